@@ -1,0 +1,214 @@
+import { WakefulError } from '../error.ts'
+import { parseDuration, type Resolved } from '../time/index.ts'
+import type { Ack, Alarm, Overlap, Scope, Target } from './alarm.ts'
+import { assertText, type Limits } from './limits.ts'
+import { payloadText } from './payload.ts'
+
+/** What a user may say of a target: a handler's name, or an object that names its kind. */
+export type TargetSpec = string | { readonly [kind: string]: unknown }
+
+/** What can be said of an alarm beside its *when*; the same through every door. */
+export interface SetOptions {
+  readonly label?: string
+  readonly target?: TargetSpec
+  /** Any JSON value, or `rawJson(text)`. */
+  readonly payload?: unknown
+  readonly message?: string
+  readonly conversationId?: string
+  /** Names the alarm within its owner: setting the same key again reschedules it. */
+  readonly key?: string
+  /** Setting it again changes nothing and returns the first one. */
+  readonly idempotencyKey?: string
+  readonly subject?: string
+  readonly correlationId?: string
+  readonly maxFailures?: number
+  readonly backoff?: { readonly baseMs?: number; readonly capMs?: number }
+  /** How long one attempt may take, as a duration. */
+  readonly timeout?: string
+  readonly ack?: Ack
+  /** How long a report is awaited, as a duration. */
+  readonly completionTimeout?: string
+  readonly overlap?: Overlap
+  readonly priority?: number
+  /** Where an occurrence goes whose attempts are used up. */
+  readonly onFailure?: TargetSpec
+  readonly createdBy?: string
+  readonly createdVia?: string
+}
+
+/** What an alarm gets where its options say nothing. */
+export interface AlarmDefaults {
+  readonly maxFailures: number
+  readonly backoffBaseMs: number
+  readonly backoffCapMs: number
+  readonly completionTimeoutMs: number
+}
+
+/** The defaults of the contract. */
+export const DEFAULTS: AlarmDefaults = {
+  maxFailures: 5,
+  backoffBaseMs: 5_000,
+  backoffCapMs: 3_600_000,
+  completionTimeoutMs: 300_000,
+}
+
+const PRIORITY_MAX = 100
+const MAX_FAILURES_MAX = 1_000_000
+const OPTION_NAMES: ReadonlySet<string> = new Set<keyof SetOptions>([
+  'label', 'target', 'payload', 'message', 'conversationId', 'key', 'idempotencyKey', 'subject', 'correlationId',
+  'maxFailures', 'backoff', 'timeout', 'ack', 'completionTimeout', 'overlap', 'priority', 'onFailure', 'createdBy', 'createdVia',
+]) // biome-ignore format: a list
+
+/** What building an alarm needs from its surroundings. */
+export interface Workshop {
+  readonly limits: Limits
+  readonly defaults: AlarmDefaults
+  readonly target: (spec: TargetSpec) => Target
+  readonly newId: () => string
+}
+
+/** Builds the record of a new alarm, or refuses with what was wrong. */
+export function buildAlarm(
+  scope: Scope,
+  resolved: Resolved,
+  options: SetOptions,
+  now: number,
+  shop: Workshop,
+): Alarm {
+  assertKnown(options)
+  if (options.target === undefined) {
+    throw new WakefulError(
+      'invalid_request',
+      "no target: say where the fire goes, e.g. target: 'remind' (a handler) or target: { event: true }",
+    )
+  }
+  return {
+    ...scope,
+    id: shop.newId(),
+    generation: 1,
+    rule: resolved.rule,
+    target: shop.target(options.target),
+    ...describeFields(options, shop),
+    ...deliveryFields(options, shop),
+    createdAt: now,
+    updatedAt: now,
+    pausedAt: null,
+    cancelledAt: null,
+    notes: resolved.notes,
+  }
+}
+
+function describeFields(options: SetOptions, shop: Workshop) {
+  const name = (field: keyof SetOptions) => optionalName(field, options[field], shop.limits)
+  return {
+    label: name('label') ?? '',
+    payload: payloadText(options.payload, shop.limits),
+    message:
+      options.message === undefined
+        ? ''
+        : assertText('message', options.message, shop.limits.messageBytesMax),
+    conversationId: name('conversationId') ?? '',
+    key: filled('key', name('key')),
+    idempotencyKey: filled('idempotencyKey', name('idempotencyKey')),
+    subject: filled('subject', name('subject')),
+    correlationId: filled('correlationId', name('correlationId')) ?? shop.newId(),
+    createdBy: name('createdBy'),
+    createdVia: name('createdVia') ?? 'library',
+  }
+}
+
+function deliveryFields(options: SetOptions, shop: Workshop) {
+  const { defaults } = shop
+  const baseMs = integer('backoff.baseMs', options.backoff?.baseMs ?? defaults.backoffBaseMs, 0, 86_400_000)
+  return {
+    maxFailures: integer('maxFailures', options.maxFailures ?? defaults.maxFailures, 1, MAX_FAILURES_MAX),
+    backoff: {
+      baseMs,
+      capMs: integer(
+        'backoff.capMs',
+        options.backoff?.capMs ?? Math.max(baseMs, defaults.backoffCapMs),
+        baseMs,
+        31 * 86_400_000,
+      ),
+    },
+    timeoutMs: options.timeout === undefined ? null : positiveDuration('timeout', options.timeout),
+    ack: oneOf('ack', options.ack ?? 'delivery', ['delivery', 'report']),
+    completionTimeoutMs:
+      options.completionTimeout === undefined
+        ? defaults.completionTimeoutMs
+        : positiveDuration('completionTimeout', options.completionTimeout),
+    overlap: oneOf('overlap', options.overlap ?? 'skip', ['skip', 'queue', 'allow']),
+    priority: integer('priority', options.priority ?? 0, -PRIORITY_MAX, PRIORITY_MAX),
+    onFailure: options.onFailure === undefined ? null : shop.target(options.onFailure),
+  }
+}
+
+/** The fields of a record that an edit names, checked like those of a new one. */
+export function editedFields(options: SetOptions, alarm: Alarm, shop: Workshop): Partial<Alarm> {
+  assertKnown(options)
+  for (const fixed of ['key', 'idempotencyKey', 'createdBy', 'createdVia'] as const) {
+    if (options[fixed] !== undefined)
+      throw new WakefulError('invalid_request', `${fixed} cannot be edited: set another alarm`)
+  }
+  const described = describeFields({ correlationId: alarm.correlationId, ...options }, shop)
+  const delivery = deliveryFields(options, shop)
+  const all: Partial<Alarm> = {
+    ...described,
+    ...delivery,
+    ...(options.target !== undefined && { target: shop.target(options.target) }),
+  }
+  const rename: Partial<Record<keyof SetOptions, keyof Alarm>> = {
+    timeout: 'timeoutMs',
+    completionTimeout: 'completionTimeoutMs',
+  }
+  const named = Object.keys(options).filter((name) => options[name as keyof SetOptions] !== undefined)
+  const fields = new Set<string>(named.map((name) => rename[name as keyof SetOptions] ?? name))
+  return Object.fromEntries(Object.entries(all).filter(([field]) => fields.has(field)))
+}
+
+function assertKnown(options: SetOptions): void {
+  for (const name of Object.keys(options)) {
+    if (OPTION_NAMES.has(name)) continue
+    throw new WakefulError(
+      'invalid_request',
+      `unknown option ${JSON.stringify(name)}; known are ${[...OPTION_NAMES].join(', ')}`,
+    )
+  }
+}
+
+function optionalName(field: string, value: unknown, limits: Limits): string | null {
+  return value === undefined || value === null ? null : assertText(field, value, limits.nameBytesMax)
+}
+
+function filled(field: string, value: string | null): string | null {
+  if (value === '')
+    throw new WakefulError('invalid_request', `${field} is empty: leave it out or give it a value`)
+  return value
+}
+
+function integer(field: string, value: unknown, min: number, max: number): number {
+  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number
+  throw new WakefulError(
+    'invalid_request',
+    `${field} must be a whole number from ${min} to ${max}, not ${String(value)}`,
+  )
+}
+
+function oneOf<T extends string>(field: string, value: unknown, allowed: readonly T[]): T {
+  if (allowed.includes(value as T)) return value as T
+  throw new WakefulError(
+    'invalid_request',
+    `${field} must be one of ${allowed.join(', ')}, not ${JSON.stringify(value) ?? String(value)}`,
+  )
+}
+
+function positiveDuration(field: string, value: unknown): number {
+  if (typeof value !== 'string')
+    throw new WakefulError(
+      'invalid_request',
+      `${field} must be a duration such as '30s' or 'PT5M', not ${String(value)}`,
+    )
+  const ms = parseDuration(value)
+  if (ms <= 0) throw new WakefulError('invalid_request', `${field} must be longer than nothing`)
+  return ms
+}

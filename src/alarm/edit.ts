@@ -1,0 +1,246 @@
+import { WakefulError } from '../error.ts'
+import { countBetween, formatInstant } from '../time/index.ts'
+import { type Alarm, recurs } from './alarm.ts'
+import type { Change, Context, Snapshot, TimerMove } from './change.ts'
+import { type LifecycleEvent, type State, transition } from './lifecycle.ts'
+import { bucketOf, NO_OUTCOME, stateOf, tallyOf } from './outcome.ts'
+import { alarmRecord, skippedRecord } from './record.ts'
+import { following, occurrenceAt } from './recurrence.ts'
+import { FORCED_TICK, firstTimer, type NewTimer, type Timer } from './timer.ts'
+
+/** What a cancel came to: it won, it came while an occurrence was firing, or the alarm had ended. */
+export type CancelOutcome = 'cancelled' | 'firing' | 'ended'
+
+/** Missed ticks counted when a paused alarm resumes; a longer pause is told as "at least". */
+const PAUSED_TICKS_MAX = 100_000
+
+/** Cancels the alarm, or tells that it is too late for the occurrence that is firing (promise: cancel-wins). */
+export function cancel(snapshot: Snapshot, context: Context): { change: Change; outcome: CancelOutcome } {
+  const { alarm, timers } = snapshot
+  const state = stateOf(alarm, timers, snapshot.outcome)
+  const to = move(snapshot, 'cancel')
+  if (to === state) return { change: {}, outcome: 'ended' }
+  const flying = timers.filter((timer) => snapshot.inFlight.has(timer.id))
+  const others = timers.filter((timer) => !snapshot.inFlight.has(timer.id))
+  const remove = others.map((timer) => timer.id)
+  // An occurrence that was tried and will not be again must still end as one record (promise: recorded-once).
+  const dropped = others.filter((timer) => timer.kind === 'retry')
+  const events = dropped.map((timer) => skippedRecord(timer, 'cancelled', context.now))
+  if (flying.some((timer) => timer.generation === alarm.generation)) {
+    const change = {
+      remove,
+      events,
+      alarm: edited(alarm, context, { cancelledAt: context.now }),
+      markEdited: ids(flying),
+    }
+    return { change, outcome: 'firing' }
+  }
+  events.push(alarmRecord('alarm.cancelled', context.now))
+  const outcome = { ...(snapshot.outcome ?? NO_OUTCOME), status: 'cancelled' as const }
+  const change = { remove, events, outcome, tally: tallyOf(state, to, null) }
+  return { change, outcome: 'cancelled' }
+}
+
+/** Parks the alarm until it is resumed. */
+export function pause(snapshot: Snapshot, context: Context): Change {
+  const { alarm, timers } = snapshot
+  move(snapshot, 'pause')
+  if (alarm.pausedAt !== null) return {}
+  if (!recurs(alarm)) refuseInFlight(snapshot, 'pause')
+  const resting = timers.filter((timer) => !snapshot.inFlight.has(timer.id) && timer.kind === 'due')
+  return {
+    alarm: edited(alarm, context, { pausedAt: context.now }),
+    move: resting.map((timer) => ({ id: timer.id, wakeAt: null, waiting: 'paused' as const })),
+    markEdited: flying(snapshot),
+    events: [alarmRecord('alarm.paused', context.now)],
+  }
+}
+
+/** Lets a paused alarm go on: a once alarm at its instant or at once, a recurring one after the ticks it missed. */
+export function resume(snapshot: Snapshot, context: Context): Change {
+  const { alarm, timers } = snapshot
+  move(snapshot, 'resume')
+  if (alarm.pausedAt === null) return {}
+  const running = edited(alarm, context, { pausedAt: null })
+  const events = [alarmRecord('alarm.resumed', context.now)]
+  const moves: TimerMove[] = []
+  const remove: number[] = []
+  for (const timer of timers) {
+    if (timer.waiting !== 'paused') continue
+    if (!recurs(alarm) || timer.scheduledFor > context.now) {
+      moves.push({ id: timer.id, wakeAt: timer.scheduledFor })
+      continue
+    }
+    const run = countBetween(alarm.rule, timer.scheduledFor, context.now, PAUSED_TICKS_MAX)
+    const skipped = { to: run.last ?? timer.scheduledFor, count: run.count + 1, exact: run.exact }
+    events.push(skippedRecord(timer, 'paused', context.now, skipped))
+    const after = following(running, {
+      ...timer,
+      scheduledFor: skipped.to,
+      tick: timer.tick + skipped.count - 1,
+    })
+    if (after === null) remove.push(timer.id)
+    else moves.push({ id: timer.id, ...after })
+  }
+  const change = { alarm: running, move: moves, remove, events, markEdited: flying(snapshot) }
+  return timers.length > remove.length ? change : { ...change, ...ranOut(snapshot) }
+}
+
+/** Leaves out the next occurrence of a recurring alarm. */
+export function skipNext(snapshot: Snapshot, context: Context): Change {
+  const { alarm } = snapshot
+  move(snapshot, 'skip_next')
+  if (!recurs(alarm)) {
+    throw new WakefulError(
+      'invalid_request',
+      'cannot skip next: the alarm has one occurrence only; cancel it instead',
+    )
+  }
+  const due = dueTimer(snapshot)
+  if (due === undefined)
+    throw new WakefulError('conflict', 'cannot skip next: no further occurrence is scheduled')
+  if (snapshot.inFlight.has(due.id)) {
+    throw new WakefulError(
+      'conflict',
+      'cannot skip next: the occurrence is firing now; try again when it has ended',
+    )
+  }
+  const record = edited(alarm, context, {})
+  const events = [skippedRecord(due, 'skip_next', context.now)]
+  const after = following(alarm, due)
+  if (after !== null) return { alarm: record, move: [{ id: due.id, ...after }], events }
+  const change = { alarm: record, remove: [due.id], events }
+  return snapshot.timers.length > 1 ? change : { ...change, ...ranOut(snapshot) }
+}
+
+/** Fires at once: a once alarm now instead of later, a recurring one in addition to its rule. */
+export function fireNow(snapshot: Snapshot, context: Context): Change {
+  const { alarm, timers } = snapshot
+  move(snapshot, 'fire_now')
+  const record = edited(alarm, context, recurs(alarm) ? {} : { pausedAt: null })
+  if (recurs(alarm)) return { alarm: record, add: [forced(alarm, context)] }
+  refuseInFlight(snapshot, 'fire now')
+  const moves = timers.map((timer): TimerMove => {
+    if (timer.kind === 'retry') return { id: timer.id, wakeAt: context.now }
+    return {
+      id: timer.id,
+      wakeAt: context.now,
+      scheduledFor: Math.min(context.now, timer.scheduledFor),
+      waiting: null,
+    }
+  })
+  return { alarm: record, move: moves }
+}
+
+/** Tries again what failed or timed out, as a new occurrence with a fresh budget of attempts. */
+export function retry(snapshot: Snapshot, context: Context): Change {
+  const { alarm, outcome } = snapshot
+  if (recurs(alarm) && outcome !== null && outcome.status === null && outcome.lastError !== null) {
+    return { alarm: edited(alarm, context, {}), add: [forced(alarm, context)] }
+  }
+  const state = stateOf(alarm, snapshot.timers, outcome)
+  move(snapshot, 'retry')
+  const record = edited(alarm, context, { generation: alarm.generation + 1, cancelledAt: null })
+  const scheduledFor = alarm.rule.kind === 'once' ? alarm.rule.at : context.now
+  const timer: NewTimer = {
+    ...firstTimer(record, Math.min(scheduledFor, context.now)),
+    kind: 'retry',
+    wakeAt: context.now,
+  }
+  const summary = { ...(outcome ?? NO_OUTCOME), status: null, completedAt: null, durationMs: null }
+  return {
+    alarm: record,
+    add: [timer],
+    outcome: summary,
+    tally: { from: bucketOf(state), to: 'pending', durationMs: null },
+  }
+}
+
+/** Moves the alarm to another time, or replaces all of it (an upsert by key): it starts afresh. */
+export function replace(
+  snapshot: Snapshot,
+  by: { alarm: Alarm; first: number },
+  event: 'reschedule' | 'set_again',
+  context: Context,
+): Change {
+  const { alarm, timers } = snapshot
+  const from = stateOf(alarm, timers, snapshot.outcome)
+  const to = move(snapshot, event)
+  const record = edited(alarm, context, {
+    ...by.alarm,
+    id: alarm.id,
+    createdAt: alarm.createdAt,
+    generation: alarm.generation + 1,
+    pausedAt: to === 'paused' ? alarm.pausedAt : null,
+    cancelledAt: null,
+  })
+  const resting = timers.filter((timer) => !snapshot.inFlight.has(timer.id))
+  const superseded = resting.filter((timer) => timer.kind === 'retry')
+  return {
+    alarm: record,
+    remove: ids(resting),
+    add: [occurrenceAt(record, by.first, 1)],
+    markEdited: flying(snapshot),
+    outcome: null,
+    events: [
+      ...superseded.map((timer) => skippedRecord(timer, 'rescheduled', context.now)),
+      alarmRecord('alarm.rescheduled', context.now, { next_fire_at: formatInstant(by.first) }),
+    ],
+    tally: tallyOf(from, to, null),
+  }
+}
+
+/** Changes fields that do not move the alarm in time. */
+export function amend(snapshot: Snapshot, fields: Partial<Alarm>, context: Context): Change {
+  move(snapshot, 'reschedule')
+  return { alarm: edited(snapshot.alarm, context, fields) }
+}
+
+/** Refuses an edit by someone who has not seen the newest version. */
+export function assertSeen(alarm: Alarm, seen: number | undefined): void {
+  if (seen === undefined || seen === alarm.updatedAt) return
+  const [theirs, ours] = [formatInstant(seen), formatInstant(alarm.updatedAt)]
+  throw new WakefulError(
+    'conflict',
+    `the alarm was edited at ${ours}, after the version you saw (${theirs}): read it again`,
+  )
+}
+
+/** The occurrence the rule gives next, whether it waits, is parked or is firing. */
+export function dueTimer(snapshot: Pick<Snapshot, 'alarm' | 'timers'>): Timer | undefined {
+  return snapshot.timers.find(
+    (timer) => timer.kind === 'due' && timer.generation === snapshot.alarm.generation,
+  )
+}
+
+function move(snapshot: Snapshot, event: LifecycleEvent): State {
+  const state = stateOf(snapshot.alarm, snapshot.timers, snapshot.outcome)
+  return transition(state, event, recurs(snapshot.alarm))
+}
+
+/** The record after an edit; its `updatedAt` grows even when two edits share a millisecond. */
+function edited(alarm: Alarm, context: Context, fields: Partial<Alarm>): Alarm {
+  return { ...alarm, ...fields, updatedAt: Math.max(context.now, alarm.updatedAt + 1) }
+}
+
+function forced(alarm: Alarm, context: Context): NewTimer {
+  return { ...firstTimer(alarm, context.now), kind: 'forced', tick: FORCED_TICK }
+}
+
+function ranOut(snapshot: Snapshot): Pick<Change, 'outcome' | 'tally'> {
+  const outcome = { ...(snapshot.outcome ?? NO_OUTCOME), status: 'completed' as const }
+  return { outcome, tally: tallyOf('active', 'completed', null) }
+}
+
+function refuseInFlight(snapshot: Snapshot, verb: string): void {
+  if (flying(snapshot).length === 0) return
+  throw new WakefulError('conflict', `cannot ${verb}: the alarm is firing now; try again when it has settled`)
+}
+
+function flying(snapshot: Snapshot): number[] {
+  return ids(snapshot.timers.filter((timer) => snapshot.inFlight.has(timer.id)))
+}
+
+function ids(timers: readonly Timer[]): number[] {
+  return timers.map((timer) => timer.id)
+}

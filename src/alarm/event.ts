@@ -1,0 +1,45 @@
+/** Where an event came from. */
+export type Origin = 'caught' | 'caused' | 'derived' | 'scheduled'
+
+/** The types this version writes; more come with their features. */
+export const EVENT_TYPES = [
+  'alarm.fired',
+  'alarm.failed',
+  'alarm.skipped',
+  'schedule.ticked',
+  'timer.due_time_reached',
+  'alarm.completed',
+  'alarm.timed_out',
+  'alarm.attempt_failed',
+  'alarm.cancelled',
+  'alarm.rescheduled',
+  'alarm.paused',
+  'alarm.resumed',
+  'alarm.dead_lettered',
+] as const
+
+/** A type of event that alarms write. */
+export type AlarmEventType = (typeof EVENT_TYPES)[number]
+
+/** A record to be appended with the change it tells of. */
+export interface EventDraft {
+  readonly type: AlarmEventType
+  readonly origin: Origin
+  /** The occurrence's name within its alarm, where the event is about one. */
+  readonly occurrence: string | null
+  readonly at: number
+  readonly data: Readonly<Record<string, unknown>>
+  /** The alarm's payload as it was given (JSON text), where the event carries it on. */
+  readonly payload?: string | null
+}
+
+/** Why occurrences were not delivered. */
+export type SkipReason = 'misfire' | 'paused' | 'overlap' | 'skip_next' | 'rescheduled' | 'cancelled'
+
+/** The event's data as JSON text, with the payload spliced in byte for byte (promise: verbatim). */
+export function eventJson(draft: EventDraft): string {
+  const data = JSON.stringify(draft.data)
+  if (draft.payload === undefined || draft.payload === null) return data
+  const comma = data === '{}' ? '' : ','
+  return `${data.slice(0, -1)}${comma}"payload":${draft.payload}}`
+}

@@ -1,0 +1,60 @@
+/** What an alarm is, its states, what may happen to it, and how it is shown. Pure. */
+export { type Ack, type Alarm, type Backoff, type Overlap, recurs, type Scope, type Target } from './alarm.ts'
+export {
+  type AlarmDefaults,
+  buildAlarm,
+  DEFAULTS,
+  editedFields,
+  type SetOptions,
+  type TargetSpec,
+  type Workshop,
+} from './build.ts'
+export { type Change, type Context, NO_CHANGE, type Snapshot, type TimerMove } from './change.ts'
+export {
+  amend,
+  assertSeen,
+  type CancelOutcome,
+  cancel,
+  dueTimer,
+  fireNow,
+  pause,
+  replace,
+  resume,
+  retry,
+  skipNext,
+} from './edit.ts'
+export { type AlarmEventType, EVENT_TYPES, type EventDraft, eventJson, type Origin } from './event.ts'
+export { type IdMaker, idMaker } from './id.ts'
+export {
+  type Cell,
+  type EndStatus,
+  EVENTS,
+  isEnd,
+  LIFECYCLE,
+  type LifecycleEvent,
+  next,
+  STATES,
+  type State,
+  type Status,
+  shown,
+  transition,
+} from './lifecycle.ts'
+export { assertText, DEFAULT_LIMITS, type Limits, utf8Length } from './limits.ts'
+export { type Bucket, bucketOf, NO_OUTCOME, type Outcome, stateOf, type Tally } from './outcome.ts'
+export { RawJson, rawJson } from './payload.ts'
+export { type Report, report } from './report.ts'
+export { type Delivery, type Held, settle } from './settle.ts'
+export {
+  type EarlyReport,
+  firstTimer,
+  type NewTimer,
+  occurrenceId,
+  occurrenceName,
+  type Timer,
+  type TimerKind,
+  type Waiting,
+} from './timer.ts'
+export { OPEN_OCCURRENCES_MAX, type Triage, triage, type Verdict } from './triage.ts'
+export { type AlarmView, readPayload, viewOf } from './view.ts'
+export { type Story, type StoryLine, why } from './why.ts'
+export { wireJson } from './wire.ts'

@@ -1,0 +1,79 @@
+import { formatInstant } from '../time/index.ts'
+import type { Alarm } from './alarm.ts'
+import type { AlarmEventType, EventDraft, SkipReason } from './event.ts'
+import { type NewTimer, occurrenceName } from './timer.ts'
+
+/** The one record of a delivered occurrence; where the target is the log itself, it is the fire. */
+export function firedRecord(alarm: Alarm, timer: NewTimer, firedAt: number, endedAt: number): EventDraft {
+  const data = {
+    scheduled_for: formatInstant(timer.scheduledFor),
+    fired_at: formatInstant(firedAt),
+    drift_ms: firedAt - timer.scheduledFor,
+    attempt: timer.attempt + 1,
+  }
+  const occurrence = occurrenceName(timer)
+  if (alarm.target.kind !== 'event') {
+    const duration_ms = endedAt - firedAt
+    return { type: 'alarm.fired', origin: 'caused', occurrence, at: endedAt, data: { ...data, duration_ms } }
+  }
+  const type = alarm.rule.kind === 'once' ? 'timer.due_time_reached' : 'schedule.ticked'
+  const said = alarm.message === '' ? data : { ...data, message: alarm.message }
+  return { type, origin: 'scheduled', occurrence, at: endedAt, data: said, payload: alarm.payload }
+}
+
+/** The one record of an occurrence whose tries are used up, or the failed report of a delivered one. */
+export function failedRecord(timer: NewTimer, error: string, attempts: number, at: number): EventDraft {
+  return occurrenceRecord('alarm.failed', timer, at, {
+    scheduled_for: formatInstant(timer.scheduledFor),
+    error,
+    attempts,
+  })
+}
+
+/** A try that failed and will be repeated. */
+export function attemptFailedRecord(
+  timer: NewTimer,
+  error: string,
+  attempt: number,
+  retryAt: number,
+  at: number,
+): EventDraft {
+  return occurrenceRecord('alarm.attempt_failed', timer, at, {
+    scheduled_for: formatInstant(timer.scheduledFor),
+    error,
+    attempt,
+    retry_at: formatInstant(retryAt),
+  })
+}
+
+/** A run of occurrences that were not delivered, and why. The first of them names the record. */
+export function skippedRecord(
+  timer: NewTimer,
+  reason: SkipReason,
+  at: number,
+  run: { to: number; count: number; exact?: boolean } = { to: timer.scheduledFor, count: 1 },
+): EventDraft {
+  return occurrenceRecord('alarm.skipped', timer, at, {
+    reason,
+    from: formatInstant(timer.scheduledFor),
+    to: formatInstant(run.to),
+    count: run.count,
+    ...(run.exact === false && { at_least: true }),
+    late_ms: Math.max(0, at - timer.scheduledFor),
+  })
+}
+
+/** A record about one occurrence. */
+export function occurrenceRecord(
+  type: AlarmEventType,
+  timer: NewTimer,
+  at: number,
+  data: EventDraft['data'],
+): EventDraft {
+  return { type, origin: 'caused', occurrence: occurrenceName(timer), at, data }
+}
+
+/** A record about the alarm as a whole. */
+export function alarmRecord(type: AlarmEventType, at: number, data: EventDraft['data'] = {}): EventDraft {
+  return { type, origin: 'caused', occurrence: null, at, data }
+}

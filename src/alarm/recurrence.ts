@@ -1,0 +1,38 @@
+import { scheduleOf } from '../time/index.ts'
+import type { Alarm } from './alarm.ts'
+import type { TimerMove } from './change.ts'
+import type { NewTimer, Timer } from './timer.ts'
+
+/** The place of the occurrence after this one; null when the rule has no more (promise: calendar-true). */
+export function following(alarm: Alarm, timer: NewTimer): NewTimer | null {
+  if (alarm.rule.kind === 'once') return null
+  if (alarm.rule.count !== undefined && timer.tick >= alarm.rule.count) return null
+  const at = scheduleOf(alarm.rule).next(timer.scheduledFor)
+  return at === null ? null : occurrenceAt(alarm, at, timer.tick + 1)
+}
+
+/** The timer of an alarm's occurrence at this instant, parked where the alarm is paused. */
+export function occurrenceAt(alarm: Alarm, at: number, tick: number): NewTimer {
+  const paused = alarm.pausedAt !== null
+  return {
+    kind: 'due',
+    wakeAt: paused ? null : at,
+    scheduledFor: at,
+    tick,
+    generation: alarm.generation,
+    attempt: 0,
+    startedAt: null,
+    waiting: paused ? 'paused' : null,
+  }
+}
+
+/** Whether the rule ends some day, so that the alarm can run out of occurrences. */
+export function mayRunOut(alarm: Alarm): boolean {
+  return alarm.rule.kind !== 'once' && (alarm.rule.end !== undefined || alarm.rule.count !== undefined)
+}
+
+/** Lets go of an occurrence that waited for an earlier one to end (overlap: queue). */
+export function unqueue(timer: Timer): TimerMove[] {
+  if (timer.kind !== 'due' || timer.waiting !== 'overlap' || timer.wakeAt !== null) return []
+  return [{ id: timer.id, wakeAt: timer.scheduledFor }]
+}

@@ -1,0 +1,250 @@
+import { backoff } from '../time/index.ts'
+import { type Alarm, recurs } from './alarm.ts'
+import type { Change, Context } from './change.ts'
+import { deadLetter } from './dead-letter.ts'
+import type { EventDraft, SkipReason } from './event.ts'
+import { isEnd, type LifecycleEvent, transition } from './lifecycle.ts'
+import { NO_OUTCOME, type Outcome, tallyOf } from './outcome.ts'
+import {
+  alarmRecord,
+  attemptFailedRecord,
+  failedRecord,
+  firedRecord,
+  occurrenceRecord,
+  skippedRecord,
+} from './record.ts'
+import { following, mayRunOut, unqueue } from './recurrence.ts'
+import type { NewTimer, Timer } from './timer.ts'
+
+/** What came of one attempt at delivering an occurrence. */
+export type Delivery =
+  | {
+      readonly kind: 'delivered'
+      readonly firedAt: number
+      readonly endedAt: number
+      readonly report: string | null
+    }
+  | ({ readonly kind: 'failed' } & Failure)
+  /** Handed back by its own engine (a drain): not counted as an attempt. */
+  | { readonly kind: 'released' }
+  /** Its engine died or lost its lease: it may have been delivered, so it counts as an attempt. */
+  | { readonly kind: 'lost' }
+
+/** A failed attempt. */
+export interface Failure {
+  readonly firedAt: number
+  readonly endedAt: number
+  readonly error: string
+  /** The target's own wish for when to try again; 0 asks for at once. */
+  readonly retryAfterMs?: number
+  /** The target refuses for good: no retry. */
+  readonly final?: boolean
+}
+
+/** What a settle knows. `others`, the alarm's other timers, is null on the hot path, where nothing is looked up. */
+export interface Held {
+  readonly alarm: Alarm
+  readonly timer: Timer
+  readonly others: readonly Timer[] | null
+}
+
+/** The longest wait a target's `Retry-After` may ask for. */
+const RETRY_AFTER_MS_MAX = 24 * 3_600_000
+
+/**
+ * Decides what an attempt's outcome writes. Answers null where it must know the alarm's other timers first:
+ * the store then looks them up and asks again, so that the common case reads nothing.
+ */
+export function settle(held: Held, delivery: Delivery, context: Context): Change | null {
+  const { alarm, timer } = held
+  if (timer.generation !== alarm.generation) return settleSuperseded(held, delivery, context)
+  if (timer.report !== null && delivery.kind !== 'failed')
+    return settleReported(held, timer.report, delivery, context)
+  switch (delivery.kind) {
+    case 'delivered':
+      return delivered(held, delivery, context)
+    case 'failed':
+      return failed(held, delivery, context)
+    case 'released':
+      // The move changes nothing but the version, so that no flight names it any more.
+      return alarm.cancelledAt === null ? { move: [{ id: timer.id }] } : dropped(held, 'cancelled', context)
+    case 'lost':
+      return alarm.cancelledAt === null ? lost(held, context) : dropped(held, 'cancelled', context)
+  }
+}
+
+/** The target had reported before its delivery was settled: what it said is what came of it. */
+function settleReported(
+  held: Held,
+  report: { ok: boolean; text: string },
+  delivery: Delivery,
+  context: Context,
+) {
+  const firedAt = delivery.kind === 'delivered' ? delivery.firedAt : (held.timer.startedAt ?? context.now)
+  const times = { firedAt, endedAt: context.now }
+  if (report.ok) return delivered(held, { ...times, report: report.text }, context)
+  return failed(held, { ...times, error: report.text }, context)
+}
+
+function delivered(
+  held: Held,
+  delivery: { readonly firedAt: number; readonly endedAt: number; readonly report: string | null },
+  context: Context,
+): Change | null {
+  const { alarm, timer } = held
+  const { firedAt, endedAt, report } = delivery
+  const startedAt = timer.startedAt ?? firedAt
+  const awaits = alarm.ack === 'report' && report === null && alarm.cancelledAt === null
+  const outcome: Outcome = {
+    status: null,
+    startedAt,
+    lastFiredAt: firedAt,
+    completedAt: awaits ? null : endedAt,
+    durationMs: awaits ? null : endedAt - startedAt,
+    result: report,
+    lastError: null,
+    failureCount: timer.attempt,
+    attempts: timer.attempt + 1,
+  }
+  const events = [firedRecord(alarm, timer, firedAt, endedAt)]
+  if (awaits) {
+    const wakeAt = context.now + alarm.completionTimeoutMs
+    return stayOpen(
+      held,
+      { ...opened(timer, startedAt), kind: 'report', wakeAt },
+      { outcome, events },
+      'delivered_unreported',
+    )
+  }
+  if (alarm.ack === 'delivery') return close(held, { outcome, events }, 'delivered', context)
+  if (report === null) return close(held, { outcome, events }, 'cancel', context)
+  events.push(
+    occurrenceRecord('alarm.completed', timer, endedAt, { result: report, duration_ms: endedAt - startedAt }),
+  )
+  return close(held, { outcome, events }, 'reported', context)
+}
+
+/** Decides what a failed attempt, or a report of failure, writes: another try, or the end of the occurrence. */
+export function failed(held: Held, failure: Failure, context: Context): Change | null {
+  const { alarm, timer } = held
+  const { error } = failure
+  const attempt = timer.attempt + 1
+  const startedAt = timer.startedAt ?? failure.firedAt
+  const summary = { ...NO_OUTCOME, startedAt, lastError: error, failureCount: attempt, attempts: attempt }
+  if (attempt < alarm.maxFailures && failure.final !== true && alarm.cancelledAt === null) {
+    const wakeAt = context.now + retryDelay(alarm, attempt, failure.retryAfterMs, context)
+    const outcome = { ...summary, result: `RETRY: ${error} (attempt ${attempt}/${alarm.maxFailures})` }
+    const events = [attemptFailedRecord(timer, error, attempt, wakeAt, context.now)]
+    const retry: NewTimer = { ...opened(timer, startedAt), kind: 'retry', wakeAt, attempt }
+    return stayOpen(held, retry, { outcome, events }, 'attempt_failed')
+  }
+  const result = `FAILED: ${error} (after ${attempt} attempt${attempt === 1 ? '' : 's'})`
+  const outcome = { ...summary, completedAt: failure.endedAt, result }
+  const letter = deadLetter(alarm, timer, error, context)
+  const events = [failedRecord(timer, error, attempt, context.now), ...(letter?.events ?? [])]
+  return close(held, { outcome, events, ...(letter && { spawn: letter.spawn }) }, 'exhausted', context)
+}
+
+/** It may have been delivered and may not: tried again at once, counted so that a deadly handler ends some day. */
+function lost(held: Held, context: Context): Change | null {
+  const error = 'the process that was delivering it ended before saying what came of it'
+  return failed(
+    held,
+    { firedAt: held.timer.startedAt ?? context.now, endedAt: context.now, error, retryAfterMs: 0 },
+    context,
+  )
+}
+
+function retryDelay(alarm: Alarm, attempt: number, wished: number | undefined, context: Context): number {
+  if (wished === 0) return 0
+  return Math.max(
+    backoff(attempt, alarm.backoff, context.random()),
+    Math.min(wished ?? 0, RETRY_AFTER_MS_MAX),
+  )
+}
+
+/** The occurrence ends undelivered: a cancel came while its owner died or drained. */
+function dropped(held: Held, reason: SkipReason, context: Context): Change | null {
+  return close(held, { events: [skippedRecord(held.timer, reason, context.now)] }, 'cancel', context)
+}
+
+/** A reschedule replaced this occurrence while it was firing: it gets its record and nothing else. */
+function settleSuperseded(held: Held, delivery: Delivery, context: Context): Change {
+  const { alarm, timer } = held
+  const remove = [timer.id]
+  if (delivery.kind === 'delivered') {
+    return { remove, events: [firedRecord(alarm, timer, delivery.firedAt, delivery.endedAt)] }
+  }
+  if (delivery.kind === 'failed') {
+    return { remove, events: [failedRecord(timer, delivery.error, timer.attempt + 1, context.now)] }
+  }
+  return { remove, events: [skippedRecord(timer, 'rescheduled', context.now)] }
+}
+
+interface Consequences {
+  readonly outcome?: Outcome
+  readonly events: readonly EventDraft[]
+  readonly spawn?: NonNullable<Change['spawn']>
+}
+
+/** The occurrence stays open (retrying, or awaiting its report), beside the alarm's next one. */
+function stayOpen(held: Held, open: NewTimer, consequences: Consequences, event: LifecycleEvent): Change {
+  const { alarm, timer } = held
+  if (!recurs(alarm)) {
+    const from = timer.kind === 'report' ? 'awaiting' : 'active'
+    return {
+      move: [{ id: timer.id, ...open }],
+      ...consequences,
+      tally: tallyOf(from, transition(from, event, false), null),
+    }
+  }
+  const after = timer.kind === 'due' ? following(alarm, timer) : null
+  if (after === null) return { move: [{ id: timer.id, ...open }], ...consequences }
+  return { move: [{ id: timer.id, ...after }], add: [open], ...consequences }
+}
+
+/** The occurrence has ended: a recurring alarm goes on to its next one, any other ends with it. */
+export function close(
+  held: Held,
+  consequences: Consequences,
+  event: LifecycleEvent,
+  context: Context,
+): Change | null {
+  const { alarm, timer } = held
+  if (!recurs(alarm)) return end(held, consequences, event, context)
+  const durationMs = consequences.outcome?.durationMs ?? null
+  const rest =
+    durationMs === null ? consequences : { ...consequences, tally: { from: null, to: null, durationMs } }
+  const after = timer.kind === 'due' && alarm.cancelledAt === null ? following(alarm, timer) : null
+  if (after !== null) return { move: [{ id: timer.id, ...after }], ...rest }
+  const alone =
+    timer.kind === 'due' || mayRunOut(alarm) || alarm.cancelledAt !== null || alarm.overlap === 'queue'
+  if (!alone) return { remove: [timer.id], ...rest }
+  if (held.others === null) return null
+  const live = held.others.filter((other) => other.id !== timer.id && other.generation === alarm.generation)
+  if (live.length > 0) return { remove: [timer.id], move: live.flatMap(unqueue), ...rest }
+  return end(held, consequences, alarm.cancelledAt === null ? 'ran_out' : 'cancel', context)
+}
+
+/** The alarm ends with this occurrence. */
+function end(held: Held, consequences: Consequences, event: LifecycleEvent, context: Context): Change {
+  const { alarm, timer } = held
+  const from = !recurs(alarm) && timer.kind === 'report' ? 'awaiting' : 'active'
+  const state = transition(from, event, recurs(alarm))
+  const status = isEnd(state) ? state : 'completed'
+  const outcome = { ...(consequences.outcome ?? NO_OUTCOME), status }
+  const events = [...consequences.events]
+  if (status === 'cancelled') events.push(alarmRecord('alarm.cancelled', context.now))
+  return {
+    remove: [timer.id],
+    ...consequences,
+    outcome,
+    events,
+    tally: tallyOf(from, status, outcome.durationMs),
+  }
+}
+
+function opened(timer: NewTimer, startedAt: number): NewTimer {
+  const { kind, wakeAt, scheduledFor, tick, generation, attempt } = timer
+  return { kind, wakeAt, scheduledFor, tick, generation, attempt, startedAt, waiting: null }
+}

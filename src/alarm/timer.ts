@@ -1,0 +1,72 @@
+import type { Alarm } from './alarm.ts'
+
+/**
+ * What a timer waits for: the next occurrence (`due`), one asked for by hand (`forced`), another try at an
+ * occurrence that failed (`retry`), or the report of one that was delivered (`report`).
+ */
+export type TimerKind = 'due' | 'forced' | 'retry' | 'report'
+
+/** Why a timer has no place in the queue, or a later one than its instant. */
+export type Waiting = 'paused' | 'overlap' | 'handler'
+
+/** A pending wake, before a store gave it an id. */
+export interface NewTimer {
+  readonly kind: TimerKind
+  /** The next moment at which the engine must look at this row; null while it is parked. */
+  readonly wakeAt: number | null
+  /** The instant of the occurrence, which names it. */
+  readonly scheduledFor: number
+  /** Which occurrence of its alarm this is, from 1; skipped ones count. See FORCED_TICK. */
+  readonly tick: number
+  readonly generation: number
+  /** Attempts that were made and failed. */
+  readonly attempt: number
+  /** When the first attempt at this occurrence began. */
+  readonly startedAt: number | null
+  readonly waiting: Waiting | null
+}
+
+/** What the target said of an occurrence before its delivery was settled. */
+export interface EarlyReport {
+  readonly ok: boolean
+  readonly text: string
+}
+
+/** A row of the working set. */
+export interface Timer extends NewTimer {
+  readonly id: number
+  readonly shard: number
+  /** Grows with every settle: an outcome is void unless it names the version it was taken at. */
+  readonly version: number
+  /** The alarm changed while this was in flight: its settle must look again. */
+  readonly edited: boolean
+  readonly report: EarlyReport | null
+}
+
+/** The tick of an occurrence that a user asked for by hand: it is none of the rule's. */
+export const FORCED_TICK = 0
+
+/** An occurrence's name within its alarm; the generation keeps an upsert to the same instant from repeating it. */
+export function occurrenceName(timer: NewTimer): string {
+  const name = `${timer.generation}-${timer.scheduledFor}`
+  return timer.tick === FORCED_TICK ? `${name}-forced` : name
+}
+
+/** An occurrence's id: one per due instant, the same over all its attempts. */
+export function occurrenceId(alarm: Pick<Alarm, 'id'>, timer: NewTimer): string {
+  return `${alarm.id}-${occurrenceName(timer)}`
+}
+
+/** The first timer of an alarm that was set. */
+export function firstTimer(alarm: Alarm, first: number): NewTimer {
+  return {
+    kind: 'due',
+    wakeAt: first,
+    scheduledFor: first,
+    tick: 1,
+    generation: alarm.generation,
+    attempt: 0,
+    startedAt: null,
+    waiting: null,
+  }
+}

@@ -1,0 +1,192 @@
+import { countBetween, scheduleOf } from '../time/index.ts'
+import { recurs } from './alarm.ts'
+import type { Change, Context, TimerMove } from './change.ts'
+import { NO_OUTCOME } from './outcome.ts'
+import { occurrenceRecord, skippedRecord } from './record.ts'
+import { following, occurrenceAt } from './recurrence.ts'
+import { close, type Held, settle } from './settle.ts'
+import type { NewTimer, Timer } from './timer.ts'
+
+/** What to do with a timer that came due. */
+export type Verdict =
+  /** Deliver it: as it stands, or as it is after the change that goes with it. */
+  | { readonly kind: 'fire'; readonly change?: Change; readonly timer: Timer }
+  /** Nothing is delivered: the change is all. */
+  | { readonly kind: 'settle'; readonly change: Change }
+  /** The alarm's other timers must be looked up first. */
+  | { readonly kind: 'look' }
+
+/** What a triage knows beside the timer. */
+export interface Triage {
+  /** Occurrences this late are misfires. */
+  readonly graceMs: number
+  /** Whether this process can deliver to the alarm's target. */
+  readonly canRun: boolean
+  /** The alarm's occurrences that are still open. */
+  readonly openCount: number
+}
+
+/** No alarm keeps more occurrences open than this, whatever its overlap policy allows. */
+export const OPEN_OCCURRENCES_MAX = 100
+/** Missed ticks of a calendar rule that are counted one by one; of more, the record says "at least". */
+const MISSED_TICKS_MAX = 20_000
+const HANDLER_WAIT_MS_MIN = 5_000
+const HANDLER_WAIT_MS_MAX = 300_000
+
+/** Decides what a due timer leads to. Pure, so that every store and the simulator decide alike. */
+export function triage(held: Held, facts: Triage, context: Context): Verdict {
+  const { alarm, timer } = held
+  if (timer.kind === 'report') return orLook(reportOverdue(held, context))
+  if (timer.kind === 'due') {
+    const missed = misfire(held, facts, context)
+    if (missed !== null) return missed
+    if (overlaps(held, facts)) return overlap(held, facts, context)
+  }
+  if (alarm.target.kind === 'event') {
+    return orLook(
+      settle(held, { kind: 'delivered', firedAt: context.now, endedAt: context.now, report: null }, context),
+    )
+  }
+  if (!facts.canRun) return waitForHandler(timer, context)
+  return { kind: 'fire', timer }
+}
+
+function orLook(change: Change | null): Verdict {
+  return change === null ? { kind: 'look' } : { kind: 'settle', change }
+}
+
+/** No report came in time: the occurrence ends `timed_out`, whatever it did. */
+function reportOverdue(held: Held, context: Context): Change | null {
+  const { timer } = held
+  const attempts = timer.attempt + 1
+  const outcome = {
+    ...NO_OUTCOME,
+    startedAt: timer.startedAt,
+    lastFiredAt: timer.startedAt,
+    result: 'timeout_unknown',
+    lastError: 'no report came in time',
+    failureCount: attempts,
+    attempts,
+  }
+  const events = [occurrenceRecord('alarm.timed_out', timer, context.now, { attempts })]
+  return close(held, { outcome, events }, 'report_overdue', context)
+}
+
+/** An instant that passed unseen by more than the grace: fires the newest missed one, or none. */
+function misfire(held: Held, facts: Triage, context: Context): Verdict | null {
+  const { alarm, timer } = held
+  const policy = alarm.rule.misfire ?? 'once'
+  const late = context.now - timer.scheduledFor > facts.graceMs
+  // What waited for a reason of its own (a pause, a handler, an earlier occurrence) was not missed.
+  if (!late || timer.waiting !== null) return null
+  if (!recurs(alarm)) return policy === 'skip' ? orLook(missedOnce(held, context)) : null
+  const run = missedAfter(held, context)
+  if (policy === 'once') return run.count === 0 ? null : fireNewest(held, run, context)
+  return orLook(
+    skipRun(held, { to: run.last ?? timer.scheduledFor, count: run.count + 1, exact: run.exact }, context),
+  )
+}
+
+interface MissedRun {
+  readonly count: number
+  readonly last: number | null
+  /** Whether the count is the number, or the least it can be. */
+  readonly exact: boolean
+}
+
+/** The ticks that were missed after this one. `last` is the newest of them, however many there are. */
+function missedAfter(held: Held, context: Context): MissedRun {
+  const { rule } = held.alarm
+  const { scheduledFor, tick } = held.timer
+  const run = countBetween(rule, scheduledFor, context.now, MISSED_TICKS_MAX)
+  const left = rule.kind === 'once' || rule.count === undefined ? Infinity : rule.count - tick
+  if (run.count <= left && (run.exact || left > MISSED_TICKS_MAX)) return run
+  // The rule's own count may end before the newest instant does: walk to its last.
+  const schedule = scheduleOf(rule)
+  let last: number | null = null
+  let count = 0
+  while (count < left) {
+    const at = schedule.next(last ?? scheduledFor)
+    if (at === null || at > context.now) break
+    last = at
+    count += 1
+  }
+  return { count, last, exact: true }
+}
+
+function fireNewest(held: Held, run: MissedRun, context: Context): Verdict {
+  const { alarm, timer } = held
+  const newest = run.last ?? timer.scheduledFor
+  const skipped = { to: previous(held, newest, run), count: run.count, exact: run.exact }
+  const moved = {
+    ...timer,
+    ...occurrenceAt(alarm, newest, timer.tick + run.count),
+    version: timer.version + 1,
+  }
+  const move: TimerMove = { id: timer.id, ...occurrenceAt(alarm, newest, timer.tick + run.count) }
+  return {
+    kind: 'fire',
+    timer: moved,
+    change: { move: [move], events: [skippedRecord(timer, 'misfire', context.now, skipped)] },
+  }
+}
+
+/** The instant before the newest one: where the run of skipped ticks ends. */
+function previous(held: Held, newest: number, run: MissedRun): number {
+  if (run.count === 1) return held.timer.scheduledFor
+  return (
+    countBetween(held.alarm.rule, held.timer.scheduledFor, newest - 1, run.count).last ??
+    held.timer.scheduledFor
+  )
+}
+
+/** A run of occurrences is skipped: the alarm goes on after it, or has run out. */
+function skipRun(
+  held: Held,
+  run: { to: number; count: number; exact: boolean },
+  context: Context,
+): Change | null {
+  const { alarm, timer } = held
+  const last: NewTimer = { ...timer, scheduledFor: run.to, tick: timer.tick + run.count - 1 }
+  const events = [skippedRecord(timer, 'misfire', context.now, run)]
+  const after = following(alarm, last)
+  if (after !== null) return { move: [{ id: timer.id, ...after }], events }
+  return close({ ...held, timer: { ...timer, ...last } }, { events }, 'missed', context)
+}
+
+function missedOnce(held: Held, context: Context): Change | null {
+  const error = `missed: it was due ${context.now - held.timer.scheduledFor} ms before anyone looked, and its misfire policy is skip`
+  const events = [skippedRecord(held.timer, 'misfire', context.now)]
+  const outcome = {
+    ...NO_OUTCOME,
+    completedAt: context.now,
+    lastError: error,
+    result: `FAILED: ${error} (after 0 attempts)`,
+  }
+  return close(held, { events, outcome }, 'missed', context)
+}
+
+function overlaps(held: Held, facts: Triage): boolean {
+  if (!recurs(held.alarm) || facts.openCount === 0) return false
+  if (facts.openCount >= OPEN_OCCURRENCES_MAX) return true
+  return held.alarm.ack === 'report' && held.alarm.overlap !== 'allow'
+}
+
+/** An earlier occurrence is still open: this one is skipped, or waits until that one ends. */
+function overlap(held: Held, facts: Triage, context: Context): Verdict {
+  const { alarm, timer } = held
+  if (alarm.overlap === 'queue' && facts.openCount < OPEN_OCCURRENCES_MAX) {
+    return { kind: 'settle', change: { move: [{ id: timer.id, wakeAt: null, waiting: 'overlap' }] } }
+  }
+  return orLook(close(held, { events: [skippedRecord(timer, 'overlap', context.now)] }, 'missed', context))
+}
+
+/** Nobody here has this handler: look again later, ever less often, without counting it as an attempt. */
+function waitForHandler(timer: Timer, context: Context): Verdict {
+  const late = context.now - timer.scheduledFor
+  const wait = Math.min(HANDLER_WAIT_MS_MAX, Math.max(HANDLER_WAIT_MS_MIN, late))
+  return {
+    kind: 'settle',
+    change: { move: [{ id: timer.id, wakeAt: context.now + wait, waiting: 'handler' }] },
+  }
+}

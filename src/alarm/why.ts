@@ -1,0 +1,133 @@
+import { describe, formatDuration, formatInstant } from '../time/index.ts'
+import type { Snapshot } from './change.ts'
+import { type Status, shown } from './lifecycle.ts'
+import { stateOf } from './outcome.ts'
+import type { Timer } from './timer.ts'
+
+/** One thing that happened, in words. */
+export interface StoryLine {
+  readonly at: Date
+  readonly type: string
+  readonly text: string
+}
+
+/** The whole story of one alarm, and what happens next. */
+export interface Story {
+  readonly id: string
+  readonly status: Status
+  /** What was asked, in words. */
+  readonly asked: string
+  readonly story: readonly StoryLine[]
+  /** What happens next, or why nothing does. */
+  readonly next: string
+}
+
+/** An event as the story reads it. */
+export interface StoryEvent {
+  readonly at: number
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** What the story needs to know of the world around the alarm. */
+export interface Surroundings {
+  readonly now: number
+  /** Whether any process runs the clock of the alarm's pool. */
+  readonly clockRuns: boolean
+}
+
+/** Tells the whole story of an alarm from its record, its timers and its events. */
+export function why(snapshot: Snapshot, events: readonly StoryEvent[], around: Surroundings): Story {
+  const { alarm } = snapshot
+  const status = shown(stateOf(alarm, snapshot.timers, snapshot.outcome))
+  const origin = alarm.createdBy === null ? alarm.createdVia : `${alarm.createdVia}, by ${alarm.createdBy}`
+  const created = {
+    at: new Date(alarm.createdAt),
+    type: 'alarm.set',
+    text: `set (${origin})${notes(alarm.notes)}`,
+  }
+  const story = [
+    created,
+    ...events.map((event) => ({ at: new Date(event.at), type: event.type, text: tell(event) })),
+  ]
+  return { id: alarm.id, status, asked: asked(snapshot), story, next: nextText(snapshot, status, around) }
+}
+
+function asked({ alarm }: Snapshot): string {
+  const where = `${alarm.target.kind} ${alarm.target.name} in pool ${alarm.target.pool}`
+  return `${describe(alarm.rule)} (${alarm.rule.timezone}), to ${where}`
+}
+
+function notes(said: readonly string[]): string {
+  return said.length === 0 ? '' : `: ${said.join('; ')}`
+}
+
+function tell({ type, data }: StoryEvent): string {
+  const error = typeof data.error === 'string' ? `: ${data.error}` : ''
+  switch (type) {
+    case 'alarm.fired':
+      return `delivered, ${data.drift_ms} ms after its instant ${data.scheduled_for} (attempt ${data.attempt})`
+    case 'schedule.ticked':
+    case 'timer.due_time_reached':
+      return `written to the log, ${data.drift_ms} ms after its instant ${data.scheduled_for}`
+    case 'alarm.attempt_failed':
+      return `attempt ${data.attempt} failed${error}; tried again at ${data.retry_at}`
+    case 'alarm.failed':
+      return `failed for good${error}`
+    case 'alarm.skipped':
+      return `${data.count} occurrence${data.count === 1 ? '' : 's'} skipped (${data.reason}), from ${data.from} to ${data.to}`
+    case 'alarm.completed':
+      return `reported complete${data.late === true ? ', after the time-out' : ''}: ${data.result}`
+    case 'alarm.timed_out':
+      return 'no report came in time'
+    case 'alarm.rescheduled':
+      return `rescheduled to ${data.next_fire_at}`
+    case 'alarm.dead_lettered':
+      return `handed to its dead-letter target ${data.target} as ${data.letter_id}`
+    default:
+      return type.replace(/^alarm\./, '')
+  }
+}
+
+function nextText(snapshot: Snapshot, status: Status, around: Surroundings): string {
+  const { alarm, timers } = snapshot
+  if (status === 'paused') return 'nothing until it is resumed'
+  if (timers.length === 0) return ended(snapshot, status)
+  const flying = timers.filter((timer) => snapshot.inFlight.has(timer.id))
+  if (flying.length > 0) {
+    return alarm.cancelledAt === null
+      ? 'it is being delivered right now'
+      : 'it is being delivered right now, and then it ends: it was cancelled'
+  }
+  const first = [...timers].sort((a, b) => (a.wakeAt ?? Infinity) - (b.wakeAt ?? Infinity))[0]!
+  const text = timerText(snapshot, first, around)
+  return around.clockRuns
+    ? text
+    : `${text}. No process runs the clock of pool ${alarm.target.pool} now: start one`
+}
+
+function timerText({ alarm }: Snapshot, timer: Timer, around: Surroundings): string {
+  const { now } = around
+  const at =
+    timer.wakeAt === null ? '' : `at ${formatInstant(timer.wakeAt)} (${relative(timer.wakeAt - now)})`
+  if (timer.waiting === 'handler') {
+    return `it is due since ${formatInstant(timer.scheduledFor)} and waits, uncounted, until a process of pool ${alarm.target.pool} registers the handler ${alarm.target.name}`
+  }
+  if (timer.waiting === 'overlap' && timer.wakeAt === null)
+    return 'it waits until its earlier occurrence has ended'
+  if (timer.kind === 'report') return `its report is awaited; without one it ends timed_out ${at}`
+  if (timer.kind === 'retry') return `attempt ${timer.attempt + 1} of ${alarm.maxFailures} ${at}`
+  return `it fires ${at}`
+}
+
+function ended({ outcome }: Snapshot, status: Status): string {
+  const error = outcome?.lastError ? `: ${outcome.lastError}` : ''
+  if (status === 'failed' || status === 'timed_out')
+    return `nothing: it ended ${status}${error}. \`retry\` tries again`
+  return `nothing: it ended ${status}`
+}
+
+function relative(ms: number): string {
+  if (ms < 0) return `overdue by ${formatDuration(-ms)}`
+  return ms === 0 ? 'now' : `in ${formatDuration(ms)}`
+}

@@ -1,0 +1,63 @@
+import { formatInstant } from '../time/index.ts'
+import type { Snapshot } from './change.ts'
+import { viewOf } from './view.ts'
+
+/** An alarm as JSON text: Chronos's fields with their omissions, then Wakeful's own where they have a value. */
+export function wireJson(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>): string {
+  const { alarm } = snapshot
+  const fields = wireFields(snapshot)
+  if (alarm.payload === null) return JSON.stringify(fields)
+  // The payload is spliced in as it was given: parsing it would lose digits beyond 2^53 (promise: verbatim).
+  const text = JSON.stringify({ ...fields, payload: null })
+  const at = text.indexOf('"payload":null')
+  return `${text.slice(0, at)}"payload":${alarm.payload}${text.slice(at + '"payload":null'.length)}`
+}
+
+function wireFields(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>): Record<string, unknown> {
+  const { alarm } = snapshot
+  const view = viewOf({ ...snapshot, alarm: { ...alarm, payload: null } })
+  const rule = alarm.rule
+  return {
+    // The payload stands before every field a user writes freely, so that the splice above finds its own.
+    ...(alarm.payload !== null && { payload: null }),
+    id: view.id,
+    label: view.label,
+    kind: view.kind,
+    cron_expr: rule.kind === 'cron' ? rule.cron : undefined,
+    timezone: view.timezone,
+    next_fire_at: instant(view.nextFireAt),
+    conversation_id: text(view.conversationId),
+    wake_message: view.message,
+    status: view.status,
+    idempotency_key: view.idempotencyKey ?? undefined,
+    max_failures: view.maxFailures,
+    failure_count: view.failureCount,
+    last_error: text(view.lastError),
+    created_at: instant(view.createdAt),
+    last_fired_at: instant(view.lastFiredAt),
+    every: rule.kind === 'every' ? rule.every : undefined,
+    fire_at: instant(view.fireAt),
+    key: view.key ?? undefined,
+    subject: view.subject ?? undefined,
+    correlation_id: view.correlationId,
+    target: view.target,
+    ack: view.ack,
+    result: view.result ?? undefined,
+    started_at: instant(view.startedAt),
+    completed_at: instant(view.completedAt),
+    duration_ms: view.durationMs ?? undefined,
+    attempts: view.attempts > 0 ? view.attempts : undefined,
+    created_by: view.createdBy ?? undefined,
+    created_via: view.createdVia,
+    updated_at: instant(view.updatedAt),
+    notes: view.notes.length > 0 ? view.notes : undefined,
+  }
+}
+
+function instant(date: Date | null): string | undefined {
+  return date === null ? undefined : formatInstant(date.getTime())
+}
+
+function text(value: string | null): string | undefined {
+  return value === null || value === '' ? undefined : value
+}

@@ -1,0 +1,44 @@
+import type { Clock } from '../time/index.ts'
+
+/** No sleep is longer, so that a jump of the wall clock, or a suspended machine, is noticed soon. */
+const SLICE_MS = 1_000
+
+/** What the loop sleeps on: a moment of the wall clock, or being roused. */
+export class Alert {
+  readonly #clock: Clock
+  #rouse: (() => void) | null = null
+  #roused = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Ends the present sleep, or the next one before it starts. */
+  rouse(): void {
+    this.#roused = true
+    this.#rouse?.()
+  }
+
+  /** Sleeps until the wall clock reads this, at most one slice; answers at once when roused. */
+  async sleep(until: number | null): Promise<void> {
+    if (!this.#roused) {
+      const left = until === null ? SLICE_MS : Math.min(SLICE_MS, until - this.#clock.now())
+      // Timers are late by up to a millisecond more than asked: the last one is passed turn by turn.
+      if (left > 0 && left <= 1) await this.#clock.turn()
+      else if (left > 0) await this.#wait(left - 1)
+    }
+    this.#roused = false
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        this.#rouse = null
+        cancel()
+        resolve()
+      }
+      const cancel = this.#clock.setTimer(ms, end)
+      this.#rouse = end
+    })
+  }
+}

@@ -1,0 +1,93 @@
+import type { Delivery } from '../alarm/index.ts'
+import { errorText } from '../error.ts'
+import type { Taking } from '../stores/index.ts'
+import { type Courier, DeliveryFailure, type Errand } from '../targets/index.ts'
+import { type Clock, formatDuration } from '../time/index.ts'
+
+/** Why an attempt was broken off. */
+export type Break = 'timeout' | 'lost' | 'drain'
+
+/** One try at delivering one occurrence, bounded in time. */
+export class Attempt implements Errand {
+  readonly taking: Taking
+  readonly firedAt: number
+  readonly #courier: Courier
+  readonly #clock: Clock
+  readonly #startedAt: number
+  #controller: AbortController | null = null
+  #brokenBy: Break | null = null
+  #onBreak: ((delivery: Delivery) => void) | null = null
+
+  constructor(taking: Taking, courier: Courier, clock: Clock) {
+    this.taking = taking
+    this.firedAt = clock.now()
+    this.#courier = courier
+    this.#clock = clock
+    this.#startedAt = clock.monotonic()
+  }
+
+  get alarm() {
+    return this.taking.alarm
+  }
+
+  get timer() {
+    return this.taking.timer
+  }
+
+  get tx(): unknown {
+    return undefined
+  }
+
+  get ageMs(): number {
+    return this.#clock.monotonic() - this.#startedAt
+  }
+
+  /** Made only when somebody looks at it: most handlers never do. */
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController()
+      if (this.#brokenBy !== null) this.#controller.abort(this.#brokenBy)
+    }
+    return this.#controller.signal
+  }
+
+  /** Delivers, and answers what came of it; never throws. */
+  run(errand: Errand = this): Promise<Delivery> {
+    return new Promise((resolve) => {
+      this.#onBreak = resolve
+      const { target, timeoutMs } = this.alarm
+      const limitMs = timeoutMs ?? this.#courier.timeoutMs(target)
+      const cancelTimer = this.#clock.setTimer(limitMs, () =>
+        this.break('timeout', `no answer within ${formatDuration(limitMs)}`),
+      )
+      const done = (delivery: Delivery) => {
+        cancelTimer()
+        resolve(delivery)
+      }
+      this.#courier.deliver(errand).then(
+        ({ report }) => done({ kind: 'delivered', firedAt: this.firedAt, endedAt: this.#endedAt(), report }),
+        (thrown: unknown) => done(this.#failed(thrown)),
+      )
+    })
+  }
+
+  /** Ends the attempt from outside: its signal is aborted and what the target still says is not waited for. */
+  break(by: Break, error = ''): void {
+    if (this.#brokenBy !== null) return
+    this.#brokenBy = by
+    this.#controller?.abort(by)
+    this.#onBreak?.(by === 'timeout' ? this.#failed(new Error(error)) : { kind: 'released' })
+  }
+
+  #failed(thrown: unknown): Delivery {
+    const times = { firedAt: this.firedAt, endedAt: this.#endedAt() }
+    if (!(thrown instanceof DeliveryFailure)) return { kind: 'failed', ...times, error: errorText(thrown) }
+    const { message: error, final, retryAfterMs } = thrown
+    return { kind: 'failed', ...times, error, final, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+  }
+
+  /** A wall clock that was set back must not make a duration negative. */
+  #endedAt(): number {
+    return Math.max(this.firedAt, this.#clock.now())
+  }
+}

@@ -1,0 +1,220 @@
+import type { Delivery } from '../alarm/index.ts'
+import type { Flight, Lease, Store, Taking } from '../stores/index.ts'
+import type { Courier } from '../targets/index.ts'
+import type { Clock } from '../time/index.ts'
+import { Attempt, type Break } from './attempt.ts'
+
+/** A delivery that has ended and is to be settled; one that committed itself has no more to write. */
+export interface Ended {
+  readonly taking: Taking
+  readonly delivery: Delivery
+}
+
+/** What the crew asks of its engine. */
+export interface CrewPorts {
+  readonly store: Store
+  readonly courier: Courier
+  readonly clock: Clock
+  readonly concurrency: number
+  /** Whether an attempt under this lease may start at this very moment (promise: fenced). */
+  readonly mayStart: (lease: Lease) => 'yes' | 'wait' | 'lost'
+  readonly context: () => Parameters<Store['settle']>[2]
+  /** Called when something ended, so that it is settled. */
+  readonly onEnded: () => void
+}
+
+/** How much work is taken ahead, in time: enough to hide a round trip, little enough to stay cancellable. */
+const AHEAD_MS = 50
+/** What was taken and has not started by then goes back to the queue. */
+const QUEUED_MS_MAX = 500
+const SMOOTHING = 0.05
+
+/** Delivers what was taken, so many at a time, and gathers what came of it. */
+export class Crew {
+  readonly #ports: CrewPorts
+  readonly #active = new Set<Attempt>()
+  readonly #flights = new Map<Flight, number>()
+  #queue: { readonly taking: Taking; readonly since: number }[] = []
+  #head = 0
+  #ended: Ended[] = []
+  #landed: Flight[] = []
+  #averageMs: number | null = null
+
+  constructor(ports: CrewPorts) {
+    this.#ports = ports
+  }
+
+  get active(): number {
+    return this.#active.size
+  }
+
+  get queued(): number {
+    return this.#queue.length - this.#head
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended.length > 0 || this.#landed.length > 0
+  }
+
+  /** How many more to take: what can be delivered soon, judged by how long deliveries have taken. */
+  room(batchMax: number): number {
+    const { concurrency } = this.#ports
+    let oldestMs = 0
+    for (const attempt of this.#active) {
+      oldestMs = attempt.ageMs
+      break
+    }
+    const eachMs = Math.max(this.#averageMs ?? AHEAD_MS, oldestMs / 2)
+    const soon = Math.min(
+      batchMax,
+      Math.max(concurrency, Math.floor((concurrency * AHEAD_MS) / Math.max(eachMs, 0.01))),
+    )
+    return Math.max(0, soon - this.active - this.queued)
+  }
+
+  /** Takes over a batch and starts what it can. */
+  accept(takings: readonly Taking[]): void {
+    const since = this.#ports.clock.monotonic()
+    for (const taking of takings) {
+      this.#flights.set(taking.flight, (this.#flights.get(taking.flight) ?? 0) + 1)
+      this.#queue.push({ taking, since })
+    }
+    this.start()
+  }
+
+  /** Starts queued deliveries as far as there are free hands. */
+  start(): void {
+    while (this.#active.size < this.#ports.concurrency && this.#head < this.#queue.length) {
+      const { taking } = this.#queue[this.#head]!
+      const may = this.#ports.mayStart(taking.lease)
+      if (may === 'wait') return
+      this.#shift()
+      // What another owner answers for now is settled in vain, and so forgotten.
+      if (may === 'lost') this.#end(taking, { kind: 'released' })
+      else this.#deliver(taking)
+    }
+  }
+
+  /** Gives back what has waited too long behind slow deliveries, or all of it. */
+  releaseQueued(all = false): void {
+    const before = this.#ports.clock.monotonic() - QUEUED_MS_MAX
+    while (this.#head < this.#queue.length) {
+      const { taking, since } = this.#queue[this.#head]!
+      if (!all && since > before) return
+      this.#shift()
+      this.#end(taking, { kind: 'released' })
+    }
+  }
+
+  /** Breaks off every attempt, or those under one lease. */
+  break(by: Break, lease?: Lease): void {
+    for (const attempt of this.#active) {
+      const { shard, epoch } = attempt.taking.lease
+      if (lease === undefined || (shard === lease.shard && epoch === lease.epoch)) attempt.break(by)
+    }
+  }
+
+  /** Hands over what has ended since the last time. */
+  drain(): { ended: Ended[]; landed: Flight[] } {
+    const drained = { ended: this.#ended, landed: this.#landed }
+    this.#ended = []
+    this.#landed = []
+    return drained
+  }
+
+  /** Takes back what could not be written: it is handed over again. */
+  restore(ended: readonly Ended[], landed: readonly Flight[]): void {
+    this.#ended.unshift(...ended)
+    this.#landed.unshift(...landed)
+  }
+
+  #shift(): void {
+    this.#head += 1
+    if (this.#head < 1024 && this.#head < this.#queue.length) return
+    this.#queue = this.#queue.slice(this.#head)
+    this.#head = 0
+  }
+
+  #deliver(taking: Taking): void {
+    const { courier, clock } = this.#ports
+    const attempt = new Attempt(taking, courier, clock)
+    this.#active.add(attempt)
+    const run = courier.isTransactional(taking.alarm.target)
+      ? this.#deliverInTransaction(attempt)
+      : attempt.run()
+    run.then((delivery) => {
+      this.#active.delete(attempt)
+      this.#measure(attempt.ageMs)
+      if (delivery === null) this.#land(taking.flight)
+      else this.#end(taking, delivery)
+      this.start()
+    })
+  }
+
+  /** The handler's writes and the settle commit together; a failure is undone and settled like any other. */
+  async #deliverInTransaction(attempt: Attempt): Promise<Delivery | null> {
+    const { store, context } = this.#ports
+    const { taking } = attempt
+    const { lease, alarm, timer } = taking
+    let failure: Delivery | null = null
+    try {
+      await store.transact(
+        lease,
+        async (tx) => {
+          const delivery = await attempt.run(within(attempt, tx))
+          if (delivery.kind !== 'delivered') {
+            failure = delivery
+            throw new Error('the delivery failed: its transaction is rolled back')
+          }
+          return { lease, alarm, timer, delivery }
+        },
+        context,
+      )
+      return null
+    } catch (thrown) {
+      if (failure !== null) return failure
+      const now = context().now
+      return {
+        kind: 'failed',
+        firedAt: attempt.firedAt,
+        endedAt: Math.max(now, attempt.firedAt),
+        error: String((thrown as Error).message),
+      }
+    }
+  }
+
+  #end(taking: Taking, delivery: Delivery): void {
+    this.#ended.push({ taking, delivery })
+    this.#land(taking.flight)
+    this.#ports.onEnded()
+  }
+
+  #land(flight: Flight): void {
+    const left = (this.#flights.get(flight) ?? 1) - 1
+    if (left > 0) {
+      this.#flights.set(flight, left)
+      return
+    }
+    this.#flights.delete(flight)
+    this.#landed.push(flight)
+    this.#ports.onEnded()
+  }
+
+  #measure(tookMs: number): void {
+    this.#averageMs =
+      this.#averageMs === null ? tookMs : this.#averageMs + (tookMs - this.#averageMs) * SMOOTHING
+  }
+}
+
+/** The same errand with an open transaction. */
+function within(attempt: Attempt, tx: unknown) {
+  return {
+    alarm: attempt.alarm,
+    timer: attempt.timer,
+    firedAt: attempt.firedAt,
+    tx,
+    get signal() {
+      return attempt.signal
+    },
+  }
+}

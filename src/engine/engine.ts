@@ -1,0 +1,272 @@
+import { type Context, type Delivery, type Timer, triage } from '../alarm/index.ts'
+import type { Found, Lease, Settlement, Store, Taken, Taking } from '../stores/index.ts'
+import type { Courier } from '../targets/index.ts'
+import type { Clock } from '../time/index.ts'
+import { Alert } from './alert.ts'
+import { Crew } from './crew.ts'
+import { Held } from './held.ts'
+
+/** What an engine is made of. */
+export interface EngineOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly courier: Courier
+  /** This process, among those that may own a shard. */
+  readonly owner: string
+  readonly pools: readonly string[]
+  readonly context: () => Context
+  /** Deliveries at a time. */
+  readonly concurrency: number
+  readonly batchMax: number
+  /** Occurrences later than this are misfires. */
+  readonly graceMs: number
+  /** How long a stop waits for deliveries under way. */
+  readonly drainMs: number
+  /** Told of what goes wrong beside the alarms themselves, such as a store that does not answer. */
+  readonly onTrouble: (thrown: unknown) => void
+}
+
+const TROUBLE_WAIT_MS_MIN = 50
+const TROUBLE_WAIT_MS_MAX = 5_000
+
+/** The clock loop: own, wait, take, fire, settle. There is no second scheduler anywhere. */
+export class Engine {
+  readonly #options: EngineOptions
+  readonly #crew: Crew
+  readonly #held = new Held()
+  readonly #alert: Alert
+  #leases: readonly Lease[] = []
+  #nextWakeAt: number | null = null
+  #running: Promise<void> | null = null
+  #stopping = false
+  #cancelBeat: (() => void) | null = null
+  #beating: Promise<void> = Promise.resolve()
+  #delivered = 0
+
+  constructor(options: EngineOptions) {
+    this.#options = options
+    this.#alert = new Alert(options.clock)
+    this.#crew = new Crew({
+      store: options.store,
+      courier: options.courier,
+      clock: options.clock,
+      concurrency: options.concurrency,
+      mayStart: (lease) => this.#mayStart(lease),
+      context: options.context,
+      onEnded: () => this.#alert.rouse(),
+    })
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== null
+  }
+
+  get leases(): readonly Lease[] {
+    return this.#leases
+  }
+
+  /** Runs the clock until `stop`. */
+  async start(): Promise<void> {
+    if (this.#running !== null) return
+    this.#stopping = false
+    await this.#beat()
+    this.#running = this.#loop()
+  }
+
+  /** Something may be due earlier than the loop waits for. */
+  hint(wakeAt: number | null): void {
+    if (wakeAt === null || this.#nextWakeAt === null || wakeAt < this.#nextWakeAt) this.#alert.rouse()
+  }
+
+  /** Stops taking, lets what is under way settle within the drain's bound, and gives the shards back. */
+  async stop(): Promise<void> {
+    if (this.#running === null) return
+    this.#stopping = true
+    this.#alert.rouse()
+    await this.#running
+    this.#running = null
+    await this.#drain()
+    await this.#release()
+  }
+
+  /** Fires what is due now and answers when it has settled; for those who run no loop. */
+  async tick(): Promise<{ delivered: number; nextWakeAt: number | null }> {
+    const before = this.#delivered
+    if (this.#running !== null) {
+      this.#alert.rouse()
+      return { delivered: 0, nextWakeAt: this.#nextWakeAt }
+    }
+    await this.#beat()
+    try {
+      for (;;) {
+        const taken = await this.#exchange()
+        while (this.#crew.active + this.#crew.queued > 0 || this.#crew.hasEnded) {
+          if (!this.#crew.hasEnded) await this.#alert.sleep(null)
+          await this.#settle()
+        }
+        if (taken === null || (taken.takings.length === 0 && !taken.more)) break
+      }
+    } finally {
+      await this.#release()
+    }
+    return { delivered: this.#delivered - before, nextWakeAt: this.#nextWakeAt }
+  }
+
+  async #loop(): Promise<void> {
+    let waitMs = TROUBLE_WAIT_MS_MIN
+    while (!this.#stopping) {
+      try {
+        this.#crew.releaseQueued()
+        this.#crew.start()
+        const taken = await this.#exchange()
+        waitMs = TROUBLE_WAIT_MS_MIN
+        const busy =
+          this.#crew.hasEnded || (taken?.more === true && this.#crew.room(this.#options.batchMax) > 0)
+        if (busy) await this.#options.clock.turn()
+        else await this.#alert.sleep(this.#sleepUntil())
+      } catch (thrown) {
+        this.#options.onTrouble(thrown)
+        await this.#alert.sleep(this.#options.clock.now() + waitMs)
+        waitMs = Math.min(waitMs * 2, TROUBLE_WAIT_MS_MAX)
+      }
+    }
+  }
+
+  /** Without room nothing can be taken, however due it is: then the next end of a delivery rouses the loop. */
+  #sleepUntil(): number | null {
+    return this.#crew.room(this.#options.batchMax) > 0 ? this.#nextWakeAt : null
+  }
+
+  /** Settles what ended and takes what is due. Both are asked for in one turn, so that a store can commit them together. */
+  async #exchange(): Promise<Taken | null> {
+    const [, taken] = await Promise.all([this.#settle(), this.#take()])
+    if (taken !== null) this.#accept(taken)
+    return taken
+  }
+
+  async #settle(): Promise<void> {
+    const { ended, landed } = this.#crew.drain()
+    if (ended.length === 0 && landed.length === 0) return
+    const settlements = ended.map(({ taking, delivery }): Settlement => settlementOf(taking, delivery))
+    try {
+      const { lost } = await this.#options.store.settle(settlements, landed, this.#options.context())
+      for (const lease of lost) this.#lose(lease)
+    } catch (thrown) {
+      this.#crew.restore(ended, landed)
+      throw thrown
+    }
+    for (const { taking, delivery } of ended) {
+      this.#held.settled(taking.timer.id, taking.timer.version)
+      if (delivery.kind === 'delivered') this.#delivered += 1
+    }
+  }
+
+  async #take(): Promise<Taken | null> {
+    const limit = this.#crew.room(this.#options.batchMax)
+    const leases = this.#leases.filter((lease) => this.#mayStart(lease) === 'yes')
+    if (limit === 0 || leases.length === 0) return null
+    const context = this.#options.context()
+    const take = this.#held.takeStarted()
+    const taken = await this.#options.store.take(leases, {
+      context,
+      limit,
+      held: this.#held,
+      triage: (found) => this.#triage(found, context),
+    })
+    this.#held.takeEnded(take)
+    return taken
+  }
+
+  #accept(taken: Taken): void {
+    for (const lease of taken.lost) this.#lose(lease)
+    this.#nextWakeAt = taken.nextWakeAt
+    for (const { timer } of taken.takings) this.#held.add(timer.id, timer.version)
+    this.#crew.accept(taken.takings)
+  }
+
+  #triage(found: Found, context: Context) {
+    const facts = {
+      graceMs: this.#options.graceMs,
+      canRun: this.#options.courier.canRun(found.alarm.target),
+      openCount: found.openCount,
+    }
+    return triage(found, facts, context)
+  }
+
+  /** Checked immediately before each start; a lease that ran out may be renewed yet, a lost one may not. */
+  #mayStart(lease: Lease): 'yes' | 'wait' | 'lost' {
+    const held = this.#leases.find((each) => each.shard === lease.shard)
+    if (held === undefined || held.epoch !== lease.epoch) return 'lost'
+    return this.#options.clock.monotonic() < held.until ? 'yes' : 'wait'
+  }
+
+  #lose(lease: Lease): void {
+    this.#leases = this.#leases.filter((each) => each.shard !== lease.shard || each.epoch !== lease.epoch)
+    this.#crew.break('lost', lease)
+  }
+
+  /** The heartbeat: renews the leases, takes over shards that are free, and sees to the next beat. */
+  #beat(): Promise<void> {
+    this.#cancelBeat?.()
+    this.#beating = this.#renew().finally(() => {
+      if (this.#stopping) return
+      this.#cancelBeat = this.#options.clock.setTimer(
+        this.#options.store.heartbeatMs,
+        () => void this.#beat(),
+      )
+    })
+    return this.#beating
+  }
+
+  async #renew(): Promise<void> {
+    const { store, owner, pools, context } = this.#options
+    try {
+      const leases = await store.own(owner, pools, context())
+      const lost = this.#leases.filter(
+        (was) => !leases.some((is) => is.shard === was.shard && is.epoch === was.epoch),
+      )
+      const gained = leases.some(
+        (is) => !this.#leases.some((was) => is.shard === was.shard && is.epoch === was.epoch),
+      )
+      for (const lease of lost) this.#lose(lease)
+      this.#leases = leases
+      if (gained || this.#crew.queued > 0) this.#alert.rouse()
+    } catch (thrown) {
+      this.#options.onTrouble(thrown)
+    }
+  }
+
+  async #drain(): Promise<void> {
+    const { clock, drainMs } = this.#options
+    this.#crew.releaseQueued(true)
+    const deadline = clock.monotonic() + drainMs
+    while (this.#crew.active > 0 || this.#crew.hasEnded) {
+      if (clock.monotonic() >= deadline) this.#crew.break('drain')
+      if (!this.#crew.hasEnded)
+        await this.#alert.sleep(clock.now() + Math.max(1, deadline - clock.monotonic()))
+      try {
+        await this.#settle()
+      } catch (thrown) {
+        this.#options.onTrouble(thrown)
+        if (clock.monotonic() >= deadline) return
+        await this.#alert.sleep(clock.now() + TROUBLE_WAIT_MS_MIN)
+      }
+    }
+  }
+
+  async #release(): Promise<void> {
+    this.#stopping = true
+    this.#cancelBeat?.()
+    await this.#beating
+    this.#cancelBeat?.()
+    const leases = this.#leases
+    this.#leases = []
+    await this.#options.store.disown(leases)
+    this.#stopping = false
+  }
+}
+
+function settlementOf(taking: Taking, delivery: Delivery): Settlement {
+  const { lease, alarm, timer } = taking
+  return { lease, alarm, timer: timer satisfies Timer, delivery }
+}

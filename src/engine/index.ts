@@ -1,0 +1,2 @@
+/** The clock loop: own, wait, take, fire, settle. Knows ports only. */
+export { Engine, type EngineOptions } from './engine.ts'

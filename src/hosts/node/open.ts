@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import {
+  type AlarmDefaults,
+  type Context,
+  DEFAULT_LIMITS,
+  DEFAULTS,
+  idMaker,
+  type Limits,
+} from '../../alarm/index.ts'
+import { Engine } from '../../engine/index.ts'
+import { WakefulError } from '../../error.ts'
+import { Retention, type Wakeful, WakefulLibrary } from '../../library/index.ts'
+import type { Store } from '../../stores/index.ts'
+import {
+  assertPool,
+  BUILT_IN_POOL,
+  DEFAULT_POOL,
+  eventTarget,
+  HandlerTarget,
+  Targets,
+} from '../../targets/index.ts'
+import { assertTimezone, type Clock, parseDuration } from '../../time/index.ts'
+import { storePath } from './store-url.ts'
+import { systemClock } from './system-clock.ts'
+
+/** How Wakeful is opened; everything has a default, and the defaults are the fast settings. */
+export interface OpenOptions {
+  /** The pool of this application's handlers. */
+  readonly pool?: string
+  /** Whether this process also runs the built-in targets. */
+  readonly serveBuiltIns?: boolean
+  /** The zone where a call names none; the system's by default. */
+  readonly timezone?: string
+  readonly tenant?: string
+  readonly owner?: string
+  /** Deliveries at a time (100). */
+  readonly concurrency?: number
+  /** Alarms taken at a time (1,000). */
+  readonly batch?: number
+  /** How late an occurrence may be before it is a misfire ('60s'). */
+  readonly grace?: string
+  /** How long `close` waits for what is in flight ('30s'). */
+  readonly drain?: string
+  /** How long ended alarms are kept ('30d'); null keeps them for ever. */
+  readonly retention?: string | null
+  readonly limits?: Partial<Limits>
+  readonly defaults?: Partial<AlarmDefaults>
+  /** Which door alarms come in by, for their record. */
+  readonly createdVia?: string
+  /** Told of trouble beside the alarms themselves; by default it is printed as a warning. */
+  readonly onTrouble?: (thrown: unknown) => void
+  /** Another clock, such as the virtual one of `wakeful/testing`. */
+  readonly clock?: Clock
+}
+
+const RETENTION = '30d'
+
+/** Opens Wakeful on a store: `sqlite:alarms.db`, `sqlite::memory:`, or a bare path. */
+export async function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
+  const clock = options.clock ?? systemClock
+  const path = storePath(url)
+  const handlers = new HandlerTarget(options.pool ?? DEFAULT_POOL)
+  const settings = settingsOf(options)
+  const { openSqlite } = await import('../../stores/sqlite/index.ts')
+  const store = await openSqlite({ path, clock })
+  return assemble(store, clock, handlers, settings, options)
+}
+
+function assemble(
+  store: Store,
+  clock: Clock,
+  handlers: HandlerTarget,
+  settings: Settings,
+  options: OpenOptions,
+): Wakeful {
+  const makeId = idMaker((bytes) => crypto.getRandomValues(bytes))
+  const context = (): Context => {
+    const now = clock.now()
+    return { now, random: Math.random, newId: () => makeId(now) }
+  }
+  const targets = new Targets([handlers, eventTarget])
+  const onTrouble = options.onTrouble ?? warn
+  const engine = new Engine({
+    store,
+    clock,
+    courier: targets,
+    owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
+    pools: options.serveBuiltIns === false ? [handlers.pool] : [...new Set([BUILT_IN_POOL, handlers.pool])],
+    context,
+    onTrouble,
+    ...settings.engine,
+  })
+  return new WakefulLibrary({
+    store,
+    engine,
+    handlers,
+    retention: new Retention({ store, clock, keepMs: settings.retentionMs, onTrouble }),
+    scope: { tenant: options.tenant ?? 'default', owner: options.owner ?? '' },
+    limits: settings.limits,
+    workshop: {
+      limits: settings.limits,
+      defaults: { ...DEFAULTS, ...options.defaults },
+      target: (spec) => targets.parse(spec),
+      newId: () => makeId(clock.now()),
+    },
+    timezone: settings.timezone,
+    createdVia: options.createdVia ?? 'library',
+    context,
+  })
+}
+
+interface Settings {
+  readonly engine: { concurrency: number; batchMax: number; graceMs: number; drainMs: number }
+  readonly limits: Limits
+  readonly retentionMs: number | null
+  readonly timezone: string
+}
+
+/** Reads the options before anything is opened, so that a wrong one leaves nothing behind. */
+function settingsOf(options: OpenOptions): Settings {
+  assertPool(options.pool ?? DEFAULT_POOL)
+  return {
+    engine: {
+      concurrency: count('concurrency', options.concurrency ?? 100),
+      batchMax: count('batch', options.batch ?? 1_000),
+      graceMs: parseDuration(options.grace ?? '60s'),
+      drainMs: parseDuration(options.drain ?? '30s'),
+    },
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    retentionMs: options.retention === null ? null : parseDuration(options.retention ?? RETENTION),
+    timezone: assertTimezone(options.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone),
+  }
+}
+
+function count(name: string, value: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= 100_000) return value
+  throw new WakefulError('invalid_request', `${name} must be a whole number from 1 to 100000, not ${value}`)
+}
+
+function warn(thrown: unknown): void {
+  process.emitWarning(thrown instanceof Error ? thrown.message : String(thrown), 'WakefulTrouble')
+}

@@ -1,0 +1,167 @@
+import type { AlarmView, CancelOutcome, Limits, SetOptions, Status, Story } from '../alarm/index.ts'
+import type { LogEvent, ShardState, Stats } from '../stores/index.ts'
+import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
+import type { Preview, Rule, When } from '../time/index.ts'
+
+/** What `set` takes beside the *when*. */
+export interface SetCallOptions extends SetOptions {
+  /** The zone plain language and rules are read in. */
+  readonly timezone?: string
+  /** The caller's own open transaction (a `node:sqlite` handle): done in it, or not at all. */
+  readonly tx?: unknown
+}
+
+/** One of many to set. */
+export type SetManyItem = { readonly when: When; readonly timezone?: string } & SetOptions
+
+/** What an edit says of the version it was made from. */
+export interface SeenOptions {
+  /** The `updatedAt` the caller saw: the edit is refused (`conflict`) when it is no longer the newest. */
+  readonly updatedAt?: Date
+}
+
+/** Which alarms to list. */
+export interface ListOptions {
+  readonly status?: Status | 'pending'
+  readonly label?: string
+  readonly subject?: string
+  readonly correlationId?: string
+  readonly conversationId?: string
+  readonly target?: string
+  /** Words to look for in label, message, key and subject. */
+  readonly q?: string
+  readonly since?: When
+  readonly order?: 'newest' | 'due'
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+/** Which alarms' history: the filters of seed 001 under the contract's names. */
+export interface HistoryOptions {
+  readonly status?:
+    | 'pending'
+    | 'fired'
+    | 'completed'
+    | 'failed'
+    | 'cancelled'
+    | 'timed_out'
+    | 'timeout_unknown'
+  readonly target?: string
+  /** Another name for `target`. */
+  readonly process?: string
+  readonly since?: When
+  readonly limit?: number
+}
+
+/** A page of a list. */
+export interface ListPage {
+  readonly items: readonly AlarmView[]
+  readonly nextCursor: string | null
+}
+
+/** The figures, under seed 001's names. */
+export interface StatsView {
+  readonly total: number
+  readonly pending: number
+  readonly fired: number
+  readonly completed: number
+  readonly failed: number
+  readonly cancelled: number
+  readonly timeoutUnknown: number
+  readonly avgDurationMs: number | null
+}
+
+/** A row of the log, as users see it. */
+export interface EventView {
+  readonly id: string
+  readonly cursor: string
+  readonly tenant: string
+  readonly type: string
+  readonly origin: string
+  readonly alarmId: string | null
+  readonly occurrenceId: string | null
+  readonly key: string | null
+  readonly subject: string | null
+  readonly correlationId: string | null
+  readonly at: Date
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** How to read the log. */
+export interface EventsOptions {
+  /** Start after this place; from the beginning where it is left out. */
+  readonly after?: string
+  /** Go on with what is appended later, until the signal or `break`. */
+  readonly follow?: boolean
+  readonly alarmId?: string
+  readonly signal?: AbortSignal
+}
+
+/** What plain language came to: an instant, or a rule. */
+export interface ParsedView {
+  readonly instant?: Date
+  readonly rule?: Rule
+  readonly timezone: string
+  readonly notes: readonly string[]
+}
+
+/** What `tick` did. */
+export interface TickResult {
+  readonly fired: number
+  readonly nextWakeAt: Date | null
+}
+
+/** Everything that can be done with one owner's alarms. */
+export interface Alarms {
+  set(when: When, options?: SetCallOptions): Promise<AlarmView & { deduped?: true }>
+  setMany(items: readonly SetManyItem[], options?: { tx?: unknown }): Promise<AlarmView[]>
+  /** The alarm, or null where there is none of yours. */
+  get(id: string): Promise<AlarmView | null>
+  getByKey(key: string): Promise<AlarmView | null>
+  list(options?: ListOptions): Promise<ListPage>
+  reschedule(id: string, when: When, options?: SeenOptions & { timezone?: string }): Promise<AlarmView>
+  /** Edits fields that do not move the alarm in time. */
+  edit(id: string, fields: SetOptions, options?: SeenOptions): Promise<AlarmView>
+  cancel(id: string, options?: { tx?: unknown }): Promise<{ outcome: CancelOutcome; alarm: AlarmView }>
+  cancelMany(ids: readonly string[]): Promise<{ id: string; outcome: CancelOutcome | 'not_found' }[]>
+  removeSubject(subject: string, options?: { tx?: unknown }): Promise<{ cancelled: number; firing: number }>
+  pause(id: string, options?: SeenOptions): Promise<AlarmView>
+  resume(id: string, options?: SeenOptions): Promise<AlarmView>
+  skipNext(id: string, options?: SeenOptions): Promise<AlarmView>
+  fireNow(id: string, options?: SeenOptions): Promise<AlarmView>
+  retry(id: string, options?: SeenOptions): Promise<AlarmView>
+  complete(id: string, result?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
+  fail(id: string, reason?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
+  /** Cancels every pending alarm of the caller. */
+  reset(): Promise<{ cancelled: number; firing: number }>
+  history(options?: HistoryOptions): Promise<AlarmView[]>
+  stats(): Promise<StatsView>
+  failed(options?: { limit?: number }): Promise<AlarmView[]>
+  why(id: string): Promise<Story>
+  preview(when: When, options?: { from?: Date; count?: number; timezone?: string }): Preview
+  parse(text: string, timezone?: string): ParsedView
+  events(options?: EventsOptions): AsyncIterableIterator<EventView>
+  /** The alarm as JSON text on the wire, its payload byte for byte. */
+  wire(id: string): Promise<string | null>
+}
+
+/** The whole: one owner's alarms, the clock that fires them, and views for others. */
+export interface Wakeful extends Alarms {
+  /** Registers what runs when an alarm with this target fires: returning is success, throwing a failed attempt. */
+  handle(name: string, handler: Handler, options?: HandlerOptions): void
+  /** Runs the clock; everything but firing works without it. */
+  start(): Promise<void>
+  /** Fires what is due now and returns when it has settled: for serverless hosts and tests. */
+  tick(): Promise<TickResult>
+  /** Stops taking, lets what is in flight settle (30 s at most), and closes the store. */
+  close(): Promise<void>
+  /** A view that can see nothing but this tenant's and owner's alarms. */
+  forTenant(tenant: string, owner?: string): Alarms
+  /** Who runs the clock of each pool, and what waits there. */
+  ownership(): Promise<ShardState[]>
+  /** Whether this process runs the clock of any pool. */
+  readonly isOwner: boolean
+  readonly limits: Limits
+}
+
+export type { Fire, Handler, LogEvent, Stats }

@@ -1,0 +1,4 @@
+/** What users hold in their hands, the same in every host. */
+export type * from './api.ts'
+export { Retention } from './retention.ts'
+export { WakefulLibrary, type WakefulParts } from './wakeful.ts'

@@ -1,0 +1,19 @@
+import type { Context, Limits, Workshop } from '../alarm/index.ts'
+import type { Bell } from '../log/index.ts'
+import type { Store } from '../stores/index.ts'
+
+/** What one owner's calls need from the whole they belong to. */
+export interface Surround {
+  readonly store: Store
+  readonly bell: Bell
+  readonly limits: Limits
+  readonly workshop: Workshop
+  /** The zone where a call names none. */
+  readonly timezone: string
+  readonly createdVia: string
+  context(): Context
+  /** Tells the engine that something may be due at this moment. */
+  hint(wakeAt: number | null): void
+  /** Watches for what other processes append, until the answer is called. */
+  watchLog(): () => void
+}

@@ -1,0 +1,113 @@
+import type { Context, Limits, Scope, Workshop } from '../alarm/index.ts'
+import { assertText } from '../alarm/index.ts'
+import type { Engine } from '../engine/index.ts'
+import { WakefulError } from '../error.ts'
+import { Bell } from '../log/index.ts'
+import type { ShardState, Store } from '../stores/index.ts'
+import type { Handler, HandlerOptions, HandlerTarget } from '../targets/index.ts'
+import { ScopedAlarms } from './alarms.ts'
+import type { Alarms, TickResult, Wakeful } from './api.ts'
+import type { Retention } from './retention.ts'
+import type { Surround } from './surround.ts'
+
+/** What a host puts together. */
+export interface WakefulParts {
+  readonly store: Store
+  readonly engine: Engine
+  readonly handlers: HandlerTarget
+  readonly retention: Retention
+  readonly scope: Scope
+  readonly limits: Limits
+  readonly workshop: Workshop
+  readonly timezone: string
+  readonly createdVia: string
+  readonly context: () => Context
+}
+
+/** The front of it all, the same in every host: calls go to the store, the engine fires, the log is followed. */
+export class WakefulLibrary extends ScopedAlarms implements Wakeful {
+  readonly limits: Limits
+  readonly #parts: WakefulParts
+  readonly #surround: Surround
+  #unwatch: (() => void) | null = null
+  #closing: Promise<void> | null = null
+
+  constructor(parts: WakefulParts) {
+    const surround = surroundOf(parts)
+    super(surround, parts.scope)
+    this.limits = parts.limits
+    this.#parts = parts
+    this.#surround = surround
+  }
+
+  handle(name: string, handler: Handler, options: HandlerOptions = {}): void {
+    const { handlers, engine, store } = this.#parts
+    handlers.register(name, handler, options)
+    if (engine.isRunning) void store.releaseWaiting(engine.leases, name).then(() => engine.hint(null))
+  }
+
+  async start(): Promise<void> {
+    this.#assertOpen()
+    const { engine, store, retention } = this.#parts
+    this.#unwatch ??= store.watch(() => engine.hint(null))
+    await engine.start()
+    retention.start()
+  }
+
+  async tick(): Promise<TickResult> {
+    this.#assertOpen()
+    const { delivered, nextWakeAt } = await this.#parts.engine.tick()
+    this.#surround.bell.ring()
+    return { fired: delivered, nextWakeAt: nextWakeAt === null ? null : new Date(nextWakeAt) }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  forTenant(tenant: string, owner = ''): Alarms {
+    assertText('tenant', tenant, this.limits.nameBytesMax)
+    assertText('owner', owner, this.limits.nameBytesMax)
+    if (tenant === '') throw new WakefulError('invalid_request', 'tenant is empty: name one')
+    return new ScopedAlarms(this.#surround, { tenant, owner })
+  }
+
+  ownership(): Promise<ShardState[]> {
+    return this.#parts.store.ownership()
+  }
+
+  get isOwner(): boolean {
+    return this.#parts.engine.leases.length > 0
+  }
+
+  async #close(): Promise<void> {
+    const { engine, store, retention } = this.#parts
+    retention.stop()
+    this.#unwatch?.()
+    await engine.stop()
+    this.#surround.bell.ring()
+    await store.close()
+  }
+
+  #assertOpen(): void {
+    if (this.#closing !== null)
+      throw new WakefulError('store_unavailable', 'this Wakeful is closed: open another')
+  }
+}
+
+function surroundOf(parts: WakefulParts): Surround {
+  const { store, engine, limits, workshop, timezone, createdVia, context } = parts
+  const bell = new Bell()
+  return {
+    store,
+    bell,
+    limits,
+    workshop,
+    timezone,
+    createdVia,
+    context,
+    hint: (wakeAt) => engine.hint(wakeAt),
+    watchLog: () => store.watch(() => bell.ring()),
+  }
+}

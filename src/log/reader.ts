@@ -1,0 +1,57 @@
+import type { Scope } from '../alarm/index.ts'
+import type { LogEvent, Store } from '../stores/index.ts'
+
+const PAGE = 500
+
+/** How to read the log. */
+export interface ReadOptions {
+  readonly after: number
+  readonly follow: boolean
+  readonly alarmId?: string
+  readonly signal?: AbortSignal
+}
+
+/** Reads the log from a place on, and goes on with what is appended later where that is asked. */
+export async function* readLog(
+  store: Store,
+  scope: Scope,
+  bell: Bell,
+  options: ReadOptions,
+): AsyncGenerator<LogEvent> {
+  let after = options.after
+  for (;;) {
+    if (options.signal?.aborted) return
+    const rung = bell.next(options.signal)
+    const query =
+      options.alarmId === undefined
+        ? { after, limit: PAGE }
+        : { after, limit: PAGE, alarmId: options.alarmId }
+    const page = await store.events(scope, query)
+    for (const event of page) {
+      yield event
+      after = event.seq
+    }
+    if (page.length === PAGE) continue
+    if (!options.follow) return
+    await rung
+  }
+}
+
+/** Rung when the log may have grown; readers wait for the next ring. */
+export class Bell {
+  #waiting = new Set<() => void>()
+
+  ring(): void {
+    const waiting = this.#waiting
+    this.#waiting = new Set()
+    for (const wake of waiting) wake()
+  }
+
+  /** Resolves at the next ring, or when the signal is aborted. Asked for before the read, so that no ring is missed. */
+  next(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.add(resolve)
+      signal?.addEventListener('abort', () => resolve(), { once: true })
+    })
+  }
+}

@@ -1,0 +1,2 @@
+/** Where alarms are kept: the port, and what any store must do to be one. */
+export * from './store.ts'

@@ -1,0 +1,138 @@
+import {
+  type Alarm,
+  type Change,
+  type Context,
+  eventJson,
+  type NewTimer,
+  type Outcome,
+  type Timer,
+} from '../../alarm/index.ts'
+import * as sql from './queries.ts'
+import { alarmValues, type StoredAlarm } from './rows.ts'
+import type { Session } from './session.ts'
+import type { Tallies } from './tallies.ts'
+
+/** What applying changes needs: the connection, the figures being gathered, and where pools live. */
+export interface Desk {
+  readonly session: Session
+  readonly tallies: Tallies
+  readonly context: Context
+  readonly shardOf: (session: Session, pool: string) => number
+}
+
+/** Writes everything a decision says. The caller's transaction makes it all or nothing. */
+export function apply(desk: Desk, alarm: StoredAlarm, timers: readonly Timer[], change: Change): void {
+  for (const id of change.remove ?? []) desk.session.run(sql.removeTimer, id)
+  for (const move of change.move ?? []) {
+    const timer = timers.find((each) => each.id === move.id)
+    if (timer !== undefined) desk.session.run(sql.moveTimer, ...placeValues({ ...timer, ...move }), move.id)
+  }
+  applyRest(desk, alarm, change)
+}
+
+/**
+ * Writes a settle's change, whose own timer must still be as it was taken.
+ * Answers false, having written nothing, where it is not: the caller then looks again.
+ */
+export function applyTaken(desk: Desk, alarm: StoredAlarm, taken: Timer, change: Change): boolean {
+  const { session } = desk
+  const move = change.move?.find((each) => each.id === taken.id)
+  if (move !== undefined) {
+    const moved = session.run(
+      sql.moveTakenTimer,
+      ...placeValues({ ...taken, ...move }),
+      taken.id,
+      taken.version,
+    )
+    if (moved.changes === 0) return false
+  } else if (change.remove?.includes(taken.id)) {
+    if (session.run(sql.removeTakenTimer, taken.id, taken.version).changes === 0) return false
+  } else {
+    return false
+  }
+  applyRest(desk, alarm, change)
+  return true
+}
+
+function applyRest(desk: Desk, alarm: StoredAlarm, change: Change): void {
+  const { session } = desk
+  for (const id of change.markEdited ?? []) session.run(sql.markTimerEdited, id)
+  for (const { id, ok, text } of change.reports ?? [])
+    session.run(sql.reportTimer, JSON.stringify({ ok, text }), id)
+  if (change.alarm !== undefined) replaceAlarm(desk, alarm, change.alarm)
+  const record = { ...(change.alarm ?? alarm), seq: alarm.seq }
+  for (const timer of change.add ?? []) insertTimer(desk, record, timer)
+  if (change.outcome === null) session.run(sql.removeOutcome, alarm.seq)
+  else if (change.outcome !== undefined) putOutcome(session, record, change.outcome)
+  for (const event of change.events ?? []) {
+    session.run(
+      sql.insertEvent,
+      desk.context.newId(),
+      record.tenant,
+      record.owner,
+      event.type,
+      event.origin,
+      alarm.seq,
+      event.occurrence,
+      record.subject,
+      record.correlationId,
+      event.at,
+      eventJson(event),
+    )
+  }
+  if (change.tally !== undefined) desk.tallies.add(record, change.tally)
+  for (const { alarm: spawned, timer } of change.spawn ?? []) insertAlarm(desk, spawned, timer)
+}
+
+/** Writes a new alarm with its first timer; answers the row it got. */
+export function insertAlarm(desk: Desk, alarm: Alarm, timer: NewTimer): StoredAlarm {
+  const { lastInsertRowid: seq } = desk.session.run(sql.insertAlarm, ...alarmValues(alarm))
+  const stored = { ...alarm, seq }
+  insertTimer(desk, stored, timer)
+  desk.tallies.created(alarm)
+  return stored
+}
+
+function insertTimer(desk: Desk, alarm: StoredAlarm, timer: NewTimer): void {
+  const shard = desk.shardOf(desk.session, alarm.target.pool)
+  desk.session.run(
+    sql.insertTimer,
+    alarm.seq,
+    alarm.tenant,
+    alarm.owner,
+    alarm.target.name,
+    shard,
+    ...placeValues(timer),
+  )
+}
+
+function replaceAlarm(desk: Desk, before: StoredAlarm, after: Alarm): void {
+  desk.session.run(sql.updateAlarm, ...alarmValues(after), before.seq)
+  if (before.target.name === after.target.name && before.target.pool === after.target.pool) return
+  const shard = desk.shardOf(desk.session, after.target.pool)
+  desk.session.run(sql.retargetTimers, after.target.name, shard, after.tenant, after.owner, before.seq)
+}
+
+function putOutcome(session: Session, alarm: StoredAlarm, outcome: Outcome): void {
+  session.run(
+    sql.putOutcome,
+    alarm.seq,
+    alarm.tenant,
+    alarm.owner,
+    alarm.target.name,
+    outcome.status,
+    outcome.startedAt,
+    outcome.lastFiredAt,
+    outcome.completedAt,
+    outcome.durationMs,
+    outcome.result,
+    outcome.lastError,
+    outcome.failureCount,
+    outcome.attempts,
+  )
+}
+
+function placeValues(timer: NewTimer) {
+  const { kind, wakeAt, scheduledFor, tick, generation, attempt, startedAt, waiting } = timer
+  return [kind, wakeAt, scheduledFor, tick, generation, attempt, startedAt, waiting] as const
+}

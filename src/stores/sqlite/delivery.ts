@@ -1,0 +1,186 @@
+import { type Alarm, type Delivery, settle, type Timer } from '../../alarm/index.ts'
+import type { Found, Lease, Settled, Settlement, Taken, TakeRequest, Taking } from '../store.ts'
+import { apply, applyTaken, type Desk } from './apply.ts'
+import { quarantine } from './quarantine.ts'
+import * as sql from './queries.ts'
+import { CorruptRow, type StoredAlarm, type TimerRow, timerOf } from './rows.ts'
+import type { Session } from './session.ts'
+import { alarmAt, type FlightRow, flightTimers, timersOf } from './snapshots.ts'
+
+/** Whether the lease is still its shard's. */
+export function isOwn(session: Session, lease: Pick<Lease, 'shard' | 'epoch'>): boolean {
+  return session.get<{ epoch: number }>(sql.shardEpoch, lease.shard)?.epoch === lease.epoch
+}
+
+/** Takes what is due in these shards, in one transaction with the record of what is now in flight. */
+export function take(desk: Desk, leases: readonly Lease[], request: TakeRequest): Taken {
+  const lost = leases.filter((lease) => !isOwn(desk.session, lease))
+  const takings: Taking[] = []
+  let more = false
+  for (const lease of leases) {
+    const room = request.limit - takings.length
+    if (lost.includes(lease) || room <= 0) continue
+    const due = dueIn(desk.session, lease, request, room)
+    more ||= due.length >= room
+    takings.push(...fly(desk, lease, triageAll(desk, due, request), request))
+  }
+  const taken = new Set(takings.map(({ timer }) => timer.id))
+  const held = {
+    size: request.held.size + taken.size,
+    has: (id: number, version: number) => taken.has(id) || request.held.has(id, version),
+  }
+  return { takings, lost, more, nextWakeAt: nextWakeAt(desk.session, leases, held) }
+}
+
+function dueIn(session: Session, lease: Lease, request: TakeRequest, room: number): TimerRow[] {
+  const rows = session.all<TimerRow>(
+    sql.dueTimers,
+    lease.shard,
+    request.context.now,
+    room + request.held.size,
+  )
+  return rows.filter((row) => !request.held.has(row.id, row.version)).slice(0, room)
+}
+
+/** The earliest wake in these shards that is not held. */
+export function nextWakeAt(
+  session: Session,
+  leases: readonly Lease[],
+  held: TakeRequest['held'],
+): number | null {
+  let earliest: number | null = null
+  for (const lease of leases) {
+    const rows = session.all<{ id: number; version: number; wake_at: number }>(
+      sql.nextTimers,
+      lease.shard,
+      held.size + 1,
+    )
+    const next = rows.find((row) => !held.has(row.id, row.version))
+    if (next !== undefined && (earliest === null || next.wake_at < earliest)) earliest = next.wake_at
+  }
+  return earliest
+}
+
+interface Ready {
+  readonly alarm: StoredAlarm
+  readonly timer: Timer
+}
+
+function triageAll(desk: Desk, rows: readonly TimerRow[], request: TakeRequest): Ready[] {
+  const ready: Ready[] = []
+  for (const row of rows) {
+    try {
+      const alarm = alarmAt(desk.session, row.alarm)
+      if (alarm === undefined) throw new CorruptRow('its alarm is gone')
+      const fired = triageOne(desk, { alarm, timer: timerOf(row) }, request)
+      if (fired !== null) ready.push(fired)
+    } catch (thrown) {
+      if (!(thrown instanceof CorruptRow)) throw thrown
+      quarantine(desk, row, thrown.message)
+    }
+  }
+  // Priority orders what is due together; the due index keeps leading with time.
+  return ready.sort((a, b) => b.alarm.priority - a.alarm.priority)
+}
+
+function triageOne(desk: Desk, due: Ready, request: TakeRequest): Ready | null {
+  const { alarm, timer } = due
+  const found: Found = { alarm, timer, others: null, openCount: openCount(desk.session, alarm) }
+  let verdict = request.triage(found)
+  if (verdict.kind === 'look') verdict = request.triage({ ...found, others: timersOf(desk.session, alarm) })
+  if (verdict.kind === 'look') throw new CorruptRow('no decision could be made about it')
+  if (verdict.change !== undefined) apply(desk, alarm, [timer], verdict.change)
+  return verdict.kind === 'fire' ? { alarm, timer: verdict.timer } : null
+}
+
+/** Only recurring alarms can have earlier occurrences open. */
+function openCount(session: Session, alarm: StoredAlarm): number {
+  if (alarm.rule.kind === 'once') return 0
+  return (
+    session.get<{ open: number }>(
+      sql.openTimersOfAlarm,
+      alarm.tenant,
+      alarm.owner,
+      alarm.seq,
+      alarm.generation,
+    )?.open ?? 0
+  )
+}
+
+function fly(desk: Desk, lease: Lease, ready: readonly Ready[], request: TakeRequest): Taking[] {
+  if (ready.length === 0) return []
+  const flat = ready.flatMap(({ timer }) => [timer.id, timer.version])
+  const { lastInsertRowid: id } = desk.session.run(
+    sql.insertFlight,
+    lease.shard,
+    lease.epoch,
+    request.context.now,
+    JSON.stringify(flat),
+  )
+  const flight = { id, shard: lease.shard }
+  return ready.map(({ alarm, timer }) => ({ lease, flight, alarm, timer }))
+}
+
+/** Writes outcomes: void for a lost lease (promise: fenced), skipped for a timer that has moved on. */
+export function settleAll(
+  desk: Desk,
+  settlements: readonly Settlement[],
+  landed: readonly { id: number }[],
+): Settled {
+  const verdicts = new Map<Lease, boolean>()
+  const lost: Lease[] = []
+  let stale = 0
+  for (const settlement of settlements) {
+    const { lease } = settlement
+    let own = verdicts.get(lease)
+    if (own === undefined) {
+      own = isOwn(desk.session, lease)
+      verdicts.set(lease, own)
+      if (!own) lost.push(lease)
+    }
+    if (own && !settleOne(desk, settlement.alarm, settlement.timer, settlement.delivery)) stale += 1
+  }
+  for (const flight of landed) desk.session.run(sql.removeFlight, flight.id)
+  return { lost, stale }
+}
+
+/** Answers whether the timer was still the one that was delivered. */
+function settleOne(desk: Desk, alarm: Alarm, timer: Timer, delivery: Delivery): boolean {
+  const stored = alarm as StoredAlarm
+  const change = settle({ alarm, timer, others: null }, delivery, desk.context)
+  if (change !== null && applyTaken(desk, stored, timer, change)) return true
+  return settleLooking(desk, timer, delivery)
+}
+
+/** The slow way: something changed during the delivery, or the decision needs the alarm's other timers. */
+function settleLooking(desk: Desk, taken: Timer, delivery: Delivery): boolean {
+  const row = desk.session.get<TimerRow>(sql.timerById, taken.id)
+  if (row === undefined || row.version !== taken.version) return false
+  const alarm = alarmAt(desk.session, row.alarm)
+  if (alarm === undefined) return false
+  const others = timersOf(desk.session, alarm)
+  const change = settle({ alarm, timer: timerOf(row), others }, delivery, desk.context)
+  if (change !== null) apply(desk, alarm, others, change)
+  return true
+}
+
+/** Counts what a former owner may have delivered as an attempt, so that a deadly handler ends some day. */
+export function recoverFlights(desk: Desk, shard: number): number {
+  const flights = desk.session.all<FlightRow>(sql.allFlights).filter((row) => row.shard === shard)
+  let recovered = 0
+  for (const flight of flights) {
+    for (const [id, version] of flightTimers(flight)) {
+      const row = desk.session.get<TimerRow>(sql.timerById, id)
+      if (row === undefined || row.version !== version) continue
+      recovered += 1
+      try {
+        settleLooking(desk, timerOf(row), { kind: 'lost' })
+      } catch (thrown) {
+        if (!(thrown instanceof CorruptRow)) throw thrown
+        quarantine(desk, row, thrown.message)
+      }
+    }
+    desk.session.run(sql.removeFlight, flight.id)
+  }
+  return recovered
+}

@@ -1,0 +1,65 @@
+import type { Origin, Scope } from '../../alarm/index.ts'
+import type { LogEvent, OwnEvent } from '../store.ts'
+import * as sql from './queries.ts'
+import type { Session } from './session.ts'
+import { alarmNamed } from './snapshots.ts'
+
+interface EventRow {
+  seq: number
+  id: string
+  tenant: string
+  owner: string
+  type: string
+  origin: Origin
+  alarm_id: string | null
+  occurrence: string | null
+  key: string | null
+  subject: string | null
+  correlation_id: string | null
+  at: number
+  data: string
+}
+
+/** Reads the log after a place, oldest first: one owner's, or one alarm's. */
+export function readEvents(
+  session: Session,
+  scope: Scope,
+  query: { after: number; limit: number; alarmId?: string },
+): LogEvent[] {
+  if (query.alarmId === undefined) {
+    return session
+      .all<EventRow>(sql.eventsOfOwner, scope.tenant, scope.owner, query.after, query.limit)
+      .map(eventOf)
+  }
+  const alarm = alarmNamed(session, scope, { id: query.alarmId })
+  if (alarm === undefined) return []
+  return session.all<EventRow>(sql.eventsOfAlarm, alarm.seq, query.after, query.limit).map(eventOf)
+}
+
+/** Appends an event that a user caught elsewhere. */
+export function appendEvent(session: Session, scope: Scope, event: OwnEvent): LogEvent {
+  const { id, type, at, subject, correlationId, data } = event
+  const { tenant, owner } = scope
+  const row = [id, tenant, owner, type, 'caught', null, null, subject, correlationId, at, data] as const
+  const { lastInsertRowid: seq } = session.run(sql.insertEvent, ...row)
+  return { ...event, tenant, owner, seq, origin: 'caught', alarmId: null, occurrenceId: null, key: null }
+}
+
+function eventOf(row: EventRow): LogEvent {
+  const { alarm_id: alarmId, occurrence } = row
+  return {
+    seq: row.seq,
+    id: row.id,
+    tenant: row.tenant,
+    owner: row.owner,
+    type: row.type,
+    origin: row.origin,
+    alarmId,
+    occurrenceId: alarmId === null || occurrence === null ? null : `${alarmId}-${occurrence}`,
+    key: row.key,
+    subject: row.subject,
+    correlationId: row.correlation_id,
+    at: row.at,
+    data: row.data,
+  }
+}

@@ -1,0 +1,45 @@
+import type { Session } from './session.ts'
+
+/** How often another process's commits are looked for: a read of 3 µs, so that a set elsewhere fires on time. */
+const POLL_MS = 25
+
+/** Calls back when another connection has committed. There is no commit hook: `data_version` moves instead. */
+export class ForeignWatch {
+  readonly #session: Session
+  readonly #listeners = new Set<() => void>()
+  #timer: NodeJS.Timeout | null = null
+  #version = 0
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  add(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    if (this.#timer === null) {
+      this.#version = this.#read()
+      this.#timer = setInterval(() => this.#poll(), POLL_MS)
+      this.#timer.unref()
+    }
+    return () => {
+      this.#listeners.delete(listener)
+      if (this.#listeners.size === 0) this.close()
+    }
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
+  }
+
+  #poll(): void {
+    const version = this.#read()
+    if (version === this.#version) return
+    this.#version = version
+    for (const listener of this.#listeners) listener()
+  }
+
+  #read(): number {
+    return this.#session.get<{ data_version: number }>('PRAGMA data_version')?.data_version ?? 0
+  }
+}

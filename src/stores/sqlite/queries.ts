@@ -1,0 +1,108 @@
+/** Every statement of the hot path, named. Each has an EXPLAIN QUERY PLAN test in queries.test.ts. */
+
+const ALARM_COLUMNS = `id, tenant, owner, generation, kind, timezone, fire_at, rule, label, target_kind, target, target_config, pool,
+  payload, message, conversation_id, key, idempotency_key, subject, correlation_id, max_failures, backoff_base_ms,
+  backoff_cap_ms, timeout_ms, ack, completion_timeout_ms, overlap, priority, on_failure, created_by, created_via,
+  created_at, updated_at, paused_at, cancelled_at, notes`
+
+const ALARM_COLUMN_COUNT = ALARM_COLUMNS.split(',').length
+
+export const insertAlarm = `INSERT INTO wakeful_alarms (${ALARM_COLUMNS})
+  VALUES (${Array(ALARM_COLUMN_COUNT).fill('?').join(', ')})`
+
+export const updateAlarm = `UPDATE wakeful_alarms SET (${ALARM_COLUMNS})
+  = (${Array(ALARM_COLUMN_COUNT).fill('?').join(', ')}) WHERE seq = ?`
+
+export const alarmBySeq = 'SELECT * FROM wakeful_alarms WHERE seq = ?'
+export const alarmScope = 'SELECT tenant, owner, target FROM wakeful_alarms WHERE seq = ?'
+export const alarmById = 'SELECT * FROM wakeful_alarms WHERE id = ? AND tenant = ? AND owner = ?'
+export const alarmByKey = 'SELECT * FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND key = ?'
+export const alarmByIdempotencyKey =
+  'SELECT * FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND idempotency_key = ?'
+
+export const insertTimer = `INSERT INTO wakeful_timers (alarm, tenant, owner, target, shard, kind, wake_at, scheduled_for,
+  tick, generation, attempt, started_at, waiting, version, edited) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)`
+
+export const moveTimer = `UPDATE wakeful_timers SET kind = ?, wake_at = ?, scheduled_for = ?, tick = ?, generation = ?,
+  attempt = ?, started_at = ?, waiting = ?, version = version + 1, edited = 0, report = NULL WHERE id = ?`
+
+/** A settle's own timer: moved only as it was taken, or not at all (promise: recorded-once). */
+export const moveTakenTimer = `${moveTimer} AND version = ? AND edited = 0`
+
+export const removeTimer = 'DELETE FROM wakeful_timers WHERE id = ?'
+export const removeTimersOfAlarm = 'DELETE FROM wakeful_timers WHERE tenant = ? AND owner = ? AND alarm = ?'
+export const removeTakenTimer = 'DELETE FROM wakeful_timers WHERE id = ? AND version = ? AND edited = 0'
+export const markTimerEdited = 'UPDATE wakeful_timers SET edited = 1 WHERE id = ?'
+export const retargetTimers =
+  'UPDATE wakeful_timers SET target = ?, shard = ? WHERE tenant = ? AND owner = ? AND alarm = ?'
+export const reportTimer = 'UPDATE wakeful_timers SET report = ? WHERE id = ?'
+export const timerById = 'SELECT * FROM wakeful_timers WHERE id = ?'
+export const timersOfAlarm =
+  'SELECT * FROM wakeful_timers WHERE tenant = ? AND owner = ? AND alarm = ? ORDER BY id'
+
+export const openTimersOfAlarm = `SELECT count(*) AS open FROM wakeful_timers
+  WHERE tenant = ? AND owner = ? AND alarm = ? AND generation = ? AND kind <> 'due'`
+
+/** The due look. Order and bound come from the index alone, so that it costs the same with a million pending. */
+export const dueTimers = `SELECT * FROM wakeful_timers
+  WHERE shard = ? AND wake_at <= ? ORDER BY wake_at LIMIT ?`
+
+export const nextTimers = `SELECT id, version, wake_at FROM wakeful_timers
+  WHERE shard = ? AND wake_at IS NOT NULL ORDER BY wake_at LIMIT ?`
+
+export const releaseWaiting = `UPDATE wakeful_timers SET wake_at = scheduled_for
+  WHERE shard = ? AND target = ? AND waiting = 'handler'`
+
+export const putOutcome = `INSERT INTO wakeful_outcomes (alarm, tenant, owner, target, status, started_at, last_fired_at,
+  completed_at, duration_ms, result, last_error, failure_count, attempts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (alarm) DO UPDATE SET target = excluded.target, status = excluded.status, started_at = excluded.started_at,
+  last_fired_at = coalesce(excluded.last_fired_at, last_fired_at), completed_at = excluded.completed_at,
+  duration_ms = excluded.duration_ms, result = excluded.result, last_error = excluded.last_error,
+  failure_count = excluded.failure_count, attempts = excluded.attempts`
+
+export const removeOutcome = 'DELETE FROM wakeful_outcomes WHERE alarm = ?'
+export const outcomeOfAlarm = 'SELECT * FROM wakeful_outcomes WHERE alarm = ?'
+
+export const insertEvent = `INSERT INTO wakeful_events (id, tenant, owner, type, origin, alarm, occurrence, subject,
+  correlation_id, at, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+const EVENT_COLUMNS = `e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id AS alarm_id, e.occurrence, a.key,
+  e.subject, e.correlation_id, e.at, e.data`
+
+export const eventsOfOwner = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT JOIN wakeful_alarms a ON a.seq = e.alarm
+  WHERE e.tenant = ? AND e.owner = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`
+
+export const eventsOfAlarm = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT JOIN wakeful_alarms a ON a.seq = e.alarm
+  WHERE e.alarm = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`
+
+export const lastEvent = 'SELECT seq FROM wakeful_events ORDER BY seq DESC LIMIT 1'
+
+export const addTally = `INSERT INTO wakeful_tallies (tenant, owner, total, pending, fired, completed, failed, cancelled,
+  timed_out, duration_ms_sum, duration_count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (tenant, owner) DO UPDATE SET total = total + excluded.total, pending = pending + excluded.pending,
+  fired = fired + excluded.fired, completed = completed + excluded.completed, failed = failed + excluded.failed,
+  cancelled = cancelled + excluded.cancelled, timed_out = timed_out + excluded.timed_out,
+  duration_ms_sum = duration_ms_sum + excluded.duration_ms_sum, duration_count = duration_count + excluded.duration_count`
+
+export const tallyOfOwner = 'SELECT * FROM wakeful_tallies WHERE tenant = ? AND owner = ?'
+
+export const shardOfPool = 'SELECT * FROM wakeful_shards WHERE pool = ? AND slot = 0'
+export const insertShard = `INSERT INTO wakeful_shards (pool, slot, owner, epoch, locked) VALUES (?, 0, NULL, 0, 0)
+  ON CONFLICT (pool, slot) DO NOTHING`
+export const shardEpoch = 'SELECT epoch FROM wakeful_shards WHERE shard = ?'
+export const claimShard = `UPDATE wakeful_shards SET owner = ?, epoch = epoch + 1, locked = ?
+  WHERE shard = ? AND epoch = ? RETURNING epoch`
+export const lockShard = 'UPDATE wakeful_shards SET locked = 1 WHERE shard = ? AND epoch = ?'
+export const disownShard = 'UPDATE wakeful_shards SET owner = NULL WHERE shard = ? AND epoch = ?'
+export const allShards = 'SELECT * FROM wakeful_shards ORDER BY shard'
+export const pendingOfShard =
+  'SELECT count(*) AS pending FROM wakeful_timers WHERE shard = ? AND wake_at IS NOT NULL'
+
+export const insertFlight = 'INSERT INTO wakeful_flights (shard, epoch, taken_at, timers) VALUES (?, ?, ?, ?)'
+export const removeFlight = 'DELETE FROM wakeful_flights WHERE id = ?'
+export const allFlights = 'SELECT id, shard, epoch, timers FROM wakeful_flights'
+
+export const pendingSelection = `SELECT DISTINCT alarm FROM wakeful_timers WHERE tenant = ? AND owner = ?
+  AND alarm > ? ORDER BY alarm LIMIT ?`
+export const subjectSelection = `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND subject = ?
+  AND seq > ? ORDER BY seq LIMIT ?`

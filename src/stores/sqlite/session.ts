@@ -1,0 +1,36 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+
+/** A value that can be bound. */
+export type Bindable = SQLInputValue
+
+/** A connection with its prepared statements. A user's own handle gets one too, for what runs in its transaction. */
+export class Session {
+  readonly db: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(db: DatabaseSync) {
+    this.db = db
+  }
+
+  run(sql: string, ...values: Bindable[]): { changes: number; lastInsertRowid: number } {
+    const { changes, lastInsertRowid } = this.#prepare(sql).run(...values)
+    return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) }
+  }
+
+  get<R>(sql: string, ...values: Bindable[]): R | undefined {
+    return this.#prepare(sql).get(...values) as R | undefined
+  }
+
+  all<R>(sql: string, ...values: Bindable[]): R[] {
+    return this.#prepare(sql).all(...values) as R[]
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.db.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+}

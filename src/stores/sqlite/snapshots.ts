@@ -1,0 +1,96 @@
+import type { Scope, Snapshot, Timer } from '../../alarm/index.ts'
+import * as sql from './queries.ts'
+import {
+  type AlarmRow,
+  alarmOf,
+  type OutcomeRow,
+  outcomeOf,
+  type StoredAlarm,
+  type TimerRow,
+  timerOf,
+} from './rows.ts'
+import type { Session } from './session.ts'
+
+/** All that is known of one alarm, with the row it is kept in. */
+export interface StoredSnapshot extends Snapshot {
+  readonly alarm: StoredAlarm
+}
+
+/** How an alarm may be named within its owner's. */
+export type AlarmName =
+  | { readonly id: string }
+  | { readonly key: string }
+  | { readonly idempotencyKey: string }
+
+/** Reads an alarm by one of its names; undefined where this owner has none (promise: isolated). */
+export function alarmNamed(session: Session, scope: Scope, name: AlarmName): StoredAlarm | undefined {
+  const { tenant, owner } = scope
+  let row: AlarmRow | undefined
+  if ('id' in name) row = session.get<AlarmRow>(sql.alarmById, name.id, tenant, owner)
+  else if ('key' in name) row = session.get<AlarmRow>(sql.alarmByKey, tenant, owner, name.key)
+  else row = session.get<AlarmRow>(sql.alarmByIdempotencyKey, tenant, owner, name.idempotencyKey)
+  return row && alarmOf(row)
+}
+
+/** Reads an alarm by its row. */
+export function alarmAt(session: Session, seq: number): StoredAlarm | undefined {
+  const row = session.get<AlarmRow>(sql.alarmBySeq, seq)
+  return row && alarmOf(row)
+}
+
+/** Reads the alarm's timers. */
+export function timersOf(session: Session, alarm: StoredAlarm): Timer[] {
+  return session.all<TimerRow>(sql.timersOfAlarm, alarm.tenant, alarm.owner, alarm.seq).map(timerOf)
+}
+
+/** Reads all that is known of an alarm; what is in flight only where a decision needs it. */
+export function snapshotOf(
+  session: Session,
+  alarm: StoredAlarm,
+  flights: Flights = NO_FLIGHTS,
+): StoredSnapshot {
+  const timers = timersOf(session, alarm)
+  const outcome = outcomeOf(session.get<OutcomeRow>(sql.outcomeOfAlarm, alarm.seq))
+  const inFlight = new Set(timers.filter((timer) => flights.has(timer)).map((timer) => timer.id))
+  return { alarm, timers, outcome, inFlight }
+}
+
+/** Which timers are recorded as being delivered. */
+export interface Flights {
+  has(timer: Timer): boolean
+}
+
+const NO_FLIGHTS: Flights = { has: () => false }
+
+/** A row of the flights' table. */
+export interface FlightRow {
+  id: number
+  shard: number
+  epoch: number
+  /** JSON: id, version, id, version, … */
+  timers: string
+}
+
+/** Reads what is in flight, at most once, and only when first asked. */
+export function readFlights(session: Session): Flights {
+  let flying: Set<string> | null = null
+  return {
+    has: (timer) => {
+      flying ??= new Set(session.all<FlightRow>(sql.allFlights).flatMap(flightNames))
+      return flying.has(`${timer.id}:${timer.version}`)
+    },
+  }
+}
+
+/** The names of a flight's timers, as `id:version`. */
+export function flightNames(row: FlightRow): string[] {
+  return flightTimers(row).map(([id, version]) => `${id}:${version}`)
+}
+
+/** The ids and versions of a flight's timers. */
+export function flightTimers(row: FlightRow): [number, number][] {
+  const flat = JSON.parse(row.timers) as number[]
+  const pairs: [number, number][] = []
+  for (let i = 0; i + 1 < flat.length; i += 2) pairs.push([flat[i]!, flat[i + 1]!])
+  return pairs
+}

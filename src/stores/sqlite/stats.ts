@@ -1,0 +1,34 @@
+import type { Scope } from '../../alarm/index.ts'
+import type { Stats } from '../store.ts'
+import * as sql from './queries.ts'
+import type { Session } from './session.ts'
+
+interface TallyRow {
+  total: number
+  pending: number
+  fired: number
+  completed: number
+  failed: number
+  cancelled: number
+  timed_out: number
+  duration_ms_sum: number
+  duration_count: number
+}
+
+/** Reads one owner's figures: one row, however many alarms there are. */
+export function readStats(session: Session, scope: Scope): Stats {
+  const row = session.get<TallyRow>(sql.tallyOfOwner, scope.tenant, scope.owner)
+  return {
+    total: row?.total ?? 0,
+    pending: row?.pending ?? 0,
+    fired: row?.fired ?? 0,
+    completed: row?.completed ?? 0,
+    failed: row?.failed ?? 0,
+    cancelled: row?.cancelled ?? 0,
+    timedOut: row?.timed_out ?? 0,
+    avgDurationMs:
+      row === undefined || row.duration_count === 0
+        ? null
+        : Math.round(row.duration_ms_sum / row.duration_count),
+  }
+}

@@ -1,0 +1,327 @@
+import { realpathSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import type { Context, Scope, Snapshot } from '../../alarm/index.ts'
+import { WakefulError } from '../../error.ts'
+import type { Clock } from '../../time/index.ts'
+import type {
+  Decide,
+  HeldTimers,
+  Lease,
+  ListQuery,
+  LogEvent,
+  OwnEvent,
+  Page,
+  Selector,
+  SetAnswer,
+  SetRequest,
+  Settled,
+  Settlement,
+  ShardState,
+  Stats,
+  Store,
+  Taken,
+  TakeRequest,
+} from '../store.ts'
+import type { Desk } from './apply.ts'
+import { connect } from './connection.ts'
+import { isOwn, nextWakeAt, settleAll, take } from './delivery.ts'
+import { editSelected } from './edits.ts'
+import { appendEvent, readEvents } from './events.ts'
+import { isBusy, storeFailure } from './failure.ts'
+import { ForeignWatch } from './foreign-watch.ts'
+import { list } from './list.ts'
+import { migrate } from './migrate.ts'
+import { Ownership, type ShardRow } from './ownership.ts'
+import { prune } from './prune.ts'
+import * as sql from './queries.ts'
+import { CorruptRow } from './rows.ts'
+import { Session } from './session.ts'
+import { setAll } from './sets.ts'
+import { alarmNamed, readFlights, snapshotOf } from './snapshots.ts'
+import { readStats } from './stats.ts'
+import { Tallies } from './tallies.ts'
+import { WriteQueue } from './write-queue.ts'
+
+/** How a SQLite store is opened. */
+export interface SqliteOptions {
+  /** A file's path, or `:memory:`. */
+  readonly path: string
+  readonly clock: Clock
+  readonly leaseMs?: number
+  readonly heartbeatMs?: number
+  /** How long a write waits for another connection's lock before it is refused. */
+  readonly busyMs?: number
+}
+
+const LEASE_MS = 5_000
+/** A beat is a touch of a file, so that it can come more often than the contract's 2 s and hasten takeover. */
+const HEARTBEAT_MS = 1_000
+const BUSY_MS = 10_000
+
+/** Opens a store on one SQLite file, creating or upgrading its tables. */
+export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
+  const db = connect(options.path)
+  try {
+    await migrate(db, options.path, options.clock.now())
+    return new SqliteStore(db, options)
+  } catch (thrown) {
+    db.close()
+    throw storeFailure(thrown, options.path)
+  }
+}
+
+/** The store on one SQLite file: one shard per pool, one writer at a time. */
+export class SqliteStore implements Store {
+  readonly leaseMs: number
+  readonly heartbeatMs: number
+  readonly #path: string
+  readonly #session: Session
+  readonly #queue: WriteQueue
+  readonly #ownership: Ownership
+  readonly #watch: ForeignWatch
+  readonly #clock: Clock
+  readonly #busyMs: number
+  readonly #shards = new Map<string, number>()
+  readonly #newPools = new Set<string>()
+  readonly #userSessions = new WeakMap<DatabaseSync, Session>()
+  #txSession: Session | null = null
+  #closed = false
+
+  constructor(db: DatabaseSync, options: SqliteOptions) {
+    this.leaseMs = options.leaseMs ?? LEASE_MS
+    this.heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS
+    this.#busyMs = options.busyMs ?? BUSY_MS
+    this.#path = options.path
+    this.#clock = options.clock
+    this.#session = new Session(db)
+    this.#queue = new WriteQueue(this.#session, this.#path, this.#busyMs)
+    this.#watch = new ForeignWatch(this.#session)
+    this.#ownership = new Ownership({
+      session: this.#session,
+      clock: options.clock,
+      leaseMs: this.leaseMs,
+      path: this.#path === ':memory:' ? null : this.#path,
+      write: (work) => this.#write(work, this.#claimContext),
+    })
+  }
+
+  // Claims are decided without a caller's context: the takeover itself is told it by `own`.
+  #claimContext: Context = { now: 0, random: () => 0, newId: () => '' }
+
+  set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetAnswer[]> {
+    return this.#write((desk) => setAll(desk, requests), context, tx)
+  }
+
+  edit<A>(scope: Scope, which: Selector, decide: Decide<A>, context: Context, tx?: unknown) {
+    return this.#write((desk) => editSelected(desk, scope, which, decide), context, tx)
+  }
+
+  own(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
+    this.#claimContext = context
+    return this.#guard(() => this.#ownership.own(owner, pools))
+  }
+
+  disown(leases: readonly Lease[]): Promise<void> {
+    return this.#guard(() => this.#ownership.disown(leases))
+  }
+
+  async take(leases: readonly Lease[], request: TakeRequest): Promise<Taken> {
+    // An empty look writes nothing and needs no lock.
+    const next = this.#read((session) => nextWakeAt(session, leases, request.held))
+    if (next === null || next > request.context.now)
+      return { takings: [], nextWakeAt: next, lost: [], more: false }
+    return this.#write((desk) => take(desk, leases, request), request.context)
+  }
+
+  settle(
+    settlements: readonly Settlement[],
+    landed: readonly { id: number }[],
+    context: Context,
+  ): Promise<Settled> {
+    return this.#write((desk) => settleAll(desk, settlements, landed), context)
+  }
+
+  async transact(
+    lease: Lease,
+    work: (tx: unknown) => Promise<Settlement>,
+    context: () => Context,
+  ): Promise<Settled> {
+    return this.#queue.exclusive(async () => {
+      const session = this.#txSession ?? new Session(connect(this.#path))
+      this.#txSession = session
+      await this.#begin(session)
+      try {
+        if (!isOwn(session, lease)) return { lost: [lease], stale: 0 }
+        const settlement = await work(session.db)
+        const tallies = new Tallies()
+        const desk = { session, tallies, context: context(), shardOf: this.#shardOf }
+        const settled = settleAll(desk, [settlement], [])
+        if (settled.lost.length > 0 || settled.stale > 0) return settled
+        tallies.write(session)
+        session.db.exec('COMMIT')
+        return settled
+      } catch (thrown) {
+        throw storeFailure(thrown, this.#path)
+      } finally {
+        if (session.db.isTransaction) session.db.exec('ROLLBACK')
+      }
+    })
+  }
+
+  releaseWaiting(leases: readonly Lease[], handler: string): Promise<number> {
+    return this.#write(
+      ({ session }) =>
+        leases.reduce((sum, { shard }) => sum + session.run(sql.releaseWaiting, shard, handler).changes, 0),
+      this.#claimContext,
+    )
+  }
+
+  append(scope: Scope, event: OwnEvent): Promise<LogEvent> {
+    return this.#write(({ session }) => appendEvent(session, scope, event), this.#claimContext)
+  }
+
+  prune(endedBefore: number, limit: number): Promise<number> {
+    return this.#write(({ session }) => prune(session, endedBefore, limit), this.#claimContext)
+  }
+
+  watch(listener: () => void): () => void {
+    return this.#path === ':memory:' ? () => {} : this.#watch.add(listener)
+  }
+
+  async get(
+    scope: Scope,
+    by: { id: string } | { key: string } | { idempotencyKey: string },
+  ): Promise<Snapshot | null> {
+    return this.#read((session) => {
+      const alarm = alarmNamed(session, scope, by)
+      return alarm === undefined ? null : snapshotOf(session, alarm, readFlights(session))
+    })
+  }
+
+  async list(scope: Scope, query: ListQuery): Promise<Page> {
+    return this.#read((session) => list(session, scope, query))
+  }
+
+  async stats(scope: Scope): Promise<Stats> {
+    return this.#read((session) => readStats(session, scope))
+  }
+
+  async events(scope: Scope, query: { after: number; limit: number; alarmId?: string }): Promise<LogEvent[]> {
+    return this.#read((session) => readEvents(session, scope, query))
+  }
+
+  async lastEvent(): Promise<number> {
+    return this.#read((session) => session.get<{ seq: number }>(sql.lastEvent)?.seq ?? 0)
+  }
+
+  async nextWakeAt(leases: readonly Lease[], held: HeldTimers): Promise<number | null> {
+    return this.#read((session) => nextWakeAt(session, leases, held))
+  }
+
+  async ownership(): Promise<ShardState[]> {
+    return this.#read((session) =>
+      session.all<ShardRow>(sql.allShards).map(({ shard, pool, owner, epoch }) => ({
+        shard,
+        pool,
+        owner,
+        epoch,
+        pending: session.get<{ pending: number }>(sql.pendingOfShard, shard)?.pending ?? 0,
+        nextWakeAt: session.get<{ wake_at: number }>(sql.nextTimers, shard, 1)?.wake_at ?? null,
+      })),
+    )
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#watch.close()
+    await this.#queue.close()
+    this.#ownership.release()
+    this.#txSession?.db.close()
+    this.#session.db.close()
+  }
+
+  #write<T>(work: (desk: Desk) => T, context: Context, tx?: unknown): Promise<T> {
+    const job = (session: Session) => {
+      const tallies = new Tallies()
+      const answer = work({ session, tallies, context, shardOf: this.#shardOf })
+      tallies.write(session)
+      return answer
+    }
+    return tx === undefined ? this.#queue.run(job) : this.#guard(async () => job(this.#userSession(tx)))
+  }
+
+  #read<T>(work: (session: Session) => T): T {
+    if (this.#closed) throw new WakefulError('store_unavailable', `${this.#path} is closed`)
+    try {
+      return work(this.#session)
+    } catch (thrown) {
+      if (thrown instanceof CorruptRow)
+        throw new WakefulError('internal', `${this.#path}: a row is damaged: ${thrown.message}`)
+      throw storeFailure(thrown, this.#path)
+    }
+  }
+
+  async #guard<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (thrown) {
+      throw storeFailure(thrown, this.#path)
+    }
+  }
+
+  // Pools are few and never go away, so that a row read once stays true; a new one may yet be rolled back.
+  #shardOf = (session: Session, pool: string): number => {
+    const known = this.#shards.get(pool)
+    if (known !== undefined) return known
+    const found = session.get<ShardRow>(sql.shardOfPool, pool)
+    if (found === undefined) {
+      this.#newPools.add(pool)
+      setImmediate(() => this.#newPools.delete(pool))
+      return session.run(sql.insertShard, pool).lastInsertRowid
+    }
+    if (session === this.#session && !this.#newPools.has(pool)) this.#shards.set(pool, found.shard)
+    return found.shard
+  }
+
+  #userSession(tx: unknown): Session {
+    if (!(tx instanceof DatabaseSync)) {
+      throw new WakefulError(
+        'invalid_request',
+        'tx must be a node:sqlite DatabaseSync with an open transaction on the same file',
+      )
+    }
+    if (!tx.isTransaction)
+      throw new WakefulError(
+        'invalid_request',
+        'tx has no open transaction: begin one first (BEGIN IMMEDIATE)',
+      )
+    const [theirs, ours] = [tx.location(), this.#session.db.location()]
+    if (theirs === null || ours === null || realpathSync(theirs) !== realpathSync(ours)) {
+      throw new WakefulError(
+        'invalid_request',
+        `tx is on ${theirs ?? 'a database in memory'}, but the alarms are in ${ours ?? 'another in memory'}`,
+      )
+    }
+    let session = this.#userSessions.get(tx)
+    if (session === undefined) {
+      session = new Session(tx)
+      this.#userSessions.set(tx, session)
+    }
+    return session
+  }
+
+  async #begin(session: Session): Promise<void> {
+    const start = this.#clock.monotonic()
+    for (;;) {
+      try {
+        session.db.exec('BEGIN IMMEDIATE')
+        return
+      } catch (thrown) {
+        if (!isBusy(thrown) || this.#clock.monotonic() - start > this.#busyMs)
+          throw storeFailure(thrown, this.#path)
+      }
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+  }
+}

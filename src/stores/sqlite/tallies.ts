@@ -1,0 +1,58 @@
+import type { Scope, Tally } from '../../alarm/index.ts'
+import * as sql from './queries.ts'
+import type { Session } from './session.ts'
+
+const COLUMNS = [
+  'total',
+  'pending',
+  'fired',
+  'completed',
+  'failed',
+  'cancelled',
+  'timed_out',
+  'duration',
+  'measured',
+] as const
+
+type Sums = Record<(typeof COLUMNS)[number], number>
+
+/** Gathers how the figures change in one job, and writes one row per owner however many alarms moved. */
+export class Tallies {
+  readonly #sums = new Map<string, { scope: Scope; sums: Sums }>()
+
+  created(scope: Scope): void {
+    const sums = this.#of(scope)
+    sums.total += 1
+    sums.pending += 1
+  }
+
+  add(scope: Scope, tally: Tally): void {
+    const sums = this.#of(scope)
+    if (tally.from !== tally.to) {
+      if (tally.from !== null) sums[tally.from] -= 1
+      if (tally.to !== null) sums[tally.to] += 1
+    }
+    if (tally.durationMs !== null) {
+      sums.duration += tally.durationMs
+      sums.measured += 1
+    }
+  }
+
+  write(session: Session): void {
+    for (const { scope, sums } of this.#sums.values()) {
+      session.run(sql.addTally, scope.tenant, scope.owner, ...COLUMNS.map((column) => sums[column]))
+    }
+    this.#sums.clear()
+  }
+
+  #of(scope: Scope): Sums {
+    const name = `${scope.tenant}\0${scope.owner}`
+    let entry = this.#sums.get(name)
+    if (entry === undefined) {
+      const sums = Object.fromEntries(COLUMNS.map((column) => [column, 0])) as Sums
+      entry = { scope: { tenant: scope.tenant, owner: scope.owner }, sums }
+      this.#sums.set(name, entry)
+    }
+    return entry.sums
+  }
+}

@@ -1,0 +1,132 @@
+import { WakefulError } from '../../error.ts'
+import { isBusy, storeFailure } from './failure.ts'
+import type { Session } from './session.ts'
+
+interface Job {
+  readonly work: (session: Session) => unknown
+  readonly resolve: (answer: never) => void
+  readonly reject: (reason: unknown) => void
+}
+
+/** Most jobs one transaction takes: bounds how long the event loop is blocked. */
+const JOBS_PER_COMMIT_MAX = 2_000
+const BUSY_WAIT_MS_MAX = 20
+
+/**
+ * One writer per process: callers of the same moment share a transaction and its fsync (group commit), and each is
+ * answered after the commit (promise: durable). A job that fails is undone alone.
+ */
+export class WriteQueue {
+  readonly #session: Session
+  readonly #path: string
+  readonly #busyMs: number
+  #jobs: Job[] = []
+  #scheduled = false
+  #exclusive: Promise<unknown> | null = null
+  #closed = false
+
+  constructor(session: Session, path: string, busyMs: number) {
+    this.#session = session
+    this.#path = path
+    this.#busyMs = busyMs
+  }
+
+  /** Runs work inside the next transaction; answers when it is on disk. */
+  run<T>(work: (session: Session) => T): Promise<T> {
+    if (this.#closed) return Promise.reject(new WakefulError('store_unavailable', `${this.#path} is closed`))
+    return new Promise<T>((resolve, reject) => {
+      this.#jobs.push({ work, resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  /** Holds all other writes of this process back while work runs on a connection of its own. */
+  async exclusive<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#exclusive !== null) await this.#exclusive.catch(() => {})
+    const running = work()
+    this.#exclusive = running
+    try {
+      return await running
+    } finally {
+      this.#exclusive = null
+      this.#schedule()
+    }
+  }
+
+  /** Lets what is queued be written, then refuses more. */
+  async close(): Promise<void> {
+    while (this.#jobs.length > 0 || this.#exclusive !== null) await this.run(() => {}).catch(() => {})
+    this.#closed = true
+  }
+
+  // After everything else of this turn, so that its callers share the commit; a lone caller waits for no one.
+  #schedule(): void {
+    if (this.#scheduled || this.#jobs.length === 0 || this.#exclusive !== null) return
+    this.#scheduled = true
+    setImmediate(() => {
+      void this.#flush().finally(() => {
+        this.#scheduled = false
+        this.#schedule()
+      })
+    })
+  }
+
+  async #flush(): Promise<void> {
+    const begun = await this.#begin()
+    const jobs = this.#jobs.splice(0, JOBS_PER_COMMIT_MAX)
+    if (begun !== true) {
+      for (const job of jobs) job.reject(begun)
+      return
+    }
+    const answers: [Job, unknown][] = []
+    try {
+      for (const job of jobs) {
+        const answer = this.#runJob(job, jobs.length > 1)
+        if (answer !== FAILED) answers.push([job, answer])
+      }
+      this.#session.db.exec('COMMIT')
+    } catch (thrown) {
+      this.#rollback()
+      const failure = storeFailure(thrown, this.#path)
+      for (const job of jobs) job.reject(failure)
+      return
+    }
+    for (const [job, answer] of answers) job.resolve(answer as never)
+  }
+
+  /** Takes the write lock, waiting without blocking the event loop: a lock may be held by this very thread. */
+  async #begin(): Promise<true | unknown> {
+    for (let waited = 0, wait = 1; ; wait = Math.min(wait * 2, BUSY_WAIT_MS_MAX)) {
+      try {
+        this.#session.db.exec('BEGIN IMMEDIATE')
+        return true
+      } catch (thrown) {
+        if (!isBusy(thrown) || waited >= this.#busyMs) return storeFailure(thrown, this.#path)
+      }
+      await new Promise((resolve) => setTimeout(resolve, wait))
+      waited += wait
+    }
+  }
+
+  #runJob(job: Job, shared: boolean): unknown {
+    // A lone job is undone with its transaction.
+    if (!shared) return job.work(this.#session)
+    this.#session.db.exec('SAVEPOINT job')
+    try {
+      const answer = job.work(this.#session)
+      this.#session.db.exec('RELEASE job')
+      return answer
+    } catch (thrown) {
+      if (!this.#session.db.isTransaction) throw thrown
+      this.#session.db.exec('ROLLBACK TO job; RELEASE job')
+      job.reject(storeFailure(thrown, this.#path))
+      return FAILED
+    }
+  }
+
+  #rollback(): void {
+    if (this.#session.db.isTransaction) this.#session.db.exec('ROLLBACK')
+  }
+}
+
+const FAILED = Symbol('failed')

@@ -1,0 +1,255 @@
+import type {
+  Alarm,
+  AlarmEventType,
+  Change,
+  Context,
+  Delivery,
+  NewTimer,
+  Origin,
+  Scope,
+  Snapshot,
+  State,
+  Timer,
+  Verdict,
+} from '../alarm/index.ts'
+
+/**
+ * The port every store keeps. A store holds no rules of its own: pure functions of `alarm/` decide, and the store
+ * applies what they decided in one transaction. The conformance suite says what "keeps" means.
+ */
+export interface Store extends StoreReads {
+  /** Writes new alarms, all or none: known idempotency keys answer with the first, known keys are set again. */
+  set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetAnswer[]>
+  /** Reads, decides and writes alarms one by one in one transaction; `next` says where to go on. */
+  edit<A>(
+    scope: Scope,
+    which: Selector,
+    decide: Decide<A>,
+    context: Context,
+    tx?: unknown,
+  ): Promise<Edited<A>>
+
+  /** Claims and renews the shards of these pools, and says which are now held: the heartbeat (promise: fenced). */
+  own(owner: string, pools: readonly string[], context: Context): Promise<Lease[]>
+  /** Gives shards back at once, so that another process need not wait for the lease to end. */
+  disown(leases: readonly Lease[]): Promise<void>
+  /** Reads what is due, settles what needs no delivery, and records the rest as in flight. */
+  take(leases: readonly Lease[], request: TakeRequest): Promise<Taken>
+  /** Writes outcomes; void for a lease that is no longer the shard's, or a timer that has moved on. */
+  settle(settlements: readonly Settlement[], landed: readonly Flight[], context: Context): Promise<Settled>
+  /** Runs work in a transaction of its own, which commits with the settlement it answers, or not at all. */
+  transact(lease: Lease, work: (tx: unknown) => Promise<Settlement>, context: () => Context): Promise<Settled>
+  /** Puts timers that waited for this handler back in the queue. */
+  releaseWaiting(leases: readonly Lease[], handler: string): Promise<number>
+
+  /** Appends an event of a user's own. */
+  append(scope: Scope, event: OwnEvent): Promise<LogEvent>
+  /** Deletes ended alarms with their events, a bounded number at a time; answers how many. */
+  prune(endedBefore: number, limit: number): Promise<number>
+  /** Calls back when another process may have changed something. Answers how to stop. */
+  watch(listener: () => void): () => void
+  close(): Promise<void>
+}
+
+/** What can be asked without changing anything. */
+export interface StoreReads {
+  /** How long a lease lasts, and how often `own` renews it. */
+  readonly leaseMs: number
+  readonly heartbeatMs: number
+  get(
+    scope: Scope,
+    by: { id: string } | { key: string } | { idempotencyKey: string },
+  ): Promise<Snapshot | null>
+  list(scope: Scope, query: ListQuery): Promise<Page>
+  stats(scope: Scope): Promise<Stats>
+  /** Events after a place in the log, oldest first; of one alarm where it is named. */
+  events(scope: Scope, query: { after: number; limit: number; alarmId?: string }): Promise<LogEvent[]>
+  /** The newest place in the log. */
+  lastEvent(): Promise<number>
+  /** The earliest wake among these shards that is not held. */
+  nextWakeAt(leases: readonly Lease[], held: HeldTimers): Promise<number | null>
+  /** Who runs the clock of a pool. */
+  ownership(): Promise<ShardState[]>
+}
+
+/** A new alarm with its first timer. */
+export interface SetRequest {
+  readonly alarm: Alarm
+  readonly timer: NewTimer
+}
+
+/** What a set came to. */
+export interface SetAnswer {
+  readonly snapshot: Snapshot
+  /** `created`, or `replaced` (its key was known), or `deduped` (its idempotency key was). */
+  readonly outcome: 'created' | 'replaced' | 'deduped'
+}
+
+/** Which alarms an edit is about. At most `limit` are taken in one transaction. */
+export type Selector =
+  | { readonly id: string }
+  | { readonly key: string }
+  | { readonly ids: readonly string[] }
+  | { readonly subject: string; readonly after?: number; readonly limit: number }
+  | { readonly pending: true; readonly after?: number; readonly limit: number }
+
+/** A pure decision over one alarm. */
+export type Decide<A> = (snapshot: Snapshot) => { readonly change: Change; readonly answer: A }
+
+/** What an edit came to: an answer per alarm, and where to go on when the limit cut the selection short. */
+export interface Edited<A> {
+  readonly answers: readonly A[]
+  readonly next: number | null
+}
+
+/** The right to run a shard's clock. */
+export interface Lease {
+  readonly shard: number
+  readonly pool: string
+  readonly owner: string
+  readonly epoch: number
+  /** On the monotonic clock: nothing may be started from this moment on. */
+  readonly until: number
+}
+
+/** A batch that was recorded as being delivered. */
+export interface Flight {
+  readonly id: number
+  readonly shard: number
+}
+
+/** An occurrence to deliver. */
+export interface Taking {
+  readonly lease: Lease
+  readonly flight: Flight
+  readonly alarm: Alarm
+  readonly timer: Timer
+}
+
+/** What to take. */
+export interface TakeRequest {
+  readonly context: Context
+  readonly limit: number
+  readonly held: HeldTimers
+  readonly triage: (found: Found) => Verdict
+}
+
+/** Timers this process holds already, by id and version: a look passes over them. */
+export interface HeldTimers {
+  readonly size: number
+  has(id: number, version: number): boolean
+}
+
+/** A due timer with its alarm; `others` is filled in when the triage asked to look. */
+export interface Found {
+  readonly alarm: Alarm
+  readonly timer: Timer
+  readonly others: readonly Timer[] | null
+  /** The alarm's occurrences that are still open. */
+  readonly openCount: number
+}
+
+/** What a take brought. */
+export interface Taken {
+  readonly takings: readonly Taking[]
+  /** When to look again: the earliest wake that was not taken. */
+  readonly nextWakeAt: number | null
+  /** Leases that turned out to be another's by now. */
+  readonly lost: readonly Lease[]
+  /** Whether more was due than the limit allowed. */
+  readonly more: boolean
+}
+
+/** The outcome of one delivery, with how to decide what it writes. */
+export interface Settlement {
+  readonly lease: Lease
+  readonly alarm: Alarm
+  readonly timer: Timer
+  readonly delivery: Delivery
+}
+
+/** What a settle came to. */
+export interface Settled {
+  readonly lost: readonly Lease[]
+  /** Outcomes of timers that had moved on: a former owner's, or sent twice. */
+  readonly stale: number
+}
+
+/** A row of the log. */
+export interface LogEvent extends Scope {
+  readonly seq: number
+  readonly id: string
+  readonly type: AlarmEventType | (string & {})
+  readonly origin: Origin
+  readonly alarmId: string | null
+  readonly occurrenceId: string | null
+  readonly key: string | null
+  readonly subject: string | null
+  readonly correlationId: string | null
+  readonly at: number
+  /** JSON text. */
+  readonly data: string
+}
+
+/** An event that a user appends. */
+export interface OwnEvent {
+  readonly id: string
+  readonly type: string
+  readonly at: number
+  readonly subject: string | null
+  readonly correlationId: string | null
+  readonly data: string
+}
+
+/** Which alarms to list, and in which order. */
+export interface ListQuery {
+  readonly states?: readonly State[] | undefined
+  readonly label?: string | undefined
+  readonly subject?: string | undefined
+  readonly correlationId?: string | undefined
+  readonly conversationId?: string | undefined
+  readonly target?: string | undefined
+  /** Words to look for in label, message, key and subject. */
+  readonly text?: string | undefined
+  /** Only alarms created at or after this moment. */
+  readonly since?: number | undefined
+  /** `newest` first, or the next to fire first (`due`: live alarms only). */
+  readonly order: 'newest' | 'due'
+  readonly limit: number
+  /** Where the page before this one ended. */
+  readonly after?: Place | undefined
+}
+
+/** A place in a list: the row's own, and in due order its instant too. */
+export interface Place {
+  readonly row: number
+  readonly at?: number
+}
+
+/** A page of a list. */
+export interface Page {
+  readonly items: readonly Snapshot[]
+  readonly next: Place | null
+}
+
+/** The figures of one owner. */
+export interface Stats {
+  readonly total: number
+  readonly pending: number
+  readonly fired: number
+  readonly completed: number
+  readonly failed: number
+  readonly cancelled: number
+  readonly timedOut: number
+  readonly avgDurationMs: number | null
+}
+
+/** Who runs a shard's clock. */
+export interface ShardState {
+  readonly shard: number
+  readonly pool: string
+  readonly owner: string | null
+  readonly epoch: number
+  readonly pending: number
+  readonly nextWakeAt: number | null
+}

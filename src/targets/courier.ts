@@ -1,0 +1,47 @@
+import type { Alarm, Target, TargetSpec, Timer } from '../alarm/index.ts'
+
+/** One attempt at delivering an occurrence. */
+export interface Errand {
+  readonly alarm: Alarm
+  readonly timer: Timer
+  readonly firedAt: number
+  readonly signal: AbortSignal
+  /** The open transaction of a transactional handler. */
+  readonly tx: unknown
+}
+
+/** What the target answered. A throw is a failed attempt. */
+export interface Receipt {
+  /** What the target reported of its own accord. */
+  readonly report: string | null
+}
+
+/** A failed attempt that says more than its message. */
+export class DeliveryFailure extends Error {
+  override readonly name = 'DeliveryFailure'
+  readonly retryAfterMs: number | undefined
+  /** The target refuses for good: no retry. */
+  readonly final: boolean
+
+  constructor(message: string, options: { retryAfterMs?: number; final?: boolean; cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.retryAfterMs = options.retryAfterMs
+    this.final = options.final ?? false
+  }
+}
+
+/** A kind of target: where a fire can go. To add one, write this and register it in `hosts/`. */
+export interface TargetKind {
+  readonly kind: string
+  /** Reads what a user wrote; undefined where it is not of this kind. */
+  parse(spec: TargetSpec): Target | undefined
+  /** Whether this process can deliver to it now. */
+  canRun(target: Target): boolean
+  isTransactional(target: Target): boolean
+  /** How long one attempt may take where the alarm does not say. */
+  timeoutMs(target: Target): number
+  deliver(errand: Errand): Promise<Receipt>
+}
+
+/** What the engine knows of targets: deliver, and nothing of how. */
+export type Courier = Omit<TargetKind, 'kind' | 'parse'>

@@ -1,0 +1,24 @@
+import type { Target, TargetSpec } from '../alarm/index.ts'
+import { WakefulError } from '../error.ts'
+import type { TargetKind } from './courier.ts'
+import { BUILT_IN_POOL } from './pools.ts'
+
+const TARGET: Target = { kind: 'event', name: 'event', pool: BUILT_IN_POOL }
+
+/**
+ * The event log itself: the fire is its record, written as the timer moves, so that nothing can be lost between
+ * publishing and marking. The engine settles it without a delivery.
+ */
+export const eventTarget: TargetKind = {
+  kind: 'event',
+  parse(spec: TargetSpec) {
+    if (typeof spec === 'string' || !('event' in spec)) return undefined
+    if (spec.event !== true)
+      throw new WakefulError('invalid_request', 'the event target is written { event: true }')
+    return TARGET
+  },
+  canRun: () => true,
+  isTransactional: () => false,
+  timeoutMs: () => 1_000,
+  deliver: async () => ({ report: null }),
+}

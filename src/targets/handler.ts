@@ -1,0 +1,141 @@
+import {
+  assertText,
+  occurrenceId,
+  readPayload,
+  type Target,
+  type TargetSpec,
+  viewOf,
+} from '../alarm/index.ts'
+import { errorText, WakefulError } from '../error.ts'
+import { DeliveryFailure, type Errand, type Receipt, type TargetKind } from './courier.ts'
+import type { Fire, Handler, HandlerOptions } from './fire.ts'
+import { assertPool } from './pools.ts'
+
+const HANDLER_TIMEOUT_MS = 300_000
+
+interface Registered {
+  readonly handler: Handler
+  readonly options: HandlerOptions
+}
+
+/** Functions of the application, by name. */
+export class HandlerTarget implements TargetKind {
+  readonly kind = 'handler'
+  readonly pool: string
+  readonly #handlers = new Map<string, Registered>()
+
+  constructor(pool: string) {
+    this.pool = assertPool(pool)
+  }
+
+  register(name: string, handler: Handler, options: HandlerOptions): void {
+    assertText('handler name', name, 512)
+    if (name === '') throw new WakefulError('invalid_request', 'a handler needs a name')
+    if (typeof handler !== 'function')
+      throw new WakefulError('invalid_request', `handler ${name} must be a function`)
+    if (this.#handlers.has(name))
+      throw new WakefulError('invalid_request', `handler ${name} is registered already`)
+    this.#handlers.set(name, { handler, options })
+  }
+
+  parse(spec: TargetSpec): Target | undefined {
+    const { handler, pool = this.pool } = typeof spec === 'string' ? { handler: spec } : spec
+    if (handler === undefined) return undefined
+    const name = assertText('target', handler, 512)
+    if (name === '') throw new WakefulError('invalid_request', 'target is empty: name a handler')
+    return { kind: 'handler', name, pool: assertPool(pool) }
+  }
+
+  canRun(target: Target): boolean {
+    return this.#handlers.has(target.name)
+  }
+
+  isTransactional(target: Target): boolean {
+    return this.#handlers.get(target.name)?.options.transactional === true
+  }
+
+  timeoutMs(target: Target): number {
+    return this.#handlers.get(target.name)?.options.timeoutMs ?? HANDLER_TIMEOUT_MS
+  }
+
+  async deliver(errand: Errand): Promise<Receipt> {
+    const registered = this.#handlers.get(errand.alarm.target.name)
+    if (registered === undefined)
+      throw new DeliveryFailure(`no handler ${errand.alarm.target.name} is registered`)
+    const said: Said = { report: null, failure: null }
+    await registered.handler(new HandlerFire(errand, said))
+    if (said.failure !== null) throw new DeliveryFailure(said.failure)
+    return { report: said.report }
+  }
+}
+
+interface Said {
+  report: string | null
+  failure: string | null
+}
+
+/** What a handler is given; what it may never look at is made only when it does. */
+class HandlerFire implements Fire {
+  readonly #errand: Errand
+  readonly #said: Said
+  #alarm: Fire['alarm'] | undefined
+  #payload: { value: unknown } | undefined
+
+  constructor(errand: Errand, said: Said) {
+    this.#errand = errand
+    this.#said = said
+  }
+
+  get alarm(): Fire['alarm'] {
+    const { alarm, timer } = this.#errand
+    this.#alarm ??= viewOf({ alarm, timers: [timer], outcome: null })
+    return this.#alarm
+  }
+
+  get occurrence(): Fire['occurrence'] {
+    const { alarm, timer } = this.#errand
+    return { id: occurrenceId(alarm, timer), scheduledFor: new Date(timer.scheduledFor) }
+  }
+
+  get firedAt(): Date {
+    return new Date(this.#errand.firedAt)
+  }
+
+  get driftMs(): number {
+    return this.#errand.firedAt - this.#errand.timer.scheduledFor
+  }
+
+  get attempt(): number {
+    return this.#errand.timer.attempt + 1
+  }
+
+  get payload(): unknown {
+    const { payload } = this.#errand.alarm
+    this.#payload ??= { value: payload === null ? undefined : readPayload(payload) }
+    return this.#payload.value
+  }
+
+  get message(): string {
+    return this.#errand.alarm.message
+  }
+
+  get signal(): AbortSignal {
+    return this.#errand.signal
+  }
+
+  get tx(): unknown {
+    if (this.#errand.tx !== undefined) return this.#errand.tx
+    throw new WakefulError(
+      'invalid_request',
+      'fire.tx is there on a transactional handler only: handle(name, fn, { transactional: true })',
+    )
+  }
+
+  complete(result = 'ok'): void {
+    this.#said.report = errorText(result)
+  }
+
+  fail(reason: string): void {
+    this.#said.failure = errorText(reason)
+  }
+}

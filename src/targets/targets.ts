@@ -1,0 +1,50 @@
+import type { Target, TargetSpec } from '../alarm/index.ts'
+import { WakefulError } from '../error.ts'
+import type { Courier, Errand, Receipt, TargetKind } from './courier.ts'
+
+/** Every kind of target this process knows, as the engine and the calls see them. */
+export class Targets implements Courier {
+  readonly #kinds: ReadonlyMap<string, TargetKind>
+
+  constructor(kinds: readonly TargetKind[]) {
+    this.#kinds = new Map(kinds.map((kind) => [kind.kind, kind]))
+  }
+
+  /** Reads what a user wrote as a target, or says what can be written. */
+  parse(spec: TargetSpec): Target {
+    if (typeof spec !== 'string' && (spec === null || typeof spec !== 'object')) {
+      throw new WakefulError(
+        'invalid_request',
+        `a target is a handler's name or an object that names its kind, not ${String(spec)}`,
+      )
+    }
+    for (const kind of this.#kinds.values()) {
+      const target = kind.parse(spec)
+      if (target !== undefined) return target
+    }
+    const given = Object.keys(spec).join(', ')
+    throw new WakefulError(
+      'invalid_request',
+      `unknown kind of target (${given}); known are ${[...this.#kinds.keys()].join(', ')}`,
+    )
+  }
+
+  canRun(target: Target): boolean {
+    return this.#kinds.get(target.kind)?.canRun(target) ?? false
+  }
+
+  isTransactional(target: Target): boolean {
+    return this.#kinds.get(target.kind)?.isTransactional(target) ?? false
+  }
+
+  timeoutMs(target: Target): number {
+    return this.#kinds.get(target.kind)?.timeoutMs(target) ?? 1_000
+  }
+
+  deliver(errand: Errand): Promise<Receipt> {
+    const kind = this.#kinds.get(errand.alarm.target.kind)
+    if (kind === undefined)
+      return Promise.reject(new Error(`no target of kind ${errand.alarm.target.kind} is known here`))
+    return kind.deliver(errand)
+  }
+}

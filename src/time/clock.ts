@@ -1,0 +1,11 @@
+/** The clock port: the only way Wakeful learns what time it is, or waits. */
+export interface Clock {
+  /** Wall time in whole epoch milliseconds, from the store's authority. */
+  now(): number
+  /** Milliseconds that never go back, from any origin. */
+  monotonic(): number
+  /** Calls `fire` once after `delayMs` of monotonic time, unless the returned function is called first. */
+  setTimer(delayMs: number, fire: () => void): () => void
+  /** Resolves after everything else that is queued in this turn of the event loop. */
+  turn(): Promise<void>
+}

@@ -1,0 +1,96 @@
+import { readCron } from './cron.ts'
+import { formatDuration } from './duration.ts'
+import type { RecurringRule, Rule } from './rule.ts'
+import { intervalOf } from './schedule.ts'
+import { formatLocal } from './wall-time.ts'
+
+const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+const NICKNAMES: Record<string, string> = {
+  '@hourly': '0 * * * *',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@weekly': '0 0 * * 0',
+  '@monthly': '0 0 1 * *',
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+}
+
+/** The rule in words, for people to check that it says what they meant. */
+export function describe(rule: Rule): string {
+  if (rule.kind === 'once') return `once, at ${formatLocal(rule.at, rule.timezone)}`
+  return `${pace(rule)}${bounds(rule)}`
+}
+
+function pace(rule: RecurringRule): string {
+  const everyMs = intervalOf(rule)
+  if (everyMs !== null) return `every ${formatDuration(everyMs)}`
+  const { cron } = rule as { cron: string }
+  const fields = readCron(cron).fields
+  return `${cronWords(NICKNAMES[fields.toLowerCase()] ?? fields) ?? `at the times of cron '${cron}'`}, in ${rule.timezone}`
+}
+
+/** Words for the shapes most people write; null for the rest, which are better shown than paraphrased. */
+function cronWords(fields: string): string | null {
+  const [minute, hour, day, month, weekday, more] = fields.split(' ') as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string?,
+  ]
+  if (more !== undefined || month !== '*')
+    return fields === '0 0 1 1 *' ? 'every year on January 1 at 00:00' : null
+  const time = timeWords(minute, hour)
+  if (time === null) return null
+  if (day === '*' && weekday === '*') return time.within ? time.text : `every day ${time.text}`
+  const days =
+    day === '*'
+      ? weekdayWords(weekday)
+      : /^\d+$/.test(day) && weekday === '*'
+        ? `on day ${day} of every month`
+        : null
+  return days === null ? null : `${days} ${time.text}`
+}
+
+function timeWords(minute: string, hour: string): { text: string; within: boolean } | null {
+  const step = /^\*\/(\d+)$/.exec(minute)
+  if (hour === '*' && minute === '*') return { text: 'every minute', within: true }
+  if (hour === '*' && step !== null && 60 % Number(step[1]) === 0)
+    return { text: `every ${step[1]} minutes`, within: true }
+  if (!/^\d+$/.test(minute)) return null
+  const minutes = minute.padStart(2, '0')
+  if (hour === '*') return { text: `every hour at :${minutes}`, within: true }
+  if (!/^\d+(?:,\d+)*$/.test(hour)) return null
+  const times = hour.split(',').map((each) => `${each.padStart(2, '0')}:${minutes}`)
+  return { text: `at ${listed(times)}`, within: false }
+}
+
+function weekdayWords(field: string): string | null {
+  const range = /^([0-7])-([0-7])$/.exec(numbered(field))
+  if (range !== null) return `${DAYS[Number(range[1])]} to ${DAYS[Number(range[2])]}`
+  if (!/^[0-7](?:,[0-7])*$/.test(numbered(field))) return null
+  return `every ${listed(
+    numbered(field)
+      .split(',')
+      .map((each) => DAYS[Number(each)]!),
+  )}`
+}
+
+function numbered(field: string): string {
+  return field.replace(/[a-z]{3}/gi, (name) => {
+    const index = DAYS.findIndex((day) => day.slice(0, 3).toLowerCase() === name.toLowerCase())
+    return index === -1 ? name : String(index)
+  })
+}
+
+function bounds(rule: RecurringRule): string {
+  const from = rule.start === undefined ? '' : `, from ${formatLocal(rule.start, rule.timezone)}`
+  const until = rule.end === undefined ? '' : `, until ${formatLocal(rule.end, rule.timezone)}`
+  const times = rule.count === undefined ? '' : `, ${rule.count === 1 ? 'once' : `${rule.count} times`}`
+  return `${from}${until}${times}`
+}
+
+function listed(items: string[]): string {
+  return items.length < 2 ? items.join() : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
+}

@@ -1,0 +1,20 @@
+/** When is the next instant? Pure: the present is always passed in. */
+export { type BackoffOptions, backoff } from './backoff.ts'
+export type { Clock } from './clock.ts'
+export { type Counted, countBetween } from './count-between.ts'
+export { describe } from './describe.ts'
+export { formatDuration, parseDuration } from './duration.ts'
+export { formatInstant, INSTANT_MAX, INSTANT_MIN, parseInstant } from './instant.ts'
+export { type Parsed, parse } from './parse.ts'
+export { type Preview, type PreviewedInstant, preview } from './preview.ts'
+export { isRule, type Misfire, type RecurringRule, type Rule } from './rule.ts'
+export { type Schedule, scheduleOf } from './schedule.ts'
+export { assertTimezone } from './timezone.ts'
+export {
+  type Moment,
+  type Resolved,
+  resolveWhen,
+  type When,
+  type WhenContext,
+  type WhenObject,
+} from './when.ts'

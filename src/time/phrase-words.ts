@@ -1,0 +1,68 @@
+/** Numbers people spell out. */
+export const NUMBERS = new Map(
+  'zero one two three four five six seven eight nine ten eleven twelve'
+    .split(' ')
+    .map((word, value) => [word, value]),
+)
+  .set('a', 1)
+  .set('an', 1)
+
+/** Weekday names and their short forms, Monday is 1. */
+export const WEEKDAYS = names(
+  'monday mon,tuesday tue tues,wednesday wed,thursday thu thur thurs,friday fri,saturday sat,sunday sun',
+)
+
+/** Month names and their short forms, January is 1. */
+export const MONTHS = names(
+  'january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,september sep sept,october oct,november nov,december dec',
+)
+
+/** Words that mean something comes again and again. */
+export const RECURRING = new Set(
+  'every each daily hourly weekly monthly yearly annually weekdays weekday weekends nightly biweekly fortnightly'
+    .split(' ')
+    .concat([...WEEKDAYS.keys()].filter((name) => name.endsWith('day')).map((name) => `${name}s`)),
+)
+
+/** Units a phrase can count in, under the names Temporal gives them. */
+export const UNITS = new Map<string, Unit>(
+  (
+    [
+      ['milliseconds', 'ms millisecond milliseconds'],
+      ['seconds', 's sec secs second seconds'],
+      ['minutes', 'm min mins minute minutes'],
+      ['hours', 'h hr hrs hour hours'],
+      ['days', 'd day days'],
+      ['weeks', 'w wk wks week weeks'],
+      ['months', 'month months mo'],
+      ['years', 'y yr yrs year years'],
+    ] as const
+  ).flatMap(([unit, words]) => words.split(' ').map((word): [string, Unit] => [word, unit])),
+)
+
+/** A unit of a relative phrase. */
+export type Unit = 'milliseconds' | 'seconds' | 'minutes' | 'hours' | 'days' | 'weeks' | 'months' | 'years'
+
+/** Splits a phrase into lower-case words, with '5 p.m.' and '1h30m' brought to one form. */
+export function wordsOf(text: string): string[] {
+  return text
+    .toLowerCase()
+    .replaceAll(',', ' ')
+    .replace(/(?<=[\d\s])([ap])\.m\.?(?=\s|$)/g, '$1m')
+    .replace(/(\d)\s+([ap]m)\b/g, '$1$2')
+    .replace(/[.!]+$/, '')
+    .split(/\s+/)
+    .filter((word) => word !== '')
+}
+
+/** '1st', '22nd', '3rd', '24th' as a number; null for anything else. */
+export function ordinal(word: string | undefined): number | null {
+  const match = /^(\d{1,2})(?:st|nd|rd|th)$/.exec(word ?? '')
+  return match === null ? null : Number(match[1])
+}
+
+function names(list: string): Map<string, number> {
+  return new Map(
+    list.split(',').flatMap((forms, index) => forms.split(' ').map((form) => [form, index + 1] as const)),
+  )
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { preview } from './preview.ts'
+
+const context = { now: Date.parse('2026-03-27T09:30:00Z'), timezone: 'Europe/Rome' }
+
+describe('preview', () => {
+  it('shows zone, rule, words and the next instants, with what the clock change does to them', () => {
+    expect(preview({ cron: '30 2 * * *' }, { ...context, count: 2 })).toEqual({
+      timezone: 'Europe/Rome',
+      rule: { kind: 'cron', cron: '30 2 * * *', anchor: context.now, timezone: 'Europe/Rome' },
+      description: 'every day at 02:30, in Europe/Rome',
+      instants: [
+        { instant: '2026-03-28T01:30:00.000Z', local: '2026-03-28T02:30:00+01:00[Europe/Rome]' },
+        {
+          instant: '2026-03-29T01:30:00.000Z',
+          local: '2026-03-29T03:30:00+02:00[Europe/Rome]',
+          note: '02:30 does not exist that day in Europe/Rome, the clock goes forward: it fires at 03:30',
+        },
+      ],
+    })
+  })
+
+  it('marks the first of two only where the second does not fire as well', () => {
+    const from = Date.parse('2026-10-24T23:30:00Z')
+    expect(preview({ cron: '30 2 * * *' }, { ...context, from, count: 1 }).instants[0]!.note).toMatch(/twice/)
+    expect(
+      preview({ cron: '30 * * * *' }, { ...context, from, count: 3 }).instants.map(({ note }) => note),
+    ).toEqual([undefined, undefined, undefined])
+  })
+
+  it('ends with the count, the end, or the one instant there is', () => {
+    expect(preview({ every: '1h', count: 2 }, context).instants).toHaveLength(2)
+    expect(preview({ every: '1h', end: '2026-03-27T12:35' }, context).instants).toHaveLength(2)
+    expect(preview('tomorrow at 5pm', context).instants).toHaveLength(1)
+    expect(preview({ unix: 0 }, context).instants[0]).toMatchObject({ note: expect.stringMatching(/past/) })
+  })
+
+  it('prints local times that can be read back', () => {
+    const [{ instant, local }] = preview('tomorrow at 5pm', context).instants as [
+      { instant: string; local: string },
+    ]
+    expect(preview(local, context).instants[0]!.instant).toBe(instant)
+  })
+
+  it('refuses a count it will not show', () => {
+    for (const count of [0, -1, 1.5, 1001, Number.NaN]) {
+      expect(() => preview('noon', { ...context, count })).toThrow(
+        expect.objectContaining({ code: 'invalid_request' }),
+      )
+    }
+  })
+})
+
+describe('description', () => {
+  it.each([
+    [{ cron: '0 9 * * 1-5' }, 'Monday to Friday at 09:00, in Europe/Rome'],
+    [{ cron: '0 9,17 * * mon,wed' }, 'every Monday and Wednesday at 09:00 and 17:00, in Europe/Rome'],
+    [{ cron: '*/5 * * * *' }, 'every 5 minutes, in Europe/Rome'],
+    [{ cron: '0 0 1 * *' }, 'on day 1 of every month at 00:00, in Europe/Rome'],
+    [{ cron: '@hourly' }, 'every hour at :00, in Europe/Rome'],
+    [{ cron: '@yearly' }, 'every year on January 1 at 00:00, in Europe/Rome'],
+    [{ cron: '0 0 13 * 5' }, "at the times of cron '0 0 13 * 5', in Europe/Rome"],
+    [{ cron: '@every 90m' }, 'every 1h30m'],
+    [{ every: '90m', count: 3 }, 'every 1h30m, 3 times'],
+    ['2026-12-24T18:00', 'once, at 2026-12-24T18:00:00+01:00[Europe/Rome]'],
+  ])('%j', (when, words) => {
+    expect(preview(when, context).description).toBe(words)
+  })
+})

@@ -1,0 +1,76 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { isRule, type Rule } from './rule.ts'
+import { scheduleOf } from './schedule.ts'
+
+const good: Rule[] = [
+  { kind: 'once', at: 0, timezone: 'UTC' },
+  { kind: 'once', at: 5, timezone: 'UTC', misfire: 'skip' },
+  {
+    kind: 'every',
+    every: '1h',
+    everyMs: 3_600_000,
+    anchor: 5,
+    timezone: 'Europe/Rome',
+    start: 5,
+    end: 9,
+    count: 3,
+  },
+  { kind: 'cron', cron: 'CRON_TZ=Asia/Tokyo 0 9 * * *', anchor: 5, timezone: 'Asia/Tokyo' },
+  { kind: 'cron', cron: '@every 5m', anchor: 5, timezone: 'UTC', misfire: 'once' },
+]
+
+it('knows sound rules, also after JSON', () => {
+  for (const rule of good) expect(isRule(JSON.parse(JSON.stringify(rule)))).toBe(true)
+})
+
+it.each([
+  null,
+  [],
+  'once',
+  {},
+  { kind: 'once' },
+  { kind: 'rrule', rrule: 'FREQ=DAILY', timezone: 'UTC' },
+  { kind: 'once', at: '5', timezone: 'UTC' },
+  { kind: 'once', at: 0.5, timezone: 'UTC' },
+  { kind: 'once', at: -1, timezone: 'UTC' },
+  { kind: 'once', at: 1e15, timezone: 'UTC' },
+  { kind: 'once', at: 5, timezone: 'Mars/Base' },
+  { kind: 'once', at: 5, timezone: 'UTC', jitter: 5 },
+  { ...good[2], everyMs: 3_600_001 },
+  { ...good[2], every: '1ms', everyMs: 1 },
+  { ...good[2], start: 10 },
+  { ...good[2], count: 0 },
+  { ...good[3], cron: '* * *' },
+  { ...good[3], cron: 'x'.repeat(5000) },
+  { ...good[3], misfire: 'all' },
+])('refuses the corrupt %j', (value) => {
+  expect(isRule(value)).toBe(false)
+})
+
+it('never throws, and what it accepts can be scheduled', () => {
+  const field = fc.oneof(
+    fc.integer(),
+    fc.string(),
+    fc.constantFrom('UTC', '0 9 * * *', '1h', 3_600_000, null),
+  )
+  const row = fc.record(
+    {
+      kind: fc.constantFrom('once', 'every', 'cron', 'x'),
+      at: field,
+      every: field,
+      everyMs: field,
+      cron: field,
+      anchor: field,
+      timezone: field,
+      start: field,
+    },
+    { requiredKeys: ['kind'] },
+  )
+  fc.assert(
+    fc.property(fc.oneof(row, fc.anything()), (value) => {
+      if (isRule(value)) scheduleOf(value).next(0)
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { assertTimezone } from './timezone.ts'
+
+it('takes IANA names in any case and keeps links as given', () => {
+  expect(assertTimezone('Europe/Rome')).toBe('Europe/Rome')
+  expect(assertTimezone('europe/rome')).toBe('Europe/Rome')
+  expect(assertTimezone('Asia/Calcutta')).toBe('Asia/Calcutta')
+  expect(assertTimezone('UTC')).toBe('UTC')
+})
+
+it.each([
+  ['Europe/Roma', 'Europe/Rome'],
+  ['Rome', 'Europe/Rome'],
+  ['America/NewYork', 'America/New_York'],
+  ['new york', 'America/New_York'],
+])('suggests a close name for %s', (zone, suggestion) => {
+  expect(() => assertTimezone(zone)).toThrow(`did you mean '${suggestion}'?`)
+})
+
+it.each([
+  '',
+  'Mars/Base',
+  '+02:00',
+  'PST',
+  '2026-01-01T00:00[UTC]',
+  '__proto__',
+  'x'.repeat(10_000),
+  5,
+  null,
+  {},
+])('refuses %j', (zone) => {
+  expect(() => assertTimezone(zone as string)).toThrow(expect.objectContaining({ code: 'invalid_timezone' }))
+})

@@ -1,0 +1,83 @@
+import { formatDuration } from './duration.ts'
+import { assertInstant } from './instant.ts'
+import { temporal } from './temporal.ts'
+
+/** A stretch of one zone's history with one offset: [start, end), and the offset that held before it. */
+export interface Stretch {
+  start: number
+  end: number
+  offset: number
+  offsetBefore: number
+}
+
+const stretches = new Map<string, Stretch[]>()
+const STRETCHES_PER_ZONE = 6
+
+/** The stretch of the zone's history that holds this instant. */
+export function stretchAt(zone: string, instant: number): Stretch {
+  const cached = stretches.get(zone) ?? []
+  const hit = cached.find((stretch) => stretch.start <= instant && instant < stretch.end)
+  if (hit !== undefined) return hit
+  const found = findStretch(zone, instant)
+  stretches.set(zone, cached)
+  cached.unshift(found)
+  if (cached.length > STRETCHES_PER_ZONE) cached.pop()
+  return found
+}
+
+function findStretch(zone: string, instant: number): Stretch {
+  const at = zoned(zone, instant)
+  // 'previous' is strictly before: a millisecond later it includes a change at this very instant.
+  const start = zoned(zone, instant + 1).getTimeZoneTransition('previous')?.epochMilliseconds
+  const end = at.getTimeZoneTransition('next')?.epochMilliseconds
+  const offset = at.offsetNanoseconds / 1e6
+  return {
+    start: start ?? Number.NEGATIVE_INFINITY,
+    end: end ?? Number.POSITIVE_INFINITY,
+    offset,
+    offsetBefore: start === undefined ? offset : zoned(zone, start - 1).offsetNanoseconds / 1e6,
+  }
+}
+
+/** The instant on the zone's calendar and wall clock. */
+export function zoned(zone: string, instant: number): Temporal.ZonedDateTime {
+  return temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(zone)
+}
+
+/** A wall time resolved in a zone, with a note where the clock change made a choice necessary. */
+export interface Placed {
+  at: number
+  note?: string
+}
+
+/** Resolves a wall time: one inside a gap moves forward by the gap's length, of one that occurs twice the first counts. */
+export function place(wall: Temporal.PlainDateTime, zone: string, given: unknown): Placed {
+  const at = assertInstant(
+    wall.toZonedDateTime(zone, { disambiguation: 'compatible' }).epochMilliseconds,
+    given,
+  )
+  const note = clockChangeNote(at, zone, wall)
+  return note === undefined ? { at } : { at, note }
+}
+
+/** Says what a clock change did to a wall time that was resolved to this instant, if anything. */
+export function clockChangeNote(at: number, zone: string, wall?: Temporal.PlainDateTime): string | undefined {
+  const local = zoned(zone, at).toPlainDateTime()
+  if (wall !== undefined && !local.equals(wall)) {
+    return `${clock(wall)} does not exist that day in ${zone}, the clock goes forward: it fires at ${clock(local)}`
+  }
+  const { end, offset } = stretchAt(zone, at)
+  if (end === Number.POSITIVE_INFINITY) return undefined
+  const back = offset - stretchAt(zone, end).offset
+  if (back <= 0 || at < end - back) return undefined
+  return `${clock(local)} occurs twice that day in ${zone}, the clock goes back by ${formatDuration(back)}: this is the first`
+}
+
+function clock(wall: Temporal.PlainDateTime): string {
+  return wall.toPlainTime().toString({ smallestUnit: wall.second === 0 ? 'minute' : 'second' })
+}
+
+/** The instant as people of the zone write it: wall clock, offset and zone. */
+export function formatLocal(instant: number, zone: string): string {
+  return zoned(zone, instant).toString()
+}
