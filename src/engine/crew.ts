@@ -142,7 +142,7 @@ export class Crew {
     const run = courier.isTransactional(taking.alarm.target)
       ? this.#deliverInTransaction(attempt)
       : attempt.run()
-    run.then((delivery) => {
+    void run.then((delivery) => {
       this.#active.delete(attempt)
       this.#measure(attempt.ageMs)
       if (delivery === null) this.#land(taking.flight)

@@ -170,7 +170,10 @@ export class Engine {
     const taken = await this.#options.store.take(leases, {
       context,
       limit,
-      held: this.#held,
+      held: {
+        size: this.#crew.active + this.#crew.queued,
+        has: (id, version) => this.#held.has(id, version),
+      },
       triage: (found) => this.#triage(found, context),
     })
     this.#held.takeEnded(take)

@@ -1,9 +1,17 @@
 import { type Alarm, type Delivery, settle, type Timer } from '../../alarm/index.ts'
-import type { Found, Lease, Settled, Settlement, Taken, TakeRequest, Taking } from '../store.ts'
+import type { Found, HeldTimers, Lease, Settled, Settlement, Taken, TakeRequest, Taking } from '../store.ts'
 import { apply, applyTaken, type Desk } from './apply.ts'
 import { quarantine } from './quarantine.ts'
 import * as sql from './queries.ts'
-import { CorruptRow, type StoredAlarm, type TimerRow, timerOf } from './rows.ts'
+import {
+  alarmOf,
+  alarmSeqOf,
+  CorruptRow,
+  type StoredAlarm,
+  TIMER_COLUMNS,
+  timerOf,
+  type Values,
+} from './rows.ts'
 import type { Session } from './session.ts'
 import { alarmAt, type FlightRow, flightTimers, timersOf } from './snapshots.ts'
 
@@ -24,30 +32,37 @@ export function take(desk: Desk, leases: readonly Lease[], request: TakeRequest)
     more ||= due.length >= room
     takings.push(...fly(desk, lease, triageAll(desk, due, request), request))
   }
-  const taken = new Set(takings.map(({ timer }) => timer.id))
-  const held = {
-    size: request.held.size + taken.size,
-    has: (id: number, version: number) => taken.has(id) || request.held.has(id, version),
+  // With more to take, the engine comes back at once: what is due after that need not be known yet.
+  if (more) return { takings, lost, more, nextWakeAt: request.context.now }
+  return {
+    takings,
+    lost,
+    more,
+    nextWakeAt: nextWakeAt(desk.session, leases, heldWith(request.held, takings)),
   }
-  return { takings, lost, more, nextWakeAt: nextWakeAt(desk.session, leases, held) }
 }
 
-function dueIn(session: Session, lease: Lease, request: TakeRequest, room: number): TimerRow[] {
-  const rows = session.all<TimerRow>(
-    sql.dueTimers,
-    lease.shard,
-    request.context.now,
-    room + request.held.size,
-  )
-  return rows.filter((row) => !request.held.has(row.id, row.version)).slice(0, room)
+function heldWith(held: HeldTimers, takings: readonly Taking[]): HeldTimers {
+  const taken = new Map(takings.map(({ timer }) => [timer.id, timer.version]))
+  return {
+    size: held.size + taken.size,
+    has: (id, version) => taken.get(id) === version || held.has(id, version),
+  }
 }
+
+/** Where the alarm's columns begin in a row of the due look. */
+const ALARM_AT = TIMER_COLUMNS.length
+
+function dueIn(session: Session, lease: Lease, request: TakeRequest, room: number): Values[] {
+  const rows = session.values(sql.dueTimers, lease.shard, request.context.now, room + request.held.size)
+  return rows.filter((row) => !request.held.has(row[ID] as number, row[VERSION] as number)).slice(0, room)
+}
+
+const ID = TIMER_COLUMNS.indexOf('id')
+const VERSION = TIMER_COLUMNS.indexOf('version')
 
 /** The earliest wake in these shards that is not held. */
-export function nextWakeAt(
-  session: Session,
-  leases: readonly Lease[],
-  held: TakeRequest['held'],
-): number | null {
+export function nextWakeAt(session: Session, leases: readonly Lease[], held: HeldTimers): number | null {
   let earliest: number | null = null
   for (const lease of leases) {
     const rows = session.all<{ id: number; version: number; wake_at: number }>(
@@ -66,13 +81,12 @@ interface Ready {
   readonly timer: Timer
 }
 
-function triageAll(desk: Desk, rows: readonly TimerRow[], request: TakeRequest): Ready[] {
+function triageAll(desk: Desk, rows: readonly Values[], request: TakeRequest): Ready[] {
   const ready: Ready[] = []
   for (const row of rows) {
     try {
-      const alarm = alarmAt(desk.session, row.alarm)
-      if (alarm === undefined) throw new CorruptRow('its alarm is gone')
-      const fired = triageOne(desk, { alarm, timer: timerOf(row) }, request)
+      if (row[ALARM_AT] === null) throw new CorruptRow('its alarm is gone')
+      const fired = triageOne(desk, { alarm: alarmOf(row, ALARM_AT), timer: timerOf(row) }, request)
       if (fired !== null) ready.push(fired)
     } catch (thrown) {
       if (!(thrown instanceof CorruptRow)) throw thrown
@@ -154,9 +168,9 @@ function settleOne(desk: Desk, alarm: Alarm, timer: Timer, delivery: Delivery): 
 
 /** The slow way: something changed during the delivery, or the decision needs the alarm's other timers. */
 function settleLooking(desk: Desk, taken: Timer, delivery: Delivery): boolean {
-  const row = desk.session.get<TimerRow>(sql.timerById, taken.id)
-  if (row === undefined || row.version !== taken.version) return false
-  const alarm = alarmAt(desk.session, row.alarm)
+  const row = desk.session.value(sql.timerById, taken.id)
+  if (row === undefined || row[VERSION] !== taken.version) return false
+  const alarm = alarmAt(desk.session, alarmSeqOf(row))
   if (alarm === undefined) return false
   const others = timersOf(desk.session, alarm)
   const change = settle({ alarm, timer: timerOf(row), others }, delivery, desk.context)
@@ -170,8 +184,8 @@ export function recoverFlights(desk: Desk, shard: number): number {
   let recovered = 0
   for (const flight of flights) {
     for (const [id, version] of flightTimers(flight)) {
-      const row = desk.session.get<TimerRow>(sql.timerById, id)
-      if (row === undefined || row.version !== version) continue
+      const row = desk.session.value(sql.timerById, id)
+      if (row === undefined || row[VERSION] !== version) continue
       recovered += 1
       try {
         settleLooking(desk, timerOf(row), { kind: 'lost' })

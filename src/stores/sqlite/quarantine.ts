@@ -1,21 +1,23 @@
 import type { Desk } from './apply.ts'
 import * as sql from './queries.ts'
-import type { TimerRow } from './rows.ts'
+import { TIMER_COLUMNS, type Values } from './rows.ts'
 
 /** Sets an alarm aside whose row cannot be read: it ends `failed` with the reason, and the rest go on. */
-export function quarantine(desk: Desk, row: TimerRow, reason: string): void {
+export function quarantine(desk: Desk, row: Values, reason: string): void {
   const { session, context } = desk
-  session.run(sql.removeTimer, row.id)
-  const alarm = session.get<{ tenant: string; owner: string; target: string }>(sql.alarmScope, row.alarm)
+  const of = (column: (typeof TIMER_COLUMNS)[number]) => row[TIMER_COLUMNS.indexOf(column)] as number
+  const seq = of('alarm')
+  session.run(sql.removeTimer, of('id'))
+  const alarm = session.get<{ tenant: string; owner: string; target: string }>(sql.alarmScope, seq)
   if (alarm === undefined) return
   const { tenant, owner, target } = alarm
-  session.run(sql.removeTimersOfAlarm, tenant, owner, row.alarm)
+  session.run(sql.removeTimersOfAlarm, tenant, owner, seq)
   const error = `quarantined: ${reason}`
-  const result = `FAILED: ${error} (after ${row.attempt} attempts)`
-  const { attempt, generation, scheduled_for } = row
+  const result = `FAILED: ${error} (after ${of('attempt')} attempts)`
+  const attempt = of('attempt')
   session.run(
     sql.putOutcome,
-    row.alarm,
+    seq,
     tenant,
     owner,
     target,
@@ -30,7 +32,7 @@ export function quarantine(desk: Desk, row: TimerRow, reason: string): void {
     attempt,
   )
   const data = JSON.stringify({ error, attempts: attempt })
-  const occurrence = `${generation}-${scheduled_for}`
+  const occurrence = `${of('generation')}-${of('scheduled_for')}`
   session.run(
     sql.insertEvent,
     context.newId(),
@@ -38,7 +40,7 @@ export function quarantine(desk: Desk, row: TimerRow, reason: string): void {
     owner,
     'alarm.failed',
     'caused',
-    row.alarm,
+    seq,
     occurrence,
     null,
     null,

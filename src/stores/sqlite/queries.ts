@@ -1,24 +1,23 @@
 /** Every statement of the hot path, named. Each has an EXPLAIN QUERY PLAN test in queries.test.ts. */
 
-const ALARM_COLUMNS = `id, tenant, owner, generation, kind, timezone, fire_at, rule, label, target_kind, target, target_config, pool,
-  payload, message, conversation_id, key, idempotency_key, subject, correlation_id, max_failures, backoff_base_ms,
-  backoff_cap_ms, timeout_ms, ack, completion_timeout_ms, overlap, priority, on_failure, created_by, created_via,
-  created_at, updated_at, paused_at, cancelled_at, notes`
+import { ALARM_COLUMNS, TIMER_COLUMNS } from './rows.ts'
 
-const ALARM_COLUMN_COUNT = ALARM_COLUMNS.split(',').length
+const ALARM = ALARM_COLUMNS.join(', ')
+const ALARM_MARKS = ALARM_COLUMNS.map(() => '?').join(', ')
+const READ_ALARM = `seq, ${ALARM}`
+const TIMER = TIMER_COLUMNS.join(', ')
 
-export const insertAlarm = `INSERT INTO wakeful_alarms (${ALARM_COLUMNS})
-  VALUES (${Array(ALARM_COLUMN_COUNT).fill('?').join(', ')})`
+export const insertAlarm = `INSERT INTO wakeful_alarms (${ALARM})
+  VALUES (${ALARM_MARKS})`
 
-export const updateAlarm = `UPDATE wakeful_alarms SET (${ALARM_COLUMNS})
-  = (${Array(ALARM_COLUMN_COUNT).fill('?').join(', ')}) WHERE seq = ?`
+export const updateAlarm = `UPDATE wakeful_alarms SET (${ALARM})
+  = (${ALARM_MARKS}) WHERE seq = ?`
 
-export const alarmBySeq = 'SELECT * FROM wakeful_alarms WHERE seq = ?'
+export const alarmBySeq = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE seq = ?`
 export const alarmScope = 'SELECT tenant, owner, target FROM wakeful_alarms WHERE seq = ?'
-export const alarmById = 'SELECT * FROM wakeful_alarms WHERE id = ? AND tenant = ? AND owner = ?'
-export const alarmByKey = 'SELECT * FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND key = ?'
-export const alarmByIdempotencyKey =
-  'SELECT * FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND idempotency_key = ?'
+export const alarmById = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE id = ? AND tenant = ? AND owner = ?`
+export const alarmByKey = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND key = ?`
+export const alarmByIdempotencyKey = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND idempotency_key = ?`
 
 export const insertTimer = `INSERT INTO wakeful_timers (alarm, tenant, owner, target, shard, kind, wake_at, scheduled_for,
   tick, generation, attempt, started_at, waiting, version, edited) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)`
@@ -36,16 +35,16 @@ export const markTimerEdited = 'UPDATE wakeful_timers SET edited = 1 WHERE id = 
 export const retargetTimers =
   'UPDATE wakeful_timers SET target = ?, shard = ? WHERE tenant = ? AND owner = ? AND alarm = ?'
 export const reportTimer = 'UPDATE wakeful_timers SET report = ? WHERE id = ?'
-export const timerById = 'SELECT * FROM wakeful_timers WHERE id = ?'
-export const timersOfAlarm =
-  'SELECT * FROM wakeful_timers WHERE tenant = ? AND owner = ? AND alarm = ? ORDER BY id'
+export const timerById = `SELECT ${TIMER} FROM wakeful_timers WHERE id = ?`
+export const timersOfAlarm = `SELECT ${TIMER} FROM wakeful_timers WHERE tenant = ? AND owner = ? AND alarm = ? ORDER BY id`
 
 export const openTimersOfAlarm = `SELECT count(*) AS open FROM wakeful_timers
   WHERE tenant = ? AND owner = ? AND alarm = ? AND generation = ? AND kind <> 'due'`
 
 /** The due look. Order and bound come from the index alone, so that it costs the same with a million pending. */
-export const dueTimers = `SELECT * FROM wakeful_timers
-  WHERE shard = ? AND wake_at <= ? ORDER BY wake_at LIMIT ?`
+export const dueTimers = `SELECT ${qualified('t', TIMER_COLUMNS)}, a.seq, ${qualified('a', ALARM_COLUMNS)}
+  FROM wakeful_timers t LEFT JOIN wakeful_alarms a ON a.seq = t.alarm
+  WHERE t.shard = ? AND t.wake_at <= ? ORDER BY t.wake_at LIMIT ?`
 
 export const nextTimers = `SELECT id, version, wake_at FROM wakeful_timers
   WHERE shard = ? AND wake_at IS NOT NULL ORDER BY wake_at LIMIT ?`
@@ -106,3 +105,7 @@ export const pendingSelection = `SELECT DISTINCT alarm FROM wakeful_timers WHERE
   AND alarm > ? ORDER BY alarm LIMIT ?`
 export const subjectSelection = `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND subject = ?
   AND seq > ? ORDER BY seq LIMIT ?`
+
+function qualified(table: string, columns: readonly string[]): string {
+  return columns.map((column) => `${table}.${column}`).join(', ')
+}

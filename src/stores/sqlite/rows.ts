@@ -10,62 +10,23 @@ export class CorruptRow extends Error {
   override readonly name = 'CorruptRow'
 }
 
-export interface AlarmRow {
-  seq: number
-  id: string
-  tenant: string
-  owner: string
-  generation: number
-  kind: string
-  timezone: string
-  fire_at: number | null
-  rule: string | null
-  label: string
-  target_kind: string
-  target: string
-  target_config: string | null
-  pool: string
-  payload: string | null
-  message: string
-  conversation_id: string
-  key: string | null
-  idempotency_key: string | null
-  subject: string | null
-  correlation_id: string
-  max_failures: number
-  backoff_base_ms: number
-  backoff_cap_ms: number
-  timeout_ms: number | null
-  ack: Alarm['ack']
-  completion_timeout_ms: number
-  overlap: Alarm['overlap']
-  priority: number
-  on_failure: string | null
-  created_by: string | null
-  created_via: string
-  created_at: number
-  updated_at: number
-  paused_at: number | null
-  cancelled_at: number | null
-  notes: string | null
-}
+/** An alarm's columns, in the order in which they are read and written. `seq` leads where a row is read. */
+export const ALARM_COLUMNS = [
+  'id', 'tenant', 'owner', 'generation', 'kind', 'timezone', 'fire_at', 'rule', 'label', 'target_kind', 'target',
+  'target_config', 'pool', 'payload', 'message', 'conversation_id', 'key', 'idempotency_key', 'subject',
+  'correlation_id', 'max_failures', 'backoff_base_ms', 'backoff_cap_ms', 'timeout_ms', 'ack',
+  'completion_timeout_ms', 'overlap', 'priority', 'on_failure', 'created_by', 'created_via', 'created_at',
+  'updated_at', 'paused_at', 'cancelled_at', 'notes',
+] as const // biome-ignore format: a list
 
-export interface TimerRow {
-  id: number
-  alarm: number
-  shard: number
-  kind: Timer['kind']
-  wake_at: number | null
-  scheduled_for: number
-  tick: number
-  generation: number
-  attempt: number
-  started_at: number | null
-  waiting: Timer['waiting']
-  version: number
-  edited: number
-  report: string | null
-}
+/** A timer's columns, in the order in which they are read. */
+export const TIMER_COLUMNS = [
+  'id', 'alarm', 'shard', 'kind', 'wake_at', 'scheduled_for', 'tick', 'generation', 'attempt', 'started_at',
+  'waiting', 'version', 'edited', 'report',
+] as const // biome-ignore format: a list
+
+/** A row as a list of its columns' values: reading those is twice as fast as reading objects. */
+export type Values = readonly unknown[]
 
 export interface OutcomeRow {
   status: Outcome['status']
@@ -79,57 +40,59 @@ export interface OutcomeRow {
   attempts: number
 }
 
-/** The alarm of a row; throws CorruptRow where its JSON or its rule makes no sense. */
-export function alarmOf(row: AlarmRow): StoredAlarm {
+/** The alarm of a row (`seq`, then `ALARM_COLUMNS`, from `at` on); throws CorruptRow where its rule makes no sense. */
+export function alarmOf(values: Values, at = 0): StoredAlarm {
+  const text = (column: number) => values[at + column] as string
+  const number = (column: number) => values[at + column] as number
+  const textOrNull = (column: number) => values[at + column] as string | null
+  const numberOrNull = (column: number) => values[at + column] as number | null
   return {
-    seq: row.seq,
-    id: row.id,
-    tenant: row.tenant,
-    owner: row.owner,
-    generation: row.generation,
-    rule: ruleOf(row),
-    label: row.label,
-    target: targetOf(row),
-    payload: row.payload,
-    message: row.message,
-    conversationId: row.conversation_id,
-    key: row.key,
-    idempotencyKey: row.idempotency_key,
-    subject: row.subject,
-    correlationId: row.correlation_id,
-    maxFailures: row.max_failures,
-    backoff: { baseMs: row.backoff_base_ms, capMs: row.backoff_cap_ms },
-    timeoutMs: row.timeout_ms,
-    ack: row.ack,
-    completionTimeoutMs: row.completion_timeout_ms,
-    overlap: row.overlap,
-    priority: row.priority,
-    onFailure: row.on_failure === null ? null : json<Target>('on_failure', row.on_failure),
-    createdBy: row.created_by,
-    createdVia: row.created_via,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    pausedAt: row.paused_at,
-    cancelledAt: row.cancelled_at,
-    notes: row.notes === null ? NO_NOTES : json<string[]>('notes', row.notes),
+    seq: number(0),
+    id: text(1),
+    tenant: text(2),
+    owner: text(3),
+    generation: number(4),
+    rule: ruleOf(text(5), text(6), numberOrNull(7), textOrNull(8)),
+    label: text(9),
+    target: targetOf(text(10), text(11), textOrNull(12), text(13)),
+    payload: textOrNull(14),
+    message: text(15),
+    conversationId: text(16),
+    key: textOrNull(17),
+    idempotencyKey: textOrNull(18),
+    subject: textOrNull(19),
+    correlationId: text(20),
+    maxFailures: number(21),
+    backoff: { baseMs: number(22), capMs: number(23) },
+    timeoutMs: numberOrNull(24),
+    ack: text(25) as Alarm['ack'],
+    completionTimeoutMs: number(26),
+    overlap: text(27) as Alarm['overlap'],
+    priority: number(28),
+    onFailure: textOrNull(29) === null ? null : json<Target>('on_failure', text(29)),
+    createdBy: textOrNull(30),
+    createdVia: text(31),
+    createdAt: number(32),
+    updatedAt: number(33),
+    pausedAt: numberOrNull(34),
+    cancelledAt: numberOrNull(35),
+    notes: textOrNull(36) === null ? NO_NOTES : json<string[]>('notes', text(36)),
   }
 }
 
 const NO_NOTES: readonly string[] = []
 
 /** A once alarm's rule needs no JSON: its instant and zone are columns. */
-function ruleOf(row: AlarmRow): Rule {
-  if (row.rule === null && row.fire_at !== null)
-    return { kind: 'once', at: row.fire_at, timezone: row.timezone }
-  const rule = json('rule', row.rule ?? 'null')
-  if (isRule(rule) && rule.kind === row.kind) return rule
-  throw new CorruptRow(`its rule is not one: ${(row.rule ?? 'null').slice(0, 200)}`)
+function ruleOf(kind: string, timezone: string, fireAt: number | null, rule: string | null): Rule {
+  if (rule === null && fireAt !== null) return { kind: 'once', at: fireAt, timezone }
+  const parsed = json('rule', rule ?? 'null')
+  if (isRule(parsed) && parsed.kind === kind) return parsed
+  throw new CorruptRow(`its rule is not one: ${(rule ?? 'null').slice(0, 200)}`)
 }
 
-function targetOf(row: AlarmRow): Target {
-  const { target_kind: kind, target: name, pool } = row
-  if (row.target_config === null) return { kind, name, pool }
-  return { kind, name, pool, config: json<Record<string, unknown>>('target_config', row.target_config) }
+function targetOf(kind: string, name: string, config: string | null, pool: string): Target {
+  if (config === null) return { kind, name, pool }
+  return { kind, name, pool, config: json<Record<string, unknown>>('target_config', config) }
 }
 
 function json<T = unknown>(column: string, text: string): T {
@@ -140,7 +103,7 @@ function json<T = unknown>(column: string, text: string): T {
   }
 }
 
-/** The values of an alarm's columns, in the order of `ALARM_COLUMNS` without `seq`. */
+/** The values of an alarm's columns, in the order of `ALARM_COLUMNS`. */
 export function alarmValues(alarm: Alarm): Bindable[] {
   const { rule } = alarm
   const plain = rule.kind === 'once' && rule.misfire === undefined
@@ -184,23 +147,49 @@ export function alarmValues(alarm: Alarm): Bindable[] {
   ]
 }
 
-/** The timer of a row. */
-export function timerOf(row: TimerRow): Timer {
+/** The timer of a row (`TIMER_COLUMNS`). */
+export function timerOf(values: Values): Timer {
+  const [
+    id,
+    ,
+    shard,
+    kind,
+    wakeAt,
+    scheduledFor,
+    tick,
+    generation,
+    attempt,
+    startedAt,
+    waiting,
+    version,
+    edited,
+    report,
+  ] = values as TimerValues
   return {
-    id: row.id,
-    shard: row.shard,
-    kind: row.kind,
-    wakeAt: row.wake_at,
-    scheduledFor: row.scheduled_for,
-    tick: row.tick,
-    generation: row.generation,
-    attempt: row.attempt,
-    startedAt: row.started_at,
-    waiting: row.waiting,
-    version: row.version,
-    edited: row.edited === 1,
-    report: row.report === null ? null : json('report', row.report),
+    id,
+    shard,
+    kind,
+    wakeAt,
+    scheduledFor,
+    tick,
+    generation,
+    attempt,
+    startedAt,
+    waiting,
+    version,
+    edited: edited === 1,
+    report: report === null ? null : json('report', report),
   }
+}
+
+type TimerValues = [
+  number, number, number, Timer['kind'], number | null, number, number, number, number, number | null,
+  Timer['waiting'], number, number, string | null,
+] // biome-ignore format: a list
+
+/** The row of a timer's alarm. */
+export function alarmSeqOf(values: Values): number {
+  return values[1] as number
 }
 
 /** The outcome of a row. */

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { Values } from './rows.ts'
 
 /** A value that can be bound. */
 export type Bindable = SQLInputValue
@@ -25,10 +26,21 @@ export class Session {
     return this.#prepare(sql).all(...values) as R[]
   }
 
-  #prepare(sql: string): StatementSync {
+  /** Reads rows as lists of values. */
+  values(sql: string, ...bound: Bindable[]): Values[] {
+    return this.#prepare(sql, true).all(...bound) as unknown as Values[]
+  }
+
+  /** Reads one row as a list of values. */
+  value(sql: string, ...bound: Bindable[]): Values | undefined {
+    return this.#prepare(sql, true).get(...bound) as unknown as Values | undefined
+  }
+
+  #prepare(sql: string, asLists = false): StatementSync {
     let statement = this.#statements.get(sql)
     if (statement === undefined) {
       statement = this.db.prepare(sql)
+      if (asLists) statement.setReturnArrays(true)
       this.#statements.set(sql, statement)
     }
     return statement

@@ -1,14 +1,6 @@
 import type { Scope, Snapshot, Timer } from '../../alarm/index.ts'
 import * as sql from './queries.ts'
-import {
-  type AlarmRow,
-  alarmOf,
-  type OutcomeRow,
-  outcomeOf,
-  type StoredAlarm,
-  type TimerRow,
-  timerOf,
-} from './rows.ts'
+import { alarmOf, type OutcomeRow, outcomeOf, type StoredAlarm, timerOf, type Values } from './rows.ts'
 import type { Session } from './session.ts'
 
 /** All that is known of one alarm, with the row it is kept in. */
@@ -25,22 +17,22 @@ export type AlarmName =
 /** Reads an alarm by one of its names; undefined where this owner has none (promise: isolated). */
 export function alarmNamed(session: Session, scope: Scope, name: AlarmName): StoredAlarm | undefined {
   const { tenant, owner } = scope
-  let row: AlarmRow | undefined
-  if ('id' in name) row = session.get<AlarmRow>(sql.alarmById, name.id, tenant, owner)
-  else if ('key' in name) row = session.get<AlarmRow>(sql.alarmByKey, tenant, owner, name.key)
-  else row = session.get<AlarmRow>(sql.alarmByIdempotencyKey, tenant, owner, name.idempotencyKey)
+  let row: Values | undefined
+  if ('id' in name) row = session.value(sql.alarmById, name.id, tenant, owner)
+  else if ('key' in name) row = session.value(sql.alarmByKey, tenant, owner, name.key)
+  else row = session.value(sql.alarmByIdempotencyKey, tenant, owner, name.idempotencyKey)
   return row && alarmOf(row)
 }
 
 /** Reads an alarm by its row. */
 export function alarmAt(session: Session, seq: number): StoredAlarm | undefined {
-  const row = session.get<AlarmRow>(sql.alarmBySeq, seq)
+  const row = session.value(sql.alarmBySeq, seq)
   return row && alarmOf(row)
 }
 
 /** Reads the alarm's timers. */
 export function timersOf(session: Session, alarm: StoredAlarm): Timer[] {
-  return session.all<TimerRow>(sql.timersOfAlarm, alarm.tenant, alarm.owner, alarm.seq).map(timerOf)
+  return session.values(sql.timersOfAlarm, alarm.tenant, alarm.owner, alarm.seq).map(timerOf)
 }
 
 /** Reads all that is known of an alarm; what is in flight only where a decision needs it. */
