@@ -170,10 +170,7 @@ export class Engine {
     const taken = await this.#options.store.take(leases, {
       context,
       limit,
-      held: {
-        size: this.#crew.active + this.#crew.queued,
-        has: (id, version) => this.#held.has(id, version),
-      },
+      held: this.#held,
       triage: (found) => this.#triage(found, context),
     })
     this.#held.takeEnded(take)

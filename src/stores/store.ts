@@ -136,7 +136,6 @@ export interface TakeRequest {
 
 /** Timers this process holds already, by id and version: a look passes over them. */
 export interface HeldTimers {
-  /** How many of them a look can still meet: those whose outcome is not being settled. */
   readonly size: number
   has(id: number, version: number): boolean
 }

@@ -226,7 +226,7 @@ export class SqliteStore implements Store {
         owner,
         epoch,
         pending: session.get<{ pending: number }>(sql.pendingOfShard, shard)?.pending ?? 0,
-        nextWakeAt: session.get<{ wake_at: number }>(sql.nextTimers, shard, 1)?.wake_at ?? null,
+        nextWakeAt: (session.value(sql.nextTimers, shard, 1)?.[2] ?? null) as number | null,
       })),
     )
   }
