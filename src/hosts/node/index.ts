@@ -1,3 +1,12 @@
 /** Wakeful on Node: wires the ports to the runtime. */
+export {
+  backup,
+  doctor,
+  exportLines,
+  importLines,
+  migrateStore,
+  migrationText,
+  type Progress,
+} from './maintenance.ts'
 export { type OpenOptions, open } from './open.ts'
 export { systemClock } from './system-clock.ts'

@@ -84,26 +84,20 @@ function applyRest(desk: Desk, alarm: StoredAlarm, change: Change): void {
   for (const { alarm: spawned, timer } of change.spawn ?? []) insertAlarm(desk, spawned, timer)
 }
 
-/** Writes a new alarm with its first timer; answers the row it got. */
-export function insertAlarm(desk: Desk, alarm: Alarm, timer: NewTimer): StoredAlarm {
+/** Writes a new alarm, with its first timer where it has one; answers the row it got. */
+export function insertAlarm(desk: Desk, alarm: Alarm, timer: NewTimer | null): StoredAlarm {
   const { lastInsertRowid: seq } = desk.session.run(sql.insertAlarm, ...alarmValues(alarm))
   const stored = { ...alarm, seq }
-  insertTimer(desk, stored, timer)
+  if (timer !== null) insertTimer(desk, stored, timer)
   desk.tallies.created(alarm)
   return stored
 }
 
-function insertTimer(desk: Desk, alarm: StoredAlarm, timer: NewTimer): void {
-  const shard = desk.shardOf(desk.session, alarm.target.pool)
-  desk.session.run(
-    sql.insertTimer,
-    alarm.seq,
-    alarm.tenant,
-    alarm.owner,
-    alarm.target.name,
-    shard,
-    ...placeValues(timer),
-  )
+/** Writes a timer of the alarm's. */
+export function insertTimer(desk: Desk, alarm: StoredAlarm, timer: NewTimer): void {
+  const { seq, tenant, owner, target } = alarm
+  const shard = desk.shardOf(desk.session, target.pool)
+  desk.session.run(sql.insertTimer, seq, tenant, owner, target.name, shard, ...placeValues(timer))
 }
 
 function replaceAlarm(desk: Desk, before: StoredAlarm, after: Alarm): void {
@@ -113,7 +107,8 @@ function replaceAlarm(desk: Desk, before: StoredAlarm, after: Alarm): void {
   desk.session.run(sql.retargetTimers, after.target.name, shard, after.tenant, after.owner, before.seq)
 }
 
-function putOutcome(session: Session, alarm: StoredAlarm, outcome: Outcome): void {
+/** Writes the alarm's summary, or replaces it. */
+export function putOutcome(session: Session, alarm: StoredAlarm, outcome: Outcome): void {
   session.run(
     sql.putOutcome,
     alarm.seq,

@@ -4,7 +4,8 @@ import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 import { alarmNamed } from './snapshots.ts'
 
-interface EventRow {
+/** A row of the log, with its alarm's id and key. */
+export interface EventRow {
   seq: number
   id: string
   tenant: string
@@ -45,7 +46,8 @@ export function appendEvent(session: Session, scope: Scope, event: OwnEvent): Lo
   return { ...event, tenant, owner, seq, origin: 'caught', alarmId: null, occurrenceId: null, key: null }
 }
 
-function eventOf(row: EventRow): LogEvent {
+/** The event of a row. */
+export function eventOf(row: EventRow): LogEvent {
   const { alarm_id: alarmId, occurrence } = row
   return {
     seq: row.seq,

@@ -74,6 +74,8 @@ export const eventsOfOwner = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT
 export const eventsOfAlarm = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT JOIN wakeful_alarms a ON a.seq = e.alarm
   WHERE e.alarm = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`
 
+export const ownEventById = 'SELECT 1 FROM wakeful_events WHERE id = ? AND alarm IS NULL'
+export const eventOfAlarmById = 'SELECT 1 FROM wakeful_events WHERE alarm = ? AND id = ?'
 export const lastEvent = 'SELECT seq FROM wakeful_events ORDER BY seq DESC LIMIT 1'
 
 export const addTally = `INSERT INTO wakeful_tallies (tenant, owner, total, pending, fired, completed, failed, cancelled,

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Context, Scope, Snapshot } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { Clock } from '../../time/index.ts'
+import type { PortableAlarm, PortableEvent, PortableLine } from '../portable.ts'
 import type {
   Decide,
   HeldTimers,
@@ -32,6 +33,7 @@ import { ForeignWatch } from './foreign-watch.ts'
 import { list } from './list.ts'
 import { migrate } from './migrate.ts'
 import { Ownership, type ShardRow } from './ownership.ts'
+import { exportLines, importAlarm, importEvent } from './portable.ts'
 import { prune } from './prune.ts'
 import * as sql from './queries.ts'
 import { CorruptRow } from './rows.ts'
@@ -182,6 +184,30 @@ export class SqliteStore implements Store {
 
   prune(endedBefore: number, limit: number): Promise<number> {
     return this.#write(({ session }) => prune(session, endedBefore, limit), this.#claimContext)
+  }
+
+  /** Writes a batch of an export's lines; what is here already is passed over. */
+  import(lines: readonly (PortableAlarm | PortableEvent)[], context: Context): Promise<number> {
+    return this.#write(
+      (desk) =>
+        lines.filter((line) => ('alarm' in line ? importAlarm(desk, line) : importEvent(desk, line))).length,
+      context,
+    )
+  }
+
+  /** Everything as it stands at this moment, line by line, on a connection of its own. */
+  async *export(): AsyncGenerator<PortableLine> {
+    if (this.#path === ':memory:') {
+      yield* exportLines(this.#session, this.#clock.now())
+      return
+    }
+    const session = new Session(connect(this.#path))
+    try {
+      session.db.exec('BEGIN')
+      yield* exportLines(session, this.#clock.now())
+    } finally {
+      session.db.close()
+    }
   }
 
   watch(listener: () => void): () => void {

@@ -122,6 +122,7 @@ CREATE TABLE wakeful_events (
 
 CREATE INDEX wakeful_events_owner ON wakeful_events (tenant, owner);
 CREATE INDEX wakeful_events_alarm ON wakeful_events (alarm) WHERE alarm IS NOT NULL;
+CREATE UNIQUE INDEX wakeful_events_own ON wakeful_events (id) WHERE alarm IS NULL;
 
 CREATE TABLE wakeful_tallies (
   tenant TEXT NOT NULL,

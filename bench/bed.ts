@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { open, type Wakeful } from '../src/index.ts'
+
+/** A payload of about a hundred bytes, as the peers were measured with. */
+export const PAYLOAD = { tenant: 't1', kind: 'reminder', note: 'x'.repeat(60) }
+
+/** A fresh folder for one measurement, removed afterwards. */
+export async function inFolder<T>(work: (path: string) => Promise<T>): Promise<T> {
+  const dir = mkdtempSync(join(tmpdir(), 'wakeful-bench-'))
+  try {
+    return await work(join(dir, 'bench.db'))
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+/** Opens Wakeful as a user would who tunes nothing. */
+export async function withWakeful<T>(path: string, work: (wakeful: Wakeful) => Promise<T>): Promise<T> {
+  const wakeful = await open(`sqlite:${path}`)
+  try {
+    return await work(wakeful)
+  } finally {
+    await wakeful.close()
+  }
+}
+
+/** Fills the file with alarms of another handler that are due in years. */
+export async function prefill(
+  path: string,
+  count: number,
+  onProgress: (done: number) => void,
+): Promise<void> {
+  await withWakeful(path, async (wakeful) => {
+    const far = Date.now() + 10 * 365 * 86_400_000
+    for (let done = 0; done < count; done += 1000) {
+      const items = Array.from({ length: 1000 }, (_, i) => ({
+        when: new Date(far + done + i),
+        target: 'later',
+        payload: PAYLOAD,
+      }))
+      await wakeful.setMany(items)
+      onProgress(done + 1000)
+    }
+  })
+}
+
+/** How many a second. */
+export function perSecond(count: number, startedAt: number): number {
+  return count / ((performance.now() - startedAt) / 1000)
+}
+
+/** The middle of several measurements. */
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
+}
+
+/** The value below which this share of the sorted values lies. */
+export function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
+}

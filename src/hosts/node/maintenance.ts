@@ -1,0 +1,139 @@
+import { existsSync } from 'node:fs'
+import { type Context, idMaker } from '../../alarm/index.ts'
+import { WakefulError } from '../../error.ts'
+import {
+  type PortableAlarm,
+  type PortableEvent,
+  type PortableLine,
+  parsePortable,
+} from '../../stores/index.ts'
+import {
+  backupTo,
+  type Check,
+  connect,
+  examine,
+  type Migrated,
+  migrate,
+  migrationSql,
+  openSqlite,
+  schemaVersion,
+} from '../../stores/sqlite/index.ts'
+import { storePath } from './store-url.ts'
+import { systemClock } from './system-clock.ts'
+
+/** How far a long piece of work has come. */
+export type Progress = (done: number, total: number) => void
+
+const IMPORT_BATCH = 500
+
+/** Everything a store holds, as versioned JSON lines. */
+export async function* exportLines(url: string, onProgress: Progress = () => {}): AsyncGenerator<string> {
+  const store = await openSqlite({ path: existing(url), clock: systemClock })
+  try {
+    let done = 0
+    let total = 0
+    for await (const line of store.export()) {
+      if ('wakeful' in line) total = line.alarms + line.events
+      else if (!('end' in line)) done += 1
+      if (done % IMPORT_BATCH === 0) onProgress(done, total)
+      yield JSON.stringify(line)
+    }
+    onProgress(done, total)
+  } finally {
+    await store.close()
+  }
+}
+
+/** What an import came to. What was there already is passed over, so that it can be repeated or resumed. */
+export interface Imported {
+  readonly imported: number
+  readonly known: number
+}
+
+/** Reads the lines of an export into a store. */
+export async function importLines(
+  url: string,
+  lines: AsyncIterable<string>,
+  onProgress: Progress = () => {},
+): Promise<Imported> {
+  const store = await openSqlite({ path: storePath(url), clock: systemClock })
+  const makeId = idMaker((bytes) => crypto.getRandomValues(bytes))
+  const context = (): Context => ({
+    now: systemClock.now(),
+    random: Math.random,
+    newId: () => makeId(systemClock.now()),
+  })
+  const counts = { imported: 0, seen: 0, total: 0 }
+  let batch: (PortableAlarm | PortableEvent)[] = []
+  const flush = async () => {
+    counts.imported += await store.import(batch, context())
+    counts.seen += batch.length
+    batch = []
+    onProgress(counts.seen, counts.total)
+  }
+  try {
+    let last: PortableLine | null = null
+    let number = 0
+    for await (const text of lines) {
+      number += 1
+      if (text.trim() === '') continue
+      last = parsePortable(text, number)
+      if (number === 1 && !('wakeful' in last))
+        throw new WakefulError('invalid_request', 'this is no export of Wakeful: its first line says so')
+      if ('wakeful' in last) counts.total = last.alarms + last.events
+      else if (!('end' in last)) batch.push(last)
+      if (batch.length >= IMPORT_BATCH) await flush()
+    }
+    await flush()
+    if (last === null || !('end' in last)) {
+      throw new WakefulError(
+        'invalid_request',
+        `the export breaks off after ${counts.seen} rows, which were imported: export again and import the rest`,
+      )
+    }
+    return { imported: counts.imported, known: counts.seen - counts.imported }
+  } finally {
+    await store.close()
+  }
+}
+
+/** Copies a store to a new file while it is in use. */
+export function backup(url: string, file: string, onProgress: Progress = () => {}): Promise<void> {
+  return backupTo(existing(url), file, onProgress)
+}
+
+/** Brings a store's schema up to date. */
+export async function migrateStore(url: string): Promise<Migrated> {
+  const path = storePath(url)
+  const db = connect(path)
+  try {
+    return await migrate(db, path, systemClock.now())
+  } finally {
+    db.close()
+  }
+}
+
+/** The SQL that `migrateStore` would run; the whole schema for a store that is not there yet. */
+export function migrationText(url: string): string {
+  const path = storePath(url)
+  if (path === ':memory:' || !existsSync(path)) return migrationSql(0)
+  const db = connect(path, { readOnly: true })
+  try {
+    return migrationSql(schemaVersion(db))
+  } finally {
+    db.close()
+  }
+}
+
+/** Looks a store over. */
+export function doctor(url: string): Check[] {
+  const node = { name: 'node', ok: true, detail: process.version }
+  return [node, ...examine(existing(url), systemClock.now())]
+}
+
+function existing(url: string): string {
+  const path = storePath(url)
+  if (path !== ':memory:' && !existsSync(path))
+    throw new WakefulError('not_found', `there is no store at ${path}`)
+  return path
+}

@@ -1,0 +1,104 @@
+import type { Alarm, Outcome, Timer } from '../../alarm/index.ts'
+import { formatInstant } from '../../time/index.ts'
+import {
+  PORTABLE_VERSION,
+  type PortableAlarm,
+  type PortableEvent,
+  type PortableLine,
+  portableTally,
+} from '../portable.ts'
+import { type Desk, insertAlarm, insertTimer, putOutcome } from './apply.ts'
+import { type EventRow, eventOf } from './events.ts'
+import * as sql from './queries.ts'
+import type { StoredAlarm } from './rows.ts'
+import type { Session } from './session.ts'
+import { alarmAt, alarmNamed, snapshotOf } from './snapshots.ts'
+
+/** The statements of an export: it walks each table once, in the order of its rows. */
+export const EXPORT_QUERIES = {
+  countAlarms: 'SELECT count(*) AS n FROM wakeful_alarms',
+  countEvents: 'SELECT count(*) AS n FROM wakeful_events',
+  alarms: 'SELECT seq FROM wakeful_alarms WHERE seq > ? ORDER BY seq LIMIT ?',
+  events: `SELECT e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id AS alarm_id, e.occurrence, a.key, e.subject,
+    e.correlation_id, e.at, e.data FROM wakeful_events e LEFT JOIN wakeful_alarms a ON a.seq = e.alarm
+    WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
+} as const
+
+const PAGE = 500
+
+/** Writes out everything as it stood at one moment: the caller holds a read transaction. */
+export function* exportLines(session: Session, now: number): Generator<PortableLine> {
+  const alarms = session.get<{ n: number }>(EXPORT_QUERIES.countAlarms)!.n
+  const events = session.get<{ n: number }>(EXPORT_QUERIES.countEvents)!.n
+  yield { wakeful: 'export', version: PORTABLE_VERSION, exportedAt: formatInstant(now), alarms, events }
+  for (const { seq } of pages<{ seq: number }>(session, EXPORT_QUERIES.alarms)) {
+    const stored = alarmAt(session, seq)
+    if (stored === undefined) continue
+    const { timers, outcome } = snapshotOf(session, stored)
+    yield { alarm: withoutSeq(stored), timers, outcome }
+  }
+  for (const row of pages<EventRow>(session, EXPORT_QUERIES.events)) {
+    const { seq, ...event } = eventOf(row)
+    yield { event }
+  }
+  yield { end: true, alarms, events }
+}
+
+function* pages<R extends { seq: number }>(session: Session, query: string): Generator<R> {
+  let after = 0
+  for (;;) {
+    const rows = session.all<R>(query, after, PAGE)
+    yield* rows
+    if (rows.length < PAGE) return
+    after = rows.at(-1)!.seq
+  }
+}
+
+function withoutSeq({ seq, ...alarm }: StoredAlarm): Alarm {
+  return alarm
+}
+
+/** Writes an alarm as it was exported; false where it is here already, so that an import can be repeated. */
+export function importAlarm(desk: Desk, line: PortableAlarm): boolean {
+  const { alarm, timers, outcome } = line
+  if (alarmNamed(desk.session, alarm, { id: alarm.id }) !== undefined) return false
+  const stored = insertAlarm(desk, alarm, null)
+  for (const timer of timers) insertTimer(desk, stored, imported(timer))
+  if (outcome !== null) putOutcome(desk.session, stored, outcome satisfies Outcome)
+  desk.tallies.add(alarm, portableTally(line))
+  return true
+}
+
+/** What was in flight when it was exported is due here. */
+function imported(timer: Timer): Timer {
+  return { ...timer, edited: false, report: null }
+}
+
+/** Writes an event as it was exported; false where it is here already. */
+export function importEvent(desk: Desk, { event }: PortableEvent): boolean {
+  const { session } = desk
+  const alarm = event.alarmId === null ? null : alarmNamed(session, event, { id: event.alarmId })
+  if (alarm === undefined) return false
+  const known =
+    alarm === null
+      ? session.get(sql.ownEventById, event.id)
+      : session.get(sql.eventOfAlarmById, alarm.seq, event.id)
+  if (known !== undefined) return false
+  const occurrence = event.occurrenceId === null ? null : event.occurrenceId.slice(event.alarmId!.length + 1)
+  const { id, tenant, owner, type, origin, subject, correlationId, at, data } = event
+  session.run(
+    sql.insertEvent,
+    id,
+    tenant,
+    owner,
+    type,
+    origin,
+    alarm?.seq ?? null,
+    occurrence,
+    subject,
+    correlationId,
+    at,
+    data,
+  )
+  return true
+}

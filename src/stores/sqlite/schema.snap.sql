@@ -1,0 +1,178 @@
+CREATE TABLE wakeful_alarms (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  tenant TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  generation INTEGER NOT NULL CHECK (generation >= 1),
+  kind TEXT NOT NULL CHECK (kind IN ('once', 'every', 'cron', 'rrule')),
+  timezone TEXT NOT NULL,
+  fire_at INTEGER,
+  rule TEXT,
+  label TEXT NOT NULL,
+  target_kind TEXT NOT NULL,
+  target TEXT NOT NULL,
+  target_config TEXT,
+  pool TEXT NOT NULL,
+  payload TEXT,
+  message TEXT NOT NULL,
+  conversation_id TEXT NOT NULL,
+  key TEXT,
+  idempotency_key TEXT,
+  subject TEXT,
+  correlation_id TEXT NOT NULL,
+  max_failures INTEGER NOT NULL CHECK (max_failures >= 1),
+  backoff_base_ms INTEGER NOT NULL CHECK (backoff_base_ms >= 0),
+  backoff_cap_ms INTEGER NOT NULL CHECK (backoff_cap_ms >= backoff_base_ms),
+  timeout_ms INTEGER CHECK (timeout_ms > 0),
+  ack TEXT NOT NULL CHECK (ack IN ('delivery', 'report')),
+  completion_timeout_ms INTEGER NOT NULL CHECK (completion_timeout_ms > 0),
+  overlap TEXT NOT NULL CHECK (overlap IN ('skip', 'queue', 'allow')),
+  priority INTEGER NOT NULL CHECK (priority BETWEEN -100 AND 100),
+  on_failure TEXT,
+  created_by TEXT,
+  created_via TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  paused_at INTEGER,
+  cancelled_at INTEGER,
+  notes TEXT,
+  CHECK ((kind = 'once') = (fire_at IS NOT NULL)),
+  CHECK ((kind = 'once') OR (rule IS NOT NULL))
+) STRICT;
+
+CREATE TABLE wakeful_events (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL,
+  tenant TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  type TEXT NOT NULL,
+  origin TEXT NOT NULL CHECK (origin IN ('caught', 'caused', 'derived', 'scheduled')),
+  alarm INTEGER,
+  occurrence TEXT,
+  subject TEXT,
+  correlation_id TEXT,
+  at INTEGER NOT NULL,
+  data TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE wakeful_flights (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  shard INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  taken_at INTEGER NOT NULL,
+  timers TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE wakeful_meta (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE wakeful_migrations (
+  number INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  breaking INTEGER NOT NULL,
+  applied_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE wakeful_outcomes (
+  alarm INTEGER PRIMARY KEY,
+  tenant TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  target TEXT NOT NULL,
+  status TEXT CHECK (status IN ('fired', 'completed', 'failed', 'timed_out', 'cancelled')),
+  started_at INTEGER,
+  last_fired_at INTEGER,
+  completed_at INTEGER,
+  duration_ms INTEGER,
+  result TEXT,
+  last_error TEXT,
+  failure_count INTEGER NOT NULL CHECK (failure_count >= 0),
+  attempts INTEGER NOT NULL CHECK (attempts >= 0)
+) STRICT;
+
+CREATE TABLE wakeful_shards (
+  shard INTEGER PRIMARY KEY,
+  pool TEXT NOT NULL,
+  slot INTEGER NOT NULL,
+  owner TEXT,
+  epoch INTEGER NOT NULL,
+  -- Whether the owner holds the side file's lock, which then stands for its life.
+  locked INTEGER NOT NULL CHECK (locked IN (0, 1)),
+  UNIQUE (pool, slot),
+  UNIQUE (shard, epoch)
+) STRICT;
+
+CREATE TABLE wakeful_tallies (
+  tenant TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  total INTEGER NOT NULL,
+  pending INTEGER NOT NULL,
+  fired INTEGER NOT NULL,
+  completed INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  cancelled INTEGER NOT NULL,
+  timed_out INTEGER NOT NULL,
+  duration_ms_sum INTEGER NOT NULL,
+  duration_count INTEGER NOT NULL,
+  PRIMARY KEY (tenant, owner)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE wakeful_timers (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  alarm INTEGER NOT NULL,
+  tenant TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  target TEXT NOT NULL,
+  shard INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('due', 'forced', 'retry', 'report')),
+  wake_at INTEGER,
+  scheduled_for INTEGER NOT NULL,
+  tick INTEGER NOT NULL CHECK (tick >= 0),
+  generation INTEGER NOT NULL CHECK (generation >= 1),
+  attempt INTEGER NOT NULL CHECK (attempt >= 0),
+  started_at INTEGER,
+  waiting TEXT CHECK (waiting IN ('paused', 'overlap', 'handler')),
+  version INTEGER NOT NULL CHECK (version >= 1),
+  edited INTEGER NOT NULL CHECK (edited IN (0, 1)),
+  report TEXT,
+  CHECK (wake_at IS NOT NULL OR waiting IN ('paused', 'overlap'))
+) STRICT;
+
+CREATE INDEX wakeful_alarms_conversation ON wakeful_alarms (tenant, owner, conversation_id) WHERE conversation_id <> '';
+
+CREATE INDEX wakeful_alarms_correlation ON wakeful_alarms (tenant, owner, correlation_id);
+
+CREATE UNIQUE INDEX wakeful_alarms_idempotency ON wakeful_alarms (tenant, owner, idempotency_key) WHERE idempotency_key IS NOT NULL;
+
+CREATE UNIQUE INDEX wakeful_alarms_key ON wakeful_alarms (tenant, owner, key) WHERE key IS NOT NULL;
+
+CREATE INDEX wakeful_alarms_label ON wakeful_alarms (tenant, owner, label) WHERE label <> '';
+
+CREATE INDEX wakeful_alarms_owner ON wakeful_alarms (tenant, owner);
+
+CREATE INDEX wakeful_alarms_paused ON wakeful_alarms (tenant, owner) WHERE paused_at IS NOT NULL;
+
+CREATE INDEX wakeful_alarms_subject ON wakeful_alarms (tenant, owner, subject) WHERE subject IS NOT NULL;
+
+CREATE INDEX wakeful_events_alarm ON wakeful_events (alarm) WHERE alarm IS NOT NULL;
+
+CREATE UNIQUE INDEX wakeful_events_own ON wakeful_events (id) WHERE alarm IS NULL;
+
+CREATE INDEX wakeful_events_owner ON wakeful_events (tenant, owner);
+
+CREATE INDEX wakeful_outcomes_status ON wakeful_outcomes (tenant, owner, status) WHERE status IS NOT NULL;
+
+CREATE INDEX wakeful_outcomes_target ON wakeful_outcomes (tenant, owner, target, status) WHERE status IS NOT NULL;
+
+CREATE INDEX wakeful_timers_alarm ON wakeful_timers (tenant, owner, alarm);
+
+CREATE INDEX wakeful_timers_due ON wakeful_timers (shard, wake_at) WHERE wake_at IS NOT NULL;
+
+CREATE INDEX wakeful_timers_handler ON wakeful_timers (shard, target) WHERE waiting = 'handler';
+
+CREATE INDEX wakeful_timers_report ON wakeful_timers (tenant, owner, alarm) WHERE kind = 'report';
+
+CREATE INDEX wakeful_timers_target ON wakeful_timers (tenant, owner, target, alarm);
+
+CREATE INDEX wakeful_timers_upcoming ON wakeful_timers (tenant, owner, wake_at) WHERE wake_at IS NOT NULL;

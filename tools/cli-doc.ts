@@ -1,0 +1,104 @@
+/** Prints docs/reference/cli.md from the command line's own help: `node tools/cli-doc.ts > docs/reference/cli.md`. */
+import { Readable } from 'node:stream'
+import type { Command, Option } from 'commander'
+import { buildProgram } from '../src/cli/program.ts'
+import type { Shell } from '../src/cli/shell.ts'
+
+const HEAD = `<!-- Written by tools/cli-doc.ts from the help of src/cli: change that, then run \`npm run docs\`. -->
+
+# The command line
+
+In a clone, \`npm run wakeful -- COMMAND\`; where the package is installed, \`wakeful COMMAND\`. Every command says the same as
+below with \`--help\`. It works on the store directly, beside whatever other process has the file open.
+
+- **The store** is \`--db\`, else \`WAKEFUL_DB\`, else \`sqlite:./wakeful.db\`. A bare path is a SQLite file.
+- **A when** is given as words (\`in 10 minutes\`, quoted or not) or by one option (\`--cron\`, \`--every\`, \`--unix\`, \`--delay\`).
+  What the words may be is in [when.md](when.md).
+- **An alarm without a target** is printed by \`wakeful serve\` when it fires: it goes to the handler \`print\` of the pool \`cli\`.
+- **Output** is a table for people; with \`--json\` every command prints JSON, in snake_case, the payload digit for digit.
+- **Exit codes**: 0 done, 1 failed, 2 bad usage. What went wrong is on stderr, as JSON too under \`--json\`.
+- \`serve\` runs the clock until SIGINT or SIGTERM, then lets what is in flight settle, 30 s at most.
+`
+
+/** The page, from the commands themselves. */
+export function cliDoc(): string {
+  const printed: string[] = []
+  const program = buildProgram(standIn((text) => printed.push(text)))
+  const helpOf = (command: Command) => {
+    printed.length = 0
+    command.outputHelp()
+    return printed.join('')
+  }
+  const commands = program.commands.filter((command) => command.name() !== 'help')
+  const groups = Map.groupBy(commands, (command) => command.helpGroup().replace(/:$/, ''))
+  const sections = [...groups].map(
+    ([title, members]) =>
+      `## ${title}\n\n${members.map((command) => section(command, helpOf(command))).join('\n')}`,
+  )
+  return `${HEAD}
+## Options of every command
+
+${optionTable(program.options)}
+${sections.join('\n')}`
+}
+
+function section(command: Command, help: string): string {
+  const summary = command.description()
+  const examples = /Examples:\n([\s\S]*)$/.exec(help)?.[1] ?? ''
+  const lines = examples.split('\n').flatMap((line) => /^ {2}\$ (.*)$/.exec(line)?.[1] ?? [])
+  const shown = lines.length === 0 ? '' : `\n\`\`\`sh\n${lines.join('\n')}\n\`\`\`\n`
+  const options = command.options.filter((option) => !option.hidden)
+  const table = options.length === 0 ? '' : `\n${optionTable(options)}`
+  return `### \`${command.name()} ${argumentsOf(command)}\`\n\n${sentence(summary)}\n${table}${shown}`.replace(
+    ' `\n',
+    '`\n',
+  )
+}
+
+function argumentsOf(command: Command): string {
+  return command.registeredArguments
+    .map((argument) => {
+      const name = `${argument.name().toUpperCase()}${argument.variadic ? '…' : ''}`
+      return argument.required ? name : `[${name}]`
+    })
+    .join(' ')
+}
+
+function optionTable(options: readonly Option[]): string {
+  const rows = options.map((option) => {
+    const choices = option.argChoices === undefined ? '' : ` (${option.argChoices.join(', ')})`
+    return `| \`${option.flags.replaceAll('|', '\\|')}\` | ${(option.description + choices).replaceAll('|', '\\|')} |`
+  })
+  return `| option | |\n|---|---|\n${rows.join('\n')}\n`
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}
+
+/** As much of a shell as help needs: nothing is opened and nothing is asked. */
+function standIn(write: (text: string) => unknown): Shell {
+  const sink = { write, columns: 100 }
+  const unreachable = () => {
+    throw new Error('help runs no command')
+  }
+  return {
+    terminal: {
+      stdout: sink,
+      stderr: sink,
+      stdin: Readable.from([]),
+      env: {},
+      pid: 0,
+      now: unreachable,
+      monotonic: unreachable,
+      onSignal: () => () => {},
+      exit: unreachable,
+    },
+    open: unreachable,
+    version: '0.0.0',
+    invocation: 'wakeful',
+    exitCode: 0,
+  } as Partial<Shell> as Shell
+}
+
+if (import.meta.main) process.stdout.write(cliDoc())

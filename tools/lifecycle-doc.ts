@@ -1,0 +1,92 @@
+/** Prints docs/reference/lifecycle.md from the state table: `node tools/lifecycle-doc.ts > docs/reference/lifecycle.md`. */
+import { EVENTS, LIFECYCLE, type LifecycleEvent, next, STATES, type State } from '../src/alarm/index.ts'
+
+const MEANINGS: Readonly<Record<State, string>> = {
+  active: 'waits for its instant, or for another try',
+  paused: 'is parked until it is resumed',
+  awaiting: 'was delivered and waits for its report; shown as `fired`',
+  fired: 'was delivered, which is all that was asked',
+  completed: 'reported success, or a recurring one that ran out of instants',
+  failed: 'used up its attempts, reported failure for good, or was missed under `misfire: skip`',
+  timed_out: 'was delivered and never reported',
+  cancelled: 'was cancelled',
+}
+
+const events = Object.keys(EVENTS) as LifecycleEvent[]
+
+/** The page, from the table in src/alarm/lifecycle.ts. */
+export function lifecycleDoc(): string {
+  return `<!-- Written by tools/lifecycle-doc.ts from src/alarm/lifecycle.ts: change the table, then run \`npm run docs\`. -->
+
+# The life of an alarm
+
+One table decides what may happen to an alarm: a state, an event, and the state that follows or the code the call is
+refused with. The library, the store and this page all read that table.
+
+## States
+
+| state | an alarm in it |
+|---|---|
+${STATES.map((state) => `| \`${state}\` | ${MEANINGS[state]} |`).join('\n')}
+
+\`awaiting\` is a state of its own inside and the status \`fired\` outside; every other state is shown under its own name.
+
+## Events
+
+| event | means |
+|---|---|
+${events.map((event) => `| \`${event}\` | ${EVENTS[event]} |`).join('\n')}
+
+## A once alarm
+
+Each cell is the state that follows. \`·\` leaves the alarm as it is; a word in *italics* is the code of the refusal.
+
+${table(false)}
+
+The same, without what changes nothing and what is refused:
+
+${diagram()}
+
+## A recurring alarm
+
+Its occurrences have outcomes of their own and do not move it: it stays \`active\` until it is paused, cancelled, moved,
+or has no further instant. What each occurrence came to is in the log, and the newest one's in the alarm's \`result\`,
+\`lastError\` and \`failureCount\`.
+
+${table(true)}
+`
+}
+
+function table(recurring: boolean): string {
+  const states = recurring ? STATES.filter((state) => state !== 'awaiting' && state !== 'fired') : STATES
+  const rows = events.map((event) => {
+    const cells = states.map((state) => cellText(state, next(state, event, recurring)))
+    return `| \`${event}\` | ${cells.join(' | ')} |`
+  })
+  return [
+    `| event \\ state | ${states.join(' | ')} |`,
+    `|---|${states.map(() => '---|').join('')}`,
+    ...rows,
+  ].join('\n')
+}
+
+function cellText(state: State, cell: ReturnType<typeof next>): string {
+  if (cell === state) return '·'
+  return cell === 'already_ended' || cell === 'conflict' ? `*${cell}*` : cell
+}
+
+function diagram(): string {
+  const moves = new Map<string, LifecycleEvent[]>()
+  for (const event of events) {
+    for (const state of STATES) {
+      const cell = LIFECYCLE[event][state]
+      if (cell === state || cell === 'already_ended' || cell === 'conflict') continue
+      const arrow = `${state} --> ${cell}`
+      moves.set(arrow, [...(moves.get(arrow) ?? []), event])
+    }
+  }
+  const arrows = [...moves].map(([arrow, names]) => `  ${arrow}: ${names.join(', ')}`)
+  return ['```mermaid', 'stateDiagram-v2', '  [*] --> active: set', ...arrows, '```'].join('\n')
+}
+
+if (import.meta.main) process.stdout.write(lifecycleDoc())

@@ -1,0 +1,68 @@
+import { rmSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { open } from '../src/index.ts'
+
+/**
+ * A database of the present schema with something of everything in it, as SQL. Run once when a migration is added
+ * (`node tools/schema-fixture.ts > src/stores/sqlite/fixtures/NNNN.sql`), so that every later version can be tested
+ * to open it. Never run again for an old number.
+ */
+const path = `fixture-${process.pid}.db`
+const wakeful = await open(`sqlite:${path}`, { timezone: 'Europe/Rome' })
+wakeful.handle('remind', (fire) => {
+  if (fire.message === 'break') throw new Error('broken on purpose')
+})
+const far = new Date('2040-01-01T00:00:00Z')
+await wakeful.set(far, {
+  target: 'remind',
+  payload: { a: 1 },
+  key: 'once',
+  label: 'far away',
+  subject: 'order-7',
+})
+await wakeful.set({ cron: '0 9 * * 1-5' }, { target: 'remind', key: 'cron', idempotencyKey: 'cron-1' })
+await wakeful.set({ every: '10m' }, { target: { event: true }, key: 'every' })
+const paused = await wakeful.set({ every: '1h' }, { target: 'remind', key: 'paused' })
+await wakeful.pause(paused.id)
+const gone = await wakeful.set(far, { target: 'remind', key: 'gone' })
+await wakeful.cancel(gone.id)
+await wakeful.set(new Date(0), { target: 'remind', key: 'fired' })
+await wakeful.set(new Date(0), { target: 'remind', key: 'failed', message: 'break', maxFailures: 1 })
+await wakeful.set(new Date(0), { target: 'remind', key: 'retrying', message: 'break' })
+await wakeful.set(new Date(0), {
+  target: 'remind',
+  key: 'awaiting',
+  ack: 'report',
+  completionTimeout: '10000d',
+})
+await wakeful.tick()
+await wakeful.close()
+process.stdout.write(dump(path))
+for (const suffix of ['', '-wal', '-shm', '-clock-app', '-clock-wakeful'])
+  rmSync(path + suffix, { force: true })
+
+function dump(file: string): string {
+  const db = new DatabaseSync(file)
+  const schema = db.prepare('SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL').all() as Row[]
+  const tables = schema.filter((row) => row.type === 'table' && row.name.startsWith('wakeful'))
+  const indexes = schema.filter((row) => row.type === 'index')
+  const rows = tables.flatMap(({ name }) => {
+    const all = db.prepare(`SELECT * FROM ${name}`).all()
+    return all.map((row) => `INSERT INTO ${name} VALUES (${Object.values(row).map(literal).join(', ')})`)
+  })
+  db.close()
+  return [...tables.map((row) => row.sql), ...rows, ...indexes.map((row) => row.sql)]
+    .map((text) => `${text};\n`)
+    .join('')
+}
+
+interface Row {
+  name: string
+  type: string
+  sql: string
+}
+
+function literal(value: unknown): string {
+  if (value === null) return 'NULL'
+  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
+}

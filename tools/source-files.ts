@@ -1,0 +1,63 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, sep } from 'node:path'
+
+/** A file of this repository, read once. */
+export interface SourceFile {
+  /** From the root, with forward slashes. */
+  readonly path: string
+  readonly lines: readonly string[]
+}
+
+/** A relative import, resolved to a path from the root. */
+export interface Import {
+  readonly line: number
+  readonly path: string
+}
+
+/** Stores are rooms of their own within the room of their port. */
+const STORES = ['sqlite', 'postgres']
+
+/** Every source file below these folders. */
+export function sourceFiles(folders: readonly string[]): SourceFile[] {
+  return globSync(`{${folders.join(',')}}/**/*.{ts,js}`, { exclude: ['**/node_modules/**', '**/dist/**'] })
+    .map((path) => path.split(sep).join('/'))
+    .sort()
+    .map((path) => ({ path, lines: readFileSync(path, 'utf8').replace(/\n$/, '').split('\n') }))
+}
+
+/** The room a path of src belongs to; null for what is free to all and for what is no room's. */
+export function roomOf(path: string): string | null {
+  const [src, room, inner] = path.split('/')
+  if (src !== 'src' || room === undefined || path === 'src/error.ts') return null
+  if (path === 'src/index.ts') return 'package'
+  return room === 'stores' && inner !== undefined && STORES.includes(inner) ? `${room}/${inner}` : room
+}
+
+/** Every relative import of a file, also those of types and those made on demand. */
+export function importsOf(file: SourceFile): Import[] {
+  return withoutComments(file).flatMap((line, index) =>
+    [...line.matchAll(/(?:\bfrom|\bimport\(?)\s*'(\.[^']+)'/g)].map((match) => ({
+      line: index + 1,
+      path: normalize(join(dirname(file.path), match[1]!))
+        .split(sep)
+        .join('/'),
+    })),
+  )
+}
+
+/** The lines of a file without their comments, each still at its place. */
+export function withoutComments(file: SourceFile): string[] {
+  let inside = false
+  return file.lines.map((line) => {
+    if (inside) {
+      if (!line.includes('*/')) return ''
+      inside = false
+      return line.slice(line.indexOf('*/') + 2)
+    }
+    const text = line.replace(/\/\*.*?\*\//g, '').replace(/(^|\s)\/\/.*$/, '$1')
+    const start = /(?:^|\s)\/\*/.exec(text)
+    if (start === null) return text
+    inside = true
+    return text.slice(0, start.index)
+  })
+}
