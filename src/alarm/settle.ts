@@ -138,7 +138,7 @@ export function failed(held: Held, failure: Failure, context: Context): Change |
     const retry: NewTimer = { ...opened(timer, startedAt), kind: 'retry', wakeAt, attempt }
     return stayOpen(held, retry, { outcome, events }, 'attempt_failed')
   }
-  const result = `FAILED: ${error} (after ${attempt} attempt${attempt === 1 ? '' : 's'})`
+  const result = `FAILED: ${error} (after ${attempt} attempts)`
   const outcome = { ...summary, completedAt: failure.endedAt, result }
   const letter = deadLetter(alarm, timer, error, context)
   const events = [failedRecord(timer, error, attempt, context.now), ...(letter?.events ?? [])]

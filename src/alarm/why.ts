@@ -128,6 +128,11 @@ function ended({ outcome }: Snapshot, status: Status): string {
 }
 
 function relative(ms: number): string {
-  if (ms < 0) return `overdue by ${formatDuration(-ms)}`
-  return ms === 0 ? 'now' : `in ${formatDuration(ms)}`
+  if (ms < 0) return `overdue by ${rounded(-ms)}`
+  return ms === 0 ? 'now' : `in ${rounded(ms)}`
+}
+
+/** Milliseconds say nothing about what is minutes away. */
+function rounded(ms: number): string {
+  return formatDuration(ms < 10_000 ? ms : Math.round(ms / 1000) * 1000)
 }

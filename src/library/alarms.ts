@@ -270,7 +270,7 @@ export class ScopedAlarms implements Alarms {
   }
 
   async *events(options: EventsOptions = {}): AsyncIterableIterator<EventView> {
-    const after = options.after === undefined ? 0 : decodeCursor('events', options.after)[0]!
+    const after = await this.#place(options.after)
     const { alarmId, signal, follow = false } = options
     const reading = {
       after,
@@ -285,6 +285,11 @@ export class ScopedAlarms implements Alarms {
     } finally {
       stop()
     }
+  }
+
+  #place(after: string | undefined): Promise<number> | number {
+    if (after === undefined) return 0
+    return after === 'newest' ? this.#around.store.lastEvent() : decodeCursor('events', after)[0]!
   }
 
   #request(when: When, { timezone, ...options }: SetCallOptions, context: Context): SetRequest {
@@ -410,5 +415,6 @@ function eventView(event: LogEvent): EventView {
     correlationId,
     at: new Date(event.at),
     data,
+    dataJson: event.data,
   }
 }

@@ -85,11 +85,13 @@ export interface EventView {
   readonly correlationId: string | null
   readonly at: Date
   readonly data: Readonly<Record<string, unknown>>
+  /** The data as JSON text, byte for byte: parsing loses digits beyond 2^53. */
+  readonly dataJson: string
 }
 
 /** How to read the log. */
 export interface EventsOptions {
-  /** Start after this place; from the beginning where it is left out. */
+  /** Start after this place: a cursor, or `newest` for what is appended from now on. From the beginning by default. */
   readonly after?: string
   /** Go on with what is appended later, until the signal or `break`. */
   readonly follow?: boolean

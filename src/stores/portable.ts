@@ -25,13 +25,22 @@ export type PortableAlarm = Extract<PortableLine, { alarm: Alarm }>
 /** An event as an export carries it. */
 export type PortableEvent = Extract<PortableLine, { event: unknown }>
 
+/** A line as text: names in snake_case like all JSON of Wakeful's, payloads and other users' data byte for byte. */
+export function portableText(line: PortableLine): string {
+  return JSON.stringify(
+    renamed(line, (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
+  )
+}
+
 /** Reads a line back, or says what is wrong with it. */
 export function parsePortable(text: string, lineNumber: number): PortableLine {
   const refuse = (problem: string) =>
     new WakefulError('invalid_request', `line ${lineNumber} of the export: ${problem}`)
   let line: PortableLine
   try {
-    line = JSON.parse(text) as PortableLine
+    line = renamed(JSON.parse(text), (name) =>
+      name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    ) as PortableLine
   } catch (thrown) {
     throw refuse(`not JSON (${errorText(thrown)})`)
   }
@@ -57,4 +66,16 @@ export function portableTally({ alarm, timers, outcome }: PortableAlarm) {
   const snapshot: Snapshot = { alarm, timers, outcome, inFlight: new Set() }
   const bucket = bucketOf(stateOf(snapshot.alarm, snapshot.timers, snapshot.outcome))
   return { from: 'pending', to: bucket, durationMs: outcome?.durationMs ?? null } as const
+}
+
+/** Names within a target's own configuration are its user's, and stay. */
+const OTHERS_NAMES = 'config'
+
+function renamed(value: unknown, rename: (name: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((each) => renamed(each, rename))
+  if (value === null || typeof value !== 'object') return value
+  const entries = Object.entries(value)
+  return Object.fromEntries(
+    entries.map(([name, each]) => [rename(name), name === OTHERS_NAMES ? each : renamed(each, rename)]),
+  )
 }

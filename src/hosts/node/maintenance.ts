@@ -6,6 +6,7 @@ import {
   type PortableEvent,
   type PortableLine,
   parsePortable,
+  portableText,
 } from '../../stores/index.ts'
 import {
   backupTo,
@@ -36,7 +37,7 @@ export async function* exportLines(url: string, onProgress: Progress = () => {})
       if ('wakeful' in line) total = line.alarms + line.events
       else if (!('end' in line)) done += 1
       if (done % IMPORT_BATCH === 0) onProgress(done, total)
-      yield JSON.stringify(line)
+      yield portableText(line)
     }
     onProgress(done, total)
   } finally {

@@ -4,9 +4,9 @@ import { formatDuration } from '../../time/index.ts'
 import { connect } from './connection.ts'
 import { schemaVersion } from './migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
-import type { ShardRow } from './ownership.ts'
-import * as sql from './queries.ts'
 import { Session } from './session.ts'
+import { readShards } from './shards.ts'
+import { LEASE_MS } from './store.ts'
 
 /** One thing that was looked at. */
 export interface Check {
@@ -37,7 +37,7 @@ export function examine(path: string, now: number): Check[] {
       check('sqlite', true, `version ${session.get<{ v: string }>('SELECT sqlite_version() AS v')!.v}`),
       schema,
       soundness(session),
-      ...shards(session, now),
+      ...shards(session, path, now),
       figures(session),
       ...(path === ':memory:' ? [] : [disk(path)]),
     ]
@@ -52,17 +52,16 @@ function soundness(session: Session): Check {
   return check('integrity', ok, rows.join('; '), 'restore the file from a backup')
 }
 
-function shards(session: Session, now: number): Check[] {
-  return session.all<ShardRow>(sql.allShards).flatMap(({ shard, pool, owner }) => {
-    const { pending } = session.get<{ pending: number }>(sql.pendingOfShard, shard)!
-    const next = (session.value(sql.nextTimers, shard, 1)?.[2] ?? null) as number | null
-    const lag = next === null ? 0 : Math.max(0, now - next)
-    const idle = owner === null && pending > 0
+function shards(session: Session, path: string, now: number): Check[] {
+  return readShards(session, path, now, LEASE_MS).flatMap(({ pool, owner, pending, nextWakeAt }) => {
+    const lag = nextWakeAt === null ? 0 : Math.max(0, now - nextWakeAt)
+    const detail =
+      owner ?? (pending > 0 ? `nobody runs it, ${pending} pending` : 'nobody runs it, and nothing waits')
     return [
       check(
         `clock of pool ${pool}`,
-        !idle,
-        owner ?? `nobody runs it, ${pending} pending`,
+        owner !== null || pending === 0,
+        detail,
         `start a process that serves pool ${pool}`,
       ),
       check(

@@ -19,7 +19,6 @@ export class ForeignWatch {
     if (this.#timer === null) {
       this.#version = this.#read()
       this.#timer = setInterval(() => this.#poll(), POLL_MS)
-      this.#timer.unref()
     }
     return () => {
       this.#listeners.delete(listener)

@@ -4,7 +4,7 @@ import type { Desk } from './apply.ts'
 import { recoverFlights } from './delivery.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
-import { SideLock } from './side-lock.ts'
+import { SideLock, sidePath } from './side-lock.ts'
 
 /** A row of the shards' table. */
 export interface ShardRow {
@@ -151,7 +151,7 @@ export class Ownership {
     if (this.#ports.path === null) return null
     let lock = this.#locks.get(pool)
     if (lock === undefined) {
-      lock = new SideLock(`${this.#ports.path}-clock-${pool}`)
+      lock = new SideLock(sidePath(this.#ports.path, pool))
       this.#locks.set(pool, lock)
     }
     return lock

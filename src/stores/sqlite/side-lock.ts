@@ -2,6 +2,11 @@ import { closeSync, existsSync, openSync, statSync, utimesSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { isBusy } from './failure.ts'
 
+/** The file beside the database that stands for the clock of a pool. */
+export function sidePath(path: string, pool: string): string {
+  return `${path}-clock-${pool}`
+}
+
 /**
  * A small file beside the database that says an owner lives, without a write to the database. Its lock (SQLite's own,
  * on an empty database: Node has no flock) is free milliseconds after the holder dies; its modification time is the

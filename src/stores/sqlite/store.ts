@@ -39,6 +39,7 @@ import * as sql from './queries.ts'
 import { CorruptRow } from './rows.ts'
 import { Session } from './session.ts'
 import { setAll } from './sets.ts'
+import { readShards } from './shards.ts'
 import { alarmNamed, readFlights, snapshotOf } from './snapshots.ts'
 import { readStats } from './stats.ts'
 import { Tallies } from './tallies.ts'
@@ -55,10 +56,12 @@ export interface SqliteOptions {
   readonly busyMs?: number
 }
 
-const LEASE_MS = 5_000
+/** How long an owner that does not beat keeps its shard. */
+export const LEASE_MS = 5_000
 /** A beat is a touch of a file, so that it can come more often than the contract's 2 s and hasten takeover. */
 const HEARTBEAT_MS = 1_000
 const BUSY_MS = 10_000
+const ALONE = 1_000
 
 /** Opens a store on one SQLite file, creating or upgrading its tables. */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
@@ -90,8 +93,10 @@ export class SqliteStore implements Store {
   #closed = false
 
   constructor(db: DatabaseSync, options: SqliteOptions) {
-    this.leaseMs = options.leaseMs ?? LEASE_MS
-    this.heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS
+    // In memory there is nobody to take over.
+    const alone = options.path === ':memory:' ? ALONE : 1
+    this.leaseMs = options.leaseMs ?? LEASE_MS * alone
+    this.heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS * alone
     this.#busyMs = options.busyMs ?? BUSY_MS
     this.#path = options.path
     this.#clock = options.clock
@@ -245,16 +250,7 @@ export class SqliteStore implements Store {
   }
 
   async ownership(): Promise<ShardState[]> {
-    return this.#read((session) =>
-      session.all<ShardRow>(sql.allShards).map(({ shard, pool, owner, epoch }) => ({
-        shard,
-        pool,
-        owner,
-        epoch,
-        pending: session.get<{ pending: number }>(sql.pendingOfShard, shard)?.pending ?? 0,
-        nextWakeAt: (session.value(sql.nextTimers, shard, 1)?.[2] ?? null) as number | null,
-      })),
-    )
+    return this.#read((session) => readShards(session, this.#path, this.#clock.now(), this.leaseMs))
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,30 @@
+import { type Command, InvalidArgumentError } from 'commander'
+
+/** Adds a command with its summary and examples that users can copy. */
+export function addCommand(
+  program: Command,
+  spec: string,
+  summary: string,
+  examples: readonly string[],
+): Command {
+  const lines = examples.map((example) => `  $ wakeful ${example}`)
+  return program
+    .command(spec)
+    .description(summary)
+    .addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
+}
+
+/** Reads an option that must be a whole number, perhaps within bounds. */
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (/^-?\d+$/.test(text) && Number.isSafeInteger(value) && value >= min && value <= max) return value
+    const bounds = max === Number.MAX_SAFE_INTEGER ? `from ${min} on` : `from ${min} to ${max}`
+    throw new InvalidArgumentError(`It must be a whole number ${bounds}.`)
+  }
+}
+
+/** The words of an argument that may be given with or without quotes: `set in 10 minutes`. */
+export function joined(words: readonly string[]): string {
+  return words.join(' ').trim()
+}

@@ -1,0 +1,79 @@
+import type { Command } from 'commander'
+import type { AlarmView } from '../../alarm/index.ts'
+import type { Alarms, SeenOptions } from '../../index.ts'
+import { parseInstant } from '../../time/index.ts'
+import { standing } from '../alarm-text.ts'
+import { addCommand, joined } from '../command.ts'
+import { withSession } from '../session.ts'
+import type { Shell } from '../shell.ts'
+
+type SeenFlags = { readonly ifUpdatedAt?: string }
+type Act = (alarms: Alarms, id: string, seen: SeenOptions) => Promise<AlarmView>
+
+const ACTS: readonly { name: string; summary: string; done: string; act: Act }[] = [
+  { name: 'pause', summary: 'keep an alarm from firing', done: 'paused', act: (alarms, id, seen) => alarms.pause(id, seen) },
+  { name: 'resume', summary: 'let a paused alarm fire again', done: 'resumed', act: (alarms, id, seen) => alarms.resume(id, seen) },
+  { name: 'skip', summary: 'skip the next occurrence', done: 'next one skipped', act: (alarms, id, seen) => alarms.skipNext(id, seen) },
+  { name: 'fire', summary: 'fire now, beside its own times', done: 'fires now', act: (alarms, id, seen) => alarms.fireNow(id, seen) },
+  { name: 'retry', summary: 'try a failed alarm again', done: 'tried again', act: (alarms, id, seen) => alarms.retry(id, seen) },
+] // biome-ignore format: a table
+
+/** `pause`, `resume`, `skip`, `fire` and `retry ID`. */
+export function addActs(program: Command, shell: Shell): void {
+  for (const { name, summary, done, act } of ACTS) {
+    addSeenOption(
+      addCommand(program, `${name} <id>`, summary, [`${name} 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d`]),
+    ).action(async (id: string, flags: SeenFlags, self: Command) => {
+      const seen = seenOf(flags)
+      await change(shell, self, done, (alarms) => act(alarms, id, seen))
+    })
+  }
+}
+
+/** `complete ID [RESULT]` and `fail ID [REASON]`: what the target reports. */
+export function addReports(program: Command, shell: Shell): void {
+  const id = '0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d'
+  addCommand(program, 'complete <id> [result...]', 'report that the work is done', [
+    `complete ${id} 'sent to 3 people'`,
+  ])
+    .option('--occurrence <id>', 'of which occurrence (default: the one that is open)')
+    .action(async (id: string, words: string[], flags: { occurrence?: string }, self: Command) => {
+      const occurrence = flags.occurrence === undefined ? {} : { occurrenceId: flags.occurrence }
+      await change(shell, self, 'reported', (alarms) => alarms.complete(id, said(words), occurrence))
+    })
+  addCommand(program, 'fail <id> [reason...]', 'report that the work failed', [`fail ${id} 'HTTP 503'`])
+    .option('--occurrence <id>', 'of which occurrence (default: the one that is open)')
+    .action(async (id: string, words: string[], flags: { occurrence?: string }, self: Command) => {
+      const occurrence = flags.occurrence === undefined ? {} : { occurrenceId: flags.occurrence }
+      await change(shell, self, 'reported', (alarms) => alarms.fail(id, said(words), occurrence))
+    })
+}
+
+/** Adds the option that makes an edit answer `conflict` when the alarm has changed since. */
+export function addSeenOption(command: Command): Command {
+  return command.option('--if-updated-at <instant>', 'only if nobody has edited it since this updated_at')
+}
+
+/** What the edit says of the version it was made from. */
+export function seenOf(flags: SeenFlags): SeenOptions {
+  return flags.ifUpdatedAt === undefined ? {} : { updatedAt: new Date(parseInstant(flags.ifUpdatedAt)) }
+}
+
+/** Makes one change and prints the alarm as it is after it. */
+export async function change(
+  shell: Shell,
+  command: Command,
+  done: string,
+  make: (alarms: Alarms) => Promise<AlarmView>,
+): Promise<void> {
+  await withSession(shell, command, 'existing', async (session) => {
+    const { alarms, out } = session
+    const alarm = await make(alarms)
+    const wire = out.json ? ((await alarms.wire(alarm.id)) ?? '{}') : ''
+    out.answer({ json: () => wire, human: () => [`${done}: ${alarm.id} is ${standing(alarm, session)}`] })
+  })
+}
+
+function said(words: readonly string[]): string | undefined {
+  return words.length === 0 ? undefined : joined(words)
+}

@@ -1,0 +1,63 @@
+import type { Command } from 'commander'
+import { WakefulError } from '../../error.ts'
+import type { Alarms } from '../../index.ts'
+import { addCommand } from '../command.ts'
+import { badUsage } from '../failure.ts'
+import { type Session, withSession } from '../session.ts'
+import type { Shell } from '../shell.ts'
+
+const WORDS: Record<string, string> = {
+  cancelled: 'cancelled',
+  firing: 'firing now: this delivery goes on, none follows',
+  ended: 'had ended already',
+  not_found: 'not found',
+}
+
+/** `cancel ID…`: cancels alarms, and says of each what came of it. */
+export function addCancel(program: Command, shell: Shell): void {
+  addCommand(program, 'cancel [ids...]', 'cancel alarms', [
+    'cancel 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
+    'cancel --subject order-7',
+  ])
+    .option('--subject <name>', 'all alarms of this entity, instead of ids')
+    .action(async (ids: string[], flags: { subject?: string }, self: Command) => {
+      if ((ids.length === 0) === (flags.subject === undefined)) throw badUsage('give ids, or --subject')
+      await withSession(shell, self, 'existing', async (session) => {
+        if (flags.subject !== undefined) await cancelSubject(session, flags.subject)
+        else for (const id of ids) await cancelOne(session, id, shell)
+      })
+    })
+}
+
+/** One by one, so that an unknown id does not keep the others from being cancelled. */
+async function cancelOne({ alarms, out }: Session, id: string, shell: Shell): Promise<void> {
+  const outcome = await outcomeOf(alarms, id)
+  if (outcome === 'not_found') {
+    shell.exitCode = 1
+    if (!out.json) out.aside(`error: ${id}: not found (not_found)`)
+    else out.line(JSON.stringify({ id, outcome }))
+    return
+  }
+  const wire = out.json ? await alarms.wire(id) : null
+  out.answer({
+    json: () => `{"id":${JSON.stringify(id)},"outcome":"${outcome}","alarm":${wire}}`,
+    human: () => [`${id}: ${WORDS[outcome] ?? outcome}`],
+  })
+}
+
+async function outcomeOf(alarms: Alarms, id: string): Promise<string> {
+  try {
+    return (await alarms.cancel(id)).outcome
+  } catch (thrown) {
+    if (thrown instanceof WakefulError && thrown.code === 'not_found') return 'not_found'
+    throw thrown
+  }
+}
+
+async function cancelSubject({ alarms, out }: Session, subject: string): Promise<void> {
+  const { cancelled, firing } = await alarms.removeSubject(subject)
+  out.answer({
+    json: () => JSON.stringify({ subject, cancelled, firing }),
+    human: () => [`${cancelled} cancelled${firing > 0 ? `, ${firing} firing now` : ''}`],
+  })
+}

@@ -1,0 +1,77 @@
+import type { Command } from 'commander'
+import type { EventsOptions, EventView } from '../../index.ts'
+import { addCommand, wholeNumber } from '../command.ts'
+import { eventWire } from '../json-text.ts'
+import { type Session, withSession } from '../session.ts'
+import type { Shell } from '../shell.ts'
+import { Stop } from '../stop.ts'
+import { cut, oneLine, textWidth } from '../text-width.ts'
+import { localTime } from '../time-text.ts'
+
+/** As wide as the longest type, so that what follows is aligned. */
+const TYPE_WIDTH = 'timer.due_time_reached'.length
+
+interface EventFlags {
+  readonly follow?: boolean
+  readonly after?: string
+  readonly alarm?: string
+  readonly limit?: number
+}
+
+/** `events`: the log, from a cursor on, and with `--follow` as it grows. */
+export function addEvents(program: Command, shell: Shell): void {
+  addCommand(program, 'events', 'read the log of what happened', [
+    'events --follow',
+    'events --alarm 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
+    'events --after "$CURSOR" --json | jq -r .type',
+  ])
+    .option('-f, --follow', 'go on with what happens from now, until Ctrl-C')
+    .option('--after <cursor>', 'start after this place in the log (`newest`: only what happens from now on)')
+    .option('--alarm <id>', 'only those of this alarm')
+    .option('--limit <n>', 'stop after so many', wholeNumber(1))
+    .action(async (flags: EventFlags, self: Command) => {
+      await withSession(shell, self, flags.follow === true ? 'any' : 'existing', (session) =>
+        print(session, flags, shell),
+      )
+    })
+}
+
+async function print({ alarms, out, zone }: Session, flags: EventFlags, shell: Shell): Promise<void> {
+  const stop = new Stop(shell.terminal)
+  const options: EventsOptions = {
+    signal: stop.signal,
+    ...(flags.follow === true && { follow: true }),
+    ...(flags.after !== undefined && { after: flags.after }),
+    ...(flags.alarm !== undefined && { alarmId: flags.alarm }),
+  }
+  let left = flags.limit ?? Number.POSITIVE_INFINITY
+  try {
+    for await (const event of alarms.events(options)) {
+      out.line(out.json ? eventWire(event) : eventText(event, zone, out.width))
+      if (--left === 0 || stop.signal.aborted) break
+    }
+  } catch (thrown) {
+    // Ctrl-C is how following ends.
+    if (!stop.signal.aborted) throw thrown
+  } finally {
+    stop.forget()
+  }
+}
+
+/** One event: when, what, of which alarm, and what it says; on two lines where a terminal is too narrow for one. */
+function eventText(event: EventView, zone: string, width: number | null): string {
+  const head = `${localTime(event.at, zone)}  ${event.type.padEnd(TYPE_WIDTH)}`
+  const rest = `${oneLine(event.alarmId ?? event.subject ?? '')}  ${factsOf(event)}`.trimEnd()
+  if (width === null || textWidth(head) + 2 + textWidth(rest) <= width) return `${head}  ${rest}`
+  return `${head.trimEnd()}\n  ${cut(rest, width - 2)}`
+}
+
+/** What the head of the line says already, or nearly. */
+const SAID_ALREADY: ReadonlySet<string> = new Set(['scheduled_for', 'fired_at'])
+
+function factsOf({ data }: EventView): string {
+  return Object.entries(data)
+    .filter(([name]) => !SAID_ALREADY.has(name))
+    .map(([name, value]) => `${name}=${oneLine(typeof value === 'string' ? value : JSON.stringify(value))}`)
+    .join(' ')
+}

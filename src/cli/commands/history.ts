@@ -1,0 +1,80 @@
+import { type Command, Option } from 'commander'
+import type { HistoryOptions, StatsView } from '../../index.ts'
+import { historyColumns } from '../alarm-text.ts'
+import { addCommand, wholeNumber } from '../command.ts'
+import { wireText } from '../json-text.ts'
+import { count } from '../progress.ts'
+import { type Session, withSession } from '../session.ts'
+import type { Shell } from '../shell.ts'
+import { card } from '../table.ts'
+import { span } from '../time-text.ts'
+import { readSince } from '../when-arguments.ts'
+import { wireItems } from '../wire-items.ts'
+
+const STATUSES = ['pending', 'fired', 'completed', 'failed', 'cancelled', 'timed_out', 'timeout_unknown']
+
+type HistoryFlags = Omit<HistoryOptions, 'since'> & { readonly since?: string }
+
+/** `history`, `failed` and `stats`: what came of alarms. */
+export function addHistory(program: Command, shell: Shell): void {
+  addCommand(program, 'history', 'what came of alarms, newest first', [
+    'history --status completed --limit 10',
+    'history --target remind --since 2026-11-01T00:00Z --json',
+  ])
+    .addOption(new Option('--status <status>', 'only those with this status').choices(STATUSES))
+    .option('--target <name>', 'only those with this target')
+    .option('--process <name>', 'another name for --target')
+    .option('--since <time>', 'only those created since a time, or so long ago (2h)')
+    .option('--limit <n>', 'at most so many (default 50)', wholeNumber(1, 500))
+    .action(async (flags: HistoryFlags, self: Command) => {
+      await withSession(shell, self, 'existing', async (session) =>
+        printItems(session, await session.alarms.history(filtersOf(flags, session.now()))),
+      )
+    })
+  addCommand(program, 'failed', 'the newest failures', ['failed --limit 5'])
+    .option('--limit <n>', 'at most so many (default 20)', wholeNumber(1, 500))
+    .action(async (flags: { limit?: number }, self: Command) => {
+      const options = flags.limit === undefined ? {} : { limit: flags.limit }
+      await withSession(shell, self, 'existing', async (session) =>
+        printItems(session, await session.alarms.failed(options)),
+      )
+    })
+  addCommand(program, 'stats', 'figures over all alarms', ['stats --json']).action(
+    async (_flags: unknown, self: Command) => {
+      await withSession(shell, self, 'existing', async ({ alarms, out }) => {
+        const stats = await alarms.stats()
+        out.answer({ json: () => wireText(stats), human: () => statsCard(stats) })
+      })
+    },
+  )
+}
+
+function filtersOf(flags: HistoryFlags, now: number): HistoryOptions {
+  const names = ['status', 'target', 'process', 'limit'] as const
+  const given = names.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
+  const filters: HistoryOptions = Object.fromEntries(given)
+  return flags.since === undefined ? filters : { ...filters, since: readSince(flags.since, now) }
+}
+
+async function printItems(
+  session: Session,
+  items: Awaited<ReturnType<Session['alarms']['history']>>,
+): Promise<void> {
+  const { alarms, out } = session
+  if (out.json) out.line(await wireItems(alarms, items))
+  else if (items.length === 0) out.aside('no alarms')
+  else for (const line of out.rows(historyColumns(session), items)) out.line(line)
+}
+
+function statsCard(stats: StatsView): string[] {
+  return card([
+    ['total', count(stats.total)],
+    ['pending', count(stats.pending)],
+    ['fired, report awaited', count(stats.fired)],
+    ['completed', count(stats.completed)],
+    ['failed', count(stats.failed)],
+    ['cancelled', count(stats.cancelled)],
+    ['timed out', count(stats.timeoutUnknown)],
+    ['average duration', stats.avgDurationMs === null ? '' : span(stats.avgDurationMs)],
+  ])
+}

@@ -1,0 +1,65 @@
+import { type Command, Option } from 'commander'
+import type { ListOptions } from '../../index.ts'
+import { listColumns } from '../alarm-text.ts'
+import { addCommand, wholeNumber } from '../command.ts'
+import { withSession } from '../session.ts'
+import type { Shell } from '../shell.ts'
+import { readSince } from '../when-arguments.ts'
+import { wireItems } from '../wire-items.ts'
+
+const STATUSES = ['pending', 'active', 'paused', 'fired', 'completed', 'failed', 'timed_out', 'cancelled']
+
+const FILTERS = [
+  'status',
+  'label',
+  'subject',
+  'correlationId',
+  'conversationId',
+  'target',
+  'q',
+  'order',
+  'limit',
+  'cursor',
+] as const
+
+type ListFlags = Omit<ListOptions, 'since'> & { readonly since?: string }
+
+/** `list`: the owner's alarms, a page at a time. */
+export function addList(program: Command, shell: Shell): void {
+  addCommand(program, 'list', 'list alarms, newest first', [
+    'list --status active --order due',
+    'list --q standup --since 24h --json',
+  ])
+    .addOption(new Option('--status <status>', 'only those with this status').choices(STATUSES))
+    .option('--label <text>', 'only those with this label')
+    .option('--subject <name>', 'only those for this entity')
+    .option('--correlation-id <id>', 'only those of this request or process')
+    .option('--conversation-id <id>', 'only those of this conversation')
+    .option('--target <name>', 'only those with this target')
+    .option('--q <words>', 'words to look for in label, message, key and subject')
+    .option('--since <time>', 'only those created since a time, or so long ago (2h)')
+    .addOption(
+      new Option('--order <order>', 'newest first, or next to fire first').choices(['newest', 'due']),
+    )
+    .option('--limit <n>', 'at most so many (default 50)', wholeNumber(1, 500))
+    .option('--cursor <cursor>', 'go on where the page before ended')
+    .action(async (flags: ListFlags, self: Command) => {
+      await withSession(shell, self, 'existing', async (session) => {
+        const { alarms, out } = session
+        const page = await alarms.list(filtersOf(flags, session.now()))
+        if (out.json) {
+          out.line(await wireItems(alarms, page.items, { next_cursor: page.nextCursor }))
+          return
+        }
+        if (page.items.length === 0) out.aside('no alarms')
+        else for (const line of out.rows(listColumns(session), page.items)) out.line(line)
+        if (page.nextCursor !== null) out.aside(`more: --cursor ${page.nextCursor}`)
+      })
+    })
+}
+
+function filtersOf(flags: ListFlags, now: number): ListOptions {
+  const given = FILTERS.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
+  const filters: ListOptions = Object.fromEntries(given)
+  return flags.since === undefined ? filters : { ...filters, since: readSince(flags.since, now) }
+}

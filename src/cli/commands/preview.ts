@@ -1,0 +1,90 @@
+import type { Command } from 'commander'
+import { describe, type Preview, parseInstant, type Rule } from '../../time/index.ts'
+import { addCommand, joined, wholeNumber } from '../command.ts'
+import { wireText } from '../json-text.ts'
+import { withSession } from '../session.ts'
+import type { Shell } from '../shell.ts'
+import { card } from '../table.ts'
+import { oneLine } from '../text-width.ts'
+import { localTime, relativeTime } from '../time-text.ts'
+import { addWhenOptions, readWhen, type WhenFlags } from '../when-arguments.ts'
+
+/** `preview WHEN`: the rule in words and its next instants; nothing is stored. */
+export function addPreview(program: Command, shell: Shell): void {
+  const command = addCommand(program, 'preview [when...]', 'show when something would fire; stores nothing', [
+    "preview 'tomorrow at 9am'",
+    "preview --cron '30 2 * * *' --timezone Europe/Rome --from 2027-03-27T00:00Z -n 3",
+  ])
+  addWhenOptions(command)
+    .option('-n, --instants <n>', 'how many instants (default 5)', wholeNumber(1, 1000))
+    .option('--from <instant>', 'the first not before this instant')
+    .action(
+      async (words: string[], flags: WhenFlags & { instants?: number; from?: string }, self: Command) => {
+        const when = readWhen(words, flags)
+        const options = {
+          ...(flags.instants !== undefined && { count: flags.instants }),
+          ...(flags.from !== undefined && { from: new Date(parseInstant(flags.from)) }),
+        }
+        await withSession(shell, self, 'none', async ({ alarms, out, now }) => {
+          const preview = alarms.preview(when, options)
+          out.answer({
+            json: () => wireText({ ...preview, rule: wireRule(preview.rule) }),
+            human: () => previewLines(preview, now()),
+          })
+        })
+      },
+    )
+}
+
+/** `parse TEXT`: what words mean, as an instant; nothing is stored. */
+export function addParse(program: Command, shell: Shell): void {
+  addCommand(program, 'parse <text...>', 'show what words mean; stores nothing', [
+    "parse 'next friday at 3pm' --timezone America/New_York",
+  ]).action(async (words: string[], _flags: unknown, self: Command) => {
+    await withSession(shell, self, 'none', async ({ alarms, out, zone, now }) => {
+      const { instant, rule, timezone, notes } = alarms.parse(joined(words), zone)
+      const unix = instant === undefined ? undefined : Math.ceil(instant.getTime() / 1000)
+      out.answer({
+        json: () => wireText({ instant, unix, rule: rule && wireRule(rule), timezone, notes }),
+        human: () =>
+          card([
+            [
+              'instant',
+              instant === undefined
+                ? ''
+                : `${localTime(instant, timezone)} (${relativeTime(instant, now())})`,
+            ],
+            ['utc', instant?.toISOString() ?? ''],
+            ['unix', unix === undefined ? '' : String(unix)],
+            ['rule', rule === undefined ? '' : oneLine(describe(rule))],
+            ['timezone', timezone],
+            ['note', notes.map(oneLine).join('\n')],
+          ]),
+      })
+    })
+  })
+}
+
+function previewLines({ description, timezone, instants }: Preview, now: number): string[] {
+  const lines = instants.flatMap(({ instant, note }) => {
+    const at = new Date(instant)
+    const line = `  ${localTime(at, timezone)}  ${relativeTime(at, now)}`
+    return note === undefined ? [line] : [line, `    ${oneLine(note)}`]
+  })
+  const facts: [string, string][] = [
+    ['rule', oneLine(description)],
+    ['timezone', timezone],
+  ]
+  return [...card(facts), ...lines]
+}
+
+/** A rule with its instants as ISO text, as everything on the wire has them. */
+function wireRule(rule: Rule): Record<string, unknown> {
+  const instants: ReadonlySet<string> = new Set(['at', 'anchor', 'start', 'end'])
+  return Object.fromEntries(
+    Object.entries(rule).map(([name, value]) => [
+      name,
+      instants.has(name) ? new Date(value as number) : value,
+    ]),
+  )
+}

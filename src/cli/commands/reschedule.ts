@@ -1,0 +1,23 @@
+import type { Command } from 'commander'
+import { addCommand } from '../command.ts'
+import type { Globals } from '../globals.ts'
+import type { Shell } from '../shell.ts'
+import { addWhenOptions, readWhen, type WhenFlags } from '../when-arguments.ts'
+import { addSeenOption, change, seenOf } from './act.ts'
+
+/** `reschedule ID WHEN`: moves an alarm to another time. */
+export function addReschedule(program: Command, shell: Shell): void {
+  const command = addCommand(program, 'reschedule <id> [when...]', 'move an alarm to another time', [
+    "reschedule 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d 'next friday at 3pm'",
+    "reschedule 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d --cron '0 8 * * *'",
+  ])
+  addSeenOption(addWhenOptions(command)).action(
+    async (id: string, words: string[], flags: WhenFlags & { ifUpdatedAt?: string }, self: Command) => {
+      const when = readWhen(words, flags)
+      const { timezone } = self.optsWithGlobals<Globals>()
+      // Where no zone is named, words are read in the alarm's own.
+      const options = { ...seenOf(flags), ...(timezone !== undefined && { timezone }) }
+      await change(shell, self, 'rescheduled', (alarms) => alarms.reschedule(id, when, options))
+    },
+  )
+}

@@ -1,0 +1,52 @@
+import { createInterface } from 'node:readline/promises'
+import type { Command } from 'commander'
+import { addCommand } from '../command.ts'
+import { badUsage } from '../failure.ts'
+import { withSession } from '../session.ts'
+import type { Shell } from '../shell.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** `reset`: cancels every pending alarm, after asking. */
+export function addReset(program: Command, shell: Shell): void {
+  addCommand(program, 'reset', 'cancel every pending alarm', ['reset --yes'])
+    .option('-y, --yes', 'do not ask')
+    .action(async (flags: { yes?: boolean }, self: Command) => {
+      await withSession(shell, self, 'existing', async ({ alarms, out }) => {
+        if (flags.yes !== true) {
+          const { pending } = await alarms.stats()
+          if (!(await agreed(shell.terminal, pending))) {
+            out.aside('nothing was cancelled')
+            shell.exitCode = 1
+            return
+          }
+        }
+        const { cancelled, firing } = await alarms.reset()
+        out.answer({
+          json: () => JSON.stringify({ cancelled, firing }),
+          human: () => [`${cancelled} cancelled${firing > 0 ? `, ${firing} firing now` : ''}`],
+        })
+      })
+    })
+}
+
+async function agreed(terminal: Terminal, pending: number): Promise<boolean> {
+  if (terminal.stdin.isTTY !== true || terminal.stderr.isTTY !== true) {
+    throw badUsage('reset cancels every pending alarm: add --yes to say that you mean it')
+  }
+  // Asked on stderr, so that a redirected answer does not swallow the question.
+  const prompt = createInterface({
+    input: terminal.stdin,
+    output: terminal.stderr as unknown as NodeJS.WritableStream,
+  })
+  try {
+    const answer = await prompt.question(`Cancel all ${pending} pending alarms? [y/N] `)
+    return /^y(?:es)?$/i.test(answer.trim())
+  } catch (thrown) {
+    // Ctrl-C and Ctrl-D are answers too.
+    if ((thrown as Error).name !== 'AbortError') throw thrown
+    terminal.stderr.write('\n')
+    return false
+  } finally {
+    prompt.close()
+  }
+}

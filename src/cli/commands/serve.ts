@@ -1,0 +1,129 @@
+import type { Command } from 'commander'
+import { errorText } from '../../error.ts'
+import type { EventView, OpenOptions, Wakeful } from '../../index.ts'
+import { addCommand, wholeNumber } from '../command.ts'
+import { fireLine, wakeText } from '../fire-text.ts'
+import { fileOf, STORE_DEFAULT } from '../globals.ts'
+import { eventWire } from '../json-text.ts'
+import { type Session, withSession } from '../session.ts'
+import { PRINT_TARGET } from '../set-arguments.ts'
+import type { Shell } from '../shell.ts'
+import { Stop } from '../stop.ts'
+import { oneLine } from '../text-width.ts'
+import { localTime } from '../time-text.ts'
+
+const OWNER_LOOK_MS = 250
+const DRAIN_NOTE = 'stopping (30 s at most; Ctrl-C again ends at once)'
+/** The events that someone who watches `serve` should see. */
+const TROUBLE = /^alarm\.(?:attempt_failed|failed|timed_out|skipped|dead_lettered)$/
+
+type Say = (type: string, text: string, more?: Readonly<Record<string, unknown>>) => void
+
+/** `serve`: runs the clock, and prints what fires without a target. */
+export function addServe(program: Command, shell: Shell): void {
+  addCommand(program, 'serve', 'run the clock, and print what fires without a target', [
+    'serve',
+    'serve --db /var/lib/wakeful/alarms.db --json',
+  ])
+    .option('--concurrency <n>', 'deliveries at a time (default 100)', wholeNumber(1, 10_000))
+    .action(async (flags: { concurrency?: number }, self: Command) => {
+      let say: Say = () => {}
+      const choices: OpenOptions = {
+        pool: PRINT_TARGET.pool,
+        onTrouble: (thrown) =>
+          say('trouble', `trouble: ${errorText(thrown)}`, { message: errorText(thrown) }),
+        ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
+      }
+      const stop = new Stop(shell.terminal)
+      try {
+        await withSession(
+          shell,
+          self,
+          'any',
+          async (session) => {
+            say = sayer(session, shell)
+            await serve(session, shell, stop, say)
+          },
+          choices,
+        )
+        say('stopped', 'stopped')
+      } finally {
+        stop.forget()
+      }
+    })
+}
+
+async function serve(session: Session, shell: Shell, stop: Stop, say: Say): Promise<void> {
+  const { wakeful, out, zone } = session
+  wakeful.handle(PRINT_TARGET.handler, async (fire) => {
+    const of = wakeful.forTenant(fire.alarm.tenant, fire.alarm.owner)
+    const wire = fire.payload === undefined ? null : await of.wire(fire.alarm.id)
+    out.line(out.json ? wakeText(fire, wire) : fireLine(fire, wire, zone))
+  })
+  banner(session, shell, say)
+  await wakeful.start()
+  const unwatch = watchOwnership(wakeful, say)
+  const reporting = reportTrouble(session, stop.signal, say)
+  await stop.asked
+  unwatch()
+  await reporting
+  say('stopping', DRAIN_NOTE)
+}
+
+function sayer({ out, zone, now }: Session, shell: Shell): Say {
+  return (type, text, more = {}) => {
+    const at = new Date(now())
+    if (out.json) out.line(JSON.stringify({ type, at: at.toISOString(), pid: shell.terminal.pid, ...more }))
+    else out.line(`${localTime(at, zone)}  ${text}`)
+  }
+}
+
+function banner({ out, url }: Session, shell: Shell, say: Say): void {
+  const pools = ['wakeful', PRINT_TARGET.pool]
+  if (out.json) {
+    say('serving', '', { version: shell.version, store: url, pools })
+    return
+  }
+  const db = url === STORE_DEFAULT ? '' : ` --db ${quoted(fileOf(url) ?? url)}`
+  out.line(`wakeful ${shell.version}: store ${url}, pools ${pools.join(' and ')}, pid ${shell.terminal.pid}`)
+  out.line('Set your first alarm from another terminal:')
+  out.line(`  ${shell.invocation} set 'in 10 seconds' --message hello${db}`)
+}
+
+/** Says who runs the clock, now and when it changes hands. */
+function watchOwnership(wakeful: Wakeful, say: Say): () => void {
+  let owned: boolean | null = null
+  const look = () => {
+    if (wakeful.isOwner === owned) return
+    const before = owned
+    owned = wakeful.isOwner
+    if (owned) say('owner', before === null ? 'the clock runs here' : 'took over: the clock runs here now')
+    else say('standby', 'standing by: another process runs the clock; this one takes over when it ends')
+  }
+  look()
+  const timer = setInterval(look, OWNER_LOOK_MS)
+  return () => clearInterval(timer)
+}
+
+/** Tells of what went wrong from now on; where the log cannot be followed, the alarms still fire. */
+async function reportTrouble({ alarms }: Session, signal: AbortSignal, say: Say): Promise<void> {
+  try {
+    for await (const event of alarms.events({ follow: true, after: 'newest', signal })) {
+      if (TROUBLE.test(event.type))
+        say(event.type, troubleText(event), { event: JSON.parse(eventWire(event)) })
+    }
+  } catch (thrown) {
+    say('trouble', `cannot follow the log: ${errorText(thrown)}`, { message: errorText(thrown) })
+  }
+}
+
+function troubleText({ type, alarmId, data }: EventView): string {
+  const what = type.replace('alarm.', '').replaceAll('_', ' ')
+  const said = data.error ?? data.reason
+  return `${what}: ${alarmId}${typeof said === 'string' ? `: ${oneLine(said)}` : ''}`
+}
+
+/** An argument as a shell takes it. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}

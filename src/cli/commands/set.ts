@@ -1,0 +1,71 @@
+import type { Command } from 'commander'
+import { type AlarmView, rawJson } from '../../alarm/index.ts'
+import { describe, resolveWhen } from '../../time/index.ts'
+import { targetOf } from '../alarm-text.ts'
+import { addCommand } from '../command.ts'
+import { zoneOf } from '../globals.ts'
+import { withFields } from '../json-text.ts'
+import { type Session, withSession } from '../session.ts'
+import { addSetOptions, PRINT_TARGET, readSetFlags, type SetFlags } from '../set-arguments.ts'
+import type { Shell } from '../shell.ts'
+import { readSource } from '../source.ts'
+import { card } from '../table.ts'
+import { oneLine } from '../text-width.ts'
+import { localTime, relativeTime } from '../time-text.ts'
+import { addWhenOptions, readWhen, type WhenFlags } from '../when-arguments.ts'
+
+/** `set WHEN`: sets an alarm. */
+export function addSet(program: Command, shell: Shell): void {
+  const command = addCommand(program, 'set [when...]', 'set an alarm', [
+    "set 'in 10 seconds' --message hello",
+    "set 'tomorrow at 9am' --timezone Europe/Rome --label 'call the client'",
+    "set --cron '0 9 * * 1-5' --key standup --event",
+    'set --every 5m --target remind --payload \'{"room":12}\'',
+    'set --unix 1799999999 --target remind --ack report --payload @order.json',
+  ])
+  addSetOptions(addWhenOptions(command)).action(
+    async (words: string[], flags: SetFlags & WhenFlags, self: Command) => {
+      const when = readWhen(words, flags)
+      const options = readSetFlags(flags)
+      // Before the store is opened, so that a slip in the time leaves no new file behind.
+      resolveWhen(when, { now: shell.terminal.now(), timezone: zoneOf(self.optsWithGlobals()) })
+      const payload =
+        flags.payload === undefined
+          ? {}
+          : { payload: rawJson((await readSource(flags.payload, shell.terminal)).trim()) }
+      await withSession(shell, self, 'any', async (session) => {
+        const alarm = await session.alarms.set(when, { ...options, ...payload })
+        if (!session.out.json) {
+          for (const line of summary(alarm, session)) session.out.line(line)
+          await hintAtServe(alarm, session, shell)
+          return
+        }
+        const wire = (await session.alarms.wire(alarm.id)) ?? '{}'
+        session.out.line(alarm.deduped === true ? withFields(wire, { deduped: true }) : wire)
+      })
+    },
+  )
+}
+
+function summary(alarm: AlarmView & { deduped?: true }, { zone, now }: Session): string[] {
+  const next = alarm.nextFireAt
+  const head = alarm.deduped === true ? 'already set, nothing changed' : 'set'
+  return [
+    `${head}: ${alarm.id}`,
+    ...card([
+      ['  status', alarm.deduped === true || next === null ? alarm.status : ''],
+      ['  fires', next === null ? '' : `${localTime(next, zone)} (${relativeTime(next, now())})`],
+      ['  rule', alarm.kind === 'once' ? '' : describe(alarm.rule)],
+      ['  target', alarm.target === PRINT_TARGET.handler ? 'printed by `wakeful serve`' : targetOf(alarm)],
+      ['  note', alarm.notes.map(oneLine).join('\n')],
+    ]),
+  ]
+}
+
+/** An alarm nobody will fire looks set like any other: the first thing a newcomer would stumble over. */
+async function hintAtServe(alarm: AlarmView, { wakeful, out }: Session, shell: Shell): Promise<void> {
+  if (alarm.pool !== PRINT_TARGET.pool && alarm.targetKind === 'handler') return
+  const shards = await wakeful.ownership()
+  if (shards.some((shard) => shard.pool === alarm.pool && shard.owner !== null)) return
+  out.aside(`no process runs its clock now: start \`${shell.invocation} serve\` to have it fire`)
+}

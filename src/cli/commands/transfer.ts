@@ -1,0 +1,98 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { access, rename } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Command } from 'commander'
+import { exportLines, importLines } from '../../hosts/node/index.ts'
+import { addCommand } from '../command.ts'
+import { asWork } from '../failure.ts'
+import { count, progress } from '../progress.ts'
+import type { Shell } from '../shell.ts'
+import type { Sink } from '../terminal.ts'
+import { wholeStore } from '../whole-store.ts'
+
+const CHUNK_CHARS = 64 * 1024
+
+/** `export`: every alarm and event as lines of JSON. */
+export function addExport(program: Command, shell: Shell): void {
+  addCommand(program, 'export', 'write all alarms and events as lines of JSON', [
+    'export --out alarms.jsonl',
+    'export | gzip > alarms.jsonl.gz',
+  ])
+    .option('-o, --out <file>', 'write to this file (default: stdout)')
+    .action(async (flags: { out?: string }, self: Command) => {
+      const { url, out } = wholeStore(shell, self, 'existing')
+      const bar = progress(shell.terminal, 'export')
+      const lines = exportLines(url, (done, total) => bar.at(done, total))
+      const written = { lines: 0 }
+      try {
+        const chunks = chunked(lines, written)
+        if (flags.out === undefined) await toSink(chunks, shell.terminal.stdout)
+        else await toFile(chunks, flags.out)
+      } finally {
+        bar.end()
+      }
+      if (flags.out === undefined) return
+      out.answer({
+        json: () => JSON.stringify({ file: flags.out, lines: written.lines }),
+        human: () => [`${count(written.lines)} lines exported to ${flags.out}`],
+      })
+    })
+}
+
+/** `import [FILE]`: what an export wrote. */
+export function addImport(program: Command, shell: Shell): void {
+  addCommand(program, 'import [file]', 'read what export wrote', [
+    'import alarms.jsonl',
+    'gunzip -c alarms.jsonl.gz | wakeful import',
+  ]).action(async (file: string | undefined, _flags: unknown, self: Command) => {
+    const { url, out } = wholeStore(shell, self, 'any')
+    const fromFile = file !== undefined && file !== '-'
+    if (fromFile) await access(file)
+    else if (shell.terminal.stdin.isTTY === true) out.aside('reading from stdin')
+    const input = fromFile ? createReadStream(file) : shell.terminal.stdin
+    const bar = progress(shell.terminal, 'import')
+    const { imported, known } = await asWork(() =>
+      importLines(url, linesOf(input), (done, total) => bar.at(done, total)),
+    ).finally(() => bar.end())
+    out.answer({
+      json: () => JSON.stringify({ imported, known }),
+      human: () => [`${count(imported)} imported${known > 0 ? `, ${count(known)} were there already` : ''}`],
+    })
+  })
+}
+
+async function* linesOf(input: Readable): AsyncGenerator<string> {
+  // A stream's own failure ends readline's iterator as if the file had ended there: it is thrown by hand.
+  let broken: Error | null = null
+  input.on('error', (error) => {
+    broken = error
+  })
+  yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
+  if (broken !== null) throw broken
+}
+
+/** Lines joined into larger pieces: one write per line would be most of the work. */
+async function* chunked(lines: AsyncIterable<string>, written: { lines: number }): AsyncGenerator<string> {
+  let chunk = ''
+  for await (const line of lines) {
+    chunk += `${line}\n`
+    written.lines++
+    if (chunk.length < CHUNK_CHARS) continue
+    yield chunk
+    chunk = ''
+  }
+  if (chunk !== '') yield chunk
+}
+
+async function toSink(chunks: AsyncIterable<string>, sink: Sink): Promise<void> {
+  for await (const chunk of chunks) await new Promise<void>((resolve) => sink.write(chunk, () => resolve()))
+}
+
+/** Written beside its place and moved there whole, so that an interrupted export never looks like a finished one. */
+async function toFile(chunks: AsyncIterable<string>, file: string): Promise<void> {
+  const unfinished = `${file}.unfinished`
+  await pipeline(Readable.from(chunks), createWriteStream(unfinished, { flush: true }))
+  await rename(unfinished, file)
+}

@@ -1,0 +1,51 @@
+import type { Command } from 'commander'
+import type { Story } from '../../alarm/index.ts'
+import { WakefulError } from '../../error.ts'
+import { addCommand } from '../command.ts'
+import { wireText } from '../json-text.ts'
+import { type Session, withSession } from '../session.ts'
+import type { Shell } from '../shell.ts'
+import { oneLine, wrap } from '../text-width.ts'
+import { localTime } from '../time-text.ts'
+
+const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
+
+/** `why ID`: the whole story of one alarm, in order, and what happens next. */
+export function addWhy(program: Command, shell: Shell): void {
+  addCommand(program, 'why <id>', 'tell the whole story of an alarm, and what happens next', [
+    'why 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
+  ]).action(async (id: string, _flags: unknown, self: Command) => {
+    await withSession(shell, self, 'existing', async (session) => {
+      const story = await storyOf(session, id)
+      session.out.answer({ json: () => wireText(story), human: () => storyLines(story, session) })
+    })
+  })
+}
+
+/** An alarm that is not there has a story too: most often it is another store, or another owner's. */
+async function storyOf({ alarms, url }: Session, id: string): Promise<Story> {
+  try {
+    return await alarms.why(id)
+  } catch (thrown) {
+    if (!(thrown instanceof WakefulError) || thrown.code !== 'not_found') throw thrown
+    const advice =
+      'was it set in another store (--db), by another tenant or owner, or did it end over 30 days ago?'
+    throw new WakefulError('not_found', `no alarm ${id} in ${url}: ${advice}`, { cause: thrown })
+  }
+}
+
+/** The story as lines, its instants in the reader's zone. */
+function storyLines(story: Story, { zone, out }: Session): string[] {
+  const local = (text: string) =>
+    oneLine(text).replace(INSTANT, (instant) => localTime(new Date(instant), zone))
+  const told = (line: string, indent: number) => wrap(line, out.width, ' '.repeat(indent))
+  return [
+    ...[`alarm   ${story.id}`, `status  ${story.status}`, `asked   ${local(story.asked)}`].map((line) =>
+      told(line, 8),
+    ),
+    '',
+    ...story.story.map((line) => told(`${localTime(line.at, zone)}  ${local(line.text)}`, 28)),
+    '',
+    told(`next    ${local(story.next)}`, 8),
+  ]
+}

@@ -1,0 +1,56 @@
+import type { Fire } from '../targets/index.ts'
+import { titleOf } from './alarm-text.ts'
+import { parseVerbatim } from './json-text.ts'
+import { oneLine } from './text-width.ts'
+import { localTime, span } from './time-text.ts'
+
+/** A fire on one line: when, what was to be said, the payload, how late it was, and the alarm's id. */
+export function fireLine(fire: Fire, wire: string | null, zone: string): string {
+  const payload = payloadText(fire, wire)
+  const said = [titleOf(fire.alarm), fire.alarm.label === '' ? '' : oneLine(fire.message)].filter(
+    (text) => text !== '',
+  )
+  const late = fire.driftMs < 1 ? 'on time' : `${span(fire.driftMs)} late`
+  const attempt = fire.attempt > 1 ? `, attempt ${fire.attempt}` : ''
+  const facts = `(${late}${attempt}, ${fire.alarm.id})`
+  return [
+    localTime(fire.firedAt, zone),
+    `fired: ${said.join(': ') || '(no message)'}`,
+    payload && oneLine(payload),
+    facts,
+  ]
+    .filter((part) => part !== null)
+    .join('  ')
+}
+
+/** A fire as the wake's body of the contract, its payload digit for digit. */
+export function wakeText(fire: Fire, wire: string | null): string {
+  const { alarm, occurrence } = fire
+  const body = {
+    type: 'fire',
+    alarm_id: alarm.id,
+    occurrence_id: occurrence.id,
+    scheduled_for: occurrence.scheduledFor.toISOString(),
+    fired_at: fire.firedAt.toISOString(),
+    drift_ms: fire.driftMs,
+    attempt: fire.attempt,
+    label: alarm.label,
+    key: alarm.key ?? undefined,
+    owner: alarm.owner,
+    user_id: alarm.owner,
+    conversation_id: alarm.conversationId,
+    wake_message: fire.message,
+    correlation_id: alarm.correlationId,
+    subject: alarm.subject ?? undefined,
+  }
+  const payload = payloadText(fire, wire)
+  const text = JSON.stringify(body)
+  return payload === null ? text : `${text.slice(0, -1)},"payload":${payload}}`
+}
+
+/** The payload as JSON text on one line; null where there is none. */
+function payloadText(fire: Fire, wire: string | null): string | null {
+  if (fire.payload === undefined) return null
+  const { payload } = (wire === null ? fire : parseVerbatim(wire)) as { payload?: unknown }
+  return JSON.stringify(payload ?? fire.payload)
+}

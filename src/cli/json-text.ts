@@ -1,0 +1,48 @@
+import type { EventView } from '../index.ts'
+
+/** A value as JSON on the wire: snake_case keys, instants as ISO text. */
+export function wireText(value: unknown): string {
+  return JSON.stringify(toWire(value))
+}
+
+/** An event as JSON on the wire, its data as it was written (promise: verbatim). */
+export function eventWire({ data, dataJson, ...event }: EventView): string {
+  return `${wireText(event).slice(0, -1)},"data":${dataJson}}`
+}
+
+/** A JSON object's text with more fields at its end: its own text is kept as it is (promise: verbatim). */
+export function withFields(objectText: string, fields: Readonly<Record<string, unknown>>): string {
+  const more = JSON.stringify(fields).slice(1, -1)
+  if (more === '') return objectText
+  const body = objectText.trimEnd().slice(0, -1)
+  return `${body}${body.trim() === '{' ? '' : ','}${more}}`
+}
+
+/** Parses JSON so that it can be written again with every digit of its numbers. */
+export function parseVerbatim(text: string): unknown {
+  // Digits beyond 2^53 live on in the source text only (`context.source`, Node 21 and newer).
+  const reviver = (_key: string, value: unknown, context?: { source?: string }): unknown =>
+    typeof value === 'number' && context?.source !== undefined ? rawNumber(context.source) : value
+  return (JSON.parse as (text: string, reviver: unknown) => unknown)(text, reviver)
+}
+
+function rawNumber(source: string): unknown {
+  return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(source)
+}
+
+function toWire(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString()
+  if (Array.isArray(value)) return value.map(toWire)
+  if (typeof value !== 'object' || value === null) return value
+  const fields: Record<string, unknown> = {}
+  for (const [name, field] of Object.entries(value)) {
+    if (field === undefined) continue
+    fields[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = VERBATIM.has(name)
+      ? field
+      : toWire(field)
+  }
+  return fields
+}
+
+/** What users wrote themselves: their keys are theirs. */
+const VERBATIM: ReadonlySet<string> = new Set(['data', 'payload'])

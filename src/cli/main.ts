@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { systemClock } from '../hosts/node/index.ts'
+import { open } from '../index.ts'
+import { run } from './run.ts'
+import type { Shell } from './shell.ts'
+import type { Terminal } from './terminal.ts'
+
+const isSource = import.meta.url.endsWith('.ts')
+
+const terminal: Terminal = {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  stdin: process.stdin,
+  env: process.env,
+  pid: process.pid,
+  now: () => systemClock.now(),
+  monotonic: () => systemClock.monotonic(),
+  onSignal(listener) {
+    process.on('SIGINT', listener).on('SIGTERM', listener)
+    return () => process.off('SIGINT', listener).off('SIGTERM', listener)
+  },
+  exit: (code) => process.exit(code),
+}
+
+const shell: Shell = {
+  terminal,
+  open,
+  version: versionOf(new URL('../../package.json', import.meta.url)),
+  invocation: isSource ? 'npm run wakeful --' : 'wakeful',
+  exitCode: 0,
+}
+
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    // Whoever reads us has had enough (`| head`): that is no failure, and nothing is left to tell.
+    process.exit(error.code === 'EPIPE' ? 0 : 1)
+  })
+}
+
+process.exitCode = await run(process.argv.slice(2), shell)
+
+function versionOf(file: URL): string {
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+}

@@ -1,0 +1,61 @@
+import { Command } from 'commander'
+import { addActs, addReports } from './commands/act.ts'
+import { addBench } from './commands/bench.ts'
+import { addCancel } from './commands/cancel.ts'
+import { addEvents } from './commands/events.ts'
+import { addGet } from './commands/get.ts'
+import { addHistory } from './commands/history.ts'
+import { addList } from './commands/list.ts'
+import { addParse, addPreview } from './commands/preview.ts'
+import { addReschedule } from './commands/reschedule.ts'
+import { addReset } from './commands/reset.ts'
+import { addServe } from './commands/serve.ts'
+import { addSet } from './commands/set.ts'
+import { addExport, addImport } from './commands/transfer.ts'
+import { addBackup, addDoctor, addMigrate } from './commands/upkeep.ts'
+import { addWhy } from './commands/why.ts'
+import { addGlobals } from './globals.ts'
+import type { Shell } from './shell.ts'
+
+const GROUPS = [
+  ['Alarms:', [addServe, addSet, addList, addGet, addCancel, addReschedule, addActs, addReports, addReset]],
+  ['What happened, and what will:', [addHistory, addWhy, addEvents, addPreview, addParse]],
+  ['The store:', [addExport, addImport, addBackup, addMigrate, addDoctor, addBench]],
+] as const
+
+/** The whole command line. It throws where commander would end the process. */
+export function buildProgram(shell: Shell): Command {
+  const { stdout, stderr } = shell.terminal
+  const program = new Command('wakeful')
+    .description('Durable alarms: set one, kill everything, be woken.')
+    .version(shell.version, '-V, --version', 'print the version')
+    .helpCommand('help [command]', 'say more about a command')
+    .helpOption('-h, --help', 'say what this does')
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      // What goes wrong is told in one place (`run`), which knows whether it must be JSON.
+      outputError: () => {},
+      getOutHelpWidth: () => stdout.columns ?? 80,
+      getErrHelpWidth: () => stderr.columns ?? 80,
+    })
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ wakeful serve
+  $ wakeful set 'in 10 seconds' --message hello
+  $ wakeful list --order due
+  $ wakeful why 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d
+
+Exit codes: 0 done, 1 failed, 2 bad usage.`,
+    )
+  addGlobals(program)
+  for (const [title, adders] of GROUPS) {
+    program.commandsGroup(title)
+    for (const add of adders) add(program, shell)
+  }
+  return program
+}

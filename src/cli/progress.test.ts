@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import { progress, progressText } from './progress.ts'
+import type { Terminal } from './terminal.ts'
+
+function fake(isTTY: boolean) {
+  const clock = { ms: 0 }
+  const written: string[] = []
+  const stderr = { isTTY, columns: 80, write: (text: string) => written.push(text) }
+  return { clock, written, terminal: { stderr, monotonic: () => clock.ms } as unknown as Terminal }
+}
+
+it('shows a bar with how much, how fast and how long still', () => {
+  expect(progressText('export', 2500, 10_000, 5000, 80)).toBe(
+    'export [████████░░░░░░░░░░░░░░░░░░░░░░]  25% 2,500/10,000 · 500/s · 15s left',
+  )
+})
+
+it('leaves the bar out where there is no room, and the share where there is no total', () => {
+  expect(progressText('export', 2500, 10_000, 5000, 30)).toBe('export:  25% 2,500/10,000 · 500/s · 15s left')
+  expect(progressText('import', 2500, null, 5000, 80)).toBe('import: 2,500 · 500/s')
+})
+
+it('redraws on a terminal ten times a second at most, and wipes itself', () => {
+  const { clock, written, terminal } = fake(true)
+  const bar = progress(terminal, 'export', 10)
+  for (clock.ms = 0; clock.ms < 1000; clock.ms += 10) bar.at(1)
+  bar.end()
+  expect(written).toHaveLength(11)
+  expect(written.at(-1)).toBe('\r\u001B[K')
+})
+
+it('writes plain lines, and few, where there is no terminal', () => {
+  const { clock, written, terminal } = fake(false)
+  const bar = progress(terminal, 'export', 10)
+  for (clock.ms = 0; clock.ms <= 10_000; clock.ms += 100) bar.at(1)
+  bar.end()
+  expect(written).toHaveLength(2)
+  expect(written[0]).toMatch(/^export .*\n$/)
+})

@@ -1,0 +1,60 @@
+import type { Terminal } from './terminal.ts'
+import { span } from './time-text.ts'
+
+/** How far something long has come. */
+export interface Progress {
+  /** Says how much is done by now, and how much there is where that is known only now. */
+  at(done: number, total?: number | null): void
+  /** Wipes the bar; on anything but a terminal nothing more is written. */
+  end(): void
+}
+
+const REDRAW_MS = 100
+const PLAIN_LINE_MS = 5000
+const BAR_WIDTH_MAX = 30
+
+/** Shows progress on stderr: a bar on a terminal, a plain line every few seconds elsewhere. */
+export function progress(terminal: Terminal, label: string, total: number | null = null): Progress {
+  const live = terminal.stderr.isTTY === true
+  const begunAt = terminal.monotonic()
+  let shownAt = live ? Number.NEGATIVE_INFINITY : begunAt
+  let drawn = false
+  return {
+    at(done, newTotal = total) {
+      const now = terminal.monotonic()
+      if (now - shownAt < (live ? REDRAW_MS : PLAIN_LINE_MS)) return
+      shownAt = now
+      const text = progressText(label, done, newTotal, now - begunAt, terminal.stderr.columns ?? 80)
+      terminal.stderr.write(live ? `\r\u001B[K${text}` : `${text}\n`)
+      drawn = live
+    },
+    end() {
+      if (drawn) terminal.stderr.write('\r\u001B[K')
+    },
+  }
+}
+
+/** One line of progress: how much of how much, how fast, and how long it may still take. */
+export function progressText(
+  label: string,
+  done: number,
+  total: number | null,
+  elapsedMs: number,
+  columns: number,
+): string {
+  const rate = elapsedMs > 0 ? (done * 1000) / elapsedMs : 0
+  const speed = rate > 0 ? ` · ${count(Math.round(rate))}/s` : ''
+  if (total === null || total <= 0) return `${label}: ${count(done)}${speed}`
+  const part = Math.min(1, done / total)
+  const left = rate > 0 && done < total ? ` · ${span(((total - done) * 1000) / rate)} left` : ''
+  const facts = `${String(Math.floor(part * 100)).padStart(3)}% ${count(done)}/${count(total)}${speed}${left}`
+  const room = Math.min(BAR_WIDTH_MAX, columns - label.length - facts.length - 5)
+  if (room < 5) return `${label}: ${facts}`
+  const filled = Math.round(part * room)
+  return `${label} [${'█'.repeat(filled)}${'░'.repeat(room - filled)}] ${facts}`
+}
+
+/** A whole number with its thousands apart. */
+export function count(value: number): string {
+  return value.toLocaleString('en-US')
+}

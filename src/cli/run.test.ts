@@ -1,0 +1,239 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../hosts/node/index.ts'
+import { open } from '../index.ts'
+import { run } from './run.ts'
+
+let dir: string
+let db: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'wakeful-run-'))
+  db = join(dir, 'alarms.db')
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+/** Runs a command in this process, on a store of its own. */
+async function wakeful(args: readonly string[], input = '') {
+  const said = { stdout: '', stderr: '' }
+  const sink = (name: 'stdout' | 'stderr') => ({
+    write(text: string, done?: () => void) {
+      said[name] += text
+      done?.()
+    },
+  })
+  const terminal = {
+    stdout: sink('stdout'),
+    stderr: sink('stderr'),
+    stdin: Readable.from([input]),
+    env: { WAKEFUL_DB: db },
+    pid: 1,
+    now: () => systemClock.now(),
+    monotonic: () => systemClock.monotonic(),
+    onSignal: () => () => {},
+    exit: () => {},
+  }
+  const code = await run(args, {
+    terminal,
+    open,
+    version: '1.2.3',
+    invocation: 'wakeful',
+    exitCode: 0,
+  })
+  return { ...said, code }
+}
+
+async function json(args: readonly string[]) {
+  const { stdout, stderr, code } = await wakeful([...args, '--json'])
+  expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+  return JSON.parse(stdout)
+}
+
+describe('bad usage', () => {
+  it.each([
+    [['set'], /say when/],
+    [['set', 'florp'], /'florp' is not a time/],
+    [['set', 'in 5 minutes', '--payload', '{oops'], /not JSON/],
+    [['set', 'in 5 minutes', '--timezone', 'Mars/Olympus'], /not a timezone/],
+    [['set', 'in 5 minutes', '--ack', 'maybe'], /Allowed choices are delivery, report/],
+    [['lst'], /unknown command 'lst' \(Did you mean list\?\)/],
+    [['list', '--limit', 'many'], /whole number from 1 to 500/],
+    [['list', '--lable', 'x'], /unknown option '--lable' \(Did you mean --label\?\)/],
+    [['list', '--url', 'http://localhost:7420'], /comes with a later version/],
+    [['get'], /give an id or --key/],
+    [['cancel'], /give ids, or --subject/],
+    [['pause'], /missing required argument 'id'/],
+    [['reset'], /add --yes/],
+    [[], /Usage: wakeful/],
+  ])('%j answers 2, says what would be right, and makes no store', async (args, message) => {
+    const { code, stdout, stderr } = await wakeful(args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(message)
+    expect(existsSync(db)).toBe(false)
+  })
+
+  it('answers 1 where the work failed', async () => {
+    const { code, stderr } = await wakeful(['set', 'in 5 minutes', '--payload', '@nowhere.json'])
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'error: there is no file nowhere.json (internal)\n' })
+  })
+})
+
+it('says its version, and what each command does with an example', async () => {
+  expect(await wakeful(['--version'])).toMatchObject({ code: 0, stdout: '1.2.3\n' })
+  const { stdout } = await wakeful(['set', '--help'])
+  expect(stdout).toMatch(/Global Options:[\s\S]*--db[\s\S]*Examples:\n {2}\$ wakeful set 'in 10 seconds'/)
+})
+
+describe('an alarm', () => {
+  it('keeps its payload digit for digit, from an argument, a file and stdin', async () => {
+    const payload = '{"big":12345678901234567890,"small":0.10}'
+    const file = join(dir, 'payload.json')
+    writeFileSync(file, `${payload}\n`)
+    for (const source of [payload, `@${file}`, '-']) {
+      const { stdout } = await wakeful(['set', '--delay', '1h', '--payload', source, '--json'], payload)
+      expect(stdout).toContain(`"payload":${payload}`)
+    }
+    expect((await wakeful(['list', '--json'])).stdout.split(payload)).toHaveLength(4)
+    const { id } = (await json(['list'])).items[0]
+    expect((await wakeful(['get', id])).stdout).toContain(`payload         ${payload}\n`)
+  })
+
+  it('is set once per idempotency key', async () => {
+    const args = ['set', '--every', '5m', '--event', '--idempotency-key', 'k']
+    const first = await json(args)
+    expect(first).toMatchObject({ kind: 'every', every: '5m', target: 'event' })
+    expect(await json(args)).toMatchObject({ id: first.id, deduped: true })
+    expect((await wakeful(args)).stdout).toMatch(/^already set, nothing changed: /)
+  })
+
+  it('belongs to its tenant and owner alone', async () => {
+    const ann = ['--tenant', 'acme', '--owner', 'ann']
+    const set = await json(['set', '--delay', '1h', ...ann])
+    expect(await json(['get', set.id, ...ann])).toEqual(set)
+    expect(await wakeful(['get', set.id, '--tenant', 'acme'])).toMatchObject({ code: 1, stdout: '' })
+  })
+
+  it('says that nobody runs its clock', async () => {
+    const { stdout, stderr } = await wakeful(['set', '--delay', '1h', '-m', 'hi'])
+    expect(stdout).toMatch(
+      /^set: \S+\n {2}fires {3}.* \(in 1h\)\n {2}target {2}printed by `wakeful serve`\n$/,
+    )
+    expect(stderr).toMatch(/start `wakeful serve`/)
+  })
+
+  it('is cancelled by its subject, or with all others', async () => {
+    for (const subject of ['a', 'a', 'b']) await wakeful(['set', '--delay', '1h', '--subject', subject])
+    expect((await wakeful(['cancel', '--subject', 'a'])).stdout).toBe('2 cancelled\n')
+    expect(await json(['reset', '--yes'])).toEqual({ cancelled: 1, firing: 0 })
+  })
+
+  it('refuses an edit of a version that is no longer the newest', async () => {
+    const { id, updated_at } = await json(['set', '--delay', '1h'])
+    await wakeful(['pause', id])
+    const late = await wakeful(['resume', id, '--if-updated-at', updated_at])
+    expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('(conflict)') })
+  })
+})
+
+describe('without a store', () => {
+  it('reads nothing, and leaves no file behind', async () => {
+    const { code, stdout, stderr } = await wakeful(['list', '--json'])
+    expect({ code, out: JSON.parse(stdout) }).toEqual({ code: 0, out: { items: [], next_cursor: null } })
+    expect(stderr).toMatch(/no store at .*alarms\.db/)
+    expect(existsSync(db)).toBe(false)
+  })
+
+  it('previews and parses', async () => {
+    const zone = ['--timezone', 'Europe/Rome']
+    const preview = await json([
+      'preview',
+      '--cron',
+      '30 2 * * *',
+      '--from',
+      '2027-03-28T00:00Z',
+      '-n',
+      '1',
+      ...zone,
+    ])
+    expect(preview).toMatchObject({ timezone: 'Europe/Rome', rule: { kind: 'cron' } })
+    expect(preview.instants[0].note).toMatch(/02:30 does not exist/)
+    const parsed = await json(['parse', '2027-01-01T00:00Z', ...zone])
+    expect(parsed).toMatchObject({
+      instant: '2027-01-01T00:00:00.000Z',
+      unix: 1_798_761_600,
+      timezone: 'Europe/Rome',
+    })
+  })
+
+  it('has nothing to export or back up', async () => {
+    expect(await wakeful(['export'])).toMatchObject({ code: 1, stdout: '' })
+    expect(await wakeful(['backup', join(dir, 'copy.db')])).toMatchObject({ code: 1, stdout: '' })
+  })
+})
+
+describe('the whole store', () => {
+  const payload = '{"big":12345678901234567890}'
+  beforeEach(async () => {
+    await wakeful(['set', '--delay', '1h', '--payload', payload])
+  })
+
+  it('is exported to stdout or a file, and imported from either', async () => {
+    const file = join(dir, 'out.jsonl')
+    const list = await wakeful(['list', '--json'])
+    const { stdout } = await wakeful(['export'])
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => Object.keys(JSON.parse(line))[0]),
+    ).toEqual(['wakeful', 'alarm', 'end'])
+    expect(await json(['export', '--out', file])).toEqual({ file, lines: 3 })
+    const copy = ['--db', join(dir, 'copy.db')]
+    expect((await wakeful(['import', file, ...copy])).stdout).toBe('1 imported\n')
+    expect((await wakeful(['import', ...copy, '--json'], stdout)).stdout).toBe('{"imported":0,"known":1}\n')
+    expect((await wakeful(['list', '--json', ...copy])).stdout).toBe(list.stdout)
+  })
+
+  it('takes no import that is none, or that breaks off', async () => {
+    const [first, alarm] = (await wakeful(['export'])).stdout.split('\n')
+    for (const input of ['junk', `${alarm}\n`, `${first}\n${alarm}\n`]) {
+      const { code, stdout, stderr } = await wakeful(['import', '--db', join(dir, 'copy.db')], input)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toMatch(/not JSON|no export|breaks off/)
+    }
+    const missing = await wakeful(['import', join(dir, 'missing')])
+    expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no file') })
+  })
+
+  it('is backed up, and never over a file by accident', async () => {
+    const file = join(dir, 'copy.db')
+    expect((await wakeful(['backup', file])).stdout).toBe(`backed up to ${file}\n`)
+    expect((await wakeful(['list', '--json', '--db', file])).stdout).toContain(payload)
+    expect(await wakeful(['backup', file])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--force'),
+    })
+    expect(await json(['backup', file, '--force'])).toEqual({ file })
+  })
+
+  it('is migrated, or the SQL for it printed', async () => {
+    const fresh = ['--db', join(dir, 'fresh.db')]
+    expect((await wakeful(['migrate', '--sql', ...fresh])).stdout).toMatch(
+      /^-- 1 [\s\S]*CREATE TABLE wakeful_/,
+    )
+    expect((await wakeful(['migrate', ...fresh])).stdout).toMatch(/^migrated from version 0 to \d+\n$/)
+    expect((await wakeful(['migrate', ...fresh])).stdout).toMatch(/^the schema is up to date/)
+    expect((await wakeful(['migrate', '--sql', ...fresh])).stdout).toBe('-- the schema is up to date\n')
+  })
+
+  it('is examined, and what is wrong answers 1', async () => {
+    const { code, stdout } = await wakeful(['doctor'])
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^ok {4}integrity: ok$/m)
+    expect(stdout).toMatch(/^FAIL {2}clock of pool cli: nobody runs it, 1 pending\n {6}start a process/m)
+    await wakeful(['reset', '--yes'])
+    expect(await json(['doctor'])).toMatchObject({ ok: true })
+  })
+})

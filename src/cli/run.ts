@@ -1,0 +1,38 @@
+import { CommanderError } from 'commander'
+import { failureOf, failureText } from './failure.ts'
+import { buildProgram } from './program.ts'
+import type { Shell } from './shell.ts'
+
+/** Runs one command and answers the exit code: 0 done, 1 failed, 2 bad usage. */
+export async function run(argv: readonly string[], shell: Shell): Promise<0 | 1 | 2> {
+  const { stderr } = shell.terminal
+  const program = buildProgram(shell)
+  if (argv.length === 0) {
+    stderr.write(program.helpInformation())
+    return 2
+  }
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+    return shell.exitCode
+  } catch (thrown) {
+    // Help and version end this way too.
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
+    const failure = failureOf(thrown)
+    const json = asksForJson(argv)
+    stderr.write(`${failureText(failure, json)}\n`)
+    if (thrown instanceof CommanderError && !json) stderr.write(`${helpHint(argv, shell)}\n`)
+    return failure.exitCode
+  }
+}
+
+/** Known even where the arguments could not be read. */
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return (end === -1 ? argv : argv.slice(0, end)).includes('--json')
+}
+
+function helpHint(argv: readonly string[], shell: Shell): string {
+  const name = argv.find((word) => /^[a-z]+$/.test(word))
+  const known = buildProgram(shell).commands.some((command) => command.name() === name)
+  return `try: ${shell.invocation} ${known ? `${name} ` : ''}--help`
+}

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { readSetFlags } from './set-arguments.ts'
+
+it('goes to serve where no target is named', () => {
+  expect(readSetFlags({ message: 'hi' })).toEqual({
+    message: 'hi',
+    target: { handler: 'print', pool: 'cli' },
+  })
+})
+
+it('reads every kind of target', () => {
+  expect(readSetFlags({ target: 'remind' }).target).toBe('remind')
+  expect(readSetFlags({ target: 'remind', pool: 'jobs' }).target).toEqual({ handler: 'remind', pool: 'jobs' })
+  expect(readSetFlags({ target: '{"event":true}' }).target).toEqual({ event: true })
+  expect(readSetFlags({ target: 'https://example.com/x' }).target).toEqual({
+    webhook: 'https://example.com/x',
+  })
+  expect(readSetFlags({ event: true, onFailure: 'mourn' })).toEqual({
+    target: { event: true },
+    onFailure: 'mourn',
+  })
+})
+
+it('turns durations of the backoff into milliseconds', () => {
+  expect(readSetFlags({ event: true, backoffBase: '2s', backoffCap: '1m' }).backoff).toEqual({
+    baseMs: 2000,
+    capMs: 60_000,
+  })
+  expect(readSetFlags({ event: true, backoffCap: '1m' }).backoff).toEqual({ capMs: 60_000 })
+})
+
+it.each([
+  [{ event: true, target: 'remind' }, /--event is the target already/],
+  [{ pool: 'jobs' }, /name it with --target/],
+  [{ target: '{oops' }, /not JSON/],
+  [{ target: ' ' }, /is empty/],
+  [{ backoffBase: 'soon' }, /--backoff-base: .*not a duration/],
+])('refuses %j', (flags, message) => {
+  expect(() => readSetFlags(flags)).toThrow(message)
+})

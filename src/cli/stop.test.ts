@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import { Stop } from './stop.ts'
+import type { Terminal } from './terminal.ts'
+
+it('asks once, takes no echo for a second Ctrl-C, and then ends at once', async () => {
+  const clock = { ms: 0 }
+  const exits: number[] = []
+  let send = () => {}
+  const terminal = {
+    monotonic: () => clock.ms,
+    exit: (code: number) => exits.push(code),
+    onSignal(listener: () => void) {
+      send = listener
+      return () => {}
+    },
+  }
+  const stop = new Stop(terminal as unknown as Terminal)
+  expect(stop.signal.aborted).toBe(false)
+  send()
+  await stop.asked
+  expect(stop.signal.aborted).toBe(true)
+  clock.ms = 20
+  send()
+  expect(exits).toEqual([])
+  clock.ms = 1000
+  send()
+  expect(exits).toEqual([1])
+  stop.forget()
+})

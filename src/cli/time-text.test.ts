@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { localTime, relativeTime, span } from './time-text.ts'
+
+it.each([
+  ['2026-11-15T08:00:00.000Z', 'Europe/Rome', '2026-11-15 09:00:00 +01:00'],
+  ['2026-07-15T23:30:00.000Z', 'Europe/Rome', '2026-07-16 01:30:00 +02:00'],
+  ['2026-11-15T08:00:00.999Z', 'UTC', '2026-11-15 08:00:00 +00:00'],
+  ['9999-12-31T23:59:59.999Z', 'Asia/Kolkata', '10000-01-01 05:29:59 +05:30'],
+  ['1970-01-01T00:00:00.000Z', 'America/St_Johns', '1969-12-31 20:30:00 -03:30'],
+])('shows %s in %s as %s', (instant, zone, shown) => {
+  expect(localTime(new Date(instant), zone)).toBe(shown)
+})
+
+it.each([
+  [0, '0ms'],
+  [999, '999ms'],
+  [1500, '2s'],
+  [59_999, '1m'],
+  [90_000, '1m 30s'],
+  [3_599_999, '1h'],
+  [12_000_000, '3h 20m'],
+  [86_399_999, '1d'],
+  [187_200_000, '2d 4h'],
+  [86_400_000 * 800, '2y'],
+])('says %i ms as %s', (ms, shown) => {
+  expect(span(ms)).toBe(shown)
+})
+
+it('says how far an instant is', () => {
+  const now = 1_800_000_000_000
+  expect(relativeTime(new Date(now + 10_800_000), now)).toBe('in 3h')
+  expect(relativeTime(new Date(now - 5000), now)).toBe('5s ago')
+  expect(relativeTime(new Date(now + 100), now)).toBe('now')
+})
+
+it('refuses a zone this machine does not know', () => {
+  expect(() => localTime(new Date(0), 'Mars/Olympus')).toThrow(/not a timezone/)
+})

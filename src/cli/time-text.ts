@@ -1,0 +1,78 @@
+import { WakefulError } from '../error.ts'
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const
+const DAYS_PER_YEAR = 365.25
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+/** The instant on the zone's wall clock with its offset: `2026-11-15 09:00:00 +01:00`. */
+export function localTime(at: Date, zone: string): string {
+  const part = partsOf(at, zone)
+  const offset = part('timeZoneName').slice(3) || '+00:00'
+  const date = `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`
+  return `${date} ${part('hour')}:${part('minute')}:${part('second')} ${offset}`
+}
+
+/** How far an instant is from now, in at most two units: `in 3h 20m`, `5s ago`, `now`. */
+export function relativeTime(at: Date, now: number): string {
+  const distance = at.getTime() - now
+  if (Math.abs(distance) < 1000) return 'now'
+  return distance > 0 ? `in ${span(distance)}` : `${span(-distance)} ago`
+}
+
+/** A span of time, rounded to its two largest units: `2d 4h`, `1m 30s`, `250ms`. */
+export function span(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)}ms`
+  const years = Math.floor(ms / (86_400_000 * DAYS_PER_YEAR))
+  if (years >= 2) return `${years}y`
+  for (const [index, [name, size]] of UNITS.entries()) {
+    const finer = UNITS[index + 1]
+    const rounded = finer === undefined ? Math.round(ms / size) * size : Math.round(ms / finer[1]) * finer[1]
+    if (rounded < size) continue
+    const count = Math.floor(rounded / size)
+    const rest = finer === undefined ? 0 : Math.round((rounded - count * size) / finer[1])
+    return rest === 0 ? `${count}${name}` : `${count}${name} ${rest}${finer![0]}`
+  }
+  return '1s'
+}
+
+/** The zone of this machine, in which times are shown where nothing else was asked for. */
+export function systemZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
+function partsOf(at: Date, zone: string): (type: Intl.DateTimeFormatPartTypes) => string {
+  const parts = new Map(
+    formatOf(zone)
+      .formatToParts(at)
+      .map((part) => [part.type, part.value]),
+  )
+  return (type) => parts.get(type) ?? ''
+}
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone)
+  if (known !== undefined) return known
+  try {
+    const made = new Intl.DateTimeFormat('en-GB', {
+      timeZone: zone,
+      calendar: 'iso8601',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      hourCycle: 'h23',
+      timeZoneName: 'longOffset',
+    })
+    formats.set(zone, made)
+    return made
+  } catch (cause) {
+    throw new WakefulError('invalid_timezone', `'${zone}' is not a timezone this machine knows`, { cause })
+  }
+}

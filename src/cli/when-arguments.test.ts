@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest'
+import { readSince, readWhen } from './when-arguments.ts'
+
+it('takes the words as they are, quoted or not', () => {
+  expect(readWhen(['tomorrow at 9am'], {})).toBe('tomorrow at 9am')
+  expect(readWhen(['in', '10', 'minutes'], {})).toBe('in 10 minutes')
+})
+
+it('takes what the options say, with their bounds', () => {
+  expect(readWhen([], { cron: '0 9 * * *', count: 3 })).toEqual({ cron: '0 9 * * *', count: 3 })
+  expect(readWhen([], { every: '5m', start: '2027-01-01T00:00Z', misfire: 'skip' })).toEqual({
+    every: '5m',
+    start: '2027-01-01T00:00Z',
+    misfire: 'skip',
+  })
+  expect(readWhen([], { unix: '1799999999.5' })).toEqual({ unix: 1_799_999_999.5 })
+  expect(readWhen([], { delay: '10m' })).toEqual({ delay: '10m' })
+  expect(readWhen(['at noon'], { misfire: 'skip' })).toEqual({ at: 'at noon', misfire: 'skip' })
+})
+
+it('refuses none and more than one', () => {
+  expect(() => readWhen([], {})).toThrow(/say when/)
+  expect(() => readWhen(['tomorrow'], { cron: '@daily' })).toThrow(/not by 'tomorrow' and --cron/)
+  expect(() => readWhen([], { unix: 'soon' })).toThrow(/not a number of seconds/)
+})
+
+it.each([
+  ['1736882445', /--unix 1736882445/],
+  ['0 9 * * 1-5', /--cron '0 9 \* \* 1-5'/],
+  ['*/5 * * * *', /--cron/],
+  ['@daily', /--cron '@daily'/],
+])('points from %s to the option that was meant', (text, hint) => {
+  expect(() => readWhen([text], {})).toThrow(hint)
+})
+
+it('lists since seconds of 1970, so long ago, or what words say', () => {
+  const now = 1_800_000_000_000
+  expect(readSince('1709395200', now)).toEqual({ unix: 1_709_395_200 })
+  expect(readSince('2h', now)).toEqual(new Date(now - 7_200_000))
+  expect(readSince('2026-11-01T00:00Z', now)).toBe('2026-11-01T00:00Z')
+})

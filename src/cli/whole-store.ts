@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs'
+import type { Command } from 'commander'
+import { WakefulError } from '../error.ts'
+import { fileOf, type Globals, storeUrl } from './globals.ts'
+import { Output } from './output.ts'
+import type { Shell } from './shell.ts'
+
+/** A store as a whole, for the commands that work on all of it. */
+export interface WholeStore {
+  readonly url: string
+  readonly out: Output
+}
+
+/** The store that was asked for; `existing` refuses to make one where there is none. */
+export function wholeStore(shell: Shell, command: Command, need: 'any' | 'existing'): WholeStore {
+  const globals: Globals = command.optsWithGlobals()
+  const url = storeUrl(globals, shell.terminal.env)
+  const file = fileOf(url)
+  if (need === 'existing' && file !== null && !existsSync(file)) {
+    throw new WakefulError(
+      'store_unavailable',
+      `there is no store at ${file}; --db or WAKEFUL_DB names another`,
+    )
+  }
+  return { url, out: new Output(shell.terminal, globals.json === true) }
+}

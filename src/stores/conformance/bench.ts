@@ -1,0 +1,224 @@
+import {
+  type Alarm,
+  buildAlarm,
+  type Change,
+  type Context,
+  cancel,
+  DEFAULT_LIMITS,
+  DEFAULTS,
+  type Delivery,
+  firstTimer,
+  idMaker,
+  type Scope,
+  type SetOptions,
+  type Snapshot,
+  type State,
+  stateOf,
+  type Target,
+  triage,
+} from '../../alarm/index.ts'
+import { resolveWhen, type When } from '../../time/index.ts'
+import type {
+  HeldTimers,
+  Lease,
+  LogEvent,
+  SetAnswer,
+  SetRequest,
+  Settled,
+  Store,
+  Taken,
+  Taking,
+} from '../store.ts'
+import type { Examinee } from './conformance-case.ts'
+import type { SteppedClock } from './stepped-clock.ts'
+
+/** Whose alarms a case is about where it does not say. */
+export const ANN: Scope = { tenant: 'acme', owner: 'ann' }
+/** Others, who must never see Ann's: the same tenant's other owner, and the same owner of another tenant. */
+export const OTHERS: readonly Scope[] = [
+  { tenant: 'acme', owner: 'bob' },
+  { tenant: 'zeta', owner: 'ann' },
+]
+
+/** What a delivery came to, without its times. */
+export type Came = 'delivered' | 'failed' | 'released' | 'lost'
+
+const POOLS = ['app', 'wakeful']
+const GRACE_MS = 60_000
+const NONE_HELD: HeldTimers = { size: 0, has: () => false }
+
+/** Where a case works: a store under examination, what an engine and a library would do with it, and the time. */
+export class Bench {
+  readonly store: Store
+  readonly clock: SteppedClock
+  readonly skip: (reason: string) => never
+  readonly #examinee: Examinee
+  readonly #peers: Store[] = []
+  readonly #makeId = idMaker((bytes) => crypto.getRandomValues(bytes))
+  /** Whether this process has the handler of a target. */
+  canRun: (target: Target) => boolean = () => true
+  /** Set by cases that prune: lifetime figures then stay above what is left to count. */
+  hasPruned = false
+
+  constructor(examinee: Examinee, clock: SteppedClock, skip: (reason: string) => never) {
+    this.store = examinee.store
+    this.#examinee = examinee
+    this.clock = clock
+    this.skip = skip
+  }
+
+  get now(): number {
+    return this.clock.now()
+  }
+
+  context = (): Context => {
+    const { now } = this
+    return { now, random: () => 0, newId: () => this.#makeId(now) }
+  }
+
+  /** Another process on the same rows; skips the case where there can be none. */
+  async peer(): Promise<Store> {
+    const { peer } = this.#examinee
+    if (typeof peer === 'string') return this.skip(peer)
+    const store = await peer()
+    this.#peers.push(store)
+    return store
+  }
+
+  /** Skips the case where the store has no transactions for handlers. */
+  needTransact(): void {
+    const { transact } = this.#examinee
+    if (transact !== true) this.skip(transact)
+  }
+
+  async close(): Promise<void> {
+    for (const store of [...this.#peers, this.store]) await store.close()
+  }
+
+  /** What the library hands to the store for a set. */
+  request(when: When, options: SetOptions = {}, scope: Scope = ANN): SetRequest {
+    const resolved = resolveWhen(when, { now: this.now, timezone: 'UTC' })
+    const alarm = buildAlarm(scope, resolved, { target: 'remind', ...options }, this.now, {
+      limits: DEFAULT_LIMITS,
+      defaults: DEFAULTS,
+      target: targetOf,
+      newId: () => this.#makeId(this.now),
+    })
+    return { alarm, timer: firstTimer(alarm, resolved.first) }
+  }
+
+  async set(when: When, options: SetOptions = {}, scope: Scope = ANN): Promise<SetAnswer> {
+    const [answer] = await this.store.set([this.request(when, options, scope)], this.context())
+    return answer!
+  }
+
+  /** Sets an alarm and answers its id. */
+  async alarm(when: When, options: SetOptions = {}, scope: Scope = ANN): Promise<string> {
+    return (await this.set(when, options, scope)).snapshot.alarm.id
+  }
+
+  async get(id: string, scope: Scope = ANN): Promise<Snapshot> {
+    const snapshot = await this.store.get(scope, { id })
+    if (snapshot === null) throw new Error(`the store has no alarm ${id}`)
+    return snapshot
+  }
+
+  async state(id: string, scope: Scope = ANN): Promise<State> {
+    const { alarm, timers, outcome } = await this.get(id, scope)
+    return stateOf(alarm, timers, outcome)
+  }
+
+  /** Edits one alarm by a pure decision, as the library does; answers whether it was found. */
+  async edit(
+    id: string,
+    decide: (snapshot: Snapshot, context: Context) => Change,
+    scope: Scope = ANN,
+  ): Promise<boolean> {
+    const context = this.context()
+    const which = { id }
+    const { answers } = await this.store.edit(
+      scope,
+      which,
+      (found) => ({ change: decide(found, context), answer: null }),
+      context,
+    )
+    return answers.length === 1
+  }
+
+  async cancel(id: string, scope: Scope = ANN) {
+    const context = this.context()
+    const decide = (found: Snapshot) => {
+      const { change, outcome } = cancel(found, context)
+      return { change, answer: outcome }
+    }
+    return (await this.store.edit(scope, { id }, decide, context)).answers[0]
+  }
+
+  own(owner = 'one', pools: readonly string[] = POOLS, store = this.store): Promise<Lease[]> {
+    return store.own(owner, pools, this.context())
+  }
+
+  take(
+    leases: readonly Lease[],
+    options: { limit?: number; held?: HeldTimers } = {},
+    store = this.store,
+  ): Promise<Taken> {
+    const context = this.context()
+    return store.take(leases, {
+      context,
+      limit: options.limit ?? 100,
+      held: options.held ?? NONE_HELD,
+      triage: (found) => {
+        const facts = {
+          graceMs: GRACE_MS,
+          canRun: this.canRun(found.alarm.target),
+          openCount: found.openCount,
+        }
+        return triage(found, facts, context)
+      },
+    })
+  }
+
+  /** Takes what is due, which must be one. */
+  async takeOne(leases: readonly Lease[]): Promise<Taking> {
+    const { takings } = await this.take(leases)
+    if (takings.length !== 1) throw new Error(`one occurrence should have been due, not ${takings.length}`)
+    return takings[0]!
+  }
+
+  delivery(came: Came, error = 'no luck'): Delivery {
+    const times = { firedAt: this.now, endedAt: this.now }
+    if (came === 'delivered') return { kind: 'delivered', ...times, report: null }
+    return came === 'failed' ? { kind: 'failed', ...times, error } : { kind: came }
+  }
+
+  /** Writes what came of takings, and lands their flights. */
+  settle(takings: Taking | readonly Taking[], came: Came, store = this.store): Promise<Settled> {
+    const all = Array.isArray(takings) ? (takings as readonly Taking[]) : [takings as Taking]
+    const settlements = all.map(({ lease, alarm, timer }) => ({
+      lease,
+      alarm,
+      timer,
+      delivery: this.delivery(came),
+    }))
+    const flights = [...new Set(all.map(({ flight }) => flight))]
+    return store.settle(settlements, flights, this.context())
+  }
+
+  events(id?: string, scope: Scope = ANN): Promise<LogEvent[]> {
+    const query = { after: 0, limit: 10_000 }
+    return this.store.events(scope, id === undefined ? query : { ...query, alarmId: id })
+  }
+
+  async types(id: string): Promise<string[]> {
+    return (await this.events(id)).map(({ type }) => type)
+  }
+}
+
+/** Handlers by name in the pool `app`, `{ event: true }`, and `{ handler, pool }`. */
+function targetOf(spec: unknown): Alarm['target'] {
+  if (typeof spec === 'string') return { kind: 'handler', name: spec, pool: 'app' }
+  const { handler, pool = 'app' } = spec as { handler?: string; pool?: string }
+  if (handler === undefined) return { kind: 'event', name: 'event', pool: 'wakeful' }
+  return { kind: 'handler', name: handler, pool }
+}

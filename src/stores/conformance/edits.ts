@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import {
+  amend,
+  type Change,
+  type Context,
+  cancel,
+  fireNow,
+  occurrenceId,
+  pause,
+  replace,
+  report,
+  resume,
+  retry,
+  type Snapshot,
+  skipNext,
+} from '../../alarm/index.ts'
+import type { Selector } from '../store.ts'
+import { ANN, type Bench, OTHERS } from './bench.ts'
+import { casesOf } from './conformance-case.ts'
+
+type Verb = (snapshot: Snapshot, context: Context) => Change
+
+const VERBS: Readonly<Record<string, Verb>> = {
+  cancel: (snapshot, context) => cancel(snapshot, context).change,
+  pause,
+  resume,
+  skipNext,
+  fireNow,
+  retry,
+  complete: (snapshot, context) => report(snapshot, { ok: true, text: 'x' }, context),
+  reschedule: (snapshot, context) =>
+    replace(snapshot, { alarm: snapshot.alarm, first: context.now + 5 }, 'reschedule', context),
+  amend: (snapshot, context) => amend(snapshot, { label: 'theirs' }, context),
+}
+
+/** What edits read, decide and write. */
+export const editCases = casesOf('edits', {
+  async 'no verb reaches another owner’s alarm: not yours is not found (isolated)'(bench) {
+    const id = await bench.alarm({ every: '1h' }, { key: 'k', subject: 's' })
+    const before = [await bench.get(id), await bench.events()]
+    for (const other of OTHERS) {
+      for (const verb of Object.values(VERBS)) assert.equal(await bench.edit(id, verb, other), false)
+      const selectors: Selector[] = [
+        { key: 'k' },
+        { ids: [id] },
+        { subject: 's', limit: 9 },
+        { pending: true, limit: 9 },
+      ]
+      for (const which of selectors) {
+        const { answers, next } = await bench.store.edit(other, which, changeNothing, bench.context())
+        assert.deepEqual({ answers, next }, { answers: [], next: null })
+      }
+      assert.deepEqual((await bench.store.list(other, { order: 'newest', limit: 9 })).items, [])
+      assert.deepEqual((await bench.store.list(other, { order: 'due', limit: 9 })).items, [])
+      assert.deepEqual(await bench.events(id, other), [])
+      assert.equal((await bench.store.stats(other)).total, 0)
+    }
+    assert.deepEqual([await bench.get(id), await bench.events()], before)
+  },
+
+  async 'a decision that refuses changes nothing, and not those of the same moment'(bench) {
+    const [one, two] = [await bench.alarm({ delay: '1h' }), await bench.alarm({ delay: '1h' })]
+    const refusal = new Error('no')
+    const refuse = () => {
+      throw refusal
+    }
+    const [refused, paused] = await Promise.allSettled([bench.edit(one, refuse), bench.edit(two, pause)])
+    assert.equal(refused.status === 'rejected' && refused.reason, refusal)
+    assert.equal(paused.status, 'fulfilled')
+    assert.deepEqual([await bench.state(one), await bench.state(two)], ['active', 'paused'])
+  },
+
+  async 'an edit of many is all or nothing'(bench) {
+    const ids = [await bench.alarm({ delay: '1h' }), await bench.alarm({ delay: '1h' })]
+    const context = bench.context()
+    let decided = 0
+    const second = (snapshot: Snapshot) => {
+      decided += 1
+      if (decided === 2) throw new Error('no')
+      return { change: pause(snapshot, context), answer: null }
+    }
+    await assert.rejects(bench.store.edit(ANN, { ids }, second, context), /no/)
+    for (const id of ids) assert.equal(await bench.state(id), 'active')
+  },
+
+  async 'selects by ids in their order, and leaves out what is not there'(bench) {
+    const ids = [await bench.alarm({ delay: '1h' }), await bench.alarm({ delay: '1h' })]
+    const which = { ids: [ids[1]!, 'nobody', ids[0]!] }
+    const { answers, next } = await bench.store.edit(ANN, which, nameIt, bench.context())
+    assert.deepEqual({ answers, next }, { answers: [ids[1], ids[0]], next: null })
+  },
+
+  async 'selects all of a subject, and all that is pending, in bounded pieces'(bench) {
+    const ids = await many(bench, 7, { subject: 's' })
+    await many(bench, 2, { subject: 't' })
+    await bench.cancel(ids[3]!)
+    const pending = ids.filter((_, i) => i !== 3)
+    assert.deepEqual(await walk(bench, (after) => ({ subject: 's', limit: 3, ...after })), ids)
+    const walked = await walk(bench, (after) => ({ pending: true, limit: 3, ...after }))
+    assert.deepEqual(walked.slice(0, 6), pending)
+    assert.equal(walked.length, 8)
+  },
+
+  async 'an edit grows updatedAt even within one millisecond'(bench) {
+    const id = await bench.alarm({ every: '1h' })
+    const seen = [(await bench.get(id)).alarm.updatedAt]
+    for (const verb of [pause, resume, skipNext, VERBS.amend!]) {
+      await bench.edit(id, verb)
+      seen.push((await bench.get(id)).alarm.updatedAt)
+    }
+    assert.ok(
+      seen.every((at, i) => i === 0 || at > seen[i - 1]!),
+      seen.join(' '),
+    )
+  },
+
+  async 'a paused alarm is not taken; a recurring one logs what it skipped when it resumes'(bench) {
+    const leases = await bench.own()
+    const once = await bench.alarm({ delay: '1m' })
+    const recurring = await bench.alarm({ every: '10m' })
+    for (const id of [once, recurring]) await bench.edit(id, pause)
+    bench.clock.step(35 * 60_000)
+    assert.deepEqual((await bench.take(leases)).takings, [])
+    for (const id of [once, recurring]) await bench.edit(id, resume)
+    const taking = await bench.takeOne(leases)
+    assert.equal(taking.alarm.id, once)
+    await bench.settle(taking, 'delivered')
+    const skipped = (await bench.events(recurring)).find(({ type }) => type === 'alarm.skipped')!
+    const { reason, count } = JSON.parse(skipped.data)
+    assert.deepEqual({ reason, count }, { reason: 'paused', count: 3 })
+    assert.equal((await bench.get(recurring)).timers[0]!.wakeAt, bench.now + 5 * 60_000)
+  },
+
+  async 'a rescheduled alarm fires at its new time only'(bench) {
+    const leases = await bench.own()
+    const id = await bench.alarm({ delay: '1m' })
+    const first = bench.now + 120_000
+    await bench.edit(id, (snapshot, context) => {
+      const rule = { kind: 'once' as const, at: first, timezone: 'UTC' }
+      return replace(snapshot, { alarm: { ...snapshot.alarm, rule }, first }, 'reschedule', context)
+    })
+    bench.clock.step(60_000)
+    assert.deepEqual((await bench.take(leases)).takings, [])
+    bench.clock.step(60_000)
+    assert.equal((await bench.takeOne(leases)).timer.scheduledFor, first)
+  },
+
+  async 'an alarm that gets a target of another pool is run by that pool'(bench) {
+    const id = await bench.alarm({ delay: '1m' })
+    const target = { kind: 'handler', name: 'other', pool: 'elsewhere' }
+    await bench.edit(id, (snapshot, context) => amend(snapshot, { target }, context))
+    bench.clock.step(60_000)
+    assert.deepEqual((await bench.take(await bench.own('one', ['app']))).takings, [])
+    assert.equal((await bench.takeOne(await bench.own('one', ['elsewhere']))).alarm.target.name, 'other')
+  },
+
+  async 'an occurrence asked for by hand comes beside the rule’s own, under its own name'(bench) {
+    const leases = await bench.own()
+    const id = await bench.alarm({ every: '1h' })
+    bench.clock.step(3_600_000)
+    await bench.edit(id, fireNow)
+    const { takings } = await bench.take(leases)
+    assert.equal(new Set(takings.map(({ alarm, timer }) => occurrenceId(alarm, timer))).size, 2)
+    await bench.settle(takings, 'delivered')
+    assert.deepEqual(await bench.types(id), ['alarm.fired', 'alarm.fired'])
+    assert.equal((await bench.get(id)).timers.length, 1)
+  },
+
+  async 'what failed is tried again as a new occurrence with a fresh budget'(bench) {
+    const leases = await bench.own()
+    const id = await bench.alarm({ delay: '1s' }, { maxFailures: 1 })
+    bench.clock.step(1000)
+    const first = await bench.takeOne(leases)
+    await bench.settle(first, 'failed')
+    await bench.edit(id, retry)
+    const second = await bench.takeOne(leases)
+    assert.notEqual(occurrenceId(first.alarm, first.timer), occurrenceId(second.alarm, second.timer))
+    await bench.settle(second, 'delivered')
+    assert.equal(await bench.state(id), 'fired')
+  },
+})
+
+const changeNothing = () => ({ change: {}, answer: null })
+const nameIt = ({ alarm }: Snapshot) => ({ change: {}, answer: alarm.id })
+
+async function many(bench: Bench, count: number, options: { subject: string }): Promise<string[]> {
+  const ids: string[] = []
+  for (let i = 0; i < count; i++) ids.push(await bench.alarm({ delay: '1h' }, options))
+  return ids
+}
+
+/** Walks a selection piece by piece, each no longer than asked. */
+async function walk(bench: Bench, which: (after: { after?: number }) => Selector): Promise<string[]> {
+  const ids: string[] = []
+  for (let next: number | null = 0; next !== null; ) {
+    const edited = await bench.store.edit(ANN, which({ after: next }), nameIt, bench.context())
+    assert.ok(edited.answers.length <= 3)
+    ids.push(...(edited.answers as string[]))
+    next = edited.next
+  }
+  return ids
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { type Bucket, bucketOf, isEnd, type Scope, type Snapshot, stateOf } from '../../alarm/index.ts'
+import type { LogEvent } from '../store.ts'
+import { ANN, type Bench, OTHERS } from './bench.ts'
+
+/** How an occurrence ends, and what its report came to: at most one of each. */
+const ENDS = ['alarm.fired', 'alarm.skipped', 'schedule.ticked', 'timer.due_time_reached']
+const JUDGEMENTS = ['alarm.completed', 'alarm.timed_out', 'alarm.failed']
+
+/** Checks what must hold of any store at any time, whatever the case did. */
+export async function assertInvariants(bench: Bench): Promise<void> {
+  for (const scope of [ANN, ...OTHERS]) {
+    const all = await everyAlarm(bench, scope)
+    await assertFigures(bench, scope, all)
+    for (const snapshot of all) assertTimers(snapshot)
+    assertRecordedOnce(await bench.events(undefined, scope))
+  }
+}
+
+/** Reads all of one owner's alarms, page by page. */
+export async function everyAlarm(bench: Bench, scope: Scope): Promise<Snapshot[]> {
+  const all: Snapshot[] = []
+  let page = await bench.store.list(scope, { order: 'newest', limit: 50 })
+  all.push(...page.items)
+  while (page.next !== null) {
+    page = await bench.store.list(scope, { order: 'newest', limit: 50, after: page.next })
+    all.push(...page.items)
+  }
+  return all
+}
+
+/** The figures are kept as alarms move, and must equal counting them. */
+async function assertFigures(bench: Bench, scope: Scope, all: readonly Snapshot[]): Promise<void> {
+  const counted: Record<Bucket, number> = {
+    pending: 0,
+    fired: 0,
+    completed: 0,
+    failed: 0,
+    cancelled: 0,
+    timed_out: 0,
+  }
+  for (const { alarm, timers, outcome } of all) counted[bucketOf(stateOf(alarm, timers, outcome))] += 1
+  const { total, avgDurationMs, timedOut, ...stats } = await bench.store.stats(scope)
+  const figures = { ...stats, timed_out: timedOut }
+  if (bench.hasPruned) {
+    assert.deepEqual(
+      [figures.pending, figures.fired],
+      [counted.pending, counted.fired],
+      'figures of the living',
+    )
+    return
+  }
+  assert.deepEqual(figures, counted, 'the figures equal a recount')
+  assert.equal(total, all.length, 'the total equals a recount')
+  assert.ok(avgDurationMs === null || avgDurationMs >= 0, 'no duration is negative')
+}
+
+/** What lives has something to wait for, else it is lost; what ended has nothing, else it fires again. */
+function assertTimers({ alarm, timers, outcome }: Snapshot): void {
+  const state = stateOf(alarm, timers, outcome)
+  const current = timers.filter((timer) => timer.generation === alarm.generation)
+  if (isEnd(state)) assert.equal(current.length, 0, `an alarm that is ${state} has no timers`)
+  else assert.ok(current.length > 0, `an alarm that is ${state} has a timer`)
+  const due = current.filter((timer) => timer.kind === 'due')
+  assert.ok(due.length <= 1, 'an alarm has at most one timer for its next occurrence')
+}
+
+/**
+ * Promise: recorded-once. A delivery that a report calls failed may be tried again, and then ends once more; nothing
+ * else may.
+ */
+function assertRecordedOnce(events: readonly LogEvent[]): void {
+  const named = events.filter(({ occurrenceId }) => occurrenceId !== null)
+  for (const [occurrence, records] of Map.groupBy(named, ({ occurrenceId }) => occurrenceId!)) {
+    const types = records.map(({ type }) => type)
+    const story = `${occurrence}: ${types.join(', ')}`
+    let ends = 0
+    for (const type of types) {
+      if (type === 'alarm.attempt_failed') ends = 0
+      else if (ENDS.includes(type)) ends += 1
+      assert.ok(ends <= 1, `an occurrence ended twice: ${story}`)
+    }
+    assert.ok(types.filter((type) => JUDGEMENTS.includes(type)).length <= 1, `judged twice: ${story}`)
+  }
+}

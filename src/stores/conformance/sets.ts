@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { type Alarm, occurrenceId, rawJson, type SetOptions, stateOf } from '../../alarm/index.ts'
+import { ANN, OTHERS } from './bench.ts'
+import { casesOf } from './conformance-case.ts'
+
+const RAW = '{"b":1,"a":9007199254740993,"é":"\\\\u0000"}'
+
+const EVERYTHING: SetOptions = {
+  label: 'O\'Brien; DROP TABLE "alarms" -- %_\\',
+  message: 'line\n\ttab ‮rtl 🦊 é é',
+  conversationId: 'conversation/1',
+  key: 'a key',
+  idempotencyKey: 'once only',
+  subject: 'order:7',
+  correlationId: 'corr-1',
+  maxFailures: 7,
+  backoff: { baseMs: 10, capMs: 20 },
+  timeout: '9s',
+  ack: 'report',
+  completionTimeout: '11m',
+  overlap: 'queue',
+  priority: -100,
+  onFailure: { handler: 'bury', pool: 'dead' },
+  createdBy: 'ann@example.com',
+  createdVia: 'rest',
+}
+
+/** What a set writes, and when it writes nothing. */
+export const setCases = casesOf('sets', {
+  async 'gives every field back as it was given (verbatim)'(bench) {
+    const rules = [
+      { delay: '1h', misfire: 'skip' as const },
+      { every: '90m', count: 3 },
+      { cron: '0 9 * * 1-5', timezone: 'Europe/Rome' },
+    ]
+    for (const [i, when] of rules.entries()) {
+      const names = { key: `key ${i}`, idempotencyKey: `once ${i}` }
+      const request = bench.request(when, { ...EVERYTHING, ...names, payload: { n: i } })
+      await bench.store.set([request], bench.context())
+      const { alarm, timers } = await bench.get(request.alarm.id)
+      assert.deepEqual(pick(alarm, request.alarm), request.alarm)
+      assert.deepEqual(pick(timers[0]!, request.timer), request.timer)
+    }
+  },
+
+  async 'keeps a payload byte for byte (verbatim)'(bench) {
+    const texts = [RAW, '{ "spaces" : [ 1.0, 1e400, -0 ] }', '"\\ud83d\\ude00"', 'null', '""', '[]', '1e5']
+    for (const text of texts) {
+      const id = await bench.alarm({ delay: '1h' }, { payload: rawJson(text) })
+      assert.equal((await bench.get(id)).alarm.payload, text)
+    }
+    const none = await bench.alarm({ delay: '1h' })
+    assert.equal((await bench.get(none)).alarm.payload, null)
+  },
+
+  async 'hands the payload on to a delivery and to the log byte for byte (verbatim)'(bench) {
+    const leases = await bench.own()
+    await bench.alarm({ delay: '1s' }, { payload: rawJson(RAW) })
+    const id = await bench.alarm({ delay: '1s' }, { payload: rawJson(RAW), target: { event: true } })
+    bench.clock.step(1000)
+    assert.equal((await bench.takeOne(leases)).alarm.payload, RAW)
+    assert.ok((await bench.events(id))[0]!.data.includes(`"payload":${RAW}`))
+  },
+
+  async 'finds an alarm by each of its names, and by no one else’s (isolated)'(bench) {
+    const id = await bench.alarm({ delay: '1h' }, { key: 'k', idempotencyKey: 'i' })
+    for (const name of [{ id }, { key: 'k' }, { idempotencyKey: 'i' }]) {
+      assert.equal((await bench.store.get(ANN, name))?.alarm.id, id)
+      for (const other of OTHERS) assert.equal(await bench.store.get(other, name), null)
+    }
+    assert.equal(await bench.store.get(ANN, { id: 'k' }), null)
+  },
+
+  async 'keeps keys and idempotency keys apart by owner (isolated)'(bench) {
+    const ids = new Set<string>()
+    for (const scope of [ANN, ...OTHERS]) {
+      const { outcome, snapshot } = await bench.set({ delay: '1h' }, { key: 'k', idempotencyKey: 'i' }, scope)
+      assert.equal(outcome, 'created')
+      ids.add(snapshot.alarm.id)
+    }
+    assert.equal(ids.size, 3)
+  },
+
+  async 'answers a known idempotency key with the first alarm and changes nothing'(bench) {
+    const first = await bench.set({ delay: '1h' }, { idempotencyKey: 'i', label: 'first' })
+    const before = await bench.get(first.snapshot.alarm.id)
+    const again = await bench.set({ delay: '2h' }, { idempotencyKey: 'i', label: 'second' })
+    assert.deepEqual([again.outcome, again.snapshot.alarm.label], ['deduped', 'first'])
+    assert.deepEqual(await bench.get(first.snapshot.alarm.id), before)
+  },
+
+  async 'remembers an idempotency key as long as the alarm, also when it has ended'(bench) {
+    const id = await bench.alarm({ delay: '1h' }, { idempotencyKey: 'i' })
+    await bench.cancel(id)
+    const again = await bench.set({ delay: '2h' }, { idempotencyKey: 'i' })
+    assert.deepEqual([again.outcome, again.snapshot.alarm.id], ['deduped', id])
+    assert.equal(await bench.state(id), 'cancelled')
+  },
+
+  async 'takes the same idempotency key twice in one batch as one'(bench) {
+    const requests = ['1h', '2h', '3h'].map((delay) => bench.request({ delay }, { idempotencyKey: 'i' }))
+    const answers = await bench.store.set(requests, bench.context())
+    assert.deepEqual(
+      answers.map(({ outcome, snapshot }) => [outcome, snapshot.alarm.id]),
+      ['created', 'deduped', 'deduped'].map((outcome) => [outcome, requests[0]!.alarm.id]),
+    )
+  },
+
+  async 'takes the same idempotency key from callers of the same moment as one'(bench) {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => bench.set({ delay: '1h' }, { idempotencyKey: 'i' })),
+    )
+    assert.equal(new Set(answers.map(({ snapshot }) => snapshot.alarm.id)).size, 1)
+    assert.equal(answers.filter(({ outcome }) => outcome === 'created').length, 1)
+  },
+
+  async 'sets a known key again: same id, new time, a new generation'(bench) {
+    const id = await bench.alarm({ delay: '1h' }, { key: 'k', label: 'old' })
+    bench.clock.step(10)
+    const { outcome, snapshot } = await bench.set({ delay: '2h' }, { key: 'k', label: 'new' })
+    assert.deepEqual([outcome, snapshot.alarm.id, snapshot.alarm.label], ['replaced', id, 'new'])
+    const { alarm, timers } = await bench.get(id)
+    assert.deepEqual([alarm.generation, alarm.createdAt, timers.length], [2, bench.now - 10, 1])
+    assert.equal(timers[0]!.wakeAt, bench.now + 7_200_000)
+    assert.deepEqual(await bench.types(id), ['alarm.rescheduled'])
+  },
+
+  async 'takes the same key twice in one batch in order: the last one stands'(bench) {
+    const requests = ['1h', '3h', '2h'].map((delay) => bench.request({ delay }, { key: 'k', label: delay }))
+    const answers = await bench.store.set(requests, bench.context())
+    assert.deepEqual(
+      answers.map(({ outcome }) => outcome),
+      ['created', 'replaced', 'replaced'],
+    )
+    const { alarm, timers } = await bench.get(requests[0]!.alarm.id)
+    assert.deepEqual([alarm.label, alarm.generation, timers.length], ['2h', 3, 1])
+  },
+
+  async 'an ended alarm that is set again starts afresh: active, no failures, no result'(bench) {
+    const leases = await bench.own()
+    const id = await bench.alarm({ delay: '1s' }, { key: 'k', maxFailures: 1 })
+    bench.clock.step(1000)
+    await bench.settle(await bench.takeOne(leases), 'failed')
+    assert.equal(await bench.state(id), 'failed')
+    await bench.set({ delay: '1h' }, { key: 'k' })
+    const { alarm, timers, outcome } = await bench.get(id)
+    assert.deepEqual([stateOf(alarm, timers, outcome), outcome], ['active', null])
+  },
+
+  async 'names an occurrence anew after an upsert to the same instant'(bench) {
+    const at = new Date(bench.now + 3_600_000)
+    const ids = []
+    for (let i = 0; i < 2; i++) {
+      const { snapshot } = await bench.set({ at }, { key: 'k' })
+      ids.push(occurrenceId(snapshot.alarm, snapshot.timers[0]!))
+    }
+    assert.notEqual(ids[0], ids[1])
+  },
+
+  async 'writes a batch all or not at all'(bench) {
+    const good = bench.request({ delay: '1h' })
+    const clash = { ...bench.request({ delay: '1h' }), alarm: good.alarm }
+    await assert.rejects(bench.store.set([bench.request({ delay: '1h' }), good, clash], bench.context()))
+    assert.deepEqual((await bench.store.list(ANN, { order: 'newest', limit: 10 })).items, [])
+  },
+
+  async 'a refused set leaves those of the same moment alone'(bench) {
+    const good = bench.request({ delay: '1h' })
+    const sets = [[good], [good], [bench.request({ delay: '2h' })]]
+    const answers = await Promise.allSettled(sets.map((each) => bench.store.set(each, bench.context())))
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    )
+    assert.equal((await bench.store.stats(ANN)).total, 2)
+  },
+
+  async 'keeps every alarm that callers set at the same moment'(bench) {
+    const ids = await Promise.all(Array.from({ length: 300 }, (_, i) => bench.alarm({ delay: `${i + 1}m` })))
+    for (const id of ids) assert.equal((await bench.get(id)).timers.length, 1)
+    assert.equal((await bench.store.stats(ANN)).pending, 300)
+  },
+})
+
+/** The fields of one that the other has: a store may keep more beside them. */
+function pick<T extends object>(from: T, like: Partial<Alarm> | Partial<T>): object {
+  return Object.fromEntries(Object.keys(like).map((name) => [name, from[name as keyof T]]))
+}

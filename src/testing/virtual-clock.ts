@@ -1,0 +1,193 @@
+import { WakefulError } from '../error.ts'
+import { type Clock, formatInstant, parseDuration, parseInstant } from '../time/index.ts'
+
+/** A stretch of virtual time: a duration such as `'3 days'`, or milliseconds. */
+export type Stretch = string | number
+
+interface Pending {
+  readonly at: number
+  readonly fire: () => void
+}
+
+/** A store's write takes one turn of the event loop, and its answer another: this many without a question are rest. */
+const IDLE_TURNS = 3
+/** Work that never comes to rest is told, not waited for: a million turns are seconds of real time. */
+const TURNS_MAX = 1_000_000
+const UNTIL_MAX = '30d'
+
+/**
+ * A clock for tests: time passes only when it is told to, and then through every deadline in order. Between two
+ * deadlines it waits until what was woken has come to rest: no question asked of the clock for a few turns of the real
+ * event loop, and nothing in `hold`. It cannot know of other real waiting inside a handler (a socket, a `setTimeout`):
+ * wrap that in `hold`, else virtual time passes over it.
+ *
+ *     const clock = new VirtualClock('2030-01-01T00:00:00Z')
+ *     const wakeful = await open('sqlite::memory:', { clock })
+ *     await clock.advance('3 days')
+ */
+export class VirtualClock implements Clock {
+  #wall: number
+  #monotonic = 0
+  readonly #pending = new Map<number, Pending>()
+  #timers = 0
+  #questions = 0
+  #turned = false
+  readonly #holds = new Set<Promise<unknown>>()
+  #passing: Promise<unknown> = Promise.resolve()
+
+  /** Starts at this instant. */
+  constructor(start: Date | Temporal.Instant | string = '2030-01-01T00:00:00Z') {
+    this.#wall = parseInstant(start)
+  }
+
+  now(): number {
+    this.#questions += 1
+    return this.#wall
+  }
+
+  monotonic(): number {
+    this.#questions += 1
+    return this.#monotonic
+  }
+
+  setTimer(delayMs: number, fire: () => void): () => void {
+    this.#questions += 1
+    this.#timers += 1
+    const id = this.#timers
+    this.#pending.set(id, { at: this.#monotonic + Math.max(0, Math.ceil(delayMs)), fire })
+    return () => {
+      this.#questions += 1
+      this.#pending.delete(id)
+    }
+  }
+
+  /**
+   * A real turn of the event loop. Who turns again without having done anything in between is passing the last
+   * millisecond before a deadline turn by turn, which would never end here: that turn lasts until the next millisecond.
+   */
+  turn(): Promise<void> {
+    this.#questions += 1
+    if (this.#turned) return new Promise((resolve) => void this.setTimer(1, resolve))
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        this.#turned = true
+        // Runs before any write that is queued from here on: whoever writes comes back after it.
+        setImmediate(() => {
+          this.#turned = false
+        })
+        resolve()
+      })
+    })
+  }
+
+  /** Lets this much time pass, stepping through every deadline on the way. */
+  advance(by: Stretch): Promise<void> {
+    const ms = stretchMs(by)
+    if (!Number.isSafeInteger(ms) || ms < 0)
+      throw new WakefulError(
+        'invalid_time',
+        `cannot advance by ${by}: time passes forwards only; see jump for the wall clock`,
+      )
+    return this.#inTurn(() => this.#pass(this.#monotonic + ms))
+  }
+
+  /** Lets time pass until the wall clock reads this instant. */
+  advanceTo(instant: Date | Temporal.Instant | string): Promise<void> {
+    const to = parseInstant(instant)
+    return this.#inTurn(() => {
+      if (to >= this.#wall) return this.#pass(this.#monotonic + to - this.#wall)
+      const [there, here] = [formatInstant(to), formatInstant(this.#wall)]
+      throw new WakefulError('invalid_time', `cannot advance to ${there}: it is ${here} already; see jump`)
+    })
+  }
+
+  /** Sets the wall clock forward or back, as an operator would: no time passes, and no deadline comes nearer. */
+  jump(by: Stretch): void {
+    this.#wall += typeof by === 'string' && by.startsWith('-') ? -parseDuration(by.slice(1)) : stretchMs(by)
+  }
+
+  /** Lets time pass, deadline by deadline, until this promise has settled; answers with it. */
+  async until<T>(promise: Promise<T>, atMost: Stretch = UNTIL_MAX): Promise<T> {
+    let isOpen = true
+    const done = () => {
+      isOpen = false
+    }
+    promise.then(done, done)
+    await this.#inTurn(async () => {
+      const last = this.#monotonic + stretchMs(atMost)
+      await this.rest()
+      while (isOpen) {
+        const at = this.#earliest()?.at
+        if (at === undefined || at > last)
+          throw new Error(
+            `the promise has not settled, and ${at === undefined ? 'nothing' : 'too much'} is left to wait for`,
+          )
+        await this.#step(at)
+      }
+    })
+    return promise
+  }
+
+  /** Makes time stand still while real work is under way: `await clock.hold(fetch(url))`. */
+  hold<T>(work: Promise<T>): Promise<T> {
+    const held: Promise<unknown> = work.catch(() => {}).finally(() => this.#holds.delete(held))
+    this.#holds.add(held)
+    return work
+  }
+
+  /** Waits, without letting time pass, until everything that was woken has come to rest. */
+  async rest(): Promise<void> {
+    let idle = 0
+    for (let turns = 0; idle < IDLE_TURNS; turns++) {
+      if (turns > TURNS_MAX) throw new Error(`nothing comes to rest at ${formatInstant(this.#wall)}`)
+      const before = this.#questions
+      if (this.#holds.size > 0) await Promise.all(this.#holds)
+      await new Promise((resolve) => setImmediate(resolve))
+      idle = this.#questions === before && this.#holds.size === 0 ? idle + 1 : 0
+    }
+  }
+
+  /** One after the other, so that two that let time pass at once do not pull it from each other. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const passing = this.#passing.then(work)
+    this.#passing = passing.catch(() => {})
+    return passing
+  }
+
+  async #pass(to: number): Promise<void> {
+    await this.rest()
+    for (let next = this.#earliest(); next !== undefined && next.at <= to; next = this.#earliest())
+      await this.#step(next.at)
+    this.#moveTo(to)
+    await this.rest()
+  }
+
+  /** Goes to the next deadline and fires everything due there, each in the order it was asked for. */
+  async #step(at: number): Promise<void> {
+    this.#moveTo(at)
+    for (let due = this.#earliest(); due !== undefined && due.at <= at; due = this.#earliest()) {
+      this.#pending.delete(due.id)
+      due.fire()
+      // What this one woke may cancel the one after it.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await this.rest()
+  }
+
+  #moveTo(at: number): void {
+    this.#wall += at - this.#monotonic
+    this.#monotonic = at
+  }
+
+  #earliest(): (Pending & { readonly id: number }) | undefined {
+    let earliest: (Pending & { readonly id: number }) | undefined
+    for (const [id, pending] of this.#pending) {
+      if (earliest === undefined || pending.at < earliest.at) earliest = { ...pending, id }
+    }
+    return earliest
+  }
+}
+
+function stretchMs(by: Stretch): number {
+  return typeof by === 'number' ? by : parseDuration(by)
+}
