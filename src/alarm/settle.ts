@@ -66,8 +66,7 @@ export function settle(held: Held, delivery: Delivery, context: Context): Change
     case 'failed':
       return failed(held, delivery, context)
     case 'released':
-      // The move changes nothing but the version, so that no flight names it any more.
-      return alarm.cancelledAt === null ? { move: [{ id: timer.id }] } : dropped(held, 'cancelled', context)
+      return alarm.cancelledAt === null ? handedBack(alarm, timer) : dropped(held, 'cancelled', context)
     case 'lost':
       return alarm.cancelledAt === null ? lost(held, context) : dropped(held, 'cancelled', context)
   }
@@ -143,6 +142,12 @@ export function failed(held: Held, failure: Failure, context: Context): Change |
   const letter = deadLetter(alarm, timer, error, context)
   const events = [failedRecord(timer, error, attempt, context.now), ...(letter?.events ?? [])]
   return close(held, { outcome, events, ...(letter && { spawn: letter.spawn }) }, 'exhausted', context)
+}
+
+/** Its version grows, so that no flight names it any more; a pause that came meanwhile parks it. */
+function handedBack(alarm: Alarm, timer: Timer): Change {
+  if (alarm.pausedAt === null || timer.kind !== 'due') return { move: [{ id: timer.id }] }
+  return { move: [{ id: timer.id, wakeAt: null, waiting: 'paused' }] }
 }
 
 /** It may have been delivered and may not: tried again at once, counted so that a deadly handler ends some day. */

@@ -1,7 +1,7 @@
 import type { Delivery } from '../alarm/index.ts'
 import { errorText } from '../error.ts'
 import type { Taking } from '../stores/index.ts'
-import { type Courier, DeliveryFailure, type Errand } from '../targets/index.ts'
+import { type Courier, DeliveryFailure, type Errand, type Receipt } from '../targets/index.ts'
 import { type Clock, formatDuration } from '../time/index.ts'
 
 /** Why an attempt was broken off. */
@@ -64,11 +64,20 @@ export class Attempt implements Errand {
         cancelTimer()
         resolve(delivery)
       }
-      this.#courier.deliver(errand).then(
+      this.#deliver(errand).then(
         ({ report }) => done({ kind: 'delivered', firedAt: this.firedAt, endedAt: this.#endedAt(), report }),
         (thrown: unknown) => done(this.#failed(thrown)),
       )
     })
+  }
+
+  /** A target that throws at once fails like one that rejects. */
+  #deliver(errand: Errand): Promise<Receipt> {
+    try {
+      return this.#courier.deliver(errand)
+    } catch (thrown) {
+      return Promise.reject(thrown)
+    }
   }
 
   /** Ends the attempt from outside: its signal is aborted and what the target still says is not waited for. */

@@ -157,10 +157,12 @@ export class Crew {
     const { taking } = attempt
     const { lease, alarm, timer } = taking
     let failure: Delivery | null = null
+    let ran = false
     try {
       await store.transact(
         lease,
         async (tx) => {
+          ran = true
           const delivery = await attempt.run(within(attempt, tx))
           if (delivery.kind !== 'delivered') {
             failure = delivery
@@ -173,6 +175,8 @@ export class Crew {
       return null
     } catch (thrown) {
       if (failure !== null) return failure
+      // The store did not let it begin: no fault of the handler's.
+      if (!ran) return { kind: 'released' }
       const now = context().now
       return {
         kind: 'failed',

@@ -26,6 +26,7 @@ export interface EngineOptions {
   readonly onTrouble: (thrown: unknown) => void
 }
 
+const RELEASED_MAX = 5_000
 const TROUBLE_WAIT_MS_MIN = 50
 const TROUBLE_WAIT_MS_MAX = 5_000
 
@@ -41,6 +42,7 @@ export class Engine {
   #stopping = false
   #cancelBeat: (() => void) | null = null
   #beating: Promise<void> = Promise.resolve()
+  #taking = false
   #delivered = 0
 
   constructor(options: EngineOptions) {
@@ -75,7 +77,20 @@ export class Engine {
 
   /** Something may be due earlier than the loop waits for. */
   hint(wakeAt: number | null): void {
-    if (wakeAt === null || this.#nextWakeAt === null || wakeAt < this.#nextWakeAt) this.#alert.rouse()
+    // During a take it is not known yet what will be waited for, and the take may not have seen this.
+    const later = wakeAt !== null && this.#nextWakeAt !== null && wakeAt >= this.#nextWakeAt
+    if (this.#taking || !later) this.#alert.rouse()
+  }
+
+  /** Puts back in the queue what waited for handlers that are here now, in steps that let others write between. */
+  async releaseWaiting(): Promise<void> {
+    const { store, courier, context } = this.#options
+    for (const handler of courier.names()) {
+      while (
+        (await store.releaseWaiting(this.#leases, handler, context().now, RELEASED_MAX)) === RELEASED_MAX
+      );
+    }
+    this.#alert.rouse()
   }
 
   /** Stops taking, lets what is under way settle within the drain's bound, and gives the shards back. */
@@ -139,9 +154,13 @@ export class Engine {
 
   /** Settles what ended and takes what is due. Both are asked for in one turn, so that a store can commit them together. */
   async #exchange(): Promise<Taken | null> {
-    const [, taken] = await Promise.all([this.#settle(), this.#take()])
-    if (taken !== null) this.#accept(taken)
-    return taken
+    try {
+      const [, taken] = await Promise.all([this.#settle(), this.#take()])
+      if (taken !== null) this.#accept(taken)
+      return taken
+    } finally {
+      this.#taking = false
+    }
   }
 
   async #settle(): Promise<void> {
@@ -167,14 +186,17 @@ export class Engine {
     if (limit === 0 || leases.length === 0) return null
     const context = this.#options.context()
     const take = this.#held.takeStarted()
-    const taken = await this.#options.store.take(leases, {
-      context,
-      limit,
-      held: this.#held,
-      triage: (found) => this.#triage(found, context),
-    })
-    this.#held.takeEnded(take)
-    return taken
+    this.#taking = true
+    try {
+      return await this.#options.store.take(leases, {
+        context,
+        limit,
+        held: this.#held,
+        triage: (found) => this.#triage(found, context),
+      })
+    } finally {
+      this.#held.takeEnded(take)
+    }
   }
 
   #accept(taken: Taken): void {
@@ -230,6 +252,7 @@ export class Engine {
       )
       for (const lease of lost) this.#lose(lease)
       this.#leases = leases
+      if (gained) await this.releaseWaiting()
       if (gained || this.#crew.queued > 0) this.#alert.rouse()
     } catch (thrown) {
       this.#options.onTrouble(thrown)

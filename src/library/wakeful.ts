@@ -22,6 +22,7 @@ export interface WakefulParts {
   readonly timezone: string
   readonly createdVia: string
   readonly context: () => Context
+  readonly onTrouble: (thrown: unknown) => void
 }
 
 /** The front of it all, the same in every host: calls go to the store, the engine fires, the log is followed. */
@@ -41,9 +42,9 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   }
 
   handle(name: string, handler: Handler, options: HandlerOptions = {}): void {
-    const { handlers, engine, store } = this.#parts
+    const { handlers, engine, onTrouble } = this.#parts
     handlers.register(name, handler, options)
-    if (engine.isRunning) void store.releaseWaiting(engine.leases, name).then(() => engine.hint(null))
+    if (engine.isRunning) void engine.releaseWaiting().catch(onTrouble)
   }
 
   async start(): Promise<void> {

@@ -35,6 +35,8 @@ export interface TargetKind {
   readonly kind: string
   /** Reads what a user wrote; undefined where it is not of this kind. */
   parse(spec: TargetSpec): Target | undefined
+  /** The names of targets that can be delivered to since somebody registered them here. */
+  names(): readonly string[]
   /** Whether this process can deliver to it now. */
   canRun(target: Target): boolean
   isTransactional(target: Target): boolean

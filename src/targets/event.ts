@@ -17,6 +17,7 @@ export const eventTarget: TargetKind = {
       throw new WakefulError('invalid_request', 'the event target is written { event: true }')
     return TARGET
   },
+  names: () => [],
   canRun: () => true,
   isTransactional: () => false,
   timeoutMs: () => 1_000,

@@ -46,6 +46,10 @@ export class HandlerTarget implements TargetKind {
     return { kind: 'handler', name, pool: assertPool(pool) }
   }
 
+  names(): readonly string[] {
+    return [...this.#handlers.keys()]
+  }
+
   canRun(target: Target): boolean {
     return this.#handlers.has(target.name)
   }

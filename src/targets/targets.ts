@@ -29,6 +29,10 @@ export class Targets implements Courier {
     )
   }
 
+  names(): readonly string[] {
+    return [...this.#kinds.values()].flatMap((kind) => kind.names())
+  }
+
   canRun(target: Target): boolean {
     return this.#kinds.get(target.kind)?.canRun(target) ?? false
   }

@@ -107,6 +107,7 @@ function assemble(
     timezone: settings.timezone,
     createdVia: options.createdVia ?? 'library',
     context,
+    onTrouble,
   })
 }
 

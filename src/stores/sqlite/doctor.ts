@@ -6,7 +6,6 @@ import { schemaVersion } from './migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { Session } from './session.ts'
 import { readShards } from './shards.ts'
-import { LEASE_MS } from './store.ts'
 
 /** One thing that was looked at. */
 export interface Check {
@@ -53,7 +52,7 @@ function soundness(session: Session): Check {
 }
 
 function shards(session: Session, path: string, now: number): Check[] {
-  return readShards(session, path, now, LEASE_MS).flatMap(({ pool, owner, pending, nextWakeAt }) => {
+  return readShards(session, path).flatMap(({ pool, owner, pending, nextWakeAt }) => {
     const lag = nextWakeAt === null ? 0 : Math.max(0, now - nextWakeAt)
     const detail =
       owner ?? (pending > 0 ? `nobody runs it, ${pending} pending` : 'nobody runs it, and nothing waits')

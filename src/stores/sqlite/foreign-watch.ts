@@ -32,10 +32,19 @@ export class ForeignWatch {
   }
 
   #poll(): void {
-    const version = this.#read()
+    const version = this.#tryRead()
     if (version === this.#version) return
     this.#version = version
     for (const listener of this.#listeners) listener()
+  }
+
+  /** Trouble with the file is told by those who need it, not by whoever looks whether it changed. */
+  #tryRead(): number {
+    try {
+      return this.#read()
+    } catch {
+      return this.#version
+    }
   }
 
   #read(): number {

@@ -49,8 +49,8 @@ export const dueTimers = `SELECT ${qualified('t', TIMER_COLUMNS)}, a.seq, ${qual
 export const nextTimers = `SELECT id, version, wake_at FROM wakeful_timers
   WHERE shard = ? AND wake_at IS NOT NULL ORDER BY wake_at LIMIT ?`
 
-export const releaseWaiting = `UPDATE wakeful_timers SET wake_at = scheduled_for
-  WHERE shard = ? AND target = ? AND waiting = 'handler'`
+export const releaseWaiting = `UPDATE wakeful_timers SET wake_at = scheduled_for WHERE id IN (
+  SELECT id FROM wakeful_timers WHERE shard = ? AND target = ? AND waiting = 'handler' AND wake_at > ? LIMIT ?)`
 
 export const putOutcome = `INSERT INTO wakeful_outcomes (alarm, tenant, owner, target, status, started_at, last_fired_at,
   completed_at, duration_ms, result, last_error, failure_count, attempts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

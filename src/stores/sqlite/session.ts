@@ -13,6 +13,19 @@ export class Session {
     this.db = db
   }
 
+  /** Runs work that leaves nothing behind when it fails, inside a transaction that somebody else ends. */
+  undoable<T>(work: (session: Session) => T): T {
+    this.db.exec('SAVEPOINT wakeful')
+    try {
+      return work(this)
+    } catch (thrown) {
+      if (this.db.isTransaction) this.db.exec('ROLLBACK TO wakeful')
+      throw thrown
+    } finally {
+      if (this.db.isTransaction) this.db.exec('RELEASE wakeful')
+    }
+  }
+
   run(sql: string, ...values: Bindable[]): { changes: number; lastInsertRowid: number } {
     const { changes, lastInsertRowid } = this.#prepare(sql).run(...values)
     return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) }
@@ -40,7 +53,9 @@ export class Session {
     let statement = this.#statements.get(sql)
     if (statement === undefined) {
       statement = this.db.prepare(sql)
-      if (asLists) statement.setReturnArrays(true)
+      // A user's handle may have other defaults.
+      statement.setReadBigInts(false)
+      statement.setReturnArrays(asLists)
       this.#statements.set(sql, statement)
     }
     return statement

@@ -7,6 +7,19 @@ export function sidePath(path: string, pool: string): string {
   return `${path}-clock-${pool}`
 }
 
+/** Whether some process holds the lock of this file, told by trying. */
+export function isTaken(path: string): boolean {
+  if (!existsSync(path)) return false
+  const lock = new SideLock(path)
+  try {
+    return !lock.tryAcquire()
+  } catch {
+    return true
+  } finally {
+    lock.release()
+  }
+}
+
 /**
  * A small file beside the database that says an owner lives, without a write to the database. Its lock (SQLite's own,
  * on an empty database: Node has no flock) is free milliseconds after the holder dies; its modification time is the

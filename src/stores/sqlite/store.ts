@@ -56,8 +56,7 @@ export interface SqliteOptions {
   readonly busyMs?: number
 }
 
-/** How long an owner that does not beat keeps its shard. */
-export const LEASE_MS = 5_000
+const LEASE_MS = 5_000
 /** A beat is a touch of a file, so that it can come more often than the contract's 2 s and hasten takeover. */
 const HEARTBEAT_MS = 1_000
 const BUSY_MS = 10_000
@@ -175,12 +174,14 @@ export class SqliteStore implements Store {
     })
   }
 
-  releaseWaiting(leases: readonly Lease[], handler: string): Promise<number> {
-    return this.#write(
-      ({ session }) =>
-        leases.reduce((sum, { shard }) => sum + session.run(sql.releaseWaiting, shard, handler).changes, 0),
-      this.#claimContext,
-    )
+  releaseWaiting(leases: readonly Lease[], handler: string, now: number, limit: number): Promise<number> {
+    return this.#write(({ session }) => {
+      let released = 0
+      for (const { shard } of leases) {
+        released += session.run(sql.releaseWaiting, shard, handler, now, limit - released).changes
+      }
+      return released
+    }, this.#claimContext)
   }
 
   append(scope: Scope, event: OwnEvent): Promise<LogEvent> {
@@ -250,7 +251,7 @@ export class SqliteStore implements Store {
   }
 
   async ownership(): Promise<ShardState[]> {
-    return this.#read((session) => readShards(session, this.#path, this.#clock.now(), this.leaseMs))
+    return this.#read((session) => readShards(session, this.#path))
   }
 
   async close(): Promise<void> {
@@ -270,7 +271,9 @@ export class SqliteStore implements Store {
       tallies.write(session)
       return answer
     }
-    return tx === undefined ? this.#queue.run(job) : this.#guard(async () => job(this.#userSession(tx)))
+    return tx === undefined
+      ? this.#queue.run(job)
+      : this.#guard(async () => this.#userSession(tx).undoable(job))
   }
 
   #read<T>(work: (session: Session) => T): T {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { WakefulError } from '../../error.ts'
 import { isBusy, storeFailure } from './failure.ts'
 import type { Session } from './session.ts'
@@ -11,6 +12,8 @@ interface Job {
 /** Most jobs one transaction takes: bounds how long the event loop is blocked. */
 const JOBS_PER_COMMIT_MAX = 2_000
 const BUSY_WAIT_MS_MAX = 20
+const INSIDE =
+  'inside a transactional handler, write through its transaction: set(…, { tx: fire.tx }), cancel(id, { tx: fire.tx })'
 
 /**
  * One writer per process: callers of the same moment share a transaction and its fsync (group commit), and each is
@@ -20,6 +23,8 @@ export class WriteQueue {
   readonly #session: Session
   readonly #path: string
   readonly #busyMs: number
+  /** Marks calls that come from within exclusive work: they would wait for themselves. */
+  readonly #inExclusive = new AsyncLocalStorage<true>()
   #jobs: Job[] = []
   #scheduled = false
   #exclusive: Promise<unknown> | null = null
@@ -33,6 +38,8 @@ export class WriteQueue {
 
   /** Runs work inside the next transaction; answers when it is on disk. */
   run<T>(work: (session: Session) => T): Promise<T> {
+    if (this.#inExclusive.getStore() === true)
+      return Promise.reject(new WakefulError('invalid_request', INSIDE))
     if (this.#closed) return Promise.reject(new WakefulError('store_unavailable', `${this.#path} is closed`))
     return new Promise<T>((resolve, reject) => {
       this.#jobs.push({ work, resolve, reject })
@@ -43,7 +50,7 @@ export class WriteQueue {
   /** Holds all other writes of this process back while work runs on a connection of its own. */
   async exclusive<T>(work: () => Promise<T>): Promise<T> {
     while (this.#exclusive !== null) await this.#exclusive.catch(() => {})
-    const running = work()
+    const running = this.#inExclusive.run(true, work)
     this.#exclusive = running
     try {
       return await running
@@ -111,14 +118,10 @@ export class WriteQueue {
   #runJob(job: Job, shared: boolean): unknown {
     // A lone job is undone with its transaction.
     if (!shared) return job.work(this.#session)
-    this.#session.db.exec('SAVEPOINT job')
     try {
-      const answer = job.work(this.#session)
-      this.#session.db.exec('RELEASE job')
-      return answer
+      return this.#session.undoable(job.work)
     } catch (thrown) {
       if (!this.#session.db.isTransaction) throw thrown
-      this.#session.db.exec('ROLLBACK TO job; RELEASE job')
       job.reject(storeFailure(thrown, this.#path))
       return FAILED
     }

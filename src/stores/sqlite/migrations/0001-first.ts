@@ -73,7 +73,11 @@ CREATE TABLE wakeful_timers (
   version INTEGER NOT NULL CHECK (version >= 1),
   edited INTEGER NOT NULL CHECK (edited IN (0, 1)),
   report TEXT,
-  CHECK (wake_at IS NOT NULL OR waiting IN ('paused', 'overlap'))
+  CHECK (wake_at IS NOT NULL OR waiting IN ('paused', 'overlap')),
+  -- Beyond these no instant is one, and reading it would fail for the whole batch.
+  CHECK (wake_at BETWEEN 0 AND 253402300799999),
+  CHECK (scheduled_for BETWEEN 0 AND 253402300799999),
+  CHECK (started_at BETWEEN 0 AND 253402300799999)
 ) STRICT;
 
 -- The due look: leads with the due time after the shard, so that an empty look costs the same with a million pending.
@@ -82,7 +86,7 @@ CREATE INDEX wakeful_timers_alarm ON wakeful_timers (tenant, owner, alarm);
 CREATE INDEX wakeful_timers_upcoming ON wakeful_timers (tenant, owner, wake_at) WHERE wake_at IS NOT NULL;
 CREATE INDEX wakeful_timers_target ON wakeful_timers (tenant, owner, target, alarm);
 CREATE INDEX wakeful_timers_report ON wakeful_timers (tenant, owner, alarm) WHERE kind = 'report';
-CREATE INDEX wakeful_timers_handler ON wakeful_timers (shard, target) WHERE waiting = 'handler';
+CREATE INDEX wakeful_timers_handler ON wakeful_timers (shard, target, wake_at) WHERE waiting = 'handler';
 
 -- What came of each alarm's newest occurrence: one narrow row, so that a fire never rewrites the wide record.
 CREATE TABLE wakeful_outcomes (
