@@ -43,7 +43,9 @@ for (const suffix of ['', '-wal', '-shm', '-clock-app', '-clock-wakeful'])
 
 function dump(file: string): string {
   const db = new DatabaseSync(file)
-  const schema = db.prepare('SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL').all() as Row[]
+  const schema = db
+    .prepare('SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL')
+    .all() as unknown as Row[]
   const tables = schema.filter((row) => row.type === 'table' && row.name.startsWith('wakeful'))
   const indexes = schema.filter((row) => row.type === 'index')
   const rows = tables.flatMap(({ name }) => {

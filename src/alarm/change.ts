@@ -46,6 +46,3 @@ export interface Context {
   readonly random: () => number
   readonly newId: () => string
 }
-
-/** A change that writes nothing. */
-export const NO_CHANGE: Change = {}

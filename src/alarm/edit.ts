@@ -47,7 +47,7 @@ export function pause(snapshot: Snapshot, context: Context): Change {
   move(snapshot, 'pause')
   if (alarm.pausedAt !== null) return {}
   if (!recurs(alarm)) refuseInFlight(snapshot, 'pause')
-  const resting = timers.filter((timer) => !snapshot.inFlight.has(timer.id) && timer.kind === 'due')
+  const resting = timers.filter((timer) => !snapshot.inFlight.has(timer.id) && timer.kind !== 'report')
   return {
     alarm: edited(alarm, context, { pausedAt: context.now }),
     move: resting.map((timer) => ({ id: timer.id, wakeAt: null, waiting: 'paused' as const })),
@@ -67,6 +67,10 @@ export function resume(snapshot: Snapshot, context: Context): Change {
   const remove: number[] = []
   for (const timer of timers) {
     if (timer.waiting !== 'paused') continue
+    if (timer.kind !== 'due') {
+      moves.push({ id: timer.id, wakeAt: context.now, waiting: null })
+      continue
+    }
     if (!recurs(alarm) || timer.scheduledFor > context.now) {
       moves.push({ id: timer.id, wakeAt: timer.scheduledFor })
       continue
@@ -207,7 +211,7 @@ export function assertSeen(alarm: Alarm, seen: number | undefined): void {
 }
 
 /** The occurrence the rule gives next, whether it waits, is parked or is firing. */
-export function dueTimer(snapshot: Pick<Snapshot, 'alarm' | 'timers'>): Timer | undefined {
+function dueTimer(snapshot: Snapshot): Timer | undefined {
   return snapshot.timers.find(
     (timer) => timer.kind === 'due' && timer.generation === snapshot.alarm.generation,
   )

@@ -9,13 +9,12 @@ export {
   type TargetSpec,
   type Workshop,
 } from './build.ts'
-export { type Change, type Context, NO_CHANGE, type Snapshot, type TimerMove } from './change.ts'
+export type { Change, Context, Snapshot, TimerMove } from './change.ts'
 export {
   amend,
   assertSeen,
   type CancelOutcome,
   cancel,
-  dueTimer,
   fireNow,
   pause,
   replace,
@@ -36,11 +35,9 @@ export {
   STATES,
   type State,
   type Status,
-  shown,
-  transition,
 } from './lifecycle.ts'
-export { assertText, DEFAULT_LIMITS, type Limits, utf8Length } from './limits.ts'
-export { type Bucket, bucketOf, NO_OUTCOME, type Outcome, stateOf, type Tally } from './outcome.ts'
+export { assertText, DEFAULT_LIMITS, type Limits } from './limits.ts'
+export { type Bucket, bucketOf, type Outcome, stateOf, type Tally } from './outcome.ts'
 export { RawJson, rawJson } from './payload.ts'
 export { type Report, report } from './report.ts'
 export { type Delivery, type Held, settle } from './settle.ts'
@@ -49,12 +46,11 @@ export {
   firstTimer,
   type NewTimer,
   occurrenceId,
-  occurrenceName,
   type Timer,
   type TimerKind,
   type Waiting,
 } from './timer.ts'
-export { OPEN_OCCURRENCES_MAX, type Triage, triage, type Verdict } from './triage.ts'
+export { type Triage, triage, type Verdict } from './triage.ts'
 export { type AlarmView, readPayload, viewOf } from './view.ts'
 export { type Story, type StoryLine, why } from './why.ts'
 export { wireJson } from './wire.ts'

@@ -55,12 +55,11 @@ export function tallyOf(from: State, to: State, durationMs: number | null): Tall
 /** Where an alarm stands, from its record, its timers and its outcome. */
 export function stateOf(alarm: Alarm, timers: readonly Timer[], outcome: Outcome | null): State {
   if (outcome !== null && outcome.status !== null) return outcome.status
-  if (alarm.pausedAt !== null) return 'paused'
   if (
     !recurs(alarm) &&
     timers.some((timer) => timer.kind === 'report' && timer.generation === alarm.generation)
   ) {
     return 'awaiting'
   }
-  return 'active'
+  return alarm.pausedAt === null ? 'active' : 'paused'
 }

@@ -134,7 +134,7 @@ export function failed(held: Held, failure: Failure, context: Context): Change |
     const wakeAt = context.now + retryDelay(alarm, attempt, failure.retryAfterMs, context)
     const outcome = { ...summary, result: `RETRY: ${error} (attempt ${attempt}/${alarm.maxFailures})` }
     const events = [attemptFailedRecord(timer, error, attempt, wakeAt, context.now)]
-    const retry: NewTimer = { ...opened(timer, startedAt), kind: 'retry', wakeAt, attempt }
+    const retry = parkedWhilePaused(alarm, { ...opened(timer, startedAt), kind: 'retry', wakeAt, attempt })
     return stayOpen(held, retry, { outcome, events }, 'attempt_failed')
   }
   const result = `FAILED: ${error} (after ${attempt} attempts)`
@@ -146,8 +146,12 @@ export function failed(held: Held, failure: Failure, context: Context): Change |
 
 /** Its version grows, so that no flight names it any more; a pause that came meanwhile parks it. */
 function handedBack(alarm: Alarm, timer: Timer): Change {
-  if (alarm.pausedAt === null || timer.kind !== 'due') return { move: [{ id: timer.id }] }
-  return { move: [{ id: timer.id, wakeAt: null, waiting: 'paused' }] }
+  return { move: [{ id: timer.id, ...parkedWhilePaused(alarm, timer) }] }
+}
+
+/** Nothing is delivered while its alarm is paused. */
+function parkedWhilePaused(alarm: Alarm, timer: NewTimer): NewTimer {
+  return alarm.pausedAt === null ? timer : { ...timer, wakeAt: null, waiting: 'paused' }
 }
 
 /** It may have been delivered and may not: tried again at once, counted so that a deadly handler ends some day. */

@@ -27,7 +27,7 @@ export interface Triage {
 }
 
 /** No alarm keeps more occurrences open than this, whatever its overlap policy allows. */
-export const OPEN_OCCURRENCES_MAX = 100
+const OPEN_OCCURRENCES_MAX = 100
 /** Missed ticks of a calendar rule that are counted one by one; of more, the record says "at least". */
 const MISSED_TICKS_MAX = 20_000
 const HANDLER_WAIT_MS_MIN = 5_000

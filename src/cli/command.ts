@@ -7,7 +7,7 @@ export function addCommand(
   summary: string,
   examples: readonly string[],
 ): Command {
-  const lines = examples.map((example) => `  $ wakeful ${example}`)
+  const lines = examples.map((example) => `  $ ${example.includes('wakeful') ? '' : 'wakeful '}${example}`)
   return program
     .command(spec)
     .description(summary)

@@ -22,6 +22,8 @@ export interface EngineOptions {
   readonly graceMs: number
   /** How long a stop waits for deliveries under way. */
   readonly drainMs: number
+  /** Told when something was written to the log. */
+  readonly onLogged: () => void
   /** Told of what goes wrong beside the alarms themselves, such as a store that does not answer. */
   readonly onTrouble: (thrown: unknown) => void
 }
@@ -44,6 +46,7 @@ export class Engine {
   #beating: Promise<void> = Promise.resolve()
   #taking = false
   #delivered = 0
+  #settledAtOnce = 0
 
   constructor(options: EngineOptions) {
     this.#options = options
@@ -174,6 +177,7 @@ export class Engine {
       this.#crew.restore(ended, landed)
       throw thrown
     }
+    this.#options.onLogged()
     for (const { taking, delivery } of ended) {
       this.#held.settled(taking.timer.id, taking.timer.version)
       if (delivery.kind === 'delivered') this.#delivered += 1
@@ -202,6 +206,8 @@ export class Engine {
   #accept(taken: Taken): void {
     for (const lease of taken.lost) this.#lose(lease)
     this.#nextWakeAt = taken.nextWakeAt
+    if (this.#settledAtOnce > 0) this.#options.onLogged()
+    this.#settledAtOnce = 0
     for (const { timer } of taken.takings) this.#held.add(timer.id, timer.version)
     this.#crew.accept(taken.takings)
   }
@@ -212,7 +218,10 @@ export class Engine {
       canRun: this.#options.courier.canRun(found.alarm.target),
       openCount: found.openCount,
     }
-    return triage(found, facts, context)
+    const verdict = triage(found, facts, context)
+    if (verdict.kind === 'settle') this.#settledAtOnce += 1
+    if (verdict.kind === 'settle' && found.alarm.target.kind === 'event') this.#delivered += 1
+    return verdict
   }
 
   /** Checked immediately before each start; a lease that ran out may be renewed yet, a lost one may not. */

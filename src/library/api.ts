@@ -1,5 +1,5 @@
 import type { AlarmView, CancelOutcome, Limits, SetOptions, Status, Story } from '../alarm/index.ts'
-import type { LogEvent, ShardState, Stats } from '../stores/index.ts'
+import type { LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
 import type { Preview, Rule, When } from '../time/index.ts'
 
@@ -113,6 +113,17 @@ export interface TickResult {
   readonly nextWakeAt: Date | null
 }
 
+/** Who runs the clock of a pool, and what waits there. */
+export interface ClockState {
+  readonly pool: string
+  /** The process that runs it; null where none does. */
+  readonly owner: string | null
+  /** How often the clock has changed hands. */
+  readonly epoch: number
+  readonly pending: number
+  readonly nextWakeAt: Date | null
+}
+
 /** Everything that can be done with one owner's alarms. */
 export interface Alarms {
   set(when: When, options?: SetCallOptions): Promise<AlarmView & { deduped?: true }>
@@ -160,7 +171,7 @@ export interface Wakeful extends Alarms {
   /** A view that can see nothing but this tenant's and owner's alarms. */
   forTenant(tenant: string, owner?: string): Alarms
   /** Who runs the clock of each pool, and what waits there. */
-  ownership(): Promise<ShardState[]>
+  ownership(): Promise<ClockState[]>
   /** Whether this process runs the clock of any pool. */
   readonly isOwner: boolean
   readonly limits: Limits

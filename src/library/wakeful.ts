@@ -2,11 +2,11 @@ import type { Context, Limits, Scope, Workshop } from '../alarm/index.ts'
 import { assertText } from '../alarm/index.ts'
 import type { Engine } from '../engine/index.ts'
 import { WakefulError } from '../error.ts'
-import { Bell } from '../log/index.ts'
-import type { ShardState, Store } from '../stores/index.ts'
+import type { Bell } from '../log/index.ts'
+import type { Store } from '../stores/index.ts'
 import type { Handler, HandlerOptions, HandlerTarget } from '../targets/index.ts'
 import { ScopedAlarms } from './alarms.ts'
-import type { Alarms, TickResult, Wakeful } from './api.ts'
+import type { Alarms, ClockState, TickResult, Wakeful } from './api.ts'
 import type { Retention } from './retention.ts'
 import type { Surround } from './surround.ts'
 
@@ -16,6 +16,8 @@ export interface WakefulParts {
   readonly engine: Engine
   readonly handlers: HandlerTarget
   readonly retention: Retention
+  /** Rung when the log has grown. */
+  readonly bell: Bell
   readonly scope: Scope
   readonly limits: Limits
   readonly workshop: Workshop
@@ -74,8 +76,11 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     return new ScopedAlarms(this.#surround, { tenant, owner })
   }
 
-  ownership(): Promise<ShardState[]> {
-    return this.#parts.store.ownership()
+  async ownership(): Promise<ClockState[]> {
+    const shards = await this.#parts.store.ownership()
+    return shards.map(({ pool, owner, epoch, pending, nextWakeAt }) => {
+      return { pool, owner, epoch, pending, nextWakeAt: nextWakeAt === null ? null : new Date(nextWakeAt) }
+    })
   }
 
   get isOwner(): boolean {
@@ -83,11 +88,11 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   }
 
   async #close(): Promise<void> {
-    const { engine, store, retention } = this.#parts
+    const { engine, store, retention, bell } = this.#parts
     retention.stop()
     this.#unwatch?.()
     await engine.stop()
-    this.#surround.bell.ring()
+    bell.close()
     await store.close()
   }
 
@@ -98,8 +103,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
 }
 
 function surroundOf(parts: WakefulParts): Surround {
-  const { store, engine, limits, workshop, timezone, createdVia, context } = parts
-  const bell = new Bell()
+  const { store, engine, limits, workshop, timezone, createdVia, context, bell } = parts
   return {
     store,
     bell,

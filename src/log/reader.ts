@@ -20,7 +20,7 @@ export async function* readLog(
 ): AsyncGenerator<LogEvent> {
   let after = options.after
   for (;;) {
-    if (options.signal?.aborted) return
+    if (options.signal?.aborted || bell.isClosed) return
     const rung = bell.next(options.signal)
     const query =
       options.alarmId === undefined
@@ -40,6 +40,17 @@ export async function* readLog(
 /** Rung when the log may have grown; readers wait for the next ring. */
 export class Bell {
   #waiting = new Set<() => void>()
+  #closed = false
+
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
+  /** Lets every reader end: nothing more will come. */
+  close(): void {
+    this.#closed = true
+    this.ring()
+  }
 
   ring(): void {
     const waiting = this.#waiting

@@ -39,8 +39,8 @@ export interface Store extends StoreReads {
   settle(settlements: readonly Settlement[], landed: readonly Flight[], context: Context): Promise<Settled>
   /** Runs work in a transaction of its own, which commits with the settlement it answers, or not at all. */
   transact(lease: Lease, work: (tx: unknown) => Promise<Settlement>, context: () => Context): Promise<Settled>
-  /** Puts timers that waited for this handler back in the queue. */
-  releaseWaiting(leases: readonly Lease[], handler: string): Promise<number>
+  /** Puts timers that wait for this handler back in the queue, at most so many; answers how many. */
+  releaseWaiting(leases: readonly Lease[], handler: string, now: number, limit: number): Promise<number>
 
   /** Appends an event of a user's own. */
   append(scope: Scope, event: OwnEvent): Promise<LogEvent>

@@ -1,5 +1,6 @@
 import {
   assertText,
+  DEFAULT_LIMITS,
   occurrenceId,
   readPayload,
   type Target,
@@ -136,7 +137,7 @@ class HandlerFire implements Fire {
   }
 
   complete(result = 'ok'): void {
-    this.#said.report = errorText(result)
+    this.#said.report = assertText('result', result, DEFAULT_LIMITS.messageBytesMax)
   }
 
   fail(reason: string): void {

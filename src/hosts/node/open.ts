@@ -11,6 +11,7 @@ import {
 import { Engine } from '../../engine/index.ts'
 import { WakefulError } from '../../error.ts'
 import { Retention, type Wakeful, WakefulLibrary } from '../../library/index.ts'
+import { Bell } from '../../log/index.ts'
 import type { Store } from '../../stores/index.ts'
 import {
   assertPool,
@@ -79,6 +80,7 @@ function assemble(
     const now = clock.now()
     return { now, random: Math.random, newId: () => makeId(now) }
   }
+  const bell = new Bell()
   const targets = new Targets([handlers, eventTarget])
   const onTrouble = options.onTrouble ?? warn
   const engine = new Engine({
@@ -88,6 +90,7 @@ function assemble(
     owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
     pools: options.serveBuiltIns === false ? [handlers.pool] : [...new Set([BUILT_IN_POOL, handlers.pool])],
     context,
+    onLogged: () => bell.ring(),
     onTrouble,
     ...settings.engine,
   })
@@ -95,6 +98,7 @@ function assemble(
     store,
     engine,
     handlers,
+    bell,
     retention: new Retention({ store, clock, keepMs: settings.retentionMs, onTrouble }),
     scope: { tenant: options.tenant ?? 'default', owner: options.owner ?? '' },
     limits: settings.limits,

@@ -85,6 +85,11 @@ export class Bench {
     return store
   }
 
+  /** Lets a little real time pass: a store may keep its beats in the times of a file, to the millisecond. */
+  async realMoment(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 3))
+  }
+
   /** Skips the case where the store has no transactions for handlers. */
   needTransact(): void {
     const { transact } = this.#examinee

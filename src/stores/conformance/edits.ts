@@ -14,7 +14,7 @@ import {
   type Snapshot,
   skipNext,
 } from '../../alarm/index.ts'
-import type { Selector } from '../store.ts'
+import type { Edited, Selector } from '../store.ts'
 import { ANN, type Bench, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
 
@@ -193,9 +193,14 @@ async function many(bench: Bench, count: number, options: { subject: string }): 
 async function walk(bench: Bench, which: (after: { after?: number }) => Selector): Promise<string[]> {
   const ids: string[] = []
   for (let next: number | null = 0; next !== null; ) {
-    const edited = await bench.store.edit(ANN, which({ after: next }), nameIt, bench.context())
+    const edited: Edited<string> = await bench.store.edit(
+      ANN,
+      which({ after: next }),
+      nameIt,
+      bench.context(),
+    )
     assert.ok(edited.answers.length <= 3)
-    ids.push(...(edited.answers as string[]))
+    ids.push(...edited.answers)
     next = edited.next
   }
   return ids

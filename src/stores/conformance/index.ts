@@ -1,9 +1,27 @@
+import { cancelCases } from './cancel-wins.ts'
 import type { ConformanceCase } from './conformance-case.ts'
+import { deliveryCases } from './delivery.ts'
 import { editCases } from './edits.ts'
 import { lifecycleCases } from './lifecycle.ts'
+import { listCases } from './lists.ts'
+import { logCases } from './log.ts'
+import { ownershipCases } from './ownership.ts'
 import { setCases } from './sets.ts'
+import { transactionCases } from './transactions.ts'
+import { walkCases } from './walks.ts'
 
 export type { ConformanceCase, Examinee, OpenStore } from './conformance-case.ts'
 
 /** What any store must do to be one: each case runs on a store of its own. */
-export const conformance: readonly ConformanceCase[] = [...lifecycleCases, ...setCases, ...editCases]
+export const conformance: readonly ConformanceCase[] = [
+  ...lifecycleCases,
+  ...setCases,
+  ...editCases,
+  ...deliveryCases,
+  ...cancelCases,
+  ...ownershipCases,
+  ...transactionCases,
+  ...logCases,
+  ...listCases,
+  ...walkCases,
+]

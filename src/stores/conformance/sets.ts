@@ -3,11 +3,11 @@ import { type Alarm, occurrenceId, rawJson, type SetOptions, stateOf } from '../
 import { ANN, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
 
-const RAW = '{"b":1,"a":9007199254740993,"é":"\\\\u0000"}'
+const RAW = '{"b":1,"a":9007199254740993,"é":"\\u0000"}'
 
 const EVERYTHING: SetOptions = {
   label: 'O\'Brien; DROP TABLE "alarms" -- %_\\',
-  message: 'line\n\ttab ‮rtl 🦊 é é',
+  message: 'line\n\ttab \u202ertl 🦊 é é',
   conversationId: 'conversation/1',
   key: 'a key',
   idempotencyKey: 'once only',

@@ -1,5 +1,5 @@
 import { type Alarm, type Delivery, settle, type Timer } from '../../alarm/index.ts'
-import type { Found, HeldTimers, Lease, Settled, Settlement, Taken, TakeRequest, Taking } from '../store.ts'
+import type { Found, HeldTimers, Lease, Settled, Settlement, Taken, TakeRequest, Taking } from '../index.ts'
 import { apply, applyTaken, type Desk } from './apply.ts'
 import { quarantine } from './quarantine.ts'
 import * as sql from './queries.ts'

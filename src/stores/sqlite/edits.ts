@@ -1,5 +1,5 @@
 import type { Scope } from '../../alarm/index.ts'
-import type { Decide, Edited, Selector } from '../store.ts'
+import type { Decide, Edited, Selector } from '../index.ts'
 import { apply, type Desk } from './apply.ts'
 import * as sql from './queries.ts'
 import type { StoredAlarm } from './rows.ts'

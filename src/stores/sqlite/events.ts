@@ -1,5 +1,5 @@
 import type { Origin, Scope } from '../../alarm/index.ts'
-import type { LogEvent, OwnEvent } from '../store.ts'
+import type { LogEvent, OwnEvent } from '../index.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 import { alarmNamed } from './snapshots.ts'

@@ -14,7 +14,7 @@ const CODES = {
 } as const
 
 /** The primary result code of an error of SQLite's; null for any other error. */
-export function sqliteCode(thrown: unknown): number | null {
+function sqliteCode(thrown: unknown): number | null {
   if (!(thrown instanceof Error) || !('errcode' in thrown) || typeof thrown.errcode !== 'number') return null
   return thrown.errcode & 0xff
 }

@@ -1,5 +1,5 @@
 import { type Scope, type Snapshot, stateOf } from '../../alarm/index.ts'
-import type { ListQuery, Page, Place } from '../store.ts'
+import type { ListQuery, Page, Place } from '../index.ts'
 import { CorruptRow } from './rows.ts'
 import type { Session } from './session.ts'
 import { alarmAt, type StoredSnapshot, snapshotOf } from './snapshots.ts'

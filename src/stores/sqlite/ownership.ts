@@ -1,5 +1,5 @@
 import type { Clock } from '../../time/index.ts'
-import type { Lease } from '../store.ts'
+import type { Lease } from '../index.ts'
 import type { Desk } from './apply.ts'
 import { recoverFlights } from './delivery.ts'
 import * as sql from './queries.ts'
@@ -77,7 +77,7 @@ export class Ownership {
     const claim = this.#claims.get(pool)
     if (claim === undefined) return null
     const from = this.#ports.clock.monotonic()
-    claim.lock?.beat()
+    claim.lock?.beat(this.#ports.clock.now())
     const row = this.#ports.session.get<ShardRow>(sql.shardOfPool, pool)
     if (row === undefined || row.epoch !== claim.lease.epoch) {
       claim.lock?.release()
@@ -102,7 +102,7 @@ export class Ownership {
       return null
     }
     const from = this.#ports.clock.monotonic()
-    lock?.beat()
+    lock?.beat(this.#ports.clock.now())
     const epoch = await this.#ports.write((desk) => {
       const claimed = desk.session.get<{ epoch: number }>(
         sql.claimShard,

@@ -6,7 +6,7 @@ import {
   type PortableEvent,
   type PortableLine,
   portableTally,
-} from '../portable.ts'
+} from '../index.ts'
 import { type Desk, insertAlarm, insertTimer, putOutcome } from './apply.ts'
 import { type EventRow, eventOf } from './events.ts'
 import * as sql from './queries.ts'

@@ -30,8 +30,12 @@ export function prune(session: Session, endedBefore: number, limit: number): num
     if (event.at >= endedBefore || pruned >= limit) break
     reached = event.seq
     if (event.alarm === null || event.status === null) continue
-    const newest = session.get<{ seq: number; at: number }>(PRUNE_QUERIES.newestEvent, event.alarm)
-    if (newest === undefined || newest.at >= endedBefore) continue
+    const newest = session.get<{ seq: number | null; at: number | null }>(
+      PRUNE_QUERIES.newestEvent,
+      event.alarm,
+    )
+    // None: the alarm went with an earlier event of this page.
+    if (newest === undefined || newest.at === null || newest.at >= endedBefore) continue
     pruneAlarm(session, event.alarm)
     pruned += 1
   }

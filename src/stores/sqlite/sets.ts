@@ -1,5 +1,5 @@
 import { type Alarm, replace } from '../../alarm/index.ts'
-import type { SetAnswer, SetRequest } from '../store.ts'
+import type { SetAnswer, SetRequest } from '../index.ts'
 import { apply, type Desk, insertAlarm } from './apply.ts'
 import type { StoredAlarm } from './rows.ts'
 import { alarmNamed, readFlights, snapshotOf } from './snapshots.ts'

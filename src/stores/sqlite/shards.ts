@@ -1,4 +1,4 @@
-import type { ShardState } from '../store.ts'
+import type { ShardState } from '../index.ts'
 import type { ShardRow } from './ownership.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'

@@ -52,10 +52,9 @@ export class SideLock {
   }
 
   /** Shows that the holder lives. Touches by path: closing a descriptor of this file would drop its locks. */
-  beat(): void {
+  beat(at: number): void {
     if (!existsSync(this.#path)) closeSync(openSync(this.#path, 'a'))
-    const now = new Date()
-    utimesSync(this.#path, now, now)
+    utimesSync(this.#path, at / 1000, at / 1000)
   }
 
   /** A value that moves with every beat; null before the first. */

@@ -75,7 +75,7 @@ export function readFlights(session: Session): Flights {
 }
 
 /** The names of a flight's timers, as `id:version`. */
-export function flightNames(row: FlightRow): string[] {
+function flightNames(row: FlightRow): string[] {
   return flightTimers(row).map(([id, version]) => `${id}:${version}`)
 }
 

@@ -1,5 +1,5 @@
 import type { Scope } from '../../alarm/index.ts'
-import type { Stats } from '../store.ts'
+import type { Stats } from '../index.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 

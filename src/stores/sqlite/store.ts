@@ -3,7 +3,6 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Context, Scope, Snapshot } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { Clock } from '../../time/index.ts'
-import type { PortableAlarm, PortableEvent, PortableLine } from '../portable.ts'
 import type {
   Decide,
   HeldTimers,
@@ -12,6 +11,9 @@ import type {
   LogEvent,
   OwnEvent,
   Page,
+  PortableAlarm,
+  PortableEvent,
+  PortableLine,
   Selector,
   SetAnswer,
   SetRequest,
@@ -22,7 +24,7 @@ import type {
   Store,
   Taken,
   TakeRequest,
-} from '../store.ts'
+} from '../index.ts'
 import type { Desk } from './apply.ts'
 import { connect } from './connection.ts'
 import { isOwn, nextWakeAt, settleAll, take } from './delivery.ts'
@@ -153,8 +155,7 @@ export class SqliteStore implements Store {
     context: () => Context,
   ): Promise<Settled> {
     return this.#queue.exclusive(async () => {
-      const session = this.#txSession ?? new Session(connect(this.#path))
-      this.#txSession = session
+      const session = this.#transactionSession()
       await this.#begin(session)
       try {
         if (!isOwn(session, lease)) return { lost: [lease], stale: 0 }
@@ -262,6 +263,13 @@ export class SqliteStore implements Store {
     this.#ownership.release()
     this.#txSession?.db.close()
     this.#session.db.close()
+  }
+
+  /** A connection of its own, so that others read only what is committed; in memory there can be only one. */
+  #transactionSession(): Session {
+    if (this.#path === ':memory:') return this.#session
+    this.#txSession ??= new Session(connect(this.#path))
+    return this.#txSession
   }
 
   #write<T>(work: (desk: Desk) => T, context: Context, tx?: unknown): Promise<T> {

@@ -1,5 +1,5 @@
 import type { Scope, State } from '../../alarm/index.ts'
-import type { ListQuery } from '../store.ts'
+import type { ListQuery } from '../index.ts'
 import type { Bindable, Session } from './session.ts'
 
 /** A source of alarms, newest first: the next rows below a place. */

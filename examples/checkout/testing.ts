@@ -1,0 +1,2 @@
+/** What `import … from 'wakeful/testing'` means here: this checkout. */
+export * from '../../src/testing/index.ts'

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest'
+import { resolveWhen } from '../time/index.ts'
+import { buildAlarm, DEFAULTS, editedFields, type SetOptions, type Workshop } from './build.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
+
+const NOW = Date.UTC(2030, 0, 1)
+const SCOPE = { tenant: 'acme', owner: 'ann' }
+const resolved = resolveWhen({ delay: '1h' }, { now: NOW, timezone: 'UTC' })
+
+function shop(): Workshop {
+  let ids = 0
+  return {
+    limits: DEFAULT_LIMITS,
+    defaults: DEFAULTS,
+    target: (spec) => ({ kind: 'handler', name: String(spec), pool: 'app' }),
+    newId: () => `id-${++ids}`,
+  }
+}
+
+const build = (options: SetOptions) =>
+  buildAlarm(SCOPE, resolved, { target: 'remind', ...options }, NOW, shop())
+
+test('fills in the contract’s defaults', () => {
+  expect(build({})).toMatchObject({
+    ...SCOPE,
+    id: 'id-1',
+    generation: 1,
+    label: '',
+    message: '',
+    payload: null,
+    key: null,
+    idempotencyKey: null,
+    subject: null,
+    correlationId: 'id-2',
+    maxFailures: 5,
+    backoff: { baseMs: 5_000, capMs: 3_600_000 },
+    timeoutMs: null,
+    ack: 'delivery',
+    completionTimeoutMs: 300_000,
+    overlap: 'skip',
+    priority: 0,
+    onFailure: null,
+    createdVia: 'library',
+    createdAt: NOW,
+    updatedAt: NOW,
+    pausedAt: null,
+    cancelledAt: null,
+  })
+})
+
+test('reads durations and raises the cap to a base above it', () => {
+  expect(build({ timeout: '90s', completionTimeout: 'PT10M' })).toMatchObject({
+    timeoutMs: 90_000,
+    completionTimeoutMs: 600_000,
+  })
+  expect(build({ backoff: { baseMs: 7_200_000 } }).backoff).toEqual({ baseMs: 7_200_000, capMs: 7_200_000 })
+})
+
+describe('bad input', () => {
+  const wrong: [string, Record<string, unknown>, RegExp][] = [
+    ['an unknown option', { lable: 'x' }, /unknown option "lable"; known are label/],
+    ['a NUL in a label', { label: 'a\0' }, /label contains a NUL/],
+    ['a lone surrogate in a key', { key: '\ud800' }, /key contains half/],
+    ['a key of 10 KB', { key: 'k'.repeat(10_240) }, /key is 10240 bytes long; at most 512/],
+    ['a message of 64 KiB and one', { message: 'm'.repeat(65_537) }, /message is 65537 bytes/],
+    ['a number for a label', { label: 7 }, /label must be a string/],
+    ['an empty key', { key: '' }, /key is empty/],
+    ['an empty idempotency key', { idempotencyKey: '' }, /idempotencyKey is empty/],
+    ['an empty subject', { subject: '' }, /subject is empty/],
+    ['an empty correlation id', { correlationId: '' }, /correlationId is empty/],
+    ['no tries', { maxFailures: 0 }, /maxFailures must be a whole number from 1/],
+    ['half a try', { maxFailures: 1.5 }, /maxFailures/],
+    ['tries as text', { maxFailures: '5' }, /maxFailures/],
+    ['NaN tries', { maxFailures: Number.NaN }, /maxFailures/],
+    ['a priority beyond 100', { priority: 101 }, /priority must be a whole number from -100 to 100/],
+    ['a negative backoff', { backoff: { baseMs: -1 } }, /backoff\.baseMs/],
+    ['a cap below the base', { backoff: { baseMs: 10, capMs: 5 } }, /backoff\.capMs/],
+    ['a timeout of nothing', { timeout: '0s' }, /timeout must be longer/],
+    ['a timeout as a number', { timeout: 30 }, /timeout must be a duration/],
+    ['an unknown ack', { ack: 'maybe' }, /ack must be one of delivery, report, not "maybe"/],
+    ['an unknown overlap', { overlap: 'drop' }, /overlap must be one of/],
+    ['a cyclic payload', { payload: cycle() }, /cannot be written as JSON/],
+    ['a BigInt payload', { payload: 1n }, /cannot be written as JSON/],
+  ]
+
+  test.each(wrong)('refuses %s', (_, options, message) => {
+    expect(() => build(options as SetOptions)).toThrow(
+      expect.objectContaining({ code: 'invalid_request', message: expect.stringMatching(message) }),
+    )
+  })
+
+  test('refuses a payload that is too large with its own code', () => {
+    expect(() => build({ payload: 'x'.repeat(300_000) })).toThrow(
+      expect.objectContaining({ code: 'payload_too_large' }),
+    )
+  })
+
+  test('refuses a set without a target, and says what one looks like', () => {
+    expect(() => buildAlarm(SCOPE, resolved, {}, NOW, shop())).toThrow(/target: 'remind'/)
+  })
+})
+
+describe('the fields of an edit', () => {
+  const alarm = build({ label: 'old', maxFailures: 2 })
+  const edit = (options: SetOptions) => editedFields(options, alarm, shop())
+
+  test('are those that were named, and no others', () => {
+    expect(edit({ label: 'new' })).toEqual({ label: 'new' })
+    expect(edit({ timeout: '9s', priority: 3 })).toEqual({ timeoutMs: 9_000, priority: 3 })
+    expect(edit({ target: 'other', payload: { a: 1 } })).toEqual({
+      target: { kind: 'handler', name: 'other', pool: 'app' },
+      payload: '{"a":1}',
+    })
+    expect(edit({ label: undefined } as unknown as SetOptions)).toEqual({})
+  })
+
+  test.each(['key', 'idempotencyKey', 'createdBy', 'createdVia'] as const)('cannot be %s', (name) => {
+    expect(() => edit({ [name]: 'x' })).toThrow(/cannot be edited/)
+  })
+
+  test('are checked like those of a new alarm', () => {
+    expect(() => edit({ label: '\0' })).toThrow(/NUL/)
+    expect(() => edit({ nope: 1 } as SetOptions)).toThrow(/unknown option/)
+  })
+})
+
+function cycle(): unknown {
+  const self: unknown[] = []
+  self.push(self)
+  return self
+}

@@ -1,0 +1,226 @@
+import {
+  type AlarmView,
+  type Scope,
+  type State,
+  type Status,
+  type Story,
+  viewOf,
+  why,
+  wireJson,
+} from '../alarm/index.ts'
+import { WakefulError } from '../error.ts'
+import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
+import type { ListQuery, LogEvent } from '../stores/index.ts'
+import { parse, preview, resolveWhen, type When } from '../time/index.ts'
+import type { EventsOptions, EventView, HistoryOptions, ListOptions, ListPage } from './api.ts'
+import type { Surround } from './surround.ts'
+
+const LIST_DEFAULT = 50
+const FAILED_DEFAULT = 20
+const STORY_EVENTS_MAX = 1_000
+
+/** Which states a status word stands for in a list. */
+const STATES_OF: Readonly<Record<Status | 'pending', readonly State[]>> = {
+  active: ['active'],
+  pending: ['active', 'paused'],
+  paused: ['paused'],
+  fired: ['awaiting', 'fired'],
+  completed: ['completed'],
+  failed: ['failed'],
+  cancelled: ['cancelled'],
+  timed_out: ['timed_out'],
+}
+
+/** In history the words mean what `stats` counts under them, as seed 001 has it. */
+const HISTORY_STATES: Readonly<Record<NonNullable<HistoryOptions['status']>, readonly State[]>> = {
+  pending: ['active', 'paused'],
+  fired: ['awaiting'],
+  completed: ['completed', 'fired'],
+  failed: ['failed'],
+  cancelled: ['cancelled'],
+  timed_out: ['timed_out'],
+  timeout_unknown: ['timed_out'],
+}
+
+/** What one owner may ask: every question carries the scope, and sees nothing else (promise: isolated). */
+export class ScopedReads {
+  protected readonly around: Surround
+  protected readonly scope: Scope
+
+  constructor(around: Surround, scope: Scope) {
+    this.around = around
+    this.scope = scope
+  }
+
+  async get(id: string): Promise<AlarmView | null> {
+    const snapshot = await this.around.store.get(this.scope, { id: named('id', id) })
+    return snapshot && viewOf(snapshot)
+  }
+
+  async getByKey(key: string): Promise<AlarmView | null> {
+    const snapshot = await this.around.store.get(this.scope, { key: named('key', key) })
+    return snapshot && viewOf(snapshot)
+  }
+
+  async wire(id: string): Promise<string | null> {
+    const snapshot = await this.around.store.get(this.scope, { id: named('id', id) })
+    return snapshot && wireJson(snapshot)
+  }
+
+  async list(options: ListOptions = {}): Promise<ListPage> {
+    const { status, q, since, order = 'newest', limit, cursor, ...filters } = options
+    const after = cursor === undefined ? undefined : decodeCursor('list', cursor)
+    const page = await this.around.store.list(this.scope, {
+      ...filters,
+      states: status === undefined ? undefined : statesOf(STATES_OF, status),
+      text: q,
+      since: this.#since(since),
+      order,
+      limit: this.#limit(limit, LIST_DEFAULT),
+      after:
+        after === undefined ? undefined : { row: after[0]!, ...(after[1] !== undefined && { at: after[1] }) },
+    })
+    const { next } = page
+    const nextCursor =
+      next === null ? null : encodeCursor('list', next.at === undefined ? [next.row] : [next.row, next.at])
+    return { items: page.items.map(viewOf), nextCursor }
+  }
+
+  async history(options: HistoryOptions = {}): Promise<AlarmView[]> {
+    const { status, since, limit } = options
+    return this.#page({
+      states: status === undefined ? undefined : statesOf(HISTORY_STATES, status),
+      target: options.target ?? options.process,
+      since: this.#since(since),
+      limit: this.#limit(limit, LIST_DEFAULT),
+    })
+  }
+
+  failed(options: { limit?: number } = {}): Promise<AlarmView[]> {
+    return this.#page({ states: ['failed', 'timed_out'], limit: this.#limit(options.limit, FAILED_DEFAULT) })
+  }
+
+  async stats() {
+    const { timedOut, ...stats } = await this.around.store.stats(this.scope)
+    return { ...stats, timeoutUnknown: timedOut }
+  }
+
+  async why(id: string): Promise<Story> {
+    const { store } = this.around
+    const snapshot = await store.get(this.scope, { id: named('id', id) })
+    if (snapshot === null) throw notFound(id)
+    const [events, shards] = await Promise.all([
+      store.events(this.scope, { after: 0, limit: STORY_EVENTS_MAX, alarmId: id }),
+      store.ownership(),
+    ])
+    const clockRuns = shards.some(({ pool, owner }) => pool === snapshot.alarm.target.pool && owner !== null)
+    const told = events.map(({ at, type, data }) => ({
+      at,
+      type,
+      data: JSON.parse(data) as Record<string, unknown>,
+    }))
+    return why(snapshot, told, { now: this.around.context().now, clockRuns })
+  }
+
+  preview(when: When, options: { from?: Date; count?: number; timezone?: string } = {}) {
+    const { from, count, timezone = this.around.timezone } = options
+    return preview(when, {
+      now: this.around.context().now,
+      timezone,
+      ...(from !== undefined && { from: from.getTime() }),
+      ...(count !== undefined && { count }),
+    })
+  }
+
+  parse(text: string, timezone = this.around.timezone) {
+    const parsed = parse(text, { now: this.around.context().now, timezone })
+    const { notes } = parsed
+    if ('rule' in parsed) return { rule: parsed.rule, timezone: parsed.timezone, notes }
+    return { instant: new Date(parsed.instant), timezone: parsed.timezone, notes }
+  }
+
+  async *events(options: EventsOptions = {}): AsyncIterableIterator<EventView> {
+    const after = await this.#place(options.after)
+    const { alarmId, signal, follow = false } = options
+    const reading = {
+      after,
+      follow,
+      ...(alarmId !== undefined && { alarmId }),
+      ...(signal !== undefined && { signal }),
+    }
+    const stop = follow ? this.around.watchLog() : () => {}
+    try {
+      for await (const event of readLog(this.around.store, this.scope, this.around.bell, reading))
+        yield eventView(event)
+    } finally {
+      stop()
+    }
+  }
+
+  #place(after: string | undefined): Promise<number> | number {
+    if (after === undefined) return 0
+    return after === 'newest' ? this.around.store.lastEvent() : decodeCursor('events', after)[0]!
+  }
+
+  async #page(query: Omit<ListQuery, 'order'>): Promise<AlarmView[]> {
+    return (await this.around.store.list(this.scope, { order: 'newest', ...query })).items.map(viewOf)
+  }
+
+  #since(since: When | undefined): number | undefined {
+    if (since === undefined) return undefined
+    return resolveWhen(since, { now: this.around.context().now, timezone: this.around.timezone }).first
+  }
+
+  #limit(limit: number | undefined, standard: number): number {
+    const { listMax } = this.around.limits
+    if (limit === undefined) return standard
+    if (Number.isInteger(limit) && limit >= 1 && limit <= listMax) return limit
+    throw new WakefulError(
+      'invalid_request',
+      `limit must be a whole number from 1 to ${listMax}, not ${limit}`,
+    )
+  }
+}
+
+function statesOf<S extends string>(
+  table: Readonly<Record<S, readonly State[]>>,
+  status: S,
+): readonly State[] {
+  if (Object.hasOwn(table, status)) return table[status]
+  throw new WakefulError(
+    'invalid_request',
+    `status must be one of ${Object.keys(table).join(', ')}, not ${JSON.stringify(status)}`,
+  )
+}
+
+/** Refuses what cannot name anything. */
+export function named(field: string, value: unknown): string {
+  if (typeof value === 'string' && value !== '' && !value.includes('\0')) return value
+  throw new WakefulError('invalid_request', `${field} must be a text that is not empty`)
+}
+
+/** What is not there and what is not yours is the same answer. */
+export function notFound(id: string): WakefulError {
+  return new WakefulError('not_found', `there is no alarm ${JSON.stringify(id.slice(0, 100))}`)
+}
+
+function eventView(event: LogEvent): EventView {
+  const { id, tenant, type, origin, alarmId, occurrenceId, key, subject, correlationId } = event
+  const data = JSON.parse(event.data) as Record<string, unknown>
+  const cursor = encodeCursor('events', [event.seq])
+  return {
+    id,
+    cursor,
+    tenant,
+    type,
+    origin,
+    alarmId,
+    occurrenceId,
+    key,
+    subject,
+    correlationId,
+    at: new Date(event.at),
+    data,
+    dataJson: event.data,
+  }
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { pause, type SetOptions, type Snapshot, STATES, type State, stateOf } from '../../alarm/index.ts'
+import type { ListQuery, Place } from '../store.ts'
+import { ANN, type Bench, OTHERS } from './bench.ts'
+import { casesOf } from './conformance-case.ts'
+import { everyAlarm } from './invariants.ts'
+
+type Filter = Omit<ListQuery, 'order' | 'limit' | 'after'>
+
+/** Lists: every filter, in both orders, page by page. */
+export const listCases = casesOf('lists', {
+  async 'every filter gives what fits and nothing else, newest first'(bench) {
+    const { all, middle } = await populate(bench)
+    for (const filter of filters(middle)) {
+      const expected = all.filter((each) => fits(each, filter))
+      for (const limit of [1, 4, 50])
+        assert.deepEqual(
+          await ids(bench, { ...filter, order: 'newest', limit }),
+          names(expected),
+          JSON.stringify(filter),
+        )
+    }
+  },
+
+  async 'due order has each living alarm once, at its earliest wake'(bench) {
+    const { all, middle } = await populate(bench)
+    for (const filter of filters(middle)) {
+      const expected = all.filter((each) => wake(each) !== null && fits(each, filter))
+      for (const limit of [1, 4, 50]) {
+        const listed = await ids(bench, { ...filter, order: 'due', limit })
+        const wakes = listed.map((id) => wake(all.find(({ alarm }) => alarm.id === id)!)!)
+        assert.equal(new Set(listed).size, listed.length, 'each alarm is listed once')
+        assert.deepEqual(new Set(listed), new Set(names(expected)), JSON.stringify(filter))
+        assert.deepEqual(
+          wakes,
+          [...wakes].sort((a, b) => a - b),
+        )
+      }
+    }
+  },
+
+  async 'shows nobody another owner’s alarms (isolated)'(bench) {
+    await populate(bench)
+    for (const other of OTHERS) {
+      for (const order of ['newest', 'due'] as const)
+        assert.deepEqual(await ids(bench, { order, limit: 5 }, other), [])
+      assert.deepEqual(await bench.store.stats(other), NO_FIGURES)
+    }
+  },
+
+  async 'what is set while a reader pages neither repeats nor hides what was there'(bench) {
+    for (let i = 0; i < 9; i++) await bench.alarm({ delay: `${i + 1}h` })
+    for (const order of ['newest', 'due'] as const) {
+      const before = await ids(bench, { order, limit: 50 })
+      const first = await bench.store.list(ANN, { order, limit: 4 })
+      await bench.alarm({ delay: '30m' })
+      const rest = await ids(bench, { order, limit: 4, after: first.next! })
+      assert.deepEqual([...names(first.items), ...rest], before)
+    }
+  },
+})
+
+const NO_FIGURES = {
+  total: 0,
+  pending: 0,
+  fired: 0,
+  completed: 0,
+  failed: 0,
+  cancelled: 0,
+  timedOut: 0,
+  avgDurationMs: null,
+}
+
+function filters(since: number): Filter[] {
+  const one: Filter[] = [
+    {},
+    ...STATES.map((state) => ({ states: [state] })),
+    { states: ['active', 'paused'] },
+    { states: ['failed', 'timed_out', 'awaiting'] },
+    { label: 'odd' },
+    { label: '' },
+    { subject: 's1' },
+    { correlationId: 'c2' },
+    { conversationId: 'v0' },
+    { target: 'beta' },
+    { target: 'nobody' },
+    { text: 'ODD  water' },
+    { text: '100%_' },
+    { since },
+  ]
+  const both = one.flatMap((filter) => [
+    { ...filter, target: 'alpha' },
+    { ...filter, states: ['active', 'fired', 'failed'] satisfies State[] },
+    { ...filter, subject: 's0', since },
+  ])
+  return [...one, ...both]
+}
+
+function fits({ alarm, timers, outcome }: Snapshot, filter: Filter): boolean {
+  const words = filter.text?.toLowerCase().split(/\s+/) ?? []
+  const text = [alarm.label, alarm.message, alarm.key, alarm.subject].join(' ').toLowerCase()
+  return (
+    (filter.states === undefined || filter.states.includes(stateOf(alarm, timers, outcome))) &&
+    (filter.label === undefined || alarm.label === filter.label) &&
+    (filter.subject === undefined || alarm.subject === filter.subject) &&
+    (filter.correlationId === undefined || alarm.correlationId === filter.correlationId) &&
+    (filter.conversationId === undefined || alarm.conversationId === filter.conversationId) &&
+    (filter.target === undefined || alarm.target.name === filter.target) &&
+    (filter.since === undefined || alarm.createdAt >= filter.since) &&
+    words.every((word) => text.includes(word))
+  )
+}
+
+/** Alarms in every state, with every combination of names; answers them newest first. */
+async function populate(bench: Bench): Promise<{ all: Snapshot[]; middle: number }> {
+  const leases = await bench.own()
+  let middle = 0
+  for (let i = 0; i < 36; i++) {
+    const id = await bench.alarm(i % 5 === 0 ? { every: '1h' } : { delay: `${1 + (i % 3)}s` }, optionsOf(i))
+    if (i % 9 === 0) await bench.edit(id, pause)
+    if (i % 8 === 1) await bench.cancel(id)
+    if (i === 18) middle = bench.now
+    bench.clock.step(7)
+  }
+  bench.clock.step(3000)
+  const { takings } = await bench.take(leases)
+  for (const [i, taking] of takings.entries())
+    await bench.settle(taking, i % 3 === 0 ? 'failed' : 'delivered')
+  bench.clock.step(60_000)
+  // The reports of some are overdue now, and those whose tries are left are in flight again.
+  await bench.settle((await bench.take(leases)).takings, 'delivered')
+  for (let i = 0; i < 6; i++) await bench.alarm({ delay: '1h' }, optionsOf(i))
+  const all = await everyAlarm(bench, ANN)
+  assert.equal(all.length, 42)
+  const states = new Set(all.map(({ alarm, timers, outcome }) => stateOf(alarm, timers, outcome)))
+  for (const state of ['active', 'paused', 'awaiting', 'fired', 'failed', 'timed_out', 'cancelled'] as const)
+    assert.ok(states.has(state), `one should be ${state}`)
+  return { all, middle }
+}
+
+function optionsOf(i: number): SetOptions {
+  return {
+    label: i % 2 === 0 ? 'odd' : '',
+    message: i % 3 === 0 ? 'Water the plants, 100%_ surely' : '',
+    subject: `s${i % 4}`,
+    correlationId: `c${i % 6}`,
+    conversationId: i % 5 === 0 ? '' : `v${i % 2}`,
+    target: i % 2 === 0 ? 'alpha' : 'beta',
+    ack: i % 4 === 2 ? 'report' : 'delivery',
+    completionTimeout: i % 8 === 2 ? '30s' : '2h',
+    maxFailures: 1 + (i % 2),
+  }
+}
+
+function wake({ timers }: Snapshot): number | null {
+  const wakes = timers.flatMap(({ wakeAt }) => wakeAt ?? [])
+  return wakes.length === 0 ? null : Math.min(...wakes)
+}
+
+/** The ids of a whole list, read page by page; no page is longer than asked. */
+async function ids(bench: Bench, query: ListQuery, scope = ANN): Promise<string[]> {
+  const found: string[] = []
+  let after: Place | undefined = query.after
+  for (;;) {
+    const page = await bench.store.list(scope, { ...query, after })
+    assert.ok(page.items.length <= query.limit)
+    found.push(...names(page.items))
+    if (page.next === null) return found
+    after = page.next
+  }
+}
+
+function names(all: readonly Snapshot[]): string[] {
+  return all.map(({ alarm }) => alarm.id)
+}

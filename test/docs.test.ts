@@ -1,0 +1,167 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { EVENT_TYPES } from '../src/alarm/index.ts'
+import { cliDoc } from '../tools/cli-doc.ts'
+import { codeBlocks, ignoredBlocks, programsOf } from '../tools/code-blocks.ts'
+import { lifecycleDoc } from '../tools/lifecycle-doc.ts'
+import { inTurns, type Ran, runProgram, workshop } from '../tools/run-program.ts'
+
+const PROGRAM_MS_MAX = 10_000
+const HANDS = 4
+/** Blocks that are shown and not run are the exception. */
+const IGNORED_MAX = 4
+
+const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...globSync('docs/**/*.md').sort()]
+const markdown = new Map(pages.map((page) => [page, readFileSync(page, 'utf8')]))
+const examples = globSync('examples/*.ts').sort()
+
+const shop = workshop()
+afterAll(() => shop.remove())
+
+const programs = pages.flatMap((page) => programsOf(page, markdown.get(page)!))
+const files = programs.map(({ page, line, text }) => {
+  const file = join(shop.path, `${page.replaceAll('/', '.')}-${line}.ts`)
+  writeFileSync(file, `${text}\n`)
+  return file
+})
+const sources = [...files, ...examples.map((example) => resolve(example))]
+const runs = inTurns(
+  sources.map((file, index) => () => runProgram(file, join(shop.path, `run-${index}`), PROGRAM_MS_MAX)),
+  HANDS,
+)
+
+describe('code in the docs', () => {
+  it('is there to be run', () => {
+    expect(programs.length).toBeGreaterThan(10)
+  })
+
+  it.for(programs.map((program, index) => [`${program.page}:${program.line}`, index] as const))(
+    'runs: %s',
+    async ([, index]) => {
+      expect(told(await runs[index]!)).toBe('')
+    },
+  )
+
+  it('has the types it says', () => {
+    const compilerOptions = { noEmit: true, typeRoots: [join(shop.path, 'node_modules/@types')] }
+    const config = { extends: resolve('tsconfig.json'), compilerOptions, include: [`${shop.path}/*.ts`] }
+    writeFileSync(join(shop.path, 'tsconfig.json'), JSON.stringify(config))
+    expect(output('tsc', ['-p', shop.path])).toBe('')
+  })
+
+  it('is left out of the run for a reason, and rarely', () => {
+    const ignored = pages.flatMap((page) =>
+      ignoredBlocks(markdown.get(page)!).map((block) => ({ page, ...block })),
+    )
+    const silent = ignored.filter(({ info }) => !/^ignore: \S+/.test(info))
+    expect(silent.map(({ page, line }) => `${page}:${line} is ignored without a reason`)).toEqual([])
+    expect(ignored.length).toBeLessThanOrEqual(IGNORED_MAX)
+  })
+})
+
+describe('examples', () => {
+  it.for(examples.map((example, index) => [basename(example), index] as const))(
+    '%s runs and has something to say',
+    async ([, index]) => {
+      const ran = await runs[programs.length + index]!
+      expect(told(ran)).toBe('')
+      expect(ran.stdout).not.toBe('')
+    },
+  )
+
+  it('remind.ts is the start of the README', () => {
+    const start = codeBlocks(markdown.get('README.md')!).find(({ language }) => language === 'ts')
+    expect(`${start?.text}\n`).toBe(readFileSync('examples/remind.ts', 'utf8'))
+    expect(start?.text.split('\n').length).toBeLessThanOrEqual(20)
+  })
+})
+
+describe('pages', () => {
+  it('that are generated are up to date (npm run docs)', () => {
+    expect(markdown.get('docs/reference/lifecycle.md')).toBe(lifecycleDoc())
+    expect(markdown.get('docs/reference/cli.md')).toBe(cliDoc())
+  })
+
+  it('tell of every type of event', () => {
+    const page = markdown.get('docs/reference/events.md')!
+    expect(EVENT_TYPES.filter((type) => !page.includes(`\`${type}\``))).toEqual([])
+  })
+
+  it('call commands that are there', () => {
+    const known = new Set([...cliDoc().matchAll(/^### `([a-z]+)/gm)].map(([, name]) => name!))
+    const called = pages.flatMap((page) =>
+      codeBlocks(markdown.get(page)!)
+        .filter(({ language }) => language === 'sh')
+        .flatMap(({ text }) => [...text.matchAll(/(?:^|\| )wakeful (?:--\S+ \S+ )*([a-z]+)/gm)])
+        .map(([, name]) => ({ page, name: name! })),
+    )
+    const unknown = called.filter(({ name }) => !known.has(name))
+    expect(unknown.map(({ page, name }) => `${page} calls wakeful ${name}`)).toEqual([])
+  })
+
+  it('link to what is there', () => {
+    expect(pages.flatMap((page) => brokenLinks(page, markdown.get(page)!))).toEqual([])
+  })
+
+  it('are all reached from the README', () => {
+    const reached = new Set(['README.md'])
+    for (const page of reached) {
+      for (const { file } of linksOf(page, markdown.get(page) ?? ''))
+        if (markdown.has(file)) reached.add(file)
+    }
+    expect(pages.filter((page) => !reached.has(page))).toEqual([])
+  })
+})
+
+interface Link {
+  readonly text: string
+  readonly file: string
+  readonly anchor: string
+}
+
+function linksOf(page: string, text: string): Link[] {
+  const prose = text.replace(/^ {0,3}```[\s\S]*?^ {0,3}```$/gm, '').replace(/`[^`\n]*`/g, '')
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target]) => {
+    if (/^[a-z]+:/.test(target!)) return []
+    const [path, anchor = ''] = target!.split('#') as [string, string?]
+    return [{ text: target!, file: path === '' ? page : join(dirname(page), path), anchor }]
+  })
+}
+
+function brokenLinks(page: string, text: string): string[] {
+  return linksOf(page, text).flatMap(({ text: link, file, anchor }) => {
+    if (!existsSync(file)) return [`${page} links to ${link}, which is not there`]
+    if (anchor === '' || anchorsOf(readFileSync(file, 'utf8')).has(anchor)) return []
+    return [`${page} links to ${link}, which has no such heading`]
+  })
+}
+
+/** The names GitHub gives headings. */
+function anchorsOf(text: string): Set<string> {
+  const headings = text.replace(/^ {0,3}```[\s\S]*?^ {0,3}```$/gm, '').matchAll(/^#+ (.+)$/gm)
+  return new Set(
+    [...headings].map(([, heading]) =>
+      heading!
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+        .trim()
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
+
+/** What is wrong with a run; nothing where it went well. */
+function told({ code, stdout, stderr, tookMs }: Ran): string {
+  if (code === 0 && !stderr.includes('Warning')) return ''
+  return `exit ${code} after ${tookMs} ms\n${stdout}\n${stderr}`
+}
+
+function output(command: string, args: readonly string[]): string {
+  try {
+    return execFileSync(`node_modules/.bin/${command}`, args, { encoding: 'utf8' })
+  } catch (thrown) {
+    return (thrown as { stdout?: string }).stdout || String(thrown)
+  }
+}

@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+/** What users get is built, packed and installed as they would, but without the network. */
+const root = mkdtempSync(join(tmpdir(), 'wakeful-package-'))
+const built = join(root, 'package')
+const app = join(root, 'app')
+const installed = join(app, 'node_modules', 'wakeful')
+const { dependencies, exports, version } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  dependencies: Record<string, string>
+  exports: Record<string, string | Record<string, string>>
+  version: string
+}
+const doors = Object.keys(exports).filter((door) => door !== './package.json')
+const names = doors.map((door) => door.replace(/^\./, 'wakeful'))
+let packed: { files: { path: string; size: number }[]; size: number }
+
+beforeAll(() => {
+  run('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', join(built, 'dist')], '.')
+  for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(file, join(built, file))
+  // As an array under npm 11, as an object by name under newer ones.
+  const answer = JSON.parse(
+    run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', root], built),
+  )
+  packed = Object.values(answer as Record<string, typeof packed>)[0]!
+  mkdirSync(installed, { recursive: true })
+  run('tar', ['-xzf', join(root, `wakeful-${version}.tgz`), '--strip-components=1', '-C', installed], root)
+  writeFileSync(join(app, 'package.json'), '{ "type": "module" }\n')
+  for (const name of [
+    ...Object.keys(dependencies),
+    '@types',
+    'undici-types',
+    'temporal-spec',
+    'temporal-utils',
+  ])
+    symlinkSync(resolve('node_modules', name), join(app, 'node_modules', name), 'dir')
+}, 60_000)
+
+afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 3 }))
+
+describe('the package', () => {
+  it('holds the build, the licence and the words, and nothing else', () => {
+    const strange = packed.files
+      .map(({ path }) => path)
+      .filter(
+        (path) => !/^(?:dist\/.+\.(?:js|d\.ts)|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path),
+      )
+    expect(strange).toEqual([])
+  })
+
+  it('holds no tests and no Node', () => {
+    expect(packed.files.filter(({ path }) => /\.test\.|runtime/.test(path))).toEqual([])
+    expect(packed.size).toBeLessThan(500_000)
+    expect(Object.keys(dependencies).filter((name) => /^node\b|runtime/.test(name))).toEqual([])
+  })
+
+  it('imports nothing but Node and its own dependencies', () => {
+    const known = new Set(Object.keys(dependencies))
+    const strange = packed.files.flatMap(({ path }) => {
+      if (!/\.(?:js|d\.ts)$/.test(path)) return []
+      const text = readFileSync(join(installed, path), 'utf8')
+      return [...text.matchAll(/^(?:import|export)\b[^'"]*?\bfrom ['"]([^.'"][^'"]*)['"]/gm)]
+        .map((match) => match[1]!)
+        .filter((name) => !name.startsWith('node:') && !known.has(name))
+        .map((name) => `${path} imports ${name}`)
+    })
+    expect(strange).toEqual([])
+  })
+
+  it('has a file behind every door', () => {
+    const there = new Set(packed.files.map(({ path }) => `./${path}`))
+    const missing = doors.flatMap((door) =>
+      Object.entries(exports[door]!)
+        .filter(([condition, file]) => !condition.endsWith('-dev') && !there.has(file))
+        .map(([condition, file]) => `${door} (${condition}): ${file}`),
+    )
+    expect(missing).toEqual([])
+  })
+
+  it('is imported by every door, and fires', () => {
+    const program = `
+      import { open } from 'wakeful'
+      for (const name of ${JSON.stringify(names)}) await import(name)
+      const wakeful = await open('sqlite:app.db')
+      const fired = Promise.withResolvers()
+      wakeful.handle('remind', (fire) => fired.resolve(fire.payload))
+      await wakeful.start()
+      await wakeful.set('now', { target: 'remind', payload: 'awake' })
+      console.log(await fired.promise)
+      await wakeful.close()`
+    writeFileSync(join(app, 'fires.js'), program)
+    expect(run(process.execPath, ['fires.js'], app)).toBe('awake\n')
+  })
+
+  it('has types that users compile against, without the sources', () => {
+    const program = `
+      import { type AlarmView, open, WakefulError, type When } from 'wakeful'
+      const when: When = { cron: '0 9 * * 1-5', timezone: 'Europe/Rome' }
+      const wakeful = await open('sqlite::memory:')
+      const alarm: AlarmView = await wakeful.set(when, { target: 'remind' })
+      // @ts-expect-error a bare number says neither seconds nor milliseconds
+      await wakeful.set(5, { target: 'remind' })
+      if (alarm.nextFireAt === null) throw new WakefulError('internal', 'never')`
+    writeFileSync(join(app, 'types.ts'), program)
+    const flags = [
+      '--noEmit',
+      '--strict',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2024',
+      '--lib',
+      'esnext',
+      '--types',
+      'node',
+    ]
+    expect(run(resolve('node_modules/.bin/tsc'), [...flags, 'types.ts'], app)).toBe('')
+  })
+})
+
+describe('the command', () => {
+  const wakeful = (...args: string[]) =>
+    run(process.execPath, [join(installed, 'dist/cli/launch.js'), ...args], app)
+
+  it('says its version', () => {
+    expect(wakeful('--version').trim()).toBe(version)
+  })
+
+  it('sets an alarm and lists it', () => {
+    wakeful('set', 'in 1 hour', '--message', 'hello', '--db', 'cli.db')
+    const list = JSON.parse(wakeful('list', '--json', '--db', 'cli.db')) as {
+      items: { wake_message: string }[]
+    }
+    expect(list.items.map((alarm) => alarm.wake_message)).toEqual(['hello'])
+  })
+})
+
+function run(command: string, args: readonly string[], cwd: string): string {
+  const env = { ...process.env, NO_COLOR: '1' }
+  try {
+    return execFileSync(command, args, { cwd, encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'pipe'] })
+  } catch (thrown) {
+    const { stdout, stderr, status } = thrown as { stdout: string; stderr: string; status: number }
+    throw new Error(`${command} ${args[0]} ended with ${status}\n${stdout}\n${stderr}`, { cause: thrown })
+  }
+}
