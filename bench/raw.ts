@@ -49,6 +49,7 @@ export class Raw {
           0,
           null,
           null,
+          0,
         )
       }
       this.#db.exec('COMMIT')
@@ -71,7 +72,7 @@ export class Raw {
       const rows = due.all(this.#shard, now, 1000) as unknown as number[][]
       this.#db.exec('BEGIN IMMEDIATE')
       for (const row of rows) {
-        remove.run(row[0]!, row[11]!)
+        remove.run(row[0]!, row[12]!)
         event.run(
           this.#id(),
           'default',

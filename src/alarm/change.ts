@@ -1,5 +1,6 @@
 import type { Alarm } from './alarm.ts'
 import type { EventDraft } from './event.ts'
+import type { EndStatus } from './lifecycle.ts'
 import type { Outcome, Tally } from './outcome.ts'
 import type { EarlyReport, NewTimer, Timer } from './timer.ts'
 
@@ -31,6 +32,8 @@ export interface Change {
   readonly reports?: readonly ({ readonly id: number } & EarlyReport)[]
   /** Replaces the record: users' edits only. */
   readonly alarm?: Alarm
+  /** Ends the alarm, and leaves the rest of its summary as it is. */
+  readonly status?: EndStatus
   /** Replaces the summary; `null` forgets it. */
   readonly outcome?: Outcome | null
   readonly events?: readonly EventDraft[]

@@ -1,11 +1,11 @@
 import { WakefulError } from '../error.ts'
-import { countBetween, formatInstant } from '../time/index.ts'
+import { formatInstant } from '../time/index.ts'
 import { type Alarm, recurs } from './alarm.ts'
 import type { Change, Context, Snapshot, TimerMove } from './change.ts'
 import { type LifecycleEvent, type State, transition } from './lifecycle.ts'
 import { bucketOf, NO_OUTCOME, stateOf, tallyOf } from './outcome.ts'
 import { alarmRecord, skippedRecord } from './record.ts'
-import { following, occurrenceAt } from './recurrence.ts'
+import { following, missedAfter, occurrenceAt, unqueue } from './recurrence.ts'
 import { FORCED_TICK, firstTimer, type NewTimer, type Timer } from './timer.ts'
 
 /** What a cancel came to: it won, it came while an occurrence was firing, or the alarm had ended. */
@@ -72,10 +72,12 @@ export function resume(snapshot: Snapshot, context: Context): Change {
       continue
     }
     if (!recurs(alarm) || timer.scheduledFor > context.now) {
-      moves.push({ id: timer.id, wakeAt: timer.scheduledFor })
+      // What its pause made late was not missed; from here on it can be.
+      const waiting = timer.scheduledFor > context.now ? null : timer.waiting
+      moves.push({ id: timer.id, wakeAt: timer.scheduledFor, waiting })
       continue
     }
-    const run = countBetween(alarm.rule, timer.scheduledFor, context.now, PAUSED_TICKS_MAX)
+    const run = missedAfter(alarm, timer, context.now, PAUSED_TICKS_MAX)
     const skipped = { to: run.last ?? timer.scheduledFor, count: run.count + 1, exact: run.exact }
     events.push(skippedRecord(timer, 'paused', context.now, skipped))
     const after = following(running, {
@@ -122,7 +124,7 @@ export function fireNow(snapshot: Snapshot, context: Context): Change {
   const { alarm, timers } = snapshot
   move(snapshot, 'fire_now')
   const record = edited(alarm, context, recurs(alarm) ? {} : { pausedAt: null })
-  if (recurs(alarm)) return { alarm: record, add: [forced(alarm, context)] }
+  if (recurs(alarm)) return { alarm: record, add: [forced(record)] }
   refuseInFlight(snapshot, 'fire now')
   const moves = timers.map((timer): TimerMove => {
     if (timer.kind === 'retry') return { id: timer.id, wakeAt: context.now }
@@ -139,8 +141,11 @@ export function fireNow(snapshot: Snapshot, context: Context): Change {
 /** Tries again what failed or timed out, as a new occurrence with a fresh budget of attempts. */
 export function retry(snapshot: Snapshot, context: Context): Change {
   const { alarm, outcome } = snapshot
-  if (recurs(alarm) && outcome !== null && outcome.status === null && outcome.lastError !== null) {
-    return { alarm: edited(alarm, context, {}), add: [forced(alarm, context)] }
+  const isOpen = snapshot.timers.some((timer) => timer.kind === 'retry')
+  const hasFailed = outcome?.status === null && outcome.lastError !== null && !isOpen
+  if (recurs(alarm) && hasFailed && alarm.cancelledAt === null) {
+    const record = edited(alarm, context, {})
+    return { alarm: record, add: [forced(record)] }
   }
   const state = stateOf(alarm, snapshot.timers, outcome)
   move(snapshot, 'retry')
@@ -197,7 +202,9 @@ export function replace(
 /** Changes fields that do not move the alarm in time. */
 export function amend(snapshot: Snapshot, fields: Partial<Alarm>, context: Context): Change {
   move(snapshot, 'reschedule')
-  return { alarm: edited(snapshot.alarm, context, fields) }
+  // What is queued is looked at again: under another policy nothing may ever let it go.
+  const queued = fields.overlap === undefined ? [] : snapshot.timers.flatMap(unqueue)
+  return { alarm: edited(snapshot.alarm, context, fields), move: queued }
 }
 
 /** Refuses an edit by someone who has not seen the newest version. */
@@ -217,9 +224,18 @@ function dueTimer(snapshot: Snapshot): Timer | undefined {
   )
 }
 
+/** What may still be asked of an alarm that was cancelled while it fired. */
+const AFTER_CANCEL: ReadonlySet<LifecycleEvent> = new Set(['cancel', 'reschedule', 'set_again'])
+
 function move(snapshot: Snapshot, event: LifecycleEvent): State {
-  const state = stateOf(snapshot.alarm, snapshot.timers, snapshot.outcome)
-  return transition(state, event, recurs(snapshot.alarm))
+  const { alarm, outcome } = snapshot
+  const isEnding = alarm.cancelledAt !== null && (outcome === null || outcome.status === null)
+  if (isEnding && !AFTER_CANCEL.has(event))
+    throw new WakefulError(
+      'conflict',
+      'the alarm was cancelled while it fired, and ends with that: set it anew',
+    )
+  return transition(stateOf(alarm, snapshot.timers, outcome), event, recurs(alarm))
 }
 
 /** The record after an edit; its `updatedAt` grows even when two edits share a millisecond. */
@@ -227,8 +243,9 @@ function edited(alarm: Alarm, context: Context, fields: Partial<Alarm>): Alarm {
   return { ...alarm, ...fields, updatedAt: Math.max(context.now, alarm.updatedAt + 1) }
 }
 
-function forced(alarm: Alarm, context: Context): NewTimer {
-  return { ...firstTimer(alarm, context.now), kind: 'forced', tick: FORCED_TICK }
+/** Named by the edit's own moment, which no other edit shares: two within a millisecond are two occurrences. */
+function forced(alarm: Alarm): NewTimer {
+  return { ...firstTimer(alarm, alarm.updatedAt), kind: 'forced', tick: FORCED_TICK }
 }
 
 function ranOut(snapshot: Snapshot): Pick<Change, 'outcome' | 'tally'> {

@@ -71,7 +71,7 @@ const unmoved = {
  * A recurring alarm's occurrences do not move it (see `next`); only the events of `MOVES_RECURRING` do.
  */
 export const LIFECYCLE: Readonly<Record<LifecycleEvent, Readonly<Record<State, Cell>>>> = {
-  delivered: { active: 'fired', paused: 'fired', awaiting: 'fired', ...unmoved },
+  delivered: { active: 'fired', paused: 'fired', awaiting: 'awaiting', ...unmoved },
   delivered_unreported: { active: 'awaiting', paused: 'awaiting', awaiting: 'awaiting', ...unmoved },
   attempt_failed: { active: 'active', paused: 'paused', awaiting: 'active', ...unmoved },
   exhausted: { active: 'failed', paused: 'failed', awaiting: 'failed', ...unmoved, timed_out: 'failed' },

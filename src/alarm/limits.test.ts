@@ -61,7 +61,7 @@ describe('payload', () => {
         message: expect.stringMatching(/12 bytes.*at most 10/),
       }),
     )
-    expect(() => payloadText(rawJson('[1,          2]'), limits)).toThrow(/14 bytes/)
+    expect(() => payloadText(rawJson('[1,          2]'), limits)).toThrow(/15 bytes/)
   })
 
   test('has a limit of 256 KiB by default', () => {

@@ -8,7 +8,7 @@ export function firedRecord(alarm: Alarm, timer: NewTimer, firedAt: number, ende
   const data = {
     scheduled_for: formatInstant(timer.scheduledFor),
     fired_at: formatInstant(firedAt),
-    drift_ms: firedAt - timer.scheduledFor,
+    drift_ms: Math.max(0, firedAt - timer.scheduledFor),
     attempt: timer.attempt + 1,
   }
   const occurrence = occurrenceName(timer)

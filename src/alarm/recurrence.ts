@@ -1,4 +1,4 @@
-import { scheduleOf } from '../time/index.ts'
+import { countBetween, scheduleOf } from '../time/index.ts'
 import type { Alarm } from './alarm.ts'
 import type { TimerMove } from './change.ts'
 import type { NewTimer, Timer } from './timer.ts'
@@ -23,6 +23,7 @@ export function occurrenceAt(alarm: Alarm, at: number, tick: number): NewTimer {
     attempt: 0,
     startedAt: null,
     waiting: paused ? 'paused' : null,
+    delivered: false,
   }
 }
 
@@ -35,4 +36,32 @@ export function mayRunOut(alarm: Alarm): boolean {
 export function unqueue(timer: Timer): TimerMove[] {
   if (timer.kind !== 'due' || timer.waiting !== 'overlap' || timer.wakeAt !== null) return []
   return [{ id: timer.id, wakeAt: timer.scheduledFor }]
+}
+
+/** A run of ticks that passed. */
+export interface MissedRun {
+  readonly count: number
+  readonly last: number | null
+  /** Whether the count is the number, or the least it can be. */
+  readonly exact: boolean
+}
+
+/** The ticks after this one up to a moment, within the rule's own count. `last` is the newest, however many there are. */
+export function missedAfter(alarm: Alarm, timer: NewTimer, until: number, limit: number): MissedRun {
+  const { rule } = alarm
+  const { scheduledFor, tick } = timer
+  const run = countBetween(rule, scheduledFor, until, limit)
+  const left = rule.kind === 'once' || rule.count === undefined ? Infinity : rule.count - tick
+  if (run.count <= left && (run.exact || left > limit)) return run
+  // The rule's own count may end before the newest instant does: walk to its last.
+  const schedule = scheduleOf(rule)
+  let last: number | null = null
+  let count = 0
+  while (count < left) {
+    const at = schedule.next(last ?? scheduledFor)
+    if (at === null || at > until) break
+    last = at
+    count += 1
+  }
+  return { count, last, exact: true }
 }

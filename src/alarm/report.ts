@@ -2,7 +2,7 @@ import { WakefulError } from '../error.ts'
 import { recurs } from './alarm.ts'
 import type { Change, Context, Snapshot } from './change.ts'
 import { transition } from './lifecycle.ts'
-import { NO_OUTCOME, stateOf, tallyOf } from './outcome.ts'
+import { NO_OUTCOME, stateOf, TIMED_OUT, tallyOf } from './outcome.ts'
 import { alarmRecord, occurrenceRecord } from './record.ts'
 import { close, failed } from './settle.ts'
 import { occurrenceId, type Timer } from './timer.ts'
@@ -23,7 +23,7 @@ export function report(snapshot: Snapshot, said: Report, context: Context): Chan
   const flying = pick(snapshot, said, (timer) => snapshot.inFlight.has(timer.id))
   if (flying !== undefined) return reportEarly(flying, said)
   const state = stateOf(alarm, timers, snapshot.outcome)
-  if (state === 'timed_out') return reportLate(snapshot, said, context)
+  if (hasTimedOut(snapshot) && isCurrent(snapshot, said)) return reportLate(snapshot, said, context)
   transition(state, said.ok ? 'reported' : 'pause', false)
   const hint = recurs(alarm) ? 'no occurrence of it awaits a report' : 'it has not fired yet'
   throw new WakefulError('conflict', `cannot ${said.ok ? 'complete' : 'fail'}: ${hint}`)
@@ -34,6 +34,17 @@ function pick(snapshot: Snapshot, said: Report, fits: (timer: Timer) => boolean)
     said.occurrenceId === undefined || occurrenceId(snapshot.alarm, timer) === said.occurrenceId
   const found = snapshot.timers.filter((timer) => fits(timer) && named(timer))
   return found.sort((a, b) => a.scheduledFor - b.scheduledFor)[0]
+}
+
+/** A recurring alarm goes on after one of its occurrences has timed out; its summary remembers. */
+function hasTimedOut({ alarm, timers, outcome }: Snapshot): boolean {
+  if (recurs(alarm)) return outcome?.status === null && outcome.result === TIMED_OUT
+  return stateOf(alarm, timers, outcome) === 'timed_out'
+}
+
+/** Whether the report is about the occurrence the alarm ended with, as far as it says. */
+function isCurrent({ alarm }: Snapshot, said: Report): boolean {
+  return said.occurrenceId === undefined || said.occurrenceId.startsWith(`${alarm.id}-${alarm.generation}-`)
 }
 
 function reportAwaited(snapshot: Snapshot, timer: Timer, said: Report, context: Context): Change {
@@ -65,8 +76,9 @@ function reportEarly(timer: Timer, said: Report): Change {
 
 /** A report after the time-out is kept, and the alarm is what it says. */
 function reportLate(snapshot: Snapshot, said: Report, context: Context): Change {
+  const { alarm } = snapshot
   const outcome = snapshot.outcome ?? NO_OUTCOME
-  const status = said.ok ? 'completed' : 'failed'
+  const ended = said.ok ? 'completed' : 'failed'
   const durationMs = said.ok && outcome.startedAt !== null ? context.now - outcome.startedAt : null
   const result = said.ok ? said.text : `FAILED: ${said.text} (after ${outcome.attempts} attempts)`
   const data = said.ok
@@ -75,14 +87,14 @@ function reportLate(snapshot: Snapshot, said: Report, context: Context): Change 
   return {
     outcome: {
       ...outcome,
-      status,
+      status: recurs(alarm) ? null : ended,
       result,
       completedAt: context.now,
       durationMs,
       lastError: said.ok ? null : said.text,
     },
     events: [alarmRecord(said.ok ? 'alarm.completed' : 'alarm.failed', context.now, data)],
-    tally: tallyOf('timed_out', status, durationMs),
+    tally: recurs(alarm) ? { from: null, to: null, durationMs } : tallyOf('timed_out', ended, durationMs),
   }
 }
 

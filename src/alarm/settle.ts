@@ -105,12 +105,13 @@ function delivered(
     failureCount: timer.attempt,
     attempts: timer.attempt + 1,
   }
-  const events = [firedRecord(alarm, timer, firedAt, endedAt)]
+  // One record says that it was delivered, however often a failed report led to another try (recorded-once).
+  const events = timer.delivered ? [] : [firedRecord(alarm, timer, firedAt, endedAt)]
   if (awaits) {
     const wakeAt = context.now + alarm.completionTimeoutMs
     return stayOpen(
       held,
-      { ...opened(timer, startedAt), kind: 'report', wakeAt },
+      { ...opened(timer, startedAt), kind: 'report', wakeAt, delivered: true },
       { outcome, events },
       'delivered_unreported',
     )
@@ -241,9 +242,13 @@ function end(held: Held, consequences: Consequences, event: LifecycleEvent, cont
   const from = !recurs(alarm) && timer.kind === 'report' ? 'awaiting' : 'active'
   const state = transition(from, event, recurs(alarm))
   const status = isEnd(state) ? state : 'completed'
-  const outcome = { ...(consequences.outcome ?? NO_OUTCOME), status }
   const events = [...consequences.events]
   if (status === 'cancelled') events.push(alarmRecord('alarm.cancelled', context.now))
+  // Without an outcome of its own, this occurrence leaves the summary of the one before as it is.
+  if (consequences.outcome === undefined) {
+    return { remove: [timer.id], ...consequences, status, events, tally: tallyOf(from, status, null) }
+  }
+  const outcome = { ...consequences.outcome, status }
   return {
     remove: [timer.id],
     ...consequences,
@@ -254,6 +259,6 @@ function end(held: Held, consequences: Consequences, event: LifecycleEvent, cont
 }
 
 function opened(timer: NewTimer, startedAt: number): NewTimer {
-  const { kind, wakeAt, scheduledFor, tick, generation, attempt } = timer
-  return { kind, wakeAt, scheduledFor, tick, generation, attempt, startedAt, waiting: null }
+  const { kind, wakeAt, scheduledFor, tick, generation, attempt, delivered } = timer
+  return { kind, wakeAt, scheduledFor, tick, generation, attempt, startedAt, waiting: null, delivered }
 }

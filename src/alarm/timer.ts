@@ -24,6 +24,8 @@ export interface NewTimer {
   /** When the first attempt at this occurrence began. */
   readonly startedAt: number | null
   readonly waiting: Waiting | null
+  /** Whether the log tells of its delivery already: a failed report may lead to another one. */
+  readonly delivered: boolean
 }
 
 /** What the target said of an occurrence before its delivery was settled. */
@@ -68,5 +70,6 @@ export function firstTimer(alarm: Alarm, first: number): NewTimer {
     attempt: 0,
     startedAt: null,
     waiting: null,
+    delivered: false,
   }
 }

@@ -1,9 +1,9 @@
-import { countBetween, scheduleOf } from '../time/index.ts'
+import { countBetween } from '../time/index.ts'
 import { recurs } from './alarm.ts'
 import type { Change, Context, TimerMove } from './change.ts'
-import { NO_OUTCOME } from './outcome.ts'
+import { NO_OUTCOME, TIMED_OUT } from './outcome.ts'
 import { occurrenceRecord, skippedRecord } from './record.ts'
-import { following, occurrenceAt } from './recurrence.ts'
+import { following, type MissedRun, missedAfter, occurrenceAt } from './recurrence.ts'
 import { close, type Held, settle } from './settle.ts'
 import type { NewTimer, Timer } from './timer.ts'
 
@@ -63,7 +63,7 @@ function reportOverdue(held: Held, context: Context): Change | null {
     ...NO_OUTCOME,
     startedAt: timer.startedAt,
     lastFiredAt: timer.startedAt,
-    result: 'timeout_unknown',
+    result: TIMED_OUT,
     lastError: 'no report came in time',
     failureCount: attempts,
     attempts,
@@ -80,38 +80,11 @@ function misfire(held: Held, facts: Triage, context: Context): Verdict | null {
   // What waited for a reason of its own (a pause, a handler, an earlier occurrence) was not missed.
   if (!late || timer.waiting !== null) return null
   if (!recurs(alarm)) return policy === 'skip' ? orLook(missedOnce(held, context)) : null
-  const run = missedAfter(held, context)
+  const run = missedAfter(alarm, timer, context.now, MISSED_TICKS_MAX)
   if (policy === 'once') return run.count === 0 ? null : fireNewest(held, run, context)
   return orLook(
     skipRun(held, { to: run.last ?? timer.scheduledFor, count: run.count + 1, exact: run.exact }, context),
   )
-}
-
-interface MissedRun {
-  readonly count: number
-  readonly last: number | null
-  /** Whether the count is the number, or the least it can be. */
-  readonly exact: boolean
-}
-
-/** The ticks that were missed after this one. `last` is the newest of them, however many there are. */
-function missedAfter(held: Held, context: Context): MissedRun {
-  const { rule } = held.alarm
-  const { scheduledFor, tick } = held.timer
-  const run = countBetween(rule, scheduledFor, context.now, MISSED_TICKS_MAX)
-  const left = rule.kind === 'once' || rule.count === undefined ? Infinity : rule.count - tick
-  if (run.count <= left && (run.exact || left > MISSED_TICKS_MAX)) return run
-  // The rule's own count may end before the newest instant does: walk to its last.
-  const schedule = scheduleOf(rule)
-  let last: number | null = null
-  let count = 0
-  while (count < left) {
-    const at = schedule.next(last ?? scheduledFor)
-    if (at === null || at > context.now) break
-    last = at
-    count += 1
-  }
-  return { count, last, exact: true }
 }
 
 function fireNewest(held: Held, run: MissedRun, context: Context): Verdict {

@@ -7,7 +7,8 @@ import { Attempt, type Break } from './attempt.ts'
 /** A delivery that has ended and is to be settled; one that committed itself has no more to write. */
 export interface Ended {
   readonly taking: Taking
-  readonly delivery: Delivery
+  /** Null where it has committed together with its settle. */
+  readonly delivery: Delivery | null
 }
 
 /** What the crew asks of its engine. */
@@ -145,8 +146,7 @@ export class Crew {
     void run.then((delivery) => {
       this.#active.delete(attempt)
       this.#measure(attempt.ageMs)
-      if (delivery === null) this.#land(taking.flight)
-      else this.#end(taking, delivery)
+      this.#end(taking, delivery)
       this.start()
     })
   }
@@ -159,7 +159,7 @@ export class Crew {
     let failure: Delivery | null = null
     let ran = false
     try {
-      await store.transact(
+      const { lost, stale } = await store.transact(
         lease,
         async (tx) => {
           ran = true
@@ -172,7 +172,7 @@ export class Crew {
         },
         context,
       )
-      return null
+      return lost.length + stale > 0 ? { kind: 'released' } : null
     } catch (thrown) {
       if (failure !== null) return failure
       // The store did not let it begin: no fault of the handler's.
@@ -187,7 +187,7 @@ export class Crew {
     }
   }
 
-  #end(taking: Taking, delivery: Delivery): void {
+  #end(taking: Taking, delivery: Delivery | null): void {
     this.#ended.push({ taking, delivery })
     this.#land(taking.flight)
     this.#ports.onEnded()

@@ -169,7 +169,9 @@ export class Engine {
   async #settle(): Promise<void> {
     const { ended, landed } = this.#crew.drain()
     if (ended.length === 0 && landed.length === 0) return
-    const settlements = ended.map(({ taking, delivery }): Settlement => settlementOf(taking, delivery))
+    const settlements = ended.flatMap(({ taking, delivery }): Settlement[] =>
+      delivery === null ? [] : [settlementOf(taking, delivery)],
+    )
     try {
       const { lost } = await this.#options.store.settle(settlements, landed, this.#options.context())
       for (const lease of lost) this.#lose(lease)
@@ -180,7 +182,7 @@ export class Engine {
     this.#options.onLogged()
     for (const { taking, delivery } of ended) {
       this.#held.settled(taking.timer.id, taking.timer.version)
-      if (delivery.kind === 'delivered') this.#delivered += 1
+      if (delivery === null || delivery.kind === 'delivered') this.#delivered += 1
     }
   }
 

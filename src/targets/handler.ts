@@ -107,7 +107,7 @@ class HandlerFire implements Fire {
   }
 
   get driftMs(): number {
-    return this.#errand.firedAt - this.#errand.timer.scheduledFor
+    return Math.max(0, this.#errand.firedAt - this.#errand.timer.scheduledFor)
   }
 
   get attempt(): number {

@@ -164,6 +164,16 @@ describe('an engine run by hand', () => {
     expect(fired).toEqual(['first', 'second'])
   })
 
+  test('runs a transactional handler in memory too, and counts it', async () => {
+    await using bench = await openTest()
+    const { wakeful, clock } = bench
+    wakeful.handle('write', (fire) => void fire.tx, { transactional: true })
+    const { id } = await wakeful.set({ delay: '1s' }, { target: 'write' })
+    await clock.advance('1s')
+    expect(await clock.until(wakeful.tick())).toMatchObject({ fired: 1 })
+    expect((await wakeful.get(id))!.status).toBe('fired')
+  })
+
   test('gives a handler that hangs its timeout, when time passes with the tick', async () => {
     await using bench = await openTest()
     const { wakeful, clock } = bench

@@ -51,6 +51,8 @@ export interface OpenOptions {
   readonly createdVia?: string
   /** Told of trouble beside the alarms themselves; by default it is printed as a warning. */
   readonly onTrouble?: (thrown: unknown) => void
+  /** Chance, from 0 to below 1, for the jitter of retries: a seeded one makes a test repeat itself. */
+  readonly random?: () => number
   /** Another clock, such as the virtual one of `wakeful/testing`. */
   readonly clock?: Clock
 }
@@ -75,10 +77,11 @@ function assemble(
   settings: Settings,
   options: OpenOptions,
 ): Wakeful {
+  const random = options.random ?? Math.random
   const makeId = idMaker((bytes) => crypto.getRandomValues(bytes))
   const context = (): Context => {
     const now = clock.now()
-    return { now, random: Math.random, newId: () => makeId(now) }
+    return { now, random, newId: () => makeId(now) }
   }
   const bell = new Bell()
   const targets = new Targets([handlers, eventTarget])

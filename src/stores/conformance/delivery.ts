@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { occurrenceId, report } from '../../alarm/index.ts'
+import { amend, occurrenceId, report } from '../../alarm/index.ts'
 import type { Taking } from '../store.ts'
 import { ANN } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
@@ -209,6 +209,33 @@ export const deliveryCases = casesOf('delivery', {
       await bench.cancel(id)
     }
     assert.deepEqual(seen, { skip: [0, 0, true], queue: [0, 1, false], allow: [1, 0, false] })
+  },
+
+  async 'a queued occurrence goes ahead however the open one ends'(bench) {
+    const leases = await bench.own()
+    const options = { overlap: 'queue', ack: 'report', completionTimeout: '90m', maxFailures: 1 } as const
+    const ways: Record<string, (id: string) => Promise<unknown>> = {
+      reported: (id) =>
+        bench.edit(id, (found, context) => report(found, { ok: true, text: 'done' }, context)),
+      failed: (id) => bench.edit(id, (found, context) => report(found, { ok: false, text: 'no' }, context)),
+      overdue: async () => bench.clock.step(1_800_000),
+      edited: (id) => bench.edit(id, (found, context) => amend(found, { overlap: 'allow' }, context)),
+    }
+    for (const [way, end] of Object.entries(ways)) {
+      const id = await bench.alarm({ every: '1h' }, options)
+      bench.clock.step(3_600_000)
+      const first = await bench.takeOne(leases)
+      await bench.settle(first, 'delivered')
+      bench.clock.step(3_600_000)
+      assert.deepEqual((await bench.take(leases)).takings, [], 'the second one is queued')
+      await end(id)
+      // The look that ends the first one may be the one before that which finds the second.
+      const takings = [...(await bench.take(leases)).takings, ...(await bench.take(leases)).takings]
+      const [second] = takings
+      assert.equal(second?.timer.scheduledFor, first.timer.scheduledFor + 3_600_000, way)
+      await bench.settle(second!, 'delivered')
+      await bench.cancel(id)
+    }
   },
 
   async 'a report that comes before the settle is what came of the delivery'(bench) {

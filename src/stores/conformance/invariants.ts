@@ -63,6 +63,8 @@ function assertTimers({ alarm, timers, outcome }: Snapshot): void {
   else assert.ok(current.length > 0, `an alarm that is ${state} has a timer`)
   const due = current.filter((timer) => timer.kind === 'due')
   assert.ok(due.length <= 1, 'an alarm has at most one timer for its next occurrence')
+  const queued = due.some((timer) => timer.waiting === 'overlap' && timer.wakeAt === null)
+  assert.ok(!queued || current.length > 1, 'what is queued waits for an occurrence that is open')
 }
 
 /**

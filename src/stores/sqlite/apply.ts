@@ -64,6 +64,10 @@ function applyRest(desk: Desk, alarm: StoredAlarm, change: Change): void {
   for (const timer of change.add ?? []) insertTimer(desk, record, timer)
   if (change.outcome === null) session.run(sql.removeOutcome, alarm.seq)
   else if (change.outcome !== undefined) putOutcome(session, record, change.outcome)
+  if (change.status !== undefined) {
+    const { seq, tenant, owner, target } = record
+    session.run(sql.putStatus, seq, tenant, owner, target.name, change.status)
+  }
   for (const event of change.events ?? []) {
     session.run(
       sql.insertEvent,
@@ -129,5 +133,6 @@ export function putOutcome(session: Session, alarm: StoredAlarm, outcome: Outcom
 
 function placeValues(timer: NewTimer) {
   const { kind, wakeAt, scheduledFor, tick, generation, attempt, startedAt, waiting } = timer
-  return [kind, wakeAt, scheduledFor, tick, generation, attempt, startedAt, waiting] as const
+  const delivered = timer.delivered ? 1 : 0
+  return [kind, wakeAt, scheduledFor, tick, generation, attempt, startedAt, waiting, delivered] as const
 }

@@ -8,7 +8,7 @@ import { openSqlite } from './index.ts'
 const inMemory: OpenStore = async (clock) => ({
   store: await openSqlite({ path: ':memory:', clock }),
   peer: 'a database in memory belongs to one process',
-  transact: 'a database in memory has one connection',
+  transact: true,
 })
 
 const inFile: OpenStore = async (clock) => {

@@ -111,9 +111,13 @@ function triageOne(desk: Desk, due: Ready, request: TakeRequest): Ready | null {
   const { alarm, timer } = due
   const found: Found = { alarm, timer, others: null, openCount: openCount(desk.session, alarm) }
   let verdict = request.triage(found)
-  if (verdict.kind === 'look') verdict = request.triage({ ...found, others: timersOf(desk.session, alarm) })
+  let timers: readonly Timer[] = [timer]
+  if (verdict.kind === 'look') {
+    timers = timersOf(desk.session, alarm)
+    verdict = request.triage({ ...found, others: timers })
+  }
   if (verdict.kind === 'look') throw new CorruptRow('no decision could be made about it')
-  if (verdict.change !== undefined) apply(desk, alarm, [timer], verdict.change)
+  if (verdict.change !== undefined) apply(desk, alarm, timers, verdict.change)
   return verdict.kind === 'fire' ? { alarm, timer: verdict.timer } : null
 }
 

@@ -83,6 +83,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   insertShard: 'an insert',
   insertFlight: 'an insert',
   putOutcome: 'an insert',
+  putStatus: 'an insert',
   addTally: 'an insert',
   allShards: 'a row per pool',
   allFlights: 'a row per batch in flight',

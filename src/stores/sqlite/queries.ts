@@ -20,10 +20,11 @@ export const alarmByKey = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE tenant
 export const alarmByIdempotencyKey = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND idempotency_key = ?`
 
 export const insertTimer = `INSERT INTO wakeful_timers (alarm, tenant, owner, target, shard, kind, wake_at, scheduled_for,
-  tick, generation, attempt, started_at, waiting, version, edited) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)`
+  tick, generation, attempt, started_at, waiting, delivered, version, edited)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)`
 
 export const moveTimer = `UPDATE wakeful_timers SET kind = ?, wake_at = ?, scheduled_for = ?, tick = ?, generation = ?,
-  attempt = ?, started_at = ?, waiting = ?, version = version + 1, edited = 0, report = NULL WHERE id = ?`
+  attempt = ?, started_at = ?, waiting = ?, delivered = ?, version = version + 1, edited = 0, report = NULL WHERE id = ?`
 
 /** A settle's own timer: moved only as it was taken, or not at all (promise: recorded-once). */
 export const moveTakenTimer = `${moveTimer} AND version = ? AND edited = 0`
@@ -58,6 +59,10 @@ export const putOutcome = `INSERT INTO wakeful_outcomes (alarm, tenant, owner, t
   last_fired_at = coalesce(excluded.last_fired_at, last_fired_at), completed_at = excluded.completed_at,
   duration_ms = excluded.duration_ms, result = excluded.result, last_error = excluded.last_error,
   failure_count = excluded.failure_count, attempts = excluded.attempts`
+
+/** The end of an alarm whose summary stays as its last delivery left it. */
+export const putStatus = `INSERT INTO wakeful_outcomes (alarm, tenant, owner, target, status, failure_count, attempts)
+  VALUES (?, ?, ?, ?, ?, 0, 0) ON CONFLICT (alarm) DO UPDATE SET target = excluded.target, status = excluded.status`
 
 export const removeOutcome = 'DELETE FROM wakeful_outcomes WHERE alarm = ?'
 export const outcomeOfAlarm = 'SELECT * FROM wakeful_outcomes WHERE alarm = ?'

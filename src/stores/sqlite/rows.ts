@@ -22,7 +22,7 @@ export const ALARM_COLUMNS = [
 /** A timer's columns, in the order in which they are read. */
 export const TIMER_COLUMNS = [
   'id', 'alarm', 'shard', 'kind', 'wake_at', 'scheduled_for', 'tick', 'generation', 'attempt', 'started_at',
-  'waiting', 'version', 'edited', 'report',
+  'waiting', 'delivered', 'version', 'edited', 'report',
 ] as const // biome-ignore format: a list
 
 /** A row as a list of its columns' values: reading those is twice as fast as reading objects. */
@@ -161,6 +161,7 @@ export function timerOf(values: Values): Timer {
     attempt,
     startedAt,
     waiting,
+    delivered,
     version,
     edited,
     report,
@@ -176,6 +177,7 @@ export function timerOf(values: Values): Timer {
     attempt,
     startedAt,
     waiting,
+    delivered: delivered === 1,
     version,
     edited: edited === 1,
     report: report === null ? null : json('report', report),
@@ -184,7 +186,7 @@ export function timerOf(values: Values): Timer {
 
 type TimerValues = [
   number, number, number, Timer['kind'], number | null, number, number, number, number, number | null,
-  Timer['waiting'], number, number, string | null,
+  Timer['waiting'], number, number, number, string | null,
 ] // biome-ignore format: a list
 
 /** The row of a timer's alarm. */

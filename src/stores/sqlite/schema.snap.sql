@@ -133,6 +133,7 @@ CREATE TABLE wakeful_timers (
   attempt INTEGER NOT NULL CHECK (attempt >= 0),
   started_at INTEGER,
   waiting TEXT CHECK (waiting IN ('paused', 'overlap', 'handler')),
+  delivered INTEGER NOT NULL CHECK (delivered IN (0, 1)),
   version INTEGER NOT NULL CHECK (version >= 1),
   edited INTEGER NOT NULL CHECK (edited IN (0, 1)),
   report TEXT,

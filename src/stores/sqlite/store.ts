@@ -329,6 +329,7 @@ export class SqliteStore implements Store {
         'invalid_request',
         'tx has no open transaction: begin one first (BEGIN IMMEDIATE)',
       )
+    if (tx === this.#session.db) return this.#session
     const [theirs, ours] = [tx.location(), this.#session.db.location()]
     if (theirs === null || ours === null || realpathSync(theirs) !== realpathSync(ours)) {
       throw new WakefulError(

@@ -28,6 +28,7 @@ export class WriteQueue {
   #jobs: Job[] = []
   #scheduled = false
   #exclusive: Promise<unknown> | null = null
+  #flushing: Promise<unknown> | null = null
   #closed = false
 
   constructor(session: Session, path: string, busyMs: number) {
@@ -47,9 +48,9 @@ export class WriteQueue {
     })
   }
 
-  /** Holds all other writes of this process back while work runs on a connection of its own. */
+  /** Holds all other writes of this process back while work runs; in memory, on the same connection. */
   async exclusive<T>(work: () => Promise<T>): Promise<T> {
-    while (this.#exclusive !== null) await this.#exclusive.catch(() => {})
+    for (let busy = this.#busyWith(); busy !== null; busy = this.#busyWith()) await busy.catch(() => {})
     const running = this.#inExclusive.run(true, work)
     this.#exclusive = running
     try {
@@ -71,11 +72,17 @@ export class WriteQueue {
     if (this.#scheduled || this.#jobs.length === 0 || this.#exclusive !== null) return
     this.#scheduled = true
     setImmediate(() => {
-      void this.#flush().finally(() => {
+      this.#flushing = this.#exclusive === null ? this.#flush() : Promise.resolve()
+      void this.#flushing.finally(() => {
+        this.#flushing = null
         this.#scheduled = false
         this.#schedule()
       })
     })
+  }
+
+  #busyWith(): Promise<unknown> | null {
+    return this.#exclusive ?? this.#flushing
   }
 
   async #flush(): Promise<void> {

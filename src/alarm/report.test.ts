@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest'
+import { resolveWhen, type When } from '../time/index.ts'
+import { buildAlarm, DEFAULTS, type SetOptions } from './build.ts'
+import type { Snapshot } from './change.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
+import { NO_OUTCOME, type Outcome } from './outcome.ts'
+import { report } from './report.ts'
+import { firstTimer, occurrenceId, type Timer } from './timer.ts'
+
+const NOW = Date.UTC(2030, 0, 1)
+const HOUR = 3_600_000
+const context = { now: NOW + 2 * HOUR, random: () => 0, newId: () => 'new' }
+const once: When = { delay: '1h' }
+const hourly: When = { every: '1h' }
+const ok = { ok: true, text: 'done' }
+const bad = { ok: false, text: 'broken' }
+
+function snapshot(
+  when: When,
+  timers: readonly Partial<Timer>[],
+  more: { options?: SetOptions; outcome?: Partial<Outcome>; flying?: number[]; pausedAt?: number } = {},
+): Snapshot {
+  const resolved = resolveWhen(when, { now: NOW, timezone: 'UTC' })
+  const shop = {
+    limits: DEFAULT_LIMITS,
+    defaults: DEFAULTS,
+    target: () => ({ kind: 'handler', name: 'h', pool: 'app' }),
+    newId: () => 'id',
+  }
+  const options = { target: 'h', ack: 'report', ...more.options } as const
+  const built = buildAlarm({ tenant: 't', owner: 'o' }, resolved, options, NOW, shop)
+  const row = { shard: 1, version: 1, edited: false, report: null }
+  return {
+    alarm: { ...built, pausedAt: more.pausedAt ?? null },
+    timers: timers.map((each, i) => ({ ...firstTimer(built, resolved.first), ...row, id: i + 1, ...each })),
+    outcome: more.outcome === undefined ? null : { ...NO_OUTCOME, ...more.outcome },
+    inFlight: new Set(more.flying),
+  }
+}
+
+const awaited = { kind: 'report', startedAt: NOW + HOUR } as const
+
+describe('on what awaits it', () => {
+  test('success completes a once alarm, with how long it took', () => {
+    expect(report(snapshot(once, [awaited]), ok, context)).toMatchObject({
+      remove: [1],
+      outcome: { status: 'completed', result: 'done', durationMs: HOUR, lastError: null },
+      tally: { from: 'fired', to: 'completed', durationMs: HOUR },
+      events: [{ type: 'alarm.completed', data: { result: 'done', duration_ms: HOUR } }],
+    })
+  })
+
+  test('failure with tries left makes it try again', () => {
+    expect(report(snapshot(once, [awaited]), bad, context)).toMatchObject({
+      move: [{ id: 1, kind: 'retry', attempt: 1, wakeAt: context.now + 5_000 }],
+      outcome: { status: null, result: 'RETRY: broken (attempt 1/5)' },
+      tally: { from: 'fired', to: 'pending' },
+    })
+  })
+
+  test('failure without tries left ends it', () => {
+    expect(report(snapshot(once, [awaited], { options: { maxFailures: 1 } }), bad, context)).toMatchObject({
+      remove: [1],
+      outcome: { status: 'failed', result: 'FAILED: broken (after 1 attempts)' },
+      tally: { from: 'fired', to: 'failed' },
+    })
+  })
+
+  test('an occurrence of a recurring alarm ends, and the alarm goes on', () => {
+    const change = report(snapshot(hourly, [{ ...awaited, id: 2 }, { id: 1 }]), ok, context)
+    expect(change).toMatchObject({ remove: [2], outcome: { status: null, result: 'done' } })
+    expect(change.tally).toEqual({ from: null, to: null, durationMs: HOUR })
+  })
+
+  test('it goes to the oldest, or to the one that is named', () => {
+    const open = [
+      { ...awaited, scheduledFor: NOW + 2 * HOUR },
+      { ...awaited, scheduledFor: NOW + HOUR },
+    ]
+    const found = snapshot(hourly, open, { options: { overlap: 'allow' } })
+    expect(report(found, ok, context).remove).toEqual([2])
+    const named = occurrenceId(found.alarm, found.timers[0]!)
+    expect(report(found, { ...ok, occurrenceId: named }, context).remove).toEqual([1])
+    expect(() => report(found, { ...ok, occurrenceId: 'another' }, context)).toThrow(
+      expect.objectContaining({ code: 'conflict' }),
+    )
+  })
+
+  test('it lets the queued occurrence go', () => {
+    const queued = { wakeAt: null, waiting: 'overlap' as const, scheduledFor: NOW + 2 * HOUR }
+    const change = report(snapshot(hourly, [awaited, queued], { options: { overlap: 'queue' } }), ok, context)
+    expect(change).toMatchObject({ remove: [1], move: [{ id: 2, wakeAt: NOW + 2 * HOUR }] })
+  })
+})
+
+test('early, while the delivery is under way, it is kept for the settle', () => {
+  for (const said of [ok, bad])
+    expect(report(snapshot(once, [{}], { flying: [1] }), said, context)).toEqual({
+      markEdited: [1],
+      reports: [{ id: 1, ...said }],
+    })
+})
+
+describe('late, after the time-out', () => {
+  const timedOut = snapshot(once, [], {
+    outcome: { status: 'timed_out', startedAt: NOW + HOUR, attempts: 1 },
+  })
+
+  test('it is kept, and the alarm is what it says', () => {
+    expect(report(timedOut, ok, context)).toMatchObject({
+      outcome: { status: 'completed', result: 'done', durationMs: HOUR },
+      events: [{ type: 'alarm.completed', data: { late: true } }],
+      tally: { from: 'timed_out', to: 'completed', durationMs: HOUR },
+    })
+    expect(report(timedOut, bad, context)).toMatchObject({
+      outcome: { status: 'failed', result: 'FAILED: broken (after 1 attempts)', lastError: 'broken' },
+      events: [{ type: 'alarm.failed', data: { late: true } }],
+      tally: { from: 'timed_out', to: 'failed' },
+    })
+  })
+
+  test('it is refused where it names another occurrence', () => {
+    expect(() => report(timedOut, { ...ok, occurrenceId: 'id-0-1' }, context)).toThrow(
+      expect.objectContaining({ code: 'conflict' }),
+    )
+    const named = { ...ok, occurrenceId: `id-1-${NOW + HOUR}` }
+    expect(report(timedOut, named, context)).toMatchObject({ outcome: { status: 'completed' } })
+  })
+})
+
+describe('is refused', () => {
+  test.each([
+    ['before it fired', snapshot(once, [{}]), 'conflict'],
+    ['while it waits for a retry', snapshot(once, [{ kind: 'retry' }]), 'conflict'],
+    ['where it is paused', snapshot(once, [{}], { pausedAt: NOW }), 'conflict'],
+    ['where no occurrence is open', snapshot(hourly, [{}]), 'conflict'],
+    ['when it was completed', snapshot(once, [], { outcome: { status: 'completed' } }), 'already_ended'],
+    ['when it was cancelled', snapshot(once, [], { outcome: { status: 'cancelled' } }), 'already_ended'],
+    ['when it was fired', snapshot(once, [], { outcome: { status: 'fired' } }), 'already_ended'],
+    ['when it failed', snapshot(once, [], { outcome: { status: 'failed' } }), 'already_ended'],
+  ])('%s', (_, found, code) => {
+    for (const said of [ok, bad])
+      expect(() => report(found, said, context)).toThrow(expect.objectContaining({ code }))
+  })
+})
