@@ -82,10 +82,10 @@ describe('cancel', () => {
     expect(replace(doomed, by, 'reschedule', at(0)).alarm).toMatchObject({ cancelledAt: null })
   })
 
-  test('wins over what fires only for an earlier generation', () => {
+  test('says that an occurrence of an earlier generation is still firing', () => {
     const superseded = snapshot(once, { alarm: { generation: 2 }, more: [{ generation: 2 }], flying: [1] })
     const { change, outcome } = cancel(superseded, at(0))
-    expect([outcome, change.remove]).toEqual(['cancelled', [2]])
+    expect([outcome, change.remove]).toEqual(['firing', [2]])
   })
 
   test.each(['fired', 'completed', 'failed', 'timed_out', 'cancelled'] as const)(

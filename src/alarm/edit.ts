@@ -38,7 +38,8 @@ export function cancel(snapshot: Snapshot, context: Context): { change: Change; 
   events.push(alarmRecord('alarm.cancelled', context.now))
   const outcome = { ...(snapshot.outcome ?? NO_OUTCOME), status: 'cancelled' as const }
   const change = { remove, events, outcome, tally: tallyOf(state, to, null) }
-  return { change, outcome: 'cancelled' }
+  // One that a reschedule superseded may still be about to start: the alarm ends, but the cancel has not won over it.
+  return { change, outcome: flying.length > 0 ? 'firing' : 'cancelled' }
 }
 
 /** Parks the alarm until it is resumed. */

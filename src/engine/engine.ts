@@ -42,6 +42,7 @@ export class Engine {
   #nextWakeAt: number | null = null
   #running: Promise<void> | null = null
   #stopping = false
+  #releasing = false
   #cancelBeat: (() => void) | null = null
   #beating: Promise<void> = Promise.resolve()
   #taking = false
@@ -136,10 +137,14 @@ export class Engine {
       try {
         this.#crew.releaseQueued()
         this.#crew.start()
+        const settles = this.#crew.hasEnded
         const taken = await this.#exchange()
         waitMs = TROUBLE_WAIT_MS_MIN
+        // The take may have looked before the settle beside it was written: its retry, its next occurrence is not seen.
         const busy =
-          this.#crew.hasEnded || (taken?.more === true && this.#crew.room(this.#options.batchMax) > 0)
+          settles ||
+          this.#crew.hasEnded ||
+          (taken?.more === true && this.#crew.room(this.#options.batchMax) > 0)
         if (busy) await this.#options.clock.turn()
         else await this.#alert.sleep(this.#sleepUntil())
       } catch (thrown) {
@@ -150,17 +155,24 @@ export class Engine {
     }
   }
 
-  /** Without room nothing can be taken, however due it is: then the next end of a delivery rouses the loop. */
+  /**
+   * Without room, or without a lease that holds, nothing can be taken, however due it is: then the next end of a
+   * delivery, or the next beat, rouses the loop. Turning over a past instant would starve the beat itself.
+   */
   #sleepUntil(): number | null {
-    return this.#crew.room(this.#options.batchMax) > 0 ? this.#nextWakeAt : null
+    const mayTake = this.#leases.some((lease) => this.#mayStart(lease) === 'yes')
+    return mayTake && this.#crew.room(this.#options.batchMax) > 0 ? this.#nextWakeAt : null
   }
 
   /** Settles what ended and takes what is due. Both are asked for in one turn, so that a store can commit them together. */
   async #exchange(): Promise<Taken | null> {
     try {
-      const [, taken] = await Promise.all([this.#settle(), this.#take()])
-      if (taken !== null) this.#accept(taken)
-      return taken
+      const [settled, taken] = await Promise.allSettled([this.#settle(), this.#take()])
+      // What was taken is recorded as in flight: it is delivered whatever came of the settle beside it.
+      if (taken.status === 'fulfilled' && taken.value !== null) this.#accept(taken.value)
+      if (settled.status === 'rejected') throw settled.reason
+      if (taken.status === 'rejected') throw taken.reason
+      return taken.value
     } finally {
       this.#taking = false
     }
@@ -242,7 +254,8 @@ export class Engine {
   #beat(): Promise<void> {
     this.#cancelBeat?.()
     this.#beating = this.#renew().finally(() => {
-      if (this.#stopping) return
+      // A drain may outlast the lease: it beats on until the shards are given back.
+      if (this.#releasing) return
       this.#cancelBeat = this.#options.clock.setTimer(
         this.#options.store.heartbeatMs,
         () => void this.#beat(),
@@ -254,6 +267,7 @@ export class Engine {
   async #renew(): Promise<void> {
     const { store, owner, pools, context } = this.#options
     try {
+      const lapsed = this.#leases.some((lease) => this.#mayStart(lease) !== 'yes')
       const leases = await store.own(owner, pools, context())
       const lost = this.#leases.filter(
         (was) => !leases.some((is) => is.shard === was.shard && is.epoch === was.epoch),
@@ -264,7 +278,7 @@ export class Engine {
       for (const lease of lost) this.#lose(lease)
       this.#leases = leases
       if (gained) await this.releaseWaiting()
-      if (gained || this.#crew.queued > 0) this.#alert.rouse()
+      if (gained || lapsed || this.#crew.queued > 0) this.#alert.rouse()
     } catch (thrown) {
       this.#options.onTrouble(thrown)
     }
@@ -289,14 +303,18 @@ export class Engine {
   }
 
   async #release(): Promise<void> {
-    this.#stopping = true
+    this.#releasing = true
     this.#cancelBeat?.()
     await this.#beating
     this.#cancelBeat?.()
     const leases = this.#leases
     this.#leases = []
-    await this.#options.store.disown(leases)
-    this.#stopping = false
+    try {
+      await this.#options.store.disown(leases)
+    } finally {
+      this.#releasing = false
+      this.#stopping = false
+    }
   }
 }
 

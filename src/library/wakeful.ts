@@ -91,9 +91,12 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     const { engine, store, retention, bell } = this.#parts
     retention.stop()
     this.#unwatch?.()
-    await engine.stop()
-    bell.close()
-    await store.close()
+    try {
+      await engine.stop()
+    } finally {
+      bell.close()
+      await store.close()
+    }
   }
 
   #assertOpen(): void {

@@ -61,8 +61,13 @@ export class Bell {
   /** Resolves at the next ring, or when the signal is aborted. Asked for before the read, so that no ring is missed. */
   next(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      this.#waiting.add(resolve)
-      signal?.addEventListener('abort', () => resolve(), { once: true })
+      const wake = () => {
+        signal?.removeEventListener('abort', wake)
+        this.#waiting.delete(wake)
+        resolve()
+      }
+      this.#waiting.add(wake)
+      signal?.addEventListener('abort', wake)
     })
   }
 }

@@ -177,7 +177,15 @@ function settleOne(desk: Desk, alarm: Alarm, timer: Timer, delivery: Delivery): 
   const stored = alarm as StoredAlarm
   const change = settle({ alarm, timer, others: null }, delivery, desk.context)
   if (change !== null && applyTaken(desk, stored, timer, change)) return true
-  return settleLooking(desk, timer, delivery)
+  try {
+    return settleLooking(desk, timer, delivery)
+  } catch (thrown) {
+    // One that became unreadable during its delivery is set aside: it must not hold up the settles beside it.
+    if (!(thrown instanceof CorruptRow)) throw thrown
+    const row = desk.session.value(sql.timerById, timer.id)
+    if (row !== undefined) quarantine(desk, row, thrown.message)
+    return true
+  }
 }
 
 /** The slow way: something changed during the delivery, or the decision needs the alarm's other timers. */

@@ -8,7 +8,7 @@ import { streamOf } from './streams.ts'
 /** How many rows are looked at per round trip to the index. */
 const STRIDE_MIN = 64
 /** Rows a list with a rare match may look at before it ends the page and hands out a cursor. */
-const LOOKED_AT_MAX = 200_000
+const LOOKED_AT_MAX = 20_000
 
 /** Live alarms by when they wake. */
 export const UPCOMING = `SELECT alarm, wake_at, id FROM wakeful_timers WHERE tenant = ? AND owner = ?

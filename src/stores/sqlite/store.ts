@@ -170,7 +170,14 @@ export class SqliteStore implements Store {
       } catch (thrown) {
         throw storeFailure(thrown, this.#path)
       } finally {
-        if (session.db.isTransaction) session.db.exec('ROLLBACK')
+        if (session.db.isTransaction) {
+          session.db.exec('ROLLBACK')
+          // A handler that was given up may still hold the handle: it must not write into the next one's transaction.
+          if (session === this.#txSession) {
+            this.#txSession = null
+            session.db.close()
+          }
+        }
       }
     })
   }

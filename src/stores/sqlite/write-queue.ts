@@ -24,10 +24,12 @@ export class WriteQueue {
   readonly #path: string
   readonly #busyMs: number
   /** Marks calls that come from within exclusive work: they would wait for themselves. */
-  readonly #inExclusive = new AsyncLocalStorage<true>()
+  readonly #inExclusive = new AsyncLocalStorage<{ isOpen: boolean }>()
   #jobs: Job[] = []
   #scheduled = false
   #exclusive: Promise<unknown> | null = null
+  /** Ends when the last of those who asked for the file to themselves is done. */
+  #turn: Promise<void> | null = null
   #flushing: Promise<unknown> | null = null
   #closed = false
 
@@ -39,7 +41,8 @@ export class WriteQueue {
 
   /** Runs work inside the next transaction; answers when it is on disk. */
   run<T>(work: (session: Session) => T): Promise<T> {
-    if (this.#inExclusive.getStore() === true)
+    // What such work leaves behind for later (a timer) carries the mark on, but waits for nothing any more.
+    if (this.#inExclusive.getStore()?.isOpen === true)
       return Promise.reject(new WakefulError('invalid_request', INSIDE))
     if (this.#closed) return Promise.reject(new WakefulError('store_unavailable', `${this.#path} is closed`))
     return new Promise<T>((resolve, reject) => {
@@ -50,14 +53,27 @@ export class WriteQueue {
 
   /** Holds all other writes of this process back while work runs; in memory, on the same connection. */
   async exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const before = this.#turn
+    let done = () => {}
+    const turn = new Promise<void>((resolve) => {
+      done = resolve
+    })
+    this.#turn = turn
+    if (before !== null) await before
+    // What is queued goes first: a row of transactions must not keep everyone else from the lock.
+    if (this.#jobs.length > 0) await this.run(() => {}).catch(() => {})
     for (let busy = this.#busyWith(); busy !== null; busy = this.#busyWith()) await busy.catch(() => {})
-    const running = this.#inExclusive.run(true, work)
+    const inside = { isOpen: true }
+    const running = this.#inExclusive.run(inside, work)
     this.#exclusive = running
     try {
       return await running
     } finally {
+      inside.isOpen = false
       this.#exclusive = null
       this.#schedule()
+      if (this.#turn === turn) this.#turn = null
+      done()
     }
   }
 

@@ -1,0 +1,206 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import type { ChildConfig } from './child.ts'
+import { judge, type Verdict } from './judge.ts'
+import { Ledger, readLedger } from './ledger.ts'
+import { Random } from './random.ts'
+import { EFFECTS_TABLE, sqliteDamage, sqliteEvidence, sqliteMoment, sqliteOwner } from './sqlite-evidence.ts'
+
+/** How a campaign is run. */
+export interface CampaignOptions {
+  readonly kills: number
+  readonly seed: number
+  /** Processes on the one file at a time; one of them is killed each round. */
+  readonly processes?: number
+  /** Stops of a process for longer than its lease, between the kills; another process must be there to take over. */
+  readonly pauses?: number
+  readonly onKill?: (done: number, inFlight: number) => void
+  /** Where to keep the files of a campaign that found something. */
+  readonly keep?: (directory: string) => void
+}
+
+/** What a campaign came to. */
+export interface CampaignResult extends Verdict {
+  /** What is wrong with the file itself. */
+  readonly damage: readonly string[]
+}
+
+const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url))
+const READY_MS_MAX = 30_000
+const DRAIN_MS_MAX = 60_000
+/** Longer than the lease, shorter than a write waits for the lock that the stopped process may hold. */
+const PAUSE_MS_MIN = 6_500
+const PAUSE_MS_MAX = 8_000
+
+/** Kills processes that set and fire on one SQLite file, again and again, then drains it and judges what is left. */
+export async function campaign(options: CampaignOptions): Promise<CampaignResult> {
+  const directory = mkdtempSync(join(tmpdir(), 'wakeful-chaos-'))
+  const files = { path: join(directory, 'alarms.db'), ledgerPath: join(directory, 'ledger') }
+  const db = new DatabaseSync(files.path)
+  db.exec(`PRAGMA journal_mode = WAL; ${EFFECTS_TABLE}`)
+  db.close()
+  const crowd = new Crowd(files, options)
+  let found = true
+  try {
+    await crowd.run()
+    const result = {
+      ...judge(sqliteEvidence(files.path, files.ledgerPath)),
+      damage: sqliteDamage(files.path),
+    }
+    found = result.violations.length + result.damage.length > 0
+    return result
+  } finally {
+    crowd.end()
+    if (found && options.keep !== undefined) options.keep(directory)
+    else rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+interface Member {
+  readonly run: number
+  readonly child: ChildProcess
+  readonly ready: Promise<void>
+}
+
+/** The processes of a campaign. */
+class Crowd {
+  readonly #files: { readonly path: string; readonly ledgerPath: string }
+  readonly #options: CampaignOptions
+  readonly #random: Random
+  readonly #ledger: Ledger
+  readonly #members: Member[] = []
+  #runs = 0
+
+  constructor(files: { path: string; ledgerPath: string }, options: CampaignOptions) {
+    this.#files = files
+    this.#options = options
+    this.#random = new Random(options.seed)
+    this.#ledger = new Ledger(files.ledgerPath)
+  }
+
+  async run(): Promise<void> {
+    const { kills, processes = 1, pauses = 0, onKill } = this.#options
+    let done = 0
+    for (const fault of this.#shuffled([...Array(kills).fill('kill'), ...Array(pauses).fill('pause')])) {
+      for (let slot = 0; slot < processes; slot += 1)
+        if (!this.#lives(slot)) this.#members[slot] = this.#spawn(slot, false)
+      if (fault === 'pause') {
+        await this.#pauseOwner()
+        continue
+      }
+      done += 1
+      const inFlight = await this.#kill(this.#random.between(0, processes - 1))
+      onKill?.(done, inFlight)
+    }
+    for (const slot of this.#members.keys()) if (this.#lives(slot)) await this.#kill(slot)
+    const last = this.#spawn(0, true)
+    this.#members[0] = last
+    await within(DRAIN_MS_MAX, 'the drain', once(last.child, 'exit'))
+  }
+
+  /** Ends what is left, however the campaign went. */
+  end(): void {
+    for (const { child } of this.#members) child.kill('SIGKILL')
+    this.#ledger.close()
+  }
+
+  async #kill(slot: number): Promise<number> {
+    const { run, child, ready } = this.#members[slot]!
+    await within(READY_MS_MAX, `run ${run}`, ready)
+    // Mostly mid-work; now and then at once, while it still recovers what the last one left.
+    const delayMs = this.#random.chance(0.15) ? this.#random.between(0, 20) : this.#random.between(50, 700)
+    await new Promise((resolve) => setTimeout(resolve, delayMs))
+    const exited = once(child, 'exit')
+    child.kill('SIGKILL')
+    await exited
+    const { logEnd, inFlight } = sqliteMoment(this.#files.path)
+    const unanswered = unansweredOf(run, this.#files.ledgerPath)
+    this.#ledger.write({ type: 'killed', run, logEnd, inFlight, unanswered })
+    return inFlight
+  }
+
+  /** Stops the owner until another has taken over, then lets it go on: nothing it says may be accepted. */
+  async #pauseOwner(): Promise<void> {
+    await Promise.all(this.#members.map(({ run, ready }) => within(READY_MS_MAX, `run ${run}`, ready)))
+    await new Promise((resolve) => setTimeout(resolve, this.#random.between(200, 700)))
+    const member = await this.#owner()
+    member.child.kill('SIGSTOP')
+    this.#ledger.write({ type: 'paused', run: member.run, ...sqliteMoment(this.#files.path) })
+    await new Promise((resolve) => setTimeout(resolve, this.#random.between(PAUSE_MS_MIN, PAUSE_MS_MAX)))
+    member.child.kill('SIGCONT')
+  }
+
+  /** The process that runs the clock; after a kill another has yet to take over. */
+  async #owner(): Promise<Member> {
+    const end = performance.now() + READY_MS_MAX
+    for (;;) {
+      const pid = sqliteOwner(this.#files.path)
+      const member = this.#members.find(({ child }) => child.pid === pid)
+      if (member !== undefined) return member
+      if (performance.now() > end) throw new Error('nobody took over')
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+
+  #shuffled<T>(items: readonly T[]): T[] {
+    const keyed = items.map((item) => ({ item, key: this.#random.next() }))
+    return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item)
+  }
+
+  #lives(slot: number): boolean {
+    const child = this.#members[slot]?.child
+    return child !== undefined && child.exitCode === null && child.signalCode === null
+  }
+
+  #spawn(slot: number, drain: boolean): Member {
+    this.#runs += 1
+    const config: ChildConfig = {
+      ...this.#files,
+      run: this.#runs,
+      slot,
+      seed: this.#options.seed + this.#runs * 7919,
+      // A short grace makes what a kill delayed a misfire, whose skipped runs must be in the log.
+      grace: this.#random.chance(0.3) ? '300ms' : '60s',
+      drain,
+    }
+    const child = spawn(process.execPath, [CHILD, JSON.stringify(config)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const ready = new Promise<void>((resolve, reject) => {
+      child.stdout!.once('data', () => resolve())
+      child.once('exit', (code, signal) =>
+        reject(new Error(`run ${config.run} ended early: ${code ?? signal}`)),
+      )
+    })
+    ready.catch(() => {})
+    return { run: config.run, child, ready }
+  }
+}
+
+/** Calls of a run that were never answered. */
+function unansweredOf(run: number, ledgerPath: string): number {
+  let open = 0
+  for (const entry of readLedger(ledgerPath)) {
+    if (entry.run !== run) continue
+    if (entry.type === 'ask' || entry.type === 'cancelling') open += 1
+    if (entry.type === 'set' || entry.type === 'cancel') open -= 1
+  }
+  return open
+}
+
+async function within<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

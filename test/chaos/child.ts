@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs'
+import { open } from '../../src/index.ts'
+import { Ledger } from './ledger.ts'
+import { Random } from './random.ts'
+import { handleAll, Workload } from './workload.ts'
+
+/** What one process of a campaign is told. */
+export interface ChildConfig {
+  readonly path: string
+  readonly ledgerPath: string
+  readonly run: number
+  /** Which of the campaign's processes this is; keys belong to a slot. */
+  readonly slot: number
+  readonly seed: number
+  readonly grace: string
+  /** Sets nothing, and closes when nothing is pending any more. */
+  readonly drain: boolean
+}
+
+const config = JSON.parse(process.argv[2]!) as ChildConfig
+const { run } = config
+const ledger = new Ledger(config.ledgerPath)
+const trouble = (what: string) => (thrown: unknown) =>
+  ledger.write({
+    type: 'trouble',
+    run,
+    text: `${what}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`,
+  })
+process.on('uncaughtException', (thrown) => {
+  trouble('uncaught')(thrown)
+  process.exit(1)
+})
+
+const wakeful = await open(config.path, {
+  grace: config.grace,
+  // Few hands, so that some of what was taken waits and has not begun when the kill comes.
+  concurrency: config.drain ? 100 : 12,
+  onTrouble: trouble('engine'),
+})
+handleAll(wakeful, ledger, run)
+await wakeful.start()
+console.log('ready')
+
+if (config.drain) {
+  while ((await wakeful.ownership()).some(({ pending }) => pending > 0))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  await wakeful.close()
+  ledger.write({ type: 'closed', run })
+} else {
+  const workload = new Workload(wakeful, ledger, new Random(config.seed), run, config.slot)
+  workload.go().catch(trouble('call'))
+  // A campaign that was itself killed must not leave its children behind.
+  setInterval(() => {
+    if (!existsSync(config.path)) process.exit(1)
+  }, 1_000)
+}

@@ -1,0 +1,297 @@
+import { describe, expect, test } from 'vitest'
+import type { Evidence, LogRecord } from './evidence.ts'
+import { type Breach, judge } from './judge.ts'
+import type { Ask, Entry, Start } from './ledger.ts'
+
+/** A small campaign in which every promise was kept; each test breaks one. */
+const T = 1_800_000_000_000
+
+function ask(name: string, more: Partial<Ask> = {}): Ask {
+  return {
+    type: 'ask',
+    run: 1,
+    name,
+    key: null,
+    instants: [T],
+    ack: 'delivery',
+    toLog: false,
+    effect: false,
+    ...more,
+  }
+}
+
+function set(name: string, alarmId = name): Entry {
+  return { type: 'set', run: 1, name, alarmId }
+}
+
+function start(name: string, more: Partial<Start> = {}): Start {
+  return {
+    type: 'start',
+    run: 1,
+    at: T + 2,
+    name,
+    alarmId: name,
+    occurrenceId: `${name}-1-${T}`,
+    scheduledFor: T,
+    attempt: 1,
+    willFail: false,
+    ...more,
+  }
+}
+
+function record(alarmId: string, type = 'alarm.fired', more: Partial<LogRecord> = {}): LogRecord {
+  return { place: 10, at: T + 5, alarmId, occurrenceId: `${alarmId}-1-${T}`, scheduledFor: T, type, ...more }
+}
+
+const killed = (run: number, logEnd = 0): Entry => ({
+  type: 'killed',
+  run,
+  logEnd,
+  inFlight: 1,
+  unanswered: 0,
+})
+const paused = (run: number, logEnd = 0): Entry => ({ type: 'paused', run, logEnd, inFlight: 1 })
+const cancelling = (alarmId: string): Entry => ({ type: 'cancelling', run: 1, alarmId })
+const cancelled = (alarmId: string, outcome: 'cancelled' | 'firing' | 'ended' = 'cancelled'): Entry => ({
+  type: 'cancel',
+  run: 1,
+  alarmId,
+  outcome,
+})
+
+/** The third instant of an alarm every second. */
+const third = { scheduledFor: T + 2000, at: T + 2001, occurrenceId: `a-1-${T + 2000}` }
+
+function evidence(parts: Partial<Evidence>): Evidence {
+  return { entries: [], log: [], effects: [], pending: [], ...parts }
+}
+
+function breaches(parts: Partial<Evidence>): Breach[] {
+  return judge(evidence(parts)).violations.map(({ breach }) => breach)
+}
+
+describe('the judge finds nothing where', () => {
+  const fine: Record<string, Partial<Evidence>> = {
+    'an alarm was set, delivered and recorded': {
+      entries: [ask('a'), set('a'), start('a')],
+      log: [record('a')],
+    },
+    'a set was never answered and never happened': { entries: [ask('a'), killed(1)] },
+    'a set was never answered and yet happened': {
+      entries: [ask('a'), killed(1), start('a', { run: 2 })],
+      log: [record('a')],
+    },
+    'a kill explains the second delivery': {
+      entries: [ask('a'), set('a'), start('a'), killed(1), start('a', { run: 2, attempt: 2 })],
+      log: [record('a')],
+    },
+    'a pause explains the second delivery, by the process that took over': {
+      entries: [ask('a'), set('a'), start('a'), paused(1), start('a', { run: 2, attempt: 2 })],
+      log: [record('a')],
+    },
+    'a pause explains the second delivery, by the same process as owner anew': {
+      entries: [ask('a'), set('a'), start('a'), paused(1), start('a', { attempt: 2 })],
+      log: [record('a')],
+    },
+    'a failed attempt explains the second delivery': {
+      entries: [ask('a'), set('a'), start('a', { willFail: true }), start('a', { attempt: 2 })],
+      log: [record('a', 'alarm.attempt_failed', { place: 9 }), record('a')],
+    },
+    'a cancel won': { entries: [ask('a'), set('a'), cancelling('a'), cancelled('a')] },
+    'a cancel won and a second one found it ended': {
+      entries: [
+        ask('a'),
+        set('a'),
+        cancelling('a'),
+        cancelled('a'),
+        cancelling('a'),
+        cancelled('a', 'ended'),
+      ],
+    },
+    'a cancel was never answered': { entries: [ask('a'), set('a'), cancelling('a'), killed(1)] },
+    'a cancel came too late for a delivery that goes on': {
+      entries: [ask('a'), set('a'), cancelling('a'), cancelled('a', 'firing'), start('a')],
+      log: [record('a')],
+    },
+    'a key was set again before its instant': {
+      entries: [
+        ask('a', { key: 'k' }),
+        set('a', 'x'),
+        ask('b', { key: 'k' }),
+        set('b', 'x'),
+        start('b', { alarmId: 'x' }),
+      ],
+      log: [record('b')],
+    },
+    'an unanswered set of the same key did not happen': {
+      entries: [ask('a', { key: 'k' }), set('a'), ask('b', { key: 'k' }), killed(1), start('a', { run: 2 })],
+      log: [record('a')],
+    },
+    'a key was set again after its cancel': {
+      entries: [
+        ask('a', { key: 'k' }),
+        set('a', 'x'),
+        cancelling('x'),
+        cancelled('x'),
+        ask('b', { key: 'k' }),
+        set('b', 'x'),
+        start('b', { alarmId: 'x' }),
+      ],
+      log: [record('b')],
+    },
+    'a run of misfires is in the log as skipped': {
+      entries: [ask('a', { instants: [T, T + 1000, T + 2000] }), set('a'), start('a', third)],
+      log: [
+        record('a', 'alarm.skipped', { skippedTo: T + 1000, reason: 'misfire' }),
+        record('a', 'alarm.fired', { occurrenceId: third.occurrenceId, scheduledFor: T + 2000 }),
+      ],
+    },
+    'a row was written with its settle': {
+      entries: [ask('a', { effect: true }), set('a'), start('a')],
+      log: [record('a')],
+      effects: [`a-1-${T}`],
+    },
+    'the target is the log': {
+      entries: [ask('a', { toLog: true }), set('a')],
+      log: [record('a', 'timer.due_time_reached')],
+    },
+    'a report was awaited and came, or failed, or did not come': {
+      entries: ['a', 'b', 'c'].flatMap((name) => [ask(name, { ack: 'report' }), set(name), start(name)]),
+      log: [
+        ...['a', 'b', 'c'].map((name) => record(name)),
+        record('a', 'alarm.completed'),
+        record('b', 'alarm.failed'),
+        record('c', 'alarm.timed_out'),
+      ],
+    },
+  }
+  test.each(Object.entries(fine))('%s', (_, parts) => {
+    expect(judge(evidence(parts)).violations).toEqual([])
+  })
+})
+
+describe('the judge finds the planted bug:', () => {
+  const planted: Record<string, [Partial<Evidence>, Breach]> = {
+    'an acknowledged alarm was dropped': [{ entries: [ask('a'), set('a')] }, 'lost'],
+    'one instant of a recurring alarm was dropped': [
+      {
+        entries: [ask('a', { instants: [T, T + 2000] }), set('a'), start('a', third)],
+        log: [record('a', 'alarm.fired', { occurrenceId: third.occurrenceId, scheduledFor: T + 2000 })],
+      },
+      'lost',
+    ],
+    'an alarm was skipped as cancelled that nobody cancelled': [
+      { entries: [ask('a'), set('a')], log: [record('a', 'alarm.skipped', { reason: 'cancelled' })] },
+      'lost',
+    ],
+    'the last set of a key was dropped': [
+      {
+        entries: [ask('a', { key: 'k' }), set('a'), start('a'), ask('b', { key: 'k' }), set('b')],
+        log: [record('a')],
+      },
+      'lost',
+    ],
+    'a cancel answered ended, and it never fired': [
+      { entries: [ask('a'), set('a'), cancelling('a'), cancelled('a', 'ended')] },
+      'lost',
+    ],
+    'a record to the log is missing': [{ entries: [ask('a', { toLog: true }), set('a')] }, 'lost'],
+    'it fired a millisecond early': [
+      { entries: [ask('a'), set('a'), start('a', { at: T - 1 })], log: [record('a')] },
+      'early',
+    ],
+    'it fired twice in one run': [
+      { entries: [ask('a'), set('a'), start('a'), start('a', { attempt: 2 })], log: [record('a')] },
+      'duplicate',
+    ],
+    'it fired again although the run before was not killed': [
+      { entries: [ask('a'), set('a'), start('a'), start('a', { run: 2, attempt: 2 })], log: [record('a')] },
+      'duplicate',
+    ],
+    'it fired twice in a process that had been paused before': [
+      {
+        entries: [ask('a'), set('a'), paused(1), start('a'), start('a', { attempt: 2 })],
+        log: [record('a')],
+      },
+      'duplicate',
+    ],
+    'it fired again although the first was recorded before the pause': [
+      {
+        entries: [ask('a'), set('a'), start('a'), paused(1, 10), start('a', { run: 2, attempt: 2 })],
+        log: [record('a')],
+      },
+      'duplicate',
+    ],
+    'it fired again although the first was recorded before the kill': [
+      {
+        entries: [ask('a'), set('a'), start('a'), killed(1, 10), start('a', { run: 2, attempt: 2 })],
+        log: [record('a')],
+      },
+      'duplicate',
+    ],
+    'it fired again after a kill as attempt 1': [
+      { entries: [ask('a'), set('a'), start('a'), killed(1), start('a', { run: 2 })], log: [record('a')] },
+      'uncounted',
+    ],
+    'it fired after its cancel had won': [
+      { entries: [ask('a'), set('a'), cancelling('a'), cancelled('a'), start('a')], log: [record('a')] },
+      'after_cancel',
+    ],
+    'a delivery is not in the log': [{ entries: [ask('a'), set('a'), start('a')] }, 'unrecorded'],
+    'a report that never came is not in the log': [
+      { entries: [ask('a', { ack: 'report' }), set('a'), start('a')], log: [record('a')] },
+      'unrecorded',
+    ],
+    'an occurrence is in the log as fired twice': [
+      { entries: [ask('a'), set('a'), start('a')], log: [record('a'), record('a')] },
+      'recorded_twice',
+    ],
+    'an occurrence is in the log as fired and as failed': [
+      { entries: [ask('a'), set('a'), start('a')], log: [record('a'), record('a', 'alarm.failed')] },
+      'recorded_twice',
+    ],
+    'a report is in the log twice': [
+      {
+        entries: [ask('a', { ack: 'report' }), set('a'), start('a')],
+        log: [record('a'), record('a', 'alarm.completed'), record('a', 'alarm.timed_out')],
+      },
+      'recorded_twice',
+    ],
+    'a row was written twice': [
+      {
+        entries: [ask('a', { effect: true }), set('a'), start('a')],
+        log: [record('a')],
+        effects: [`a-1-${T}`, `a-1-${T}`],
+      },
+      'effect',
+    ],
+    'a row is missing though the settle was written': [
+      { entries: [ask('a', { effect: true }), set('a'), start('a')], log: [record('a')] },
+      'effect',
+    ],
+    'a row stayed though its attempt was undone': [
+      {
+        entries: [ask('a', { effect: true }), set('a'), start('a')],
+        log: [record('a', 'alarm.failed')],
+        effects: [`a-1-${T}`],
+      },
+      'effect',
+    ],
+    'something was delivered that nobody asked for': [
+      { entries: [start('a')], log: [record('a')] },
+      'phantom',
+    ],
+    'something was delivered at an instant nobody asked for': [
+      {
+        entries: [ask('a'), set('a'), start('a'), start('a', third)],
+        log: [record('a'), record('a', 'alarm.fired', { occurrenceId: third.occurrenceId })],
+      },
+      'phantom',
+    ],
+    'an alarm still waits after the drain': [{ pending: ['a'] }, 'pending'],
+    'a call failed without a fault': [{ entries: [{ type: 'trouble', run: 1, text: 'oh' }] }, 'trouble'],
+  }
+  test.each(Object.entries(planted))('%s', (_, [parts, breach]) => {
+    expect(breaches(parts)).toEqual([breach])
+  })
+})

@@ -1,0 +1,128 @@
+import { DatabaseSync } from 'node:sqlite'
+import type { Evidence, LogRecord } from './evidence.ts'
+import { readLedger } from './ledger.ts'
+
+/** The table of the application's own, in the same file, that transactional handlers write to. */
+export const EFFECTS_TABLE =
+  'CREATE TABLE IF NOT EXISTS chaos_effects (occurrence TEXT NOT NULL, run INTEGER NOT NULL) STRICT'
+
+interface EventRow {
+  seq: number
+  at: number
+  type: string
+  alarm_id: string
+  occurrence: string
+  data: string
+}
+
+/** Gathers the evidence of a campaign on a SQLite file. */
+export function sqliteEvidence(path: string, ledgerPath: string): Evidence {
+  const db = new DatabaseSync(path)
+  try {
+    const events = db
+      .prepare(
+        `SELECT e.seq, e.at, e.type, a.id AS alarm_id, e.occurrence, e.data FROM wakeful_events e
+         JOIN wakeful_alarms a ON a.seq = e.alarm WHERE e.occurrence IS NOT NULL ORDER BY e.seq`,
+      )
+      .all() as unknown as EventRow[]
+    const effects = db.prepare('SELECT occurrence FROM chaos_effects').all() as { occurrence: string }[]
+    const pending = db
+      .prepare('SELECT a.id FROM wakeful_timers t JOIN wakeful_alarms a ON a.seq = t.alarm')
+      .all() as { id: string }[]
+    return {
+      entries: readLedger(ledgerPath),
+      log: events.map(recordOf),
+      effects: effects.map((row) => row.occurrence),
+      pending: pending.map((row) => row.id),
+    }
+  } finally {
+    db.close()
+  }
+}
+
+function recordOf(row: EventRow): LogRecord {
+  const data = JSON.parse(row.data) as { to?: string; reason?: string }
+  const scheduledFor = Number(row.occurrence.split('-')[1])
+  return {
+    place: row.seq,
+    at: row.at,
+    alarmId: row.alarm_id,
+    occurrenceId: `${row.alarm_id}-${row.occurrence}`,
+    scheduledFor,
+    type: row.type,
+    ...(row.type === 'alarm.skipped' && { skippedTo: Date.parse(data.to!), reason: data.reason! }),
+  }
+}
+
+/** What was under way at this moment: the end of the log, and the timers that flights still name. */
+export function sqliteMoment(path: string): { logEnd: number; inFlight: number } {
+  const db = new DatabaseSync(path)
+  try {
+    const log = db.prepare('SELECT max(seq) AS seq FROM wakeful_events').get() as { seq: number | null }
+    const flights = db.prepare('SELECT timers FROM wakeful_flights').all() as { timers: string }[]
+    const timer = db.prepare('SELECT 1 FROM wakeful_timers WHERE id = ? AND version = ?')
+    let inFlight = 0
+    for (const { timers } of flights) {
+      const flat = JSON.parse(timers) as number[]
+      for (let i = 0; i + 1 < flat.length; i += 2)
+        if (timer.get(flat[i]!, flat[i + 1]!) !== undefined) inFlight += 1
+    }
+    return { logEnd: log.seq ?? 0, inFlight }
+  } finally {
+    db.close()
+  }
+}
+
+/** The process that runs the clock of the workload's handlers, as its name tells: host:pid:chance. */
+export function sqliteOwner(path: string): number | null {
+  const db = new DatabaseSync(path)
+  try {
+    const row = db.prepare("SELECT owner FROM wakeful_shards WHERE pool = 'app'").get() as
+      | { owner: string | null }
+      | undefined
+    return row?.owner == null ? null : Number(row.owner.split(':').at(-2))
+  } finally {
+    db.close()
+  }
+}
+
+/** What is wrong with the file itself, after everything was drained and closed; empty where nothing is. */
+export function sqliteDamage(path: string): string[] {
+  const db = new DatabaseSync(path)
+  try {
+    const damage: string[] = []
+    const checks = db.prepare('PRAGMA integrity_check').all() as { integrity_check: string }[]
+    for (const { integrity_check } of checks) if (integrity_check !== 'ok') damage.push(integrity_check)
+    const flights = db.prepare('SELECT count(*) AS count FROM wakeful_flights').get() as { count: number }
+    if (flights.count > 0) damage.push(`${flights.count} flights are left although nothing is in flight`)
+    const owned = db.prepare('SELECT pool FROM wakeful_shards WHERE owner IS NOT NULL').all()
+    if (owned.length > 0) damage.push(`${owned.length} shards are owned although everyone has closed`)
+    damage.push(...tallyDamage(db))
+    return damage
+  } finally {
+    db.close()
+  }
+}
+
+/** The figures of `stats` against a recount of the rows they stand for. */
+function tallyDamage(db: DatabaseSync): string[] {
+  const recount = db
+    .prepare(
+      `SELECT a.tenant, a.owner, count(*) AS total,
+         sum(o.status IS NULL AND r.alarm IS NULL) AS pending, sum(o.status IS NULL AND r.alarm IS NOT NULL) AS fired,
+         sum(coalesce(o.status, '') IN ('fired', 'completed')) AS completed, sum(coalesce(o.status, '') = 'failed') AS failed,
+         sum(coalesce(o.status, '') = 'cancelled') AS cancelled, sum(coalesce(o.status, '') = 'timed_out') AS timed_out
+       FROM wakeful_alarms a LEFT JOIN wakeful_outcomes o ON o.alarm = a.seq
+       LEFT JOIN (SELECT DISTINCT t.alarm FROM wakeful_timers t JOIN wakeful_alarms b ON b.seq = t.alarm
+         WHERE t.kind = 'report' AND t.generation = b.generation AND b.kind = 'once') r ON r.alarm = a.seq
+       GROUP BY a.tenant, a.owner`,
+    )
+    .all() as Record<string, string | number>[]
+  const kept = db.prepare('SELECT * FROM wakeful_tallies').all() as Record<string, string | number>[]
+  return recount.flatMap((row) => {
+    const tally = kept.find(({ tenant, owner }) => tenant === row.tenant && owner === row.owner)
+    return Object.keys(row)
+      .filter((column) => tally?.[column] !== row[column])
+      .map((column) => `stats say ${tally?.[column]} ${column}, the rows say ${row[column]}`)
+  })
+}

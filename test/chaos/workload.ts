@@ -1,0 +1,173 @@
+import type { AlarmView, Fire, SetOptions, Wakeful, When } from '../../src/index.ts'
+import { WakefulError } from '../../src/index.ts'
+import type { Ask, Ledger } from './ledger.ts'
+import type { Random } from './random.ts'
+
+const CALLERS = 8
+const KEYS_PER_CALLER = 4
+/** Kills must not use attempts up: a failed alarm would excuse what was lost. */
+const MAX_FAILURES = 100_000
+
+/** What an alarm tells its handler to do; it travels in the payload. */
+export interface Task {
+  readonly name: string
+  readonly workMs: number
+  /** How many first attempts are to fail. */
+  readonly failures: number
+  readonly report: 'inline' | 'later' | 'never'
+}
+
+/** Sets and cancels without end, from several callers at once, writing down what it asks and what it is told. */
+export class Workload {
+  readonly #wakeful: Wakeful
+  readonly #ledger: Ledger
+  readonly #random: Random
+  readonly #run: number
+  readonly #slot: number
+  #asked = 0
+  #stopped = false
+
+  constructor(wakeful: Wakeful, ledger: Ledger, random: Random, run: number, slot: number) {
+    this.#wakeful = wakeful
+    this.#ledger = ledger
+    this.#random = random
+    this.#run = run
+    this.#slot = slot
+  }
+
+  /** Goes on until `stop`; the answer comes when every caller has been answered. */
+  async go(): Promise<void> {
+    await Promise.all(Array.from({ length: CALLERS }, (_, caller) => this.#call(caller)))
+  }
+
+  stop(): void {
+    this.#stopped = true
+  }
+
+  async #call(caller: number): Promise<void> {
+    // Keys belong to one caller, so that the ledger's order of sets and cancels of a key is their order in time.
+    const own: AlarmView[] = []
+    while (!this.#stopped) {
+      const action = this.#random.weighted([[8, 'set'] as const, [2, 'cancel'] as const])
+      if (action === 'set') own.push(await this.#set(caller))
+      else if (own.length > 0) await this.#cancel(own[this.#random.between(0, own.length - 1)]!)
+      if (own.length > 50) own.shift()
+      await new Promise((resolve) => setTimeout(resolve, this.#random.between(0, 25)))
+    }
+  }
+
+  async #set(caller: number): Promise<AlarmView> {
+    const random = this.#random
+    const kind = random.weighted([
+      [40, 'once'],
+      [20, 'keyed'],
+      [6, 'every'],
+      [16, 'report'],
+      [14, 'transactional'],
+      [8, 'event'],
+    ] as const)
+    this.#asked += 1
+    const name = `${this.#run}.${this.#slot}.${this.#asked}`
+    const key = kind === 'keyed' ? `key-${this.#slot}-${caller}-${random.between(1, KEYS_PER_CALLER)}` : null
+    const delay = random.weighted([[1, -20] as const, [6, random.between(0, 400)], [1, 1500]])
+    // An interval's instants before the present are no promise: it starts with the next one.
+    const first = Date.now() + (kind === 'every' ? Math.max(50, delay) : delay)
+    const count = kind === 'every' ? random.between(2, 4) : 1
+    const ask: Ask = {
+      type: 'ask',
+      run: this.#run,
+      name,
+      key,
+      instants: Array.from({ length: count }, (_, i) => first + i * 1000),
+      ack: kind === 'report' ? 'report' : 'delivery',
+      toLog: kind === 'event',
+      effect: kind === 'transactional',
+    }
+    const when: When = kind === 'every' ? { every: '1s', start: new Date(first), count } : new Date(first)
+    this.#ledger.write(ask)
+    const alarm = await this.#wakeful.set(when, {
+      ...this.#options(kind, name),
+      ...(key !== null && { key }),
+    })
+    this.#ledger.write({ type: 'set', run: this.#run, name, alarmId: alarm.id })
+    return alarm
+  }
+
+  #options(kind: string, name: string): SetOptions {
+    const random = this.#random
+    const task: Task = {
+      name,
+      workMs: kind === 'transactional' ? random.between(0, 2) : random.between(0, 60),
+      failures: random.chance(0.1) ? random.between(1, 2) : 0,
+      report: random.weighted([[3, 'inline'] as const, [3, 'later'] as const, [1, 'never'] as const]),
+    }
+    const target = kind === 'event' ? { event: true } : kind === 'transactional' ? 'write' : kind
+    return {
+      target: kind === 'once' || kind === 'keyed' || kind === 'every' ? 'work' : target,
+      payload: task,
+      maxFailures: MAX_FAILURES,
+      backoff: { baseMs: 20, capMs: 100 },
+      priority: random.between(-1, 1),
+      ...(kind === 'report' && { ack: 'report' as const, completionTimeout: '1s' }),
+    }
+  }
+
+  async #cancel(alarm: AlarmView): Promise<void> {
+    this.#ledger.write({ type: 'cancelling', run: this.#run, alarmId: alarm.id })
+    const { outcome } = await this.#wakeful.cancel(alarm.id)
+    this.#ledger.write({ type: 'cancel', run: this.#run, alarmId: alarm.id, outcome })
+  }
+}
+
+/** Registers the handlers that the workload's alarms name. */
+export function handleAll(wakeful: Wakeful, ledger: Ledger, run: number): void {
+  const begin = (fire: Fire): Task => {
+    const task = fire.payload as Task
+    ledger.write({
+      type: 'start',
+      run,
+      at: Date.now(),
+      name: task.name,
+      alarmId: fire.alarm.id,
+      occurrenceId: fire.occurrence.id,
+      scheduledFor: fire.occurrence.scheduledFor.getTime(),
+      attempt: fire.attempt,
+      willFail: fire.attempt <= task.failures,
+    })
+    return task
+  }
+  const work = async (fire: Fire): Promise<Task> => {
+    const task = begin(fire)
+    if (task.workMs > 0) await new Promise((resolve) => setTimeout(resolve, task.workMs))
+    if (fire.attempt <= task.failures) throw new Error('meant to fail')
+    return task
+  }
+  wakeful.handle('work', work)
+  wakeful.handle('report', async (fire) => {
+    const { report } = await work(fire)
+    if (report === 'inline') fire.complete('done')
+    if (report === 'later') setTimeout(() => void reportLater(wakeful, ledger, run, fire), 30)
+  })
+  wakeful.handle(
+    'write',
+    async (fire) => {
+      const task = begin(fire)
+      const db = fire.tx as import('node:sqlite').DatabaseSync
+      db.prepare('INSERT INTO chaos_effects (occurrence, run) VALUES (?, ?)').run(fire.occurrence.id, run)
+      if (task.workMs > 0) await new Promise((resolve) => setTimeout(resolve, task.workMs))
+      if (fire.attempt <= task.failures) throw new Error('meant to fail')
+    },
+    { transactional: true },
+  )
+}
+
+async function reportLater(wakeful: Wakeful, ledger: Ledger, run: number, fire: Fire): Promise<void> {
+  try {
+    await wakeful.complete(fire.alarm.id, 'done later', { occurrenceId: fire.occurrence.id })
+  } catch (thrown) {
+    // It may have been cancelled, or have timed out and been reported, or the store have closed, in the meantime.
+    const code = thrown instanceof WakefulError ? thrown.code : null
+    if (code === 'already_ended' || code === 'conflict' || String(thrown).endsWith('is closed')) return
+    ledger.write({ type: 'trouble', run, text: `complete: ${String(thrown)}` })
+  }
+}

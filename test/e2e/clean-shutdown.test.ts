@@ -1,0 +1,53 @@
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test } from 'vitest'
+import { open, WakefulError } from '../../src/index.ts'
+import { judge } from '../chaos/judge.ts'
+import { Ledger } from '../chaos/ledger.ts'
+import { Random } from '../chaos/random.ts'
+import { EFFECTS_TABLE, sqliteDamage, sqliteEvidence } from '../chaos/sqlite-evidence.ts'
+import { handleAll, Workload } from '../chaos/workload.ts'
+import { newPath } from './cast.ts'
+
+test('closing under load loses nothing and delivers nothing twice', async () => {
+  const path = newPath()
+  const ledgerPath = join(dirname(path), 'ledger')
+  const db = new DatabaseSync(path)
+  db.exec(`PRAGMA journal_mode = WAL; ${EFFECTS_TABLE}`)
+  db.close()
+  const ledger = new Ledger(ledgerPath)
+  const refusals: unknown[] = []
+
+  for (const run of [1, 2, 3, 4]) {
+    const wakeful = await open(path, {
+      concurrency: 12,
+      onTrouble: (thrown) => ledger.write({ type: 'trouble', run, text: String(thrown) }),
+    })
+    handleAll(wakeful, ledger, run)
+    await wakeful.start()
+    if (run < 4) {
+      const workload = new Workload(wakeful, ledger, new Random(run), run, 0)
+      const going = workload.go().catch((thrown: unknown) => refusals.push(thrown))
+      await new Promise((resolve) => setTimeout(resolve, 700))
+      // The callers go on while it closes: each is answered, or refused and never heard of again.
+      await wakeful.close()
+      workload.stop()
+      await going
+    } else {
+      while ((await wakeful.ownership()).some(({ pending }) => pending > 0))
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      await wakeful.close()
+    }
+  }
+  ledger.close()
+
+  const { violations, figures } = judge(sqliteEvidence(path, ledgerPath))
+  console.log(`clean shutdown under load: ${JSON.stringify(figures)}`)
+  expect(violations).toEqual([])
+  expect(sqliteDamage(path)).toEqual([])
+  expect(figures.deliveries).toBeGreaterThan(100)
+  for (const refusal of refusals) {
+    expect(refusal).toBeInstanceOf(WakefulError)
+    expect(refusal).toMatchObject({ code: 'store_unavailable' })
+  }
+}, 40_000)

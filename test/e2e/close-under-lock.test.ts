@@ -1,0 +1,21 @@
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test } from 'vitest'
+import { open } from '../../src/index.ts'
+import { newPath } from './cast.ts'
+
+test('a close that cannot write is told so, and still lets go of the clock', async () => {
+  const path = newPath()
+  const first = await open(path)
+  await first.start()
+  const db = new DatabaseSync(path)
+  db.exec('BEGIN IMMEDIATE')
+  await expect(first.close()).rejects.toMatchObject({ code: 'store_unavailable' })
+  db.exec('ROLLBACK')
+  db.close()
+  const second = await open(path)
+  const started = performance.now()
+  await second.start()
+  expect(second.isOwner).toBe(true)
+  expect(performance.now() - started).toBeLessThan(1_000)
+  await second.close()
+}, 30_000)

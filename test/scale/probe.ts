@@ -1,0 +1,39 @@
+import { open } from '../../src/index.ts'
+
+/** What a process on a store saw of it. */
+export interface Probe {
+  readonly openMs: number
+  readonly startMs: number
+  readonly rssMb: number
+  /** How late each of its alarms was, sorted. */
+  readonly lateMs: readonly number[]
+}
+
+const ALARMS = 50
+const EVERY_MS = 40
+
+/** A process of its own, so that its memory is its own: opens, starts, sets and fires some, and says how it was. */
+const [path = ''] = process.argv.slice(2)
+const opening = performance.now()
+const wakeful = await open(path)
+const openMs = performance.now() - opening
+const lateMs: number[] = []
+const all = new Promise<void>((resolve) => {
+  wakeful.handle('note', (fire) => {
+    lateMs.push(Date.now() - fire.occurrence.scheduledFor.getTime())
+    if (lateMs.length === ALARMS) resolve()
+  })
+})
+const starting = performance.now()
+await wakeful.start()
+const startMs = performance.now() - starting
+const from = Date.now() + 200
+await Promise.all(
+  Array.from({ length: ALARMS }, (_, i) => wakeful.set(new Date(from + i * EVERY_MS), { target: 'note' })),
+)
+await all
+globalThis.gc?.()
+const rssMb = process.memoryUsage().rss / 2 ** 20
+await wakeful.close()
+const probe: Probe = { openMs, startMs, rssMb, lateMs: lateMs.sort((a, b) => a - b) }
+console.log(JSON.stringify(probe))
