@@ -1,4 +1,6 @@
 /** Wakeful makes time durable: set an alarm, kill everything, be woken. */
+
+export type { AlarmView as Alarm } from './alarm/index.ts'
 export {
   type AlarmView,
   RawJson,

@@ -54,10 +54,28 @@ export const DEFAULTS: AlarmDefaults = {
 
 const PRIORITY_MAX = 100
 const MAX_FAILURES_MAX = 1_000_000
-const OPTION_NAMES: ReadonlySet<string> = new Set<keyof SetOptions>([
-  'label', 'target', 'payload', 'message', 'conversationId', 'key', 'idempotencyKey', 'subject', 'correlationId',
-  'maxFailures', 'backoff', 'timeout', 'ack', 'completionTimeout', 'overlap', 'priority', 'onFailure', 'createdBy', 'createdVia',
-]) // biome-ignore format: a list
+/** The options an alarm has: the one list of their names. */
+export const ALARM_OPTIONS: { readonly [K in keyof Required<SetOptions>]: true } = {
+  label: true,
+  target: true,
+  payload: true,
+  message: true,
+  conversationId: true,
+  key: true,
+  idempotencyKey: true,
+  subject: true,
+  correlationId: true,
+  maxFailures: true,
+  backoff: true,
+  timeout: true,
+  ack: true,
+  completionTimeout: true,
+  overlap: true,
+  priority: true,
+  onFailure: true,
+  createdBy: true,
+  createdVia: true,
+}
 
 /** What building an alarm needs from its surroundings. */
 export interface Workshop {
@@ -119,6 +137,9 @@ function describeFields(options: SetOptions, shop: Workshop) {
 
 function deliveryFields(options: SetOptions, shop: Workshop) {
   const { defaults } = shop
+  if (options.backoff !== undefined && (typeof options.backoff !== 'object' || options.backoff === null)) {
+    throw new WakefulError('invalid_request', 'backoff must be { baseMs, capMs }')
+  }
   const baseMs = integer('backoff.baseMs', options.backoff?.baseMs ?? defaults.backoffBaseMs, 0, 86_400_000)
   return {
     maxFailures: integer('maxFailures', options.maxFailures ?? defaults.maxFailures, 1, MAX_FAILURES_MAX),
@@ -167,11 +188,17 @@ export function editedFields(options: SetOptions, alarm: Alarm, shop: Workshop):
 }
 
 function assertKnown(options: SetOptions): void {
-  for (const name of Object.keys(options)) {
-    if (OPTION_NAMES.has(name)) continue
+  if (typeof options !== 'object' || options === null) {
     throw new WakefulError(
       'invalid_request',
-      `unknown option ${JSON.stringify(name)}; known are ${[...OPTION_NAMES].join(', ')}`,
+      `options must be an object, not ${options === null ? 'null' : typeof options}`,
+    )
+  }
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(ALARM_OPTIONS, name)) continue
+    throw new WakefulError(
+      'invalid_request',
+      `unknown option ${JSON.stringify(name)}; known are ${Object.keys(ALARM_OPTIONS).join(', ')}`,
     )
   }
 }

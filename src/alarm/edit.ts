@@ -125,10 +125,11 @@ export function fireNow(snapshot: Snapshot, context: Context): Change {
   const { alarm, timers } = snapshot
   move(snapshot, 'fire_now')
   const record = edited(alarm, context, recurs(alarm) ? {} : { pausedAt: null })
-  if (recurs(alarm)) return { alarm: record, add: [forced(record)] }
+  const events = [asked('fire_now', context)]
+  if (recurs(alarm)) return { alarm: record, add: [forced(record)], events }
   refuseInFlight(snapshot, 'fire now')
   const moves = timers.map((timer): TimerMove => {
-    if (timer.kind === 'retry') return { id: timer.id, wakeAt: context.now }
+    if (timer.kind === 'retry') return { id: timer.id, wakeAt: context.now, waiting: null }
     return {
       id: timer.id,
       wakeAt: context.now,
@@ -136,7 +137,7 @@ export function fireNow(snapshot: Snapshot, context: Context): Change {
       waiting: null,
     }
   })
-  return { alarm: record, move: moves }
+  return { alarm: record, move: moves, events }
 }
 
 /** Tries again what failed or timed out, as a new occurrence with a fresh budget of attempts. */
@@ -146,7 +147,7 @@ export function retry(snapshot: Snapshot, context: Context): Change {
   const hasFailed = outcome?.status === null && outcome.lastError !== null && !isOpen
   if (recurs(alarm) && hasFailed && alarm.cancelledAt === null) {
     const record = edited(alarm, context, {})
-    return { alarm: record, add: [forced(record)] }
+    return { alarm: record, add: [forced(record)], events: [asked('retry', context)] }
   }
   const state = stateOf(alarm, snapshot.timers, outcome)
   move(snapshot, 'retry')
@@ -162,6 +163,7 @@ export function retry(snapshot: Snapshot, context: Context): Change {
     alarm: record,
     add: [timer],
     outcome: summary,
+    events: [asked('retry', context)],
     tally: { from: bucketOf(state), to: 'pending', durationMs: null },
   }
 }
@@ -247,6 +249,11 @@ function edited(alarm: Alarm, context: Context, fields: Partial<Alarm>): Alarm {
 /** Named by the edit's own moment, which no other edit shares: two within a millisecond are two occurrences. */
 function forced(alarm: Alarm): NewTimer {
   return { ...firstTimer(alarm, alarm.updatedAt), kind: 'forced', tick: FORCED_TICK }
+}
+
+/** The trace of a user's wish to have it fire now. */
+function asked(reason: 'fire_now' | 'retry', context: Context) {
+  return alarmRecord('alarm.rescheduled', context.now, { reason, next_fire_at: formatInstant(context.now) })
 }
 
 function ranOut(snapshot: Snapshot): Pick<Change, 'outcome' | 'tally'> {

@@ -1,6 +1,7 @@
 /** What an alarm is, its states, what may happen to it, and how it is shown. Pure. */
 export { type Ack, type Alarm, type Backoff, type Overlap, recurs, type Scope, type Target } from './alarm.ts'
 export {
+  ALARM_OPTIONS,
   type AlarmDefaults,
   buildAlarm,
   DEFAULTS,

@@ -50,5 +50,15 @@ function stringify(payload: unknown): string {
       'invalid_request',
       `the payload cannot be written as JSON: it is a ${typeof payload}`,
     )
+  if (text.includes('null')) refuseNonFinite(payload)
   return text
+}
+
+/** JSON writes NaN and infinities as null: what would come back is not what was given. */
+function refuseNonFinite(payload: unknown): void {
+  JSON.stringify(payload, (name, value: unknown) => {
+    if (typeof value !== 'number' || Number.isFinite(value)) return value
+    const where = name === '' ? '' : ` at ${JSON.stringify(name)}`
+    throw new WakefulError('invalid_request', `the payload holds ${value}${where}, which JSON cannot write`)
+  })
 }

@@ -121,7 +121,7 @@ describe('late, after the time-out', () => {
 
   test('it is refused where it names another occurrence', () => {
     expect(() => report(timedOut, { ...ok, occurrenceId: 'id-0-1' }, context)).toThrow(
-      expect.objectContaining({ code: 'conflict' }),
+      expect.objectContaining({ code: 'already_ended' }),
     )
     const named = { ...ok, occurrenceId: `id-1-${NOW + HOUR}` }
     expect(report(timedOut, named, context)).toMatchObject({ outcome: { status: 'completed' } })

@@ -1,7 +1,7 @@
 import { WakefulError } from '../error.ts'
 import { recurs } from './alarm.ts'
 import type { Change, Context, Snapshot } from './change.ts'
-import { transition } from './lifecycle.ts'
+import { isEnd } from './lifecycle.ts'
 import { NO_OUTCOME, stateOf, TIMED_OUT, tallyOf } from './outcome.ts'
 import { alarmRecord, occurrenceRecord } from './record.ts'
 import { close, failed } from './settle.ts'
@@ -24,7 +24,12 @@ export function report(snapshot: Snapshot, said: Report, context: Context): Chan
   if (flying !== undefined) return reportEarly(flying, said)
   const state = stateOf(alarm, timers, snapshot.outcome)
   if (hasTimedOut(snapshot) && isCurrent(snapshot, said)) return reportLate(snapshot, said, context)
-  transition(state, said.ok ? 'reported' : 'pause', false)
+  if (isEnd(state)) {
+    throw new WakefulError(
+      'already_ended',
+      `cannot ${said.ok ? 'complete' : 'fail'}: the alarm has ended (${state})`,
+    )
+  }
   const hint = recurs(alarm) ? 'no occurrence of it awaits a report' : 'it has not fired yet'
   throw new WakefulError('conflict', `cannot ${said.ok ? 'complete' : 'fail'}: ${hint}`)
 }

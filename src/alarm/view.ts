@@ -22,6 +22,8 @@ export interface AlarmView {
   readonly targetKind: string
   readonly pool: string
   readonly payload: unknown
+  /** The payload as JSON text, byte for byte: parsing loses digits beyond 2^53. */
+  readonly payloadJson: string | null
   readonly message: string
   readonly conversationId: string
   readonly key: string | null
@@ -67,6 +69,7 @@ export function viewOf(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>)
     targetKind: alarm.target.kind,
     pool: alarm.target.pool,
     payload: alarm.payload === null ? undefined : readPayload(alarm.payload),
+    payloadJson: alarm.payload,
     message: alarm.message,
     conversationId: alarm.conversationId,
     key: alarm.key,

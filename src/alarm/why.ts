@@ -81,6 +81,8 @@ function tell({ type, data }: StoryEvent): string {
     case 'alarm.timed_out':
       return 'no report came in time'
     case 'alarm.rescheduled':
+      if (data.reason === 'fire_now') return 'asked to fire at once'
+      if (data.reason === 'retry') return 'asked to try again'
       return `rescheduled to ${data.next_fire_at}`
     case 'alarm.dead_lettered':
       return `handed to its dead-letter target ${data.target} as ${data.letter_id}`

@@ -4,7 +4,7 @@ import type { Courier } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { Alert } from './alert.ts'
 import { Crew } from './crew.ts'
-import { Held } from './held.ts'
+import { HeldSet } from './held-set.ts'
 
 /** What an engine is made of. */
 export interface EngineOptions {
@@ -36,7 +36,7 @@ const TROUBLE_WAIT_MS_MAX = 5_000
 export class Engine {
   readonly #options: EngineOptions
   readonly #crew: Crew
-  readonly #held = new Held()
+  readonly #held = new HeldSet()
   readonly #alert: Alert
   #leases: readonly Lease[] = []
   #nextWakeAt: number | null = null

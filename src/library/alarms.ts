@@ -1,4 +1,5 @@
 import {
+  ALARM_OPTIONS,
   type AlarmView,
   amend,
   assertSeen,
@@ -23,17 +24,22 @@ import {
 } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Selector, SetRequest } from '../stores/index.ts'
-import { resolveWhen, type When } from '../time/index.ts'
-import type { Alarms, SeenOptions, SetCallOptions, SetManyItem } from './api.ts'
+import { parseInstant, resolveWhen, type When } from '../time/index.ts'
+import type { Alarms, SeenOptions, SetCallOptions, SetManyItem, TxOptions } from './api.ts'
+import { checked, checkedList } from './options.ts'
 import { named, notFound, ScopedReads } from './reads.ts'
 
+const SEEN = { updatedAt: true } as const
+const TX = { tx: true } as const
+const SET_OPTIONS = { ...ALARM_OPTIONS, timezone: true, ...TX } as const
+const SET_MANY_ITEM = { ...ALARM_OPTIONS, when: true, timezone: true } as const
 /** Bulk edits go in chunks, so that others get their turn at the write lock. */
 const BULK_CHUNK = 500
 
 /** One owner's alarms: every call carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedAlarms extends ScopedReads implements Alarms {
   async set(when: When, options: SetCallOptions = {}): Promise<AlarmView & { deduped?: true }> {
-    const { tx, ...rest } = options
+    const { tx, ...rest } = checked<SetCallOptions>('set', options, SET_OPTIONS)
     const context = this.around.context()
     const [answer] = await this.around.store.set([this.#request(when, rest, context)], context, tx)
     if (answer!.outcome !== 'deduped') this.#changed(answer!.snapshot)
@@ -41,44 +47,53 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     return answer!.outcome === 'deduped' ? { ...view, deduped: true } : view
   }
 
-  async setMany(items: readonly SetManyItem[], options: { tx?: unknown } = {}): Promise<AlarmView[]> {
+  async setMany(items: readonly SetManyItem[], options: TxOptions = {}): Promise<AlarmView[]> {
     const { batchMax } = this.around.limits
-    if (!Array.isArray(items))
-      throw new WakefulError('invalid_request', 'setMany takes a list of { when, ...options }')
+    checkedList('setMany', items, '{ when, ...options }')
     if (items.length > batchMax)
       throw new WakefulError(
         'invalid_request',
         `${items.length} alarms in one batch; at most ${batchMax} are allowed`,
       )
     const context = this.around.context()
-    const requests = items.map(({ when, ...rest }) => this.#request(when, rest, context))
-    const answers = await this.around.store.set(requests, context, options.tx)
+    const { tx } = checked<TxOptions>('setMany', options, TX)
+    const requests = items.map((item) => {
+      const { when, ...rest } = checked<SetManyItem>('setMany', item, SET_MANY_ITEM)
+      return this.#request(when, rest, context)
+    })
+    const answers = await this.around.store.set(requests, context, tx)
     for (const { snapshot } of answers) this.#changed(snapshot)
     return answers.map(({ snapshot }) => viewOf(snapshot))
   }
 
   reschedule(id: string, when: When, options: SeenOptions & { timezone?: string } = {}): Promise<AlarmView> {
-    return this.#edit(id, options, (snapshot, context) => {
-      const timezone = options.timezone ?? snapshot.alarm.rule.timezone
+    const { timezone: zone, ...seen } = checked<typeof options>('reschedule', options, {
+      ...SEEN,
+      timezone: true,
+    })
+    return this.#edit('reschedule', id, seen, (snapshot, context) => {
+      const timezone = zone ?? snapshot.alarm.rule.timezone
       const { rule, first, notes } = resolveWhen(when, { now: context.now, timezone })
       return replace(snapshot, { alarm: { ...snapshot.alarm, rule, notes }, first }, 'reschedule', context)
     })
   }
 
   edit(id: string, fields: SetOptions, options: SeenOptions = {}): Promise<AlarmView> {
-    return this.#edit(id, options, (snapshot, context) =>
+    return this.#edit('edit', id, options, (snapshot, context) =>
       amend(snapshot, editedFields(fields, snapshot.alarm, this.around.workshop), context),
     )
   }
 
-  async cancel(id: string, options: { tx?: unknown } = {}) {
-    const [answer] = await this.#cancelWhich({ id: named('id', id) }, options.tx)
+  async cancel(id: string, options: SeenOptions & TxOptions = {}) {
+    const { tx, ...rest } = checked<SeenOptions & TxOptions>('cancel', options, { ...SEEN, ...TX })
+    const [answer] = await this.#cancelWhich({ id: named('id', id) }, tx, seenAt('cancel', rest))
     if (answer === undefined) throw notFound(id)
-    const alarm = options.tx === undefined ? await this.get(id) : null
+    const alarm = tx === undefined ? await this.get(id) : null
     return { outcome: answer.outcome, alarm: alarm ?? answer.alarm }
   }
 
   async cancelMany(ids: readonly string[]): Promise<{ id: string; outcome: CancelOutcome | 'not_found' }[]> {
+    checkedList('cancelMany', ids, 'ids')
     const outcomes = new Map<string, CancelOutcome>()
     for (let i = 0; i < ids.length; i += BULK_CHUNK) {
       const chunk = ids.slice(i, i + BULK_CHUNK).map((id) => named('id', id))
@@ -88,9 +103,10 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     return ids.map((id) => ({ id, outcome: outcomes.get(id) ?? 'not_found' }))
   }
 
-  removeSubject(subject: string, options: { tx?: unknown } = {}) {
+  async removeSubject(subject: string, options: TxOptions = {}) {
     named('subject', subject)
-    return this.#cancelAll((after) => ({ subject, limit: BULK_CHUNK, ...after }), options.tx)
+    const { tx } = checked<TxOptions>('removeSubject', options, TX)
+    return this.#cancelAll((after) => ({ subject, limit: BULK_CHUNK, ...after }), tx)
   }
 
   /** What has been delivered and awaits its report is not pending any more. */
@@ -100,35 +116,37 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   pause(id: string, options: SeenOptions = {}): Promise<AlarmView> {
-    return this.#edit(id, options, pause)
+    return this.#edit('pause', id, options, pause)
   }
 
   resume(id: string, options: SeenOptions = {}): Promise<AlarmView> {
-    return this.#edit(id, options, resume)
+    return this.#edit('resume', id, options, resume)
   }
 
   skipNext(id: string, options: SeenOptions = {}): Promise<AlarmView> {
-    return this.#edit(id, options, skipNext)
+    return this.#edit('skipNext', id, options, skipNext)
   }
 
   fireNow(id: string, options: SeenOptions = {}): Promise<AlarmView> {
-    return this.#edit(id, options, fireNow)
+    return this.#edit('fireNow', id, options, fireNow)
   }
 
   retry(id: string, options: SeenOptions = {}): Promise<AlarmView> {
-    return this.#edit(id, options, retry)
+    return this.#edit('retry', id, options, retry)
   }
 
   complete(id: string, result = 'ok', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
+    checked<typeof options>('complete', options, { occurrenceId: true })
     const text = assertText('result', result, this.around.limits.messageBytesMax)
-    return this.#edit(id, {}, (snapshot, context) =>
+    return this.#edit('complete', id, {}, (snapshot, context) =>
       report(snapshot, { ok: true, text, ...options }, context),
     )
   }
 
   fail(id: string, reason = 'failed', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
+    checked<typeof options>('fail', options, { occurrenceId: true })
     const text = assertText('reason', reason, this.around.limits.messageBytesMax)
-    return this.#edit(id, {}, (snapshot, context) =>
+    return this.#edit('fail', id, {}, (snapshot, context) =>
       report(snapshot, { ok: false, text, ...options }, context),
     )
   }
@@ -146,17 +164,19 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   async #edit(
+    call: string,
     id: string,
-    seen: SeenOptions,
+    options: SeenOptions,
     decide: (snapshot: Snapshot, context: Context) => Change,
   ): Promise<AlarmView> {
     const context = this.around.context()
+    const seen = seenAt(call, checked<SeenOptions>(call, options, SEEN))
     const which = { id: named('id', id) }
     const edited = await this.around.store.edit(
       this.scope,
       which,
       (snapshot) => {
-        assertSeen(snapshot.alarm, seen.updatedAt?.getTime())
+        assertSeen(snapshot.alarm, seen)
         return { change: decide(snapshot, context), answer: null }
       },
       context,
@@ -168,9 +188,10 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     return viewOf(after)
   }
 
-  async #cancelWhich(which: Selector, tx?: unknown) {
+  async #cancelWhich(which: Selector, tx?: unknown, seen?: number) {
     const context = this.around.context()
     const decide = (snapshot: Snapshot) => {
+      assertSeen(snapshot.alarm, seen)
       const { change, outcome } = cancel(snapshot, context)
       return { change, answer: { alarm: viewOf(snapshot), outcome } }
     }
@@ -203,4 +224,14 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     for (const timer of snapshot.timers) this.around.hint(timer.wakeAt)
     this.around.bell.ring()
   }
+}
+
+/** The version the caller saw, as an instant. */
+function seenAt(call: string, { updatedAt }: SeenOptions): number | undefined {
+  if (updatedAt === undefined) return undefined
+  if (updatedAt instanceof Date || typeof updatedAt === 'string') return parseInstant(updatedAt)
+  throw new WakefulError(
+    'invalid_request',
+    `updatedAt of ${call} must be a Date or an ISO text, not ${typeof updatedAt}`,
+  )
 }

@@ -11,13 +11,18 @@ export interface SetCallOptions extends SetOptions {
   readonly tx?: unknown
 }
 
+/** Options of a call that can be made in the caller's own transaction. */
+export interface TxOptions {
+  readonly tx?: unknown
+}
+
 /** One of many to set. */
 export type SetManyItem = { readonly when: When; readonly timezone?: string } & SetOptions
 
 /** What an edit says of the version it was made from. */
 export interface SeenOptions {
   /** The `updatedAt` the caller saw: the edit is refused (`conflict`) when it is no longer the newest. */
-  readonly updatedAt?: Date
+  readonly updatedAt?: Date | string
 }
 
 /** Which alarms to list. */
@@ -135,7 +140,10 @@ export interface Alarms {
   reschedule(id: string, when: When, options?: SeenOptions & { timezone?: string }): Promise<AlarmView>
   /** Edits fields that do not move the alarm in time. */
   edit(id: string, fields: SetOptions, options?: SeenOptions): Promise<AlarmView>
-  cancel(id: string, options?: { tx?: unknown }): Promise<{ outcome: CancelOutcome; alarm: AlarmView }>
+  cancel(
+    id: string,
+    options?: SeenOptions & { tx?: unknown },
+  ): Promise<{ outcome: CancelOutcome; alarm: AlarmView }>
   cancelMany(ids: readonly string[]): Promise<{ id: string; outcome: CancelOutcome | 'not_found' }[]>
   removeSubject(subject: string, options?: { tx?: unknown }): Promise<{ cancelled: number; firing: number }>
   pause(id: string, options?: SeenOptions): Promise<AlarmView>

@@ -1,4 +1,5 @@
 /** What users hold in their hands, the same in every host. */
 export type * from './api.ts'
+export { checked } from './options.ts'
 export { Retention } from './retention.ts'
 export { WakefulLibrary, type WakefulParts } from './wakeful.ts'

@@ -13,11 +13,29 @@ import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
 import type { ListQuery, LogEvent } from '../stores/index.ts'
 import { parse, preview, resolveWhen, type When } from '../time/index.ts'
 import type { EventsOptions, EventView, HistoryOptions, ListOptions, ListPage } from './api.ts'
+import { checked, checkedText } from './options.ts'
 import type { Surround } from './surround.ts'
 
 const LIST_DEFAULT = 50
 const FAILED_DEFAULT = 20
 const STORY_EVENTS_MAX = 1_000
+
+const LIST = {
+  status: true,
+  label: true,
+  subject: true,
+  correlationId: true,
+  conversationId: true,
+  target: true,
+  q: true,
+  since: true,
+  order: true,
+  limit: true,
+  cursor: true,
+} as const
+const HISTORY = { status: true, target: true, process: true, since: true, limit: true } as const
+const PREVIEW = { from: true, count: true, timezone: true } as const
+const EVENTS = { after: true, follow: true, alarmId: true, signal: true } as const
 
 /** Which states a status word stands for in a list. */
 const STATES_OF: Readonly<Record<Status | 'pending', readonly State[]>> = {
@@ -68,7 +86,19 @@ export class ScopedReads {
   }
 
   async list(options: ListOptions = {}): Promise<ListPage> {
-    const { status, q, since, order = 'newest', limit, cursor, ...filters } = options
+    const {
+      status,
+      q,
+      since,
+      order = 'newest',
+      limit,
+      cursor,
+      ...filters
+    } = checked<ListOptions>('list', options, LIST)
+    if (order !== 'newest' && order !== 'due') {
+      throw new WakefulError('invalid_request', `order must be newest or due, not ${JSON.stringify(order)}`)
+    }
+    for (const [name, value] of Object.entries({ ...filters, q, cursor })) checkedText('list', name, value)
     const after = cursor === undefined ? undefined : decodeCursor('list', cursor)
     const page = await this.around.store.list(this.scope, {
       ...filters,
@@ -87,16 +117,17 @@ export class ScopedReads {
   }
 
   async history(options: HistoryOptions = {}): Promise<AlarmView[]> {
-    const { status, since, limit } = options
+    const { status, since, limit, target, process } = checked<HistoryOptions>('history', options, HISTORY)
     return this.#page({
       states: status === undefined ? undefined : statesOf(HISTORY_STATES, status),
-      target: options.target ?? options.process,
+      target: checkedText('history', 'target', target ?? process),
       since: this.#since(since),
       limit: this.#limit(limit, LIST_DEFAULT),
     })
   }
 
-  failed(options: { limit?: number } = {}): Promise<AlarmView[]> {
+  async failed(options: { limit?: number } = {}): Promise<AlarmView[]> {
+    checked<typeof options>('failed', options, { limit: true })
     return this.#page({ states: ['failed', 'timed_out'], limit: this.#limit(options.limit, FAILED_DEFAULT) })
   }
 
@@ -110,7 +141,7 @@ export class ScopedReads {
     const snapshot = await store.get(this.scope, { id: named('id', id) })
     if (snapshot === null) throw notFound(id)
     const [events, shards] = await Promise.all([
-      store.events(this.scope, { after: 0, limit: STORY_EVENTS_MAX, alarmId: id }),
+      store.eventsOf(this.scope, id, STORY_EVENTS_MAX),
       store.ownership(),
     ])
     const clockRuns = shards.some(({ pool, owner }) => pool === snapshot.alarm.target.pool && owner !== null)
@@ -123,7 +154,13 @@ export class ScopedReads {
   }
 
   preview(when: When, options: { from?: Date; count?: number; timezone?: string } = {}) {
-    const { from, count, timezone = this.around.timezone } = options
+    const {
+      from,
+      count,
+      timezone = this.around.timezone,
+    } = checked<typeof options>('preview', options, PREVIEW)
+    if (from !== undefined && !(from instanceof Date))
+      throw new WakefulError('invalid_request', 'from must be a Date')
     return preview(when, {
       now: this.around.context().now,
       timezone,
@@ -140,8 +177,9 @@ export class ScopedReads {
   }
 
   async *events(options: EventsOptions = {}): AsyncIterableIterator<EventView> {
-    const after = await this.#place(options.after)
-    const { alarmId, signal, follow = false } = options
+    const { alarmId, signal, follow = false } = checked<EventsOptions>('events', options, EVENTS)
+    checkedText('events', 'alarmId', alarmId)
+    const after = await this.#place(checkedText('events', 'after', options.after))
     const reading = {
       after,
       follow,

@@ -7,8 +7,11 @@ import type { Store } from '../stores/index.ts'
 import type { Handler, HandlerOptions, HandlerTarget } from '../targets/index.ts'
 import { ScopedAlarms } from './alarms.ts'
 import type { Alarms, ClockState, TickResult, Wakeful } from './api.ts'
+import { checked } from './options.ts'
 import type { Retention } from './retention.ts'
 import type { Surround } from './surround.ts'
+
+const HANDLER = { transactional: true, timeoutMs: true } as const
 
 /** What a host puts together. */
 export interface WakefulParts {
@@ -45,7 +48,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
 
   handle(name: string, handler: Handler, options: HandlerOptions = {}): void {
     const { handlers, engine, onTrouble } = this.#parts
-    handlers.register(name, handler, options)
+    handlers.register(name, handler, checked<HandlerOptions>('handle', options, HANDLER))
     if (engine.isRunning) void engine.releaseWaiting().catch(onTrouble)
   }
 

@@ -64,6 +64,8 @@ export interface StoreReads {
   stats(scope: Scope): Promise<Stats>
   /** Events after a place in the log, oldest first; of one alarm where it is named. */
   events(scope: Scope, query: { after: number; limit: number; alarmId?: string }): Promise<LogEvent[]>
+  /** One alarm's newest events, oldest of them first. */
+  eventsOf(scope: Scope, alarmId: string, limit: number): Promise<LogEvent[]>
   /** The newest place in the log. */
   lastEvent(): Promise<number>
   /** The earliest wake among these shards that is not held. */

@@ -10,6 +10,8 @@ export interface Fire {
   /** From 1. */
   readonly attempt: number
   readonly payload: unknown
+  /** The payload as JSON text, byte for byte; null where there is none. */
+  readonly payloadJson: string | null
   readonly message: string
   /** Aborted when ownership is lost, the attempt times out, or the drain's bound is reached. */
   readonly signal: AbortSignal

@@ -34,6 +34,13 @@ export class HandlerTarget implements TargetKind {
     if (name === '') throw new WakefulError('invalid_request', 'a handler needs a name')
     if (typeof handler !== 'function')
       throw new WakefulError('invalid_request', `handler ${name} must be a function`)
+    const { timeoutMs } = options
+    if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0)) {
+      throw new WakefulError(
+        'invalid_request',
+        `timeoutMs of handler ${name} must be a whole number of milliseconds, not ${String(timeoutMs)}`,
+      )
+    }
     if (this.#handlers.has(name))
       throw new WakefulError('invalid_request', `handler ${name} is registered already`)
     this.#handlers.set(name, { handler, options })
@@ -118,6 +125,10 @@ class HandlerFire implements Fire {
     const { payload } = this.#errand.alarm
     this.#payload ??= { value: payload === null ? undefined : readPayload(payload) }
     return this.#payload.value
+  }
+
+  get payloadJson(): string | null {
+    return this.#errand.alarm.payload
   }
 
   get message(): string {

@@ -9,6 +9,7 @@ import {
   portableText,
 } from '../../stores/index.ts'
 import {
+  type BackupOptions,
   backupTo,
   type Check,
   connect,
@@ -98,9 +99,9 @@ export async function importLines(
   }
 }
 
-/** Copies a store to a new file while it is in use. */
-export function backup(url: string, file: string, onProgress: Progress = () => {}): Promise<void> {
-  return backupTo(existing(url), file, onProgress)
+/** Copies a store to a file while it is in use; never over itself, nor over another database in use. */
+export async function backup(url: string, file: string, options: BackupOptions = {}): Promise<void> {
+  await backupTo(existing(url), file, options)
 }
 
 /** Brings a store's schema up to date. */

@@ -10,7 +10,7 @@ import {
 } from '../../alarm/index.ts'
 import { Engine } from '../../engine/index.ts'
 import { WakefulError } from '../../error.ts'
-import { Retention, type Wakeful, WakefulLibrary } from '../../library/index.ts'
+import { checked, Retention, type Wakeful, WakefulLibrary } from '../../library/index.ts'
 import { Bell } from '../../log/index.ts'
 import type { Store } from '../../stores/index.ts'
 import {
@@ -58,6 +58,37 @@ export interface OpenOptions {
 }
 
 const RETENTION = '30d'
+const OPEN = {
+  pool: true,
+  serveBuiltIns: true,
+  timezone: true,
+  tenant: true,
+  owner: true,
+  concurrency: true,
+  batch: true,
+  grace: true,
+  drain: true,
+  retention: true,
+  limits: true,
+  defaults: true,
+  createdVia: true,
+  onTrouble: true,
+  random: true,
+  clock: true,
+} as const
+const LIMITS = {
+  payloadBytesMax: true,
+  messageBytesMax: true,
+  nameBytesMax: true,
+  batchMax: true,
+  listMax: true,
+} as const
+const ALARM_DEFAULTS = {
+  maxFailures: true,
+  backoffBaseMs: true,
+  backoffCapMs: true,
+  completionTimeoutMs: true,
+} as const
 
 /** Opens Wakeful on a store: `sqlite:alarms.db`, `sqlite::memory:`, or a bare path. */
 export async function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
@@ -127,7 +158,16 @@ interface Settings {
 
 /** Reads the options before anything is opened, so that a wrong one leaves nothing behind. */
 function settingsOf(options: OpenOptions): Settings {
-  assertPool(options.pool ?? DEFAULT_POOL)
+  checked<OpenOptions>('open', options, OPEN)
+  checked<Limits>('limits', options.limits ?? {}, LIMITS)
+  checked<AlarmDefaults>('defaults', options.defaults ?? {}, ALARM_DEFAULTS)
+  for (const [name, value] of Object.entries({ ...options.limits, ...options.defaults })) count(name, value)
+  if (assertPool(options.pool ?? DEFAULT_POOL) === BUILT_IN_POOL) {
+    throw new WakefulError(
+      'invalid_request',
+      `pool ${BUILT_IN_POOL} is that of the built-in targets: name another`,
+    )
+  }
   return {
     engine: {
       concurrency: count('concurrency', options.concurrency ?? 100),
@@ -141,9 +181,12 @@ function settingsOf(options: OpenOptions): Settings {
   }
 }
 
-function count(name: string, value: number): number {
-  if (Number.isInteger(value) && value >= 1 && value <= 100_000) return value
-  throw new WakefulError('invalid_request', `${name} must be a whole number from 1 to 100000, not ${value}`)
+function count(name: string, value: unknown): number {
+  if (Number.isSafeInteger(value) && (value as number) >= 1) return value as number
+  throw new WakefulError(
+    'invalid_request',
+    `${name} must be a whole number from 1 on, not ${JSON.stringify(value) ?? String(value)}`,
+  )
 }
 
 function warn(thrown: unknown): void {

@@ -162,7 +162,7 @@ export const editCases = casesOf('edits', {
     const { takings } = await bench.take(leases)
     assert.equal(new Set(takings.map(({ alarm, timer }) => occurrenceId(alarm, timer))).size, 2)
     await bench.settle(takings, 'delivered')
-    assert.deepEqual(await bench.types(id), ['alarm.fired', 'alarm.fired'])
+    assert.deepEqual(await bench.types(id), ['alarm.rescheduled', 'alarm.fired', 'alarm.fired'])
     assert.equal((await bench.get(id)).timers.length, 1)
   },
 

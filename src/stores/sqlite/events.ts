@@ -37,6 +37,13 @@ export function readEvents(
   return session.all<EventRow>(sql.eventsOfAlarm, alarm.seq, query.after, query.limit).map(eventOf)
 }
 
+/** Reads one alarm's newest events, oldest of them first. */
+export function newestEvents(session: Session, scope: Scope, alarmId: string, limit: number): LogEvent[] {
+  const alarm = alarmNamed(session, scope, { id: alarmId })
+  if (alarm === undefined) return []
+  return session.all<EventRow>(sql.newestEventsOfAlarm, alarm.seq, limit).map(eventOf).reverse()
+}
+
 /** Appends an event that a user caught elsewhere. */
 export function appendEvent(session: Session, scope: Scope, event: OwnEvent): LogEvent {
   const { id, type, at, subject, correlationId, data } = event

@@ -1,3 +1,4 @@
+import type { Context } from '../../alarm/index.ts'
 import type { Clock } from '../../time/index.ts'
 import type { Lease } from '../index.ts'
 import type { Desk } from './apply.ts'
@@ -34,7 +35,8 @@ export interface OwnershipPorts {
   readonly leaseMs: number
   /** The database's path; null in memory, where nobody else can be. */
   readonly path: string | null
-  readonly write: <T>(work: (desk: Desk) => T) => Promise<T>
+  readonly write: <T>(work: (desk: Desk) => T, context: Context) => Promise<T>
+  readonly run: <T>(work: (session: Session) => T) => Promise<T>
 }
 
 /** Which shards this process owns, and how it comes to own more (promise: fenced). */
@@ -49,10 +51,10 @@ export class Ownership {
   }
 
   /** Renews what is held and claims what is free: the heartbeat. Writes nothing where nothing changes hands. */
-  async own(owner: string, pools: readonly string[]): Promise<Lease[]> {
+  async own(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
     const leases: Lease[] = []
     for (const pool of pools) {
-      const lease = (await this.#renew(pool)) ?? (await this.#claim(owner, pool))
+      const lease = (await this.#renew(pool)) ?? (await this.#claim(owner, pool, context))
       if (lease !== null) leases.push(lease)
     }
     return leases
@@ -62,7 +64,7 @@ export class Ownership {
     for (const { pool, shard, epoch } of leases) {
       const claim = this.#claims.get(pool)
       if (claim?.lease.epoch === epoch) this.#claims.delete(pool)
-      await this.#ports.write(({ session }) => session.run(sql.disownShard, shard, epoch))
+      await this.#ports.run((session) => session.run(sql.disownShard, shard, epoch))
       claim?.lock?.release()
     }
   }
@@ -86,14 +88,14 @@ export class Ownership {
     }
     // Taken from a stopped process, the lock may have become free since.
     if (row.locked === 0 && claim.lock?.tryAcquire()) {
-      await this.#ports.write(({ session }) => session.run(sql.lockShard, row.shard, row.epoch))
+      await this.#ports.run((session) => session.run(sql.lockShard, row.shard, row.epoch))
     }
     const lease = { ...claim.lease, until: from + this.#ports.leaseMs }
     this.#claims.set(pool, { ...claim, lease })
     return lease
   }
 
-  async #claim(owner: string, pool: string): Promise<Lease | null> {
+  async #claim(owner: string, pool: string, context: Context): Promise<Lease | null> {
     const row = this.#ports.session.get<ShardRow>(sql.shardOfPool, pool) ?? (await this.#addShard(pool))
     const lock = this.#lockOf(pool)
     const locked = lock?.tryAcquire() ?? true
@@ -113,7 +115,7 @@ export class Ownership {
       )
       if (claimed !== undefined) recoverFlights(desk, row.shard)
       return claimed?.epoch
-    })
+    }, context)
     if (epoch === undefined) {
       lock?.release()
       return null
@@ -141,7 +143,7 @@ export class Ownership {
   }
 
   async #addShard(pool: string): Promise<ShardRow> {
-    return this.#ports.write(({ session }) => {
+    return this.#ports.run((session) => {
       session.run(sql.insertShard, pool)
       return session.get<ShardRow>(sql.shardOfPool, pool)!
     })

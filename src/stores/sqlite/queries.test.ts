@@ -44,6 +44,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   outcomeOfAlarm: 'rowid',
   eventsOfOwner: 'wakeful_events_owner',
   eventsOfAlarm: 'wakeful_events_alarm',
+  newestEventsOfAlarm: 'wakeful_events_alarm',
   ownEventById: 'wakeful_events_own',
   eventOfAlarmById: 'wakeful_events_alarm',
   tallyOfOwner: 'PRIMARY KEY',

@@ -79,6 +79,9 @@ export const eventsOfOwner = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT
 export const eventsOfAlarm = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT JOIN wakeful_alarms a ON a.seq = e.alarm
   WHERE e.alarm = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`
 
+export const newestEventsOfAlarm = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e
+  LEFT JOIN wakeful_alarms a ON a.seq = e.alarm WHERE e.alarm = ? ORDER BY e.seq DESC LIMIT ?`
+
 export const ownEventById = 'SELECT 1 FROM wakeful_events WHERE id = ? AND alarm IS NULL'
 export const eventOfAlarmById = 'SELECT 1 FROM wakeful_events WHERE alarm = ? AND id = ?'
 export const lastEvent = 'SELECT seq FROM wakeful_events ORDER BY seq DESC LIMIT 1'

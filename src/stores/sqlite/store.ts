@@ -29,7 +29,7 @@ import type { Desk } from './apply.ts'
 import { connect } from './connection.ts'
 import { isOwn, nextWakeAt, settleAll, take } from './delivery.ts'
 import { editSelected } from './edits.ts'
-import { appendEvent, readEvents } from './events.ts'
+import { appendEvent, newestEvents, readEvents } from './events.ts'
 import { isBusy, storeFailure } from './failure.ts'
 import { ForeignWatch } from './foreign-watch.ts'
 import { list } from './list.ts'
@@ -62,6 +62,7 @@ const LEASE_MS = 5_000
 /** A beat is a touch of a file, so that it can come more often than the contract's 2 s and hasten takeover. */
 const HEARTBEAT_MS = 1_000
 const BUSY_MS = 10_000
+/** How much longer leases last in memory, where nobody else can take over: virtual days pass with fewer beats. */
 const ALONE = 1_000
 
 /** Opens a store on one SQLite file, creating or upgrading its tables. */
@@ -109,12 +110,10 @@ export class SqliteStore implements Store {
       clock: options.clock,
       leaseMs: this.leaseMs,
       path: this.#path === ':memory:' ? null : this.#path,
-      write: (work) => this.#write(work, this.#claimContext),
+      write: (work, context) => this.#write(work, context),
+      run: (work) => this.#queue.run(work),
     })
   }
-
-  // Claims are decided without a caller's context: the takeover itself is told it by `own`.
-  #claimContext: Context = { now: 0, random: () => 0, newId: () => '' }
 
   set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetAnswer[]> {
     return this.#write((desk) => setAll(desk, requests), context, tx)
@@ -125,8 +124,7 @@ export class SqliteStore implements Store {
   }
 
   own(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
-    this.#claimContext = context
-    return this.#guard(() => this.#ownership.own(owner, pools))
+    return this.#guard(() => this.#ownership.own(owner, pools, context))
   }
 
   disown(leases: readonly Lease[]): Promise<void> {
@@ -183,21 +181,21 @@ export class SqliteStore implements Store {
   }
 
   releaseWaiting(leases: readonly Lease[], handler: string, now: number, limit: number): Promise<number> {
-    return this.#write(({ session }) => {
+    return this.#queue.run((session) => {
       let released = 0
       for (const { shard } of leases) {
         released += session.run(sql.releaseWaiting, shard, handler, now, limit - released).changes
       }
       return released
-    }, this.#claimContext)
+    })
   }
 
   append(scope: Scope, event: OwnEvent): Promise<LogEvent> {
-    return this.#write(({ session }) => appendEvent(session, scope, event), this.#claimContext)
+    return this.#queue.run((session) => appendEvent(session, scope, event))
   }
 
   prune(endedBefore: number, limit: number): Promise<number> {
-    return this.#write(({ session }) => prune(session, endedBefore, limit), this.#claimContext)
+    return this.#queue.run((session) => prune(session, endedBefore, limit))
   }
 
   /** Writes a batch of an export's lines; what is here already is passed over. */
@@ -248,6 +246,10 @@ export class SqliteStore implements Store {
 
   async events(scope: Scope, query: { after: number; limit: number; alarmId?: string }): Promise<LogEvent[]> {
     return this.#read((session) => readEvents(session, scope, query))
+  }
+
+  async eventsOf(scope: Scope, alarmId: string, limit: number): Promise<LogEvent[]> {
+    return this.#read((session) => newestEvents(session, scope, alarmId, limit))
   }
 
   async lastEvent(): Promise<number> {

@@ -4,7 +4,7 @@ import type { HeldTimers } from '../stores/index.ts'
  * The timers this engine holds: taken and not yet known to be settled. One is forgotten only after a take that started
  * after its settle had answered: a take under way may still bring it from before (hazard 3: it would fire twice).
  */
-export class Held implements HeldTimers {
+export class HeldSet implements HeldTimers {
   readonly #versions = new Map<number, number>()
   #settled: { readonly id: number; readonly version: number; readonly atTake: number }[] = []
   #takes = 0
