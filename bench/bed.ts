@@ -1,18 +1,29 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { open, type Wakeful } from '../src/index.ts'
 
 /** A payload of about a hundred bytes, as the peers were measured with. */
 export const PAYLOAD = { tenant: 't1', kind: 'reminder', note: 'x'.repeat(60) }
 
-/** A fresh folder for one measurement, removed afterwards. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** A fresh folder for one measurement, removed afterwards, also by Ctrl-C: it may hold a gigabyte. */
 export async function inFolder<T>(work: (path: string) => Promise<T>): Promise<T> {
   const dir = mkdtempSync(join(tmpdir(), 'wakeful-bench-'))
+  const remove = () => rmSync(dir, { recursive: true, force: true })
+  const stop = (signal: NodeJS.Signals) => {
+    remove()
+    // The prompt must not follow the line of progress.
+    if (process.stderr.isTTY) process.stderr.write('\n')
+    process.exit(128 + constants.signals[signal])
+  }
+  for (const signal of SIGNALS) process.on(signal, stop)
   try {
     return await work(join(dir, 'bench.db'))
   } finally {
-    rmSync(dir, { recursive: true, force: true })
+    for (const signal of SIGNALS) process.off(signal, stop)
+    remove()
   }
 }
 

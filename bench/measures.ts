@@ -41,9 +41,12 @@ const FAR = { delay: '3650d' }
 const OPTIONS = { target: 'noop', payload: PAYLOAD }
 
 /** Runs every measurement once, on a file with so many pending alarms beside. */
-export function measure(sizes: Sizes, say: (what: string) => void): Promise<Round> {
+export function measure(sizes: Sizes, say: (phase: string, detail?: string) => void): Promise<Round> {
   return inFolder(async (path) => {
-    if (sizes.pending > 0) await prefill(path, sizes.pending, (done) => say(`${done} pending`))
+    if (sizes.pending > 0)
+      await prefill(path, sizes.pending, (done) =>
+        say('filling the file', `${done.toLocaleString('en-US')} alarms`),
+      )
     await withWakeful(path, (wakeful) => wakeful.set(FAR, OPTIONS))
     say('set alone')
     const alone = await withWakeful(path, (wakeful) => setAlone(wakeful, sizes.alone))

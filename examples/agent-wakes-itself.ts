@@ -26,19 +26,24 @@ async function life(): Promise<Wakeful> {
 }
 
 const first = await life()
-await first.set('now', {
+const { id } = await first.set('now', {
   target: 'agent',
   message: 'start reading',
   conversationId: 'conversation-42',
   payload: { page: 1 } satisfies Notes,
 })
-for await (const { type } of first.events({ follow: true })) if (type === 'alarm.fired') break
+let cursor = 'newest'
+for await (const event of first.events({ follow: true, alarmId: id })) {
+  cursor = event.cursor
+  if (event.type === 'alarm.fired') break
+}
 await first.close()
 console.log('the process is gone; its alarm is a row in agent.db')
 
 const second = await life()
-for await (const { type } of second.events({ follow: true })) {
+// From where the first life stopped reading: the file keeps the log of every run.
+for await (const { type } of second.events({ follow: true, after: cursor })) {
   if (type === 'alarm.fired' && (await second.stats()).pending === 0) break
 }
-console.log(await second.stats())
+console.log(`${(await second.stats()).pending} alarms pending: the agent has finished`)
 await second.close()

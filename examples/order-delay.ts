@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { open } from 'wakeful'
 
 const db = new DatabaseSync('shop.db')
-db.exec(`PRAGMA journal_mode = WAL; DROP TABLE IF EXISTS orders;
-  CREATE TABLE orders (id INTEGER PRIMARY KEY, item TEXT NOT NULL, state TEXT NOT NULL) STRICT`)
+db.exec(`PRAGMA journal_mode = WAL;
+  CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, item TEXT NOT NULL, state TEXT NOT NULL) STRICT`)
 
 // The alarms live in the same file as the orders: only then can one transaction hold both.
 const wakeful = await open('sqlite:shop.db')
@@ -20,27 +20,32 @@ wakeful.handle(
 )
 await wakeful.start()
 
-async function placeOrder(item: string): Promise<number> {
+async function placeOrder(item: string): Promise<{ orderId: number; alarmId: string }> {
   db.exec('BEGIN IMMEDIATE')
   try {
     const orderId = Number(
       db.prepare("INSERT INTO orders (item, state) VALUES (?, 'unpaid')").run(item).lastInsertRowid,
     )
     if (item === '') throw new Error('an order needs an item')
-    await wakeful.set({ delay: '300ms' }, { tx: db, target: 'expire-order', payload: { orderId } })
+    const alarm = await wakeful.set(
+      { delay: '300ms' },
+      { tx: db, target: 'expire-order', payload: { orderId } },
+    )
     db.exec('COMMIT')
-    return orderId
+    return { orderId, alarmId: alarm.id }
   } catch (thrown) {
     db.exec('ROLLBACK')
     throw thrown
   }
 }
 
-const orderId = await placeOrder('umbrella')
+const { total: before } = await wakeful.stats()
+const { orderId, alarmId } = await placeOrder('umbrella')
 await placeOrder('').catch((thrown: Error) => console.log(`rolled back: ${thrown.message}`))
-console.log('alarms set:', (await wakeful.stats()).total)
+console.log('alarms set:', (await wakeful.stats()).total - before)
 
-for await (const event of wakeful.events({ follow: true })) if (event.type === 'alarm.fired') break
+// Of this alarm alone: the log of the file goes back to its first run.
+for await (const { type } of wakeful.events({ follow: true, alarmId })) if (type === 'alarm.fired') break
 console.log('order', orderId, db.prepare('SELECT state FROM orders WHERE id = ?').get(orderId))
 await wakeful.close()
 db.close()

@@ -1,11 +1,8 @@
 import { open } from 'wakeful'
 
 const wakeful = await open('sqlite:alarms.db')
-
-const done = Promise.withResolvers<void>()
-wakeful.handle('remind', async (fire) => {
+wakeful.handle('remind', (fire) => {
   console.log(`${fire.message} (${fire.driftMs} ms late, attempt ${fire.attempt})`, fire.payload)
-  done.resolve()
 })
 await wakeful.start()
 
@@ -16,5 +13,7 @@ const alarm = await wakeful.set('in 1 second', {
 })
 console.log(`${alarm.id} fires at ${alarm.nextFireAt?.toISOString()}`)
 
-await done.promise
+// A program that goes on living can leave this out.
+for await (const { type } of wakeful.events({ follow: true, alarmId: alarm.id }))
+  if (type === 'alarm.fired') break
 await wakeful.close()

@@ -1,9 +1,10 @@
 import type { AlarmView } from '../alarm/index.ts'
-import { describe } from '../time/index.ts'
-import { parseVerbatim } from './json-text.ts'
+import { describe, type Rule } from '../time/index.ts'
+import { oneLineJson } from './json-text.ts'
+import { count } from './progress.ts'
 import { type Column, card } from './table.ts'
 import { oneLine } from './text-width.ts'
-import { localTime, relativeTime, span } from './time-text.ts'
+import { localTime, relativeTime, shortTime, span } from './time-text.ts'
 
 /** What times are shown against. */
 export interface Viewpoint {
@@ -13,13 +14,23 @@ export interface Viewpoint {
 
 const MESSAGE_SHOWN_MAX = 200
 
-/** The columns of a list of alarms. */
-export function listColumns(view: Viewpoint): Column<AlarmView>[] {
+/** The columns of a list of alarms: all there is to say, and less and less of it for narrower terminals. */
+export function listColumns(view: Viewpoint): Column<AlarmView>[][] {
+  const [id, status, ...times] = leadColumns(view) as [Column<AlarmView>, Column<AlarmView>]
+  const short: Column<AlarmView> = {
+    // The zone is the same in every row: its city, once, is enough.
+    title: `WHEN (${view.zone.split('/').at(-1)?.replaceAll('_', ' ')})`,
+    value: (alarm) => whenOf(alarm, (date) => shortTime(date, view.zone, view.now())),
+  }
+  const label = { title: 'LABEL', value: titleOf, cutTo: 16, below: true }
+  const rule = { title: 'RULE', value: ruleOf, cutTo: 14, below: true }
+  const target = { title: 'TARGET', value: targetOf, cutTo: 10, below: true }
+  // An id is copied, so it is never cut; what remains beside it at 80 columns is room for one name.
+  const name = { title: 'WHAT', value: (alarm: AlarmView) => titleOf(alarm) || targetOf(alarm), cutTo: 8 }
   return [
-    ...leadColumns(view),
-    { title: 'LABEL', value: titleOf, cutTo: 16, below: true },
-    { title: 'RULE', value: ruleOf, cutTo: 14, below: true },
-    { title: 'TARGET', value: targetOf, cutTo: 10, below: true },
+    [id, status, ...times, label, rule, target],
+    [id, status, short, label, rule, target],
+    [id, status, short, { ...name, below: true }],
   ]
 }
 
@@ -46,52 +57,64 @@ export function historyColumns(view: Viewpoint): Column<AlarmView>[] {
 
 /** Which, how it stands, and since or until when: these fill a line of 80 columns. */
 function leadColumns(view: Viewpoint): Column<AlarmView>[] {
-  const at = (alarm: AlarmView) => alarm.nextFireAt ?? alarm.completedAt ?? alarm.lastFiredAt
-  const when = (alarm: AlarmView, text: (date: Date) => string) => {
-    const date = at(alarm)
-    return date === null ? '' : text(date)
-  }
   return [
     { title: 'ID', value: (alarm) => alarm.id },
     { title: 'STATUS', value: (alarm) => alarm.status },
-    { title: 'WHEN', value: (alarm) => when(alarm, (date) => localTime(date, view.zone)) },
-    { title: '', value: (alarm) => when(alarm, (date) => relativeTime(date, view.now())), below: true },
+    { title: 'WHEN', value: (alarm) => whenOf(alarm, (date) => localTime(date, view.zone)) },
+    { title: '', value: (alarm) => whenOf(alarm, (date) => relativeTime(date, view.now())), below: true },
   ]
 }
 
-/** Everything there is to say of one alarm, a field to a line. The wire text gives the payload digit for digit. */
-export function alarmCard(alarm: AlarmView, wire: string, view: Viewpoint): string[] {
+/** The next instant, or of one that has none the last. */
+function whenOf(alarm: AlarmView, text: (date: Date) => string): string {
+  const at = alarm.nextFireAt ?? alarm.completedAt ?? alarm.lastFiredAt
+  return at === null ? '' : text(at)
+}
+
+/** Everything there is to say of one alarm, a field to a line. */
+export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | null): string[] {
   const at = (date: Date | null) =>
     date === null ? '' : `${localTime(date, view.zone)} (${relativeTime(date, view.now())})`
-  return card([
-    ['id', alarm.id],
-    ['label', oneLine(alarm.label)],
-    ['status', alarm.status],
-    ['next fire', at(alarm.nextFireAt)],
-    ['fire at', alarm.nextFireAt?.getTime() === alarm.fireAt?.getTime() ? '' : at(alarm.fireAt)],
-    ['rule', alarm.kind === 'once' ? '' : describe(alarm.rule)],
-    ['timezone', alarm.timezone],
-    ['target', targetOf(alarm)],
-    ['message', shortened(alarm.message)],
-    ['payload', payloadOf(wire)],
-    ['result', shown(alarm.result)],
-    ['last error', shown(alarm.lastError)],
-    ['failures', alarm.failureCount === 0 ? '' : `${alarm.failureCount} of at most ${alarm.maxFailures}`],
-    ['started', at(alarm.startedAt)],
-    ['completed', at(alarm.completedAt)],
-    ['took', alarm.durationMs === null ? '' : span(alarm.durationMs)],
-    ['last fired', at(alarm.lastFiredAt)],
-    ['ack', alarm.ack === 'delivery' ? '' : `${alarm.ack}, overlap ${alarm.overlap}`],
-    ['priority', alarm.priority === 0 ? '' : String(alarm.priority)],
-    ['key', shown(alarm.key)],
-    ['idempotency key', shown(alarm.idempotencyKey)],
-    ['subject', shown(alarm.subject)],
-    ['conversation', oneLine(alarm.conversationId)],
-    ['correlation id', oneLine(alarm.correlationId)],
-    ['created', `${at(alarm.createdAt)}${by(alarm)}`],
-    ['updated', alarm.updatedAt.getTime() === alarm.createdAt.getTime() ? '' : at(alarm.updatedAt)],
-    ['notes', alarm.notes.map(oneLine).join('\n')],
-  ])
+  return card(
+    [
+      ['id', alarm.id],
+      ['label', oneLine(alarm.label)],
+      ['status', alarm.status],
+      ['next fire', at(alarm.nextFireAt)],
+      ['fire at', alarm.nextFireAt?.getTime() === alarm.fireAt?.getTime() ? '' : at(alarm.fireAt)],
+      ['rule', alarm.kind === 'once' ? '' : ruleText(alarm.rule)],
+      ['timezone', alarm.timezone],
+      ['target', targetOf(alarm)],
+      ['message', shortened(alarm.message)],
+      ['payload', alarm.payloadJson === null ? '' : oneLine(oneLineJson(alarm.payloadJson))],
+      ['result', shown(alarm.result)],
+      ['last error', shown(alarm.lastError)],
+      [
+        'failures',
+        alarm.failureCount === 0 ? '' : `${count(alarm.failureCount)} of at most ${count(alarm.maxFailures)}`,
+      ],
+      ['started', at(alarm.startedAt)],
+      ['completed', at(alarm.completedAt)],
+      ['took', alarm.durationMs === null ? '' : span(alarm.durationMs)],
+      ['last fired', at(alarm.lastFiredAt)],
+      ['ack', alarm.ack === 'delivery' ? '' : `${alarm.ack}, overlap ${alarm.overlap}`],
+      ['priority', alarm.priority === 0 ? '' : String(alarm.priority)],
+      ['key', shown(alarm.key)],
+      ['idempotency key', shown(alarm.idempotencyKey)],
+      ['subject', shown(alarm.subject)],
+      ['conversation', oneLine(alarm.conversationId)],
+      ['correlation id', oneLine(alarm.correlationId)],
+      ['created', `${at(alarm.createdAt)}${by(alarm)}`],
+      ['updated', alarm.updatedAt.getTime() === alarm.createdAt.getTime() ? '' : at(alarm.updatedAt)],
+      ['notes', alarm.notes.map(oneLine).join('\n')],
+    ],
+    width,
+  )
+}
+
+/** The rule in words, its durations written as all others are: `every 1m 30s`. */
+export function ruleText(rule: Rule): string {
+  return oneLine(describe(rule)).replace(/(\d(?:ms|[wdhms]))(?=\d)/g, '$1 ')
 }
 
 /** The words by which people know the alarm: its label, else its message, else its key. */
@@ -129,11 +152,6 @@ function by(alarm: AlarmView): string {
 function shortened(message: string): string {
   const text = oneLine(message)
   return text.length > MESSAGE_SHOWN_MAX
-    ? `${text.slice(0, MESSAGE_SHOWN_MAX)}… (${message.length} characters)`
+    ? `${text.slice(0, MESSAGE_SHOWN_MAX)}… (${count(message.length)} characters)`
     : text
-}
-
-function payloadOf(wire: string): string {
-  const { payload } = parseVerbatim(wire) as { payload?: unknown }
-  return payload === undefined ? '' : oneLine(JSON.stringify(payload))
 }

@@ -7,7 +7,9 @@ export function addCommand(
   summary: string,
   examples: readonly string[],
 ): Command {
-  const lines = examples.map((example) => `  $ ${example.includes('wakeful') ? '' : 'wakeful '}${example}`)
+  const lines = examples.map(
+    (example) => `  $ ${/(?:^|\| )wakeful /.test(example) ? '' : 'wakeful '}${example}`,
+  )
   return program
     .command(spec)
     .description(summary)

@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { WakefulError } from '../error.ts'
-import { failureOf, failureText } from './failure.ts'
+import { failureOf, failureText, withFile } from './failure.ts'
 
 it('answers 2 where the arguments were wrong, and 1 where the work failed', () => {
   expect(failureOf(new WakefulError('invalid_time', 'no')).exitCode).toBe(2)
@@ -16,7 +17,11 @@ it('says it for people and as JSON', () => {
   })
 })
 
-it('has words for trouble with files', () => {
-  const missing = Object.assign(new Error('ENOENT: no such file, open x'), { code: 'ENOENT', path: 'x' })
-  expect(failureOf(missing).message).toBe('there is no file x')
+it('has words for trouble with files, whose names were arguments', async () => {
+  const missing = await withFile('x', () => readFile('/nowhere/x')).catch((thrown: unknown) => thrown)
+  expect(failureOf(missing)).toEqual({ code: 'not_found', message: 'there is no file x', exitCode: 2 })
+  const folder = await withFile('/', () => readFile('/')).catch((thrown: unknown) => thrown)
+  expect(failureOf(folder)).toEqual({ code: 'invalid_request', message: '/ is a directory', exitCode: 2 })
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  expect(failureOf(full)).toMatchObject({ code: 'store_unavailable', exitCode: 1 })
 })

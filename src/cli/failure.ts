@@ -1,5 +1,7 @@
 import { CommanderError } from 'commander'
 import { type ErrorCode, errorText, WakefulError } from '../error.ts'
+import { inFlags } from './flag-words.ts'
+import { oneLine } from './text-width.ts'
 
 /** What the process says and answers when a command did not succeed. */
 export interface Failure {
@@ -20,6 +22,11 @@ const BAD_USAGE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** Bad usage of the command line itself: exit 2. */
 export function badUsage(message: string): WakefulError {
   return new WakefulError('invalid_request', message)
+}
+
+/** There is no alarm by this id or key, or it is another tenant's or owner's. */
+export function notFound(name: string): WakefulError {
+  return new WakefulError('not_found', `no alarm ${oneLine(name)}: not found`)
 }
 
 /** A refusal of what the arguments led to, such as the lines of a file: the work failed, the usage was right. */
@@ -49,9 +56,20 @@ export function failureOf(thrown: unknown): Failure {
   }
   if (thrown instanceof FailedWork) return { ...failureOf(thrown.cause), exitCode: 1 }
   if (thrown instanceof WakefulError) {
-    return { code: thrown.code, message: thrown.message, exitCode: BAD_USAGE.has(thrown.code) ? 2 : 1 }
+    const message = inFlags(thrown.message)
+    return { code: thrown.code, message, exitCode: BAD_USAGE.has(thrown.code) ? 2 : 1 }
   }
-  return { code: 'internal', message: fileTrouble(thrown) ?? errorText(thrown), exitCode: 1 }
+  return fileTrouble(thrown) ?? { code: 'internal', message: errorText(thrown), exitCode: 1 }
+}
+
+/** Does work with a file that was named as an argument: whatever is wrong with it is told of that name. */
+export async function withFile<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    if (thrown instanceof Error && 'syscall' in thrown) throw Object.assign(thrown, { path: file })
+    throw thrown
+  }
 }
 
 /** The failure as it is written to stderr. */
@@ -61,12 +79,20 @@ export function failureText(failure: Failure, json: boolean): string {
 }
 
 /** Words for what the operating system says of files; its own begin with a code and end with a call. */
-function fileTrouble(thrown: unknown): string | null {
+function fileTrouble(thrown: unknown): Failure | null {
   const { code, path } = (thrown ?? {}) as { code?: unknown; path?: unknown }
+  if (code === 'ENOSPC') return { code: 'store_unavailable', message: 'the disk is full', exitCode: 1 }
   if (typeof path !== 'string') return null
-  if (code === 'ENOENT') return `there is no file ${path}`
-  if (code === 'EACCES' || code === 'EPERM') return `no permission for ${path}`
-  if (code === 'EISDIR') return `${path} is a directory`
-  if (code === 'EEXIST') return `${path} exists already`
-  return null
+  const words: Readonly<Record<string, string>> = {
+    ENOENT: `there is no file ${path}`,
+    ENOTDIR: `there is no file ${path}: what should be its folder is none`,
+    EACCES: `no permission for ${path}`,
+    EPERM: `no permission for ${path}`,
+    EROFS: `${path} is on a disk that cannot be written`,
+    EISDIR: `${path} is a directory`,
+    EEXIST: `${path} exists already`,
+  }
+  const message = words[String(code)]
+  if (message === undefined) return null
+  return { code: code === 'ENOENT' ? 'not_found' : 'invalid_request', message, exitCode: 2 }
 }

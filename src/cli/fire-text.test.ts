@@ -21,24 +21,24 @@ function fire(more: Partial<Fire> = {}): Fire {
     firedAt: at,
     driftMs: 0,
     attempt: 1,
-    payload: undefined,
+    payloadJson: null,
     message: alarm.message,
   }
   return { ...base, ...more } as unknown as Fire
 }
 
 it('says when, what, how late and which', () => {
-  expect(fireLine(fire(), null, 'Europe/Rome')).toBe(
+  expect(fireLine(fire(), 'Europe/Rome')).toBe(
     '2026-11-15 09:00:00 +01:00  fired: standup: come in  (on time, a-1)',
   )
-  const late = fire({ driftMs: 90_000, attempt: 3, payload: { n: 1 } })
-  expect(fireLine(late, '{"payload":{"n":12345678901234567890}}', 'UTC')).toBe(
+  const late = fire({ driftMs: 90_000, attempt: 3, payloadJson: '{"n":\n12345678901234567890}' })
+  expect(fireLine(late, 'UTC')).toBe(
     '2026-11-15 08:00:00 +00:00  fired: standup: come in  {"n":12345678901234567890}  (1m 30s late, attempt 3, a-1)',
   )
 })
 
 it('is the wake of the contract as JSON', () => {
-  const text = wakeText(fire({ payload: [1] }), '{"payload":[12345678901234567890]}')
+  const text = wakeText(fire({ payloadJson: '[12345678901234567890]' }))
   expect(text).toContain('"payload":[12345678901234567890]')
   expect(JSON.parse(text)).toMatchObject({
     type: 'fire',

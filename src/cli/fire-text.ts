@@ -1,12 +1,12 @@
 import type { Fire } from '../targets/index.ts'
 import { titleOf } from './alarm-text.ts'
-import { parseVerbatim } from './json-text.ts'
+import { oneLineJson } from './json-text.ts'
 import { oneLine } from './text-width.ts'
 import { localTime, span } from './time-text.ts'
 
 /** A fire on one line: when, what was to be said, the payload, how late it was, and the alarm's id. */
-export function fireLine(fire: Fire, wire: string | null, zone: string): string {
-  const payload = payloadText(fire, wire)
+export function fireLine(fire: Fire, zone: string): string {
+  const payload = payloadText(fire)
   const said = [titleOf(fire.alarm), fire.alarm.label === '' ? '' : oneLine(fire.message)].filter(
     (text) => text !== '',
   )
@@ -24,7 +24,7 @@ export function fireLine(fire: Fire, wire: string | null, zone: string): string 
 }
 
 /** A fire as the wake's body of the contract, its payload digit for digit. */
-export function wakeText(fire: Fire, wire: string | null): string {
+export function wakeText(fire: Fire): string {
   const { alarm, occurrence } = fire
   const body = {
     type: 'fire',
@@ -43,14 +43,12 @@ export function wakeText(fire: Fire, wire: string | null): string {
     correlation_id: alarm.correlationId,
     subject: alarm.subject ?? undefined,
   }
-  const payload = payloadText(fire, wire)
+  const payload = payloadText(fire)
   const text = JSON.stringify(body)
   return payload === null ? text : `${text.slice(0, -1)},"payload":${payload}}`
 }
 
 /** The payload as JSON text on one line; null where there is none. */
-function payloadText(fire: Fire, wire: string | null): string | null {
-  if (fire.payload === undefined) return null
-  const { payload } = (wire === null ? fire : parseVerbatim(wire)) as { payload?: unknown }
-  return JSON.stringify(payload ?? fire.payload)
+function payloadText({ payloadJson }: Fire): string | null {
+  return payloadJson === null ? null : oneLineJson(payloadJson)
 }

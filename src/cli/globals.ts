@@ -60,6 +60,17 @@ export function fileOf(url: string): string | null {
   return path === undefined || path === '' || path.startsWith(':memory:') ? null : path
 }
 
+/** Whether the store is gone when its process ends. */
+export function isInMemory(url: string): boolean {
+  return url.startsWith('sqlite::memory:')
+}
+
+/** Whose alarms are worked on: `--tenant` and `--owner`, where they were given. */
+export function scopeOf({ tenant, owner }: Globals): { tenant?: string; owner?: string } {
+  if (tenant?.trim() === '') throw badUsage('--tenant is empty: name one, or leave it out')
+  return { ...(tenant !== undefined && { tenant }), ...(owner !== undefined && { owner }) }
+}
+
 function filled(text: string | undefined): string | null {
   return text === undefined || text.trim() === '' ? null : text
 }

@@ -19,11 +19,20 @@ export function withFields(objectText: string, fields: Readonly<Record<string, u
 }
 
 /** Parses JSON so that it can be written again with every digit of its numbers. */
-export function parseVerbatim(text: string): unknown {
+function parseVerbatim(text: string): unknown {
   // Digits beyond 2^53 live on in the source text only (`context.source`, Node 21 and newer).
   const reviver = (_key: string, value: unknown, context?: { source?: string }): unknown =>
     typeof value === 'number' && context?.source !== undefined ? rawNumber(context.source) : value
   return (JSON.parse as (text: string, reviver: unknown) => unknown)(text, reviver)
+}
+
+/** JSON text on one line, every digit kept; what was damaged in the database is a text of its own. */
+export function oneLineJson(text: string): string {
+  try {
+    return JSON.stringify(parseVerbatim(text))
+  } catch {
+    return JSON.stringify(text)
+  }
 }
 
 function rawNumber(source: string): unknown {

@@ -1,5 +1,6 @@
-import { type Column, table } from './table.ts'
-import { paint, type Terminal } from './terminal.ts'
+import { type Column, fits, table } from './table.ts'
+import { paint, type Terminal, widthOf } from './terminal.ts'
+import { wrap } from './text-width.ts'
 
 /** How a command's answer is printed: for people, or as JSON. */
 export class Output {
@@ -23,17 +24,22 @@ export class Output {
 
   /** Says something beside the answer, where pipes do not see it. */
   aside(text: string): void {
-    this.terminal.stderr.write(`${text}\n`)
+    this.terminal.stderr.write(`${wrap(text, widthOf(this.terminal.stderr), '')}\n`)
   }
 
-  /** Rows as lines that fit the terminal; what is written elsewhere is never cut. */
-  rows<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
-    const { titles, lines } = table(columns, rows, this.width)
+  /**
+   * Rows as lines that fit the terminal, in the first of several sets of columns that has room on one line; what is
+   * written elsewhere is never cut.
+   */
+  rows<Row>(sets: readonly (readonly Column<Row>[])[], rows: readonly Row[]): string[] {
+    const { width } = this
+    const fit = width === null ? sets[0] : sets.find((columns) => fits(columns, rows, width))
+    const { titles, lines } = table(fit ?? sets.at(-1) ?? [], rows, width)
     return [...titles.map((title) => paint(this.terminal, 'dim', title)), ...lines]
   }
 
   /** The columns of the terminal; null where the output is none. */
   get width(): number | null {
-    return this.terminal.stdout.isTTY === true ? (this.terminal.stdout.columns ?? 80) : null
+    return widthOf(this.terminal.stdout)
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 /** Runs a command in this process, on a store of its own. */
-async function wakeful(args: readonly string[], input = '') {
+async function wakeful(args: readonly string[], input = '', columns: number | null = null) {
   const said = { stdout: '', stderr: '' }
   const sink = (name: 'stdout' | 'stderr') => ({
     write(text: string, done?: () => void) {
@@ -25,10 +25,10 @@ async function wakeful(args: readonly string[], input = '') {
     },
   })
   const terminal = {
-    stdout: sink('stdout'),
+    stdout: { ...sink('stdout'), ...(columns !== null && { isTTY: true, columns }) },
     stderr: sink('stderr'),
     stdin: Readable.from([input]),
-    env: { WAKEFUL_DB: db },
+    env: { WAKEFUL_DB: db, NO_COLOR: '1' },
     pid: 1,
     now: () => systemClock.now(),
     monotonic: () => systemClock.monotonic(),
@@ -66,6 +66,14 @@ describe('bad usage', () => {
     [['cancel'], /give ids, or --subject/],
     [['pause'], /missing required argument 'id'/],
     [['reset'], /add --yes/],
+    [['list', '--tenant', ''], /--tenant is empty/],
+    [['list', '--order', 'due', '--status', 'cancelled'], /for cancelled, leave --order out/],
+    [['cancel', 'a', 'b', '--if-updated-at', '2026-11-15T08:00Z'], /give one id/],
+    [['set', 'every weekday at 9am'], /give --cron '0 9 \* \* 1-5'/],
+    [['set', 'tomorrow', '--count', '3'], /--count belongs to --cron and --every: WHEN fires once/],
+    [['set', 'in 5 minutes', '--payload', '@nowhere.json'], /no file nowhere\.json \(not_found\)/],
+    [['set', 'in 5 minutes', '--payload', '@/'], /\/ is a directory \(invalid_request\)/],
+    [['import', 'nowhere.jsonl'], /there is no file nowhere\.jsonl \(not_found\)/],
     [[], /Usage: wakeful/],
   ])('%j answers 2, says what would be right, and makes no store', async (args, message) => {
     const { code, stdout, stderr } = await wakeful(args)
@@ -75,8 +83,12 @@ describe('bad usage', () => {
   })
 
   it('answers 1 where the work failed', async () => {
-    const { code, stderr } = await wakeful(['set', 'in 5 minutes', '--payload', '@nowhere.json'])
-    expect({ code, stderr }).toEqual({ code: 1, stderr: 'error: there is no file nowhere.json (internal)\n' })
+    await wakeful(['set', '--delay', '1h'])
+    for (const args of [['get'], ['events', '--alarm'], ['why']]) {
+      const { code, stdout, stderr } = await wakeful([...args, 'nope'])
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toMatch(/^error: no alarm nope.*\(not_found\)\n$/)
+    }
   })
 })
 
@@ -84,6 +96,20 @@ it('says its version, and what each command does with an example', async () => {
   expect(await wakeful(['--version'])).toMatchObject({ code: 0, stdout: '1.2.3\n' })
   const { stdout } = await wakeful(['set', '--help'])
   expect(stdout).toMatch(/Global Options:[\s\S]*--db[\s\S]*Examples:\n {2}\$ wakeful set 'in 10 seconds'/)
+})
+
+it('helps within 80 columns, with examples that can be copied as they stand', async () => {
+  const commands = [...(await wakeful(['--help'])).stdout.matchAll(/^ {2}([a-z]+) /gm)].map(
+    ([, name]) => name!,
+  )
+  expect(commands).toContain('bench')
+  for (const name of commands.filter((each) => each !== 'help')) {
+    const lines = (await wakeful([name, '--help'], '', 80)).stdout.split('\n')
+    expect(lines.filter((line) => line.length > 80)).toEqual([])
+    const examples = lines.filter((line) => line.startsWith('  $ '))
+    expect(examples.length).toBeGreaterThan(0)
+    expect(examples.filter((line) => !/(?:\$|\|) wakeful [a-z]/.test(line))).toEqual([])
+  }
 })
 
 describe('an alarm', () => {
@@ -123,6 +149,41 @@ describe('an alarm', () => {
     expect(stderr).toMatch(/start `wakeful serve`/)
   })
 
+  it('says so of a pool that is not the command line’s', async () => {
+    const { stdout, stderr } = await wakeful(['set', '--delay', '1h', '--target', 'print'])
+    expect(stdout).toMatch(/^ {2}target {2}print@app$/m)
+    expect(stderr).toMatch(/no process that serves pool app runs now/)
+  })
+
+  it('says that nothing is kept in memory', async () => {
+    const { code, stderr } = await wakeful(['set', '--delay', '1h', '--db', 'sqlite::memory:'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/nothing is kept\n$/) })
+  })
+
+  it('is set again by its key', async () => {
+    const args = ['set', '--delay', '1h', '--key', 'k']
+    const [, id] = /^set: (\S+)/.exec((await wakeful(args)).stdout)!
+    expect((await wakeful(args)).stdout).toMatch(`set again: ${id}\n`)
+  })
+
+  it('has one line of 80 columns in a list, its id uncut', async () => {
+    const zone = ['--timezone', 'America/New_York']
+    await wakeful(['set', '2031-05-01T09:00', '--label', 'a label that is rather long', ...zone])
+    const { id } = await json(['set', '--cron', '0 9 * * *', '--target', 'remind', ...zone])
+    await wakeful(['cancel', id])
+    const { stdout } = await wakeful(['list', ...zone], '', 80)
+    const [head, ...rows] = stdout.trimEnd().split('\n')
+    expect(head).toMatch(/^ID +STATUS +WHEN \(New York\) +WHAT$/)
+    expect(rows).toHaveLength(2)
+    expect(rows[0]).toMatch(new RegExp(`^${id} {2}cancelled {2} +remind@app$`))
+    expect(rows[1]).toMatch(/^[0-9a-f-]{36} {2}active {5}2031-05-01 09:00 {2}a label that…$/)
+    expect(Math.max(...rows.map((row) => row.length))).toBeLessThanOrEqual(80)
+    // Nothing is cut where no terminal sets the width.
+    expect((await wakeful(['list', ...zone])).stdout).toMatch(
+      /2031-05-01 09:00:00 -04:00 .* a label that is rather long/,
+    )
+  })
+
   it('is cancelled by its subject, or with all others', async () => {
     for (const subject of ['a', 'a', 'b']) await wakeful(['set', '--delay', '1h', '--subject', subject])
     expect((await wakeful(['cancel', '--subject', 'a'])).stdout).toBe('2 cancelled\n')
@@ -134,6 +195,10 @@ describe('an alarm', () => {
     await wakeful(['pause', id])
     const late = await wakeful(['resume', id, '--if-updated-at', updated_at])
     expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('(conflict)') })
+    const cancel = await wakeful(['cancel', id, '--if-updated-at', updated_at])
+    expect(cancel).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('(conflict)') })
+    const { updated_at: seen } = await json(['get', id])
+    expect((await wakeful(['cancel', id, '--if-updated-at', seen])).stdout).toBe(`${id}: cancelled\n`)
   })
 })
 
@@ -203,8 +268,24 @@ describe('the whole store', () => {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toMatch(/not JSON|no export|breaks off/)
     }
-    const missing = await wakeful(['import', join(dir, 'missing')])
-    expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no file') })
+  })
+
+  it('is exported to a file that can be one, and never over a database', async () => {
+    linkSync(db, join(dir, 'link.db'))
+    const before = readdirSync(dir)
+    const wrong = {
+      [join(dir, 'nowhere/x')]: /there is no folder .*nowhere to write x to/,
+      [dir]: /is a directory/,
+      [db]: /is a database/,
+      [join(dir, 'link.db')]: /is a database/,
+    }
+    for (const [file, message] of Object.entries(wrong)) {
+      const { code, stderr } = await wakeful(['export', '--out', file])
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) })
+      expect(stderr).toContain('(invalid_request)')
+    }
+    expect(readdirSync(dir)).toEqual(before)
+    expect((await json(['list'])).items).toHaveLength(1)
   })
 
   it('is backed up, and never over a file by accident', async () => {
@@ -216,6 +297,14 @@ describe('the whole store', () => {
       stderr: expect.stringContaining('--force'),
     })
     expect(await json(['backup', file, '--force'])).toEqual({ file })
+    linkSync(db, join(dir, 'link.db'))
+    for (const self of [db, join(dir, '.', 'alarms.db'), join(dir, 'link.db')]) {
+      const { code, stderr } = await wakeful(['backup', self, '--force'])
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is the store itself') })
+    }
+    const nowhere = await wakeful(['backup', join(dir, 'nowhere/x')])
+    expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringMatching(/there is no folder .*nowhere/) })
+    expect((await wakeful(['list', '--json'])).stdout).toContain(payload)
   })
 
   it('is migrated, or the SQL for it printed', async () => {
@@ -235,5 +324,16 @@ describe('the whole store', () => {
     expect(stdout).toMatch(/^FAIL {2}clock of pool cli: nobody runs it, 1 pending\n {6}start a process/m)
     await wakeful(['reset', '--yes'])
     expect(await json(['doctor'])).toMatchObject({ ok: true })
+    const text = join(dir, 'notes.txt')
+    writeFileSync(text, 'no database '.repeat(100))
+    for (const file of [text, dir]) {
+      const said = await wakeful(['doctor', '--db', file])
+      expect(said).toMatchObject({ code: 1, stderr: '' })
+      expect(said.stdout).toMatch(/^FAIL {2}file: .*(?:not a SQLite database|is a directory).*\n {6}\S/m)
+    }
+    expect(await wakeful(['migrate', '--sql', '--db', text])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('(store_unavailable)'),
+    })
   })
 })

@@ -2,6 +2,8 @@ import { CommanderError } from 'commander'
 import { failureOf, failureText } from './failure.ts'
 import { buildProgram } from './program.ts'
 import type { Shell } from './shell.ts'
+import { widthOf } from './terminal.ts'
+import { wrap } from './text-width.ts'
 
 /** Runs one command and answers the exit code: 0 done, 1 failed, 2 bad usage. */
 export async function run(argv: readonly string[], shell: Shell): Promise<0 | 1 | 2> {
@@ -19,7 +21,8 @@ export async function run(argv: readonly string[], shell: Shell): Promise<0 | 1 
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
     const failure = failureOf(thrown)
     const json = asksForJson(argv)
-    stderr.write(`${failureText(failure, json)}\n`)
+    const text = failureText(failure, json)
+    stderr.write(`${json ? text : wrap(text, widthOf(stderr), '  ')}\n`)
     if (thrown instanceof CommanderError && !json) stderr.write(`${helpHint(argv, shell)}\n`)
     return failure.exitCode
   }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Alarms, OpenOptions, Wakeful } from '../index.ts'
-import { fileOf, type Globals, storeUrl, zoneOf } from './globals.ts'
+import { fileOf, type Globals, scopeOf, storeUrl, zoneOf } from './globals.ts'
 import { Output } from './output.ts'
 import type { Shell } from './shell.ts'
 
@@ -36,11 +36,11 @@ export async function withSession<T>(
   const out = new Output(terminal, globals.json === true)
   const zone = zoneOf(globals)
   const url = storeUrl(globals, terminal.env)
+  const scope = scopeOf(globals)
   const wakeful = await shell.open(place(url, need, out), {
     timezone: zone,
     createdVia: 'cli',
-    ...(globals.tenant !== undefined && { tenant: globals.tenant }),
-    ...(globals.owner !== undefined && { owner: globals.owner }),
+    ...scope,
     ...choices,
   })
   try {

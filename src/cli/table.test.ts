@@ -51,4 +51,5 @@ it('shows a card of names and values, without the empty ones', () => {
     ['notes', 'one\ntwo'],
   ] as const
   expect(card(fields)).toEqual(['id     x', 'notes  one\n       two'])
+  expect(card([['id', 'one two three']], 11)).toEqual(['id  one two\n    three'])
 })

@@ -1,4 +1,4 @@
-import { cut, pad, textWidth } from './text-width.ts'
+import { cut, pad, textWidth, wrap } from './text-width.ts'
 
 /** A column of a table. */
 export interface Column<Row> {
@@ -22,17 +22,22 @@ interface Strip {
 
 const GAP = '  '
 
+/** Whether every row has room on one line of this width, what may be cut cut. */
+export function fits<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): boolean {
+  return total(stripsOf(columns, rows).map((strip) => strip.least)) <= width
+}
+
 /** Rows as aligned lines, titles first; a width of null cuts nothing (the output is not a terminal). */
 export function table<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
   width: number | null,
 ): { titles: string[]; lines: string[] } {
-  const strips = columns.map((column) => stripOf(column, rows)).filter(hasContent)
-  const fits = width === null || total(strips.map((strip) => strip.least)) <= width
-  const groups = fits
-    ? [strips]
-    : [strips.filter((strip) => !strip.below), strips.filter((strip) => strip.below)]
+  const strips = stripsOf(columns, rows)
+  const groups =
+    width === null || fits(columns, rows, width)
+      ? [strips]
+      : [strips.filter((strip) => !strip.below), strips.filter((strip) => strip.below)]
   const blocks = groups
     .filter((group) => group.length > 0)
     .map((group, index) => renderedLines(group, index === 0 ? '' : GAP, width))
@@ -41,14 +46,23 @@ export function table<Row>(
   return { titles: shown(0), lines: rows.flatMap((_, index) => shown(index + 1)) }
 }
 
-/** Names with their values, one to a line, the values aligned; empty values are left out. */
-export function card(fields: readonly (readonly [name: string, value: string])[]): string[] {
+/** Names with their values, one to a line, the values aligned and broken at the width; empty ones are left out. */
+export function card(
+  fields: readonly (readonly [name: string, value: string])[],
+  width: number | null = null,
+): string[] {
   const shown = fields.filter(([, value]) => value !== '')
-  const width = Math.max(0, ...shown.map(([name]) => name.length))
+  const nameWidth = Math.max(0, ...shown.map(([name]) => name.length))
+  const indent = ' '.repeat(nameWidth) + GAP
+  const room = width === null ? null : width - indent.length
   return shown.map(([name, value]) => {
-    const indented = value.split('\n').join(`\n${' '.repeat(width)}${GAP}`)
-    return `${name.padEnd(width)}${GAP}${indented}`
+    const lines = value.split('\n').flatMap((line) => wrap(line, room, '').split('\n'))
+    return `${name.padEnd(nameWidth)}${GAP}${lines.join(`\n${indent}`)}`
   })
+}
+
+function stripsOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Strip[] {
+  return columns.map((column) => stripOf(column, rows)).filter(hasContent)
 }
 
 function stripOf<Row>(column: Column<Row>, rows: readonly Row[]): Strip {

@@ -24,6 +24,11 @@ export interface Terminal {
   exit(code: number): void
 }
 
+/** The columns of a stream that is a terminal; null where it is none. */
+export function widthOf(sink: Sink): number | null {
+  return sink.isTTY === true ? (sink.columns ?? 80) : null
+}
+
 /** Styles text for a terminal that shows colours, and leaves it alone elsewhere. */
 export function paint(
   terminal: Terminal,

@@ -32,6 +32,7 @@ it('spells out what could steer the terminal', () => {
 it('breaks a line at its spaces, and never a word', () => {
   expect(wrap('one two three four', 9, '  ')).toBe('one two\n  three\n  four')
   expect(wrap('a  b', 80, '')).toBe('a  b')
+  expect(wrap('    one two', 9, '  ')).toBe('    one\n  two')
   expect(wrap('incomprehensibilities', 5, '  ')).toBe('incomprehensibilities')
   expect(wrap('one two three', null, '')).toBe('one two three')
 })

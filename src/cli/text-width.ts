@@ -32,12 +32,13 @@ export function cut(text: string, width: number): string {
 export function wrap(text: string, width: number | null, indent: string): string {
   if (width === null || textWidth(text) <= width) return text
   const lines: string[] = []
-  let line = ''
-  for (const word of text.split(' ')) {
+  const [first, ...words] = text.split(' ') as [string, ...string[]]
+  let line = first
+  for (const word of words) {
     if (line.trim() !== '' && textWidth(line) + 1 + textWidth(word) > width) {
       lines.push(line)
       line = indent + word
-    } else line = line === '' && lines.length === 0 ? word : `${line} ${word}`
+    } else line = `${line} ${word}`
   }
   return [...lines, line].join('\n')
 }

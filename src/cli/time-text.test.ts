@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { localTime, relativeTime, span } from './time-text.ts'
+import { localTime, relativeTime, shortTime, span } from './time-text.ts'
 
 it.each([
   ['2026-11-15T08:00:00.000Z', 'Europe/Rome', '2026-11-15 09:00:00 +01:00'],
@@ -31,6 +31,16 @@ it('says how far an instant is', () => {
   expect(relativeTime(new Date(now + 10_800_000), now)).toBe('in 3h')
   expect(relativeTime(new Date(now - 5000), now)).toBe('5s ago')
   expect(relativeTime(new Date(now + 100), now)).toBe('now')
+})
+
+it.each([
+  ['2026-11-15T09:30:02.000Z', 'today 10:30:02'],
+  ['2026-11-14T22:30:00.000Z', 'Nov 14 23:30'],
+  ['2026-11-14T23:30:00.000Z', 'today 00:30:00'],
+  ['2026-09-01T07:00:00.000Z', 'Sep 1 09:00'],
+  ['2027-03-28T01:30:00.000Z', '2027-03-28 03:30'],
+])('says %s shortly as %s', (instant, shown) => {
+  expect(shortTime(new Date(instant), 'Europe/Rome', Date.parse('2026-11-15T08:00:00Z'))).toBe(shown)
 })
 
 it('refuses a zone this machine does not know', () => {

@@ -6,6 +6,7 @@ const UNITS = [
   ['m', 60_000],
   ['s', 1000],
 ] as const
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const DAYS_PER_YEAR = 365.25
 const formats = new Map<string, Intl.DateTimeFormat>()
 
@@ -15,6 +16,17 @@ export function localTime(at: Date, zone: string): string {
   const offset = part('timeZoneName').slice(3) || '+00:00'
   const date = `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`
   return `${date} ${part('hour')}:${part('minute')}:${part('second')} ${offset}`
+}
+
+/** The instant as short as a day near by can be said: `today 10:30:02`, `Nov 16 09:00`, `2027-03-28 09:00`. */
+export function shortTime(at: Date, zone: string, now: number): string {
+  const [part, today] = [partsOf(at, zone), partsOf(new Date(now), zone)]
+  const clock = `${part('hour')}:${part('minute')}`
+  const isThis = (...units: Intl.DateTimeFormatPartTypes[]) =>
+    units.every((unit) => part(unit) === today(unit))
+  if (isThis('year', 'month', 'day')) return `today ${clock}:${part('second')}`
+  if (isThis('year')) return `${MONTHS[Number(part('month')) - 1]} ${Number(part('day'))} ${clock}`
+  return `${part('year').padStart(4, '0')}-${part('month')}-${part('day')} ${clock}`
 }
 
 /** How far an instant is from now, in at most two units: `in 3h 20m`, `5s ago`, `now`. */

@@ -1,9 +1,11 @@
+import { existsSync, rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { type Measured, measure } from '../bench-run.ts'
 import { addCommand, wholeNumber } from '../command.ts'
+import { badUsage, withFile } from '../failure.ts'
 import type { Globals } from '../globals.ts'
 import { Output } from '../output.ts'
 import { count, progress } from '../progress.ts'
@@ -19,7 +21,14 @@ export function addBench(program: Command, shell: Shell): void {
     .option('--seconds <n>', 'how long each measurement lasts (default 2)', wholeNumber(1, 600))
     .action(async (flags: { dir?: string; seconds?: number }, self: Command) => {
       const out = new Output(shell.terminal, self.optsWithGlobals<Globals>().json === true)
-      const dir = await mkdtemp(join(flags.dir ?? tmpdir(), 'wakeful-bench-'))
+      const parent = flags.dir ?? tmpdir()
+      if (!existsSync(parent)) throw badUsage(`there is no folder ${parent}`)
+      const dir = await withFile(parent, () => mkdtemp(join(parent, 'wakeful-bench-')))
+      // Nothing of it is worth ending in order: the folder goes, and the process with it.
+      const unlisten = shell.terminal.onSignal(() => {
+        rmSync(dir, { recursive: true, force: true })
+        shell.terminal.exit(1)
+      })
       try {
         const bench = {
           open: () => shell.open(`sqlite:${join(dir, 'bench.db')}`, { pool: 'bench' }),
@@ -30,9 +39,10 @@ export function addBench(program: Command, shell: Shell): void {
         const measured = await measure(bench, (flags.seconds ?? 2) * 1000, bars)
         out.answer({
           json: () => JSON.stringify(figures(measured)),
-          human: () => out.rows(COLUMNS, measured),
+          human: () => out.rows([COLUMNS], measured),
         })
       } finally {
+        unlisten()
         await rm(dir, { recursive: true, force: true })
       }
     })

@@ -1,10 +1,14 @@
 import type { Command } from 'commander'
 import { WakefulError } from '../../error.ts'
-import type { Alarms } from '../../index.ts'
+import type { Alarms, SeenOptions } from '../../index.ts'
 import { addCommand } from '../command.ts'
 import { badUsage } from '../failure.ts'
+import { count } from '../progress.ts'
 import { type Session, withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
+import { addSeenOption, seenOf } from './act.ts'
+
+type CancelFlags = { readonly subject?: string; readonly ifUpdatedAt?: string }
 
 const WORDS: Record<string, string> = {
   cancelled: 'cancelled',
@@ -15,23 +19,30 @@ const WORDS: Record<string, string> = {
 
 /** `cancel ID…`: cancels alarms, and says of each what came of it. */
 export function addCancel(program: Command, shell: Shell): void {
-  addCommand(program, 'cancel [ids...]', 'cancel alarms', [
+  const command = addCommand(program, 'cancel [ids...]', 'cancel alarms', [
     'cancel 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'cancel --subject order-7',
-  ])
-    .option('--subject <name>', 'all alarms of this entity, instead of ids')
-    .action(async (ids: string[], flags: { subject?: string }, self: Command) => {
-      if ((ids.length === 0) === (flags.subject === undefined)) throw badUsage('give ids, or --subject')
-      await withSession(shell, self, 'existing', async (session) => {
-        if (flags.subject !== undefined) await cancelSubject(session, flags.subject)
-        else for (const id of ids) await cancelOne(session, id, shell)
-      })
+  ]).option('--subject <name>', 'all alarms of this entity, instead of ids')
+  addSeenOption(command).action(async (ids: string[], flags: CancelFlags, self: Command) => {
+    if ((ids.length === 0) === (flags.subject === undefined)) throw badUsage('give ids, or --subject')
+    if (flags.ifUpdatedAt !== undefined && ids.length !== 1)
+      throw badUsage('--if-updated-at is of one alarm: give one id')
+    const seen = seenOf(flags)
+    await withSession(shell, self, 'existing', async (session) => {
+      if (flags.subject !== undefined) await cancelSubject(session, flags.subject)
+      else for (const id of ids) await cancelOne(session, id, seen, shell)
     })
+  })
 }
 
 /** One by one, so that an unknown id does not keep the others from being cancelled. */
-async function cancelOne({ alarms, out }: Session, id: string, shell: Shell): Promise<void> {
-  const outcome = await outcomeOf(alarms, id)
+async function cancelOne(
+  { alarms, out }: Session,
+  id: string,
+  seen: SeenOptions,
+  shell: Shell,
+): Promise<void> {
+  const outcome = await outcomeOf(alarms, id, seen)
   if (outcome === 'not_found') {
     shell.exitCode = 1
     if (!out.json) out.aside(`error: ${id}: not found (not_found)`)
@@ -45,9 +56,9 @@ async function cancelOne({ alarms, out }: Session, id: string, shell: Shell): Pr
   })
 }
 
-async function outcomeOf(alarms: Alarms, id: string): Promise<string> {
+async function outcomeOf(alarms: Alarms, id: string, seen: SeenOptions): Promise<string> {
   try {
-    return (await alarms.cancel(id)).outcome
+    return (await alarms.cancel(id, seen)).outcome
   } catch (thrown) {
     if (thrown instanceof WakefulError && thrown.code === 'not_found') return 'not_found'
     throw thrown
@@ -58,6 +69,11 @@ async function cancelSubject({ alarms, out }: Session, subject: string): Promise
   const { cancelled, firing } = await alarms.removeSubject(subject)
   out.answer({
     json: () => JSON.stringify({ subject, cancelled, firing }),
-    human: () => [`${cancelled} cancelled${firing > 0 ? `, ${firing} firing now` : ''}`],
+    human: () => [cancelledText(cancelled, firing)],
   })
+}
+
+/** How many were cancelled, and how many came too late for it. */
+export function cancelledText(cancelled: number, firing: number): string {
+  return `${count(cancelled)} cancelled${firing > 0 ? `, ${count(firing)} firing now` : ''}`
 }

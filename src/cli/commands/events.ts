@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { EventsOptions, EventView } from '../../index.ts'
 import { addCommand, wholeNumber } from '../command.ts'
+import { notFound } from '../failure.ts'
 import { eventWire } from '../json-text.ts'
 import { type Session, withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
@@ -37,6 +38,8 @@ export function addEvents(program: Command, shell: Shell): void {
 }
 
 async function print({ alarms, out, zone }: Session, flags: EventFlags, shell: Shell): Promise<void> {
+  // The log of an alarm goes with it: where there is no such alarm, there is nothing to read or to wait for.
+  if (flags.alarm !== undefined && (await alarms.get(flags.alarm)) === null) throw notFound(flags.alarm)
   const stop = new Stop(shell.terminal)
   const options: EventsOptions = {
     signal: stop.signal,

@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
-import { WakefulError } from '../../error.ts'
 import { alarmCard } from '../alarm-text.ts'
 import { addCommand } from '../command.ts'
-import { badUsage } from '../failure.ts'
+import { badUsage, notFound } from '../failure.ts'
 import { withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
 
@@ -20,11 +19,7 @@ export function addGet(program: Command, shell: Shell): void {
         const alarm = id === undefined ? await alarms.getByKey(flags.key!) : await alarms.get(id)
         const wire = alarm === null ? null : await alarms.wire(alarm.id)
         if (alarm === null || wire === null) throw notFound(id ?? flags.key!)
-        out.answer({ json: () => wire, human: () => alarmCard(alarm, wire, session) })
+        out.answer({ json: () => wire, human: () => alarmCard(alarm, session, out.width) })
       })
     })
-}
-
-function notFound(name: string): WakefulError {
-  return new WakefulError('not_found', `no alarm ${name}: not found`)
 }

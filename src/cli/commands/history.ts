@@ -13,6 +13,10 @@ import { wireItems } from '../wire-items.ts'
 
 const STATUSES = ['pending', 'fired', 'completed', 'failed', 'cancelled', 'timed_out', 'timeout_unknown']
 
+/** The words of `stats`, which are not quite those of `list`. */
+const STATUS_HELP =
+  'only those that `stats` counts so; fired: delivered, report awaited; completed: reported, or delivered where no report is asked for'
+
 type HistoryFlags = Omit<HistoryOptions, 'since'> & { readonly since?: string }
 
 /** `history`, `failed` and `stats`: what came of alarms. */
@@ -21,7 +25,7 @@ export function addHistory(program: Command, shell: Shell): void {
     'history --status completed --limit 10',
     'history --target remind --since 2026-11-01T00:00Z --json',
   ])
-    .addOption(new Option('--status <status>', 'only those with this status').choices(STATUSES))
+    .addOption(new Option('--status <status>', STATUS_HELP).choices(STATUSES))
     .option('--target <name>', 'only those with this target')
     .option('--process <name>', 'another name for --target')
     .option('--since <time>', 'only those created since a time, or so long ago (2h)')
@@ -63,7 +67,7 @@ async function printItems(
   const { alarms, out } = session
   if (out.json) out.line(await wireItems(alarms, items))
   else if (items.length === 0) out.aside('no alarms')
-  else for (const line of out.rows(historyColumns(session), items)) out.line(line)
+  else for (const line of out.rows([historyColumns(session)], items)) out.line(line)
 }
 
 function statsCard(stats: StatsView): string[] {

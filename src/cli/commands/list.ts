@@ -2,12 +2,16 @@ import { type Command, Option } from 'commander'
 import type { ListOptions } from '../../index.ts'
 import { listColumns } from '../alarm-text.ts'
 import { addCommand, wholeNumber } from '../command.ts'
+import { badUsage } from '../failure.ts'
 import { withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import { readSince } from '../when-arguments.ts'
 import { wireItems } from '../wire-items.ts'
 
 const STATUSES = ['pending', 'active', 'paused', 'fired', 'completed', 'failed', 'timed_out', 'cancelled']
+
+/** What waits for no instant has no place in the order of instants. */
+const WITHOUT_INSTANT: readonly unknown[] = ['paused', 'completed', 'failed', 'timed_out', 'cancelled']
 
 const FILTERS = [
   'status',
@@ -39,11 +43,19 @@ export function addList(program: Command, shell: Shell): void {
     .option('--q <words>', 'words to look for in label, message, key and subject')
     .option('--since <time>', 'only those created since a time, or so long ago (2h)')
     .addOption(
-      new Option('--order <order>', 'newest first, or next to fire first').choices(['newest', 'due']),
+      new Option('--order <order>', 'newest first, or only what is to come, next first').choices([
+        'newest',
+        'due',
+      ]),
     )
     .option('--limit <n>', 'at most so many (default 50)', wholeNumber(1, 500))
     .option('--cursor <cursor>', 'go on where the page before ended')
     .action(async (flags: ListFlags, self: Command) => {
+      if (flags.order === 'due' && WITHOUT_INSTANT.includes(flags.status)) {
+        throw badUsage(
+          `--order due lists what has an instant to come: active, pending, or fired with its report awaited; for ${flags.status}, leave --order out`,
+        )
+      }
       await withSession(shell, self, 'existing', async (session) => {
         const { alarms, out } = session
         const page = await alarms.list(filtersOf(flags, session.now()))

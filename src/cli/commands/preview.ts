@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
-import { describe, type Preview, parseInstant, type Rule } from '../../time/index.ts'
+import { type Preview, parseInstant, type Rule } from '../../time/index.ts'
+import { ruleText } from '../alarm-text.ts'
 import { addCommand, joined, wholeNumber } from '../command.ts'
 import { wireText } from '../json-text.ts'
 import { withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import { card } from '../table.ts'
-import { oneLine } from '../text-width.ts'
+import { oneLine, wrap } from '../text-width.ts'
 import { localTime, relativeTime } from '../time-text.ts'
 import { addWhenOptions, readWhen, type WhenFlags } from '../when-arguments.ts'
 
@@ -13,7 +14,8 @@ import { addWhenOptions, readWhen, type WhenFlags } from '../when-arguments.ts'
 export function addPreview(program: Command, shell: Shell): void {
   const command = addCommand(program, 'preview [when...]', 'show when something would fire; stores nothing', [
     "preview 'tomorrow at 9am'",
-    "preview --cron '30 2 * * *' --timezone Europe/Rome --from 2027-03-27T00:00Z -n 3",
+    "preview --cron '0 9 * * 1-5' --timezone America/New_York",
+    "preview --cron '30 2 * * *' --from 2027-03-27T00:00Z -n 3",
   ])
   addWhenOptions(command)
     .option('-n, --instants <n>', 'how many instants (default 5)', wholeNumber(1, 1000))
@@ -29,7 +31,7 @@ export function addPreview(program: Command, shell: Shell): void {
           const preview = alarms.preview(when, options)
           out.answer({
             json: () => wireText({ ...preview, rule: wireRule(preview.rule) }),
-            human: () => previewLines(preview, now()),
+            human: () => previewLines(preview, now()).map((line) => wrap(line, out.width, '    ')),
           })
         })
       },
@@ -56,7 +58,7 @@ export function addParse(program: Command, shell: Shell): void {
             ],
             ['utc', instant?.toISOString() ?? ''],
             ['unix', unix === undefined ? '' : String(unix)],
-            ['rule', rule === undefined ? '' : oneLine(describe(rule))],
+            ['rule', rule === undefined ? '' : ruleText(rule)],
             ['timezone', timezone],
             ['note', notes.map(oneLine).join('\n')],
           ]),
@@ -65,14 +67,14 @@ export function addParse(program: Command, shell: Shell): void {
   })
 }
 
-function previewLines({ description, timezone, instants }: Preview, now: number): string[] {
+function previewLines({ rule, timezone, instants }: Preview, now: number): string[] {
   const lines = instants.flatMap(({ instant, note }) => {
     const at = new Date(instant)
     const line = `  ${localTime(at, timezone)}  ${relativeTime(at, now)}`
     return note === undefined ? [line] : [line, `    ${oneLine(note)}`]
   })
   const facts: [string, string][] = [
-    ['rule', oneLine(description)],
+    ['rule', ruleText(rule)],
     ['timezone', timezone],
   ]
   return [...card(facts), ...lines]

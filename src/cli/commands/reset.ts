@@ -2,9 +2,11 @@ import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { addCommand } from '../command.ts'
 import { badUsage } from '../failure.ts'
+import { count } from '../progress.ts'
 import { withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import type { Terminal } from '../terminal.ts'
+import { cancelledText } from './cancel.ts'
 
 /** `reset`: cancels every pending alarm, after asking. */
 export function addReset(program: Command, shell: Shell): void {
@@ -23,7 +25,7 @@ export function addReset(program: Command, shell: Shell): void {
         const { cancelled, firing } = await alarms.reset()
         out.answer({
           json: () => JSON.stringify({ cancelled, firing }),
-          human: () => [`${cancelled} cancelled${firing > 0 ? `, ${firing} firing now` : ''}`],
+          human: () => [cancelledText(cancelled, firing)],
         })
       })
     })
@@ -39,7 +41,7 @@ async function agreed(terminal: Terminal, pending: number): Promise<boolean> {
     output: terminal.stderr as unknown as NodeJS.WritableStream,
   })
   try {
-    const answer = await prompt.question(`Cancel all ${pending} pending alarms? [y/N] `)
+    const answer = await prompt.question(`Cancel all ${count(pending)} pending alarms? [y/N] `)
     return /^y(?:es)?$/i.test(answer.trim())
   } catch (thrown) {
     // Ctrl-C and Ctrl-D are answers too.

@@ -3,7 +3,7 @@ import { errorText } from '../../error.ts'
 import type { EventView, OpenOptions, Wakeful } from '../../index.ts'
 import { addCommand, wholeNumber } from '../command.ts'
 import { fireLine, wakeText } from '../fire-text.ts'
-import { fileOf, STORE_DEFAULT } from '../globals.ts'
+import { fileOf, isInMemory, STORE_DEFAULT } from '../globals.ts'
 import { eventWire } from '../json-text.ts'
 import { type Session, withSession } from '../session.ts'
 import { PRINT_TARGET } from '../set-arguments.ts'
@@ -55,10 +55,8 @@ export function addServe(program: Command, shell: Shell): void {
 
 async function serve(session: Session, shell: Shell, stop: Stop, say: Say): Promise<void> {
   const { wakeful, out, zone } = session
-  wakeful.handle(PRINT_TARGET.handler, async (fire) => {
-    const of = wakeful.forTenant(fire.alarm.tenant, fire.alarm.owner)
-    const wire = fire.payload === undefined ? null : await of.wire(fire.alarm.id)
-    out.line(out.json ? wakeText(fire, wire) : fireLine(fire, wire, zone))
+  wakeful.handle(PRINT_TARGET.handler, (fire) => {
+    out.line(out.json ? wakeText(fire) : fireLine(fire, zone))
   })
   banner(session, shell, say)
   await wakeful.start()
@@ -86,6 +84,10 @@ function banner({ out, url }: Session, shell: Shell, say: Say): void {
   }
   const db = url === STORE_DEFAULT ? '' : ` --db ${quoted(fileOf(url) ?? url)}`
   out.line(`wakeful ${shell.version}: store ${url}, pools ${pools.join(' and ')}, pid ${shell.terminal.pid}`)
+  if (isInMemory(url)) {
+    out.line('In memory: no other process can set alarms here, and they end with this one.')
+    return
+  }
   out.line('Set your first alarm from another terminal:')
   out.line(`  ${shell.invocation} set 'in 10 seconds' --message hello${db}`)
 }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { type AlarmView, rawJson } from '../../alarm/index.ts'
-import { describe, resolveWhen } from '../../time/index.ts'
-import { targetOf } from '../alarm-text.ts'
+import { resolveWhen } from '../../time/index.ts'
+import { ruleText, targetOf } from '../alarm-text.ts'
 import { addCommand } from '../command.ts'
-import { zoneOf } from '../globals.ts'
+import { isInMemory, zoneOf } from '../globals.ts'
 import { withFields } from '../json-text.ts'
 import { type Session, withSession } from '../session.ts'
 import { addSetOptions, PRINT_TARGET, readSetFlags, type SetFlags } from '../set-arguments.ts'
@@ -18,10 +18,10 @@ import { addWhenOptions, readWhen, type WhenFlags } from '../when-arguments.ts'
 export function addSet(program: Command, shell: Shell): void {
   const command = addCommand(program, 'set [when...]', 'set an alarm', [
     "set 'in 10 seconds' --message hello",
-    "set 'tomorrow at 9am' --timezone Europe/Rome --label 'call the client'",
+    "set 'tomorrow at 9am' --timezone Europe/Rome --label 'call Ann'",
     "set --cron '0 9 * * 1-5' --key standup --event",
     'set --every 5m --target remind --payload \'{"room":12}\'',
-    'set --unix 1799999999 --target remind --ack report --payload @order.json',
+    'set --unix 1799999999 --target remind --payload @order.json',
   ])
   addSetOptions(addWhenOptions(command)).action(
     async (words: string[], flags: SetFlags & WhenFlags, self: Command) => {
@@ -35,9 +35,13 @@ export function addSet(program: Command, shell: Shell): void {
           : { payload: rawJson((await readSource(flags.payload, shell.terminal)).trim()) }
       await withSession(shell, self, 'any', async (session) => {
         const alarm = await session.alarms.set(when, { ...options, ...payload })
+        if (isInMemory(session.url))
+          session.out.aside(
+            `note: ${session.url} ends with this command, and the alarm with it: nothing is kept`,
+          )
         if (!session.out.json) {
           for (const line of summary(alarm, session)) session.out.line(line)
-          await hintAtServe(alarm, session, shell)
+          await hintAtClock(alarm, session, shell)
           return
         }
         const wire = (await session.alarms.wire(alarm.id)) ?? '{}'
@@ -47,25 +51,43 @@ export function addSet(program: Command, shell: Shell): void {
   )
 }
 
-function summary(alarm: AlarmView & { deduped?: true }, { zone, now }: Session): string[] {
+function summary(alarm: AlarmView & { deduped?: true }, { zone, now, out }: Session): string[] {
   const next = alarm.nextFireAt
-  const head = alarm.deduped === true ? 'already set, nothing changed' : 'set'
+  const head =
+    alarm.deduped === true ? 'already set, nothing changed' : isSetAgain(alarm) ? 'set again' : 'set'
   return [
     `${head}: ${alarm.id}`,
-    ...card([
-      ['  status', alarm.deduped === true || next === null ? alarm.status : ''],
-      ['  fires', next === null ? '' : `${localTime(next, zone)} (${relativeTime(next, now())})`],
-      ['  rule', alarm.kind === 'once' ? '' : describe(alarm.rule)],
-      ['  target', alarm.target === PRINT_TARGET.handler ? 'printed by `wakeful serve`' : targetOf(alarm)],
-      ['  note', alarm.notes.map(oneLine).join('\n')],
-    ]),
+    ...card(
+      [
+        ['  status', alarm.deduped === true || next === null ? alarm.status : ''],
+        ['  fires', next === null ? '' : `${localTime(next, zone)} (${relativeTime(next, now())})`],
+        ['  rule', alarm.kind === 'once' ? '' : ruleText(alarm.rule)],
+        ['  target', isPrinted(alarm) ? 'printed by `wakeful serve`' : targetOf(alarm)],
+        ['  note', alarm.notes.map(oneLine).join('\n')],
+      ],
+      out.width,
+    ),
   ]
 }
 
+/** The same key was set before: the alarm keeps its id and the moment of its making. */
+function isSetAgain({ createdAt, updatedAt }: AlarmView): boolean {
+  return createdAt.getTime() !== updatedAt.getTime()
+}
+
+function isPrinted(alarm: AlarmView): boolean {
+  return alarm.target === PRINT_TARGET.handler && alarm.pool === PRINT_TARGET.pool
+}
+
 /** An alarm nobody will fire looks set like any other: the first thing a newcomer would stumble over. */
-async function hintAtServe(alarm: AlarmView, { wakeful, out }: Session, shell: Shell): Promise<void> {
-  if (alarm.pool !== PRINT_TARGET.pool && alarm.targetKind === 'handler') return
-  const shards = await wakeful.ownership()
-  if (shards.some((shard) => shard.pool === alarm.pool && shard.owner !== null)) return
-  out.aside(`no process runs its clock now: start \`${shell.invocation} serve\` to have it fire`)
+async function hintAtClock(alarm: AlarmView, { wakeful, out, url }: Session, shell: Shell): Promise<void> {
+  if (isInMemory(url)) return
+  const clocks = await wakeful.ownership()
+  if (clocks.some((clock) => clock.pool === alarm.pool && clock.owner !== null)) return
+  const isServed = alarm.pool === PRINT_TARGET.pool || alarm.targetKind !== 'handler'
+  out.aside(
+    isServed
+      ? `no process runs its clock now: start \`${shell.invocation} serve\` to have it fire`
+      : `no process that serves pool ${oneLine(alarm.pool)} runs now: it fires when one has started`,
+  )
 }

@@ -1,12 +1,13 @@
-import { createReadStream, createWriteStream } from 'node:fs'
-import { access, rename } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { access } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { exportLines, importLines } from '../../hosts/node/index.ts'
 import { addCommand } from '../command.ts'
-import { asWork } from '../failure.ts'
+import { asWork, withFile } from '../failure.ts'
+import { isInMemory } from '../globals.ts'
+import { refuseUnfit, writeWhole } from '../out-file.ts'
 import { count, progress } from '../progress.ts'
 import type { Shell } from '../shell.ts'
 import type { Sink } from '../terminal.ts'
@@ -23,13 +24,14 @@ export function addExport(program: Command, shell: Shell): void {
     .option('-o, --out <file>', 'write to this file (default: stdout)')
     .action(async (flags: { out?: string }, self: Command) => {
       const { url, out } = wholeStore(shell, self, 'existing')
+      if (flags.out !== undefined) await refuseUnfit(flags.out)
       const bar = progress(shell.terminal, 'export')
       const lines = exportLines(url, (done, total) => bar.at(done, total))
       const written = { lines: 0 }
       try {
         const chunks = chunked(lines, written)
         if (flags.out === undefined) await toSink(chunks, shell.terminal.stdout)
-        else await toFile(chunks, flags.out)
+        else await writeWhole(chunks, flags.out)
       } finally {
         bar.end()
       }
@@ -48,14 +50,16 @@ export function addImport(program: Command, shell: Shell): void {
     'gunzip -c alarms.jsonl.gz | wakeful import',
   ]).action(async (file: string | undefined, _flags: unknown, self: Command) => {
     const { url, out } = wholeStore(shell, self, 'any')
+    if (isInMemory(url)) out.aside(`note: ${url} ends with this command: nothing is kept`)
     const fromFile = file !== undefined && file !== '-'
-    if (fromFile) await access(file)
+    if (fromFile) await withFile(file, () => access(file))
     else if (shell.terminal.stdin.isTTY === true) out.aside('reading from stdin')
     const input = fromFile ? createReadStream(file) : shell.terminal.stdin
     const bar = progress(shell.terminal, 'import')
-    const { imported, known } = await asWork(() =>
-      importLines(url, linesOf(input), (done, total) => bar.at(done, total)),
-    ).finally(() => bar.end())
+    const read = () => importLines(url, linesOf(input), (done, total) => bar.at(done, total))
+    const { imported, known } = await asWork(() => (fromFile ? withFile(file, read) : read())).finally(() =>
+      bar.end(),
+    )
     out.answer({
       json: () => JSON.stringify({ imported, known }),
       human: () => [`${count(imported)} imported${known > 0 ? `, ${count(known)} were there already` : ''}`],
@@ -88,11 +92,4 @@ async function* chunked(lines: AsyncIterable<string>, written: { lines: number }
 
 async function toSink(chunks: AsyncIterable<string>, sink: Sink): Promise<void> {
   for await (const chunk of chunks) await new Promise<void>((resolve) => sink.write(chunk, () => resolve()))
-}
-
-/** Written beside its place and moved there whole, so that an interrupted export never looks like a finished one. */
-async function toFile(chunks: AsyncIterable<string>, file: string): Promise<void> {
-  const unfinished = `${file}.unfinished`
-  await pipeline(Readable.from(chunks), createWriteStream(unfinished, { flush: true }))
-  await rename(unfinished, file)
 }

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { backup, doctor, migrateStore, migrationText } from '../../hosts/node/index.ts'
 import { addCommand } from '../command.ts'
@@ -7,6 +6,7 @@ import { badUsage } from '../failure.ts'
 import { progress } from '../progress.ts'
 import type { Shell } from '../shell.ts'
 import { paint } from '../terminal.ts'
+import { oneLine, wrap } from '../text-width.ts'
 import { wholeStore } from '../whole-store.ts'
 
 /** `backup FILE`: a consistent copy of the store while it is in use. */
@@ -14,22 +14,16 @@ export function addBackup(program: Command, shell: Shell): void {
   addCommand(program, 'backup <file>', 'copy the store to a file while it is in use', [
     'backup wakeful-backup.db',
   ])
-    .option('--force', 'replace the file if it exists')
+    .option('--force', 'replace the file if it exists; never the store itself')
     .action(async (file: string, flags: { force?: boolean }, self: Command) => {
       const { url, out } = wholeStore(shell, self, 'existing')
-      if (flags.force !== true && existsSync(file)) {
+      const replace = flags.force === true
+      if (!replace && existsSync(file)) {
         throw badUsage(`${file} exists already: name another file, or add --force to replace it`)
       }
-      const unfinished = `${file}.unfinished`
       const bar = progress(shell.terminal, 'backup')
-      try {
-        await rm(unfinished, { force: true })
-        await backup(url, unfinished, (done, total) => bar.at(done, total))
-        await rename(unfinished, file)
-      } finally {
-        bar.end()
-        await rm(unfinished, { force: true })
-      }
+      const onProgress = (done: number, total: number) => bar.at(done, total)
+      await backup(url, file, { replace, onProgress }).finally(() => bar.end())
       out.answer({ json: () => JSON.stringify({ file }), human: () => [`backed up to ${file}`] })
     })
 }
@@ -67,13 +61,15 @@ export function addDoctor(program: Command, shell: Shell): void {
     if (!ok) shell.exitCode = 1
     out.answer({
       json: () => JSON.stringify({ ok, checks }),
-      human: () => checks.flatMap((check) => lines(check)),
+      human: () => checks.flatMap((check) => lines(check, out.width)),
     })
   })
 
-  function lines({ ok, name, detail, advice }: ReturnType<typeof doctor>[number]): string[] {
+  function lines(check: ReturnType<typeof doctor>[number], width: number | null): string[] {
+    const { ok, name, detail, advice = '' } = check
+    const broken = (text: string) => wrap(`      ${text}`, width, '      ')
     const mark = ok ? paint(shell.terminal, 'green', 'ok  ') : paint(shell.terminal, 'red', 'FAIL')
-    const first = `${mark}  ${name}: ${detail}`
-    return advice === undefined || advice === '' ? [first] : [first, `      ${advice}`]
+    const first = mark + broken(`${name}: ${oneLine(detail)}`).slice('FAIL'.length)
+    return advice === '' ? [first] : [first, broken(advice)]
   }
 }

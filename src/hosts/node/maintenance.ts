@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Context, idMaker } from '../../alarm/index.ts'
-import { WakefulError } from '../../error.ts'
+import { errorText, WakefulError } from '../../error.ts'
 import {
   type PortableAlarm,
   type PortableEvent,
@@ -9,7 +9,6 @@ import {
   portableText,
 } from '../../stores/index.ts'
 import {
-  type BackupOptions,
   backupTo,
   type Check,
   connect,
@@ -100,7 +99,11 @@ export async function importLines(
 }
 
 /** Copies a store to a file while it is in use; never over itself, nor over another database in use. */
-export async function backup(url: string, file: string, options: BackupOptions = {}): Promise<void> {
+export async function backup(
+  url: string,
+  file: string,
+  options: Parameters<typeof backupTo>[2] = {},
+): Promise<void> {
   await backupTo(existing(url), file, options)
 }
 
@@ -122,6 +125,10 @@ export function migrationText(url: string): string {
   const db = connect(path, { readOnly: true })
   try {
     return migrationSql(schemaVersion(db))
+  } catch (cause) {
+    throw new WakefulError('store_unavailable', `${path}: its schema cannot be read (${errorText(cause)})`, {
+      cause,
+    })
   } finally {
     db.close()
   }

@@ -1,12 +1,12 @@
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { backup } from 'node:sqlite'
+import { backup, DatabaseSync } from 'node:sqlite'
 import { errorText, WakefulError } from '../../error.ts'
 import { connect } from './connection.ts'
 import { storeFailure } from './failure.ts'
 
 /** How a backup is made. */
-export interface BackupOptions {
+interface BackupOptions {
   /** Put it in the place of a file that is there already. */
   readonly replace?: boolean
   readonly onProgress?: (done: number, total: number) => void
@@ -47,7 +47,7 @@ export async function backupTo(path: string, file: string, options: BackupOption
 }
 
 /** Refuses to write to a database by another of its names, or to the files beside it: that would destroy it. */
-export function refuseOwnFile(path: string, file: string): void {
+function refuseOwnFile(path: string, file: string): void {
   if (path === ':memory:') return
   for (const target of [file, `${file}.unfinished`]) {
     if (!isOwnFile(path, target)) continue
@@ -84,10 +84,25 @@ function refuseUnfit(file: string, replace: boolean): void {
   const found = statSync(file, { throwIfNoEntry: false })
   if (found?.isDirectory() === true) refuse(`${file} is a directory: name a file in it`)
   if (found !== undefined && !replace) refuse(`${file} exists already: name a new file`)
-  // The log of the old database would be replayed into the copy, or its owner go on writing to a file without a name.
-  for (const suffix of ['-wal', '-journal'])
-    if (existsSync(`${file}${suffix}`))
-      refuse(`${file} is a database in use (there is ${file}${suffix} beside it): name another file`)
+  // Its log would be replayed into the copy, or its owner go on writing to a file without a name.
+  const log = ['-wal', '-journal'].map((suffix) => file + suffix).find((each) => existsSync(each))
+  if (log !== undefined && !isLeftBehind(file, log))
+    refuse(`${file} is a database in use (there is ${log} beside it): name another file`)
+}
+
+/** Whether the log is nobody's any more: then the last connection to close, which is this one, removes it. */
+function isLeftBehind(file: string, log: string): boolean {
+  try {
+    const db = new DatabaseSync(file, { timeout: 0 })
+    try {
+      db.prepare('SELECT count(*) FROM sqlite_schema').get()
+    } finally {
+      db.close()
+    }
+  } catch {
+    return false
+  }
+  return !existsSync(log)
 }
 
 /** Makes the empty file first: what keeps it from being written is then known to be the copy's trouble. */

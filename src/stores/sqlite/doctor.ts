@@ -1,8 +1,11 @@
-import { statfsSync } from 'node:fs'
+import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { errorText } from '../../error.ts'
 import { formatDuration } from '../../time/index.ts'
 import { connect } from './connection.ts'
-import { schemaVersion } from './migrate.ts'
+import { storeFailure } from './failure.ts'
+import { migrationSql, schemaVersion } from './migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { Session } from './session.ts'
 import { readShards } from './shards.ts'
@@ -21,28 +24,87 @@ const FREE_BYTES_MIN = 100 * 1024 * 1024
 
 /** Looks a database over without changing it: file, schema, soundness, clock owners, lag, figures, disk. */
 export function examine(path: string, now: number): Check[] {
-  const session = new Session(connect(path, { readOnly: path !== ':memory:' }))
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+    return [check('file', false, `${path} is a directory`, 'name the file in it: --db FILE')]
+  let session: Session | null = null
   try {
-    const version = schemaVersion(session.db)
-    const newest = MIGRATIONS.at(-1)!.number
-    const schema = check(
-      'schema',
-      version === newest,
-      `version ${version}, this Wakeful knows ${newest}`,
-      'run `wakeful migrate`',
-    )
-    if (version === 0) return [schema]
+    session = new Session(connect(path, { readOnly: path !== ':memory:' }))
+    return checksOf(session, path, now)
+  } catch (thrown) {
+    // What cannot even be opened and asked for its version is no store, or none any more.
     return [
-      check('sqlite', true, `version ${session.get<{ v: string }>('SELECT sqlite_version() AS v')!.v}`),
-      schema,
-      soundness(session),
-      ...shards(session, path, now),
-      figures(session),
-      ...(path === ':memory:' ? [] : [disk(path)]),
+      unreadable('file', thrown, path, 'is it the file you meant (--db)? If so, restore it from a backup'),
     ]
   } finally {
-    session.db.close()
+    session?.db.close()
   }
+}
+
+function checksOf(session: Session, path: string, now: number): Check[] {
+  const version = schemaVersion(session.db)
+  const schema = schemaCheck(session, version)
+  if (version === 0) return [schema]
+  // Each by itself: of a damaged file, whatever can still be read is worth telling.
+  const guarded = (name: string, look: () => Check[]) => {
+    try {
+      return look()
+    } catch (thrown) {
+      return [unreadable(name, thrown, path, 'restore the file from a backup')]
+    }
+  }
+  return [
+    check('sqlite', true, `version ${session.get<{ v: string }>('SELECT sqlite_version() AS v')!.v}`),
+    schema,
+    ...guarded('integrity', () => [soundness(session)]),
+    ...guarded('clocks', () => shards(session, path, now)),
+    ...guarded('figures', () => [figures(session)]),
+    ...(path === ':memory:' ? [] : [disk(path)]),
+  ]
+}
+
+function schemaCheck(session: Session, version: number): Check {
+  const newest = MIGRATIONS.at(-1)!.number
+  const known = `version ${version}, this Wakeful knows ${newest}`
+  if (version < newest) return check('schema', false, known, 'run `wakeful migrate`')
+  if (version > newest) return check('schema', false, known, 'upgrade Wakeful')
+  const differences = schemaDifferences(session)
+  return check(
+    'schema',
+    differences.length === 0,
+    [known, ...differences].join('; '),
+    'somebody has changed it: `wakeful export`, then `wakeful import` into a new file',
+  )
+}
+
+/** What differs from a schema freshly made, by the SQL that SQLite keeps of each table and index. */
+function schemaDifferences(session: Session): string[] {
+  const fresh = new Session(new DatabaseSync(':memory:'))
+  try {
+    fresh.db.exec(migrationSql(0))
+    const [made, found] = [schemaOf(fresh), schemaOf(session)]
+    return [
+      ...[...made.keys()].filter((name) => !found.has(name)).map((name) => `${name} is missing`),
+      ...[...made]
+        .filter(([name, sql]) => (found.get(name) ?? sql) !== sql)
+        .map(([name]) => `${name} differs`),
+      ...[...found.keys()].filter((name) => !made.has(name)).map((name) => `${name} is not Wakeful’s`),
+    ]
+  } finally {
+    fresh.db.close()
+  }
+}
+
+function schemaOf(session: Session): Map<string, string> {
+  // The ledger is made by the migrating, not by a migration.
+  const rows = session.all<{ name: string; sql: string }>(
+    `SELECT name, sql FROM sqlite_schema WHERE name LIKE 'wakeful%' AND name <> 'wakeful_migrations'
+      AND sql IS NOT NULL ORDER BY name`,
+  )
+  return new Map(rows.map(({ name, sql }) => [name, sql]))
+}
+
+function unreadable(name: string, thrown: unknown, path: string, advice: string): Check {
+  return check(name, false, errorText(storeFailure(thrown, path)), advice)
 }
 
 function soundness(session: Session): Check {
@@ -55,7 +117,8 @@ function shards(session: Session, path: string, now: number): Check[] {
   return readShards(session, path).flatMap(({ pool, owner, pending, nextWakeAt }) => {
     const lag = nextWakeAt === null ? 0 : Math.max(0, now - nextWakeAt)
     const detail =
-      owner ?? (pending > 0 ? `nobody runs it, ${pending} pending` : 'nobody runs it, and nothing waits')
+      owner ??
+      (pending > 0 ? `nobody runs it, ${count(pending)} pending` : 'nobody runs it, and nothing waits')
     return [
       check(
         `clock of pool ${pool}`,
@@ -66,7 +129,7 @@ function shards(session: Session, path: string, now: number): Check[] {
       check(
         `lag of pool ${pool}`,
         lag <= LAG_MS_MAX,
-        `${formatDuration(Math.round(lag))}, ${pending} pending`,
+        `${spoken(lag)}, ${count(pending)} pending`,
         'see `wakeful list --order due` and `wakeful why ID` for what is waiting',
       ),
     ]
@@ -84,7 +147,7 @@ function figures(session: Session): Check {
   return check(
     'figures',
     kept.live === live,
-    `${live} live of ${kept.total} ever set`,
+    `${count(live)} live of ${count(kept.total)} ever set`,
     'please report this: the figures are off',
   )
 }
@@ -95,11 +158,21 @@ function disk(path: string): Check {
   return check(
     'disk',
     free >= FREE_BYTES_MIN,
-    `${Math.round(free / 1024 / 1024)} MiB free`,
+    `${count(Math.round(free / 1024 / 1024))} MiB free`,
     'make room: a full disk stops every write',
   )
 }
 
 function check(name: string, ok: boolean, detail: string, advice = ''): Check {
   return ok ? { name, ok, detail } : { name, ok, detail, advice }
+}
+
+/** Whole seconds, of a long time whole minutes, of days whole hours: `1m 30s`. */
+function spoken(ms: number): string {
+  const unit = ms < 3_600_000 ? 1000 : ms < 86_400_000 ? 60_000 : 3_600_000
+  return formatDuration(Math.round(ms / unit) * unit).replace(/(?<=[a-z])(?=\d)/g, ' ')
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en-US')
 }

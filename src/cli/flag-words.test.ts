@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { resolveWhen, type When } from '../time/index.ts'
+import { inFlags } from './flag-words.ts'
+
+function refusal(when: When): string {
+  try {
+    resolveWhen(when, { now: 0, timezone: 'UTC' })
+  } catch (thrown) {
+    return inFlags((thrown as Error).message)
+  }
+  throw new Error('it was not refused')
+}
+
+it('says by which flag, where the library says by which field', () => {
+  expect(refusal('every weekday at 9am')).toMatch(/: give --cron '0 9 \* \* 1-5' or --every '1d'$/)
+  expect(refusal({ at: 'tomorrow', count: 3 })).toBe('--count belongs to --cron and --every: WHEN fires once')
+  expect(refusal({ delay: '5m', start: 'tomorrow' })).toBe(
+    '--start belongs to --cron and --every: --delay fires once',
+  )
+  expect(inFlags('give { unix: seconds } or a Date')).toBe('give --unix seconds or a Date')
+})
+
+it('leaves all else as it is', () => {
+  const message = `the target '{"event": 1}' is not JSON: { oops }`
+  expect(inFlags(message)).toBe(message)
+})
