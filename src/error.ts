@@ -28,8 +28,26 @@ export class WakefulError extends Error {
   }
 }
 
-/** The message of anything thrown, bounded so that it can be stored and shown. */
+/** The message of anything thrown, bounded so that it can be stored and shown. Never throws itself. */
 export function errorText(thrown: unknown, maxLength = 2000): string {
-  const text = thrown instanceof Error ? thrown.message || thrown.name : String(thrown)
-  return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
+  let text: string
+  try {
+    const said = thrown instanceof Error ? thrown.message || thrown.name : thrown
+    text = typeof said === 'string' ? said : display(said)
+  } catch {
+    text = 'an error that cannot be shown'
+  }
+  const whole = text.toWellFormed().replaceAll('\0', '\ufffd')
+  return whole.length > maxLength ? `${whole.slice(0, maxLength - 1)}…` : whole
+}
+
+/** Any value as a short text, whatever it is: for messages about what was wrong. */
+export function display(value: unknown): string {
+  try {
+    const quoted = typeof value === 'string' || (typeof value === 'object' && value !== null)
+    const text = quoted ? JSON.stringify(value) : String(value)
+    return text.length > 200 ? `${text.slice(0, 199)}…` : text
+  } catch {
+    return `a ${typeof value} that cannot be shown`
+  }
 }

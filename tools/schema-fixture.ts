@@ -33,7 +33,7 @@ await wakeful.set(new Date(0), {
   target: 'remind',
   key: 'awaiting',
   ack: 'report',
-  completionTimeout: '10000d',
+  completionTimeout: '36500d',
 })
 await wakeful.tick()
 await wakeful.close()

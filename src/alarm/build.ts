@@ -1,4 +1,4 @@
-import { WakefulError } from '../error.ts'
+import { display, WakefulError } from '../error.ts'
 import { parseDuration, type Resolved } from '../time/index.ts'
 import type { Ack, Alarm, Overlap, Scope, Target } from './alarm.ts'
 import { assertText, type Limits } from './limits.ts'
@@ -53,6 +53,8 @@ export const DEFAULTS: AlarmDefaults = {
 }
 
 const PRIORITY_MAX = 100
+/** A hundred years: longer waits than that are alarms of their own. */
+const DURATION_MS_MAX = 36_500 * 86_400_000
 const MAX_FAILURES_MAX = 1_000_000
 /** The options an alarm has: the one list of their names. */
 export const ALARM_OPTIONS: { readonly [K in keyof Required<SetOptions>]: true } = {
@@ -217,7 +219,7 @@ function integer(field: string, value: unknown, min: number, max: number): numbe
   if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number
   throw new WakefulError(
     'invalid_request',
-    `${field} must be a whole number from ${min} to ${max}, not ${String(value)}`,
+    `${field} must be a whole number from ${min} to ${max}, not ${display(value)}`,
   )
 }
 
@@ -225,7 +227,7 @@ function oneOf<T extends string>(field: string, value: unknown, allowed: readonl
   if (allowed.includes(value as T)) return value as T
   throw new WakefulError(
     'invalid_request',
-    `${field} must be one of ${allowed.join(', ')}, not ${JSON.stringify(value) ?? String(value)}`,
+    `${field} must be one of ${allowed.join(', ')}, not ${display(value)}`,
   )
 }
 
@@ -233,9 +235,11 @@ function positiveDuration(field: string, value: unknown): number {
   if (typeof value !== 'string')
     throw new WakefulError(
       'invalid_request',
-      `${field} must be a duration such as '30s' or 'PT5M', not ${String(value)}`,
+      `${field} must be a duration such as '30s' or 'PT5M', not ${display(value)}`,
     )
   const ms = parseDuration(value)
   if (ms <= 0) throw new WakefulError('invalid_request', `${field} must be longer than nothing`)
+  if (ms > DURATION_MS_MAX)
+    throw new WakefulError('invalid_request', `${field} is at most 36500d, not ${value}`)
   return ms
 }

@@ -1,5 +1,5 @@
 import { WakefulError } from '../error.ts'
-import { formatInstant } from '../time/index.ts'
+import { formatInstant, scheduleOf } from '../time/index.ts'
 import { type Alarm, recurs } from './alarm.ts'
 import type { Change, Context, Snapshot, TimerMove } from './change.ts'
 import { type LifecycleEvent, type State, transition } from './lifecycle.ts'
@@ -24,7 +24,7 @@ export function cancel(snapshot: Snapshot, context: Context): { change: Change; 
   const others = timers.filter((timer) => !snapshot.inFlight.has(timer.id))
   const remove = others.map((timer) => timer.id)
   // An occurrence that was tried and will not be again must still end as one record (promise: recorded-once).
-  const dropped = others.filter((timer) => timer.kind === 'retry')
+  const dropped = others.filter((timer) => timer.kind === 'retry' && !timer.delivered)
   const events = dropped.map((timer) => skippedRecord(timer, 'cancelled', context.now))
   if (flying.some((timer) => timer.generation === alarm.generation)) {
     const change = {
@@ -161,7 +161,7 @@ export function retry(snapshot: Snapshot, context: Context): Change {
   const summary = { ...(outcome ?? NO_OUTCOME), status: null, completedAt: null, durationMs: null }
   return {
     alarm: record,
-    add: [timer],
+    add: [timer, ...resumedRule(record, context)],
     outcome: summary,
     events: [asked('retry', context)],
     tally: { from: bucketOf(state), to: 'pending', durationMs: null },
@@ -187,7 +187,7 @@ export function replace(
     cancelledAt: null,
   })
   const resting = timers.filter((timer) => !snapshot.inFlight.has(timer.id))
-  const superseded = resting.filter((timer) => timer.kind === 'retry')
+  const superseded = resting.filter((timer) => timer.kind === 'retry' && !timer.delivered)
   return {
     alarm: record,
     remove: ids(resting),
@@ -207,7 +207,7 @@ export function amend(snapshot: Snapshot, fields: Partial<Alarm>, context: Conte
   move(snapshot, 'reschedule')
   // What is queued is looked at again: under another policy nothing may ever let it go.
   const queued = fields.overlap === undefined ? [] : snapshot.timers.flatMap(unqueue)
-  return { alarm: edited(snapshot.alarm, context, fields), move: queued }
+  return { alarm: edited(snapshot.alarm, context, fields), move: queued, markEdited: flying(snapshot) }
 }
 
 /** Refuses an edit by someone who has not seen the newest version. */
@@ -249,6 +249,12 @@ function edited(alarm: Alarm, context: Context, fields: Partial<Alarm>): Alarm {
 /** Named by the edit's own moment, which no other edit shares: two within a millisecond are two occurrences. */
 function forced(alarm: Alarm): NewTimer {
   return { ...firstTimer(alarm, alarm.updatedAt), kind: 'forced', tick: FORCED_TICK }
+}
+
+/** A recurring alarm that had ended goes on with its rule beside what is tried again. */
+function resumedRule(alarm: Alarm, context: Context): NewTimer[] {
+  const at = recurs(alarm) ? scheduleOf(alarm.rule).next(context.now) : null
+  return at === null ? [] : [occurrenceAt(alarm, at, 1)]
 }
 
 /** The trace of a user's wish to have it fire now. */

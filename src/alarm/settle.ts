@@ -1,4 +1,4 @@
-import { backoff } from '../time/index.ts'
+import { backoff, INSTANT_MAX } from '../time/index.ts'
 import { type Alarm, recurs } from './alarm.ts'
 import type { Change, Context } from './change.ts'
 import { deadLetter } from './dead-letter.ts'
@@ -58,8 +58,7 @@ const RETRY_AFTER_MS_MAX = 24 * 3_600_000
 export function settle(held: Held, delivery: Delivery, context: Context): Change | null {
   const { alarm, timer } = held
   if (timer.generation !== alarm.generation) return settleSuperseded(held, delivery, context)
-  if (timer.report !== null && delivery.kind !== 'failed')
-    return settleReported(held, timer.report, delivery, context)
+  if (timer.report !== null) return settleReported(held, timer.report, delivery, context)
   switch (delivery.kind) {
     case 'delivered':
       return delivered(held, delivery, context)
@@ -108,7 +107,7 @@ function delivered(
   // One record says that it was delivered, however often a failed report led to another try (recorded-once).
   const events = timer.delivered ? [] : [firedRecord(alarm, timer, firedAt, endedAt)]
   if (awaits) {
-    const wakeAt = context.now + alarm.completionTimeoutMs
+    const wakeAt = Math.min(context.now + alarm.completionTimeoutMs, INSTANT_MAX)
     return stayOpen(
       held,
       { ...opened(timer, startedAt), kind: 'report', wakeAt, delivered: true },
@@ -132,7 +131,10 @@ export function failed(held: Held, failure: Failure, context: Context): Change |
   const startedAt = timer.startedAt ?? failure.firedAt
   const summary = { ...NO_OUTCOME, startedAt, lastError: error, failureCount: attempt, attempts: attempt }
   if (attempt < alarm.maxFailures && failure.final !== true && alarm.cancelledAt === null) {
-    const wakeAt = context.now + retryDelay(alarm, attempt, failure.retryAfterMs, context)
+    const wakeAt = Math.min(
+      context.now + retryDelay(alarm, attempt, failure.retryAfterMs, context),
+      INSTANT_MAX,
+    )
     const outcome = { ...summary, result: `RETRY: ${error} (attempt ${attempt}/${alarm.maxFailures})` }
     const events = [attemptFailedRecord(timer, error, attempt, wakeAt, context.now)]
     const retry = parkedWhilePaused(alarm, { ...opened(timer, startedAt), kind: 'retry', wakeAt, attempt })
@@ -182,6 +184,8 @@ function dropped(held: Held, reason: SkipReason, context: Context): Change | nul
 function settleSuperseded(held: Held, delivery: Delivery, context: Context): Change {
   const { alarm, timer } = held
   const remove = [timer.id]
+  // Its delivery is in the log already: only a failed report led to this one.
+  if (timer.delivered) return { remove }
   if (delivery.kind === 'delivered') {
     return { remove, events: [firedRecord(alarm, timer, delivery.firedAt, delivery.endedAt)] }
   }

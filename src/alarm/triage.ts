@@ -29,26 +29,49 @@ export interface Triage {
 /** No alarm keeps more occurrences open than this, whatever its overlap policy allows. */
 const OPEN_OCCURRENCES_MAX = 100
 /** Missed ticks of a calendar rule that are counted one by one; of more, the record says "at least". */
-const MISSED_TICKS_MAX = 20_000
+const MISSED_TICKS_MAX = 1_000
 const HANDLER_WAIT_MS_MIN = 5_000
 const HANDLER_WAIT_MS_MAX = 300_000
 
 /** Decides what a due timer leads to. Pure, so that every store and the simulator decide alike. */
 export function triage(held: Held, facts: Triage, context: Context): Verdict {
+  if (held.timer.kind === 'report') return orLook(reportOverdue(held, context))
+  if (held.timer.kind !== 'due') return dispatch(held, facts, context)
+  const missed = misfire(held, facts, context)
+  if (missed === null) return dispatch(held, facts, context)
+  if (missed.kind !== 'fire') return missed
+  // The newest of what was missed meets the same questions as one that came on time.
+  return afterMisfire(missed, dispatch({ ...held, timer: missed.timer }, facts, context))
+}
+
+function dispatch(held: Held, facts: Triage, context: Context): Verdict {
   const { alarm, timer } = held
-  if (timer.kind === 'report') return orLook(reportOverdue(held, context))
-  if (timer.kind === 'due') {
-    const missed = misfire(held, facts, context)
-    if (missed !== null) return missed
-    if (overlaps(held, facts)) return overlap(held, facts, context)
-  }
+  if (timer.kind === 'due' && overlaps(held, facts)) return overlap(held, facts, context)
   if (alarm.target.kind === 'event') {
-    return orLook(
-      settle(held, { kind: 'delivered', firedAt: context.now, endedAt: context.now, report: null }, context),
-    )
+    const now = context.now
+    return orLook(settle(held, { kind: 'delivered', firedAt: now, endedAt: now, report: null }, context))
   }
   if (!facts.canRun) return waitForHandler(timer, context)
   return { kind: 'fire', timer }
+}
+
+/** Joins the record of what was missed with what comes of the newest: both are one change to one timer. */
+function afterMisfire(missed: Extract<Verdict, { kind: 'fire' }>, verdict: Verdict): Verdict {
+  if (verdict.kind === 'look') return verdict
+  if (verdict.kind === 'fire') return missed
+  const { id } = missed.timer
+  const own = verdict.change.move?.find((move) => move.id === id)
+  const others = verdict.change.move?.filter((move) => move.id !== id) ?? []
+  const isRemoved = verdict.change.remove?.includes(id) === true
+  const moved: TimerMove = { ...missed.change?.move?.[0], ...own, id }
+  return {
+    kind: 'settle',
+    change: {
+      ...verdict.change,
+      move: isRemoved ? others : [moved, ...others],
+      events: [...(missed.change?.events ?? []), ...(verdict.change.events ?? [])],
+    },
+  }
 }
 
 function orLook(change: Change | null): Verdict {

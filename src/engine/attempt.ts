@@ -53,6 +53,7 @@ export class Attempt implements Errand {
 
   /** Delivers, and answers what came of it; never throws. */
   run(errand: Errand = this): Promise<Delivery> {
+    if (this.#brokenBy !== null) return Promise.resolve({ kind: 'released' })
     return new Promise((resolve) => {
       this.#onBreak = resolve
       const { target, timeoutMs } = this.alarm
@@ -89,14 +90,28 @@ export class Attempt implements Errand {
   }
 
   #failed(thrown: unknown): Delivery {
-    const times = { firedAt: this.firedAt, endedAt: this.#endedAt() }
-    if (!(thrown instanceof DeliveryFailure)) return { kind: 'failed', ...times, error: errorText(thrown) }
-    const { message: error, final, retryAfterMs } = thrown
-    return { kind: 'failed', ...times, error, final, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+    const failure = {
+      kind: 'failed',
+      firedAt: this.firedAt,
+      endedAt: this.#endedAt(),
+      error: errorText(thrown),
+    } as const
+    if (!isDeliveryFailure(thrown)) return failure
+    const { final, retryAfterMs } = thrown
+    return { ...failure, final, ...(retryAfterMs !== undefined && { retryAfterMs }) }
   }
 
   /** A wall clock that was set back must not make a duration negative. */
   #endedAt(): number {
     return Math.max(this.firedAt, this.#clock.now())
+  }
+}
+
+/** A handler may throw anything, also what traps every question about it. */
+function isDeliveryFailure(thrown: unknown): thrown is DeliveryFailure {
+  try {
+    return thrown instanceof DeliveryFailure
+  } catch {
+    return false
   }
 }

@@ -90,8 +90,9 @@ export class Crew {
       const may = this.#ports.mayStart(taking.lease)
       if (may === 'wait') return
       this.#shift()
-      // What another owner answers for now is settled in vain, and so forgotten.
-      if (may === 'lost') this.#end(taking, { kind: 'released' })
+      // What another owner answers for now is settled in vain, and so forgotten. What a clock that was set back makes
+      // early waits for its instant again (promise: never-early).
+      if (may === 'lost' || this.#isEarly(taking)) this.#end(taking, { kind: 'released' })
       else this.#deliver(taking)
     }
   }
@@ -127,6 +128,10 @@ export class Crew {
   restore(ended: readonly Ended[], landed: readonly Flight[]): void {
     this.#ended.unshift(...ended)
     this.#landed.unshift(...landed)
+  }
+
+  #isEarly({ timer }: Taking): boolean {
+    return timer.wakeAt !== null && this.#ports.clock.now() < timer.wakeAt
   }
 
   #shift(): void {

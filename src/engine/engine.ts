@@ -29,6 +29,8 @@ export interface EngineOptions {
 }
 
 const RELEASED_MAX = 5_000
+/** Deciding about long missed rules takes time: a take ends after this much of it, so that others get their turn. */
+const TAKE_MS_MAX = 50
 const TROUBLE_WAIT_MS_MIN = 50
 const TROUBLE_WAIT_MS_MAX = 5_000
 
@@ -43,6 +45,7 @@ export class Engine {
   #running: Promise<void> | null = null
   #stopping = false
   #releasing = false
+  #turn: Promise<unknown> = Promise.resolve()
   #cancelBeat: (() => void) | null = null
   #beating: Promise<void> = Promise.resolve()
   #taking = false
@@ -72,11 +75,12 @@ export class Engine {
   }
 
   /** Runs the clock until `stop`. */
-  async start(): Promise<void> {
-    if (this.#running !== null) return
-    this.#stopping = false
-    await this.#beat()
-    this.#running = this.#loop()
+  start(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#running !== null) return
+      await this.#beat()
+      this.#running = this.#loop()
+    })
   }
 
   /** Something may be due earlier than the loop waits for. */
@@ -98,37 +102,57 @@ export class Engine {
   }
 
   /** Stops taking, lets what is under way settle within the drain's bound, and gives the shards back. */
-  async stop(): Promise<void> {
-    if (this.#running === null) return
+  stop(): Promise<void> {
+    // Said at once: a tick under way ends with what it has taken.
     this.#stopping = true
     this.#alert.rouse()
-    await this.#running
-    this.#running = null
-    await this.#drain()
-    await this.#release()
+    return this.#inTurn(async () => {
+      try {
+        if (this.#running === null) return
+        await this.#running
+        this.#running = null
+        await this.#drain()
+        await this.#release()
+      } finally {
+        this.#stopping = false
+      }
+    })
   }
 
   /** Fires what is due now and answers when it has settled; for those who run no loop. */
-  async tick(): Promise<{ delivered: number; nextWakeAt: number | null }> {
-    const before = this.#delivered
+  tick(): Promise<{ delivered: number; nextWakeAt: number | null }> {
     if (this.#running !== null) {
       this.#alert.rouse()
-      return { delivered: 0, nextWakeAt: this.#nextWakeAt }
+      return Promise.resolve({ delivered: 0, nextWakeAt: this.#nextWakeAt })
     }
-    await this.#beat()
-    try {
-      for (;;) {
-        const taken = await this.#exchange()
-        while (this.#crew.active + this.#crew.queued > 0 || this.#crew.hasEnded) {
-          if (!this.#crew.hasEnded) await this.#alert.sleep(null)
-          await this.#settle()
-        }
-        if (taken === null || (taken.takings.length === 0 && !taken.more)) break
+    return this.#inTurn(async () => {
+      const before = this.#delivered
+      await this.#beat()
+      try {
+        while (!this.#stopping && (await this.#tickOnce()));
+        if (this.#stopping) await this.#drain()
+      } finally {
+        await this.#release()
       }
-    } finally {
-      await this.#release()
+      return { delivered: this.#delivered - before, nextWakeAt: this.#nextWakeAt }
+    })
+  }
+
+  /** Takes a batch and sees it settled; answers whether there may be more. */
+  async #tickOnce(): Promise<boolean> {
+    const taken = await this.#exchange()
+    while (!this.#stopping && (this.#crew.active + this.#crew.queued > 0 || this.#crew.hasEnded)) {
+      if (!this.#crew.hasEnded) await this.#alert.sleep(null)
+      await this.#settle()
     }
-    return { delivered: this.#delivered - before, nextWakeAt: this.#nextWakeAt }
+    return taken !== null && (taken.takings.length > 0 || taken.more)
+  }
+
+  /** One after the other: a start, a tick and a stop would take the leases from each other. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work)
+    this.#turn = turn.catch(() => {})
+    return turn
   }
 
   async #loop(): Promise<void> {
@@ -203,6 +227,8 @@ export class Engine {
     const leases = this.#leases.filter((lease) => this.#mayStart(lease) === 'yes')
     if (limit === 0 || leases.length === 0) return null
     const context = this.#options.context()
+    const { clock } = this.#options
+    const startedAt = clock.monotonic()
     const take = this.#held.takeStarted()
     this.#taking = true
     try {
@@ -211,6 +237,7 @@ export class Engine {
         limit,
         held: this.#held,
         triage: (found) => this.#triage(found, context),
+        isLong: () => clock.monotonic() - startedAt > TAKE_MS_MAX,
       })
     } finally {
       this.#held.takeEnded(take)
@@ -288,17 +315,25 @@ export class Engine {
     const { clock, drainMs } = this.#options
     this.#crew.releaseQueued(true)
     const deadline = clock.monotonic() + drainMs
-    while (this.#crew.active > 0 || this.#crew.hasEnded) {
-      if (clock.monotonic() >= deadline) this.#crew.break('drain')
-      if (!this.#crew.hasEnded)
-        await this.#alert.sleep(clock.now() + Math.max(1, deadline - clock.monotonic()))
-      try {
-        await this.#settle()
-      } catch (thrown) {
-        this.#options.onTrouble(thrown)
-        if (clock.monotonic() >= deadline) return
-        await this.#alert.sleep(clock.now() + TROUBLE_WAIT_MS_MIN)
-      }
+    // By a timer: a settle may have to wait for a transactional handler, and that one for this very stop.
+    const cancelBound = clock.setTimer(drainMs, () => this.#crew.break('drain'))
+    try {
+      while (this.#crew.active > 0 || this.#crew.hasEnded) await this.#drainOnce(deadline)
+    } finally {
+      cancelBound()
+    }
+  }
+
+  async #drainOnce(deadline: number): Promise<void> {
+    const { clock } = this.#options
+    if (!this.#crew.hasEnded) await this.#alert.sleep(clock.now() + Math.max(1, deadline - clock.monotonic()))
+    try {
+      await this.#settle()
+    } catch (thrown) {
+      this.#options.onTrouble(thrown)
+      // What cannot be written by then is left to the next owner, which finds it in flight.
+      if (clock.monotonic() >= deadline) this.#crew.drain()
+      else await this.#alert.sleep(clock.now() + TROUBLE_WAIT_MS_MIN)
     }
   }
 
@@ -313,7 +348,6 @@ export class Engine {
       await this.#options.store.disown(leases)
     } finally {
       this.#releasing = false
-      this.#stopping = false
     }
   }
 }

@@ -57,7 +57,8 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     const { engine, store, retention } = this.#parts
     this.#unwatch ??= store.watch(() => engine.hint(null))
     await engine.start()
-    retention.start()
+    // It may have been closed while it started.
+    if (this.#closing === null) retention.start()
   }
 
   async tick(): Promise<TickResult> {

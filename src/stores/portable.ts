@@ -17,6 +17,8 @@ export type PortableLine =
     }
   | { readonly alarm: Alarm; readonly timers: readonly Timer[]; readonly outcome: Outcome | null }
   | { readonly event: Omit<LogEvent, 'seq'> }
+  /** A row that could not be read: told, so that nobody takes the export for whole, and passed over by imports. */
+  | { readonly damaged: { readonly row: number; readonly reason: string } }
   | { readonly end: true; readonly alarms: number; readonly events: number }
 
 /** An alarm as an export carries it, with all that is known of it. */
@@ -53,12 +55,61 @@ export function parsePortable(text: string, lineNumber: number): PortableLine {
     return line
   }
   if ('alarm' in line) {
-    if (typeof line.alarm.id !== 'string' || !isRule(line.alarm.rule))
-      throw refuse('its alarm has no id or no rule')
+    if (!isPortableAlarm(line)) throw refuse('its alarm is not whole')
     return line
   }
-  if ('event' in line || 'end' in line) return line
+  if ('event' in line) {
+    if (!hasAll(line.event, EVENT_TEXTS, ['at'])) throw refuse('its event is not whole')
+    return line
+  }
+  if ('damaged' in line || ('end' in line && hasAll(line, [], ['alarms', 'events']))) return line
   throw refuse('neither an alarm, an event nor the end')
+}
+
+const ALARM_TEXTS = [
+  'id',
+  'tenant',
+  'owner',
+  'label',
+  'message',
+  'conversationId',
+  'correlationId',
+  'ack',
+  'overlap',
+  'createdVia',
+]
+const ALARM_NUMBERS = [
+  'generation',
+  'maxFailures',
+  'completionTimeoutMs',
+  'priority',
+  'createdAt',
+  'updatedAt',
+]
+const TIMER_NUMBERS = ['scheduledFor', 'tick', 'generation', 'attempt', 'version']
+const EVENT_TEXTS = ['id', 'tenant', 'owner', 'type', 'origin', 'data']
+
+function isPortableAlarm(line: PortableAlarm): boolean {
+  const { alarm, timers, outcome } = line
+  return (
+    hasAll(alarm, ALARM_TEXTS, ALARM_NUMBERS) &&
+    isRule(alarm.rule) &&
+    hasAll(alarm.target, ['kind', 'name', 'pool'], []) &&
+    hasAll(alarm.backoff, [], ['baseMs', 'capMs']) &&
+    Array.isArray(alarm.notes) &&
+    Array.isArray(timers) &&
+    timers.every((timer) => hasAll(timer, ['kind'], TIMER_NUMBERS)) &&
+    (outcome === null || hasAll(outcome, [], ['failureCount', 'attempts']))
+  )
+}
+
+function hasAll(value: unknown, texts: readonly string[], numbers: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const of = value as Record<string, unknown>
+  return (
+    texts.every((name) => typeof of[name] === 'string') &&
+    numbers.every((name) => Number.isSafeInteger(of[name]))
+  )
 }
 
 /** How an imported alarm counts in the figures. */

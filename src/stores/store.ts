@@ -134,6 +134,8 @@ export interface TakeRequest {
   readonly limit: number
   readonly held: HeldTimers
   readonly triage: (found: Found) => Verdict
+  /** Whether the take has lasted long enough: what is left is taken by the next one. */
+  readonly isLong: () => boolean
 }
 
 /** Timers this process holds already, by id and version: a look passes over them. */

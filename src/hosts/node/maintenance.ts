@@ -35,7 +35,7 @@ export async function* exportLines(url: string, onProgress: Progress = () => {})
     let total = 0
     for await (const line of store.export()) {
       if ('wakeful' in line) total = line.alarms + line.events
-      else if (!('end' in line)) done += 1
+      else if ('alarm' in line || 'event' in line) done += 1
       if (done % IMPORT_BATCH === 0) onProgress(done, total)
       yield portableText(line)
     }
@@ -64,7 +64,7 @@ export async function importLines(
     random: Math.random,
     newId: () => makeId(systemClock.now()),
   })
-  const counts = { imported: 0, seen: 0, total: 0 }
+  const counts = { imported: 0, seen: 0, total: 0, alarms: 0, events: 0 }
   let batch: (PortableAlarm | PortableEvent)[] = []
   const flush = async () => {
     counts.imported += await store.import(batch, context())
@@ -82,7 +82,10 @@ export async function importLines(
       if (number === 1 && !('wakeful' in last))
         throw new WakefulError('invalid_request', 'this is no export of Wakeful: its first line says so')
       if ('wakeful' in last) counts.total = last.alarms + last.events
-      else if (!('end' in last)) batch.push(last)
+      else if ('alarm' in last || 'event' in last) {
+        counts['alarm' in last ? 'alarms' : 'events'] += 1
+        batch.push(last)
+      }
       if (batch.length >= IMPORT_BATCH) await flush()
     }
     await flush()
@@ -90,6 +93,12 @@ export async function importLines(
       throw new WakefulError(
         'invalid_request',
         `the export breaks off after ${counts.seen} rows, which were imported: export again and import the rest`,
+      )
+    }
+    if (last.alarms !== counts.alarms || last.events !== counts.events) {
+      throw new WakefulError(
+        'invalid_request',
+        `the export says it holds ${last.alarms} alarms and ${last.events} events, but ${counts.alarms} and ${counts.events} came: lines are missing`,
       )
     }
     return { imported: counts.imported, known: counts.seen - counts.imported }

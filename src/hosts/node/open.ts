@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import {
   type AlarmDefaults,
+  assertText,
   type Context,
   DEFAULT_LIMITS,
   DEFAULTS,
@@ -92,10 +93,10 @@ const ALARM_DEFAULTS = {
 
 /** Opens Wakeful on a store: `sqlite:alarms.db`, `sqlite::memory:`, or a bare path. */
 export async function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
+  const settings = settingsOf(options)
   const clock = options.clock ?? systemClock
   const path = storePath(url)
   const handlers = new HandlerTarget(options.pool ?? DEFAULT_POOL)
-  const settings = settingsOf(options)
   const { openSqlite } = await import('../../stores/sqlite/index.ts')
   const store = await openSqlite({ path, clock })
   return assemble(store, clock, handlers, settings, options)
@@ -162,6 +163,19 @@ function settingsOf(options: OpenOptions): Settings {
   checked<Limits>('limits', options.limits ?? {}, LIMITS)
   checked<AlarmDefaults>('defaults', options.defaults ?? {}, ALARM_DEFAULTS)
   for (const [name, value] of Object.entries({ ...options.limits, ...options.defaults })) count(name, value)
+  assertText('tenant', options.tenant ?? 'default', 512)
+  assertText('owner', options.owner ?? '', 512)
+  if (options.tenant === '') throw new WakefulError('invalid_request', 'tenant is empty: name one')
+  for (const name of ['onTrouble', 'random'] as const) {
+    if (options[name] !== undefined && typeof options[name] !== 'function') {
+      throw new WakefulError('invalid_request', `${name} must be a function`)
+    }
+  }
+  for (const part of ['now', 'monotonic', 'setTimer', 'turn'] as const) {
+    if (typeof (options.clock ?? systemClock)[part] !== 'function') {
+      throw new WakefulError('invalid_request', `clock has no ${part}(): see VirtualClock in wakeful/testing`)
+    }
+  }
   if (assertPool(options.pool ?? DEFAULT_POOL) === BUILT_IN_POOL) {
     throw new WakefulError(
       'invalid_request',

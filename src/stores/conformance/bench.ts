@@ -173,6 +173,7 @@ export class Bench {
       context,
       limit: options.limit ?? 100,
       held: options.held ?? NONE_HELD,
+      isLong: () => false,
       triage: (found) => {
         const facts = {
           graceMs: GRACE_MS,

@@ -106,9 +106,17 @@ export function insertTimer(desk: Desk, alarm: StoredAlarm, timer: NewTimer): vo
 
 function replaceAlarm(desk: Desk, before: StoredAlarm, after: Alarm): void {
   desk.session.run(sql.updateAlarm, ...alarmValues(after), before.seq)
+  if (before.idempotencyKey !== null && before.idempotencyKey !== after.idempotencyKey) {
+    desk.session.run(sql.keepIdempotencyKey, before.tenant, before.owner, before.idempotencyKey, before.seq)
+  }
   if (before.target.name === after.target.name && before.target.pool === after.target.pool) return
-  const shard = desk.shardOf(desk.session, after.target.pool)
-  desk.session.run(sql.retargetTimers, after.target.name, shard, after.tenant, after.owner, before.seq)
+  retarget(desk, { ...after, seq: before.seq })
+}
+
+/** Lets the alarm's timers follow its target. */
+export function retarget(desk: Desk, alarm: StoredAlarm): void {
+  const shard = desk.shardOf(desk.session, alarm.target.pool)
+  desk.session.run(sql.retargetTimers, alarm.target.name, shard, alarm.tenant, alarm.owner, alarm.seq)
 }
 
 /** Writes the alarm's summary, or replaces it. */

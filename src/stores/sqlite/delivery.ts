@@ -1,6 +1,8 @@
-import { type Alarm, type Delivery, settle, type Timer } from '../../alarm/index.ts'
+import { type Delivery, settle, type Timer, type Verdict } from '../../alarm/index.ts'
+import { errorText } from '../../error.ts'
 import type { Found, HeldTimers, Lease, Settled, Settlement, Taken, TakeRequest, Taking } from '../index.ts'
-import { apply, applyTaken, type Desk } from './apply.ts'
+import { apply, applyTaken, type Desk, retarget } from './apply.ts'
+import { isStoreTrouble } from './failure.ts'
 import { quarantine } from './quarantine.ts'
 import * as sql from './queries.ts'
 import {
@@ -14,6 +16,7 @@ import {
 } from './rows.ts'
 import type { Session } from './session.ts'
 import { alarmAt, type FlightRow, flightTimers, timersOf } from './snapshots.ts'
+import { Tallies } from './tallies.ts'
 
 /** Whether the lease is still its shard's. */
 export function isOwn(session: Session, lease: Pick<Lease, 'shard' | 'epoch'>): boolean {
@@ -29,8 +32,9 @@ export function take(desk: Desk, leases: readonly Lease[], request: TakeRequest)
     const room = request.limit - takings.length
     if (lost.includes(lease) || room <= 0) continue
     const due = dueIn(desk.session, lease, request, room)
-    more ||= due.length >= room
-    takings.push(...fly(desk, lease, triageAll(desk, due, request), request))
+    const { ready, cutShort } = triageAll(desk, due, request)
+    more ||= due.length >= room || cutShort
+    takings.push(...fly(desk, lease, ready, request))
   }
   // With more to take, the engine comes back at once: what is due after that need not be known yet.
   if (more) return { takings, lost, more, nextWakeAt: request.context.now }
@@ -91,34 +95,74 @@ interface Ready {
   readonly timer: Timer
 }
 
-function triageAll(desk: Desk, rows: readonly Values[], request: TakeRequest): Ready[] {
+/** Decides about each row. What cannot be decided or written is set aside, so that the rest go on. */
+function triageAll(desk: Desk, rows: readonly Values[], request: TakeRequest): Triaged {
   const ready: Ready[] = []
+  let looked = 0
   for (const row of rows) {
-    try {
-      if (row[ALARM_AT] === null) throw new CorruptRow('its alarm is gone')
-      const fired = triageOne(desk, { alarm: alarmOf(row, ALARM_AT), timer: timerOf(row) }, request)
-      if (fired !== null) ready.push(fired)
-    } catch (thrown) {
-      if (!(thrown instanceof CorruptRow)) throw thrown
-      quarantine(desk, row, thrown.message)
+    if (looked > 0 && request.isLong()) break
+    looked += 1
+    const decided = decide(desk, row, request)
+    if (decided === null) continue
+    const { alarm, timers, verdict } = decided
+    const { change } = verdict
+    if (change !== undefined) {
+      const written = apart(desk, row, (inner) => {
+        apply(inner, alarm, timers, change)
+        return true
+      })
+      if (written === null) continue
     }
+    if (verdict.kind === 'fire') ready.push({ alarm, timer: verdict.timer })
   }
   // Priority orders what is due together; the due index keeps leading with time.
-  return ready.sort((a, b) => b.alarm.priority - a.alarm.priority)
+  ready.sort((a, b) => b.alarm.priority - a.alarm.priority)
+  return { ready, cutShort: looked < rows.length }
 }
 
-function triageOne(desk: Desk, due: Ready, request: TakeRequest): Ready | null {
-  const { alarm, timer } = due
-  const found: Found = { alarm, timer, others: null, openCount: openCount(desk.session, alarm) }
-  let verdict = request.triage(found)
-  let timers: readonly Timer[] = [timer]
-  if (verdict.kind === 'look') {
-    timers = timersOf(desk.session, alarm)
-    verdict = request.triage({ ...found, others: timers })
+interface Triaged {
+  readonly ready: readonly Ready[]
+  readonly cutShort: boolean
+}
+
+/** Runs work about one row; when it fails, all it wrote is undone and the row is quarantined with the reason. */
+function apart<T>(desk: Desk, row: Values, work: (desk: Desk) => T): T | null {
+  const tallies = new Tallies()
+  try {
+    const answer = desk.session.undoable(() => work({ ...desk, tallies }))
+    desk.tallies.merge(tallies)
+    return answer
+  } catch (thrown) {
+    if (isStoreTrouble(thrown)) throw thrown
+    quarantine(desk, row, errorText(thrown))
+    return null
   }
-  if (verdict.kind === 'look') throw new CorruptRow('no decision could be made about it')
-  if (verdict.change !== undefined) apply(desk, alarm, timers, verdict.change)
-  return verdict.kind === 'fire' ? { alarm, timer: verdict.timer } : null
+}
+
+interface Decided {
+  readonly alarm: StoredAlarm
+  readonly timers: readonly Timer[]
+  readonly verdict: Exclude<Verdict, { kind: 'look' }>
+}
+
+/** Reads and decides, writing nothing but the quarantine of what cannot be read or decided. */
+function decide(desk: Desk, row: Values, request: TakeRequest): Decided | null {
+  try {
+    if (row[ALARM_AT] === null) throw new CorruptRow('its alarm is gone')
+    const alarm = alarmOf(row, ALARM_AT)
+    const timer = timerOf(row)
+    const found: Found = { alarm, timer, others: null, openCount: openCount(desk.session, alarm) }
+    const verdict = request.triage(found)
+    if (verdict.kind !== 'look') return { alarm, timers: [timer], verdict }
+    const timers = timersOf(desk.session, alarm)
+    const again = request.triage({ ...found, others: timers })
+    if (again.kind === 'look') throw new CorruptRow('no decision could be made about it')
+    return { alarm, timers, verdict: again }
+  } catch (thrown) {
+    if (isStoreTrouble(thrown)) throw thrown
+    quarantine(desk, row, errorText(thrown))
+    return null
+  }
 }
 
 /** Only recurring alarms can have earlier occurrences open. */
@@ -155,37 +199,45 @@ export function settleAll(
   settlements: readonly Settlement[],
   landed: readonly { id: number }[],
 ): Settled {
-  const verdicts = new Map<Lease, boolean>()
-  const lost: Lease[] = []
-  let stale = 0
-  for (const settlement of settlements) {
-    const { lease } = settlement
-    let own = verdicts.get(lease)
-    if (own === undefined) {
-      own = isOwn(desk.session, lease)
-      verdicts.set(lease, own)
-      if (!own) lost.push(lease)
-    }
-    if (own && !settleOne(desk, settlement.alarm, settlement.timer, settlement.delivery)) stale += 1
-  }
+  const leases = new Set(settlements.map(({ lease }) => lease))
+  const lost = [...leases].filter((lease) => !isOwn(desk.session, lease))
+  const own = settlements.filter(({ lease }) => !lost.includes(lease))
+  const stale = settleTogether(desk, own) ?? settleApart(desk, own)
   for (const flight of landed) desk.session.run(sql.removeFlight, flight.id)
   return { lost, stale }
 }
 
-/** Answers whether the timer was still the one that was delivered. */
-function settleOne(desk: Desk, alarm: Alarm, timer: Timer, delivery: Delivery): boolean {
-  const stored = alarm as StoredAlarm
-  const change = settle({ alarm, timer, others: null }, delivery, desk.context)
-  if (change !== null && applyTaken(desk, stored, timer, change)) return true
+/** All at once, which is fast; null, with everything undone, where one of them cannot be written. */
+function settleTogether(desk: Desk, settlements: readonly Settlement[]): number | null {
+  const tallies = new Tallies()
   try {
-    return settleLooking(desk, timer, delivery)
+    const stale = desk.session.undoable(() => {
+      return settlements.filter((settlement) => !settleOne({ ...desk, tallies }, settlement)).length
+    })
+    desk.tallies.merge(tallies)
+    return stale
   } catch (thrown) {
-    // One that became unreadable during its delivery is set aside: it must not hold up the settles beside it.
-    if (!(thrown instanceof CorruptRow)) throw thrown
-    const row = desk.session.value(sql.timerById, timer.id)
-    if (row !== undefined) quarantine(desk, row, thrown.message)
-    return true
+    if (isStoreTrouble(thrown)) throw thrown
+    return null
   }
+}
+
+/** One by one, so that the one which cannot be written is set aside and holds nobody up. */
+function settleApart(desk: Desk, settlements: readonly Settlement[]): number {
+  let stale = 0
+  for (const settlement of settlements) {
+    const row = desk.session.value(sql.timerById, settlement.timer.id)
+    const wasCurrent = row === undefined ? false : apart(desk, row, (inner) => settleOne(inner, settlement))
+    if (wasCurrent === false) stale += 1
+  }
+  return stale
+}
+
+/** Answers whether the timer was still the one that was delivered. */
+function settleOne(desk: Desk, { alarm, timer, delivery }: Settlement): boolean {
+  const change = settle({ alarm, timer, others: null }, delivery, desk.context)
+  if (change !== null && applyTaken(desk, alarm as StoredAlarm, timer, change)) return true
+  return settleLooking(desk, timer, delivery)
 }
 
 /** The slow way: something changed during the delivery, or the decision needs the alarm's other timers. */
@@ -196,7 +248,10 @@ function settleLooking(desk: Desk, taken: Timer, delivery: Delivery): boolean {
   if (alarm === undefined) return false
   const others = timersOf(desk.session, alarm)
   const change = settle({ alarm, timer: timerOf(row), others }, delivery, desk.context)
-  if (change !== null) apply(desk, alarm, others, change)
+  if (change === null) return true
+  apply(desk, alarm, others, change)
+  // Its target may have changed during the delivery: what is left of it follows now.
+  retarget(desk, alarm)
   return true
 }
 
@@ -209,12 +264,7 @@ export function recoverFlights(desk: Desk, shard: number): number {
       const row = desk.session.value(sql.timerById, id)
       if (row === undefined || row[VERSION] !== version) continue
       recovered += 1
-      try {
-        settleLooking(desk, timerOf(row), { kind: 'lost' })
-      } catch (thrown) {
-        if (!(thrown instanceof CorruptRow)) throw thrown
-        quarantine(desk, row, thrown.message)
-      }
+      apart(desk, row, (inner) => settleLooking(inner, timerOf(row), { kind: 'lost' }))
     }
     desk.session.run(sql.removeFlight, flight.id)
   }

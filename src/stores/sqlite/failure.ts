@@ -1,9 +1,11 @@
 import { errorText, WakefulError } from '../../error.ts'
+import { CorruptRow } from './rows.ts'
 
 /** SQLite's primary result codes that users meet. */
 const CODES = {
   busy: 5,
   locked: 6,
+  nomem: 7,
   readonly: 8,
   io: 10,
   corrupt: 11,
@@ -25,8 +27,28 @@ export function isBusy(thrown: unknown): boolean {
   return code === CODES.busy || code === CODES.locked
 }
 
+/** Whether the error is the store's own trouble (busy, full, damaged), not that of one row. */
+export function isStoreTrouble(thrown: unknown): boolean {
+  const code = sqliteCode(thrown)
+  return code !== null && STORE_TROUBLE.has(code)
+}
+
+const STORE_TROUBLE: ReadonlySet<number> = new Set([
+  CODES.busy,
+  CODES.locked,
+  CODES.nomem,
+  CODES.readonly,
+  CODES.io,
+  CODES.corrupt,
+  CODES.full,
+  CODES.cantOpen,
+  CODES.notADb,
+])
+
 /** The error a user gets for one of SQLite's: what was wrong, and what would help. */
 export function storeFailure(thrown: unknown, path: string): unknown {
+  if (thrown instanceof CorruptRow)
+    return new WakefulError('internal', `${path}: a row is damaged: ${thrown.message}`, { cause: thrown })
   const code = sqliteCode(thrown)
   if (code === null) return thrown
   const text = errorText(thrown)

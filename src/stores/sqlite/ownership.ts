@@ -42,6 +42,7 @@ export interface OwnershipPorts {
 /** Which shards this process owns, and how it comes to own more (promise: fenced). */
 export class Ownership {
   readonly #ports: OwnershipPorts
+  #owning: Promise<unknown> = Promise.resolve()
   readonly #claims = new Map<string, Claim>()
   readonly #locks = new Map<string, SideLock>()
   readonly #sightings = new Map<string, Sighting>()
@@ -51,7 +52,14 @@ export class Ownership {
   }
 
   /** Renews what is held and claims what is free: the heartbeat. Writes nothing where nothing changes hands. */
-  async own(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
+  own(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
+    // One after the other: two claims of this process would take the lock from each other.
+    const owning = this.#owning.then(() => this.#ownAll(owner, pools, context))
+    this.#owning = owning.catch(() => {})
+    return owning
+  }
+
+  async #ownAll(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
     const leases: Lease[] = []
     for (const pool of pools) {
       const lease = (await this.#renew(pool)) ?? (await this.#claim(owner, pool, context))

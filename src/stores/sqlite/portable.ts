@@ -1,4 +1,5 @@
 import type { Alarm, Outcome, Timer } from '../../alarm/index.ts'
+import { errorText, WakefulError } from '../../error.ts'
 import { formatInstant } from '../../time/index.ts'
 import {
   PORTABLE_VERSION,
@@ -9,6 +10,7 @@ import {
 } from '../index.ts'
 import { type Desk, insertAlarm, insertTimer, putOutcome } from './apply.ts'
 import { type EventRow, eventOf } from './events.ts'
+import { isStoreTrouble } from './failure.ts'
 import * as sql from './queries.ts'
 import type { StoredAlarm } from './rows.ts'
 import type { Session } from './session.ts'
@@ -31,17 +33,33 @@ export function* exportLines(session: Session, now: number): Generator<PortableL
   const alarms = session.get<{ n: number }>(EXPORT_QUERIES.countAlarms)!.n
   const events = session.get<{ n: number }>(EXPORT_QUERIES.countEvents)!.n
   yield { wakeful: 'export', version: PORTABLE_VERSION, exportedAt: formatInstant(now), alarms, events }
+  const written = { alarms: 0, events: 0 }
   for (const { seq } of pages<{ seq: number }>(session, EXPORT_QUERIES.alarms)) {
-    const stored = alarmAt(session, seq)
-    if (stored === undefined) continue
-    const { timers, outcome } = snapshotOf(session, stored)
-    yield { alarm: withoutSeq(stored), timers, outcome }
+    const line = alarmLine(session, seq)
+    if ('alarm' in line) written.alarms += 1
+    yield line
   }
   for (const row of pages<EventRow>(session, EXPORT_QUERIES.events)) {
     const { seq, ...event } = eventOf(row)
+    written.events += 1
     yield { event }
   }
-  yield { end: true, alarms, events }
+  yield { end: true, ...written }
+}
+
+/** The alarm of a row, or what is wrong with it: one damaged row must not keep the others from being saved. */
+function alarmLine(
+  session: Session,
+  seq: number,
+): PortableAlarm | Extract<PortableLine, { damaged: unknown }> {
+  try {
+    const stored = alarmAt(session, seq)!
+    const { timers, outcome } = snapshotOf(session, stored)
+    return { alarm: withoutSeq(stored), timers, outcome }
+  } catch (thrown) {
+    if (isStoreTrouble(thrown)) throw thrown
+    return { damaged: { row: seq, reason: errorText(thrown) } }
+  }
 }
 
 function* pages<R extends { seq: number }>(session: Session, query: string): Generator<R> {
@@ -62,11 +80,26 @@ function withoutSeq({ seq, ...alarm }: StoredAlarm): Alarm {
 export function importAlarm(desk: Desk, line: PortableAlarm): boolean {
   const { alarm, timers, outcome } = line
   if (alarmNamed(desk.session, alarm, { id: alarm.id }) !== undefined) return false
+  refuseTaken(desk.session, alarm)
   const stored = insertAlarm(desk, alarm, null)
   for (const timer of timers) insertTimer(desk, stored, imported(timer))
   if (outcome !== null) putOutcome(desk.session, stored, outcome satisfies Outcome)
   desk.tallies.add(alarm, portableTally(line))
   return true
+}
+
+/** A key names one alarm: importing another under it would replace what is here. */
+function refuseTaken(session: Session, { id, key, idempotencyKey, ...scope }: Alarm): void {
+  const taken = (what: string, value: string, by: { id: string } | undefined) => {
+    if (by === undefined) return
+    throw new WakefulError(
+      'conflict',
+      `alarm ${id} has the ${what} ${JSON.stringify(value)}, which is alarm ${by.id} here: cancel or rename one of them`,
+    )
+  }
+  if (key !== null) taken('key', key, alarmNamed(session, scope, { key }))
+  if (idempotencyKey !== null)
+    taken('idempotency key', idempotencyKey, alarmNamed(session, scope, { idempotencyKey }))
 }
 
 /** What was in flight when it was exported is due here. */
@@ -78,7 +111,12 @@ function imported(timer: Timer): Timer {
 export function importEvent(desk: Desk, { event }: PortableEvent): boolean {
   const { session } = desk
   const alarm = event.alarmId === null ? null : alarmNamed(session, event, { id: event.alarmId })
-  if (alarm === undefined) return false
+  if (alarm === undefined) {
+    throw new WakefulError(
+      'invalid_request',
+      `event ${event.id} is of alarm ${event.alarmId}, which is neither in the export before it nor here`,
+    )
+  }
   const known =
     alarm === null
       ? session.get(sql.ownEventById, event.id)

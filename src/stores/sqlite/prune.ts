@@ -52,5 +52,6 @@ export function prune(session: Session, endedBefore: number, limit: number): num
 function pruneAlarm(session: Session, seq: number): void {
   session.run('DELETE FROM wakeful_events WHERE alarm = ?', seq)
   session.run('DELETE FROM wakeful_outcomes WHERE alarm = ?', seq)
+  session.run('DELETE FROM wakeful_idempotency_keys WHERE alarm = ?', seq)
   session.run('DELETE FROM wakeful_alarms WHERE seq = ?', seq)
 }

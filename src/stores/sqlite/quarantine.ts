@@ -8,7 +8,10 @@ export function quarantine(desk: Desk, row: Values, reason: string): void {
   const of = (column: (typeof TIMER_COLUMNS)[number]) => row[TIMER_COLUMNS.indexOf(column)] as number
   const seq = of('alarm')
   session.run(sql.removeTimer, of('id'))
-  const alarm = session.get<{ tenant: string; owner: string; target: string }>(sql.alarmScope, seq)
+  const alarm = session.get<{ tenant: string; owner: string; target: string; kind: string }>(
+    sql.alarmScope,
+    seq,
+  )
   if (alarm === undefined) return
   const { tenant, owner, target } = alarm
   session.run(sql.removeTimersOfAlarm, tenant, owner, seq)
@@ -47,5 +50,7 @@ export function quarantine(desk: Desk, row: Values, reason: string): void {
     context.now,
     data,
   )
-  desk.tallies.add({ tenant, owner }, { from: 'pending', to: 'failed', durationMs: null })
+  const isAwaiting = alarm.kind === 'once' && row[TIMER_COLUMNS.indexOf('kind')] === 'report'
+  const from = isAwaiting ? 'fired' : 'pending'
+  desk.tallies.add({ tenant, owner }, { from, to: 'failed', durationMs: null })
 }

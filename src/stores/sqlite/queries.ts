@@ -14,10 +14,16 @@ export const updateAlarm = `UPDATE wakeful_alarms SET (${ALARM})
   = (${ALARM_MARKS}) WHERE seq = ?`
 
 export const alarmBySeq = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE seq = ?`
-export const alarmScope = 'SELECT tenant, owner, target FROM wakeful_alarms WHERE seq = ?'
+export const alarmScope = 'SELECT tenant, owner, target, kind FROM wakeful_alarms WHERE seq = ?'
 export const alarmById = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE id = ? AND tenant = ? AND owner = ?`
 export const alarmByKey = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND key = ?`
 export const alarmByIdempotencyKey = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND idempotency_key = ?`
+
+/** An idempotency key is remembered as long as its alarm, also when an upsert brought another. */
+export const keepIdempotencyKey = `INSERT INTO wakeful_idempotency_keys (tenant, owner, idempotency_key, alarm)
+  VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`
+export const keptIdempotencyKey = `SELECT alarm FROM wakeful_idempotency_keys
+  WHERE tenant = ? AND owner = ? AND idempotency_key = ?`
 
 export const insertTimer = `INSERT INTO wakeful_timers (alarm, tenant, owner, target, shard, kind, wake_at, scheduled_for,
   tick, generation, attempt, started_at, waiting, delivered, version, edited)
@@ -33,8 +39,9 @@ export const removeTimer = 'DELETE FROM wakeful_timers WHERE id = ?'
 export const removeTimersOfAlarm = 'DELETE FROM wakeful_timers WHERE tenant = ? AND owner = ? AND alarm = ?'
 export const removeTakenTimer = 'DELETE FROM wakeful_timers WHERE id = ? AND version = ? AND edited = 0'
 export const markTimerEdited = 'UPDATE wakeful_timers SET edited = 1 WHERE id = ?'
-export const retargetTimers =
-  'UPDATE wakeful_timers SET target = ?, shard = ? WHERE tenant = ? AND owner = ? AND alarm = ?'
+/** What is in flight stays with the shard that delivers it, and follows when it settles. */
+export const retargetTimers = `UPDATE wakeful_timers SET target = ?, shard = ?
+  WHERE tenant = ? AND owner = ? AND alarm = ? AND edited = 0`
 export const reportTimer = 'UPDATE wakeful_timers SET report = ? WHERE id = ?'
 export const timerById = `SELECT ${TIMER} FROM wakeful_timers WHERE id = ?`
 export const timersOfAlarm = `SELECT ${TIMER} FROM wakeful_timers WHERE tenant = ? AND owner = ? AND alarm = ? ORDER BY id`

@@ -69,18 +69,31 @@ export function alarmOf(values: Values, at = 0): StoredAlarm {
     completionTimeoutMs: number(26),
     overlap: text(27) as Alarm['overlap'],
     priority: number(28),
-    onFailure: textOrNull(29) === null ? null : json<Target>('on_failure', text(29)),
+    onFailure: textOrNull(29) === null ? null : onFailureOf(text(29)),
     createdBy: textOrNull(30),
     createdVia: text(31),
     createdAt: number(32),
     updatedAt: number(33),
     pausedAt: numberOrNull(34),
     cancelledAt: numberOrNull(35),
-    notes: textOrNull(36) === null ? NO_NOTES : json<string[]>('notes', text(36)),
+    notes: textOrNull(36) === null ? NO_NOTES : notesOf(text(36)),
   }
 }
 
 const NO_NOTES: readonly string[] = []
+
+function notesOf(text: string): string[] {
+  const notes = json('notes', text)
+  if (Array.isArray(notes) && notes.every((note) => typeof note === 'string')) return notes
+  throw new CorruptRow(`its notes are none: ${text.slice(0, 200)}`)
+}
+
+function onFailureOf(text: string): Target {
+  const target = json<Partial<Target> | null>('on_failure', text)
+  const { kind, name, pool } = target ?? {}
+  if ([kind, name, pool].every((part) => typeof part === 'string')) return target as Target
+  throw new CorruptRow(`its on_failure is no target: ${text.slice(0, 200)}`)
+}
 
 /** A once alarm's rule needs no JSON: its instant and zone are columns. */
 function ruleOf(kind: string, timezone: string, fireAt: number | null, rule: string | null): Rule {

@@ -37,6 +37,10 @@ CREATE TABLE wakeful_alarms (
   cancelled_at INTEGER,
   notes TEXT,
   CHECK ((kind = 'once') = (fire_at IS NOT NULL)),
+  -- Beyond these no instant is one, and reading it would fail for the whole batch.
+  CHECK (fire_at BETWEEN 0 AND 253402300799999),
+  CHECK (created_at BETWEEN 0 AND 253402300799999),
+  CHECK (updated_at BETWEEN 0 AND 253402300799999),
   CHECK ((kind = 'once') OR (rule IS NOT NULL))
 ) STRICT;
 
@@ -62,6 +66,14 @@ CREATE TABLE wakeful_flights (
   taken_at INTEGER NOT NULL,
   timers TEXT NOT NULL
 ) STRICT;
+
+CREATE TABLE wakeful_idempotency_keys (
+  tenant TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  idempotency_key TEXT NOT NULL,
+  alarm INTEGER NOT NULL,
+  PRIMARY KEY (tenant, owner, idempotency_key)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE wakeful_meta (
   name TEXT PRIMARY KEY,
@@ -165,6 +177,8 @@ CREATE INDEX wakeful_events_alarm ON wakeful_events (alarm) WHERE alarm IS NOT N
 CREATE UNIQUE INDEX wakeful_events_own ON wakeful_events (id) WHERE alarm IS NULL;
 
 CREATE INDEX wakeful_events_owner ON wakeful_events (tenant, owner);
+
+CREATE INDEX wakeful_idempotency_keys_alarm ON wakeful_idempotency_keys (alarm);
 
 CREATE INDEX wakeful_outcomes_status ON wakeful_outcomes (tenant, owner, status) WHERE status IS NOT NULL;
 

@@ -15,14 +15,14 @@ export class Session {
 
   /** Runs work that leaves nothing behind when it fails, inside a transaction that somebody else ends. */
   undoable<T>(work: (session: Session) => T): T {
-    this.db.exec('SAVEPOINT wakeful')
+    this.run('SAVEPOINT wakeful')
     try {
       return work(this)
     } catch (thrown) {
-      if (this.db.isTransaction) this.db.exec('ROLLBACK TO wakeful')
+      if (this.db.isTransaction) this.run('ROLLBACK TO wakeful')
       throw thrown
     } finally {
-      if (this.db.isTransaction) this.db.exec('RELEASE wakeful')
+      if (this.db.isTransaction) this.run('RELEASE wakeful')
     }
   }
 

@@ -20,8 +20,22 @@ export function alarmNamed(session: Session, scope: Scope, name: AlarmName): Sto
   let row: Values | undefined
   if ('id' in name) row = session.value(sql.alarmById, name.id, tenant, owner)
   else if ('key' in name) row = session.value(sql.alarmByKey, tenant, owner, name.key)
-  else row = session.value(sql.alarmByIdempotencyKey, tenant, owner, name.idempotencyKey)
+  else
+    row =
+      session.value(sql.alarmByIdempotencyKey, tenant, owner, name.idempotencyKey) ??
+      replaced(session, scope, name)
   return row && alarmOf(row)
+}
+
+/** The alarm whose idempotency key this was before an upsert brought another. */
+function replaced(session: Session, scope: Scope, name: { idempotencyKey: string }): Values | undefined {
+  const kept = session.get<{ alarm: number }>(
+    sql.keptIdempotencyKey,
+    scope.tenant,
+    scope.owner,
+    name.idempotencyKey,
+  )
+  return kept && session.value(sql.alarmBySeq, kept.alarm)
 }
 
 /** Reads an alarm by its row. */

@@ -38,7 +38,6 @@ import { Ownership, type ShardRow } from './ownership.ts'
 import { exportLines, importAlarm, importEvent } from './portable.ts'
 import { prune } from './prune.ts'
 import * as sql from './queries.ts'
-import { CorruptRow } from './rows.ts'
 import { Session } from './session.ts'
 import { setAll } from './sets.ts'
 import { readShards } from './shards.ts'
@@ -168,7 +167,8 @@ export class SqliteStore implements Store {
       } catch (thrown) {
         throw storeFailure(thrown, this.#path)
       } finally {
-        if (session.db.isTransaction) {
+        if (!session.db.isOpen) this.#txSession = null
+        else if (session.db.isTransaction) {
           session.db.exec('ROLLBACK')
           // A handler that was given up may still hold the handle: it must not write into the next one's transaction.
           if (session === this.#txSession) {
@@ -223,6 +223,7 @@ export class SqliteStore implements Store {
   }
 
   watch(listener: () => void): () => void {
+    if (this.#closed) throw new WakefulError('store_unavailable', `${this.#path} is closed`)
     return this.#path === ':memory:' ? () => {} : this.#watch.add(listener)
   }
 
@@ -270,7 +271,7 @@ export class SqliteStore implements Store {
     this.#watch.close()
     await this.#queue.close()
     this.#ownership.release()
-    this.#txSession?.db.close()
+    if (this.#txSession?.db.isOpen) this.#txSession.db.close()
     this.#session.db.close()
   }
 
@@ -298,8 +299,6 @@ export class SqliteStore implements Store {
     try {
       return work(this.#session)
     } catch (thrown) {
-      if (thrown instanceof CorruptRow)
-        throw new WakefulError('internal', `${this.#path}: a row is damaged: ${thrown.message}`)
       throw storeFailure(thrown, this.#path)
     }
   }
@@ -333,6 +332,7 @@ export class SqliteStore implements Store {
         'tx must be a node:sqlite DatabaseSync with an open transaction on the same file',
       )
     }
+    if (!tx.isOpen) throw new WakefulError('invalid_request', 'tx is closed: open it and begin a transaction')
     if (!tx.isTransaction)
       throw new WakefulError(
         'invalid_request',

@@ -38,6 +38,14 @@ export class Tallies {
     }
   }
 
+  /** Takes over what was gathered apart, for work that may yet be undone. */
+  merge(other: Tallies): void {
+    for (const { scope, sums } of other.#sums.values()) {
+      const own = this.#of(scope)
+      for (const column of COLUMNS) own[column] += sums[column]
+    }
+  }
+
   write(session: Session): void {
     for (const { scope, sums } of this.#sums.values()) {
       session.run(sql.addTally, scope.tenant, scope.owner, ...COLUMNS.map((column) => sums[column]))

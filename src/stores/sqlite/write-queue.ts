@@ -79,8 +79,12 @@ export class WriteQueue {
 
   /** Lets what is queued be written, then refuses more. */
   async close(): Promise<void> {
-    while (this.#jobs.length > 0 || this.#exclusive !== null) await this.run(() => {}).catch(() => {})
+    if (this.#inExclusive.getStore()?.isOpen === true) throw new WakefulError('invalid_request', INSIDE)
+    // Exclusive work that is still under way was given up by the drain: it is not waited for.
+    if (this.#exclusive === null) await this.run(() => {}).catch(() => {})
     this.#closed = true
+    const closed = new WakefulError('store_unavailable', `${this.#path} is closed`)
+    for (const job of this.#jobs.splice(0)) job.reject(closed)
   }
 
   // After everything else of this turn, so that its callers share the commit; a lone caller waits for no one.

@@ -42,6 +42,10 @@ CREATE TABLE wakeful_alarms (
   cancelled_at INTEGER,
   notes TEXT,
   CHECK ((kind = 'once') = (fire_at IS NOT NULL)),
+  -- Beyond these no instant is one, and reading it would fail for the whole batch.
+  CHECK (fire_at BETWEEN 0 AND 253402300799999),
+  CHECK (created_at BETWEEN 0 AND 253402300799999),
+  CHECK (updated_at BETWEEN 0 AND 253402300799999),
   CHECK ((kind = 'once') OR (rule IS NOT NULL))
 ) STRICT;
 
@@ -53,6 +57,17 @@ CREATE INDEX wakeful_alarms_correlation ON wakeful_alarms (tenant, owner, correl
 CREATE INDEX wakeful_alarms_conversation ON wakeful_alarms (tenant, owner, conversation_id) WHERE conversation_id <> '';
 CREATE INDEX wakeful_alarms_label ON wakeful_alarms (tenant, owner, label) WHERE label <> '';
 CREATE INDEX wakeful_alarms_paused ON wakeful_alarms (tenant, owner) WHERE paused_at IS NOT NULL;
+
+-- Idempotency keys that an upsert by key has replaced: remembered as long as their alarm is.
+CREATE TABLE wakeful_idempotency_keys (
+  tenant TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  idempotency_key TEXT NOT NULL,
+  alarm INTEGER NOT NULL,
+  PRIMARY KEY (tenant, owner, idempotency_key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX wakeful_idempotency_keys_alarm ON wakeful_idempotency_keys (alarm);
 
 -- Ids are never used twice: a flight names a timer by id and version, and may outlive it.
 CREATE TABLE wakeful_timers (
