@@ -79,7 +79,8 @@ export class Engine {
     return this.#inTurn(async () => {
       if (this.#running !== null) return
       await this.#beat()
-      this.#running = this.#loop()
+      // The drain belongs to the loop: a stop may be asked for from inside a handler, whose calls are held back.
+      this.#running = this.#loop().then(() => this.#drain())
     })
   }
 
@@ -111,7 +112,6 @@ export class Engine {
         if (this.#running === null) return
         await this.#running
         this.#running = null
-        await this.#drain()
         await this.#release()
       } finally {
         this.#stopping = false
