@@ -1,5 +1,5 @@
 import { WakefulError } from '../error.ts'
-import { formatInstant, scheduleOf } from '../time/index.ts'
+import { formatInstant, scheduleOf, wakeTime } from '../time/index.ts'
 import { type Alarm, recurs } from './alarm.ts'
 import type { Change, Context, Snapshot, TimerMove } from './change.ts'
 import { type LifecycleEvent, type State, transition } from './lifecycle.ts'
@@ -75,7 +75,7 @@ export function resume(snapshot: Snapshot, context: Context): Change {
     if (!recurs(alarm) || timer.scheduledFor > context.now) {
       // What its pause made late was not missed; from here on it can be.
       const waiting = timer.scheduledFor > context.now ? null : timer.waiting
-      moves.push({ id: timer.id, wakeAt: timer.scheduledFor, waiting })
+      moves.push({ id: timer.id, wakeAt: wakeTime(alarm.rule, alarm.id, timer.scheduledFor), waiting })
       continue
     }
     const run = missedAfter(alarm, timer, context.now, PAUSED_TICKS_MAX)

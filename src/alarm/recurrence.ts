@@ -1,4 +1,4 @@
-import { countBetween, scheduleOf } from '../time/index.ts'
+import { countBetween, type Rule, scheduleOf, wakeTime } from '../time/index.ts'
 import type { Alarm } from './alarm.ts'
 import type { TimerMove } from './change.ts'
 import type { NewTimer, Timer } from './timer.ts'
@@ -16,7 +16,7 @@ export function occurrenceAt(alarm: Alarm, at: number, tick: number): NewTimer {
   const paused = alarm.pausedAt !== null
   return {
     kind: 'due',
-    wakeAt: paused ? null : at,
+    wakeAt: paused ? null : wakeTime(alarm.rule, alarm.id, at),
     scheduledFor: at,
     tick,
     generation: alarm.generation,
@@ -29,7 +29,11 @@ export function occurrenceAt(alarm: Alarm, at: number, tick: number): NewTimer {
 
 /** Whether the rule ends some day, so that the alarm can run out of occurrences. */
 export function mayRunOut(alarm: Alarm): boolean {
-  return alarm.rule.kind !== 'once' && (alarm.rule.end !== undefined || alarm.rule.count !== undefined)
+  const { rule } = alarm
+  // An RRULE may say its own COUNT or UNTIL.
+  return (
+    rule.kind === 'rrule' || (rule.kind !== 'once' && (rule.end !== undefined || rule.count !== undefined))
+  )
 }
 
 /** Lets go of an occurrence that waited for an earlier one to end (overlap: queue). */
@@ -53,15 +57,18 @@ export function missedAfter(alarm: Alarm, timer: NewTimer, until: number, limit:
   const run = countBetween(rule, scheduledFor, until, limit)
   const left = rule.kind === 'once' || rule.count === undefined ? Infinity : rule.count - tick
   if (run.count <= left && (run.exact || left > limit)) return run
-  // The rule's own count may end before the newest instant does: walk to its last.
-  const schedule = scheduleOf(rule)
-  let last: number | null = null
-  let count = 0
-  while (count < left) {
-    const at = schedule.next(last ?? scheduledFor)
-    if (at === null || at > until) break
-    last = at
-    count += 1
+  // The rule's own count ends before the newest instant does.
+  return { count: left, last: left === 0 ? null : nthAfter(rule, scheduledFor, left, until), exact: true }
+}
+
+/** The n-th instant after another, of a rule that has so many up to `until`: found by halving, not by walking. */
+export function nthAfter(rule: Rule, after: number, n: number, until: number): number {
+  let [low, high] = [after, until]
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    const { count, exact } = countBetween(rule, after, middle, n)
+    if (count >= n || !exact) high = middle
+    else low = middle
   }
-  return { count, last, exact: true }
+  return high
 }

@@ -1,3 +1,4 @@
+import { wakeTime } from '../time/index.ts'
 import type { Alarm } from './alarm.ts'
 
 /**
@@ -63,7 +64,7 @@ export function occurrenceId(alarm: Pick<Alarm, 'id'>, timer: NewTimer): string 
 export function firstTimer(alarm: Alarm, first: number): NewTimer {
   return {
     kind: 'due',
-    wakeAt: first,
+    wakeAt: wakeTime(alarm.rule, alarm.id, first),
     scheduledFor: first,
     tick: 1,
     generation: alarm.generation,

@@ -1,9 +1,9 @@
-import { countBetween } from '../time/index.ts'
+import { countBetween, wakeTime } from '../time/index.ts'
 import { recurs } from './alarm.ts'
 import type { Change, Context, TimerMove } from './change.ts'
 import { NO_OUTCOME, TIMED_OUT } from './outcome.ts'
 import { occurrenceRecord, skippedRecord } from './record.ts'
-import { following, type MissedRun, missedAfter, occurrenceAt } from './recurrence.ts'
+import { following, type MissedRun, missedAfter, nthAfter, occurrenceAt } from './recurrence.ts'
 import { close, type Held, settle } from './settle.ts'
 import type { NewTimer, Timer } from './timer.ts'
 
@@ -99,15 +99,36 @@ function reportOverdue(held: Held, context: Context): Change | null {
 function misfire(held: Held, facts: Triage, context: Context): Verdict | null {
   const { alarm, timer } = held
   const policy = alarm.rule.misfire ?? 'once'
-  const late = context.now - timer.scheduledFor > facts.graceMs
+  const late = context.now - wakeTime(alarm.rule, alarm.id, timer.scheduledFor) > facts.graceMs
   // What waited for a reason of its own (a pause, a handler, an earlier occurrence) was not missed.
   if (!late || timer.waiting !== null) return null
   if (!recurs(alarm)) return policy === 'skip' ? orLook(missedOnce(held, context)) : null
   const run = missedAfter(alarm, timer, context.now, MISSED_TICKS_MAX)
   if (policy === 'once') return run.count === 0 ? null : fireNewest(held, run, context)
+  if (policy !== 'skip') return catchUp(held, run, policy.all, context)
   return orLook(
     skipRun(held, { to: run.last ?? timer.scheduledFor, count: run.count + 1, exact: run.exact }, context),
   )
+}
+
+/** All that was missed fires, one after the other: what is too old, or too many, is skipped first. */
+function catchUp(
+  held: Held,
+  run: MissedRun,
+  bound: { max: number; withinMs: number },
+  context: Context,
+): Verdict | null {
+  const { alarm, timer } = held
+  const { rule } = alarm
+  const from = timer.scheduledFor
+  const tooOld = countBetween(rule, from - 1, context.now - bound.withinMs - 1, MISSED_TICKS_MAX)
+  const dropped = Math.max(tooOld.count, run.count + 1 - bound.max)
+  if (dropped <= 0) return null
+  const to =
+    dropped === tooOld.count && tooOld.last !== null
+      ? tooOld.last
+      : nthAfter(rule, from - 1, dropped, context.now)
+  return orLook(skipRun(held, { to, count: dropped, exact: run.exact && tooOld.exact }, context))
 }
 
 function fireNewest(held: Held, run: MissedRun, context: Context): Verdict {

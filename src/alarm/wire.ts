@@ -35,6 +35,7 @@ function wireFields(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>): R
     last_error: text(view.lastError),
     created_at: instant(view.createdAt),
     last_fired_at: instant(view.lastFiredAt),
+    rrule: rule.kind === 'rrule' ? rule.rrule : undefined,
     every: rule.kind === 'every' ? rule.every : undefined,
     fire_at: instant(view.fireAt),
     key: view.key ?? undefined,

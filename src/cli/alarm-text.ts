@@ -142,7 +142,8 @@ function shown(text: string | null): string {
 
 function ruleOf({ rule }: AlarmView): string {
   if (rule.kind === 'once') return ''
-  return rule.kind === 'cron' ? oneLine(rule.cron) : `every ${oneLine(rule.every)}`
+  if (rule.kind === 'cron') return oneLine(rule.cron)
+  return rule.kind === 'rrule' ? oneLine(rule.rrule) : `every ${oneLine(rule.every)}`
 }
 
 function by(alarm: AlarmView): string {

@@ -12,10 +12,12 @@ function refusal(when: When): string {
 }
 
 it('says by which flag, where the library says by which field', () => {
-  expect(refusal('every weekday at 9am')).toMatch(/: give --cron '0 9 \* \* 1-5' or --every '1d'$/)
-  expect(refusal({ at: 'tomorrow', count: 3 })).toBe('--count belongs to --cron and --every: WHEN fires once')
+  expect(refusal({ at: 'every 15 minutes on the 3rd' })).toMatch(/give --cron for that/)
+  expect(refusal({ at: 'tomorrow', count: 3 })).toBe(
+    '--count belongs to recurring rules: this WHEN fires once',
+  )
   expect(refusal({ delay: '5m', start: 'tomorrow' })).toBe(
-    '--start belongs to --cron and --every: --delay fires once',
+    '--start belongs to recurring rules: this --delay fires once',
   )
   expect(inFlags('give { unix: seconds } or a Date')).toBe('give --unix seconds or a Date')
 })

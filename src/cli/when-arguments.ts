@@ -12,7 +12,13 @@ export interface WhenFlags {
   readonly start?: string
   readonly end?: string
   readonly count?: number
-  readonly misfire?: 'once' | 'skip'
+  readonly rrule?: string
+  readonly jitter?: string
+  readonly misfire?: 'once' | 'skip' | 'all'
+  readonly misfireMax?: number
+  readonly misfireWithin?: string
+  readonly dstGap?: 'shift' | 'skip'
+  readonly dstOverlap?: 'first' | 'last' | 'both'
 }
 
 /** Adds the options that say when. */
@@ -20,13 +26,30 @@ export function addWhenOptions(command: Command): Command {
   return command
     .option('--cron <expression>', 'recurring: 5 or 6 fields, @daily, @every 5m')
     .option('--every <duration>', 'recurring: every 90s, 5m, 1h30m, PT1H')
+    .option('--rrule <rule>', 'recurring: RFC 5545, such as FREQ=WEEKLY;BYDAY=MO')
     .option('--unix <seconds>', 'once: seconds since 1970')
     .option('--delay <duration>', 'once: so long from now')
     .option('--start <time>', 'recurring: no instant before')
     .option('--end <time>', 'recurring: no instant after')
     .option('--count <n>', 'recurring: how often in all', wholeNumber(1))
     .addOption(
-      new Option('--misfire <policy>', 'what was missed: fire once, or skip').choices(['once', 'skip']),
+      new Option('--misfire <policy>', 'what was missed: fire the newest, none, all').choices([
+        'once',
+        'skip',
+        'all',
+      ]),
+    )
+    .option('--misfire-max <n>', 'with --misfire all: at most so many', wholeNumber(1))
+    .option('--misfire-within <duration>', 'with --misfire all: none older')
+    .option('--jitter <duration>', 'recurring: each up to so much later')
+    .addOption(
+      new Option('--dst-gap <policy>', 'a time the clock skips: shifted, or left out').choices([
+        'shift',
+        'skip',
+      ]),
+    )
+    .addOption(
+      new Option('--dst-overlap <policy>', 'a time that comes twice').choices(['first', 'last', 'both']),
     )
 }
 
@@ -35,22 +58,37 @@ export function readWhen(words: readonly string[], flags: WhenFlags): When {
   const text = joined(words)
   const kinds = {
     at: text === '' ? undefined : text,
-    ...pick(flags, ['cron', 'every', 'delay']),
+    ...pick(flags, ['cron', 'every', 'rrule', 'delay']),
     unix: seconds(flags.unix),
   }
   const given = Object.entries(kinds).filter(([, value]) => value !== undefined)
   if (given.length !== 1) {
     const found = given.map(([name]) => (name === 'at' ? `'${text}'` : `--${name}`)).join(' and ')
-    const forms = "WHEN (such as 'tomorrow at 9am'), --cron, --every, --unix or --delay"
+    const forms = "WHEN (such as 'tomorrow at 9am'), --cron, --every, --rrule, --unix or --delay"
     throw badUsage(found === '' ? `say when: ${forms}` : `say when in one way, not by ${found}: ${forms}`)
   }
   const hint = hintFor(text)
   if (hint !== null) throw badUsage(`'${text}' is not a time in words: ${hint}`)
-  const bounds = pick(flags, ['start', 'end', 'count', 'misfire'])
+  const bounds = {
+    ...pick(flags, ['start', 'end', 'count', 'jitter']),
+    misfire: misfireOf(flags),
+    dst: dstOf(flags),
+  }
   if (given[0]![0] === 'at' && Object.values(bounds).every((value) => value === undefined)) return text
   return Object.fromEntries(
     Object.entries({ ...kinds, ...bounds }).filter(([, value]) => value !== undefined),
   ) as WhenObject
+}
+
+function misfireOf({ misfire, misfireMax: max, misfireWithin: within }: WhenFlags): WhenObject['misfire'] {
+  if (max === undefined && within === undefined) return misfire
+  if (misfire !== 'all') throw badUsage('--misfire-max and --misfire-within belong to --misfire all')
+  return { all: { ...(max !== undefined && { max }), ...(within !== undefined && { within }) } }
+}
+
+function dstOf({ dstGap: gap, dstOverlap: overlap }: WhenFlags): WhenObject['dst'] {
+  if (gap === undefined && overlap === undefined) return undefined
+  return { ...(gap !== undefined && { gap }), ...(overlap !== undefined && { overlap }) }
 }
 
 /**

@@ -145,7 +145,10 @@ export class Engine {
       if (!this.#crew.hasEnded) await this.#alert.sleep(null)
       await this.#settle()
     }
-    return taken !== null && (taken.takings.length > 0 || taken.more)
+    if (taken === null) return false
+    // What was skipped may leave its next occurrence due as well.
+    const isDue = taken.nextWakeAt !== null && taken.nextWakeAt <= this.#options.clock.now()
+    return taken.takings.length > 0 || taken.more || isDue
   }
 
   /** One after the other: a start, a tick and a stop would take the leases from each other. */

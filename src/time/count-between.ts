@@ -1,5 +1,5 @@
 import type { Rule } from './rule.ts'
-import { firstStep, intervalOf, type Schedule, scheduleOf } from './schedule.ts'
+import { type Schedule, scheduleOf } from './schedule.ts'
 
 /** How many instants lie in a stretch of time, and the newest of them. */
 export interface Counted {
@@ -10,23 +10,19 @@ export interface Counted {
 }
 
 /**
- * Counts a rule's instants in (after, until]: by arithmetic where the interval is fixed, otherwise by going
- * through at most `limit` of them, so that a month of downtime under `* * * * * *` stalls nobody.
+ * Counts a rule's instants in (after, until]: by arithmetic for intervals, cron and calendar steps, so that a year
+ * of downtime under `* * * * * *` is counted in milliseconds; otherwise by going through at most `limit` of them.
  */
 export function countBetween(rule: Rule, after: number, until: number, limit: number): Counted {
   const schedule = scheduleOf(rule)
-  const everyMs = rule.kind === 'once' ? null : intervalOf(rule)
-  if (rule.kind !== 'once' && everyMs !== null) {
-    const from = schedule.next(after)
-    const to = Math.min(until, rule.end ?? until)
-    if (from === null || from > to) return { count: 0, last: null, exact: true }
-    const first = firstStep(rule, everyMs)
-    const last = first + Math.floor((to - first) / everyMs) * everyMs
-    return { count: (last - from) / everyMs + 1, last, exact: true }
+  const first = schedule.next(after)
+  if (first === null || first > until) return { count: 0, last: null, exact: true }
+  if (schedule.count !== undefined) {
+    return { count: schedule.count(after, until), last: newest(schedule, first, until), exact: true }
   }
   let count = 0
   let last: number | null = null
-  for (let at = schedule.next(after); at !== null && at <= until; at = schedule.next(at)) {
+  for (let at: number | null = first; at !== null && at <= until; at = schedule.next(at)) {
     if (count >= limit) return { count, last: newest(schedule, at, until), exact: false }
     count++
     last = at

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compileCron, readCron } from './cron.ts'
+import type { DstPolicy } from './dst.ts'
 import { formatLocal, stretchAt, zoned } from './wall-time.ts'
 
 const MINUTE = 60_000
@@ -22,8 +23,8 @@ const ODD: [zone: string, near: string][] = [
   ['Asia/Pyongyang', '2018-05-04T15:00Z'],
 ]
 
-function walls(fields: string, zone: string, from: string, count: number): string[] {
-  const next = compileCron(fields, zone)
+function walls(fields: string, zone: string, from: string, count: number, policy?: DstPolicy): string[] {
+  const { next } = compileCron(fields, zone, policy)
   const found: string[] = []
   let at: number | null = Date.parse(from)
   while (found.length < count) {
@@ -36,14 +37,14 @@ function walls(fields: string, zone: string, from: string, count: number): strin
 
 /** What Wakeful promises, computed the slow way: every minute of every day, one by one. */
 function expected(
-  fields: { minutes: number[]; hours: number[] | null },
+  fields: { minutes: number[]; hours: number[] },
   zone: string,
   from: number,
   until: number,
 ): number[] {
   const found = new Set<number>()
   const says = (minute: number, hour: number) =>
-    fields.minutes.includes(minute) && (fields.hours === null || fields.hours.includes(hour))
+    fields.minutes.includes(minute) && fields.hours.includes(hour)
   const first = zoned(zone, from).toPlainDate().subtract({ days: 2 })
   const last = zoned(zone, until).toPlainDate()
   for (let date = first; Temporal.PlainDate.compare(date, last) <= 0; date = date.add({ days: 1 })) {
@@ -52,8 +53,6 @@ function expected(
       const wall = date.toPlainDateTime({ hour: Math.floor(minute / 60), minute: minute % 60 })
       const at = wall.toZonedDateTime(zone, { disambiguation: 'compatible' })
       found.add(at.epochMilliseconds)
-      if (fields.hours !== null || !at.toPlainDateTime().equals(wall)) continue
-      found.add(wall.toZonedDateTime(zone, { disambiguation: 'later' }).epochMilliseconds)
     }
   }
   return [...found].filter((at) => at > from && at <= until).sort((a, b) => a - b)
@@ -88,7 +87,7 @@ describe('calendar fields', () => {
 
   it.each(['0 0 30 2 *', '0 0 31 4,6 *'])('%s never fires and says so at once', (fields) => {
     const start = performance.now()
-    expect(compileCron(fields, 'Europe/Rome')(0)).toBeNull()
+    expect(compileCron(fields, 'Europe/Rome').next(0)).toBeNull()
     expect(performance.now() - start).toBeLessThan(500)
   })
 
@@ -130,10 +129,9 @@ describe('clock changes', () => {
       '2026-03-29T03:30:00+02',
       '2026-03-29T14:30:00+02',
     ])
-    expect(walls('0 */2 * * *', 'Europe/Rome', '2026-03-28T23:30:00Z', 3)).toEqual([
-      '2026-03-29T03:00:00+02',
-      '2026-03-29T04:00:00+02',
-      '2026-03-29T06:00:00+02',
+    expect(walls('30 2-3 * * *', 'Europe/Rome', '2026-03-28T20:00:00Z', 2)).toEqual([
+      '2026-03-29T03:30:00+02',
+      '2026-03-30T02:30:00+02',
     ])
   })
 
@@ -159,11 +157,22 @@ describe('clock changes', () => {
     ])
   })
 
-  it('fires every hour that passes where every hour is asked for', () => {
-    expect(walls('30 * * * *', 'Europe/Rome', '2026-10-24T23:45:00Z', 3)).toEqual([
+  it('skips, or fires on the last or on both, where the policy says so', () => {
+    const gap = { gap: 'skip', overlap: 'first' } as const
+    expect(walls('30 2 * * *', 'Europe/Rome', '2026-03-28T12:00:00Z', 1, gap)).toEqual([
+      '2026-03-30T02:30:00+02',
+    ])
+    const last = { gap: 'shift', overlap: 'last' } as const
+    expect(walls('30 2 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 2, last)).toEqual([
+      '2026-10-25T02:30:00+01',
+      '2026-10-26T02:30:00+01',
+    ])
+    const both = { gap: 'shift', overlap: 'both' } as const
+    expect(walls('30 2,3 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 4, both)).toEqual([
       '2026-10-25T02:30:00+02',
       '2026-10-25T02:30:00+01',
       '2026-10-25T03:30:00+01',
+      '2026-10-26T02:30:00+01',
     ])
   })
 
@@ -175,17 +184,15 @@ describe('clock changes', () => {
           minLength: 1,
           maxLength: 3,
         }),
-        fc.option(fc.uniqueArray(fc.integer({ min: 0, max: 23 }), { minLength: 1, maxLength: 4 })),
+        fc.uniqueArray(fc.integer({ min: 0, max: 23 }), { minLength: 1, maxLength: 4 }),
         fc.integer({ min: -DAY, max: DAY }),
         ([zone, near], minutes, hours, shift) => {
           const from = Date.parse(near) + shift
           const until = from + 2 * DAY
-          const next = compileCron(`${minutes.join()} ${hours?.join() ?? '*'} * * *`, zone)
+          const { next } = compileCron(`${minutes.join()} ${hours.join()} * * *`, zone)
           const found: number[] = []
           for (let at = next(from); at !== null && at <= until; at = next(at)) found.push(at)
-          expect(found).toEqual(
-            expected({ minutes, hours: hours?.length === 24 ? null : hours }, zone, from, until),
-          )
+          expect(found).toEqual(expected({ minutes, hours }, zone, from, until))
         },
       ),
       { numRuns: 150 },
@@ -207,7 +214,7 @@ describe('clock changes', () => {
         fc.integer({ min: DAY, max: Date.parse('2037-01-01') }),
         fc.integer({ min: -2 * 3_600_000, max: 2 * 3_600_000 }),
         (zone, fields, somewhere, shift) => {
-          const next = compileCron(fields.join(' '), zone)
+          const { next } = compileCron(fields.join(' '), zone)
           const { end } = stretchAt(zone, somewhere)
           let at = (Number.isFinite(end) ? end : somewhere) + shift
           for (let step = 0; step < 10; step++) {
@@ -227,11 +234,77 @@ describe('clock changes', () => {
   })
 
   it('costs microseconds per instant', () => {
-    const next = compileCron('*/5 * * * *', 'Europe/Rome')
+    const { next } = compileCron('*/5 * * * *', 'Europe/Rome')
     const start = performance.now()
     let at: number | null = Date.parse('2026-01-01')
     for (let step = 0; step < 5000; step++) at = next(at!)
     expect(at).toBe(Date.parse('2026-01-01') + 5000 * 5 * MINUTE)
     expect((performance.now() - start) / 5000).toBeLessThan(0.5)
+  })
+})
+
+describe('intervals', () => {
+  const spacings = (fields: string, zone: string, from: string, count: number) => {
+    const { next } = compileCron(fields, zone)
+    const found: number[] = []
+    for (let at: number | null = Date.parse(from); found.length <= count; ) {
+      at = next(at!)
+      found.push(at!)
+    }
+    return found.slice(1).map((at, index) => (at - found[index]!) / MINUTE)
+  }
+
+  it.each([
+    ['*/15 * * * *', 'Europe/Rome', 15],
+    ['*/15 * * * *', 'Australia/Lord_Howe', 15],
+    ['30 * * * *', 'Europe/Rome', 60],
+    ['@hourly', 'Antarctica/Troll', 60],
+    ['15 0 */2 * * *', 'Antarctica/Troll', 120],
+  ])('%s keeps its spacing through every change of %s', (fields, zone, minutes) => {
+    const count = Math.floor((400 * DAY) / MINUTE / minutes)
+    expect([...new Set(spacings(fields, zone, '2026-01-01T00:00:00Z', count))]).toEqual([minutes])
+  })
+
+  it('keeps steps of hours in real hours until the next midnight, which starts them anew', () => {
+    expect(walls('0 */6 * * *', 'Europe/Rome', '2026-03-28T22:30:00Z', 5)).toEqual([
+      '2026-03-29T00:00:00+01',
+      '2026-03-29T07:00:00+02',
+      '2026-03-29T13:00:00+02',
+      '2026-03-29T19:00:00+02',
+      '2026-03-30T00:00:00+02',
+    ])
+    expect(walls('0 */6 * * *', 'Europe/Rome', '2026-10-24T21:30:00Z', 6)).toEqual([
+      '2026-10-25T00:00:00+02',
+      '2026-10-25T05:00:00+01',
+      '2026-10-25T11:00:00+01',
+      '2026-10-25T17:00:00+01',
+      '2026-10-25T23:00:00+01',
+      '2026-10-26T00:00:00+01',
+    ])
+  })
+
+  it('starts anew at a midnight that a change skipped', () => {
+    expect(walls('0 */12 * * *', 'America/Sao_Paulo', '2018-11-03T12:00:00Z', 4)).toEqual([
+      '2018-11-03T12:00:00-03',
+      '2018-11-04T01:00:00-02',
+      '2018-11-04T13:00:00-02',
+      '2018-11-05T00:00:00-02',
+    ])
+  })
+
+  it('has no longer spacing than it says, whatever the clocks do', () => {
+    for (const [zone, near] of ODD) {
+      for (const step of [1, 2, 3, 5, 7, 12]) {
+        const from = new Date(Date.parse(near) - 2 * DAY).toISOString()
+        expect(Math.max(...spacings(`0 */${step} * * *`, zone, from, 60))).toBeLessThanOrEqual(step * 60)
+      }
+    }
+  })
+
+  it('takes a step of 24 for what it is: midnight', () => {
+    expect(walls('30 */24 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 2)).toEqual([
+      '2026-10-25T00:30:00+02',
+      '2026-10-26T00:30:00+01',
+    ])
   })
 })

@@ -1,9 +1,11 @@
-import { Cron, CronPattern } from 'croner'
 import { WakefulError } from '../error.ts'
-import { parseDuration } from './duration.ts'
+import { type CronFields, readFields } from './cron-fields.ts'
+import { DST_DEFAULT, type DstPolicy } from './dst.ts'
+import { parseInterval } from './every-step.ts'
+import { walkInterval } from './interval-walk.ts'
 import { quote, TEXT_LENGTH_MAX } from './text.ts'
 import { assertTimezone } from './timezone.ts'
-import { type Stretch, stretchAt } from './wall-time.ts'
+import { type Instants, placeWalls, type WallTimes } from './wall-walk.ts'
 
 /** A cron expression taken apart: its own zone if it names one, and either an interval or calendar fields. */
 export interface CronText {
@@ -13,8 +15,8 @@ export interface CronText {
 }
 
 const NICKNAMES = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
-const OPTIONS = { utcOffset: 0, mode: '5-or-6-parts' } as const
 const DAY_MS = 86_400_000
+const DAY_SECONDS = 86_400
 
 /** Takes a cron expression apart: `CRON_TZ=Zone` in front, `@every 5m`, a nickname, or 5 or 6 fields. */
 export function readCron(text: string): CronText {
@@ -39,77 +41,43 @@ export function readCron(text: string): CronText {
   return { ...zone, fields }
 }
 
-/** Reads the interval of a recurring rule: at least a second, because more than one fire a second is refused. */
-export function parseInterval(text: string): number {
-  let ms: number
-  try {
-    ms = parseDuration(text)
-  } catch (cause) {
-    if (cause instanceof WakefulError) throw new WakefulError('invalid_rule', cause.message, { cause })
-    throw cause
-  }
-  if (ms >= 1000) return ms
-  throw new WakefulError(
-    'invalid_rule',
-    `${quote(text)} is under a second: a rule fires at most once a second`,
-  )
-}
-
-/** Finds the instant of a cron expression that comes next after another; null when there is none. */
-export type NextInstant = (after: number) => number | null
-
 /**
- * Compiles calendar fields in a zone.
- *
- * croner is asked on the wall clock alone (as UTC), and clock changes are applied here, for its own treatment
- * differs from Wakeful's: a wall time inside a gap moves forward by the gap's length, lists and steps too; one
- * that occurs twice fires on the first, except where every hour is asked for, which means every hour that passes.
+ * Compiles calendar fields in a zone. An hour field of `*` or a step of it makes an interval, which keeps its real
+ * spacing through clock changes; all others name times on the wall clock, to which the policy applies.
  */
-export function compileCron(fields: string, zone: string): NextInstant {
-  let cron: Cron
-  let everyHour: boolean
-  try {
-    cron = new Cron(fields, OPTIONS)
-    everyHour = new CronPattern(fields, undefined, OPTIONS).hour.every((hour) => hour === 1)
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message.replace(/^CronPattern: /, '') : String(cause)
-    throw new WakefulError('invalid_rule', `${quote(fields)} is not a cron expression: ${why}`, { cause })
-  }
-  const nextWall = (wall: number): number | null => {
-    // Whatever the library answers, a rule never stands still (croner#286: it fired every millisecond).
-    for (let from = wall, tries = 0; tries < 5; from += 1000, tries++) {
-      const found = cron.nextRun(new Date(from))?.getTime() ?? null
-      if (found === null || found > wall) return found
-    }
-    return null
-  }
-  return (after) => walk(nextWall, zone, everyHour, after)
+export function compileCron(fields: string, zone: string, policy: DstPolicy = DST_DEFAULT): Instants {
+  const read = readFields(fields)
+  const walls = wallsOf(read)
+  if (read.intervalTimes === null) return placeWalls(walls, zone, policy)
+  return { ...walkInterval(read.nextDay, read.intervalTimes, zone), nextWall: walls.next, interval: true }
 }
 
-function walk(nextWall: NextInstant, zone: string, everyHour: boolean, after: number): number | null {
-  let from = after
-  for (;;) {
-    const stretch = stretchAt(zone, from + 1)
-    const { start, end, offset, offsetBefore } = stretch
-    // Wall times up to here were already shown by this zone's clocks before they went back.
-    const repeatedUntil = start + offsetBefore - 1
-    const seen = everyHour ? Number.NEGATIVE_INFINITY : repeatedUntil
-    const wall = nextWall(Math.max(from + offset, offset < offsetBefore ? seen : Number.NEGATIVE_INFINITY))
-    const regular = wall === null ? null : wall - offset
-    const shifted = offset > offsetBefore ? nextInGap(nextWall, stretch, from) : null
-    const earliest = regular === null || (shifted !== null && shifted < regular) ? shifted : regular
-    if (earliest !== null && earliest < end) return earliest
-    if (end === Number.POSITIVE_INFINITY || wall === null) return null
-    // No instant before the change. Where the next wall time is far off, the changes on the way cannot matter.
-    const near = wall - offset - 2 * DAY_MS
-    from = end - from > 2 * DAY_MS && near > end ? near : end - 1
+function wallsOf({ nextDay, everyDay, times }: CronFields): WallTimes {
+  const perDay = times.before(DAY_SECONDS)
+  const named = (day: number) => nextDay(day - 1) === day
+  const countNamed = (from: number, to: number) => {
+    if (everyDay) return to - from
+    let count = 0
+    for (let day = nextDay(from - 1); day !== null && day < to; day = nextDay(day)) count++
+    return count
   }
-}
-
-/** The wall times a clock skipped when it went forward, moved by the length of the gap. */
-function nextInGap(nextWall: NextInstant, stretch: Stretch, from: number): number | null {
-  const gapStart = stretch.start + stretch.offsetBefore
-  const gapEnd = stretch.start + stretch.offset
-  const wall = nextWall(Math.max(gapStart - 1, from + stretch.offsetBefore))
-  return wall !== null && wall < gapEnd ? wall - stretch.offsetBefore : null
+  // How many wall times are before this one on its own day.
+  const onItsDay = (day: number, second: number) =>
+    named(day) ? times.before(second - day * DAY_SECONDS) : 0
+  return {
+    next(wall) {
+      const day = Math.floor(wall / DAY_MS)
+      const second = Math.floor((wall - day * DAY_MS) / 1000) + 1
+      const today = second < DAY_SECONDS && named(day) ? times.from(second) : null
+      if (today !== null) return day * DAY_MS + today * 1000
+      const later = nextDay(day)
+      return later === null ? null : later * DAY_MS + times.from(0)! * 1000
+    },
+    count(from, to) {
+      const [low, high] = [Math.ceil(from / 1000), Math.ceil(to / 1000)]
+      if (high <= low) return 0
+      const [first, last] = [Math.floor(low / DAY_SECONDS), Math.floor(high / DAY_SECONDS)]
+      return countNamed(first, last) * perDay - onItsDay(first, low) + onItsDay(last, high)
+    },
+  }
 }

@@ -1,10 +1,14 @@
 import { readCron } from './cron.ts'
 import { formatDuration } from './duration.ts'
-import type { RecurringRule, Rule } from './rule.ts'
-import { intervalOf } from './schedule.ts'
-import { formatLocal } from './wall-time.ts'
+import { describeRrule } from './rrule-words.ts'
+import type { CalendarEvery, RecurringRule, Rule } from './rule.ts'
+import { instantsOf, intervalOf } from './schedule.ts'
+import { formatLocal, showClock, zoned } from './wall-time.ts'
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+const MONTHS = 'January February March April May June July August September October November December'.split(
+  ' ',
+)
 const NICKNAMES: Record<string, string> = {
   '@hourly': '0 * * * *',
   '@daily': '0 0 * * *',
@@ -24,9 +28,40 @@ export function describe(rule: Rule): string {
 function pace(rule: RecurringRule): string {
   const everyMs = intervalOf(rule)
   if (everyMs !== null) return `every ${formatDuration(everyMs)}`
-  const { cron } = rule as { cron: string }
-  const fields = readCron(cron).fields
-  return `${cronWords(NICKNAMES[fields.toLowerCase()] ?? fields) ?? `at the times of cron '${cron}'`}, in ${rule.timezone}`
+  return `${calendarWords(rule)}, in ${rule.timezone}${dstWords(rule)}`
+}
+
+function calendarWords(rule: RecurringRule): string {
+  if (rule.kind === 'rrule') return describeRrule(rule.rrule)
+  if (rule.kind === 'every') return monthWords(rule as CalendarEvery)
+  const { fields } = readCron(rule.cron)
+  return cronWords(NICKNAMES[fields.toLowerCase()] ?? fields) ?? `at the times of cron '${rule.cron}'`
+}
+
+/** A step of months or years, with the day that shorter months do not have. */
+function monthWords({ everyMonths, anchor, timezone }: CalendarEvery): string {
+  const at = zoned(timezone, anchor)
+  const years = everyMonths % 12 === 0
+  const count = years ? everyMonths / 12 : everyMonths
+  const unit = years ? 'year' : 'month'
+  const pace = count === 1 ? `every ${unit}` : `every ${count} ${unit}s`
+  const day = years ? `on ${MONTHS[at.month - 1]} ${at.day}` : `on day ${at.day}`
+  const shorter = at.day > (years ? daysAlways(at.month) : 28) ? ', or the last of the month,' : ''
+  return `${pace} ${day}${shorter} at ${showClock(at)}`
+}
+
+/** The days a month has in every year. */
+function daysAlways(month: number): number {
+  return month === 2 ? 28 : 31
+}
+
+/** What a clock change does, where the rule says it itself. */
+function dstWords(rule: RecurringRule): string {
+  const dst = 'dst' in rule ? rule.dst : undefined
+  if (dst === undefined || instantsOf(rule).interval) return ''
+  const gap = dst.gap === 'skip' ? ', skipping times that do not exist' : ''
+  const which = dst.overlap === 'last' ? 'the last' : 'both'
+  return `${gap}${dst.overlap === 'first' ? '' : `, on ${which} of times that occur twice`}`
 }
 
 /** Words for the shapes most people write; null for the rest, which are better shown than paraphrased. */
@@ -61,6 +96,10 @@ function timeWords(minute: string, hour: string): { text: string; within: boolea
   if (!/^\d+$/.test(minute)) return null
   const minutes = minute.padStart(2, '0')
   if (hour === '*') return { text: `every hour at :${minutes}`, within: true }
+  const hours = /^\*\/(\d+)$/.exec(hour)?.[1]
+  if (hours !== undefined && 24 % Number(hours) === 0 && Number(hours) < 24) {
+    return { text: `every ${hours} hours at :${minutes}`, within: true }
+  }
   if (!/^\d+(?:,\d+)*$/.test(hour)) return null
   const times = hour.split(',').map((each) => `${each.padStart(2, '0')}:${minutes}`)
   return { text: `at ${listed(times)}`, within: false }
@@ -88,7 +127,8 @@ function bounds(rule: RecurringRule): string {
   const from = rule.start === undefined ? '' : `, from ${formatLocal(rule.start, rule.timezone)}`
   const until = rule.end === undefined ? '' : `, until ${formatLocal(rule.end, rule.timezone)}`
   const times = rule.count === undefined ? '' : `, ${rule.count === 1 ? 'once' : `${rule.count} times`}`
-  return `${from}${until}${times}`
+  const jitter = rule.jitterMs === undefined ? '' : `, each up to ${formatDuration(rule.jitterMs)} later`
+  return `${from}${until}${times}${jitter}`
 }
 
 function listed(items: string[]): string {

@@ -3,8 +3,10 @@ export { type BackoffOptions, backoff } from './backoff.ts'
 export type { Clock } from './clock.ts'
 export { type Counted, countBetween } from './count-between.ts'
 export { describe } from './describe.ts'
+export type { DstPolicy } from './dst.ts'
 export { formatDuration, parseDuration } from './duration.ts'
 export { formatInstant, INSTANT_MAX, INSTANT_MIN, parseInstant } from './instant.ts'
+export { jitter, wakeTime } from './jitter.ts'
 export { type Parsed, parse } from './parse.ts'
 export { type Preview, type PreviewedInstant, preview } from './preview.ts'
 export { isRule, type Misfire, type RecurringRule, type Rule } from './rule.ts'
@@ -18,3 +20,4 @@ export {
   type WhenContext,
   type WhenObject,
 } from './when.ts'
+export type { DstGiven, MisfireGiven } from './when-options.ts'

@@ -1,15 +1,10 @@
-import { WakefulError } from '../error.ts'
-import { isDuration, parseDuration } from './duration.ts'
-import { assertInstant, parseInstant } from './instant.ts'
-import { parseIso } from './iso.ts'
-import { type PlacedPhrase, parsePhrase } from './phrase.ts'
+import { readText } from './phrase-moment.ts'
+import { parseRecurring } from './recurring-phrase.ts'
 import type { Rule } from './rule.ts'
-import { temporal } from './temporal.ts'
-import { quote, TEXT_LENGTH_MAX } from './text.ts'
 import { assertTimezone } from './timezone.ts'
-import { place } from './wall-time.ts'
+import { resolveWhen } from './when.ts'
 
-/** What a text means, without anything being scheduled: an instant, or (once recurring phrases are read) a rule. */
+/** What a text means, without anything being scheduled: an instant, or a rule. */
 export type Parsed =
   | { instant: number; timezone: string; notes: string[] }
   | { rule: Rule; timezone: string; notes: string[] }
@@ -17,40 +12,12 @@ export type Parsed =
 /** Reads plain language, an ISO time or a duration against the present, and schedules nothing. */
 export function parse(text: string, context: { now: number; timezone: string }): Parsed {
   const timezone = assertTimezone(context.timezone)
-  const { at, notes } = readText(text, { now: context.now, timezone })
+  const read = { now: context.now, timezone }
+  if (typeof text === 'string' && parseRecurring(text, read) !== null) {
+    const { rule, notes } = resolveWhen(text, read)
+    return { rule, timezone, notes }
+  }
+  const { at, notes } = readText(text, read)
   if (at < context.now) notes.push('the instant is in the past')
   return { instant: at, timezone, notes }
-}
-
-/** Reads any text that names one instant: ISO with offset, a wall time of the zone, a duration from now, or a phrase. */
-export function readText(text: string, context: { now: number; timezone: string }): PlacedPhrase {
-  if (typeof text !== 'string' || text.length > TEXT_LENGTH_MAX) {
-    throw new WakefulError('invalid_time', `a time is a text of at most ${TEXT_LENGTH_MAX} characters`)
-  }
-  if (text.trim() === '')
-    throw new WakefulError('invalid_time', "an empty text names no time: say 'tomorrow at 5pm'")
-  const moment = readIsoMoment(text, context.timezone)
-  if (moment !== null) return moment
-  if (isDuration(text)) return { at: assertInstant(context.now + parseDuration(text), text), notes: [] }
-  return parsePhrase(text, context)
-}
-
-/** Reads a bound of a rule: an instant, or an ISO wall time of the zone; phrases are too loose for it. */
-export function readMoment(value: Date | Temporal.Instant | string, timezone: string): number {
-  if (typeof value !== 'string') return parseInstant(value)
-  const moment = readIsoMoment(value, timezone)
-  if (moment !== null) return moment.at
-  throw new WakefulError(
-    'invalid_time',
-    `${quote(value)} is not a start or end: write it like '2026-12-24T18:00', with or without an offset`,
-  )
-}
-
-function readIsoMoment(text: string, timezone: string): PlacedPhrase | null {
-  const iso = parseIso(text)
-  if (iso === null) return null
-  if (iso.offsetMs !== undefined) return { at: assertInstant(iso.wallMs - iso.offsetMs, text), notes: [] }
-  const wall = temporal.Instant.fromEpochMilliseconds(iso.wallMs).toZonedDateTimeISO('UTC').toPlainDateTime()
-  const { at, note } = place(wall, timezone, text)
-  return { at, notes: note === undefined ? [] : [note] }
 }

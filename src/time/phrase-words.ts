@@ -61,6 +61,13 @@ export function ordinal(word: string | undefined): number | null {
   return match === null ? null : Number(match[1])
 }
 
+/** Tells a word that names a time zone, which belongs beside the text and not into it. */
+export function looksLikeZone(word: string): boolean {
+  return /^(?:(?:utc|gmt)(?:[+-]\d{1,2}(?::?\d\d)?)?|z|[ecmp][sd]?t|cet|cest|bst|[a-z]+\/[a-z_/]+)$/.test(
+    word,
+  )
+}
+
 function names(list: string): Map<string, number> {
   return new Map(
     list.split(',').flatMap((forms, index) => forms.split(' ').map((form) => [form, index + 1] as const)),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parse } from './parse.ts'
+import { readText } from './phrase-moment.ts'
 import { formatLocal } from './wall-time.ts'
 
 /** Wednesday, 10:30:15 in Rome. */
@@ -132,9 +133,6 @@ describe('refusals', () => {
     ['tonight at 10am', /tonight has no 10:00/],
     ['3rd next friday', /two dates/],
     ['today', /09:00 has passed/],
-    ['every weekday at 9am', /\{ cron/],
-    ['mondays at 9am', /\{ cron/],
-    ['daily', /\{ cron/],
     ['in 9000 years', /years 1970 to 9999/],
     ['999999999 weeks from now', /years 1970 to 9999/],
     ['at', /'at'/],
@@ -145,4 +143,10 @@ describe('refusals', () => {
       expect.objectContaining({ code: 'invalid_time', message: expect.stringMatching(message) }),
     )
   })
+})
+
+it('a recurrence where one instant is wanted is refused', () => {
+  for (const text of ['every weekday at 9am', 'mondays at 9am', 'daily']) {
+    expect(() => readText(text, { now, timezone: 'Europe/Rome' })).toThrow(/recurs.*one instant.*\{ cron/)
+  }
 })

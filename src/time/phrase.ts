@@ -4,7 +4,7 @@ import { readDate, type SaidDate } from './phrase-date.ts'
 import { dayOf } from './phrase-day.ts'
 import { readAmount, type SaidAmount } from './phrase-relative.ts'
 import { readTimeWord, type SaidTime } from './phrase-time.ts'
-import { RECURRING, wordsOf } from './phrase-words.ts'
+import { looksLikeZone, RECURRING, wordsOf } from './phrase-words.ts'
 import { temporal } from './temporal.ts'
 import { quote } from './text.ts'
 import { place, zoned } from './wall-time.ts'
@@ -36,7 +36,7 @@ export function parsePhrase(text: string, context: { now: number; timezone: stri
   if (recurring !== undefined) {
     throw new WakefulError(
       'invalid_time',
-      `${quote(text)} recurs ('${recurring}'), which this version does not read from plain language: give { cron: '0 9 * * 1-5' } or { every: '1d' }`,
+      `${quote(text)} recurs ('${recurring}'), and one instant is wanted here: give the phrase as the when itself, or { cron: '0 9 * * 1-5' }`,
     )
   }
   const here = zoned(context.timezone, context.now)
@@ -195,9 +195,7 @@ function notUnderstood(text: string, words: string[]): WakefulError {
     .slice(0, 5)
     .map((word) => quote(word))
     .join(', ')
-  const zone = words.some((word) => /^(?:utc|gmt|z|[ecmp][sd]t|cet|cest|bst|[a-z]+\/[a-z_/]+)$/.test(word))
-    ? '; give the zone as timezone, beside the text'
-    : ''
+  const zone = words.some(looksLikeZone) ? '; give the zone as timezone, beside the text' : ''
   const what = named === '' ? 'no time was found in it' : `not understood: ${named}`
   return new WakefulError('invalid_time', `${quote(text)} is not a time: ${what}${zone}; ${FORMS}`)
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { preview } from './preview.ts'
+import type { When, WhenObject } from './when.ts'
 
 const context = { now: Date.parse('2026-03-27T09:30:00Z'), timezone: 'Europe/Rome' }
 
@@ -28,6 +29,48 @@ describe('preview', () => {
     ).toEqual([undefined, undefined, undefined])
   })
 
+  it.each<[WhenObject, string, (string | undefined)[]]>([
+    [
+      { cron: '30 2 * * *', dst: { gap: 'skip' } },
+      '2026-03-28T12:00Z',
+      ['2026-03-29 02:30 does not exist in Europe/Rome, the clock goes forward: skipped', undefined],
+    ],
+    [
+      { cron: '30 2,3 * * *' },
+      '2026-03-28T12:00Z',
+      [
+        '02:30 does not exist that day in Europe/Rome, the clock goes forward: it falls together with 03:30',
+        undefined,
+      ],
+    ],
+    [
+      { cron: '30 2 * * *', dst: { overlap: 'both' } },
+      '2026-10-24T12:00Z',
+      [
+        '02:30 occurs twice that day in Europe/Rome, the clock goes back by 1h: this is the first of both',
+        '02:30 occurs twice that day in Europe/Rome, the clock goes back by 1h: this is the second of both',
+      ],
+    ],
+    [
+      { rrule: 'FREQ=DAILY;BYHOUR=2;BYMINUTE=30;BYSECOND=0', dst: { overlap: 'last' } },
+      '2026-10-24T12:00Z',
+      ['02:30 occurs twice that day in Europe/Rome, the clock goes back by 1h: this is the last', undefined],
+    ],
+    [
+      { every: '1 month', start: '2027-02-28T02:30' },
+      '2027-03-01T00:00Z',
+      ['02:30 does not exist that day in Europe/Rome, the clock goes forward: it fires at 03:30', undefined],
+    ],
+    [
+      { cron: '0 */2 * * *' },
+      '2026-03-28T22:30Z',
+      [undefined, 'the clock went forward by 1h in Europe/Rome: it keeps its real spacing until midnight'],
+    ],
+  ])('says what the clock change does to %j', (when, from, notes) => {
+    const { instants } = preview(when, { ...context, from: Date.parse(from), count: 2 })
+    expect(instants.map(({ note }) => note)).toEqual(notes)
+  })
+
   it('ends with the count, the end, or the one instant there is', () => {
     expect(preview({ every: '1h', count: 2 }, context).instants).toHaveLength(2)
     expect(preview({ every: '1h', end: '2026-03-27T12:35' }, context).instants).toHaveLength(2)
@@ -52,7 +95,7 @@ describe('preview', () => {
 })
 
 describe('description', () => {
-  it.each([
+  it.each<[When, string]>([
     [{ cron: '0 9 * * 1-5' }, 'Monday to Friday at 09:00, in Europe/Rome'],
     [{ cron: '0 9,17 * * mon,wed' }, 'every Monday and Wednesday at 09:00 and 17:00, in Europe/Rome'],
     [{ cron: '*/5 * * * *' }, 'every 5 minutes, in Europe/Rome'],
@@ -62,6 +105,15 @@ describe('description', () => {
     [{ cron: '0 0 13 * 5' }, "at the times of cron '0 0 13 * 5', in Europe/Rome"],
     [{ cron: '@every 90m' }, 'every 1h30m'],
     [{ every: '90m', count: 3 }, 'every 1h30m, 3 times'],
+    [{ every: '90m', jitter: '5m' }, 'every 1h30m, each up to 5m later'],
+    [{ cron: '30 */6 * * *', dst: { gap: 'skip' } }, 'every 6 hours at :30, in Europe/Rome'],
+    [
+      { cron: '0 9 * * *', dst: { gap: 'skip', overlap: 'both' } },
+      'every day at 09:00, in Europe/Rome, skipping times that do not exist, on both of times that occur twice',
+    ],
+    [{ every: '1 month' }, 'every month on day 27 at 10:30, in Europe/Rome'],
+    [{ every: '2 years' }, 'every 2 years on March 27 at 10:30, in Europe/Rome'],
+    [{ rrule: 'FREQ=DAILY' }, 'every day, in Europe/Rome'],
     ['2026-12-24T18:00', 'once, at 2026-12-24T18:00:00+01:00[Europe/Rome]'],
   ])('%j', (when, words) => {
     expect(preview(when, context).description).toBe(words)

@@ -1,9 +1,10 @@
 import { WakefulError } from '../error.ts'
+import { clockNote } from './clock-notes.ts'
 import { describe } from './describe.ts'
 import { formatInstant } from './instant.ts'
 import type { Rule } from './rule.ts'
-import { intervalOf, scheduleOf } from './schedule.ts'
-import { clockChangeNote, formatLocal, stretchAt, zoned } from './wall-time.ts'
+import { scheduleOf } from './schedule.ts'
+import { formatLocal } from './wall-time.ts'
 import { type Resolved, resolveWhen, type When, type WhenContext } from './when.ts'
 
 /** One instant of a preview, in UTC and as the zone's people write it. */
@@ -32,11 +33,11 @@ export function preview(when: When, context: WhenContext & { from?: number; coun
   }
   const resolved = resolveWhen(when, { now: context.now, timezone: context.timezone })
   const { rule } = resolved
-  const instants = instantsOf(resolved, count, context.from).map((at, index) => {
-    const note =
-      rule.kind === 'once' || (index === 0 && resolved.notes.length > 0)
-        ? resolved.notes.join('; ')
-        : ruleNote(rule, at)
+  const instants = instantsOf(resolved, count, context.from).map((at, index, all) => {
+    const notes = index === 0 ? [...resolved.notes] : []
+    if (rule.kind !== 'once')
+      notes.push(clockNote(rule, at, all[index - 1] ?? context.from ?? context.now) ?? '')
+    const note = notes.filter(Boolean).join('; ')
     const shown = { instant: formatInstant(at), local: formatLocal(at, rule.timezone) }
     return note ? { ...shown, note } : shown
   })
@@ -54,20 +55,4 @@ function instantsOf({ rule, first }: Resolved, count: number, from: number | und
     at = schedule.next(at)
   }
   return instants
-}
-
-/** What a clock change does to an instant of a calendar rule; intervals do not care. */
-function ruleNote(rule: Rule, at: number): string | undefined {
-  if (rule.kind !== 'cron' || intervalOf(rule) !== null) return undefined
-  const { start, offset, offsetBefore, end } = stretchAt(rule.timezone, at)
-  const { start: _start, end: _end, ...unbounded } = rule
-  const asWritten = scheduleOf({ ...unbounded, timezone: 'UTC' })
-  const wall = at + offset
-  if (offset > offsetBefore && at < start + offset - offsetBefore && asWritten.next(wall - 1) !== wall) {
-    return clockChangeNote(at, rule.timezone, zoned('UTC', at + offsetBefore).toPlainDateTime())
-  }
-  const note = clockChangeNote(at, rule.timezone)
-  if (note === undefined) return undefined
-  const again = at + offset - stretchAt(rule.timezone, end).offset
-  return scheduleOf(unbounded).next(again - 1) === again ? undefined : note
 }

@@ -18,6 +18,17 @@ const good: Rule[] = [
   },
   { kind: 'cron', cron: 'CRON_TZ=Asia/Tokyo 0 9 * * *', anchor: 5, timezone: 'Asia/Tokyo' },
   { kind: 'cron', cron: '@every 5m', anchor: 5, timezone: 'UTC', misfire: 'once' },
+  {
+    kind: 'every',
+    every: '1 year and 2 months',
+    everyMonths: 14,
+    anchor: 5,
+    timezone: 'Europe/Rome',
+    dst: { gap: 'skip', overlap: 'both' },
+    jitterMs: 1000,
+    misfire: { all: { max: 10, withinMs: 5 } },
+  },
+  { kind: 'rrule', rrule: 'FREQ=DAILY', anchor: 5, timezone: 'UTC', dst: { gap: 'shift', overlap: 'last' } },
 ]
 
 it('knows sound rules, also after JSON', () => {
@@ -44,6 +55,19 @@ it.each([
   { ...good[3], cron: '* * *' },
   { ...good[3], cron: 'x'.repeat(5000) },
   { ...good[3], misfire: 'all' },
+  { ...good[3], misfire: { all: { max: 0, withinMs: 5 } } },
+  { ...good[3], misfire: { all: { max: 1, withinMs: 5, more: 1 } } },
+  { ...good[1], misfire: { all: { max: 1, withinMs: 5 } } },
+  { ...good[3], jitterMs: 0 },
+  { ...good[3], jitterMs: 86_400_001 },
+  { ...good[3], dst: { gap: 'shift' } },
+  { ...good[3], dst: { gap: 'shift', overlap: 'none' } },
+  { ...good[2], dst: { gap: 'shift', overlap: 'first' } },
+  { ...good[2], everyMonths: 1 },
+  { ...good[5], everyMonths: 13 },
+  { ...good[5], every: '14d' },
+  { ...good[5], kind: 'cron' },
+  { ...good[6], rrule: 'FREQ=SOMETIMES' },
 ])('refuses the corrupt %j', (value) => {
   expect(isRule(value)).toBe(false)
 })
@@ -52,14 +76,16 @@ it('never throws, and what it accepts can be scheduled', () => {
   const field = fc.oneof(
     fc.integer(),
     fc.string(),
-    fc.constantFrom('UTC', '0 9 * * *', '1h', 3_600_000, null),
+    fc.constantFrom('UTC', '0 9 * * *', '1h', 3_600_000, '1 month', 1, 'FREQ=DAILY', null),
   )
   const row = fc.record(
     {
-      kind: fc.constantFrom('once', 'every', 'cron', 'x'),
+      kind: fc.constantFrom('once', 'every', 'cron', 'rrule', 'x'),
       at: field,
       every: field,
       everyMs: field,
+      everyMonths: field,
+      rrule: field,
       cron: field,
       anchor: field,
       timezone: field,

@@ -1,13 +1,21 @@
-import { parseDuration } from './duration.ts'
+import type { DstPolicy } from './dst.ts'
+import { parseStep } from './every-step.ts'
 import { INSTANT_MAX, INSTANT_MIN } from './instant.ts'
+import { JITTER_MS_MAX } from './jitter.ts'
+import { RRULE_LENGTH_MAX } from './rrule-text.ts'
 import { scheduleOf } from './schedule.ts'
 import { TEXT_LENGTH_MAX } from './text.ts'
 import { assertTimezone } from './timezone.ts'
 
-/** What becomes of instants that passed while nobody was there to fire them. */
-export type Misfire = 'once' | 'skip'
+/**
+ * What becomes of instants that passed while nobody was there to fire them: the newest fires, none does, or all
+ * that are no older than `withinMs`, of which the newest `max`.
+ */
+export type Misfire = 'once' | 'skip' | { all: { max: number; withinMs: number } }
 
 interface Recurrence {
+  /** The instant intervals are counted from. */
+  anchor: number
   /** IANA zone in which the rule is read and shown. */
   timezone: string
   /** No instant is before this one. */
@@ -16,37 +24,70 @@ interface Recurrence {
   end?: number
   /** How many occurrences there are in all; counted by the caller, not by the schedule. */
   count?: number
+  /** Each wakes up to this much later than its scheduled instant, which stays its name. */
+  jitterMs?: number
   misfire?: Misfire
+}
+
+interface OnWallClock extends Recurrence {
+  /** What clock changes do to it; DST_DEFAULT where it is absent. */
+  dst?: DstPolicy
 }
 
 /** A when, normalized: plain data that lasts decades in a database. Instants are epoch milliseconds. */
 export type Rule =
-  | { kind: 'once'; at: number; timezone: string; misfire?: Misfire }
-  /** `every` and `cron` stay as given; `anchor` is the instant intervals are counted from. */
-  | ({ kind: 'every'; every: string; everyMs: number; anchor: number } & Recurrence)
-  | ({ kind: 'cron'; cron: string; anchor: number } & Recurrence)
+  | { kind: 'once'; at: number; timezone: string; misfire?: 'once' | 'skip' }
+  /** `every`, `cron` and `rrule` stay as given. */
+  | ({ kind: 'every'; every: string; everyMs: number } & Recurrence)
+  | CalendarEvery
+  | ({ kind: 'cron'; cron: string } & OnWallClock)
+  | ({ kind: 'rrule'; rrule: string } & OnWallClock)
+
+/** An `every` that follows the calendar: whole months from the anchor's wall time in the zone. */
+export type CalendarEvery = { kind: 'every'; every: string; everyMonths: number } & OnWallClock
 
 /** A rule that can have more than one instant. */
 export type RecurringRule = Exclude<Rule, { kind: 'once' }>
 
 type Check = (value: unknown) => boolean
+type Shape = Record<string, Check>
 
 const isInstant: Check = (value) =>
   Number.isInteger(value) && (value as number) >= INSTANT_MIN && (value as number) <= INSTANT_MAX
-const isText: Check = (value) => typeof value === 'string' && value !== '' && value.length <= TEXT_LENGTH_MAX
-const isMisfire: Check = (value) => value === 'once' || value === 'skip'
+const textUpTo =
+  (lengthMax: number): Check =>
+  (value) =>
+    typeof value === 'string' && value !== '' && value.length <= lengthMax
+const isText = textUpTo(TEXT_LENGTH_MAX)
+const isRruleText = textUpTo(RRULE_LENGTH_MAX)
 const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 1
+const isJitter: Check = (value) => isCount(value) && (value as number) <= JITTER_MS_MAX
+const isPlainMisfire: Check = (value) => value === 'once' || value === 'skip'
+const isAll = shaped({ max: isCount, withinMs: isCount })
+const isMisfire: Check = (value) => isPlainMisfire(value) || shaped({ all: isAll })(value)
+const isDst = shaped({
+  gap: (value) => value === 'shift' || value === 'skip',
+  overlap: (value) => value === 'first' || value === 'last' || value === 'both',
+})
 
-const REQUIRED: Record<Rule['kind'], Record<string, Check>> = {
-  once: { at: isInstant },
-  every: { every: isText, everyMs: isCount, anchor: isInstant },
-  cron: { cron: isText, anchor: isInstant },
+const RECURRENCE: Shape = {
+  start: isInstant,
+  end: isInstant,
+  count: isCount,
+  jitterMs: isJitter,
+  misfire: isMisfire,
 }
-const OPTIONAL: Record<Rule['kind'], Record<string, Check>> = {
-  once: { misfire: isMisfire },
-  every: { start: isInstant, end: isInstant, count: isCount, misfire: isMisfire },
-  cron: { start: isInstant, end: isInstant, count: isCount, misfire: isMisfire },
+const ON_WALL_CLOCK: Shape = { ...RECURRENCE, dst: isDst }
+
+/** Per shape of rule: what it must have beside kind and timezone, and what it may have. */
+const SHAPES: Record<string, [required: Shape, optional: Shape]> = {
+  once: [{ at: isInstant }, { misfire: isPlainMisfire }],
+  every: [{ every: isText, everyMs: isCount, anchor: isInstant }, RECURRENCE],
+  months: [{ every: isText, everyMonths: isCount, anchor: isInstant }, ON_WALL_CLOCK],
+  cron: [{ cron: isText, anchor: isInstant }, ON_WALL_CLOCK],
+  rrule: [{ rrule: isRruleText, anchor: isInstant }, ON_WALL_CLOCK],
 }
+const KINDS: readonly unknown[] = ['once', 'every', 'cron', 'rrule']
 
 /**
  * Tells whether a value read back from a database is a whole and sound rule. Fields it does not know make it
@@ -55,27 +96,41 @@ const OPTIONAL: Record<Rule['kind'], Record<string, Check>> = {
 export function isRule(value: unknown): value is Rule {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const row = value as Record<string, unknown>
-  if (row.kind !== 'once' && row.kind !== 'every' && row.kind !== 'cron') return false
-  const required = { ...REQUIRED[row.kind], timezone: isText }
-  const optional = OPTIONAL[row.kind]
-  const sound =
-    Object.entries(required).every(([name, check]) => Object.hasOwn(row, name) && check(row[name])) &&
-    Object.entries(optional).every(([name, check]) => row[name] === undefined || check(row[name])) &&
-    Object.keys(row).every(
-      (name) => name === 'kind' || Object.hasOwn(required, name) || Object.hasOwn(optional, name),
+  if (!KINDS.includes(row.kind)) return false
+  const [required, optional] = SHAPES[Object.hasOwn(row, 'everyMonths') ? 'months' : (row.kind as string)]!
+  const kind: Check = (given) => given === (Object.hasOwn(required, 'everyMonths') ? 'every' : row.kind)
+  return shaped({ ...required, kind, timezone: isText }, optional)(row) && holdsTogether(value as Rule)
+}
+
+/** A check for plain objects that have these fields and no others. */
+function shaped(required: Shape, optional: Shape = {}): Check {
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+    const row = value as Record<string, unknown>
+    return (
+      Object.entries(required).every(([name, check]) => Object.hasOwn(row, name) && check(row[name])) &&
+      Object.entries(optional).every(([name, check]) => row[name] === undefined || check(row[name])) &&
+      Object.keys(row).every((name) => Object.hasOwn(required, name) || Object.hasOwn(optional, name))
     )
-  return sound && holdsTogether(row as unknown as Rule)
+  }
 }
 
 function holdsTogether(rule: Rule): boolean {
   try {
     assertTimezone(rule.timezone)
-    if (rule.kind === 'every' && (rule.everyMs < 1000 || parseDuration(rule.every) !== rule.everyMs))
-      return false
+    if (rule.kind === 'every' && !agrees(rule)) return false
     if (rule.kind !== 'once' && (rule.start ?? INSTANT_MIN) > (rule.end ?? INSTANT_MAX)) return false
     scheduleOf(rule)
     return true
   } catch {
     return false
   }
+}
+
+/** Whether the step as given and the step as read are still the same. */
+function agrees(rule: Extract<Rule, { kind: 'every' }>): boolean {
+  const step = parseStep(rule.every)
+  return 'everyMs' in rule
+    ? 'everyMs' in step && step.everyMs === rule.everyMs
+    : 'everyMonths' in step && step.everyMonths === rule.everyMonths
 }

@@ -75,14 +75,23 @@ describe('countBetween', () => {
   })
 
   it('stops at the limit, says so, and still knows the newest', () => {
-    const rule: Rule = { kind: 'cron', cron: '* * * * * *', anchor, timezone: 'Europe/Rome' }
-    const month = anchor + 30 * 24 * HOUR
+    // Two RRULEs may name the same instant: nobody can count them but one by one.
+    const rrule = 'RRULE:FREQ=MINUTELY;BYHOUR=0,12\nRRULE:FREQ=MINUTELY;BYHOUR=12,18'
+    const rule: Rule = { kind: 'rrule', rrule, anchor, timezone: 'Europe/Rome' }
+    const month = Date.parse('2026-04-01T16:00:00Z')
     expect(countBetween(rule, anchor, month + 999, 100)).toEqual({ count: 100, last: month, exact: false })
-    expect(countBetween(rule, anchor, anchor + 100_000, 100)).toEqual({
-      count: 100,
-      last: anchor + 100_000,
-      exact: true,
-    })
+  })
+
+  it('counts ten days of minutes and a year of seconds exactly, at once', () => {
+    const started = performance.now()
+    const minutes: Rule = { kind: 'cron', cron: '* * * * *', anchor, timezone: 'Europe/Rome' }
+    expect(countBetween(minutes, anchor, anchor + 240 * HOUR, 1).count).toBe(14_400)
+    for (const timezone of ['UTC', 'Europe/Rome', 'Australia/Lord_Howe']) {
+      const rule: Rule = { kind: 'cron', cron: '* * * * * *', anchor, timezone }
+      const year = anchor + 365 * 24 * HOUR
+      expect(countBetween(rule, anchor, year, 1)).toEqual({ count: 31_536_000, last: year, exact: true })
+    }
+    expect(performance.now() - started).toBeLessThan(500)
   })
 
   it('agrees with going through them one by one', () => {
@@ -92,10 +101,37 @@ describe('countBetween', () => {
       { ...nines, cron: '*/17 2,9 * * *' },
       { kind: 'once', at: anchor + 5 * HOUR, timezone: 'UTC' },
     ]
+    // Around both changes of Rome, under every policy.
+    for (const gap of ['shift', 'skip'] as const) {
+      for (const overlap of ['first', 'last', 'both'] as const) {
+        const shared = { timezone: 'Europe/Rome', anchor, dst: { gap, overlap } }
+        const weekly = 'FREQ=WEEKLY;BYDAY=SA,SU;BYHOUR=1,2,3;BYMINUTE=0,30;BYSECOND=0'
+        rules.push(
+          { kind: 'cron', cron: '*/7 2-3 * * 0,6', ...shared },
+          { kind: 'cron', cron: '*/40 */5 * * *', ...shared },
+          { kind: 'rrule', rrule: weekly, ...shared },
+          {
+            kind: 'every',
+            every: '1 month',
+            everyMonths: 1,
+            ...shared,
+            anchor: Date.parse('2025-10-29T01:30Z'),
+          },
+        )
+      }
+    }
     fc.assert(
       fc.property(
         fc.constantFrom(...rules),
-        fc.integer({ min: -50 * HOUR, max: 100 * HOUR }),
+        fc.oneof(
+          fc.integer({ min: -50 * HOUR, max: 100 * HOUR }),
+          fc
+            .integer({ min: -40 * HOUR, max: 40 * HOUR })
+            .map((shift) => Date.parse('2026-03-29T01:00Z') - anchor + shift),
+          fc
+            .integer({ min: -40 * HOUR, max: 40 * HOUR })
+            .map((shift) => Date.parse('2026-10-25T01:00Z') - anchor + shift),
+        ),
         fc.integer({ min: -HOUR, max: 100 * HOUR }),
         fc.integer({ min: 0, max: 5 }),
         (rule, shift, length, limit) => {
@@ -112,6 +148,7 @@ describe('countBetween', () => {
           expect(countBetween(rule, from, to, limit).last).toBe(all.at(-1) ?? null)
         },
       ),
+      { numRuns: 1000 },
     )
   })
 })

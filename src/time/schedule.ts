@@ -1,58 +1,91 @@
-import { compileCron, type NextInstant, readCron } from './cron.ts'
+import { compileCron, readCron } from './cron.ts'
+import { DST_DEFAULT, type DstPolicy } from './dst.ts'
+import { compileMonths } from './every-months.ts'
 import { INSTANT_MAX, INSTANT_MIN } from './instant.ts'
+import { compileRrule } from './rrule.ts'
 import type { RecurringRule, Rule } from './rule.ts'
+import { type Instants, placeWalls } from './wall-walk.ts'
 
 /** The instants of one rule: they follow from the rule alone, never from when something ran (calendar-true). */
 export interface Schedule {
   /** The first instant strictly after the given one; null when there are no more. The rule's count is not applied. */
   next(after: number): number | null
+  /** How many instants lie in (after, until], where that takes no going through them. */
+  count?(after: number, until: number): number
 }
 
 /** Compiles a rule. The costly part, a cron expression in a zone, is shared by all the rules that use it. */
 export function scheduleOf(rule: Rule): Schedule {
   if (rule.kind === 'once') return { next: (after) => (rule.at > after ? rule.at : null) }
-  const everyMs = intervalOf(rule)
-  const next =
-    everyMs === null
-      ? calendar((rule as { cron: string }).cron, rule.timezone)
-      : steps(firstStep(rule, everyMs), everyMs)
+  const { next, count } = instantsOf(rule)
   const first = rule.start ?? INSTANT_MIN
   const last = rule.end ?? INSTANT_MAX
-  return {
+  const schedule: Schedule = {
     next(after) {
       if (Number.isNaN(after) || after >= last) return null
       const found = next(Math.max(Math.floor(after), first - 1))
       return found === null || found > last ? null : found
     },
   }
+  if (count === undefined) return schedule
+  schedule.count = (after, until) => {
+    const [from, to] = [Math.max(Math.floor(after), first - 1), Math.min(Math.floor(until), last)]
+    return from < to ? count(from, to) : 0
+  }
+  return schedule
 }
 
 /** The fixed interval of `every` and of cron's `@every`; null for what follows the calendar. */
 export function intervalOf(rule: RecurringRule): number | null {
-  if (rule.kind === 'every') return rule.everyMs
+  if (rule.kind === 'every') return 'everyMs' in rule ? rule.everyMs : null
+  if (rule.kind === 'rrule') return null
   // Called for every row the engine settles: look before taking the expression apart.
   return rule.cron.includes('@') ? (readCron(rule.cron).everyMs ?? null) : null
 }
 
+/** The instants of a rule before its start and end are looked at. */
+export function instantsOf(rule: RecurringRule): Instants {
+  const everyMs = intervalOf(rule)
+  if (everyMs !== null) return steps(firstStep(rule, everyMs), everyMs)
+  if (rule.kind === 'cron') return calendar(rule.cron, rule.timezone, rule.dst ?? DST_DEFAULT)
+  if (rule.kind === 'every') return compileMonths(rule as Extract<typeof rule, { everyMonths: number }>)
+  return recurrence(rule)
+}
+
 /** The first instant of an interval: the start itself where one is given, otherwise one interval after the anchor. */
-export function firstStep(rule: RecurringRule, everyMs: number): number {
+function firstStep(rule: RecurringRule, everyMs: number): number {
   return rule.start === undefined ? rule.anchor + everyMs : rule.anchor
 }
 
-function steps(first: number, everyMs: number): NextInstant {
-  return (after) => (after < first ? first : first + (Math.floor((after - first) / everyMs) + 1) * everyMs)
+function steps(first: number, everyMs: number): Instants {
+  const countUntil = (at: number) => (at < first ? 0 : Math.floor((at - first) / everyMs) + 1)
+  return {
+    next: (after) => first + countUntil(after) * everyMs,
+    count: (after, until) => countUntil(until) - countUntil(after),
+  }
 }
 
-const compiled = new Map<string, NextInstant>()
+/** Every hour that passes: the repeated one too, and nothing is moved out of a gap. */
+const EVERY_HOUR: DstPolicy = { gap: 'skip', overlap: 'both' }
+
+function recurrence(rule: Extract<RecurringRule, { kind: 'rrule' }>): Instants {
+  const { instants, nextWall, countWalls, everyHour } = compileRrule(rule.rrule, rule)
+  if (instants !== null) return instants
+  const walls = { next: nextWall, ...(countWalls && { count: countWalls }) }
+  if (everyHour) return { ...placeWalls(walls, rule.timezone, EVERY_HOUR), interval: true }
+  return placeWalls(walls, rule.timezone, rule.dst ?? DST_DEFAULT)
+}
+
+const compiled = new Map<string, Instants>()
 const COMPILED_MAX = 1000
 
-function calendar(cron: string, zone: string): NextInstant {
-  const key = `${zone} ${cron}`
-  let next = compiled.get(key)
-  if (next === undefined) next = compileCron(readCron(cron).fields, zone)
+function calendar(cron: string, zone: string, policy: DstPolicy): Instants {
+  const key = `${zone} ${policy.gap} ${policy.overlap} ${cron}`
+  let instants = compiled.get(key)
+  if (instants === undefined) instants = compileCron(readCron(cron).fields, zone, policy)
   else compiled.delete(key)
   // Set again at the end: the map's order is then the order of use, and its head the one to drop.
-  compiled.set(key, next)
+  compiled.set(key, instants)
   if (compiled.size > COMPILED_MAX) compiled.delete(compiled.keys().next().value!)
-  return next
+  return instants
 }

@@ -56,25 +56,34 @@ export function place(wall: Temporal.PlainDateTime, zone: string, given: unknown
     wall.toZonedDateTime(zone, { disambiguation: 'compatible' }).epochMilliseconds,
     given,
   )
-  const note = clockChangeNote(at, zone, wall)
+  const note = placedNote(at, zone, wall)
   return note === undefined ? { at } : { at, note }
 }
 
 /** Says what a clock change did to a wall time that was resolved to this instant, if anything. */
-export function clockChangeNote(at: number, zone: string, wall?: Temporal.PlainDateTime): string | undefined {
+function placedNote(at: number, zone: string, wall: Temporal.PlainDateTime): string | undefined {
   const local = zoned(zone, at).toPlainDateTime()
-  if (wall !== undefined && !local.equals(wall)) {
-    return `${clock(wall)} does not exist that day in ${zone}, the clock goes forward: it fires at ${clock(local)}`
-  }
+  if (!local.equals(wall)) return shiftedNote(wall, zone, `it fires at ${showClock(local)}`)
   const { end, offset } = stretchAt(zone, at)
   if (end === Number.POSITIVE_INFINITY) return undefined
   const back = offset - stretchAt(zone, end).offset
-  if (back <= 0 || at < end - back) return undefined
-  return `${clock(local)} occurs twice that day in ${zone}, the clock goes back by ${formatDuration(back)}: this is the first`
+  return back <= 0 || at < end - back ? undefined : twiceNote(local, zone, back, 'this is the first')
 }
 
-function clock(wall: Temporal.PlainDateTime): string {
-  return wall.toPlainTime().toString({ smallestUnit: wall.second === 0 ? 'minute' : 'second' })
+/** The words for a wall time that does not exist. */
+export function shiftedNote(wall: Temporal.PlainDateTime, zone: string, what: string): string {
+  return `${showClock(wall)} does not exist that day in ${zone}, the clock goes forward: ${what}`
+}
+
+/** The words for a wall time that occurs twice. */
+export function twiceNote(wall: Temporal.PlainDateTime, zone: string, backMs: number, which: string): string {
+  return `${showClock(wall)} occurs twice that day in ${zone}, the clock goes back by ${formatDuration(backMs)}: ${which}`
+}
+
+/** The time of day as short as it can be said. */
+export function showClock(wall: Temporal.PlainDateTime | Temporal.ZonedDateTime): string {
+  const time = wall.toPlainTime()
+  return time.toString({ smallestUnit: time.second === 0 && time.millisecond === 0 ? 'minute' : 'second' })
 }
 
 /** The instant as people of the zone write it: wall clock, offset and zone. */

@@ -81,6 +81,70 @@ describe('recurring rules', () => {
   })
 })
 
+describe('options of recurring rules', () => {
+  it('keeps them in the rule, whole', () => {
+    const rule = (when: unknown) => resolve(when).rule
+    expect(rule({ cron: '0 9 * * *', dst: { overlap: 'both' }, jitter: '5m', misfire: 'all' })).toEqual({
+      kind: 'cron',
+      cron: '0 9 * * *',
+      anchor: now,
+      timezone: 'Europe/Rome',
+      dst: { gap: 'shift', overlap: 'both' },
+      jitterMs: 300_000,
+      misfire: { all: { max: 1000, withinMs: 86_400_000 } },
+    })
+    expect(rule({ every: '1h', misfire: { all: { max: 5 } }, jitter: '0s' })).toEqual({
+      kind: 'every',
+      every: '1h',
+      everyMs: 3_600_000,
+      anchor: now,
+      timezone: 'Europe/Rome',
+      misfire: { all: { max: 5, withinMs: 86_400_000 } },
+    })
+  })
+
+  it('counts months from the start', () => {
+    expect(resolve({ every: 'P1M', start: '2026-05-31T10:00' })).toEqual({
+      rule: {
+        kind: 'every',
+        every: 'P1M',
+        everyMonths: 1,
+        anchor: Date.parse('2026-05-31T08:00Z'),
+        start: Date.parse('2026-05-31T08:00Z'),
+        timezone: 'Europe/Rome',
+      },
+      first: Date.parse('2026-05-31T08:00Z'),
+      notes: [],
+    })
+  })
+
+  it('lets an rrule name its own zone', () => {
+    const { rule, first } = resolve({
+      rrule: 'DTSTART;TZID=Asia/Tokyo:20260401T090000\nRRULE:FREQ=DAILY',
+      dst: { gap: 'skip' },
+    })
+    expect(rule).toMatchObject({
+      kind: 'rrule',
+      timezone: 'Asia/Tokyo',
+      dst: { gap: 'skip', overlap: 'first' },
+    })
+    expect(first).toBe(Date.parse('2026-04-01T00:00Z'))
+  })
+
+  it('reads a phrase that recurs, alone or with options beside it', () => {
+    expect(resolve('every weekday at 9am')).toMatchObject({
+      rule: { kind: 'cron', timezone: 'Europe/Rome' },
+      first: Date.parse('2026-03-05T08:00Z'),
+    })
+    expect(
+      resolve({ at: 'every weekday at 9am', timezone: 'Asia/Tokyo', misfire: 'all', count: 2 }),
+    ).toMatchObject({
+      rule: { kind: 'cron', timezone: 'Asia/Tokyo', count: 2, misfire: { all: {} } },
+      first: Date.parse('2026-03-05T00:00Z'),
+    })
+  })
+})
+
 describe('refusals', () => {
   it.each<[unknown, string, RegExp]>([
     [1736882445, 'invalid_time', /seconds or milliseconds/],
@@ -108,18 +172,37 @@ describe('refusals', () => {
     [{ every: '999ms' }, 'invalid_rule', /once a second/],
     [{ every: 5000 }, 'invalid_rule', /not a duration/],
     [{ every: '500000w' }, 'invalid_rule', /never fires/],
-    [{ every: '1 month' }, 'invalid_rule', /no fixed length/],
+    [{ every: '0 months' }, 'invalid_rule', /one month/],
+    [{ every: '1 month 2 days' }, 'invalid_rule', /no fixed length/],
+    [{ every: '1.5 months' }, 'invalid_rule', /no fixed length/],
     [{ every: '1h', start: '2026-05-01T00:00', end: '2026-04-01T00:00' }, 'invalid_rule', /before the start/],
     [{ cron: '* * * * *', end: '2026-01-01T00:00' }, 'invalid_rule', /between its start and its end/],
     [{ every: '1h', end: '2026-05-01' }, 'invalid_time', /start or end/],
     [{ every: '1h', count: 0 }, 'invalid_rule', /count/],
     [{ every: '1h', count: 1.5 }, 'invalid_rule', /count/],
-    [{ every: '1h', misfire: 'all' }, 'invalid_request', /not supported in this version yet/],
     [{ every: '1h', misfire: 'x' }, 'invalid_request', /unknown/],
-    [{ every: '1h', jitter: '5s' }, 'invalid_request', /not supported in this version yet/],
-    [{ every: '1h', dst: {} }, 'invalid_request', /not supported in this version yet/],
+    [{ every: '1h', misfire: { all: { maximum: 5 } } }, 'invalid_request', /unknown/],
+    [{ every: '1h', misfire: { all: { max: 0 } } }, 'invalid_request', /max 0/],
+    [{ every: '1h', misfire: { all: { within: '0s' } } }, 'invalid_request', /would fire none/],
+    [{ every: '1h', misfire: { all: { within: 5 } } }, 'invalid_time', /not a duration/],
+    [{ at: 'noon', misfire: 'all' }, 'invalid_request', /fires once/],
+    [{ at: 'noon', jitter: '5s' }, 'invalid_request', /fires once/],
+    [{ every: '1h', jitter: '25h' }, 'invalid_request', /longer than 1d/],
+    [{ every: '1h', jitter: 5 }, 'invalid_time', /not a duration/],
+    [{ every: '1h', dst: {} }, 'invalid_request', /fixed length/],
+    [{ cron: '@every 1h', dst: { gap: 'skip' } }, 'invalid_request', /fixed length/],
+    [{ cron: '0 9 * * *', dst: { gap: 'jump' } }, 'invalid_request', /dst is/],
+    [{ cron: '0 9 * * *', dst: 'skip' }, 'invalid_request', /dst is/],
+    [{ cron: '0 9 * * *', dst: { gap: 'skip', fold: 1 } }, 'invalid_request', /dst is/],
     [{ every: '1h', exclude: [] }, 'invalid_request', /not supported in this version yet/],
-    [{ rrule: 'FREQ=DAILY' }, 'invalid_rule', /not supported in this version yet/],
+    [{ rrule: 'FREQ=SOMETIMES' }, 'invalid_rule', /FREQ/],
+    [{ rrule: 'DTSTART:20200101T000000Z\nRRULE:FREQ=DAILY;COUNT=3' }, 'invalid_rule', /are past/],
+    [
+      { rrule: 'DTSTART;TZID=Asia/Tokyo:20270101T000000\nRRULE:FREQ=DAILY', timezone: 'UTC' },
+      'invalid_rule',
+      /give one/,
+    ],
+    [{ at: 'every day at 9am until 2027-01-01', end: '2028-01-01T00:00' }, 'invalid_request', /give one/],
     [{ cron: '* * * * *', timzone: 'UTC' }, 'invalid_request', /'timzone' is unknown/],
   ])('%j', (when, code, message) => {
     expect(() => resolve(when)).toThrow(

@@ -1,12 +1,13 @@
 import { WakefulError } from '../error.ts'
-import { parseInterval, readCron } from './cron.ts'
 import { parseDuration } from './duration.ts'
 import { assertInstant, INSTANT_MAX, parseInstant } from './instant.ts'
-import { readMoment, readText } from './parse.ts'
-import type { Misfire, RecurringRule, Rule } from './rule.ts'
-import { scheduleOf } from './schedule.ts'
+import { readText } from './phrase-moment.ts'
+import { parseRecurring } from './recurring-phrase.ts'
+import type { Rule } from './rule.ts'
 import { quote } from './text.ts'
 import { assertTimezone } from './timezone.ts'
+import { type DstGiven, type MisfireGiven, readMisfire } from './when-options.ts'
+import { resolveRecurring } from './when-recurring.ts'
 
 /** A point in time: an instant, or text that names one. */
 export type Moment = Date | Temporal.Instant | string
@@ -19,9 +20,9 @@ export interface WhenObject {
   /** A duration from now. */
   delay?: string
   cron?: string
-  /** A duration: `1d` is always 24 hours; a time of day is cron's. */
+  /** A duration, of which `1d` is always 24 hours, or `1 month`, `2 years`, which follow the calendar. */
   every?: string
-  /** Not supported in this version yet. */
+  /** RFC 5545: RRULE, with or without DTSTART, RDATE and EXDATE lines. */
   rrule?: string
   timezone?: string
   /** Recurring rules: no instant before; for intervals the first one. */
@@ -30,7 +31,11 @@ export interface WhenObject {
   end?: Moment
   /** Recurring rules: how many occurrences in all. */
   count?: number
-  misfire?: Misfire
+  /** Recurring rules: each wakes up to this much later, the same at every restart. */
+  jitter?: string
+  /** Rules on the wall clock: what a clock change does to them. */
+  dst?: DstGiven
+  misfire?: MisfireGiven
 }
 
 /** What users give to say when; a bare number is refused, since it could be seconds or milliseconds. */
@@ -51,32 +56,69 @@ export interface Resolved {
 }
 
 const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
-const OPTIONS = ['timezone', 'start', 'end', 'count', 'misfire']
-const LATER = ['jitter', 'dst', 'exclude']
+const RECURRING_OPTIONS = ['start', 'end', 'count', 'jitter', 'dst'] as const
+const OPTIONS: readonly string[] = ['timezone', ...RECURRING_OPTIONS, 'misfire']
+const LATER = ['exclude']
 
 /** Understands a when: normalizes it to a rule and finds its first instant, or refuses it and says why. */
 export function resolveWhen(when: When, context: WhenContext): Resolved {
   const timezone = assertTimezone(context.timezone)
   const given: unknown = when
-  if (typeof given === 'string') {
-    const { at, notes } = readText(given, { now: context.now, timezone })
-    return once(at, timezone, undefined, context.now, notes)
-  }
+  if (typeof given === 'string') return resolveText(given, {}, { now: context.now, timezone })
   const tag = Object.prototype.toString.call(given)
   if (typeof given !== 'object' || given === null || tag !== '[object Object]') {
-    return once(parseInstant(given as Date), timezone, undefined, context.now, [])
+    const at = parseInstant(given as Date)
+    return single({ at, notes: [] }, 'at', {}, { now: context.now, timezone })
   }
   const object = given as WhenObject & Record<string, unknown>
   const kind = kindOf(object)
   const zone = object.timezone === undefined ? timezone : assertTimezone(object.timezone)
-  const misfire = readMisfire(object.misfire)
-  if (kind === 'cron' || kind === 'every') return recurring(object, kind, zone, misfire, context.now)
-  for (const name of ['start', 'end', 'count'] as const) {
-    if (object[name] === undefined) continue
-    throw new WakefulError('invalid_request', `'${name}' belongs to cron and every: { ${kind} } fires once`)
+  if (kind === 'cron' || kind === 'every' || kind === 'rrule')
+    return resolveRecurring(object, kind, zone, context.now)
+  const read = { now: context.now, timezone: zone }
+  if (typeof object.at === 'string') return resolveText(object.at, object, read)
+  return single({ at: readOnce(object, kind, read), notes: [] }, kind, object, read)
+}
+
+/** Reads a text in its zone, a one-shot or a recurrence, with the options that stand beside it. */
+function resolveText(text: string, beside: WhenObject, context: WhenContext): Resolved {
+  const phrase = parseRecurring(text, context)
+  if (phrase === null) return single(readText(text, context), 'at', beside, context)
+  const { wording, notes, ...when } = phrase
+  const { at: _at, timezone: _timezone, ...options } = beside
+  for (const name of RECURRING_OPTIONS) {
+    if (options[name] === undefined || (when as WhenObject)[name] === undefined) continue
+    throw new WakefulError(
+      'invalid_request',
+      `${quote(text)} says its ${name}, and so does '${name}': give one`,
+    )
   }
-  const { at, notes } = readOnce(object, kind, { now: context.now, timezone: zone })
-  return once(at, zone, misfire, context.now, notes)
+  const resolved = resolveWhen({ ...options, ...when }, context)
+  return { ...resolved, notes: [`read as '${wording}'`, ...notes, ...resolved.notes] }
+}
+
+function single(
+  { at, notes }: { at: number; notes: string[] },
+  kind: string,
+  object: WhenObject,
+  { now, timezone }: WhenContext,
+): Resolved {
+  for (const name of RECURRING_OPTIONS) {
+    if (object[name] === undefined) continue
+    throw new WakefulError(
+      'invalid_request',
+      `'${name}' belongs to recurring rules: this { ${kind} } fires once`,
+    )
+  }
+  const misfire = readMisfire(object.misfire)
+  if (typeof misfire === 'object') {
+    throw new WakefulError(
+      'invalid_request',
+      `misfire 'all' belongs to recurring rules: this { ${kind} } fires once`,
+    )
+  }
+  if (at < now) notes.push('the instant is in the past: it fires at once')
+  return { rule: { kind: 'once', at, timezone, ...(misfire && { misfire }) }, first: at, notes }
 }
 
 function kindOf(object: Record<string, unknown>): (typeof KINDS)[number] {
@@ -95,25 +137,12 @@ function kindOf(object: Record<string, unknown>): (typeof KINDS)[number] {
       `a when has exactly one of ${KINDS.join(', ')}; this has ${found}`,
     )
   }
-  if (kinds[0] === 'rrule') {
-    throw new WakefulError('invalid_rule', 'rrule is not supported in this version yet: use cron or every')
-  }
   return kinds[0]!
 }
 
-function readMisfire(misfire: unknown): Misfire | undefined {
-  if (misfire === undefined || misfire === 'once' || misfire === 'skip') return misfire
-  const why = misfire === 'all' ? 'is not supported in this version yet' : 'is unknown'
-  throw new WakefulError('invalid_request', `misfire ${quote(misfire)} ${why}: use 'once' or 'skip'`)
-}
-
-function readOnce(object: WhenObject, kind: string, context: WhenContext): { at: number; notes: string[] } {
-  if (kind === 'delay') {
-    return { at: assertInstant(context.now + parseDuration(object.delay!), object.delay), notes: [] }
-  }
-  if (kind === 'unix') return { at: readUnix(object.unix), notes: [] }
-  if (typeof object.at === 'string') return readText(object.at, context)
-  return { at: parseInstant(object.at!), notes: [] }
+function readOnce(object: WhenObject, kind: string, context: WhenContext): number {
+  if (kind === 'delay') return assertInstant(context.now + parseDuration(object.delay!), object.delay)
+  return kind === 'unix' ? readUnix(object.unix) : parseInstant(object.at!)
 }
 
 function readUnix(unix: unknown): number {
@@ -128,76 +157,4 @@ function readUnix(unix: unknown): number {
   }
   // Rounded to a microsecond first: 1736882445.123 times 1000 is not a whole number in floating point.
   return assertInstant(Math.ceil(Number((unix * 1000).toFixed(3))), unix)
-}
-
-function once(
-  at: number,
-  timezone: string,
-  misfire: Misfire | undefined,
-  now: number,
-  notes: string[],
-): Resolved {
-  if (at < now) notes.push('the instant is in the past: it fires at once')
-  return { rule: { kind: 'once', at, timezone, ...(misfire && { misfire }) }, first: at, notes }
-}
-
-function recurring(
-  object: WhenObject,
-  kind: 'cron' | 'every',
-  zoneGiven: string,
-  misfire: Misfire | undefined,
-  now: number,
-): Resolved {
-  const timezone = kind === 'cron' ? zoneOfCron(object, zoneGiven) : zoneGiven
-  const start = object.start === undefined ? undefined : readMoment(object.start, timezone)
-  const end = object.end === undefined ? undefined : readMoment(object.end, timezone)
-  if (end !== undefined && end < (start ?? end)) {
-    throw new WakefulError(
-      'invalid_rule',
-      `the end ${quote(object.end)} is before the start ${quote(object.start)}`,
-    )
-  }
-  const { count } = object
-  if (count !== undefined && !(Number.isSafeInteger(count) && count >= 1)) {
-    throw new WakefulError('invalid_rule', `count ${quote(count)} is not a whole number from 1 on`)
-  }
-  const shared = {
-    anchor: start ?? now,
-    timezone,
-    ...(start !== undefined && { start }),
-    ...(end !== undefined && { end }),
-    ...(count !== undefined && { count }),
-    ...(misfire && { misfire }),
-  }
-  const rule: RecurringRule =
-    kind === 'cron'
-      ? { kind, cron: object.cron!, ...shared }
-      : { kind, every: object.every!, everyMs: parseInterval(object.every!), ...shared }
-  const first = scheduleOf(rule).next(start !== undefined && start >= now ? start - 1 : now)
-  if (first === null) throw neverFires(rule, now)
-  const notes = start !== undefined && start < now ? ['the start is in the past: it goes on from now'] : []
-  return { rule, first, notes }
-}
-
-function zoneOfCron(object: WhenObject, zoneGiven: string): string {
-  const named = readCron(object.cron!).timezone
-  if (named !== undefined && object.timezone !== undefined && named !== zoneGiven) {
-    throw new WakefulError(
-      'invalid_rule',
-      `the cron expression says ${named} and timezone says ${zoneGiven}: give one`,
-    )
-  }
-  return named ?? zoneGiven
-}
-
-function neverFires(rule: RecurringRule, now: number): WakefulError {
-  const { start, end, ...unbounded } = rule
-  const bounded = (start !== undefined || end !== undefined) && scheduleOf(unbounded).next(now) !== null
-  const why = bounded
-    ? 'it has no instant between its start and its end'
-    : 'no such day comes before the year 10000'
-  return new WakefulError(
-    'invalid_rule',
-    `${quote(rule.kind === 'cron' ? rule.cron : rule.every)} never fires: ${why}`,
-  )
 }

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { parseRecurring } from './recurring-phrase.ts'
+
+/** Wednesday, 10:30:15 in Rome. */
+const now = Date.parse('2026-03-04T09:30:15.123Z')
+
+function read(text: string, at = now): unknown {
+  return parseRecurring(text, { now: at, timezone: 'Europe/Rome' })
+}
+
+describe('recurring phrases that are refused', () => {
+  it.each([
+    ['weekly on monday at 9', /'9am' \(09:00\) or '9pm' \(21:00\)/],
+    ['every day at 5', /'5am' \(05:00\) or '5pm' \(17:00\)/],
+    ['every hour between 9 and 5', /'between 9am and 5pm', 'between 9pm and 5am'/],
+    ['every hour between 8 and 11', /'between 8am and 11am', 'between 8pm and 11pm'/],
+    ['every hour between 9 and 5pm', /ambiguous/],
+    ['twice a day', /every day at 9am and 9pm/],
+    ['3 times a week', /does not say when/],
+    ['twice daily', /'twice daily' does not say when/],
+    ['2 times daily', /'2 times daily' does not say when/],
+    ['3 times every day', /does not say when/],
+    ['daily 3 times', /on each day or in all/],
+    ['weekdays from 9am', /time of each, or the start/],
+    ['except on weekdays', /needs days to be taken from/],
+    ['tuesday at 5pm daily', /both every day and Tuesday/],
+    ['every third at 5pm', /'every', 'third'/],
+    ['every morning', /no fixed hour: say 'every day at 8am'/],
+    ['every morning at 5pm', /no time of the morning/],
+    ['every day at 5pm EST', /'est'; give the zone as timezone/],
+    ['every day at 5pm Europe/Rome', /'europe\/rome'; give the zone as timezone/],
+    ['every day at 5pm UTC+2', /give the zone as timezone/],
+    ['last working day of the month at 17:00', /'working day' needs a calendar of holidays/],
+    ['every business day at 9am', /'business day' needs a calendar/],
+    ['every workday at 9am', /'workday' needs a calendar/],
+    ['every day at 9am except holidays', /holidays/],
+    ['call mom every monday at 9am', /not understood: 'call', 'mom'/],
+    ['every', /not understood: 'every'/],
+    ['every blue moon', /'every', 'blue', 'moon'/],
+    ['every day at 9am next week', /'next', 'week'/],
+    ['every third tuesday', /'every 3 weeks on Tuesday' or 'third Tuesday of every month'/],
+    ['every second tuesday', /'every 2 weeks on Tuesday' or 'second Tuesday of every month'/],
+    ['every first monday', /'every Monday' or 'first Monday of every month'/],
+    ['every other weekday at 9am', /ambiguous/],
+    ['biweekly', /'every 2 weeks on monday' or 'every monday and thursday'/],
+    ['quarterly', /every 3 months/],
+    ['weekday at 9am', /may be one or each/],
+    ['every friday the 13th', /both weekdays and days of the month/],
+    ['every month on monday at 9am', /first monday of every month/],
+    ['every year on the 15th', /month is missing/],
+    ['every june at 9am', /day is missing/],
+    ['every week on the 1st', /do not come each week/],
+    ['every 3 days on friday', /every 2 weeks on friday/],
+    ['every day on the 1st', /no choice of days/],
+    ['every feb 30 at noon', /no February 30/],
+    ['every year on the 31st of june and november', /no day 31/],
+    ['on the 32nd of every month', /no day 32/],
+    ['sixth monday of every month', /'sixth'/],
+    ['6th monday of every month', /no month has 6/],
+    ['every year on 03/04', /'April 3' or 'March 4'/],
+    ['every year on 2026-12-24', /has a year and comes once/],
+    ['every day at 25:00', /not a time of day/],
+    ['every day at 9:00 and 17:30', /set an alarm for each/],
+    ['every monday at 9am and thursday at 10am', /two sets of weekdays/],
+    ['every day every week', /two rhythms/],
+    ['every 2 hours at 9am', /'starting at 9am', or 'every day at 9am'/],
+    ['every 45 minutes between 9 and 17', /45m does not/],
+    ['every 7 minutes on weekdays', /7m does not/],
+    ['every 15 minutes between 9:30 and 17:00', /full hours/],
+    ['every 15 minutes between 9:00 and 9:00', /empty/],
+    ['every 15 minutes between 22 and 6 on weekdays', /over midnight/],
+    ['every 15 minutes on the 1st of the month', /two rhythms/],
+    ['every day between 9 and 17', /every 15 minutes between/],
+    ['every 0 days', /not every 0/],
+    ['every 0 minutes', /once a second/],
+    ['every 250ms', /once a second/],
+    ['every 2 days and 3 hours', /mixes days and hours/],
+    ['every day at 9am for 3 weeks', /'10 times'/],
+    ['every day at 9am 0 times', /is never/],
+    ['every day until friday at 5pm', /time of each, or of the end/],
+    ['every 15 minutes until 5pm', /end of each day, or of all/],
+    ['every day except monday to sunday', /leaves no day/],
+  ])('%s', (text, message) => {
+    expect(() => read(text)).toThrow(
+      expect.objectContaining({ code: 'invalid_time', message: expect.stringMatching(message) }),
+    )
+  })
+
+  it('name a day that not every month or year has', () => {
+    expect(() => read('monthly', Date.parse('2026-01-31T10:00Z'))).toThrow(/31st of every month.*last day/)
+    expect(() => read('yearly', Date.parse('2028-02-29T10:00Z'))).toThrow(/february 29/)
+  })
+})
+
+it('what does not recur is left to be read as one instant', () => {
+  for (const text of [
+    'tomorrow at 5pm',
+    'in 30 minutes',
+    'next friday at 3pm',
+    '2026-12-24 18:00',
+    '10m',
+    '',
+    'monday',
+  ]) {
+    expect(read(text)).toBeNull()
+  }
+  expect(read('every '.repeat(400))).toBeNull()
+})

@@ -1,0 +1,103 @@
+import { WakefulError } from '../error.ts'
+import { readCron } from './cron.ts'
+import type { DstPolicy } from './dst.ts'
+import { parseStep } from './every-step.ts'
+import { readMoment } from './phrase-moment.ts'
+import { readRrule } from './rrule-text.ts'
+import type { RecurringRule } from './rule.ts'
+import { intervalOf, scheduleOf } from './schedule.ts'
+import { quote } from './text.ts'
+import type { Resolved, WhenObject } from './when.ts'
+import { readDst, readJitter, readMisfire } from './when-options.ts'
+
+/** Understands a cron, an every or an rrule, and finds its first instant. */
+export function resolveRecurring(
+  object: WhenObject,
+  kind: RecurringRule['kind'],
+  zoneGiven: string,
+  now: number,
+): Resolved {
+  const timezone = zoneOf(object, kind, zoneGiven)
+  const { start, ...bounds } = readBounds(object, timezone)
+  const jitterMs = readJitter(object.jitter)
+  const misfire = readMisfire(object.misfire)
+  const dst = readDst(object.dst)
+  const shared = {
+    anchor: start ?? now,
+    timezone,
+    ...(start !== undefined && { start }),
+    ...bounds,
+    ...(jitterMs !== undefined && { jitterMs }),
+    ...(misfire && { misfire }),
+  }
+  const rule: RecurringRule =
+    kind === 'every'
+      ? { kind, every: object.every!, ...parseStep(object.every!), ...shared }
+      : kind === 'cron'
+        ? { kind, cron: object.cron!, ...shared }
+        : { kind, rrule: object.rrule!, ...shared }
+  if (dst !== undefined) putDst(rule, dst)
+  const first = scheduleOf(rule).next(start !== undefined && start >= now ? start - 1 : now)
+  if (first === null) throw neverFires(rule, now)
+  const notes = start !== undefined && start < now ? ['the start is in the past: it goes on from now'] : []
+  return { rule, first, notes }
+}
+
+function readBounds(object: WhenObject, timezone: string): Pick<RecurringRule, 'start' | 'end' | 'count'> {
+  const start = object.start === undefined ? undefined : readMoment(object.start, timezone)
+  const end = object.end === undefined ? undefined : readMoment(object.end, timezone)
+  if (end !== undefined && end < (start ?? end)) {
+    throw new WakefulError(
+      'invalid_rule',
+      `the end ${quote(object.end)} is before the start ${quote(object.start)}`,
+    )
+  }
+  const { count } = object
+  if (count !== undefined && !(Number.isSafeInteger(count) && count >= 1)) {
+    throw new WakefulError('invalid_rule', `count ${quote(count)} is not a whole number from 1 on`)
+  }
+  return {
+    ...(start !== undefined && { start }),
+    ...(end !== undefined && { end }),
+    ...(count !== undefined && { count }),
+  }
+}
+
+function putDst(rule: RecurringRule, dst: DstPolicy): void {
+  if (intervalOf(rule) === null) {
+    Object.assign(rule, { dst })
+    return
+  }
+  throw new WakefulError(
+    'invalid_request',
+    `${quote(textOf(rule))} has a fixed length, which no clock change touches: leave dst out`,
+  )
+}
+
+/** The zone a cron expression or an rrule names itself, or the one given. */
+function zoneOf(object: WhenObject, kind: RecurringRule['kind'], zoneGiven: string): string {
+  if (kind === 'every') return zoneGiven
+  const named = kind === 'cron' ? readCron(object.cron!).timezone : readRrule(object.rrule!).timezone
+  if (named !== undefined && object.timezone !== undefined && named !== zoneGiven) {
+    const what = kind === 'cron' ? 'cron expression' : 'rrule'
+    throw new WakefulError(
+      'invalid_rule',
+      `the ${what} says ${named} and timezone says ${zoneGiven}: give one`,
+    )
+  }
+  return named ?? zoneGiven
+}
+
+function neverFires(rule: RecurringRule, now: number): WakefulError {
+  const { start, end, ...unbounded } = rule
+  const bounded = (start !== undefined || end !== undefined) && scheduleOf(unbounded).next(now) !== null
+  const none =
+    rule.kind === 'rrule' ? 'all its occurrences are past' : 'no such day comes before the year 10000'
+  const why = bounded ? 'it has no instant between its start and its end' : none
+  return new WakefulError('invalid_rule', `${quote(textOf(rule))} never fires: ${why}`)
+}
+
+/** The rule as it was given. */
+function textOf(rule: RecurringRule): string {
+  return rule.kind === 'cron' ? rule.cron : rule.kind === 'every' ? rule.every : rule.rrule
+}

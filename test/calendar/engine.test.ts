@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openTest, type TestBench } from '../../src/testing/index.ts'
+
+/** The calendar as the engine lives it: catching up, jitter, rules in words. Nothing is started: time leaps. */
+let bench: TestBench
+let fired: { at: string; drift: number }[]
+
+beforeEach(async () => {
+  bench = await openTest({ clock: '2027-03-01T00:00:00Z' })
+  fired = []
+  bench.wakeful.handle('x', (fire) => {
+    fired.push({ at: fire.occurrence.scheduledFor.toISOString(), drift: fire.driftMs })
+  })
+})
+afterEach(() => bench.close())
+
+async function skipped() {
+  const events = await Array.fromAsync(bench.wakeful.events())
+  return events.filter(({ type }) => type === 'alarm.skipped').map(({ data }) => [data.reason, data.count])
+}
+
+describe('ten days down under a per-minute cron', () => {
+  const down = async (misfire: object | string) => {
+    await bench.wakeful.set({ cron: '* * * * *', misfire: misfire as 'once' }, { target: 'x' })
+    await bench.clock.advance('10 days')
+    await bench.wakeful.tick()
+  }
+
+  it('once: the newest fires, the others are one record', async () => {
+    await down('once')
+    expect(fired.map(({ at }) => at)).toEqual(['2027-03-11T00:00:00.000Z'])
+    expect(await skipped()).toEqual([['misfire', 14_399]])
+  })
+
+  it('skip: none fires, all are one record', async () => {
+    await down('skip')
+    expect(fired).toEqual([])
+    expect(await skipped()).toEqual([['misfire', 14_400]])
+  })
+
+  it('all, bounded: the newest so many fire, oldest first', async () => {
+    await down({ all: { max: 50, within: '10d' } })
+    expect(fired).toHaveLength(50)
+    expect([fired[0]!.at, fired.at(-1)!.at]).toEqual(['2027-03-10T23:11:00.000Z', '2027-03-11T00:00:00.000Z'])
+    expect(await skipped()).toEqual([['misfire', 14_350]])
+  })
+
+  it('all, by age: none older than asked', async () => {
+    await down({ all: { max: 1000, within: '30m' } })
+    expect(fired[0]!.at).toBe('2027-03-10T23:30:00.000Z')
+    expect(fired).toHaveLength(31)
+    expect(await skipped()).toEqual([['misfire', 14_369]])
+  })
+
+  it('all: every one fires where the bounds allow it', async () => {
+    await down({ all: { max: 20_000, within: '30d' } })
+    expect(fired).toHaveLength(14_400)
+    expect(new Set(fired.map(({ at }) => at)).size).toBe(14_400)
+    expect(await skipped()).toEqual([])
+  })
+})
+
+describe('a count', () => {
+  it('counts what was skipped too, however many', async () => {
+    const alarm = await bench.wakeful.set({ cron: '* * * * * *', count: 50_000 }, { target: 'x' })
+    await bench.clock.advance('1 day')
+    await bench.wakeful.tick()
+    expect(fired).toHaveLength(1)
+    expect(fired[0]!.at).toBe('2027-03-01T13:53:20.000Z')
+    expect((await bench.wakeful.get(alarm.id))?.status).toBe('completed')
+    expect(await skipped()).toEqual([['misfire', 49_999]])
+  })
+})
+
+describe('jitter', () => {
+  it('delays each wake by its own, within bounds, and leaves the name of the occurrence', async () => {
+    const { wakeful, clock } = bench
+    await wakeful.set({ every: '1h', jitter: '10m', count: 20 }, { target: 'x' })
+    for (let hour = 0; hour < 21; hour++) {
+      await clock.advance('59m')
+      await clock.advance('1m')
+      for (let minute = 0; minute < 10; minute++) {
+        await wakeful.tick()
+        await clock.advance('1m')
+      }
+      clock.jump('-10m')
+    }
+    const drifts = fired.map(({ drift }) => drift)
+    expect(fired.length).toBeGreaterThan(15)
+    expect(fired.every(({ at }) => at.endsWith(':00:00.000Z'))).toBe(true)
+    expect(Math.max(...drifts)).toBeLessThanOrEqual(11 * 60_000)
+    expect(new Set(drifts).size).toBeGreaterThan(1)
+  })
+})
+
+describe('an rrule', () => {
+  it('fires by the rule, ends by its own COUNT, and comes back on the wire as it was given', async () => {
+    const { wakeful, clock } = bench
+    const rrule = 'DTSTART;TZID=Europe/Rome:20270301T090000\nRRULE:FREQ=DAILY;COUNT=3'
+    const alarm = await wakeful.set({ rrule }, { target: 'x' })
+    expect(JSON.parse((await wakeful.wire(alarm.id))!)).toMatchObject({
+      kind: 'rrule',
+      rrule,
+      timezone: 'Europe/Rome',
+    })
+    for (let day = 0; day < 3; day++) {
+      const { nextWakeAt } = await wakeful.tick()
+      await clock.advanceTo(nextWakeAt!)
+      await wakeful.tick()
+    }
+    expect(fired.map(({ at }) => at)).toEqual([
+      '2027-03-01T08:00:00.000Z',
+      '2027-03-02T08:00:00.000Z',
+      '2027-03-03T08:00:00.000Z',
+    ])
+    expect((await wakeful.get(alarm.id))?.status).toBe('completed')
+  })
+
+  it('is understood from words', async () => {
+    const alarm = await bench.wakeful.set('every other tuesday at 9am', { target: 'x' })
+    expect(alarm.kind).toBe('rrule')
+    expect(alarm.nextFireAt?.toISOString()).toBe('2027-03-02T09:00:00.000Z')
+  })
+})
