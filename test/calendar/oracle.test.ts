@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { compareZone, newTally, type Subject, wakeful, YEAR_LAST } from './compare.ts'
 import { footerChanges, readZone, zoneFilesVersion } from './tzif.ts'
 
+// Installs them on a machine that has none, before anything is read.
+zoneFilesVersion()
+
 /** Zones that show each kind of odd change; the full form, oracle.ts, takes all zones and years. */
 const ZONES = [
   'Africa/Casablanca',

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Where the zone files are. */
@@ -18,12 +19,18 @@ export interface Zone {
   transitions: Transition[]
 }
 
-/** The version of the zone files, or a complaint that there are none. */
+/** The version of the zone files; installs them where a bare Debian has none, or complains. */
 export function zoneFilesVersion(): string {
-  try {
-    return readFileSync(join(ZONEINFO, 'tzdata.zi'), 'utf8').split('\n')[0]!.replace('# version ', '')
-  } catch {
-    throw new Error(`no zone files in ${ZONEINFO}: apt-get install -y tzdata`)
+  const index = join(ZONEINFO, 'tzdata.zi')
+  if (!existsSync(index)) install()
+  if (!existsSync(index)) throw new Error(`no zone files in ${ZONEINFO}: install the package tzdata`)
+  return readFileSync(index, 'utf8').split('\n')[0]!.replace('# version ', '')
+}
+
+function install(): void {
+  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  for (const step of [['update'], ['install', '-y', 'tzdata']]) {
+    spawnSync('apt-get', step, { stdio: 'ignore', env: environment })
   }
 }
 

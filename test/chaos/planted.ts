@@ -24,14 +24,14 @@ const PLANTED: readonly Planted[] = [
   },
   {
     bug: 'the clock fires 30 ms ahead',
-    file: 'src/stores/sqlite/delivery.ts',
-    from: 'sql.dueTimers, lease.shard, context.now, limit',
-    to: 'sql.dueTimers, lease.shard, context.now + 30, limit',
+    file: 'src/hosts/node/system-clock.ts',
+    from: 'now: () => Date.now(),',
+    to: 'now: () => Date.now() + 30,',
     breaches: ['early'],
   },
   {
     bug: 'what is held is taken again',
-    file: 'src/engine/held.ts',
+    file: 'src/engine/held-set.ts',
     from: 'return this.#versions.get(id) === version',
     to: 'return this.#versions.get(id) === version && id % 50 !== 0',
     breaches: ['duplicate', 'uncounted'],
@@ -46,7 +46,7 @@ const PLANTED: readonly Planted[] = [
   {
     bug: 'a takeover drops what was in flight',
     file: 'src/stores/sqlite/delivery.ts',
-    from: "settleLooking(desk, timerOf(row), { kind: 'lost' })",
+    from: "apart(desk, row, (inner) => settleLooking(inner, timerOf(row), { kind: 'lost' }))",
     to: 'desk.session.run(sql.removeTimer, id)',
     breaches: ['lost', 'unrecorded', 'damage'],
   },
