@@ -122,7 +122,8 @@ function catchUp(
   const { rule } = alarm
   const from = timer.scheduledFor
   const tooOld = countBetween(rule, from - 1, context.now - bound.withinMs - 1, MISSED_TICKS_MAX)
-  const dropped = Math.max(tooOld.count, run.count + 1 - bound.max)
+  // Age is counted on the calendar, which knows nothing of the rule's own count: no more than were missed are dropped.
+  const dropped = Math.min(run.count + 1, Math.max(tooOld.count, run.count + 1 - bound.max))
   if (dropped <= 0) return null
   const to =
     dropped === tooOld.count && tooOld.last !== null

@@ -72,6 +72,18 @@ describe('a count', () => {
   })
 })
 
+describe('a count under misfire all', () => {
+  it('drops no more than the rule has left', async () => {
+    const misfire = { all: { max: 1000, within: '1h' } }
+    const alarm = await bench.wakeful.set({ cron: '* * * * *', count: 5, misfire }, { target: 'x' })
+    await bench.clock.advance('1 day')
+    await bench.wakeful.tick()
+    expect(fired).toEqual([])
+    expect(await skipped()).toEqual([['misfire', 5]])
+    expect((await bench.wakeful.get(alarm.id))?.status).toBe('completed')
+  })
+})
+
 describe('jitter', () => {
   it('delays each wake by its own, within bounds, and leaves the name of the occurrence', async () => {
     const { wakeful, clock } = bench
