@@ -12,6 +12,7 @@ export interface Globals {
   readonly owner?: string
   readonly timezone?: string
   readonly json?: boolean
+  readonly trustClock?: boolean
 }
 
 /** The store where none is named. */
@@ -26,6 +27,7 @@ export function addGlobals(program: Command): Command {
     .option('--owner <name>', 'work as this owner')
     .option('--timezone <zone>', 'read and show times in this zone (default: the system’s)')
     .option('--json', 'print JSON')
+    .option('--trust-clock', 'believe the wall clock, however far from what the store last saw')
 }
 
 /** The store to work on: `--db`, else WAKEFUL_DB, else a file in this directory. */

@@ -40,6 +40,7 @@ export async function withSession<T>(
   const wakeful = await shell.open(place(url, need, out), {
     timezone: zone,
     createdVia: 'cli',
+    ...(globals.trustClock === true && { trustClock: true }),
     ...scope,
     ...choices,
   })

@@ -68,6 +68,8 @@ export interface StoreReads {
   eventsOf(scope: Scope, alarmId: string, limit: number): Promise<LogEvent[]>
   /** The newest place in the log. */
   lastEvent(): Promise<number>
+  /** The newest moment the store has a record of; null while it is empty. A clock that is years from it is not believed. */
+  lastSeen(): Promise<number | null>
   /** The earliest wake among these shards that is not held. */
   nextWakeAt(leases: readonly Lease[], held: HeldTimers): Promise<number | null>
   /** Who runs the clock of a pool. */

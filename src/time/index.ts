@@ -10,6 +10,7 @@ export { jitter, wakeTime } from './jitter.ts'
 export { type Parsed, parse } from './parse.ts'
 export { type Preview, type PreviewedInstant, preview } from './preview.ts'
 export { isRule, type Misfire, type RecurringRule, type Rule } from './rule.ts'
+export { ScepticalClock } from './sceptical-clock.ts'
 export { type Schedule, scheduleOf } from './schedule.ts'
 export { assertTimezone } from './timezone.ts'
 export {

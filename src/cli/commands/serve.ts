@@ -27,7 +27,9 @@ export function addServe(program: Command, shell: Shell): void {
   ])
     .option('--concurrency <n>', 'deliveries at a time (default 100)', wholeNumber(1, 10_000))
     .action(async (flags: { concurrency?: number }, self: Command) => {
-      let say: Say = () => {}
+      // What goes wrong while the store is opened is said as soon as there is someone to say it.
+      const early: Parameters<Say>[] = []
+      let say: Say = (...said) => void early.push(said)
       const choices: OpenOptions = {
         pool: PRINT_TARGET.pool,
         onTrouble: (thrown) =>
@@ -42,6 +44,7 @@ export function addServe(program: Command, shell: Shell): void {
           'any',
           async (session) => {
             say = sayer(session, shell)
+            for (const said of early) say(...said)
             await serve(session, shell, stop, say)
           },
           choices,

@@ -22,7 +22,7 @@ import {
   HandlerTarget,
   Targets,
 } from '../../targets/index.ts'
-import { assertTimezone, type Clock, parseDuration } from '../../time/index.ts'
+import { assertTimezone, type Clock, parseDuration, ScepticalClock } from '../../time/index.ts'
 import { storePath } from './store-url.ts'
 import { systemClock } from './system-clock.ts'
 
@@ -54,6 +54,8 @@ export interface OpenOptions {
   readonly onTrouble?: (thrown: unknown) => void
   /** Chance, from 0 to below 1, for the jitter of retries: a seeded one makes a test repeat itself. */
   readonly random?: () => number
+  /** Takes the wall clock as it is at the start, however far it is from what the store last saw. */
+  readonly trustClock?: boolean
   /** Another clock, such as the virtual one of `wakeful/testing`. */
   readonly clock?: Clock
 }
@@ -75,6 +77,7 @@ const OPEN = {
   createdVia: true,
   onTrouble: true,
   random: true,
+  trustClock: true,
   clock: true,
 } as const
 const LIMITS = {
@@ -94,12 +97,14 @@ const ALARM_DEFAULTS = {
 /** Opens Wakeful on a store: `sqlite:alarms.db`, `sqlite::memory:`, or a bare path. */
 export async function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
   const settings = settingsOf(options)
-  const clock = options.clock ?? systemClock
+  const onTrouble = options.onTrouble ?? warn
+  const clock = new ScepticalClock(options.clock ?? systemClock, (doubt) => onTrouble(new Error(doubt)))
   const path = storePath(url)
   const handlers = new HandlerTarget(options.pool ?? DEFAULT_POOL)
   const { openSqlite } = await import('../../stores/sqlite/index.ts')
   const store = await openSqlite({ path, clock })
-  return assemble(store, clock, handlers, settings, options)
+  if (options.trustClock !== true) clock.compare(await store.lastSeen())
+  return assemble(store, clock, handlers, settings, { ...options, onTrouble })
 }
 
 function assemble(
@@ -107,7 +112,7 @@ function assemble(
   clock: Clock,
   handlers: HandlerTarget,
   settings: Settings,
-  options: OpenOptions,
+  options: OpenOptions & { onTrouble: (thrown: unknown) => void },
 ): Wakeful {
   const random = options.random ?? Math.random
   const makeId = idMaker((bytes) => crypto.getRandomValues(bytes))
@@ -117,7 +122,7 @@ function assemble(
   }
   const bell = new Bell()
   const targets = new Targets([handlers, eventTarget])
-  const onTrouble = options.onTrouble ?? warn
+  const { onTrouble } = options
   const engine = new Engine({
     store,
     clock,

@@ -20,8 +20,17 @@ export const logCases = casesOf('log', {
     for (const limit of [1, 7, 25, 100]) assert.deepEqual(await pages(bench, ANN, limit), all)
     assert.ok(all.every(({ seq, at }, i) => i === 0 || (seq > all[i - 1]!.seq && at >= all[i - 1]!.at)))
     assert.equal(await bench.store.lastEvent(), all.at(-1)!.seq)
+    assert.equal(await bench.store.lastSeen(), all.at(-1)!.at)
     assert.deepEqual(await bench.store.events(ANN, { after: all[9]!.seq, limit: 3 }), all.slice(10, 13))
     assert.deepEqual(await bench.store.events(ANN, { after: all.at(-1)!.seq, limit: 3 }), [])
+  },
+
+  async 'knows the newest moment it has a record of'(bench) {
+    assert.equal(await bench.store.lastSeen(), null)
+    const setAt = bench.clock.now()
+    await bench.alarm({ delay: '1d' })
+    bench.clock.step(5000)
+    assert.equal(await bench.store.lastSeen(), setAt)
   },
 
   async 'tells one alarm’s story in the order it happened'(bench) {

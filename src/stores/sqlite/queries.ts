@@ -91,6 +91,8 @@ export const newestEventsOfAlarm = `SELECT ${EVENT_COLUMNS} FROM wakeful_events 
 
 export const ownEventById = 'SELECT 1 FROM wakeful_events WHERE id = ? AND alarm IS NULL'
 export const eventOfAlarmById = 'SELECT 1 FROM wakeful_events WHERE alarm = ? AND id = ?'
+export const lastLogged = 'SELECT at FROM wakeful_events ORDER BY seq DESC LIMIT 1'
+export const lastSet = 'SELECT created_at AS at FROM wakeful_alarms ORDER BY seq DESC LIMIT 1'
 export const lastEvent = 'SELECT seq FROM wakeful_events ORDER BY seq DESC LIMIT 1'
 
 export const addTally = `INSERT INTO wakeful_tallies (tenant, owner, total, pending, fired, completed, failed, cancelled,

@@ -253,6 +253,15 @@ export class SqliteStore implements Store {
     return this.#read((session) => newestEvents(session, scope, alarmId, limit))
   }
 
+  async lastSeen(): Promise<number | null> {
+    return this.#read((session) => {
+      const moments = [sql.lastLogged, sql.lastSet].flatMap(
+        (last) => session.get<{ at: number }>(last)?.at ?? [],
+      )
+      return moments.length === 0 ? null : Math.max(...moments)
+    })
+  }
+
   async lastEvent(): Promise<number> {
     return this.#read((session) => session.get<{ seq: number }>(sql.lastEvent)?.seq ?? 0)
   }
