@@ -31,7 +31,7 @@ export function countBetween(rule: Rule, after: number, until: number, limit: nu
 }
 
 /** The newest instant up to `until`, by halving: `next` never decreases, so 50 questions are enough for any rule. */
-function newest(schedule: Schedule, known: number, until: number): number {
+export function newest(schedule: Schedule, known: number, until: number): number {
   let last = known
   let low = known
   let high = Math.floor(until)

@@ -2,9 +2,23 @@
 export { type BackoffOptions, backoff } from './backoff.ts'
 export type { Clock } from './clock.ts'
 export { type Counted, countBetween } from './count-between.ts'
+export type { DaysOff } from './days-off.ts'
 export { describe } from './describe.ts'
 export type { DstPolicy } from './dst.ts'
 export { formatDuration, parseDuration } from './duration.ts'
+export {
+  type CalendarLookup,
+  daysOffOf,
+  type ExcludeGiven,
+  type Exclusion,
+  readExclude,
+} from './exclusion.ts'
+export {
+  type CalendarGiven,
+  type HolidayCalendar,
+  isHolidayCalendar,
+  readCalendar,
+} from './holiday-calendar.ts'
 export { formatInstant, INSTANT_MAX, INSTANT_MIN, parseInstant } from './instant.ts'
 export { jitter, wakeTime } from './jitter.ts'
 export { type Parsed, parse } from './parse.ts'
@@ -12,6 +26,7 @@ export { type Preview, type PreviewedInstant, preview } from './preview.ts'
 export { isRule, type Misfire, type RecurringRule, type Rule } from './rule.ts'
 export { ScepticalClock } from './sceptical-clock.ts'
 export { type Schedule, scheduleOf } from './schedule.ts'
+export { isDayOff, type Standing, standingAfter, standingFrom, standingNext } from './standing.ts'
 export { assertTimezone } from './timezone.ts'
 export {
   type Moment,

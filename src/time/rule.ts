@@ -1,5 +1,6 @@
 import type { DstPolicy } from './dst.ts'
 import { parseStep } from './every-step.ts'
+import { type Exclusion, isExclusion } from './exclusion.ts'
 import { INSTANT_MAX, INSTANT_MIN } from './instant.ts'
 import { JITTER_MS_MAX } from './jitter.ts'
 import { RRULE_LENGTH_MAX } from './rrule-text.ts'
@@ -27,6 +28,8 @@ interface Recurrence {
   /** Each wakes up to this much later than its scheduled instant, which stays its name. */
   jitterMs?: number
   misfire?: Misfire
+  /** Days off, and what they do to it; the instants of the schedule itself do not know them. */
+  exclude?: Exclusion
 }
 
 interface OnWallClock extends Recurrence {
@@ -76,6 +79,7 @@ const RECURRENCE: Shape = {
   count: isCount,
   jitterMs: isJitter,
   misfire: isMisfire,
+  exclude: isExclusion,
 }
 const ON_WALL_CLOCK: Shape = { ...RECURRENCE, dst: isDst }
 

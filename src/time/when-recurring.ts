@@ -2,26 +2,34 @@ import { WakefulError } from '../error.ts'
 import { readCron } from './cron.ts'
 import type { DstPolicy } from './dst.ts'
 import { parseStep } from './every-step.ts'
+import { daysOffOf, readExclude } from './exclusion.ts'
+import { localDay } from './local-day.ts'
 import { readMoment } from './phrase-moment.ts'
 import { readRrule } from './rrule-text.ts'
 import type { RecurringRule } from './rule.ts'
 import { intervalOf, scheduleOf } from './schedule.ts'
+import { firstStanding, isDayOff } from './standing.ts'
 import { quote } from './text.ts'
-import type { Resolved, WhenObject } from './when.ts'
+import type { Resolved, WhenContext, WhenObject } from './when.ts'
 import { readDst, readJitter, readMisfire } from './when-options.ts'
+
+const DAY_MS = 86_400_000
+/** So many instants tell whether a rule fires more than once a day. */
+const TICKS_LOOKED_AT = 400
 
 /** Understands a cron, an every or an rrule, and finds its first instant. */
 export function resolveRecurring(
   object: WhenObject,
   kind: RecurringRule['kind'],
-  zoneGiven: string,
-  now: number,
+  context: WhenContext,
 ): Resolved {
-  const timezone = zoneOf(object, kind, zoneGiven)
+  const { now } = context
+  const timezone = zoneOf(object, kind, context.timezone)
   const { start, ...bounds } = readBounds(object, timezone)
   const jitterMs = readJitter(object.jitter)
   const misfire = readMisfire(object.misfire)
   const dst = readDst(object.dst)
+  const exclude = readExclude(object.exclude)
   const shared = {
     anchor: start ?? now,
     timezone,
@@ -29,6 +37,7 @@ export function resolveRecurring(
     ...bounds,
     ...(jitterMs !== undefined && { jitterMs }),
     ...(misfire && { misfire }),
+    ...(exclude && { exclude }),
   }
   const rule: RecurringRule =
     kind === 'every'
@@ -37,10 +46,42 @@ export function resolveRecurring(
         ? { kind, cron: object.cron!, ...shared }
         : { kind, rrule: object.rrule!, ...shared }
   if (dst !== undefined) putDst(rule, dst)
-  const first = scheduleOf(rule).next(start !== undefined && start >= now ? start - 1 : now)
+  const off = exclude === undefined ? null : daysOffOf(exclude, context.calendars)
+  if (exclude?.move !== undefined) assertOnceADay(rule, now)
+  const first = firstStanding(rule, off, now)
   if (first === null) throw neverFires(rule, now)
+  if (exclude?.move === undefined && isDayOff(rule, off, first.at)) throw onlyDaysOff(rule)
   const notes = start !== undefined && start < now ? ['the start is in the past: it goes on from now'] : []
-  return { rule, first, notes }
+  return { rule, first: first.at, nominal: first.nominal, notes }
+}
+
+/** Refuses to move a rule that fires more than once a day: on the working day there would be no telling which. */
+function assertOnceADay(rule: RecurringRule, now: number): void {
+  const everyMs = intervalOf(rule)
+  if (everyMs === null ? !sharesADay(rule, now) : everyMs >= DAY_MS) return
+  throw new WakefulError(
+    'invalid_rule',
+    `${quote(textOf(rule))} fires more than once a day, and only what fires at most once a day can move: leave out move to skip days off`,
+  )
+}
+
+/** Whether two of the rule's next instants are on the same day. */
+function sharesADay(rule: RecurringRule, now: number): boolean {
+  const schedule = scheduleOf(rule)
+  let at = schedule.next(now)
+  for (let ticks = 0; at !== null && ticks < TICKS_LOOKED_AT; ticks++) {
+    const next = schedule.next(at)
+    if (next !== null && localDay(rule.timezone, next) === localDay(rule.timezone, at)) return true
+    at = next
+  }
+  return false
+}
+
+function onlyDaysOff(rule: RecurringRule): WakefulError {
+  return new WakefulError(
+    'invalid_rule',
+    `${quote(textOf(rule))} fires only on days off: exclude fewer of them, or say move: 'next' or 'previous'`,
+  )
 }
 
 function readBounds(object: WhenObject, timezone: string): Pick<RecurringRule, 'start' | 'end' | 'count'> {

@@ -23,7 +23,7 @@ describe('one instant', () => {
     [{ at: '2026-03-04T10:31' }, now + 60_000],
     [{ at: 'in 1 minute', timezone: undefined }, now + 60_000],
   ])('%j', (when, at) => {
-    expect(resolve(when)).toEqual({ rule: once(at), first: at, notes: [] })
+    expect(resolve(when)).toEqual({ rule: once(at), first: at, nominal: at, notes: [] })
   })
 
   it('reads a wall time in the zone it is given with', () => {
@@ -49,6 +49,7 @@ describe('recurring rules', () => {
     expect(resolve({ cron: '30 10 * * *', misfire: 'skip' })).toEqual({
       rule: { kind: 'cron', cron: '30 10 * * *', anchor: now, timezone: 'Europe/Rome', misfire: 'skip' },
       first: now + 86_400_000,
+      nominal: now + 86_400_000,
       notes: [],
     })
     expect(resolve({ every: '1h30m', count: 3 })).toEqual({
@@ -61,6 +62,7 @@ describe('recurring rules', () => {
         count: 3,
       },
       first: now + 5_400_000,
+      nominal: now + 5_400_000,
       notes: [],
     })
   })
@@ -114,6 +116,7 @@ describe('options of recurring rules', () => {
         timezone: 'Europe/Rome',
       },
       first: Date.parse('2026-05-31T08:00Z'),
+      nominal: Date.parse('2026-05-31T08:00Z'),
       notes: [],
     })
   })
@@ -194,7 +197,7 @@ describe('refusals', () => {
     [{ cron: '0 9 * * *', dst: { gap: 'jump' } }, 'invalid_request', /dst is/],
     [{ cron: '0 9 * * *', dst: 'skip' }, 'invalid_request', /dst is/],
     [{ cron: '0 9 * * *', dst: { gap: 'skip', fold: 1 } }, 'invalid_request', /dst is/],
-    [{ every: '1h', exclude: [] }, 'invalid_request', /not supported in this version yet/],
+    [{ every: '1h', exclude: 7 }, 'invalid_request', /exclude 7 is not understood/],
     [{ rrule: 'FREQ=SOMETIMES' }, 'invalid_rule', /FREQ/],
     [{ rrule: 'DTSTART:20200101T000000Z\nRRULE:FREQ=DAILY;COUNT=3' }, 'invalid_rule', /are past/],
     [

@@ -1,6 +1,8 @@
 import { WakefulError } from '../error.ts'
 import { parseDuration } from './duration.ts'
+import { type CalendarLookup, daysOffOf, type ExcludeGiven, readExclude } from './exclusion.ts'
 import { assertInstant, INSTANT_MAX, parseInstant } from './instant.ts'
+import { openDay } from './once-day-off.ts'
 import { readText } from './phrase-moment.ts'
 import { parseRecurring } from './recurring-phrase.ts'
 import type { Rule } from './rule.ts'
@@ -36,6 +38,8 @@ export interface WhenObject {
   /** Rules on the wall clock: what a clock change does to them. */
   dst?: DstGiven
   misfire?: MisfireGiven
+  /** Days off: names of calendars, 'weekends', and whether an instant on one is skipped or moved. */
+  exclude?: ExcludeGiven
 }
 
 /** What users give to say when; a bare number is refused, since it could be seconds or milliseconds. */
@@ -45,37 +49,38 @@ export type When = Moment | WhenObject
 export interface WhenContext {
   now: number
   timezone: string
+  /** Finds the calendars that `exclude` names; without it there are none. */
+  calendars?: CalendarLookup
 }
 
 /** A when that was understood. */
 export interface Resolved {
   rule: Rule
   first: number
+  /** The rule's own instant from which the first came: another one only where days off skip or move it. */
+  nominal: number
   /** What was accepted but may surprise, in words. */
   notes: string[]
 }
 
 const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
 const RECURRING_OPTIONS = ['start', 'end', 'count', 'jitter', 'dst'] as const
-const OPTIONS: readonly string[] = ['timezone', ...RECURRING_OPTIONS, 'misfire']
-const LATER = ['exclude']
+const OPTIONS: readonly string[] = ['timezone', ...RECURRING_OPTIONS, 'misfire', 'exclude']
 
 /** Understands a when: normalizes it to a rule and finds its first instant, or refuses it and says why. */
 export function resolveWhen(when: When, context: WhenContext): Resolved {
-  const timezone = assertTimezone(context.timezone)
+  const read = { ...context, timezone: assertTimezone(context.timezone) }
   const given: unknown = when
-  if (typeof given === 'string') return resolveText(given, {}, { now: context.now, timezone })
+  if (typeof given === 'string') return resolveText(given, {}, read)
   const tag = Object.prototype.toString.call(given)
   if (typeof given !== 'object' || given === null || tag !== '[object Object]') {
     const at = parseInstant(given as Date)
-    return single({ at, notes: [] }, 'at', {}, { now: context.now, timezone })
+    return single({ at, notes: [] }, 'at', {}, read)
   }
   const object = given as WhenObject & Record<string, unknown>
   const kind = kindOf(object)
-  const zone = object.timezone === undefined ? timezone : assertTimezone(object.timezone)
-  if (kind === 'cron' || kind === 'every' || kind === 'rrule')
-    return resolveRecurring(object, kind, zone, context.now)
-  const read = { now: context.now, timezone: zone }
+  if (object.timezone !== undefined) read.timezone = assertTimezone(object.timezone)
+  if (kind === 'cron' || kind === 'every' || kind === 'rrule') return resolveRecurring(object, kind, read)
   if (typeof object.at === 'string') return resolveText(object.at, object, read)
   return single({ at: readOnce(object, kind, read), notes: [] }, kind, object, read)
 }
@@ -101,7 +106,7 @@ function single(
   { at, notes }: { at: number; notes: string[] },
   kind: string,
   object: WhenObject,
-  { now, timezone }: WhenContext,
+  { now, timezone, calendars }: WhenContext,
 ): Resolved {
   for (const name of RECURRING_OPTIONS) {
     if (object[name] === undefined) continue
@@ -117,17 +122,27 @@ function single(
       `misfire 'all' belongs to recurring rules: this { ${kind} } fires once`,
     )
   }
-  if (at < now) notes.push('the instant is in the past: it fires at once')
-  return { rule: { kind: 'once', at, timezone, ...(misfire && { misfire }) }, first: at, notes }
+  const exclude = readExclude(object.exclude)
+  const open =
+    exclude === undefined ? { at, notes: [] } : openDay(at, exclude, daysOffOf(exclude, calendars), timezone)
+  const first = open.at
+  notes.push(...open.notes)
+  if (first < now) notes.push('the instant is in the past: it fires at once')
+  return {
+    rule: { kind: 'once', at: first, timezone, ...(misfire && { misfire }) },
+    first,
+    nominal: first,
+    notes,
+  }
 }
 
 function kindOf(object: Record<string, unknown>): (typeof KINDS)[number] {
   for (const name of Object.keys(object)) {
     if (object[name] === undefined || OPTIONS.includes(name) || KINDS.includes(name as 'at')) continue
-    const why = LATER.includes(name)
-      ? 'is not supported in this version yet'
-      : `is unknown: a when has ${[...KINDS, ...OPTIONS].join(', ')}`
-    throw new WakefulError('invalid_request', `'${quote(name).slice(1, -1)}' ${why}`)
+    throw new WakefulError(
+      'invalid_request',
+      `'${quote(name).slice(1, -1)}' is unknown: a when has ${[...KINDS, ...OPTIONS].join(', ')}`,
+    )
   }
   const kinds = KINDS.filter((kind) => object[kind] !== undefined)
   if (kinds.length !== 1) {
