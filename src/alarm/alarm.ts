@@ -1,4 +1,4 @@
-import type { Rule } from '../time/index.ts'
+import type { HolidayCalendar, Rule } from '../time/index.ts'
 
 /** Whose rows a call may see: every query carries both. */
 export interface Scope {
@@ -33,6 +33,8 @@ export interface Alarm extends Scope {
   /** Grows with every reschedule, and is part of each occurrence's id. */
   readonly generation: number
   readonly rule: Rule
+  /** The calendars its rule names, as the store holds them: read with the record, never written with it. */
+  readonly calendars: readonly HolidayCalendar[]
   readonly label: string
   readonly target: Target
   /** JSON text, kept byte for byte. */
@@ -61,6 +63,9 @@ export interface Alarm extends Scope {
   readonly cancelledAt: number | null
   readonly notes: readonly string[]
 }
+
+/** What most alarms have: no calendars at all. */
+export const NO_CALENDARS: readonly HolidayCalendar[] = []
 
 /** Whether the alarm has more than one occurrence. */
 export function recurs(alarm: Alarm): boolean {

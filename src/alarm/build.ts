@@ -1,6 +1,12 @@
 import { display, WakefulError } from '../error.ts'
-import { parseDuration, type Resolved } from '../time/index.ts'
-import type { Ack, Alarm, Overlap, Scope, Target } from './alarm.ts'
+import {
+  type CalendarLookup,
+  type HolidayCalendar,
+  parseDuration,
+  type Resolved,
+  type Rule,
+} from '../time/index.ts'
+import { type Ack, type Alarm, NO_CALENDARS, type Overlap, type Scope, type Target } from './alarm.ts'
 import { assertText, type Limits } from './limits.ts'
 import { payloadText } from './payload.ts'
 
@@ -85,6 +91,8 @@ export interface Workshop {
   readonly defaults: AlarmDefaults
   readonly target: (spec: TargetSpec) => Target
   readonly newId: () => string
+  /** The calendars of the alarm's tenant. */
+  readonly calendars?: CalendarLookup
 }
 
 /** Builds the record of a new alarm, or refuses with what was wrong. */
@@ -107,6 +115,7 @@ export function buildAlarm(
     id: shop.newId(),
     generation: 1,
     rule: resolved.rule,
+    calendars: shop.calendars === undefined ? NO_CALENDARS : namedBy(resolved.rule, shop.calendars),
     target: shop.target(options.target),
     ...describeFields(options, shop),
     ...deliveryFields(options, shop),
@@ -116,6 +125,12 @@ export function buildAlarm(
     cancelledAt: null,
     notes: resolved.notes,
   }
+}
+
+/** The calendars a rule names. */
+export function namedBy(rule: Rule, find: CalendarLookup): readonly HolidayCalendar[] {
+  const names = rule.kind === 'once' ? undefined : rule.exclude?.calendars
+  return names === undefined ? NO_CALENDARS : names.flatMap((name) => find(name) ?? [])
 }
 
 function describeFields(options: SetOptions, shop: Workshop) {

@@ -1,9 +1,9 @@
 import { formatInstant } from '../time/index.ts'
-import type { Alarm } from './alarm.ts'
+import { type Alarm, NO_CALENDARS } from './alarm.ts'
 import type { Change, Context } from './change.ts'
 import type { EventDraft } from './event.ts'
 import { alarmRecord } from './record.ts'
-import { firstTimer, type NewTimer, occurrenceId } from './timer.ts'
+import { type NewTimer, occurrenceId, timerAt } from './timer.ts'
 
 /** The alarm that tells the dead-letter target of an occurrence whose tries are used up, and its record. */
 export function deadLetter(
@@ -18,6 +18,7 @@ export function deadLetter(
     id: context.newId(),
     generation: 1,
     rule: { kind: 'once', at: context.now, timezone: alarm.rule.timezone },
+    calendars: NO_CALENDARS,
     target: alarm.onFailure,
     key: null,
     idempotencyKey: null,
@@ -37,7 +38,7 @@ export function deadLetter(
     ],
   }
   return {
-    spawn: [{ alarm: letter, timer: firstTimer(letter, context.now) }],
+    spawn: [{ alarm: letter, timer: timerAt(letter, context.now) }],
     events: [
       alarmRecord('alarm.dead_lettered', context.now, {
         letter_id: letter.id,

@@ -6,7 +6,8 @@ import type { Snapshot } from './change.ts'
 import { amend, assertSeen, cancel, fireNow, pause, replace, resume, retry, skipNext } from './edit.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import { NO_OUTCOME, type Outcome } from './outcome.ts'
-import { firstTimer, occurrenceName, type Timer } from './timer.ts'
+import { firstTimer } from './recurrence.ts'
+import { occurrenceName, type Timer } from './timer.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const MINUTE = 60_000
@@ -34,7 +35,7 @@ function snapshot(when: When, changed: Changed = {}, options: SetOptions = {}): 
   const built = buildAlarm({ tenant: 't', owner: 'o' }, resolved, { target: 'h', ...options }, NOW, shop)
   const alarm = { ...built, ...changed.alarm }
   const row = { id: 1, shard: 1, version: 1, edited: false, report: null }
-  const timer: Timer = { ...firstTimer(built, resolved.first), ...row, ...changed.timer }
+  const timer: Timer = { ...firstTimer(built, resolved), ...row, ...changed.timer }
   const more = (changed.more ?? []).map((each, i) => ({ ...timer, id: 2 + i, ...each }))
   const ended = changed.outcome?.status != null
   return {

@@ -1,12 +1,22 @@
 import { WakefulError } from '../error.ts'
-import { formatInstant, scheduleOf, wakeTime } from '../time/index.ts'
+import { countBetween, formatInstant, standingAfter, wakeTime } from '../time/index.ts'
 import { type Alarm, recurs } from './alarm.ts'
 import type { Change, Context, Snapshot, TimerMove } from './change.ts'
 import { type LifecycleEvent, type State, transition } from './lifecycle.ts'
 import { bucketOf, NO_OUTCOME, stateOf, tallyOf } from './outcome.ts'
 import { alarmRecord, skippedRecord } from './record.ts'
-import { following, missedAfter, occurrenceAt, unqueue } from './recurrence.ts'
-import { FORCED_TICK, firstTimer, type NewTimer, type Timer } from './timer.ts'
+import {
+  type Beginning,
+  daysOff,
+  firstTimer,
+  following,
+  missedAfter,
+  moves,
+  occurrenceAt,
+  standingOf,
+  unqueue,
+} from './recurrence.ts'
+import { FORCED_TICK, type NewTimer, type Timer, timerAt } from './timer.ts'
 
 /** What a cancel came to: it won, it came while an occurrence was firing, or the alarm had ended. */
 export type CancelOutcome = 'cancelled' | 'firing' | 'ended'
@@ -78,14 +88,12 @@ export function resume(snapshot: Snapshot, context: Context): Change {
       moves.push({ id: timer.id, wakeAt: wakeTime(alarm.rule, alarm.id, timer.scheduledFor), waiting })
       continue
     }
-    const run = missedAfter(alarm, timer, context.now, PAUSED_TICKS_MAX)
-    const skipped = { to: run.last ?? timer.scheduledFor, count: run.count + 1, exact: run.exact }
-    events.push(skippedRecord(timer, 'paused', context.now, skipped))
-    const after = following(running, {
-      ...timer,
-      scheduledFor: skipped.to,
-      tick: timer.tick + skipped.count - 1,
-    })
+    const from = fromFirstSkipped(alarm, timer)
+    const run = missedAfter(alarm, from, context.now, PAUSED_TICKS_MAX)
+    const { at, nominal } = run.last ?? standingOf(from)
+    const count = run.count + 1
+    events.push(skippedRecord(from, 'paused', context.now, { to: at, count, exact: run.exact }))
+    const after = following(running, { ...from, scheduledFor: at, nominal, tick: from.tick + count - 1 })
     if (after === null) remove.push(timer.id)
     else moves.push({ id: timer.id, ...after })
   }
@@ -113,11 +121,28 @@ export function skipNext(snapshot: Snapshot, context: Context): Change {
     )
   }
   const record = edited(alarm, context, {})
-  const events = [skippedRecord(due, 'skip_next', context.now)]
-  const after = following(alarm, due)
+  const days = daysOffBefore(alarm, due)
+  const next = { ...due, tick: due.tick + (days?.count ?? 0) }
+  const events = [skippedRecord(next, 'skip_next', context.now)]
+  if (days !== null) events.unshift(skippedRecord(days.first, 'holiday', context.now, days))
+  const after = following(alarm, next)
   if (after !== null) return { alarm: record, move: [{ id: due.id, ...after }], events }
   const change = { alarm: record, remove: [due.id], events }
   return snapshot.timers.length > 1 ? change : { ...change, ...ranOut(snapshot) }
+}
+
+/** The instants on days off that a rule skips on its way to its next occurrence, where nobody has told of them yet. */
+function daysOffBefore(alarm: Alarm, due: Timer) {
+  const first = fromFirstSkipped(alarm, due)
+  if (first === due) return null
+  const run = countBetween(alarm.rule, first.scheduledFor - 1, due.scheduledFor - 1, PAUSED_TICKS_MAX)
+  return run.last === null ? null : { first, to: run.last, count: run.count, exact: run.exact }
+}
+
+/** The timer at the first of the instants that its rule skips on the way to it; itself where there are none. */
+function fromFirstSkipped(alarm: Alarm, timer: Timer): Timer {
+  if (timer.nominal === null || alarm.rule.kind === 'once' || moves(alarm.rule)) return timer
+  return { ...timer, scheduledFor: timer.nominal, nominal: null }
 }
 
 /** Fires at once: a once alarm now instead of later, a recurring one in addition to its rule. */
@@ -134,6 +159,7 @@ export function fireNow(snapshot: Snapshot, context: Context): Change {
       id: timer.id,
       wakeAt: context.now,
       scheduledFor: Math.min(context.now, timer.scheduledFor),
+      zoneOffset: null,
       waiting: null,
     }
   })
@@ -154,7 +180,7 @@ export function retry(snapshot: Snapshot, context: Context): Change {
   const record = edited(alarm, context, { generation: alarm.generation + 1, cancelledAt: null })
   const scheduledFor = alarm.rule.kind === 'once' ? alarm.rule.at : context.now
   const timer: NewTimer = {
-    ...firstTimer(record, Math.min(scheduledFor, context.now)),
+    ...timerAt(record, Math.min(scheduledFor, context.now)),
     kind: 'retry',
     wakeAt: context.now,
   }
@@ -171,7 +197,7 @@ export function retry(snapshot: Snapshot, context: Context): Change {
 /** Moves the alarm to another time, or replaces all of it (an upsert by key): it starts afresh. */
 export function replace(
   snapshot: Snapshot,
-  by: { alarm: Alarm; first: number },
+  by: { readonly alarm: Alarm } & Beginning,
   event: 'reschedule' | 'set_again',
   context: Context,
 ): Change {
@@ -191,7 +217,7 @@ export function replace(
   return {
     alarm: record,
     remove: ids(resting),
-    add: [occurrenceAt(record, by.first, 1)],
+    add: [firstTimer(record, by)],
     markEdited: flying(snapshot),
     outcome: null,
     events: [
@@ -248,13 +274,14 @@ function edited(alarm: Alarm, context: Context, fields: Partial<Alarm>): Alarm {
 
 /** Named by the edit's own moment, which no other edit shares: two within a millisecond are two occurrences. */
 function forced(alarm: Alarm): NewTimer {
-  return { ...firstTimer(alarm, alarm.updatedAt), kind: 'forced', tick: FORCED_TICK }
+  return { ...timerAt(alarm, alarm.updatedAt), kind: 'forced', tick: FORCED_TICK }
 }
 
 /** A recurring alarm that had ended goes on with its rule beside what is tried again. */
 function resumedRule(alarm: Alarm, context: Context): NewTimer[] {
-  const at = recurs(alarm) ? scheduleOf(alarm.rule).next(context.now) : null
-  return at === null ? [] : [occurrenceAt(alarm, at, 1)]
+  if (alarm.rule.kind === 'once') return []
+  const standing = standingAfter(alarm.rule, daysOff(alarm), context.now)
+  return standing === null ? [] : [occurrenceAt(alarm, standing, 1)]
 }
 
 /** The trace of a user's wish to have it fire now. */

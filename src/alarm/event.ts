@@ -34,7 +34,14 @@ export interface EventDraft {
 }
 
 /** Why occurrences were not delivered. */
-export type SkipReason = 'misfire' | 'paused' | 'overlap' | 'skip_next' | 'rescheduled' | 'cancelled'
+export type SkipReason =
+  | 'misfire'
+  | 'paused'
+  | 'holiday'
+  | 'overlap'
+  | 'skip_next'
+  | 'rescheduled'
+  | 'cancelled'
 
 /** The event's data as JSON text, with the payload spliced in byte for byte (promise: verbatim). */
 export function eventJson(draft: EventDraft): string {

@@ -1,11 +1,21 @@
 /** What an alarm is, its states, what may happen to it, and how it is shown. Pure. */
-export { type Ack, type Alarm, type Backoff, type Overlap, recurs, type Scope, type Target } from './alarm.ts'
+export {
+  type Ack,
+  type Alarm,
+  type Backoff,
+  NO_CALENDARS,
+  type Overlap,
+  recurs,
+  type Scope,
+  type Target,
+} from './alarm.ts'
 export {
   ALARM_OPTIONS,
   type AlarmDefaults,
   buildAlarm,
   DEFAULTS,
   editedFields,
+  namedBy,
   type SetOptions,
   type TargetSpec,
   type Workshop,
@@ -40,11 +50,12 @@ export {
 export { assertText, DEFAULT_LIMITS, type Limits } from './limits.ts'
 export { type Bucket, bucketOf, type Outcome, stateOf, type Tally } from './outcome.ts'
 export { RawJson, rawJson } from './payload.ts'
+export { type Beginning, firstTimer } from './recurrence.ts'
 export { type Report, report } from './report.ts'
+export { review } from './review.ts'
 export { type Delivery, type Held, settle } from './settle.ts'
 export {
   type EarlyReport,
-  firstTimer,
   type NewTimer,
   occurrenceId,
   type Timer,

@@ -1,30 +1,78 @@
-import { countBetween, type Rule, scheduleOf, wakeTime } from '../time/index.ts'
+import {
+  type Counted,
+  countBetween,
+  type DaysOff,
+  daysOffOf,
+  lastOpen,
+  type RecurringRule,
+  type Rule,
+  type Standing,
+  standingAfter,
+  wakeTime,
+  zoneOffsetOf,
+} from '../time/index.ts'
 import type { Alarm } from './alarm.ts'
 import type { TimerMove } from './change.ts'
-import type { NewTimer, Timer } from './timer.ts'
+import { type NewTimer, type Timer, timerAt } from './timer.ts'
 
 /** The place of the occurrence after this one; null when the rule has no more (promise: calendar-true). */
 export function following(alarm: Alarm, timer: NewTimer): NewTimer | null {
-  if (alarm.rule.kind === 'once') return null
-  if (alarm.rule.count !== undefined && timer.tick >= alarm.rule.count) return null
-  const at = scheduleOf(alarm.rule).next(timer.scheduledFor)
-  return at === null ? null : occurrenceAt(alarm, at, timer.tick + 1)
+  const { rule } = alarm
+  if (rule.kind === 'once') return null
+  if (rule.count !== undefined && timer.tick >= rule.count) return null
+  const standing = standingAfter(rule, daysOff(alarm), ownInstant(rule, timer))
+  return standing === null ? null : occurrenceAt(alarm, standing, timer.tick + 1)
 }
 
-/** The timer of an alarm's occurrence at this instant, parked where the alarm is paused. */
-export function occurrenceAt(alarm: Alarm, at: number, tick: number): NewTimer {
+/** Where an alarm begins; without days off, the rule's own instant is the one that fires. */
+export interface Beginning {
+  readonly first: number
+  readonly nominal?: number
+}
+
+/** The first timer of an alarm that was set. */
+export function firstTimer(alarm: Alarm, { first, nominal = first }: Beginning): NewTimer {
+  return occurrenceAt(alarm, { at: first, nominal }, 1)
+}
+
+/** The timer of an alarm's occurrence at this place of its rule, parked where the alarm is paused. */
+export function occurrenceAt(alarm: Alarm, standing: Standing, tick: number): NewTimer {
+  const { rule } = alarm
+  const at = withinCount(rule, standing, tick)
+  const { nominal } = standing
   const paused = alarm.pausedAt !== null
   return {
-    kind: 'due',
-    wakeAt: paused ? null : wakeTime(alarm.rule, alarm.id, at),
-    scheduledFor: at,
+    ...timerAt(alarm, at),
+    wakeAt: paused ? null : wakeTime(rule, alarm.id, at),
+    nominal: nominal === at ? null : nominal,
+    zoneOffset: zoneOffsetOf(rule, nominal),
     tick,
-    generation: alarm.generation,
-    attempt: 0,
-    startedAt: null,
     waiting: paused ? 'paused' : null,
-    delivered: false,
   }
+}
+
+/** Where a rule's count is used up by skipped instants: at the last it has, to be told there, and to end. */
+function withinCount(rule: Rule, { at, nominal }: Standing, tick: number): number {
+  if (rule.kind === 'once' || rule.count === undefined || at === nominal || moves(rule)) return at
+  const left = rule.count - tick
+  const { count } = countBetween(rule, nominal - 1, at - 1, left + 1)
+  return count <= left ? at : nthAfter(rule, nominal - 1, left + 1, at)
+}
+
+/** The rule's own instant at which a timer stands. */
+export function ownInstant(rule: RecurringRule, timer: NewTimer): number {
+  return moves(rule) ? (timer.nominal ?? timer.scheduledFor) : timer.scheduledFor
+}
+
+/** Whether days off move the rule's instants; otherwise they skip them. */
+export function moves(rule: RecurringRule): boolean {
+  return rule.exclude?.move !== undefined
+}
+
+/** The days on which an alarm's rule does not fire. */
+export function daysOff({ rule, calendars }: Alarm): DaysOff | null {
+  if (rule.kind === 'once' || rule.exclude === undefined) return null
+  return daysOffOf(rule.exclude, (name) => calendars.find((calendar) => calendar.name === name))
 }
 
 /** Whether the rule ends some day, so that the alarm can run out of occurrences. */
@@ -45,24 +93,74 @@ export function unqueue(timer: Timer): TimerMove[] {
 /** A run of ticks that passed. */
 export interface MissedRun {
   readonly count: number
-  readonly last: number | null
+  /** The newest of them that is not on a day off: those after it are told later, as days off. */
+  readonly last: Standing | null
   /** Whether the count is the number, or the least it can be. */
   readonly exact: boolean
 }
 
+const NONE_MISSED: MissedRun = { count: 0, last: null, exact: true }
+
 /** The ticks after this one up to a moment, within the rule's own count. `last` is the newest, however many there are. */
 export function missedAfter(alarm: Alarm, timer: NewTimer, until: number, limit: number): MissedRun {
   const { rule } = alarm
+  if (rule.kind === 'once') return NONE_MISSED
+  if (moves(rule)) return missedMoved(alarm, timer, until, limit)
+  const run = ticksAfter(rule, timer, until, limit)
+  const off = daysOff(alarm)
+  const last =
+    off === null || run.last === null ? run.last : lastOpen(rule, off, timer.scheduledFor, run.last)
+  if (last === null) return NONE_MISSED
+  const upTo = last === run.last ? run : countBetween(rule, timer.scheduledFor, last, limit)
+  return { count: upTo.count, last: { at: last, nominal: last }, exact: upTo.exact }
+}
+
+function ticksAfter(rule: RecurringRule, timer: NewTimer, until: number, limit: number): Counted {
   const { scheduledFor, tick } = timer
   const run = countBetween(rule, scheduledFor, until, limit)
-  const left = rule.kind === 'once' || rule.count === undefined ? Infinity : rule.count - tick
+  const left = rule.count === undefined ? Infinity : rule.count - tick
   if (run.count <= left && (run.exact || left > limit)) return run
   // The rule's own count ends before the newest instant does.
   return { count: left, last: left === 0 ? null : nthAfter(rule, scheduledFor, left, until), exact: true }
 }
 
+/** What moves fires at most once a day: few enough to be gone through. */
+function missedMoved(alarm: Alarm, timer: NewTimer, until: number, limit: number): MissedRun {
+  let run = NONE_MISSED
+  for (let next = following(alarm, timer); next !== null; next = following(alarm, next)) {
+    if (next.scheduledFor > until) return run
+    if (run.count >= limit) return { ...run, exact: false }
+    run = { count: run.count + 1, last: standingOf(next), exact: true }
+  }
+  return run
+}
+
+/** The place in its rule at which a timer stands. */
+export function standingOf(timer: NewTimer): Standing {
+  return { at: timer.scheduledFor, nominal: timer.nominal ?? timer.scheduledFor }
+}
+
+/** This tick and those after it up to a moment: how many there are, and the newest. */
+export function missedFrom(alarm: Alarm, timer: NewTimer, until: number, limit: number): MissedRun {
+  if (timer.scheduledFor > until) return NONE_MISSED
+  const { count, last, exact } = missedAfter(alarm, timer, until, limit)
+  return { count: count + 1, last: last ?? standingOf(timer), exact }
+}
+
+/** The place of the n-th tick from this one, which is the first, of an alarm that has so many up to `until`. */
+export function nthFrom(alarm: Alarm, timer: NewTimer, n: number, until: number): Standing {
+  const { rule } = alarm
+  if (rule.kind !== 'once' && !moves(rule)) {
+    const at = n === 1 ? timer.scheduledFor : nthAfter(rule, timer.scheduledFor, n - 1, until)
+    return { at, nominal: at }
+  }
+  let nth: NewTimer = timer
+  for (let passed = 1; passed < n; passed++) nth = following(alarm, nth) ?? nth
+  return standingOf(nth)
+}
+
 /** The n-th instant after another, of a rule that has so many up to `until`: found by halving, not by walking. */
-export function nthAfter(rule: Rule, after: number, n: number, until: number): number {
+function nthAfter(rule: Rule, after: number, n: number, until: number): number {
   let [low, high] = [after, until]
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2)

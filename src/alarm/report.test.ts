@@ -4,8 +4,9 @@ import { buildAlarm, DEFAULTS, type SetOptions } from './build.ts'
 import type { Snapshot } from './change.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import { NO_OUTCOME, type Outcome } from './outcome.ts'
+import { firstTimer } from './recurrence.ts'
 import { report } from './report.ts'
-import { firstTimer, occurrenceId, type Timer } from './timer.ts'
+import { occurrenceId, type Timer } from './timer.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const HOUR = 3_600_000
@@ -32,7 +33,7 @@ function snapshot(
   const row = { shard: 1, version: 1, edited: false, report: null }
   return {
     alarm: { ...built, pausedAt: more.pausedAt ?? null },
-    timers: timers.map((each, i) => ({ ...firstTimer(built, resolved.first), ...row, id: i + 1, ...each })),
+    timers: timers.map((each, i) => ({ ...firstTimer(built, resolved), ...row, id: i + 1, ...each })),
     outcome: more.outcome === undefined ? null : { ...NO_OUTCOME, ...more.outcome },
     inFlight: new Set(more.flying),
   }

@@ -3,8 +3,9 @@ import { resolveWhen, type When } from '../time/index.ts'
 import type { Alarm } from './alarm.ts'
 import { buildAlarm, DEFAULTS, type SetOptions } from './build.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
+import { firstTimer } from './recurrence.ts'
 import { type Delivery, settle } from './settle.ts'
-import { firstTimer, type Timer } from './timer.ts'
+import type { Timer } from './timer.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const HOUR = 3_600_000
@@ -34,7 +35,7 @@ function held(
     ...changed.alarm,
   }
   const timer: Timer = {
-    ...firstTimer(alarm, resolved.first),
+    ...firstTimer(alarm, resolved),
     id: 1,
     shard: 1,
     version: 1,

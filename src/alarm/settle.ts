@@ -264,5 +264,6 @@ function end(held: Held, consequences: Consequences, event: LifecycleEvent, cont
 
 function opened(timer: NewTimer, startedAt: number): NewTimer {
   const { kind, wakeAt, scheduledFor, tick, generation, attempt, delivered } = timer
-  return { kind, wakeAt, scheduledFor, tick, generation, attempt, startedAt, waiting: null, delivered }
+  const place = { kind, wakeAt, scheduledFor, nominal: null, zoneOffset: null, tick }
+  return { ...place, generation, attempt, startedAt, waiting: null, delivered }
 }

@@ -17,6 +17,13 @@ export interface NewTimer {
   readonly wakeAt: number | null
   /** The instant of the occurrence, which names it. */
   readonly scheduledFor: number
+  /**
+   * The rule's own instant, where days off made another of it: of a rule that moves, the one that was moved; of one that
+   * skips, the first of the skipped, which are written to the log when this comes due. Null where it is `scheduledFor`.
+   */
+  readonly nominal: number | null
+  /** The offset of its zone under which the rule's instant was found; null where the wall clock has no part in it. */
+  readonly zoneOffset: number | null
   /** Which occurrence of its alarm this is, from 1; skipped ones count. See FORCED_TICK. */
   readonly tick: number
   readonly generation: number
@@ -60,12 +67,14 @@ export function occurrenceId(alarm: Pick<Alarm, 'id'>, timer: NewTimer): string 
   return `${alarm.id}-${occurrenceName(timer)}`
 }
 
-/** The first timer of an alarm that was set. */
-export function firstTimer(alarm: Alarm, first: number): NewTimer {
+/** A timer at an instant that comes of no rule: asked for by hand, or made by Wakeful itself. */
+export function timerAt(alarm: Alarm, at: number): NewTimer {
   return {
     kind: 'due',
-    wakeAt: wakeTime(alarm.rule, alarm.id, first),
-    scheduledFor: first,
+    wakeAt: wakeTime(alarm.rule, alarm.id, at),
+    scheduledFor: at,
+    nominal: null,
+    zoneOffset: null,
     tick: 1,
     generation: alarm.generation,
     attempt: 0,

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { resolveWhen, type When } from '../time/index.ts'
 import { buildAlarm, DEFAULTS, type SetOptions } from './build.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
-import { firstTimer, type Timer } from './timer.ts'
+import { firstTimer } from './recurrence.ts'
+import type { Timer } from './timer.ts'
 import { type Triage, triage } from './triage.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
@@ -27,7 +28,7 @@ function due(when: When, options: SetOptions = {}, changed: Partial<Timer> = {})
   }
   const alarm = buildAlarm({ tenant: 't', owner: 'o' }, resolved, { target: 'h', ...options }, NOW, shop)
   const row = { id: 1, shard: 1, version: 1, edited: false, report: null }
-  const timer: Timer = { ...firstTimer(alarm, resolved.first), ...row, ...changed }
+  const timer: Timer = { ...firstTimer(alarm, resolved), ...row, ...changed }
   return { alarm, timer, others: [timer] }
 }
 

@@ -1,9 +1,21 @@
-import { countBetween, wakeTime } from '../time/index.ts'
+import { countBetween, isDayOff, type Standing, wakeTime } from '../time/index.ts'
 import { recurs } from './alarm.ts'
 import type { Change, Context, TimerMove } from './change.ts'
+import type { SkipReason } from './event.ts'
 import { NO_OUTCOME, TIMED_OUT } from './outcome.ts'
 import { occurrenceRecord, skippedRecord } from './record.ts'
-import { following, type MissedRun, missedAfter, nthAfter, occurrenceAt } from './recurrence.ts'
+import {
+  daysOff,
+  following,
+  type MissedRun,
+  missedAfter,
+  missedFrom,
+  moves,
+  nthFrom,
+  occurrenceAt,
+  standingOf,
+} from './recurrence.ts'
+import { reviewed } from './review.ts'
 import { close, type Held, settle } from './settle.ts'
 import type { NewTimer, Timer } from './timer.ts'
 
@@ -37,6 +49,8 @@ const HANDLER_WAIT_MS_MAX = 300_000
 export function triage(held: Held, facts: Triage, context: Context): Verdict {
   if (held.timer.kind === 'report') return orLook(reportOverdue(held, context))
   if (held.timer.kind !== 'due') return dispatch(held, facts, context)
+  const elsewhere = moveOn(held, context)
+  if (elsewhere !== null) return elsewhere
   const missed = misfire(held, facts, context)
   if (missed === null) return dispatch(held, facts, context)
   if (missed.kind !== 'fire') return missed
@@ -95,6 +109,31 @@ function reportOverdue(held: Held, context: Context): Change | null {
   return close(held, { outcome, events }, 'report_overdue', context)
 }
 
+/**
+ * What comes due at another time by now (its zone's data or a calendar changed) goes there. The days off that a rule
+ * skipped on its way here are told in one record; what follows them is due at once, or, where the rule ended on a day
+ * off, nothing is.
+ */
+function moveOn(held: Held, context: Context): Verdict | null {
+  const { alarm, timer } = held
+  const moved = reviewed(alarm, timer, context)
+  if (moved !== null) return { kind: 'settle', change: moved }
+  const { rule } = alarm
+  if (rule.kind === 'once' || rule.exclude === undefined || moves(rule)) return null
+  const from = timer.nominal ?? timer.scheduledFor
+  const isOff = isDayOff(rule, daysOff(alarm), timer.scheduledFor)
+  if (!isOff && timer.nominal === null) return null
+  const until = isOff ? timer.scheduledFor : timer.scheduledFor - 1
+  const { count, last, exact } = countBetween(rule, from - 1, until, MISSED_TICKS_MAX)
+  if (last === null) return null
+  const first = { ...timer, scheduledFor: from, nominal: null }
+  const run = { to: { at: last, nominal: last }, count, exact }
+  if (isOff) return orLook(skipRun({ ...held, timer: first }, run, 'holiday', context))
+  const events = [skippedRecord(first, 'holiday', context.now, { ...run, to: last })]
+  const move = [{ id: timer.id, nominal: null, tick: timer.tick + count }]
+  return { kind: 'settle', change: { move, events } }
+}
+
 /** An instant that passed unseen by more than the grace: fires the newest missed one, or none. */
 function misfire(held: Held, facts: Triage, context: Context): Verdict | null {
   const { alarm, timer } = held
@@ -107,7 +146,12 @@ function misfire(held: Held, facts: Triage, context: Context): Verdict | null {
   if (policy === 'once') return run.count === 0 ? null : fireNewest(held, run, context)
   if (policy !== 'skip') return catchUp(held, run, policy.all, context)
   return orLook(
-    skipRun(held, { to: run.last ?? timer.scheduledFor, count: run.count + 1, exact: run.exact }, context),
+    skipRun(
+      held,
+      { to: run.last ?? standingOf(timer), count: run.count + 1, exact: run.exact },
+      'misfire',
+      context,
+    ),
   )
 }
 
@@ -119,54 +163,44 @@ function catchUp(
   context: Context,
 ): Verdict | null {
   const { alarm, timer } = held
-  const { rule } = alarm
-  const from = timer.scheduledFor
-  const tooOld = countBetween(rule, from - 1, context.now - bound.withinMs - 1, MISSED_TICKS_MAX)
+  const tooOld = missedFrom(alarm, timer, context.now - bound.withinMs - 1, MISSED_TICKS_MAX)
   // Age is counted on the calendar, which knows nothing of the rule's own count: no more than were missed are dropped.
   const dropped = Math.min(run.count + 1, Math.max(tooOld.count, run.count + 1 - bound.max))
   if (dropped <= 0) return null
   const to =
     dropped === tooOld.count && tooOld.last !== null
       ? tooOld.last
-      : nthAfter(rule, from - 1, dropped, context.now)
-  return orLook(skipRun(held, { to, count: dropped, exact: run.exact && tooOld.exact }, context))
+      : nthFrom(alarm, timer, dropped, context.now)
+  return orLook(skipRun(held, { to, count: dropped, exact: run.exact && tooOld.exact }, 'misfire', context))
 }
 
 function fireNewest(held: Held, run: MissedRun, context: Context): Verdict {
   const { alarm, timer } = held
-  const newest = run.last ?? timer.scheduledFor
-  const skipped = { to: previous(held, newest, run), count: run.count, exact: run.exact }
-  const moved = {
-    ...timer,
-    ...occurrenceAt(alarm, newest, timer.tick + run.count),
-    version: timer.version + 1,
-  }
-  const move: TimerMove = { id: timer.id, ...occurrenceAt(alarm, newest, timer.tick + run.count) }
+  const newest = occurrenceAt(alarm, run.last ?? standingOf(timer), timer.tick + run.count)
+  const before = nthFrom(alarm, timer, run.count, newest.scheduledFor)
+  const skipped = { to: before.at, count: run.count, exact: run.exact }
   return {
     kind: 'fire',
-    timer: moved,
-    change: { move: [move], events: [skippedRecord(timer, 'misfire', context.now, skipped)] },
+    timer: { ...timer, ...newest, version: timer.version + 1 },
+    change: {
+      move: [{ id: timer.id, ...newest }],
+      events: [skippedRecord(timer, 'misfire', context.now, skipped)],
+    },
   }
 }
 
-/** The instant before the newest one: where the run of skipped ticks ends. */
-function previous(held: Held, newest: number, run: MissedRun): number {
-  if (run.count === 1) return held.timer.scheduledFor
-  return (
-    countBetween(held.alarm.rule, held.timer.scheduledFor, newest - 1, run.count).last ??
-    held.timer.scheduledFor
-  )
+interface SkippedRun {
+  readonly to: Standing
+  readonly count: number
+  readonly exact: boolean
 }
 
 /** A run of occurrences is skipped: the alarm goes on after it, or has run out. */
-function skipRun(
-  held: Held,
-  run: { to: number; count: number; exact: boolean },
-  context: Context,
-): Change | null {
+function skipRun(held: Held, run: SkippedRun, reason: SkipReason, context: Context): Change | null {
   const { alarm, timer } = held
-  const last: NewTimer = { ...timer, scheduledFor: run.to, tick: timer.tick + run.count - 1 }
-  const events = [skippedRecord(timer, 'misfire', context.now, run)]
+  const { at, nominal } = run.to
+  const last: NewTimer = { ...timer, scheduledFor: at, nominal, tick: timer.tick + run.count - 1 }
+  const events = [skippedRecord(timer, reason, context.now, { ...run, to: at })]
   const after = following(alarm, last)
   if (after !== null) return { move: [{ id: timer.id, ...after }], events }
   return close({ ...held, timer: { ...timer, ...last } }, { events }, 'missed', context)

@@ -83,6 +83,10 @@ function tell({ type, data }: StoryEvent): string {
     case 'alarm.rescheduled':
       if (data.reason === 'fire_now') return 'asked to fire at once'
       if (data.reason === 'retry') return 'asked to try again'
+      if (data.reason === 'zone_data')
+        return `moved from ${data.was} to ${data.next_fire_at}: its zone’s data has changed`
+      if (data.reason === 'calendar')
+        return `moved from ${data.was} to ${data.next_fire_at}: a calendar it names was edited`
       return `rescheduled to ${data.next_fire_at}`
     case 'alarm.dead_lettered':
       return `handed to its dead-letter target ${data.target} as ${data.letter_id}`

@@ -6,7 +6,8 @@ import { buildAlarm, DEFAULTS, type SetOptions } from './build.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import { NO_OUTCOME, type Outcome } from './outcome.ts'
 import { rawJson } from './payload.ts'
-import { firstTimer, type Timer } from './timer.ts'
+import { firstTimer } from './recurrence.ts'
+import type { Timer } from './timer.ts'
 import { viewOf } from './view.ts'
 import { wireJson } from './wire.ts'
 
@@ -32,7 +33,7 @@ function snapshot(when: When, options: SetOptions = {}, changed: Changed = {}) {
   return {
     alarm: { ...built, ...changed.alarm },
     timers: (changed.timers ?? [{}]).map((each) => ({
-      ...firstTimer(built, resolved.first),
+      ...firstTimer(built, resolved),
       ...row,
       ...each,
     })),

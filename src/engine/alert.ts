@@ -1,7 +1,11 @@
 import type { Clock } from '../time/index.ts'
 
-/** No sleep is longer, so that a jump of the wall clock, or a suspended machine, is noticed soon. */
+/**
+ * No sleep is longer, so that a jump of the wall clock, or a suspended machine, is noticed soon; on a clock that tells
+ * of its steps, only that something has to end a sleep some day.
+ */
 const SLICE_MS = 1_000
+const SLICE_MS_TOLD = 86_400_000
 
 /** What the loop sleeps on: a moment of the wall clock, or being roused. */
 export class Alert {
@@ -22,7 +26,8 @@ export class Alert {
   /** Sleeps until the wall clock reads this, at most one slice; answers at once when roused. */
   async sleep(until: number | null): Promise<void> {
     if (!this.#roused) {
-      const left = until === null ? SLICE_MS : Math.min(SLICE_MS, until - this.#clock.now())
+      const slice = this.#clock.onStep === undefined ? SLICE_MS : SLICE_MS_TOLD
+      const left = until === null ? slice : Math.min(slice, until - this.#clock.now())
       // Timers are late by up to a millisecond more than asked: the last one is passed turn by turn.
       if (left > 0 && left <= 1) await this.#clock.turn()
       else if (left > 0) await this.#wait(left - 1)
@@ -35,9 +40,11 @@ export class Alert {
       const end = () => {
         this.#rouse = null
         cancel()
+        unwatch?.()
         resolve()
       }
       const cancel = this.#clock.setTimer(ms, end)
+      const unwatch = this.#clock.onStep?.(end)
       this.#rouse = end
     })
   }

@@ -22,6 +22,8 @@ export interface EngineOptions {
   readonly graceMs: number
   /** How long a stop waits for deliveries under way. */
   readonly drainMs: number
+  /** What must be done before anything may be taken. */
+  readonly prepare?: () => Promise<void>
   /** Told when something was written to the log. */
   readonly onLogged: () => void
   /** Told of what goes wrong beside the alarms themselves, such as a store that does not answer. */
@@ -78,6 +80,7 @@ export class Engine {
   start(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#running !== null) return
+      await this.#options.prepare?.()
       await this.#beat()
       // The drain belongs to the loop: a stop may be asked for from inside a handler, whose calls are held back.
       this.#running = this.#loop().then(() => this.#drain())
@@ -127,6 +130,7 @@ export class Engine {
     }
     return this.#inTurn(async () => {
       const before = this.#delivered
+      await this.#options.prepare?.()
       await this.#beat()
       try {
         while (!this.#stopping && (await this.#tickOnce()));

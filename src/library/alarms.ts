@@ -12,6 +12,7 @@ import {
   editedFields,
   fireNow,
   firstTimer,
+  namedBy,
   pause,
   replace,
   report,
@@ -23,7 +24,7 @@ import {
   viewOf,
 } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import type { Selector, SetRequest } from '../stores/index.ts'
+import type { Selector, SetAnswer, SetRequest } from '../stores/index.ts'
 import { parseInstant, resolveWhen, type When } from '../time/index.ts'
 import type { Alarms, SeenOptions, SetCallOptions, SetManyItem, TxOptions } from './api.ts'
 import { checked, checkedList } from './options.ts'
@@ -33,6 +34,7 @@ const SEEN = { updatedAt: true } as const
 const TX = { tx: true } as const
 const SET_OPTIONS = { ...ALARM_OPTIONS, timezone: true, ...TX } as const
 const SET_MANY_ITEM = { ...ALARM_OPTIONS, when: true, timezone: true } as const
+const SET_TRIES_MAX = 3
 /** Bulk edits go in chunks, so that others get their turn at the write lock. */
 const BULK_CHUNK = 500
 
@@ -40,8 +42,7 @@ const BULK_CHUNK = 500
 export class ScopedAlarms extends ScopedReads implements Alarms {
   async set(when: When, options: SetCallOptions = {}): Promise<AlarmView & { deduped?: true }> {
     const { tx, ...rest } = checked<SetCallOptions>('set', options, SET_OPTIONS)
-    const context = this.around.context()
-    const [answer] = await this.around.store.set([this.#request(when, rest, context)], context, tx)
+    const [answer] = await this.#store([{ when, ...rest }], tx)
     if (answer!.outcome !== 'deduped') this.#changed(answer!.snapshot)
     const view = viewOf(answer!.snapshot)
     return answer!.outcome === 'deduped' ? { ...view, deduped: true } : view
@@ -55,13 +56,9 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
         'invalid_request',
         `${items.length} alarms in one batch; at most ${batchMax} are allowed`,
       )
-    const context = this.around.context()
     const { tx } = checked<TxOptions>('setMany', options, TX)
-    const requests = items.map((item) => {
-      const { when, ...rest } = checked<SetManyItem>('setMany', item, SET_MANY_ITEM)
-      return this.#request(when, rest, context)
-    })
-    const answers = await this.around.store.set(requests, context, tx)
+    for (const item of items) checked<SetManyItem>('setMany', item, SET_MANY_ITEM)
+    const answers = await this.#store(items, tx)
     for (const { snapshot } of answers) this.#changed(snapshot)
     return answers.map(({ snapshot }) => viewOf(snapshot))
   }
@@ -73,8 +70,10 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     })
     return this.#edit('reschedule', id, seen, (snapshot, context) => {
       const timezone = zone ?? snapshot.alarm.rule.timezone
-      const { rule, first, notes } = resolveWhen(when, { now: context.now, timezone })
-      return replace(snapshot, { alarm: { ...snapshot.alarm, rule, notes }, first }, 'reschedule', context)
+      const calendars = this.calendars.lookup
+      const { rule, first, nominal, notes } = resolveWhen(when, { now: context.now, timezone, calendars })
+      const alarm = { ...snapshot.alarm, rule, calendars: namedBy(rule, calendars), notes }
+      return replace(snapshot, { alarm, first, nominal }, 'reschedule', context)
     })
   }
 
@@ -151,16 +150,32 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     )
   }
 
+  /** Resolves and writes; where a calendar was edited in between, once more with the newer one. */
+  async #store(items: readonly SetManyItem[], tx: unknown): Promise<SetAnswer[]> {
+    for (let tries = 1; ; tries++) {
+      const context = this.around.context()
+      const requests = items.map(({ when, ...options }) => this.#request(when, options, context))
+      try {
+        return await this.around.store.set(requests, context, tx)
+      } catch (thrown) {
+        const edited = thrown instanceof WakefulError && thrown.code === 'conflict'
+        if (!edited || tries >= SET_TRIES_MAX) throw thrown
+      }
+    }
+  }
+
   #request(when: When, { timezone, ...options }: SetCallOptions, context: Context): SetRequest {
-    const resolved = resolveWhen(when, { now: context.now, timezone: timezone ?? this.around.timezone })
+    const calendars = this.calendars.lookup
+    const zone = timezone ?? this.around.timezone
+    const resolved = resolveWhen(when, { now: context.now, timezone: zone, calendars })
     const alarm = buildAlarm(
       this.scope,
       resolved,
       { createdVia: this.around.createdVia, ...options },
       context.now,
-      this.around.workshop,
+      { ...this.around.workshop, calendars },
     )
-    return { alarm, timer: firstTimer(alarm, resolved.first) }
+    return { alarm, timer: firstTimer(alarm, resolved) }
   }
 
   async #edit(

@@ -1,7 +1,7 @@
 import type { AlarmView, CancelOutcome, Limits, SetOptions, Status, Story } from '../alarm/index.ts'
 import type { LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
-import type { Preview, Rule, When } from '../time/index.ts'
+import type { CalendarGiven, Preview, Rule, When } from '../time/index.ts'
 
 /** What `set` takes beside the *when*. */
 export interface SetCallOptions extends SetOptions {
@@ -129,8 +129,30 @@ export interface ClockState {
   readonly nextWakeAt: Date | null
 }
 
+/** A holiday calendar, as users see it. */
+export interface CalendarView {
+  readonly name: string
+  /** The days off, each with what it is called. */
+  readonly dates: Readonly<Record<string, string>>
+  /** Weekdays that are off as well: 1 is Monday. */
+  readonly weekend: readonly number[]
+}
+
+/** A tenant's holiday calendars, which its alarms name in `exclude`. */
+export interface Calendars {
+  /** Makes or replaces one; pending alarms that name it are resolved again, and `moved` says how many moved. */
+  put(name: string, given: CalendarGiven): Promise<CalendarView & { moved: number; notes: string[] }>
+  /** The calendar, or null where there is none. */
+  get(name: string): Promise<CalendarView | null>
+  list(): Promise<CalendarView[]>
+  /** Whether there was one; refused (`conflict`) while a live alarm names it. */
+  remove(name: string): Promise<boolean>
+}
+
 /** Everything that can be done with one owner's alarms. */
 export interface Alarms {
+  /** The tenant's holiday calendars. */
+  readonly calendars: Calendars
   set(when: When, options?: SetCallOptions): Promise<AlarmView & { deduped?: true }>
   setMany(items: readonly SetManyItem[], options?: { tx?: unknown }): Promise<AlarmView[]>
   /** The alarm, or null where there is none of yours. */

@@ -2,4 +2,5 @@
 export type * from './api.ts'
 export { checked } from './options.ts'
 export { Retention } from './retention.ts'
+export { reviewStore } from './reviews.ts'
 export { WakefulLibrary, type WakefulParts } from './wakeful.ts'

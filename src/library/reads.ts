@@ -14,6 +14,7 @@ import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
 import type { ListQuery, LogEvent } from '../stores/index.ts'
 import { parse, preview, resolveWhen, type When } from '../time/index.ts'
 import type { EventsOptions, EventView, HistoryOptions, ListOptions, ListPage } from './api.ts'
+import { TenantCalendars } from './calendars.ts'
 import { checked, checkedText } from './options.ts'
 import type { Surround } from './surround.ts'
 
@@ -65,10 +66,12 @@ const HISTORY_STATES: Readonly<Record<NonNullable<HistoryOptions['status']>, rea
 export class ScopedReads {
   protected readonly around: Surround
   protected readonly scope: Scope
+  readonly calendars: TenantCalendars
 
   constructor(around: Surround, scope: Scope) {
     this.around = around
     this.scope = scope
+    this.calendars = new TenantCalendars(around, scope.tenant)
   }
 
   async get(id: string): Promise<AlarmView | null> {
@@ -165,13 +168,14 @@ export class ScopedReads {
     return preview(when, {
       now: this.around.context().now,
       timezone,
+      calendars: this.calendars.lookup,
       ...(from !== undefined && { from: from.getTime() }),
       ...(count !== undefined && { count }),
     })
   }
 
   parse(text: string, timezone = this.around.timezone) {
-    const parsed = parse(text, { now: this.around.context().now, timezone })
+    const parsed = parse(text, { now: this.around.context().now, timezone, calendars: this.calendars.lookup })
     const { notes } = parsed
     if ('rule' in parsed) return { rule: parsed.rule, timezone: parsed.timezone, notes }
     return { instant: new Date(parsed.instant), timezone: parsed.timezone, notes }

@@ -12,6 +12,7 @@ import type {
   Timer,
   Verdict,
 } from '../alarm/index.ts'
+import type { HolidayCalendar } from '../time/index.ts'
 
 /**
  * The port every store keeps. A store holds no rules of its own: pure functions of `alarm/` decide, and the store
@@ -41,6 +42,17 @@ export interface Store extends StoreReads {
   transact(lease: Lease, work: (tx: unknown) => Promise<Settlement>, context: () => Context): Promise<Settled>
   /** Puts timers that wait for this handler back in the queue, at most so many; answers how many. */
   releaseWaiting(leases: readonly Lease[], handler: string, now: number, limit: number): Promise<number>
+
+  /** Lets a decision look at live alarms again, whoever's they are; `next` says where to go on. */
+  review(which: ReviewOf, decide: (snapshot: Snapshot) => Change | null, context: Context): Promise<Reviewed>
+  /** Writes a tenant's calendar; the same days again are no edit. */
+  putCalendar(tenant: string, calendar: NewCalendar, context: Context): Promise<HolidayCalendar>
+  /** Deletes a calendar, false where there is none; refused (`conflict`) while a live alarm names it. */
+  removeCalendar(tenant: string, name: string): Promise<boolean>
+  /** Says that the alarms which name a calendar stand by this version of it. */
+  calendarReviewed(tenant: string, calendar: Pick<HolidayCalendar, 'name' | 'version'>): Promise<void>
+  /** Keeps a fact about the store as a whole. */
+  putFact(name: string, value: string): Promise<void>
 
   /** Appends an event of a user's own. */
   append(scope: Scope, event: OwnEvent): Promise<LogEvent>
@@ -72,6 +84,11 @@ export interface StoreReads {
   lastSeen(): Promise<number | null>
   /** The earliest wake among these shards that is not held. */
   nextWakeAt(leases: readonly Lease[], held: HeldTimers): Promise<number | null>
+  /** A tenant's calendars by name, as they stand: a store behind a network answers from a copy that it keeps fresh. */
+  calendars(tenant: string): readonly HolidayCalendar[]
+  /** Edited calendars whose alarms have not all been looked at again. */
+  unreviewedCalendars(): Promise<readonly EditedCalendar[]>
+  fact(name: string): Promise<string | null>
   /** Who runs the clock of a pool. */
   ownership(): Promise<ShardState[]>
 }
@@ -104,6 +121,27 @@ export type Decide<A> = (snapshot: Snapshot) => { readonly change: Change; reado
 export interface Edited<A> {
   readonly answers: readonly A[]
   readonly next: number | null
+}
+
+/** Which live alarms a review looks at: those of a tenant that name calendars, or all on a zone's wall clock. */
+export type ReviewOf =
+  | { readonly calendarsOf: string; readonly after: number; readonly limit: number }
+  | { readonly zoned: true; readonly after: number; readonly limit: number }
+
+/** What a review came to: how many alarms it changed, and where to go on. */
+export interface Reviewed {
+  readonly changed: number
+  readonly next: number | null
+}
+
+/** A calendar to be written: the store gives it its version. */
+export type NewCalendar = Omit<HolidayCalendar, 'version'>
+
+/** A calendar that was edited. */
+export interface EditedCalendar {
+  readonly tenant: string
+  readonly name: string
+  readonly version: number
 }
 
 /** The right to run a shard's clock. */

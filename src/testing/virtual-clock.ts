@@ -32,6 +32,7 @@ export class VirtualClock implements Clock {
   #timers = 0
   #questions = 0
   #turned = false
+  readonly #listeners = new Set<() => void>()
   readonly #holds = new Set<Promise<unknown>>()
   #passing: Promise<unknown> = Promise.resolve()
 
@@ -104,6 +105,12 @@ export class VirtualClock implements Clock {
   /** Sets the wall clock forward or back, as an operator would: no time passes, and no deadline comes nearer. */
   jump(by: Stretch): void {
     this.#wall += typeof by === 'string' && by.startsWith('-') ? -parseDuration(by.slice(1)) : stretchMs(by)
+    for (const listener of [...this.#listeners]) listener()
+  }
+
+  onStep(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   /** Lets time pass, deadline by deadline, until this promise has settled; answers with it. */

@@ -8,4 +8,9 @@ export interface Clock {
   setTimer(delayMs: number, fire: () => void): () => void
   /** Resolves after everything else that is queued in this turn of the event loop. */
   turn(): Promise<void>
+  /**
+   * Tells of every step of the wall clock, until the answer is called. A clock that has it is trusted to: who waits on
+   * it need not look at the wall clock in between.
+   */
+  onStep?(listener: () => void): () => void
 }

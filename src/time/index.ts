@@ -26,7 +26,7 @@ export { type Preview, type PreviewedInstant, preview } from './preview.ts'
 export { isRule, type Misfire, type RecurringRule, type Rule } from './rule.ts'
 export { ScepticalClock } from './sceptical-clock.ts'
 export { type Schedule, scheduleOf } from './schedule.ts'
-export { isDayOff, type Standing, standingAfter, standingFrom, standingNext } from './standing.ts'
+export { isDayOff, lastOpen, type Standing, standingAfter, standingFrom, standingNext } from './standing.ts'
 export { assertTimezone } from './timezone.ts'
 export {
   type Moment,
@@ -37,3 +37,4 @@ export {
   type WhenObject,
 } from './when.ts'
 export type { DstGiven, MisfireGiven } from './when-options.ts'
+export { rezone, zoneOffsetOf } from './zone-data.ts'

@@ -39,7 +39,15 @@ interface OnWallClock extends Recurrence {
 
 /** A when, normalized: plain data that lasts decades in a database. Instants are epoch milliseconds. */
 export type Rule =
-  | { kind: 'once'; at: number; timezone: string; misfire?: 'once' | 'skip' }
+  | {
+      kind: 'once'
+      at: number
+      timezone: string
+      /** The wall time it was given as, written as the epoch milliseconds it would be in UTC: should the zone's data
+       * change, this is what stays. */
+      wall?: number
+      misfire?: 'once' | 'skip'
+    }
   /** `every`, `cron` and `rrule` stay as given. */
   | ({ kind: 'every'; every: string; everyMs: number } & Recurrence)
   | CalendarEvery
@@ -85,7 +93,7 @@ const ON_WALL_CLOCK: Shape = { ...RECURRENCE, dst: isDst }
 
 /** Per shape of rule: what it must have beside kind and timezone, and what it may have. */
 const SHAPES: Record<string, [required: Shape, optional: Shape]> = {
-  once: [{ at: isInstant }, { misfire: isPlainMisfire }],
+  once: [{ at: isInstant }, { wall: Number.isSafeInteger, misfire: isPlainMisfire }],
   every: [{ every: isText, everyMs: isCount, anchor: isInstant }, RECURRENCE],
   months: [{ every: isText, everyMonths: isCount, anchor: isInstant }, ON_WALL_CLOCK],
   cron: [{ cron: isText, anchor: isInstant }, ON_WALL_CLOCK],

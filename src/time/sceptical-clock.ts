@@ -22,6 +22,7 @@ export type OnDoubt = (message: string) => void
 export class ScepticalClock implements Clock {
   readonly #clock: Clock
   readonly #onDoubt: OnDoubt
+  readonly onStep?: NonNullable<Clock['onStep']>
   #wall: number
   #monotonic: number
   /** When the doubt was last spoken of, on the monotonic clock; null while the wall clock is believed. */
@@ -32,6 +33,7 @@ export class ScepticalClock implements Clock {
     this.#onDoubt = onDoubt
     this.#wall = clock.now()
     this.#monotonic = clock.monotonic()
+    if (clock.onStep !== undefined) this.onStep = (listener) => clock.onStep!(listener)
   }
 
   /** Whether the wall clock is not believed at present. */

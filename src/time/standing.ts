@@ -54,6 +54,22 @@ export function isDayOff(rule: RecurringRule, off: DaysOff | null, at: number): 
   return off?.isOff(localDay(rule.timezone, at)) ?? false
 }
 
+/** The newest of the rule's instants in (after, until] that is not on a day off; null where there is none. */
+export function lastOpen(rule: RecurringRule, off: DaysOff, after: number, until: number): number | null {
+  const schedule = scheduleOf(rule)
+  const first = schedule.next(after)
+  let end = until
+  for (let runs = 0; first !== null && first <= end && runs < RUNS_MAX; runs++) {
+    const at = newest(schedule, first, end)
+    const day = localDay(rule.timezone, at)
+    if (!off.isOff(day)) return at
+    const open = off.previousOpen(day)
+    if (open === null) return null
+    end = whenDayComes(rule.timezone, open + 1, 0) - 1
+  }
+  return null
+}
+
 function plain(at: number | null): Standing | null {
   return at === null ? null : { at, nominal: at }
 }

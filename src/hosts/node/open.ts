@@ -11,7 +11,7 @@ import {
 } from '../../alarm/index.ts'
 import { Engine } from '../../engine/index.ts'
 import { WakefulError } from '../../error.ts'
-import { checked, Retention, type Wakeful, WakefulLibrary } from '../../library/index.ts'
+import { checked, Retention, reviewStore, type Wakeful, WakefulLibrary } from '../../library/index.ts'
 import { Bell } from '../../log/index.ts'
 import type { Store } from '../../stores/index.ts'
 import {
@@ -130,6 +130,7 @@ function assemble(
     owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
     pools: options.serveBuiltIns === false ? [handlers.pool] : [...new Set([BUILT_IN_POOL, handlers.pool])],
     context,
+    prepare: () => reviewStore({ store, context, onTrouble, zoneData: process.versions.tz ?? 'unknown' }),
     onLogged: () => bell.ring(),
     onTrouble,
     ...settings.engine,

@@ -109,7 +109,7 @@ export class Bench {
       target: targetOf,
       newId: () => this.#makeId(this.now),
     })
-    return { alarm, timer: firstTimer(alarm, resolved.first) }
+    return { alarm, timer: firstTimer(alarm, resolved) }
   }
 
   async set(when: When, options: SetOptions = {}, scope: Scope = ANN): Promise<SetAnswer> {

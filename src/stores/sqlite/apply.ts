@@ -140,7 +140,9 @@ export function putOutcome(session: Session, alarm: StoredAlarm, outcome: Outcom
 }
 
 function placeValues(timer: NewTimer) {
-  const { kind, wakeAt, scheduledFor, tick, generation, attempt, startedAt, waiting } = timer
+  const { kind, wakeAt, scheduledFor, nominal, zoneOffset, tick, generation, attempt, startedAt, waiting } =
+    timer
   const delivered = timer.delivered ? 1 : 0
-  return [kind, wakeAt, scheduledFor, tick, generation, attempt, startedAt, waiting, delivered] as const
+  const place = [kind, wakeAt, scheduledFor, nominal, zoneOffset, tick] as const
+  return [...place, generation, attempt, startedAt, waiting, delivered] as const
 }

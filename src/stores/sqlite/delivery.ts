@@ -2,6 +2,7 @@ import { type Delivery, settle, type Timer, type Verdict } from '../../alarm/ind
 import { errorText } from '../../error.ts'
 import type { Found, HeldTimers, Lease, Settled, Settlement, Taken, TakeRequest, Taking } from '../index.ts'
 import { apply, applyTaken, type Desk, retarget } from './apply.ts'
+import { withCalendars } from './calendars.ts'
 import { isStoreTrouble } from './failure.ts'
 import { quarantine } from './quarantine.ts'
 import * as sql from './queries.ts'
@@ -149,7 +150,7 @@ interface Decided {
 function decide(desk: Desk, row: Values, request: TakeRequest): Decided | null {
   try {
     if (row[ALARM_AT] === null) throw new CorruptRow('its alarm is gone')
-    const alarm = alarmOf(row, ALARM_AT)
+    const alarm = withCalendars(desk.session, alarmOf(row, ALARM_AT))
     const timer = timerOf(row)
     const found: Found = { alarm, timer, others: null, openCount: openCount(desk.session, alarm) }
     const verdict = request.triage(found)
@@ -234,7 +235,9 @@ function settleApart(desk: Desk, settlements: readonly Settlement[]): number {
 }
 
 /** Answers whether the timer was still the one that was delivered. */
-function settleOne(desk: Desk, { alarm, timer, delivery }: Settlement): boolean {
+function settleOne(desk: Desk, { alarm: taken, timer, delivery }: Settlement): boolean {
+  // Its calendars may have been edited during the delivery.
+  const alarm = withCalendars(desk.session, taken)
   const change = settle({ alarm, timer, others: null }, delivery, desk.context)
   if (change !== null && applyTaken(desk, alarm as StoredAlarm, timer, change)) return true
   return settleLooking(desk, timer, delivery)

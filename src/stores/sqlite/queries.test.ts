@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { CALENDAR_QUERIES } from './calendars.ts'
 import { UPCOMING } from './list.ts'
 import { migrate } from './migrate.ts'
 import { EXPORT_QUERIES } from './portable.ts'
@@ -58,6 +59,14 @@ const EXPECTED: Readonly<Record<string, string>> = {
   removeFlight: 'rowid',
   pendingSelection: 'wakeful_timers_alarm',
   subjectSelection: 'wakeful_alarms_subject',
+  calendarSelection: 'wakeful_alarms_calendars',
+  zonedSelection: 'rowid',
+  'calendar version': 'sqlite_autoindex_wakeful_calendars_1',
+  'calendar named': 'sqlite_autoindex_wakeful_calendars_1',
+  'calendar ofTenant': 'sqlite_autoindex_wakeful_calendars_1',
+  'calendar remove': 'sqlite_autoindex_wakeful_calendars_1',
+  'calendar markReviewed': 'sqlite_autoindex_wakeful_calendars_1',
+  'calendar fact': 'PRIMARY KEY',
   'stream owner': 'wakeful_alarms_owner',
   'stream subject': 'wakeful_alarms_subject',
   'stream correlation': 'wakeful_alarms_correlation',
@@ -93,6 +102,10 @@ const EXEMPT: Readonly<Record<string, string>> = {
   lastEvent: 'the last row of the table',
   lastLogged: 'the last row of the table',
   lastSet: 'the last row of the table',
+  'calendar put': 'an insert',
+  'calendar putFact': 'an insert',
+  'calendar unreviewed': 'a handful of rows, once at the start',
+  'calendar all': 'an export reads everything',
   'export countAlarms': 'an export reads everything',
   'export countEvents': 'an export reads everything',
 }
@@ -105,6 +118,7 @@ const STATEMENTS: readonly [string, string][] = [
   ...Object.entries(sql as Readonly<Record<string, string>>),
   ...prefixed('stream', STREAM_QUERIES),
   ...prefixed('prune', PRUNE_QUERIES),
+  ...prefixed('calendar', CALENDAR_QUERIES),
   ...prefixed('export', EXPORT_QUERIES),
   ['upcoming', UPCOMING],
 ]

@@ -26,11 +26,11 @@ export const keptIdempotencyKey = `SELECT alarm FROM wakeful_idempotency_keys
   WHERE tenant = ? AND owner = ? AND idempotency_key = ?`
 
 export const insertTimer = `INSERT INTO wakeful_timers (alarm, tenant, owner, target, shard, kind, wake_at, scheduled_for,
-  tick, generation, attempt, started_at, waiting, delivered, version, edited)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)`
+  nominal, zone_offset, tick, generation, attempt, started_at, waiting, delivered, version, edited)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)`
 
-export const moveTimer = `UPDATE wakeful_timers SET kind = ?, wake_at = ?, scheduled_for = ?, tick = ?, generation = ?,
-  attempt = ?, started_at = ?, waiting = ?, delivered = ?, version = version + 1, edited = 0, report = NULL WHERE id = ?`
+export const moveTimer = `UPDATE wakeful_timers SET kind = ?, wake_at = ?, scheduled_for = ?, nominal = ?, zone_offset = ?,
+  tick = ?, generation = ?, attempt = ?, started_at = ?, waiting = ?, delivered = ?, version = version + 1, edited = 0, report = NULL WHERE id = ?`
 
 /** A settle's own timer: moved only as it was taken, or not at all (promise: recorded-once). */
 export const moveTakenTimer = `${moveTimer} AND version = ? AND edited = 0`
@@ -119,6 +119,12 @@ export const pendingOfShard =
 export const insertFlight = 'INSERT INTO wakeful_flights (shard, epoch, taken_at, timers) VALUES (?, ?, ?, ?)'
 export const removeFlight = 'DELETE FROM wakeful_flights WHERE id = ?'
 export const allFlights = 'SELECT id, shard, epoch, timers FROM wakeful_flights'
+
+/** Alarms to look at again: those of a tenant that name calendars, or all that stand on a zone's wall clock. */
+export const calendarSelection = `SELECT seq AS place, seq AS alarm FROM wakeful_alarms
+  WHERE tenant = ? AND calendars IS NOT NULL AND seq > ? ORDER BY seq LIMIT ?`
+export const zonedSelection = `SELECT id AS place, alarm FROM wakeful_timers
+  WHERE id > ? AND zone_offset IS NOT NULL ORDER BY id LIMIT ?`
 
 export const pendingSelection = `SELECT DISTINCT alarm FROM wakeful_timers WHERE tenant = ? AND owner = ?
   AND alarm > ? ORDER BY alarm LIMIT ?`

@@ -1,4 +1,4 @@
-import type { Alarm, Outcome, Target, Timer } from '../../alarm/index.ts'
+import { type Alarm, NO_CALENDARS, type Outcome, type Target, type Timer } from '../../alarm/index.ts'
 import { isRule, type Rule } from '../../time/index.ts'
 import type { Bindable } from './session.ts'
 
@@ -16,13 +16,13 @@ export const ALARM_COLUMNS = [
   'target_config', 'pool', 'payload', 'message', 'conversation_id', 'key', 'idempotency_key', 'subject',
   'correlation_id', 'max_failures', 'backoff_base_ms', 'backoff_cap_ms', 'timeout_ms', 'ack',
   'completion_timeout_ms', 'overlap', 'priority', 'on_failure', 'created_by', 'created_via', 'created_at',
-  'updated_at', 'paused_at', 'cancelled_at', 'notes',
+  'updated_at', 'paused_at', 'cancelled_at', 'notes', 'calendars',
 ] as const // biome-ignore format: a list
 
 /** A timer's columns, in the order in which they are read. */
 export const TIMER_COLUMNS = [
   'id', 'alarm', 'shard', 'kind', 'wake_at', 'scheduled_for', 'tick', 'generation', 'attempt', 'started_at',
-  'waiting', 'delivered', 'version', 'edited', 'report',
+  'waiting', 'delivered', 'version', 'edited', 'report', 'nominal', 'zone_offset',
 ] as const // biome-ignore format: a list
 
 /** A row as a list of its columns' values: reading those is twice as fast as reading objects. */
@@ -40,7 +40,10 @@ export interface OutcomeRow {
   attempts: number
 }
 
-/** The alarm of a row (`seq`, then `ALARM_COLUMNS`, from `at` on); throws CorruptRow where its rule makes no sense. */
+/**
+ * The alarm of a row (`seq`, then `ALARM_COLUMNS`, from `at` on), without its calendars, which are rows of their own;
+ * throws CorruptRow where its rule makes no sense.
+ */
 export function alarmOf(values: Values, at = 0): StoredAlarm {
   const text = (column: number) => values[at + column] as string
   const number = (column: number) => values[at + column] as number
@@ -53,6 +56,7 @@ export function alarmOf(values: Values, at = 0): StoredAlarm {
     owner: text(3),
     generation: number(4),
     rule: ruleOf(text(5), text(6), numberOrNull(7), textOrNull(8)),
+    calendars: NO_CALENDARS,
     label: text(9),
     target: targetOf(text(10), text(11), textOrNull(12), text(13)),
     payload: textOrNull(14),
@@ -119,7 +123,8 @@ function json<T = unknown>(column: string, text: string): T {
 /** The values of an alarm's columns, in the order of `ALARM_COLUMNS`. */
 export function alarmValues(alarm: Alarm): Bindable[] {
   const { rule } = alarm
-  const plain = rule.kind === 'once' && rule.misfire === undefined
+  const plain = rule.kind === 'once' && rule.misfire === undefined && rule.wall === undefined
+  const calendars = rule.kind === 'once' ? undefined : rule.exclude?.calendars
   return [
     alarm.id,
     alarm.tenant,
@@ -157,6 +162,7 @@ export function alarmValues(alarm: Alarm): Bindable[] {
     alarm.pausedAt,
     alarm.cancelledAt,
     alarm.notes.length === 0 ? null : JSON.stringify(alarm.notes),
+    calendars === undefined ? null : JSON.stringify(calendars),
   ]
 }
 
@@ -178,6 +184,8 @@ export function timerOf(values: Values): Timer {
     version,
     edited,
     report,
+    nominal,
+    zoneOffset,
   ] = values as TimerValues
   return {
     id,
@@ -185,6 +193,8 @@ export function timerOf(values: Values): Timer {
     kind,
     wakeAt,
     scheduledFor,
+    nominal,
+    zoneOffset,
     tick,
     generation,
     attempt,
@@ -199,7 +209,7 @@ export function timerOf(values: Values): Timer {
 
 type TimerValues = [
   number, number, number, Timer['kind'], number | null, number, number, number, number, number | null,
-  Timer['waiting'], number, number, number, string | null,
+  Timer['waiting'], number, number, number, string | null, number | null, number | null,
 ] // biome-ignore format: a list
 
 /** The row of a timer's alarm. */

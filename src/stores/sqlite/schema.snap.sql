@@ -35,13 +35,25 @@ CREATE TABLE wakeful_alarms (
   updated_at INTEGER NOT NULL,
   paused_at INTEGER,
   cancelled_at INTEGER,
-  notes TEXT,
+  notes TEXT, calendars TEXT,
   CHECK ((kind = 'once') = (fire_at IS NOT NULL)),
   -- Beyond these no instant is one, and reading it would fail for the whole batch.
   CHECK (fire_at BETWEEN 0 AND 253402300799999),
   CHECK (created_at BETWEEN 0 AND 253402300799999),
   CHECK (updated_at BETWEEN 0 AND 253402300799999),
   CHECK ((kind = 'once') OR (rule IS NOT NULL))
+) STRICT;
+
+CREATE TABLE wakeful_calendars (
+  tenant TEXT NOT NULL,
+  name TEXT NOT NULL,
+  -- Grows with every edit; alarms have been looked at again up to the reviewed one.
+  version INTEGER NOT NULL CHECK (version >= 1),
+  reviewed INTEGER NOT NULL CHECK (reviewed <= version),
+  dates TEXT NOT NULL,
+  weekend TEXT NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (tenant, name)
 ) STRICT;
 
 CREATE TABLE wakeful_events (
@@ -148,13 +160,15 @@ CREATE TABLE wakeful_timers (
   delivered INTEGER NOT NULL CHECK (delivered IN (0, 1)),
   version INTEGER NOT NULL CHECK (version >= 1),
   edited INTEGER NOT NULL CHECK (edited IN (0, 1)),
-  report TEXT,
+  report TEXT, nominal INTEGER CHECK (nominal BETWEEN 0 AND 253402300799999), zone_offset INTEGER,
   CHECK (wake_at IS NOT NULL OR waiting IN ('paused', 'overlap')),
   -- Beyond these no instant is one, and reading it would fail for the whole batch.
   CHECK (wake_at BETWEEN 0 AND 253402300799999),
   CHECK (scheduled_for BETWEEN 0 AND 253402300799999),
   CHECK (started_at BETWEEN 0 AND 253402300799999)
 ) STRICT;
+
+CREATE INDEX wakeful_alarms_calendars ON wakeful_alarms (tenant) WHERE calendars IS NOT NULL;
 
 CREATE INDEX wakeful_alarms_conversation ON wakeful_alarms (tenant, owner, conversation_id) WHERE conversation_id <> '';
 

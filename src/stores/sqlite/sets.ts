@@ -1,6 +1,7 @@
 import { type Alarm, replace } from '../../alarm/index.ts'
 import type { SetAnswer, SetRequest } from '../index.ts'
 import { apply, type Desk, insertAlarm } from './apply.ts'
+import { assertCalendars } from './calendars.ts'
 import type { StoredAlarm } from './rows.ts'
 import { alarmNamed, readFlights, snapshotOf } from './snapshots.ts'
 
@@ -16,6 +17,7 @@ function setOne(desk: Desk, request: SetRequest): SetAnswer {
     const first = alarmNamed(session, alarm, { idempotencyKey: alarm.idempotencyKey })
     if (first !== undefined) return { outcome: 'deduped', snapshot: snapshotOf(session, first) }
   }
+  assertCalendars(session, alarm)
   const known = alarm.key === null ? undefined : alarmNamed(session, alarm, { key: alarm.key })
   if (known !== undefined) return setAgain(desk, known, request)
   const stored = insertAlarm(desk, alarm, request.timer)
@@ -32,7 +34,8 @@ function newTimer(request: SetRequest) {
 
 function setAgain(desk: Desk, known: StoredAlarm, request: SetRequest): SetAnswer {
   const snapshot = snapshotOf(desk.session, known, readFlights(desk.session))
-  const by = { alarm: request.alarm satisfies Alarm, first: request.timer.scheduledFor }
+  const { scheduledFor: first, nominal } = request.timer
+  const by = { alarm: request.alarm satisfies Alarm, first, nominal: nominal ?? first }
   apply(desk, known, snapshot.timers, replace(snapshot, by, 'set_again', desk.context))
   const after = alarmNamed(desk.session, known, { id: known.id })
   return { outcome: 'replaced', snapshot: snapshotOf(desk.session, after ?? known) }

@@ -1,4 +1,5 @@
 import type { Scope, Snapshot, Timer } from '../../alarm/index.ts'
+import { withCalendars } from './calendars.ts'
 import * as sql from './queries.ts'
 import { alarmOf, type OutcomeRow, outcomeOf, type StoredAlarm, timerOf, type Values } from './rows.ts'
 import type { Session } from './session.ts'
@@ -24,7 +25,7 @@ export function alarmNamed(session: Session, scope: Scope, name: AlarmName): Sto
     row =
       session.value(sql.alarmByIdempotencyKey, tenant, owner, name.idempotencyKey) ??
       replaced(session, scope, name)
-  return row && alarmOf(row)
+  return row && withCalendars(session, alarmOf(row))
 }
 
 /** The alarm whose idempotency key this was before an upsert brought another. */
@@ -41,7 +42,7 @@ function replaced(session: Session, scope: Scope, name: { idempotencyKey: string
 /** Reads an alarm by its row. */
 export function alarmAt(session: Session, seq: number): StoredAlarm | undefined {
   const row = session.value(sql.alarmBySeq, seq)
-  return row && alarmOf(row)
+  return row && withCalendars(session, alarmOf(row))
 }
 
 /** Reads the alarm's timers. */

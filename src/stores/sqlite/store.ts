@@ -1,19 +1,22 @@
-import { realpathSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
-import type { Context, Scope, Snapshot } from '../../alarm/index.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import type { Change, Context, Scope, Snapshot } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { Clock } from '../../time/index.ts'
+import type { Clock, HolidayCalendar } from '../../time/index.ts'
 import type {
   Decide,
+  EditedCalendar,
   HeldTimers,
   Lease,
   ListQuery,
   LogEvent,
+  NewCalendar,
   OwnEvent,
   Page,
   PortableAlarm,
   PortableEvent,
   PortableLine,
+  Reviewed,
+  ReviewOf,
   Selector,
   SetAnswer,
   SetRequest,
@@ -26,6 +29,7 @@ import type {
   TakeRequest,
 } from '../index.ts'
 import type { Desk } from './apply.ts'
+import { CALENDAR_QUERIES, calendarsOf, putCalendar } from './calendars.ts'
 import { connect } from './connection.ts'
 import { isOwn, nextWakeAt, settleAll, take } from './delivery.ts'
 import { editSelected } from './edits.ts'
@@ -38,12 +42,14 @@ import { Ownership, type ShardRow } from './ownership.ts'
 import { exportLines, importAlarm, importEvent } from './portable.ts'
 import { prune } from './prune.ts'
 import * as sql from './queries.ts'
+import { removeCalendar, reviewSelected } from './reviews.ts'
 import { Session } from './session.ts'
 import { setAll } from './sets.ts'
 import { readShards } from './shards.ts'
 import { alarmNamed, readFlights, snapshotOf } from './snapshots.ts'
 import { readStats } from './stats.ts'
 import { Tallies } from './tallies.ts'
+import { UserTransactions } from './user-transactions.ts'
 import { WriteQueue } from './write-queue.ts'
 
 /** How a SQLite store is opened. */
@@ -89,7 +95,7 @@ export class SqliteStore implements Store {
   readonly #busyMs: number
   readonly #shards = new Map<string, number>()
   readonly #newPools = new Set<string>()
-  readonly #userSessions = new WeakMap<DatabaseSync, Session>()
+  readonly #users: UserTransactions
   #txSession: Session | null = null
   #closed = false
 
@@ -102,6 +108,7 @@ export class SqliteStore implements Store {
     this.#path = options.path
     this.#clock = options.clock
     this.#session = new Session(db)
+    this.#users = new UserTransactions(this.#session)
     this.#queue = new WriteQueue(this.#session, this.#path, this.#busyMs)
     this.#watch = new ForeignWatch(this.#session)
     this.#ownership = new Ownership({
@@ -190,6 +197,30 @@ export class SqliteStore implements Store {
     })
   }
 
+  review(
+    which: ReviewOf,
+    decide: (snapshot: Snapshot) => Change | null,
+    context: Context,
+  ): Promise<Reviewed> {
+    return this.#write((desk) => reviewSelected(desk, which, decide), context)
+  }
+
+  putCalendar(tenant: string, calendar: NewCalendar, context: Context): Promise<HolidayCalendar> {
+    return this.#write((desk) => putCalendar(desk, tenant, calendar), context)
+  }
+
+  removeCalendar(tenant: string, name: string): Promise<boolean> {
+    return this.#queue.run((session) => removeCalendar(session, tenant, name))
+  }
+
+  async calendarReviewed(tenant: string, { name, version }: Pick<HolidayCalendar, 'name' | 'version'>) {
+    await this.#queue.run((session) => session.run(CALENDAR_QUERIES.markReviewed, version, tenant, name))
+  }
+
+  async putFact(name: string, value: string): Promise<void> {
+    await this.#queue.run((session) => session.run(CALENDAR_QUERIES.putFact, name, value))
+  }
+
   append(scope: Scope, event: OwnEvent): Promise<LogEvent> {
     return this.#queue.run((session) => appendEvent(session, scope, event))
   }
@@ -270,6 +301,18 @@ export class SqliteStore implements Store {
     return this.#read((session) => nextWakeAt(session, leases, held))
   }
 
+  calendars(tenant: string): readonly HolidayCalendar[] {
+    return this.#read((session) => calendarsOf(session, tenant))
+  }
+
+  async unreviewedCalendars(): Promise<readonly EditedCalendar[]> {
+    return this.#read((session) => session.all<EditedCalendar>(CALENDAR_QUERIES.unreviewed))
+  }
+
+  async fact(name: string): Promise<string | null> {
+    return this.#read((session) => session.get<{ value: string }>(CALENDAR_QUERIES.fact, name)?.value ?? null)
+  }
+
   async ownership(): Promise<ShardState[]> {
     return this.#read((session) => readShards(session, this.#path))
   }
@@ -300,7 +343,7 @@ export class SqliteStore implements Store {
     }
     return tx === undefined
       ? this.#queue.run(job)
-      : this.#guard(async () => this.#userSession(tx).undoable(job))
+      : this.#guard(async () => this.#users.session(tx).undoable(job))
   }
 
   #read<T>(work: (session: Session) => T): T {
@@ -332,35 +375,6 @@ export class SqliteStore implements Store {
     }
     if (session === this.#session && !this.#newPools.has(pool)) this.#shards.set(pool, found.shard)
     return found.shard
-  }
-
-  #userSession(tx: unknown): Session {
-    if (!(tx instanceof DatabaseSync)) {
-      throw new WakefulError(
-        'invalid_request',
-        'tx must be a node:sqlite DatabaseSync with an open transaction on the same file',
-      )
-    }
-    if (!tx.isOpen) throw new WakefulError('invalid_request', 'tx is closed: open it and begin a transaction')
-    if (!tx.isTransaction)
-      throw new WakefulError(
-        'invalid_request',
-        'tx has no open transaction: begin one first (BEGIN IMMEDIATE)',
-      )
-    if (tx === this.#session.db) return this.#session
-    const [theirs, ours] = [tx.location(), this.#session.db.location()]
-    if (theirs === null || ours === null || realpathSync(theirs) !== realpathSync(ours)) {
-      throw new WakefulError(
-        'invalid_request',
-        `tx is on ${theirs ?? 'a database in memory'}, but the alarms are in ${ours ?? 'another in memory'}`,
-      )
-    }
-    let session = this.#userSessions.get(tx)
-    if (session === undefined) {
-      session = new Session(tx)
-      this.#userSessions.set(tx, session)
-    }
-    return session
   }
 
   async #begin(session: Session): Promise<void> {

@@ -1,4 +1,5 @@
 import { first } from './0001-first.ts'
+import { daysOff } from './0002-days-off.ts'
 
 /** A step from one schema to the next. Forward only; the same number and name in every dialect. */
 export interface Migration {
@@ -10,4 +11,8 @@ export interface Migration {
 }
 
 /** Every migration, oldest first. */
-export const MIGRATIONS: readonly Migration[] = [{ number: 1, name: 'first', sql: first, breaking: true }]
+export const MIGRATIONS: readonly Migration[] = [
+  { number: 1, name: 'first', sql: first, breaking: true },
+  // Breaking: a binary that does not know days off would take a rule that names them for damaged.
+  { number: 2, name: 'days-off', sql: daysOff, breaking: true },
+]

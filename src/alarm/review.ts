@@ -1,0 +1,54 @@
+import { formatInstant, rezone, standingFrom } from '../time/index.ts'
+import type { Alarm } from './alarm.ts'
+import type { Change, Context, Snapshot, TimerMove } from './change.ts'
+import { alarmRecord } from './record.ts'
+import { daysOff, occurrenceAt } from './recurrence.ts'
+import type { NewTimer, Timer } from './timer.ts'
+
+/**
+ * Resolves an alarm's pending instant again, by the zone data and the calendars of today: null where it stands as it
+ * should. What is being delivered, or was tried already, stays as it is.
+ */
+export function review(snapshot: Snapshot, context: Context): Change | null {
+  for (const timer of snapshot.timers) {
+    if (timer.kind !== 'due' || snapshot.inFlight.has(timer.id)) continue
+    const change = reviewed(snapshot.alarm, timer, context)
+    if (change !== null) return change
+  }
+  return null
+}
+
+/** What a review of one timer writes: its new place, and a record that tells from where to where it went, and why. */
+export function reviewed(alarm: Alarm, timer: Timer, context: Context): Change | null {
+  // One that waits for its handler, or for an earlier occurrence, has come due already.
+  if (timer.generation !== alarm.generation || timer.waiting === 'handler' || timer.waiting === 'overlap') {
+    return null
+  }
+  const place = placeToday(alarm, timer)
+  if (place === null || (place.scheduledFor === timer.scheduledFor && place.nominal === timer.nominal)) {
+    return null
+  }
+  const move: TimerMove = { id: timer.id, ...place }
+  if (place.scheduledFor === timer.scheduledFor) return { move: [move] }
+  const byZone = place.zoneOffset !== timer.zoneOffset
+  const data = {
+    reason: byZone ? 'zone_data' : 'calendar',
+    was: formatInstant(timer.scheduledFor),
+    next_fire_at: formatInstant(place.scheduledFor),
+  }
+  const change = { move: [move], events: [alarmRecord('alarm.rescheduled', context.now, data)] }
+  if (alarm.rule.kind !== 'once') return change
+  const rule = { ...alarm.rule, at: place.scheduledFor }
+  return { ...change, alarm: { ...alarm, rule, updatedAt: Math.max(context.now, alarm.updatedAt + 1) } }
+}
+
+/** Where the timer's own instant of the rule leads today; null where the rule has nothing from there on. */
+function placeToday(alarm: Alarm, timer: Timer): NewTimer | null {
+  const { rule } = alarm
+  const own = timer.nominal ?? timer.scheduledFor
+  const nominal = timer.zoneOffset === null ? own : rezone(rule, own, timer.zoneOffset)
+  if (rule.kind === 'once') return occurrenceAt(alarm, { at: nominal, nominal }, timer.tick)
+  if (rule.exclude === undefined && nominal === own) return null
+  const standing = standingFrom(rule, daysOff(alarm), nominal)
+  return standing === null ? null : occurrenceAt(alarm, standing, timer.tick)
+}
