@@ -2,7 +2,7 @@ import { readText } from './phrase-moment.ts'
 import { parseRecurring } from './recurring-phrase.ts'
 import type { Rule } from './rule.ts'
 import { assertTimezone } from './timezone.ts'
-import { resolveWhen } from './when.ts'
+import { resolveWhen, type WhenContext } from './when.ts'
 
 /** What a text means, without anything being scheduled: an instant, or a rule. */
 export type Parsed =
@@ -10,9 +10,9 @@ export type Parsed =
   | { rule: Rule; timezone: string; notes: string[] }
 
 /** Reads plain language, an ISO time or a duration against the present, and schedules nothing. */
-export function parse(text: string, context: { now: number; timezone: string }): Parsed {
+export function parse(text: string, context: WhenContext): Parsed {
   const timezone = assertTimezone(context.timezone)
-  const read = { now: context.now, timezone }
+  const read = { ...context, timezone }
   if (typeof text === 'string' && parseRecurring(text, read) !== null) {
     const { rule, notes } = resolveWhen(text, read)
     return { rule, timezone, notes }

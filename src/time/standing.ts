@@ -99,11 +99,11 @@ function landingDay(rule: RecurringRule, off: DaysOff, nominal: number): number 
 function landing(rule: RecurringRule, nominal: number, day: number): number | null {
   if (localDay(rule.timezone, nominal) === day) return nominal
   const overlap = 'dst' in rule && rule.dst?.overlap === 'last' ? 'last' : 'first'
-  return instantOfWall(rule.timezone, day * DAY_MS + timeOfDay(rule, nominal), overlap)
+  return instantOfWall(rule.timezone, day * DAY_MS + writtenTime(rule, nominal), overlap)
 }
 
-/** The time of day of an instant as the rule writes it, which a clock change may have moved. */
-function timeOfDay(rule: RecurringRule, nominal: number): number {
+/** The time of day of an instant in milliseconds, as the rule writes it, which a clock change may have moved. */
+export function writtenTime(rule: RecurringRule, nominal: number): number {
   const { start, offset, offsetBefore } = stretchAt(rule.timezone, nominal)
   const written = nominal + offsetBefore
   const inGap = offset > offsetBefore && nominal < start + offset - offsetBefore
