@@ -59,9 +59,11 @@ function isNameInPhrase(word: string | undefined): boolean {
 /** Weekdays that cannot be taken from the rhythm itself, as of 'the 1st of every month', become days off. */
 export function settleExcept(said: SaidRecurrence): SaidRecurrence {
   const { except, pace, weekdays, monthDays, nths, months, workingDay, quarter } = said
-  const daily = pace !== undefined && ('everyMs' in pace || (pace.unit === 'day' && pace.interval === 1))
+  const byDays =
+    pace !== undefined &&
+    ('everyMs' in pace || pace.unit === 'week' || (pace.unit === 'day' && pace.interval === 1))
   const rhythm = pace ?? monthDays ?? nths ?? months ?? workingDay ?? quarter
-  if (except === undefined || weekdays !== undefined || daily || rhythm === undefined) return said
+  if (except === undefined || weekdays !== undefined || byDays || rhythm === undefined) return said
   const { except: _except, ...rest } = said
   return { ...rest, exceptedDays: except }
 }
