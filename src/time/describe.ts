@@ -1,5 +1,6 @@
 import { readCron } from './cron.ts'
 import { formatDuration } from './duration.ts'
+import { exclusionWords, listed } from './exclusion-words.ts'
 import { describeRrule } from './rrule-words.ts'
 import type { CalendarEvery, RecurringRule, Rule } from './rule.ts'
 import { instantsOf, intervalOf } from './schedule.ts'
@@ -22,13 +23,20 @@ const NICKNAMES: Record<string, string> = {
 /** The rule in words, for people to check that it says what they meant. */
 export function describe(rule: Rule): string {
   if (rule.kind === 'once') return `once, at ${formatLocal(rule.at, rule.timezone)}`
-  return `${pace(rule)}${bounds(rule)}`
+  return `${pace(rule)}${daysOffWords(rule)}${bounds(rule)}`
 }
 
 function pace(rule: RecurringRule): string {
   const everyMs = intervalOf(rule)
   if (everyMs !== null) return `every ${formatDuration(everyMs)}`
   return `${calendarWords(rule)}, in ${rule.timezone}${dstWords(rule)}`
+}
+
+/** Days are those of a zone, which intervals do not name otherwise. */
+function daysOffWords(rule: RecurringRule): string {
+  if (rule.exclude === undefined) return ''
+  const zone = intervalOf(rule) === null ? '' : `, in ${rule.timezone}`
+  return `${zone}${exclusionWords(rule.exclude)}`
 }
 
 function calendarWords(rule: RecurringRule): string {
@@ -129,8 +137,4 @@ function bounds(rule: RecurringRule): string {
   const times = rule.count === undefined ? '' : `, ${rule.count === 1 ? 'once' : `${rule.count} times`}`
   const jitter = rule.jitterMs === undefined ? '' : `, each up to ${formatDuration(rule.jitterMs)} later`
   return `${from}${until}${times}${jitter}`
-}
-
-function listed(items: string[]): string {
-  return items.length < 2 ? items.join() : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 }

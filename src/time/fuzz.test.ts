@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { WakefulError } from '../error.ts'
 import {
+  type HolidayCalendar,
   INSTANT_MAX,
   INSTANT_MIN,
   isRule,
@@ -17,8 +18,11 @@ import {
 const now = Date.parse('2026-03-04T09:30:15.123Z')
 const zone = fc.constantFrom('UTC', 'Europe/Rome', 'Australia/Lord_Howe', 'Pacific/Apia', 'America/St_Johns')
 
+const us: HolidayCalendar = { name: 'us', version: 1, dates: { '2026-03-05': 'A day' }, weekend: [] }
+const calendars = (name: string) => (name === 'us' ? us : undefined)
+
 const WORDS =
-  'in at on the next this last every a an half and of from now tomorrow today tonight noon midnight monday friday sat december feb may 24 29 31 5 5pm 17:30 5:30am 25:00 3rd 31st 2026 2027 2026-12-24 03/04 13/13 12/24/2026 hours minutes days weeks months years 1h30m 9999999 week month year day after 0 00:00 -1 1e9 p.m. UTC Z . , @ P1D PT5M __proto__ constructor * */5 @every L'.split(
+  'in at on the next this last every each working business workday except excluding us weekends first a an half and of from now tomorrow today tonight noon midnight monday friday sat december feb may 24 29 31 5 5pm 17:30 5:30am 25:00 3rd 31st 2026 2027 2026-12-24 03/04 13/13 12/24/2026 hours minutes days weeks months years 1h30m 9999999 week month year day after 0 00:00 -1 1e9 p.m. UTC Z . , @ P1D PT5M __proto__ constructor * */5 @every L'.split(
     ' ',
   )
 const phrase = fc.array(fc.constantFrom(...WORDS), { maxLength: 7 }).map((words) => words.join(' '))
@@ -51,7 +55,7 @@ function expectInstant(at: number): void {
 it('any text is an instant in range or refused', () => {
   fc.assert(
     fc.property(text, zone, (given, timezone) => {
-      const parsed = soundly(() => parse(given, { now, timezone }))
+      const parsed = soundly(() => parse(given, { now, timezone, calendars }))
       if (parsed !== undefined && 'instant' in parsed) expectInstant(parsed.instant)
       const instant = soundly(() => parseInstant(given))
       if (instant !== undefined) expectInstant(instant)
@@ -82,6 +86,19 @@ it('any when is a sound rule whose first instant its schedule knows, or refused'
       .map((fields) => fields.join(' ')),
     value,
   )
+  const exclude = fc.oneof(
+    value,
+    fc.constantFrom('us', 'weekends', ['us', 'weekend'], 'none'),
+    fc.record(
+      {
+        calendars: fc.constantFrom('us', ['us'], []),
+        weekend: fc.constantFrom(true, ['fri', 'sat'], []),
+        move: fc.constantFrom('next', 'previous'),
+        offset: fc.integer({ min: -260, max: 260 }),
+      },
+      { requiredKeys: [] },
+    ),
+  )
   const when = fc.oneof(
     value,
     fc.record(
@@ -90,16 +107,18 @@ it('any when is a sound rule whose first instant its schedule knows, or refused'
     ),
     fc.record({ cron, start: value, end: value, count: value, misfire: value }, { requiredKeys: ['cron'] }),
     fc.record({ cron, timezone: zone }, { requiredKeys: ['cron'] }),
+    fc.record({ cron, exclude, timezone: zone }, { requiredKeys: ['cron'] }),
+    fc.record({ at: text, exclude }),
     fc.record({ every: value, start: value, end: value }, { requiredKeys: ['every'] }),
   )
   fc.assert(
     fc.property(when, zone, (given, timezone) => {
-      const resolved = soundly(() => resolveWhen(given as When, { now, timezone }))
+      const resolved = soundly(() => resolveWhen(given as When, { now, timezone, calendars }))
       if (resolved === undefined) return
       expectInstant(resolved.first)
       expect(isRule(JSON.parse(JSON.stringify(resolved.rule)))).toBe(true)
-      expect(scheduleOf(resolved.rule).next(resolved.first - 1)).toBe(resolved.first)
-      const shown = preview(given as When, { now, timezone }).instants.map(({ instant }) =>
+      expect(scheduleOf(resolved.rule).next(resolved.nominal - 1)).toBe(resolved.nominal)
+      const shown = preview(given as When, { now, timezone, calendars }).instants.map(({ instant }) =>
         Date.parse(instant),
       )
       expect(shown[0]).toBe(resolved.first)

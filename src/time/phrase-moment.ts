@@ -2,13 +2,13 @@ import { WakefulError } from '../error.ts'
 import { isDuration, parseDuration } from './duration.ts'
 import { assertInstant, parseInstant } from './instant.ts'
 import { parseIso } from './iso.ts'
-import { type PlacedPhrase, parsePhrase } from './phrase.ts'
+import { type PhraseContext, type PlacedPhrase, parsePhrase } from './phrase.ts'
 import { temporal } from './temporal.ts'
 import { quote, TEXT_LENGTH_MAX } from './text.ts'
 import { place } from './wall-time.ts'
 
 /** Reads any text that names one instant: ISO with offset, a wall time of the zone, a duration from now, or a phrase. */
-export function readText(text: string, context: { now: number; timezone: string }): PlacedPhrase {
+export function readText(text: string, context: PhraseContext): PlacedPhrase {
   if (typeof text !== 'string' || text.length > TEXT_LENGTH_MAX) {
     throw new WakefulError('invalid_time', `a time is a text of at most ${TEXT_LENGTH_MAX} characters`)
   }

@@ -1,13 +1,16 @@
 import { WakefulError } from '../error.ts'
+import type { DaysOff } from './days-off.ts'
 import { assertInstant } from './instant.ts'
 import { readDate, type SaidDate } from './phrase-date.ts'
 import { dayOf } from './phrase-day.ts'
 import { readAmount, type SaidAmount } from './phrase-relative.ts'
 import { readTimeWord, type SaidTime } from './phrase-time.ts'
 import { looksLikeZone, RECURRING, wordsOf } from './phrase-words.ts'
+import { readWorkingDays, type SaidWorkingDays, workingDayAhead } from './phrase-working-days.ts'
 import { temporal } from './temporal.ts'
 import { quote } from './text.ts'
 import { place, zoned } from './wall-time.ts'
+import { workingDaysOff } from './working-days.ts'
 
 /** What a phrase came to, with a note for everything it did not say itself. */
 export interface PlacedPhrase {
@@ -15,7 +18,16 @@ export interface PlacedPhrase {
   notes: string[]
 }
 
+/** What a phrase is read against: the present, the zone, and which days are no working days. */
+export interface PhraseContext {
+  now: number
+  timezone: string
+  /** Saturday and Sunday where nothing else is given. */
+  workingDays?: () => DaysOff
+}
+
 interface Said {
+  working?: SaidWorkingDays
   date?: SaidDate
   time?: SaidTime
   amount?: SaidAmount
@@ -30,7 +42,7 @@ const DEFAULT_TIME: SaidTime = { hour: 9, minute: 0, second: 0 }
  * Reads a plain-language one-shot in a zone. Every word must be understood: a phrase read in part would wake
  * somebody at the wrong time, so the words that were not are named and the phrase is refused.
  */
-export function parsePhrase(text: string, context: { now: number; timezone: string }): PlacedPhrase {
+export function parsePhrase(text: string, context: PhraseContext): PlacedPhrase {
   const words = wordsOf(text)
   const recurring = words.find((word) => RECURRING.has(word))
   if (recurring !== undefined) {
@@ -41,7 +53,10 @@ export function parsePhrase(text: string, context: { now: number; timezone: stri
   }
   const here = zoned(context.timezone, context.now)
   const said = readWords(words, here.toPlainDate(), text)
-  const { wall, notes, at } = resolve(said, here, text)
+  const { wall, notes, at } =
+    said.working === undefined
+      ? resolve(said, here, text)
+      : onWorkingDay(said, said.working, here, text, context)
   if (at !== undefined) return { at: assertInstant(at, text), notes }
   const placed = place(wall!, context.timezone, text)
   if (placed.note !== undefined) notes.push(placed.note)
@@ -55,6 +70,12 @@ function readWords(words: string[], today: Temporal.PlainDate, text: string): Sa
   for (let index = 0; index < words.length; ) {
     const rest = words.slice(index)
     const joint = rest[0] === 'at' || rest[0] === '@' || rest[0] === 'on' ? 1 : 0
+    const working = readWorkingDays(rest)
+    if (working !== null) {
+      put(said, 'working', working, text)
+      index += working.used
+      continue
+    }
     const fromNow = readFromNow(rest)
     if (fromNow !== null) {
       put(said, 'amount', fromNow, text)
@@ -92,14 +113,17 @@ function readFromNow(words: string[]): SaidAmount | null {
   return followed ? { ...amount, used: amount.used + 2 } : null
 }
 
-function put<K extends 'time' | 'amount' | 'date'>(
+function put<K extends 'time' | 'amount' | 'date' | 'working'>(
   said: Said,
   part: K,
   value: NonNullable<Said[K]>,
   text: string,
 ): void {
   if (said[part] !== undefined) {
-    throw new WakefulError('invalid_time', `${quote(text)} gives two ${part}s: give one`)
+    throw new WakefulError(
+      'invalid_time',
+      `${quote(text)} gives two ${part === 'working' ? 'date' : part}s: give one`,
+    )
   }
   said[part] = value as Said[K]
 }
@@ -152,6 +176,25 @@ function resolve(
     notes.push('no time of day was given: 09:00 is taken')
   }
   return { wall, notes }
+}
+
+/** 'next working day at 9am', 'in 3 working days': without a time of day, the latter keeps that of now. */
+function onWorkingDay(
+  { time, date, amount }: Said,
+  working: SaidWorkingDays,
+  here: Temporal.ZonedDateTime,
+  text: string,
+  context: PhraseContext,
+): { wall: Temporal.PlainDateTime; at?: number; notes: string[] } {
+  if (date !== undefined || amount !== undefined)
+    throw new WakefulError('invalid_time', `${quote(text)} gives two dates: give one`)
+  const days = (context.workingDays ?? (() => workingDaysOff(undefined, undefined)))()
+  const day = workingDayAhead(working, here.toPlainDate(), days, text)
+  const notes = [`read as ${day}, a working day`, ...(time?.note === undefined ? [] : [time.note])]
+  if (time === undefined && working.counted) return { wall: day.toPlainDateTime(here.toPlainTime()), notes }
+  if (time === undefined) notes.push('no time of day was given: 09:00 is taken')
+  const { hour, minute, second } = time ?? DEFAULT_TIME
+  return { wall: day.toPlainDateTime({ hour, minute, second }), notes }
 }
 
 function fromNow(

@@ -1,9 +1,11 @@
 import { WakefulError } from '../error.ts'
-import { clockNote } from './clock-notes.ts'
+import { countBetween } from './count-between.ts'
+import { standingNotes } from './day-off-notes.ts'
 import { describe } from './describe.ts'
+import { daysOffOf } from './exclusion.ts'
 import { formatInstant } from './instant.ts'
-import type { Rule } from './rule.ts'
-import { scheduleOf } from './schedule.ts'
+import type { RecurringRule, Rule } from './rule.ts'
+import { firstStanding, isDayOff, type Standing, standingNext } from './standing.ts'
 import { formatLocal } from './wall-time.ts'
 import { type Resolved, resolveWhen, type When, type WhenContext } from './when.ts'
 
@@ -22,37 +24,68 @@ export interface Preview {
   instants: PreviewedInstant[]
 }
 
+/** What a preview is read against: from which instant on, and how many are shown. */
+export type PreviewContext = WhenContext & { from?: number; count?: number }
+
 const COUNT_DEFAULT = 5
 const COUNT_MAX = 1000
 
 /** Shows what a when means: its zone, its rule in words, and its next instants, by default from the first one. */
-export function preview(when: When, context: WhenContext & { from?: number; count?: number }): Preview {
+export function preview(when: When, context: PreviewContext): Preview {
   const count = context.count ?? COUNT_DEFAULT
   if (!Number.isInteger(count) || count < 1 || count > COUNT_MAX) {
     throw new WakefulError('invalid_request', `count ${count} is not a whole number from 1 to ${COUNT_MAX}`)
   }
-  const resolved = resolveWhen(when, { now: context.now, timezone: context.timezone })
-  const { rule } = resolved
-  const instants = instantsOf(resolved, count, context.from).map((at, index, all) => {
-    const notes = index === 0 ? [...resolved.notes] : []
-    if (rule.kind !== 'once')
-      notes.push(clockNote(rule, at, all[index - 1] ?? context.from ?? context.now) ?? '')
-    const note = notes.filter(Boolean).join('; ')
-    const shown = { instant: formatInstant(at), local: formatLocal(at, rule.timezone) }
-    return note ? { ...shown, note } : shown
-  })
-  return { timezone: rule.timezone, rule, description: describe(rule), instants }
+  const resolved = resolveWhen(when, context)
+  const { rule, notes } = resolved
+  const shown =
+    rule.kind === 'once' ? showOnce(resolved, context.from) : showRule(resolved, rule, count, context)
+  const [first, ...others] = shown
+  const instants = first === undefined ? [] : [{ ...first, notes: [...notes, ...first.notes] }, ...others]
+  return {
+    timezone: rule.timezone,
+    rule,
+    description: describe(rule),
+    instants: instants.map(({ at, notes }) => previewed(at, rule.timezone, notes.filter(Boolean).join('; '))),
+  }
 }
 
-function instantsOf({ rule, first }: Resolved, count: number, from: number | undefined): number[] {
-  const schedule = scheduleOf(rule)
+interface Shown {
+  at: number
+  notes: string[]
+}
+
+function showOnce({ first }: Resolved, from = first): Shown[] {
+  return first < from ? [] : [{ at: first, notes: [] }]
+}
+
+function showRule(resolved: Resolved, rule: RecurringRule, count: number, context: PreviewContext): Shown[] {
+  const { from, calendars } = context
+  const off = rule.exclude === undefined ? null : daysOffOf(rule.exclude, calendars)
+  const first: Standing = { at: resolved.first, nominal: resolved.nominal }
   // Occurrences are counted from the first, so a preview from elsewhere cannot tell which is the last.
-  const most = rule.kind !== 'once' && from === undefined ? Math.min(count, rule.count ?? count) : count
-  const instants: number[] = []
-  let at = from === undefined ? first : schedule.next(from - 1)
-  while (at !== null && instants.length < most) {
-    instants.push(at)
-    at = schedule.next(at)
+  const ends = from === undefined ? lastOf(rule, first) : () => false
+  const shown: Shown[] = []
+  let standing = from === undefined ? first : firstStanding(rule, off, from - 1)
+  for (let before = from ?? context.now; standing !== null && shown.length < count; ) {
+    const skipped = rule.exclude?.move === undefined && isDayOff(rule, off, standing.at)
+    if (skipped || ends(standing, shown.length)) break
+    shown.push({ at: standing.at, notes: standingNotes(rule, off, standing, before) })
+    before = standing.at
+    standing = standingNext(rule, off, standing)
   }
-  return instants
+  return shown
+}
+
+/** Tells whether a standing is past the rule's own count, which skipped ticks are part of. */
+function lastOf(rule: RecurringRule, first: Standing): (standing: Standing, before: number) => boolean {
+  const { count, exclude } = rule
+  if (count === undefined) return () => false
+  if (exclude === undefined || exclude.move !== undefined) return (_, before) => before >= count
+  return ({ at }) => countBetween(rule, first.nominal - 1, at, count).count > count
+}
+
+function previewed(at: number, timezone: string, note: string): PreviewedInstant {
+  const shown = { instant: formatInstant(at), local: formatLocal(at, timezone) }
+  return note === '' ? shown : { ...shown, note }
 }

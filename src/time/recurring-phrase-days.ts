@@ -1,12 +1,12 @@
 import { WakefulError } from '../error.ts'
 import { readDate } from './phrase-date.ts'
 import { MONTHS, ordinal, WEEKDAYS } from './phrase-words.ts'
-import type { MonthDay, NthWeekday, SaidDays } from './recurring-phrase-said.ts'
+import type { MonthDay, NthWeekday, SaidDays, SaidRecurrence } from './recurring-phrase-said.ts'
 import { temporal } from './temporal.ts'
 
 /** The days a clause named, and how many words it took. */
 export interface ReadDays {
-  said: SaidDays
+  said: SaidDays & Pick<SaidRecurrence, 'workingDay' | 'workingDays'>
   used: number
 }
 
@@ -31,29 +31,42 @@ export function ordinalOf(word: string | undefined): number | null {
   return word === 'last' ? -1 : (ORDINALS.get(word ?? '') ?? ordinal(word))
 }
 
-/** Reads 'monday and thursday', 'mondays', 'mon-fri', 'monday to friday', 'weekdays', 'weekends'. */
-export function readWeekdays(words: string[]): { said: { weekdays: number[] }; used: number } | null {
+/** Reads 'monday and thursday', 'mondays', 'mon-fri', 'monday to friday', 'weekdays', 'weekends', 'working days'. */
+export function readWeekdays(
+  words: string[],
+): { said: { weekdays: number[]; workingDays?: true }; used: number } | null {
   const days = new Set<number>()
   let used = 0
+  let working = false
   for (;;) {
     const and = used === 0 ? 0 : joint(words[used])
     const taken = readWeekdayItem(words.slice(used + and))
     if (taken === null) break
     for (const day of taken.days) days.add(day)
+    working ||= readWorkingDay(words.slice(used + and)) > 0
     used += and + taken.used
   }
-  return used === 0 ? null : { said: { weekdays: [...days].sort((a, b) => a - b) }, used }
+  const weekdays = [...days].sort((a, b) => a - b)
+  return used === 0 ? null : { said: { weekdays, ...(working && { workingDays: true }) }, used }
 }
 
 /** Tells whether these words start with a run of weekdays, such as 'mon-fri' or 'monday to friday'. */
 export function isWeekdayRange(words: string[]): boolean {
-  return (readWeekdayItem(words)?.days.length ?? 0) > 1
+  return readWorkingDay(words) === 0 && (readWeekdayItem(words)?.days.length ?? 0) > 1
+}
+
+/** How many words at the head of these say 'working day', 'business days' or 'workday'; none where they do not. */
+export function readWorkingDay([first = '', second = '']: string[]): number {
+  if (first === 'workday' || first === 'workdays') return 1
+  return (first === 'working' || first === 'business') && (second === 'day' || second === 'days') ? 2 : 0
 }
 
 function readWeekdayItem(words: string[]): { days: number[]; used: number } | null {
   const [first = '', second = '', third] = words
   if (first === 'weekday' || first === 'weekdays') return { days: WORKDAYS, used: 1 }
   if (first === 'weekend' || first === 'weekends') return { days: WEEKEND, used: 1 }
+  const working = readWorkingDay(words)
+  if (working > 0) return { days: WORKDAYS, used: working }
   const [from, until, more] = first.split('-')
   const hyphened = more === undefined && until !== undefined && until !== ''
   const start = weekdayOf(hyphened ? from : first)
@@ -82,6 +95,8 @@ function readOrdinals(words: string[], the: boolean): ReadDays | null {
     const places = readPlaces(words.slice(used + lead))
     if (places === null) break
     const after = used + lead + places.used
+    const working = readWorkingDay(words.slice(after))
+    if (working > 0) return readNthWorkingDay(places.numbers, used > 0, after + working)
     const weekday = weekdayOf(words[after])
     if (weekday !== null) {
       for (const nth of places.numbers) nths.push({ nth: assertNth(nth, words[after]!), weekday })
@@ -109,6 +124,13 @@ function readOrdinals(words: string[], the: boolean): ReadDays | null {
     : { said: { ...said, ...months.said }, used: used + of + months.used }
 }
 
+/** 'third working day', 'last business day': one at a time, since each moves by its own number of days. */
+function readNthWorkingDay(numbers: number[], others: boolean, used: number): ReadDays {
+  const [nth, more] = numbers as [number, number?]
+  if (more === undefined && !others) return { said: { workingDay: nth }, used }
+  throw invalid('of the working days of a month one at a time can be named: set an alarm for each')
+}
+
 /** Places in the month in a row: 'first and third', '1st 15th and last'. */
 function readPlaces(words: string[]): { numbers: number[]; used: number } | null {
   const numbers: number[] = []
@@ -123,13 +145,7 @@ function readPlaces(words: string[]): { numbers: number[]; used: number } | null
   return used === 0 ? null : { numbers, used }
 }
 
-function readMonthDays(
-  numbers: number[],
-  [word, next]: string[],
-): { monthDays: MonthDay[]; used: number } | null {
-  if ((word === 'working' || word === 'business') && next?.startsWith('day'))
-    throw needsCalendar(`${word} day`)
-  if (word === 'workday' || word === 'workdays') throw needsCalendar(word)
+function readMonthDays(numbers: number[], [word]: string[]): { monthDays: MonthDay[]; used: number } | null {
   if (word === 'weekday') {
     const [number] = numbers
     if (numbers.length === 1 && number === -1) return { monthDays: ['last weekday'], used: 1 }
@@ -210,13 +226,6 @@ function assertMonthDay(day: number): MonthDay {
   if (day === -1) return 'last'
   if (day >= 1 && day <= 31) return day
   throw invalid(`there is no day ${day} of a month: give one from 1 to 31, or 'the last day'`)
-}
-
-/** Working days know holidays, which plain language cannot name. */
-export function needsCalendar(what: string): WakefulError {
-  return invalid(
-    `'${what}' needs a calendar of holidays, which plain language cannot name: say 'weekday' for Monday to Friday`,
-  )
 }
 
 function invalid(message: string): WakefulError {

@@ -2,11 +2,11 @@ import { DURATION_MAX_MS } from './duration.ts'
 import { readAmount, type SaidAmount } from './phrase-relative.ts'
 import { UNITS, type Unit } from './phrase-words.ts'
 import {
-  needsCalendar,
   ordinalOf,
   readDays,
   readMonths,
   readWeekdays,
+  readWorkingDay,
   weekdayOf,
 } from './recurring-phrase-days.ts'
 import {
@@ -73,9 +73,6 @@ export function readPace(words: string[], text: string): ReadClause | null {
 
 function readEvery(words: string[], text: string): ReadClause | null {
   const [first = '', second = '', third = ''] = words
-  if (/^(?:workdays?|(?:working|business) days?)/.test(`${first} ${second}`)) {
-    throw needsCalendar(first.startsWith('workday') ? first : `${first} ${second}`)
-  }
   if (first === 'other') return readOther(words, text)
   const part = DAY_PART_WORDS.get(first)
   if (part !== undefined) {
@@ -102,7 +99,8 @@ function readEvery(words: string[], text: string): ReadClause | null {
 }
 
 /** 'second' is a place where a weekday or more of a list follows, else a unit. */
-function isPlaced([, next]: string[]): boolean {
+function isPlaced([, next, after]: string[]): boolean {
+  if (readWorkingDay([next ?? '', after ?? '']) > 0) return true
   return weekdayOf(next) !== null || next === 'weekday' || next === 'and' || ordinalOf(next) !== null
 }
 
@@ -110,10 +108,10 @@ function isPlaced([, next]: string[]): boolean {
 function readOther(words: string[], text: string): ReadClause | null {
   const unit = UNITS.get(words[1] ?? '')
   if (unit !== undefined) return { said: { pace: paceOf({ [unit]: 2 }, text) }, used: 2 }
-  if (words[1] === 'weekday') {
+  if (words[1] === 'weekday' || readWorkingDay(words.slice(1)) > 0) {
     throw refusal(
       text,
-      "'every other weekday' is ambiguous: say 'every monday, wednesday and friday' or 'every 2 weeks on weekdays'",
+      "'every other weekday' or working day is ambiguous: say 'every monday, wednesday and friday' or 'every 2 weeks on weekdays'",
     )
   }
   const days = readWeekdays(words.slice(1))

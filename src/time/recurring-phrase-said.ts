@@ -46,7 +46,18 @@ export type DayPart = 'morning' | 'afternoon' | 'evening' | 'night'
 /** Everything a recurring phrase said, part by part, before it is known whether the parts fit together. */
 export interface SaidRecurrence extends SaidDays {
   pace?: Pace
+  /** Weekdays taken from those that were said. */
   except?: number[]
+  /** Weekdays excepted from a rhythm that they cannot be taken from: they are days off. */
+  exceptedDays?: number[]
+  /** Names of calendars whose days are excepted. */
+  calendars?: string[]
+  /** The weekdays were said as 'working days'. */
+  workingDays?: true
+  /** 'third working day': the nth of its month, -1 is the last. */
+  workingDay?: number
+  /** 'of the quarter'. */
+  quarter?: true
   clocks?: SaidClock[]
   window?: [SaidClock, SaidClock]
   dayPart?: DayPart
@@ -71,6 +82,11 @@ const PARTS: Record<keyof SaidRecurrence, string> = {
   monthDays: 'days of the month',
   months: 'sets of months',
   except: 'exceptions',
+  exceptedDays: 'exceptions',
+  calendars: 'exceptions',
+  workingDays: 'sets of weekdays',
+  workingDay: 'working days of the month',
+  quarter: 'rhythms',
   clocks: 'times of day',
   window: 'spans of the day',
   dayPart: 'parts of the day',

@@ -3,6 +3,7 @@ import { MONTHS, WEEKDAYS } from './phrase-words.ts'
 import type { MonthDay, SaidDays } from './recurring-phrase-said.ts'
 import type { Recurrence } from './recurring-phrase-settle.ts'
 import { ordinalName } from './recurring-phrase-settle-days.ts'
+import type { DaysOffSaid } from './recurring-phrase-working.ts'
 
 const LENGTHS: [number, string][] = [
   [3_600_000, 'hour'],
@@ -11,21 +12,29 @@ const LENGTHS: [number, string][] = [
   [1, 'millisecond'],
 ]
 
+/** A recurrence, with what was said of days off. */
+type Worded = Recurrence & DaysOffSaid
+
 /** The recurrence in one form of plain words, which read again give the same rule. */
-export function wordingOf(recurrence: Recurrence, anchor: Temporal.PlainDateTime | undefined): string {
+export function wordingOf(recurrence: Worded, anchor: Temporal.PlainDateTime | undefined): string {
   const { pace, times, start, end, count } = recurrence
   const head = 'everyMs' in pace ? intervalWords(recurrence, pace.everyMs) : calendarWords(recurrence)
   const at = times.length === 0 ? '' : ` at ${listed(times.map(timeWords))}`
   const from = anchor === undefined ? startWords(start, 'everyMs' in pace) : anchorWords(anchor, times)
   const until = end === undefined ? '' : ` until ${endWords(end)}`
-  return `${head}${at}${from}${until}${count === undefined ? '' : `, ${count} times`}`
+  return `${head}${at}${exceptWords(recurrence)}${from}${until}${count === undefined ? '' : `, ${count} times`}`
 }
 
-function intervalWords({ weekdays, window, minutePast }: Recurrence, everyMs: number): string {
+function exceptWords({ calendars = [], exceptedDays = [] }: Worded): string {
+  const names = [...exceptedDays.map((day) => nameOf(WEEKDAYS, day)), ...calendars]
+  return names.length === 0 ? '' : ` except ${listed(names)}`
+}
+
+function intervalWords({ weekdays, window, minutePast, workingDays }: Worded, everyMs: number): string {
   const length = lengthWords(everyMs)
   const past = minutePast === undefined ? '' : ` at :${pad(minutePast)}`
   const span = window === undefined ? '' : ` between ${pad(window.from)}:00 and ${pad(window.to)}:00`
-  return `every ${length}${past}${span}${weekdays === undefined ? '' : ` on ${weekdayWords(weekdays, 's')}`}`
+  return `every ${length}${past}${span}${weekdays === undefined ? '' : ` on ${weekdayWords(weekdays, 's', workingDays)}`}`
 }
 
 /** In the largest unit it is a multiple of; fractions of a second in all units, as no single one reads well. */
@@ -41,29 +50,34 @@ function lengthWords(everyMs: number): string {
   return listed(parts.filter((part) => part !== ''))
 }
 
-function calendarWords(recurrence: Recurrence): string {
-  const { weekdays, months, monthDays, nths } = recurrence
+function calendarWords(recurrence: Worded): string {
+  const { weekdays, months, monthDays, nths, workingDays, workingDay } = recurrence
   const { unit, interval } = recurrence.pace as { unit: string; interval: number }
   const every = `every ${counted(interval, unit)}`
   if (unit === 'month') return `on the ${placeWords(recurrence)} of ${every}`
   if (unit === 'year') {
     const [day] = monthDays ?? []
     const plain =
-      months?.length === 1 && monthDays?.length === 1 && typeof day === 'number' && nths === undefined
+      months?.length === 1 && monthDays?.length === 1 && typeof day === 'number' && !nths && !workingDay
     return `${every} on ${plain ? `${monthWords(months)} ${day}` : `the ${placeWords(recurrence)} of ${monthWords(months)}`}`
   }
   const within = months === undefined ? '' : ` in ${monthWords(months)}`
   if (weekdays === undefined) return `${every}${within}`
-  const days = weekdayWords(weekdays, '')
-  return interval === 1 ? `every ${days}${within}` : `${every} on ${weekdayWords(weekdays, 's')}`
+  const days = weekdayWords(weekdays, '', workingDays)
+  return interval === 1 ? `every ${days}${within}` : `${every} on ${weekdayWords(weekdays, 's', workingDays)}`
 }
 
-function placeWords({ nths = [], monthDays = [] }: SaidDays): string {
+function placeWords({ nths = [], monthDays = [], workingDay }: SaidDays & DaysOffSaid): string {
+  if (workingDay !== undefined) return `${placeName(workingDay)} working day`
   return listed([
     ...nths.map(({ nth, weekday }) => `${ordinalName(nth)} ${nameOf(WEEKDAYS, weekday)}`),
     ...monthDays.filter((day) => typeof day === 'number').map(ordinalWords),
     ...monthDays.filter((day) => typeof day !== 'number').map((day) => (day === 'last' ? 'last day' : day)),
   ])
+}
+
+function placeName(nth: number): string {
+  return nth > 5 ? ordinalWords(nth) : ordinalName(nth)
 }
 
 function ordinalWords(day: MonthDay): string {
@@ -73,7 +87,8 @@ function ordinalWords(day: MonthDay): string {
 }
 
 /** 'weekday' or 'Monday and Thursday'; the group in the plural where it stands behind 'on'. */
-function weekdayWords(weekdays: number[], plural: '' | 's'): string {
+function weekdayWords(weekdays: number[], plural: '' | 's', working?: true): string {
+  if (working) return `working day${plural}`
   if (weekdays.join() === '1,2,3,4,5') return `weekday${plural}`
   const [first, last] = [weekdays[0]!, weekdays.at(-1)!]
   if (weekdays.length > 2 && last - first === weekdays.length - 1) {

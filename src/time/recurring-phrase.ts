@@ -1,6 +1,8 @@
-import { RECURRING, wordsOf } from './phrase-words.ts'
+import type { CalendarLookup, Exclusion } from './exclusion.ts'
+import { NUMBERS, RECURRING, wordsOf } from './phrase-words.ts'
 import { readBound } from './recurring-phrase-bound.ts'
-import { isWeekdayRange, readDays, readMonths, readWeekdays } from './recurring-phrase-days.ts'
+import { isWeekdayRange, readDays, readMonths, readWorkingDay } from './recurring-phrase-days.ts'
+import { readExcept, settleExcept } from './recurring-phrase-except.ts'
 import { DAY_PART_WORDS, readPace } from './recurring-phrase-pace.ts'
 import { ruleOf } from './recurring-phrase-rule.ts'
 import {
@@ -13,14 +15,32 @@ import {
 import { settle } from './recurring-phrase-settle.ts'
 import { readClocks, readWindow } from './recurring-phrase-time.ts'
 import { wordingOf } from './recurring-phrase-wording.ts'
+import {
+  daysOffSaid,
+  exclusionOf,
+  isUsualWorkingDay,
+  settleWorkingDay,
+  settleWorkingDays,
+} from './recurring-phrase-working.ts'
 import { TEXT_LENGTH_MAX } from './text.ts'
 import { zoned } from './wall-time.ts'
+import { givenOf, unite, workingWeekend } from './working-days.ts'
 
 /** The parts of a when that a recurring phrase can say. Bounds are ISO wall times of the zone. */
 export type RecurringPhraseWhen = ({ cron: string } | { every: string } | { rrule: string }) & {
   start?: string
   end?: string
   count?: number
+  /** What the phrase and what stands beside it exclude, together. */
+  exclude?: ReturnType<typeof givenOf>
+}
+
+/** What a recurring phrase is read against: the present, the zone, and what is excluded beside it. */
+export interface RecurringPhraseContext {
+  now: number
+  timezone: string
+  calendars?: CalendarLookup
+  exclude?: Exclusion | undefined
 }
 
 /** A recurring phrase that was understood: a when, the same in plain words, and what was not said but taken. */
@@ -34,18 +54,22 @@ export type RecurringPhrase = RecurringPhraseWhen & {
  * Reads a plain-language recurrence; null where no word says that something comes again, so that one-shots may be
  * tried. Every word must be understood, or the phrase is refused with the words that were not.
  */
-export function parseRecurring(
-  text: string,
-  context: { now: number; timezone: string },
-): RecurringPhrase | null {
+export function parseRecurring(text: string, context: RecurringPhraseContext): RecurringPhrase | null {
   if (text.length > TEXT_LENGTH_MAX) return null
   const words = wordsOf(text)
   if (!recurs(words)) return null
   const here = zoned(context.timezone, context.now)
   const notes: string[] = []
-  const said = readClauses(words, here, text, notes)
-  const recurrence = settle(said, here, text, notes)
+  const read = settleExcept(readClauses(words, here, text, notes))
+  const named = unite({ ...(read.calendars && { calendars: read.calendars }) }, context.exclude, text)
+  const weekend = workingWeekend(named, context.calendars)
+  const said = settleWorkingDay(settleWorkingDays(read, weekend, text), text)
+  const recurrence = { ...settle(said, here, text, notes), ...daysOffSaid(said) }
   const rule = ruleOf(recurrence, here, text, notes)
+  const exclude = givenOf(unite(exclusionOf(said, weekend), context.exclude, text))
+  if (isUsualWorkingDay(said, weekend) && named.calendars === undefined) {
+    notes.push('working days are Monday to Friday; to leave out holidays, name a calendar in exclude')
+  }
   const { start, end, count } = recurrence
   return {
     ...rule.when,
@@ -53,6 +77,7 @@ export function parseRecurring(
     ...(start !== undefined && !('rrule' in rule.when) && { start }),
     ...(end !== undefined && { end }),
     ...(count !== undefined && { count }),
+    ...(Object.keys(exclude).length > 0 && { exclude }),
     wording: wordingOf(recurrence, rule.anchor),
     notes: [...new Set(notes)],
   }
@@ -64,10 +89,20 @@ function recurs(words: string[]): boolean {
     const [next, after] = [words[index + 1], words[index + 2]]
     if (RECURRING.has(word) || ['bimonthly', 'quarterly'].includes(word)) return true
     if (word === 'of' && next === 'the' && after === 'month') return true
+    const working = readWorkingDay(words.slice(index))
+    if (working > 0 && recursByWorkingDays(words, index, working)) return true
     const often = word === 'once' || word === 'twice' || word === 'thrice' || word === 'times'
     if (often && (next === 'a' || next === 'an' || next === 'per')) return true
     return isWeekdayRange(words.slice(index, index + 3))
   })
+}
+
+/** 'working days at 9am' and 'last working day of the year' recur; 'in 3 working days' and 'next working day' do not. */
+function recursByWorkingDays(words: string[], index: number, used: number): boolean {
+  const before = words[index - 1] ?? ''
+  const [of, the, whole = ''] = words.slice(index + used)
+  if (of === 'of' && the === 'the' && (whole === 'quarter' || whole === 'year')) return true
+  return words[index + used - 1]!.endsWith('s') && !/^\d/.test(before) && !NUMBERS.has(before)
 }
 
 function readClauses(
@@ -121,7 +156,11 @@ function readBareDays(words: string[], text: string): ReadClause | null {
 function readScope(words: string[]): ReadClause | null {
   if (words[0] !== 'of' && words[0] !== 'in') return null
   const [, second, third] = words
+  if (third === 'quarter' && (second === 'every' || second === 'each' || second === 'the')) {
+    return { said: { quarter: true }, used: 3 }
+  }
   if (second === 'every' || second === 'each') return { said: {}, used: 1 }
+  if (second === 'the' && third === 'year') return { said: { pace: { unit: 'year', interval: 1 } }, used: 3 }
   if (second === 'the' && third === 'month') {
     const note = "'the month' is read as every month"
     return { said: { pace: { unit: 'month', interval: 1 } }, used: 3, note }
@@ -143,18 +182,6 @@ function readMinutePast(words: string[]): ReadClause | null {
   const at = words[0] === 'at' ? 1 : 0
   const minute = /^:([0-5]\d)$/.exec(words[at] ?? '')
   return minute === null ? null : { said: { minutePast: Number(minute[1]) }, used: at + 1 }
-}
-
-/** 'except sunday', 'except on weekends'. */
-function readExcept(words: string[], text: string): ReadClause | null {
-  if (words[0] !== 'except') return null
-  const lead = words[1] === 'on' || words[1] === 'for' ? 2 : 1
-  const days = readWeekdays(words.slice(lead))
-  if (days !== null) return { said: { except: days.said.weekdays }, used: lead + days.used }
-  throw refusal(
-    text,
-    "only weekdays can be excepted in plain language: say 'except sunday'; holidays it does not know",
-  )
 }
 
 function plus(words: number, clause: ReadClause | null): ReadClause | null {

@@ -29,6 +29,14 @@ const good: Rule[] = [
     misfire: { all: { max: 10, withinMs: 5 } },
   },
   { kind: 'rrule', rrule: 'FREQ=DAILY', anchor: 5, timezone: 'UTC', dst: { gap: 'shift', overlap: 'last' } },
+  { kind: 'cron', cron: '0 9 * * *', anchor: 5, timezone: 'UTC', exclude: { weekend: [5, 6] } },
+  {
+    kind: 'rrule',
+    rrule: 'FREQ=DAILY',
+    anchor: 5,
+    timezone: 'UTC',
+    exclude: { calendars: ['us-holidays'], weekend: [6, 7], move: 'previous', offset: -250 },
+  },
 ]
 
 it('knows sound rules, also after JSON', () => {
@@ -68,6 +76,19 @@ it.each([
   { ...good[5], every: '14d' },
   { ...good[5], kind: 'cron' },
   { ...good[6], rrule: 'FREQ=SOMETIMES' },
+  { ...good[1], exclude: { weekend: [6] } },
+  { ...good[7], exclude: {} },
+  { ...good[7], exclude: [] },
+  { ...good[7], exclude: { weekend: [] } },
+  { ...good[7], exclude: { weekend: [0] } },
+  { ...good[7], exclude: { weekend: [6, 6] } },
+  { ...good[7], exclude: { weekend: [1, 2, 3, 4, 5, 6, 7] } },
+  { ...good[7], exclude: { calendars: ['weekend'] } },
+  { ...good[7], exclude: { calendars: 'us' } },
+  { ...good[7], exclude: { weekend: [6], move: 'away' } },
+  { ...good[7], exclude: { weekend: [6], offset: 1 } },
+  { ...good[7], exclude: { weekend: [6], move: 'next', offset: 251 } },
+  { ...good[7], exclude: { weekend: [6], more: 1 } },
 ])('refuses the corrupt %j', (value) => {
   expect(isRule(value)).toBe(false)
 })

@@ -3,7 +3,7 @@ import type { DaysOff } from './days-off.ts'
 import { landingOf } from './landing.ts'
 import { instantOfWall, localDay, whenDayComes } from './local-day.ts'
 import type { RecurringRule } from './rule.ts'
-import { instantsOf, scheduleOf } from './schedule.ts'
+import { instantsOf, type Schedule, scheduleOf } from './schedule.ts'
 import { stretchAt } from './wall-time.ts'
 
 /** Where a recurring rule stands: the instant that fires next, and the rule's own instant from which it came. */
@@ -28,17 +28,18 @@ export function standingAfter(rule: RecurringRule, off: DaysOff | null, nominal:
   const schedule = scheduleOf(rule)
   const next = schedule.next(nominal)
   if (next === null || off === null || rule.exclude === undefined) return plain(next)
-  if (rule.exclude.move === undefined) return skipping(rule, off, next)
+  if (rule.exclude.move === undefined) return skipping(rule, schedule, off, next)
   const landed = schedule.next(nominal - 1) === nominal ? landingDay(rule, off, nominal) : null
-  return moving(rule, off, next, landed ?? Number.NEGATIVE_INFINITY)
+  return moving(rule, schedule, off, next, landed ?? Number.NEGATIVE_INFINITY)
 }
 
 /** The standing of the first of the rule's own instants at or after `nominal`: asked when a calendar was edited. */
 export function standingFrom(rule: RecurringRule, off: DaysOff | null, nominal: number): Standing | null {
-  const next = scheduleOf(rule).next(nominal - 1)
+  const schedule = scheduleOf(rule)
+  const next = schedule.next(nominal - 1)
   if (next === null || off === null || rule.exclude === undefined) return plain(next)
-  if (rule.exclude.move === undefined) return skipping(rule, off, next)
-  return moving(rule, off, next, Number.NEGATIVE_INFINITY)
+  if (rule.exclude.move === undefined) return skipping(rule, schedule, off, next)
+  return moving(rule, schedule, off, next, Number.NEGATIVE_INFINITY)
 }
 
 /**
@@ -78,9 +79,8 @@ function plain(at: number | null): Standing | null {
  * The first instant on a working day, found by jumping over whole runs of days off. Where none is left, the rule's
  * last instant: whoever wakes then can tell that the rest was skipped, and that it ended.
  */
-function skipping(rule: RecurringRule, off: DaysOff, nominal: number): Standing {
+function skipping(rule: RecurringRule, schedule: Schedule, off: DaysOff, nominal: number): Standing {
   const { timezone } = rule
-  const schedule = scheduleOf(rule)
   let at = nominal
   for (let runs = 0; runs < RUNS_MAX; runs++) {
     const day = localDay(timezone, at)
@@ -94,8 +94,13 @@ function skipping(rule: RecurringRule, off: DaysOff, nominal: number): Standing 
 }
 
 /** The first instant, from `nominal` on, that lands after this day: those that land on the same one are one. */
-function moving(rule: RecurringRule, off: DaysOff, nominal: number, after: number): Standing | null {
-  const schedule = scheduleOf(rule)
+function moving(
+  rule: RecurringRule,
+  schedule: Schedule,
+  off: DaysOff,
+  nominal: number,
+  after: number,
+): Standing | null {
   let tick: number | null = nominal
   for (let ticks = 0; tick !== null && ticks < TICKS_MAX; ticks++) {
     const day = landingDay(rule, off, tick)
@@ -115,11 +120,11 @@ function landingDay(rule: RecurringRule, off: DaysOff, nominal: number): number 
 function landing(rule: RecurringRule, nominal: number, day: number): number | null {
   if (localDay(rule.timezone, nominal) === day) return nominal
   const overlap = 'dst' in rule && rule.dst?.overlap === 'last' ? 'last' : 'first'
-  return instantOfWall(rule.timezone, day * DAY_MS + timeOfDay(rule, nominal), overlap)
+  return instantOfWall(rule.timezone, day * DAY_MS + writtenTime(rule, nominal), overlap)
 }
 
-/** The time of day of an instant as the rule writes it, which a clock change may have moved. */
-function timeOfDay(rule: RecurringRule, nominal: number): number {
+/** The time of day of an instant in milliseconds, as the rule writes it, which a clock change may have moved. */
+export function writtenTime(rule: RecurringRule, nominal: number): number {
   const { start, offset, offsetBefore } = stretchAt(rule.timezone, nominal)
   const written = nominal + offsetBefore
   const inGap = offset > offsetBefore && nominal < start + offset - offsetBefore

@@ -1,5 +1,7 @@
 import { WakefulError } from '../error.ts'
+import { countBetween } from './count-between.ts'
 import { readCron } from './cron.ts'
+import type { DaysOff } from './days-off.ts'
 import type { DstPolicy } from './dst.ts'
 import { parseStep } from './every-step.ts'
 import { daysOffOf, readExclude } from './exclusion.ts'
@@ -8,7 +10,7 @@ import { readMoment } from './phrase-moment.ts'
 import { readRrule } from './rrule-text.ts'
 import type { RecurringRule } from './rule.ts'
 import { intervalOf, scheduleOf } from './schedule.ts'
-import { firstStanding, isDayOff } from './standing.ts'
+import { firstStanding, isDayOff, type Standing } from './standing.ts'
 import { quote } from './text.ts'
 import type { Resolved, WhenContext, WhenObject } from './when.ts'
 import { readDst, readJitter, readMisfire } from './when-options.ts'
@@ -50,7 +52,8 @@ export function resolveRecurring(
   if (exclude?.move !== undefined) assertOnceADay(rule, now)
   const first = firstStanding(rule, off, now)
   if (first === null) throw neverFires(rule, now)
-  if (exclude?.move === undefined && isDayOff(rule, off, first.at)) throw onlyDaysOff(rule)
+  if (exclude !== undefined && exclude.move === undefined && onDaysOffOnly(rule, off, first))
+    throw onlyDaysOff(rule)
   const notes = start !== undefined && start < now ? ['the start is in the past: it goes on from now'] : []
   return { rule, first: first.at, nominal: first.nominal, notes }
 }
@@ -75,6 +78,12 @@ function sharesADay(rule: RecurringRule, now: number): boolean {
     at = next
   }
   return false
+}
+
+/** Whether all it has falls on days off; skipped instants are part of its count. */
+function onDaysOffOnly(rule: RecurringRule, off: DaysOff | null, { at, nominal }: Standing): boolean {
+  if (isDayOff(rule, off, at)) return true
+  return rule.count !== undefined && countBetween(rule, nominal - 1, at, rule.count).count > rule.count
 }
 
 function onlyDaysOff(rule: RecurringRule): WakefulError {

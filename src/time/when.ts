@@ -10,6 +10,7 @@ import { quote } from './text.ts'
 import { assertTimezone } from './timezone.ts'
 import { type DstGiven, type MisfireGiven, readMisfire } from './when-options.ts'
 import { resolveRecurring } from './when-recurring.ts'
+import { workingDaysOff } from './working-days.ts'
 
 /** A point in time: an instant, or text that names one. */
 export type Moment = Date | Temporal.Instant | string
@@ -87,8 +88,12 @@ export function resolveWhen(when: When, context: WhenContext): Resolved {
 
 /** Reads a text in its zone, a one-shot or a recurrence, with the options that stand beside it. */
 function resolveText(text: string, beside: WhenObject, context: WhenContext): Resolved {
-  const phrase = parseRecurring(text, context)
-  if (phrase === null) return single(readText(text, context), 'at', beside, context)
+  const exclude = readExclude(beside.exclude)
+  const phrase = parseRecurring(text, { ...context, exclude })
+  if (phrase === null) {
+    const workingDays = () => workingDaysOff(exclude, context.calendars)
+    return single(readText(text, { ...context, workingDays }), 'at', beside, context)
+  }
   const { wording, notes, ...when } = phrase
   const { at: _at, timezone: _timezone, ...options } = beside
   for (const name of RECURRING_OPTIONS) {
