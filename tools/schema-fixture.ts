@@ -35,6 +35,9 @@ await wakeful.set(new Date(0), {
   ack: 'report',
   completionTimeout: '36500d',
 })
+await wakeful.calendars.put('holidays', { dates: { '2026-12-25': 'Christmas' }, weekend: ['sat', 'sun'] })
+await wakeful.set({ cron: '0 9 * * *', exclude: 'holidays' }, { target: 'remind', key: 'holidays' })
+await wakeful.set('2040-06-01 09:00', { target: 'remind', key: 'wall' })
 await wakeful.tick()
 await wakeful.close()
 process.stdout.write(dump(path))

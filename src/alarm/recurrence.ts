@@ -60,7 +60,7 @@ function withinCount(rule: Rule, { at, nominal }: Standing, tick: number): numbe
 }
 
 /** The rule's own instant at which a timer stands. */
-export function ownInstant(rule: RecurringRule, timer: NewTimer): number {
+function ownInstant(rule: RecurringRule, timer: NewTimer): number {
   return moves(rule) ? (timer.nominal ?? timer.scheduledFor) : timer.scheduledFor
 }
 

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { addActs, addReports } from './commands/act.ts'
 import { addBench } from './commands/bench.ts'
+import { addCalendars } from './commands/calendar.ts'
 import { addCancel } from './commands/cancel.ts'
 import { addEvents } from './commands/events.ts'
 import { addGet } from './commands/get.ts'
@@ -18,7 +19,21 @@ import { addGlobals } from './globals.ts'
 import type { Shell } from './shell.ts'
 
 const GROUPS = [
-  ['Alarms:', [addServe, addSet, addList, addGet, addCancel, addReschedule, addActs, addReports, addReset]],
+  [
+    'Alarms:',
+    [
+      addServe,
+      addSet,
+      addList,
+      addGet,
+      addCancel,
+      addReschedule,
+      addActs,
+      addReports,
+      addReset,
+      addCalendars,
+    ],
+  ],
   ['What happened, and what will:', [addHistory, addWhy, addEvents, addPreview, addParse]],
   ['The store:', [addExport, addImport, addBackup, addMigrate, addDoctor, addBench]],
 ] as const

@@ -184,6 +184,27 @@ describe('an alarm', () => {
     )
   })
 
+  it('excludes days off, which are put, shown and removed by name', async () => {
+    const ics =
+      'BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20301225\nSUMMARY:Noel\nEND:VEVENT\nEND:VCALENDAR'
+    const put = await wakeful(['calendar', 'put', 'fr', '--ics', '-'], ics)
+    expect(put.stdout).toBe('fr: 1 days, 2030-12-25 to 2030-12-25\n')
+    expect((await wakeful(['calendar', 'get', 'fr'])).stdout).toContain('2030-12-25  Noel')
+    const words = ['every day at 9am except fr', '--start', '2030-12-25T00:00Z', '--timezone', 'UTC']
+    expect((await wakeful(['preview', ...words])).stdout).toContain('2030-12-26 09:00:00')
+    const { id } = JSON.parse((await wakeful(['set', ...words, '--event', '--json'])).stdout) as {
+      id: string
+    }
+    expect((await wakeful(['calendar', 'remove', 'fr'])).stderr).toContain(id)
+    expect(await wakeful(['calendar', 'put', 'fr', '2030-12-26', '--label', 'after'])).toMatchObject({
+      stdout: expect.stringContaining('1 pending alarms moved'),
+    })
+    await wakeful(['cancel', id])
+    expect((await wakeful(['calendar', 'remove', 'fr'])).stdout).toBe('fr removed\n')
+    expect((await wakeful(['calendar', 'list', '--json'])).stdout).toBe('{"items":[]}\n')
+    expect((await wakeful(['calendar', 'get', 'fr'])).code).toBe(1)
+  })
+
   it('is cancelled by its subject, or with all others', async () => {
     for (const subject of ['a', 'a', 'b']) await wakeful(['set', '--delay', '1h', '--subject', subject])
     expect((await wakeful(['cancel', '--subject', 'a'])).stdout).toBe('2 cancelled\n')

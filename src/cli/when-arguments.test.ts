@@ -39,3 +39,16 @@ it('lists since seconds of 1970, so long ago, or what words say', () => {
   expect(readSince('2h', now)).toEqual(new Date(now - 7_200_000))
   expect(readSince('2026-11-01T00:00Z', now)).toBe('2026-11-01T00:00Z')
 })
+
+it('days off, by name, and where to', () => {
+  expect(readWhen([], { cron: '@daily', exclude: ['weekends', 'us'] })).toEqual({
+    cron: '@daily',
+    exclude: ['weekends', 'us'],
+  })
+  expect(readWhen([], { cron: '@daily', exclude: ['weekends', 'us'], move: 'next', offset: 2 })).toEqual({
+    cron: '@daily',
+    exclude: { calendars: ['us'], weekend: true, move: 'next', offset: 2 },
+  })
+  expect(() => readWhen([], { cron: '@daily', move: 'next' })).toThrow(/belong to --exclude/)
+  expect(() => readWhen([], { cron: '@daily', exclude: ['us'], offset: 2 })).toThrow(/belongs to --move/)
+})

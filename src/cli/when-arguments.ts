@@ -19,6 +19,9 @@ export interface WhenFlags {
   readonly misfireWithin?: string
   readonly dstGap?: 'shift' | 'skip'
   readonly dstOverlap?: 'first' | 'last' | 'both'
+  readonly exclude?: string[]
+  readonly move?: 'next' | 'previous'
+  readonly offset?: number
 }
 
 /** Adds the options that say when. */
@@ -51,6 +54,24 @@ export function addWhenOptions(command: Command): Command {
     .addOption(
       new Option('--dst-overlap <policy>', 'a time that comes twice').choices(['first', 'last', 'both']),
     )
+    .option('--exclude <names>', 'not on days off: weekends, and calendars by name', named)
+    .addOption(
+      new Option('--move <where>', 'with --exclude: to the working day after or before').choices([
+        'next',
+        'previous',
+      ]),
+    )
+    .option('--offset <n>', 'with --move: so many working days further', wholeNumber(-250, 250))
+}
+
+/** Names, separated by commas or given one option each. */
+function named(text: string, before: string[] = []): string[] {
+  return [...before, ...text.split(',').map((name) => name.trim())]
+}
+
+/** Whether a when may name calendars, which are in the store. */
+export function namesCalendars(words: readonly string[], flags: WhenFlags): boolean {
+  return flags.exclude !== undefined || /\b(?:except|excluding)\b/i.test(joined(words))
 }
 
 /** The when that words and options together say: exactly one of them names it. */
@@ -73,6 +94,7 @@ export function readWhen(words: readonly string[], flags: WhenFlags): When {
     ...pick(flags, ['start', 'end', 'count', 'jitter']),
     misfire: misfireOf(flags),
     dst: dstOf(flags),
+    exclude: excludeOf(flags),
   }
   if (given[0]![0] === 'at' && Object.values(bounds).every((value) => value === undefined)) return text
   return Object.fromEntries(
@@ -90,6 +112,24 @@ function dstOf({ dstGap: gap, dstOverlap: overlap }: WhenFlags): WhenObject['dst
   if (gap === undefined && overlap === undefined) return undefined
   return { ...(gap !== undefined && { gap }), ...(overlap !== undefined && { overlap }) }
 }
+
+function excludeOf({ exclude, move, offset }: WhenFlags): WhenObject['exclude'] {
+  if (exclude === undefined && (move !== undefined || offset !== undefined))
+    throw badUsage('--move and --offset belong to --exclude: name the days off, such as --exclude weekends')
+  if (exclude === undefined || move === undefined) {
+    if (offset !== undefined) throw badUsage('--offset belongs to --move next or --move previous')
+    return exclude
+  }
+  const calendars = exclude.filter((name) => !WEEKENDS.test(name))
+  return {
+    ...(calendars.length > 0 && { calendars }),
+    ...(calendars.length < exclude.length && { weekend: true }),
+    move,
+    ...(offset !== undefined && { offset }),
+  }
+}
+
+const WEEKENDS = /^weekends?$/
 
 /**
  * A moment to list from: an ISO time or words, bare seconds since 1970 as seed 001 takes them, or a duration, which

@@ -1,12 +1,12 @@
 import { type Alarm, bucketOf, type Outcome, type Snapshot, stateOf, type Timer } from '../alarm/index.ts'
 import { errorText, WakefulError } from '../error.ts'
-import { isRule } from '../time/index.ts'
+import { type HolidayCalendar, isHolidayCalendar, isRule } from '../time/index.ts'
 import type { LogEvent } from './store.ts'
 
 /** The version of the lines below; a reader refuses what is newer. */
-export const PORTABLE_VERSION = 1
+export const PORTABLE_VERSION = 2
 
-/** One line of an export. Alarms come first, then the log in its order, then the counts that prove it is whole. */
+/** One line of an export. Calendars come first, then alarms, then the log in its order, then the counts that prove it is whole. */
 export type PortableLine =
   | {
       readonly wakeful: 'export'
@@ -15,6 +15,7 @@ export type PortableLine =
       readonly alarms: number
       readonly events: number
     }
+  | { readonly calendar: Omit<HolidayCalendar, 'version'> & { readonly tenant: string } }
   | { readonly alarm: Alarm; readonly timers: readonly Timer[]; readonly outcome: Outcome | null }
   | { readonly event: Omit<LogEvent, 'seq'> }
   /** A row that could not be read: told, so that nobody takes the export for whole, and passed over by imports. */
@@ -24,8 +25,14 @@ export type PortableLine =
 /** An alarm as an export carries it, with all that is known of it. */
 export type PortableAlarm = Extract<PortableLine, { alarm: Alarm }>
 
+/** A calendar as an export carries it. */
+export type PortableCalendar = Extract<PortableLine, { calendar: unknown }>
+
 /** An event as an export carries it. */
 export type PortableEvent = Extract<PortableLine, { event: unknown }>
+
+/** A line that stands for a row. */
+export type PortableRow = PortableCalendar | PortableAlarm | PortableEvent
 
 /** A line as text: names in snake_case like all JSON of Wakeful's, payloads and other users' data byte for byte. */
 export function portableText(line: PortableLine): string {
@@ -58,12 +65,18 @@ export function parsePortable(text: string, lineNumber: number): PortableLine {
     if (!isPortableAlarm(line)) throw refuse('its alarm is not whole')
     return line
   }
+  if ('calendar' in line) {
+    const { tenant, ...calendar } = line.calendar ?? {}
+    if (typeof tenant !== 'string' || !isHolidayCalendar({ ...calendar, version: 1 }))
+      throw refuse('its calendar is not whole')
+    return line
+  }
   if ('event' in line) {
     if (!hasAll(line.event, EVENT_TEXTS, ['at'])) throw refuse('its event is not whole')
     return line
   }
   if ('damaged' in line || ('end' in line && hasAll(line, [], ['alarms', 'events']))) return line
-  throw refuse('neither an alarm, an event nor the end')
+  throw refuse('neither a calendar, an alarm, an event nor the end')
 }
 
 const ALARM_TEXTS = [
@@ -119,14 +132,14 @@ export function portableTally({ alarm, timers, outcome }: PortableAlarm) {
   return { from: 'pending', to: bucket, durationMs: outcome?.durationMs ?? null } as const
 }
 
-/** Names within a target's own configuration are its user's, and stay. */
-const OTHERS_NAMES = 'config'
+/** Names within a target's own configuration are its user's, and stay; so do a calendar's dates. */
+const OTHERS_NAMES: ReadonlySet<string> = new Set(['config', 'dates'])
 
 function renamed(value: unknown, rename: (name: string) => string): unknown {
   if (Array.isArray(value)) return value.map((each) => renamed(each, rename))
   if (value === null || typeof value !== 'object') return value
   const entries = Object.entries(value)
   return Object.fromEntries(
-    entries.map(([name, each]) => [rename(name), name === OTHERS_NAMES ? each : renamed(each, rename)]),
+    entries.map(([name, each]) => [rename(name), OTHERS_NAMES.has(name) ? each : renamed(each, rename)]),
   )
 }

@@ -26,6 +26,8 @@ export function openDay(at: number, exclude: Exclusion, off: DaysOff, zone: stri
   if (landed === day) return { at, notes: [] }
   const wall = at + stretchAt(zone, at).offset
   const moved = landed === null ? null : instantOfWall(zone, wall + (landed - day) * DAY_MS, 'first')
-  if (moved !== null) return { at: moved, notes: [movedNote(exclude, off, day)] }
+  if (moved !== null) {
+    return { at: moved, wall: wall + (landed! - day) * DAY_MS, notes: [movedNote(exclude, off, day)] }
+  }
   throw new WakefulError('invalid_rule', `no working day is near ${formatDay(day)}: exclude fewer days`)
 }

@@ -37,5 +37,5 @@ function readIsoMoment(text: string, timezone: string): PlacedPhrase | null {
   if (iso.offsetMs !== undefined) return { at: assertInstant(iso.wallMs - iso.offsetMs, text), notes: [] }
   const wall = temporal.Instant.fromEpochMilliseconds(iso.wallMs).toZonedDateTimeISO('UTC').toPlainDateTime()
   const { at, note } = place(wall, timezone, text)
-  return { at, notes: note === undefined ? [] : [note] }
+  return { at, wall: iso.wallMs, notes: note === undefined ? [] : [note] }
 }

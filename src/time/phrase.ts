@@ -14,6 +14,8 @@ import { workingDaysOff } from './working-days.ts'
 
 /** What a phrase came to, with a note for everything it did not say itself. */
 export interface PlacedPhrase {
+  /** The wall time that was said, where one was: written as the epoch milliseconds it would be in UTC. */
+  wall?: number
   at: number
   notes: string[]
 }
@@ -60,7 +62,7 @@ export function parsePhrase(text: string, context: PhraseContext): PlacedPhrase 
   if (at !== undefined) return { at: assertInstant(at, text), notes }
   const placed = place(wall!, context.timezone, text)
   if (placed.note !== undefined) notes.push(placed.note)
-  return { at: placed.at, notes }
+  return { at: placed.at, wall: placed.wall, notes }
 }
 
 function readWords(words: string[], today: Temporal.PlainDate, text: string): Said {

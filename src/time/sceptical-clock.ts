@@ -3,9 +3,9 @@ import { formatInstant } from './instant.ts'
 
 const DAY_MS = 86_400_000
 /** A step of the wall clock by more than this is not believed. */
-export const STEP_MS_MAX = 365 * DAY_MS
+const STEP_MS_MAX = 365 * DAY_MS
 /** A clock at start may be this far ahead of the last moment the store knows: it may have lain idle for years. */
-export const IDLE_MS_MAX = 3650 * DAY_MS
+const IDLE_MS_MAX = 3650 * DAY_MS
 /** Clocks without a battery start long before this: whatever follows is nearer the truth. */
 const PLAUSIBLE_MIN = Date.UTC(2020, 0, 1)
 const REMIND_MS = 3_600_000

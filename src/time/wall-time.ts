@@ -47,6 +47,8 @@ export function zoned(zone: string, instant: number): Temporal.ZonedDateTime {
 /** A wall time resolved in a zone, with a note where the clock change made a choice necessary. */
 export interface Placed {
   at: number
+  /** The wall time itself, written as the epoch milliseconds it would be in UTC. */
+  wall: number
   note?: string
 }
 
@@ -57,7 +59,8 @@ export function place(wall: Temporal.PlainDateTime, zone: string, given: unknown
     given,
   )
   const note = placedNote(at, zone, wall)
-  return note === undefined ? { at } : { at, note }
+  const placed = { at, wall: wall.toZonedDateTime('UTC').epochMilliseconds }
+  return note === undefined ? placed : { ...placed, note }
 }
 
 /** Says what a clock change did to a wall time that was resolved to this instant, if anything. */

@@ -12,7 +12,6 @@ describe('one instant', () => {
     [new Date(now + 5), now + 5],
     [Temporal.Instant.fromEpochMilliseconds(now + 5), now + 5],
     ['2026-03-04T09:31:00Z', now + 60_000],
-    ['2026-03-04T10:31', now + 60_000],
     ['10m', now + 600_000],
     [{ delay: 'PT10M' }, now + 600_000],
     [{ delay: '0s' }, now],
@@ -20,15 +19,26 @@ describe('one instant', () => {
     [{ unix: now / 1000 + 0.123 }, now + 123],
     [{ unix: now / 1000 + 0.0001 }, now + 1],
     [{ at: new Date(now + 5) }, now + 5],
-    [{ at: '2026-03-04T10:31' }, now + 60_000],
     [{ at: 'in 1 minute', timezone: undefined }, now + 60_000],
   ])('%j', (when, at) => {
     expect(resolve(when)).toEqual({ rule: once(at), first: at, nominal: at, notes: [] })
   })
 
+  it.each(['2026-03-04T10:31', { at: '2026-03-04T10:31' }, 'today at 10:31'])(
+    'keeps the wall time of %j, which stays should its zone change',
+    (when) => {
+      const rule = { ...once(now + 60_000), wall: Date.parse('2026-03-04T10:31Z') }
+      expect(resolve(when)).toMatchObject({ rule, first: now + 60_000, nominal: now + 60_000 })
+    },
+  )
+
   it('reads a wall time in the zone it is given with', () => {
-    expect(resolve({ at: '2026-03-05 09:00', timezone: 'asia/tokyo' }).rule).toEqual(
-      once(Date.parse('2026-03-05T00:00Z'), 'Asia/Tokyo'),
+    expect(resolve({ at: '2026-03-05 09:00', timezone: 'asia/tokyo' }).rule).toEqual({
+      ...once(Date.parse('2026-03-05T00:00Z'), 'Asia/Tokyo'),
+      wall: Date.parse('2026-03-05T09:00Z'),
+    })
+    expect(resolve({ at: '2026-03-05 09:00', timezone: 'UTC' }).rule).toEqual(
+      once(Date.parse('2026-03-05T09:00Z'), 'UTC'),
     )
   })
 

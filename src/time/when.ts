@@ -3,6 +3,7 @@ import { parseDuration } from './duration.ts'
 import { type CalendarLookup, daysOffOf, type ExcludeGiven, readExclude } from './exclusion.ts'
 import { assertInstant, INSTANT_MAX, parseInstant } from './instant.ts'
 import { openDay } from './once-day-off.ts'
+import type { PlacedPhrase } from './phrase.ts'
 import { readText } from './phrase-moment.ts'
 import { parseRecurring } from './recurring-phrase.ts'
 import type { Rule } from './rule.ts'
@@ -108,7 +109,7 @@ function resolveText(text: string, beside: WhenObject, context: WhenContext): Re
 }
 
 function single(
-  { at, notes }: { at: number; notes: string[] },
+  placed: PlacedPhrase,
   kind: string,
   object: WhenObject,
   { now, timezone, calendars }: WhenContext,
@@ -128,17 +129,14 @@ function single(
     )
   }
   const exclude = readExclude(object.exclude)
-  const open =
-    exclude === undefined ? { at, notes: [] } : openDay(at, exclude, daysOffOf(exclude, calendars), timezone)
-  const first = open.at
-  notes.push(...open.notes)
-  if (first < now) notes.push('the instant is in the past: it fires at once')
-  return {
-    rule: { kind: 'once', at: first, timezone, ...(misfire && { misfire }) },
-    first,
-    nominal: first,
-    notes,
-  }
+  const open = exclude && openDay(placed.at, exclude, daysOffOf(exclude, calendars), timezone)
+  const { at, wall } = { ...placed, ...open }
+  const notes = [...placed.notes, ...(open?.notes ?? [])]
+  if (at < now) notes.push('the instant is in the past: it fires at once')
+  // What was said as an instant stays one; UTC never changes.
+  const said = wall === undefined || placed.wall === undefined || timezone === 'UTC' ? {} : { wall }
+  const rule: Rule = { kind: 'once', at, timezone, ...said, ...(misfire && { misfire }) }
+  return { rule, first: at, nominal: at, notes }
 }
 
 function kindOf(object: Record<string, unknown>): (typeof KINDS)[number] {

@@ -8,7 +8,7 @@ import type { Shell } from '../shell.ts'
 import { card } from '../table.ts'
 import { oneLine, wrap } from '../text-width.ts'
 import { localTime, relativeTime } from '../time-text.ts'
-import { addWhenOptions, readWhen, type WhenFlags } from '../when-arguments.ts'
+import { addWhenOptions, namesCalendars, readWhen, type WhenFlags } from '../when-arguments.ts'
 
 /** `preview WHEN`: the rule in words and its next instants; nothing is stored. */
 export function addPreview(program: Command, shell: Shell): void {
@@ -16,6 +16,7 @@ export function addPreview(program: Command, shell: Shell): void {
     "preview 'tomorrow at 9am'",
     "preview --cron '0 9 * * 1-5' --timezone America/New_York",
     "preview --cron '30 2 * * *' --from 2027-03-27T00:00Z -n 3",
+    "preview --cron '0 9 25 * *' --exclude weekends --move previous",
   ])
   addWhenOptions(command)
     .option('-n, --instants <n>', 'how many instants (default 5)', wholeNumber(1, 1000))
@@ -27,7 +28,8 @@ export function addPreview(program: Command, shell: Shell): void {
           ...(flags.instants !== undefined && { count: flags.instants }),
           ...(flags.from !== undefined && { from: new Date(parseInstant(flags.from)) }),
         }
-        await withSession(shell, self, 'none', async ({ alarms, out, now }) => {
+        const need = namesCalendars(words, flags) ? 'existing' : 'none'
+        await withSession(shell, self, need, async ({ alarms, out, now }) => {
           const preview = alarms.preview(when, options)
           out.answer({
             json: () => wireText({ ...preview, rule: wireRule(preview.rule) }),
@@ -43,7 +45,8 @@ export function addParse(program: Command, shell: Shell): void {
   addCommand(program, 'parse <text...>', 'show what words mean; stores nothing', [
     "parse 'next friday at 3pm' --timezone America/New_York",
   ]).action(async (words: string[], _flags: unknown, self: Command) => {
-    await withSession(shell, self, 'none', async ({ alarms, out, zone, now }) => {
+    const need = namesCalendars(words, {}) ? 'existing' : 'none'
+    await withSession(shell, self, need, async ({ alarms, out, zone, now }) => {
       const { instant, rule, timezone, notes } = alarms.parse(joined(words), zone)
       const unix = instant === undefined ? undefined : Math.ceil(instant.getTime() / 1000)
       out.answer({

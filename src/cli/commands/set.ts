@@ -12,7 +12,7 @@ import { readSource } from '../source.ts'
 import { card } from '../table.ts'
 import { oneLine } from '../text-width.ts'
 import { localTime, relativeTime } from '../time-text.ts'
-import { addWhenOptions, readWhen, type WhenFlags } from '../when-arguments.ts'
+import { addWhenOptions, namesCalendars, readWhen, type WhenFlags } from '../when-arguments.ts'
 
 /** `set WHEN`: sets an alarm. */
 export function addSet(program: Command, shell: Shell): void {
@@ -28,7 +28,8 @@ export function addSet(program: Command, shell: Shell): void {
       const when = readWhen(words, flags)
       const options = readSetFlags(flags)
       // Before the store is opened, so that a slip in the time leaves no new file behind.
-      resolveWhen(when, { now: shell.terminal.now(), timezone: zoneOf(self.optsWithGlobals()) })
+      if (!namesCalendars(words, flags))
+        resolveWhen(when, { now: shell.terminal.now(), timezone: zoneOf(self.optsWithGlobals()) })
       const payload =
         flags.payload === undefined
           ? {}

@@ -45,6 +45,27 @@ describe('export and import', () => {
     await wakeful.close()
   })
 
+  it('carry calendars over with the alarms that name them', async () => {
+    const from = await open(url('days-off.db'))
+    await from.calendars.put('holidays', {
+      dates: { '2030-12-25': 'Christmas, "the" day' },
+      weekend: ['fri'],
+    })
+    const when = { cron: '0 9 25 12 *', exclude: { calendars: 'holidays', move: 'next' as const } }
+    const set = await from.set(when, { target: 'x', key: 'k' })
+    await from.close()
+    const texts = await all(url('days-off.db'))
+    await importLines(url('days-off-too.db'), lines(texts))
+    const to = await open(url('days-off-too.db'))
+    expect(await to.calendars.list()).toMatchObject([{ name: 'holidays', weekend: [5] }])
+    expect((await to.getByKey('k'))?.nextFireAt).toEqual(set.nextFireAt)
+    await to.close()
+    const alone = texts.filter((text) => !text.startsWith('{"calendar"'))
+    await expect(importLines(url('days-off-not.db'), lines(alone))).rejects.toMatchObject({
+      message: /names the calendar holidays/,
+    })
+  })
+
   it('refuse what is cut off, thinned out or out of order', async () => {
     const texts = await all(await filled('whole.db'))
     const thinned = texts.filter((_, index) => index !== 2)

@@ -1,13 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type Context, idMaker } from '../../alarm/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
-import {
-  type PortableAlarm,
-  type PortableEvent,
-  type PortableLine,
-  parsePortable,
-  portableText,
-} from '../../stores/index.ts'
+import { type PortableLine, type PortableRow, parsePortable, portableText } from '../../stores/index.ts'
 import {
   backupTo,
   type Check,
@@ -65,7 +59,7 @@ export async function importLines(
     newId: () => makeId(systemClock.now()),
   })
   const counts = { imported: 0, seen: 0, total: 0, alarms: 0, events: 0 }
-  let batch: (PortableAlarm | PortableEvent)[] = []
+  let batch: PortableRow[] = []
   const flush = async () => {
     counts.imported += await store.import(batch, context())
     counts.seen += batch.length
@@ -82,6 +76,7 @@ export async function importLines(
       if (number === 1 && !('wakeful' in last))
         throw new WakefulError('invalid_request', 'this is no export of Wakeful: its first line says so')
       if ('wakeful' in last) counts.total = last.alarms + last.events
+      else if ('calendar' in last) batch.push(last)
       else if ('alarm' in last || 'event' in last) {
         counts['alarm' in last ? 'alarms' : 'events'] += 1
         batch.push(last)

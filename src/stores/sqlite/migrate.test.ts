@@ -101,9 +101,14 @@ describe('a database of every earlier schema', () => {
         'fired',
       ])
       expect((await wakeful.getByKey('once'))?.payload).toEqual({ a: 1 })
+      // From 0002 on also one that excludes a calendar, and one given as a wall time.
+      const more = fixture >= '0002.sql' ? 2 : 0
+      expect((await wakeful.getByKey('holidays'))?.rule).toEqual(
+        more === 0 ? undefined : expect.objectContaining({ exclude: { calendars: ['holidays'] } }),
+      )
       expect(await wakeful.stats()).toMatchObject({
-        total: 9,
-        pending: 5,
+        total: 9 + more,
+        pending: 5 + more,
         fired: 1,
         completed: 1,
         failed: 1,

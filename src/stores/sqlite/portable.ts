@@ -1,14 +1,17 @@
-import type { Alarm, Outcome, Timer } from '../../alarm/index.ts'
+import { type Alarm, NO_CALENDARS, type Outcome, type Timer } from '../../alarm/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
 import { formatInstant } from '../../time/index.ts'
 import {
   PORTABLE_VERSION,
   type PortableAlarm,
+  type PortableCalendar,
   type PortableEvent,
   type PortableLine,
+  type PortableRow,
   portableTally,
 } from '../index.ts'
 import { type Desk, insertAlarm, insertTimer, putOutcome } from './apply.ts'
+import { CALENDAR_QUERIES, calendarNamed, putCalendar } from './calendars.ts'
 import { type EventRow, eventOf } from './events.ts'
 import { isStoreTrouble } from './failure.ts'
 import * as sql from './queries.ts'
@@ -33,6 +36,10 @@ export function* exportLines(session: Session, now: number): Generator<PortableL
   const alarms = session.get<{ n: number }>(EXPORT_QUERIES.countAlarms)!.n
   const events = session.get<{ n: number }>(EXPORT_QUERIES.countEvents)!.n
   yield { wakeful: 'export', version: PORTABLE_VERSION, exportedAt: formatInstant(now), alarms, events }
+  for (const { tenant, name } of session.all<{ tenant: string; name: string }>(CALENDAR_QUERIES.all)) {
+    const { version, ...calendar } = calendarNamed(session, tenant, name)!
+    yield { calendar: { tenant, ...calendar } }
+  }
   const written = { alarms: 0, events: 0 }
   for (const { seq } of pages<{ seq: number }>(session, EXPORT_QUERIES.alarms)) {
     const line = alarmLine(session, seq)
@@ -72,15 +79,30 @@ function* pages<R extends { seq: number }>(session: Session, query: string): Gen
   }
 }
 
+/** Its calendars are lines of their own. */
 function withoutSeq({ seq, ...alarm }: StoredAlarm): Alarm {
-  return alarm
+  return { ...alarm, calendars: NO_CALENDARS }
+}
+
+/** Writes a calendar as it was exported; one of that name that is here already stays as it is. */
+function importCalendar(desk: Desk, { calendar: { tenant, ...calendar } }: PortableCalendar): boolean {
+  if (calendarNamed(desk.session, tenant, calendar.name) !== undefined) return false
+  putCalendar(desk, tenant, calendar)
+  return true
+}
+
+/** Writes a row of an export; false where it is here already, so that an import can be repeated. */
+export function importRow(desk: Desk, line: PortableRow): boolean {
+  if ('calendar' in line) return importCalendar(desk, line)
+  return 'alarm' in line ? importAlarm(desk, line) : importEvent(desk, line)
 }
 
 /** Writes an alarm as it was exported; false where it is here already, so that an import can be repeated. */
-export function importAlarm(desk: Desk, line: PortableAlarm): boolean {
+function importAlarm(desk: Desk, line: PortableAlarm): boolean {
   const { alarm, timers, outcome } = line
   if (alarmNamed(desk.session, alarm, { id: alarm.id }) !== undefined) return false
   refuseTaken(desk.session, alarm)
+  refuseUnknownCalendars(desk.session, alarm)
   const stored = insertAlarm(desk, alarm, null)
   for (const timer of timers) insertTimer(desk, stored, imported(timer))
   if (outcome !== null) putOutcome(desk.session, stored, outcome satisfies Outcome)
@@ -102,13 +124,24 @@ function refuseTaken(session: Session, { id, key, idempotencyKey, ...scope }: Al
     taken('idempotency key', idempotencyKey, alarmNamed(session, scope, { idempotencyKey }))
 }
 
-/** What was in flight when it was exported is due here. */
+function refuseUnknownCalendars(session: Session, { id, tenant, rule }: Alarm): void {
+  const names = rule.kind === 'once' ? [] : (rule.exclude?.calendars ?? [])
+  const unknown = names.find((name) => calendarNamed(session, tenant, name) === undefined)
+  if (unknown === undefined) return
+  throw new WakefulError(
+    'invalid_request',
+    `alarm ${id} names the calendar ${unknown}, which is neither in the export before it nor here: put it first`,
+  )
+}
+
+/** What was in flight when it was exported is due here. Older exports knew neither days off nor zone offsets. */
 function imported(timer: Timer): Timer {
-  return { ...timer, edited: false, report: null }
+  const { nominal = null, zoneOffset = null } = timer
+  return { ...timer, nominal, zoneOffset, edited: false, report: null }
 }
 
 /** Writes an event as it was exported; false where it is here already. */
-export function importEvent(desk: Desk, { event }: PortableEvent): boolean {
+function importEvent(desk: Desk, { event }: PortableEvent): boolean {
   const { session } = desk
   const alarm = event.alarmId === null ? null : alarmNamed(session, event, { id: event.alarmId })
   if (alarm === undefined) {

@@ -12,9 +12,8 @@ import type {
   NewCalendar,
   OwnEvent,
   Page,
-  PortableAlarm,
-  PortableEvent,
   PortableLine,
+  PortableRow,
   Reviewed,
   ReviewOf,
   Selector,
@@ -39,7 +38,7 @@ import { ForeignWatch } from './foreign-watch.ts'
 import { list } from './list.ts'
 import { migrate } from './migrate.ts'
 import { Ownership, type ShardRow } from './ownership.ts'
-import { exportLines, importAlarm, importEvent } from './portable.ts'
+import { exportLines, importRow } from './portable.ts'
 import { prune } from './prune.ts'
 import * as sql from './queries.ts'
 import { removeCalendar, reviewSelected } from './reviews.ts'
@@ -230,12 +229,8 @@ export class SqliteStore implements Store {
   }
 
   /** Writes a batch of an export's lines; what is here already is passed over. */
-  import(lines: readonly (PortableAlarm | PortableEvent)[], context: Context): Promise<number> {
-    return this.#write(
-      (desk) =>
-        lines.filter((line) => ('alarm' in line ? importAlarm(desk, line) : importEvent(desk, line))).length,
-      context,
-    )
+  import(lines: readonly PortableRow[], context: Context): Promise<number> {
+    return this.#write((desk) => lines.filter((line) => importRow(desk, line)).length, context)
   }
 
   /** Everything as it stands at this moment, line by line, on a connection of its own. */

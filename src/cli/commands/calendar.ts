@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { WakefulError } from '../../error.ts'
+import type { CalendarView } from '../../index.ts'
+import type { CalendarGiven } from '../../time/index.ts'
+import { addCommand } from '../command.ts'
+import { badUsage, withFile } from '../failure.ts'
+import { wireText } from '../json-text.ts'
+import { count } from '../progress.ts'
+import { withSession } from '../session.ts'
+import type { Shell } from '../shell.ts'
+import { card } from '../table.ts'
+import { oneLine } from '../text-width.ts'
+
+const WEEKDAYS = ['', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+const ICS_BYTES_MAX = 4_000_000
+
+interface PutFlags {
+  readonly ics?: string
+  readonly weekend?: string[]
+  readonly label?: string
+}
+
+/** `calendar put|get|list|remove`: the days off that alarms exclude. */
+export function addCalendars(program: Command, shell: Shell): void {
+  const calendar = addCommand(program, 'calendar', 'days off, for alarms that exclude them', [
+    'calendar put company 2026-12-24 2026-12-31',
+    'calendar put us-holidays --ics us.ics',
+    "set 'every weekday at 9am except us-holidays'",
+  ])
+  addPut(calendar, shell)
+  addCommand(calendar, 'list', 'the calendars there are', ['calendar list']).action(
+    async (_flags: unknown, self: Command) => {
+      await withSession(shell, self, 'existing', async ({ alarms, out }) => {
+        const items = await alarms.calendars.list()
+        if (!out.json && items.length === 0) return out.aside('no calendars')
+        out.answer({ json: () => wireText({ items }), human: () => items.map(summary) })
+      })
+    },
+  )
+  addCommand(calendar, 'get <name>', 'a calendar with its days', ['calendar get us-holidays']).action(
+    async (name: string, _flags: unknown, self: Command) => {
+      await withSession(shell, self, 'existing', async ({ alarms, out }) => {
+        const found = await alarms.calendars.get(name)
+        if (found === null) throw noCalendar(name)
+        out.answer({ json: () => wireText(found), human: () => details(found) })
+      })
+    },
+  )
+  addCommand(calendar, 'remove <name>', 'delete a calendar that no alarm names', [
+    'calendar remove company',
+  ]).action(async (name: string, _flags: unknown, self: Command) => {
+    await withSession(shell, self, 'existing', async ({ alarms, out }) => {
+      if (!(await alarms.calendars.remove(name))) throw noCalendar(name)
+      out.answer({ json: () => wireText({ name, removed: true }), human: () => [`${name} removed`] })
+    })
+  })
+}
+
+function addPut(calendar: Command, shell: Shell): void {
+  addCommand(calendar, 'put <name> [dates...]', 'make a calendar, or replace its days', [
+    'calendar put company 2026-12-24 2026-12-31',
+    'calendar put us-holidays --ics us.ics',
+    'calendar put gulf --weekend fri,sat',
+  ])
+    .option('--ics <file>', 'the all-day events of an .ics file (- reads stdin)')
+    .option('--weekend <days>', 'weekdays that are off as well: fri,sat', list)
+    .option('--label <text>', 'what the dates are called')
+    .action(async (name: string, dates: string[], flags: PutFlags, self: Command) => {
+      const given = await readGiven(shell, dates, flags)
+      await withSession(shell, self, 'any', async ({ alarms, out }) => {
+        const put = await alarms.calendars.put(name, given)
+        out.answer({
+          json: () => wireText(put),
+          human: () => [
+            summary(put),
+            ...put.notes.map((note) => `  ${oneLine(note)}`),
+            ...(put.moved > 0 ? [`  ${count(put.moved)} pending alarms moved`] : []),
+          ],
+        })
+      })
+    })
+}
+
+async function readGiven(shell: Shell, dates: readonly string[], flags: PutFlags): Promise<CalendarGiven> {
+  const { ics: file, weekend, label } = flags
+  if (dates.length === 0 && file === undefined && weekend === undefined)
+    throw badUsage('say which days are off: dates such as 2026-12-25, --ics FILE, or --weekend sat,sun')
+  const ics = file === undefined ? undefined : await readIcs(shell, file)
+  const named = label === undefined ? dates : Object.fromEntries(dates.map((date) => [date, label]))
+  return {
+    ...(dates.length > 0 && { dates: named }),
+    ...(ics !== undefined && { ics }),
+    ...(weekend !== undefined && { weekend }),
+  }
+}
+
+async function readIcs(shell: Shell, file: string): Promise<string> {
+  if (file !== '-') return withFile(file, () => readFile(file, 'utf8'))
+  const parts: string[] = []
+  let size = 0
+  for await (const part of shell.terminal.stdin) {
+    parts.push(String(part))
+    size += parts.at(-1)!.length
+    if (size > ICS_BYTES_MAX) throw badUsage('what came on stdin is too long for a calendar')
+  }
+  return parts.join('')
+}
+
+function list(text: string): string[] {
+  return text.split(',').map((word) => word.trim())
+}
+
+function summary({ name, dates, weekend }: CalendarView): string {
+  const days = Object.keys(dates).sort()
+  const weekly = weekend.length === 0 ? [] : [`every ${weekend.map((day) => WEEKDAYS[day]).join(', ')}`]
+  const dated = days.length === 0 ? [] : [`${count(days.length)} days, ${days[0]} to ${days.at(-1)}`]
+  return `${name}: ${[...dated, ...weekly].join(', ') || 'no days off'}`
+}
+
+function details(calendar: CalendarView): string[] {
+  const days = Object.entries(calendar.dates).sort(([a], [b]) => (a < b ? -1 : 1))
+  return [summary(calendar), ...card(days.map(([date, label]) => [date, oneLine(label) || '(no name)']))]
+}
+
+function noCalendar(name: string): WakefulError {
+  return new WakefulError('not_found', `there is no calendar ${JSON.stringify(name.slice(0, 100))}`)
+}
