@@ -25,7 +25,14 @@ export { type Parsed, parse } from './parse.ts'
 export { type Preview, type PreviewedInstant, preview } from './preview.ts'
 export { isRule, type Misfire, type RecurringRule, type Rule } from './rule.ts'
 export { type Schedule, scheduleOf } from './schedule.ts'
-export { isDayOff, type Standing, standingAfter, standingFrom, standingNext } from './standing.ts'
+export {
+  firstStanding,
+  isDayOff,
+  type Standing,
+  standingAfter,
+  standingFrom,
+  standingNext,
+} from './standing.ts'
 export { assertTimezone } from './timezone.ts'
 export {
   type Moment,
