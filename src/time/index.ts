@@ -21,6 +21,7 @@ export {
 } from './holiday-calendar.ts'
 export { formatInstant, INSTANT_MAX, INSTANT_MIN, parseInstant } from './instant.ts'
 export { jitter, wakeTime } from './jitter.ts'
+export { newestStanding } from './newest-standing.ts'
 export { type Parsed, parse } from './parse.ts'
 export { type Preview, type PreviewedInstant, preview } from './preview.ts'
 export { isRule, type Misfire, type RecurringRule, type Rule } from './rule.ts'
