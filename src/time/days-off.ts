@@ -17,7 +17,15 @@ export interface NamedDays {
   readonly labels: ReadonlyMap<number, string>
 }
 
-const TEN_YEARS_DAYS = 3653
+/** More days than this make no calendar: two hundred years of a hundred holidays. */
+export const CALENDAR_DAYS_MAX = 20_000
+
+/** What a day off is called is no longer than this. */
+export const LABEL_LENGTH_MAX = 200
+
+/** So far working days are looked for. */
+export const TEN_YEARS_DAYS = 3653
+
 const NAMES = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ')
 
 /** Compiles days off: weekdays that are off every week (1 is Monday), and named days. */

@@ -56,7 +56,9 @@ export function readExclude(given: unknown): Exclusion | undefined {
   const { calendars, weekend, move, offset } = listed as Record<string, unknown>
   const days = {
     ...calendarsOf(calendars),
-    ...(weekend !== undefined && { weekend: weekend === true ? SATURDAY_AND_SUNDAY : readWeekend(weekend) }),
+    ...(weekend !== undefined && {
+      weekend: weekend === true ? SATURDAY_AND_SUNDAY : readWeekend(weekend, 'exclude'),
+    }),
   }
   return complete(days, readMove(move, offset))
 }

@@ -1,4 +1,5 @@
 import { WakefulError } from '../error.ts'
+import { CALENDAR_DAYS_MAX, LABEL_LENGTH_MAX } from './days-off.ts'
 import { readIcs } from './ics.ts'
 import { formatDay, parseDay } from './local-day.ts'
 import { WEEKDAYS } from './phrase-words.ts'
@@ -32,10 +33,6 @@ export const WEEKEND_WORDS: readonly string[] = ['weekend', 'weekends']
 export const CALENDAR_NAME =
   "lower-case letters, digits, '-' and '_', at most 63, and not 'weekend' or 'weekends'"
 
-/** More days than this make no calendar: 200 years of a hundred holidays. */
-export const CALENDAR_DAYS_MAX = 20_000
-
-const LABEL_LENGTH_MAX = 200
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
 const GIVEN = ['dates', 'ics', 'weekend']
 
@@ -63,7 +60,7 @@ export function readCalendar(
   const calendar = {
     name,
     dates: Object.fromEntries(sorted.map(([day, label]) => [formatDay(day), tidy(label)])),
-    weekend: weekend === undefined ? [] : readWeekend(weekend),
+    weekend: weekend === undefined ? [] : readWeekend(weekend, 'a calendar'),
   }
   if (sorted.length === 0 && calendar.weekend.length === 0) read.notes.push('it has no days off yet')
   return { calendar, notes: read.notes }
@@ -87,17 +84,18 @@ function addDates(days: Map<number, string>, dates: NonNullable<CalendarGiven['d
   }
 }
 
-/** Reads weekdays that are off every week, in order; all seven are refused. */
-export function readWeekend(given: unknown): number[] {
-  if (!Array.isArray(given)) throw refused("weekend is a list of weekdays such as ['sat', 'sun']")
+/** Reads weekdays that are off every week, in order; all seven are refused. `where` they stand is for messages. */
+export function readWeekend(given: unknown, where: string): number[] {
+  const wrong = (what: string) => new WakefulError('invalid_request', `${where}: ${what}`)
+  if (!Array.isArray(given)) throw wrong("weekend is a list of weekdays such as ['sat', 'sun']")
   const days = given.map((name: unknown) => {
     const day = typeof name === 'string' ? WEEKDAYS.get(name.trim().toLowerCase()) : undefined
     if (day !== undefined) return day
-    throw refused(`${quote(name)} is not a weekday: say 'fri', 'saturday', …`)
+    throw wrong(`${quote(name)} is not a weekday: say 'fri', 'saturday', …`)
   })
   const weekend = [...new Set(days)].sort((a, b) => a - b)
   if (weekend.length < 7) return weekend
-  throw refused('all seven days of the week are off: leave at least one')
+  throw wrong('all seven days of the week are off: leave at least one')
 }
 
 /** Tells whether a value read back from a database is a whole and sound calendar. */

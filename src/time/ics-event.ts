@@ -1,4 +1,5 @@
 import { WakefulError } from '../error.ts'
+import { CALENDAR_DAYS_MAX } from './days-off.ts'
 import { type IcsLine, icsError } from './ics-lines.ts'
 import { type RruleDate, readRruleDate } from './rrule-date.ts'
 import { quote } from './text.ts'
@@ -25,7 +26,6 @@ export interface IcsEvent {
 }
 
 const DAY_S = 86_400
-const SPAN_MAX = 20_000
 const ONCE = ['UID', 'DTSTART', 'DTEND', 'DURATION', 'SUMMARY', 'STATUS', 'RECURRENCE-ID']
 const DURATION = /^\+?P(?:(\d{1,5})W|(\d{1,5})D)(?:T[\dHMS]*)?$/i
 
@@ -122,7 +122,8 @@ function spanOf(day: number, end: IcsLine | undefined, duration: IcsLine | undef
 }
 
 function bounded(span: number, { number }: IcsLine): number {
-  if (span > SPAN_MAX) throw icsError(number, `the event lasts ${span} days: at most ${SPAN_MAX} are taken`)
+  if (span > CALENDAR_DAYS_MAX)
+    throw icsError(number, `the event lasts ${span} days: at most ${CALENDAR_DAYS_MAX} are taken`)
   // Some programs write the day itself as its end.
   return Math.max(1, span)
 }

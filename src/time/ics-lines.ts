@@ -11,7 +11,7 @@ export interface IcsLine {
 }
 
 /** The longest .ics text that is read. */
-export const ICS_LENGTH_MAX = 2 * 1024 * 1024
+const ICS_LENGTH_MAX = 2 * 1024 * 1024
 
 const NAME = /^[A-Za-z0-9-]+$/
 

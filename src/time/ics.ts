@@ -1,4 +1,5 @@
 import { WakefulError } from '../error.ts'
+import { CALENDAR_DAYS_MAX, LABEL_LENGTH_MAX } from './days-off.ts'
 import { type IcsEvent, located, readIcsEvents } from './ics-event.ts'
 import { icsError, readIcsLines } from './ics-lines.ts'
 import { formatDay } from './local-day.ts'
@@ -14,11 +15,9 @@ export interface IcsDays {
 
 const DAY_MS = 86_400_000
 const YEARS_EXPANDED = 100
-const DAYS_MAX = 20_000
 /** Days looked at in all, those that fall together counted each: bounds the work whatever the file says. */
 const WRITES_MAX = 200_000
 const RULES_MAX = 1000
-const LABEL_LENGTH_MAX = 200
 
 /** Reads the days off of an .ics file: its all-day events. What recurs is written out for a hundred years. */
 export function readIcs(text: string, now: number): IcsDays {
@@ -87,7 +86,7 @@ function write(
   left: { writes: number; past: number },
 ): void {
   spend(event, left)
-  if (days.size > DAYS_MAX) throw tooMany(event)
+  if (days.size > CALENDAR_DAYS_MAX) throw tooMany(event)
   if (day < 0) left.past++
   else days.set(day, joined(days.get(day), event.label.trim()))
 }
@@ -98,7 +97,7 @@ function spend(event: IcsEvent, left: { writes: number }): void {
 }
 
 function tooMany({ number }: IcsEvent): WakefulError {
-  return icsError(number, `with this event there are more than ${DAYS_MAX} days off`)
+  return icsError(number, `with this event there are more than ${CALENDAR_DAYS_MAX} days off`)
 }
 
 /** Two names of one day stand side by side. */

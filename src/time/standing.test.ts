@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type CalendarLookup, daysOffOf } from './exclusion.ts'
 import type { HolidayCalendar } from './holiday-calendar.ts'
 import type { RecurringRule } from './rule.ts'
-import { isDayOff, type Standing, standingAfter, standingFrom, standingNext } from './standing.ts'
+import { isDayOff, lastOpen, type Standing, standingAfter, standingFrom, standingNext } from './standing.ts'
 import { resolveWhen, type WhenObject } from './when.ts'
 
 const now = Date.parse('2026-12-22T09:30:00Z')
@@ -175,5 +175,20 @@ describe('a rule with days off is refused', () => {
   ])('%j', (when, message) => {
     expect(() => set(when)).toThrow(message)
     expect(() => set(when)).toThrow(expect.objectContaining({ code: 'invalid_rule' }))
+  })
+})
+
+describe('the newest instant on a working day', () => {
+  const last = (when: WhenObject, after: string, until: string) => {
+    const { rule, off } = set(when)
+    const at = lastOpen(rule, off!, Date.parse(after), Date.parse(until))
+    return at === null ? null : new Date(at).toISOString()
+  }
+
+  it('is found behind a run of days off, however often the rule fires', () => {
+    const when = { cron: '* * * * * *', exclude: ['us', 'weekends'] }
+    expect(last(when, '2026-12-22T10:00Z', '2026-12-27T18:00Z')).toBe('2026-12-24T23:59:59.000Z')
+    expect(last(when, '2026-12-22T10:00Z', '2026-12-28T18:00Z')).toBe('2026-12-28T18:00:00.000Z')
+    expect(last(when, '2026-12-24T23:59:59Z', '2026-12-27T18:00Z')).toBeNull()
   })
 })

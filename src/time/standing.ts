@@ -1,5 +1,5 @@
 import { newest } from './count-between.ts'
-import type { DaysOff } from './days-off.ts'
+import { type DaysOff, TEN_YEARS_DAYS } from './days-off.ts'
 import { landingOf } from './landing.ts'
 import { instantOfWall, localDay, whenDayComes } from './local-day.ts'
 import type { RecurringRule } from './rule.ts'
@@ -13,8 +13,6 @@ export interface Standing {
 }
 
 const DAY_MS = 86_400_000
-/** Where no working day comes for so long, the search goes on from there. */
-const TEN_YEARS_DAYS = 3653
 /** Runs of days off gone over before a search is given up: of weekends, forty years. */
 const RUNS_MAX = 2000
 /** Ticks looked at for one that lands, or lands on another day, before a search is given up. */
@@ -33,7 +31,10 @@ export function standingAfter(rule: RecurringRule, off: DaysOff | null, nominal:
   return moving(rule, schedule, off, next, landed ?? Number.NEGATIVE_INFINITY)
 }
 
-/** The standing of the first of the rule's own instants at or after `nominal`: asked when a calendar was edited. */
+/**
+ * The standing of the first of the rule's own instants at or after `nominal`: asked again when a calendar was edited.
+ * Where it moves back, `at` may then be past, or on the day of what has fired last.
+ */
 export function standingFrom(rule: RecurringRule, off: DaysOff | null, nominal: number): Standing | null {
   const schedule = scheduleOf(rule)
   const next = schedule.next(nominal - 1)

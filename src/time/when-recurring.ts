@@ -16,8 +16,9 @@ import type { Resolved, WhenContext, WhenObject } from './when.ts'
 import { readDst, readJitter, readMisfire } from './when-options.ts'
 
 const DAY_MS = 86_400_000
-/** So many instants tell whether a rule fires more than once a day. */
+/** So many instants, or years, tell whether a rule fires more than once a day. */
 const TICKS_LOOKED_AT = 400
+const MS_LOOKED_AT = 4 * 366 * DAY_MS
 
 /** Understands a cron, an every or an rrule, and finds its first instant. */
 export function resolveRecurring(
@@ -72,7 +73,8 @@ function assertOnceADay(rule: RecurringRule, now: number): void {
 function sharesADay(rule: RecurringRule, now: number): boolean {
   const schedule = scheduleOf(rule)
   let at = schedule.next(now)
-  for (let ticks = 0; at !== null && ticks < TICKS_LOOKED_AT; ticks++) {
+  const until = (at ?? now) + MS_LOOKED_AT
+  for (let ticks = 0; at !== null && at <= until && ticks < TICKS_LOOKED_AT; ticks++) {
     const next = schedule.next(at)
     if (next !== null && localDay(rule.timezone, next) === localDay(rule.timezone, at)) return true
     at = next

@@ -4,7 +4,7 @@ import { type CalendarLookup, daysOffOf, type Exclusion } from './exclusion.ts'
 import { quote } from './text.ts'
 
 /** The weekend where nobody says another. */
-export const USUAL_WEEKEND: readonly number[] = [6, 7]
+const USUAL_WEEKEND: readonly number[] = [6, 7]
 
 const SHORT = 'mon tue wed thu fri sat sun'.split(' ')
 

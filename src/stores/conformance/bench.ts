@@ -102,12 +102,14 @@ export class Bench {
 
   /** What the library hands to the store for a set. */
   request(when: When, options: SetOptions = {}, scope: Scope = ANN): SetRequest {
-    const resolved = resolveWhen(when, { now: this.now, timezone: 'UTC' })
+    const calendars = (name: string) => this.store.calendars(scope.tenant).find((each) => each.name === name)
+    const resolved = resolveWhen(when, { now: this.now, timezone: 'UTC', calendars })
     const alarm = buildAlarm(scope, resolved, { target: 'remind', ...options }, this.now, {
       limits: DEFAULT_LIMITS,
       defaults: DEFAULTS,
       target: targetOf,
       newId: () => this.#makeId(this.now),
+      calendars,
     })
     return { alarm, timer: firstTimer(alarm, resolved) }
   }

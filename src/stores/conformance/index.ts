@@ -1,5 +1,6 @@
 import { cancelCases } from './cancel-wins.ts'
 import type { ConformanceCase } from './conformance-case.ts'
+import { daysOffCases } from './days-off.ts'
 import { deliveryCases } from './delivery.ts'
 import { editCases } from './edits.ts'
 import { lifecycleCases } from './lifecycle.ts'
@@ -20,6 +21,7 @@ export const conformance: readonly ConformanceCase[] = [
   ...deliveryCases,
   ...cancelCases,
   ...ownershipCases,
+  ...daysOffCases,
   ...transactionCases,
   ...logCases,
   ...listCases,
