@@ -31,15 +31,25 @@ export function cliDoc(): string {
   }
   const commands = program.commands.filter((command) => command.name() !== 'help')
   const groups = Map.groupBy(commands, (command) => command.helpGroup().replace(/:$/, ''))
-  const sections = [...groups].map(
-    ([title, members]) =>
-      `## ${title}\n\n${members.map((command) => section(command, helpOf(command))).join('\n')}`,
-  )
+  const sections = [...groups].map(([title, members]) => {
+    const all = members.flatMap((command) => [command, ...within(command)])
+    return `## ${title}\n\n${all.map((command) => section(command, helpOf(command))).join('\n')}`
+  })
   return `${HEAD}
 ## Options of every command
 
 ${optionTable(program.options)}
 ${sections.join('\n')}`
+}
+
+/** The commands of a command: `calendar put`. */
+function within(command: Command): Command[] {
+  return command.commands.filter((inner) => inner.name() !== 'help')
+}
+
+function nameOf(command: Command): string {
+  const { parent } = command
+  return parent === null || parent.parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`
 }
 
 function section(command: Command, help: string): string {
@@ -49,7 +59,7 @@ function section(command: Command, help: string): string {
   const shown = lines.length === 0 ? '' : `\n\`\`\`sh\n${lines.join('\n')}\n\`\`\`\n`
   const options = command.options.filter((option) => !option.hidden)
   const table = options.length === 0 ? '' : `\n${optionTable(options)}`
-  return `### \`${command.name()} ${argumentsOf(command)}\`\n\n${sentence(summary)}\n${table}${shown}`.replace(
+  return `### \`${nameOf(command)} ${argumentsOf(command)}\`\n\n${sentence(summary)}\n${table}${shown}`.replace(
     ' `\n',
     '`\n',
   )
