@@ -43,7 +43,7 @@ export function parsePhrase(text: string, context: { now: number; timezone: stri
   const said = readWords(words, here.toPlainDate(), text)
   const { wall, notes, at } = resolve(said, here, text)
   if (at !== undefined) return { at: assertInstant(at, text), notes }
-  const placed = place(wall!, context.timezone, text)
+  const placed = place(wall!, context.timezone, text, context.now)
   if (placed.note !== undefined) notes.push(placed.note)
   return { at: placed.at, notes }
 }

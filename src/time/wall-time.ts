@@ -50,12 +50,23 @@ export interface Placed {
   note?: string
 }
 
-/** Resolves a wall time: one inside a gap moves forward by the gap's length, of one that occurs twice the first counts. */
-export function place(wall: Temporal.PlainDateTime, zone: string, given: unknown): Placed {
+/**
+ * Resolves a wall time: one inside a gap moves forward by the gap's length, of one that occurs twice the first counts.
+ * Where that one has passed by `now`, and the second has not, the second does: it is the one still to come.
+ */
+export function place(wall: Temporal.PlainDateTime, zone: string, given: unknown, now?: number): Placed {
   const at = assertInstant(
     wall.toZonedDateTime(zone, { disambiguation: 'compatible' }).epochMilliseconds,
     given,
   )
+  if (now !== undefined && at < now) {
+    const second = wall.toZonedDateTime(zone, { disambiguation: 'later' }).epochMilliseconds
+    if (second >= now)
+      return {
+        at: second,
+        note: twiceNote(wall, zone, second - at, 'this is the second, the first has passed'),
+      }
+  }
   const note = placedNote(at, zone, wall)
   return note === undefined ? { at } : { at, note }
 }
