@@ -52,3 +52,12 @@ it.each([
   const day = (text: string) => Date.parse(text) / DAY_MS
   expect(readFields(fields).nextDay(day(after))).toBe(next === null ? null : day(next))
 })
+
+it.each(['* * * -* *', `* * * * ${'9'.repeat(900)}`, `* * * * 5${'m'.repeat(900)}`, '* * * * */x'])(
+  'refuses %s in few words, and shows no NaN',
+  (fields) => {
+    expect(() => readFields(fields)).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(/^(?!.*(?:NaN|Infinity)).{1,400}$/) }),
+    )
+  },
+)

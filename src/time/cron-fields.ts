@@ -16,6 +16,7 @@ export interface CronFields {
 }
 
 const OPTIONS = { mode: '5-or-6-parts' } as const
+const REASON_LENGTH_MAX = 200
 
 /** Reads 5 or 6 fields or a nickname. croner takes the text apart; it is never asked about days and clocks. */
 export function readFields(fields: string): CronFields {
@@ -31,9 +32,17 @@ export function readFields(fields: string): CronFields {
       intervalTimes: every === null ? null : dayTimes(every, pattern.minute, pattern.second),
     }
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message.replace(/^CronPattern: /, '') : String(cause)
-    throw new WakefulError('invalid_rule', `${quote(fields)} is not a cron expression: ${why}`, { cause })
+    throw new WakefulError('invalid_rule', `${quote(fields)} is not a cron expression: ${reason(cause)}`, {
+      cause,
+    })
   }
+}
+
+/** What croner says, bounded, without its name and the NaN or Infinity it shows for what it cannot count with. */
+function reason(cause: unknown): string {
+  const said = cause instanceof Error ? cause.message : String(cause)
+  const why = said.replace(/^CronPattern: /, '').replace(/:? \(?(?:NaN|Infinity)\)?$/, '')
+  return why.length > REASON_LENGTH_MAX ? `${why.slice(0, REASON_LENGTH_MAX - 1)}…` : why
 }
 
 /** The step of an hour field that is an interval. A step of 24 names one hour, midnight, and is none. */

@@ -17,6 +17,9 @@ describe('parseDuration', () => {
     ['0s', 0],
     ['0.057s', 57],
     ['0.0001s', 1],
+    ['0.3007 days', 25_980_480],
+    ['1.1h 0.1m 0.3s 0.7ms', 3_966_301],
+    ['1000000000000.000000001ms', 1_000_000_000_001],
     ['30 minutes', 1_800_000],
     ['1 hour, 5 min', 3_900_000],
     ['PT10M', 600_000],
@@ -27,6 +30,10 @@ describe('parseDuration', () => {
     ['P1D', 86_400_000],
   ])('reads %s', (text, ms) => {
     expect(parseDuration(text)).toBe(ms)
+  })
+
+  it('refuses what only looks like a Date, and does not ask it', () => {
+    expect(() => parseDuration(Object.create(Date.prototype) as never)).toThrow(/an object is not a duration/)
   })
 
   it.each([

@@ -30,9 +30,8 @@ export function parseDuration(text: string): number {
   if (text.length > TEXT_LENGTH_MAX)
     throw new WakefulError('invalid_time', 'this text is too long for a duration')
   const trimmed = text.trim()
-  const micros = /^p/i.test(trimmed) ? readIso(trimmed.toUpperCase()) : readParts(trimmed)
-  if (micros === null) throw refusal(text, trimmed)
-  const ms = Math.ceil(micros)
+  const ms = /^p/i.test(trimmed) ? readIso(trimmed.toUpperCase()) : readParts(trimmed)
+  if (ms === null) throw refusal(text, trimmed)
   if (ms <= DURATION_MAX_MS) return ms
   throw new WakefulError('invalid_time', `${quote(text)} is longer than 10,000 years`)
 }
@@ -61,19 +60,25 @@ export function formatDuration(ms: number): string {
   return text
 }
 
+/** A length being added up: whole milliseconds, and billionths of one beside them. */
+interface Sum {
+  ms: number
+  rest: number
+}
+
 function readParts(text: string): number | null {
   let rest = text
-  let total = 0
+  const sum: Sum = { ms: 0, rest: 0 }
   let rankBefore = -1
   while (rest !== '') {
     const match = PART.exec(rest)
     const rank = RANK.get(match?.[3] ?? '')
     if (match === null || rank === undefined || rank <= rankBefore) return null
-    total += scaled(match[1]!, match[2] ?? '', UNITS[rank]!.ms)
+    add(sum, match[1]!, match[2] ?? '', UNITS[rank]!.ms)
     rankBefore = rank
     rest = rest.slice(match[0].length)
   }
-  return rankBefore === -1 ? null : total
+  return rankBefore === -1 ? null : roundedUp(sum)
 }
 
 function readIso(text: string): number | null {
@@ -82,17 +87,27 @@ function readIso(text: string): number | null {
   const parts = match.slice(1)
   // 'P' and 'P1DT' announce what does not follow.
   if (parts.every((part) => part === undefined) || text.endsWith('T')) return null
-  return parts.reduce((total, part, rank) => {
+  const sum: Sum = { ms: 0, rest: 0 }
+  for (const [rank, part] of parts.entries()) {
     const [whole, fraction] = (part ?? '0').split(/[.,]/) as [string, string?]
-    return total + scaled(whole, fraction ?? '', UNITS[rank]!.ms)
-  }, 0)
+    add(sum, whole, fraction ?? '', UNITS[rank]!.ms)
+  }
+  return roundedUp(sum)
 }
 
-/** Decimal digits times a unit, in integers: 0.057 s must not become 58 ms by a float's error. */
-function scaled(whole: string, fraction: string, unitMs: number): number {
-  const numerator = Number(fraction.padEnd(9, '0') || '0') * unitMs
-  const part = numerator <= Number.MAX_SAFE_INTEGER ? numerator / 1e9 : Number(`0.${fraction}`) * unitMs
-  return Number(whole) * unitMs + part
+/** Adds decimal digits times a unit, in integers: 0.3007 days must not become a millisecond more by a float's error. */
+function add(sum: Sum, whole: string, fraction: string, unitMs: number): void {
+  sum.ms += Number(whole) * unitMs
+  if (fraction === '') return
+  const billionths = Number(fraction.padEnd(9, '0'))
+  // Every unit is a millisecond or whole seconds: in thousandths of it, the product stays a safe integer.
+  const millionths = unitMs === 1 ? 0 : billionths * (unitMs / 1000)
+  sum.ms += Math.floor(millionths / 1e6)
+  sum.rest += unitMs === 1 ? billionths : (millionths % 1e6) * 1000
+}
+
+function roundedUp({ ms, rest }: Sum): number {
+  return ms + Math.ceil(rest / 1e9)
 }
 
 function refusal(text: string, trimmed: string): WakefulError {

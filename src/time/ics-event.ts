@@ -46,14 +46,15 @@ export function readIcsEvents(lines: readonly IcsLine[]): IcsEvent[] {
     } else if (line.name === 'END') {
       const begun = open.pop()
       if (begun?.name !== part) {
-        throw icsError(line.number, `END:${part} has no BEGIN, or another part is still open`)
+        throw icsError(line.number, `END of ${quote(part)} has no BEGIN, or another part is still open`)
       }
       if (part === 'VEVENT') events.push(readEvent(inEvent, begun.number))
-    } else if (open.length === 0) throw icsError(line.number, `${line.name} stands outside of the calendar`)
+    } else if (open.length === 0)
+      throw icsError(line.number, `${quote(line.name)} stands outside of the calendar`)
     else if (open.at(-1)!.name === 'VEVENT') inEvent.push(line)
   }
   const unclosed = open.at(-1)
-  if (unclosed !== undefined) throw icsError(unclosed.number, `BEGIN:${unclosed.name} has no END`)
+  if (unclosed !== undefined) throw icsError(unclosed.number, `BEGIN of ${quote(unclosed.name)} has no END`)
   return events
 }
 

@@ -98,8 +98,8 @@ describe('an .ics file', () => {
   it.each<[string, RegExp]>([
     ['', /line 1 .*BEGIN:VCALENDAR/],
     ['hello', /line 1 .*'hello' is not NAME:value/],
-    ['BEGIN:VCALENDAR', /line 1 .*BEGIN:VCALENDAR has no END/],
-    ['BEGIN:VCALENDAR\n\nBEGIN:VEVENT\nEND:VCALENDAR', /line 4 .*END:VCALENDAR has no BEGIN/],
+    ['BEGIN:VCALENDAR', /line 1 .*BEGIN of 'VCALENDAR' has no END/],
+    ['BEGIN:VCALENDAR\n\nBEGIN:VEVENT\nEND:VCALENDAR', /line 4 .*END of 'VCALENDAR' has no BEGIN/],
     ['BEGIN:VCALENDAR\nEND:VCALENDAR\nX:1', /line 3 .*outside/],
     [file('SUMMARY:x'), /line 3 .*no DTSTART/],
     [file('DTSTART:20260230'), /line 4 .*does not exist/],

@@ -60,6 +60,8 @@ describe('parseInstant', () => {
       [],
       true,
       Object.create(null),
+      Object.create(Date.prototype),
+      { [Symbol.toStringTag]: 'Date' },
     ]) {
       expect(() => parseInstant(value as never)).toThrow(expect.objectContaining({ code: 'invalid_time' }))
     }

@@ -48,9 +48,18 @@ export function parseInstant(value: Date | Temporal.Instant | string): number {
 }
 
 function fromDate(date: Date): number {
-  const ms = Date.prototype.getTime.call(date)
+  const ms = timeOf(date)
   if (Number.isNaN(ms)) throw new WakefulError('invalid_time', 'an invalid Date names no instant')
-  return assertInstant(ms, date.toISOString())
+  return assertInstant(ms, new Date(ms).toISOString())
+}
+
+/** Any object may call itself a Date by its tag. */
+function timeOf(date: Date): number {
+  try {
+    return Date.prototype.getTime.call(date)
+  } catch (cause) {
+    throw new WakefulError('invalid_time', 'this is no Date', { cause })
+  }
 }
 
 function fromNanoseconds(instant: Temporal.Instant): number {

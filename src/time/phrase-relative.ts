@@ -10,7 +10,7 @@ export interface SaidAmount {
 }
 
 const CALENDAR = new Set<Unit>(['days', 'weeks', 'months', 'years'])
-const COMPACT = /^(\d{1,9}(?:\.\d{1,3})?)([a-z]+)/
+const COMPACT = /^(\d{1,15}(?:\.\d{1,3})?)([a-z]+)/
 
 /** Reads '30 minutes', 'an hour', 'half an hour', '1h30m', '2 days and 3 hours' at the head of these words. */
 export function readAmount(words: string[]): SaidAmount | null {
@@ -36,7 +36,7 @@ interface Taken {
 function readPair([number, unit]: string[]): Taken | null {
   const name = UNITS.get(unit ?? '')
   const count =
-    NUMBERS.get(number ?? '') ?? (/^\d{1,9}(?:\.\d{1,3})?$/.test(number ?? '') ? Number(number) : undefined)
+    NUMBERS.get(number ?? '') ?? (/^\d{1,15}(?:\.\d{1,3})?$/.test(number ?? '') ? Number(number) : undefined)
   return name === undefined || count === undefined ? null : { parts: [[count, name]], words: 2 }
 }
 

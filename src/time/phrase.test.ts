@@ -23,6 +23,7 @@ describe('plain language', () => {
     ['tomorrow at 5 p.m.', '2026-03-05T17:00'],
     ['3pm tomorrow', '2026-03-05T15:00'],
     ['in 30 minutes', '2026-03-04T11:00'],
+    ['in 1000005399 seconds', '2057-11-10T13:46'],
     ['in 2 hours', '2026-03-04T12:30'],
     ['in 1h30m', '2026-03-04T12:00'],
     ['in 1 hour and 30 minutes', '2026-03-04T12:00'],
@@ -98,6 +99,15 @@ describe('what a phrase leaves open', () => {
     ['2020-01-01T00:00Z', /in the past/],
   ])('is said in the notes of %s', (text, note) => {
     expect(notes(text)).toMatch(note)
+  })
+
+  it('takes the second of two equal wall times where the first has passed', () => {
+    const between = { now: Date.parse('2026-10-25T01:20Z'), timezone: 'Europe/Rome' }
+    for (const text of ['at 02:40', 'sunday at 2:40am', 'october 25 at 02:40']) {
+      const { at, notes: said } = readText(text, between)
+      expect(at).toBe(Date.parse('2026-10-25T01:40Z'))
+      expect(said.join()).toMatch(/occurs twice.*this is the second/)
+    }
   })
 
   it('says when a month is too short', () => {

@@ -60,7 +60,7 @@ export function parsePhrase(text: string, context: PhraseContext): PlacedPhrase 
       ? resolve(said, here, text)
       : onWorkingDay(said, said.working, here, text, context)
   if (at !== undefined) return { at: assertInstant(at, text), notes }
-  const placed = place(wall!, context.timezone, text)
+  const placed = place(wall!, context.timezone, text, context.now)
   if (placed.note !== undefined) notes.push(placed.note)
   return { at: placed.at, wall: placed.wall, notes }
 }

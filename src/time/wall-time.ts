@@ -52,14 +52,27 @@ export interface Placed {
   note?: string
 }
 
-/** Resolves a wall time: one inside a gap moves forward by the gap's length, of one that occurs twice the first counts. */
-export function place(wall: Temporal.PlainDateTime, zone: string, given: unknown): Placed {
+/**
+ * Resolves a wall time: one inside a gap moves forward by the gap's length, of one that occurs twice the first counts.
+ * Where that one has passed by `now`, and the second has not, the second does: it is the one still to come.
+ */
+export function place(wall: Temporal.PlainDateTime, zone: string, given: unknown, now?: number): Placed {
   const at = assertInstant(
     wall.toZonedDateTime(zone, { disambiguation: 'compatible' }).epochMilliseconds,
     given,
   )
+  const wallMs = wall.toZonedDateTime('UTC').epochMilliseconds
+  if (now !== undefined && at < now) {
+    const second = wall.toZonedDateTime(zone, { disambiguation: 'later' }).epochMilliseconds
+    if (second >= now)
+      return {
+        at: second,
+        wall: wallMs,
+        note: twiceNote(wall, zone, second - at, 'this is the second, the first has passed'),
+      }
+  }
   const note = placedNote(at, zone, wall)
-  const placed = { at, wall: wall.toZonedDateTime('UTC').epochMilliseconds }
+  const placed = { at, wall: wallMs }
   return note === undefined ? placed : { ...placed, note }
 }
 

@@ -1,0 +1,58 @@
+import { WakefulError } from '../../../src/error.ts'
+import { INSTANT_MAX, INSTANT_MIN } from '../../../src/time/index.ts'
+import { TrapError } from './junk.ts'
+
+/** An answer that cannot be right. */
+export class Bogus extends Error {
+  override readonly name = 'Bogus'
+}
+
+const MESSAGE_LENGTH_MAX = 700
+/** Words that a careless message shows in place of a value. */
+const CARELESS = ['undefined', 'NaN', '[object', 'Infinity']
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** Whether the calendar has this day, counted by hand. */
+export function isDate(year: number, month: number, day: number): boolean {
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+  const days = month === 2 && leap ? 29 : (DAYS[month - 1] ?? 0)
+  return day >= 1 && day <= days
+}
+
+/** One instant that Wakeful takes. */
+export function assertInstant(at: unknown): asserts at is number {
+  if (Number.isInteger(at) && (at as number) >= INSTANT_MIN && (at as number) <= INSTANT_MAX) return
+  throw new Bogus(`${String(at)} is no instant`)
+}
+
+/** Instants in order, all of them after this one. */
+export function assertInstants(instants: readonly number[], after: number): void {
+  let before = after
+  for (const at of instants) {
+    assertInstant(at)
+    if (at <= before) throw new Bogus(`${at} comes after ${before}`)
+    before = at
+  }
+}
+
+/** What is refused is refused by a WakefulError whose message can be shown. */
+export function assertRefusal(thrown: unknown, input: unknown): void {
+  if (thrown instanceof TrapError) return
+  if (!(thrown instanceof WakefulError)) throw new Bogus(`crashed: ${String(thrown)}`, { cause: thrown })
+  const { code, message } = thrown
+  if (!/^[a-z_]+$/.test(code)) throw new Bogus(`the refusal has the code '${code}'`)
+  if (message === '' || message.length > MESSAGE_LENGTH_MAX)
+    throw new Bogus(`the refusal has ${message.length} characters`)
+  for (const word of CARELESS) {
+    if (message.includes(word) && !holds(input, word)) throw new Bogus(`the refusal says ${word}: ${message}`)
+  }
+}
+
+/** Whether a given value itself shows this word, so that a message may. */
+function holds(value: unknown, word: string, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return String(value).includes(word)
+  if (value instanceof Date || depth > 3) return false
+  return Object.entries(Object.getOwnPropertyDescriptors(value)).some(
+    ([name, field]) => name.includes(word) || 'get' in field || holds(field.value, word, depth + 1),
+  )
+}
