@@ -42,13 +42,13 @@ export function reviewed(alarm: Alarm, timer: Timer, context: Context): Change |
   return { ...change, alarm: { ...alarm, rule, updatedAt: Math.max(context.now, alarm.updatedAt + 1) } }
 }
 
-/** Where the timer's own instant of the rule leads today; null where the rule has nothing from there on. */
+/** Where the timer's own instant of the rule leads today; null where it leads nowhere else. */
 function placeToday(alarm: Alarm, timer: Timer): NewTimer | null {
   const { rule } = alarm
   const own = timer.nominal ?? timer.scheduledFor
   const nominal = timer.zoneOffset === null ? own : rezone(rule, own, timer.zoneOffset)
+  if (nominal === own && (rule.kind === 'once' || rule.exclude === undefined)) return null
   if (rule.kind === 'once') return occurrenceAt(alarm, { at: nominal, nominal }, timer.tick)
-  if (rule.exclude === undefined && nominal === own) return null
   const standing = standingFrom(rule, daysOff(alarm), nominal)
   return standing === null ? null : occurrenceAt(alarm, standing, timer.tick)
 }
