@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Context, idMaker } from '../../alarm/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
 import {
+  type Migrated,
   type PortableAlarm,
   type PortableEvent,
   type PortableLine,
@@ -13,7 +14,6 @@ import {
   type Check,
   connect,
   examine,
-  type Migrated,
   migrate,
   migrationSql,
   openSqlite,

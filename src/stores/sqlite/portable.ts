@@ -1,7 +1,10 @@
 import type { Alarm, Outcome, Timer } from '../../alarm/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
 import { formatInstant } from '../../time/index.ts'
+import type { StoredAlarm } from '../index.ts'
 import {
+  type EventRow,
+  eventOf,
   PORTABLE_VERSION,
   type PortableAlarm,
   type PortableEvent,
@@ -9,10 +12,8 @@ import {
   portableTally,
 } from '../index.ts'
 import { type Desk, insertAlarm, insertTimer, putOutcome } from './apply.ts'
-import { type EventRow, eventOf } from './events.ts'
 import { isStoreTrouble } from './failure.ts'
 import * as sql from './queries.ts'
-import type { StoredAlarm } from './rows.ts'
 import type { Session } from './session.ts'
 import { alarmAt, alarmNamed, snapshotOf } from './snapshots.ts'
 

@@ -25,6 +25,7 @@ import type {
   Taken,
   TakeRequest,
 } from '../index.ts'
+import { Tallies } from '../index.ts'
 import type { Desk } from './apply.ts'
 import { connect } from './connection.ts'
 import { isOwn, nextWakeAt, settleAll, take } from './delivery.ts'
@@ -42,8 +43,7 @@ import { Session } from './session.ts'
 import { setAll } from './sets.ts'
 import { readShards } from './shards.ts'
 import { alarmNamed, readFlights, snapshotOf } from './snapshots.ts'
-import { readStats } from './stats.ts'
-import { Tallies } from './tallies.ts'
+import { readStats, writeTallies } from './stats.ts'
 import { WriteQueue } from './write-queue.ts'
 
 /** How a SQLite store is opened. */
@@ -161,7 +161,7 @@ export class SqliteStore implements Store {
         const desk = { session, tallies, context: context(), shardOf: this.#shardOf }
         const settled = settleAll(desk, [settlement], [])
         if (settled.lost.length > 0 || settled.stale > 0) return settled
-        tallies.write(session)
+        writeTallies(session, tallies)
         session.db.exec('COMMIT')
         return settled
       } catch (thrown) {
@@ -286,7 +286,7 @@ export class SqliteStore implements Store {
     const job = (session: Session) => {
       const tallies = new Tallies()
       const answer = work({ session, tallies, context, shardOf: this.#shardOf })
-      tallies.write(session)
+      writeTallies(session, tallies)
       return answer
     }
     return tx === undefined
