@@ -9,6 +9,7 @@ import type {
   Lease,
   ListQuery,
   LogEvent,
+  News,
   OwnEvent,
   Page,
   PortableAlarm,
@@ -222,9 +223,9 @@ export class SqliteStore implements Store {
     }
   }
 
-  watch(listener: () => void): () => void {
+  watch(listener: (news: News) => void): () => void {
     if (this.#closed) throw new WakefulError('store_unavailable', `${this.#path} is closed`)
-    return this.#path === ':memory:' ? () => {} : this.#watch.add(listener)
+    return this.#path === ':memory:' ? () => {} : this.#watch.add(() => listener('timers'))
   }
 
   async get(
