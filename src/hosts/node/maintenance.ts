@@ -19,7 +19,8 @@ import {
   openSqlite,
   schemaVersion,
 } from '../../stores/sqlite/index.ts'
-import { storePath } from './store-url.ts'
+import { loadPostgres } from './load-postgres.ts'
+import { isPostgres, storePath } from './store-url.ts'
 import { systemClock } from './system-clock.ts'
 
 /** How far a long piece of work has come. */
@@ -118,6 +119,7 @@ export async function backup(
 
 /** Brings a store's schema up to date. */
 export async function migrateStore(url: string): Promise<Migrated> {
+  if (isPostgres(url)) return (await loadPostgres()).migratePostgres(url, systemClock.now())
   const path = storePath(url)
   const db = connect(path)
   try {
@@ -128,7 +130,8 @@ export async function migrateStore(url: string): Promise<Migrated> {
 }
 
 /** The SQL that `migrateStore` would run; the whole schema for a store that is not there yet. */
-export function migrationText(url: string): string {
+export async function migrationText(url: string): Promise<string> {
+  if (isPostgres(url)) return (await loadPostgres()).missingSql(url)
   const path = storePath(url)
   if (path === ':memory:' || !existsSync(path)) return migrationSql(0)
   const db = connect(path, { readOnly: true })

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { WakefulError } from '../../error.ts'
 import type { Migrated, Migration } from '../index.ts'
-import type { Database } from './database.ts'
+import { Database } from './database.ts'
 import { MIGRATIONS } from './migrations/index.ts'
-import type { Session } from './session.ts'
+import type { Dialect, Session } from './session.ts'
 
 const LEDGER = `CREATE TABLE IF NOT EXISTS wakeful.migrations (
   number bigint PRIMARY KEY,
@@ -14,6 +14,8 @@ const LEDGER = `CREATE TABLE IF NOT EXISTS wakeful.migrations (
 /** Any number, the same in every process: who holds it migrates. */
 const LOCK = 7_420_001
 const VERSION_MIN = 140_000
+/** Shards per pool where nothing else is said. */
+export const SHARDS = 64
 
 /** What is fixed when the tables are made. */
 export interface Fixed {
@@ -86,13 +88,44 @@ export async function schemaVersion(session: Session): Promise<number> {
 
 /** The SQL that would be run, for those who migrate by hand. */
 export function migrationSql(
-  schema: string,
+  dialect: Dialect,
   from: number,
   migrations: readonly Migration[] = MIGRATIONS,
 ): string {
   const missing = migrations.filter((each) => each.number > from)
-  const text = missing.map((each) => `-- ${each.number} ${each.name}\n${each.sql.trim()}\n`).join('\n')
-  return text.replace(/\bwakeful\./g, `"${schema}".`)
+  const head = from === 0 ? [`CREATE SCHEMA ${dialect.schema};\n${LEDGER};\n`] : []
+  const texts = missing.map(
+    ({ number, name, sql, breaking }) =>
+      `-- ${number} ${name}\n${sql.trim()}\n\nINSERT INTO wakeful.migrations VALUES (${number}, '${name}', ${breaking}, 0);\n`,
+  )
+  const fixed = [
+    `INSERT INTO wakeful.meta VALUES ('shards', '${SHARDS}'), ('store', gen_random_uuid()::text);\n`,
+  ]
+  const parts = [...head, ...texts, ...(from === 0 ? fixed : [])]
+  return missing.length === 0 ? '' : dialect.text(parts.join('\n'))
+}
+
+/** Brings the schema of a database up to date. */
+export function migratePostgres(url: string, now: number): Promise<Migrated> {
+  return withDatabase(url, (database) => migrate(database, now, { shards: SHARDS }))
+}
+
+/** The SQL that `migratePostgres` would run. */
+export function missingSql(url: string): Promise<string> {
+  return withDatabase(url, async ({ dialect, session }) =>
+    migrationSql(dialect, await schemaVersion(session)),
+  )
+}
+
+async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = new Database({ url })
+  try {
+    return await work(database)
+  } catch (thrown) {
+    throw database.failure(thrown)
+  } finally {
+    await database.close()
+  }
 }
 
 async function refuseNewer(database: Database, migrations: readonly Migration[]): Promise<void> {

@@ -240,18 +240,18 @@ export class Ownership {
 
   async #disown(leases: readonly Lease[]): Promise<void> {
     if (leases.length === 0) return
-    const { session } = this.#ports
-    await session.run(
-      sql.disownShards,
-      leases.map(({ shard }) => shard),
-      leases.map(({ epoch }) => epoch),
-    )
-    this.#ports.tellFree(session)
-    for (const owner of new Set(leases.map((lease) => lease.owner))) {
-      await session.run(sql.leave, owner)
-      this.#held.delete(owner)
-    }
-    await session.landed()
+    const owners = [...new Set(leases.map(({ owner }) => owner))]
+    await this.#ports.transaction(async ({ session }) => {
+      session.send(
+        sql.disownShards,
+        leases.map(({ shard }) => shard),
+        leases.map(({ epoch }) => epoch),
+      )
+      // Whoever claims next must not count this one among those that live.
+      for (const owner of owners) session.send(sql.leave, owner)
+      this.#ports.tellFree(session)
+    })
+    for (const owner of owners) this.#held.delete(owner)
   }
 
   #heldBy(owner: string): Held {

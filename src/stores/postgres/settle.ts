@@ -153,11 +153,7 @@ export interface Delivered {
  * The slow way: something changed during the delivery, or the decision needs the alarm's other timers. Those are locked,
  * so that two that end together do not each take the other for still open. Answers how many had moved on.
  */
-export async function settleLooking(
-  desk: Desk,
-  delivered: readonly Delivered[],
-  context: Context,
-): Promise<number> {
+async function settleLooking(desk: Desk, delivered: readonly Delivered[], context: Context): Promise<number> {
   const { session } = desk
   let stale = 0
   let left = delivered

@@ -36,7 +36,7 @@ import { list } from './list.ts'
 import { Listener } from './listener.ts'
 import { LogHorizon } from './log-horizon.ts'
 import { Lookout } from './lookout.ts'
-import { migrate } from './migrate.ts'
+import { migrate, SHARDS } from './migrate.ts'
 import { Ownership } from './ownership.ts'
 import { prune } from './prune.ts'
 import * as sql from './queries.ts'
@@ -62,10 +62,11 @@ export interface PostgresOptions extends DatabaseOptions {
 
 const LEASE_MS = 5_000
 const HEARTBEAT_MS = 2_000
-const SHARDS = 64
 /** What wakes within a beat and this much more is told at once: the beat that would find it may come a little late. */
 const TELL_MARGIN_MS = 1_000
 const CLOCK_SAMPLES = 3
+/** A lease ends this much before its time is over, so that whoever takes over has done so by then. */
+const TAKEOVER_MS = 200
 
 /** Opens a store in a PostgreSQL database, creating or upgrading its tables. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
@@ -134,7 +135,7 @@ export class PostgresStore implements Store {
     })
     this.#ownership = new Ownership({
       clock: host,
-      leaseMs: this.leaseMs,
+      leaseMs: Math.max(this.leaseMs / 2, this.leaseMs - TAKEOVER_MS),
       moment: this.#office.moment,
       session: database.session,
       beat: (...values) => this.#listener.beat(...values),
