@@ -76,8 +76,10 @@ export const seqsOfKeptKeys = `SELECT n.place, k.alarm
 
 export const pendingSelection = `SELECT DISTINCT alarm FROM wakeful.timers WHERE tenant = $1 AND owner = $2
   AND alarm > $3::bigint ORDER BY alarm LIMIT $4::bigint`
-export const subjectSelection = `SELECT seq FROM wakeful.alarms WHERE tenant = $1 AND owner = $2 AND subject = $3
-  AND seq > $4::bigint ORDER BY seq LIMIT $5::bigint`
+export const subjectSelection = `SELECT seq FROM wakeful.alarms WHERE subject IS NOT NULL
+  AND (tenant, owner, subject, seq) > ($1, $2, $3, $4::bigint)
+  AND (tenant, owner, subject, seq) <= ($1, $2, $3, ${Number.MAX_SAFE_INTEGER})
+  ORDER BY tenant, owner, subject, seq LIMIT $5::bigint`
 
 export const keepIdempotencyKeys = `INSERT INTO wakeful.idempotency_keys (tenant, owner, idempotency_key, alarm)
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) ON CONFLICT DO NOTHING`
@@ -213,8 +215,10 @@ export const insertEvents = `INSERT INTO wakeful.events (id, tenant, owner, type
 const EVENT = `e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id, e.occurrence, a.key, e.subject, e.correlation_id,
   e.at, e.data`
 
+/** Compared as a whole, as in streams.ts: a small tenant must not be looked for among everybody's events. */
 export const eventsOfOwner = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
-  WHERE e.tenant = $1 AND e.owner = $2 AND e.seq > $3::bigint AND e.seq <= $4::bigint ORDER BY e.seq LIMIT $5::bigint`
+  WHERE (e.tenant, e.owner, e.seq) > ($1, $2, $3::bigint) AND (e.tenant, e.owner, e.seq) <= ($1, $2, $4::bigint)
+  ORDER BY e.tenant, e.owner, e.seq LIMIT $5::bigint`
 export const eventsOfAlarm = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
   WHERE e.alarm = $1::bigint AND e.seq > $2::bigint ORDER BY e.seq LIMIT $3::bigint`
 export const newestEventsOfAlarm = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
