@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    // A real PostgreSQL, one for the whole run.
+    globalSetup: ['test/postgres/setup.ts'],
     // Generous: these machines are noisy, and a timing must never fail a test.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -9,8 +9,11 @@ const root = mkdtempSync(join(tmpdir(), 'wakeful-package-'))
 const built = join(root, 'package')
 const app = join(root, 'app')
 const installed = join(app, 'node_modules', 'wakeful')
-const { dependencies, exports, version } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+const { dependencies, peerDependencies, exports, version } = JSON.parse(
+  readFileSync('package.json', 'utf8'),
+) as {
   dependencies: Record<string, string>
+  peerDependencies: Record<string, string>
   exports: Record<string, string | Record<string, string>>
   version: string
 }
@@ -31,6 +34,7 @@ beforeAll(() => {
   writeFileSync(join(app, 'package.json'), '{ "type": "module" }\n')
   for (const name of [
     ...Object.keys(dependencies),
+    ...Object.keys(peerDependencies),
     '@types',
     'undici-types',
     'temporal-spec',
@@ -58,7 +62,7 @@ describe('the package', () => {
   })
 
   it('imports nothing but Node and its own dependencies', () => {
-    const known = new Set(Object.keys(dependencies))
+    const known = new Set([...Object.keys(dependencies), ...Object.keys(peerDependencies)])
     const strange = packed.files.flatMap(({ path }) => {
       if (!/\.(?:js|d\.ts)$/.test(path)) return []
       const text = readFileSync(join(installed, path), 'utf8')

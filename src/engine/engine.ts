@@ -94,6 +94,11 @@ export class Engine {
     if (this.#taking || !later) this.#alert.rouse()
   }
 
+  /** Shards may have become free: they are claimed now, not at the next beat. */
+  renew(): void {
+    if (this.#running !== null && !this.#stopping) void this.#beat()
+  }
+
   /** Puts back in the queue what waited for handlers that are here now, in steps that let others write between. */
   async releaseWaiting(): Promise<void> {
     const { store, courier, context } = this.#options
@@ -290,6 +295,8 @@ export class Engine {
     this.#beating = this.#renew().finally(() => {
       // A drain may outlast the lease: it beats on until the shards are given back.
       if (this.#releasing) return
+      // Another beat may have been asked for meanwhile: one chain of them is enough.
+      this.#cancelBeat?.()
       this.#cancelBeat = this.#options.clock.setTimer(
         this.#options.store.heartbeatMs,
         () => void this.#beat(),

@@ -150,17 +150,20 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     )
   }
 
-  /** Resolves and writes; where a calendar was edited in between, once more with the newer one. */
+  /** Resolves and writes; once more where a calendar is not known here, or was edited in between. */
   async #store(items: readonly SetManyItem[], tx: unknown): Promise<SetAnswer[]> {
+    const { store } = this.around
     for (let tries = 1; ; tries++) {
-      const context = this.around.context()
-      const requests = items.map(({ when, ...options }) => this.#request(when, options, context))
       try {
-        return await this.around.store.set(requests, context, tx)
+        const context = this.around.context()
+        const requests = items.map(({ when, ...options }) => this.#request(when, options, context))
+        return await store.set(requests, context, tx)
       } catch (thrown) {
-        const edited = thrown instanceof WakefulError && thrown.code === 'conflict'
-        if (!edited || tries >= SET_TRIES_MAX) throw thrown
+        const code = thrown instanceof WakefulError ? thrown.code : null
+        const mayBeOld = (code === 'invalid_rule' && tries === 1) || code === 'conflict'
+        if (!mayBeOld || tries >= SET_TRIES_MAX) throw thrown
       }
+      await store.readCalendars()
     }
   }
 

@@ -100,10 +100,7 @@ describe('bad input', () => {
     await expect(open('sqlite::memory:', options as never)).rejects.toBeInstanceOf(WakefulError)
   })
 
-  it.each(['', 'sqlite:', 'postgres://localhost/x', 'mysql://x', 5, null])(
-    'open refuses the store %j',
-    async (url) => {
-      await expect(open(url as string)).rejects.toBeInstanceOf(WakefulError)
-    },
-  )
+  it.each(['', 'sqlite:', 'postgres://[', 'mysql://x', 5, null])('open refuses the store %j', async (url) => {
+    await expect(open(url as string)).rejects.toBeInstanceOf(WakefulError)
+  })
 })

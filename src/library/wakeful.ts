@@ -55,7 +55,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   async start(): Promise<void> {
     this.#assertOpen()
     const { engine, store, retention } = this.#parts
-    this.#unwatch ??= store.watch(() => engine.hint(null))
+    this.#unwatch ??= store.watch((news) => (news === 'shards' ? engine.renew() : engine.hint(null)))
     await engine.start()
     // It may have been closed while it started.
     if (this.#closing === null) retention.start()
@@ -120,6 +120,6 @@ function surroundOf(parts: WakefulParts): Surround {
     createdVia,
     context,
     hint: (wakeAt) => engine.hint(wakeAt),
-    watchLog: () => store.watch(() => bell.ring()),
+    watchLog: () => store.watch(() => bell.ring(), 'log'),
   }
 }

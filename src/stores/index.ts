@@ -1,4 +1,10 @@
-/** Where alarms are kept: the port, and what any store must do to be one. */
+/** Where alarms are kept: the port, what any store must do to be one, and what stores on tables share. */
 
+export * from './event-row.ts'
+export * from './list-fit.ts'
+export * from './list-streams.ts'
+export * from './migration.ts'
 export * from './portable.ts'
+export * from './rows.ts'
 export * from './store.ts'
+export * from './tallies.ts'

@@ -58,10 +58,13 @@ export interface Store extends StoreReads {
   append(scope: Scope, event: OwnEvent): Promise<LogEvent>
   /** Deletes ended alarms with their events, a bounded number at a time; answers how many. */
   prune(endedBefore: number, limit: number): Promise<number>
-  /** Calls back when another process may have changed something. Answers how to stop. */
-  watch(listener: () => void): () => void
+  /** Calls back when another process may have changed something about the clocks, or the log. Answers how to stop. */
+  watch(listener: (news: News) => void, about?: 'clock' | 'log'): () => void
   close(): Promise<void>
 }
+
+/** What another process may have changed: timers to look at, shards to claim, the log to read. */
+export type News = 'timers' | 'shards' | 'log'
 
 /** What can be asked without changing anything. */
 export interface StoreReads {
@@ -86,6 +89,8 @@ export interface StoreReads {
   nextWakeAt(leases: readonly Lease[], held: HeldTimers): Promise<number | null>
   /** A tenant's calendars by name, as they stand: a store behind a network answers from a copy that it keeps fresh. */
   calendars(tenant: string): readonly HolidayCalendar[]
+  /** Freshens that copy. */
+  readCalendars(): Promise<void>
   /** Edited calendars whose alarms have not all been looked at again. */
   unreviewedCalendars(): Promise<readonly EditedCalendar[]>
   fact(name: string): Promise<string | null>

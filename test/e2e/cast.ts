@@ -101,6 +101,8 @@ export class Actor {
   #calls = 0
 
   constructor(path: string, options: OpenOptions, stage: Stage) {
+    // Many fires are waited for at once.
+    this.#said.setMaxListeners(0)
     const command = [process.execPath, ACTOR, path, JSON.stringify(options)]
     const [file, ...args] =
       stage.before === undefined ? command : ['/bin/sh', '-c', `${stage.before}; exec "$@"`, 'sh', ...command]

@@ -35,7 +35,7 @@ export function addMigrate(program: Command, shell: Shell): void {
     .action(async (flags: { sql?: boolean }, self: Command) => {
       const { url, out } = wholeStore(shell, self, 'any')
       if (flags.sql === true) {
-        const sql = migrationText(url)
+        const sql = await migrationText(url)
         out.answer({
           json: () => JSON.stringify({ sql }),
           human: () => [sql.trimEnd() || '-- the schema is up to date'],

@@ -1,19 +1,25 @@
 import { existsSync } from 'node:fs'
 import { type Context, idMaker } from '../../alarm/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
-import { type PortableLine, type PortableRow, parsePortable, portableText } from '../../stores/index.ts'
+import {
+  type Migrated,
+  type PortableLine,
+  type PortableRow,
+  parsePortable,
+  portableText,
+} from '../../stores/index.ts'
 import {
   backupTo,
   type Check,
   connect,
   examine,
-  type Migrated,
   migrate,
   migrationSql,
   openSqlite,
   schemaVersion,
 } from '../../stores/sqlite/index.ts'
-import { storePath } from './store-url.ts'
+import { loadPostgres } from './load-postgres.ts'
+import { isPostgres, storePath } from './store-url.ts'
 import { systemClock } from './system-clock.ts'
 
 /** How far a long piece of work has come. */
@@ -113,6 +119,7 @@ export async function backup(
 
 /** Brings a store's schema up to date. */
 export async function migrateStore(url: string): Promise<Migrated> {
+  if (isPostgres(url)) return (await loadPostgres()).migratePostgres(url, systemClock.now())
   const path = storePath(url)
   const db = connect(path)
   try {
@@ -123,7 +130,8 @@ export async function migrateStore(url: string): Promise<Migrated> {
 }
 
 /** The SQL that `migrateStore` would run; the whole schema for a store that is not there yet. */
-export function migrationText(url: string): string {
+export async function migrationText(url: string): Promise<string> {
+  if (isPostgres(url)) return (await loadPostgres()).missingSql(url)
   const path = storePath(url)
   if (path === ':memory:' || !existsSync(path)) return migrationSql(0)
   const db = connect(path, { readOnly: true })

@@ -23,7 +23,8 @@ import {
   Targets,
 } from '../../targets/index.ts'
 import { assertTimezone, type Clock, parseDuration, ScepticalClock } from '../../time/index.ts'
-import { storePath } from './store-url.ts'
+import { loadPostgres } from './load-postgres.ts'
+import { isPostgres, storePath } from './store-url.ts'
 import { systemClock } from './system-clock.ts'
 
 /** How Wakeful is opened; everything has a default, and the defaults are the fast settings. */
@@ -94,17 +95,28 @@ const ALARM_DEFAULTS = {
   completionTimeoutMs: true,
 } as const
 
-/** Opens Wakeful on a store: `sqlite:alarms.db`, `sqlite::memory:`, or a bare path. */
+/** Opens Wakeful on a store: `sqlite:alarms.db`, `sqlite::memory:`, a bare path, or `postgres://user@host/database`. */
 export async function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
   const settings = settingsOf(options)
   const onTrouble = options.onTrouble ?? warn
-  const clock = new ScepticalClock(options.clock ?? systemClock, (doubt) => onTrouble(new Error(doubt)))
-  const path = storePath(url)
   const handlers = new HandlerTarget(options.pool ?? DEFAULT_POOL)
+  const opened = await openStore(url, options.clock)
+  const clock = new ScepticalClock(opened.clock, (doubt) => onTrouble(new Error(doubt)))
+  if (options.trustClock !== true) clock.compare(await opened.store.lastSeen())
+  return assemble(opened.store, clock, handlers, settings, { ...options, onTrouble })
+}
+
+/** The store, and the clock that is the authority there: the database's own for PostgreSQL, unless another was given. */
+async function openStore(url: string, given: Clock | undefined): Promise<{ store: Store; clock: Clock }> {
+  const clock = given ?? systemClock
+  if (isPostgres(url)) {
+    const { openPostgres } = await loadPostgres()
+    const store = await openPostgres({ url, clock, clockIsAuthority: given !== undefined })
+    return { store, clock: store.clock }
+  }
+  const path = storePath(url)
   const { openSqlite } = await import('../../stores/sqlite/index.ts')
-  const store = await openSqlite({ path, clock })
-  if (options.trustClock !== true) clock.compare(await store.lastSeen())
-  return assemble(store, clock, handlers, settings, { ...options, onTrouble })
+  return { store: await openSqlite({ path, clock }), clock }
 }
 
 function assemble(

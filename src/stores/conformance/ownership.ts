@@ -175,7 +175,7 @@ export const ownershipCases = casesOf('ownership', {
   async 'a set of another process is seen, taken and told of'(bench) {
     const peer = await bench.peer()
     const told = Promise.withResolvers<void>()
-    const stop = bench.store.watch(told.resolve)
+    const stop = bench.store.watch(() => told.resolve())
     const request = bench.request({ delay: '1s' })
     await peer.set([request], bench.context())
     await told.promise

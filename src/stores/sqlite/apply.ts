@@ -7,10 +7,10 @@ import {
   type Outcome,
   type Timer,
 } from '../../alarm/index.ts'
+import type { Tallies } from '../index.ts'
+import { alarmValues, type StoredAlarm } from '../index.ts'
 import * as sql from './queries.ts'
-import { alarmValues, type StoredAlarm } from './rows.ts'
 import type { Session } from './session.ts'
-import type { Tallies } from './tallies.ts'
 
 /** What applying changes needs: the connection, the figures being gathered, and where pools live. */
 export interface Desk {

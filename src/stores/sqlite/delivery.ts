@@ -1,23 +1,23 @@
 import { type Delivery, settle, type Timer, type Verdict } from '../../alarm/index.ts'
 import { errorText } from '../../error.ts'
 import type { Found, HeldTimers, Lease, Settled, Settlement, Taken, TakeRequest, Taking } from '../index.ts'
-import { apply, applyTaken, type Desk, retarget } from './apply.ts'
-import { withCalendars } from './calendars.ts'
-import { isStoreTrouble } from './failure.ts'
-import { quarantine } from './quarantine.ts'
-import * as sql from './queries.ts'
 import {
   alarmOf,
   alarmSeqOf,
   CorruptRow,
   type StoredAlarm,
+  Tallies,
   TIMER_COLUMNS,
   timerOf,
   type Values,
-} from './rows.ts'
+} from '../index.ts'
+import { apply, applyTaken, type Desk, retarget } from './apply.ts'
+import { withCalendars } from './calendars.ts'
+import { isStoreTrouble } from './failure.ts'
+import { quarantine } from './quarantine.ts'
+import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 import { alarmAt, type FlightRow, flightTimers, timersOf } from './snapshots.ts'
-import { Tallies } from './tallies.ts'
 
 /** Whether the lease is still its shard's. */
 export function isOwn(session: Session, lease: Pick<Lease, 'shard' | 'epoch'>): boolean {

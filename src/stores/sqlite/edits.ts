@@ -1,8 +1,7 @@
 import type { Scope } from '../../alarm/index.ts'
-import type { Decide, Edited, Selector } from '../index.ts'
+import type { Decide, Edited, Selector, StoredAlarm } from '../index.ts'
 import { apply, type Desk } from './apply.ts'
 import * as sql from './queries.ts'
-import type { StoredAlarm } from './rows.ts'
 import { alarmAt, alarmNamed, readFlights, snapshotOf } from './snapshots.ts'
 
 /** Reads, decides and writes the selected alarms one by one; unknown and not-yours are left out alike. */

@@ -1,25 +1,8 @@
-import type { Origin, Scope } from '../../alarm/index.ts'
-import type { LogEvent, OwnEvent } from '../index.ts'
+import type { Scope } from '../../alarm/index.ts'
+import { type EventRow, eventOf, type LogEvent, type OwnEvent } from '../index.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 import { alarmNamed } from './snapshots.ts'
-
-/** A row of the log, with its alarm's id and key. */
-export interface EventRow {
-  seq: number
-  id: string
-  tenant: string
-  owner: string
-  type: string
-  origin: Origin
-  alarm_id: string | null
-  occurrence: string | null
-  key: string | null
-  subject: string | null
-  correlation_id: string | null
-  at: number
-  data: string
-}
 
 /** Reads the log after a place, oldest first: one owner's, or one alarm's. */
 export function readEvents(
@@ -51,24 +34,4 @@ export function appendEvent(session: Session, scope: Scope, event: OwnEvent): Lo
   const row = [id, tenant, owner, type, 'caught', null, null, subject, correlationId, at, data] as const
   const { lastInsertRowid: seq } = session.run(sql.insertEvent, ...row)
   return { ...event, tenant, owner, seq, origin: 'caught', alarmId: null, occurrenceId: null, key: null }
-}
-
-/** The event of a row. */
-export function eventOf(row: EventRow): LogEvent {
-  const { alarm_id: alarmId, occurrence } = row
-  return {
-    seq: row.seq,
-    id: row.id,
-    tenant: row.tenant,
-    owner: row.owner,
-    type: row.type,
-    origin: row.origin,
-    alarmId,
-    occurrenceId: alarmId === null || occurrence === null ? null : `${alarmId}-${occurrence}`,
-    key: row.key,
-    subject: row.subject,
-    correlationId: row.correlation_id,
-    at: row.at,
-    data: row.data,
-  }
 }

@@ -1,5 +1,5 @@
 import { errorText, WakefulError } from '../../error.ts'
-import { CorruptRow } from './rows.ts'
+import { CorruptRow } from '../index.ts'
 
 /** SQLite's primary result codes that users meet. */
 const CODES = {

@@ -2,5 +2,5 @@
 export { backupTo } from './backup.ts'
 export { connect } from './connection.ts'
 export { type Check, examine } from './doctor.ts'
-export { type Migrated, migrate, migrationSql, schemaVersion } from './migrate.ts'
+export { migrate, migrationSql, schemaVersion } from './migrate.ts'
 export { openSqlite, type SqliteOptions, SqliteStore } from './store.ts'

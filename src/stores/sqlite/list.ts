@@ -1,6 +1,5 @@
-import { type Scope, type Snapshot, stateOf } from '../../alarm/index.ts'
-import type { ListQuery, Page, Place } from '../index.ts'
-import { CorruptRow } from './rows.ts'
+import type { Scope } from '../../alarm/index.ts'
+import { CorruptRow, fits, type ListQuery, type Page, type Place, wakesFirst } from '../index.ts'
 import type { Session } from './session.ts'
 import { alarmAt, type StoredSnapshot, snapshotOf } from './snapshots.ts'
 import { streamOf } from './streams.ts'
@@ -73,15 +72,6 @@ function listDue(session: Session, scope: Scope, query: ListQuery): Page {
   return { items, next: place }
 }
 
-/** An alarm with several timers is listed at its earliest. */
-function wakesFirst(snapshot: Snapshot, timerId: number): boolean {
-  const waking = snapshot.timers.filter((timer) => timer.wakeAt !== null)
-  const first = waking.reduce((a, b) =>
-    b.wakeAt! < a.wakeAt! || (b.wakeAt === a.wakeAt && b.id < a.id) ? b : a,
-  )
-  return first.id === timerId
-}
-
 function readable(session: Session, seq: number): StoredSnapshot | null {
   try {
     const alarm = alarmAt(session, seq)
@@ -90,23 +80,4 @@ function readable(session: Session, seq: number): StoredSnapshot | null {
     if (thrown instanceof CorruptRow) return null
     throw thrown
   }
-}
-
-function fits(snapshot: Snapshot, query: ListQuery): boolean {
-  const { alarm } = snapshot
-  if (query.states !== undefined && !query.states.includes(stateOf(alarm, snapshot.timers, snapshot.outcome)))
-    return false
-  if (query.target !== undefined && alarm.target.name !== query.target) return false
-  if (query.label !== undefined && alarm.label !== query.label) return false
-  if (query.subject !== undefined && alarm.subject !== query.subject) return false
-  if (query.correlationId !== undefined && alarm.correlationId !== query.correlationId) return false
-  if (query.conversationId !== undefined && alarm.conversationId !== query.conversationId) return false
-  if (query.since !== undefined && alarm.createdAt < query.since) return false
-  return query.text === undefined || mentions(snapshot, query.text)
-}
-
-function mentions({ alarm }: Snapshot, text: string): boolean {
-  const words = text.toLowerCase().split(/\s+/)
-  const all = [alarm.label, alarm.message, alarm.key ?? '', alarm.subject ?? ''].join('\n').toLowerCase()
-  return words.every((word) => all.includes(word))
 }

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { WakefulError } from '../../error.ts'
+import type { Migrated, Migration } from '../index.ts'
 import { isBusy, storeFailure } from './failure.ts'
-import { MIGRATIONS, type Migration } from './migrations/index.ts'
+import { MIGRATIONS } from './migrations/index.ts'
 
 const LEDGER = `CREATE TABLE IF NOT EXISTS wakeful_migrations (
   number INTEGER PRIMARY KEY,
@@ -11,13 +12,6 @@ const LEDGER = `CREATE TABLE IF NOT EXISTS wakeful_migrations (
 ) STRICT`
 
 const BUSY_MS_MAX = 10_000
-
-/** What a migration came to. */
-export interface Migrated {
-  readonly from: number
-  readonly to: number
-  readonly applied: readonly string[]
-}
 
 /** Brings the schema up to date. Safe when several processes start at once: the first one does it. */
 export async function migrate(

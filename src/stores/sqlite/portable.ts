@@ -1,7 +1,10 @@
 import { type Alarm, NO_CALENDARS, type Outcome, type Timer } from '../../alarm/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
 import { formatInstant } from '../../time/index.ts'
+import type { StoredAlarm } from '../index.ts'
 import {
+  type EventRow,
+  eventOf,
   PORTABLE_VERSION,
   type PortableAlarm,
   type PortableCalendar,
@@ -12,10 +15,8 @@ import {
 } from '../index.ts'
 import { type Desk, insertAlarm, insertTimer, putOutcome } from './apply.ts'
 import { CALENDAR_QUERIES, calendarNamed, putCalendar } from './calendars.ts'
-import { type EventRow, eventOf } from './events.ts'
 import { isStoreTrouble } from './failure.ts'
 import * as sql from './queries.ts'
-import type { StoredAlarm } from './rows.ts'
 import type { Session } from './session.ts'
 import { alarmAt, alarmNamed, snapshotOf } from './snapshots.ts'
 

@@ -1,6 +1,6 @@
+import { TIMER_COLUMNS, type Values } from '../index.ts'
 import type { Desk } from './apply.ts'
 import * as sql from './queries.ts'
-import { TIMER_COLUMNS, type Values } from './rows.ts'
 
 /** Sets an alarm aside whose row cannot be read: it ends `failed` with the reason, and the rest go on. */
 export function quarantine(desk: Desk, row: Values, reason: string): void {

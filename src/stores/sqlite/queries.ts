@@ -1,6 +1,6 @@
 /** Every statement of the hot path, named. Each has an EXPLAIN QUERY PLAN test in queries.test.ts. */
 
-import { ALARM_COLUMNS, TIMER_COLUMNS } from './rows.ts'
+import { ALARM_COLUMNS, TIMER_COLUMNS } from '../index.ts'
 
 const ALARM = ALARM_COLUMNS.join(', ')
 const ALARM_MARKS = ALARM_COLUMNS.map(() => '?').join(', ')

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import type { Values } from './rows.ts'
+import type { Values } from '../index.ts'
 
 /** A value that can be bound. */
 export type Bindable = SQLInputValue

@@ -1,8 +1,7 @@
 import { type Alarm, replace } from '../../alarm/index.ts'
-import type { SetAnswer, SetRequest } from '../index.ts'
+import type { SetAnswer, SetRequest, StoredAlarm } from '../index.ts'
 import { apply, type Desk, insertAlarm } from './apply.ts'
 import { assertCalendars } from './calendars.ts'
-import type { StoredAlarm } from './rows.ts'
 import { alarmNamed, readFlights, snapshotOf } from './snapshots.ts'
 
 /** Writes new alarms: known idempotency keys answer with the first one, known keys are set again. */

@@ -1,7 +1,7 @@
 import type { Scope, Snapshot, Timer } from '../../alarm/index.ts'
+import { alarmOf, type OutcomeRow, outcomeOf, type StoredAlarm, timerOf, type Values } from '../index.ts'
 import { withCalendars } from './calendars.ts'
 import * as sql from './queries.ts'
-import { alarmOf, type OutcomeRow, outcomeOf, type StoredAlarm, timerOf, type Values } from './rows.ts'
 import type { Session } from './session.ts'
 
 /** All that is known of one alarm, with the row it is kept in. */

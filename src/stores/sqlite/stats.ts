@@ -1,5 +1,5 @@
 import type { Scope } from '../../alarm/index.ts'
-import type { Stats } from '../index.ts'
+import type { Stats, Tallies } from '../index.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 
@@ -30,5 +30,12 @@ export function readStats(session: Session, scope: Scope): Stats {
       row === undefined || row.duration_count === 0
         ? null
         : Math.round(row.duration_ms_sum / row.duration_count),
+  }
+}
+
+/** Adds what was gathered to the figures. */
+export function writeTallies(session: Session, tallies: Tallies): void {
+  for (const { scope, sums } of tallies.drain()) {
+    session.run(sql.addTally, scope.tenant, scope.owner, ...sums)
   }
 }

@@ -10,6 +10,7 @@ import type {
   ListQuery,
   LogEvent,
   NewCalendar,
+  News,
   OwnEvent,
   Page,
   PortableLine,
@@ -27,6 +28,7 @@ import type {
   Taken,
   TakeRequest,
 } from '../index.ts'
+import { Tallies } from '../index.ts'
 import type { Desk } from './apply.ts'
 import { CALENDAR_QUERIES, calendarsOf, putCalendar } from './calendars.ts'
 import { connect } from './connection.ts'
@@ -46,8 +48,7 @@ import { Session } from './session.ts'
 import { setAll } from './sets.ts'
 import { readShards } from './shards.ts'
 import { alarmNamed, readFlights, snapshotOf } from './snapshots.ts'
-import { readStats } from './stats.ts'
-import { Tallies } from './tallies.ts'
+import { readStats, writeTallies } from './stats.ts'
 import { UserTransactions } from './user-transactions.ts'
 import { WriteQueue } from './write-queue.ts'
 
@@ -167,7 +168,7 @@ export class SqliteStore implements Store {
         const desk = { session, tallies, context: context(), shardOf: this.#shardOf }
         const settled = settleAll(desk, [settlement], [])
         if (settled.lost.length > 0 || settled.stale > 0) return settled
-        tallies.write(session)
+        writeTallies(session, tallies)
         session.db.exec('COMMIT')
         return settled
       } catch (thrown) {
@@ -248,9 +249,9 @@ export class SqliteStore implements Store {
     }
   }
 
-  watch(listener: () => void): () => void {
+  watch(listener: (news: News) => void): () => void {
     if (this.#closed) throw new WakefulError('store_unavailable', `${this.#path} is closed`)
-    return this.#path === ':memory:' ? () => {} : this.#watch.add(listener)
+    return this.#path === ':memory:' ? () => {} : this.#watch.add(() => listener('timers'))
   }
 
   async get(
@@ -300,6 +301,9 @@ export class SqliteStore implements Store {
     return this.#read((session) => calendarsOf(session, tenant))
   }
 
+  /** They are read when they are asked for. */
+  async readCalendars(): Promise<void> {}
+
   async unreviewedCalendars(): Promise<readonly EditedCalendar[]> {
     return this.#read((session) => session.all<EditedCalendar>(CALENDAR_QUERIES.unreviewed))
   }
@@ -333,7 +337,7 @@ export class SqliteStore implements Store {
     const job = (session: Session) => {
       const tallies = new Tallies()
       const answer = work({ session, tallies, context, shardOf: this.#shardOf })
-      tallies.write(session)
+      writeTallies(session, tallies)
       return answer
     }
     return tx === undefined

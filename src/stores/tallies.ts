@@ -1,6 +1,4 @@
-import type { Scope, Tally } from '../../alarm/index.ts'
-import * as sql from './queries.ts'
-import type { Session } from './session.ts'
+import type { Scope, Tally } from '../alarm/index.ts'
 
 const COLUMNS = [
   'total',
@@ -16,7 +14,13 @@ const COLUMNS = [
 
 type Sums = Record<(typeof COLUMNS)[number], number>
 
-/** Gathers how the figures change in one job, and writes one row per owner however many alarms moved. */
+/** How one owner's figures change: total, pending, fired, completed, failed, cancelled, timed out, durations, their number. */
+export interface TallyRow {
+  readonly scope: Scope
+  readonly sums: readonly number[]
+}
+
+/** Gathers how the figures change in one job: one row per owner is written, however many alarms moved. */
 export class Tallies {
   readonly #sums = new Map<string, { scope: Scope; sums: Sums }>()
 
@@ -46,11 +50,13 @@ export class Tallies {
     }
   }
 
-  write(session: Session): void {
-    for (const { scope, sums } of this.#sums.values()) {
-      session.run(sql.addTally, scope.tenant, scope.owner, ...COLUMNS.map((column) => sums[column]))
-    }
+  /** Hands over what was gathered, one row per owner in a fixed order, and starts anew. */
+  drain(): TallyRow[] {
+    const rows = [...this.#sums.entries()]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, { scope, sums }]) => ({ scope, sums: COLUMNS.map((column) => sums[column]) }))
     this.#sums.clear()
+    return rows
   }
 
   #of(scope: Scope): Sums {

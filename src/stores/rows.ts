@@ -1,8 +1,7 @@
-import { type Alarm, NO_CALENDARS, type Outcome, type Target, type Timer } from '../../alarm/index.ts'
-import { isRule, type Rule } from '../../time/index.ts'
-import type { Bindable } from './session.ts'
+import { type Alarm, NO_CALENDARS, type Outcome, type Target, type Timer } from '../alarm/index.ts'
+import { isRule, type Rule } from '../time/index.ts'
 
-/** An alarm with the row it is kept in. Only this store makes and reads `seq`; copies made by edits carry it along. */
+/** An alarm with the row it is kept in. Only its store makes and reads `seq`; copies made by edits carry it along. */
 export type StoredAlarm = Alarm & { readonly seq: number }
 
 /** A row that cannot be read: it is set aside with this reason, and the rest go on. */
@@ -121,7 +120,7 @@ function json<T = unknown>(column: string, text: string): T {
 }
 
 /** The values of an alarm's columns, in the order of `ALARM_COLUMNS`. */
-export function alarmValues(alarm: Alarm): Bindable[] {
+export function alarmValues(alarm: Alarm): (string | number | null)[] {
   const { rule } = alarm
   const plain = rule.kind === 'once' && rule.misfire === undefined && rule.wall === undefined
   const calendars = rule.kind === 'once' ? undefined : rule.exclude?.calendars

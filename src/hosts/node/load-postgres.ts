@@ -1,0 +1,20 @@
+import { WakefulError } from '../../error.ts'
+
+/** Loads the PostgreSQL store, and `pg` with it, only when it is asked for: most users need neither. */
+export async function loadPostgres() {
+  try {
+    return await import('../../stores/postgres/index.ts')
+  } catch (cause) {
+    if (!isMissing(cause)) throw cause
+    throw new WakefulError(
+      'store_unavailable',
+      'alarms in PostgreSQL need the package pg, which is not installed: npm install pg',
+      { cause },
+    )
+  }
+}
+
+function isMissing(thrown: unknown): boolean {
+  const { code, message = '' } = thrown as { code?: string; message?: string }
+  return code === 'ERR_MODULE_NOT_FOUND' && message.includes("'pg'")
+}

@@ -1,0 +1,55 @@
+import type { State } from '../alarm/index.ts'
+import type { ListQuery } from './store.ts'
+
+/** The sources of alarms a store has an index for, each newest first. */
+export type StreamName =
+  | 'owner'
+  | 'subject'
+  | 'correlation'
+  | 'conversation'
+  | 'label'
+  | 'ended'
+  | 'endedTarget'
+  | 'live'
+  | 'liveTarget'
+  | 'awaiting'
+  | 'paused'
+
+/** A source, and what is bound to it after tenant and owner. */
+export interface ListStream {
+  readonly name: StreamName
+  readonly values: readonly string[]
+}
+
+const ENDED: readonly State[] = ['fired', 'completed', 'failed', 'timed_out', 'cancelled']
+const LIVE: readonly State[] = ['active', 'paused', 'awaiting']
+
+/** The narrowest sources of what a query asks for; what they let through is checked against the whole query. */
+export function streamsOf(query: ListQuery): readonly ListStream[] {
+  const by = (name: StreamName, ...values: string[]): ListStream => ({ name, values })
+  if (query.correlationId !== undefined) return [by('correlation', query.correlationId)]
+  if (query.subject !== undefined) return [by('subject', query.subject)]
+  if (query.conversationId) return [by('conversation', query.conversationId)]
+  const { states, target } = query
+  if (states === undefined && target === undefined)
+    return [query.label ? by('label', query.label) : by('owner')]
+  const wanted = states ?? [...LIVE, ...ENDED]
+  const ended = wanted.filter((state) => ENDED.includes(state))
+  const streams = ended.map((state) =>
+    target === undefined ? by('ended', state) : by('endedTarget', target, state),
+  )
+  if (target !== undefined && wanted.some((state) => LIVE.includes(state)))
+    streams.push(by('liveTarget', target))
+  else if (wanted.includes('active')) streams.push(by('live'))
+  else {
+    if (wanted.includes('awaiting')) streams.push(by('awaiting'))
+    if (wanted.includes('paused')) streams.push(by('paused'))
+  }
+  return streams
+}
+
+/** What several sources gave as one list, newest first, each alarm once. */
+export function mergeStreams(found: readonly (readonly number[])[], limit: number): readonly number[] {
+  if (found.length === 1) return found[0]!
+  return [...new Set(found.flat())].sort((a, b) => b - a).slice(0, limit)
+}

@@ -1,0 +1,36 @@
+import { describe, test } from 'vitest'
+import { testDatabase } from '../../../test/postgres/database.ts'
+import { type ConformanceCase, conformance, type OpenStore } from '../conformance/index.ts'
+import { openPostgres } from './index.ts'
+
+const TABLES = [
+  'alarms', 'idempotency_keys', 'timers', 'outcomes', 'events', 'tallies', 'owners', 'shards', 'flights',
+] as const // biome-ignore format: a list
+/** Cases that count leases, of which a pool of one shard has one. */
+const COUNTS_LEASES: readonly string[] = [
+  'ownership: tells who runs the clock of each pool, and what waits there',
+  'ownership: another process gets no lease while the first one beats',
+  'ownership: another process takes over at once from one that gave its lease back',
+  'ownership: a take under an old epoch brings nothing and says that the lease is lost (fenced)',
+]
+
+const { url, client } = testDatabase()
+
+/** Each case has the tables to itself: making them anew takes longer than emptying them. */
+function inSchema(schema: string, shards: number): OpenStore {
+  return async (clock) => {
+    const openOne = () => openPostgres({ url, schema, shards, clock, clockIsAuthority: true })
+    const dispose = async () => {
+      await client.query(TABLES.map((table) => `DELETE FROM ${schema}.${table}`).join(';'))
+      await client.query(`DELETE FROM ${schema}.meta WHERE name = 'pruned_to'`)
+    }
+    return { store: await openOne(), peer: openOne, transact: true, dispose }
+  }
+}
+
+describe.each([
+  ['with one shard per pool', inSchema('one', 1), conformance],
+  ['with sixty-four', inSchema('many', 64), conformance.filter(({ name }) => !COUNTS_LEASES.includes(name))],
+] satisfies [string, OpenStore, readonly ConformanceCase[]][])('PostgreSQL %s', (_, open, cases) => {
+  test.for(cases)('$name', ({ run }, { skip }) => run(open, skip))
+})

@@ -1,0 +1,83 @@
+import * as sql from './queries.ts'
+import type { Session } from './session.ts'
+import type { ShardMap } from './shards.ts'
+import { Writes } from './writes.ts'
+
+/** Rows that many writers add to are several, so that they rarely wait for each other. */
+const TALLY_SLOTS = 8
+
+/** What every desk of a store has in common. */
+export interface Office {
+  readonly shards: ShardMap
+  /** The moment that is bound where the database's clock is not the authority; else null. */
+  readonly moment: () => number | null
+  readonly channel: string
+  /** Whether a wake at this time comes before others would find it by themselves. */
+  readonly isSoon: (wakeAt: number) => boolean
+  /** Whether this process runs the shard's clock itself. */
+  readonly holds: (shard: number) => boolean
+  /** This process among those that tell. */
+  readonly teller: string
+}
+
+/** What processes tell each other: that something wakes soon, and who says so; that shards are free; that a calendar was edited. */
+export type Notice = { readonly wakeAt: number; readonly teller: string } | 'shards' | 'calendars' | null
+
+export const SHARDS_NOTICE = 'shards'
+export const CALENDARS_NOTICE = 'calendars'
+
+function timersNotice(wakeAt: number, teller: string): string {
+  return `timers ${wakeAt} ${teller}`
+}
+
+/** Reads a notice; null for what another version may say. */
+export function noticeOf(text: string): Notice {
+  if (text === SHARDS_NOTICE) return 'shards'
+  if (text === CALENDARS_NOTICE) return 'calendars'
+  const [, wakeAt, teller] = /^timers (\d+) (.*)$/.exec(text) ?? []
+  return wakeAt === undefined ? null : { wakeAt: Number(wakeAt), teller: teller ?? '' }
+}
+
+/** Where decisions become rows: a transaction, what is to be written in it, and where things live. */
+export class Desk {
+  readonly session: Session
+  writes: Writes
+  readonly #office: Office
+  readonly #isGuest: boolean
+
+  constructor(session: Session, office: Office, isGuest = false) {
+    this.session = session
+    this.writes = new Writes(office.shards)
+    this.#office = office
+    this.#isGuest = isGuest
+  }
+
+  get moment(): () => number | null {
+    return this.#office.moment
+  }
+
+  /** Forgets what was gathered. */
+  clear(): void {
+    this.writes = new Writes(this.#office.shards)
+  }
+
+  /** Writes what was gathered. */
+  async flush(): Promise<void> {
+    const slot = this.#isGuest ? null : Math.floor(Math.random() * TALLY_SLOTS)
+    await this.writes.flush(this.session, slot)
+    // What a commit follows at once is not waited for here.
+    if (this.#isGuest) await this.session.landed()
+  }
+
+  /** Tells other processes of what falls due before their next beat: once per commit, and only then (hazard 9). */
+  tell(): void {
+    const { channel, isSoon, holds, teller } = this.#office
+    const wakes = [...this.writes.wakes].filter(
+      ([shard, wakeAt]) => isSoon(wakeAt) && (this.#isGuest || !holds(shard)),
+    )
+    if (wakes.length === 0) return
+    const earliest = Math.min(...wakes.map(([, wakeAt]) => wakeAt))
+    // A guest's commit is yet to come: this process too must hear of it then.
+    this.session.send(sql.notify, channel, timersNotice(earliest, this.#isGuest ? '' : teller))
+  }
+}

@@ -1,0 +1,89 @@
+import type { Origin, Scope } from '../../alarm/index.ts'
+import { eventOf, type LogEvent, type OwnEvent, type Values } from '../index.ts'
+import type { Database } from './database.ts'
+import type { LogHorizon } from './log-horizon.ts'
+import * as sql from './queries.ts'
+import { alarmNamed } from './snapshots.ts'
+
+/** Reads the log after a place, oldest first: one owner's as far as it is whole, or one alarm's. */
+export async function readEvents(
+  database: Database,
+  horizon: LogHorizon,
+  scope: Scope,
+  query: { after: number; limit: number; alarmId?: string },
+): Promise<LogEvent[]> {
+  const { session } = database
+  const { after, limit, alarmId } = query
+  if (alarmId !== undefined) {
+    // One alarm's events are written one after the other: its timers are locked before anything is decided.
+    const alarm = await alarmNamed(session, scope, { id: alarmId })
+    if (alarm === undefined) return []
+    return (await session.rows(sql.eventsOfAlarm, alarm.seq, after, limit)).map(read)
+  }
+  const page = (whole: number) =>
+    session.rows(sql.eventsOfOwner, scope.tenant, scope.owner, after, whole, limit)
+  const known = horizon.whole > after ? await page(horizon.whole) : []
+  if (known.length === limit) return known.map(read)
+  return (await page(await horizon.advance())).map(read)
+}
+
+/** Reads one alarm's newest events, oldest of them first. */
+export async function newestEvents(
+  { session }: Database,
+  scope: Scope,
+  alarmId: string,
+  limit: number,
+): Promise<LogEvent[]> {
+  const alarm = await alarmNamed(session, scope, { id: alarmId })
+  if (alarm === undefined) return []
+  return (await session.rows(sql.newestEventsOfAlarm, alarm.seq, limit)).map(read).reverse()
+}
+
+/** Appends an event that a user caught elsewhere. */
+export async function appendEvent({ session }: Database, scope: Scope, event: OwnEvent): Promise<LogEvent> {
+  const { id, type, at, subject, correlationId, data } = event
+  const { tenant, owner } = scope
+  const row = [id, tenant, owner, type, 'caught', null, null, subject, correlationId, at, data]
+  const [seq] = (await session.row(sql.insertEvents, ...row.map((value) => [value])))!
+  return {
+    ...event,
+    tenant,
+    owner,
+    seq: seq as number,
+    origin: 'caught',
+    alarmId: null,
+    occurrenceId: null,
+    key: null,
+  }
+}
+
+/** The newest place in the log up to which it is whole. */
+export async function lastEvent({ session }: Database, horizon: LogHorizon): Promise<number> {
+  const row = await session.row(sql.lastEvent, await horizon.advance(0))
+  return (row?.[0] as number | undefined) ?? 0
+}
+
+type EventValues = [
+  number, string, string, string, string, Origin, string | null, string | null, string | null, string | null,
+  string | null, number, string,
+] // biome-ignore format: a list
+
+function read(row: Values): LogEvent {
+  const [seq, id, tenant, owner, type, origin, alarm_id, occurrence, key, subject, correlation_id, at, data] =
+    row as EventValues
+  return eventOf({
+    seq,
+    id,
+    tenant,
+    owner,
+    type,
+    origin,
+    alarm_id,
+    occurrence,
+    key,
+    subject,
+    correlation_id,
+    at,
+    data,
+  })
+}

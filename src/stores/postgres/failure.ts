@@ -1,0 +1,73 @@
+import { errorText, WakefulError } from '../../error.ts'
+import { CorruptRow } from '../index.ts'
+
+/** The SQLSTATE of an error of PostgreSQL's, or Node's code of a broken connection; null for any other error. */
+function codeOf(thrown: unknown): string | null {
+  if (!(thrown instanceof Error)) return null
+  const { code } = thrown as { code?: unknown }
+  if (typeof code === 'string' && /^(?:[0-9A-Z]{5}|E[A-Z_]+)$/.test(code)) return code
+  return BROKEN.test(thrown.message) ? 'ECONNRESET' : null
+}
+
+/** What `pg` says of connections that are gone, which carries no code. */
+const BROKEN =
+  /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout (?:expired|exceeded)|Query read timeout|Cannot use a pool after calling end)/i
+
+/** Whether the connection is gone, so that nobody knows what came of the last statement. */
+export function isBroken(thrown: unknown): boolean {
+  const code = codeOf(thrown)
+  return code !== null && (/^E[A-Z]{4}/.test(code) || /^(?:08|57P0)/.test(code))
+}
+
+/** Whether two transactions were in each other's way, so that the same again may well succeed. */
+export function isContention(thrown: unknown): boolean {
+  const code = codeOf(thrown)
+  return code === '40P01' || code === '40001'
+}
+
+/** Whether a lock was not to be had in time. */
+export function isLockTimeout(thrown: unknown): boolean {
+  return codeOf(thrown) === '55P03'
+}
+
+/** Whether a unique index refused a row. */
+export function isDuplicate(thrown: unknown): boolean {
+  return codeOf(thrown) === '23505'
+}
+
+/** Whether the error is the store's own trouble, not that of one row: data (22), constraints (23) are a row's. */
+export function isStoreTrouble(thrown: unknown): boolean {
+  const code = codeOf(thrown)
+  return code !== null && !/^2[23]/.test(code)
+}
+
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/^28/, 'the server refuses the user or its password; check the URL'],
+  [/^3D000$/, 'there is no such database; create it (createdb) or check the URL'],
+  [/^42501$/, 'the user may not do this; grant it its rights on the schema, or migrate as its owner'],
+  [/^(?:3F000|42P01)$/, 'its tables are not there; open the store once as a user that may create them'],
+  [/^25006$/, 'the server is read-only, a standby perhaps; point the URL at the primary'],
+  [/^53300$/, 'the server has no connection left; raise max_connections or lower the pool’s bound'],
+  [/^53/, 'the server is out of room (disk or memory); nothing was written'],
+  [
+    /^55P03$/,
+    'a row has been locked by another transaction for too long; end that transaction and try again',
+  ],
+  [/^57014$/, 'the statement took too long and was ended (statement_timeout); nothing was written'],
+  [/^40/, 'other transactions were in the way again and again; try again'],
+  [/^(?:E[A-Z]|08|57P)/, 'the server cannot be reached; check that it runs and that the URL is right'],
+]
+
+/** The error a user gets for one of PostgreSQL's: what was wrong, and what would help. */
+export function storeFailure(thrown: unknown, name: string): unknown {
+  if (thrown instanceof WakefulError) return thrown
+  if (thrown instanceof CorruptRow)
+    return new WakefulError('internal', `${name}: a row is damaged: ${thrown.message}`, { cause: thrown })
+  const code = codeOf(thrown)
+  if (code === null) return thrown
+  const advice = ADVICE.find(([pattern]) => pattern.test(code))?.[1]
+  const text = errorText(thrown)
+  if (advice === undefined)
+    return new WakefulError('internal', `${name}: ${text} (${code})`, { cause: thrown })
+  return new WakefulError('store_unavailable', `${name}: ${advice} (PostgreSQL: ${text})`, { cause: thrown })
+}

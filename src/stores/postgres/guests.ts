@@ -1,0 +1,67 @@
+import { WakefulError } from '../../error.ts'
+import type { Database } from './database.ts'
+import { meta } from './queries.ts'
+import type { Querying, Session } from './session.ts'
+
+/** A user's own `pg` client, as far as it is needed here. */
+interface Guest extends Querying {
+  getTransactionStatus?(): string | null
+  readonly totalCount?: number
+}
+
+/** Runs work in transactions that users have opened on their own connections, and that they end. */
+export class Guests {
+  readonly #database: Database
+  readonly #known = new WeakSet<object>()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** Runs work that leaves nothing behind when it fails, and leaves the user's transaction usable. */
+  async within<T>(tx: unknown, work: (session: Session) => Promise<T>): Promise<T> {
+    const session = this.#database.guest(guestOf(tx))
+    try {
+      await session.plain('SAVEPOINT wakeful')
+    } catch (cause) {
+      throw refusal('has no open transaction: begin one first (BEGIN)', cause)
+    }
+    try {
+      await this.#assertHere(tx as object, session)
+      const answer = await work(session)
+      await session.plain('RELEASE SAVEPOINT wakeful')
+      return answer
+    } catch (thrown) {
+      await session.landed().catch(() => {})
+      await session.plain('ROLLBACK TO SAVEPOINT wakeful').catch(() => {})
+      await session.plain('RELEASE SAVEPOINT wakeful').catch(() => {})
+      throw thrown
+    }
+  }
+
+  /** Another database may have the same tables. */
+  async #assertHere(tx: object, session: Session): Promise<void> {
+    if (this.#known.has(tx)) return
+    const ours = await this.#database.session.row(meta, 'store')
+    const theirs = await session.row(meta, 'store').catch(() => undefined)
+    if (theirs === undefined || theirs[0] !== ours?.[0])
+      throw refusal(`is not on the database of the alarms, which are in ${this.#database.name}`)
+    this.#known.add(tx)
+  }
+}
+
+function guestOf(tx: unknown): Guest {
+  if (typeof tx !== 'object' || tx === null || typeof (tx as Guest).query !== 'function')
+    throw refusal('must be a pg client with an open transaction on the same database')
+  const guest = tx as Guest
+  if (guest.totalCount !== undefined)
+    throw refusal('is a pool: check a client out of it (pool.connect()) and begin there')
+  const status = guest.getTransactionStatus?.()
+  if (status === 'I') throw refusal('has no open transaction: begin one first (BEGIN)')
+  if (status === 'E') throw refusal('has a transaction that failed: roll it back first')
+  return guest
+}
+
+function refusal(problem: string, cause?: unknown): WakefulError {
+  return new WakefulError('invalid_request', `tx ${problem}`, { cause })
+}

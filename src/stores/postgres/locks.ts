@@ -1,0 +1,52 @@
+import * as sql from './queries.ts'
+import type { Session } from './session.ts'
+import { readFlights, readSnapshots, type Snapshots } from './snapshots.ts'
+
+/** What wakes within this time may be in a batch that is just being taken: an edit of it keeps the take out. */
+const NEAR_MS = 1_000
+const ROUNDS_MAX = 10
+
+/**
+ * Reads alarms to decide about them, and keeps them from changing until the transaction ends: shards, alarms, timers, in
+ * this order, each sorted, as everybody does.
+ *
+ * The shards are locked where a timer is near its instant, so that what is in flight can be told (promise:
+ * cancel-wins). Far from it, the lock on the timer is enough: a take that finds it due one day sees that it is locked.
+ * So a transaction of a user's that cancels something far does not stop the clock of a whole shard.
+ */
+export async function lockSnapshots(
+  session: Session,
+  seqs: readonly number[],
+  moment: () => number | null,
+): Promise<Snapshots> {
+  if (seqs.length === 0) return { found: new Map(), damaged: new Map() }
+  const locked = new Set<number>()
+  for (let round = 1; ; round++) {
+    const near = await nearShards(session, seqs, moment())
+    const missing = near.filter((shard) => !locked.has(shard))
+    if (missing.length > 0) session.send(sql.lockShards, missing)
+    for (const shard of missing) locked.add(shard)
+    session.send(sql.lockAlarms, seqs)
+    // What follows are statements that begin after the locks are held: what they waited for is seen.
+    const [rows, snapshots, still] = await Promise.all([
+      session.rows(sql.lockTimersOfAlarms, seqs),
+      readSnapshots(session, seqs, readFlights(session, [...locked])),
+      nearShards(session, seqs, moment()),
+    ])
+    await session.landed()
+    const ids = new Set(rows.map(([id]) => id as number))
+    const timers = [...snapshots.found.values()].flatMap((snapshot) => snapshot.timers)
+    const isWhole = timers.every(({ id }) => ids.has(id)) && still.every((shard) => locked.has(shard))
+    // More rounds than ever needed: somebody is changing these without end.
+    if (isWhole || round === ROUNDS_MAX) return snapshots
+  }
+}
+
+async function nearShards(
+  session: Session,
+  seqs: readonly number[],
+  moment: number | null,
+): Promise<number[]> {
+  const rows = await session.rows(sql.nearShards, seqs, moment, NEAR_MS)
+  return rows.map(([shard]) => shard as number)
+}

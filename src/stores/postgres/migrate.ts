@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import { WakefulError } from '../../error.ts'
+import type { Migrated, Migration } from '../index.ts'
+import { Database } from './database.ts'
+import { MIGRATIONS } from './migrations/index.ts'
+import type { Dialect, Session } from './session.ts'
+
+const LEDGER = `CREATE TABLE IF NOT EXISTS wakeful.migrations (
+  number bigint PRIMARY KEY,
+  name text NOT NULL,
+  breaking boolean NOT NULL,
+  applied_at bigint NOT NULL
+)`
+/** Any number, the same in every process: who holds it migrates. */
+const LOCK = 7_420_001
+const VERSION_MIN = 140_000
+/** Shards per pool where nothing else is said. */
+export const SHARDS = 64
+
+/** What is fixed when the tables are made. */
+export interface Fixed {
+  /** Shards per pool. */
+  readonly shards: number
+}
+
+/** Brings the schema up to date. Safe when several processes start at once: the first one does it, the others wait. */
+export async function migrate(
+  database: Database,
+  now: number,
+  fixed: Fixed,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<Migrated> {
+  await refuseOldServer(database)
+  const before = await schemaVersion(database.session)
+  await refuseNewer(database, migrations)
+  if (before >= migrations.at(-1)!.number) return { from: before, to: before, applied: [] }
+  return database.transaction((session) => run(session, database.schema, now, fixed, migrations))
+}
+
+async function run(
+  session: Session,
+  schema: string,
+  now: number,
+  fixed: Fixed,
+  migrations: readonly Migration[],
+): Promise<Migrated> {
+  await session.rows('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', LOCK, schema)
+  const from = await schemaVersion(session)
+  const missing = migrations.filter((each) => each.number > from)
+  // Asked for first: to create what is there needs a right that whoever runs Wakeful may not have.
+  const known = await session.row(
+    'SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1',
+    session.dialect.plainSchema,
+  )
+  if (known === undefined) await session.plain(`CREATE SCHEMA ${session.dialect.schema}`)
+  if (missing.length > 0) await session.plain(LEDGER)
+  for (const each of missing) {
+    await session.plain(each.sql)
+    await session.run(
+      'INSERT INTO wakeful.migrations (number, name, breaking, applied_at) VALUES ($1::bigint, $2, $3::boolean, $4::bigint)',
+      each.number,
+      each.name,
+      String(each.breaking),
+      now,
+    )
+  }
+  if (from === 0) await fix(session, fixed)
+  return { from, to: Math.max(from, missing.at(-1)?.number ?? 0), applied: missing.map((each) => each.name) }
+}
+
+async function fix(session: Session, { shards }: Fixed): Promise<void> {
+  const insert = 'INSERT INTO wakeful.meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING'
+  await session.run(insert, 'shards', String(shards))
+  await session.run(insert, 'store', randomUUID())
+}
+
+/** The number of the newest migration the database has; 0 for one that is new to Wakeful. */
+export async function schemaVersion(session: Session): Promise<number> {
+  // By a look at the catalog's own tables: `to_regclass` may answer from before the lock was waited for.
+  const ledger = await session.row(
+    "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'migrations'",
+    session.dialect.plainSchema,
+  )
+  if (ledger === undefined) return 0
+  const [number] = (await session.row('SELECT max(number) FROM wakeful.migrations')) ?? []
+  return (number as number | null) ?? 0
+}
+
+/** The SQL that would be run, for those who migrate by hand. */
+export function migrationSql(
+  dialect: Dialect,
+  from: number,
+  migrations: readonly Migration[] = MIGRATIONS,
+): string {
+  const missing = migrations.filter((each) => each.number > from)
+  const head = from === 0 ? [`CREATE SCHEMA ${dialect.schema};\n${LEDGER};\n`] : []
+  const texts = missing.map(
+    ({ number, name, sql, breaking }) =>
+      `-- ${number} ${name}\n${sql.trim()}\n\nINSERT INTO wakeful.migrations VALUES (${number}, '${name}', ${breaking}, 0);\n`,
+  )
+  const fixed = [
+    `INSERT INTO wakeful.meta VALUES ('shards', '${SHARDS}'), ('store', gen_random_uuid()::text);\n`,
+  ]
+  const parts = [...head, ...texts, ...(from === 0 ? fixed : [])]
+  return missing.length === 0 ? '' : dialect.text(parts.join('\n'))
+}
+
+/** Brings the schema of a database up to date. */
+export function migratePostgres(url: string, now: number): Promise<Migrated> {
+  return withDatabase(url, (database) => migrate(database, now, { shards: SHARDS }))
+}
+
+/** The SQL that `migratePostgres` would run. */
+export function missingSql(url: string): Promise<string> {
+  return withDatabase(url, async ({ dialect, session }) =>
+    migrationSql(dialect, await schemaVersion(session)),
+  )
+}
+
+async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = new Database({ url })
+  try {
+    return await work(database)
+  } catch (thrown) {
+    throw database.failure(thrown)
+  } finally {
+    await database.close()
+  }
+}
+
+async function refuseNewer(database: Database, migrations: readonly Migration[]): Promise<void> {
+  const known = migrations.at(-1)!.number
+  if ((await schemaVersion(database.session)) <= known) return
+  const newer = await database.session.row(
+    'SELECT number, name FROM wakeful.migrations WHERE number > $1::bigint AND breaking ORDER BY number LIMIT 1',
+    known,
+  )
+  if (newer === undefined) return
+  const [number, name] = newer as [number, string]
+  throw new WakefulError(
+    'schema_too_new',
+    `${database.name} has schema ${number} (${name}), which this version of Wakeful does not know (it knows ${known}): upgrade Wakeful`,
+  )
+}
+
+async function refuseOldServer({ session, name }: Database): Promise<void> {
+  const [version] = (await session.row("SELECT current_setting('server_version_num')::int")) ?? []
+  if ((version as number) >= VERSION_MIN) return
+  throw new WakefulError(
+    'store_unavailable',
+    `${name} is PostgreSQL ${Math.floor((version as number) / 10_000)}: Wakeful needs 14 or newer`,
+  )
+}

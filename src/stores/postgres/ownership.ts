@@ -1,0 +1,265 @@
+import type { Context } from '../../alarm/index.ts'
+import type { Clock } from '../../time/index.ts'
+import type { Lease } from '../index.ts'
+import type { Desk } from './desk.ts'
+import { type Beat, beatOf, type SeenShard, Sightings } from './heartbeat.ts'
+import * as sql from './queries.ts'
+import { recoverFlights } from './recover.ts'
+import type { Bindable, Session } from './session.ts'
+import { spread } from './spread.ts'
+
+/** What ownership needs from its store. */
+export interface OwnershipPorts {
+  readonly clock: Clock
+  readonly leaseMs: number
+  /** The moment that is bound where the database's clock is not the authority; else null. */
+  readonly moment: () => number | null
+  /** Sends the heartbeat, on the connection that listens where there is one. */
+  readonly beat: (...values: Bindable[]) => Promise<readonly (readonly unknown[])[]>
+  readonly session: Session
+  readonly transaction: <T>(work: (desk: Desk) => Promise<T>) => Promise<T>
+  readonly know: (pools: readonly string[]) => Promise<void>
+  /** Told of each beat, and between which moments of the monotonic clock it was answered. */
+  readonly onBeat: (beat: Beat, sentAt: number, answeredAt: number) => void
+  /** Tells the others that shards are free. */
+  readonly tellFree: (session: Session) => void
+  /** Asks for another beat so many milliseconds from now: something will have become free. */
+  readonly beatAgain: (inMs: number) => void
+}
+
+/** How long a busy shard is kept from taking more, so that it can be handed on, and how long it is left alone after that. */
+const RETIRE_MS = 500
+const RETIRE_AGAIN_MS = 5_000
+const RETIRE_LOOK_MS = 50
+
+/** One owner's state; a process is one owner. */
+interface Held {
+  lost: number | null
+  leases: Map<number, Lease>
+  retiring: ReadonlySet<number>
+  retiringSince: number
+}
+
+/** Which shards this process owns, and how it comes to own more, or fewer (promise: fenced). */
+export class Ownership {
+  readonly #ports: OwnershipPorts
+  readonly #held = new Map<string, Held>()
+  readonly #sightings: Sightings
+  #owning: Promise<unknown> = Promise.resolve()
+
+  constructor(ports: OwnershipPorts) {
+    this.#ports = ports
+    this.#sightings = new Sightings(ports.leaseMs)
+  }
+
+  /** Renews what is held, claims what is free, gives up what is over its share: the heartbeat. */
+  own(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
+    return this.#inTurn(() => this.#own(owner, pools, context))
+  }
+
+  /** Gives shards back at once, and tells the others. */
+  disown(leases: readonly Lease[]): Promise<void> {
+    return this.#inTurn(() => this.#disown(leases))
+  }
+
+  /** Whether a shard is about to be handed on: nothing more is taken from it. */
+  isRetiring(lease: Lease): boolean {
+    return this.#held.get(lease.owner)?.retiring.has(lease.shard) === true
+  }
+
+  /** Whether this process runs the shard's clock, so that it need not be told of what wakes there. */
+  holds(shard: number): boolean {
+    for (const { leases } of this.#held.values()) if (leases.has(shard)) return true
+    return false
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#owning.then(work)
+    this.#owning = turn.catch(() => {})
+    return turn
+  }
+
+  async #own(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
+    const { clock, leaseMs, moment, beat: send } = this.#ports
+    await this.#ports.know(pools)
+    const held = this.#heldBy(owner)
+    const sentAt = clock.monotonic()
+    const lostFrom = Math.floor(Math.random() * 2 ** 48)
+    const beat = beatOf(await send(owner, pools, leaseMs, moment(), lostFrom))
+    const answeredAt = clock.monotonic()
+    this.#sightings.look(beat, sentAt, answeredAt)
+    this.#ports.onBeat(beat, sentAt, answeredAt)
+    // Counted from before the beat was sent: never later than the database counts (promise: fenced).
+    const until = sentAt + leaseMs
+    held.leases = new Map(
+      (await this.#mine(owner, held, beat)).map(({ shard, epoch, pool }) => {
+        return [shard, { shard, pool, owner, epoch, until }]
+      }),
+    )
+    await this.#giveUp(owner, held, pools, beat, answeredAt)
+    await this.#claim(owner, held, pools, beat, until, context)
+    this.#awaitEnds(beat)
+    return [...held.leases.values()].sort((a, b) => a.shard - b.shard)
+  }
+
+  /**
+   * What is still this process's own. The beat tells, unless somebody took something over while it was under way: then
+   * its own view is from before that, and a statement that begins now is asked.
+   */
+  async #mine(owner: string, held: Held, beat: Beat): Promise<Pick<SeenShard, 'shard' | 'epoch' | 'pool'>[]> {
+    const isCurrent = held.lost === beat.lost
+    held.lost = beat.lost
+    if (isCurrent) return beat.shards.filter((seen) => seen.owner === owner)
+    const known = new Set(beat.shards.map(({ pool }) => pool))
+    const rows = await this.#ports.session.rows(sql.shardsOfOwner, owner)
+    return rows
+      .map(([shard, epoch, pool]) => ({ shard, epoch, pool }) as Pick<SeenShard, 'shard' | 'epoch' | 'pool'>)
+      .filter(({ pool }) => known.has(pool))
+  }
+
+  /** How the pool's shards should move, as of this beat. */
+  #move(held: Held, pool: string, beat: Beat, at: number) {
+    const living = beat.others.filter((other) => !this.#sightings.isDead(other, beat.now, at))
+    const names = new Set(living.map(({ owner }) => owner))
+    const shards = beat.shards.filter((seen) => seen.pool === pool)
+    const mine = [...held.leases.values()].filter((lease) => lease.pool === pool)
+    const own = new Set(mine.map(({ shard }) => shard))
+    const free = shards.filter(({ shard, owner }) => !own.has(shard) && (owner === null || !names.has(owner)))
+    const live = 1 + living.filter(({ pools }) => pools.includes(pool)).length
+    return { mine, ...spread({ shards: shards.length, mine: mine.length, free: free.length, live }) }
+  }
+
+  async #giveUp(owner: string, held: Held, pools: readonly string[], beat: Beat, at: number): Promise<void> {
+    const surplus = pools.flatMap((pool) => {
+      const { mine, giveUp } = this.#move(held, pool, beat, at)
+      return giveUp > 0 ? [{ mine, giveUp }] : []
+    })
+    if (surplus.length === 0) {
+      held.retiring = new Set()
+      return
+    }
+    const retiring = new Set<number>()
+    for (const { mine, giveUp } of surplus) {
+      const given = await this.#giveUpIdle(owner, mine, giveUp)
+      for (const shard of given) held.leases.delete(shard)
+      const busy = mine.filter(({ shard }) => !given.has(shard)).slice(0, giveUp - given.size)
+      for (const { shard } of busy) retiring.add(shard)
+    }
+    this.#retire(held, retiring, at)
+  }
+
+  /** Those with nothing in flight change hands at once; the rest are kept from taking more for a moment. */
+  #retire(held: Held, retiring: ReadonlySet<number>, at: number): void {
+    if (retiring.size === 0) held.retiring = retiring
+    else if (held.retiring.size === 0 && at - held.retiringSince >= RETIRE_AGAIN_MS) {
+      held.retiring = retiring
+      held.retiringSince = at
+    } else if (at - held.retiringSince >= RETIRE_MS) held.retiring = new Set()
+    if (held.retiring.size > 0) this.#ports.beatAgain(RETIRE_LOOK_MS)
+  }
+
+  #giveUpIdle(owner: string, mine: readonly Lease[], count: number): Promise<ReadonlySet<number>> {
+    return this.#ports.transaction(async ({ session }) => {
+      const [shards, epochs] = [mine.map(({ shard }) => shard), mine.map(({ epoch }) => epoch)]
+      const idle = (await session.rows(sql.lockIdleShards, shards, epochs, owner)).map(
+        ([shard]) => shard as number,
+      )
+      const rows = await session.rows(sql.giveUpShards, idle, count)
+      if (rows.length > 0) this.#ports.tellFree(session)
+      return new Set(rows.map(([shard]) => shard as number))
+    })
+  }
+
+  async #claim(
+    owner: string,
+    held: Held,
+    pools: readonly string[],
+    beat: Beat,
+    until: number,
+    context: Context,
+  ): Promise<void> {
+    const at = this.#ports.clock.monotonic()
+    const wanted = pools
+      .map((pool) => ({ pool, count: this.#move(held, pool, beat, at).claim }))
+      .filter(({ count }) => count > 0)
+    if (wanted.length === 0) return
+    const claimed = await this.#ports.transaction((desk) => this.#claimIn(desk, owner, wanted, beat, context))
+    for (const { shard, epoch, pool } of claimed) held.leases.set(shard, { shard, pool, owner, epoch, until })
+    const missed = wanted.reduce((sum, { count }) => sum + count, 0) - claimed.length
+    // What somebody held at that very moment is free soon.
+    if (missed > 0) this.#ports.beatAgain(RETIRE_LOOK_MS)
+  }
+
+  async #claimIn(
+    desk: Desk,
+    owner: string,
+    wanted: readonly { readonly pool: string; readonly count: number }[],
+    beat: Beat,
+    context: Context,
+  ): Promise<Pick<SeenShard, 'shard' | 'epoch' | 'pool'>[]> {
+    const { session } = desk
+    const at = this.#ports.clock.monotonic()
+    const still = beat.others.filter((other) => this.#sightings.isStill(other, at))
+    // While the clock has just jumped, leases only seem to have ended.
+    const moment = this.#sightings.hasJumped(at) ? 0 : this.#ports.moment()
+    const buried = await session.rows(
+      sql.buryOwners,
+      owner,
+      moment,
+      still.map((other) => other.owner),
+      still.map(({ beats }) => beats),
+    )
+    const dead = buried.map(([name]) => name as string)
+    const claimed: Pick<SeenShard, 'shard' | 'epoch' | 'pool'>[] = []
+    for (const { pool, count } of wanted) {
+      const rows = await session.rows(sql.claimShards, owner, pool, dead, count)
+      for (const [shard, epoch] of rows)
+        claimed.push({ shard: shard as number, epoch: epoch as number, pool })
+    }
+    await recoverFlights(
+      desk,
+      claimed.map(({ shard }) => shard),
+      context,
+    )
+    await desk.flush()
+    if (dead.length > 0) session.send(sql.forgetOwners, dead)
+    return claimed
+  }
+
+  /** A dead owner's lease may end long before the next beat: it is taken over then, not later. */
+  #awaitEnds(beat: Beat): void {
+    const { leaseMs } = this.#ports
+    const holders = new Set(beat.shards.flatMap(({ owner }) => owner ?? []))
+    // One that lives has renewed it less than half a lease ago.
+    const overdue = beat.others
+      .filter(({ owner }) => holders.has(owner))
+      .map(({ leaseUntil }) => leaseUntil - beat.now)
+      .filter((leftMs) => leftMs > 0 && leftMs < leaseMs / 2)
+    if (overdue.length > 0) this.#ports.beatAgain(Math.min(...overdue) + 1)
+  }
+
+  async #disown(leases: readonly Lease[]): Promise<void> {
+    if (leases.length === 0) return
+    const owners = [...new Set(leases.map(({ owner }) => owner))]
+    await this.#ports.transaction(async ({ session }) => {
+      session.send(
+        sql.disownShards,
+        leases.map(({ shard }) => shard),
+        leases.map(({ epoch }) => epoch),
+      )
+      // Whoever claims next must not count this one among those that live.
+      for (const owner of owners) session.send(sql.leave, owner)
+      this.#ports.tellFree(session)
+    })
+    for (const owner of owners) this.#held.delete(owner)
+  }
+
+  #heldBy(owner: string): Held {
+    let held = this.#held.get(owner)
+    if (held === undefined) {
+      held = { lost: null, leases: new Map(), retiring: new Set(), retiringSince: Number.NEGATIVE_INFINITY }
+      this.#held.set(owner, held)
+    }
+    return held
+  }
+}

@@ -1,0 +1,359 @@
+/**
+ * Every statement, named; each has an EXPLAIN test in queries.test.ts. `wakeful.` stands for the store's schema. Many rows
+ * come as one list per column, which `unnest` makes rows of again.
+ */
+
+import { ALARM_COLUMNS, TIMER_COLUMNS } from '../index.ts'
+
+const ALARM = ALARM_COLUMNS.join(', ')
+const READ_ALARM = `a.seq, ${qualified('a', ALARM_COLUMNS)}`
+const TIMER = TIMER_COLUMNS.join(', ')
+
+/** Which of an alarm's columns are numbers; the rest are text. */
+const NUMBERS: ReadonlySet<string> = new Set([
+  'generation', 'fire_at', 'max_failures', 'backoff_base_ms', 'backoff_cap_ms', 'timeout_ms',
+  'completion_timeout_ms', 'priority', 'created_at', 'updated_at', 'paused_at', 'cancelled_at',
+]) // biome-ignore format: a list
+
+const ALARM_TYPES = ALARM_COLUMNS.map((column) => (NUMBERS.has(column) ? 'bigint' : 'text'))
+
+/** A timer's columns as they are written after those of its alarm. */
+const PLACE =
+  'kind, wake_at, scheduled_for, nominal, zone_offset, tick, generation, attempt, started_at, waiting, delivered'
+const PLACE_TYPES = [
+  'text', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'text', 'smallint',
+] as const // biome-ignore format: a list
+
+/** The database's own clock, in whole milliseconds; where another clock is the authority, its moment is bound. */
+const CLOCK = (bound: string) =>
+  `coalesce(${bound}::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
+
+export const clockNow = `SELECT ${CLOCK('$1')}`
+
+// Alarms
+
+/** New alarms with their first timers, all at once. A timer finds its alarm by the id its maker gave it. */
+export const insertAlarms = `WITH made AS (
+    INSERT INTO wakeful.alarms (${ALARM}) SELECT * FROM unnest(${marks(1, ALARM_TYPES)})
+    RETURNING seq, id, tenant, owner, target)
+  INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, ${PLACE}, version, edited)
+  SELECT a.seq, a.tenant, a.owner, a.target, t.shard, ${qualified('t', PLACE.split(', '))}, 1, 0
+  FROM unnest(${marks(ALARM_COLUMNS.length + 1, ['text', 'int', ...PLACE_TYPES])}) AS t (id, shard, ${PLACE})
+  JOIN made a ON a.id = t.id`
+
+export const updateAlarms = `UPDATE wakeful.alarms SET ${ALARM_COLUMNS.map((column) => `${column} = n.${column}`).join(', ')}
+  FROM unnest(${marks(1, ['bigint', ...ALARM_TYPES])}) AS n (seq, ${ALARM}) WHERE alarms.seq = n.seq`
+
+export const alarmsBySeq = `SELECT ${READ_ALARM} FROM wakeful.alarms a WHERE a.seq = ANY($1::bigint[])`
+
+/** With how many earlier occurrences are still open: only recurring alarms can have any. */
+export const alarmsToFire = `SELECT ${READ_ALARM}, CASE WHEN a.kind = 'once' THEN 0 ELSE (
+    SELECT count(*) FROM wakeful.timers o WHERE o.tenant = a.tenant AND o.owner = a.owner AND o.alarm = a.seq
+    AND o.generation = a.generation AND o.kind <> 'due') END
+  FROM wakeful.alarms a WHERE a.seq = ANY($1::bigint[])`
+
+export const alarmScopes = `SELECT seq, tenant, owner, target, kind FROM wakeful.alarms WHERE seq = ANY($1::bigint[])`
+export const alarmById = `SELECT ${READ_ALARM} FROM wakeful.alarms a WHERE a.id = $3 AND a.tenant = $1 AND a.owner = $2`
+export const alarmByKey = `SELECT ${READ_ALARM} FROM wakeful.alarms a WHERE a.tenant = $1 AND a.owner = $2 AND a.key = $3`
+export const alarmByIdempotencyKey = `SELECT ${READ_ALARM} FROM wakeful.alarms a
+  WHERE a.tenant = $1 AND a.owner = $2 AND a.idempotency_key = $3`
+/** An idempotency key that an upsert has replaced is remembered as long as its alarm. */
+export const alarmByKeptKey = `SELECT ${READ_ALARM} FROM wakeful.idempotency_keys k JOIN wakeful.alarms a ON a.seq = k.alarm
+  WHERE k.tenant = $1 AND k.owner = $2 AND k.idempotency_key = $3`
+
+/** The rows of many alarms by their names, whatever kind of name, for those who decide about many at once. */
+export const seqsOfIds = `SELECT n.place, a.seq FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
+    AS n (tenant, owner, name, place)
+  JOIN wakeful.alarms a ON a.id = n.name AND a.tenant = n.tenant AND a.owner = n.owner`
+export const seqsOfKeys = `SELECT n.place, a.seq FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
+    AS n (tenant, owner, name, place)
+  JOIN wakeful.alarms a ON a.tenant = n.tenant AND a.owner = n.owner AND a.key = n.name`
+export const seqsOfIdempotencyKeys = `SELECT n.place, a.seq
+  FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS n (tenant, owner, name, place)
+  JOIN wakeful.alarms a ON a.tenant = n.tenant AND a.owner = n.owner AND a.idempotency_key = n.name`
+export const seqsOfKeptKeys = `SELECT n.place, k.alarm
+  FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS n (tenant, owner, name, place)
+  JOIN wakeful.idempotency_keys k ON k.tenant = n.tenant AND k.owner = n.owner AND k.idempotency_key = n.name`
+
+export const pendingSelection = `SELECT DISTINCT alarm FROM wakeful.timers WHERE tenant = $1 AND owner = $2
+  AND alarm > $3::bigint ORDER BY alarm LIMIT $4::bigint`
+export const subjectSelection = `SELECT seq FROM wakeful.alarms WHERE subject IS NOT NULL
+  AND (tenant, owner, subject, seq) > ($1, $2, $3, $4::bigint)
+  AND (tenant, owner, subject, seq) <= ($1, $2, $3, ${Number.MAX_SAFE_INTEGER})
+  ORDER BY tenant, owner, subject, seq LIMIT $5::bigint`
+
+/** Alarms to look at again: those of a tenant that name calendars, or all that stand on a zone's wall clock. */
+export const calendarSelection = `SELECT seq, seq FROM wakeful.alarms WHERE calendars IS NOT NULL
+  AND (tenant, seq) > ($1, $2::bigint) AND (tenant, seq) <= ($1, ${Number.MAX_SAFE_INTEGER})
+  ORDER BY tenant, seq LIMIT $3::bigint`
+export const zonedSelection = `SELECT id, alarm FROM wakeful.timers WHERE id > $1::bigint AND zone_offset IS NOT NULL
+  ORDER BY id LIMIT $2::bigint`
+
+export const keepIdempotencyKeys = `INSERT INTO wakeful.idempotency_keys (tenant, owner, idempotency_key, alarm)
+  SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) ON CONFLICT DO NOTHING`
+
+export const knownIds = 'SELECT id FROM wakeful.alarms WHERE id = ANY($1::text[])'
+
+// Locks, in the order in which everybody takes them: shards, alarms, timers
+
+/** An edit close to the instant keeps the take out; a beat and open settles pass (hazard 1). */
+export const lockShards = `SELECT shard FROM wakeful.shards WHERE shard = ANY($1::int[]) ORDER BY shard FOR NO KEY UPDATE`
+/** The shards in which something of these alarms wakes soon, by the database's clock. */
+export const nearShards = `SELECT DISTINCT t.shard FROM wakeful.alarms a JOIN wakeful.timers t
+    ON t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq
+  WHERE a.seq = ANY($1::bigint[]) AND t.wake_at <= ${CLOCK('$2')} + $3::bigint ORDER BY t.shard`
+export const lockAlarms = `SELECT seq FROM wakeful.alarms WHERE seq = ANY($1::bigint[]) ORDER BY seq FOR NO KEY UPDATE`
+export const lockTimersOfAlarms = `SELECT t.id FROM wakeful.alarms a JOIN wakeful.timers t
+    ON t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq
+  WHERE a.seq = ANY($1::bigint[]) ORDER BY t.id FOR UPDATE OF t`
+/** Those that an open transaction is about to change are left out. */
+export const lockFreeTimers = `SELECT id FROM wakeful.timers WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED`
+
+// Timers
+
+export const insertTimers = `INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, ${PLACE}, version, edited)
+  SELECT n.*, 1, 0 FROM unnest(${marks(1, ['bigint', 'text', 'text', 'text', 'int', ...PLACE_TYPES])}) AS n`
+
+const SET_PLACE = `${PLACE.split(', ')
+  .map((column) => `${column} = n.${column}`)
+  .join(', ')}, version = timers.version + 1, edited = 0, report = NULL`
+const MOVES = `unnest(${marks(1, ['bigint', ...PLACE_TYPES])}) AS n (id, ${PLACE})`
+const MOVES_TAKEN = `unnest(${marks(1, ['bigint', 'bigint', ...PLACE_TYPES])}) AS n (id, taken, ${PLACE})`
+
+export const moveTimers = `UPDATE wakeful.timers SET ${SET_PLACE} FROM ${MOVES} WHERE timers.id = n.id`
+/** A settle's own timers: moved or removed only as they were taken, or not at all (promise: recorded-once). */
+export const moveTakenTimers = `UPDATE wakeful.timers SET ${SET_PLACE} FROM ${MOVES_TAKEN}
+  WHERE timers.id = n.id AND timers.version = n.taken AND timers.edited = 0 RETURNING timers.id`
+export const removeTakenTimers = `DELETE FROM wakeful.timers t USING unnest($1::bigint[], $2::bigint[]) AS n (id, taken)
+  WHERE t.id = n.id AND t.version = n.taken AND t.edited = 0 RETURNING t.id`
+export const removeTimers = 'DELETE FROM wakeful.timers WHERE id = ANY($1::bigint[])'
+export const removeTimersOfAlarms = `DELETE FROM wakeful.timers t USING wakeful.alarms a
+  WHERE a.seq = ANY($1::bigint[]) AND t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq`
+export const markTimersEdited = 'UPDATE wakeful.timers SET edited = 1 WHERE id = ANY($1::bigint[])'
+export const reportTimers = `UPDATE wakeful.timers SET report = n.report FROM unnest($1::bigint[], $2::text[]) AS n (id, report)
+  WHERE timers.id = n.id`
+/** What is in flight stays with the shard that delivers it, and follows when it settles. */
+export const retargetTimers = `UPDATE wakeful.timers SET target = n.target, shard = n.shard
+  FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::int[]) AS n (tenant, owner, alarm, target, shard)
+  WHERE timers.tenant = n.tenant AND timers.owner = n.owner AND timers.alarm = n.alarm AND timers.edited = 0`
+export const timersById = `SELECT ${TIMER} FROM wakeful.timers WHERE id = ANY($1::bigint[])`
+export const timersOfAlarms = `SELECT ${qualified('t', TIMER_COLUMNS)} FROM wakeful.alarms a JOIN wakeful.timers t
+    ON t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq
+  WHERE a.seq = ANY($1::bigint[]) ORDER BY t.id`
+export const releaseWaiting = `UPDATE wakeful.timers SET wake_at = scheduled_for WHERE id IN (
+  SELECT t.id FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
+  JOIN wakeful.shards s ON s.shard = l.shard AND s.epoch = l.epoch
+  JOIN wakeful.timers t ON t.shard = l.shard AND t.target = $3 AND t.waiting = 'handler' AND t.wake_at > $4::bigint
+  LIMIT $5::bigint)`
+
+// The due look
+
+/**
+ * The first wakes of each shard, from a lower bound on: without one, a look walks over everything that was fired since
+ * the oldest open snapshot (hazard 11). One look per shard by LATERAL: a list of shards would sort them all (hazard 10).
+ */
+export const nextTimers = `SELECT t.shard, t.id, t.version, t.wake_at FROM unnest($1::int[], $2::bigint[]) AS s (shard, low)
+  CROSS JOIN LATERAL (SELECT shard, id, version, wake_at FROM wakeful.timers
+    WHERE shard = s.shard AND wake_at >= s.low ORDER BY wake_at LIMIT $3::bigint) t`
+
+/** The same of every shard that is still this process's own, also where nothing waits: one that is missing is lost. */
+export const peekShards = `SELECT s.shard, t.id, t.version, t.wake_at
+  FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS l (shard, epoch, low)
+  JOIN wakeful.shards s ON s.shard = l.shard AND s.epoch = l.epoch AND s.owner = $4
+  LEFT JOIN LATERAL (SELECT id, version, wake_at FROM wakeful.timers
+    WHERE shard = l.shard AND wake_at >= l.low ORDER BY wake_at LIMIT 1) t ON true`
+
+/**
+ * What is due, narrow: the alarms are read for those that are chosen. The last column tells that a transaction has locked
+ * the row, or once had: an edit that is not committed must not be overtaken.
+ */
+export const dueTimers = `SELECT ${qualified('t', TIMER_COLUMNS)}, t.locked
+  FROM unnest($1::int[], $2::bigint[]) AS s (shard, low)
+  CROSS JOIN LATERAL (SELECT ${TIMER}, xmax::text AS locked FROM wakeful.timers
+    WHERE shard = s.shard AND wake_at >= s.low AND wake_at <= $3::bigint ORDER BY wake_at LIMIT $4::bigint) t`
+
+/** Proves ownership before a batch, and keeps edits out until it is recorded (hazard 4: the look is the next statement). */
+export const lockOwnShards = `SELECT s.shard FROM wakeful.shards s JOIN unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
+    ON s.shard = l.shard AND s.epoch = l.epoch
+  WHERE s.owner = $3 ORDER BY s.shard FOR NO KEY UPDATE OF s`
+export const lockFreeOwnShards = `${lockOwnShards} SKIP LOCKED`
+export const ownShards = `SELECT s.shard FROM wakeful.shards s JOIN unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
+    ON s.shard = l.shard AND s.epoch = l.epoch WHERE s.owner = $3`
+/** What a settle holds: a takeover waits for it, a beat, a take and a cancel do not (hazard 1). */
+export const shareShards = `SELECT s.shard, s.epoch FROM wakeful.shards s JOIN unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
+    ON s.shard = l.shard AND s.epoch = l.epoch ORDER BY s.shard FOR KEY SHARE OF s`
+
+export const isOwn = 'SELECT 1 FROM wakeful.shards WHERE shard = $1::int AND epoch = $2::bigint'
+
+export const insertFlights = `INSERT INTO wakeful.flights (shard, epoch, taken_at, timers)
+  SELECT shard, epoch, $3::bigint, string_to_array(timers, ',')::bigint[]
+  FROM unnest($1::int[], $2::bigint[], $4::text[]) AS n (shard, epoch, timers) RETURNING id, shard`
+export const removeFlights = 'DELETE FROM wakeful.flights WHERE id = ANY($1::bigint[])'
+export const flightsOfShards = `SELECT id, array_to_string(timers, ',') FROM wakeful.flights WHERE shard = ANY($1::int[])`
+
+// Outcomes, events, figures
+
+const OUTCOME = `alarm, tenant, owner, target, status, started_at, last_fired_at, completed_at, duration_ms, result,
+  last_error, failure_count, attempts`
+const OUTCOME_TYPES = [
+  'bigint', 'text', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint', 'bigint', 'text', 'text', 'bigint', 'bigint',
+] as const // biome-ignore format: a list
+
+export const putOutcomes = `INSERT INTO wakeful.outcomes AS o (${OUTCOME})
+  SELECT * FROM unnest(${marks(1, OUTCOME_TYPES)})
+  ON CONFLICT (alarm) DO UPDATE SET target = excluded.target, status = excluded.status, started_at = excluded.started_at,
+  last_fired_at = coalesce(excluded.last_fired_at, o.last_fired_at), completed_at = excluded.completed_at,
+  duration_ms = excluded.duration_ms, result = excluded.result, last_error = excluded.last_error,
+  failure_count = excluded.failure_count, attempts = excluded.attempts`
+
+/** The end of alarms whose summary stays as their last delivery left it. */
+export const putStatuses = `INSERT INTO wakeful.outcomes (alarm, tenant, owner, target, status, failure_count, attempts)
+  SELECT n.*, 0, 0 FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[]) AS n
+  ON CONFLICT (alarm) DO UPDATE SET target = excluded.target, status = excluded.status`
+
+export const removeOutcomes = 'DELETE FROM wakeful.outcomes WHERE alarm = ANY($1::bigint[])'
+export const outcomesOfAlarms = `SELECT alarm, status, started_at, last_fired_at, completed_at, duration_ms, result,
+  last_error, failure_count, attempts FROM wakeful.outcomes WHERE alarm = ANY($1::bigint[])`
+
+export const insertEvents = `INSERT INTO wakeful.events (id, tenant, owner, type, origin, alarm, occurrence, subject,
+    correlation_id, at, data)
+  SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[],
+    $9::text[], $10::bigint[], $11::text[]) RETURNING seq`
+
+const EVENT = `e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id, e.occurrence, a.key, e.subject, e.correlation_id,
+  e.at, e.data`
+
+/** Compared as a whole, as in streams.ts: a small tenant must not be looked for among everybody's events. */
+export const eventsOfOwner = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
+  WHERE (e.tenant, e.owner, e.seq) > ($1, $2, $3::bigint) AND (e.tenant, e.owner, e.seq) <= ($1, $2, $4::bigint)
+  ORDER BY e.tenant, e.owner, e.seq LIMIT $5::bigint`
+export const eventsOfAlarm = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
+  WHERE e.alarm = $1::bigint AND e.seq > $2::bigint ORDER BY e.seq LIMIT $3::bigint`
+export const newestEventsOfAlarm = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
+  WHERE e.alarm = $1::bigint ORDER BY e.seq DESC LIMIT $2::bigint`
+
+/** The numbers that were given out next, as far as they can be seen: a missing one is a gap. */
+export const eventSeqs = `SELECT seq FROM wakeful.events WHERE seq > $1::bigint ORDER BY seq LIMIT $2::bigint`
+export const lastEvent = 'SELECT seq FROM wakeful.events WHERE seq <= $1::bigint ORDER BY seq DESC LIMIT 1'
+/** The newest number that was given out, whether or not it can be seen. */
+export const newestSeq = `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM wakeful.events_seq_seq`
+/** Who may still commit events: those that hold a writer's lock on the log in this database (hazard 8). */
+export const logWriters = `SELECT DISTINCT virtualtransaction FROM pg_locks WHERE locktype = 'relation'
+  AND relation = 'wakeful.events'::regclass AND mode = 'RowExclusiveLock'
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid IS DISTINCT FROM pg_backend_pid()`
+
+const SUMS = 'total, pending, fired, completed, failed, cancelled, timed_out, duration_ms_sum, duration_count'
+const ADD_SUMS = SUMS.split(', ')
+  .map((column) => `${column} = t.${column} + excluded.${column}`)
+  .join(', ')
+
+/** A user's transaction, which has no slot, gets a row of its own: others must not wait for it. */
+export const addTallies = `INSERT INTO wakeful.tallies AS t (tenant, owner, slot, ${SUMS})
+  SELECT n.tenant, n.owner, coalesce($1::bigint, nextval('wakeful.tally_slots')), ${qualified('n', SUMS.split(', '))}
+  FROM unnest(${marks(2, ['text', 'text', ...Array<string>(9).fill('bigint')])}) AS n (tenant, owner, ${SUMS})
+  ON CONFLICT (tenant, owner, slot) DO UPDATE SET ${ADD_SUMS}`
+export const tallyOfOwner = `SELECT ${SUMS.split(', ')
+  .map((column) => `coalesce(sum(${column}), 0)::bigint`)
+  .join(', ')} FROM wakeful.tallies WHERE tenant = $1 AND owner = $2`
+
+// Who runs which clock
+
+export const shardsOfPool = 'SELECT slot, shard FROM wakeful.shards WHERE pool = $1 ORDER BY slot'
+export const insertShards = `INSERT INTO wakeful.shards (pool, slot, owner, epoch)
+  SELECT $1, slot, NULL, 0 FROM generate_series(0, $2::int - 1) AS slot ON CONFLICT (pool, slot) DO NOTHING`
+export const allShards = `SELECT s.shard, s.pool, CASE WHEN o.lease_until > ${CLOCK('$1')} THEN s.owner END, s.epoch,
+    (SELECT count(*) FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at IS NOT NULL),
+    (SELECT wake_at FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at IS NOT NULL ORDER BY wake_at LIMIT 1)
+  FROM wakeful.shards s LEFT JOIN wakeful.owners o ON o.owner = s.owner ORDER BY s.shard`
+
+/**
+ * The heartbeat: renews this process's lease in its own row, and tells what it must know: the clock, who else lives, who
+ * has which shard, and the first wake among its own, whatever the lower bound. It waits for nothing but a takeover from
+ * this very process. `lost` starts at random, so that a row that was forgotten and made anew is not mistaken for the old.
+ */
+export const beat = `WITH beat AS (
+    INSERT INTO wakeful.owners AS o (owner, pools, lease_until, beats, lost)
+    VALUES ($1, $2::text[], ${CLOCK('$4')} + $3::bigint, 1, $5::bigint)
+    ON CONFLICT (owner) DO UPDATE SET pools = excluded.pools, beats = o.beats + 1, lease_until = ${CLOCK('$4')} + $3::bigint
+    RETURNING lost)
+  SELECT 'shard' AS kind, s.pool AS name, s.shard::bigint AS a, s.epoch AS b, s.owner AS holder, NULL::text[] AS pools
+    FROM wakeful.shards s WHERE s.pool = ANY($2::text[])
+  UNION ALL SELECT 'next', '', min(t.wake_at), 0, NULL, NULL FROM wakeful.shards s
+    CROSS JOIN LATERAL (SELECT wake_at FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at IS NOT NULL
+      ORDER BY t.wake_at LIMIT 1) t WHERE s.owner = $1 AND s.pool = ANY($2::text[])
+  UNION ALL SELECT 'owner', o.owner, o.beats, o.lease_until, NULL, o.pools FROM wakeful.owners o WHERE o.owner <> $1
+  UNION ALL SELECT 'beat', '', (SELECT lost FROM beat), ${CLOCK('$4')}, NULL, NULL`
+
+/** What is this process's own, by a statement that began after its beat. */
+export const shardsOfOwner = 'SELECT shard, epoch, pool FROM wakeful.shards WHERE owner = $1'
+
+/** The owners that are dead: their rows are locked, so that a late beat of theirs comes before this or after it. */
+export const buryOwners = `UPDATE wakeful.owners o SET lost = o.lost + 1 FROM (
+    SELECT owner FROM wakeful.owners WHERE owner <> $1 AND (lease_until <= ${CLOCK('$2')}
+      OR (owner, beats) IN (SELECT * FROM unnest($3::text[], $4::bigint[])))
+    ORDER BY owner FOR UPDATE SKIP LOCKED) dead
+  WHERE o.owner = dead.owner RETURNING o.owner`
+
+/** Free shards: nobody's, or those of the dead. What an open settle holds is left for the next beat. */
+export const claimShards = `UPDATE wakeful.shards s SET owner = $1, epoch = s.epoch + 1 FROM (
+    SELECT shard, epoch FROM wakeful.shards WHERE pool = $2 AND (owner IS NULL OR owner = ANY($3::text[]))
+    ORDER BY slot LIMIT $4::bigint FOR UPDATE SKIP LOCKED) free
+  WHERE s.shard = free.shard AND s.epoch = free.epoch RETURNING s.shard, s.epoch`
+
+/** Shards to give up: those that nothing holds at this moment. */
+export const lockIdleShards = `SELECT s.shard FROM wakeful.shards s JOIN unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
+    ON s.shard = l.shard AND s.epoch = l.epoch
+  WHERE s.owner = $3 ORDER BY s.shard FOR NO KEY UPDATE OF s SKIP LOCKED`
+/** Nothing of them may be in flight: the next owner would count it as an attempt. */
+export const giveUpShards = `UPDATE wakeful.shards s SET owner = NULL FROM (
+    SELECT idle.shard FROM unnest($1::int[]) AS idle (shard)
+    WHERE NOT EXISTS (SELECT 1 FROM wakeful.flights f WHERE f.shard = idle.shard) LIMIT $2::bigint) idle
+  WHERE s.shard = idle.shard RETURNING s.shard`
+export const disownShards = `UPDATE wakeful.shards s SET owner = NULL FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
+  WHERE s.shard = l.shard AND s.epoch = l.epoch`
+export const leave = `DELETE FROM wakeful.owners o WHERE o.owner = $1
+  AND NOT EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.owner = o.owner)`
+/** The dead that own nothing any more. */
+export const forgetOwners = `DELETE FROM wakeful.owners o WHERE o.owner = ANY($1::text[])
+  AND NOT EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.owner = o.owner)`
+
+// Calendars: few rows, seldom written
+
+/** Whoever decides by a calendar has looked at the table, and holds that look until its transaction ends. */
+export const lockCalendars = 'LOCK TABLE wakeful.calendars IN ACCESS EXCLUSIVE MODE'
+export const calendarVersions = 'SELECT tenant, name, version FROM wakeful.calendars'
+export const calendarVersionsNamed = `SELECT c.tenant, c.name, c.version FROM unnest($1::text[], $2::text[]) AS n (tenant, name)
+  JOIN wakeful.calendars c ON c.tenant = n.tenant AND c.name = n.name`
+export const calendarsNamed = `SELECT c.tenant, c.name, c.version, c.dates, c.weekend
+  FROM unnest($1::text[], $2::text[]) AS n (tenant, name)
+  JOIN wakeful.calendars c ON c.tenant = n.tenant AND c.name = n.name`
+/** A version is the moment of the edit, or one more than the last: one put anew is never taken for what it was. */
+export const putCalendar = `INSERT INTO wakeful.calendars AS c (tenant, name, version, reviewed, dates, weekend, updated_at)
+  VALUES ($1, $2, $5::bigint, $5::bigint, $3, $4, $5::bigint) ON CONFLICT (tenant, name) DO UPDATE
+  SET version = greatest(c.version + 1, excluded.version), dates = excluded.dates, weekend = excluded.weekend,
+  updated_at = excluded.updated_at RETURNING version`
+export const removeCalendar = 'DELETE FROM wakeful.calendars WHERE tenant = $1 AND name = $2'
+export const liveAlarmNaming = `SELECT a.id FROM wakeful.alarms a WHERE a.tenant = $1 AND a.calendars IS NOT NULL
+  AND a.calendars::jsonb ? $2 AND EXISTS (SELECT 1 FROM wakeful.timers t
+    WHERE t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq) LIMIT 1`
+export const unreviewedCalendars =
+  'SELECT tenant, name, version FROM wakeful.calendars WHERE reviewed < version'
+export const markReviewed = `UPDATE wakeful.calendars SET reviewed = greatest(reviewed, least(version, $1::bigint))
+  WHERE tenant = $2 AND name = $3`
+
+export const lastLogged = 'SELECT at FROM wakeful.events ORDER BY seq DESC LIMIT 1'
+export const lastSet = 'SELECT created_at FROM wakeful.alarms ORDER BY seq DESC LIMIT 1'
+
+export const notify = 'SELECT pg_notify($1, $2)'
+export const meta = 'SELECT value FROM wakeful.meta WHERE name = $1'
+export const putMeta = `INSERT INTO wakeful.meta (name, value) VALUES ($1, $2)
+  ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+
+/** The parameters of one list per column, from a number on. */
+function marks(from: number, types: readonly string[]): string {
+  return types.map((type, index) => `$${from + index}::${type}[]`).join(', ')
+}
+
+function qualified(table: string, columns: readonly string[]): string {
+  return columns.map((column) => `${table}.${column}`).join(', ')
+}

@@ -1,0 +1,92 @@
+import type { Scope, Snapshot } from '../../alarm/index.ts'
+import type { HolidayCalendar } from '../../time/index.ts'
+import type { EditedCalendar, ListQuery, LogEvent, Page, Stats } from '../index.ts'
+import { shelfOf } from './calendars.ts'
+import type { Database } from './database.ts'
+import { lastEvent, newestEvents, readEvents } from './events.ts'
+import { list } from './list.ts'
+import { LogHorizon } from './log-horizon.ts'
+import * as sql from './queries.ts'
+import { alarmNamed, readSnapshots, snapshotIn } from './snapshots.ts'
+import { readStats } from './stats.ts'
+
+/** What can be asked of the store without changing anything. */
+export class PostgresReads {
+  protected readonly database: Database
+  protected readonly horizon: LogHorizon
+
+  constructor(database: Database) {
+    this.database = database
+    this.horizon = new LogHorizon(database)
+  }
+
+  get(
+    scope: Scope,
+    by: { id: string } | { key: string } | { idempotencyKey: string },
+  ): Promise<Snapshot | null> {
+    return this.guard(async () => {
+      const { session } = this.database
+      const alarm = await alarmNamed(session, scope, by)
+      if (alarm === undefined) return null
+      return snapshotIn(await readSnapshots(session, [alarm.seq]), alarm.seq) ?? null
+    })
+  }
+
+  list(scope: Scope, query: ListQuery): Promise<Page> {
+    return this.guard(() => list(this.database.session, scope, query))
+  }
+
+  stats(scope: Scope): Promise<Stats> {
+    return this.guard(() => readStats(this.database.session, scope))
+  }
+
+  events(scope: Scope, query: { after: number; limit: number; alarmId?: string }): Promise<LogEvent[]> {
+    return this.guard(() => readEvents(this.database, this.horizon, scope, query))
+  }
+
+  eventsOf(scope: Scope, alarmId: string, limit: number): Promise<LogEvent[]> {
+    return this.guard(() => newestEvents(this.database, scope, alarmId, limit))
+  }
+
+  lastEvent(): Promise<number> {
+    return this.guard(() => lastEvent(this.database, this.horizon))
+  }
+
+  calendars(tenant: string): readonly HolidayCalendar[] {
+    return shelfOf(this.database.session).of(tenant)
+  }
+
+  readCalendars(): Promise<void> {
+    return this.guard(() => shelfOf(this.database.session).refresh(this.database.session))
+  }
+
+  unreviewedCalendars(): Promise<readonly EditedCalendar[]> {
+    return this.guard(async () => {
+      const rows = await this.database.session.rows(sql.unreviewedCalendars)
+      return rows.map(([tenant, name, version]) => ({ tenant, name, version }) as EditedCalendar)
+    })
+  }
+
+  fact(name: string): Promise<string | null> {
+    return this.guard(async () => ((await this.database.session.row(sql.meta, name))?.[0] as string) ?? null)
+  }
+
+  lastSeen(): Promise<number | null> {
+    return this.guard(async () => {
+      const { session } = this.database
+      const rows = await Promise.all([session.row(sql.lastLogged), session.row(sql.lastSet)])
+      const moments = rows.flatMap((row) => (row?.[0] as number | undefined) ?? [])
+      return moments.length === 0 ? null : Math.max(...moments)
+    })
+  }
+
+  /** Runs work, and says what went wrong in words that help. */
+  protected async guard<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      this.database.assertOpen()
+      return await work()
+    } catch (thrown) {
+      throw this.database.failure(thrown)
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto'
+import type { CustomTypesConfig, QueryArrayConfig, QueryArrayResult } from 'pg'
+import type { Values } from '../index.ts'
+
+/** A value that can be bound; lists go into `unnest`. */
+export type Bindable = string | number | null | readonly (string | number | null)[]
+
+/** What a session needs of a `pg` client: a user's own has it too. */
+export interface Querying {
+  /** Whether it sends statements without waiting for the answers to those before. */
+  readonly pipeline?: boolean
+  query(config: QueryArrayConfig): Promise<QueryArrayResult<unknown[]>>
+}
+
+const INT8 = 20
+const INT2 = 21
+const INT4 = 23
+const TEXT_LIST = 1009
+
+/** Reads what Wakeful's columns hold, whatever parsers a user has set for their own. */
+const TYPES: CustomTypesConfig = {
+  getTypeParser(oid: number): (text: string) => unknown {
+    if (oid === INT8) return wholeNumber
+    if (oid === INT2 || oid === INT4) return Number
+    return oid === TEXT_LIST ? textList : String
+  },
+}
+
+/** Refuses what a number cannot hold exactly, rather than hand on another one. */
+function wholeNumber(text: string): number {
+  const number = Number(text)
+  if (Number.isSafeInteger(number)) return number
+  throw new RangeError(`${text} is beyond what can be read exactly (2^53)`)
+}
+
+/** A list of plain names: those of pools, which hold neither quotes nor commas. */
+function textList(text: string): string[] {
+  return text === '{}' ? [] : text.slice(1, -1).split(',')
+}
+
+/** The name of the schema in every statement, which stands for whatever it is called in this store. */
+const WRITTEN = /\bwakeful\./g
+
+interface Statement {
+  readonly text: string
+  readonly name: string
+}
+
+/** How statements are sent: in the store's schema, and under a name so that the server plans them once. */
+export class Dialect {
+  /** The schema's name, plain and quoted. */
+  readonly plainSchema: string
+  readonly schema: string
+  readonly #statements = new Map<string, Statement>()
+
+  constructor(schema: string) {
+    this.plainSchema = schema
+    this.schema = `"${schema}"`
+  }
+
+  statement(written: string): Statement {
+    let statement = this.#statements.get(written)
+    if (statement === undefined) {
+      const text = this.text(written)
+      const name = `wakeful_${createHash('sha1').update(text).digest('hex').slice(0, 16)}`
+      statement = { text, name }
+      this.#statements.set(written, statement)
+    }
+    return statement
+  }
+
+  text(written: string): string {
+    return written.replace(WRITTEN, `${this.schema}.`)
+  }
+}
+
+/** A connection, or a pool of them, that speaks the store's dialect. */
+export class Session {
+  readonly client: Querying
+  readonly dialect: Dialect
+  readonly #named: boolean
+  readonly #isSerial: boolean
+  #sent: Promise<unknown>[] = []
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(client: Querying, dialect: Dialect, named = true) {
+    this.client = client
+    this.dialect = dialect
+    this.#named = named
+    this.#isSerial = client.pipeline === false
+  }
+
+  /** Runs a statement and answers its rows, each as a list of its columns' values. */
+  async rows(written: string, ...values: Bindable[]): Promise<Values[]> {
+    return (await this.#query(written, values)).rows
+  }
+
+  /** Runs a statement and answers its first row. */
+  async row(written: string, ...values: Bindable[]): Promise<Values | undefined> {
+    return (await this.#query(written, values)).rows[0]
+  }
+
+  /** Runs a statement and answers how many rows it touched. */
+  async run(written: string, ...values: Bindable[]): Promise<number> {
+    return (await this.#query(written, values)).rowCount ?? 0
+  }
+
+  /** Sends a statement without waiting for it: `landed` tells whether all of them went well. */
+  send(written: string, ...values: Bindable[]): void {
+    const sent = this.#query(written, values)
+    sent.catch(() => {})
+    this.#sent.push(sent)
+  }
+
+  /** Waits for everything that was sent; throws the first thing that went wrong. */
+  async landed(): Promise<void> {
+    const sent = this.#sent
+    this.#sent = []
+    for (const outcome of await Promise.allSettled(sent))
+      if (outcome.status === 'rejected') throw outcome.reason
+  }
+
+  /** Runs a statement that is not prepared: one that begins, ends or divides a transaction. */
+  async plain(written: string): Promise<string> {
+    const text = this.dialect.text(written)
+    return (await this.#inTurn(() => this.client.query({ text, rowMode: 'array', types: TYPES }))).command
+  }
+
+  #query(written: string, values: readonly Bindable[]): Promise<QueryArrayResult<unknown[]>> {
+    const { text, name } = this.dialect.statement(written)
+    const query = { text, values: values as unknown[], rowMode: 'array', types: TYPES } as const
+    return this.#inTurn(() => this.client.query(this.#named ? { ...query, name } : query))
+  }
+
+  /** A connection that cannot be sent several statements at once is sent them one by one. */
+  #inTurn<T>(send: () => Promise<T>): Promise<T> {
+    if (!this.#isSerial) return send()
+    const turn = this.#last.then(send, send)
+    this.#last = turn.catch(() => {})
+    return turn
+  }
+}

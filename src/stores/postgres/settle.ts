@@ -1,0 +1,217 @@
+import { type Change, type Context, type Delivery, settle, type Timer } from '../../alarm/index.ts'
+import { errorText } from '../../error.ts'
+import {
+  alarmSeqOf,
+  type Flight,
+  type Lease,
+  type Settled,
+  type Settlement,
+  type StoredAlarm,
+  TIMER_COLUMNS,
+  timerOf,
+  type Values,
+} from '../index.ts'
+import { apply, applyRest } from './apply.ts'
+import { withCalendars } from './calendars.ts'
+import type { Desk } from './desk.ts'
+import { isStoreTrouble } from './failure.ts'
+import { quarantine } from './quarantine.ts'
+import * as sql from './queries.ts'
+import { readSnapshots } from './snapshots.ts'
+import { columns, placeValues } from './writes.ts'
+
+const VERSION = TIMER_COLUMNS.indexOf('version')
+
+/** Outcomes to write, with the flights that have landed. */
+export interface Outcomes {
+  readonly settlements: readonly Settlement[]
+  readonly landed: readonly Flight[]
+  readonly context: Context
+}
+
+/**
+ * Writes outcomes all at once: void for a lost lease (promise: fenced), skipped for a timer that has moved on. A throw
+ * that is not the store's trouble means that one of them cannot be written: the caller then goes one by one.
+ */
+export async function settleTogether(desk: Desk, outcomes: Outcomes): Promise<Settled> {
+  const { settlements, landed, context } = outcomes
+  const lost = await lostLeases(desk, settlements)
+  const own = await withNewestCalendars(
+    desk,
+    settlements.filter(({ lease }) => !lost.includes(lease)),
+  )
+  const decided = own.map((settlement) => decide(settlement, context))
+  const written = await writeTaken(desk, decided)
+  const slow: Delivered[] = []
+  for (const { settlement, change } of decided) {
+    const { alarm, timer, delivery } = settlement
+    if (change !== null && written.has(timer.id))
+      applyRest(desk.writes, alarm as StoredAlarm, change, context)
+    else slow.push({ id: timer.id, version: timer.version, delivery })
+  }
+  const stale = await settleLooking(desk, slow, context)
+  removeLanded(desk, landed)
+  await desk.flush()
+  return { lost, stale }
+}
+
+/** Calendars may have been edited during the delivery. */
+async function withNewestCalendars(desk: Desk, settlements: readonly Settlement[]): Promise<Settlement[]> {
+  const alarms = await withCalendars(
+    desk.session,
+    settlements.map(({ alarm }) => alarm),
+  )
+  return settlements.map((settlement, index) => ({ ...settlement, alarm: alarms[index]! }))
+}
+
+/** Writes outcomes one by one, so that the one which cannot be written is set aside and holds nobody up. */
+export async function settleApart(desk: Desk, outcomes: Outcomes): Promise<Settled> {
+  const { settlements, landed, context } = outcomes
+  const lost = await lostLeases(desk, settlements)
+  let stale = 0
+  for (const { lease, timer, delivery } of settlements) {
+    if (lost.includes(lease)) continue
+    const row = await desk.session.row(sql.timersById, [timer.id])
+    if (row === undefined || row[VERSION] !== timer.version) stale += 1
+    else await apart(desk, row, delivery, context)
+  }
+  removeLanded(desk, landed)
+  await desk.flush()
+  return { lost, stale }
+}
+
+function removeLanded(desk: Desk, landed: readonly Flight[]): void {
+  if (landed.length > 0)
+    desk.session.send(
+      sql.removeFlights,
+      landed.map(({ id }) => id),
+    )
+}
+
+/** Writes what came of one timer; when that fails, all of it is undone and the row is quarantined with the reason. */
+export async function apart(desk: Desk, row: Values, delivery: Delivery, context: Context): Promise<void> {
+  const { session } = desk
+  await session.plain('SAVEPOINT apart')
+  try {
+    const { id, version } = timerOf(row)
+    await settleLooking(desk, [{ id, version, delivery }], context)
+    await desk.flush()
+    await session.landed()
+  } catch (thrown) {
+    await session.landed().catch(() => {})
+    if (isStoreTrouble(thrown)) throw thrown
+    await session.plain('ROLLBACK TO apart')
+    desk.clear()
+    await quarantine(desk, [{ row, reason: errorText(thrown) }], context)
+    await desk.flush()
+    await session.landed()
+  }
+  await session.plain('RELEASE apart')
+}
+
+/** Takes hold of the shards these outcomes are under; answers the leases that are no longer theirs. */
+async function lostLeases(desk: Desk, settlements: readonly Settlement[]): Promise<Lease[]> {
+  const leases = [...new Set(settlements.map(({ lease }) => lease))]
+  if (leases.length === 0) return []
+  const unique = [...new Map(leases.map((lease) => [`${lease.shard}:${lease.epoch}`, lease])).values()]
+  const rows = await desk.session.rows(
+    sql.shareShards,
+    unique.map(({ shard }) => shard),
+    unique.map(({ epoch }) => epoch),
+  )
+  const own = new Map(rows.map(([shard, epoch]) => [shard, epoch]))
+  return leases.filter(({ shard, epoch }) => own.get(shard) !== epoch)
+}
+
+interface Decided {
+  readonly settlement: Settlement
+  /** Null where the alarm's other timers must be looked at first. */
+  readonly change: Change | null
+}
+
+function decide(settlement: Settlement, context: Context): Decided {
+  const { alarm, timer, delivery } = settlement
+  return { settlement, change: settle({ alarm, timer, others: null }, delivery, context) }
+}
+
+/** Moves or removes the timers themselves, those that are still as they were taken; answers which they were. */
+async function writeTaken(desk: Desk, decided: readonly Decided[]): Promise<ReadonlySet<number>> {
+  const removed: [number, number][] = []
+  const moved: (readonly (string | number | null)[])[] = []
+  const byId = [...decided].sort((a, b) => a.settlement.timer.id - b.settlement.timer.id)
+  for (const { settlement, change } of byId) {
+    const { timer } = settlement
+    const move = change?.move?.find(({ id }) => id === timer.id)
+    if (move !== undefined) {
+      const next = { ...timer, ...move }
+      desk.writes.wake(next.shard, next.wakeAt)
+      moved.push([timer.id, timer.version, ...placeValues(next)])
+    } else if (change?.remove?.includes(timer.id)) removed.push([timer.id, timer.version])
+  }
+  const [gone, gone2] = await Promise.all([
+    removed.length === 0 ? [] : desk.session.rows(sql.removeTakenTimers, ...columns(removed)),
+    moved.length === 0 ? [] : desk.session.rows(sql.moveTakenTimers, ...columns(moved)),
+  ])
+  return new Set([...gone, ...gone2].map(([id]) => id as number))
+}
+
+/** What came of one timer. */
+export interface Delivered {
+  readonly id: number
+  readonly version: number
+  readonly delivery: Delivery
+}
+
+/**
+ * The slow way: something changed during the delivery, or the decision needs the alarm's other timers. Those are locked,
+ * so that two that end together do not each take the other for still open. Answers how many had moved on.
+ */
+async function settleLooking(desk: Desk, delivered: readonly Delivered[], context: Context): Promise<number> {
+  const { session } = desk
+  let stale = 0
+  let left = delivered
+  while (left.length > 0) {
+    // What was gathered before must be seen; the statements below begin after it.
+    await desk.flush()
+    const rows = await session.rows(
+      sql.timersById,
+      left.map(({ id }) => id),
+    )
+    const alarmOf = new Map(rows.map((row) => [row[0] as number, alarmSeqOf(row)]))
+    const seqs = [...new Set(alarmOf.values())].sort((a, b) => a - b)
+    const [, { found }] = await Promise.all([
+      session.rows(sql.lockTimersOfAlarms, seqs),
+      readSnapshots(session, seqs),
+    ])
+    const met = new Set<number>()
+    const later: Delivered[] = []
+    for (const each of left) {
+      const seq = alarmOf.get(each.id)
+      const snapshot = seq === undefined ? undefined : found.get(seq)
+      const timer = snapshot?.timers.find(({ id, version }) => id === each.id && version === each.version)
+      if (snapshot === undefined || timer === undefined) stale += 1
+      else if (met.has(snapshot.alarm.seq)) later.push(each)
+      else {
+        met.add(snapshot.alarm.seq)
+        settleHeld(desk, snapshot.alarm, timer, snapshot.timers, each.delivery, context)
+      }
+    }
+    left = later
+  }
+  return stale
+}
+
+function settleHeld(
+  desk: Desk,
+  alarm: StoredAlarm,
+  timer: Timer,
+  others: readonly Timer[],
+  delivery: Delivery,
+  context: Context,
+): void {
+  const change = settle({ alarm, timer, others }, delivery, context)
+  if (change === null) return
+  apply(desk.writes, alarm, others, change, context)
+  // Its target may have changed during the delivery: what is left of it follows now.
+  if (timer.edited) desk.writes.retarget(alarm)
+}

@@ -1,0 +1,142 @@
+import type { Outcome, Scope, Snapshot, Timer } from '../../alarm/index.ts'
+import { alarmOf, alarmSeqOf, CorruptRow, type StoredAlarm, timerOf, type Values } from '../index.ts'
+import { withCalendars } from './calendars.ts'
+import * as sql from './queries.ts'
+import type { Session } from './session.ts'
+
+/** All that is known of one alarm, with the row it is kept in. */
+export interface StoredSnapshot extends Snapshot {
+  readonly alarm: StoredAlarm
+}
+
+/** How an alarm may be named within its owner's. */
+export type AlarmName =
+  | { readonly id: string }
+  | { readonly key: string }
+  | { readonly idempotencyKey: string }
+
+/** Reads an alarm by one of its names; undefined where this owner has none (promise: isolated). */
+export async function alarmNamed(
+  session: Session,
+  { tenant, owner }: Scope,
+  name: AlarmName,
+): Promise<StoredAlarm | undefined> {
+  const read = (text: string, value: string) => session.row(text, tenant, owner, value)
+  let row: Values | undefined
+  if ('id' in name) row = await read(sql.alarmById, name.id)
+  else if ('key' in name) row = await read(sql.alarmByKey, name.key)
+  else
+    row =
+      (await read(sql.alarmByIdempotencyKey, name.idempotencyKey)) ??
+      (await read(sql.alarmByKeptKey, name.idempotencyKey))
+  return row && alarmOf(row)
+}
+
+/** Alarms by their rows, with their timers and outcomes. */
+export interface Snapshots {
+  readonly found: ReadonlyMap<number, StoredSnapshot>
+  /** Rows that cannot be read, each with the reason. */
+  readonly damaged: ReadonlyMap<number, CorruptRow>
+}
+
+/** Reads all that is known of these alarms; what is in flight only where a decision needs it. */
+export async function readSnapshots(
+  session: Session,
+  seqs: readonly number[],
+  known: Promise<Flights> | Flights = NO_FLIGHTS,
+): Promise<Snapshots> {
+  if (seqs.length === 0) return { found: new Map(), damaged: new Map() }
+  const [flights, alarms, timers, outcomes] = await Promise.all([
+    known,
+    session.rows(sql.alarmsBySeq, seqs),
+    session.rows(sql.timersOfAlarms, seqs),
+    session.rows(sql.outcomesOfAlarms, seqs),
+  ])
+  const timersOf = Map.groupBy(timers, alarmSeqOf)
+  const outcomeOf = new Map(outcomes.map((row) => [row[0] as number, row]))
+  const found = new Map<number, StoredSnapshot>()
+  const damaged = new Map<number, CorruptRow>()
+  for (const row of alarms) {
+    const seq = row[0] as number
+    try {
+      const own = (timersOf.get(seq) ?? []).map(timerOf)
+      const inFlight = new Set(own.filter((timer) => flights.has(timer)).map(({ id }) => id))
+      found.set(seq, { alarm: alarmOf(row), timers: own, outcome: outcomeIn(outcomeOf.get(seq)), inFlight })
+    } catch (thrown) {
+      if (!(thrown instanceof CorruptRow)) throw thrown
+      damaged.set(seq, thrown)
+    }
+  }
+  await putCalendars(session, found)
+  return { found, damaged }
+}
+
+/** Gives alarms the calendars their rules name; most name none. */
+async function putCalendars(session: Session, found: Map<number, StoredSnapshot>): Promise<void> {
+  const snapshots = [...found.values()]
+  const alarms = await withCalendars(
+    session,
+    snapshots.map(({ alarm }) => alarm),
+  )
+  for (const [index, snapshot] of snapshots.entries()) {
+    const alarm = alarms[index]!
+    if (alarm !== snapshot.alarm) found.set(alarm.seq, { ...snapshot, alarm })
+  }
+}
+
+/** The snapshot of one alarm, which must be readable. */
+export function snapshotIn({ found, damaged }: Snapshots, seq: number): StoredSnapshot | undefined {
+  const reason = damaged.get(seq)
+  if (reason !== undefined) throw reason
+  return found.get(seq)
+}
+
+function outcomeIn(row: Values | undefined): Outcome | null {
+  if (row === undefined) return null
+  const [, status, startedAt, lastFiredAt, completedAt, durationMs, result, lastError, ...counts] =
+    row as OutcomeValues
+  const [failureCount, attempts] = counts
+  return {
+    status,
+    startedAt,
+    lastFiredAt,
+    completedAt,
+    durationMs,
+    result,
+    lastError,
+    failureCount,
+    attempts,
+  }
+}
+
+type OutcomeValues = [
+  number, Outcome['status'], number | null, number | null, number | null, number | null, string | null, string | null,
+  number, number,
+] // biome-ignore format: a list
+
+/** Which timers are recorded as being delivered. */
+export interface Flights {
+  has(timer: Timer): boolean
+}
+
+const NO_FLIGHTS: Flights = { has: () => false }
+
+/** Reads what is in flight in these shards. */
+export async function readFlights(session: Session, shards: readonly number[]): Promise<Flights> {
+  if (shards.length === 0) return NO_FLIGHTS
+  const rows = await session.rows(sql.flightsOfShards, shards)
+  const flying = new Set(rows.flatMap(([, text]) => flightTimers(text as string)).map(named))
+  return { has: ({ id, version }) => flying.has(named([id, version])) }
+}
+
+function named([id, version]: readonly [number, number]): string {
+  return `${id}:${version}`
+}
+
+/** The ids and versions of a flight's timers, which are written by turns. */
+export function flightTimers(text: string): [number, number][] {
+  const flat = text.split(',').map(Number)
+  const pairs: [number, number][] = []
+  for (let i = 0; i + 1 < flat.length; i += 2) pairs.push([flat[i]!, flat[i + 1]!])
+  return pairs
+}

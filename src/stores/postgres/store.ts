@@ -1,0 +1,363 @@
+import { randomUUID } from 'node:crypto'
+import type { Change, Context, Scope, Snapshot } from '../../alarm/index.ts'
+import type { Clock, HolidayCalendar } from '../../time/index.ts'
+import type {
+  Decide,
+  Edited,
+  Flight,
+  HeldTimers,
+  Lease,
+  LogEvent,
+  NewCalendar,
+  News,
+  OwnEvent,
+  Reviewed,
+  ReviewOf,
+  Selector,
+  SetAnswer,
+  SetRequest,
+  Settled,
+  Settlement,
+  ShardState,
+  Store,
+  Taken,
+  TakeRequest,
+} from '../index.ts'
+import { Bells } from './bells.ts'
+import { putCalendar, removeCalendar } from './calendars.ts'
+import { Database, type DatabaseOptions } from './database.ts'
+import { DatabaseClock } from './database-clock.ts'
+import { CALENDARS_NOTICE, Desk, noticeOf, type Office, SHARDS_NOTICE } from './desk.ts'
+import { peek } from './due.ts'
+import { appendEvent } from './events.ts'
+import { isStoreTrouble } from './failure.ts'
+import { Guests } from './guests.ts'
+import type { Beat } from './heartbeat.ts'
+import { Listener } from './listener.ts'
+import { Lookout } from './lookout.ts'
+import { migrate, SHARDS } from './migrate.ts'
+import { Ownership } from './ownership.ts'
+import { prune } from './prune.ts'
+import * as sql from './queries.ts'
+import { PostgresReads } from './reads.ts'
+import { reviewSelected } from './reviews.ts'
+import type { Session } from './session.ts'
+import { settleApart, settleTogether } from './settle.ts'
+import { readShards, ShardMap } from './shards.ts'
+import { Takes } from './takes.ts'
+import { transact } from './transact.ts'
+import { Writers } from './writers.ts'
+
+/** How a PostgreSQL store is opened. */
+export interface PostgresOptions extends DatabaseOptions {
+  /** The host's clock, for waiting and for what passes between two looks at the database's. */
+  readonly clock: Clock
+  /** Whether that clock is the authority instead of the database's: for tests in virtual time. */
+  readonly clockIsAuthority?: boolean
+  readonly leaseMs?: number
+  readonly heartbeatMs?: number
+  /** Shards per pool (64); fixed when the tables are made. */
+  readonly shards?: number
+}
+
+const LEASE_MS = 5_000
+const HEARTBEAT_MS = 2_000
+/** What wakes within a beat and this much more is told at once: the beat that would find it may come a little late. */
+const TELL_MARGIN_MS = 1_000
+const CLOCK_SAMPLES = 3
+/** A lease ends this much before its time is over, so that whoever takes over has done so by then. */
+const TAKEOVER_MS = 200
+
+/** Opens a store in a PostgreSQL database, creating or upgrading its tables. */
+export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
+  const database = new Database(options)
+  try {
+    await migrate(database, options.clock.now(), { shards: options.shards ?? SHARDS })
+    const shards = Number((await database.session.row(sql.meta, 'shards'))![0])
+    const store = new PostgresStore(database, options, shards)
+    for (let i = 0; i < CLOCK_SAMPLES; i++) await store.sampleClock()
+    await store.readCalendars()
+    return store
+  } catch (thrown) {
+    await database.close()
+    throw database.failure(thrown)
+  }
+}
+
+/** The store in a PostgreSQL database: many processes, each the owner of some shards. */
+export class PostgresStore extends PostgresReads implements Store {
+  readonly leaseMs: number
+  readonly heartbeatMs: number
+  /** The time by which alarms fire: the database's own, as this process knows it. */
+  readonly clock: Clock
+  readonly #host: Clock
+  readonly #databaseClock: DatabaseClock | null
+  readonly #office: Office
+  readonly #shards: ShardMap
+  readonly #lookout = new Lookout()
+  readonly #bells: Bells
+  readonly #listener: Listener
+  readonly #ownership: Ownership
+  readonly #takes: Takes
+  readonly #writers: Writers
+  readonly #guests: Guests
+  #sampling: Promise<void> | null = null
+
+  constructor(database: Database, options: PostgresOptions, shardsPerPool: number) {
+    super(database)
+    const { clock: host } = options
+    this.leaseMs = options.leaseMs ?? LEASE_MS
+    this.heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS
+    this.#host = host
+    this.#databaseClock =
+      options.clockIsAuthority === true
+        ? null
+        : new DatabaseClock(host, () => void this.sampleClock().catch(() => {}))
+    this.clock = this.#databaseClock ?? host
+    this.#shards = new ShardMap(database, shardsPerPool)
+    const channel = `wakeful_${database.schema}`
+    this.#office = {
+      shards: this.#shards,
+      channel,
+      teller: randomUUID(),
+      moment: () => (this.#databaseClock === null ? host.now() : null),
+      isSoon: (wakeAt) => wakeAt < this.clock.now() + this.heartbeatMs + TELL_MARGIN_MS,
+      holds: (shard) => this.#ownership.holds(shard),
+    }
+    this.#bells = new Bells(database)
+    this.#listener = new Listener({
+      database,
+      channel,
+      answerMsMax: this.heartbeatMs,
+      onNotice: (text) => this.#hear(text),
+      onListening: () => this.#catchUp(),
+    })
+    this.#ownership = new Ownership({
+      clock: host,
+      leaseMs: Math.max(this.leaseMs / 2, this.leaseMs - TAKEOVER_MS),
+      moment: this.#office.moment,
+      session: database.session,
+      beat: (...values) => this.#listener.beat(...values),
+      transaction: (work) => this.#write(work),
+      know: (pools) => this.#shards.know(pools),
+      onBeat: (...beat) => this.#noteBeat(...beat),
+      tellFree: (session) => session.send(sql.notify, channel, SHARDS_NOTICE),
+      beatAgain: (inMs) => this.#bells.ringIn(inMs, 'shards'),
+    })
+    const write = <T>(work: (desk: Desk) => Promise<T>) => this.#write(work)
+    this.#takes = new Takes({ database, clock: host, lookout: this.#lookout, write })
+    this.#writers = new Writers(database, this.#shards, write)
+    this.#guests = new Guests(database)
+  }
+
+  set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetAnswer[]> {
+    return this.guard(() =>
+      tx === undefined
+        ? this.#writers.set({ requests, context })
+        : this.#asGuest(tx, (desk) => this.#writers.setIn(desk, { requests, context })),
+    )
+  }
+
+  edit<A>(
+    scope: Scope,
+    which: Selector,
+    decide: Decide<A>,
+    context: Context,
+    tx?: unknown,
+  ): Promise<Edited<A>> {
+    const job = { scope, which, decide, context }
+    const edited = this.guard(() =>
+      tx === undefined
+        ? this.#writers.edit(job)
+        : this.#asGuest(tx, (desk) => this.#writers.editIn(desk, job)),
+    )
+    return edited as Promise<Edited<A>>
+  }
+
+  own(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
+    return this.guard(() => this.#ownership.own(owner, pools, context))
+  }
+
+  disown(leases: readonly Lease[]): Promise<void> {
+    return this.guard(() => this.#ownership.disown(leases))
+  }
+
+  take(leases: readonly Lease[], request: TakeRequest): Promise<Taken> {
+    const taking = leases.filter((lease) => !this.#ownership.isRetiring(lease))
+    return this.guard(() => this.#takes.take(taking, request, this.#listener.isListening))
+  }
+
+  settle(settlements: readonly Settlement[], landed: readonly Flight[], context: Context): Promise<Settled> {
+    const outcomes = { settlements, landed, context }
+    return this.guard(async () => {
+      try {
+        return await this.#write((desk) => settleTogether(desk, outcomes))
+      } catch (thrown) {
+        if (isStoreTrouble(thrown)) throw thrown
+        return this.#write((desk) => settleApart(desk, outcomes))
+      }
+    })
+  }
+
+  transact(
+    lease: Lease,
+    work: (tx: unknown) => Promise<Settlement>,
+    context: () => Context,
+  ): Promise<Settled> {
+    return this.guard(async () => {
+      const { settled, desk } = await transact(this.database, this.#office, lease, work, context)
+      if (desk !== null) this.#noteWrites(desk)
+      return settled
+    })
+  }
+
+  releaseWaiting(leases: readonly Lease[], handler: string, now: number, limit: number): Promise<number> {
+    return this.guard(async () => {
+      if (leases.length === 0) return 0
+      const [shards, epochs] = [leases.map(({ shard }) => shard), leases.map(({ epoch }) => epoch)]
+      const { session } = this.database
+      const released = await session.run(sql.releaseWaiting, shards, epochs, handler, now, limit)
+      if (released > 0) this.#lookout.sweep()
+      return released
+    })
+  }
+
+  review(
+    which: ReviewOf,
+    decide: (snapshot: Snapshot) => Change | null,
+    context: Context,
+  ): Promise<Reviewed> {
+    return this.guard(() => this.#write((desk) => reviewSelected(desk, which, decide, context)))
+  }
+
+  putCalendar(tenant: string, calendar: NewCalendar, context: Context): Promise<HolidayCalendar> {
+    return this.#editCalendars((session) => putCalendar(session, tenant, calendar, context))
+  }
+
+  removeCalendar(tenant: string, name: string): Promise<boolean> {
+    return this.#editCalendars((session) => removeCalendar(session, tenant, name))
+  }
+
+  async calendarReviewed(tenant: string, { name, version }: Pick<HolidayCalendar, 'name' | 'version'>) {
+    await this.guard(() => this.database.session.run(sql.markReviewed, version, tenant, name))
+  }
+
+  async putFact(name: string, value: string): Promise<void> {
+    await this.guard(() => this.database.session.run(sql.putMeta, name, value))
+  }
+
+  append(scope: Scope, event: OwnEvent): Promise<LogEvent> {
+    return this.guard(() => appendEvent(this.database, scope, event))
+  }
+
+  prune(endedBefore: number, limit: number): Promise<number> {
+    return this.guard(() => prune(this.database, endedBefore, limit))
+  }
+
+  watch(listener: (news: News) => void, about: 'clock' | 'log' = 'clock'): () => void {
+    this.database.assertOpen()
+    this.#listener.start()
+    return this.#bells.add(listener, about)
+  }
+
+  nextWakeAt(leases: readonly Lease[], held: HeldTimers): Promise<number | null> {
+    return this.guard(async () => {
+      const now = this.clock.now()
+      const { firsts } = await peek(this.database.session, leases, held, this.#lookout, now)
+      return firsts.size === 0 ? null : Math.min(...firsts.values())
+    })
+  }
+
+  ownership(): Promise<ShardState[]> {
+    return this.guard(() => readShards(this.database, this.#office.moment()))
+  }
+
+  async close(): Promise<void> {
+    this.#bells.close()
+    await this.#writers.settled()
+    await this.#listener.close()
+    await this.database.close()
+  }
+
+  /** Measures the database's clock. */
+  sampleClock(): Promise<void> {
+    const clock = this.#databaseClock
+    if (clock === null) return Promise.resolve()
+    this.#sampling ??= (async () => {
+      try {
+        const sentAt = this.#host.monotonic()
+        const [now] = (await this.database.session.row(sql.clockNow, null))!
+        clock.sample(now as number, sentAt, this.#host.monotonic())
+      } finally {
+        this.#sampling = null
+      }
+    })()
+    return this.#sampling
+  }
+
+  /** Runs work in a transaction, tells others of what it wrote, and notes it when it is committed. */
+  async #write<T>(work: (desk: Desk) => Promise<T>): Promise<T> {
+    const { answer, desk } = await this.database.transaction(async (session) => {
+      const own = new Desk(session, this.#office)
+      const done = await work(own)
+      own.tell()
+      return { answer: done, desk: own }
+    })
+    this.#noteWrites(desk)
+    return answer
+  }
+
+  /** Edits the calendars, tells the others, and knows them itself before it answers. */
+  async #editCalendars<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const answer = await this.guard(() =>
+      this.#write(async ({ session }) => {
+        const done = await work(session)
+        session.send(sql.notify, this.#office.channel, CALENDARS_NOTICE)
+        return done
+      }),
+    )
+    await this.readCalendars()
+    return answer
+  }
+
+  async #asGuest<T>(tx: unknown, work: (desk: Desk) => Promise<T>): Promise<T> {
+    return this.#guests.within(tx, async (session) => {
+      const desk = new Desk(session, this.#office, true)
+      const answer = await work(desk)
+      desk.tell()
+      await session.landed()
+      return answer
+    })
+  }
+
+  #noteWrites({ writes }: Desk): void {
+    for (const [shard, wakeAt] of writes.wakes) this.#lookout.lower(shard, wakeAt)
+  }
+
+  #noteBeat(beat: Beat, sentAt: number, answeredAt: number): void {
+    this.#databaseClock?.sample(beat.now, sentAt, answeredAt)
+    if (this.#lookout.heardOf(beat.nextWakeAt)) this.#bells.ring('timers')
+  }
+
+  #hear(text: string): void {
+    const notice = noticeOf(text)
+    if (notice === 'shards') this.#bells.ring('shards')
+    else if (notice === 'calendars') this.#rereadCalendars()
+    else if (notice !== null && notice.teller !== this.#office.teller) {
+      this.#lookout.lower(null, notice.wakeAt)
+      this.#bells.ring('timers')
+    }
+  }
+
+  /** What was told while nobody listened was not heard. */
+  #catchUp(): void {
+    this.#lookout.sweep()
+    this.#bells.ring('timers')
+    this.#rereadCalendars()
+  }
+
+  /** Those who decide compare versions: to be late here only makes a preview old. */
+  #rereadCalendars(): void {
+    void this.readCalendars().catch(() => {})
+  }
+}

@@ -1,0 +1,82 @@
+import type { Clock } from '../../time/index.ts'
+import type { Lease, Taken, TakeRequest } from '../index.ts'
+import type { Database } from './database.ts'
+import type { Desk } from './desk.ts'
+import { peek } from './due.ts'
+import { isLockTimeout, isStoreTrouble } from './failure.ts'
+import type { Lookout } from './lookout.ts'
+import { nothing, type TakeResult, take } from './take.ts'
+
+/** What takes need from their store. */
+export interface TakePorts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly lookout: Lookout
+  readonly write: <T>(work: (desk: Desk) => Promise<T>) => Promise<T>
+}
+
+/** How long a take waits for a shard that an edit holds; it then goes on without that shard for a while. */
+const LOCK_WAIT = `SET LOCAL lock_timeout = '100ms'`
+const PASSED_OVER_MS = 200
+
+/** Looks for what is due and takes it, in as few statements as can be: none where it is known that nothing is. */
+export class Takes {
+  readonly #ports: TakePorts
+  readonly #passedOver = new Map<number, number>()
+
+  constructor(ports: TakePorts) {
+    this.#ports = ports
+  }
+
+  /** `isTold` says that other processes' writes are heard of, so that what is known need not be asked for again. */
+  async take(all: readonly Lease[], request: TakeRequest, isTold: boolean): Promise<Taken> {
+    const { database, lookout } = this.#ports
+    const { now } = request.context
+    const leases = all.filter(({ shard }) => !this.#isPassedOver(shard))
+    const quiet = isTold ? lookout.quiet(leases, now) : null
+    if (quiet !== null) return nothing(quiet.nextWakeAt)
+    const { news } = lookout
+    const { firsts, lost: gone } = await peek(database.session, leases, request.held, lookout, now)
+    const due = leases.filter(({ shard }) => (firsts.get(shard) ?? now + 1) <= now)
+    const later = [...firsts.values()].filter((wakeAt) => wakeAt > now)
+    const rest = later.length === 0 ? null : Math.min(...later)
+    if (due.length === 0) {
+      const isWhole = leases.length === all.length && gone.length === 0
+      if (isWhole) lookout.rest(leases, rest, news)
+      return { ...nothing(isWhole ? rest : earlier(rest, now + PASSED_OVER_MS)), lost: gone }
+    }
+    const { lost, busy, more, nextWakeAt, takings } = await this.#takeFrom(due, request)
+    const until = this.#ports.clock.monotonic() + PASSED_OVER_MS
+    for (const { shard } of busy) this.#passedOver.set(shard, until)
+    return { takings: await takings, lost: [...gone, ...lost], more, nextWakeAt: earlier(rest, nextWakeAt) }
+  }
+
+  /** Waits a little for shards that an edit holds; then without them; and row by row where one cannot be written. */
+  async #takeFrom(leases: readonly Lease[], request: TakeRequest): Promise<TakeResult> {
+    const attempt = (isApart: boolean, passesOver: boolean) =>
+      this.#ports.write((desk) => {
+        if (!passesOver) desk.session.send(LOCK_WAIT)
+        return take(desk, { leases, request, lookout: this.#ports.lookout, isApart, passesOver })
+      })
+    try {
+      return await attempt(false, false)
+    } catch (thrown) {
+      if (isLockTimeout(thrown)) return attempt(false, true)
+      if (isStoreTrouble(thrown)) throw thrown
+      return attempt(true, true)
+    }
+  }
+
+  #isPassedOver(shard: number): boolean {
+    const until = this.#passedOver.get(shard)
+    if (until === undefined) return false
+    if (until > this.#ports.clock.monotonic()) return true
+    this.#passedOver.delete(shard)
+    return false
+  }
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b
+  return Math.min(a, b)
+}

@@ -1,0 +1,249 @@
+import {
+  type Alarm,
+  type Context,
+  type EventDraft,
+  eventJson,
+  type NewTimer,
+  type Outcome,
+  type Timer,
+} from '../../alarm/index.ts'
+import { alarmValues, type StoredAlarm, Tallies } from '../index.ts'
+import * as sql from './queries.ts'
+import type { Bindable, Session } from './session.ts'
+import type { ShardMap } from './shards.ts'
+
+type Row = readonly (string | number | null)[]
+
+/** A timer to be written, and where it goes. */
+interface NewRow {
+  readonly alarm: Pick<StoredAlarm, 'seq' | 'id' | 'tenant' | 'owner' | 'target'>
+  readonly timer: NewTimer
+}
+
+/**
+ * Everything that decisions want written, gathered row by row and then written in few statements, however many alarms
+ * it is about. The transaction that `flush` runs in makes it all or nothing.
+ */
+export class Writes {
+  readonly tallies = new Tallies()
+  readonly #shards: ShardMap
+  /** The earliest wake that was written, by shard. */
+  readonly wakes = new Map<number, number>()
+  #removed: number[] = []
+  #removedOf: number[] = []
+  #moved: Timer[] = []
+  #added: NewRow[] = []
+  #made: { alarm: Alarm; timer: NewTimer }[] = []
+  #edited: number[] = []
+  #reported: Row[] = []
+  #replaced = new Map<number, { seq: number; alarm: Alarm }>()
+  #kept: Row[] = []
+  #retargeted = new Map<number, StoredAlarm>()
+  #outcomes = new Map<number, OutcomeWrite>()
+  #forgotten: number[] = []
+  #events: Row[] = []
+
+  constructor(shards: ShardMap) {
+    this.#shards = shards
+  }
+
+  removeTimer(id: number): void {
+    this.#removed.push(id)
+  }
+
+  removeTimersOf(alarm: number): void {
+    this.#removedOf.push(alarm)
+  }
+
+  moveTimer(timer: Timer): void {
+    this.#moved.push(timer)
+  }
+
+  addTimer(alarm: NewRow['alarm'], timer: NewTimer): void {
+    this.#added.push({ alarm, timer })
+  }
+
+  markEdited(id: number): void {
+    this.#edited.push(id)
+  }
+
+  report(id: number, text: string): void {
+    this.#reported.push([id, text])
+  }
+
+  /** A new alarm with its first timer. */
+  insertAlarm(alarm: Alarm, timer: NewTimer): void {
+    this.#made.push({ alarm, timer })
+    this.tallies.created(alarm)
+  }
+
+  replaceAlarm(before: StoredAlarm, after: Alarm): void {
+    this.#replaced.set(before.seq, { seq: before.seq, alarm: after })
+    const { tenant, owner, idempotencyKey, seq } = before
+    if (idempotencyKey !== null && idempotencyKey !== after.idempotencyKey)
+      this.#kept.push([tenant, owner, idempotencyKey, seq])
+    if (before.target.name === after.target.name && before.target.pool === after.target.pool) return
+    this.retarget({ ...after, seq })
+  }
+
+  /** Lets the alarm's timers follow its target. */
+  retarget(alarm: StoredAlarm): void {
+    this.#retargeted.set(alarm.seq, alarm)
+  }
+
+  putOutcome(alarm: OutcomeAlarm, outcome: Outcome): void {
+    // The moment of the last fire stays where a later outcome of the same batch does not name one.
+    const before = this.#outcomes.get(alarm.seq)?.outcome?.lastFiredAt ?? null
+    const lastFiredAt = outcome.lastFiredAt ?? before
+    this.#outcomes.set(alarm.seq, { alarm, outcome: { ...outcome, lastFiredAt }, status: outcome.status })
+  }
+
+  /** Ends the alarm, and leaves the rest of its summary as it is. */
+  putStatus(alarm: OutcomeAlarm, status: NonNullable<Outcome['status']>): void {
+    const outcome = this.#outcomes.get(alarm.seq)?.outcome ?? null
+    this.#outcomes.set(alarm.seq, { alarm, outcome: outcome && { ...outcome, status }, status })
+  }
+
+  forgetOutcome(alarm: number): void {
+    this.#outcomes.delete(alarm)
+    this.#forgotten.push(alarm)
+  }
+
+  addEvent(alarm: StoredAlarm, event: EventDraft, context: Context): void {
+    const { tenant, owner, seq, subject, correlationId } = alarm
+    const { type, origin, occurrence, at } = event
+    const names = [context.newId(), tenant, owner, type, origin, seq, occurrence, subject, correlationId]
+    this.#events.push([...names, at, eventJson(event)])
+  }
+
+  /** An event as it stands. */
+  addEventRow(row: Row): void {
+    this.#events.push(row)
+  }
+
+  /** Sends everything that was gathered, in one order for all; the caller waits for it. */
+  async flush(session: Session, slot: number | null): Promise<void> {
+    await this.#shards.know(this.#poolsMet())
+    this.#flushTimers(session)
+    this.#flushAlarms(session)
+    this.#flushNewTimers(session)
+    this.#flushOutcomes(session)
+    const send = (text: string, rows: readonly Row[]) => sendLists(session, text, rows)
+    send(sql.insertEvents, this.#events.splice(0))
+    // Last: others wait for this row until the commit.
+    const tallies = this.tallies.drain()
+    if (tallies.length > 0) {
+      const rows = tallies.map(({ scope, sums }) => [scope.tenant, scope.owner, ...sums])
+      session.send(sql.addTallies, slot, ...columns(rows))
+    }
+  }
+
+  *#poolsMet(): Generator<string> {
+    for (const { alarm } of this.#made) yield alarm.target.pool
+    for (const { alarm } of this.#added) yield alarm.target.pool
+    for (const { target } of this.#retargeted.values()) yield target.pool
+  }
+
+  #flushTimers(session: Session): void {
+    const send = (text: string, rows: readonly Row[]) => sendLists(session, text, rows)
+    if (this.#removed.length > 0) session.send(sql.removeTimers, this.#removed.splice(0))
+    if (this.#removedOf.length > 0) session.send(sql.removeTimersOfAlarms, this.#removedOf.splice(0))
+    for (const timer of this.#moved) this.wake(timer.shard, timer.wakeAt)
+    send(
+      sql.moveTimers,
+      this.#moved.splice(0).map((timer) => [timer.id, ...placeValues(timer)]),
+    )
+    if (this.#edited.length > 0) session.send(sql.markTimersEdited, this.#edited.splice(0))
+    send(sql.reportTimers, this.#reported.splice(0))
+  }
+
+  #flushAlarms(session: Session): void {
+    const replaced = [...this.#replaced.values()].map(({ seq, alarm }) => [seq, ...alarmValues(alarm)])
+    sendLists(session, sql.updateAlarms, replaced)
+    sendLists(session, sql.keepIdempotencyKeys, this.#kept.splice(0))
+    const retargeted = [...this.#retargeted.values()].map(({ tenant, owner, seq, target, id }) => {
+      return [tenant, owner, seq, target.name, this.#shards.of(target.pool, id)]
+    })
+    sendLists(session, sql.retargetTimers, retargeted)
+    this.#replaced.clear()
+    this.#retargeted.clear()
+  }
+
+  #flushNewTimers(session: Session): void {
+    const made = this.#made.splice(0)
+    if (made.length > 0) {
+      const alarms = made.map(({ alarm }) => alarmValues(alarm))
+      const timers = made.map(({ alarm, timer }) => {
+        return [alarm.id, this.#place(alarm, timer), ...placeValues(timer)]
+      })
+      session.send(sql.insertAlarms, ...columns(alarms), ...columns(timers))
+    }
+    const added = this.#added.splice(0).map(({ alarm, timer }): Row => {
+      const { seq, tenant, owner, target } = alarm
+      return [seq, tenant, owner, target.name, this.#place(alarm, timer), ...placeValues(timer)]
+    })
+    sendLists(session, sql.insertTimers, added)
+  }
+
+  #flushOutcomes(session: Session): void {
+    if (this.#forgotten.length > 0) session.send(sql.removeOutcomes, this.#forgotten.splice(0))
+    const outcomes = [...this.#outcomes.values()].sort((a, b) => a.alarm.seq - b.alarm.seq)
+    this.#outcomes.clear()
+    const named = ({ seq, tenant, owner, target }: OutcomeAlarm) => [seq, tenant, owner, target.name]
+    const whole = outcomes.flatMap(({ alarm, outcome }) =>
+      outcome === null ? [] : [[...named(alarm), ...outcomeValues(outcome)]],
+    )
+    const statuses = outcomes.flatMap(({ alarm, outcome, status }) =>
+      outcome === null ? [[...named(alarm), status]] : [],
+    )
+    sendLists(session, sql.putOutcomes, whole)
+    sendLists(session, sql.putStatuses, statuses)
+  }
+
+  #place(alarm: Pick<Alarm, 'id' | 'target'>, timer: NewTimer): number {
+    const shard = this.#shards.of(alarm.target.pool, alarm.id)
+    this.wake(shard, timer.wakeAt)
+    return shard
+  }
+
+  /** Notes that something wakes in a shard. */
+  wake(shard: number, wakeAt: number | null): void {
+    if (wakeAt === null) return
+    const known = this.wakes.get(shard)
+    if (known === undefined || wakeAt < known) this.wakes.set(shard, wakeAt)
+  }
+}
+
+type OutcomeAlarm = Pick<StoredAlarm, 'seq' | 'tenant' | 'owner'> & {
+  readonly target: { readonly name: string }
+}
+
+interface OutcomeWrite {
+  readonly alarm: OutcomeAlarm
+  /** Null where only the status changes. */
+  readonly outcome: Outcome | null
+  readonly status: Outcome['status']
+}
+
+/** A timer's values as they are written, in the order of the statements. */
+export function placeValues(timer: NewTimer): Row {
+  const { kind, wakeAt, scheduledFor, nominal, zoneOffset, tick, generation, attempt, startedAt } = timer
+  const delivered = timer.delivered ? 1 : 0
+  const place = [kind, wakeAt, scheduledFor, nominal, zoneOffset, tick]
+  return [...place, generation, attempt, startedAt, timer.waiting, delivered]
+}
+
+function outcomeValues(outcome: Outcome): Row {
+  const { status, startedAt, lastFiredAt, completedAt, durationMs, result, lastError } = outcome
+  const { failureCount, attempts } = outcome
+  return [status, startedAt, lastFiredAt, completedAt, durationMs, result, lastError, failureCount, attempts]
+}
+
+function sendLists(session: Session, text: string, rows: readonly Row[]): void {
+  if (rows.length > 0) session.send(text, ...columns(rows))
+}
+
+/** Rows as one list per column. */
+export function columns(rows: readonly Row[]): Bindable[] {
+  return rows[0]!.map((_, column) => rows.map((row) => row[column]!))
+}
