@@ -31,9 +31,8 @@ export function take(desk: Desk, leases: readonly Lease[], request: TakeRequest)
   for (const lease of leases) {
     const room = request.limit - takings.length
     if (lost.includes(lease) || room <= 0) continue
-    const due = dueIn(desk.session, lease, request, room)
-    const { ready, cutShort } = triageAll(desk, due, request)
-    more ||= due.length >= room || cutShort
+    const { ready, isMore } = gather(desk, lease, request, room)
+    more ||= isMore
     takings.push(...fly(desk, lease, ready, request))
   }
   // With more to take, the engine comes back at once: what is due after that need not be known yet.
@@ -46,7 +45,39 @@ export function take(desk: Desk, leases: readonly Lease[], request: TakeRequest)
   }
 }
 
-function heldWith(held: HeldTimers, takings: readonly Taking[]): HeldTimers {
+/** Rows one take looks at in a shard: bounds its transaction where nothing has to be delivered. */
+const LOOKED_MAX = 1_000
+
+/**
+ * Looks until there is as much to deliver as there are hands, or nothing more is due. What is settled at once takes no
+ * hands, so it must not use up their room: else a drain of events would commit after every hundred of them.
+ */
+function gather(
+  desk: Desk,
+  lease: Lease,
+  request: TakeRequest,
+  room: number,
+): { ready: readonly Ready[]; isMore: boolean } {
+  const ready: Ready[] = []
+  for (let looked = 0; ; ) {
+    const wanted = room - ready.length
+    const held = ready.length === 0 ? request.held : heldWith(request.held, ready)
+    const due = dueIn(desk.session, lease, { ...request, held }, wanted)
+    const { ready: found, cutShort } = triageAll(desk, due, request)
+    ready.push(...found)
+    looked += due.length
+    const isMore = due.length >= wanted || cutShort
+    if (!isMore || cutShort || ready.length >= room || looked >= LOOKED_MAX)
+      return { ready: byPriority(ready), isMore }
+  }
+}
+
+/** Priority orders what is due together; the due index keeps leading with time. */
+function byPriority(ready: Ready[]): Ready[] {
+  return ready.sort((a, b) => b.alarm.priority - a.alarm.priority)
+}
+
+function heldWith(held: HeldTimers, takings: readonly { readonly timer: Timer }[]): HeldTimers {
   const taken = new Map(takings.map(({ timer }) => [timer.id, timer.version]))
   return {
     size: held.size + taken.size,
@@ -115,8 +146,6 @@ function triageAll(desk: Desk, rows: readonly Values[], request: TakeRequest): T
     }
     if (verdict.kind === 'fire') ready.push({ alarm, timer: verdict.timer })
   }
-  // Priority orders what is due together; the due index keeps leading with time.
-  ready.sort((a, b) => b.alarm.priority - a.alarm.priority)
   return { ready, cutShort: looked < rows.length }
 }
 
