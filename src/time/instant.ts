@@ -15,9 +15,18 @@ export function assertInstant(ms: number, given: unknown): number {
   throw new WakefulError('invalid_time', `${quote(given)} is outside the years 1970 to 9999`)
 }
 
+const shown = new Map<number, string>()
+const SHOWN_MAX = 32
+
 /** The instant as ISO 8601 in UTC, always with milliseconds. */
 export function formatInstant(ms: number): string {
-  return new Date(ms).toISOString()
+  // The records of a batch name the same few instants a thousand times over.
+  const known = shown.get(ms)
+  if (known !== undefined) return known
+  const text = new Date(ms).toISOString()
+  if (shown.size >= SHOWN_MAX) shown.clear()
+  shown.set(ms, text)
+  return text
 }
 
 /** Reads an instant; text must say its offset, because a wall time alone names no instant. */

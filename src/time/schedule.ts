@@ -76,16 +76,29 @@ function recurrence(rule: Extract<RecurringRule, { kind: 'rrule' }>): Instants {
   return placeWalls(walls, rule.timezone, rule.dst ?? DST_DEFAULT)
 }
 
-const compiled = new Map<string, Instants>()
-const COMPILED_MAX = 1000
+/** Compiled expressions by zone and policy, then by text: those used lately, and those used before them. */
+let lately = new Map<string, Map<string, Instants>>()
+let before = lately
+let kept = 0
+const KEPT_MAX = 1000
 
 function calendar(cron: string, zone: string, policy: DstPolicy): Instants {
-  const key = `${zone} ${policy.gap} ${policy.overlap} ${cron}`
-  let instants = compiled.get(key)
-  if (instants === undefined) instants = compileCron(readCron(cron).fields, zone, policy)
-  else compiled.delete(key)
-  // Set again at the end: the map's order is then the order of use, and its head the one to drop.
-  compiled.set(key, instants)
-  if (compiled.size > COMPILED_MAX) compiled.delete(compiled.keys().next().value!)
+  const place = placeKey(zone, policy)
+  const found = lately.get(place)?.get(cron)
+  if (found !== undefined) return found
+  const instants = before.get(place)?.get(cron) ?? compileCron(readCron(cron).fields, zone, policy)
+  // Most finds change nothing, which is what makes them fast; half of what is kept goes when there is too much.
+  if (kept >= KEPT_MAX / 2) {
+    before = lately
+    lately = new Map()
+    kept = 0
+  }
+  const group = lately.get(place) ?? new Map<string, Instants>()
+  lately.set(place, group.set(cron, instants))
+  kept += 1
   return instants
+}
+
+function placeKey(zone: string, { gap, overlap }: DstPolicy): string {
+  return gap === 'shift' && overlap === 'first' ? zone : `${zone} ${gap} ${overlap}`
 }

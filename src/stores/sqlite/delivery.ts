@@ -32,9 +32,8 @@ export function take(desk: Desk, leases: readonly Lease[], request: TakeRequest)
   for (const lease of leases) {
     const room = request.limit - takings.length
     if (lost.includes(lease) || room <= 0) continue
-    const due = dueIn(desk.session, lease, request, room)
-    const { ready, cutShort } = triageAll(desk, due, request)
-    more ||= due.length >= room || cutShort
+    const { ready, isMore } = gather(desk, lease, request, room)
+    more ||= isMore
     takings.push(...fly(desk, lease, ready, request))
   }
   // With more to take, the engine comes back at once: what is due after that need not be known yet.
@@ -47,7 +46,39 @@ export function take(desk: Desk, leases: readonly Lease[], request: TakeRequest)
   }
 }
 
-function heldWith(held: HeldTimers, takings: readonly Taking[]): HeldTimers {
+/** Rows one take looks at in a shard: bounds its transaction where nothing has to be delivered. */
+const LOOKED_MAX = 1_000
+
+/**
+ * Looks until there is as much to deliver as there are hands, or nothing more is due. What is settled at once takes no
+ * hands, so it must not use up their room: else a drain of events would commit after every hundred of them.
+ */
+function gather(
+  desk: Desk,
+  lease: Lease,
+  request: TakeRequest,
+  room: number,
+): { ready: readonly Ready[]; isMore: boolean } {
+  const ready: Ready[] = []
+  for (let looked = 0; ; ) {
+    const wanted = room - ready.length
+    const held = ready.length === 0 ? request.held : heldWith(request.held, ready)
+    const due = dueIn(desk.session, lease, { ...request, held }, wanted)
+    const { ready: found, cutShort } = triageAll(desk, due, request)
+    ready.push(...found)
+    looked += due.length
+    const isMore = due.length >= wanted || cutShort
+    if (!isMore || cutShort || ready.length >= room || looked >= LOOKED_MAX)
+      return { ready: byPriority(ready), isMore }
+  }
+}
+
+/** Priority orders what is due together; the due index keeps leading with time. */
+function byPriority(ready: Ready[]): Ready[] {
+  return ready.sort((a, b) => b.alarm.priority - a.alarm.priority)
+}
+
+function heldWith(held: HeldTimers, takings: readonly { readonly timer: Timer }[]): HeldTimers {
   const taken = new Map(takings.map(({ timer }) => [timer.id, timer.version]))
   return {
     size: held.size + taken.size,
@@ -96,8 +127,40 @@ interface Ready {
   readonly timer: Timer
 }
 
-/** Decides about each row. What cannot be decided or written is set aside, so that the rest go on. */
+/** Decides about each row, all under one savepoint, which is fast; where one cannot be written, each under its own. */
 function triageAll(desk: Desk, rows: readonly Values[], request: TakeRequest): Triaged {
+  const tallies = new Tallies()
+  try {
+    const triaged = desk.session.undoable(() =>
+      triageEach(desk, rows, request, (_row, write) => {
+        write({ ...desk, tallies })
+        return true
+      }),
+    )
+    desk.tallies.merge(tallies)
+    return triaged
+  } catch (thrown) {
+    if (isStoreTrouble(thrown)) throw thrown
+    return triageEach(
+      desk,
+      rows,
+      request,
+      (row, write) =>
+        apart(desk, row, (inner) => {
+          write(inner)
+          return true
+        }) !== null,
+    )
+  }
+}
+
+/** What cannot be decided or written is set aside, so that the rest go on. */
+function triageEach(
+  desk: Desk,
+  rows: readonly Values[],
+  request: TakeRequest,
+  written: (row: Values, write: (desk: Desk) => void) => boolean,
+): Triaged {
   const ready: Ready[] = []
   let looked = 0
   for (const row of rows) {
@@ -107,17 +170,9 @@ function triageAll(desk: Desk, rows: readonly Values[], request: TakeRequest): T
     if (decided === null) continue
     const { alarm, timers, verdict } = decided
     const { change } = verdict
-    if (change !== undefined) {
-      const written = apart(desk, row, (inner) => {
-        apply(inner, alarm, timers, change)
-        return true
-      })
-      if (written === null) continue
-    }
+    if (change !== undefined && !written(row, (inner) => apply(inner, alarm, timers, change))) continue
     if (verdict.kind === 'fire') ready.push({ alarm, timer: verdict.timer })
   }
-  // Priority orders what is due together; the due index keeps leading with time.
-  ready.sort((a, b) => b.alarm.priority - a.alarm.priority)
   return { ready, cutShort: looked < rows.length }
 }
 
