@@ -3,6 +3,7 @@ import type { Flight, Lease, Store, Taking } from '../stores/index.ts'
 import type { Courier } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { Attempt, type Break } from './attempt.ts'
+import { NOBODY, Shares } from './shares.ts'
 
 /** A delivery that has ended and is to be settled; one that committed itself has no more to write. */
 export interface Ended {
@@ -35,6 +36,7 @@ export class Crew {
   readonly #ports: CrewPorts
   readonly #active = new Set<Attempt>()
   readonly #flights = new Map<Flight, number>()
+  readonly #shares: Shares
   #queue: { readonly taking: Taking; readonly since: number }[] = []
   #head = 0
   #ended: Ended[] = []
@@ -43,6 +45,7 @@ export class Crew {
 
   constructor(ports: CrewPorts) {
     this.#ports = ports
+    this.#shares = new Shares(ports.concurrency)
   }
 
   get active(): number {
@@ -73,14 +76,39 @@ export class Crew {
     return Math.max(0, soon - this.active - this.queued)
   }
 
+  /** Tenants that have more than their share of the hands, while none is free. */
+  get crowding(): ReadonlySet<string> {
+    return this.active + this.queued < this.#ports.concurrency ? NOBODY : this.#shares.crowding
+  }
+
+  /** How many more to take from tenants that are not crowding: some hands are kept for them. */
+  get spare(): number {
+    return Math.max(0, this.#ports.concurrency + this.#shares.reserve - this.active)
+  }
+
   /** Takes over a batch and starts what it can. */
   accept(takings: readonly Taking[]): void {
     const since = this.#ports.clock.monotonic()
     for (const taking of takings) {
-      this.#flights.set(taking.flight, (this.#flights.get(taking.flight) ?? 0) + 1)
+      this.#enter(taking)
       this.#queue.push({ taking, since })
     }
     this.start()
+  }
+
+  /** Takes over what other tenants than the crowding ones are due: it starts at once, on the hands kept for them. */
+  acceptApart(takings: readonly Taking[]): void {
+    for (const taking of takings) {
+      this.#enter(taking)
+      const may = this.#ports.mayStart(taking.lease)
+      if (may !== 'yes' || this.#isEarly(taking)) this.#end(taking, { kind: 'released' })
+      else this.#deliver(taking)
+    }
+  }
+
+  #enter(taking: Taking): void {
+    this.#flights.set(taking.flight, (this.#flights.get(taking.flight) ?? 0) + 1)
+    this.#shares.add(taking.alarm.tenant)
   }
 
   /** Starts queued deliveries as far as there are free hands. */
@@ -194,6 +222,7 @@ export class Crew {
 
   #end(taking: Taking, delivery: Delivery | null): void {
     this.#ended.push({ taking, delivery })
+    this.#shares.remove(taking.alarm.tenant)
     this.#land(taking.flight)
     this.#ports.onEnded()
   }

@@ -5,6 +5,7 @@ import type { Clock } from '../time/index.ts'
 import { Alert } from './alert.ts'
 import { Crew } from './crew.ts'
 import { HeldSet } from './held-set.ts'
+import { Sharing } from './sharing.ts'
 
 /** What an engine is made of. */
 export interface EngineOptions {
@@ -40,6 +41,7 @@ const TROUBLE_WAIT_MS_MAX = 5_000
 export class Engine {
   readonly #options: EngineOptions
   readonly #crew: Crew
+  readonly #sharing: Sharing
   readonly #held = new HeldSet()
   readonly #alert: Alert
   #leases: readonly Lease[] = []
@@ -66,6 +68,7 @@ export class Engine {
       context: options.context,
       onEnded: () => this.#alert.rouse(),
     })
+    this.#sharing = new Sharing(this.#crew, options.clock)
   }
 
   get isRunning(): boolean {
@@ -90,8 +93,11 @@ export class Engine {
   /** Something may be due earlier than the loop waits for. */
   hint(wakeAt: number | null): void {
     // During a take it is not known yet what will be waited for, and the take may not have seen this.
-    const later = wakeAt !== null && this.#nextWakeAt !== null && wakeAt >= this.#nextWakeAt
-    if (this.#taking || !later) this.#alert.rouse()
+    const next = this.#sharing.isOn ? this.#sharing.nextLookAt : this.#nextWakeAt
+    const later = wakeAt !== null && next !== null && wakeAt >= next
+    if (!this.#taking && later) return
+    this.#sharing.hint()
+    this.#alert.rouse()
   }
 
   /** Shards may have become free: they are claimed now, not at the next beat. */
@@ -175,6 +181,7 @@ export class Engine {
         this.#crew.start()
         const settles = this.#crew.hasEnded
         const taken = await this.#exchange()
+        await this.#share()
         waitMs = TROUBLE_WAIT_MS_MIN
         // The take may have looked before the settle beside it was written: its retry, its next occurrence is not seen.
         const busy =
@@ -196,8 +203,8 @@ export class Engine {
    * delivery, or the next beat, rouses the loop. Turning over a past instant would starve the beat itself.
    */
   #sleepUntil(): number | null {
-    const mayTake = this.#leases.some((lease) => this.#mayStart(lease) === 'yes')
-    return mayTake && this.#crew.room(this.#options.batchMax) > 0 ? this.#nextWakeAt : null
+    if (!this.#leases.some((lease) => this.#mayStart(lease) === 'yes')) return null
+    return this.#crew.room(this.#options.batchMax) > 0 ? this.#nextWakeAt : this.#sharing.nextLookAt
   }
 
   /** Settles what ended and takes what is due. Both are asked for in one turn, so that a store can commit them together. */
@@ -234,8 +241,22 @@ export class Engine {
     }
   }
 
-  async #take(): Promise<Taken | null> {
-    const limit = this.#crew.room(this.#options.batchMax)
+  /** Where one tenant has all the hands, the others get those that are kept for them. */
+  async #share(): Promise<void> {
+    if (!this.#sharing.isDue) return
+    const taken = await this.#takeSome(this.#crew.spare, new Set(this.#crew.crowding))
+    if (taken === null) return
+    for (const lease of taken.lost) this.#lose(lease)
+    for (const { timer } of taken.takings) this.#held.add(timer.id, timer.version)
+    this.#sharing.looked(taken)
+    this.#crew.acceptApart(taken.takings)
+  }
+
+  #take(): Promise<Taken | null> {
+    return this.#takeSome(this.#crew.room(this.#options.batchMax))
+  }
+
+  async #takeSome(limit: number, avoid?: ReadonlySet<string>): Promise<Taken | null> {
     const leases = this.#leases.filter((lease) => this.#mayStart(lease) === 'yes')
     if (limit === 0 || leases.length === 0) return null
     const context = this.#options.context()
@@ -247,6 +268,7 @@ export class Engine {
       return await this.#options.store.take(leases, {
         context,
         limit,
+        ...(avoid !== undefined && { avoid }),
         held: this.#held,
         triage: (found) => this.#triage(found, context),
         isLong: () => clock.monotonic() - startedAt > TAKE_MS_MAX,

@@ -178,6 +178,8 @@ export interface TakeRequest {
   readonly context: Context
   readonly limit: number
   readonly held: HeldTimers
+  /** Tenants that have enough: nothing of theirs is taken, however much of it is due. */
+  readonly avoid?: ReadonlySet<string>
   readonly triage: (found: Found) => Verdict
   /** Whether the take has lasted long enough: what is left is taken by the next one. */
   readonly isLong: () => boolean

@@ -167,7 +167,7 @@ export class Bench {
 
   take(
     leases: readonly Lease[],
-    options: { limit?: number; held?: HeldTimers } = {},
+    options: { limit?: number; held?: HeldTimers; avoid?: ReadonlySet<string> } = {},
     store = this.store,
   ): Promise<Taken> {
     const context = this.context()
@@ -175,6 +175,7 @@ export class Bench {
       context,
       limit: options.limit ?? 100,
       held: options.held ?? NONE_HELD,
+      ...(options.avoid !== undefined && { avoid: options.avoid }),
       isLong: () => false,
       triage: (found) => {
         const facts = {

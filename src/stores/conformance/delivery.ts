@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { amend, occurrenceId, report } from '../../alarm/index.ts'
 import type { Taking } from '../store.ts'
-import { ANN } from './bench.ts'
+import { ANN, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
 
 /** From the due look to the record: what is taken, when, and what its settle writes. */
@@ -280,6 +280,25 @@ export const deliveryCases = casesOf('delivery', {
     assert.deepEqual([waited.alarm.id, waited.timer.attempt], [id, 0])
     await bench.settle(waited, 'delivered')
     assert.deepEqual(await bench.types(id), ['alarm.fired'])
+  },
+
+  async 'passes over tenants that have enough, however much of theirs is due'(bench) {
+    const leases = await bench.own()
+    const [bob, zeta] = OTHERS
+    for (let i = 0; i < 30; i++) await bench.alarm({ delay: '1s' }, {}, i % 2 === 0 ? ANN : bob!)
+    const waiting = await bench.alarm({ delay: '2s' }, {}, zeta!)
+    const later = await bench.alarm({ delay: '10s' }, {}, zeta!)
+    bench.clock.step(3000)
+    const avoid = new Set(['acme'])
+    const taken = await bench.take(leases, { limit: 5, avoid })
+    assert.deepEqual(
+      taken.takings.map(({ alarm }) => alarm.id),
+      [waiting],
+    )
+    assert.equal(taken.nextWakeAt, (await bench.get(later, zeta!)).timers[0]!.wakeAt)
+    await bench.settle(taken.takings, 'delivered')
+    assert.deepEqual((await bench.take(leases, { limit: 5, avoid })).takings, [])
+    assert.equal((await bench.take(leases, { limit: 100 })).takings.length, 30)
   },
 })
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testDatabase } from '../../../test/postgres/database.ts'
+import { FAIR_QUERIES } from './fair-look.ts'
 import { migratePostgres } from './index.ts'
 import { UPCOMING } from './list.ts'
 import { PRUNE_QUERIES } from './prune.ts'
@@ -120,6 +121,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   tallyOfOwner: 'tallies_pkey',
   beat: 'timers_due',
   allShards: 'timers_due',
+  'fair pending': 'timers_upcoming',
   'stream owner': 'alarms_owner',
   'stream subject': 'alarms_subject',
   'stream correlation': 'alarms_correlation',
@@ -189,6 +191,7 @@ function prefixed(prefix: string, queries: Readonly<Record<string, string>>): [s
 const STATEMENTS: readonly [string, string][] = [
   ...Object.entries(sql as Readonly<Record<string, string>>),
   ...prefixed('stream', STREAM_QUERIES),
+  ...prefixed('fair', FAIR_QUERIES),
   ...prefixed('prune', PRUNE_QUERIES),
   ['upcoming', UPCOMING],
 ]

@@ -17,8 +17,9 @@ import {
 import { apply } from './apply.ts'
 import { withCalendars } from './calendars.ts'
 import type { Desk } from './desk.ts'
-import { readDue, withoutLocked } from './due.ts'
+import { type DueLook, readDue, withoutLocked } from './due.ts'
 import { isStoreTrouble } from './failure.ts'
+import type { FairLooks } from './fair-look.ts'
 import type { Lookout } from './lookout.ts'
 import { type Damaged, quarantine } from './quarantine.ts'
 import * as sql from './queries.ts'
@@ -37,6 +38,7 @@ export interface TakeWork {
   readonly leases: readonly Lease[]
   readonly request: TakeRequest
   readonly lookout: Lookout
+  readonly fairLooks: FairLooks
   /** One row after the other, each undone alone: for when a batch could not be written. */
   readonly isApart: boolean
   /** Whether shards that another transaction holds are passed over instead of waited for. */
@@ -59,19 +61,10 @@ export interface TakeResult {
  */
 export async function take(desk: Desk, work: TakeWork): Promise<TakeResult> {
   const { session } = desk
-  const { request, lookout } = work
+  const { request } = work
   const { now } = request.context
   const shards = work.leases.map(({ shard }) => shard)
-  const [own, next, due] = await Promise.all([
-    lockOwn(session, work),
-    session.rows(
-      sql.nextTimers,
-      shards,
-      shards.map(() => now + 1),
-      1,
-    ),
-    readDue(session, shards, request, lookout),
-  ])
+  const [own, { next, due }] = await Promise.all([lockOwn(session, work), look(session, work)])
   const { lost, busy } = own
   const rows = due.rows.filter((row) => own.shards.has(row[SHARD] as number))
   const { rows: free, waits } = await withoutLocked(session, rows, request)
@@ -83,13 +76,29 @@ export async function take(desk: Desk, work: TakeWork): Promise<TakeResult> {
   await desk.flush()
   const more = due.more || cutShort
   const wakes = [
-    ...next.map((row) => row[3] as number),
+    ...next,
     ...[...desk.writes.wakes].filter(([shard]) => shards.includes(shard)).map(([, wakeAt]) => wakeAt),
     ...(waits || busy.length > 0 ? [now + LOCKED_WAIT_MS] : []),
   ]
   // With more to take, the engine comes back at once: what is due after that need not be known yet.
   const nextWakeAt = more ? now : wakes.length === 0 ? null : Math.min(...wakes)
   return { lost, busy, more, nextWakeAt, takings }
+}
+
+/** What is due, and when the next comes: of everybody in these shards, or of those whom nobody crowds out. */
+async function look(session: Session, work: TakeWork): Promise<{ next: readonly number[]; due: DueLook }> {
+  const { leases, request, lookout } = work
+  if (request.avoid !== undefined) {
+    const due = await work.fairLooks.look(session, leases, request)
+    return { next: due.nextWakeAt === null ? [] : [due.nextWakeAt], due }
+  }
+  const shards = leases.map(({ shard }) => shard)
+  const after = shards.map(() => request.context.now + 1)
+  const [next, due] = await Promise.all([
+    session.rows(sql.nextTimers, shards, after, 1),
+    readDue(session, shards, request, lookout),
+  ])
+  return { next: next.map((row) => row[3] as number), due }
 }
 
 interface Own {

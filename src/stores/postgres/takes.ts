@@ -1,9 +1,10 @@
 import type { Clock } from '../../time/index.ts'
-import type { Lease, Taken, TakeRequest } from '../index.ts'
+import { type Lease, type Taken, type TakeRequest, TIMER_COLUMNS } from '../index.ts'
 import type { Database } from './database.ts'
 import type { Desk } from './desk.ts'
 import { peek } from './due.ts'
 import { isLockTimeout, isStoreTrouble } from './failure.ts'
+import { FairLooks } from './fair-look.ts'
 import type { Lookout } from './lookout.ts'
 import { nothing, type TakeResult, take } from './take.ts'
 
@@ -15,6 +16,7 @@ export interface TakePorts {
   readonly write: <T>(work: (desk: Desk) => Promise<T>) => Promise<T>
 }
 
+const SHARD = TIMER_COLUMNS.indexOf('shard')
 /** How long a take waits for a shard that an edit holds; it then goes on without that shard for a while. */
 const LOCK_WAIT = `SET LOCAL lock_timeout = '100ms'`
 const PASSED_OVER_MS = 200
@@ -23,6 +25,7 @@ const PASSED_OVER_MS = 200
 export class Takes {
   readonly #ports: TakePorts
   readonly #passedOver = new Map<number, number>()
+  readonly #fairLooks = new FairLooks()
 
   constructor(ports: TakePorts) {
     this.#ports = ports
@@ -33,6 +36,7 @@ export class Takes {
     const { database, lookout } = this.#ports
     const { now } = request.context
     const leases = all.filter(({ shard }) => !this.#isPassedOver(shard))
+    if (request.avoid !== undefined) return this.#takeApart(leases, request)
     const quiet = isTold ? lookout.quiet(leases, now) : null
     if (quiet !== null) return nothing(quiet.nextWakeAt)
     const { news } = lookout
@@ -51,12 +55,28 @@ export class Takes {
     return { takings: await takings, lost: [...gone, ...lost], more, nextWakeAt: earlier(rest, nextWakeAt) }
   }
 
+  /** Looks first, without a lock: mostly there is nobody whom the crowding tenants keep waiting. */
+  async #takeApart(leases: readonly Lease[], request: TakeRequest): Promise<Taken> {
+    if (leases.length === 0) return nothing(null)
+    const { rows, nextWakeAt: next } = await new FairLooks().look(
+      this.#ports.database.session,
+      leases,
+      request,
+    )
+    if (rows.length === 0) return nothing(next)
+    const shards = new Set(rows.map((row) => row[SHARD] as number))
+    const due = leases.filter(({ shard }) => shards.has(shard))
+    const { lost, more, nextWakeAt, takings } = await this.#takeFrom(due, request)
+    return { takings: await takings, lost, more, nextWakeAt: earlier(next, nextWakeAt) }
+  }
+
   /** Waits a little for shards that an edit holds; then without them; and row by row where one cannot be written. */
   async #takeFrom(leases: readonly Lease[], request: TakeRequest): Promise<TakeResult> {
     const attempt = (isApart: boolean, passesOver: boolean) =>
       this.#ports.write((desk) => {
         if (!passesOver) desk.session.send(LOCK_WAIT)
-        return take(desk, { leases, request, lookout: this.#ports.lookout, isApart, passesOver })
+        const { lookout } = this.#ports
+        return take(desk, { leases, request, lookout, fairLooks: this.#fairLooks, isApart, passesOver })
       })
     try {
       return await attempt(false, false)

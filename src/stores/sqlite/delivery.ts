@@ -14,6 +14,7 @@ import {
 import { apply, applyTaken, type Desk, retarget } from './apply.ts'
 import { withCalendars } from './calendars.ts'
 import { isStoreTrouble } from './failure.ts'
+import { fairDue, fairWakeAt } from './fair-look.ts'
 import { quarantine } from './quarantine.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
@@ -35,6 +36,10 @@ export function take(desk: Desk, leases: readonly Lease[], request: TakeRequest)
     const { ready, isMore } = gather(desk, lease, request, room)
     more ||= isMore
     takings.push(...fly(desk, lease, ready, request))
+  }
+  if (request.avoid !== undefined) {
+    const held = heldWith(request.held, takings)
+    return { takings, lost, more, nextWakeAt: fairWakeAt(desk.session, leases, { ...request, held }) }
   }
   // With more to take, the engine comes back at once: what is due after that need not be known yet.
   if (more) return { takings, lost, more, nextWakeAt: request.context.now }
@@ -90,6 +95,7 @@ function heldWith(held: HeldTimers, takings: readonly { readonly timer: Timer }[
 const ALARM_AT = TIMER_COLUMNS.length
 
 function dueIn(session: Session, lease: Lease, request: TakeRequest, room: number): Values[] {
+  if (request.avoid !== undefined) return fairDue(session, lease, request, room)
   const { held, context } = request
   const isFree = (row: Values) => !held.has(row[ID] as number, row[VERSION] as number)
   const look = (limit: number) => session.values(sql.dueTimers, lease.shard, context.now, limit)

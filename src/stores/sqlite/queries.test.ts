@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { CALENDAR_QUERIES } from './calendars.ts'
+import { FAIR_QUERIES } from './fair-look.ts'
 import { UPCOMING } from './list.ts'
 import { migrate } from './migrate.ts'
 import { EXPORT_QUERIES } from './portable.ts'
@@ -67,6 +68,10 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'calendar remove': 'sqlite_autoindex_wakeful_calendars_1',
   'calendar markReviewed': 'sqlite_autoindex_wakeful_calendars_1',
   'calendar fact': 'PRIMARY KEY',
+  'fair nextOwner': 'wakeful_timers_upcoming',
+  'fair nextTenant': 'wakeful_timers_upcoming',
+  'fair due': 'wakeful_timers_upcoming',
+  'fair nextWake': 'wakeful_timers_upcoming',
   'stream owner': 'wakeful_alarms_owner',
   'stream subject': 'wakeful_alarms_subject',
   'stream correlation': 'wakeful_alarms_correlation',
@@ -118,6 +123,7 @@ const STATEMENTS: readonly [string, string][] = [
   ...Object.entries(sql as Readonly<Record<string, string>>),
   ...prefixed('stream', STREAM_QUERIES),
   ...prefixed('prune', PRUNE_QUERIES),
+  ...prefixed('fair', FAIR_QUERIES),
   ...prefixed('calendar', CALENDAR_QUERIES),
   ...prefixed('export', EXPORT_QUERIES),
   ['upcoming', UPCOMING],

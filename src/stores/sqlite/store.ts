@@ -36,6 +36,7 @@ import { isOwn, nextWakeAt, settleAll, take } from './delivery.ts'
 import { editSelected } from './edits.ts'
 import { appendEvent, newestEvents, readEvents } from './events.ts'
 import { isBusy, storeFailure } from './failure.ts'
+import { fairWakeAt } from './fair-look.ts'
 import { ForeignWatch } from './foreign-watch.ts'
 import { list } from './list.ts'
 import { migrate } from './migrate.ts'
@@ -139,7 +140,11 @@ export class SqliteStore implements Store {
 
   async take(leases: readonly Lease[], request: TakeRequest): Promise<Taken> {
     // An empty look writes nothing and needs no lock.
-    const next = this.#read((session) => nextWakeAt(session, leases, request.held))
+    const next = this.#read((session) =>
+      request.avoid === undefined
+        ? nextWakeAt(session, leases, request.held)
+        : fairWakeAt(session, leases, request),
+    )
     if (next === null || next > request.context.now)
       return { takings: [], nextWakeAt: next, lost: [], more: false }
     return this.#write((desk) => take(desk, leases, request), request.context)
