@@ -151,7 +151,7 @@ export function fireNow(snapshot: Snapshot, context: Context): Change {
   move(snapshot, 'fire_now')
   const record = edited(alarm, context, recurs(alarm) ? {} : { pausedAt: null })
   const events = [asked('fire_now', context)]
-  if (recurs(alarm)) return { alarm: record, add: [forced(record)], events }
+  if (recurs(alarm)) return { alarm: record, add: [forced(record, context)], events }
   refuseInFlight(snapshot, 'fire now')
   const moves = timers.map((timer): TimerMove => {
     if (timer.kind === 'retry') return { id: timer.id, wakeAt: context.now, waiting: null }
@@ -173,7 +173,7 @@ export function retry(snapshot: Snapshot, context: Context): Change {
   const hasFailed = outcome?.status === null && outcome.lastError !== null && !isOpen
   if (recurs(alarm) && hasFailed && alarm.cancelledAt === null) {
     const record = edited(alarm, context, {})
-    return { alarm: record, add: [forced(record)], events: [asked('retry', context)] }
+    return { alarm: record, add: [forced(record, context)], events: [asked('retry', context)] }
   }
   const state = stateOf(alarm, snapshot.timers, outcome)
   move(snapshot, 'retry')
@@ -272,16 +272,22 @@ function edited(alarm: Alarm, context: Context, fields: Partial<Alarm>): Alarm {
   return { ...alarm, ...fields, updatedAt: Math.max(context.now, alarm.updatedAt + 1) }
 }
 
-/** Named by the edit's own moment, which no other edit shares: two within a millisecond are two occurrences. */
-function forced(alarm: Alarm): NewTimer {
-  return { ...timerAt(alarm, alarm.updatedAt), kind: 'forced', tick: FORCED_TICK }
+/**
+ * Named by the edit's own moment, which no other edit shares: two within a millisecond are two occurrences. Where the
+ * clock was set back, that moment may lie days ahead: then it is named by the present.
+ */
+function forced(alarm: Alarm, { now }: Context): NewTimer {
+  const named = alarm.updatedAt - now < FORCED_AHEAD_MS ? alarm.updatedAt : now
+  return { ...timerAt(alarm, named), wakeAt: now, kind: 'forced', tick: FORCED_TICK }
 }
+
+const FORCED_AHEAD_MS = 1_000
 
 /** A recurring alarm that had ended goes on with its rule beside what is tried again. */
 function resumedRule(alarm: Alarm, context: Context): NewTimer[] {
   if (alarm.rule.kind === 'once') return []
   const standing = standingAfter(alarm.rule, daysOff(alarm), context.now)
-  return standing === null ? [] : [occurrenceAt(alarm, standing, 1)]
+  return standing === null ? [] : [occurrenceAt(alarm, standing, 1, context.now)]
 }
 
 /** The trace of a user's wish to have it fire now. */

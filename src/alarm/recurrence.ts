@@ -3,6 +3,7 @@ import {
   countBetween,
   type DaysOff,
   daysOffOf,
+  endOfDay,
   lastOpen,
   type RecurringRule,
   type Rule,
@@ -20,8 +21,20 @@ export function following(alarm: Alarm, timer: NewTimer): NewTimer | null {
   const { rule } = alarm
   if (rule.kind === 'once') return null
   if (rule.count !== undefined && timer.tick >= rule.count) return null
-  const standing = standingAfter(rule, daysOff(alarm), ownInstant(rule, timer))
-  return standing === null ? null : occurrenceAt(alarm, standing, timer.tick + 1)
+  // What moves fires once a day at most, whatever an edited calendar makes of the days.
+  const floor = moves(rule) ? endOfDay(rule, timer.scheduledFor) : timer.scheduledFor
+  const standing = standingAbove(alarm, standingAfter(rule, daysOff(alarm), ownInstant(rule, timer)), floor)
+  return standing === null ? null : occurrenceAt(alarm, standing, timer.tick + 1, floor)
+}
+
+/** The first standing, from one on, that is not behind what has fired. */
+export function standingAbove(alarm: Alarm, from: Standing | null, floor: number | null): Standing | null {
+  const { rule } = alarm
+  let standing = from
+  if (rule.kind === 'once' || floor === null) return standing
+  while (standing !== null && standing.at <= floor)
+    standing = standingAfter(rule, daysOff(alarm), standing.nominal)
+  return standing
 }
 
 /** Where an alarm begins; without days off, the rule's own instant is the one that fires. */
@@ -32,11 +45,13 @@ export interface Beginning {
 
 /** The first timer of an alarm that was set. */
 export function firstTimer(alarm: Alarm, { first, nominal = first }: Beginning): NewTimer {
-  return occurrenceAt(alarm, { at: first, nominal }, 1)
+  const { rule } = alarm
+  const floor = rule.kind === 'once' ? null : Math.max(alarm.updatedAt, (rule.start ?? 0) - 1)
+  return occurrenceAt(alarm, { at: first, nominal }, 1, floor === null ? null : Math.min(floor, first - 1))
 }
 
 /** The timer of an alarm's occurrence at this place of its rule, parked where the alarm is paused. */
-export function occurrenceAt(alarm: Alarm, standing: Standing, tick: number): NewTimer {
+export function occurrenceAt(alarm: Alarm, standing: Standing, tick: number, floor: number | null): NewTimer {
   const { rule } = alarm
   const at = withinCount(rule, standing, tick)
   const { nominal } = standing
@@ -46,6 +61,7 @@ export function occurrenceAt(alarm: Alarm, standing: Standing, tick: number): Ne
     wakeAt: paused ? null : wakeTime(rule, alarm.id, at),
     nominal: nominal === at ? null : nominal,
     zoneOffset: zoneOffsetOf(rule, nominal),
+    floor,
     tick,
     waiting: paused ? 'paused' : null,
   }
@@ -105,7 +121,7 @@ const NONE_MISSED: MissedRun = { count: 0, last: null, exact: true }
 export function missedAfter(alarm: Alarm, timer: NewTimer, until: number, limit: number): MissedRun {
   const { rule } = alarm
   if (rule.kind === 'once') return NONE_MISSED
-  if (moves(rule)) return missedMoved(alarm, timer, until, limit)
+  if (moves(rule)) return missedMoved(alarm, timer, until)
   const run = ticksAfter(rule, timer, until, limit)
   const off = daysOff(alarm)
   const last =
@@ -124,12 +140,11 @@ function ticksAfter(rule: RecurringRule, timer: NewTimer, until: number, limit: 
   return { count: left, last: left === 0 ? null : nthAfter(rule, scheduledFor, left, until), exact: true }
 }
 
-/** What moves fires at most once a day: few enough to be gone through. */
-function missedMoved(alarm: Alarm, timer: NewTimer, until: number, limit: number): MissedRun {
+/** What moves fires at most once a day: few enough to be gone through, to the newest. */
+function missedMoved(alarm: Alarm, timer: NewTimer, until: number): MissedRun {
   let run = NONE_MISSED
   for (let next = following(alarm, timer); next !== null; next = following(alarm, next)) {
     if (next.scheduledFor > until) return run
-    if (run.count >= limit) return { ...run, exact: false }
     run = { count: run.count + 1, last: standingOf(next), exact: true }
   }
   return run
@@ -157,6 +172,13 @@ export function nthFrom(alarm: Alarm, timer: NewTimer, n: number, until: number)
   let nth: NewTimer = timer
   for (let passed = 1; passed < n; passed++) nth = following(alarm, nth) ?? nth
   return standingOf(nth)
+}
+
+/** The occurrence before a later one: where a run that ends with it is cut. */
+export function lastBefore(alarm: Alarm, timer: NewTimer, run: MissedRun, newest: number): number {
+  const { rule } = alarm
+  if (rule.kind === 'once' || moves(rule)) return nthFrom(alarm, timer, run.count, newest).at
+  return countBetween(rule, timer.scheduledFor, newest - 1, 1).last ?? timer.scheduledFor
 }
 
 /** The n-th instant after another, of a rule that has so many up to `until`: found by halving, not by walking. */

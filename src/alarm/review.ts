@@ -2,7 +2,7 @@ import { formatInstant, rezone, standingFrom } from '../time/index.ts'
 import type { Alarm } from './alarm.ts'
 import type { Change, Context, Snapshot, TimerMove } from './change.ts'
 import { alarmRecord } from './record.ts'
-import { daysOff, occurrenceAt } from './recurrence.ts'
+import { daysOff, occurrenceAt, standingAbove } from './recurrence.ts'
 import type { NewTimer, Timer } from './timer.ts'
 
 /**
@@ -48,7 +48,11 @@ function placeToday(alarm: Alarm, timer: Timer): NewTimer | null {
   const own = timer.nominal ?? timer.scheduledFor
   const nominal = timer.zoneOffset === null ? own : rezone(rule, own, timer.zoneOffset)
   if (nominal === own && (rule.kind === 'once' || rule.exclude === undefined)) return null
-  if (rule.kind === 'once') return occurrenceAt(alarm, { at: nominal, nominal }, timer.tick)
-  const standing = standingFrom(rule, daysOff(alarm), nominal)
-  return standing === null ? null : occurrenceAt(alarm, standing, timer.tick)
+  if (rule.kind === 'once') return occurrenceAt(alarm, { at: nominal, nominal }, timer.tick, null)
+  const { floor } = timer
+  const from = standingFrom(rule, daysOff(alarm), nominal)
+  // New zone data may put it where another has fired already: then it stays where it stands.
+  if (nominal !== own && floor !== null && from !== null && from.at <= floor) return null
+  const standing = standingAbove(alarm, from, floor)
+  return standing === null ? null : occurrenceAt(alarm, standing, timer.tick, floor)
 }

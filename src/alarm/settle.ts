@@ -264,6 +264,6 @@ function end(held: Held, consequences: Consequences, event: LifecycleEvent, cont
 
 function opened(timer: NewTimer, startedAt: number): NewTimer {
   const { kind, wakeAt, scheduledFor, tick, generation, attempt, delivered } = timer
-  const place = { kind, wakeAt, scheduledFor, nominal: null, zoneOffset: null, tick }
+  const place = { kind, wakeAt, scheduledFor, nominal: null, zoneOffset: null, floor: null, tick }
   return { ...place, generation, attempt, startedAt, waiting: null, delivered }
 }

@@ -24,6 +24,11 @@ export interface NewTimer {
   readonly nominal: number | null
   /** The offset of its zone under which the rule's instant was found; null where the wall clock has no part in it. */
   readonly zoneOffset: number | null
+  /**
+   * Nothing of this alarm fires at or before this instant any more: where the one before fired, or when it was set. A
+   * review never goes behind it. Null where there is nothing to review.
+   */
+  readonly floor: number | null
   /** Which occurrence of its alarm this is, from 1; skipped ones count. See FORCED_TICK. */
   readonly tick: number
   readonly generation: number
@@ -75,6 +80,7 @@ export function timerAt(alarm: Alarm, at: number): NewTimer {
     scheduledFor: at,
     nominal: null,
     zoneOffset: null,
+    floor: null,
     tick: 1,
     generation: alarm.generation,
     attempt: 0,

@@ -1,4 +1,4 @@
-import { countBetween, isDayOff, type Standing, wakeTime } from '../time/index.ts'
+import { countBetween, isDayOff, type Standing, wakeTime, zoneOffsetOf } from '../time/index.ts'
 import { recurs } from './alarm.ts'
 import type { Change, Context, TimerMove } from './change.ts'
 import type { SkipReason } from './event.ts'
@@ -7,6 +7,7 @@ import { occurrenceRecord, skippedRecord } from './record.ts'
 import {
   daysOff,
   following,
+  lastBefore,
   type MissedRun,
   missedAfter,
   missedFrom,
@@ -41,7 +42,7 @@ export interface Triage {
 /** No alarm keeps more occurrences open than this, whatever its overlap policy allows. */
 const OPEN_OCCURRENCES_MAX = 100
 /** Missed ticks of a calendar rule that are counted one by one; of more, the record says "at least". */
-const MISSED_TICKS_MAX = 1_000
+const MISSED_TICKS_MAX = 100_000
 const HANDLER_WAIT_MS_MIN = 5_000
 const HANDLER_WAIT_MS_MAX = 300_000
 
@@ -130,7 +131,8 @@ function moveOn(held: Held, context: Context): Verdict | null {
   const run = { to: { at: last, nominal: last }, count, exact }
   if (isOff) return orLook(skipRun({ ...held, timer: first }, run, 'holiday', context))
   const events = [skippedRecord(first, 'holiday', context.now, { ...run, to: last })]
-  const move = [{ id: timer.id, nominal: null, tick: timer.tick + count }]
+  const zoneOffset = zoneOffsetOf(rule, timer.scheduledFor)
+  const move = [{ id: timer.id, nominal: null, zoneOffset, floor: last, tick: timer.tick + count }]
   return { kind: 'settle', change: { move, events } }
 }
 
@@ -176,9 +178,9 @@ function catchUp(
 
 function fireNewest(held: Held, run: MissedRun, context: Context): Verdict {
   const { alarm, timer } = held
-  const newest = occurrenceAt(alarm, run.last ?? standingOf(timer), timer.tick + run.count)
-  const before = nthFrom(alarm, timer, run.count, newest.scheduledFor)
-  const skipped = { to: before.at, count: run.count, exact: run.exact }
+  const newest = occurrenceAt(alarm, run.last ?? standingOf(timer), timer.tick + run.count, timer.floor)
+  const to = lastBefore(alarm, timer, run, newest.scheduledFor)
+  const skipped = { to, count: run.count, exact: run.exact }
   return {
     kind: 'fire',
     timer: { ...timer, ...newest, version: timer.version + 1 },

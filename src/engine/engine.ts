@@ -295,7 +295,7 @@ export class Engine {
     }
     const verdict = triage(found, facts, context)
     if (verdict.kind === 'settle') this.#settledAtOnce += 1
-    if (verdict.kind === 'settle' && found.alarm.target.kind === 'event') this.#delivered += 1
+    if (verdict.kind === 'settle' && verdict.change.events?.some(isFire)) this.#delivered += 1
     return verdict
   }
 
@@ -386,6 +386,11 @@ export class Engine {
       this.#releasing = false
     }
   }
+}
+
+/** Whether an event is itself the fire of an alarm whose target is the log. */
+function isFire({ type }: { readonly type: string }): boolean {
+  return type === 'schedule.ticked' || type === 'timer.due_time_reached'
 }
 
 function settlementOf(taking: Taking, delivery: Delivery): Settlement {

@@ -1,5 +1,5 @@
 import { type Context, review } from '../alarm/index.ts'
-import type { EditedCalendar, Store } from '../stores/index.ts'
+import { type EditedCalendar, type Store, ZONE_DATA_FACT } from '../stores/index.ts'
 
 /** What a review needs: the store, and the moment. */
 export interface ReviewOptions {
@@ -9,8 +9,6 @@ export interface ReviewOptions {
 
 /** Alarms looked at in one transaction, so that others get their turn at the write lock. */
 const CHUNK = 500
-/** The fact under which a store keeps the version of the zone data its pending instants were found with. */
-const ZONE_DATA = 'zone_data'
 
 /** Resolves the pending instants of alarms that name an edited calendar; answers how many moved. */
 export async function reviewCalendar(options: ReviewOptions, edited: EditedCalendar): Promise<number> {
@@ -38,10 +36,10 @@ interface ZoneReview {
  */
 async function reviewZones(options: ReviewOptions, zoneData: string): Promise<ZoneReview | null> {
   const { store } = options
-  const from = await store.fact(ZONE_DATA)
+  const from = await store.fact(ZONE_DATA_FACT)
   if (from === zoneData) return null
   const moved = await reviewThrough(options, { zoned: true })
-  await store.putFact(ZONE_DATA, zoneData)
+  await store.putFact(ZONE_DATA_FACT, zoneData)
   return from === null ? null : { from, to: zoneData, moved }
 }
 

@@ -8,8 +8,8 @@ import type { Handler, HandlerOptions, HandlerTarget } from '../targets/index.ts
 import { ScopedAlarms } from './alarms.ts'
 import type { Alarms, ClockState, TickResult, Wakeful } from './api.ts'
 import { checked } from './options.ts'
-import type { Retention } from './retention.ts'
 import type { Surround } from './surround.ts'
+import type { Upkeep } from './upkeep.ts'
 
 const HANDLER = { transactional: true, timeoutMs: true } as const
 
@@ -18,7 +18,7 @@ export interface WakefulParts {
   readonly store: Store
   readonly engine: Engine
   readonly handlers: HandlerTarget
-  readonly retention: Retention
+  readonly upkeep: Upkeep
   /** Rung when the log has grown. */
   readonly bell: Bell
   readonly scope: Scope
@@ -54,11 +54,11 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
 
   async start(): Promise<void> {
     this.#assertOpen()
-    const { engine, store, retention } = this.#parts
+    const { engine, store, upkeep } = this.#parts
     this.#unwatch ??= store.watch((news) => (news === 'shards' ? engine.renew() : engine.hint(null)))
     await engine.start()
     // It may have been closed while it started.
-    if (this.#closing === null) retention.start()
+    if (this.#closing === null) upkeep.start()
   }
 
   async tick(): Promise<TickResult> {
@@ -92,8 +92,8 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   }
 
   async #close(): Promise<void> {
-    const { engine, store, retention, bell } = this.#parts
-    retention.stop()
+    const { engine, store, upkeep, bell } = this.#parts
+    upkeep.stop()
     this.#unwatch?.()
     try {
       await engine.stop()

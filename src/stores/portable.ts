@@ -100,6 +100,8 @@ const ALARM_NUMBERS = [
   'updatedAt',
 ]
 const TIMER_NUMBERS = ['scheduledFor', 'tick', 'generation', 'attempt', 'version']
+/** Absent in exports of version 1. */
+const TIMER_PLACES = ['wakeAt', 'nominal', 'zoneOffset', 'floor', 'startedAt']
 const EVENT_TEXTS = ['id', 'tenant', 'owner', 'type', 'origin', 'data']
 
 function isPortableAlarm(line: PortableAlarm): boolean {
@@ -111,7 +113,9 @@ function isPortableAlarm(line: PortableAlarm): boolean {
     hasAll(alarm.backoff, [], ['baseMs', 'capMs']) &&
     Array.isArray(alarm.notes) &&
     Array.isArray(timers) &&
-    timers.every((timer) => hasAll(timer, ['kind'], TIMER_NUMBERS)) &&
+    timers.every(
+      (timer) => hasAll(timer, ['kind'], TIMER_NUMBERS) && hasNumbersOrNone(timer, TIMER_PLACES),
+    ) &&
     (outcome === null || hasAll(outcome, [], ['failureCount', 'attempts']))
   )
 }
@@ -123,6 +127,11 @@ function hasAll(value: unknown, texts: readonly string[], numbers: readonly stri
     texts.every((name) => typeof of[name] === 'string') &&
     numbers.every((name) => Number.isSafeInteger(of[name]))
   )
+}
+
+function hasNumbersOrNone(value: object, names: readonly string[]): boolean {
+  const of = value as Record<string, unknown>
+  return names.every((name) => of[name] === undefined || of[name] === null || Number.isSafeInteger(of[name]))
 }
 
 /** How an imported alarm counts in the figures. */

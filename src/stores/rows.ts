@@ -21,7 +21,7 @@ export const ALARM_COLUMNS = [
 /** A timer's columns, in the order in which they are read. */
 export const TIMER_COLUMNS = [
   'id', 'alarm', 'shard', 'kind', 'wake_at', 'scheduled_for', 'tick', 'generation', 'attempt', 'started_at',
-  'waiting', 'delivered', 'version', 'edited', 'report', 'nominal', 'zone_offset',
+  'waiting', 'delivered', 'version', 'edited', 'report', 'nominal', 'zone_offset', 'floor',
 ] as const // biome-ignore format: a list
 
 /** A row as a list of its columns' values: reading those is twice as fast as reading objects. */
@@ -185,6 +185,7 @@ export function timerOf(values: Values): Timer {
     report,
     nominal,
     zoneOffset,
+    floor,
   ] = values as TimerValues
   return {
     id,
@@ -194,6 +195,7 @@ export function timerOf(values: Values): Timer {
     scheduledFor,
     nominal,
     zoneOffset,
+    floor,
     tick,
     generation,
     attempt,
@@ -209,6 +211,7 @@ export function timerOf(values: Values): Timer {
 type TimerValues = [
   number, number, number, Timer['kind'], number | null, number, number, number, number, number | null,
   Timer['waiting'], number, number, number, string | null, number | null, number | null,
+  number | null,
 ] // biome-ignore format: a list
 
 /** The row of a timer's alarm. */

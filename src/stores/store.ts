@@ -304,3 +304,6 @@ export interface ShardState {
   readonly pending: number
   readonly nextWakeAt: number | null
 }
+
+/** The fact under which a store keeps the version of the zone data its pending instants were found with. */
+export const ZONE_DATA_FACT = 'zone_data'

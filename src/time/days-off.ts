@@ -3,6 +3,8 @@ import { weekdayOf } from './rrule-civil.ts'
 /** The days off of a rule, compiled. Days are counted from 1970-01-01, on the calendar of the rule's zone. */
 export interface DaysOff {
   isOff(day: number): boolean
+  /** Whether there is a weekday that is not off every week. */
+  readonly hasOpenWeekday: boolean
   /** The first working day from this day on; null where there is none within ten years. */
   nextOpen(day: number): number | null
   /** The last working day up to this day; null where there is none within ten years. */
@@ -20,9 +22,6 @@ export interface NamedDays {
 /** More days than this make no calendar: two hundred years of a hundred holidays. */
 export const CALENDAR_DAYS_MAX = 20_000
 
-/** What a day off is called is no longer than this. */
-export const LABEL_LENGTH_MAX = 200
-
 /** So far working days are looked for. */
 export const TEN_YEARS_DAYS = 3653
 
@@ -33,7 +32,9 @@ export function compileDaysOff(weekend: Iterable<number>, named: readonly NamedD
   const offWeekly = Array.from({ length: 7 }, () => false)
   for (const weekday of weekend) offWeekly[weekday - 1] = true
   const isOff = (day: number) => offWeekly[weekdayOf(day)]! || named.some(({ labels }) => labels.has(day))
+  const hasOpenWeekday = offWeekly.includes(false)
   const search = (day: number, step: 1 | -1) => {
+    if (!hasOpenWeekday) return null
     for (let gone = 0; gone <= TEN_YEARS_DAYS; gone++) {
       if (!isOff(day + gone * step)) return day + gone * step
     }
@@ -41,6 +42,7 @@ export function compileDaysOff(weekend: Iterable<number>, named: readonly NamedD
   }
   return {
     isOff,
+    hasOpenWeekday,
     nextOpen: (day) => search(day, 1),
     previousOpen: (day) => search(day, -1),
     why(day) {

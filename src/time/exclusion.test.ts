@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type CalendarLookup, daysOffOf, type Exclusion, readExclude } from './exclusion.ts'
+import { assertOpenWeek, type CalendarLookup, daysOffOf, type Exclusion, readExclude } from './exclusion.ts'
 import type { HolidayCalendar } from './holiday-calendar.ts'
 import { parseDay } from './local-day.ts'
 
@@ -105,6 +105,8 @@ describe('days off', () => {
     expect(() => daysOffOf({ calendars: ['eu'] }, find)).toThrow(
       expect.objectContaining({ code: 'invalid_rule' }),
     )
-    expect(() => daysOffOf({ calendars: ['gulf'], weekend: [1, 2, 3, 4, 7] }, find)).toThrow(/all seven/)
+    expect(() => assertOpenWeek(daysOffOf({ calendars: ['gulf'], weekend: [1, 2, 3, 4, 7] }, find))).toThrow(
+      /all seven/,
+    )
   })
 })

@@ -132,14 +132,16 @@ function isWeekday(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 7
 }
 
-/**
- * What an exclusion comes to with these calendars. A calendar that is not there is refused, and so are days off
- * that leave no day of the week.
- */
+/** What an exclusion comes to with these calendars. A calendar that is not there is refused. */
 export function daysOffOf(exclude: Exclusion, find: CalendarLookup = () => undefined): DaysOff {
   const calendars = (exclude.calendars ?? []).map((name) => find(name) ?? refuseUnknown(name, find))
   const weekend = new Set([...(exclude.weekend ?? []), ...calendars.flatMap((each) => each.weekend)])
-  if (weekend.size < 7) return compileDaysOff(weekend, calendars.map(namedDays))
+  return compileDaysOff(weekend, calendars.map(namedDays))
+}
+
+/** Refuses days off that leave no day of the week: edits of calendars can come to that later, and are waited out. */
+export function assertOpenWeek(off: DaysOff | null): void {
+  if (off === null || off.hasOpenWeekday) return
   throw new WakefulError('invalid_rule', 'all seven days of the week are off: leave at least one')
 }
 

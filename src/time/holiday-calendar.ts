@@ -1,6 +1,7 @@
 import { WakefulError } from '../error.ts'
-import { CALENDAR_DAYS_MAX, LABEL_LENGTH_MAX } from './days-off.ts'
+import { CALENDAR_DAYS_MAX } from './days-off.ts'
 import { readIcs } from './ics.ts'
+import { LABEL_LENGTH_MAX, tidy } from './label.ts'
 import { formatDay, parseDay } from './local-day.ts'
 import { WEEKDAYS } from './phrase-words.ts'
 import { quote } from './text.ts'
@@ -132,15 +133,6 @@ function isWeekend(value: unknown): boolean {
     value.every((day) => Number.isInteger(day) && day >= 1 && day <= 7) &&
     new Set(value).size === value.length
   )
-}
-
-/** A label on one line, bounded, and fit for any database. */
-function tidy(label: string): string {
-  const line = label
-    .toWellFormed()
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim()
-  return line.length > LABEL_LENGTH_MAX ? `${line.slice(0, LABEL_LENGTH_MAX - 1).toWellFormed()}…` : line
 }
 
 function assertFew(days: number): void {

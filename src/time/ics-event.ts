@@ -1,6 +1,7 @@
 import { WakefulError } from '../error.ts'
 import { CALENDAR_DAYS_MAX } from './days-off.ts'
 import { type IcsLine, icsError } from './ics-lines.ts'
+import { LABEL_LENGTH_MAX, tidy } from './label.ts'
 import { type RruleDate, readRruleDate } from './rrule-date.ts'
 import { quote } from './text.ts'
 
@@ -27,7 +28,7 @@ export interface IcsEvent {
 
 const DAY_S = 86_400
 const ONCE = ['UID', 'DTSTART', 'DTEND', 'DURATION', 'SUMMARY', 'STATUS', 'RECURRENCE-ID']
-const DURATION = /^\+?P(?:(\d{1,5})W|(\d{1,5})D)(?:T[\dHMS]*)?$/i
+const DURATION = /^\+?P(?:(\d{1,5})W|(\d{1,5})D)(?:T0+[HMS])*$/i
 
 /** Takes the events of an .ics file from its lines. */
 export function readIcsEvents(lines: readonly IcsLine[]): IcsEvent[] {
@@ -41,6 +42,8 @@ export function readIcsEvents(lines: readonly IcsLine[]): IcsEvent[] {
   for (const line of lines) {
     const part = line.value.trim().toUpperCase()
     if (line.name === 'BEGIN') {
+      if (part === 'VEVENT' && open.some(({ name }) => name === 'VEVENT'))
+        throw icsError(line.number, 'an event begins within an event: END:VEVENT is missing')
       open.push({ name: part, number: line.number })
       if (part === 'VEVENT') inEvent = []
     } else if (line.name === 'END') {
@@ -70,10 +73,13 @@ function readEvent(lines: readonly IcsLine[], number: number): IcsEvent {
   const date = start === undefined ? undefined : dateOf(start)
   const day = date?.kind === 'date' ? date.second / DAY_S : null
   const replaced = one.get('RECURRENCE-ID')
+  if (replaced?.parameters.has('RANGE'))
+    throw icsError(replaced.number, 'RANGE=THISANDFUTURE is not understood: end the series and begin another')
   return {
     number,
     uid: one.get('UID')?.value.trim() ?? '',
-    label: unescaped(one.get('SUMMARY')?.value ?? ''),
+    // Cut before anything is done with it: it is written to every day of the event.
+    label: tidy(unescaped((one.get('SUMMARY')?.value ?? '').slice(0, 4 * LABEL_LENGTH_MAX))),
     cancelled,
     day,
     span: day === null ? 1 : spanOf(day, one.get('DTEND'), one.get('DURATION')),

@@ -1,7 +1,8 @@
 import { WakefulError } from '../error.ts'
-import { CALENDAR_DAYS_MAX, LABEL_LENGTH_MAX } from './days-off.ts'
+import { CALENDAR_DAYS_MAX } from './days-off.ts'
 import { type IcsEvent, located, readIcsEvents } from './ics-event.ts'
 import { icsError, readIcsLines } from './ics-lines.ts'
+import { LABEL_LENGTH_MAX } from './label.ts'
 import { formatDay } from './local-day.ts'
 import { compileRrule } from './rrule.ts'
 import { yearOf, yearStart } from './rrule-civil.ts'
@@ -103,7 +104,7 @@ function tooMany({ number }: IcsEvent): WakefulError {
 /** Two names of one day stand side by side. */
 function joined(before: string | undefined, label: string): string {
   if (before === undefined || before === '') return label
-  const known = label === '' || before.split(' / ').includes(label) || before.length > LABEL_LENGTH_MAX
+  const known = label === '' || before.length > LABEL_LENGTH_MAX || before.split(' / ').includes(label)
   return known ? before : `${before} / ${label}`
 }
 

@@ -26,7 +26,15 @@ export { type Preview, type PreviewedInstant, preview } from './preview.ts'
 export { isRule, type Misfire, type RecurringRule, type Rule } from './rule.ts'
 export { ScepticalClock } from './sceptical-clock.ts'
 export { type Schedule, scheduleOf } from './schedule.ts'
-export { isDayOff, lastOpen, type Standing, standingAfter, standingFrom, standingNext } from './standing.ts'
+export {
+  endOfDay,
+  isDayOff,
+  lastOpen,
+  type Standing,
+  standingAfter,
+  standingFrom,
+  standingNext,
+} from './standing.ts'
 export { assertTimezone } from './timezone.ts'
 export {
   type Moment,

@@ -82,7 +82,7 @@ function lastOf(rule: RecurringRule, first: Standing): (standing: Standing, befo
   const { count, exclude } = rule
   if (count === undefined) return () => false
   if (exclude === undefined || exclude.move !== undefined) return (_, before) => before >= count
-  return ({ at }) => countBetween(rule, first.nominal - 1, at, count).count > count
+  return ({ at }) => countBetween(rule, first.nominal - 1, at, count + 1).count > count
 }
 
 function previewed(at: number, timezone: string, note: string): PreviewedInstant {

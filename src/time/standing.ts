@@ -1,5 +1,6 @@
 import { newest } from './count-between.ts'
 import { type DaysOff, TEN_YEARS_DAYS } from './days-off.ts'
+import { INSTANT_MAX } from './instant.ts'
 import { landingOf } from './landing.ts'
 import { instantOfWall, localDay, whenDayComes } from './local-day.ts'
 import type { RecurringRule } from './rule.ts'
@@ -94,7 +95,10 @@ function skipping(rule: RecurringRule, schedule: Schedule, off: DaysOff, nominal
   return { at, nominal }
 }
 
-/** The first instant, from `nominal` on, that lands after this day: those that land on the same one are one. */
+/**
+ * The first instant, from `nominal` on, that lands after this day: those that land on the same one are one. One that
+ * lands nowhere, since a calendar takes all days for years, waits there: the edit that sets that right brings it back.
+ */
 function moving(
   rule: RecurringRule,
   schedule: Schedule,
@@ -105,11 +109,22 @@ function moving(
   let tick: number | null = nominal
   for (let ticks = 0; tick !== null && ticks < TICKS_MAX; ticks++) {
     const day = landingDay(rule, off, tick)
-    const at = day === null || day <= after ? null : landing(rule, tick, day)
+    if (day === null) return { at: Math.min(tick + TEN_YEARS_DAYS * DAY_MS, INSTANT_MAX), nominal: tick }
+    const at = day <= after ? null : landing(rule, tick, day)
     if (at !== null) return { at, nominal: tick }
     tick = schedule.next(tick)
   }
   return null
+}
+
+/** Whether an instant of a rule that moves finds a working day at all. */
+export function lands(rule: RecurringRule, off: DaysOff, nominal: number): boolean {
+  return landingDay(rule, off, nominal) !== null
+}
+
+/** The last moment of the day an instant is on, in the rule's zone. */
+export function endOfDay({ timezone }: RecurringRule, at: number): number {
+  return whenDayComes(timezone, localDay(timezone, at) + 1, at) - 1
 }
 
 /** The working day on which an instant of a rule that moves comes to fire; null where there is none. */

@@ -3,19 +3,22 @@ import { countBetween } from './count-between.ts'
 import { readCron } from './cron.ts'
 import type { DaysOff } from './days-off.ts'
 import type { DstPolicy } from './dst.ts'
+import { formatDuration } from './duration.ts'
 import { parseStep } from './every-step.ts'
-import { daysOffOf, readExclude } from './exclusion.ts'
+import { assertOpenWeek, daysOffOf, readExclude } from './exclusion.ts'
 import { localDay } from './local-day.ts'
 import { readMoment } from './phrase-moment.ts'
 import { readRrule } from './rrule-text.ts'
 import type { RecurringRule } from './rule.ts'
 import { intervalOf, scheduleOf } from './schedule.ts'
-import { firstStanding, isDayOff, type Standing } from './standing.ts'
+import { firstStanding, isDayOff, lands, type Standing } from './standing.ts'
 import { quote } from './text.ts'
 import type { Resolved, WhenContext, WhenObject } from './when.ts'
 import { readDst, readJitter, readMisfire } from './when-options.ts'
 
 const DAY_MS = 86_400_000
+/** So many instants tell how near to each other they come. */
+const TICKS_SPACED = 100
 /** So many instants, or years, tell whether a rule fires more than once a day. */
 const TICKS_LOOKED_AT = 400
 const MS_LOOKED_AT = 4 * 366 * DAY_MS
@@ -50,13 +53,32 @@ export function resolveRecurring(
         : { kind, rrule: object.rrule!, ...shared }
   if (dst !== undefined) putDst(rule, dst)
   const off = exclude === undefined ? null : daysOffOf(exclude, context.calendars)
+  assertOpenWeek(off)
+  if (jitterMs !== undefined) assertSpaced(rule, jitterMs, now)
   if (exclude?.move !== undefined) assertOnceADay(rule, now)
   const first = firstStanding(rule, off, now)
   if (first === null) throw neverFires(rule, now)
-  if (exclude !== undefined && exclude.move === undefined && onDaysOffOnly(rule, off, first))
-    throw onlyDaysOff(rule)
+  const isOff =
+    exclude?.move === undefined ? onDaysOffOnly(rule, off, first) : !lands(rule, off!, first.nominal)
+  if (exclude !== undefined && isOff) throw onlyDaysOff(rule)
   const notes = start !== undefined && start < now ? ['the start is in the past: it goes on from now'] : []
   return { rule, first: first.at, nominal: first.nominal, notes }
+}
+
+/** Refuses a jitter that is longer than the time between two instants: one would come before the other is over. */
+function assertSpaced(rule: RecurringRule, jitterMs: number, now: number): void {
+  const schedule = scheduleOf(rule)
+  let at = schedule.next(now)
+  for (let ticks = 0; at !== null && ticks < TICKS_SPACED; ticks++) {
+    const next = schedule.next(at)
+    if (next !== null && next - at < jitterMs) {
+      throw new WakefulError(
+        'invalid_rule',
+        `jitter ${formatDuration(jitterMs)} is longer than the ${formatDuration(next - at)} between two instants of ${quote(textOf(rule))}: take less`,
+      )
+    }
+    at = next
+  }
 }
 
 /** Refuses to move a rule that fires more than once a day: on the working day there would be no telling which. */
@@ -85,7 +107,7 @@ function sharesADay(rule: RecurringRule, now: number): boolean {
 /** Whether all it has falls on days off; skipped instants are part of its count. */
 function onDaysOffOnly(rule: RecurringRule, off: DaysOff | null, { at, nominal }: Standing): boolean {
   if (isDayOff(rule, off, at)) return true
-  return rule.count !== undefined && countBetween(rule, nominal - 1, at, rule.count).count > rule.count
+  return rule.count !== undefined && countBetween(rule, nominal - 1, at, rule.count + 1).count > rule.count
 }
 
 function onlyDaysOff(rule: RecurringRule): WakefulError {

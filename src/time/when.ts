@@ -1,6 +1,12 @@
 import { WakefulError } from '../error.ts'
 import { parseDuration } from './duration.ts'
-import { type CalendarLookup, daysOffOf, type ExcludeGiven, readExclude } from './exclusion.ts'
+import {
+  assertOpenWeek,
+  type CalendarLookup,
+  daysOffOf,
+  type ExcludeGiven,
+  readExclude,
+} from './exclusion.ts'
 import { assertInstant, INSTANT_MAX, parseInstant } from './instant.ts'
 import { openDay } from './once-day-off.ts'
 import type { PlacedPhrase } from './phrase.ts'
@@ -129,7 +135,9 @@ function single(
     )
   }
   const exclude = readExclude(object.exclude)
-  const open = exclude && openDay(placed.at, exclude, daysOffOf(exclude, calendars), timezone)
+  const off = exclude === undefined ? null : daysOffOf(exclude, calendars)
+  assertOpenWeek(off)
+  const open = exclude && openDay(placed.at, exclude, off!, timezone)
   const { at, wall } = { ...placed, ...open }
   const notes = [...placed.notes, ...(open?.notes ?? [])]
   if (at < now) notes.push('the instant is in the past: it fires at once')

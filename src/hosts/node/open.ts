@@ -11,7 +11,7 @@ import {
 } from '../../alarm/index.ts'
 import { Engine } from '../../engine/index.ts'
 import { WakefulError } from '../../error.ts'
-import { checked, Retention, reviewStore, type Wakeful, WakefulLibrary } from '../../library/index.ts'
+import { checked, reviewStore, Upkeep, type Wakeful, WakefulLibrary } from '../../library/index.ts'
 import { Bell } from '../../log/index.ts'
 import type { Store } from '../../stores/index.ts'
 import {
@@ -135,6 +135,7 @@ function assemble(
   const bell = new Bell()
   const targets = new Targets([handlers, eventTarget])
   const { onTrouble } = options
+  const review = () => reviewStore({ store, context, onTrouble, zoneData: process.versions.tz ?? 'unknown' })
   const engine = new Engine({
     store,
     clock,
@@ -142,7 +143,7 @@ function assemble(
     owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
     pools: options.serveBuiltIns === false ? [handlers.pool] : [...new Set([BUILT_IN_POOL, handlers.pool])],
     context,
-    prepare: () => reviewStore({ store, context, onTrouble, zoneData: process.versions.tz ?? 'unknown' }),
+    prepare: review,
     onLogged: () => bell.ring(),
     onTrouble,
     ...settings.engine,
@@ -152,7 +153,7 @@ function assemble(
     engine,
     handlers,
     bell,
-    retention: new Retention({ store, clock, keepMs: settings.retentionMs, onTrouble }),
+    upkeep: new Upkeep({ store, clock, keepMs: settings.retentionMs, review, onTrouble }),
     scope: { tenant: options.tenant ?? 'default', owner: options.owner ?? '' },
     limits: settings.limits,
     workshop: {

@@ -150,8 +150,9 @@ export async function putCalendar(
     JSON.stringify(before.weekend) === weekend
   )
     return before
-  const row = await session.row(sql.putCalendar, tenant, given.name, dates, weekend, context.now)
-  return { ...given, version: row![0] as number }
+  const version = Number((await session.row(sql.nextCalendarVersion))![0])
+  await session.run(sql.putCalendar, tenant, given.name, dates, weekend, version, context.now)
+  return { ...given, version }
 }
 
 /** Deletes a calendar that no live alarm names; false where there is none. */

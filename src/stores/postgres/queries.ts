@@ -19,9 +19,9 @@ const ALARM_TYPES = ALARM_COLUMNS.map((column) => (NUMBERS.has(column) ? 'bigint
 
 /** A timer's columns as they are written after those of its alarm. */
 const PLACE =
-  'kind, wake_at, scheduled_for, nominal, zone_offset, tick, generation, attempt, started_at, waiting, delivered'
+  'kind, wake_at, scheduled_for, nominal, zone_offset, floor, tick, generation, attempt, started_at, waiting, delivered'
 const PLACE_TYPES = [
-  'text', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'text', 'smallint',
+  'text', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'text', 'smallint',
 ] as const // biome-ignore format: a list
 
 /** The database's own clock, in whole milliseconds; where another clock is the authority, its moment is bound. */
@@ -327,11 +327,12 @@ export const calendarVersionsNamed = `SELECT c.tenant, c.name, c.version FROM un
 export const calendarsNamed = `SELECT c.tenant, c.name, c.version, c.dates, c.weekend
   FROM unnest($1::text[], $2::text[]) AS n (tenant, name)
   JOIN wakeful.calendars c ON c.tenant = n.tenant AND c.name = n.name`
-/** A version is the moment of the edit, or one more than the last: one put anew is never taken for what it was. */
-export const putCalendar = `INSERT INTO wakeful.calendars AS c (tenant, name, version, reviewed, dates, weekend, updated_at)
-  VALUES ($1, $2, $5::bigint, $5::bigint, $3, $4, $5::bigint) ON CONFLICT (tenant, name) DO UPDATE
-  SET version = greatest(c.version + 1, excluded.version), dates = excluded.dates, weekend = excluded.weekend,
-  updated_at = excluded.updated_at RETURNING version`
+/** Versions grow over all calendars: one that was removed and put anew is never taken for what it was. */
+export const nextCalendarVersion = `INSERT INTO wakeful.meta AS m (name, value) VALUES ('calendar_version', '1')
+  ON CONFLICT (name) DO UPDATE SET value = (m.value::bigint + 1)::text RETURNING value`
+export const putCalendar = `INSERT INTO wakeful.calendars (tenant, name, version, reviewed, dates, weekend, updated_at)
+  VALUES ($1, $2, $5::bigint, $5::bigint, $3, $4, $6::bigint) ON CONFLICT (tenant, name) DO UPDATE
+  SET version = excluded.version, dates = excluded.dates, weekend = excluded.weekend, updated_at = excluded.updated_at`
 export const removeCalendar = 'DELETE FROM wakeful.calendars WHERE tenant = $1 AND name = $2'
 export const liveAlarmNaming = `SELECT a.id FROM wakeful.alarms a WHERE a.tenant = $1 AND a.calendars IS NOT NULL
   AND a.calendars::jsonb ? $2 AND EXISTS (SELECT 1 FROM wakeful.timers t

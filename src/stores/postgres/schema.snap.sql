@@ -126,6 +126,7 @@ timers.edited smallint not null
 timers.report text
 timers.nominal bigint
 timers.zone_offset bigint
+timers.floor bigint
 
 -- settings
 events with (autovacuum_vacuum_insert_scale_factor=0.05)

@@ -227,10 +227,9 @@ interface OutcomeWrite {
 
 /** A timer's values as they are written, in the order of the statements. */
 export function placeValues(timer: NewTimer): Row {
-  const { kind, wakeAt, scheduledFor, nominal, zoneOffset, tick, generation, attempt, startedAt } = timer
-  const delivered = timer.delivered ? 1 : 0
-  const place = [kind, wakeAt, scheduledFor, nominal, zoneOffset, tick]
-  return [...place, generation, attempt, startedAt, timer.waiting, delivered]
+  const { kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt } = timer
+  const place = [kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt]
+  return [...place, timer.startedAt, timer.waiting, timer.delivered ? 1 : 0]
 }
 
 function outcomeValues(outcome: Outcome): Row {

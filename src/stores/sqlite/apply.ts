@@ -140,9 +140,7 @@ export function putOutcome(session: Session, alarm: StoredAlarm, outcome: Outcom
 }
 
 function placeValues(timer: NewTimer) {
-  const { kind, wakeAt, scheduledFor, nominal, zoneOffset, tick, generation, attempt, startedAt, waiting } =
-    timer
-  const delivered = timer.delivered ? 1 : 0
-  const place = [kind, wakeAt, scheduledFor, nominal, zoneOffset, tick] as const
-  return [...place, generation, attempt, startedAt, waiting, delivered] as const
+  const { kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt } = timer
+  const place = [kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt] as const
+  return [...place, timer.startedAt, timer.waiting, timer.delivered ? 1 : 0] as const
 }

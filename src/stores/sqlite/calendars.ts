@@ -6,27 +6,27 @@ import { CorruptRow } from '../index.ts'
 import type { Desk } from './apply.ts'
 import type { Session } from './session.ts'
 
-/**
- * The statements about calendars: few rows, seldom written. A version is the moment of the edit, or one more than the
- * last: one that was removed and put anew is never taken for what it was.
- */
+/** The statements about calendars: few rows, seldom written. */
 export const CALENDAR_QUERIES = {
   version: 'SELECT version FROM wakeful_calendars WHERE tenant = ? AND name = ?',
   named: 'SELECT name, version, dates, weekend FROM wakeful_calendars WHERE tenant = ? AND name = ?',
   ofTenant: 'SELECT name FROM wakeful_calendars WHERE tenant = ? ORDER BY name',
   put: `INSERT INTO wakeful_calendars (tenant, name, version, reviewed, dates, weekend, updated_at)
-    VALUES (?1, ?2, ?5, ?5, ?3, ?4, ?5) ON CONFLICT (tenant, name) DO UPDATE
-    SET version = max(version + 1, excluded.version), dates = excluded.dates,
-    weekend = excluded.weekend, updated_at = excluded.updated_at`,
+    VALUES (?1, ?2, ?5, ?5, ?3, ?4, ?6) ON CONFLICT (tenant, name) DO UPDATE SET version = excluded.version,
+    dates = excluded.dates, weekend = excluded.weekend, updated_at = excluded.updated_at`,
   remove: 'DELETE FROM wakeful_calendars WHERE tenant = ? AND name = ?',
   unreviewed: 'SELECT tenant, name, version FROM wakeful_calendars WHERE reviewed < version',
   markReviewed:
     'UPDATE wakeful_calendars SET reviewed = max(reviewed, min(version, ?)) WHERE tenant = ? AND name = ?',
+  unreview: 'UPDATE wakeful_calendars SET reviewed = 0 WHERE tenant = ?',
   all: 'SELECT tenant, name FROM wakeful_calendars ORDER BY tenant, name',
   fact: 'SELECT value FROM wakeful_meta WHERE name = ?',
   putFact:
     'INSERT INTO wakeful_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
 } as const
+
+/** The fact that counts the edits of calendars. */
+const VERSION = 'calendar_version'
 
 interface CalendarRow {
   readonly name: string
@@ -91,6 +91,9 @@ export function putCalendar({ session, context }: Desk, tenant: string, given: N
     JSON.stringify(before.weekend) === weekend
   )
     return before
-  session.run(CALENDAR_QUERIES.put, tenant, given.name, dates, weekend, context.now)
+  // Versions grow over all calendars: one that was removed and put anew is never taken for what it was.
+  const version = Number(session.get<{ value: string }>(CALENDAR_QUERIES.fact, VERSION)?.value ?? 0) + 1
+  session.run(CALENDAR_QUERIES.putFact, VERSION, String(version))
+  session.run(CALENDAR_QUERIES.put, tenant, given.name, dates, weekend, version, context.now)
   return calendarNamed(session, tenant, given.name)!
 }

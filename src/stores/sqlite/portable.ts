@@ -12,6 +12,7 @@ import {
   type PortableLine,
   type PortableRow,
   portableTally,
+  ZONE_DATA_FACT,
 } from '../index.ts'
 import { type Desk, insertAlarm, insertTimer, putOutcome } from './apply.ts'
 import { CALENDAR_QUERIES, calendarNamed, putCalendar } from './calendars.ts'
@@ -104,6 +105,7 @@ function importAlarm(desk: Desk, line: PortableAlarm): boolean {
   if (alarmNamed(desk.session, alarm, { id: alarm.id }) !== undefined) return false
   refuseTaken(desk.session, alarm)
   refuseUnknownCalendars(desk.session, alarm)
+  reviewLater(desk.session, line)
   const stored = insertAlarm(desk, alarm, null)
   for (const timer of timers) insertTimer(desk, stored, imported(timer))
   if (outcome !== null) putOutcome(desk.session, stored, outcome satisfies Outcome)
@@ -135,10 +137,18 @@ function refuseUnknownCalendars(session: Session, { id, tenant, rule }: Alarm): 
   )
 }
 
+/** It was resolved by the calendars and the zone data of another store: whoever runs the clock resolves it again. */
+function reviewLater(session: Session, { alarm, timers }: PortableAlarm): void {
+  const names = alarm.rule.kind === 'once' ? undefined : alarm.rule.exclude?.calendars
+  if (names !== undefined) session.run(CALENDAR_QUERIES.unreview, alarm.tenant)
+  if (timers.some(({ zoneOffset }) => zoneOffset !== null && zoneOffset !== undefined))
+    session.run(CALENDAR_QUERIES.putFact, ZONE_DATA_FACT, 'imported')
+}
+
 /** What was in flight when it was exported is due here. Older exports knew neither days off nor zone offsets. */
 function imported(timer: Timer): Timer {
-  const { nominal = null, zoneOffset = null } = timer
-  return { ...timer, nominal, zoneOffset, edited: false, report: null }
+  const { nominal = null, zoneOffset = null, floor = null } = timer
+  return { ...timer, nominal, zoneOffset, floor, edited: false, report: null }
 }
 
 /** Writes an event as it was exported; false where it is here already. */

@@ -67,6 +67,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'calendar ofTenant': 'sqlite_autoindex_wakeful_calendars_1',
   'calendar remove': 'sqlite_autoindex_wakeful_calendars_1',
   'calendar markReviewed': 'sqlite_autoindex_wakeful_calendars_1',
+  'calendar unreview': 'sqlite_autoindex_wakeful_calendars_1',
   'calendar fact': 'PRIMARY KEY',
   'fair nextOwner': 'wakeful_timers_upcoming',
   'fair nextTenant': 'wakeful_timers_upcoming',

@@ -26,11 +26,11 @@ export const keptIdempotencyKey = `SELECT alarm FROM wakeful_idempotency_keys
   WHERE tenant = ? AND owner = ? AND idempotency_key = ?`
 
 export const insertTimer = `INSERT INTO wakeful_timers (alarm, tenant, owner, target, shard, kind, wake_at, scheduled_for,
-  nominal, zone_offset, tick, generation, attempt, started_at, waiting, delivered, version, edited)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)`
+  nominal, zone_offset, floor, tick, generation, attempt, started_at, waiting, delivered, version, edited)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)`
 
 export const moveTimer = `UPDATE wakeful_timers SET kind = ?, wake_at = ?, scheduled_for = ?, nominal = ?, zone_offset = ?,
-  tick = ?, generation = ?, attempt = ?, started_at = ?, waiting = ?, delivered = ?, version = version + 1, edited = 0, report = NULL WHERE id = ?`
+  floor = ?, tick = ?, generation = ?, attempt = ?, started_at = ?, waiting = ?, delivered = ?, version = version + 1, edited = 0, report = NULL WHERE id = ?`
 
 /** A settle's own timer: moved only as it was taken, or not at all (promise: recorded-once). */
 export const moveTakenTimer = `${moveTimer} AND version = ? AND edited = 0`

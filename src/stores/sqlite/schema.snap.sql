@@ -160,7 +160,7 @@ CREATE TABLE wakeful_timers (
   delivered INTEGER NOT NULL CHECK (delivered IN (0, 1)),
   version INTEGER NOT NULL CHECK (version >= 1),
   edited INTEGER NOT NULL CHECK (edited IN (0, 1)),
-  report TEXT, nominal INTEGER CHECK (nominal BETWEEN 0 AND 253402300799999), zone_offset INTEGER,
+  report TEXT, nominal INTEGER CHECK (nominal BETWEEN 0 AND 253402300799999), zone_offset INTEGER, floor INTEGER,
   CHECK (wake_at IS NOT NULL OR waiting IN ('paused', 'overlap')),
   -- Beyond these no instant is one, and reading it would fail for the whole batch.
   CHECK (wake_at BETWEEN 0 AND 253402300799999),

@@ -22,4 +22,6 @@ CREATE INDEX alarms_calendars ON wakeful.alarms (tenant, seq) WHERE calendars IS
 -- The rule's own instant, where days off made another of it.
 ALTER TABLE wakeful.timers ADD COLUMN nominal bigint CHECK (nominal BETWEEN 0 AND 253402300799999);
 ALTER TABLE wakeful.timers ADD COLUMN zone_offset bigint;
+-- Nothing of the alarm fires at or before this any more.
+ALTER TABLE wakeful.timers ADD COLUMN floor bigint;
 `

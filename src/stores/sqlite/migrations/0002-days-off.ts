@@ -22,4 +22,6 @@ CREATE INDEX wakeful_alarms_calendars ON wakeful_alarms (tenant) WHERE calendars
 -- The rule's own instant, where days off made another of it.
 ALTER TABLE wakeful_timers ADD COLUMN nominal INTEGER CHECK (nominal BETWEEN 0 AND 253402300799999);
 ALTER TABLE wakeful_timers ADD COLUMN zone_offset INTEGER;
+-- Nothing of the alarm fires at or before this any more.
+ALTER TABLE wakeful_timers ADD COLUMN floor INTEGER;
 `

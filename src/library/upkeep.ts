@@ -1,29 +1,31 @@
 import type { Store } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 
-/** How long ended alarms are kept, with their events. */
-export interface RetentionOptions {
+/** What is seen to in the background. */
+export interface UpkeepOptions {
   readonly store: Store
   readonly clock: Clock
-  /** Null keeps them for ever. */
+  /** How long ended alarms are kept, with their events; null keeps them for ever. */
   readonly keepMs: number | null
+  /** Resolves again what is pending, where another process began to and died. */
+  readonly review: () => Promise<void>
   readonly onTrouble: (thrown: unknown) => void
 }
 
 const EVERY_MS = 60_000
 const BATCH = 200
 
-/** Deletes what ended long ago, in small batches. Nothing else is ever deleted. */
-export class Retention {
-  readonly #options: RetentionOptions
+/** Every minute: deletes what ended long ago, in small batches (nothing else is ever deleted), and reviews. */
+export class Upkeep {
+  readonly #options: UpkeepOptions
   #cancel: (() => void) | null = null
 
-  constructor(options: RetentionOptions) {
+  constructor(options: UpkeepOptions) {
     this.#options = options
   }
 
   start(): void {
-    if (this.#options.keepMs === null || this.#cancel !== null) return
+    if (this.#cancel !== null) return
     this.#schedule(EVERY_MS)
   }
 
@@ -37,10 +39,11 @@ export class Retention {
   }
 
   async #run(): Promise<void> {
-    const { store, clock, keepMs, onTrouble } = this.#options
+    const { store, clock, keepMs, review, onTrouble } = this.#options
     let pruned = 0
     try {
-      pruned = await store.prune(clock.now() - (keepMs ?? 0), BATCH)
+      if (keepMs !== null) pruned = await store.prune(clock.now() - keepMs, BATCH)
+      if (pruned < BATCH) await review()
     } catch (thrown) {
       onTrouble(thrown)
     }
