@@ -278,7 +278,7 @@ function edited(alarm: Alarm, context: Context, fields: Partial<Alarm>): Alarm {
  */
 function forced(alarm: Alarm, { now }: Context): NewTimer {
   const named = alarm.updatedAt - now < FORCED_AHEAD_MS ? alarm.updatedAt : now
-  return { ...timerAt(alarm, named), wakeAt: now, kind: 'forced', tick: FORCED_TICK }
+  return { ...timerAt(alarm, named), wakeAt: named, kind: 'forced', tick: FORCED_TICK }
 }
 
 const FORCED_AHEAD_MS = 1_000
