@@ -84,14 +84,16 @@ export class Database {
   async handler<T>(work: (session: Session, client: pg.PoolClient) => Promise<T>): Promise<T> {
     this.assertOpen()
     const client = await this.#handlers.connect()
+    const session = new Session(client as Querying, this.dialect)
     // Whoever was given it may still hold it: it must not write into the next one's transaction.
     let isSpoilt = true
     try {
-      const session = new Session(client as Querying, this.dialect)
       await session.plain(BEGIN)
       const answer = await work(session, client)
       isSpoilt = client.getTransactionStatus() !== 'I'
       return answer
+    } catch (thrown) {
+      throw session.cause(thrown)
     } finally {
       client.release(isSpoilt)
     }
@@ -134,11 +136,7 @@ export class Database {
       await commit(session)
       return answer
     } catch (thrown) {
-      // After the first that failed, all others only say that the transaction has.
-      const first = await session.landed().then(
-        () => thrown,
-        (failed: unknown) => failed,
-      )
+      const first = session.cause(thrown)
       isSpoilt = isBroken(first) || !(await rolledBack(session))
       throw first
     } finally {

@@ -84,10 +84,10 @@ export async function apart(desk: Desk, row: Values, delivery: Delivery, context
     await settleLooking(desk, [{ id, version, delivery }], context)
     await desk.flush()
     await session.landed()
-  } catch (thrown) {
-    await session.landed().catch(() => {})
+  } catch (failed) {
+    const thrown = session.cause(failed)
     if (isStoreTrouble(thrown)) throw thrown
-    await session.plain('ROLLBACK TO apart')
+    await session.rollbackTo('apart')
     desk.clear()
     await quarantine(desk, [{ row, reason: errorText(thrown) }], context)
     await desk.flush()

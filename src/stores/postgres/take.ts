@@ -167,10 +167,10 @@ async function roundApart(desk: Desk, rows: readonly Values[], work: TakeWork): 
     await session.landed()
     await session.plain('RELEASE apart')
     return round
-  } catch (thrown) {
-    await session.landed().catch(() => {})
+  } catch (failed) {
+    const thrown = session.cause(failed)
     if (isStoreTrouble(thrown)) throw thrown
-    await session.plain('ROLLBACK TO apart')
+    await session.rollbackTo('apart')
     desk.clear()
     await quarantine(
       desk,
