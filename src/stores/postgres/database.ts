@@ -12,17 +12,20 @@ export interface DatabaseOptions {
   /** Connections for everything but transactional handlers (8), and for those (4). */
   readonly connectionsMax?: number
   readonly handlerConnectionsMax?: number
-  /** How long a statement may take (30 s), and how long a connection is waited for (10 s). */
+  /** How long a statement may take (10 s), and how long a connection is waited for (10 s). */
   readonly statementTimeoutMs?: number
   readonly connectTimeoutMs?: number
 }
 
 const CONNECTIONS_MAX = 8
 const HANDLER_CONNECTIONS_MAX = 4
-const STATEMENT_TIMEOUT_MS = 30_000
+/** Every statement is bounded by an index: one that takes longer waits for something that does not come. */
+const STATEMENT_TIMEOUT_MS = 10_000
+/** The server ends a statement in time; whoever hears nothing by then has a connection that is half open. */
+const ANSWER_MARGIN_MS = 2_000
 const CONNECT_TIMEOUT_MS = 10_000
 /** A process that is stopped within a transaction must not keep its locks: others wait for them to take over. */
-const IDLE_IN_TRANSACTION_MS = 10_000
+const IDLE_IN_TRANSACTION_MS = 4_000
 const TRIES_MAX = 8
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
@@ -46,11 +49,12 @@ export class Database {
     this.schema = schema
     this.name = `${url.host}${url.pathname}`
     this.dialect = new Dialect(schema)
+    const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS
     this.#config = {
       connectionString: url.href,
       application_name: url.searchParams.get('application_name') ?? 'wakeful',
       connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-      statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+      statement_timeout: statementTimeoutMs,
       keepAlive: true,
     }
     const max = options.connectionsMax ?? CONNECTIONS_MAX
@@ -59,6 +63,7 @@ export class Database {
       max,
       pipeline: true,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      query_timeout: statementTimeoutMs + ANSWER_MARGIN_MS,
     })
     this.#handlers = new pg.Pool({
       ...this.#config,

@@ -136,6 +136,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   insertAlarms: 'an insert',
   insertTimers: 'an insert',
   insertEvents: 'an insert',
+  appendEvent: 'an insert',
   insertShards: 'an insert',
   insertFlights: 'an insert',
   keepIdempotencyKeys: 'an insert',

@@ -28,16 +28,32 @@ export interface Outcomes {
   readonly context: Context
 }
 
+/** Thrown where outcomes were written in the hope that all leases hold: they are undone, and written without these. */
+export class LostLeases extends Error {
+  override readonly name = 'LostLeases'
+  readonly leases: readonly Lease[]
+
+  constructor(leases: readonly Lease[]) {
+    super('leases were lost')
+    this.leases = leases
+  }
+}
+
 /**
  * Writes outcomes all at once: void for a lost lease (promise: fenced), skipped for a timer that has moved on. A throw
  * that is not the store's trouble means that one of them cannot be written: the caller then goes one by one.
  */
-export async function settleTogether(desk: Desk, outcomes: Outcomes): Promise<Settled> {
+export async function settleTogether(
+  desk: Desk,
+  outcomes: Outcomes,
+  lost: readonly Lease[] = [],
+): Promise<Settled> {
   const { settlements, landed, context } = outcomes
-  const lost = await lostLeases(desk, settlements)
   const own = settlements.filter(({ lease }) => !lost.includes(lease))
   const decided = own.map((settlement) => decide(settlement, context))
-  const written = await writeTaken(desk, decided)
+  // In one round trip: mostly no lease is lost. The shards are held before the first row is touched.
+  const [lostSince, written] = await Promise.all([lostLeases(desk, own), writeTaken(desk, decided)])
+  if (lostSince.length > 0) throw new LostLeases([...lost, ...lostSince])
   const slow: Delivered[] = []
   for (const { settlement, change } of decided) {
     const { alarm, timer, delivery } = settlement

@@ -40,7 +40,7 @@ import { migrate, SHARDS } from './migrate.ts'
 import { Ownership } from './ownership.ts'
 import { prune } from './prune.ts'
 import * as sql from './queries.ts'
-import { settleApart, settleTogether } from './settle.ts'
+import { LostLeases, type Outcomes, settleApart, settleTogether } from './settle.ts'
 import { readShards, ShardMap } from './shards.ts'
 import { alarmNamed, readSnapshots, snapshotIn } from './snapshots.ts'
 import { readStats } from './stats.ts'
@@ -196,7 +196,7 @@ export class PostgresStore implements Store {
         return await this.#write((desk) => settleTogether(desk, outcomes))
       } catch (thrown) {
         if (isStoreTrouble(thrown)) throw thrown
-        return this.#write((desk) => settleApart(desk, outcomes))
+        return this.#settleCarefully(outcomes, thrown)
       }
     })
   }
@@ -303,6 +303,18 @@ export class PostgresStore implements Store {
       }
     })()
     return this.#sampling
+  }
+
+  /** Without those that were lost, if that was it; else one by one. */
+  async #settleCarefully(outcomes: Outcomes, thrown: unknown): Promise<Settled> {
+    if (thrown instanceof LostLeases) {
+      try {
+        return await this.#write((desk) => settleTogether(desk, outcomes, thrown.leases))
+      } catch (again) {
+        if (isStoreTrouble(again)) throw again
+      }
+    }
+    return this.#write((desk) => settleApart(desk, outcomes))
   }
 
   /** Runs work in a transaction, tells others of what it wrote, and notes it when it is committed. */
