@@ -57,7 +57,8 @@ export async function settleTogether(
   const slow: Delivered[] = []
   for (const { settlement, change } of decided) {
     const { alarm, timer, delivery } = settlement
-    if (change !== null && written.has(timer.id))
+    // Once for each: an outcome may come twice in one batch.
+    if (change !== null && written.delete(timer.id))
       applyRest(desk.writes, alarm as StoredAlarm, change, context)
     else slow.push({ id: timer.id, version: timer.version, delivery })
   }
@@ -138,7 +139,7 @@ function decide(settlement: Settlement, context: Context): Decided {
 }
 
 /** Moves or removes the timers themselves, those that are still as they were taken; answers which they were. */
-async function writeTaken(desk: Desk, decided: readonly Decided[]): Promise<ReadonlySet<number>> {
+async function writeTaken(desk: Desk, decided: readonly Decided[]): Promise<Set<number>> {
   const removed: [number, number][] = []
   const moved: (readonly (string | number | null)[])[] = []
   const byId = [...decided].sort((a, b) => a.settlement.timer.id - b.settlement.timer.id)
