@@ -64,7 +64,6 @@ export async function settleTogether(
   }
   const stale = await settleLooking(desk, slow, context)
   removeLanded(desk, landed)
-  await desk.flush()
   return { lost, stale }
 }
 
@@ -80,7 +79,6 @@ export async function settleApart(desk: Desk, outcomes: Outcomes): Promise<Settl
     else await apart(desk, row, delivery, context)
   }
   removeLanded(desk, landed)
-  await desk.flush()
   return { lost, stale }
 }
 
@@ -101,6 +99,7 @@ export async function apart(desk: Desk, row: Values, delivery: Delivery, context
     await settleLooking(desk, [{ id, version, delivery }], context)
     await desk.flush()
     await session.landed()
+    desk.accept()
   } catch (failed) {
     const thrown = session.cause(failed)
     if (isStoreTrouble(thrown)) throw thrown

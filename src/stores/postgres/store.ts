@@ -322,7 +322,7 @@ export class PostgresStore implements Store {
     const { answer, desk } = await this.#database.transaction(async (session) => {
       const own = new Desk(session, this.#office)
       const done = await work(own)
-      own.tell()
+      await own.finish()
       return { answer: done, desk: own }
     })
     this.#noteWrites(desk)
@@ -333,8 +333,7 @@ export class PostgresStore implements Store {
     return this.#guests.within(tx, async (session) => {
       const desk = new Desk(session, this.#office, true)
       const answer = await work(desk)
-      desk.tell()
-      await session.landed()
+      await desk.finish()
       return answer
     })
   }

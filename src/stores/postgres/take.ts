@@ -165,6 +165,7 @@ async function roundApart(desk: Desk, rows: readonly Values[], work: TakeWork): 
     const round = await decideRound(desk, rows, work, 0)
     await desk.flush()
     await session.landed()
+    desk.accept()
     await session.plain('RELEASE apart')
     return round
   } catch (failed) {

@@ -50,7 +50,7 @@ export function transact(
       await session.plain('ROLLBACK')
       return { settled, desk: null }
     }
-    desk.tell()
+    await desk.finish()
     await commit(session)
     return { settled, desk }
   })

@@ -122,20 +122,13 @@ export class Writes {
   }
 
   /** Sends everything that was gathered, in one order for all; the caller waits for it. */
-  async flush(session: Session, slot: number | null): Promise<void> {
+  async flush(session: Session): Promise<void> {
     await this.#shards.know(this.#poolsMet())
     this.#flushTimers(session)
     this.#flushAlarms(session)
     this.#flushNewTimers(session)
     this.#flushOutcomes(session)
-    const send = (text: string, rows: readonly Row[]) => sendLists(session, text, rows)
-    send(sql.insertEvents, this.#events.splice(0))
-    // Last: others wait for this row until the commit.
-    const tallies = this.tallies.drain()
-    if (tallies.length > 0) {
-      const rows = tallies.map(({ scope, sums }) => [scope.tenant, scope.owner, ...sums])
-      session.send(sql.addTallies, slot, ...columns(rows))
-    }
+    sendLists(session, sql.insertEvents, this.#events.splice(0))
   }
 
   *#poolsMet(): Generator<string> {
