@@ -181,6 +181,9 @@ export const insertFlights = `INSERT INTO wakeful.flights (shard, epoch, taken_a
   SELECT shard, epoch, $3::bigint, string_to_array(timers, ',')::bigint[]
   FROM unnest($1::int[], $2::bigint[], $4::text[]) AS n (shard, epoch, timers) RETURNING id, shard`
 export const removeFlights = 'DELETE FROM wakeful.flights WHERE id = ANY($1::bigint[])'
+/** Flights that nobody knows of: recorded by a commit whose answer was lost. */
+export const removeStrayFlights = `DELETE FROM wakeful.flights f USING wakeful.shards s, unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
+  WHERE s.shard = l.shard AND s.epoch = l.epoch AND s.owner = $3 AND f.shard = l.shard AND f.id <> ALL($4::bigint[])`
 export const flightsOfShards = `SELECT id, array_to_string(timers, ',') FROM wakeful.flights WHERE shard = ANY($1::int[])`
 
 // Outcomes, events, figures

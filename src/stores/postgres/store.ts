@@ -27,7 +27,7 @@ import { Bells } from './bells.ts'
 import { Database, type DatabaseOptions } from './database.ts'
 import { DatabaseClock } from './database-clock.ts'
 import { Desk, noticeOf, type Office, SHARDS_NOTICE } from './desk.ts'
-import { peek } from './due.ts'
+import { nextFree } from './due.ts'
 import { appendEvent, lastEvent, newestEvents, readEvents } from './events.ts'
 import { isStoreTrouble } from './failure.ts'
 import { Guests } from './guests.ts'
@@ -192,12 +192,12 @@ export class PostgresStore implements Store {
   settle(settlements: readonly Settlement[], landed: readonly Flight[], context: Context): Promise<Settled> {
     const outcomes = { settlements, landed, context }
     return this.#guard(async () => {
-      try {
-        return await this.#write((desk) => settleTogether(desk, outcomes))
-      } catch (thrown) {
+      const settled = await this.#write((desk) => settleTogether(desk, outcomes)).catch((thrown: unknown) => {
         if (isStoreTrouble(thrown)) throw thrown
         return this.#settleCarefully(outcomes, thrown)
-      }
+      })
+      this.#takes.landed(landed)
+      return settled
     })
   }
 
@@ -271,11 +271,7 @@ export class PostgresStore implements Store {
   }
 
   nextWakeAt(leases: readonly Lease[], held: HeldTimers): Promise<number | null> {
-    return this.#guard(async () => {
-      const now = this.clock.now()
-      const { firsts } = await peek(this.#database.session, leases, held, this.#lookout, now)
-      return firsts.size === 0 ? null : Math.min(...firsts.values())
-    })
+    return this.#guard(() => nextFree(this.#database.session, leases, held, this.#lookout, this.clock.now()))
   }
 
   ownership(): Promise<ShardState[]> {
