@@ -28,6 +28,13 @@ const CONNECT_TIMEOUT_MS = 10_000
 const IDLE_IN_TRANSACTION_MS = 4_000
 const TRIES_MAX = 8
 
+/**
+ * Every statement is planned once, for whatever values, and by an index: each has a test of that plan. Else lists of
+ * another length are planned anew each time, which takes longer than running them, and a plan made while a table was
+ * small reads all of it when it is not (growth.ts).
+ */
+const PLANS = 'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off'
+
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 
 /** The connections to one database: a bounded pool, and one apart for handlers, which keep theirs for long. */
@@ -69,6 +76,7 @@ export class Database {
       ...this.#config,
       max: options.handlerConnectionsMax ?? HANDLER_CONNECTIONS_MAX,
     })
+    this.#pool.on('connect', (client) => void client.query(PLANS).catch(() => {}))
     // A connection that breaks while nobody uses it is replaced when somebody does.
     for (const pool of [this.#pool, this.#handlers]) pool.on('error', () => {})
     this.session = new Session(this.#pool as Querying, this.dialect)

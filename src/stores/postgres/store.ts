@@ -30,6 +30,7 @@ import { Desk, noticeOf, type Office, SHARDS_NOTICE } from './desk.ts'
 import { nextFree } from './due.ts'
 import { appendEvent, lastEvent, newestEvents, readEvents } from './events.ts'
 import { isStoreTrouble } from './failure.ts'
+import { Growth } from './growth.ts'
 import { Guests } from './guests.ts'
 import type { Beat } from './heartbeat.ts'
 import { list } from './list.ts'
@@ -102,6 +103,7 @@ export class PostgresStore implements Store {
   readonly #writers: Writers
   readonly #guests: Guests
   readonly #horizon: LogHorizon
+  readonly #growth: Growth
   #sampling: Promise<void> | null = null
 
   constructor(database: Database, options: PostgresOptions, shardsPerPool: number) {
@@ -150,6 +152,7 @@ export class PostgresStore implements Store {
     this.#writers = new Writers(database, this.#shards, write)
     this.#guests = new Guests(database)
     this.#horizon = new LogHorizon(database)
+    this.#growth = new Growth(database)
   }
 
   set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetAnswer[]> {
@@ -336,6 +339,7 @@ export class PostgresStore implements Store {
 
   #noteWrites({ writes }: Desk): void {
     for (const [shard, wakeAt] of writes.wakes) this.#lookout.lower(shard, wakeAt)
+    this.#growth.note(writes.rows)
   }
 
   #noteBeat(beat: Beat, sentAt: number, answeredAt: number): void {

@@ -29,6 +29,8 @@ export class Writes {
   readonly #shards: ShardMap
   /** The earliest wake that was written, by shard. */
   readonly wakes = new Map<number, number>()
+  /** How many alarms and events were written. */
+  rows = 0
   #removed: number[] = []
   #removedOf: number[] = []
   #moved: Timer[] = []
@@ -124,6 +126,7 @@ export class Writes {
   /** Sends everything that was gathered, in one order for all; the caller waits for it. */
   async flush(session: Session): Promise<void> {
     await this.#shards.know(this.#poolsMet())
+    this.rows += this.#made.length + this.#events.length
     this.#flushTimers(session)
     this.#flushAlarms(session)
     this.#flushNewTimers(session)
