@@ -79,7 +79,9 @@ function sayer({ out, zone, now }: Session, shell: Shell): Say {
   }
 }
 
-function banner({ out, url }: Session, shell: Shell, say: Say): void {
+function banner({ out, url: whole }: Session, shell: Shell, say: Say): void {
+  // A password is nothing for a terminal, or a log.
+  const url = whole.replace(/(:\/\/[^:@/]+):[^@/]*@/, '$1:…@')
   const pools = ['wakeful', PRINT_TARGET.pool]
   if (out.json) {
     say('serving', '', { version: shell.version, store: url, pools })

@@ -62,6 +62,15 @@ export const deliveryCases = casesOf('delivery', {
     assert.deepEqual(await bench.types(id), ['alarm.fired'])
   },
 
+  async 'an outcome that comes twice in one settle counts once (recorded-once)'(bench) {
+    const leases = await bench.own()
+    const id = await bench.alarm({ delay: '1s' })
+    bench.clock.step(1000)
+    const taking = await bench.takeOne(leases)
+    assert.deepEqual(await bench.settle([taking, taking], 'delivered'), { lost: [], stale: 1 })
+    assert.deepEqual(await bench.types(id), ['alarm.fired'])
+  },
+
   async 'a settle that is sent again skips no occurrence of a recurring alarm'(bench) {
     const leases = await bench.own()
     const id = await bench.alarm({ every: '1h' })

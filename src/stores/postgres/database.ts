@@ -12,18 +12,28 @@ export interface DatabaseOptions {
   /** Connections for everything but transactional handlers (8), and for those (4). */
   readonly connectionsMax?: number
   readonly handlerConnectionsMax?: number
-  /** How long a statement may take (30 s), and how long a connection is waited for (10 s). */
+  /** How long a statement may take (10 s), and how long a connection is waited for (10 s). */
   readonly statementTimeoutMs?: number
   readonly connectTimeoutMs?: number
 }
 
 const CONNECTIONS_MAX = 8
 const HANDLER_CONNECTIONS_MAX = 4
-const STATEMENT_TIMEOUT_MS = 30_000
+/** Every statement is bounded by an index: one that takes longer waits for something that does not come. */
+const STATEMENT_TIMEOUT_MS = 10_000
+/** The server ends a statement in time; whoever hears nothing by then has a connection that is half open. */
+const ANSWER_MARGIN_MS = 2_000
 const CONNECT_TIMEOUT_MS = 10_000
 /** A process that is stopped within a transaction must not keep its locks: others wait for them to take over. */
-const IDLE_IN_TRANSACTION_MS = 10_000
+const IDLE_IN_TRANSACTION_MS = 4_000
 const TRIES_MAX = 8
+
+/**
+ * Every statement is planned once, for whatever values, and by an index: each has a test of that plan. Else lists of
+ * another length are planned anew each time, which takes longer than running them, and a plan made while a table was
+ * small reads all of it when it is not (growth.ts).
+ */
+const PLANS = 'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off'
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 
@@ -46,11 +56,12 @@ export class Database {
     this.schema = schema
     this.name = `${url.host}${url.pathname}`
     this.dialect = new Dialect(schema)
+    const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS
     this.#config = {
       connectionString: url.href,
       application_name: url.searchParams.get('application_name') ?? 'wakeful',
       connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-      statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+      statement_timeout: statementTimeoutMs,
       keepAlive: true,
     }
     const max = options.connectionsMax ?? CONNECTIONS_MAX
@@ -59,11 +70,13 @@ export class Database {
       max,
       pipeline: true,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      query_timeout: statementTimeoutMs + ANSWER_MARGIN_MS,
     })
     this.#handlers = new pg.Pool({
       ...this.#config,
       max: options.handlerConnectionsMax ?? HANDLER_CONNECTIONS_MAX,
     })
+    this.#pool.on('connect', (client) => void client.query(PLANS).catch(() => {}))
     // A connection that breaks while nobody uses it is replaced when somebody does.
     for (const pool of [this.#pool, this.#handlers]) pool.on('error', () => {})
     this.session = new Session(this.#pool as Querying, this.dialect)
@@ -84,14 +97,16 @@ export class Database {
   async handler<T>(work: (session: Session, client: pg.PoolClient) => Promise<T>): Promise<T> {
     this.assertOpen()
     const client = await this.#handlers.connect()
+    const session = new Session(client as Querying, this.dialect)
     // Whoever was given it may still hold it: it must not write into the next one's transaction.
     let isSpoilt = true
     try {
-      const session = new Session(client as Querying, this.dialect)
       await session.plain(BEGIN)
       const answer = await work(session, client)
       isSpoilt = client.getTransactionStatus() !== 'I'
       return answer
+    } catch (thrown) {
+      throw session.cause(thrown)
     } finally {
       client.release(isSpoilt)
     }
@@ -134,11 +149,7 @@ export class Database {
       await commit(session)
       return answer
     } catch (thrown) {
-      // After the first that failed, all others only say that the transaction has.
-      const first = await session.landed().then(
-        () => thrown,
-        (failed: unknown) => failed,
-      )
+      const first = session.cause(thrown)
       isSpoilt = isBroken(first) || !(await rolledBack(session))
       throw first
     } finally {

@@ -1,7 +1,8 @@
+import { Tallies } from '../index.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 import type { ShardMap } from './shards.ts'
-import { Writes } from './writes.ts'
+import { columns, Writes } from './writes.ts'
 
 /** Rows that many writers add to are several, so that they rarely wait for each other. */
 const TALLY_SLOTS = 8
@@ -44,6 +45,7 @@ export class Desk {
   writes: Writes
   readonly #office: Office
   readonly #isGuest: boolean
+  readonly #tallies = new Tallies()
 
   constructor(session: Session, office: Office, isGuest = false) {
     this.session = session
@@ -56,21 +58,40 @@ export class Desk {
     return this.#office.moment
   }
 
-  /** Forgets what was gathered. */
+  /** Forgets what was gathered and not accepted: it was undone. */
   clear(): void {
     this.writes = new Writes(this.#office.shards)
   }
 
-  /** Writes what was gathered. */
+  /** Writes what was gathered so far, so that what follows sees it. The figures wait for the end. */
   async flush(): Promise<void> {
-    const slot = this.#isGuest ? null : Math.floor(Math.random() * TALLY_SLOTS)
-    await this.writes.flush(this.session, slot)
-    // What a commit follows at once is not waited for here.
+    await this.writes.flush(this.session)
+    // What a commit follows is not waited for here.
+    if (this.#isGuest) await this.session.landed()
+  }
+
+  /** What was written stays, whatever is undone later. */
+  accept(): void {
+    this.#tallies.merge(this.writes.tallies)
+    this.writes.tallies.drain()
+  }
+
+  /** Writes everything, the figures last: others wait for their rows from then until the commit. */
+  async finish(): Promise<void> {
+    await this.flush()
+    this.accept()
+    const tallies = this.#tallies.drain()
+    if (tallies.length > 0) {
+      const rows = tallies.map(({ scope, sums }) => [scope.tenant, scope.owner, ...sums])
+      const slot = this.#isGuest ? null : Math.floor(Math.random() * TALLY_SLOTS)
+      this.session.send(sql.addTallies, slot, ...columns(rows))
+    }
+    this.#tell()
     if (this.#isGuest) await this.session.landed()
   }
 
   /** Tells other processes of what falls due before their next beat: once per commit, and only then (hazard 9). */
-  tell(): void {
+  #tell(): void {
     const { channel, isSoon, holds, teller } = this.#office
     const wakes = [...this.writes.wakes].filter(
       ([shard, wakeAt]) => isSoon(wakeAt) && (this.#isGuest || !holds(shard)),

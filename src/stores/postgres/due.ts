@@ -13,8 +13,10 @@ const PER_SHARD_MIN = 16
 
 /** What a first look at the shards tells. */
 export interface Peek {
-  /** The first wake of each shard that is not held. */
+  /** The first wake of each shard. */
   readonly firsts: ReadonlyMap<number, number>
+  /** The shards whose first one is held: there may be more behind it. */
+  readonly hidden: readonly number[]
   /** Leases that turned out to be another's by now. */
   readonly lost: readonly Lease[]
 }
@@ -27,7 +29,7 @@ export async function peek(
   lookout: Lookout,
   now: number,
 ): Promise<Peek> {
-  if (leases.length === 0) return { firsts: new Map(), lost: [] }
+  if (leases.length === 0) return { firsts: new Map(), hidden: [], lost: [] }
   const { news } = lookout
   const rows = (await session.rows(
     sql.peekShards,
@@ -41,18 +43,29 @@ export async function peek(
   for (const [shard, id, version, wakeAt] of rows) {
     lookout.raise(shard, wakeAt ?? Math.max(now, lookout.low(shard)), news)
     if (wakeAt === null) continue
+    firsts.set(shard, wakeAt)
     if (held.has(id, version)) hidden.push(shard)
-    else firsts.set(shard, wakeAt)
-  }
-  // Held rows that stand first are passed over by a wider look; mostly there are none.
-  if (hidden.length > 0) {
-    const lows = hidden.map((shard) => lookout.low(shard))
-    const wider = (await session.rows(sql.nextTimers, hidden, lows, held.size + 1)) as NextValues[]
-    for (const [shard, id, version, wakeAt] of wider)
-      if (!firsts.has(shard) && !held.has(id, version)) firsts.set(shard, wakeAt)
   }
   const own = new Set(rows.map(([shard]) => shard))
-  return { firsts, lost: leases.filter(({ shard }) => !own.has(shard)) }
+  return { firsts, hidden, lost: leases.filter(({ shard }) => !own.has(shard)) }
+}
+
+/** The earliest wake that is not held: held ones that stand first are passed over by a wider look. */
+export async function nextFree(
+  session: Session,
+  leases: readonly Lease[],
+  held: HeldTimers,
+  lookout: Lookout,
+  now: number,
+): Promise<number | null> {
+  const { firsts, hidden } = await peek(session, leases, held, lookout, now)
+  const free = [...firsts].filter(([shard]) => !hidden.includes(shard)).map(([, wakeAt]) => wakeAt)
+  if (hidden.length > 0) {
+    const lows = hidden.map((shard) => lookout.low(shard))
+    const rows = (await session.rows(sql.nextTimers, hidden, lows, held.size + 1)) as NextValues[]
+    free.push(...rows.filter(([, id, version]) => !held.has(id, version)).map(([, , , wakeAt]) => wakeAt))
+  }
+  return free.length === 0 ? null : Math.min(...free)
 }
 
 type PeekValues = [number, number, number, number | null]

@@ -43,8 +43,8 @@ export async function newestEvents(
 export async function appendEvent({ session }: Database, scope: Scope, event: OwnEvent): Promise<LogEvent> {
   const { id, type, at, subject, correlationId, data } = event
   const { tenant, owner } = scope
-  const row = [id, tenant, owner, type, 'caught', null, null, subject, correlationId, at, data]
-  const [seq] = (await session.row(sql.insertEvents, ...row.map((value) => [value])))!
+  const row = [id, tenant, owner, type, subject, correlationId, at, data]
+  const [seq] = (await session.row(sql.appendEvent, ...row))!
   return {
     ...event,
     tenant,

@@ -32,10 +32,10 @@ export class Guests {
       await session.plain('RELEASE SAVEPOINT wakeful')
       return answer
     } catch (thrown) {
-      await session.landed().catch(() => {})
-      await session.plain('ROLLBACK TO SAVEPOINT wakeful').catch(() => {})
+      const first = session.cause(thrown)
+      await session.rollbackTo('wakeful').catch(() => {})
       await session.plain('RELEASE SAVEPOINT wakeful').catch(() => {})
-      throw thrown
+      throw first
     }
   }
 

@@ -4,6 +4,8 @@ import { readFlights, readSnapshots, type Snapshots } from './snapshots.ts'
 
 /** What wakes within this time may be in a batch that is just being taken: an edit of it keeps the take out. */
 const NEAR_MS = 1_000
+/** What comes near while the locks are waited for is locked with the rest: later it would be out of order. */
+const SOON_MS = 5_000
 const ROUNDS_MAX = 10
 
 /**
@@ -22,8 +24,8 @@ export async function lockSnapshots(
   if (seqs.length === 0) return { found: new Map(), damaged: new Map() }
   const locked = new Set<number>()
   for (let round = 1; ; round++) {
-    const near = await nearShards(session, seqs, moment())
-    const missing = near.filter((shard) => !locked.has(shard))
+    const soon = await shardsWaking(session, seqs, moment(), SOON_MS)
+    const missing = soon.filter((shard) => !locked.has(shard))
     if (missing.length > 0) session.send(sql.lockShards, missing)
     for (const shard of missing) locked.add(shard)
     session.send(sql.lockAlarms, seqs)
@@ -31,7 +33,7 @@ export async function lockSnapshots(
     const [rows, snapshots, still] = await Promise.all([
       session.rows(sql.lockTimersOfAlarms, seqs),
       readSnapshots(session, seqs, readFlights(session, [...locked])),
-      nearShards(session, seqs, moment()),
+      shardsWaking(session, seqs, moment(), NEAR_MS),
     ])
     await session.landed()
     const ids = new Set(rows.map(([id]) => id as number))
@@ -42,11 +44,12 @@ export async function lockSnapshots(
   }
 }
 
-async function nearShards(
+async function shardsWaking(
   session: Session,
   seqs: readonly number[],
   moment: number | null,
+  withinMs: number,
 ): Promise<number[]> {
-  const rows = await session.rows(sql.nearShards, seqs, moment, NEAR_MS)
+  const rows = await session.rows(sql.nearShards, seqs, moment, withinMs)
   return rows.map(([shard]) => shard as number)
 }

@@ -4,6 +4,7 @@ import type { Migrated, Migration } from '../index.ts'
 import { Database } from './database.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import type { Dialect, Session } from './session.ts'
+import { STATISTICS_SQL, seedStatistics } from './statistics.ts'
 
 const LEDGER = `CREATE TABLE IF NOT EXISTS wakeful.migrations (
   number bigint PRIMARY KEY,
@@ -44,6 +45,8 @@ async function run(
   fixed: Fixed,
   migrations: readonly Migration[],
 ): Promise<Migrated> {
+  // A migration may take longer than any other statement, and those that wait for it too.
+  await session.plain('SET LOCAL statement_timeout = 0')
   await session.rows('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', LOCK, schema)
   const from = await schemaVersion(session)
   const missing = migrations.filter((each) => each.number > from)
@@ -64,7 +67,10 @@ async function run(
       now,
     )
   }
-  if (from === 0) await fix(session, fixed)
+  if (from === 0) {
+    await fix(session, fixed)
+    await seedStatistics(session)
+  }
   return { from, to: Math.max(from, missing.at(-1)?.number ?? 0), applied: missing.map((each) => each.name) }
 }
 
@@ -100,6 +106,7 @@ export function migrationSql(
   )
   const fixed = [
     `INSERT INTO wakeful.meta VALUES ('shards', '${SHARDS}'), ('store', gen_random_uuid()::text);\n`,
+    STATISTICS_SQL,
   ]
   const parts = [...head, ...texts, ...(from === 0 ? fixed : [])]
   return missing.length === 0 ? '' : dialect.text(parts.join('\n'))

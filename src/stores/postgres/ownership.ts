@@ -31,6 +31,7 @@ export interface OwnershipPorts {
 const RETIRE_MS = 500
 const RETIRE_AGAIN_MS = 5_000
 const RETIRE_LOOK_MS = 50
+const HELD_LOOK_MS = 250
 
 /** One owner's state; a process is one owner. */
 interface Held {
@@ -187,7 +188,7 @@ export class Ownership {
     for (const { shard, epoch, pool } of claimed) held.leases.set(shard, { shard, pool, owner, epoch, until })
     const missed = wanted.reduce((sum, { count }) => sum + count, 0) - claimed.length
     // What somebody held at that very moment is free soon.
-    if (missed > 0) this.#ports.beatAgain(RETIRE_LOOK_MS)
+    if (missed > 0) this.#ports.beatAgain(HELD_LOOK_MS)
   }
 
   async #claimIn(

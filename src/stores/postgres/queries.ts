@@ -189,6 +189,9 @@ export const insertFlights = `INSERT INTO wakeful.flights (shard, epoch, taken_a
   SELECT shard, epoch, $3::bigint, string_to_array(timers, ',')::bigint[]
   FROM unnest($1::int[], $2::bigint[], $4::text[]) AS n (shard, epoch, timers) RETURNING id, shard`
 export const removeFlights = 'DELETE FROM wakeful.flights WHERE id = ANY($1::bigint[])'
+/** Flights that nobody knows of: recorded by a commit whose answer was lost. */
+export const removeStrayFlights = `DELETE FROM wakeful.flights f USING wakeful.shards s, unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
+  WHERE s.shard = l.shard AND s.epoch = l.epoch AND s.owner = $3 AND f.shard = l.shard AND f.id <> ALL($4::bigint[])`
 export const flightsOfShards = `SELECT id, array_to_string(timers, ',') FROM wakeful.flights WHERE shard = ANY($1::int[])`
 
 // Outcomes, events, figures
@@ -218,7 +221,9 @@ export const outcomesOfAlarms = `SELECT alarm, status, started_at, last_fired_at
 export const insertEvents = `INSERT INTO wakeful.events (id, tenant, owner, type, origin, alarm, occurrence, subject,
     correlation_id, at, data)
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[],
-    $9::text[], $10::bigint[], $11::text[]) RETURNING seq`
+    $9::text[], $10::bigint[], $11::text[])`
+export const appendEvent = `INSERT INTO wakeful.events (id, tenant, owner, type, origin, subject, correlation_id, at, data)
+  VALUES ($1, $2, $3, $4, 'caught', $5, $6, $7::bigint, $8) RETURNING seq`
 
 const EVENT = `e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id, e.occurrence, a.key, e.subject, e.correlation_id,
   e.at, e.data`

@@ -82,6 +82,7 @@ export class Session {
   readonly #isSerial: boolean
   #sent: Promise<unknown>[] = []
   #last: Promise<unknown> = Promise.resolve()
+  #failure: unknown = null
 
   constructor(client: Querying, dialect: Dialect, named = true) {
     this.client = client
@@ -120,6 +121,18 @@ export class Session {
       if (outcome.status === 'rejected') throw outcome.reason
   }
 
+  /** What really went wrong: after the first that failed, all others only say that the transaction has. */
+  cause(thrown: unknown): unknown {
+    return isAborted(thrown) ? (this.#failure ?? thrown) : thrown
+  }
+
+  /** Undoes what came after a savepoint; what failed there is forgiven. */
+  async rollbackTo(savepoint: string): Promise<void> {
+    await this.landed().catch(() => {})
+    await this.plain(`ROLLBACK TO SAVEPOINT ${savepoint}`)
+    this.#failure = null
+  }
+
   /** Runs a statement that is not prepared: one that begins, ends or divides a transaction. */
   async plain(written: string): Promise<string> {
     const text = this.dialect.text(written)
@@ -129,7 +142,11 @@ export class Session {
   #query(written: string, values: readonly Bindable[]): Promise<QueryArrayResult<unknown[]>> {
     const { text, name } = this.dialect.statement(written)
     const query = { text, values: values as unknown[], rowMode: 'array', types: TYPES } as const
-    return this.#inTurn(() => this.client.query(this.#named ? { ...query, name } : query))
+    const answer = this.#inTurn(() => this.client.query(this.#named ? { ...query, name } : query))
+    answer.catch((thrown: unknown) => {
+      this.#failure ??= thrown
+    })
+    return answer
   }
 
   /** A connection that cannot be sent several statements at once is sent them one by one. */
@@ -139,4 +156,8 @@ export class Session {
     this.#last = turn.catch(() => {})
     return turn
   }
+}
+
+function isAborted(thrown: unknown): boolean {
+  return (thrown as { code?: unknown } | null)?.code === '25P02'
 }

@@ -29,29 +29,45 @@ export interface Outcomes {
   readonly context: Context
 }
 
+/** Thrown where outcomes were written in the hope that all leases hold: they are undone, and written without these. */
+export class LostLeases extends Error {
+  override readonly name = 'LostLeases'
+  readonly leases: readonly Lease[]
+
+  constructor(leases: readonly Lease[]) {
+    super('leases were lost')
+    this.leases = leases
+  }
+}
+
 /**
  * Writes outcomes all at once: void for a lost lease (promise: fenced), skipped for a timer that has moved on. A throw
  * that is not the store's trouble means that one of them cannot be written: the caller then goes one by one.
  */
-export async function settleTogether(desk: Desk, outcomes: Outcomes): Promise<Settled> {
+export async function settleTogether(
+  desk: Desk,
+  outcomes: Outcomes,
+  lost: readonly Lease[] = [],
+): Promise<Settled> {
   const { settlements, landed, context } = outcomes
-  const lost = await lostLeases(desk, settlements)
   const own = await withNewestCalendars(
     desk,
     settlements.filter(({ lease }) => !lost.includes(lease)),
   )
   const decided = own.map((settlement) => decide(settlement, context))
-  const written = await writeTaken(desk, decided)
+  // In one round trip: mostly no lease is lost. The shards are held before the first row is touched.
+  const [lostSince, written] = await Promise.all([lostLeases(desk, own), writeTaken(desk, decided)])
+  if (lostSince.length > 0) throw new LostLeases([...lost, ...lostSince])
   const slow: Delivered[] = []
   for (const { settlement, change } of decided) {
     const { alarm, timer, delivery } = settlement
-    if (change !== null && written.has(timer.id))
+    // Once for each: an outcome may come twice in one batch.
+    if (change !== null && written.delete(timer.id))
       applyRest(desk.writes, alarm as StoredAlarm, change, context)
     else slow.push({ id: timer.id, version: timer.version, delivery })
   }
   const stale = await settleLooking(desk, slow, context)
   removeLanded(desk, landed)
-  await desk.flush()
   return { lost, stale }
 }
 
@@ -76,7 +92,6 @@ export async function settleApart(desk: Desk, outcomes: Outcomes): Promise<Settl
     else await apart(desk, row, delivery, context)
   }
   removeLanded(desk, landed)
-  await desk.flush()
   return { lost, stale }
 }
 
@@ -97,10 +112,11 @@ export async function apart(desk: Desk, row: Values, delivery: Delivery, context
     await settleLooking(desk, [{ id, version, delivery }], context)
     await desk.flush()
     await session.landed()
-  } catch (thrown) {
-    await session.landed().catch(() => {})
+    desk.accept()
+  } catch (failed) {
+    const thrown = session.cause(failed)
     if (isStoreTrouble(thrown)) throw thrown
-    await session.plain('ROLLBACK TO apart')
+    await session.rollbackTo('apart')
     desk.clear()
     await quarantine(desk, [{ row, reason: errorText(thrown) }], context)
     await desk.flush()
@@ -135,7 +151,7 @@ function decide(settlement: Settlement, context: Context): Decided {
 }
 
 /** Moves or removes the timers themselves, those that are still as they were taken; answers which they were. */
-async function writeTaken(desk: Desk, decided: readonly Decided[]): Promise<ReadonlySet<number>> {
+async function writeTaken(desk: Desk, decided: readonly Decided[]): Promise<Set<number>> {
   const removed: [number, number][] = []
   const moved: (readonly (string | number | null)[])[] = []
   const byId = [...decided].sort((a, b) => a.settlement.timer.id - b.settlement.timer.id)

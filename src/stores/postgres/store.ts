@@ -28,9 +28,10 @@ import { putCalendar, removeCalendar } from './calendars.ts'
 import { Database, type DatabaseOptions } from './database.ts'
 import { DatabaseClock } from './database-clock.ts'
 import { CALENDARS_NOTICE, Desk, noticeOf, type Office, SHARDS_NOTICE } from './desk.ts'
-import { peek } from './due.ts'
+import { nextFree } from './due.ts'
 import { appendEvent } from './events.ts'
 import { isStoreTrouble } from './failure.ts'
+import { Growth } from './growth.ts'
 import { Guests } from './guests.ts'
 import type { Beat } from './heartbeat.ts'
 import { Listener } from './listener.ts'
@@ -42,7 +43,7 @@ import * as sql from './queries.ts'
 import { PostgresReads } from './reads.ts'
 import { reviewSelected } from './reviews.ts'
 import type { Session } from './session.ts'
-import { settleApart, settleTogether } from './settle.ts'
+import { LostLeases, type Outcomes, settleApart, settleTogether } from './settle.ts'
 import { readShards, ShardMap } from './shards.ts'
 import { Takes } from './takes.ts'
 import { transact } from './transact.ts'
@@ -101,6 +102,7 @@ export class PostgresStore extends PostgresReads implements Store {
   readonly #takes: Takes
   readonly #writers: Writers
   readonly #guests: Guests
+  readonly #growth: Growth
   #sampling: Promise<void> | null = null
 
   constructor(database: Database, options: PostgresOptions, shardsPerPool: number) {
@@ -148,6 +150,7 @@ export class PostgresStore extends PostgresReads implements Store {
     this.#takes = new Takes({ database, clock: host, lookout: this.#lookout, write })
     this.#writers = new Writers(database, this.#shards, write)
     this.#guests = new Guests(database)
+    this.#growth = new Growth(database)
   }
 
   set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetAnswer[]> {
@@ -190,12 +193,12 @@ export class PostgresStore extends PostgresReads implements Store {
   settle(settlements: readonly Settlement[], landed: readonly Flight[], context: Context): Promise<Settled> {
     const outcomes = { settlements, landed, context }
     return this.guard(async () => {
-      try {
-        return await this.#write((desk) => settleTogether(desk, outcomes))
-      } catch (thrown) {
+      const settled = await this.#write((desk) => settleTogether(desk, outcomes)).catch((thrown: unknown) => {
         if (isStoreTrouble(thrown)) throw thrown
-        return this.#write((desk) => settleApart(desk, outcomes))
-      }
+        return this.#settleCarefully(outcomes, thrown)
+      })
+      this.#takes.landed(landed)
+      return settled
     })
   }
 
@@ -261,11 +264,7 @@ export class PostgresStore extends PostgresReads implements Store {
   }
 
   nextWakeAt(leases: readonly Lease[], held: HeldTimers): Promise<number | null> {
-    return this.guard(async () => {
-      const now = this.clock.now()
-      const { firsts } = await peek(this.database.session, leases, held, this.#lookout, now)
-      return firsts.size === 0 ? null : Math.min(...firsts.values())
-    })
+    return this.guard(() => nextFree(this.database.session, leases, held, this.#lookout, this.clock.now()))
   }
 
   ownership(): Promise<ShardState[]> {
@@ -295,12 +294,24 @@ export class PostgresStore extends PostgresReads implements Store {
     return this.#sampling
   }
 
+  /** Without those that were lost, if that was it; else one by one. */
+  async #settleCarefully(outcomes: Outcomes, thrown: unknown): Promise<Settled> {
+    if (thrown instanceof LostLeases) {
+      try {
+        return await this.#write((desk) => settleTogether(desk, outcomes, thrown.leases))
+      } catch (again) {
+        if (isStoreTrouble(again)) throw again
+      }
+    }
+    return this.#write((desk) => settleApart(desk, outcomes))
+  }
+
   /** Runs work in a transaction, tells others of what it wrote, and notes it when it is committed. */
   async #write<T>(work: (desk: Desk) => Promise<T>): Promise<T> {
     const { answer, desk } = await this.database.transaction(async (session) => {
       const own = new Desk(session, this.#office)
       const done = await work(own)
-      own.tell()
+      await own.finish()
       return { answer: done, desk: own }
     })
     this.#noteWrites(desk)
@@ -324,14 +335,14 @@ export class PostgresStore extends PostgresReads implements Store {
     return this.#guests.within(tx, async (session) => {
       const desk = new Desk(session, this.#office, true)
       const answer = await work(desk)
-      desk.tell()
-      await session.landed()
+      await desk.finish()
       return answer
     })
   }
 
   #noteWrites({ writes }: Desk): void {
     for (const [shard, wakeAt] of writes.wakes) this.#lookout.lower(shard, wakeAt)
+    this.#growth.note(writes.rows)
   }
 
   #noteBeat(beat: Beat, sentAt: number, answeredAt: number): void {

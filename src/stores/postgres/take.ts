@@ -175,12 +175,13 @@ async function roundApart(desk: Desk, rows: readonly Values[], work: TakeWork): 
     const round = await decideRound(desk, rows, work, 0)
     await desk.flush()
     await session.landed()
+    desk.accept()
     await session.plain('RELEASE apart')
     return round
-  } catch (thrown) {
-    await session.landed().catch(() => {})
+  } catch (failed) {
+    const thrown = session.cause(failed)
     if (isStoreTrouble(thrown)) throw thrown
-    await session.plain('ROLLBACK TO apart')
+    await session.rollbackTo('apart')
     desk.clear()
     await quarantine(
       desk,

@@ -1,11 +1,12 @@
 import type { Clock } from '../../time/index.ts'
-import { type Lease, type Taken, type TakeRequest, TIMER_COLUMNS } from '../index.ts'
+import { type Flight, type Lease, type Taken, type TakeRequest, TIMER_COLUMNS } from '../index.ts'
 import type { Database } from './database.ts'
 import type { Desk } from './desk.ts'
 import { peek } from './due.ts'
-import { isLockTimeout, isStoreTrouble } from './failure.ts'
+import { isBroken, isLockTimeout, isStoreTrouble } from './failure.ts'
 import { FairLooks } from './fair-look.ts'
 import type { Lookout } from './lookout.ts'
+import * as sql from './queries.ts'
 import { nothing, type TakeResult, take } from './take.ts'
 
 /** What takes need from their store. */
@@ -26,9 +27,17 @@ export class Takes {
   readonly #ports: TakePorts
   readonly #passedOver = new Map<number, number>()
   readonly #fairLooks = new FairLooks()
+  readonly #flying = new Set<number>()
+  /** Whether the answer to a commit was lost: then flights may be recorded of which nobody knows. */
+  #hasStrays = false
 
   constructor(ports: TakePorts) {
     this.#ports = ports
+  }
+
+  /** Notes that flights have landed. */
+  landed(flights: readonly Flight[]): void {
+    for (const { id } of flights) this.#flying.delete(id)
   }
 
   /** `isTold` says that other processes' writes are heard of, so that what is known need not be asked for again. */
@@ -40,6 +49,7 @@ export class Takes {
     const quiet = isTold ? lookout.quiet(leases, now) : null
     if (quiet !== null) return nothing(quiet.nextWakeAt)
     const { news } = lookout
+    if (this.#hasStrays) await this.#removeStrays(leases)
     const { firsts, lost: gone } = await peek(database.session, leases, request.held, lookout, now)
     const due = leases.filter(({ shard }) => (firsts.get(shard) ?? now + 1) <= now)
     const later = [...firsts.values()].filter((wakeAt) => wakeAt > now)
@@ -52,7 +62,12 @@ export class Takes {
     const { lost, busy, more, nextWakeAt, takings } = await this.#takeFrom(due, request)
     const until = this.#ports.clock.monotonic() + PASSED_OVER_MS
     for (const { shard } of busy) this.#passedOver.set(shard, until)
-    return { takings: await takings, lost: [...gone, ...lost], more, nextWakeAt: earlier(rest, nextWakeAt) }
+    const next = earlier(rest, nextWakeAt)
+    // What stood first may all have been in flight: that is no reason to look again and again.
+    if (leases.length === all.length && gone.length + lost.length === 0) lookout.rest(leases, next, news)
+    const taken = await takings
+    for (const { flight } of taken) this.#flying.add(flight.id)
+    return { takings: taken, lost: [...gone, ...lost], more, nextWakeAt: next }
   }
 
   /** Looks first, without a lock: mostly there is nobody whom the crowding tenants keep waiting. */
@@ -67,7 +82,9 @@ export class Takes {
     const shards = new Set(rows.map((row) => row[SHARD] as number))
     const due = leases.filter(({ shard }) => shards.has(shard))
     const { lost, more, nextWakeAt, takings } = await this.#takeFrom(due, request)
-    return { takings: await takings, lost, more, nextWakeAt: earlier(next, nextWakeAt) }
+    const taken = await takings
+    for (const { flight } of taken) this.#flying.add(flight.id)
+    return { takings: taken, lost, more, nextWakeAt: earlier(next, nextWakeAt) }
   }
 
   /** Waits a little for shards that an edit holds; then without them; and row by row where one cannot be written. */
@@ -81,10 +98,24 @@ export class Takes {
     try {
       return await attempt(false, false)
     } catch (thrown) {
+      this.#hasStrays ||= isBroken(thrown)
       if (isLockTimeout(thrown)) return attempt(false, true)
       if (isStoreTrouble(thrown)) throw thrown
       return attempt(true, true)
     }
+  }
+
+  /** What was recorded in vain would be taken for firing by every cancel, and keep its shard from changing hands. */
+  async #removeStrays(leases: readonly Lease[]): Promise<void> {
+    if (leases.length === 0) return
+    await this.#ports.database.session.run(
+      sql.removeStrayFlights,
+      leases.map(({ shard }) => shard),
+      leases.map(({ epoch }) => epoch),
+      leases[0]!.owner,
+      [...this.#flying],
+    )
+    this.#hasStrays = false
   }
 
   #isPassedOver(shard: number): boolean {

@@ -4,7 +4,7 @@ import type { Lease, Settled, Settlement } from '../index.ts'
 import { commit, type Database } from './database.ts'
 import { Desk, type Office } from './desk.ts'
 import * as sql from './queries.ts'
-import { settleTogether } from './settle.ts'
+import { LostLeases, settleTogether } from './settle.ts'
 
 /** What a transaction came to, and the desk it was written at where it has committed. */
 export interface Transacted {
@@ -41,13 +41,16 @@ export function transact(
     }
     const desk = new Desk(session, office)
     const outcomes = { settlements: [settlement], landed: [], context: context() }
-    const settled = await settleTogether(desk, outcomes)
+    const settled = await settleTogether(desk, outcomes).catch((thrown: unknown): Settled => {
+      if (thrown instanceof LostLeases) return { lost: thrown.leases, stale: 0 }
+      throw thrown
+    })
     if (settled.lost.length > 0 || settled.stale > 0) {
       await session.landed().catch(() => {})
       await session.plain('ROLLBACK')
       return { settled, desk: null }
     }
-    desk.tell()
+    await desk.finish()
     await commit(session)
     return { settled, desk }
   })

@@ -29,6 +29,8 @@ export class Writes {
   readonly #shards: ShardMap
   /** The earliest wake that was written, by shard. */
   readonly wakes = new Map<number, number>()
+  /** How many alarms and events were written. */
+  rows = 0
   #removed: number[] = []
   #removedOf: number[] = []
   #moved: Timer[] = []
@@ -122,20 +124,14 @@ export class Writes {
   }
 
   /** Sends everything that was gathered, in one order for all; the caller waits for it. */
-  async flush(session: Session, slot: number | null): Promise<void> {
+  async flush(session: Session): Promise<void> {
     await this.#shards.know(this.#poolsMet())
+    this.rows += this.#made.length + this.#events.length
     this.#flushTimers(session)
     this.#flushAlarms(session)
     this.#flushNewTimers(session)
     this.#flushOutcomes(session)
-    const send = (text: string, rows: readonly Row[]) => sendLists(session, text, rows)
-    send(sql.insertEvents, this.#events.splice(0))
-    // Last: others wait for this row until the commit.
-    const tallies = this.tallies.drain()
-    if (tallies.length > 0) {
-      const rows = tallies.map(({ scope, sums }) => [scope.tenant, scope.owner, ...sums])
-      session.send(sql.addTallies, slot, ...columns(rows))
-    }
+    sendLists(session, sql.insertEvents, this.#events.splice(0))
   }
 
   *#poolsMet(): Generator<string> {

@@ -1,0 +1,60 @@
+import pg from 'pg'
+import { onTestFinished } from 'vitest'
+import { Bench } from '../../src/stores/conformance/bench.ts'
+import { SteppedClock } from '../../src/stores/conformance/stepped-clock.ts'
+import { openPostgres, type PostgresOptions, type PostgresStore } from '../../src/stores/postgres/index.ts'
+
+let schemas = 0
+
+/** A bench of the conformance suite on a schema of its own, with connections beside it; all of it ends with the test. */
+export interface PostgresBench {
+  readonly bench: Bench
+  readonly store: PostgresStore
+  readonly schema: string
+  /** Another process's view of the same rows. */
+  peer(): Promise<PostgresStore>
+  /** A connection of somebody else's. */
+  connect(): Promise<pg.Client>
+}
+
+/** Opens a store in virtual time, with one shard per pool unless more are asked for. */
+export async function postgresBench(
+  url: string,
+  options: Partial<PostgresOptions> = {},
+): Promise<PostgresBench> {
+  schemas += 1
+  const schema = `h${process.pid}_${schemas}`
+  const clock = new SteppedClock()
+  const openOne = () => openPostgres({ url, schema, clock, clockIsAuthority: true, shards: 1, ...options })
+  const store = await openOne()
+  const bench = new Bench({ store, peer: openOne, transact: true }, clock, (reason) => {
+    throw new Error(reason)
+  })
+  onTestFinished(() => bench.close())
+  return {
+    bench,
+    store,
+    schema,
+    peer: () => bench.peer() as Promise<PostgresStore>,
+    async connect() {
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      onTestFinished(() => client.end())
+      return client
+    },
+  }
+}
+
+/** A client with an open transaction. */
+export async function begun(connecting: Promise<pg.Client>): Promise<pg.Client> {
+  const client = await connecting
+  await client.query('BEGIN')
+  return client
+}
+
+/** Whether a promise has not ended after a moment. */
+export async function isWaiting(promise: Promise<unknown>, ms = 40): Promise<boolean> {
+  const waited = Symbol('waited')
+  const timeout = new Promise((resolve) => setTimeout(resolve, ms, waited))
+  return (await Promise.race([promise.catch(() => {}), timeout])) === waited
+}

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import { ANN } from '../../src/stores/conformance/bench.ts'
+import { postgresBench } from './bench.ts'
+import { testDatabase } from './database.ts'
+
+/** Shards spread evenly over the processes that live, and nothing fires twice for it. */
+const { url } = testDatabase()
+
+describe('spreading', () => {
+  test('a process that joins gets its share; what is in flight is let land first, and fires once', async () => {
+    const { bench, peer } = await postgresBench(url, { shards: 8 })
+    const other = await peer()
+    const leases = await bench.own('one', ['app'])
+    expect(leases).toHaveLength(8)
+    for (let i = 0; i < 60; i++) await bench.alarm({ delay: '1s' })
+    bench.clock.step(1000)
+    const { takings } = await bench.take(leases)
+    expect(new Set(takings.map(({ lease }) => lease.shard)).size).toBe(8)
+    expect(await bench.own('two', ['app'], other)).toEqual([])
+    // Everything is in flight: nothing changes hands, and four shards are kept from taking more.
+    expect(await bench.own('one', ['app'])).toHaveLength(8)
+    for (let i = 0; i < 60; i++) await bench.alarm({ delay: '0s' })
+    const flying = new Set(takings.map(({ timer }) => timer.id))
+    const more = await bench.take(leases, { held: { size: flying.size, has: (id) => flying.has(id) } })
+    expect(new Set(more.takings.map(({ lease }) => lease.shard)).size).toBe(4)
+    await bench.settle([...takings, ...more.takings], 'delivered')
+    expect(await bench.own('one', ['app'])).toHaveLength(4)
+    const theirs = await bench.own('two', ['app'], other)
+    expect(theirs).toHaveLength(4)
+    const rest = await bench.take(theirs, {}, other)
+    expect(rest.takings.every(({ timer }) => timer.attempt === 0)).toBe(true)
+    await bench.settle(rest.takings, 'delivered', other)
+    expect((await bench.store.stats(ANN)).completed).toBe(120)
+  })
+
+  test('a process that leaves is followed by those that stay', async () => {
+    const { bench, peer } = await postgresBench(url, { shards: 8 })
+    const [two, three] = [await peer(), await peer()]
+    await bench.own('one', ['app'])
+    await bench.own('two', ['app'], two)
+    await bench.own('three', ['app'], three)
+    for (let i = 0; i < 2; i++) {
+      await bench.own('one', ['app'])
+      await bench.own('two', ['app'], two)
+      await bench.own('three', ['app'], three)
+    }
+    const theirs = await bench.own('two', ['app'], two)
+    expect(theirs.length).toBeGreaterThanOrEqual(2)
+    expect(theirs.length).toBeLessThanOrEqual(3)
+    await two.disown(theirs)
+    const one = await bench.own('one', ['app'])
+    const last = await bench.own('three', ['app'], three)
+    expect([one.length, last.length]).toEqual([4, 4])
+  })
+})

@@ -1,0 +1,147 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Fire, open, type Wakeful } from '../../src/index.ts'
+import { testDatabase } from './database.ts'
+
+/** What is done in the user's own transaction, and what handlers do in theirs. */
+const { url, client } = testDatabase()
+let wakeful: Wakeful
+const pool = new pg.Pool({ connectionString: url, max: 2 })
+
+beforeAll(async () => {
+  wakeful = await open(url)
+  await client.query('CREATE TABLE effects (occurrence text)')
+})
+
+afterAll(async () => {
+  await wakeful.close()
+  await pool.end()
+})
+
+describe('set and cancel in the caller’s own transaction', () => {
+  test('exist when it commits, and never did when it is rolled back', async () => {
+    for (const end of ['COMMIT', 'ROLLBACK']) {
+      await client.query('BEGIN')
+      const { id } = await wakeful.set('in 1 hour', { target: 'x', tx: client })
+      expect(await wakeful.get(id)).toBeNull()
+      await client.query(end)
+      expect((await wakeful.get(id))?.status).toBe(end === 'COMMIT' ? 'active' : undefined)
+    }
+  })
+
+  test('a cancel that is rolled back has not happened', async () => {
+    const { id } = await wakeful.set('in 1 hour', { target: 'x' })
+    for (const [end, status] of [
+      ['ROLLBACK', 'active'],
+      ['COMMIT', 'cancelled'],
+    ]) {
+      await client.query('BEGIN')
+      expect((await wakeful.cancel(id, { tx: client })).outcome).toBe('cancelled')
+      await client.query(end!)
+      expect((await wakeful.get(id))?.status).toBe(status)
+    }
+  })
+
+  test('what is refused leaves the transaction usable', async () => {
+    await client.query('BEGIN')
+    const kept = await wakeful.set('in 1 hour', { target: 'x', key: 'twice', tx: client })
+    await expect(
+      wakeful.setMany([{ when: 'in 1 hour', target: 'x', label: 'a'.repeat(9_999) }]),
+    ).rejects.toThrow()
+    const again = await wakeful.set('in 2 hours', { target: 'x', key: 'twice', tx: client })
+    await client.query('COMMIT')
+    expect(again.id).toBe(kept.id)
+    expect((await wakeful.get(kept.id))?.status).toBe('active')
+  })
+
+  test('works with a client of the user’s own pool', async () => {
+    const own = await pool.connect()
+    await own.query('BEGIN')
+    const { id } = await wakeful.set('in 1 hour', { target: 'x', tx: own })
+    await own.query('COMMIT')
+    own.release()
+    expect((await wakeful.get(id))?.status).toBe('active')
+  })
+
+  test('refuses what is no open transaction here, and says what would be', async () => {
+    const refuse = (tx: unknown, message: RegExp) =>
+      expect(wakeful.set('in 1 hour', { target: 'x', tx })).rejects.toMatchObject({
+        code: 'invalid_request',
+        message,
+      })
+    await refuse({}, /must be a pg client/)
+    await refuse(pool, /check a client out/)
+    await refuse(client, /begin one first/)
+    await client.query('BEGIN')
+    await client.query('SELECT 1/0').catch(() => {})
+    await refuse(client, /roll it back/)
+    await client.query('ROLLBACK')
+    const elsewhere = new pg.Client({ connectionString: url.replace(/[^/]*$/, 'postgres') })
+    await elsewhere.connect()
+    await elsewhere.query('BEGIN')
+    await refuse(elsewhere, /not on the database/)
+    await elsewhere.end()
+  })
+})
+
+describe('a transactional handler', () => {
+  async function fired(
+    name: string,
+    handler: (fire: Fire) => unknown,
+    options: object = {},
+  ): Promise<string> {
+    wakeful.handle(name, handler, { transactional: true })
+    const { id } = await wakeful.set('now', { target: name, ...options })
+    await wakeful.tick()
+    return id
+  }
+
+  const effects = async () => {
+    const { rows } = await client.query<{ occurrence: string }>('SELECT occurrence FROM effects ORDER BY 1')
+    return rows.map(({ occurrence }) => occurrence)
+  }
+  const write = (fire: Fire) =>
+    (fire.tx as pg.PoolClient).query('INSERT INTO effects VALUES ($1)', [fire.occurrence.id])
+
+  test('writes what commits with its settle', async () => {
+    const id = await fired('writes', write)
+    expect((await wakeful.get(id))?.status).toBe('fired')
+    expect((await effects()).filter((effect) => effect.startsWith(id))).toHaveLength(1)
+  })
+
+  test('leaves nothing behind when it fails, and is tried again', async () => {
+    let tries = 0
+    const id = await fired(
+      'fails',
+      async (fire) => {
+        await write(fire)
+        tries += 1
+        if (tries < 2) throw new Error('not yet')
+      },
+      { backoff: { baseMs: 1_000 } },
+    )
+    expect((await effects()).filter((effect) => effect.startsWith(id))).toHaveLength(0)
+    await new Promise((resolve) => setTimeout(resolve, 1_300))
+    await wakeful.tick()
+    expect((await wakeful.get(id))?.status).toBe('fired')
+    expect((await effects()).filter((effect) => effect.startsWith(id))).toHaveLength(1)
+  })
+
+  test('that sets another alarm in its transaction sets it with its settle', async () => {
+    let next = ''
+    await fired('chains', async (fire) => {
+      next = (await wakeful.set('in 1 hour', { target: 'x', tx: fire.tx })).id
+      expect(await wakeful.get(next)).toBeNull()
+    })
+    expect((await wakeful.get(next))?.status).toBe('active')
+  })
+
+  test('that ends its transaction itself has failed, and its alarm is not taken for fired', async () => {
+    const id = await fired('meddles', (fire) => (fire.tx as pg.PoolClient).query('COMMIT'), {
+      maxFailures: 1,
+    })
+    const alarm = await wakeful.get(id)
+    expect(alarm?.status).toBe('failed')
+    expect(alarm?.lastError).toMatch(/committed by Wakeful/)
+  })
+})
