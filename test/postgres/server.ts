@@ -10,7 +10,7 @@ export interface PostgresServer {
   /** The URL of a database; of the server's first one where none is named. */
   url(database?: string): string
   readonly port: number
-  /** Stops it: at once, without a checkpoint, where `immediate` is asked for. */
+  /** Ends it, and removes what it left. */
   stop(): Promise<void>
   /** Ends every process of the server as a crash would, and starts it again. */
   crash(): Promise<void>
@@ -19,6 +19,8 @@ export interface PostgresServer {
 const INSTALL =
   'these tests need a real PostgreSQL 14 or newer: install one (Debian: apt-get install -y postgresql) or put initdb and postgres in PATH'
 const READY_MS_MAX = 30_000
+/** Ends the server, as a crash would, when nobody holds the other end of its input: also when the tests are killed. */
+const UNTIL_ALONE = '"$@" & server=$!; cat > /dev/null; kill -QUIT $server; wait $server'
 /** Anyone but root: PostgreSQL refuses to run as root. */
 const NOBODY = 'nobody'
 
@@ -50,31 +52,32 @@ export async function startPostgres(): Promise<PostgresServer> {
       'max_wal_size=4GB',
     ]
     const flags = [...settings, ...tuned].flatMap((setting) => ['-c', setting])
-    const child = spawn(join(bin, 'postgres'), ['-D', data, ...flags], {
+    const command = [join(bin, 'postgres'), '-D', data, ...flags]
+    const child = spawn('/bin/sh', ['-c', UNTIL_ALONE, 'sh', ...command], {
       ...as,
       env,
       cwd: folder,
-      stdio: ['ignore', 'ignore', 'ignore'],
+      stdio: ['pipe', 'ignore', 'ignore'],
     })
     await untilReady(join(bin, 'pg_isready'), port, () => child.exitCode !== null)
     return child
   }
   let child = await launch()
-  const end = async (signal: NodeJS.Signals) => {
+  const end = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const exited = once(child, 'exit')
-    child.kill(signal)
+    child.stdin.end()
     await exited
   }
   return {
     port,
     url: (database = 'postgres') => `postgres://postgres@127.0.0.1:${port}/${database}`,
     async stop() {
-      await end('SIGINT')
+      await end()
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     },
     async crash() {
-      await end('SIGQUIT')
+      await end()
       child = await launch()
     },
   }
