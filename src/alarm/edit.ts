@@ -79,7 +79,7 @@ export function resume(snapshot: Snapshot, context: Context): Change {
   for (const timer of timers) {
     if (timer.waiting !== 'paused') continue
     if (timer.kind !== 'due') {
-      moves.push({ id: timer.id, wakeAt: context.now, waiting: null })
+      moves.push({ id: timer.id, wakeAt: Math.max(context.now, timer.scheduledFor), waiting: null })
       continue
     }
     if (!recurs(alarm) || timer.scheduledFor > context.now) {
