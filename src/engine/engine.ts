@@ -243,12 +243,14 @@ export class Engine {
     const startedAt = clock.monotonic()
     const take = this.#held.takeStarted()
     this.#taking = true
+    // Each is counted once, however often the store asks: it may have to start over.
+    const ticked = new Map<number, number>()
     try {
       return await this.#options.store.take(leases, {
         context,
         limit,
         held: this.#held,
-        triage: (found) => this.#triage(found, context),
+        triage: (found) => this.#triage(found, context, ticked),
         isLong: () => clock.monotonic() - startedAt > TAKE_MS_MAX,
       })
     } finally {
@@ -265,7 +267,7 @@ export class Engine {
     this.#crew.accept(taken.takings)
   }
 
-  #triage(found: Found, context: Context) {
+  #triage(found: Found, context: Context, ticked: Map<number, number>) {
     const facts = {
       graceMs: this.#options.graceMs,
       canRun: this.#options.courier.canRun(found.alarm.target),
@@ -273,7 +275,13 @@ export class Engine {
     }
     const verdict = triage(found, facts, context)
     if (verdict.kind === 'settle') this.#settledAtOnce += 1
-    if (verdict.kind === 'settle' && found.alarm.target.kind === 'event') this.#delivered += 1
+    if (verdict.kind === 'settle' && found.alarm.target.kind === 'event') {
+      const { id, version } = found.timer
+      if ((ticked.get(id) ?? 0) < version) {
+        ticked.set(id, version)
+        this.#delivered += 1
+      }
+    }
     return verdict
   }
 
