@@ -2,6 +2,7 @@ import { type Change, type Delivery, settle, type Timer, type Verdict } from '..
 import { errorText } from '../../error.ts'
 import type { Found, HeldTimers, Lease, Settled, Settlement, Taken, TakeRequest, Taking } from '../index.ts'
 import {
+  ALARM_COLUMNS,
   alarmOf,
   alarmSeqOf,
   CorruptRow,
@@ -86,8 +87,9 @@ function heldWith(held: HeldTimers, takings: readonly { readonly timer: Timer }[
   }
 }
 
-/** Where the alarm's columns begin in a row of the due look. */
+/** Where the alarm's columns begin in a row of the due look, and where it says that the alarm has other timers. */
 const ALARM_AT = TIMER_COLUMNS.length
+const OTHERS_AT = ALARM_AT + 1 + ALARM_COLUMNS.length
 
 function dueIn(session: Session, lease: Lease, request: TakeRequest, room: number): Values[] {
   const { held, context } = request
@@ -189,7 +191,8 @@ function decide(desk: Desk, row: Values, request: TakeRequest): Decided | null {
     if (row[ALARM_AT] === null) throw new CorruptRow('its alarm is gone')
     const alarm = withCalendars(desk.session, alarmOf(row, ALARM_AT))
     const timer = timerOf(row)
-    const found: Found = { alarm, timer, others: null, openCount: openCount(desk.session, alarm) }
+    const open = row[OTHERS_AT] === 0 ? 0 : openCount(desk.session, alarm)
+    const found: Found = { alarm, timer, others: null, openCount: open }
     const verdict = request.triage(found)
     if (verdict.kind !== 'look') return { alarm, timers: [timer], verdict }
     const timers = timersOf(desk.session, alarm)
@@ -203,9 +206,7 @@ function decide(desk: Desk, row: Values, request: TakeRequest): Decided | null {
   }
 }
 
-/** Only recurring alarms can have earlier occurrences open. */
 function openCount(session: Session, alarm: StoredAlarm): number {
-  if (alarm.rule.kind === 'once') return 0
   return (
     session.get<{ open: number }>(
       sql.openTimersOfAlarm,
