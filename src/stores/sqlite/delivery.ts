@@ -107,6 +107,22 @@ function dueIn(session: Session, lease: Lease, request: TakeRequest, room: numbe
 const ID = TIMER_COLUMNS.indexOf('id')
 const VERSION = TIMER_COLUMNS.indexOf('version')
 
+/**
+ * Whether more rows are due in one of these shards than are held, so that some are free whichever are held. Where it
+ * says no, only a look at each can tell.
+ */
+export function isSurelyDue(
+  session: Session,
+  leases: readonly Lease[],
+  held: HeldTimers,
+  now: number,
+): boolean {
+  return leases.some(({ shard }) => {
+    const [wakeAt] = (session.value(sql.wakeAfter, shard, held.size) ?? []) as [number?]
+    return wakeAt !== undefined && wakeAt <= now
+  })
+}
+
 /** The earliest wake in these shards that is not held. */
 export function nextWakeAt(session: Session, leases: readonly Lease[], held: HeldTimers): number | null {
   let earliest: number | null = null
