@@ -13,7 +13,7 @@ import {
 } from '../time/index.ts'
 import type { Alarm } from './alarm.ts'
 import type { TimerMove } from './change.ts'
-import { type NewTimer, type Timer, timerAt } from './timer.ts'
+import type { NewTimer, Timer } from './timer.ts'
 
 /** The place of the occurrence after this one; null when the rule has no more (promise: calendar-true). */
 export function following(alarm: Alarm, timer: NewTimer): NewTimer | null {
@@ -42,12 +42,17 @@ export function occurrenceAt(alarm: Alarm, standing: Standing, tick: number): Ne
   const { nominal } = standing
   const paused = alarm.pausedAt !== null
   return {
-    ...timerAt(alarm, at),
+    kind: 'due',
     wakeAt: paused ? null : wakeTime(rule, alarm.id, at),
+    scheduledFor: at,
     nominal: nominal === at ? null : nominal,
     zoneOffset: zoneOffsetOf(rule, nominal),
     tick,
+    generation: alarm.generation,
+    attempt: 0,
+    startedAt: null,
     waiting: paused ? 'paused' : null,
+    delivered: false,
   }
 }
 

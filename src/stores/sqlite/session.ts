@@ -47,8 +47,8 @@ export class Session {
   }
 
   run(sql: string, ...values: Bindable[]): { changes: number; lastInsertRowid: number } {
-    const { changes, lastInsertRowid } = this.#prepare(sql).run(...values)
-    return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) }
+    // Numbers, since no statement of ours reads BigInts.
+    return this.#prepare(sql).run(...values) as { changes: number; lastInsertRowid: number }
   }
 
   get<R>(sql: string, ...values: Bindable[]): R | undefined {
