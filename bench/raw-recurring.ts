@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { ALARM_COLUMNS, TIMER_COLUMNS } from '../src/stores/index.ts'
 import * as sql from '../src/stores/sqlite/queries.ts'
-import { isRule, type Rule, scheduleOf } from '../src/time/index.ts'
+import { type Rule, readRule, scheduleOf } from '../src/time/index.ts'
 import { PAYLOAD, type Pace, pace } from './bed.ts'
 
 const BATCH = 1000
@@ -50,8 +50,8 @@ const VERSION = TIMER_COLUMNS.indexOf('version')
 const ZONE_OFFSET = TIMER_COLUMNS.indexOf('zone_offset')
 
 function nextOf(row: Row): number {
-  const rule: unknown = JSON.parse(row[RULE] as string)
-  if (!isRule(rule)) throw new Error(`${row[RULE]} is no rule`)
+  const rule = readRule(row[RULE] as string)
+  if (rule === null) throw new Error(`${row[RULE]} is no rule`)
   return scheduleOf(rule).next(row[SCHEDULED_FOR] as number)!
 }
 

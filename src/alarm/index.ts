@@ -33,7 +33,7 @@ export {
   retry,
   skipNext,
 } from './edit.ts'
-export { type AlarmEventType, EVENT_TYPES, type EventDraft, eventJson, type Origin } from './event.ts'
+export { type AlarmEventType, EVENT_TYPES, type EventDraft, eventJson, isFire, type Origin } from './event.ts'
 export { type IdMaker, idMaker } from './id.ts'
 export {
   type Cell,

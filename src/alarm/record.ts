@@ -5,20 +5,19 @@ import { type NewTimer, occurrenceName } from './timer.ts'
 
 /** The one record of a delivered occurrence; where the target is the log itself, it is the fire. */
 export function firedRecord(alarm: Alarm, timer: NewTimer, firedAt: number, endedAt: number): EventDraft {
-  const data = {
-    scheduled_for: formatInstant(timer.scheduledFor),
-    fired_at: formatInstant(firedAt),
-    drift_ms: Math.max(0, firedAt - timer.scheduledFor),
-    attempt: timer.attempt + 1,
-  }
+  const scheduled_for = formatInstant(timer.scheduledFor)
+  const fired_at = formatInstant(firedAt)
+  const drift_ms = Math.max(0, firedAt - timer.scheduledFor)
+  const attempt = timer.attempt + 1
   const occurrence = occurrenceName(timer)
   if (alarm.target.kind !== 'event') {
-    const duration_ms = endedAt - firedAt
-    return { type: 'alarm.fired', origin: 'caused', occurrence, at: endedAt, data: { ...data, duration_ms } }
+    const data = { scheduled_for, fired_at, drift_ms, attempt, duration_ms: endedAt - firedAt }
+    return { type: 'alarm.fired', origin: 'caused', occurrence, at: endedAt, data }
   }
   const type = alarm.rule.kind === 'once' ? 'timer.due_time_reached' : 'schedule.ticked'
-  const said = alarm.message === '' ? data : { ...data, message: alarm.message }
-  return { type, origin: 'scheduled', occurrence, at: endedAt, data: said, payload: alarm.payload }
+  const said = { scheduled_for, fired_at, drift_ms, attempt }
+  const data = alarm.message === '' ? said : { ...said, message: alarm.message }
+  return { type, origin: 'scheduled', occurrence, at: endedAt, data, payload: alarm.payload }
 }
 
 /** The one record of an occurrence whose tries are used up, or the failed report of a delivered one. */

@@ -1,4 +1,4 @@
-import { type Context, type Delivery, type Timer, triage } from '../alarm/index.ts'
+import { type Context, type Delivery, isFire, type Timer, triage } from '../alarm/index.ts'
 import type { Found, Lease, Settlement, Store, Taken, Taking } from '../stores/index.ts'
 import type { Courier } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
@@ -264,17 +264,20 @@ export class Engine {
     const startedAt = clock.monotonic()
     const take = this.#held.takeStarted()
     this.#taking = true
+    // Each is counted once, however often the store asks: it may have to start over.
+    const ticked = new Set<string>()
     try {
       return await this.#options.store.take(leases, {
         context,
         limit,
         ...(avoid !== undefined && { avoid }),
         held: this.#held,
-        triage: (found) => this.#triage(found, context),
+        triage: (found) => this.#triage(found, context, ticked),
         isLong: () => clock.monotonic() - startedAt > TAKE_MS_MAX,
       })
     } finally {
       this.#held.takeEnded(take)
+      this.#delivered += ticked.size
     }
   }
 
@@ -287,7 +290,7 @@ export class Engine {
     this.#crew.accept(taken.takings)
   }
 
-  #triage(found: Found, context: Context) {
+  #triage(found: Found, context: Context, ticked: Set<string>) {
     const facts = {
       graceMs: this.#options.graceMs,
       canRun: this.#options.courier.canRun(found.alarm.target),
@@ -295,7 +298,8 @@ export class Engine {
     }
     const verdict = triage(found, facts, context)
     if (verdict.kind === 'settle') this.#settledAtOnce += 1
-    if (verdict.kind === 'settle' && verdict.change.events?.some(isFire)) this.#delivered += 1
+    if (verdict.kind === 'settle' && verdict.change.events?.some(isFire))
+      ticked.add(`${found.timer.id}:${found.timer.version}`)
     return verdict
   }
 
@@ -386,11 +390,6 @@ export class Engine {
       this.#releasing = false
     }
   }
-}
-
-/** Whether an event is itself the fire of an alarm whose target is the log. */
-function isFire({ type }: { readonly type: string }): boolean {
-  return type === 'schedule.ticked' || type === 'timer.due_time_reached'
 }
 
 function settlementOf(taking: Taking, delivery: Delivery): Settlement {

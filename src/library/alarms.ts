@@ -24,7 +24,7 @@ import {
   viewOf,
 } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import type { Selector, SetAnswer, SetRequest } from '../stores/index.ts'
+import type { Decide, Selector, SetAnswer, SetRequest } from '../stores/index.ts'
 import { parseInstant, resolveWhen, type When } from '../time/index.ts'
 import type { Alarms, SeenOptions, SetCallOptions, SetManyItem, TxOptions } from './api.ts'
 import { checked, checkedList } from './options.ts'
@@ -225,15 +225,18 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   ) {
     const context = this.around.context()
     const counts = { cancelled: 0, firing: 0, ended: 0 }
-    const decide = (snapshot: Snapshot) => {
+    // Counted from the answers: a store may have to decide twice.
+    const decide: Decide<CancelOutcome | null> = (snapshot) => {
       if (!fits(snapshot)) return { change: {}, answer: null }
       const { change, outcome } = cancel(snapshot, context)
-      counts[outcome] += 1
-      return { change, answer: null }
+      return { change, answer: outcome }
     }
-    let next: number | null = 0
-    while (next !== null)
-      next = (await this.around.store.edit(this.scope, which({ after: next }), decide, context, tx)).next
+    for (let after: number | null = 0; after !== null; ) {
+      const page = which({ after })
+      const { answers, next } = await this.around.store.edit(this.scope, page, decide, context, tx)
+      for (const outcome of answers) if (outcome !== null) counts[outcome] += 1
+      after = next
+    }
     this.around.bell.ring()
     return { cancelled: counts.cancelled, firing: counts.firing }
   }

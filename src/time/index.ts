@@ -24,6 +24,7 @@ export { jitter, wakeTime } from './jitter.ts'
 export { type Parsed, parse } from './parse.ts'
 export { type Preview, type PreviewedInstant, preview } from './preview.ts'
 export { isRule, type Misfire, type RecurringRule, type Rule } from './rule.ts'
+export { readRule } from './rule-text.ts'
 export { ScepticalClock } from './sceptical-clock.ts'
 export { type Schedule, scheduleOf } from './schedule.ts'
 export {

@@ -6,6 +6,7 @@ import {
   type NewTimer,
   type Outcome,
   type Timer,
+  type TimerMove,
 } from '../../alarm/index.ts'
 import type { Tallies } from '../index.ts'
 import { alarmValues, type StoredAlarm } from '../index.ts'
@@ -25,7 +26,7 @@ export function apply(desk: Desk, alarm: StoredAlarm, timers: readonly Timer[], 
   for (const id of change.remove ?? []) desk.session.run(sql.removeTimer, id)
   for (const move of change.move ?? []) {
     const timer = timers.find((each) => each.id === move.id)
-    if (timer !== undefined) desk.session.run(sql.moveTimer, ...placeValues({ ...timer, ...move }), move.id)
+    if (timer !== undefined) desk.session.run(sql.moveTimer, ...placeValues(placeOf(timer, move)), move.id)
   }
   applyRest(desk, alarm, change)
 }
@@ -38,13 +39,8 @@ export function applyTaken(desk: Desk, alarm: StoredAlarm, taken: Timer, change:
   const { session } = desk
   const move = change.move?.find((each) => each.id === taken.id)
   if (move !== undefined) {
-    const moved = session.run(
-      sql.moveTakenTimer,
-      ...placeValues({ ...taken, ...move }),
-      taken.id,
-      taken.version,
-    )
-    if (moved.changes === 0) return false
+    const place = placeValues(placeOf(taken, move))
+    if (session.run(sql.moveTakenTimer, ...place, taken.id, taken.version).changes === 0) return false
   } else if (change.remove?.includes(taken.id)) {
     if (session.run(sql.removeTakenTimer, taken.id, taken.version).changes === 0) return false
   } else {
@@ -60,7 +56,7 @@ function applyRest(desk: Desk, alarm: StoredAlarm, change: Change): void {
   for (const { id, ok, text } of change.reports ?? [])
     session.run(sql.reportTimer, JSON.stringify({ ok, text }), id)
   if (change.alarm !== undefined) replaceAlarm(desk, alarm, change.alarm)
-  const record = { ...(change.alarm ?? alarm), seq: alarm.seq }
+  const record = change.alarm === undefined ? alarm : { ...change.alarm, seq: alarm.seq }
   for (const timer of change.add ?? []) insertTimer(desk, record, timer)
   if (change.outcome === null) session.run(sql.removeOutcome, alarm.seq)
   else if (change.outcome !== undefined) putOutcome(session, record, change.outcome)
@@ -138,6 +134,20 @@ export function putOutcome(session: Session, alarm: StoredAlarm, outcome: Outcom
     outcome.attempts,
   )
 }
+
+/** Most moves name a whole place: then nothing of the timer stays, and nothing is copied. */
+function placeOf(timer: Timer, move: TimerMove): NewTimer {
+  return isWhole(move) ? move : { ...timer, ...move }
+}
+
+function isWhole(move: TimerMove): move is TimerMove & NewTimer {
+  return PLACE.every((name) => move[name] !== undefined)
+}
+
+const PLACE = [
+  'kind', 'wakeAt', 'scheduledFor', 'nominal', 'zoneOffset', 'tick', 'generation', 'attempt', 'startedAt', 'waiting',
+  'delivered',
+] as const satisfies readonly (keyof NewTimer)[] // biome-ignore format: a list
 
 function placeValues(timer: NewTimer) {
   const { kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt } = timer
