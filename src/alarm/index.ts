@@ -50,6 +50,7 @@ export {
 export { assertText, DEFAULT_LIMITS, type Limits } from './limits.ts'
 export { type Bucket, bucketOf, type Outcome, stateOf, type Tally } from './outcome.ts'
 export { RawJson, rawJson } from './payload.ts'
+export { lateness } from './record.ts'
 export { type Beginning, firstTimer } from './recurrence.ts'
 export { type Report, report } from './report.ts'
 export { review } from './review.ts'

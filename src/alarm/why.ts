@@ -66,16 +66,16 @@ function tell({ type, data }: StoryEvent): string {
   const error = typeof data.error === 'string' ? `: ${data.error}` : ''
   switch (type) {
     case 'alarm.fired':
-      return `delivered, ${data.drift_ms} ms after its instant ${data.scheduled_for} (attempt ${data.attempt})`
+      return `delivered, ${data.drift_ms} ms late for ${data.scheduled_for}${movedText(data)} (attempt ${data.attempt})`
     case 'schedule.ticked':
     case 'timer.due_time_reached':
-      return `written to the log, ${data.drift_ms} ms after its instant ${data.scheduled_for}`
+      return `written to the log, ${data.drift_ms} ms late for ${data.scheduled_for}${movedText(data)}`
     case 'alarm.attempt_failed':
       return `attempt ${data.attempt} failed${error}; tried again at ${data.retry_at}`
     case 'alarm.failed':
       return `failed for good${error}`
     case 'alarm.skipped':
-      return `${data.count} occurrence${data.count === 1 ? '' : 's'} skipped (${data.reason}), from ${data.from} to ${data.to}`
+      return skippedText(data)
     case 'alarm.completed':
       return `reported complete${data.late === true ? ', after the time-out' : ''}: ${data.result}`
     case 'alarm.timed_out':
@@ -93,6 +93,19 @@ function tell({ type, data }: StoryEvent): string {
     default:
       return type.replace(/^alarm\./, '')
   }
+}
+
+/** A run of skipped occurrences: how many, why, when, and which days were off. */
+export function skippedText(data: StoryEvent['data']): string {
+  const { count, reason, from, to, at_least, days_off } = data
+  const many = `${at_least === true ? 'at least ' : ''}${count} occurrence${count === 1 ? '' : 's'}`
+  const when = from === to ? `on ${from}` : `from ${from} to ${to}`
+  const days = Array.isArray(days_off) && days_off.length > 0 ? `: ${days_off.join(', ')}` : ''
+  return `${many} skipped (${reason}) ${when}${days}`
+}
+
+function movedText({ moved_from }: StoryEvent['data']): string {
+  return typeof moved_from === 'string' ? `, moved from ${moved_from}` : ''
 }
 
 function nextText(snapshot: Snapshot, status: Status, around: Surroundings): string {

@@ -23,7 +23,7 @@ export function listColumns(view: Viewpoint): Column<AlarmView>[][] {
     value: (alarm) => whenOf(alarm, (date) => shortTime(date, view.zone, view.now())),
   }
   const label = { title: 'LABEL', value: titleOf, cutTo: 16, below: true }
-  const rule = { title: 'RULE', value: ruleOf, cutTo: 14, below: true }
+  const rule = { title: 'RULE', value: (alarm: AlarmView) => ruleOf(alarm, view), cutTo: 14, below: true }
   const target = { title: 'TARGET', value: targetOf, cutTo: 10, below: true }
   // An id is copied, so it is never cut; what remains beside it at 80 columns is room for one name.
   const name = { title: 'WHAT', value: (alarm: AlarmView) => titleOf(alarm) || targetOf(alarm), cutTo: 8 }
@@ -83,6 +83,7 @@ export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | nul
       ['next fire', at(alarm.nextFireAt)],
       ['fire at', alarm.nextFireAt?.getTime() === alarm.fireAt?.getTime() ? '' : at(alarm.fireAt)],
       ['rule', alarm.kind === 'once' ? '' : ruleText(alarm.rule)],
+      ['if missed', alarm.rule.kind === 'once' && alarm.rule.misfire === 'skip' ? 'it does not fire' : ''],
       ['timezone', alarm.timezone],
       ['target', targetOf(alarm)],
       ['message', shortened(alarm.message)],
@@ -140,10 +141,9 @@ function shown(text: string | null): string {
   return text === null ? '' : oneLine(text)
 }
 
-function ruleOf({ rule }: AlarmView): string {
-  if (rule.kind === 'once') return ''
-  if (rule.kind === 'cron') return oneLine(rule.cron)
-  return rule.kind === 'rrule' ? oneLine(rule.rrule) : `every ${oneLine(rule.every)}`
+/** The rule in words; the zone of the list goes without saying. */
+function ruleOf({ rule }: AlarmView, { zone }: Viewpoint): string {
+  return rule.kind === 'once' ? '' : ruleText(rule).replace(`, in ${zone}`, '')
 }
 
 function by(alarm: AlarmView): string {

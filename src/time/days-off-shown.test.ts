@@ -186,7 +186,20 @@ describe('recurring phrases with working days', () => {
     [
       { at: 'every weekday at 9am except us-holidays', exclude: { calendars: 'company', move: 'next' } },
       '0 9 * * 1-5',
-      { calendars: ['company', 'us-holidays'], move: 'next' },
+      { calendars: ['company', 'us-holidays'], weekend: [6, 7], move: 'next' },
+    ],
+    [
+      { at: 'on the 1st of every month at 9am', exclude: { calendars: 'gulf', move: 'next' } },
+      '0 9 1 * *',
+      { calendars: ['gulf'], move: 'next' },
+    ],
+    [
+      {
+        at: 'first working day of the month at 9am',
+        exclude: { calendars: 'us-holidays', weekend: [] },
+      },
+      '0 9 1 * *',
+      { calendars: ['us-holidays'], weekend: [6, 7], move: 'next' },
     ],
   ])('%j', (when, cron, exclude) => {
     const { rule } = resolveWhen(when, context)

@@ -1,6 +1,7 @@
 import { readCron } from './cron.ts'
 import { formatDuration } from './duration.ts'
 import { exclusionWords, listed } from './exclusion-words.ts'
+import { misfireWords } from './misfire-words.ts'
 import { describeRrule } from './rrule-words.ts'
 import type { CalendarEvery, RecurringRule, Rule } from './rule.ts'
 import { instantsOf, intervalOf } from './schedule.ts'
@@ -22,8 +23,12 @@ const NICKNAMES: Record<string, string> = {
 
 /** The rule in words, for people to check that it says what they meant. */
 export function describe(rule: Rule): string {
-  if (rule.kind === 'once') return `once, at ${formatLocal(rule.at, rule.timezone)}`
-  return `${pace(rule)}${daysOffWords(rule)}${bounds(rule)}`
+  const missed = misfireWords(rule)
+  const words =
+    rule.kind === 'once'
+      ? `once, at ${formatLocal(rule.at, rule.timezone)}`
+      : `${pace(rule)}${daysOffWords(rule)}${bounds(rule)}`
+  return missed === '' ? words : `${words}; ${missed}`
 }
 
 function pace(rule: RecurringRule): string {
@@ -64,7 +69,7 @@ function daysAlways(month: number): number {
 }
 
 /** What a clock change does, where the rule says it itself. */
-function dstWords(rule: RecurringRule): string {
+export function dstWords(rule: RecurringRule): string {
   const dst = 'dst' in rule ? rule.dst : undefined
   if (dst === undefined || instantsOf(rule).interval) return ''
   const gap = dst.gap === 'skip' ? ', skipping times that do not exist' : ''
@@ -135,6 +140,10 @@ function bounds(rule: RecurringRule): string {
   const from = rule.start === undefined ? '' : `, from ${formatLocal(rule.start, rule.timezone)}`
   const until = rule.end === undefined ? '' : `, until ${formatLocal(rule.end, rule.timezone)}`
   const times = rule.count === undefined ? '' : `, ${rule.count === 1 ? 'once' : `${rule.count} times`}`
-  const jitter = rule.jitterMs === undefined ? '' : `, each up to ${formatDuration(rule.jitterMs)} later`
-  return `${from}${until}${times}${jitter}`
+  return `${from}${until}${times}${jitterWords(rule)}`
+}
+
+/** How much later than its instants a rule wakes. */
+export function jitterWords({ jitterMs }: RecurringRule): string {
+  return jitterMs === undefined ? '' : `, each up to ${formatDuration(jitterMs)} later`
 }

@@ -22,8 +22,8 @@ export interface CalendarGiven {
   dates?: readonly string[] | Readonly<Record<string, string>>
   /** RFC 5545 text; its all-day events are days off. */
   ics?: string
-  /** Weekdays that are off, such as 'fri' and 'saturday'. */
-  weekend?: readonly string[]
+  /** Weekdays that are off, such as 'fri' and 'saturday', or 1 (Monday) to 7. */
+  weekend?: readonly (string | number)[]
 }
 
 /** Words that stand for Saturday and Sunday where calendars are named. */
@@ -89,9 +89,9 @@ export function readWeekend(given: unknown, where: string): number[] {
   const wrong = (what: string) => new WakefulError('invalid_request', `${where}: ${what}`)
   if (!Array.isArray(given)) throw wrong("weekend is a list of weekdays such as ['sat', 'sun']")
   const days = given.map((name: unknown) => {
-    const day = typeof name === 'string' ? WEEKDAYS.get(name.trim().toLowerCase()) : undefined
-    if (day !== undefined) return day
-    throw wrong(`${quote(name)} is not a weekday: say 'fri', 'saturday', …`)
+    const day = typeof name === 'string' ? WEEKDAYS.get(name.trim().toLowerCase()) : name
+    if (typeof day === 'number' && Number.isInteger(day) && day >= 1 && day <= 7) return day
+    throw wrong(`${quote(name)} is not a weekday: say 'fri', 'saturday', …, or 1 (Monday) to 7`)
   })
   const weekend = [...new Set(days)].sort((a, b) => a - b)
   if (weekend.length < 7) return weekend

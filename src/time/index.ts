@@ -2,6 +2,7 @@
 export { type BackoffOptions, backoff } from './backoff.ts'
 export type { Clock } from './clock.ts'
 export { type Counted, countBetween } from './count-between.ts'
+export { daysOffBetween } from './day-off-notes.ts'
 export type { DaysOff } from './days-off.ts'
 export { describe } from './describe.ts'
 export type { DstPolicy } from './dst.ts'
@@ -11,7 +12,7 @@ export {
   daysOffOf,
   type ExcludeGiven,
   type Exclusion,
-  readExclude,
+  readNames,
 } from './exclusion.ts'
 export {
   type CalendarGiven,
@@ -21,6 +22,7 @@ export {
 } from './holiday-calendar.ts'
 export { formatInstant, INSTANT_MAX, INSTANT_MIN, parseInstant } from './instant.ts'
 export { jitter, wakeTime } from './jitter.ts'
+export { resolveAgain, ruleOptions } from './kept-options.ts'
 export { type Parsed, parse } from './parse.ts'
 export { type Preview, type PreviewedInstant, preview } from './preview.ts'
 export { isRule, type Misfire, type RecurringRule, type Rule } from './rule.ts'

@@ -14,6 +14,7 @@ import { firstStanding, isDayOff, type Standing } from './standing.ts'
 import { quote } from './text.ts'
 import type { Resolved, WhenContext, WhenObject } from './when.ts'
 import { readDst, readJitter, readMisfire } from './when-options.ts'
+import { settled } from './working-days.ts'
 
 const DAY_MS = 86_400_000
 /** So many instants, or years, tell whether a rule fires more than once a day. */
@@ -32,9 +33,10 @@ export function resolveRecurring(
   const jitterMs = readJitter(object.jitter)
   const misfire = readMisfire(object.misfire)
   const dst = readDst(object.dst)
-  const exclude = readExclude(object.exclude)
+  const said = readExclude(object.exclude)
+  const exclude = said && settled(said, context.calendars)
   const shared = {
-    anchor: start ?? now,
+    anchor: start ?? context.anchor ?? now,
     timezone,
     ...(start !== undefined && { start }),
     ...bounds,

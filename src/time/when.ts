@@ -11,7 +11,7 @@ import { quote } from './text.ts'
 import { assertTimezone } from './timezone.ts'
 import { type DstGiven, type MisfireGiven, readMisfire } from './when-options.ts'
 import { resolveRecurring } from './when-recurring.ts'
-import { workingDaysOff } from './working-days.ts'
+import { settled, workingDaysOff } from './working-days.ts'
 
 /** A point in time: an instant, or text that names one. */
 export type Moment = Date | Temporal.Instant | string
@@ -53,6 +53,8 @@ export interface WhenContext {
   timezone: string
   /** Finds the calendars that `exclude` names; without it there are none. */
   calendars?: CalendarLookup
+  /** What intervals without a start are counted from; the present where it is absent. */
+  anchor?: number
 }
 
 /** A when that was understood. */
@@ -69,13 +71,18 @@ const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
 const RECURRING_OPTIONS = ['start', 'end', 'count', 'jitter', 'dst'] as const
 const OPTIONS: readonly string[] = ['timezone', ...RECURRING_OPTIONS, 'misfire', 'exclude']
 
+/** Whether a when is an object that says more than an instant. */
+export function isWhenObject(when: When): when is WhenObject {
+  const tag = Object.prototype.toString.call(when)
+  return typeof when === 'object' && when !== null && tag === '[object Object]'
+}
+
 /** Understands a when: normalizes it to a rule and finds its first instant, or refuses it and says why. */
 export function resolveWhen(when: When, context: WhenContext): Resolved {
   const read = { ...context, timezone: assertTimezone(context.timezone) }
   const given: unknown = when
   if (typeof given === 'string') return resolveText(given, {}, read)
-  const tag = Object.prototype.toString.call(given)
-  if (typeof given !== 'object' || given === null || tag !== '[object Object]') {
+  if (!isWhenObject(when)) {
     const at = parseInstant(given as Date)
     return single({ at, notes: [] }, 'at', {}, read)
   }
@@ -128,14 +135,15 @@ function single(
       `misfire 'all' belongs to recurring rules: this { ${kind} } fires once`,
     )
   }
-  const exclude = readExclude(object.exclude)
+  const said = readExclude(object.exclude)
+  const exclude = said && settled(said, calendars)
   const open = exclude && openDay(placed.at, exclude, daysOffOf(exclude, calendars), timezone)
   const { at, wall } = { ...placed, ...open }
   const notes = [...placed.notes, ...(open?.notes ?? [])]
   if (at < now) notes.push('the instant is in the past: it fires at once')
   // What was said as an instant stays one; UTC never changes.
-  const said = wall === undefined || placed.wall === undefined || timezone === 'UTC' ? {} : { wall }
-  const rule: Rule = { kind: 'once', at, timezone, ...said, ...(misfire && { misfire }) }
+  const asWall = wall === undefined || placed.wall === undefined || timezone === 'UTC' ? {} : { wall }
+  const rule: Rule = { kind: 'once', at, timezone, ...asWall, ...(misfire && { misfire }) }
   return { rule, first: at, nominal: at, notes }
 }
 

@@ -6,6 +6,7 @@ import { standing } from '../alarm-text.ts'
 import { addCommand, joined } from '../command.ts'
 import { withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
+import { card } from '../table.ts'
 
 type SeenFlags = { readonly ifUpdatedAt?: string }
 type Act = (alarms: Alarms, id: string, seen: SeenOptions) => Promise<AlarmView>
@@ -65,12 +66,16 @@ export async function change(
   command: Command,
   done: string,
   make: (alarms: Alarms) => Promise<AlarmView>,
+  more: (alarm: AlarmView) => (readonly [string, string])[] = () => [],
 ): Promise<void> {
   await withSession(shell, command, 'existing', async (session) => {
     const { alarms, out } = session
     const alarm = await make(alarms)
     const wire = out.json ? ((await alarms.wire(alarm.id)) ?? '{}') : ''
-    out.answer({ json: () => wire, human: () => [`${done}: ${alarm.id} is ${standing(alarm, session)}`] })
+    out.answer({
+      json: () => wire,
+      human: () => [`${done}: ${alarm.id} is ${standing(alarm, session)}`, ...card(more(alarm), out.width)],
+    })
   })
 }
 

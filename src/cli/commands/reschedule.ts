@@ -1,7 +1,10 @@
 import type { Command } from 'commander'
+import type { AlarmView } from '../../alarm/index.ts'
+import { ruleText } from '../alarm-text.ts'
 import { addCommand } from '../command.ts'
 import type { Globals } from '../globals.ts'
 import type { Shell } from '../shell.ts'
+import { oneLine } from '../text-width.ts'
 import { addWhenOptions, readWhen, type WhenFlags } from '../when-arguments.ts'
 import { addSeenOption, change, seenOf } from './act.ts'
 
@@ -10,14 +13,23 @@ export function addReschedule(program: Command, shell: Shell): void {
   const command = addCommand(program, 'reschedule <id> [when...]', 'move an alarm to another time', [
     "reschedule 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d 'next friday at 3pm'",
     "reschedule 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d --cron '0 8 * * *'",
+    'reschedule 0190c3b2 --exclude us-holidays',
   ])
   addSeenOption(addWhenOptions(command)).action(
     async (id: string, words: string[], flags: WhenFlags & { ifUpdatedAt?: string }, self: Command) => {
-      const when = readWhen(words, flags)
+      const when = readWhen(words, flags, true)
       const { timezone } = self.optsWithGlobals<Globals>()
       // Where no zone is named, words are read in the alarm's own.
       const options = { ...seenOf(flags), ...(timezone !== undefined && { timezone }) }
-      await change(shell, self, 'rescheduled', (alarms) => alarms.reschedule(id, when, options))
+      await change(shell, self, 'rescheduled', (alarms) => alarms.reschedule(id, when, options), ruleLines)
     },
   )
+}
+
+/** The rule as it is now, and what of the one before it stayed. */
+function ruleLines({ kind, rule, notes }: AlarmView): (readonly [string, string])[] {
+  return [
+    ['  rule', kind === 'once' ? '' : ruleText(rule)],
+    ['  note', notes.map(oneLine).join('\n')],
+  ]
 }
