@@ -1,6 +1,7 @@
 /** When is the next instant? Pure: the present is always passed in. */
 export { type BackoffOptions, backoff } from './backoff.ts'
 export type { Clock } from './clock.ts'
+export { closest } from './closest.ts'
 export { type Counted, countBetween } from './count-between.ts'
 export { daysOffBetween } from './day-off-notes.ts'
 export type { DaysOff } from './days-off.ts'
