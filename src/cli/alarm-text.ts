@@ -22,11 +22,11 @@ export function listColumns(view: Viewpoint): Column<AlarmView>[][] {
     title: `WHEN (${view.zone.split('/').at(-1)?.replaceAll('_', ' ')})`,
     value: (alarm) => whenOf(alarm, (date) => shortTime(date, view.zone, view.now())),
   }
-  const label = { title: 'LABEL', value: titleOf, cutTo: 16, below: true }
+  const label = { title: 'LABEL', value: nameOf, cutTo: 16, below: true }
   const rule = { title: 'RULE', value: (alarm: AlarmView) => ruleOf(alarm, view), cutTo: 14, below: true }
   const target = { title: 'TARGET', value: targetOf, cutTo: 10, below: true }
   // An id is copied, so it is never cut; what remains beside it at 80 columns is room for one name.
-  const name = { title: 'WHAT', value: (alarm: AlarmView) => titleOf(alarm) || targetOf(alarm), cutTo: 8 }
+  const name = { title: 'WHAT', value: (alarm: AlarmView) => nameOf(alarm) || targetOf(alarm), cutTo: 8 }
   return [
     [id, status, ...times, label, rule, target],
     [id, status, short, label, rule, target],
@@ -121,6 +121,15 @@ export function ruleText(rule: Rule): string {
 /** The words by which people know the alarm: its label, else its message, else its key. */
 export function titleOf(alarm: AlarmView): string {
   return oneLine(alarm.label || alarm.message || alarm.key || '')
+}
+
+/** What a list calls it: its label, or else its message, and its key where it has one. */
+function nameOf(alarm: AlarmView): string {
+  const name = alarm.label || alarm.message
+  if (alarm.key === null) return oneLine(name)
+  return oneLine(
+    name === '' ? alarm.key : alarm.label === '' ? `${alarm.key}: ${name}` : `${name} (${alarm.key})`,
+  )
 }
 
 /** Where it goes, with the pool where that is an application's own. */

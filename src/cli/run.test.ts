@@ -63,8 +63,10 @@ describe('bad usage', () => {
     [['list', '--lable', 'x'], /unknown option '--lable' \(Did you mean --label\?\)/],
     [['list', '--url', 'http://localhost:7420'], /comes with a later version/],
     [['get'], /give an id or --key/],
-    [['cancel'], /give ids, or --subject/],
-    [['pause'], /missing required argument 'id'/],
+    [['cancel'], /give ids, or --subject, or --key/],
+    [['pause'], /give an id or --key/],
+    [['reschedule', 'tomorrow', '--key'], /argument missing/],
+    [['pause', 'x', '--key', 'y'], /give an id or --key/],
     [['reset'], /add --yes/],
     [['list', '--tenant', ''], /--tenant is empty/],
     [['list', '--order', 'due', '--status', 'cancelled'], /for cancelled, leave --order out/],
@@ -240,6 +242,30 @@ describe('an alarm', () => {
       code: 0,
       stdout: expect.stringContaining('the .ics file has no all-day event'),
     })
+  })
+
+  it('is found by its key, or by the beginning of its id', async () => {
+    const { id } = await json(['set', '--cron', '0 9 * * *', '--key', 'standup', '--event'])
+    expect((await wakeful(['list'])).stdout).toMatch(/ standup +every day at 09:00/)
+    expect(await json(['get', id.slice(0, 8)])).toMatchObject({ id })
+    expect(await json(['pause', '--key', 'standup'])).toMatchObject({ id, status: 'paused' })
+    expect(await json(['resume', id.slice(0, 13).toUpperCase()])).toMatchObject({ id, status: 'active' })
+    expect(await json(['reschedule', '--key', 'standup', 'every', 'day', 'at', '8am'])).toMatchObject({
+      cron_expr: '0 8 * * *',
+    })
+    const changed = ['reschedule', '--key', 'standup', '--misfire', 'skip', '--jitter', '5m']
+    expect((await wakeful(changed)).stdout).toMatch(
+      /rule {2}every day at 08:00, in \S+, each up to 5m later; missed ticks: none fire/,
+    )
+    expect((await wakeful(['why', '--key', 'standup'])).stdout).toContain(id)
+    expect((await wakeful(['events', '--key', 'standup'])).stdout).toContain('alarm.paused')
+    expect((await wakeful(['get', '--key', 'sitdown'])).code).toBe(1)
+    await json(['set', '--delay', '1h'])
+    expect(await wakeful(['get', id.slice(0, 8)])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('begins the ids of 2 alarms'),
+    })
+    expect((await json(['cancel', '--key', 'standup'])).outcome).toBe('cancelled')
   })
 
   it('is cancelled by its subject, or with all others', async () => {

@@ -6,22 +6,32 @@ import type { Globals } from '../globals.ts'
 import type { Shell } from '../shell.ts'
 import { oneLine } from '../text-width.ts'
 import { addWhenOptions, readWhen, type WhenFlags } from '../when-arguments.ts'
+import { addKeyOption, assertNamed, idOf, type KeyFlag, wordsBeside } from '../which-alarm.ts'
 import { addSeenOption, change, seenOf } from './act.ts'
 
 /** `reschedule ID WHEN`: moves an alarm to another time. */
 export function addReschedule(program: Command, shell: Shell): void {
-  const command = addCommand(program, 'reschedule <id> [when...]', 'move an alarm to another time', [
+  const command = addCommand(program, 'reschedule [id] [when...]', 'move an alarm to another time', [
     "reschedule 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d 'next friday at 3pm'",
     "reschedule 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d --cron '0 8 * * *'",
-    'reschedule 0190c3b2 --exclude us-holidays',
+    'reschedule --key standup --exclude us-holidays',
   ])
-  addSeenOption(addWhenOptions(command)).action(
-    async (id: string, words: string[], flags: WhenFlags & { ifUpdatedAt?: string }, self: Command) => {
+  type Flags = WhenFlags & KeyFlag & { ifUpdatedAt?: string }
+  addSeenOption(addWhenOptions(addKeyOption(command))).action(
+    async (first: string | undefined, rest: string[], flags: Flags, self: Command) => {
+      const { id, words } = wordsBeside(first, rest, flags)
+      assertNamed(id, flags)
       const when = readWhen(words, flags, true)
       const { timezone } = self.optsWithGlobals<Globals>()
       // Where no zone is named, words are read in the alarm's own.
       const options = { ...seenOf(flags), ...(timezone !== undefined && { timezone }) }
-      await change(shell, self, 'rescheduled', (alarms) => alarms.reschedule(id, when, options), ruleLines)
+      await change(
+        shell,
+        self,
+        'rescheduled',
+        async (alarms) => alarms.reschedule(await idOf(alarms, id, flags), when, options),
+        ruleLines,
+      )
     },
   )
 }

@@ -7,16 +7,20 @@ import { type Session, withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import { oneLine, wrap } from '../text-width.ts'
 import { localTime } from '../time-text.ts'
+import { addKeyOption, assertNamed, idOf, type KeyFlag } from '../which-alarm.ts'
 
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
 
 /** `why ID`: the whole story of one alarm, in order, and what happens next. */
 export function addWhy(program: Command, shell: Shell): void {
-  addCommand(program, 'why <id>', 'tell the whole story of an alarm, and what happens next', [
+  const command = addCommand(program, 'why [id]', 'tell the whole story of an alarm, and what happens next', [
     'why 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
-  ]).action(async (id: string, _flags: unknown, self: Command) => {
+    'why --key standup',
+  ])
+  addKeyOption(command).action(async (id: string | undefined, flags: KeyFlag, self: Command) => {
+    assertNamed(id, flags)
     await withSession(shell, self, 'existing', async (session) => {
-      const story = await storyOf(session, id)
+      const story = await storyOf(session, await idOf(session.alarms, id, flags))
       session.out.answer({ json: () => wireText(story), human: () => storyLines(story, session) })
     })
   })
