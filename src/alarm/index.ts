@@ -65,5 +65,5 @@ export {
 } from './timer.ts'
 export { type Triage, triage, type Verdict } from './triage.ts'
 export { type AlarmView, readPayload, viewOf } from './view.ts'
-export { type Story, type StoryLine, why } from './why.ts'
+export { type Story, type StoryLine, skippedText, why } from './why.ts'
 export { wireJson } from './wire.ts'

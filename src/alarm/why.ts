@@ -1,4 +1,4 @@
-import { describe, formatDuration, formatInstant } from '../time/index.ts'
+import { describe, formatInstant, span } from '../time/index.ts'
 import type { Snapshot } from './change.ts'
 import { type Status, shown } from './lifecycle.ts'
 import { stateOf } from './outcome.ts'
@@ -15,6 +15,8 @@ export interface StoryLine {
 export interface Story {
   readonly id: string
   readonly status: Status
+  /** The zone of its rule. */
+  readonly timezone: string
   /** What was asked, in words. */
   readonly asked: string
   readonly story: readonly StoryLine[]
@@ -50,12 +52,16 @@ export function why(snapshot: Snapshot, events: readonly StoryEvent[], around: S
     created,
     ...events.map((event) => ({ at: new Date(event.at), type: event.type, text: tell(event) })),
   ]
-  return { id: alarm.id, status, asked: asked(snapshot), story, next: nextText(snapshot, status, around) }
+  const next = nextText(snapshot, status, around)
+  return { id: alarm.id, status, timezone: alarm.rule.timezone, asked: asked(snapshot), story, next }
 }
 
 function asked({ alarm }: Snapshot): string {
-  const where = `${alarm.target.kind} ${alarm.target.name} in pool ${alarm.target.pool}`
-  return `${describe(alarm.rule)} (${alarm.rule.timezone}), to ${where}`
+  const { kind, name, pool } = alarm.target
+  const where = kind === 'event' ? 'the event log' : `${kind} ${name} in pool ${pool}`
+  const { timezone } = alarm.rule
+  const words = describe(alarm.rule)
+  return `${words}${words.includes(timezone) ? '' : `, in ${timezone}`}, to ${where}`
 }
 
 function notes(said: readonly string[]): string {
@@ -147,11 +153,6 @@ function ended({ outcome }: Snapshot, status: Status): string {
 }
 
 function relative(ms: number): string {
-  if (ms < 0) return `overdue by ${rounded(-ms)}`
-  return ms === 0 ? 'now' : `in ${rounded(ms)}`
-}
-
-/** Milliseconds say nothing about what is minutes away. */
-function rounded(ms: number): string {
-  return formatDuration(ms < 10_000 ? ms : Math.round(ms / 1000) * 1000)
+  if (ms < 0) return `overdue by ${span(-ms)}`
+  return ms < 1000 ? 'now' : `in ${span(ms)}`
 }

@@ -1,10 +1,11 @@
 import type { AlarmView } from '../alarm/index.ts'
-import { describe, type Rule } from '../time/index.ts'
+import { describe, type Rule, span } from '../time/index.ts'
+import { inFlags } from './flag-words.ts'
 import { oneLineJson } from './json-text.ts'
 import { count } from './progress.ts'
 import { type Column, card } from './table.ts'
 import { oneLine } from './text-width.ts'
-import { localTime, relativeTime, shortTime, span } from './time-text.ts'
+import { localTime, relativeTime, shortTime, timeFor } from './time-text.ts'
 
 /** What times are shown against. */
 export interface Viewpoint {
@@ -73,15 +74,15 @@ function whenOf(alarm: AlarmView, text: (date: Date) => string): string {
 
 /** Everything there is to say of one alarm, a field to a line. */
 export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | null): string[] {
-  const at = (date: Date | null) =>
-    date === null ? '' : `${localTime(date, view.zone)} (${relativeTime(date, view.now())})`
+  const at = (date: Date | null) => (date === null ? '' : timeFor(date, view, view.zone))
+  const own = (date: Date | null) => (date === null ? '' : timeFor(date, view, alarm.timezone))
   return card(
     [
       ['id', alarm.id],
       ['label', oneLine(alarm.label)],
       ['status', alarm.status],
-      ['next fire', at(alarm.nextFireAt)],
-      ['fire at', alarm.nextFireAt?.getTime() === alarm.fireAt?.getTime() ? '' : at(alarm.fireAt)],
+      ['next fire', own(alarm.nextFireAt)],
+      ['fire at', alarm.nextFireAt?.getTime() === alarm.fireAt?.getTime() ? '' : own(alarm.fireAt)],
       ['rule', alarm.kind === 'once' ? '' : ruleText(alarm.rule)],
       ['if missed', alarm.rule.kind === 'once' && alarm.rule.misfire === 'skip' ? 'it does not fire' : ''],
       ['timezone', alarm.timezone],
@@ -107,7 +108,7 @@ export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | nul
       ['correlation id', oneLine(alarm.correlationId)],
       ['created', `${at(alarm.createdAt)}${by(alarm)}`],
       ['updated', alarm.updatedAt.getTime() === alarm.createdAt.getTime() ? '' : at(alarm.updatedAt)],
-      ['notes', alarm.notes.map(oneLine).join('\n')],
+      ['notes', noteText(alarm.notes)],
     ],
     width,
   )
@@ -116,6 +117,11 @@ export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | nul
 /** The rule in words, its durations written as all others are: `every 1m 30s`. */
 export function ruleText(rule: Rule): string {
   return oneLine(describe(rule)).replace(/(\d(?:ms|[wdhms]))(?=\d)/g, '$1 ')
+}
+
+/** What may surprise, a note to a line, in the words of the command line. */
+export function noteText(notes: readonly string[]): string {
+  return notes.map((note) => oneLine(inFlags(note))).join('\n')
 }
 
 /** The words by which people know the alarm: its label, else its message, else its key. */

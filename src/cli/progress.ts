@@ -1,5 +1,5 @@
+import { span } from '../time/index.ts'
 import type { Terminal } from './terminal.ts'
-import { span } from './time-text.ts'
 
 /** How far something long has come. */
 export interface Progress {

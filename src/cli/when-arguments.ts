@@ -28,12 +28,12 @@ export interface WhenFlags {
 export function addWhenOptions(command: Command): Command {
   return command
     .option('--cron <expression>', 'recurring: 5 or 6 fields, @daily, @every 5m')
-    .option('--every <duration>', 'recurring: every 90s, 5m, 1h30m, PT1H')
+    .option('--every <duration>', 'recurring: every 90s, 5m, 1h30m, PT1H, 1 month (1mo)')
     .option('--rrule <rule>', 'recurring: RFC 5545, such as FREQ=WEEKLY;BYDAY=MO')
     .option('--unix <seconds>', 'once: seconds since 1970')
     .option('--delay <duration>', 'once: so long from now')
-    .option('--start <time>', 'recurring: no instant before')
-    .option('--end <time>', 'recurring: no instant after')
+    .option('--start <time>', 'recurring: no instant before a time, a date, next monday')
+    .option('--end <time>', 'recurring: no instant after; of a date, its end')
     .option('--count <n>', 'recurring: how often in all', wholeNumber(1))
     .addOption(
       new Option('--misfire <policy>', 'what was missed: fire the newest, none, all').choices([

@@ -12,7 +12,7 @@ export function closest(wanted: string, candidates: Iterable<string>, distanceMa
 }
 
 /** How many letters must be changed, added or left out; `limit` where it is that many or more. */
-export function editDistance(a: string, b: string, limit: number): number {
+function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {

@@ -28,15 +28,15 @@ describe('a preview with days off', () => {
     expect(lines({ cron: '0 9 * * *', exclude: 'us-holidays' }, 3)).toEqual([
       '2026-12-23',
       '2026-12-24',
-      '2026-12-26 2026-12-25 is off, Christmas Day (us-holidays): skipped',
+      '2026-12-26 2026-12-25 is off, Christmas Day (us-holidays): skipped; us-holidays has no dates after 2026-12-25',
     ])
     expect(lines({ cron: '0 9 * * *', exclude: ['company', 'us-holidays', 'weekends'] }, 2)).toEqual([
       '2026-12-23',
-      '2026-12-28 2026-12-24 to 2026-12-27, 4 ticks on days off: skipped',
+      '2026-12-28 2026-12-24 to 2026-12-27, 4 ticks on days off: skipped; company has no dates after 2026-12-24; us-holidays has no dates after 2026-12-25',
     ])
     const late = Date.parse('2026-12-24T23:30Z')
     expect(lines({ cron: '0 * * * *', exclude: 'us-holidays' }, 1, late)).toEqual([
-      '2026-12-26 2026-12-25 is off, Christmas Day (us-holidays): 24 ticks skipped',
+      '2026-12-26 2026-12-25 is off, Christmas Day (us-holidays): 24 ticks skipped; us-holidays has no dates after 2026-12-25',
     ])
   })
 

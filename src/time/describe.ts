@@ -92,13 +92,21 @@ function cronWords(fields: string): string | null {
   const time = timeWords(minute, hour)
   if (time === null) return null
   if (day === '*' && weekday === '*') return time.within ? time.text : `every day ${time.text}`
-  const days =
-    day === '*'
-      ? weekdayWords(weekday)
-      : /^\d+$/.test(day) && weekday === '*'
-        ? `on day ${day} of every month`
-        : null
+  const days = day === '*' ? weekdayWords(weekday) : weekday === '*' ? monthDayWords(day) : null
   return days === null ? null : `${days} ${time.text}`
+}
+
+function monthDayWords(day: string): string | null {
+  if (/^L$/i.test(day)) return 'on the last day of every month'
+  return /^\d+$/.test(day) ? `on day ${day} of every month` : null
+}
+
+/** '*\/15' within '9-16': from the first to the last minute of these hours. */
+function windowWords(step: string, hour: string): { text: string; within: boolean } | null {
+  const [, first, last] = /^(\d{1,2})-(\d{1,2})$/.exec(hour) ?? []
+  if (first === undefined || last === undefined || 60 % Number(step) !== 0) return null
+  const pace = Number(step) === 1 ? 'every minute' : `every ${step} minutes`
+  return { text: `${pace} from ${first.padStart(2, '0')}:00 to ${last.padStart(2, '0')}:59`, within: true }
 }
 
 function timeWords(minute: string, hour: string): { text: string; within: boolean } | null {
@@ -106,6 +114,7 @@ function timeWords(minute: string, hour: string): { text: string; within: boolea
   if (hour === '*' && minute === '*') return { text: 'every minute', within: true }
   if (hour === '*' && step !== null && 60 % Number(step[1]) === 0)
     return { text: `every ${step[1]} minutes`, within: true }
+  if (step !== null || minute === '*') return windowWords(step?.[1] ?? '1', hour)
   if (!/^\d+$/.test(minute)) return null
   const minutes = minute.padStart(2, '0')
   if (hour === '*') return { text: `every hour at :${minutes}`, within: true }

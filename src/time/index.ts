@@ -1,5 +1,6 @@
 /** When is the next instant? Pure: the present is always passed in. */
 export { type BackoffOptions, backoff } from './backoff.ts'
+export { lastDate } from './calendar-end.ts'
 export type { Clock } from './clock.ts'
 export { closest } from './closest.ts'
 export { type Counted, countBetween } from './count-between.ts'
@@ -25,10 +26,12 @@ export { formatInstant, INSTANT_MAX, INSTANT_MIN, parseInstant } from './instant
 export { jitter, wakeTime } from './jitter.ts'
 export { resolveAgain, ruleOptions } from './kept-options.ts'
 export { type Parsed, parse } from './parse.ts'
+export { readMoment } from './phrase-moment.ts'
 export { type Preview, type PreviewedInstant, preview } from './preview.ts'
 export { isRule, type Misfire, type RecurringRule, type Rule } from './rule.ts'
 export { ScepticalClock } from './sceptical-clock.ts'
 export { type Schedule, scheduleOf } from './schedule.ts'
+export { span } from './span.ts'
 export { isDayOff, lastOpen, type Standing, standingAfter, standingFrom, standingNext } from './standing.ts'
 export { assertTimezone } from './timezone.ts'
 export {

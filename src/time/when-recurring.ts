@@ -1,4 +1,5 @@
 import { WakefulError } from '../error.ts'
+import { endedNotes } from './calendar-end.ts'
 import { countBetween } from './count-between.ts'
 import { readCron } from './cron.ts'
 import type { DaysOff } from './days-off.ts'
@@ -29,7 +30,7 @@ export function resolveRecurring(
 ): Resolved {
   const { now } = context
   const timezone = zoneOf(object, kind, context.timezone)
-  const { start, ...bounds } = readBounds(object, timezone)
+  const { start, ...bounds } = readBounds(object, { now, timezone })
   const jitterMs = readJitter(object.jitter)
   const misfire = readMisfire(object.misfire)
   const dst = readDst(object.dst)
@@ -58,6 +59,7 @@ export function resolveRecurring(
   if (exclude !== undefined && exclude.move === undefined && onDaysOffOnly(rule, off, first))
     throw onlyDaysOff(rule)
   const notes = start !== undefined && start < now ? ['the start is in the past: it goes on from now'] : []
+  if (exclude !== undefined) notes.push(...endedNotes(exclude, context.calendars, timezone, first.at))
   return { rule, first: first.at, nominal: first.nominal, notes }
 }
 
@@ -97,9 +99,12 @@ function onlyDaysOff(rule: RecurringRule): WakefulError {
   )
 }
 
-function readBounds(object: WhenObject, timezone: string): Pick<RecurringRule, 'start' | 'end' | 'count'> {
-  const start = object.start === undefined ? undefined : readMoment(object.start, timezone)
-  const end = object.end === undefined ? undefined : readMoment(object.end, timezone)
+function readBounds(
+  object: WhenObject,
+  context: Pick<WhenContext, 'now' | 'timezone'>,
+): Pick<RecurringRule, 'start' | 'end' | 'count'> {
+  const start = object.start === undefined ? undefined : readMoment(object.start, context, 'start')
+  const end = object.end === undefined ? undefined : readMoment(object.end, context, 'end')
   if (end !== undefined && end < (start ?? end)) {
     throw new WakefulError(
       'invalid_rule',

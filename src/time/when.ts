@@ -1,4 +1,5 @@
 import { WakefulError } from '../error.ts'
+import { endedNotes } from './calendar-end.ts'
 import { parseDuration } from './duration.ts'
 import { type CalendarLookup, daysOffOf, type ExcludeGiven, readExclude } from './exclusion.ts'
 import { assertInstant, INSTANT_MAX, parseInstant } from './instant.ts'
@@ -8,7 +9,7 @@ import { readText } from './phrase-moment.ts'
 import { parseRecurring } from './recurring-phrase.ts'
 import type { Rule } from './rule.ts'
 import { quote } from './text.ts'
-import { assertTimezone } from './timezone.ts'
+import { assertTimezone, zoneNote } from './timezone.ts'
 import { type DstGiven, type MisfireGiven, readMisfire } from './when-options.ts'
 import { resolveRecurring } from './when-recurring.ts'
 import { settled, workingDaysOff } from './working-days.ts'
@@ -79,6 +80,13 @@ export function isWhenObject(when: When): when is WhenObject {
 
 /** Understands a when: normalizes it to a rule and finds its first instant, or refuses it and says why. */
 export function resolveWhen(when: When, context: WhenContext): Resolved {
+  const resolved = resolveGiven(when, context)
+  const note = zoneNote(resolved.rule.timezone)
+  if (note === null || resolved.notes.includes(note)) return resolved
+  return { ...resolved, notes: [...resolved.notes, note] }
+}
+
+function resolveGiven(when: When, context: WhenContext): Resolved {
   const read = { ...context, timezone: assertTimezone(context.timezone) }
   const given: unknown = when
   if (typeof given === 'string') return resolveText(given, {}, read)
@@ -111,7 +119,7 @@ function resolveText(text: string, beside: WhenObject, context: WhenContext): Re
       `${quote(text)} says its ${name}, and so does '${name}': give one`,
     )
   }
-  const resolved = resolveWhen({ ...options, ...when }, context)
+  const resolved = resolveGiven({ ...options, ...when }, context)
   return { ...resolved, notes: [`read as '${wording}'`, ...notes, ...resolved.notes] }
 }
 
@@ -139,7 +147,8 @@ function single(
   const exclude = said && settled(said, calendars)
   const open = exclude && openDay(placed.at, exclude, daysOffOf(exclude, calendars), timezone)
   const { at, wall } = { ...placed, ...open }
-  const notes = [...placed.notes, ...(open?.notes ?? [])]
+  const ended = exclude === undefined ? [] : endedNotes(exclude, calendars, timezone, placed.at)
+  const notes = [...placed.notes, ...(open?.notes ?? []), ...ended]
   if (at < now) notes.push('the instant is in the past: it fires at once')
   // What was said as an instant stays one; UTC never changes.
   const asWall = wall === undefined || placed.wall === undefined || timezone === 'UTC' ? {} : { wall }

@@ -1,10 +1,9 @@
 import type { Command } from 'commander'
 import type { AlarmView } from '../../alarm/index.ts'
-import { ruleText } from '../alarm-text.ts'
+import { noteText, ruleText } from '../alarm-text.ts'
 import { addCommand } from '../command.ts'
 import type { Globals } from '../globals.ts'
 import type { Shell } from '../shell.ts'
-import { oneLine } from '../text-width.ts'
 import { addWhenOptions, readWhen, type WhenFlags } from '../when-arguments.ts'
 import { addKeyOption, assertNamed, idOf, type KeyFlag, wordsBeside } from '../which-alarm.ts'
 import { addSeenOption, change, seenOf } from './act.ts'
@@ -40,6 +39,6 @@ export function addReschedule(program: Command, shell: Shell): void {
 function ruleLines({ kind, rule, notes }: AlarmView): (readonly [string, string])[] {
   return [
     ['  rule', kind === 'once' ? '' : ruleText(rule)],
-    ['  note', notes.map(oneLine).join('\n')],
+    ['  note', noteText(notes)],
   ]
 }
