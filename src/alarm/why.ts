@@ -60,8 +60,8 @@ function asked({ alarm }: Snapshot): string {
   const { kind, name, pool } = alarm.target
   const where = kind === 'event' ? 'the event log' : `${kind} ${name} in pool ${pool}`
   const { timezone } = alarm.rule
-  const words = describe(alarm.rule)
-  return `${words}${words.includes(timezone) ? '' : `, in ${timezone}`}, to ${where}`
+  const [, words, missed] = /^(.*?)(; (?:missed ticks|if missed): .*)?$/s.exec(describe(alarm.rule))!
+  return `${words}${words!.includes(timezone) ? '' : `, in ${timezone}`}, to ${where}${missed ?? ''}`
 }
 
 function notes(said: readonly string[]): string {

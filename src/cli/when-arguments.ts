@@ -56,7 +56,7 @@ export function addWhenOptions(command: Command): Command {
     )
     .option(
       '--exclude <names>',
-      'not on days off: calendars, weekdays, weekends (fri,sat; or once each; none)',
+      'not on days off: calendars by name, fri,sat, weekends; comma-separated or repeated (none: no days off)',
       named,
     )
     .addOption(

@@ -15,7 +15,7 @@ afterAll(() => bench.close())
 type Loose = Record<string, (...args: unknown[]) => unknown>
 const loose = () => bench.wakeful as unknown as Loose
 
-const BELONGS_IN_WHEN = ['exclude', 'misfire', 'jitter', 'dst', 'start', 'end']
+const BELONGS_IN_WHEN = ['exclude', 'misfire', 'jitter', 'dst', 'start', 'end', 'count']
 
 it.each(BELONGS_IN_WHEN)('says that %s belongs in the when', async (name) => {
   const set = async () => loose().set!('every day at 9am', { target: 'x', [name]: 'weekends' })

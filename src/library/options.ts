@@ -4,7 +4,15 @@ import { WakefulError } from '../error.ts'
 type Names<T> = { readonly [K in keyof Required<T>]: true }
 
 /** What is said of a time, and not of an alarm. */
-const WHEN_OPTIONS: ReadonlySet<string> = new Set(['exclude', 'misfire', 'jitter', 'dst', 'start', 'end'])
+const WHEN_OPTIONS: ReadonlySet<string> = new Set([
+  'exclude',
+  'misfire',
+  'jitter',
+  'dst',
+  'start',
+  'end',
+  'count',
+])
 
 /** Refuses options that are none, or that name what the call does not know: a typo must not change what is done. */
 export function checked<T extends object>(call: string, options: unknown, names: Names<T>): T {

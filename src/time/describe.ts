@@ -146,10 +146,15 @@ function numbered(field: string): string {
 }
 
 function bounds(rule: RecurringRule): string {
-  const from = rule.start === undefined ? '' : `, from ${formatLocal(rule.start, rule.timezone)}`
-  const until = rule.end === undefined ? '' : `, until ${formatLocal(rule.end, rule.timezone)}`
+  const from = rule.start === undefined ? '' : `, from ${shown(rule.start, rule)}`
+  const until = rule.end === undefined ? '' : `, until ${shown(rule.end, rule)}`
   const times = rule.count === undefined ? '' : `, ${rule.count === 1 ? 'once' : `${rule.count} times`}`
   return `${from}${until}${times}${jitterWords(rule)}`
+}
+
+/** An instant on the rule's wall clock, with its offset: the zone is said beside it. */
+function shown(at: number, { timezone }: RecurringRule): string {
+  return zoned(timezone, at).toString({ timeZoneName: 'never' })
 }
 
 /** How much later than its instants a rule wakes. */

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { Story } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import { addCommand } from '../command.ts'
+import { inFlags } from '../flag-words.ts'
 import { wireText } from '../json-text.ts'
 import { type Session, withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
@@ -38,7 +39,7 @@ async function storyOf({ alarms, url }: Session, id: string): Promise<Story> {
 
 /** The story as lines, its instants in the reader's zone. */
 function storyLines(story: Story, { zone, out }: Session): string[] {
-  const local = (text: string) => localInstants(oneLine(text), zone)
+  const local = (text: string) => localInstants(oneLine(inFlags(text)), zone)
   // Where the reader's zone is another, what comes next is told in the alarm's own too.
   const own = story.timezone === zone ? '' : ownTime(story)
   const told = (line: string, indent: number) => wrap(line, out.width, ' '.repeat(indent))
