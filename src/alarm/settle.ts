@@ -177,7 +177,12 @@ function retryDelay(alarm: Alarm, attempt: number, wished: number | undefined, c
 
 /** The occurrence ends undelivered: a cancel came while its owner died or drained. */
 function dropped(held: Held, reason: SkipReason, context: Context): Change | null {
-  return close(held, { events: [skippedRecord(held.timer, reason, context.now)] }, 'cancel', context)
+  return close(
+    held,
+    { events: [skippedRecord(held.alarm, held.timer, reason, context.now)] },
+    'cancel',
+    context,
+  )
 }
 
 /** A reschedule replaced this occurrence while it was firing: it gets its record and nothing else. */
@@ -192,7 +197,7 @@ function settleSuperseded(held: Held, delivery: Delivery, context: Context): Cha
   if (delivery.kind === 'failed') {
     return { remove, events: [failedRecord(timer, delivery.error, timer.attempt + 1, context.now)] }
   }
-  return { remove, events: [skippedRecord(timer, 'rescheduled', context.now)] }
+  return { remove, events: [skippedRecord(alarm, timer, 'rescheduled', context.now)] }
 }
 
 interface Consequences {

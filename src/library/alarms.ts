@@ -25,7 +25,7 @@ import {
 } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Decide, Selector, SetAnswer, SetRequest } from '../stores/index.ts'
-import { parseInstant, resolveWhen, type When } from '../time/index.ts'
+import { parseInstant, resolveAgain, resolveWhen, type When } from '../time/index.ts'
 import type { Alarms, SeenOptions, SetCallOptions, SetManyItem, TxOptions } from './api.ts'
 import { checked, checkedList } from './options.ts'
 import { named, notFound, ScopedReads } from './reads.ts'
@@ -71,7 +71,9 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     return this.#edit('reschedule', id, seen, (snapshot, context) => {
       const timezone = zone ?? snapshot.alarm.rule.timezone
       const calendars = this.calendars.lookup
-      const { rule, first, nominal, notes } = resolveWhen(when, { now: context.now, timezone, calendars })
+      const around = { now: context.now, timezone, calendars }
+      const gone = snapshot.timers.find(({ kind }) => kind === 'due')?.tick ?? 1
+      const { rule, first, nominal, notes } = resolveAgain(snapshot.alarm.rule, when, around, gone - 1)
       const alarm = { ...snapshot.alarm, rule, calendars: namedBy(rule, calendars), notes }
       return replace(snapshot, { alarm, first, nominal }, 'reschedule', context)
     })

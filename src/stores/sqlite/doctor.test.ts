@@ -32,6 +32,23 @@ it('finds nothing wrong with a new store', () => {
   expect(checks.map(({ name }) => name)).toEqual(['sqlite', 'schema', 'integrity', 'figures', 'disk'])
 })
 
+it('tells of calendars that end within 60 days, and lets them', () => {
+  const db = connect(store)
+  const insert = 'INSERT INTO wakeful_calendars (tenant, name, version, reviewed, dates, weekend, updated_at)'
+  for (const [tenant, name, date] of [
+    ['default', 'company', '2026-12-31'],
+    ['acme', 'us', '2026-01-01'],
+    ['default', 'far', '2027-06-01'],
+  ] as const)
+    db.prepare(`${insert} VALUES (?, ?, 1, 1, ?, '[]', 0)`).run(tenant, name, `{"${date}":""}`)
+  db.close()
+  const checks = examine(store, Date.parse('2026-11-15T00:00:00Z'))
+  expect(checks.filter(({ name }) => name.startsWith('calendar'))).toEqual([
+    { name: 'calendar us of acme', ok: true, detail: expect.stringContaining('no dates after 2026-01-01') },
+    { name: 'calendar company', ok: true, detail: expect.stringContaining('no dates after 2026-12-31') },
+  ])
+})
+
 it('names every table and index that differs from the schema as it should be', () => {
   expect(changed('CREATE TABLE mine (a); CREATE INDEX mine_too ON wakeful_alarms (label)')).toMatchObject({
     ok: true,

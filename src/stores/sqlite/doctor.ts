@@ -2,7 +2,8 @@ import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { errorText } from '../../error.ts'
-import { formatDuration } from '../../time/index.ts'
+import { formatDuration, lastDate } from '../../time/index.ts'
+import { CALENDAR_QUERIES, calendarNamed } from './calendars.ts'
 import { connect } from './connection.ts'
 import { storeFailure } from './failure.ts'
 import { migrationSql, schemaVersion } from './migrate.ts'
@@ -20,7 +21,14 @@ export interface Check {
 }
 
 const LAG_MS_MAX = 10_000
+/** A calendar should reach further than this. */
+const CALENDAR_MS_MIN = 60 * 86_400_000
 const FREE_BYTES_MIN = 100 * 1024 * 1024
+
+interface CalendarName {
+  readonly tenant: string
+  readonly name: string
+}
 
 /** Looks a database over without changing it: file, schema, soundness, clock owners, lag, figures, disk. */
 export function examine(path: string, now: number): Check[] {
@@ -58,6 +66,7 @@ function checksOf(session: Session, path: string, now: number): Check[] {
     ...guarded('integrity', () => [soundness(session)]),
     ...guarded('clocks', () => shards(session, path, now)),
     ...guarded('figures', () => [figures(session)]),
+    ...guarded('calendars', () => calendars(session, now)),
     ...(path === ':memory:' ? [] : [disk(path)]),
   ]
 }
@@ -150,6 +159,17 @@ function figures(session: Session): Check {
     `${count(live)} live of ${count(kept.total)} ever set`,
     'please report this: the figures are off',
   )
+}
+
+/** Calendars that end soon, or have: what names them goes on, and no day is off any more. */
+function calendars(session: Session, now: number): Check[] {
+  return session.all<CalendarName>(CALENDAR_QUERIES.all).flatMap(({ tenant, name }) => {
+    const calendar = calendarNamed(session, tenant, name)
+    const last = calendar === undefined ? null : lastDate(calendar)
+    if (last === null || Date.parse(`${last}T00:00:00Z`) - now > CALENDAR_MS_MIN) return []
+    const whose = tenant === 'default' ? name : `${name} of ${tenant}`
+    return [check(`calendar ${whose}`, true, `it has no dates after ${last}: add more if days are off by it`)]
+  })
 }
 
 function disk(path: string): Check {
