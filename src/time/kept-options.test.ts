@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { resolveAgain } from './kept-options.ts'
+import type { Rule } from './rule.ts'
 import { resolveWhen, type When } from './when.ts'
 
 const NOW = Date.UTC(2026, 10, 16)
@@ -75,6 +76,14 @@ describe('a reschedule', () => {
     const { rule } = again({ cron: '0 9 * * *', exclude: 'weekends' }, 'every day at 9am except us-holidays')
     expect(rule).toMatchObject({ exclude: { calendars: ['us-holidays'] } })
     expect((rule as { exclude: object }).exclude).not.toHaveProperty('weekend')
+  })
+
+  it('keeps what was stored before weekends were taken for granted as it is', () => {
+    const stored = { ...resolveWhen({ cron: '0 9 * * *' }, context).rule } as Extract<Rule, { kind: 'cron' }>
+    const old: Rule = { ...stored, exclude: { calendars: ['us-holidays'], move: 'next' } }
+    const { rule } = resolveAgain(old, { cron: '0 8 * * *' }, context)
+    expect(rule).toMatchObject({ cron: '0 8 * * *', exclude: { calendars: ['us-holidays'], move: 'next' } })
+    expect((rule as typeof stored).exclude).not.toHaveProperty('weekend')
   })
 
   it('says where days off come from that the new rule cannot have', () => {

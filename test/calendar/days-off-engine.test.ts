@@ -130,6 +130,7 @@ describe('days off, under the engine', () => {
     expect(lines).toContain(
       '1 occurrence skipped (holiday) on 2026-12-23T09:00:00.000Z: Staff Day (holidays)',
     )
+    expect(moves.rule).toMatchObject({ exclude: { calendars: ['holidays'], weekend: [6, 7], move: 'next' } })
     expect((await wakeful.why(moves.id)).story[1]?.text).toBe(
       'delivered, 0 ms late for 2026-12-28T09:00:00.000Z, moved from 2026-12-25T09:00:00.000Z (attempt 1)',
     )

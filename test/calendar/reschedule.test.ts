@@ -31,3 +31,14 @@ it('keeps days off, misses and jitter over a reschedule, says so, and drops them
   expect(plain.rule).not.toHaveProperty('exclude')
   expect(plain.rule).not.toHaveProperty('jitterMs')
 })
+
+it('counts both of two calls that add days at once', async () => {
+  await using bench = await openTest({ clock: '2026-11-16T00:00:00Z' })
+  const { calendars } = bench.wakeful
+  await Promise.all(
+    ['2026-12-24', '2026-12-25', '2026-12-26'].map((day) => calendars.add('x', { dates: [day] })),
+  )
+  expect(Object.keys((await calendars.get('x'))!.dates)).toHaveLength(3)
+  const other = await calendars.put('y', (await calendars.get('x'))!)
+  expect(other).toMatchObject({ name: 'y', notes: [] })
+})
