@@ -8,7 +8,7 @@ import { codeBlocks, ignoredBlocks, programsOf } from '../tools/code-blocks.ts'
 import { lifecycleDoc } from '../tools/lifecycle-doc.ts'
 import { inTurns, type Ran, runProgram, workshop } from '../tools/run-program.ts'
 
-const PROGRAM_MS_MAX = 10_000
+const PROGRAM_MS_MAX = 60_000
 const HANDS = 4
 /** Blocks that are shown and not run are the exception. */
 const IGNORED_MAX = 4
