@@ -217,9 +217,9 @@ export class Engine {
   async #settle(): Promise<void> {
     const { ended, landed } = this.#crew.drain()
     if (ended.length === 0 && landed.length === 0) return
-    const settlements = ended.flatMap(({ taking, delivery }): Settlement[] =>
-      delivery === null ? [] : [settlementOf(taking, delivery)],
-    )
+    const settlements: Settlement[] = []
+    for (const { taking, delivery } of ended)
+      if (delivery !== null) settlements.push(settlementOf(taking, delivery))
     try {
       const { lost } = await this.#options.store.settle(settlements, landed, this.#options.context())
       for (const lease of lost) this.#lose(lease)
