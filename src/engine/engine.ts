@@ -240,7 +240,8 @@ export class Engine {
     if (limit === 0 || leases.length === 0) return null
     const context = this.#options.context()
     const { clock } = this.#options
-    const startedAt = clock.monotonic()
+    // From the first decision on: the settle that shares its transaction has just used up as much.
+    let startedAt: number | null = null
     const take = this.#held.takeStarted()
     this.#taking = true
     // Each is counted once, however often the store asks: it may have to start over.
@@ -250,8 +251,11 @@ export class Engine {
         context,
         limit,
         held: this.#held,
-        triage: (found) => this.#triage(found, context, ticked),
-        isLong: () => clock.monotonic() - startedAt > TAKE_MS_MAX,
+        triage: (found) => {
+          startedAt ??= clock.monotonic()
+          return this.#triage(found, context, ticked)
+        },
+        isLong: () => startedAt !== null && clock.monotonic() - startedAt > TAKE_MS_MAX,
       })
     } finally {
       this.#held.takeEnded(take)
