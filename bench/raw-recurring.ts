@@ -23,8 +23,8 @@ export type Variant = keyof typeof EVENTS
  * its next instant, only where it is still as it was read, puts its outcome, appends its event, and adds up the owner's
  * tally in one row. The next instants are known before the clock starts.
  *
- * It leaves out what deciding takes: no rule is read, no time is calculated, no record is built, and no open occurrence
- * is looked for. It leaves out what safety takes: no lease, no record of the flight, no savepoint. And no handler is called.
+ * It leaves out what deciding takes: no rule is read, no time is calculated, and no record is built. It leaves out what
+ * safety takes: no lease, no record of the flight. And no handler is called.
  *
  * With `timed`, the same loop does the time math of the engine, and nothing else of it: the rule is read from its row,
  * checked, compiled or found compiled, and asked for its next instant. Beside the bare loop, that is what time math costs.

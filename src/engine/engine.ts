@@ -224,9 +224,9 @@ export class Engine {
   async #settle(): Promise<void> {
     const { ended, landed } = this.#crew.drain()
     if (ended.length === 0 && landed.length === 0) return
-    const settlements = ended.flatMap(({ taking, delivery }): Settlement[] =>
-      delivery === null ? [] : [settlementOf(taking, delivery)],
-    )
+    const settlements: Settlement[] = []
+    for (const { taking, delivery } of ended)
+      if (delivery !== null) settlements.push(settlementOf(taking, delivery))
     try {
       const { lost } = await this.#options.store.settle(settlements, landed, this.#options.context())
       for (const lease of lost) this.#lose(lease)
@@ -261,7 +261,8 @@ export class Engine {
     if (limit === 0 || leases.length === 0) return null
     const context = this.#options.context()
     const { clock } = this.#options
-    const startedAt = clock.monotonic()
+    // From the first decision on: the settle that shares its transaction has just used up as much.
+    let startedAt: number | null = null
     const take = this.#held.takeStarted()
     this.#taking = true
     // Each is counted once, however often the store asks: it may have to start over.
@@ -272,8 +273,11 @@ export class Engine {
         limit,
         ...(avoid !== undefined && { avoid }),
         held: this.#held,
-        triage: (found) => this.#triage(found, context, ticked),
-        isLong: () => clock.monotonic() - startedAt > TAKE_MS_MAX,
+        triage: (found) => {
+          startedAt ??= clock.monotonic()
+          return this.#triage(found, context, ticked)
+        },
+        isLong: () => startedAt !== null && clock.monotonic() - startedAt > TAKE_MS_MAX,
       })
     } finally {
       this.#held.takeEnded(take)

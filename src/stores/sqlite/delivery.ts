@@ -238,7 +238,8 @@ function openCount(session: Session, alarm: StoredAlarm): number {
 
 function fly(desk: Desk, lease: Lease, ready: readonly Ready[], request: TakeRequest): Taking[] {
   if (ready.length === 0) return []
-  const flat = ready.flatMap(({ timer }) => [timer.id, timer.version])
+  const flat: number[] = []
+  for (const { timer } of ready) flat.push(timer.id, timer.version)
   const { lastInsertRowid: id } = desk.session.run(
     sql.insertFlight,
     lease.shard,
