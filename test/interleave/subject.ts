@@ -1,0 +1,27 @@
+import type { HeldSet } from '../../src/engine/held-set.ts'
+import type { Bench } from '../../src/stores/conformance/bench.ts'
+import type { Database } from '../../src/stores/postgres/database.ts'
+import type { migrate } from '../../src/stores/postgres/migrate.ts'
+import type { PostgresStore } from '../../src/stores/postgres/store.ts'
+
+/** The code under examination: the sources as they are, or with a bug planted in them. */
+export interface Subject {
+  readonly Database: typeof Database
+  readonly PostgresStore: typeof PostgresStore
+  readonly migrate: typeof migrate
+  readonly Bench: typeof Bench
+  readonly HeldSet: typeof HeldSet
+}
+
+/** Loads the sources; a variant is one that the loader of `planted.ts` makes of them. */
+export async function loadSubject(variant = ''): Promise<Subject> {
+  const load = (path: string): Promise<unknown> => import(`../../src/${path}${variant}`)
+  const [database, store, migrations, bench, held] = await Promise.all([
+    load('stores/postgres/database.ts'),
+    load('stores/postgres/store.ts'),
+    load('stores/postgres/migrate.ts'),
+    load('stores/conformance/bench.ts'),
+    load('engine/held-set.ts'),
+  ])
+  return Object.assign({}, database, store, migrations, bench, held) as Subject
+}
