@@ -87,8 +87,8 @@ function instantsOf({ occurrence, type, data }: EventRow, generation: number): n
   return instants
 }
 
-/** What was handed out to be delivered ended as a record. */
-function judgeHanded(notes: readonly Note[], { alarms, events }: Rows): Breach[] {
+/** What was handed out to be delivered ended as a record, or waits for its next try. */
+function judgeHanded(notes: readonly Note[], { alarms, events, timers }: Rows): Breach[] {
   const taken = notes.flatMap((note) => (note.kind === 'take' ? note.taken.takings : []))
   return taken.flatMap(({ alarm, timer }): Breach[] => {
     const row = alarms.find(({ id }) => id === alarm.id)
@@ -97,7 +97,10 @@ function judgeHanded(notes: readonly Note[], { alarms, events }: Rows): Breach[]
     const isTold = recordsOf(row, events).some(
       ({ occurrence, type }) => ENDS.has(type) && `${alarm.id}-${occurrence}` === name,
     )
-    return isTold ? [] : [{ promise: 'recorded-once', what: `${name} was handed out, and no record tells what came of it` }]
+    const isOpen = timers.some(
+      (each) => each.alarm === row.seq && each.generation === timer.generation && each.scheduled_for === timer.scheduledFor,
+    )
+    return isTold || isOpen ? [] : [{ promise: 'recorded-once', what: `${name} was handed out, and no record tells what came of it` }]
   })
 }
 

@@ -1,11 +1,13 @@
-import type { Change, Context, SetOptions, Snapshot } from '../../src/alarm/index.ts'
+import type { CancelOutcome, Change, Context, SetOptions, Snapshot } from '../../src/alarm/index.ts'
 import type { HeldSet } from '../../src/engine/held-set.ts'
 import type { Bench, Came } from '../../src/stores/conformance/bench.ts'
 import { ANN } from '../../src/stores/conformance/bench.ts'
-import type { Lease, SetAnswer, Settled, Store, Taken, Taking } from '../../src/stores/index.ts'
+import type { Lease, Selector, SetAnswer, Settled, Store, Taken, Taking } from '../../src/stores/index.ts'
 import type { When } from '../../src/time/index.ts'
 import type { Gate } from './gate.ts'
 import type { NewNote } from './notes.ts'
+
+type Cancel = (found: Snapshot, context: Context) => { change: Change; outcome: CancelOutcome }
 
 /** The pool of the scenarios' alarms; each pool of these worlds is one shard. */
 export const POOL: readonly string[] = ['app']
@@ -87,25 +89,20 @@ export class Process {
   }
 
   /** Cancels all of a subject's, in pieces. */
-  async cancelSubject(subject: string, limit: number, cancel: typeof import('../../src/alarm/index.ts').cancel) {
-    let after: number | undefined = 0
-    while (after !== undefined) {
-      const context = this.bench.context()
-      const which = { subject, after, limit }
-      const { answers, next } = await this.#asked('cancel subject', () =>
-        this.store.edit(
-          ANN,
-          which,
-          (found) => {
-            const { change, outcome } = cancel(found, context)
-            return { change, answer: { outcome, alarmId: found.alarm.id } }
-          },
-          context,
-        ),
-      )
-      for (const answer of answers) this.#note({ kind: 'cancel', ...answer })
-      after = next ?? undefined
+  async cancelSubject(subject: string, limit: number, cancel: Cancel): Promise<void> {
+    let after: number | null = 0
+    while (after !== null) after = await this.#cancelPiece({ subject, after, limit }, cancel)
+  }
+
+  async #cancelPiece(which: Selector, cancel: Cancel): Promise<number | null> {
+    const context = this.bench.context()
+    const decide = (found: Snapshot) => {
+      const { change, outcome } = cancel(found, context)
+      return { change, answer: { outcome, alarmId: found.alarm.id } }
     }
+    const edited = await this.#asked('cancel subject', () => this.store.edit(ANN, which, decide, context))
+    for (const answer of edited.answers) this.#note({ kind: 'cancel', ...answer })
+    return edited.next
   }
 
   /** Anything else, noted as an edit. */
@@ -115,8 +112,12 @@ export class Process {
     return answer
   }
 
-  noteSettled(settlements: readonly import('../../src/stores/index.ts').Settlement[], settled: Settled): void {
-    this.#note({ kind: 'settle', settlements, settled })
+  /** Delivers in a transaction that commits with its settle. */
+  async transact({ lease, alarm, timer }: Taking): Promise<void> {
+    const settlement = { lease, alarm, timer, delivery: this.bench.delivery('delivered') }
+    const work = () => this.store.transact(lease, () => Promise.resolve(settlement), this.bench.context)
+    const settled = await this.#asked('transact', work)
+    this.#note({ kind: 'settle', settlements: [settlement], settled })
   }
 
   async #asked<T>(what: string, work: () => Promise<T>): Promise<T> {

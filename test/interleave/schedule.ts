@@ -126,25 +126,33 @@ export class Scheduler {
     lane.flying = flying
     const ended = held.send().then((ending) => {
       flying.ending = ending
-      lane.flying = null
     })
     await Promise.race([ended, sleep(ANSWER_MS)])
     await this.#untilKnown([lane])
-    if (lane.flying === null) await this.#land(lane, held, flying.ending!)
-    else this.#note(lane, held.name, 'waits for a lock')
+    if (!(await this.#landIfAnswered(lane))) this.#note(lane, held.name, 'waits for a lock')
   }
 
   /** What the step before has freed goes on: it is answered, or it waits for another lock. */
   async #freed(): Promise<void> {
     for (;;) {
-      const flying = this.#lanes.flatMap((lane) => (lane.flying === null ? [] : [{ lane, ...lane.flying }]))
-      if (flying.length === 0) return
-      const records = flying.map(({ lane }) => ({ lane, flying: lane.flying! }))
-      await this.#untilKnown(records.map(({ lane }) => lane))
-      const landed = records.filter(({ flying: each }) => each.ending !== null)
-      for (const { lane, flying: each } of landed) await this.#land(lane, each.held, each.ending!)
-      if (landed.length === 0) return
+      const flying = this.#flying
+      await this.#untilKnown(flying)
+      let landed = 0
+      for (const lane of flying) if (await this.#landIfAnswered(lane)) landed += 1
+      if (landed === 0) return
     }
+  }
+
+  get #flying(): Lane[] {
+    return this.#lanes.filter(({ flying }) => flying !== null)
+  }
+
+  async #landIfAnswered(lane: Lane): Promise<boolean> {
+    const { held, ending } = lane.flying!
+    if (ending === null) return false
+    lane.flying = null
+    await this.#land(lane, held, ending)
+    return true
   }
 
   async #land(lane: Lane, held: Held, ending: Ending): Promise<void> {
@@ -165,17 +173,12 @@ export class Scheduler {
   async #untilKnown(lanes: readonly Lane[]): Promise<void> {
     const end = performance.now() + STUCK_MS
     for (;;) {
-      const open = lanes.filter(({ flying }) => flying !== null)
+      const open = lanes.filter(isUnanswered)
       if (open.length === 0) return
-      const asked = open.filter(({ pid, hasLockTimeout, process }) => {
-        return pid !== null && !(hasLockTimeout && this.#isHasty(process))
-      })
-      const among = this.#lanes.flatMap(({ pid }) => pid ?? [])
-      const blocked = await this.#ports.blocked(
-        asked.map(({ pid }) => pid!),
-        among,
-      )
-      if (open.every((lane) => lane.flying === null || (lane.pid !== null && blocked.has(lane.pid)))) return
+      const asked = open.filter((lane) => !(lane.hasLockTimeout && this.#isHasty(lane.process)))
+      const pidsOf = (of: readonly Lane[]) => of.flatMap(({ pid }) => pid ?? [])
+      const blocked = await this.#ports.blocked(pidsOf(asked), pidsOf(this.#lanes))
+      if (open.every((lane) => !isUnanswered(lane) || blocked.has(lane.pid ?? 0))) return
       if (performance.now() > end) throw new Stuck(`${open[0]!.name} got no answer`)
       await sleep(1)
     }
@@ -187,15 +190,12 @@ export class Scheduler {
 
   /** Nobody can go and somebody waits for a lock: a deadlock, which PostgreSQL ends. */
   async #awaitVictim(): Promise<void> {
-    const flying = this.#lanes.filter((lane) => lane.flying !== null)
-    const records = flying.map((lane) => ({ lane, flying: lane.flying! }))
+    const flying = this.#flying
     const end = performance.now() + STUCK_MS
-    while (records.every(({ flying: each }) => each.ending === null)) {
+    while (flying.every(isUnanswered)) {
       if (performance.now() > end) throw new Stuck('everybody waits for a lock, and nobody is let go')
       await sleep(2)
     }
-    for (const { lane, flying: each } of records)
-      if (each.ending !== null) await this.#land(lane, each.held, each.ending)
     await this.#freed()
   }
 
@@ -221,6 +221,10 @@ export class Scheduler {
   #letGo(): void {
     for (const lane of this.#lanes) for (const held of lane.waiting.splice(0)) void held.send().then((ending) => ending.deliver())
   }
+}
+
+function isUnanswered({ flying }: Lane): boolean {
+  return flying !== null && flying.ending === null
 }
 
 class Stuck extends Error {}

@@ -1,8 +1,7 @@
 import * as queries from '../../src/stores/postgres/queries.ts'
 
-const names = new Map(
-  Object.entries(queries).flatMap(([name, text]) => (typeof text === 'string' ? [[squeezed(text), name]] : [])),
-)
+const names = new Map<string, string>()
+learnNames(queries)
 const SCHEMA = /"\w+"\./g
 
 /** What a statement is called in `queries.ts`, or how it begins. */
@@ -16,6 +15,11 @@ export function nameOf(text: string): string {
 export function isGlue(text: string): boolean {
   // Which shards a pool has is fixed before a schedule begins.
   return /^(?:BEGIN|SET LOCAL|SAVEPOINT|RELEASE)\b/.test(text) || nameOf(text) === 'shardsOfPool'
+}
+
+/** Learns what the statements of a module are called. */
+export function learnNames(module: object): void {
+  for (const [name, text] of Object.entries(module)) if (typeof text === 'string') names.set(squeezed(text), name)
 }
 
 function squeezed(text: string): string {

@@ -3,6 +3,7 @@ import type { Bench } from '../../src/stores/conformance/bench.ts'
 import type { Database } from '../../src/stores/postgres/database.ts'
 import type { migrate } from '../../src/stores/postgres/migrate.ts'
 import type { PostgresStore } from '../../src/stores/postgres/store.ts'
+import { learnNames } from './statement-name.ts'
 
 /** The code under examination: the sources as they are, or with a bug planted in them. */
 export interface Subject {
@@ -16,12 +17,14 @@ export interface Subject {
 /** Loads the sources; a variant is one that the loader of `planted.ts` makes of them. */
 export async function loadSubject(variant = ''): Promise<Subject> {
   const load = (path: string): Promise<unknown> => import(`../../src/${path}${variant}`)
-  const [database, store, migrations, bench, held] = await Promise.all([
+  const [queries, database, store, migrations, bench, held] = await Promise.all([
+    load('stores/postgres/queries.ts'),
     load('stores/postgres/database.ts'),
     load('stores/postgres/store.ts'),
     load('stores/postgres/migrate.ts'),
     load('stores/conformance/bench.ts'),
     load('engine/held-set.ts'),
   ])
+  learnNames(queries as object)
   return Object.assign({}, database, store, migrations, bench, held) as Subject
 }

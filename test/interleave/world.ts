@@ -167,6 +167,7 @@ export class World {
     const known = this.#databases.get(name)
     if (known !== undefined) return known
     const gate = this.#gates.get(name) ?? new Gate(name)
+    gate.now = () => this.clock.now()
     this.#gates.set(name, gate)
     const applicationName = this.#applicationName(name)
     guard(applicationName, gate)

@@ -65,7 +65,11 @@ export class Database {
       max: options.handlerConnectionsMax ?? HANDLER_CONNECTIONS_MAX,
     })
     // A connection that breaks while nobody uses it is replaced when somebody does.
-    for (const pool of [this.#pool, this.#handlers]) pool.on('error', () => {})
+    for (const pool of [this.#pool, this.#handlers]) {
+      pool.on('error', () => {})
+      // One that breaks within a transaction fails its statements; unheard, it would end the whole process.
+      pool.on('connect', (client) => client.on('error', () => {}))
+    }
     this.session = new Session(this.#pool as Querying, this.dialect)
   }
 

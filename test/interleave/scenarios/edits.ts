@@ -1,0 +1,96 @@
+import { pause, resume } from '../../../src/alarm/index.ts'
+import type { Scenario } from '../scenario.ts'
+import { due } from './beginnings.ts'
+
+const KEYED = { key: 'k' } as const
+
+/** What races among users. */
+export const editScenarios: readonly Scenario[] = [
+  {
+    name: 'cancel | cancel',
+    async setUp(world) {
+      const { one, two, id } = await due(world)
+      return {
+        actors: [
+          { process: 'one', act: () => one.cancel(id) },
+          { process: 'two', act: () => two.cancel(id) },
+        ],
+      }
+    },
+  },
+  {
+    name: 'cancel | upsert by key',
+    async setUp(world) {
+      const { one, two, id } = await due(world, { delay: '1h' }, KEYED)
+      return {
+        actors: [
+          { process: 'one', act: () => one.cancel(id) },
+          { process: 'two', act: () => two.set({ delay: '30m' }, KEYED) },
+        ],
+      }
+    },
+  },
+  {
+    name: 'pause | resume',
+    async setUp(world) {
+      const { one, two, id } = await due(world, { every: '1h' })
+      await one.edit('pause', id, pause)
+      return {
+        actors: [
+          { process: 'one', act: () => one.edit('resume', id, resume) },
+          { process: 'two', act: () => two.edit('pause', id, pause) },
+        ],
+      }
+    },
+  },
+  ...Object.entries({
+    'the same key': KEYED,
+    'the same idempotency key': { idempotencyKey: 'i' },
+    'the same key and idempotency key': { key: 'k', idempotencyKey: 'i' },
+  }).map(([name, options]): Scenario => ({
+    name: `set | set, ${name}`,
+    async setUp(world) {
+      const { one, two } = await due(world)
+      return {
+        actors: [
+          { process: 'one', act: () => one.set({ delay: '30m' }, options) },
+          { process: 'two', act: () => two.set({ delay: '40m' }, options) },
+        ],
+      }
+    },
+  })),
+  {
+    name: 'upsert | upsert | upsert, the same key',
+    preemptions: 1,
+    async setUp(world) {
+      const { one, two } = await due(world, { delay: '1h' }, KEYED)
+      const three = await world.process('three')
+      return {
+        actors: [one, two, three].map((each, place) => ({
+          process: each.name,
+          act: () => each.set({ delay: `${30 + place}m` }, KEYED),
+        })),
+      }
+    },
+  },
+  {
+    name: 'two sets of two keys, crosswise',
+    async setUp(world) {
+      const { one, two } = await due(world, { delay: '1h' }, { key: 'a' })
+      await one.bench.alarm({ delay: '10m' }, { key: 'b' })
+      const both = (each: typeof one, keys: readonly string[]) => () =>
+        each.does('set two', () =>
+          each.store.set(
+            keys.map((key) => each.bench.request({ delay: '30m' }, { key })),
+            each.bench.context(),
+          ),
+        )
+      return {
+        actors: [
+          { process: 'one', act: both(one, ['a', 'b']) },
+          { process: 'two', act: both(two, ['b', 'a']) },
+        ],
+      }
+    },
+  },
+]
