@@ -57,7 +57,8 @@ function judgeEnd(alarm: AlarmRow, { outcomes, events }: Rows): Breach[] {
     return [{ promise: 'at-least-once', what: `alarm ${alarm.seq} has not come to its end: it is lost` }]
   const records = recordsOf(alarm, events).filter(({ type }) => ENDS.has(type))
   const needsRecord = status !== 'cancelled' && alarm.fire_at !== null
-  if (!needsRecord || records.some(({ occurrence }) => occurrence === `${alarm.generation}-${alarm.fire_at}`)) return []
+  if (!needsRecord || records.some(({ occurrence }) => occurrence === `${alarm.generation}-${alarm.fire_at}`))
+    return []
   return [
     {
       promise: 'at-least-once',
@@ -74,7 +75,12 @@ function judgeHours(alarm: AlarmRow, { events, timers }: Rows): Breach[] {
   const all = [...covered].sort((a, b) => a - b)
   const gap = all.find((at, index) => index > 0 && at - all[index - 1]! > HOUR_MS)
   if (gap === undefined) return []
-  return [{ promise: 'at-least-once', what: `alarm ${alarm.seq} passed over what came before ${new Date(gap).toISOString()}` }]
+  return [
+    {
+      promise: 'at-least-once',
+      what: `alarm ${alarm.seq} passed over what came before ${new Date(gap).toISOString()}`,
+    },
+  ]
 }
 
 function instantsOf({ occurrence, type, data }: EventRow, generation: number): number[] {
@@ -98,9 +104,14 @@ function judgeHanded(notes: readonly Note[], { alarms, events, timers }: Rows): 
       ({ occurrence, type }) => ENDS.has(type) && `${alarm.id}-${occurrence}` === name,
     )
     const isOpen = timers.some(
-      (each) => each.alarm === row.seq && each.generation === timer.generation && each.scheduled_for === timer.scheduledFor,
+      (each) =>
+        each.alarm === row.seq &&
+        each.generation === timer.generation &&
+        each.scheduled_for === timer.scheduledFor,
     )
-    return isTold || isOpen ? [] : [{ promise: 'recorded-once', what: `${name} was handed out, and no record tells what came of it` }]
+    return isTold || isOpen
+      ? []
+      : [{ promise: 'recorded-once', what: `${name} was handed out, and no record tells what came of it` }]
   })
 }
 

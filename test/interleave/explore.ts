@@ -10,7 +10,9 @@ interface Branch {
 }
 
 /** What an exploration does with a schedule: runs it and answers what was decided; stops where `stop` is said. */
-export type Try = (choose: Choose) => Promise<{ readonly decisions: readonly Decision[]; readonly stop: boolean }>
+export type Try = (
+  choose: Choose,
+) => Promise<{ readonly decisions: readonly Decision[]; readonly stop: boolean }>
 
 /** How far an exploration goes. */
 export interface Bounds {

@@ -2,10 +2,9 @@ import pg from 'pg'
 import { isGlue, nameOf } from './statement-name.ts'
 
 /** How a statement ended, and how its sender hears of it. */
-export type Ending = (
-  | { readonly rows: number }
-  | { readonly code: string; readonly message: string }
-) & { deliver(): void }
+export type Ending = ({ readonly rows: number } | { readonly code: string; readonly message: string }) & {
+  deliver(): void
+}
 
 /** A statement that waits for its turn, or is on its way, or a step of an actor's own that is none. */
 export interface Held {
@@ -143,6 +142,11 @@ export function unguard(applicationName: string): void {
   if (gates.size === 0) prototype.query = original
 }
 
+/** Forgets connections that listened and are closed. */
+export function forgetListeners(applicationName: string): void {
+  listeners.delete(applicationName)
+}
+
 /** Makes sure that what was notified has been heard: a connection that listens tells it before it answers. */
 export async function hearAll(applicationName: string): Promise<void> {
   for (const client of listeners.get(applicationName) ?? []) await sent(client, { text: 'SELECT 1' })
@@ -186,10 +190,10 @@ function enqueue(client: Client, gate: Gate, given: QueryConfig): Promise<Result
     const send = async (): Promise<Ending> => {
       const fault = takeFault(gate, name)
       try {
-        if (fault?.loses === 'send') throw broken(client)
+        if (fault?.loses === 'send') throw broken(client, 'it was never sent')
         const result = await sent(client, atThisMoment(query, name, gate))
         noteTimeout(lane, given.text)
-        if (fault?.loses === 'answer') throw broken(client)
+        if (fault?.loses === 'answer') throw broken(client, ANSWER_LOST)
         const isLate = gate.lateAnswers.includes(name)
         const deliver = () => (isLate ? holdAnswer(lane, name, () => resolve(result)) : resolve(result))
         return { rows: result.rowCount ?? 0, deliver }
@@ -213,9 +217,12 @@ function takeFault(gate: Gate, name: string): Fault | undefined {
   return index < 0 ? undefined : gate.faults.splice(index, 1)[0]
 }
 
-function broken(client: Client): Error {
+/** How the story tells of a statement that was carried out, and whose sender never heard of it. */
+export const ANSWER_LOST = 'its answer is lost'
+
+function broken(client: Client, message: string): Error {
   client.connection.stream.destroy()
-  return Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' })
+  return Object.assign(new Error(message), { code: 'ECONNRESET' })
 }
 
 function noteTimeout(lane: Lane, text: string): void {
@@ -226,7 +233,9 @@ function noteTimeout(lane: Lane, text: string): void {
 function rewritten(query: QueryConfig, gate: Gate): QueryConfig {
   if (!query.text.startsWith('SET LOCAL lock_timeout')) return query
   const text = `SET LOCAL lock_timeout = '${gate.lockTimeoutMs}ms'`
-  return query.name === undefined ? { ...query, text } : { ...query, text, name: `${query.name}_${gate.lockTimeoutMs}` }
+  return query.name === undefined
+    ? { ...query, text }
+    : { ...query, text, name: `${query.name}_${gate.lockTimeoutMs}` }
 }
 
 /** Where the clock stands among a statement's values: a server reads its own when it runs the statement, not before. */

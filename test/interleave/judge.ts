@@ -1,5 +1,6 @@
 import { occurrenceId } from '../../src/alarm/index.ts'
 import type { Lease, Taking } from '../../src/stores/index.ts'
+import { ANSWER_LOST } from './gate.ts'
 import type { Note } from './notes.ts'
 import type { AlarmRow, EventRow, Rows } from './rows.ts'
 import type { Step } from './schedule.ts'
@@ -35,7 +36,7 @@ interface Handed {
 /** Judges by what the actors were answered, in the order of the answers. */
 export function judgeAnswers(notes: readonly Note[], story: readonly Step[]): Breach[] {
   return [
-    ...judgeCancels(notes),
+    ...judgeCancels(notes, story),
     ...judgeTakings(notes),
     ...judgeLeases(notes),
     ...judgeFences(notes, story),
@@ -50,41 +51,49 @@ export function judgeRows(rows: Rows): Breach[] {
 
 function handedOut(notes: readonly Note[]): Handed[] {
   return notes.flatMap((note) =>
-    note.kind !== 'take' ? [] : note.taken.takings.map((taking) => ({ at: note.at, process: note.process, taking })),
+    note.kind !== 'take'
+      ? []
+      : note.taken.takings.map((taking) => ({ at: note.at, process: note.process, taking })),
   )
 }
 
-/** When a taking's delivery was over: its settle was answered, whatever the answer. */
-function settledAt(notes: readonly Note[], { timer }: Taking): number {
+/** When a taking's delivery was over for good: its settle was committed, or answered otherwise. */
+function settledAt(notes: readonly Note[], story: readonly Step[], { timer }: Taking, from: number): number {
   const over = notes.find(
     (note) =>
       note.kind === 'settle' &&
       note.settlements.some((each) => each.timer.id === timer.id && each.timer.version === timer.version),
   )
-  return over?.at ?? Number.POSITIVE_INFINITY
+  if (over === undefined) return Number.POSITIVE_INFINITY
+  const isCommit = ({ process, what, outcome }: Step) =>
+    process === over.process && what === 'COMMIT' && (outcome === '0' || outcome.includes(ANSWER_LOST))
+  const committed = story.findIndex((step, index) => index >= from && index < over.at && isCommit(step))
+  return committed < 0 ? over.at : committed
 }
 
-/** Once `cancelled` is answered, nothing of the alarm may be about to start, nor be handed out later. */
-function judgeCancels(notes: readonly Note[]): Breach[] {
-  const breaches: Breach[] = []
-  for (const note of notes) {
-    if (note.kind !== 'cancel' || note.outcome !== 'cancelled') continue
-    const setAgainAt = notes.find(
+/**
+ * Once `cancelled` is answered, nothing of the alarm may be about to start, nor be handed out later; once `firing` is, it
+ * is neither tried again nor recurs.
+ */
+function judgeCancels(notes: readonly Note[], story: readonly Step[]): Breach[] {
+  return notes.flatMap((note): Breach[] => {
+    if (note.kind !== 'cancel' || note.outcome === undefined || note.outcome === 'ended') return []
+    const setAgain = notes.find(
       (each) => each.kind === 'set' && each.answer.snapshot.alarm.id === note.alarmId && each.at > note.at,
-    )?.at
-    for (const { at, process, taking } of handedOut(notes)) {
-      if (taking.alarm.id !== note.alarmId || at > (setAgainAt ?? Number.POSITIVE_INFINITY)) continue
-      const isOpen = at > note.at || settledAt(notes, taking) > note.at
+    )
+    const until = setAgain?.at ?? Number.POSITIVE_INFINITY
+    const own = handedOut(notes).filter(({ at, taking }) => taking.alarm.id === note.alarmId && at < until)
+    const isLate = ({ at, taking }: Handed) => {
+      if (at > note.at) return true
       // Under a lease that has ended nothing starts any more.
       const mayStart = taking.lease.until > note.monotonic
-      if (isOpen && mayStart)
-        breaches.push({
-          promise: 'cancel-wins',
-          what: `cancel was answered "cancelled" (step ${note.at}), and ${process} was handed it (step ${at})`,
-        })
+      return note.outcome === 'cancelled' && mayStart && settledAt(notes, story, taking, at) > note.at
     }
-  }
-  return breaches
+    return own.filter(isLate).map(({ at, process }) => ({
+      promise: 'cancel-wins',
+      what: `cancel was answered "${note.outcome}" (step ${note.at}), and ${process} was handed it (step ${at})`,
+    }))
+  })
 }
 
 /** The same version is handed out once; after a lost delivery the next one counts it. */
@@ -168,7 +177,7 @@ function judgeLeases(notes: readonly Note[]): Breach[] {
   return breaches
 }
 
-/** Once a newer epoch of a shard is committed, nothing of an older one may be. */
+/** Once a newer epoch of a shard is committed, nothing of an older one is, and whoever tries is told. */
 function judgeFences(notes: readonly Note[], story: readonly Step[]): Breach[] {
   const commitOf = ({ at, process }: Note) =>
     story.findLastIndex((step, index) => index < at && step.process === process && step.what === 'COMMIT')
@@ -179,32 +188,35 @@ function judgeFences(notes: readonly Note[], story: readonly Step[]): Breach[] {
     claims.some((claim) => claim.shard === shard && claim.epoch > epoch && claim.at >= 0 && claim.at < at)
   return notes.flatMap((note): Breach[] => {
     const at = commitOf(note)
-    return acceptedUnder(note)
+    return spokenFor(note)
       .filter((lease) => isVoid(lease, at))
       .map(({ epoch }) => ({
         promise: 'fenced',
-        what: `a ${note.kind} of epoch ${epoch} was committed (step ${at}) after a newer owner's claim`,
+        what: `a ${note.kind} of epoch ${epoch} ended (step ${at}) after a newer owner's claim, and was not told so`,
       }))
   })
 }
 
-/** The leases under which something was accepted. */
-function acceptedUnder(note: Note): Lease[] {
+/** The leases under which something was said, and which were not answered to be lost. */
+function spokenFor(note: Note): Lease[] {
   if (note.kind === 'take') return note.taken.takings.map(({ lease }) => lease)
-  if (note.kind !== 'settle' || note.settled.stale > 0) return []
+  if (note.kind !== 'settle') return []
   return note.settlements.map(({ lease }) => lease).filter((lease) => !hasLost(note.settled.lost, lease))
 }
 
 function judgeSets(notes: readonly Note[]): Breach[] {
   const byName = Map.groupBy(
     notes.flatMap((note) => (note.kind === 'set' ? [note] : [])),
-    ({ answer }) => answer.snapshot.alarm.key ?? answer.snapshot.alarm.idempotencyKey ?? answer.snapshot.alarm.id,
+    ({ answer }) =>
+      answer.snapshot.alarm.key ?? answer.snapshot.alarm.idempotencyKey ?? answer.snapshot.alarm.id,
   )
   return [...byName].flatMap(([name, sets]): Breach[] => {
     const ids = new Set(sets.map(({ answer }) => answer.snapshot.alarm.id))
     const created = sets.filter(({ answer }) => answer.outcome === 'created').length
     if (ids.size <= 1 && created <= 1) return []
-    return [{ promise: 'one-per-key', what: `${name} was answered with ${ids.size} alarms, ${created} created` }]
+    return [
+      { promise: 'one-per-key', what: `${name} was answered with ${ids.size} alarms, ${created} created` },
+    ]
   })
 }
 
@@ -212,18 +224,32 @@ function judgeSets(notes: readonly Note[]): Breach[] {
 function judgeTimers({ alarms, timers, outcomes }: Rows): Breach[] {
   const statusOf = new Map(outcomes.map(({ alarm, status }) => [alarm, status]))
   return alarms.flatMap((alarm): Breach[] => {
-    const current = timers.filter((timer) => timer.alarm === alarm.seq && timer.generation === alarm.generation)
+    const current = timers.filter(
+      (timer) => timer.alarm === alarm.seq && timer.generation === alarm.generation,
+    )
     const status = statusOf.get(alarm.seq) ?? null
     const breaches: Breach[] = []
     if (status === null && current.length === 0)
-      breaches.push({ promise: 'at-least-once', what: `alarm ${alarm.seq} lives and has no timer: it is lost` })
+      breaches.push({
+        promise: 'at-least-once',
+        what: `alarm ${alarm.seq} lives and has no timer: it is lost`,
+      })
     if (status !== null && current.length > 0)
-      breaches.push({ promise: 'recorded-once', what: `alarm ${alarm.seq} is ${status} and has a timer: it fires again` })
+      breaches.push({
+        promise: 'recorded-once',
+        what: `alarm ${alarm.seq} is ${status} and has a timer: it fires again`,
+      })
     const due = current.filter(({ kind }) => kind === 'due')
     if (due.length > 1)
-      breaches.push({ promise: 'recorded-once', what: `alarm ${alarm.seq} has ${due.length} timers for its next occurrence` })
+      breaches.push({
+        promise: 'recorded-once',
+        what: `alarm ${alarm.seq} has ${due.length} timers for its next occurrence`,
+      })
     if (status === null && alarm.kind !== 'once' && due.length === 0 && alarm.cancelled_at === null)
-      breaches.push({ promise: 'at-least-once', what: `recurring alarm ${alarm.seq} lives and has no next occurrence` })
+      breaches.push({
+        promise: 'at-least-once',
+        what: `recurring alarm ${alarm.seq} lives and has no next occurrence`,
+      })
     return breaches
   })
 }
@@ -231,19 +257,22 @@ function judgeTimers({ alarms, timers, outcomes }: Rows): Breach[] {
 /** Every occurrence ends as one record; only what failed, or was lost, may come to another end. */
 function judgeRecords(events: readonly EventRow[]): Breach[] {
   const named = events.filter(({ occurrence }) => occurrence !== null)
-  return [...Map.groupBy(named, ({ alarm, occurrence }) => `${alarm}/${occurrence}`)].flatMap(([name, records]) => {
-    const types = records.map(({ type }) => type)
-    const breaches: Breach[] = []
-    let ends = 0
-    for (const type of types) {
-      if (type === 'alarm.attempt_failed') ends = 0
-      else if (ENDS.includes(type)) ends += 1
-      if (ends > 1) breaches.push({ promise: 'recorded-once', what: `${name} ended twice: ${types.join(', ')}` })
-    }
-    if (types.filter((type) => JUDGEMENTS.includes(type)).length > 1)
-      breaches.push({ promise: 'recorded-once', what: `${name} was judged twice: ${types.join(', ')}` })
-    return breaches
-  })
+  return [...Map.groupBy(named, ({ alarm, occurrence }) => `${alarm}/${occurrence}`)].flatMap(
+    ([name, records]) => {
+      const types = records.map(({ type }) => type)
+      const breaches: Breach[] = []
+      let ends = 0
+      for (const type of types) {
+        if (type === 'alarm.attempt_failed') ends = 0
+        else if (ENDS.includes(type)) ends += 1
+        if (ends > 1)
+          breaches.push({ promise: 'recorded-once', what: `${name} ended twice: ${types.join(', ')}` })
+      }
+      if (types.filter((type) => JUDGEMENTS.includes(type)).length > 1)
+        breaches.push({ promise: 'recorded-once', what: `${name} was judged twice: ${types.join(', ')}` })
+      return breaches
+    },
+  )
 }
 
 /** The figures are kept as alarms move, and must equal counting them. */
@@ -257,7 +286,9 @@ function judgeFigures({ alarms, timers, outcomes, tallies }: Rows): Breach[] {
     ([name, count]) => tallies.reduce((sum, row) => sum + row[name]!, 0) !== count,
   )
   if (wrong.length === 0) return []
-  const said = wrong.map(([name, count]) => `${name} is ${tallies.reduce((sum, row) => sum + row[name]!, 0)}, not ${count}`)
+  const said = wrong.map(
+    ([name, count]) => `${name} is ${tallies.reduce((sum, row) => sum + row[name]!, 0)}, not ${count}`,
+  )
   return [{ promise: 'figures', what: `the figures are wrong: ${said.join('; ')}` }]
 }
 

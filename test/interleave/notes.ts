@@ -43,7 +43,9 @@ export function told(note: Note): string {
 }
 
 function takenText({ takings, lost, nextWakeAt }: Taken): string {
-  const each = takings.map(({ timer }) => `timer ${timer.id} version ${timer.version} attempt ${timer.attempt}`)
+  const each = takings.map(
+    ({ timer }) => `timer ${timer.id} version ${timer.version} attempt ${timer.attempt}`,
+  )
   const rest = [...(lost.length > 0 ? [`${lost.length} lost`] : []), `next ${nextWakeAt ?? 'none'}`]
   return [each.join(', ') || 'nothing', ...rest].join('; ')
 }

@@ -50,8 +50,19 @@ export interface Rows {
   readonly tallies: readonly Readonly<Record<string, number>>[]
 }
 
-const READ = `SELECT json_build_object(${['alarms', 'timers', 'events', 'outcomes', 'flights', 'shards', 'tallies']
-  .map((table) => `'${table}', coalesce((SELECT json_agg(t ORDER BY ${orderOf(table)}) FROM wakeful.${table} t), '[]')`)
+const READ = `SELECT json_build_object(${[
+  'alarms',
+  'timers',
+  'events',
+  'outcomes',
+  'flights',
+  'shards',
+  'tallies',
+]
+  .map(
+    (table) =>
+      `'${table}', coalesce((SELECT json_agg(t ORDER BY ${orderOf(table)}) FROM wakeful.${table} t), '[]')`,
+  )
   .join(', ')}) AS everything`
 
 function orderOf(table: string): string {

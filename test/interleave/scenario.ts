@@ -42,6 +42,7 @@ export async function tryOnce(world: World, scenario: Scenario, choose: Choose):
   const ran = await world.run(scene.actors, choose)
   if (ran.stuck !== null) return { ran, breaches: [{ promise: 'liveness', what: ran.stuck }] }
   const breaches = [...refused(world, scenario, begun), ...judgeRows(await readRows(world))]
+  if (ran.deadlocks > 0) breaches.push({ promise: 'no-deadlock', what: 'two waited for each other' })
   breaches.push(...((await scene.judge?.()) ?? []))
   if (scene.livesOn !== false) breaches.push(...(await future(world)))
   breaches.push(...judgeAnswers(world.notes, world.story))
@@ -58,6 +59,11 @@ function refused(world: World, { refusals = [] }: Scenario, begun: number): Brea
   return world.notes.slice(begun).flatMap((note): Breach[] => {
     if (note.kind !== 'failed' || refusals.includes(note.code)) return []
     const isDeadlock = /deadlock/i.test(note.message)
-    return [{ promise: isDeadlock ? 'no-deadlock' : 'liveness', what: `${note.what}: ${note.code}: ${note.message}` }]
+    return [
+      {
+        promise: isDeadlock ? 'no-deadlock' : 'liveness',
+        what: `${note.what}: ${note.code}: ${note.message}`,
+      },
+    ]
   })
 }

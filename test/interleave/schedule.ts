@@ -219,7 +219,8 @@ export class Scheduler {
 
   /** A schedule that got stuck is let run, so that its connections come free again. */
   #letGo(): void {
-    for (const lane of this.#lanes) for (const held of lane.waiting.splice(0)) void held.send().then((ending) => ending.deliver())
+    for (const lane of this.#lanes)
+      for (const held of lane.waiting.splice(0)) void held.send().then((ending) => ending.deliver())
   }
 }
 

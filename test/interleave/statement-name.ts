@@ -19,7 +19,8 @@ export function isGlue(text: string): boolean {
 
 /** Learns what the statements of a module are called. */
 export function learnNames(module: object): void {
-  for (const [name, text] of Object.entries(module)) if (typeof text === 'string') names.set(squeezed(text), name)
+  for (const [name, text] of Object.entries(module))
+    if (typeof text === 'string') names.set(squeezed(text), name)
 }
 
 function squeezed(text: string): string {

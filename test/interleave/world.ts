@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { SteppedClock } from '../../src/stores/conformance/stepped-clock.ts'
-import { Gate, guard, hearAll, unguard } from './gate.ts'
+import { forgetListeners, Gate, guard, hearAll, unguard } from './gate.ts'
 import type { NewNote, Note } from './notes.ts'
+import { told } from './notes.ts'
 import { Process } from './process.ts'
 import { type Actor, type Choose, type Ran, Scheduler, type Step } from './schedule.ts'
-import { told } from './notes.ts'
 import type { Subject } from './subject.ts'
 
 const TABLES = [
@@ -41,14 +41,18 @@ export class World {
     this.#admin = new pg.Client({ connectionString: url })
   }
 
-  async open(): Promise<void> {
+  /** Makes the tables; `ddl` spoils them on purpose. */
+  async open(ddl?: string): Promise<void> {
     await this.#admin.connect()
     const settings = { deadlock_timeout: `${DEADLOCK_MS}ms`, synchronous_commit: 'off', jit: 'off' }
-    const [{ name }] = (await this.#admin.query('SELECT current_database() AS name')).rows as [{ name: string }]
+    const [{ name }] = (await this.#admin.query('SELECT current_database() AS name')).rows as [
+      { name: string },
+    ]
     for (const [setting, value] of Object.entries(settings))
       await this.#admin.query(`ALTER DATABASE "${name}" SET ${setting} = '${value}'`)
     const database = this.#database('setup')
     await this.subject.migrate(database, this.clock.now(), { shards: 1 })
+    if (ddl !== undefined) await this.ask(ddl)
   }
 
   async close(): Promise<void> {
@@ -76,6 +80,7 @@ export class World {
     const listening = [...this.#processes].filter(([, { store }]) => this.#listens.has(store))
     for (const [name, { store }] of listening) {
       await store.close()
+      forgetListeners(this.#applicationName(name))
       this.#databases.delete(name)
     }
     this.#processes = new Map()
@@ -99,6 +104,9 @@ export class World {
       onNews(news)
     })
     await heard.promise
+    // It reads the calendars when it begins to listen: that is over before a schedule begins.
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await process.store.readCalendars()
   }
 
   /** A process by name; made when it is first asked for. Its connections are there before it is put behind its gate. */

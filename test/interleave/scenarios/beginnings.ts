@@ -16,7 +16,11 @@ export interface Beginning {
 }
 
 /** An alarm that is due now, with an owner who has not looked yet. */
-export async function due(world: World, when: When = { delay: '1h' }, options: SetOptions = {}): Promise<Beginning> {
+export async function due(
+  world: World,
+  when: When = { delay: '1h' },
+  options: SetOptions = {},
+): Promise<Beginning> {
   const [one, two] = [await world.process('one'), await world.process('two')]
   const id = await one.bench.alarm(when, options)
   world.clock.step(3_600_000)
@@ -36,7 +40,11 @@ export async function flying(
 }
 
 /** An alarm an hour away, with an owner; the clock goes there in the course of the schedule. */
-export async function far(world: World, when: When = { delay: '4s' }, options: SetOptions = {}): Promise<Beginning> {
+export async function far(
+  world: World,
+  when: When = { delay: '4s' },
+  options: SetOptions = {},
+): Promise<Beginning> {
   const [one, two] = [await world.process('one'), await world.process('two')]
   const leases = await one.own()
   return { one, two, leases, id: await one.bench.alarm(when, options) }

@@ -1,4 +1,6 @@
-import { pause, resume } from '../../../src/alarm/index.ts'
+import { cancel, pause, resume, type Snapshot } from '../../../src/alarm/index.ts'
+import { ANN } from '../../../src/stores/conformance/bench.ts'
+import type { Process } from '../process.ts'
 import type { Scenario } from '../scenario.ts'
 import { due } from './beginnings.ts'
 
@@ -47,18 +49,20 @@ export const editScenarios: readonly Scenario[] = [
     'the same key': KEYED,
     'the same idempotency key': { idempotencyKey: 'i' },
     'the same key and idempotency key': { key: 'k', idempotencyKey: 'i' },
-  }).map(([name, options]): Scenario => ({
-    name: `set | set, ${name}`,
-    async setUp(world) {
-      const { one, two } = await due(world)
-      return {
-        actors: [
-          { process: 'one', act: () => one.set({ delay: '30m' }, options) },
-          { process: 'two', act: () => two.set({ delay: '40m' }, options) },
-        ],
-      }
-    },
-  })),
+  }).map(
+    ([name, options]): Scenario => ({
+      name: `set | set, ${name}`,
+      async setUp(world) {
+        const { one, two } = await due(world)
+        return {
+          actors: [
+            { process: 'one', act: () => one.set({ delay: '30m' }, options) },
+            { process: 'two', act: () => two.set({ delay: '40m' }, options) },
+          ],
+        }
+      },
+    }),
+  ),
   {
     name: 'upsert | upsert | upsert, the same key',
     preemptions: 1,
@@ -74,11 +78,17 @@ export const editScenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'two sets of two keys, crosswise',
+    name: 'two sets of two keys, crosswise | cancel of both',
+    preemptions: 1,
     async setUp(world) {
-      const { one, two } = await due(world, { delay: '1h' }, { key: 'a' })
-      await one.bench.alarm({ delay: '10m' }, { key: 'b' })
-      const both = (each: typeof one, keys: readonly string[]) => () =>
+      const { one, two } = await due(world)
+      const three = await world.process('three')
+      // Far from their instants, so that no lock on the shard keeps them apart.
+      const ids = [
+        await one.bench.alarm({ delay: '10m' }, { key: 'a' }),
+        await one.bench.alarm({ delay: '10m' }, { key: 'b' }),
+      ]
+      const setBoth = (each: Process, keys: readonly string[]) => () =>
         each.does('set two', () =>
           each.store.set(
             keys.map((key) => each.bench.request({ delay: '30m' }, { key })),
@@ -87,10 +97,17 @@ export const editScenarios: readonly Scenario[] = [
         )
       return {
         actors: [
-          { process: 'one', act: both(one, ['a', 'b']) },
-          { process: 'two', act: both(two, ['b', 'a']) },
+          { process: 'one', act: setBoth(one, ['a', 'b']) },
+          { process: 'two', act: setBoth(two, ['b', 'a']) },
+          { process: 'three', act: () => three.does('cancel both', () => cancelAll(three, ids)) },
         ],
       }
     },
   },
 ]
+
+function cancelAll({ store, bench }: Process, ids: readonly string[]): Promise<unknown> {
+  const context = bench.context()
+  const decide = (found: Snapshot) => ({ change: cancel(found, context).change, answer: null })
+  return store.edit(ANN, { ids }, decide, context)
+}

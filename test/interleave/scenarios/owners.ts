@@ -5,19 +5,21 @@ const HOURLY = { every: '1h' } as const
 
 /** What races with a change of owners. */
 export const ownerScenarios: readonly Scenario[] = [
-  ...(['delivered', 'failed', 'released'] as const).map((came): Scenario => ({
-    name: `settle | takeover, ${came}`,
-    async setUp(world) {
-      const { one, two, takings } = await flying(world)
-      world.clock.step(LEASE_OVER_MS)
-      return {
-        actors: [
-          { process: 'one', act: () => one.settle(takings, came) },
-          { process: 'two', act: () => two.own() },
-        ],
-      }
-    },
-  })),
+  ...(['delivered', 'failed', 'released'] as const).map(
+    (came): Scenario => ({
+      name: `settle | takeover, ${came}`,
+      async setUp(world) {
+        const { one, two, takings } = await flying(world)
+        world.clock.step(LEASE_OVER_MS)
+        return {
+          actors: [
+            { process: 'one', act: () => one.settle(takings, came) },
+            { process: 'two', act: () => two.own() },
+          ],
+        }
+      },
+    }),
+  ),
   {
     name: 'settle | takeover and take, recurring',
     async setUp(world) {

@@ -40,33 +40,37 @@ export const settleScenarios: readonly Scenario[] = [
       ]
     }),
   ),
-  ...Object.entries({ skipNext, pause, resume }).map(([name, decide]): Scenario => ({
-    name: `settle | ${name}, recurring`,
-    refusals: ['conflict'],
-    async setUp(world) {
-      const { one, two, takings, id } = await flying(world, HOURLY)
-      if (name === 'resume') await one.edit('pause', id, pause)
-      return {
-        actors: [
-          { process: 'one', act: () => one.settle(takings) },
-          { process: 'two', act: () => two.edit(name, id, decide) },
-        ],
-      }
-    },
-  })),
-  ...(['answer', 'send'] as const).map((loses): Scenario => ({
-    name: `settle whose commit loses its ${loses === 'send' ? 'way' : 'answer'} | cancel, recurring`,
-    async setUp(world) {
-      const { one, two, takings, id } = await flying(world, HOURLY)
-      one.gate.faults.push({ name: 'COMMIT', loses })
-      return {
-        actors: [
-          { process: 'one', act: () => one.settle(takings) },
-          { process: 'two', act: () => two.cancel(id) },
-        ],
-      }
-    },
-  })),
+  ...Object.entries({ skipNext, pause, resume }).map(
+    ([name, decide]): Scenario => ({
+      name: `settle | ${name}, recurring`,
+      refusals: ['conflict'],
+      async setUp(world) {
+        const { one, two, takings, id } = await flying(world, HOURLY)
+        if (name === 'resume') await one.edit('pause', id, pause)
+        return {
+          actors: [
+            { process: 'one', act: () => one.settle(takings) },
+            { process: 'two', act: () => two.edit(name, id, decide) },
+          ],
+        }
+      },
+    }),
+  ),
+  ...(['answer', 'send'] as const).map(
+    (loses): Scenario => ({
+      name: `settle whose commit loses its ${loses === 'send' ? 'way' : 'answer'} | cancel, recurring`,
+      async setUp(world) {
+        const { one, two, takings, id } = await flying(world, HOURLY)
+        one.gate.faults.push({ name: 'COMMIT', loses })
+        return {
+          actors: [
+            { process: 'one', act: () => one.settle(takings) },
+            { process: 'two', act: () => two.cancel(id) },
+          ],
+        }
+      },
+    }),
+  ),
   {
     name: 'settle whose answer is lost | next take, recurring',
     async setUp(world) {
@@ -96,7 +100,10 @@ export const settleScenarios: readonly Scenario[] = [
       return {
         actors: [
           { process: 'one', act: () => one.settle(takings) },
-          { process: 'two', act: () => two.edit('report', id, (found, context) => report(found, DONE, context)) },
+          {
+            process: 'two',
+            act: () => two.edit('report', id, (found, context) => report(found, DONE, context)),
+          },
         ],
       }
     },
@@ -105,13 +112,19 @@ export const settleScenarios: readonly Scenario[] = [
     name: 'report | its time-out',
     refusals: ['conflict', 'already_ended'],
     async setUp(world) {
-      const { one, two, takings, leases, id } = await flying(world, ONCE, { ack: 'report', completionTimeout: '4s' })
+      const { one, two, takings, leases, id } = await flying(world, ONCE, {
+        ack: 'report',
+        completionTimeout: '4s',
+      })
       await one.settle(takings)
       world.clock.step(4_000)
       return {
         actors: [
           { process: 'one', act: () => one.take(leases) },
-          { process: 'two', act: () => two.edit('report', id, (found, context) => report(found, DONE, context)) },
+          {
+            process: 'two',
+            act: () => two.edit('report', id, (found, context) => report(found, DONE, context)),
+          },
         ],
       }
     },
@@ -121,7 +134,10 @@ export const settleScenarios: readonly Scenario[] = [
     preemptions: 1,
     refusals: ['conflict', 'already_ended'],
     async setUp(world) {
-      const { one, two, takings, leases, id } = await flying(world, ONCE, { ack: 'report', completionTimeout: '2s' })
+      const { one, two, takings, leases, id } = await flying(world, ONCE, {
+        ack: 'report',
+        completionTimeout: '2s',
+      })
       const three = await world.process('three')
       const held = new world.subject.HeldSet()
       for (const { timer } of takings) held.add(timer.id, timer.version)
@@ -132,8 +148,26 @@ export const settleScenarios: readonly Scenario[] = [
       return {
         actors: [
           { process: 'one', act: () => one.settle(takings, 'delivered', held) },
-          { process: 'two', act: () => two.edit('report', id, (found, context) => report(found, DONE, context)) },
+          {
+            process: 'two',
+            act: () => two.edit('report', id, (found, context) => report(found, DONE, context)),
+          },
           { process: 'three', act: takeLater },
+        ],
+      }
+    },
+  },
+  {
+    name: 'time-out of the last report | cancel',
+    async setUp(world) {
+      const options = { ack: 'report', completionTimeout: '2s' } as const
+      const { one, two, takings, leases, id } = await flying(world, { every: '1h', count: 1 }, options)
+      await one.settle(takings)
+      world.clock.step(2_000)
+      return {
+        actors: [
+          { process: 'one', act: () => one.take(leases) },
+          { process: 'two', act: () => two.cancel(id) },
         ],
       }
     },
