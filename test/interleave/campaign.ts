@@ -79,7 +79,7 @@ export interface Caught {
 }
 
 /** Looks for a planted bug where it is said to show, a bounded number of schedules. */
-export async function hunt(url: string, planted: Planted, schedulesMax: number): Promise<Caught> {
+async function hunt(url: string, planted: Planted, schedulesMax: number): Promise<Caught> {
   const world = new World(url, await loadSubject(variantOf(planted)))
   await world.open(planted.ddl)
   let schedules = 0

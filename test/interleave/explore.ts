@@ -111,7 +111,7 @@ function branchesOf({ prefix, preemptions }: Branch, decisions: readonly Decisio
 }
 
 /** A small generator of chance (mulberry32): the same seed gives the same schedules. */
-export function randomOf(seed: number): () => number {
+function randomOf(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

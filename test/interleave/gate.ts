@@ -44,8 +44,11 @@ export class Lane {
 /** What may go wrong with a statement on purpose. */
 export interface Fault {
   readonly name: string
-  /** `answer`: it is done and nobody hears of it. `send`: the connection breaks before it is sent. */
-  readonly loses: 'answer' | 'send'
+  /**
+   * `answer`: it is done and nobody hears of it. `send`: the connection breaks as it is sent. `connection`: the server
+   * has ended the connection before, between two statements.
+   */
+  readonly loses: 'answer' | 'send' | 'connection'
 }
 
 /** A process's own gate: while it is shut, each statement waits until it is told to go. */
@@ -57,6 +60,8 @@ export class Gate {
   /** Statements whose answers wait for a turn of their own. */
   lateAnswers: readonly string[] = []
   faults: Fault[] = []
+  /** Ends a connection from the server's side. */
+  terminate: (pid: number) => Promise<void> = () => Promise.resolve()
   /** What the server's clock would read. */
   now: () => number = () => 0
   lanes: Lane[] = []
@@ -107,6 +112,7 @@ export class Gate {
 /** What the gates need of a `pg` client. */
 interface Client {
   readonly processID: number | null
+  once(event: 'end', listener: () => void): void
   readonly connectionParameters: { readonly application_name?: string }
   readonly connection: { readonly stream: { destroy(): void } }
 }
@@ -191,6 +197,7 @@ function enqueue(client: Client, gate: Gate, given: QueryConfig): Promise<Result
       const fault = takeFault(gate, name)
       try {
         if (fault?.loses === 'send') throw broken(client, 'it was never sent')
+        if (fault?.loses === 'connection') await terminated(client, gate)
         const result = await sent(client, atThisMoment(query, name, gate))
         noteTimeout(lane, given.text)
         if (fault?.loses === 'answer') throw broken(client, ANSWER_LOST)
@@ -210,6 +217,13 @@ function enqueue(client: Client, gate: Gate, given: QueryConfig): Promise<Result
 function holdAnswer(lane: Lane, name: string, resolve: () => void): void {
   const send = () => Promise.resolve({ rows: 0, deliver: resolve })
   lane.waiting.unshift({ lane, name: `answer of ${name}`, isGlue: false, send })
+}
+
+/** Ends the connection, and waits until its process has noticed. */
+async function terminated(client: Client, gate: Gate): Promise<void> {
+  const ended = new Promise<void>((resolve) => client.once('end', resolve))
+  await gate.terminate(client.processID!)
+  await ended
 }
 
 function takeFault(gate: Gate, name: string): Fault | undefined {

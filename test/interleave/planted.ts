@@ -306,4 +306,10 @@ export const PLANTED: readonly Planted[] = [
     ],
     scenarios: ['time-out of the last report | cancel'],
   },
+  {
+    bug: 'a report that comes before the settle is not looked for',
+    hazard: 5,
+    edits: [{ file: 'alarm/report.ts', from: 'markEdited: [timer.id], reports', to: 'reports' }],
+    scenarios: ['report | settle'],
+  },
 ]

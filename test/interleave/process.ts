@@ -10,7 +10,7 @@ import type { NewNote } from './notes.ts'
 type Cancel = (found: Snapshot, context: Context) => { change: Change; outcome: CancelOutcome }
 
 /** The pool of the scenarios' alarms; each pool of these worlds is one shard. */
-export const POOL: readonly string[] = ['app']
+const POOL: readonly string[] = ['app']
 
 /** One process of a scenario: its own view of the store, behind its own gate. Whatever it is answered is noted. */
 export class Process {

@@ -11,21 +11,22 @@ import { World } from './world.ts'
 /**
  * `node test/interleave/run.ts`: every schedule within the bounds, then the planted bugs.
  *
- * `--scenario` a part of a name; `--schedule` replays one; `--preemptions` for two actors (2; three have their own bound);
+ * `--scenario` a part of a name; `--schedule` replays one; `--preemptions` of two actors (3) and `--of-three` of three (2);
  * `--max` schedules of each; `--samples` drawn ones of each, by `--seed`; `--planted` the planted bugs alone, `--bug` those
- * whose name holds this; `--clean` the scenarios alone; `--server` the URL of a database that is there already.
+ * whose name holds this, several times if you like; `--clean` the scenarios alone; `--server` the URL of a database that is there already.
  */
 const { values } = parseArgs({
   options: {
     scenario: { type: 'string', default: '' },
     schedule: { type: 'string' },
-    preemptions: { type: 'string', default: '2' },
-    max: { type: 'string', default: '4000' },
+    preemptions: { type: 'string', default: '3' },
+    'of-three': { type: 'string', default: '2' },
+    max: { type: 'string', default: '1500' },
     samples: { type: 'string', default: '50' },
     seed: { type: 'string', default: '1' },
     planted: { type: 'boolean', default: false },
     clean: { type: 'boolean', default: false },
-    bug: { type: 'string', default: '' },
+    bug: { type: 'string', multiple: true, default: [''] },
     server: { type: 'string' },
   },
 })
@@ -61,10 +62,7 @@ async function exploreAll(): Promise<boolean> {
         world,
         scenario,
         {
-          preemptionsMax: Math.min(
-            Number(values.preemptions),
-            scenario.preemptions ?? Number.POSITIVE_INFINITY,
-          ),
+          preemptionsMax: Number(scenario.isOfThree === true ? values['of-three'] : values.preemptions),
           schedulesMax: Number(values.max),
           seed: Number(values.seed),
         },
@@ -95,7 +93,7 @@ async function plantedAreFound(): Promise<boolean> {
   console.log('| planted bug | hazard | promise | scenario | schedules until found |\n|---|---|---|---|---|')
   const all = await huntAll(
     url,
-    ({ bug }) => bug.includes(values.bug),
+    ({ bug }) => values.bug.some((part) => bug.includes(part)),
     PLANTED_SCHEDULES_MAX,
     (caught) => console.log(rowOf(caught)),
   )

@@ -9,6 +9,8 @@ export interface Scene {
   readonly actors: readonly Actor[]
   /** Judged when all have been answered. */
   readonly judge?: () => Promise<Breach[]>
+  /** Judged when the future was played out as well. */
+  readonly judgeEnd?: () => Promise<Breach[]>
   /** Whether the future after it is played out (true). */
   readonly livesOn?: boolean
 }
@@ -20,8 +22,8 @@ export interface Scenario {
   readonly refusals?: readonly string[]
   /** Whether waits for locks end at once where the store bounds them: the other way to go through. */
   readonly isHasty?: boolean
-  /** Preemptions that are tried in the long form. */
-  readonly preemptions?: number
+  /** Whether three act: their schedules are many, and have a bound of their own. */
+  readonly isOfThree?: boolean
   readonly setUp: (world: World) => Promise<Scene>
 }
 
@@ -45,6 +47,7 @@ export async function tryOnce(world: World, scenario: Scenario, choose: Choose):
   if (ran.deadlocks > 0) breaches.push({ promise: 'no-deadlock', what: 'two waited for each other' })
   breaches.push(...((await scene.judge?.()) ?? []))
   if (scene.livesOn !== false) breaches.push(...(await future(world)))
+  breaches.push(...((await scene.judgeEnd?.()) ?? []))
   breaches.push(...judgeAnswers(world.notes, world.story))
   return { ran, breaches }
 }

@@ -4,7 +4,7 @@ import type { Scenario } from './scenario.ts'
 import type { Step } from './schedule.ts'
 
 /** A schedule as it is written down: each name with how often it goes in a row. */
-export function writeSchedule(schedule: Schedule): string {
+function writeSchedule(schedule: Schedule): string {
   const runs: { name: string; count: number }[] = []
   for (const name of schedule) {
     if (runs.at(-1)?.name === name) runs.at(-1)!.count += 1

@@ -16,7 +16,9 @@ export interface Subject {
 
 /** Loads the sources; a variant is one that the loader of `planted.ts` makes of them. */
 export async function loadSubject(variant = ''): Promise<Subject> {
-  const load = (path: string): Promise<unknown> => import(`../../src/${path}${variant}`)
+  const load = (path: string): Promise<unknown> => {
+    return import(/* @vite-ignore */ new URL(`../../src/${path}${variant}`, import.meta.url).href)
+  }
   const [queries, database, store, migrations, bench, held] = await Promise.all([
     load('stores/postgres/queries.ts'),
     load('stores/postgres/database.ts'),

@@ -176,6 +176,9 @@ export class World {
     if (known !== undefined) return known
     const gate = this.#gates.get(name) ?? new Gate(name)
     gate.now = () => this.clock.now()
+    gate.terminate = async (pid) => {
+      await this.#admin.query('SELECT pg_terminate_backend($1)', [pid])
+    }
     this.#gates.set(name, gate)
     const applicationName = this.#applicationName(name)
     guard(applicationName, gate)

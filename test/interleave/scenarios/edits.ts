@@ -65,7 +65,7 @@ export const editScenarios: readonly Scenario[] = [
   ),
   {
     name: 'upsert | upsert | upsert, the same key',
-    preemptions: 1,
+    isOfThree: true,
     async setUp(world) {
       const { one, two } = await due(world, { delay: '1h' }, KEYED)
       const three = await world.process('three')
@@ -79,7 +79,7 @@ export const editScenarios: readonly Scenario[] = [
   },
   {
     name: 'two sets of two keys, crosswise | cancel of both',
-    preemptions: 1,
+    isOfThree: true,
     async setUp(world) {
       const { one, two } = await due(world)
       const three = await world.process('three')

@@ -40,7 +40,7 @@ class Reader {
 export const logScenarios: readonly Scenario[] = [
   {
     name: 'reader of the log | two writers',
-    preemptions: 1,
+    isOfThree: true,
     async setUp(world): Promise<Scene> {
       const { one, two, id } = await due(world)
       const three = await world.process('three')

@@ -94,7 +94,7 @@ export const ownerScenarios: readonly Scenario[] = [
   },
   {
     name: 'heartbeat | settle | takeover',
-    preemptions: 1,
+    isOfThree: true,
     async setUp(world) {
       const { one, two, takings } = await flying(world)
       const three = await world.process('three')
@@ -142,7 +142,7 @@ export const ownerScenarios: readonly Scenario[] = [
   },
   {
     name: 'settle | cancel | takeover',
-    preemptions: 1,
+    isOfThree: true,
     async setUp(world) {
       const { one, two, takings, id } = await flying(world)
       const three = await world.process('three')

@@ -1,5 +1,9 @@
 import { pause, report, resume, skipNext } from '../../../src/alarm/index.ts'
+import type { Fault } from '../gate.ts'
+import type { Breach } from '../judge.ts'
+import { readRows } from '../rows.ts'
 import type { Scenario } from '../scenario.ts'
+import type { World } from '../world.ts'
 import { clockMoves, due, flying, LEASE_OVER_MS } from './beginnings.ts'
 
 const HOURLY = { every: '1h' } as const
@@ -56,12 +60,18 @@ export const settleScenarios: readonly Scenario[] = [
       },
     }),
   ),
-  ...(['answer', 'send'] as const).map(
-    (loses): Scenario => ({
-      name: `settle whose commit loses its ${loses === 'send' ? 'way' : 'answer'} | cancel, recurring`,
+  ...(
+    [
+      ['whose commit loses its answer', { name: 'COMMIT', loses: 'answer' }],
+      ['whose commit loses its way', { name: 'COMMIT', loses: 'send' }],
+      ['whose connection the server ends', { name: 'removeFlights', loses: 'connection' }],
+    ] satisfies [string, Fault][]
+  ).map(
+    ([what, fault]): Scenario => ({
+      name: `settle ${what} | cancel, recurring`,
       async setUp(world) {
         const { one, two, takings, id } = await flying(world, HOURLY)
-        one.gate.faults.push({ name: 'COMMIT', loses })
+        one.gate.faults.push(fault)
         return {
           actors: [
             { process: 'one', act: () => one.settle(takings) },
@@ -98,6 +108,7 @@ export const settleScenarios: readonly Scenario[] = [
     async setUp(world) {
       const { one, two, takings, id } = await flying(world, ONCE, { ack: 'report' })
       return {
+        judgeEnd: () => judgeReport(world),
         actors: [
           { process: 'one', act: () => one.settle(takings) },
           {
@@ -131,7 +142,7 @@ export const settleScenarios: readonly Scenario[] = [
   },
   {
     name: 'report | settle | time-out',
-    preemptions: 1,
+    isOfThree: true,
     refusals: ['conflict', 'already_ended'],
     async setUp(world) {
       const { one, two, takings, leases, id } = await flying(world, ONCE, {
@@ -191,7 +202,7 @@ export const settleScenarios: readonly Scenario[] = [
   },
   {
     name: 'settle of two | cancel of one | cancel of the other',
-    preemptions: 1,
+    isOfThree: true,
     async setUp(world) {
       const { one, two, leases, id } = await due(world)
       const three = await world.process('three')
@@ -232,3 +243,13 @@ export const settleScenarios: readonly Scenario[] = [
     },
   },
 ]
+
+/** What was answered to have been reported is what came of it. */
+async function judgeReport(world: World): Promise<Breach[]> {
+  const isTaken = world.notes.some((note) => note.kind === 'edit' && note.what === 'report')
+  const [outcome] = (await readRows(world)).outcomes
+  if (!isTaken || outcome?.status === 'completed') return []
+  return [
+    { promise: 'recorded-once', what: `its report was taken in, and it is ${outcome?.status ?? 'open'}` },
+  ]
+}

@@ -151,7 +151,7 @@ export const takeScenarios: readonly Scenario[] = [
   },
   {
     name: 'take | cancel | upsert',
-    preemptions: 1,
+    isOfThree: true,
     async setUp(world) {
       const { one, two, leases, id } = await due(world, { delay: '1h' }, KEYED)
       const three = await world.process('three')
@@ -166,7 +166,7 @@ export const takeScenarios: readonly Scenario[] = [
   },
   {
     name: 'take | settle | cancel, recurring, another due',
-    preemptions: 1,
+    isOfThree: true,
     async setUp(world) {
       const { one, two, leases, takings, id } = await flying(world, HOURLY)
       const three = await world.process('three')
