@@ -21,7 +21,11 @@ export async function liveOn(world: World): Promise<Breach[]> {
   const heir = await world.process('heir')
   const until = world.clock.now() + FUTURE_MS
   world.clock.step(30_000)
-  let leases = await heir.own()
+  const pools = (await world.ask('SELECT DISTINCT pool FROM wakeful.shards ORDER BY pool')).map(({ pool }) =>
+    String(pool),
+  )
+  const own = () => heir.own('heir', pools)
+  let leases = await own()
   if (leases.length === 0) return [{ promise: 'liveness', what: 'nobody can take over the shard' }]
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const { takings, nextWakeAt, more } = await heir.take(leases)
@@ -30,7 +34,7 @@ export async function liveOn(world: World): Promise<Breach[]> {
       if (nextWakeAt === null || nextWakeAt > until) return []
       if (nextWakeAt > world.clock.now()) {
         world.clock.step(nextWakeAt - world.clock.now())
-        leases = await heir.own()
+        leases = await own()
       }
     }
   }

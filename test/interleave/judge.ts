@@ -45,8 +45,8 @@ export function judgeAnswers(notes: readonly Note[], story: readonly Step[]): Br
 }
 
 /** Judges by the rows as they stand while nobody is at work. */
-export function judgeRows(rows: Rows): Breach[] {
-  return [...judgeTimers(rows), ...judgeRecords(rows.events), ...judgeFigures(rows)]
+export function judgeRows(rows: Rows, hasPruned: boolean): Breach[] {
+  return [...judgeTimers(rows), ...judgeRecords(rows.events), ...(hasPruned ? [] : judgeFigures(rows))]
 }
 
 function handedOut(notes: readonly Note[]): Handed[] {
@@ -205,14 +205,17 @@ function spokenFor(note: Note): Lease[] {
 }
 
 function judgeSets(notes: readonly Note[]): Breach[] {
+  const sets = notes.flatMap((note) => (note.kind === 'set' ? [note] : []))
+  if (sets.some(({ answer }) => (answer.snapshot as unknown) === undefined))
+    return [{ promise: 'at-least-once', what: 'a set was answered, and there is no alarm' }]
   const byName = Map.groupBy(
-    notes.flatMap((note) => (note.kind === 'set' ? [note] : [])),
+    sets,
     ({ answer }) =>
       answer.snapshot.alarm.key ?? answer.snapshot.alarm.idempotencyKey ?? answer.snapshot.alarm.id,
   )
-  return [...byName].flatMap(([name, sets]): Breach[] => {
-    const ids = new Set(sets.map(({ answer }) => answer.snapshot.alarm.id))
-    const created = sets.filter(({ answer }) => answer.outcome === 'created').length
+  return [...byName].flatMap(([name, own]): Breach[] => {
+    const ids = new Set(own.map(({ answer }) => answer.snapshot.alarm.id))
+    const created = own.filter(({ answer }) => answer.outcome === 'created').length
     if (ids.size <= 1 && created <= 1) return []
     return [
       { promise: 'one-per-key', what: `${name} was answered with ${ids.size} alarms, ${created} created` },
@@ -245,6 +248,11 @@ function judgeTimers({ alarms, timers, outcomes }: Rows): Breach[] {
         promise: 'recorded-once',
         what: `alarm ${alarm.seq} has ${due.length} timers for its next occurrence`,
       })
+    if (
+      alarm.paused_at !== null &&
+      current.some(({ waiting, wake_at }) => waiting === 'paused' && wake_at !== null)
+    )
+      breaches.push({ promise: 'cancel-wins', what: `alarm ${alarm.seq} is paused, and wakes` })
     if (status === null && alarm.kind !== 'once' && due.length === 0 && alarm.cancelled_at === null)
       breaches.push({
         promise: 'at-least-once',

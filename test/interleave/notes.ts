@@ -1,4 +1,4 @@
-import type { CancelOutcome } from '../../src/alarm/index.ts'
+import type { CancelOutcome, Snapshot } from '../../src/alarm/index.ts'
 import type { Lease, SetAnswer, Settled, Settlement, Taken } from '../../src/stores/index.ts'
 
 /** What an actor was answered, at which step of the schedule, and at which moment of the stepped clock. */
@@ -34,7 +34,7 @@ export function told(note: Note): string {
     case 'cancel':
       return `cancel: ${note.outcome ?? 'not found'}`
     case 'set':
-      return `set: ${note.answer.outcome}, generation ${note.answer.snapshot.alarm.generation}`
+      return `set: ${note.answer.outcome}, generation ${(note.answer.snapshot as Snapshot | undefined)?.alarm.generation ?? 'of nothing'}`
     case 'edit':
       return `${note.what}: ${note.found ? 'done' : 'not found'}`
     case 'failed':

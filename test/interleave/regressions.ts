@@ -12,4 +12,19 @@ export const regressions: readonly Regression[] = [
     scenario: 'settle whose connection the server ends | cancel, recurring',
     schedule: 'one*3,two',
   },
+  {
+    name: 'a set by a key whose alarm is pruned at that moment is not lost',
+    scenario: 'prune | set, the same key',
+    schedule: 'one*12,two',
+  },
+  {
+    name: 'a set by an idempotency key whose alarm is pruned at that moment is not lost',
+    scenario: 'prune | set, the same idempotency key',
+    schedule: 'two,one',
+  },
+  {
+    name: 'an alarm that is paused while its handler is registered stays paused',
+    scenario: 'pause | release of what waits for its handler',
+    schedule: 'two*6,one',
+  },
 ]

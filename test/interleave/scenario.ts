@@ -11,6 +11,8 @@ export interface Scene {
   readonly judge?: () => Promise<Breach[]>
   /** Judged when the future was played out as well. */
   readonly judgeEnd?: () => Promise<Breach[]>
+  /** Whether something is pruned: lifetime figures then stay above what is left to count. */
+  readonly hasPruned?: boolean
   /** Whether the future after it is played out (true). */
   readonly livesOn?: boolean
 }
@@ -43,18 +45,21 @@ export async function tryOnce(world: World, scenario: Scenario, choose: Choose):
   const begun = world.notes.length
   const ran = await world.run(scene.actors, choose)
   if (ran.stuck !== null) return { ran, breaches: [{ promise: 'liveness', what: ran.stuck }] }
-  const breaches = [...refused(world, scenario, begun), ...judgeRows(await readRows(world))]
+  const breaches = [
+    ...refused(world, scenario, begun),
+    ...judgeRows(await readRows(world), scene.hasPruned === true),
+  ]
   if (ran.deadlocks > 0) breaches.push({ promise: 'no-deadlock', what: 'two waited for each other' })
   breaches.push(...((await scene.judge?.()) ?? []))
-  if (scene.livesOn !== false) breaches.push(...(await future(world)))
+  if (scene.livesOn !== false) breaches.push(...(await future(world, scene)))
   breaches.push(...((await scene.judgeEnd?.()) ?? []))
   breaches.push(...judgeAnswers(world.notes, world.story))
   return { ran, breaches }
 }
 
-async function future(world: World): Promise<Breach[]> {
+async function future(world: World, { hasPruned = false }: Scene): Promise<Breach[]> {
   const lived = await liveOn(world)
-  return [...lived, ...(await judgeFuture(world)), ...judgeRows(await readRows(world))]
+  return [...lived, ...(await judgeFuture(world)), ...judgeRows(await readRows(world), hasPruned)]
 }
 
 /** An error that reached an actor: a deadlock nobody tried again, or what the scenario does not expect. */

@@ -19,8 +19,9 @@ export async function loadSubject(variant = ''): Promise<Subject> {
   const load = (path: string): Promise<unknown> => {
     return import(/* @vite-ignore */ new URL(`../../src/${path}${variant}`, import.meta.url).href)
   }
-  const [queries, database, store, migrations, bench, held] = await Promise.all([
+  const [queries, pruning, database, store, migrations, bench, held] = await Promise.all([
     load('stores/postgres/queries.ts'),
+    load('stores/postgres/prune.ts'),
     load('stores/postgres/database.ts'),
     load('stores/postgres/store.ts'),
     load('stores/postgres/migrate.ts'),
@@ -28,5 +29,6 @@ export async function loadSubject(variant = ''): Promise<Subject> {
     load('engine/held-set.ts'),
   ])
   learnNames(queries as object)
+  learnNames((pruning as { PRUNE_QUERIES: object }).PRUNE_QUERIES)
   return Object.assign({}, database, store, migrations, bench, held) as Subject
 }

@@ -1,4 +1,4 @@
-import { cancel, pause, resume, type Snapshot } from '../../../src/alarm/index.ts'
+import { type Context, cancel, pause, resume, type Snapshot, skipNext } from '../../../src/alarm/index.ts'
 import { ANN } from '../../../src/stores/conformance/bench.ts'
 import type { Process } from '../process.ts'
 import type { Scenario } from '../scenario.ts'
@@ -77,6 +77,46 @@ export const editScenarios: readonly Scenario[] = [
       }
     },
   },
+  ...Object.entries({ key: KEYED, 'idempotency key': { idempotencyKey: 'i' } }).map(
+    ([name, options]): Scenario => ({
+      name: `prune | set, the same ${name}`,
+      async setUp(world) {
+        const { one, two, id } = await due(world, { delay: '2h' }, options)
+        await one.bench.cancel(id)
+        world.clock.step(1)
+        const prune = () => one.does('prune', () => one.store.prune(world.clock.now(), 10))
+        return {
+          hasPruned: true,
+          actors: [
+            { process: 'one', act: prune },
+            { process: 'two', act: () => two.set({ delay: '30m' }, options) },
+          ],
+        }
+      },
+    }),
+  ),
+  ...Object.entries({
+    pause,
+    skipNext,
+    cancel: (found: Snapshot, context: Context) => cancel(found, context).change,
+  }).map(
+    ([name, decide]): Scenario => ({
+      name: `${name} | release of what waits for its handler`,
+      async setUp(world) {
+        const { one, two, leases, id } = await due(world, { every: '1h' })
+        one.bench.canRun = () => false
+        await one.take(leases)
+        const release = () =>
+          one.does('release', () => one.store.releaseWaiting(leases, 'remind', world.clock.now(), 10))
+        return {
+          actors: [
+            { process: 'one', act: release },
+            { process: 'two', act: () => two.edit(name, id, decide) },
+          ],
+        }
+      },
+    }),
+  ),
   {
     name: 'two sets of two keys, crosswise | cancel of both',
     isOfThree: true,

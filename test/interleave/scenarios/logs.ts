@@ -11,13 +11,17 @@ import { due, flying } from './beginnings.ts'
 class Reader {
   readonly seen: number[] = []
   readonly #process: Process
+  readonly #alarm: { alarmId?: string }
 
-  constructor(process: Process) {
+  /** `alarmId` follows one alarm only. */
+  constructor(process: Process, alarmId?: string) {
     this.#process = process
+    this.#alarm = alarmId === undefined ? {} : { alarmId }
   }
 
   async read(): Promise<void> {
-    const events = await this.#process.store.events(ANN, { after: this.seen.at(-1) ?? 0, limit: 100 })
+    const query = { after: this.seen.at(-1) ?? 0, limit: 100, ...this.#alarm }
+    const events = await this.#process.store.events(ANN, query)
     for (const { seq } of events) this.seen.push(seq)
   }
 
@@ -55,6 +59,32 @@ export const logScenarios: readonly Scenario[] = [
         actors: [
           { process: 'one', act: () => one.cancel(id) },
           { process: 'two', act: () => two.cancel(other) },
+          { process: 'three', act: readTwice },
+        ],
+      }
+    },
+  },
+  {
+    name: 'reader of one alarm | two settles of it',
+    isOfThree: true,
+    async setUp(world): Promise<Scene> {
+      const { one, two, leases, id } = await due(world, { every: '1h' })
+      const three = await world.process('three')
+      await one.settle((await one.take(leases)).takings, 'failed')
+      world.clock.step(3_600_000)
+      const { takings } = await one.take(await one.own())
+      if (takings.length !== 2) throw new Error('the scenario begins with two in flight')
+      const reader = new Reader(three, id)
+      const readTwice = async () => {
+        await reader.read()
+        await reader.read()
+      }
+      return {
+        livesOn: false,
+        judge: () => reader.judge(world),
+        actors: [
+          { process: 'one', act: () => one.settle([takings[0]!]) },
+          { process: 'two', act: () => two.settle([takings[1]!]) },
           { process: 'three', act: readTwice },
         ],
       }

@@ -103,6 +103,20 @@ export const settleScenarios: readonly Scenario[] = [
     },
   },
   {
+    name: 'settle | upsert by key to another pool',
+    async setUp(world) {
+      const { one, two, takings } = await flying(world, HOURLY, KEYED)
+      const elsewhere = { ...KEYED, target: { handler: 'x', pool: 'other' } }
+      await two.bench.alarm({ delay: '50m' }, { target: { handler: 'x', pool: 'other' } })
+      return {
+        actors: [
+          { process: 'one', act: () => one.settle(takings) },
+          { process: 'two', act: () => two.set({ every: '1h' }, elsewhere) },
+        ],
+      }
+    },
+  },
+  {
     name: 'report | settle',
     refusals: ['conflict'],
     async setUp(world) {
