@@ -242,6 +242,12 @@ function judgeTimers({ alarms, timers, outcomes }: Rows): Breach[] {
         promise: 'recorded-once',
         what: `alarm ${alarm.seq} is ${status} and has a timer: it fires again`,
       })
+    const [only] = current
+    if (current.length === 1 && only!.waiting === 'overlap' && only!.wake_at === null)
+      breaches.push({
+        promise: 'at-least-once',
+        what: `alarm ${alarm.seq} is queued behind nothing: it is lost`,
+      })
     const due = current.filter(({ kind }) => kind === 'due')
     if (due.length > 1)
       breaches.push({

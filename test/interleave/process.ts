@@ -1,4 +1,4 @@
-import type { CancelOutcome, Change, Context, SetOptions, Snapshot } from '../../src/alarm/index.ts'
+import type { CancelOutcome, Change, Context, Delivery, SetOptions, Snapshot } from '../../src/alarm/index.ts'
 import type { HeldSet } from '../../src/engine/held-set.ts'
 import type { Bench, Came } from '../../src/stores/conformance/bench.ts'
 import { ANN } from '../../src/stores/conformance/bench.ts'
@@ -55,8 +55,12 @@ export class Process {
   }
 
   /** Settles; again where the answer was lost, as the engine does. */
-  async settle(takings: readonly Taking[], came: Came = 'delivered', held?: HeldSet): Promise<Settled> {
-    const delivery = this.bench.delivery(came)
+  async settle(
+    takings: readonly Taking[],
+    came: Came | Delivery = 'delivered',
+    held?: HeldSet,
+  ): Promise<Settled> {
+    const delivery = typeof came === 'string' ? this.bench.delivery(came) : came
     const settlements = takings.map(({ lease, alarm, timer }) => ({ lease, alarm, timer, delivery }))
     const flights = [...new Set(takings.map(({ flight }) => flight))]
     const settle = () => this.store.settle(settlements, flights, this.bench.context())

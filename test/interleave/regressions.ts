@@ -27,4 +27,9 @@ export const regressions: readonly Regression[] = [
     scenario: 'pause | release of what waits for its handler',
     schedule: 'two*6,one',
   },
+  {
+    name: 'an occurrence is not queued behind one that is being settled at that moment',
+    scenario: 'settle that ends the open one | take that queues the next',
+    schedule: 'two*6,one',
+  },
 ]

@@ -103,6 +103,29 @@ export const settleScenarios: readonly Scenario[] = [
     },
   },
   {
+    name: 'settle that ends the open one | take that queues the next',
+    async setUp(world) {
+      const options = { ack: 'report', overlap: 'queue', backoff: { baseMs: 3_500_000 } } as const
+      const { one, two, takings } = await flying(world, HOURLY, options)
+      await one.settle(takings, 'failed')
+      world.clock.step(3_599_000)
+      const leases = await one.own()
+      const retried = (await one.take(leases)).takings
+      if (retried.length !== 1) throw new Error(`${retried.length} were tried again, not one`)
+      world.clock.step(1_000)
+      const { now } = one.bench
+      const held = new world.subject.HeldSet()
+      for (const { timer } of retried) held.add(timer.id, timer.version)
+      const reported = { kind: 'delivered', firedAt: now, endedAt: now, report: 'done' } as const
+      return {
+        actors: [
+          { process: 'one', act: () => one.settle(retried, reported, held) },
+          { process: 'two', act: () => two.take(leases, held) },
+        ],
+      }
+    },
+  },
+  {
     name: 'settle | upsert by key to another pool',
     async setUp(world) {
       const { one, two, takings } = await flying(world, HOURLY, KEYED)
