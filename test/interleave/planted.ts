@@ -312,4 +312,28 @@ export const PLANTED: readonly Planted[] = [
     edits: [{ file: 'alarm/report.ts', from: 'markEdited: [timer.id], reports', to: 'reports' }],
     scenarios: ['report | settle'],
   },
+  {
+    bug: 'a release wakes what was parked while it waited',
+    hazard: 5,
+    edits: [{ file: QUERIES, from: "WHERE waiting = 'handler' AND id IN (", to: 'WHERE id IN (' }],
+    scenarios: ['pause | release of what waits for its handler'],
+  },
+  {
+    bug: 'a take queues behind one that is just being settled',
+    hazard: 5,
+    edits: [{ file: 'stores/postgres/take.ts', from: ' || isQueued(verdict)', to: '' }],
+    scenarios: ['settle that ends the open one | take that queues the next'],
+  },
+  {
+    bug: 'a set is answered with an alarm that was pruned meanwhile',
+    hazard: 7,
+    edits: [
+      {
+        file: 'stores/postgres/sets.ts',
+        from: 'return snapshot === undefined ? [] : [[place, { outcome, snapshot }]]',
+        to: 'return [[place, { outcome, snapshot: snapshot! }]]',
+      },
+    ],
+    scenarios: ['prune | set, the same key'],
+  },
 ]

@@ -1,4 +1,4 @@
-import { pause, report, resume, skipNext } from '../../../src/alarm/index.ts'
+import { pause, resume, skipNext } from '../../../src/alarm/index.ts'
 import type { Fault } from '../gate.ts'
 import type { Breach } from '../judge.ts'
 import { readRows } from '../rows.ts'
@@ -150,7 +150,8 @@ export const settleScenarios: readonly Scenario[] = [
           { process: 'one', act: () => one.settle(takings) },
           {
             process: 'two',
-            act: () => two.edit('report', id, (found, context) => report(found, DONE, context)),
+            act: () =>
+              two.edit('report', id, (found, context) => world.subject.alarm.report(found, DONE, context)),
           },
         ],
       }
@@ -171,7 +172,8 @@ export const settleScenarios: readonly Scenario[] = [
           { process: 'one', act: () => one.take(leases) },
           {
             process: 'two',
-            act: () => two.edit('report', id, (found, context) => report(found, DONE, context)),
+            act: () =>
+              two.edit('report', id, (found, context) => world.subject.alarm.report(found, DONE, context)),
           },
         ],
       }
@@ -198,7 +200,8 @@ export const settleScenarios: readonly Scenario[] = [
           { process: 'one', act: () => one.settle(takings, 'delivered', held) },
           {
             process: 'two',
-            act: () => two.edit('report', id, (found, context) => report(found, DONE, context)),
+            act: () =>
+              two.edit('report', id, (found, context) => world.subject.alarm.report(found, DONE, context)),
           },
           { process: 'three', act: takeLater },
         ],
