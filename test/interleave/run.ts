@@ -34,6 +34,16 @@ const PLANTED_SCHEDULES_MAX = 500
 
 const server = values.server === undefined ? await startPostgres() : null
 const url = values.server ?? server!.url()
+// Whatever ends this early, the server must not outlive it.
+const end = async (code: number) => {
+  await server?.stop()
+  process.exit(code)
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end(130))
+process.once('uncaughtException', (thrown) => {
+  console.error(thrown)
+  void end(1)
+})
 try {
   const isWell = values.schedule === undefined ? await campaign() : await replay(values.schedule)
   process.exitCode = isWell ? 0 : 1
