@@ -81,6 +81,7 @@ function drain(db: DatabaseSync, variant: Variant, now: number, next: (row: Row)
         at,
         null,
         row[ZONE_OFFSET]!,
+        row[SCHEDULED_FOR]!,
         tick! + 1,
         generation!,
         0,

@@ -78,7 +78,11 @@ export class Database {
     })
     this.#pool.on('connect', (client) => void client.query(PLANS).catch(() => {}))
     // A connection that breaks while nobody uses it is replaced when somebody does.
-    for (const pool of [this.#pool, this.#handlers]) pool.on('error', () => {})
+    for (const pool of [this.#pool, this.#handlers]) {
+      pool.on('error', () => {})
+      // One that breaks within a transaction fails its statements; unheard, it would end the whole process.
+      pool.on('connect', (client) => client.on('error', () => {}))
+    }
     this.session = new Session(this.#pool as Querying, this.dialect)
   }
 

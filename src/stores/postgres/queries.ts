@@ -140,7 +140,8 @@ export const timersById = `SELECT ${TIMER} FROM wakeful.timers WHERE id = ANY($1
 export const timersOfAlarms = `SELECT ${qualified('t', TIMER_COLUMNS)} FROM wakeful.alarms a JOIN wakeful.timers t
     ON t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq
   WHERE a.seq = ANY($1::bigint[]) ORDER BY t.id`
-export const releaseWaiting = `UPDATE wakeful.timers SET wake_at = scheduled_for WHERE id IN (
+/** Asked of the row itself too: a pause that this waited for has parked it meanwhile. */
+export const releaseWaiting = `UPDATE wakeful.timers SET wake_at = scheduled_for WHERE waiting = 'handler' AND id IN (
   SELECT t.id FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
   JOIN wakeful.shards s ON s.shard = l.shard AND s.epoch = l.epoch
   JOIN wakeful.timers t ON t.shard = l.shard AND t.target = $3 AND t.waiting = 'handler' AND t.wake_at > $4::bigint
