@@ -16,6 +16,7 @@ import {
   migrate,
   migrationSql,
   openSqlite,
+  type SqliteStore,
   schemaVersion,
 } from '../../stores/sqlite/index.ts'
 import { loadPostgres } from './load-postgres.ts'
@@ -29,7 +30,7 @@ const IMPORT_BATCH = 500
 
 /** Everything a store holds, as versioned JSON lines. */
 export async function* exportLines(url: string, onProgress: Progress = () => {}): AsyncGenerator<string> {
-  const store = await openSqlite({ path: existing(url), clock: systemClock })
+  const store = await openToRead(url)
   try {
     let done = 0
     let total = 0
@@ -45,6 +46,21 @@ export async function* exportLines(url: string, onProgress: Progress = () => {})
   }
 }
 
+/** A store that can be moved as a whole. */
+type WholeStore = Pick<SqliteStore, 'export' | 'import' | 'close'>
+
+async function openWhole(url: string): Promise<WholeStore> {
+  if (isPostgres(url)) return (await loadPostgres()).openPostgres({ url, clock: systemClock })
+  return openSqlite({ path: storePath(url), clock: systemClock })
+}
+
+/** The same, where nothing is made that is not there. */
+async function openToRead(url: string): Promise<WholeStore> {
+  if (isPostgres(url)) await (await loadPostgres()).assertPostgresStore(url)
+  else existing(url)
+  return openWhole(url)
+}
+
 /** What an import came to. What was there already is passed over, so that it can be repeated or resumed. */
 export interface Imported {
   readonly imported: number
@@ -57,7 +73,7 @@ export async function importLines(
   lines: AsyncIterable<string>,
   onProgress: Progress = () => {},
 ): Promise<Imported> {
-  const store = await openSqlite({ path: storePath(url), clock: systemClock })
+  const store = await openWhole(url)
   const makeId = idMaker((bytes) => crypto.getRandomValues(bytes))
   const context = (): Context => ({
     now: systemClock.now(),

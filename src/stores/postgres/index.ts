@@ -1,3 +1,3 @@
 /** The store in a PostgreSQL database: many processes, one owner per shard. Needs the package `pg`. */
-export { migratePostgres, missingSql } from './migrate.ts'
+export { assertPostgresStore, migratePostgres, missingSql } from './migrate.ts'
 export { openPostgres, type PostgresOptions, PostgresStore } from './store.ts'

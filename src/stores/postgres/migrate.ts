@@ -117,6 +117,17 @@ export function migratePostgres(url: string, now: number): Promise<Migrated> {
   return withDatabase(url, (database) => migrate(database, now, { shards: SHARDS }))
 }
 
+/** Refuses a database that holds no store: one that is only read must not make its tables. */
+export function assertPostgresStore(url: string): Promise<void> {
+  return withDatabase(url, async (database) => {
+    if ((await schemaVersion(database.session)) > 0) return
+    throw new WakefulError(
+      'not_found',
+      `there is no store in schema ${database.schema} of ${database.name}: check the URL, or make one with wakeful migrate`,
+    )
+  })
+}
+
 /** The SQL that `migratePostgres` would run. */
 export function missingSql(url: string): Promise<string> {
   return withDatabase(url, async ({ dialect, session }) =>
