@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Context, idMaker } from '../../alarm/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
 import {
+  type Check,
   type Migrated,
   type PortableLine,
   type PortableRow,
@@ -10,7 +11,6 @@ import {
 } from '../../stores/index.ts'
 import {
   backupTo,
-  type Check,
   connect,
   examine,
   migrate,
@@ -163,8 +163,9 @@ export async function migrationText(url: string): Promise<string> {
 }
 
 /** Looks a store over. */
-export function doctor(url: string): Check[] {
+export async function doctor(url: string): Promise<Check[]> {
   const node = { name: 'node', ok: true, detail: process.version }
+  if (isPostgres(url)) return [node, ...(await (await loadPostgres()).examinePostgres(url, systemClock))]
   return [node, ...examine(existing(url), systemClock.now())]
 }
 

@@ -19,6 +19,8 @@ export interface DatabaseOptions {
 
 const CONNECTIONS_MAX = 8
 const HANDLER_CONNECTIONS_MAX = 4
+/** What a process may have at most, with the one that listens. */
+export const CONNECTIONS_PER_PROCESS = CONNECTIONS_MAX + HANDLER_CONNECTIONS_MAX + 1
 /** Every statement is bounded by an index: one that takes longer waits for something that does not come. */
 const STATEMENT_TIMEOUT_MS = 10_000
 /** The server ends a statement in time; whoever hears nothing by then has a connection that is half open. */

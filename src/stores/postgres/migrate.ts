@@ -14,7 +14,8 @@ const LEDGER = `CREATE TABLE IF NOT EXISTS wakeful.migrations (
 )`
 /** Any number, the same in every process: who holds it migrates. */
 const LOCK = 7_420_001
-const VERSION_MIN = 140_000
+/** The oldest server that will do. */
+export const VERSION_MIN = 140_000
 /** Shards per pool where nothing else is said. */
 export const SHARDS = 64
 
