@@ -130,6 +130,12 @@ export async function backup(
   file: string,
   options: Parameters<typeof backupTo>[2] = {},
 ): Promise<void> {
+  if (isPostgres(url)) {
+    throw new WakefulError(
+      'invalid_request',
+      'backup copies a SQLite file; back a PostgreSQL database up with pg_dump (--schema=wakeful for the alarms alone), or write them out with export',
+    )
+  }
   await backupTo(existing(url), file, options)
 }
 

@@ -49,6 +49,7 @@ describe('migrations', () => {
   it('can be printed, and run by hand, for those who may not create tables', async () => {
     const text = migrationSql(new Dialect('by_hand'), 0)
     expect(text).toContain('CREATE TABLE "by_hand".timers')
+    expect(text).toMatch(/^BEGIN;\n[\s\S]*\nCOMMIT;\n$/)
     await client.query(text)
     expect(await missingSql(`${url}?schema=by_hand`)).toBe('')
     const wakeful = await open(`${url}?schema=by_hand`)

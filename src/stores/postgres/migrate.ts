@@ -110,7 +110,8 @@ export function migrationSql(
     STATISTICS_SQL,
   ]
   const parts = [...head, ...texts, ...(from === 0 ? fixed : [])]
-  return missing.length === 0 ? '' : dialect.text(parts.join('\n'))
+  // All or nothing, also by a client that goes on after an error: what follows would empty tables that are in use.
+  return missing.length === 0 ? '' : dialect.text(['BEGIN;\n', ...parts, 'COMMIT;\n'].join('\n'))
 }
 
 /** Brings the schema of a database up to date. */
