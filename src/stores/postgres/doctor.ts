@@ -36,7 +36,12 @@ export async function examinePostgres(
   clock: Clock,
   limits: HealthLimits = HEALTH_LIMITS,
 ): Promise<Check[]> {
-  const database = new Database({ url, statementTimeoutMs: STATEMENT_TIMEOUT_MS })
+  let database: Database
+  try {
+    database = await Database.open({ url, statementTimeoutMs: STATEMENT_TIMEOUT_MS })
+  } catch (thrown) {
+    return [check('server', false, errorText(thrown), 'see the message')]
+  }
   try {
     const server = await serverCheck(database)
     const version = await schemaVersion(database.session)
@@ -71,12 +76,13 @@ function unreadable(database: Database, name: string, thrown: unknown): Check {
   return check(name, false, errorText(database.failure(thrown)), 'see the message')
 }
 
-async function serverCheck({ session }: Database): Promise<Check> {
+async function serverCheck({ session, isPooled }: Database): Promise<Check> {
   const row = (await session.row(EXAMINE.server)) as [number, string, number]
   const [number, version, isStandby] = row
   if (isStandby === 1)
     return check('server', false, `PostgreSQL ${version}, a standby`, 'point the URL at the primary')
-  return check('server', number >= VERSION_MIN, `PostgreSQL ${version}`, 'Wakeful needs 14 or newer')
+  const way = isPooled ? ', through a pooler: what other processes set is found within 2s' : ''
+  return check('server', number >= VERSION_MIN, `PostgreSQL ${version}${way}`, 'Wakeful needs 14 or newer')
 }
 
 async function settingsChecks(session: Session): Promise<Check[]> {

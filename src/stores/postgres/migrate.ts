@@ -138,7 +138,7 @@ export function missingSql(url: string): Promise<string> {
 }
 
 async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = new Database({ url })
+  const database = await Database.open({ url })
   try {
     return await work(database)
   } catch (thrown) {

@@ -75,7 +75,7 @@ const TAKEOVER_MS = 200
 
 /** Opens a store in a PostgreSQL database, creating or upgrading its tables. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
-  const database = new Database(options)
+  const database = await Database.open(options)
   try {
     await migrate(database, options.clock.now(), { shards: options.shards ?? SHARDS })
     const shards = Number((await database.session.row(sql.meta, 'shards'))![0])
