@@ -3,6 +3,7 @@ export {
   type Ack,
   type Alarm,
   type Backoff,
+  calendarNames,
   NO_CALENDARS,
   type Overlap,
   recurs,

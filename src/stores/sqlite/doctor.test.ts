@@ -2,8 +2,9 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Check } from '../index.ts'
 import { connect } from './connection.ts'
-import { type Check, examine } from './doctor.ts'
+import { examine } from './doctor.ts'
 import { migrate } from './migrate.ts'
 
 let dir: string

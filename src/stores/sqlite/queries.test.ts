@@ -89,6 +89,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'prune place': 'PRIMARY KEY',
   'prune oldEvents': 'rowid',
   'prune newestEvent': 'wakeful_events_alarm',
+  'export formerKeys': 'wakeful_idempotency_keys_alarm',
   'export alarms': 'rowid',
   'export events': 'rowid',
 }
