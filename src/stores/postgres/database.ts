@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { WakefulError } from '../../error.ts'
 import { isBroken, isContention, storeFailure } from './failure.ts'
+import { endAll, hangUp } from './hang-up.ts'
 import { Dialect, type Querying, Session } from './session.ts'
 
 /** How a database is reached. */
@@ -23,6 +24,10 @@ const STATEMENT_TIMEOUT_MS = 30_000
 const CONNECT_TIMEOUT_MS = 10_000
 /** A process that is stopped within a transaction must not keep its locks: others wait for them to take over. */
 const IDLE_IN_TRANSACTION_MS = 10_000
+/** The server ends a statement in its time: when nothing comes for longer, the connection is half open. */
+const ANSWER_MARGIN_MS = 5_000
+/** What the clock itself waits for is brief: an owner must not stand still for longer because of a half-open connection. */
+const PROMPT_MS = 10_000
 const TRIES_MAX = 8
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
@@ -36,13 +41,17 @@ export class Database {
   readonly name: string
   /** Runs single statements, each on whatever connection is free. */
   readonly session: Session
+  /** The same for what is answered promptly or not at all. */
+  readonly prompt: Session
   readonly #config: pg.ClientConfig
   readonly #pool: pg.Pool
   readonly #handlers: pg.Pool
+  readonly #clients = new Set<pg.Client>()
   #closed = false
 
   constructor(options: DatabaseOptions) {
     const { url, schema } = addressOf(options)
+    const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS
     this.schema = schema
     this.name = `${url.host}${url.pathname}`
     this.dialect = new Dialect(schema)
@@ -50,7 +59,8 @@ export class Database {
       connectionString: url.href,
       application_name: url.searchParams.get('application_name') ?? 'wakeful',
       connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-      statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+      statement_timeout: statementTimeoutMs,
+      query_timeout: statementTimeoutMs + ANSWER_MARGIN_MS,
       keepAlive: true,
     }
     const max = options.connectionsMax ?? CONNECTIONS_MAX
@@ -64,16 +74,21 @@ export class Database {
       ...this.#config,
       max: options.handlerConnectionsMax ?? HANDLER_CONNECTIONS_MAX,
     })
-    // A connection that breaks while nobody uses it is replaced when somebody does.
-    for (const pool of [this.#pool, this.#handlers]) pool.on('error', () => {})
+    for (const pool of [this.#pool, this.#handlers]) {
+      // A connection that breaks while nobody uses it is replaced when somebody does.
+      pool.on('error', () => {})
+      pool.on('connect', (client) => this.#meet(client))
+      pool.on('remove', (client) => this.#clients.delete(client))
+    }
     this.session = new Session(this.#pool as Querying, this.dialect)
+    this.prompt = new Session(this.#pool as Querying, this.dialect, true, PROMPT_MS)
   }
 
   /** Runs work in one transaction; again, where another was in the way. */
-  async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (session: Session) => Promise<T>, isPrompt = false): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#once(work)
+        return await this.#once(work, isPrompt)
       } catch (thrown) {
         if (!isContention(thrown) || tries >= TRIES_MAX) throw thrown
       }
@@ -93,7 +108,7 @@ export class Database {
       isSpoilt = client.getTransactionStatus() !== 'I'
       return answer
     } finally {
-      client.release(isSpoilt)
+      release(client, isSpoilt)
     }
   }
 
@@ -110,7 +125,13 @@ export class Database {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    await Promise.all([this.#pool.end(), this.#handlers.end()])
+    const ended = Promise.all([this.#pool.end(), this.#handlers.end()])
+    const { promise: gone, resolve } = Promise.withResolvers<void>()
+    for (const pool of [this.#pool, this.#handlers])
+      pool.on('remove', () => this.#clients.size === 0 && resolve())
+    if (this.#clients.size === 0) resolve()
+    await endAll(Promise.all([ended, gone]), () => this.#clients)
+    await ended
   }
 
   assertOpen(): void {
@@ -122,10 +143,16 @@ export class Database {
     return storeFailure(thrown, this.name)
   }
 
-  async #once<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  #meet(client: pg.Client): void {
+    this.#clients.add(client)
+    // While it is in use the pool does not listen: it would end the process. Whoever uses it is told by its statement.
+    client.on('error', () => {})
+  }
+
+  async #once<T>(work: (session: Session) => Promise<T>, isPrompt: boolean): Promise<T> {
     this.assertOpen()
     const client = await this.#pool.connect()
-    const session = new Session(client as Querying, this.dialect)
+    const session = new Session(client as Querying, this.dialect, true, isPrompt ? PROMPT_MS : undefined)
     let isSpoilt = false
     try {
       // Not waited for: it travels with the first statement.
@@ -142,9 +169,15 @@ export class Database {
       isSpoilt = isBroken(first) || !(await rolledBack(session))
       throw first
     } finally {
-      client.release(isSpoilt)
+      release(client, isSpoilt)
     }
   }
+}
+
+/** Gives a connection back; one that cannot be used again is closed, not waited for. */
+function release(client: pg.PoolClient, isSpoilt: boolean): void {
+  client.release(isSpoilt)
+  if (isSpoilt) hangUp(client)
 }
 
 /** Sends the commit behind everything that is under way. */

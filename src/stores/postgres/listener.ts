@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Database } from './database.ts'
 import { isBroken } from './failure.ts'
+import { endAll, hangUp } from './hang-up.ts'
 import * as sql from './queries.ts'
 import { type Bindable, type Querying, Session } from './session.ts'
 
@@ -49,13 +50,13 @@ export class Listener {
   /** Sends the heartbeat where it can be heard that it fails; else on any other connection. */
   async beat(...values: Bindable[]) {
     const session = this.#session
-    if (session === null) return this.#ports.database.session.rows(sql.beat, ...values)
+    if (session === null) return this.#ports.database.prompt.rows(sql.beat, ...values)
     try {
       return await session.rows(sql.beat, ...values)
     } catch (thrown) {
       if (!isBroken(thrown)) throw thrown
       this.#drop()
-      return this.#ports.database.session.rows(sql.beat, ...values)
+      return this.#ports.database.prompt.rows(sql.beat, ...values)
     }
   }
 
@@ -67,7 +68,11 @@ export class Listener {
     const client = this.#client
     this.#client = null
     this.#session = null
-    await client?.end().catch(() => {})
+    if (client !== null)
+      await endAll(
+        client.end().catch(() => {}),
+        () => [client],
+      )
   }
 
   async #connect(): Promise<void> {
@@ -95,8 +100,9 @@ export class Listener {
     if (client === null || this.#client !== client) return
     this.#client = null
     this.#session = null
-    // Ends in its own time: a half-open one may take minutes.
+    // Without a goodbye: over a half-open one it may take minutes.
     client.end().catch(() => {})
+    hangUp(client)
     if (!this.#started) return
     this.#retry = setTimeout(() => {
       this.#connecting = this.#connect()

@@ -118,20 +118,30 @@ export class Ownership {
   }
 
   /** How the pool's shards should move, as of this beat. */
-  #move(held: Held, pool: string, beat: Beat, at: number) {
+  #move(owner: string, held: Held, pool: string, beat: Beat, at: number) {
     const living = beat.others.filter((other) => !this.#sightings.isDead(other, beat.now, at))
     const names = new Set(living.map(({ owner }) => owner))
     const shards = beat.shards.filter((seen) => seen.pool === pool)
     const mine = [...held.leases.values()].filter((lease) => lease.pool === pool)
     const own = new Set(mine.map(({ shard }) => shard))
-    const free = shards.filter(({ shard, owner }) => !own.has(shard) && (owner === null || !names.has(owner)))
-    const live = 1 + living.filter(({ pools }) => pools.includes(pool)).length
-    return { mine, ...spread({ shards: shards.length, mine: mine.length, free: free.length, live }) }
+    const free = shards.filter(
+      (seen) => !own.has(seen.shard) && (seen.owner === null || !names.has(seen.owner)),
+    )
+    const serving = living.filter(({ pools }) => pools.includes(pool))
+    const rank = serving.filter((other) => other.owner < owner).length
+    const state = {
+      shards: shards.length,
+      mine: mine.length,
+      free: free.length,
+      live: 1 + serving.length,
+      rank,
+    }
+    return { mine, ...spread(state) }
   }
 
   async #giveUp(owner: string, held: Held, pools: readonly string[], beat: Beat, at: number): Promise<void> {
     const surplus = pools.flatMap((pool) => {
-      const { mine, giveUp } = this.#move(held, pool, beat, at)
+      const { mine, giveUp } = this.#move(owner, held, pool, beat, at)
       return giveUp > 0 ? [{ mine, giveUp }] : []
     })
     if (surplus.length === 0) {
@@ -180,7 +190,7 @@ export class Ownership {
   ): Promise<void> {
     const at = this.#ports.clock.monotonic()
     const wanted = pools
-      .map((pool) => ({ pool, count: this.#move(held, pool, beat, at).claim }))
+      .map((pool) => ({ pool, count: this.#move(owner, held, pool, beat, at).claim }))
       .filter(({ count }) => count > 0)
     if (wanted.length === 0) return
     const claimed = await this.#ports.transaction((desk) => this.#claimIn(desk, owner, wanted, beat, context))

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { CustomTypesConfig, QueryArrayConfig, QueryArrayResult } from 'pg'
 import type { Values } from '../index.ts'
+import { isAborted } from './failure.ts'
 
 /** A value that can be bound; lists go into `unnest`. */
 export type Bindable = string | number | null | readonly (string | number | null)[]
@@ -80,10 +81,14 @@ export class Session {
   readonly dialect: Dialect
   readonly #named: boolean
   readonly #isSerial: boolean
+  readonly #answerMsMax: number | undefined
+  #cause: unknown
   #sent: Promise<unknown>[] = []
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(client: Querying, dialect: Dialect, named = true) {
+  /** An answer that takes longer than `answerMsMax` is taken for one that will never come. */
+  constructor(client: Querying, dialect: Dialect, named = true, answerMsMax?: number) {
+    this.#answerMsMax = answerMsMax
     this.client = client
     this.dialect = dialect
     this.#named = named
@@ -122,21 +127,36 @@ export class Session {
 
   /** Runs a statement that is not prepared: one that begins, ends or divides a transaction. */
   async plain(written: string): Promise<string> {
-    const text = this.dialect.text(written)
-    return (await this.#inTurn(() => this.client.query({ text, rowMode: 'array', types: TYPES }))).command
+    const query = { text: this.dialect.text(written), rowMode: 'array', types: TYPES } as const
+    const { command } = await this.#inTurn(() => this.client.query({ ...query, ...this.#bound() }))
+    this.#cause = undefined
+    return command
   }
 
   #query(written: string, values: readonly Bindable[]): Promise<QueryArrayResult<unknown[]>> {
     const { text, name } = this.dialect.statement(written)
-    const query = { text, values: values as unknown[], rowMode: 'array', types: TYPES } as const
+    const bound = this.#bound()
+    const query = { text, values: values as unknown[], rowMode: 'array', types: TYPES, ...bound } as const
     return this.#inTurn(() => this.client.query(this.#named ? { ...query, name } : query))
   }
 
   /** A connection that cannot be sent several statements at once is sent them one by one. */
   #inTurn<T>(send: () => Promise<T>): Promise<T> {
-    if (!this.#isSerial) return send()
+    if (!this.#isSerial) return send().catch((thrown: unknown) => this.#fail(thrown))
     const turn = this.#last.then(send, send)
     this.#last = turn.catch(() => {})
-    return turn
+    return turn.catch((thrown: unknown) => this.#fail(thrown))
+  }
+
+  /** What follows a failed statement is told only that one failed before: whoever waits for it learns why. */
+  #fail(thrown: unknown): never {
+    if (isAborted(thrown)) throw this.#cause ?? thrown
+    this.#cause = thrown
+    throw thrown
+  }
+
+  /** `pg` knows a bound for each statement; its types do not. */
+  #bound(): object {
+    return this.#answerMsMax === undefined ? {} : { query_timeout: this.#answerMsMax }
   }
 }

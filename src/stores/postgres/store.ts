@@ -136,16 +136,21 @@ export class PostgresStore extends PostgresReads implements Store {
       clock: host,
       leaseMs: Math.max(this.leaseMs / 2, this.leaseMs - TAKEOVER_MS),
       moment: this.#office.moment,
-      session: database.session,
+      session: database.prompt,
       beat: (...values) => this.#listener.beat(...values),
-      transaction: (work) => this.#write(work),
+      transaction: (work) => this.#write(work, true),
       know: (pools) => this.#shards.know(pools),
       onBeat: (...beat) => this.#noteBeat(...beat),
       tellFree: (session) => session.send(sql.notify, channel, SHARDS_NOTICE),
       beatAgain: (inMs) => this.#bells.ringIn(inMs, 'shards'),
     })
-    const write = <T>(work: (desk: Desk) => Promise<T>) => this.#write(work)
-    this.#takes = new Takes({ database, clock: host, lookout: this.#lookout, write })
+    const write = <T>(work: (desk: Desk) => Promise<T>, isPrompt = false) => this.#write(work, isPrompt)
+    this.#takes = new Takes({
+      database,
+      clock: host,
+      lookout: this.#lookout,
+      write: (work) => this.#write(work, true),
+    })
     this.#writers = new Writers(database, this.#shards, write)
     this.#guests = new Guests(database)
   }
@@ -191,10 +196,10 @@ export class PostgresStore extends PostgresReads implements Store {
     const outcomes = { settlements, landed, context }
     return this.guard(async () => {
       try {
-        return await this.#write((desk) => settleTogether(desk, outcomes))
+        return await this.#write((desk) => settleTogether(desk, outcomes), true)
       } catch (thrown) {
         if (isStoreTrouble(thrown)) throw thrown
-        return this.#write((desk) => settleApart(desk, outcomes))
+        return this.#write((desk) => settleApart(desk, outcomes), true)
       }
     })
   }
@@ -215,8 +220,7 @@ export class PostgresStore extends PostgresReads implements Store {
     return this.guard(async () => {
       if (leases.length === 0) return 0
       const [shards, epochs] = [leases.map(({ shard }) => shard), leases.map(({ epoch }) => epoch)]
-      const { session } = this.database
-      const released = await session.run(sql.releaseWaiting, shards, epochs, handler, now, limit)
+      const released = await this.database.prompt.run(sql.releaseWaiting, shards, epochs, handler, now, limit)
       if (released > 0) this.#lookout.sweep()
       return released
     })
@@ -263,7 +267,7 @@ export class PostgresStore extends PostgresReads implements Store {
   nextWakeAt(leases: readonly Lease[], held: HeldTimers): Promise<number | null> {
     return this.guard(async () => {
       const now = this.clock.now()
-      const { firsts } = await peek(this.database.session, leases, held, this.#lookout, now)
+      const { firsts } = await peek(this.database.prompt, leases, held, this.#lookout, now)
       return firsts.size === 0 ? null : Math.min(...firsts.values())
     })
   }
@@ -286,7 +290,7 @@ export class PostgresStore extends PostgresReads implements Store {
     this.#sampling ??= (async () => {
       try {
         const sentAt = this.#host.monotonic()
-        const [now] = (await this.database.session.row(sql.clockNow, null))!
+        const [now] = (await this.database.prompt.row(sql.clockNow, null))!
         clock.sample(now as number, sentAt, this.#host.monotonic())
       } finally {
         this.#sampling = null
@@ -296,13 +300,13 @@ export class PostgresStore extends PostgresReads implements Store {
   }
 
   /** Runs work in a transaction, tells others of what it wrote, and notes it when it is committed. */
-  async #write<T>(work: (desk: Desk) => Promise<T>): Promise<T> {
+  async #write<T>(work: (desk: Desk) => Promise<T>, isPrompt = false): Promise<T> {
     const { answer, desk } = await this.database.transaction(async (session) => {
       const own = new Desk(session, this.#office)
       const done = await work(own)
       own.tell()
       return { answer: done, desk: own }
-    })
+    }, isPrompt)
     this.#noteWrites(desk)
     return answer
   }

@@ -36,7 +36,7 @@ export class Takes {
     const quiet = isTold ? lookout.quiet(leases, now) : null
     if (quiet !== null) return nothing(quiet.nextWakeAt)
     const { news } = lookout
-    const { firsts, lost: gone } = await peek(database.session, leases, request.held, lookout, now)
+    const { firsts, lost: gone } = await peek(database.prompt, leases, request.held, lookout, now)
     const due = leases.filter(({ shard }) => (firsts.get(shard) ?? now + 1) <= now)
     const later = [...firsts.values()].filter((wakeAt) => wakeAt > now)
     const rest = later.length === 0 ? null : Math.min(...later)

@@ -6,6 +6,9 @@ import { Desk, type Office } from './desk.ts'
 import * as sql from './queries.ts'
 import { settleTogether } from './settle.ts'
 
+/** A handler may take its time; its settle holds the shard, and must not keep it from a takeover when nobody is there. */
+const SETTLING = "SET LOCAL idle_in_transaction_session_timeout = '10s'"
+
 /** What a transaction came to, and the desk it was written at where it has committed. */
 export interface Transacted {
   readonly settled: Settled
@@ -31,7 +34,7 @@ export function transact(
     await session.plain('SAVEPOINT handler')
     const settlement = await work(client)
     try {
-      await session.plain('RELEASE SAVEPOINT handler')
+      await session.plain(`RELEASE SAVEPOINT handler; ${SETTLING}`)
     } catch (cause) {
       throw new WakefulError(
         'invalid_request',

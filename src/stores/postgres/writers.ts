@@ -16,7 +16,7 @@ export interface SetJob {
   readonly context: Context
 }
 
-type Write = <T>(work: (desk: Desk) => Promise<T>) => Promise<T>
+type Write = <T>(work: (desk: Desk) => Promise<T>, isPrompt?: boolean) => Promise<T>
 
 const JOBS_MAX = 500
 /** Together nobody waits long for a lock that a user's transaction holds; alone one does. */
@@ -94,7 +94,7 @@ export class Writers {
     const requests = jobs.flatMap((job) => job.requests)
     for (let tries = 1; ; tries++) {
       try {
-        const answers = await this.#write((desk) => setNew(desk, requests))
+        const answers = await this.#write((desk) => setNew(desk, requests), true)
         return divided(jobs, answers)
       } catch (thrown) {
         const isUnknown = isBroken(thrown) || (tries > 1 && isDuplicate(thrown))
@@ -108,7 +108,7 @@ export class Writers {
   async #areThere(requests: readonly SetRequest[]): Promise<boolean> {
     const ids = requests.map(({ alarm }) => alarm.id)
     try {
-      return (await this.#database.session.rows(sql.knownIds, ids)).length === new Set(ids).size
+      return (await this.#database.prompt.rows(sql.knownIds, ids)).length === new Set(ids).size
     } catch {
       return false
     }

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +9,7 @@ import { ask, postgresDamage, postgresEvidence, postgresMoment } from '../postgr
 import { Random } from '../random.ts'
 import { AUDIT } from './audit.ts'
 import { type ClockShift, clockShift } from './clock-shift.ts'
-import { Crowd, type Member, within } from './crowd.ts'
+import { Crowd, type Member } from './crowd.ts'
 import { type FreezeAt, Wire } from './wire.ts'
 
 /** How many of which faults a campaign puts in. */
@@ -52,6 +51,8 @@ const PAUSE_MS_MAX = 8_000
 const HALF_OPEN_MS = 45_000
 const RESTART_MS = 10_000
 const CUT_MS = 5_000
+/** How long to look for a process with work in flight. */
+const AIM_MS_MAX = 8_000
 const PROBE_MS = 250
 const STALL_MS = 1_000
 
@@ -124,14 +125,24 @@ class Storm {
     try {
       await Promise.all([this.#faults(), this.#pauses()])
       while (this.#tail.read().asked < this.#options.alarms) await pause(200)
-      for (const member of this.#crowd.left()) await this.#kill(member)
-      const last = this.#crowd.spawn(0, true)
-      await within(DRAIN_MS_MAX, 'the drain', once(last.child, 'exit'))
+      await this.#crowd.quieten()
+      await this.#drained()
+      await this.#crowd.close()
     } finally {
       this.#isOver = true
       this.#crowd.end()
       await probing
       this.#ledger.close()
+    }
+  }
+
+  /** Whoever is left must bring it to an end; what still waits after that is the judge's. */
+  async #drained(): Promise<void> {
+    const end = performance.now() + DRAIN_MS_MAX
+    while (performance.now() < end) {
+      const [row] = await ask<{ count: string }>(this.#url, 'SELECT count(*) FROM wakeful.timers')
+      if (row!.count === '0') return
+      await pause(100)
     }
   }
 
@@ -153,9 +164,7 @@ class Storm {
 
   async #once(fault: Fault): Promise<void> {
     for (;;) {
-      const member = await this.#crowd.someone()
-      // Mostly mid-work; now and then at once, while it still recovers what the last one left.
-      await pause(this.#random.chance(0.15) ? this.#random.between(0, 20) : this.#random.between(50, 700))
+      const member = await this.#victim()
       if (member === null || !this.#crowd.lives(member.slot)) {
         this.#crowd.fill()
         continue
@@ -164,6 +173,22 @@ class Storm {
       if (fault === 'restart') return this.#restart()
       if (fault === 'cut' ? await this.#cut(member) : await this.#halfOpen(member)) return
     }
+  }
+
+  /** Mostly one with work in flight; now and then anyone, while it may still recover what the last one left. */
+  async #victim(): Promise<Member | null> {
+    const anyone = this.#random.chance(0.15)
+    await pause(this.#random.between(0, anyone ? 20 : 500))
+    const end = performance.now() + (anyone ? 0 : AIM_MS_MAX)
+    do {
+      const member = await this.#crowd.someone()
+      if (member === null || anyone) return member
+      const { inFlight } = await postgresMoment(this.#url, member.child.pid!)
+      if (inFlight > 0) return member
+      this.#crowd.fill()
+      await pause(10)
+    } while (performance.now() < end)
+    return this.#crowd.someone()
   }
 
   async #kill(member: Member): Promise<void> {
@@ -218,7 +243,7 @@ class Storm {
   async #pauses(): Promise<void> {
     for (let done = 0; done < this.#options.pauses; ) {
       await pause(this.#random.between(300, 1_000))
-      const member = await this.#crowd.someone().catch(() => null)
+      const member = await this.#victim().catch(() => null)
       if (member === null) continue
       const moment = await postgresMoment(this.#url, member.child.pid!)
       if (!this.#crowd.lives(member.slot)) continue

@@ -16,8 +16,6 @@ export interface ChildConfig {
   readonly grace: string
   /** What the true clock reads beyond the monotonic one, which all processes of a machine share. */
   readonly offsetMs: number
-  /** Sets nothing, and closes when nothing is pending any more. */
-  readonly drain: boolean
 }
 
 /** A pause of the event loop that may cost a beat its lease. */
@@ -54,7 +52,7 @@ async function started(): Promise<Wakeful> {
       wakeful = await open(url, {
         grace: config.grace,
         // Few hands, so that some of what was taken waits and has not begun when the kill comes.
-        concurrency: config.drain ? 100 : 12,
+        concurrency: 12,
         onTrouble: trouble('engine'),
       })
       handleAll(wakeful, ledger, run, bench)
@@ -73,24 +71,24 @@ const wakeful = await started()
 console.log('ready')
 
 let lastAt = now()
-setInterval(() => {
+const watching = setInterval(() => {
   const gapMs = now() - lastAt
   const stall = { what: 'stall', at: lastAt, lastsMs: gapMs + 5_000, logEnd: 0, inFlight: 0 } as const
   if (gapMs > STALL_MS) ledger.write({ type: 'broken', run, ...stall })
   lastAt = now()
   // A campaign that was itself killed must not leave its children behind.
   if (!existsSync(config.ledgerPath)) process.exit(1)
-}, 100).unref()
+}, 100)
 
-if (config.drain) {
-  for (;;) {
-    const pools = await wakeful.ownership().catch(() => null)
-    if (pools?.every(({ pending }) => pending === 0)) break
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+const workload = new Workload(wakeful, ledger, new Random(config.seed), run, config.slot, bench)
+const working = workload.go().catch(trouble('call'))
+// Told to end: every caller must have its answer, and nothing may keep it from closing.
+process.on('SIGUSR2', () => workload.stop())
+process.on('SIGTERM', () => void end())
+
+async function end(): Promise<void> {
+  await working
   await wakeful.close()
   ledger.write({ type: 'closed', run })
-} else {
-  const workload = new Workload(wakeful, ledger, new Random(config.seed), run, config.slot, bench)
-  workload.go().catch(trouble('call'))
+  clearInterval(watching)
 }

@@ -8,6 +8,7 @@ import type { Wire } from './wire.ts'
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url))
 const READY_MS_MAX = 90_000
+const CLOSE_MS_MAX = 90_000
 
 /** A process of a campaign. */
 export interface Member {
@@ -46,7 +47,7 @@ export class Crowd {
 
   /** Starts whoever is missing. */
   fill(): void {
-    for (const slot of this.#slots) if (!this.lives(slot)) this.#members[slot] = this.spawn(slot, false)
+    for (const slot of this.#slots) if (!this.lives(slot)) this.#members[slot] = this.#spawn(slot)
   }
 
   /** A process that lives, is ready and is not stopped; null while there is none. */
@@ -78,12 +79,27 @@ export class Crowd {
     this.#stopped.delete(slot)
   }
 
-  /** Those that live at the end of a campaign. */
-  left(): Member[] {
-    return this.#members.filter((member) => member !== undefined && this.lives(member.slot)) as Member[]
+  /** Lets everyone stop setting alarms; they go on firing. */
+  async quieten(): Promise<void> {
+    this.fill()
+    for (const member of this.#members) {
+      await within(READY_MS_MAX, `run ${member!.run}`, member!.ready)
+      member!.child.kill('SIGUSR2')
+    }
   }
 
-  spawn(slot: number, drain: boolean): Member {
+  /** Lets everyone close, and waits for it. */
+  async close(): Promise<void> {
+    for (const member of this.#members) {
+      const { child, run, slot } = member!
+      if (!this.lives(slot)) continue
+      const exited = once(child, 'exit')
+      child.kill('SIGTERM')
+      await within(CLOSE_MS_MAX, `the close of run ${run}`, exited)
+    }
+  }
+
+  #spawn(slot: number): Member {
     const { ledgerPath, seed, random, offsetMs, wires, shift } = this.#ports
     this.#runs += 1
     const run = this.#runs
@@ -96,9 +112,8 @@ export class Crowd {
       // A short grace makes what a kill delayed a misfire, whose skipped runs must be in the log.
       grace: random.chance(0.3) ? '300ms' : '60s',
       offsetMs,
-      drain,
     }
-    const isShifted = slot === wires.length - 1 && !drain
+    const isShifted = slot === wires.length - 1
     const child = spawn(process.execPath, [CHILD, JSON.stringify(config)], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, ...(isShifted && shift?.env(run % 2 === 0 ? 1 : -1)) },
@@ -108,9 +123,7 @@ export class Crowd {
       child.once('exit', (code, signal) => reject(new Error(`run ${run} ended early: ${code ?? signal}`)))
     })
     ready.catch(() => {})
-    const member = { run, slot, child, ready }
-    this.#members[slot] = member
-    return member
+    return { run, slot, child, ready }
   }
 
   /** Ends what is left, however the campaign went. */
