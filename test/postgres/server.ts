@@ -1,6 +1,16 @@
 import { type ExecFileSyncOptions, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -10,6 +20,8 @@ export interface PostgresServer {
   /** The URL of a database; of the server's first one where none is named. */
   url(database?: string): string
   readonly port: number
+  /** What the server says, where its settings let it say something. */
+  readonly logPath: string
   /** Stops it: at once, without a checkpoint, where `immediate` is asked for. */
   stop(): Promise<void>
   /** Ends every process of the server as a crash would, and starts it again. */
@@ -22,8 +34,8 @@ const READY_MS_MAX = 30_000
 /** Anyone but root: PostgreSQL refuses to run as root. */
 const NOBODY = 'nobody'
 
-/** Starts a server in a folder of its own, on a free port of this machine. */
-export async function startPostgres(): Promise<PostgresServer> {
+/** Starts a server in a folder of its own, on a free port of this machine; the settings given come last. */
+export async function startPostgres(more: readonly string[] = []): Promise<PostgresServer> {
   const bin = binaries()
   const folder = mkdtempSync(join(tmpdir(), 'wakeful-postgres-'))
   const data = join(folder, 'data')
@@ -41,7 +53,9 @@ export async function startPostgres(): Promise<PostgresServer> {
     { ...as, env, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
   )
   const port = await freePort()
+  const logPath = join(folder, 'log')
   const launch = async () => {
+    const log = openSync(logPath, 'a')
     const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`]
     const tuned = [
       'max_connections=200',
@@ -49,13 +63,14 @@ export async function startPostgres(): Promise<PostgresServer> {
       'shared_buffers=256MB',
       'max_wal_size=4GB',
     ]
-    const flags = [...settings, ...tuned].flatMap((setting) => ['-c', setting])
+    const flags = [...settings, ...tuned, ...more].flatMap((setting) => ['-c', setting])
     const child = spawn(join(bin, 'postgres'), ['-D', data, ...flags], {
       ...as,
       env,
       cwd: folder,
-      stdio: ['ignore', 'ignore', 'ignore'],
+      stdio: ['ignore', 'ignore', log],
     })
+    closeSync(log)
     await untilReady(join(bin, 'pg_isready'), port, () => child.exitCode !== null)
     return child
   }
@@ -68,6 +83,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   }
   return {
     port,
+    logPath,
     url: (database = 'postgres') => `postgres://postgres@127.0.0.1:${port}/${database}`,
     async stop() {
       await end('SIGINT')

@@ -16,6 +16,8 @@ export interface DatabaseOptions {
   /** How long a statement may take (30 s), and how long a connection is waited for (10 s). */
   readonly statementTimeoutMs?: number
   readonly connectTimeoutMs?: number
+  /** How long the clock's own statements are waited for before their connection is taken for half open (10 s). */
+  readonly promptMs?: number
 }
 
 const CONNECTIONS_MAX = 8
@@ -47,11 +49,13 @@ export class Database {
   readonly #pool: pg.Pool
   readonly #handlers: pg.Pool
   readonly #clients = new Set<pg.Client>()
+  readonly #promptMs: number
   #closed = false
 
   constructor(options: DatabaseOptions) {
     const { url, schema } = addressOf(options)
     const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS
+    this.#promptMs = options.promptMs ?? PROMPT_MS
     this.schema = schema
     this.name = `${url.host}${url.pathname}`
     this.dialect = new Dialect(schema)
@@ -81,7 +85,7 @@ export class Database {
       pool.on('remove', (client) => this.#clients.delete(client))
     }
     this.session = new Session(this.#pool as Querying, this.dialect)
-    this.prompt = new Session(this.#pool as Querying, this.dialect, true, PROMPT_MS)
+    this.prompt = new Session(this.#pool as Querying, this.dialect, true, this.#promptMs)
   }
 
   /** Runs work in one transaction; again, where another was in the way. */
@@ -152,7 +156,7 @@ export class Database {
   async #once<T>(work: (session: Session) => Promise<T>, isPrompt: boolean): Promise<T> {
     this.assertOpen()
     const client = await this.#pool.connect()
-    const session = new Session(client as Querying, this.dialect, true, isPrompt ? PROMPT_MS : undefined)
+    const session = new Session(client as Querying, this.dialect, true, isPrompt ? this.#promptMs : undefined)
     let isSpoilt = false
     try {
       // Not waited for: it travels with the first statement.

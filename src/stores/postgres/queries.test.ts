@@ -109,6 +109,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   peekShards: 'timers_due',
   dueTimers: 'timers_due',
   removeFlights: 'flights_pkey',
+  removeUnknownFlights: 'flights_shard',
   flightsOfShards: 'flights_shard',
   removeOutcomes: 'outcomes_pkey',
   outcomesOfAlarms: 'outcomes_pkey',

@@ -189,6 +189,8 @@ export const insertFlights = `INSERT INTO wakeful.flights (shard, epoch, taken_a
   SELECT shard, epoch, $3::bigint, string_to_array(timers, ',')::bigint[]
   FROM unnest($1::int[], $2::bigint[], $4::text[]) AS n (shard, epoch, timers) RETURNING id, shard`
 export const removeFlights = 'DELETE FROM wakeful.flights WHERE id = ANY($1::bigint[])'
+/** Flights of which this process knows nothing, in shards that are its own and locked: their take was never answered. */
+export const removeUnknownFlights = `DELETE FROM wakeful.flights WHERE shard = ANY($1::int[]) AND id <> ALL($2::bigint[])`
 export const flightsOfShards = `SELECT id, array_to_string(timers, ',') FROM wakeful.flights WHERE shard = ANY($1::int[])`
 
 // Outcomes, events, figures

@@ -42,7 +42,7 @@ import * as sql from './queries.ts'
 import { PostgresReads } from './reads.ts'
 import { reviewSelected } from './reviews.ts'
 import type { Session } from './session.ts'
-import { settleApart, settleTogether } from './settle.ts'
+import { type Outcomes, settleApart, settleTogether } from './settle.ts'
 import { readShards, ShardMap } from './shards.ts'
 import { Takes } from './takes.ts'
 import { transact } from './transact.ts'
@@ -195,12 +195,9 @@ export class PostgresStore extends PostgresReads implements Store {
   settle(settlements: readonly Settlement[], landed: readonly Flight[], context: Context): Promise<Settled> {
     const outcomes = { settlements, landed, context }
     return this.guard(async () => {
-      try {
-        return await this.#write((desk) => settleTogether(desk, outcomes), true)
-      } catch (thrown) {
-        if (isStoreTrouble(thrown)) throw thrown
-        return this.#write((desk) => settleApart(desk, outcomes), true)
-      }
+      const settled = await this.#settle(outcomes)
+      this.#takes.landed(landed)
+      return settled
     })
   }
 
@@ -311,6 +308,15 @@ export class PostgresStore extends PostgresReads implements Store {
     return answer
   }
 
+  async #settle(outcomes: Outcomes): Promise<Settled> {
+    try {
+      return await this.#write((desk) => settleTogether(desk, outcomes), true)
+    } catch (thrown) {
+      if (isStoreTrouble(thrown)) throw thrown
+      return this.#write((desk) => settleApart(desk, outcomes), true)
+    }
+  }
+
   /** Edits the calendars, tells the others, and knows them itself before it answers. */
   async #editCalendars<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const answer = await this.guard(() =>
@@ -357,6 +363,7 @@ export class PostgresStore extends PostgresReads implements Store {
   #catchUp(): void {
     this.#lookout.sweep()
     this.#bells.ring('timers')
+    this.#bells.ring('shards')
     this.#rereadCalendars()
   }
 

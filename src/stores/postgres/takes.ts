@@ -1,9 +1,9 @@
 import type { Clock } from '../../time/index.ts'
-import type { Lease, Taken, TakeRequest } from '../index.ts'
+import type { Flight, Lease, Taken, TakeRequest } from '../index.ts'
 import type { Database } from './database.ts'
 import type { Desk } from './desk.ts'
 import { peek } from './due.ts'
-import { isLockTimeout, isStoreTrouble } from './failure.ts'
+import { isBroken, isLockTimeout, isStoreTrouble } from './failure.ts'
 import type { Lookout } from './lookout.ts'
 import { nothing, type TakeResult, take } from './take.ts'
 
@@ -23,6 +23,9 @@ const PASSED_OVER_MS = 200
 export class Takes {
   readonly #ports: TakePorts
   readonly #passedOver = new Map<number, number>()
+  /** Flights under way; and shards where a take was not answered, so that nobody knows whether it recorded one. */
+  readonly #flying = new Set<number>()
+  readonly #unsure = new Set<number>()
 
   constructor(ports: TakePorts) {
     this.#ports = ports
@@ -45,18 +48,43 @@ export class Takes {
       if (isWhole) lookout.rest(leases, rest, news)
       return { ...nothing(isWhole ? rest : earlier(rest, now + PASSED_OVER_MS)), lost: gone }
     }
-    const { lost, busy, more, nextWakeAt, takings } = await this.#takeFrom(due, request)
+    const { lost, busy, more, nextWakeAt, takings } = await this.#takeSurely(due, request)
     const until = this.#ports.clock.monotonic() + PASSED_OVER_MS
     for (const { shard } of busy) this.#passedOver.set(shard, until)
-    return { takings: await takings, lost: [...gone, ...lost], more, nextWakeAt: earlier(rest, nextWakeAt) }
+    const taken = await takings
+    for (const { flight } of taken) this.#flying.add(flight.id)
+    return { takings: taken, lost: [...gone, ...lost], more, nextWakeAt: earlier(rest, nextWakeAt) }
+  }
+
+  /** Notes that these flights are no more. */
+  landed(flights: readonly Flight[]): void {
+    for (const { id } of flights) this.#flying.delete(id)
+  }
+
+  /**
+   * A commit that is not answered may have recorded a flight. Its timers are taken again; the record would stay until the
+   * shard is taken over, and keep it from being handed on.
+   */
+  async #takeSurely(leases: readonly Lease[], request: TakeRequest): Promise<TakeResult> {
+    try {
+      const result = await this.#takeFrom(leases, request)
+      const left = new Set([...result.busy, ...result.lost].map(({ shard }) => shard))
+      for (const { shard } of leases) if (!left.has(shard)) this.#unsure.delete(shard)
+      return result
+    } catch (thrown) {
+      if (isBroken(thrown)) for (const { shard } of leases) this.#unsure.add(shard)
+      throw thrown
+    }
   }
 
   /** Waits a little for shards that an edit holds; then without them; and row by row where one cannot be written. */
   async #takeFrom(leases: readonly Lease[], request: TakeRequest): Promise<TakeResult> {
+    const isUnsure = leases.some(({ shard }) => this.#unsure.has(shard))
+    const known = isUnsure ? [...this.#flying] : null
     const attempt = (isApart: boolean, passesOver: boolean) =>
       this.#ports.write((desk) => {
         if (!passesOver) desk.session.send(LOCK_WAIT)
-        return take(desk, { leases, request, lookout: this.#ports.lookout, isApart, passesOver })
+        return take(desk, { leases, request, lookout: this.#ports.lookout, isApart, passesOver, known })
       })
     try {
       return await attempt(false, false)

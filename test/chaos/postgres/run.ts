@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util'
 import { postgresCampaign } from './campaign.ts'
+import { measure } from './measures.ts'
 
 /**
  * `npm run test:chaos -- --store postgres [--alarms 20000] [--kills 100] [--restarts 20] [--cuts 20] [--half-opens 20]
- * [--pauses 50] [--processes 3] [--true-clocks] [--seed N]`: the long form of the crash test on PostgreSQL.
+ * [--pauses 50] [--processes 3] [--true-clocks] [--seed N]`, or `--measure all`: the long form of the crash test on PostgreSQL.
  */
 export async function runPostgres(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -20,10 +21,13 @@ export async function runPostgres(args: string[]): Promise<void> {
       /** Leaves the wall clock of every process as it is. */
       'true-clocks': { type: 'boolean', default: false },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      /** Instead of the campaign: log, snapshot, ownership, idle, together, or all. */
+      measure: { type: 'string' },
       /** Keeps nothing, whatever is found. */
       discard: { type: 'boolean', default: false },
     },
   })
+  if (values.measure !== undefined) return measure(values.measure, Number(values.seed))
   const options = {
     alarms: Number(values.alarms),
     kills: Number(values.kills),
