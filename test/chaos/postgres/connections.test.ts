@@ -73,7 +73,7 @@ test('a shard that somebody holds is passed over: what is due elsewhere fires', 
   await wakeful.close()
 })
 
-test('a half-open connection is noticed: what was asked for over it is answered, and the clock goes on', async () => {
+test.concurrent('a half-open connection is noticed: what was asked for over it is answered, and the clock goes on', async () => {
   const { wire, through } = await wired()
   const wakeful = await opened(through)
   const starts: string[] = []
@@ -99,7 +99,7 @@ test('a half-open connection is noticed: what was asked for over it is answered,
   await wakeful.close()
 })
 
-test('closes although every connection is half open', async () => {
+test.concurrent('closes although every connection is half open', async () => {
   const { wire, through } = await wired()
   const wakeful = await opened(through)
   wakeful.handle('work', () => {})

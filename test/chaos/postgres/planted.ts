@@ -39,8 +39,8 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     edits: [
       {
         file: `${STORE}/listener.ts`,
-        from: 'await client.query(`LISTEN "${channel}"`)',
-        to: 'if (this.#retryMs === RETRY_MS_MIN) await client.query(`LISTEN "${channel}"`)',
+        from: 'await client.query(',
+        to: 'if (this.#retryMs === RETRY_MS_MIN) await client.query(',
       },
     ],
     by: { test: 'listens again', file: `${TESTS}/connections.test.ts` },
@@ -87,7 +87,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
       {
         file: `${STORE}/writers.ts`,
         from: 'if (await this.#areThere(requests)) return divided(jobs, requests.map(createdAnswer))',
-        to: 'requests = requests.map((each) => ({ ...each, alarm: { ...each.alarm, id: `${each.alarm.id.slice(0, -4)}beef` } }))\n        if (tries < 0) await this.#areThere(requests)',
+        to: "requests = requests.map((each) => ({ ...each, alarm: { ...each.alarm, id: each.alarm.id.slice(0, -4) + 'beef' } }))\n        if (tries < 0) await this.#areThere(requests)",
       },
     ],
     by: { campaign: campaign({ 'half-opens': 12 }, '--true-clocks'), breaches: ['phantom'] },
@@ -97,8 +97,8 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     edits: [
       {
         file: `${STORE}/queries.ts`,
-        from: "owner <> $1 AND (lease_until <= ${CLOCK('$2')}",
-        to: "owner <> $1 AND (lease_until <= ${CLOCK('$2')} + 60000",
+        from: 'owner <> $1 AND (lease_until <=',
+        to: 'owner <> $1 AND (lease_until - 60000 <=',
       },
       {
         file: `${STORE}/heartbeat.ts`,
