@@ -3,6 +3,7 @@ import type { Clock } from '../../time/index.ts'
 import type { Lease } from '../index.ts'
 import type { Desk } from './desk.ts'
 import { type Beat, beatOf, type SeenShard, Sightings } from './heartbeat.ts'
+import type { Lookout } from './lookout.ts'
 import * as sql from './queries.ts'
 import { recoverFlights } from './recover.ts'
 import type { Bindable, Session } from './session.ts'
@@ -19,6 +20,7 @@ export interface OwnershipPorts {
   readonly session: Session
   readonly transaction: <T>(work: (desk: Desk) => Promise<T>) => Promise<T>
   readonly know: (pools: readonly string[]) => Promise<void>
+  readonly lookout: Lookout
   /** Told of each beat, and between which moments of the monotonic clock it was answered. */
   readonly onBeat: (beat: Beat, sentAt: number, answeredAt: number) => void
   /** Tells the others that shards are free. */
@@ -31,6 +33,11 @@ export interface OwnershipPorts {
 const RETIRE_MS = 500
 const RETIRE_AGAIN_MS = 5_000
 const RETIRE_LOOK_MS = 50
+
+/** A beat that took longer than this is followed by so many that look only at what has woken lately, or will. */
+const SLOW_BEAT_MS = 100
+const BOUNDED_BEATS = 15
+const FLOOR_MS = 60_000
 
 /** One owner's state; a process is one owner. */
 interface Held {
@@ -46,6 +53,7 @@ export class Ownership {
   readonly #held = new Map<string, Held>()
   readonly #sightings: Sightings
   #owning: Promise<unknown> = Promise.resolve()
+  #boundedBeats = 0
 
   constructor(ports: OwnershipPorts) {
     this.#ports = ports
@@ -85,8 +93,15 @@ export class Ownership {
     const held = this.#heldBy(owner)
     const sentAt = clock.monotonic()
     const lostFrom = Math.floor(Math.random() * 2 ** 48)
-    const beat = beatOf(await send(owner, pools, leaseMs, moment(), lostFrom))
+    const floor = this.#floor(context)
+    const beat = await this.#ports.lookout.looking(async (look) => {
+      const heard = beatOf(await send(owner, pools, leaseMs, moment(), lostFrom, floor))
+      for (const [shard, first] of heard.firsts)
+        this.#ports.lookout.raise(shard, first ?? heard.now, look, floor === 0)
+      return heard
+    })
     const answeredAt = clock.monotonic()
+    this.#pace(floor, answeredAt - sentAt)
     this.#sightings.look(beat, sentAt, answeredAt)
     this.#ports.onBeat(beat, sentAt, answeredAt)
     // Counted from before the beat was sent: never later than the database counts (promise: fenced).
@@ -100,6 +115,19 @@ export class Ownership {
     await this.#claim(owner, held, pools, beat, until, context)
     this.#awaitEnds(beat)
     return [...held.leases.values()].sort((a, b) => a.shard - b.shard)
+  }
+
+  /**
+   * From where on the beat looks. Everything is looked at as long as that is quick; while a held snapshot keeps what was
+   * fired in the way (hazard 11), only every so often: what was written and not told of lies ahead, or just behind.
+   */
+  #floor({ now }: Context): number {
+    this.#boundedBeats -= 1
+    return this.#boundedBeats < 0 ? 0 : Math.max(0, now - FLOOR_MS)
+  }
+
+  #pace(floor: number, tookMs: number): void {
+    if (floor === 0) this.#boundedBeats = tookMs > SLOW_BEAT_MS ? BOUNDED_BEATS : 0
   }
 
   /**

@@ -270,7 +270,7 @@ export const allShards = `SELECT s.shard, s.pool, CASE WHEN o.lease_until > ${CL
 
 /**
  * The heartbeat: renews this process's lease in its own row, and tells what it must know: the clock, who else lives, who
- * has which shard, and the first wake among its own, whatever the lower bound. It waits for nothing but a takeover from
+ * has which shard, and the first wake of each of its own from a floor on. It waits for nothing but a takeover from
  * this very process. `lost` starts at random, so that a row that was forgotten and made anew is not mistaken for the old.
  */
 export const beat = `WITH beat AS (
@@ -280,9 +280,9 @@ export const beat = `WITH beat AS (
     RETURNING lost)
   SELECT 'shard' AS kind, s.pool AS name, s.shard::bigint AS a, s.epoch AS b, s.owner AS holder, NULL::text[] AS pools
     FROM wakeful.shards s WHERE s.pool = ANY($2::text[])
-  UNION ALL SELECT 'next', '', min(t.wake_at), 0, NULL, NULL FROM wakeful.shards s
-    CROSS JOIN LATERAL (SELECT wake_at FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at IS NOT NULL
-      ORDER BY t.wake_at LIMIT 1) t WHERE s.owner = $1 AND s.pool = ANY($2::text[])
+  UNION ALL SELECT 'next', '', t.wake_at, s.shard, NULL, NULL FROM wakeful.shards s
+    LEFT JOIN LATERAL (SELECT wake_at FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at >= $6::bigint
+      ORDER BY t.wake_at LIMIT 1) t ON true WHERE s.owner = $1 AND s.pool = ANY($2::text[])
   UNION ALL SELECT 'owner', o.owner, o.beats, o.lease_until, NULL, o.pools FROM wakeful.owners o WHERE o.owner <> $1
   UNION ALL SELECT 'beat', '', (SELECT lost FROM beat), ${CLOCK('$4')}, NULL, NULL`
 
