@@ -5,7 +5,7 @@ import { CorruptRow } from '../index.ts'
 function codeOf(thrown: unknown): string | null {
   if (!(thrown instanceof Error)) return null
   const { code } = thrown as { code?: unknown }
-  if (typeof code === 'string' && /^(?:[0-9A-Z]{5}|E[A-Z_]+)$/.test(code)) return code
+  if (typeof code === 'string' && /^(?:[0-9A-Z]{5}|E(?!RR_)[A-Z_]+)$/.test(code)) return code
   return BROKEN.test(thrown.message) ? 'ECONNRESET' : null
 }
 

@@ -286,7 +286,10 @@ export class Ownership {
         leases.map(({ epoch }) => epoch),
       )
       // Whoever claims next must not count this one among those that live.
-      for (const owner of owners) session.send(sql.leave, owner)
+      for (const owner of owners) {
+        session.send(sql.leavePools, owner)
+        session.send(sql.leave, owner)
+      }
       this.#ports.tellFree(session)
     })
     for (const owner of owners) this.#held.delete(owner)

@@ -178,6 +178,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   giveUpShards: 'some rows per pool',
   disownShards: 'some rows per pool',
   leave: 'a row per process',
+  leavePools: 'a row per process',
   forgetOwners: 'a row per process',
   'prune lock': 'reads no table',
   'prune foldTallies': 'once a minute, in the background',

@@ -315,6 +315,9 @@ export const disownShards = `UPDATE wakeful.shards s SET owner = NULL FROM unnes
   WHERE s.shard = l.shard AND s.epoch = l.epoch`
 export const leave = `DELETE FROM wakeful.owners o WHERE o.owner = $1
   AND NOT EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.owner = o.owner)`
+/** A process that has given back all shards of a pool does not serve it, until it beats again: others have its share. */
+export const leavePools = `UPDATE wakeful.owners o SET pools = ARRAY(SELECT served.pool FROM unnest(o.pools) AS served (pool)
+    WHERE EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.owner = o.owner AND s.pool = served.pool)) WHERE o.owner = $1`
 /** The dead that own nothing any more. */
 export const forgetOwners = `DELETE FROM wakeful.owners o WHERE o.owner = ANY($1::text[])
   AND NOT EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.owner = o.owner)`
