@@ -186,7 +186,7 @@ export class Crew {
 
   /** The handler's writes and the settle commit together; a failure is undone and settled like any other. */
   async #deliverInTransaction(attempt: Attempt): Promise<Delivery | null> {
-    const { store, context } = this.#ports
+    const { store, context, mayStart } = this.#ports
     const { taking } = attempt
     const { lease, alarm, timer } = taking
     let failure: Delivery | null = null
@@ -195,6 +195,8 @@ export class Crew {
       const { lost, stale } = await store.transact(
         lease,
         async (tx) => {
+          // The transaction was waited for: the lease may have ended meanwhile (promise: fenced).
+          if (mayStart(lease) !== 'yes') throw new Error('the lease has ended')
           ran = true
           const delivery = await attempt.run(within(attempt, tx))
           if (delivery.kind !== 'delivered') {

@@ -1,4 +1,5 @@
 import type { Evidence } from './evidence.ts'
+import type { Broken, Entry } from './ledger.ts'
 
 /** What happened, in numbers: a campaign that hit nothing proves nothing. */
 export interface Figures {
@@ -17,6 +18,14 @@ export interface Figures {
   readonly killsWithUnansweredCalls: number
   readonly pauses: number
   readonly pausesInFlight: number
+  readonly restarts: number
+  readonly restartsInFlight: number
+  readonly cuts: number
+  readonly cutsInFlight: number
+  readonly halfOpens: number
+  readonly halfOpensInFlight: number
+  /** Times at which the machine itself held a run or the store up for long. */
+  readonly stalls: number
 }
 
 /** Counts what the evidence holds. */
@@ -39,5 +48,16 @@ export function tally({ entries, log, effects }: Evidence): Figures {
     killsWithUnansweredCalls: count((entry) => entry.type === 'killed' && entry.unanswered > 0),
     pauses: count(({ type }) => type === 'paused'),
     pausesInFlight: count((entry) => entry.type === 'paused' && entry.inFlight > 0),
+    restarts: count(isBroken('restart', 0)),
+    restartsInFlight: count(isBroken('restart', 1)),
+    cuts: count(isBroken('cut', 0)),
+    cutsInFlight: count(isBroken('cut', 1)),
+    halfOpens: count(isBroken('half_open', 0)),
+    halfOpensInFlight: count(isBroken('half_open', 1)),
+    stalls: count(isBroken('stall', 0)),
   }
+}
+
+function isBroken(what: Broken['what'], inFlightMin: number): (entry: Entry) => boolean {
+  return (entry) => entry.type === 'broken' && entry.what === what && entry.inFlight >= inFlightMin
 }

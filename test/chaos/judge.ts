@@ -25,6 +25,8 @@ export type Breach =
   | 'phantom'
   /** Still waiting after everything was drained. */
   | 'pending'
+  /** fenced: the store accepted what a former owner wrote. */
+  | 'former_owner'
   /** An error that no fault explains. */
   | 'trouble'
 
@@ -54,11 +56,13 @@ export function judge(evidence: Evidence): Verdict {
 
   for (const text of obligations(evidence, asks)) say('lost', text)
   judgeStarts(starts, asks, say)
+  judgeTwins(evidence, starts, asks, say)
   judgeRepeats(evidence, starts, records, say)
   judgeCancels(evidence, say)
   judgeRecords(evidence, starts, asks, records, say)
   judgeEffects(evidence, starts, asks, records, say)
   for (const alarmId of evidence.pending) say('pending', `${alarmId} still waits after the drain`)
+  for (const text of evidence.formerOwners ?? []) say('former_owner', text)
   for (const entry of evidence.entries)
     if (entry.type === 'trouble') say('trouble', `run ${entry.run}: ${entry.text}`)
   return { violations: found, figures: tally(evidence) }
@@ -74,6 +78,25 @@ function judgeStarts(starts: readonly Start[], asks: ReadonlyMap<string, Ask>, s
     if (ask === undefined) say('phantom', `${occurrenceId} (${name}) was delivered, but nobody asked for it`)
     else if (!ask.instants.includes(scheduledFor))
       say('phantom', `${occurrenceId} (${name}) was delivered for ${scheduledFor}, which nobody asked for`)
+  }
+}
+
+/** A set that was repeated after a lost answer makes a second alarm, which nobody was told of. */
+function judgeTwins(
+  { entries }: Evidence,
+  starts: readonly Start[],
+  asks: ReadonlyMap<string, Ask>,
+  say: Say,
+): void {
+  const told = new Map(
+    entries.flatMap((entry) => (entry.type === 'set' ? [[entry.name, entry.alarmId]] : [])),
+  )
+  for (const { name, alarmId, occurrenceId } of starts) {
+    const known = told.get(name)
+    // A key that was set again may have been another's alarm all along.
+    if (known === undefined) told.set(name, alarmId)
+    else if (known !== alarmId && asks.get(name)?.key === null)
+      say('phantom', `${occurrenceId} (${name}) was delivered, but the alarm set is ${known}`)
   }
 }
 

@@ -39,8 +39,12 @@ function factsOf({ entries, log }: Evidence): Facts {
   for (const [index, entry] of entries.entries()) {
     if (entry.type === 'ask') places.set(entry.name, index)
     else if (entry.type === 'set') alarmIds.set(entry.name, entry.alarmId)
-    else if (entry.type === 'cancelling') asked.set(entry.alarmId, index)
-    else if (entry.type === 'cancel') {
+    else if (entry.type === 'cancelling') {
+      // One before it was never answered, and may have been written.
+      const open = asked.get(entry.alarmId)
+      if (open !== undefined) cancels.set(entry.alarmId, open)
+      asked.set(entry.alarmId, index)
+    } else if (entry.type === 'cancel') {
       if (entry.outcome !== 'ended') cancels.set(entry.alarmId, index)
       asked.delete(entry.alarmId)
     } else if (entry.type === 'start')

@@ -1,57 +1,64 @@
 import { parseArgs } from 'node:util'
 import { campaign } from './campaign.ts'
+import { runPostgres } from './postgres/run.ts'
+
+/** On SQLite unless told otherwise: `--store postgres` has options of its own. */
+if (process.argv.join(' ').includes('--store postgres')) await runPostgres(process.argv.slice(2))
+else await runSqlite()
 
 /** `node test/chaos/run.ts [--kills 200] [--seed N] [--processes 1] [--pauses 0]`: the long form of the crash test. */
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '200' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    processes: { type: 'string', default: '1' },
-    pauses: { type: 'string', default: '0' },
-    /** Keeps nothing, whatever is found. */
-    discard: { type: 'boolean', default: false },
-  },
-})
-const [kills, seed] = [Number(values.kills), Number(values.seed)]
-const [processes, pauses] = [Number(values.processes), Number(values.pauses)]
-console.log(
-  `chaos: node test/chaos/run.ts --kills ${kills} --pauses ${pauses} --processes ${processes} --seed ${seed}`,
-)
+async function runSqlite(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      kills: { type: 'string', default: '200' },
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      processes: { type: 'string', default: '1' },
+      pauses: { type: 'string', default: '0' },
+      /** Keeps nothing, whatever is found. */
+      discard: { type: 'boolean', default: false },
+    },
+  })
+  const [kills, seed] = [Number(values.kills), Number(values.seed)]
+  const [processes, pauses] = [Number(values.processes), Number(values.pauses)]
+  console.log(
+    `chaos: node test/chaos/run.ts --kills ${kills} --pauses ${pauses} --processes ${processes} --seed ${seed}`,
+  )
 
-let hit = 0
-const started = performance.now()
-const result = await campaign({
-  kills,
-  seed,
-  processes,
-  pauses,
-  onKill: (done, inFlight) => {
-    if (inFlight > 0) hit += 1
-    const line = `  ${done}/${kills} kills, ${hit} with work in flight`
-    if (process.stdout.isTTY) process.stdout.write(`\r${line}`)
-    else if (done % 20 === 0 || done === kills) console.log(line)
-  },
-  ...(!values.discard && { keep: (directory: string) => console.log(`\nkept for a look: ${directory}`) }),
-})
-if (process.stdout.isTTY) process.stdout.write('\n')
+  let hit = 0
+  const started = performance.now()
+  const result = await campaign({
+    kills,
+    seed,
+    processes,
+    pauses,
+    onKill: (done, inFlight) => {
+      if (inFlight > 0) hit += 1
+      const line = `  ${done}/${kills} kills, ${hit} with work in flight`
+      if (process.stdout.isTTY) process.stdout.write(`\r${line}`)
+      else if (done % 20 === 0 || done === kills) console.log(line)
+    },
+    ...(!values.discard && { keep: (directory: string) => console.log(`\nkept for a look: ${directory}`) }),
+  })
+  if (process.stdout.isTTY) process.stdout.write('\n')
 
-const { violations, damage, figures } = result
-const of = (breach: string) => violations.filter((each) => each.breach === breach).length
-console.table({
-  ...figures,
-  lost: of('lost'),
-  early: of('early'),
-  'unexplained duplicates': of('duplicate') + of('uncounted'),
-  'started after a cancel': of('after_cancel'),
-  'not recorded exactly once': of('unrecorded') + of('recorded_twice'),
-  'effects not exactly once': of('effect'),
-  'other violations': of('phantom') + of('pending') + of('trouble'),
-  'integrity and tallies': damage.length === 0 ? 'ok' : `${damage.length} faults`,
-  seconds: Math.round((performance.now() - started) / 1000),
-})
-for (const { breach, text } of violations.slice(0, 20)) console.log(`${breach}: ${text}`)
-for (const text of damage) console.log(`damage: ${text}`)
-const enough = figures.killsInFlight * 2 >= kills
-if (!enough)
-  console.log(`only ${figures.killsInFlight} of ${kills} kills hit work in flight: that proves too little`)
-process.exitCode = violations.length === 0 && damage.length === 0 && enough ? 0 : 1
+  const { violations, damage, figures } = result
+  const of = (breach: string) => violations.filter((each) => each.breach === breach).length
+  console.table({
+    ...figures,
+    lost: of('lost'),
+    early: of('early'),
+    'unexplained duplicates': of('duplicate') + of('uncounted'),
+    'started after a cancel': of('after_cancel'),
+    'not recorded exactly once': of('unrecorded') + of('recorded_twice'),
+    'effects not exactly once': of('effect'),
+    'other violations': of('phantom') + of('pending') + of('trouble'),
+    'integrity and tallies': damage.length === 0 ? 'ok' : `${damage.length} faults`,
+    seconds: Math.round((performance.now() - started) / 1000),
+  })
+  for (const { breach, text } of violations.slice(0, 20)) console.log(`${breach}: ${text}`)
+  for (const text of damage) console.log(`damage: ${text}`)
+  const enough = figures.killsInFlight * 2 >= kills
+  if (!enough)
+    console.log(`only ${figures.killsInFlight} of ${kills} kills hit work in flight: that proves too little`)
+  process.exitCode = violations.length === 0 && damage.length === 0 && enough ? 0 : 1
+}

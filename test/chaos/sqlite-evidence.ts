@@ -1,19 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { Evidence, LogRecord } from './evidence.ts'
+import { type Evidence, type OccurrenceRow, recordOf } from './evidence.ts'
 import { readLedger } from './ledger.ts'
 
 /** The table of the application's own, in the same file, that transactional handlers write to. */
 export const EFFECTS_TABLE =
   'CREATE TABLE IF NOT EXISTS chaos_effects (occurrence TEXT NOT NULL, run INTEGER NOT NULL) STRICT'
-
-interface EventRow {
-  seq: number
-  at: number
-  type: string
-  alarm_id: string
-  occurrence: string
-  data: string
-}
 
 /** Gathers the evidence of a campaign on a SQLite file. */
 export function sqliteEvidence(path: string, ledgerPath: string): Evidence {
@@ -24,7 +15,7 @@ export function sqliteEvidence(path: string, ledgerPath: string): Evidence {
         `SELECT e.seq, e.at, e.type, a.id AS alarm_id, e.occurrence, e.data FROM wakeful_events e
          JOIN wakeful_alarms a ON a.seq = e.alarm WHERE e.occurrence IS NOT NULL ORDER BY e.seq`,
       )
-      .all() as unknown as EventRow[]
+      .all() as unknown as OccurrenceRow[]
     const effects = db.prepare('SELECT occurrence FROM chaos_effects').all() as { occurrence: string }[]
     const pending = db
       .prepare('SELECT a.id FROM wakeful_timers t JOIN wakeful_alarms a ON a.seq = t.alarm')
@@ -37,20 +28,6 @@ export function sqliteEvidence(path: string, ledgerPath: string): Evidence {
     }
   } finally {
     db.close()
-  }
-}
-
-function recordOf(row: EventRow): LogRecord {
-  const data = JSON.parse(row.data) as { to?: string; reason?: string }
-  const scheduledFor = Number(row.occurrence.split('-')[1])
-  return {
-    place: row.seq,
-    at: row.at,
-    alarmId: row.alarm_id,
-    occurrenceId: `${row.alarm_id}-${row.occurrence}`,
-    scheduledFor,
-    type: row.type,
-    ...(row.type === 'alarm.skipped' && { skippedTo: Date.parse(data.to!), reason: data.reason! }),
   }
 }
 

@@ -17,6 +17,18 @@ export interface Task {
   readonly report: 'inline' | 'later' | 'never'
 }
 
+/** Where a workload runs: what differs between stores. */
+export interface Bench {
+  /** The store's own clock. */
+  readonly now: () => number
+  /** Writes the row of a transactional handler. */
+  readonly effect: (tx: unknown, occurrenceId: string, run: number) => unknown
+  /** Whether an error says that the store is out of reach, which leaves what was asked for open. */
+  readonly isOutage: (thrown: unknown) => boolean
+}
+
+const OUTAGE_WAIT_MS = 50
+
 /** Sets and cancels without end, from several callers at once, writing down what it asks and what it is told. */
 export class Workload {
   readonly #wakeful: Wakeful
@@ -24,10 +36,19 @@ export class Workload {
   readonly #random: Random
   readonly #run: number
   readonly #slot: number
+  readonly #bench: Bench
   #asked = 0
   #stopped = false
 
-  constructor(wakeful: Wakeful, ledger: Ledger, random: Random, run: number, slot: number) {
+  constructor(
+    wakeful: Wakeful,
+    ledger: Ledger,
+    random: Random,
+    run: number,
+    slot: number,
+    bench: Bench = SQLITE_BENCH,
+  ) {
+    this.#bench = bench
     this.#wakeful = wakeful
     this.#ledger = ledger
     this.#random = random
@@ -49,8 +70,14 @@ export class Workload {
     const own: AlarmView[] = []
     while (!this.#stopped) {
       const action = this.#random.weighted([[8, 'set'] as const, [2, 'cancel'] as const])
-      if (action === 'set') own.push(await this.#set(caller))
-      else if (own.length > 0) await this.#cancel(own[this.#random.between(0, own.length - 1)]!)
+      try {
+        if (action === 'set') own.push(await this.#set(caller))
+        else if (own.length > 0) await this.#cancel(own[this.#random.between(0, own.length - 1)]!)
+      } catch (thrown) {
+        if (!this.#bench.isOutage(thrown)) throw thrown
+        this.#ledger.write({ type: 'unavailable', run: this.#run, text: String(thrown) })
+        await new Promise((resolve) => setTimeout(resolve, OUTAGE_WAIT_MS))
+      }
       if (own.length > 50) own.shift()
       await new Promise((resolve) => setTimeout(resolve, this.#random.between(0, 25)))
     }
@@ -71,7 +98,7 @@ export class Workload {
     const key = kind === 'keyed' ? `key-${this.#slot}-${caller}-${random.between(1, KEYS_PER_CALLER)}` : null
     const delay = random.weighted([[1, -20] as const, [6, random.between(0, 400)], [1, 1500]])
     // An interval's instants before the present are no promise: it starts with the next one.
-    const first = Date.now() + (kind === 'every' ? Math.max(50, delay) : delay)
+    const first = this.#bench.now() + (kind === 'every' ? Math.max(50, delay) : delay)
     const count = kind === 'every' ? random.between(2, 4) : 1
     const ask: Ask = {
       type: 'ask',
@@ -119,14 +146,23 @@ export class Workload {
   }
 }
 
+const SQLITE_BENCH: Bench = {
+  now: () => Date.now(),
+  effect: (tx, occurrenceId, run) => {
+    const db = tx as import('node:sqlite').DatabaseSync
+    db.prepare('INSERT INTO chaos_effects (occurrence, run) VALUES (?, ?)').run(occurrenceId, run)
+  },
+  isOutage: () => false,
+}
+
 /** Registers the handlers that the workload's alarms name. */
-export function handleAll(wakeful: Wakeful, ledger: Ledger, run: number): void {
+export function handleAll(wakeful: Wakeful, ledger: Ledger, run: number, bench: Bench = SQLITE_BENCH): void {
   const begin = (fire: Fire): Task => {
     const task = fire.payload as Task
     ledger.write({
       type: 'start',
       run,
-      at: Date.now(),
+      at: bench.now(),
       name: task.name,
       alarmId: fire.alarm.id,
       occurrenceId: fire.occurrence.id,
@@ -146,14 +182,13 @@ export function handleAll(wakeful: Wakeful, ledger: Ledger, run: number): void {
   wakeful.handle('report', async (fire) => {
     const { report } = await work(fire)
     if (report === 'inline') fire.complete('done')
-    if (report === 'later') setTimeout(() => void reportLater(wakeful, ledger, run, fire), 30)
+    if (report === 'later') setTimeout(() => void reportLater(wakeful, ledger, run, fire, bench), 30)
   })
   wakeful.handle(
     'write',
     async (fire) => {
       const task = begin(fire)
-      const db = fire.tx as import('node:sqlite').DatabaseSync
-      db.prepare('INSERT INTO chaos_effects (occurrence, run) VALUES (?, ?)').run(fire.occurrence.id, run)
+      await bench.effect(fire.tx, fire.occurrence.id, run)
       if (task.workMs > 0) await new Promise((resolve) => setTimeout(resolve, task.workMs))
       if (fire.attempt <= task.failures) throw new Error('meant to fail')
     },
@@ -161,12 +196,19 @@ export function handleAll(wakeful: Wakeful, ledger: Ledger, run: number): void {
   )
 }
 
-async function reportLater(wakeful: Wakeful, ledger: Ledger, run: number, fire: Fire): Promise<void> {
+async function reportLater(
+  wakeful: Wakeful,
+  ledger: Ledger,
+  run: number,
+  fire: Fire,
+  bench: Bench,
+): Promise<void> {
   try {
     await wakeful.complete(fire.alarm.id, 'done later', { occurrenceId: fire.occurrence.id })
   } catch (thrown) {
     // It may have been cancelled, or have timed out and been reported, or the store have closed, in the meantime.
     const code = thrown instanceof WakefulError ? thrown.code : null
+    if (bench.isOutage(thrown)) return
     if (code === 'already_ended' || code === 'conflict' || String(thrown).endsWith('is closed')) return
     ledger.write({ type: 'trouble', run, text: `complete: ${String(thrown)}` })
   }

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { entrust, folderOf, freePort, type Needed, ownFolder, unprivileged } from './programs.ts'
 
@@ -9,6 +9,8 @@ export interface PostgresServer {
   /** The URL of a database; of the server's first one where none is named. */
   url(database?: string): string
   readonly port: number
+  /** What the server says, where its settings let it say something. */
+  readonly logPath: string
   /** Ends it, and removes what it left. */
   stop(): Promise<void>
   /** Ends every process of the server as a crash would, and starts it again. */
@@ -28,7 +30,7 @@ const READY_MS_MAX = 60_000
 /** Ends the server, as a crash would, when nobody holds the other end of its input: also when the tests are killed. */
 const UNTIL_ALONE = '"$@" & server=$!; cat > /dev/null; kill -QUIT $server; wait $server'
 
-/** Starts a server in a folder of its own, on a free port of this machine. */
+/** Starts a server in a folder of its own, on a free port of this machine; the settings given come last. */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   return start(settings, (data) => [
     'initdb',
@@ -59,7 +61,9 @@ async function start(
   const [program, args] = fill(data)
   execFileSync(join(bin, program), args, { ...as, env, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   const port = await freePort()
+  const logPath = join(folder, 'log')
   const launch = async () => {
+    const log = openSync(logPath, 'a')
     const place = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`]
     const tuned = [
       'max_connections=200',
@@ -73,8 +77,9 @@ async function start(
       ...as,
       env,
       cwd: folder,
-      stdio: ['pipe', 'ignore', 'ignore'],
+      stdio: ['pipe', 'ignore', log],
     })
+    closeSync(log)
     await untilReady(join(bin, 'pg_isready'), port, () => child.exitCode !== null)
     return child
   }
@@ -82,11 +87,12 @@ async function start(
   const die = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const exited = once(child, 'exit')
-    child.stdin.end()
+    child.stdin!.end()
     await exited
   }
   return {
     port,
+    logPath,
     url: (database = 'postgres') => `postgres://postgres@127.0.0.1:${port}/${database}`,
     die,
     async stop() {

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { WakefulError } from '../../error.ts'
 import { addressOf, hasPooler } from './address.ts'
 import { isBroken, isContention, storeFailure } from './failure.ts'
+import { endAll, hangUp } from './hang-up.ts'
 import { Dialect, type Querying, Session } from './session.ts'
 
 /** How a database is reached. */
@@ -28,7 +29,7 @@ const STATEMENT_TIMEOUT_MS = 10_000
 const ANSWER_MARGIN_MS = 2_000
 const CONNECT_TIMEOUT_MS = 10_000
 /** A process that is stopped within a transaction must not keep its locks: others wait for them to take over. */
-const IDLE_IN_TRANSACTION_MS = 4_000
+export const IDLE_IN_TRANSACTION_MS = 4_000
 const TRIES_MAX = 8
 
 /**
@@ -57,9 +58,11 @@ export class Database {
   readonly isPooled: boolean
   readonly #isNamed: boolean
   readonly #statementTimeoutMs: number
+  readonly #answerMsMax: number
   readonly #config: pg.ClientConfig
   readonly #pool: pg.Pool
   readonly #handlers: pg.Pool
+  readonly #clients = new Set<pg.Client>()
   #closed = false
 
   /** Finds out whether a pooler stands in between, unless the URL says so. */
@@ -82,6 +85,7 @@ export class Database {
     this.dialect = new Dialect(schema)
     const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS
     this.#statementTimeoutMs = statementTimeoutMs
+    this.#answerMsMax = statementTimeoutMs + ANSWER_MARGIN_MS
     this.#config = {
       connectionString: url.href,
       application_name: url.searchParams.get('application_name') ?? 'wakeful',
@@ -96,7 +100,7 @@ export class Database {
       max,
       pipeline: true,
       ...(!isPooled && { idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS }),
-      query_timeout: statementTimeoutMs + ANSWER_MARGIN_MS,
+      query_timeout: this.#answerMsMax,
     })
     this.#handlers = new pg.Pool({
       ...this.#config,
@@ -106,8 +110,8 @@ export class Database {
     for (const pool of [this.#pool, this.#handlers]) {
       // A connection that breaks while nobody uses it is replaced when somebody does.
       pool.on('error', () => {})
-      // One that breaks in use fails its statements; told of by nobody, it would end the process too.
-      pool.on('connect', (client) => void client.on('error', () => {}))
+      pool.on('connect', (client) => this.#meet(client))
+      pool.on('remove', (client) => this.#clients.delete(client))
     }
     this.session = new Session(this.#pool as Querying, this.dialect, this.#isNamed)
   }
@@ -127,7 +131,8 @@ export class Database {
   async handler<T>(work: (session: Session, client: pg.PoolClient) => Promise<T>): Promise<T> {
     this.assertOpen()
     const client = await this.#handlers.connect()
-    const session = new Session(client as Querying, this.dialect, this.#isNamed)
+    // Only Wakeful's own statements are bounded here: how long a handler's may take is its own affair.
+    const session = new Session(client as Querying, this.dialect, this.#isNamed, this.#answerMsMax)
     // Whoever was given it may still hold it: it must not write into the next one's transaction.
     let isSpoilt = true
     try {
@@ -138,7 +143,7 @@ export class Database {
     } catch (thrown) {
       throw session.cause(thrown)
     } finally {
-      client.release(isSpoilt)
+      release(client, isSpoilt)
     }
   }
 
@@ -155,7 +160,13 @@ export class Database {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    await Promise.all([this.#pool.end(), this.#handlers.end()])
+    const ended = Promise.all([this.#pool.end(), this.#handlers.end()])
+    const { promise: gone, resolve } = Promise.withResolvers<void>()
+    for (const pool of [this.#pool, this.#handlers])
+      pool.on('remove', () => this.#clients.size === 0 && resolve())
+    if (this.#clients.size === 0) resolve()
+    await endAll(Promise.all([ended, gone]), () => this.#clients)
+    await ended
   }
 
   assertOpen(): void {
@@ -165,6 +176,12 @@ export class Database {
   /** The error a user gets. */
   failure(thrown: unknown): unknown {
     return storeFailure(thrown, this.name)
+  }
+
+  #meet(client: pg.Client): void {
+    this.#clients.add(client)
+    // While it is in use the pool does not listen: it would end the process. Whoever uses it is told by its statement.
+    client.on('error', () => {})
   }
 
   async #once<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -185,9 +202,15 @@ export class Database {
       isSpoilt = isBroken(first) || !(await rolledBack(session))
       throw first
     } finally {
-      client.release(isSpoilt)
+      release(client, isSpoilt)
     }
   }
+}
+
+/** Gives a connection back; one that cannot be used again is closed, not waited for. */
+function release(client: pg.PoolClient, isSpoilt: boolean): void {
+  client.release(isSpoilt)
+  if (isSpoilt) hangUp(client)
 }
 
 /** Sends the commit behind everything that is under way. */

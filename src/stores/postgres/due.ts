@@ -1,5 +1,5 @@
 import { type HeldTimers, type Lease, type TakeRequest, TIMER_COLUMNS, type Values } from '../index.ts'
-import type { Lookout } from './lookout.ts'
+import type { Look, Lookout } from './lookout.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 
@@ -30,7 +30,17 @@ export async function peek(
   now: number,
 ): Promise<Peek> {
   if (leases.length === 0) return { firsts: new Map(), hidden: [], lost: [] }
-  const { news } = lookout
+  return lookout.looking((look) => peekLooking(session, leases, held, lookout, look, now))
+}
+
+async function peekLooking(
+  session: Session,
+  leases: readonly Lease[],
+  held: HeldTimers,
+  lookout: Lookout,
+  look: Look,
+  now: number,
+): Promise<Peek> {
   const rows = (await session.rows(
     sql.peekShards,
     leases.map(({ shard }) => shard),
@@ -41,7 +51,7 @@ export async function peek(
   const firsts = new Map<number, number>()
   const hidden: number[] = []
   for (const [shard, id, version, wakeAt] of rows) {
-    lookout.raise(shard, wakeAt ?? Math.max(now, lookout.low(shard)), news)
+    lookout.raise(shard, wakeAt ?? Math.max(now, lookout.low(shard)), look)
     if (wakeAt === null) continue
     firsts.set(shard, wakeAt)
     if (held.has(id, version)) hidden.push(shard)

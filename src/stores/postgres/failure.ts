@@ -5,7 +5,7 @@ import { CorruptRow } from '../index.ts'
 function codeOf(thrown: unknown): string | null {
   if (!(thrown instanceof Error)) return null
   const { code } = thrown as { code?: unknown }
-  if (typeof code === 'string' && /^(?:[0-9A-Z]{5}|E[A-Z_]+)$/.test(code)) return code
+  if (typeof code === 'string' && /^(?:[0-9A-Z]{5}|E(?!RR_)[A-Z_]+)$/.test(code)) return code
   return BROKEN.test(thrown.message) ? 'ECONNRESET' : null
 }
 
@@ -17,6 +17,11 @@ const BROKEN =
 export function isBroken(thrown: unknown): boolean {
   const code = codeOf(thrown)
   return code !== null && (/^E[A-Z]{4}/.test(code) || /^(?:08|57P0)/.test(code))
+}
+
+/** Whether a statement was refused only because one before it in its transaction had failed. */
+export function isAborted(thrown: unknown): boolean {
+  return codeOf(thrown) === '25P02'
 }
 
 /** Whether two transactions were in each other's way, so that the same again may well succeed. */
@@ -55,6 +60,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   ],
   [/^57014$/, 'the statement took too long and was ended (statement_timeout); nothing was written'],
   [/^40/, 'other transactions were in the way again and again; try again'],
+  [/^25P03$/, 'the process stood still within a transaction, which was rolled back; try again'],
   [/^(?:E[A-Z]|08|57P)/, 'the server cannot be reached; check that it runs and that the URL is right'],
 ]
 

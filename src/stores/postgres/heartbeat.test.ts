@@ -8,7 +8,7 @@ function other(beats: number, leaseUntil: number): Other {
 }
 
 function beat(now: number, ...others: Other[]): Beat {
-  return { lost: 0, now, others, shards: [], nextWakeAt: null }
+  return { lost: 0, now, others, shards: [], firsts: new Map() }
 }
 
 describe('who is dead', () => {

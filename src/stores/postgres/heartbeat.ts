@@ -24,8 +24,8 @@ export interface Beat {
   readonly now: number
   readonly others: readonly Other[]
   readonly shards: readonly SeenShard[]
-  /** The first wake among this process's own shards. */
-  readonly nextWakeAt: number | null
+  /** The first wake of each of this process's own shards; null where nothing waits. */
+  readonly firsts: ReadonlyMap<number, number | null>
 }
 
 type BeatValues = [string, string, number | null, number, string | null, readonly string[] | null]
@@ -37,7 +37,7 @@ export function beatOf(rows: readonly Values[]): Beat {
   return {
     lost: beat![2]!,
     now: beat![3],
-    nextWakeAt: of('next')[0]?.[2] ?? null,
+    firsts: new Map(of('next').map(([, , wakeAt, shard]) => [shard, wakeAt])),
     others: of('owner').map(([, owner, beats, leaseUntil, , pools]) => {
       return { owner, beats: beats!, leaseUntil, pools: pools ?? [] }
     }),

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Database } from './database.ts'
 import { isBroken } from './failure.ts'
+import { endAll, hangUp } from './hang-up.ts'
 import * as sql from './queries.ts'
 import { type Bindable, type Querying, Session } from './session.ts'
 
@@ -68,7 +69,11 @@ export class Listener {
     const client = this.#client
     this.#client = null
     this.#session = null
-    await client?.end().catch(() => {})
+    if (client !== null)
+      await endAll(
+        client.end().catch(() => {}),
+        () => [client],
+      )
   }
 
   async #connect(): Promise<void> {
@@ -96,8 +101,9 @@ export class Listener {
     if (client === null || this.#client !== client) return
     this.#client = null
     this.#session = null
-    // Ends in its own time: a half-open one may take minutes.
+    // Without a goodbye: over a half-open one it may take minutes.
     client.end().catch(() => {})
+    hangUp(client)
     if (!this.#started) return
     this.#retry = setTimeout(() => {
       this.#connecting = this.#connect()

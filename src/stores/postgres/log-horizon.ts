@@ -39,7 +39,9 @@ export class LogHorizon {
       waited += step
       open = (await this.#writers()).intersection(open)
     }
-    this.#whole = Math.max(this.#whole, newest)
+    // As far as can be seen: a number that was given out and never committed may be given out again after a crash.
+    const last = (await session.row(sql.lastEvent, newest))?.[0] as number | undefined
+    this.#whole = Math.max(this.#whole, last ?? 0)
     return this.#whole
   }
 

@@ -6,6 +6,23 @@ interface Quiet {
   readonly nextWakeAt: number | null
 }
 
+/** A look that is under way: what was written since it began, it may not have seen. */
+export class Look {
+  #anywhere = Number.POSITIVE_INFINITY
+  readonly #lowest = new Map<number, number>()
+
+  /** Notes what was written, in a shard or in any. */
+  lower(shard: number | null, wakeAt: number): void {
+    if (shard === null) this.#anywhere = Math.min(this.#anywhere, wakeAt)
+    else this.#lowest.set(shard, Math.min(wakeAt, this.#lowest.get(shard) ?? wakeAt))
+  }
+
+  /** The first wake of a shard where the look has found this one. */
+  first(shard: number, found: number): number {
+    return Math.min(found, this.#anywhere, this.#lowest.get(shard) ?? found)
+  }
+}
+
 /**
  * What this process knows of its shards without asking: below which instant nothing waits, and when the next one comes.
  * Whatever writes a timer, here or elsewhere, tells it.
@@ -13,6 +30,7 @@ interface Quiet {
 export class Lookout {
   readonly #lows = new Map<number, number>()
   #quiet: Quiet | null = null
+  readonly #looks = new Set<Look>()
   #news = 0
 
   /** Counts what was heard: a look is worth remembering only if nothing came meanwhile. */
@@ -25,14 +43,33 @@ export class Lookout {
     return this.#lows.get(shard) ?? 0
   }
 
-  /** Notes the first wake that a look from `low` on has found, or that there was none up to a moment. */
-  raise(shard: number, first: number, news: number): void {
-    if (news === this.#news) this.#lows.set(shard, first)
+  /** Begins a look; whatever is written until its end is held against what it finds. */
+  async looking<T>(work: (look: Look) => Promise<T>): Promise<T> {
+    const look = new Look()
+    this.#looks.add(look)
+    try {
+      return await work(look)
+    } finally {
+      this.#looks.delete(look)
+    }
+  }
+
+  /**
+   * Notes the first wake that a look from `low` on has found, or that there was none up to a moment. Also where timers are
+   * written all the time: a process that fires much needs the bound the most. A look that began elsewhere can only lower it.
+   */
+  raise(shard: number, first: number, look: Look, beganAtLow = true): void {
+    if (!this.#looks.has(look)) return
+    const found = look.first(shard, first)
+    // What it found below the bound, others that are under way may have begun above.
+    if (found < this.low(shard)) for (const each of this.#looks) each.lower(shard, found)
+    this.#lows.set(shard, beganAtLow ? found : Math.min(found, this.low(shard)))
   }
 
   /** A timer was written: in one shard, or in any where it is not known which. */
   lower(shard: number | null, wakeAt: number): void {
     this.#news += 1
+    for (const look of this.#looks) look.lower(shard, wakeAt)
     for (const [known, low] of this.#lows) {
       if ((shard === null || shard === known) && wakeAt < low) this.#lows.set(known, wakeAt)
     }
@@ -44,12 +81,12 @@ export class Lookout {
   sweep(): void {
     this.#news += 1
     this.#lows.clear()
+    this.#looks.clear()
     this.#quiet = null
   }
 
-  /** The heartbeat looked without a lower bound, and found this to be the first; answers whether that is news. */
+  /** The heartbeat looked on its own, and found this to be the first of all; answers whether that is news. */
   heardOf(nextWakeAt: number | null): boolean {
-    this.#lows.clear()
     const quiet = this.#quiet
     if (quiet === null || nextWakeAt === null) return false
     if (quiet.nextWakeAt !== null && nextWakeAt >= quiet.nextWakeAt) return false

@@ -3,6 +3,7 @@ import type { Clock } from '../../time/index.ts'
 import type { Lease } from '../index.ts'
 import type { Desk } from './desk.ts'
 import { type Beat, beatOf, type SeenShard, Sightings } from './heartbeat.ts'
+import type { Lookout } from './lookout.ts'
 import * as sql from './queries.ts'
 import { recoverFlights } from './recover.ts'
 import type { Bindable, Session } from './session.ts'
@@ -19,6 +20,7 @@ export interface OwnershipPorts {
   readonly session: Session
   readonly transaction: <T>(work: (desk: Desk) => Promise<T>) => Promise<T>
   readonly know: (pools: readonly string[]) => Promise<void>
+  readonly lookout: Lookout
   /** Told of each beat, and between which moments of the monotonic clock it was answered. */
   readonly onBeat: (beat: Beat, sentAt: number, answeredAt: number) => void
   /** Tells the others that shards are free. */
@@ -32,6 +34,11 @@ const RETIRE_MS = 500
 const RETIRE_AGAIN_MS = 5_000
 const RETIRE_LOOK_MS = 50
 const HELD_LOOK_MS = 250
+
+/** A beat that took longer than this is followed by so many that look only at what has woken lately, or will. */
+const SLOW_BEAT_MS = 100
+const BOUNDED_BEATS = 15
+const FLOOR_MS = 60_000
 
 /** One owner's state; a process is one owner. */
 interface Held {
@@ -47,6 +54,7 @@ export class Ownership {
   readonly #held = new Map<string, Held>()
   readonly #sightings: Sightings
   #owning: Promise<unknown> = Promise.resolve()
+  #boundedBeats = 0
 
   constructor(ports: OwnershipPorts) {
     this.#ports = ports
@@ -86,8 +94,15 @@ export class Ownership {
     const held = this.#heldBy(owner)
     const sentAt = clock.monotonic()
     const lostFrom = Math.floor(Math.random() * 2 ** 48)
-    const beat = beatOf(await send(owner, pools, leaseMs, moment(), lostFrom))
+    const floor = this.#floor(context)
+    const beat = await this.#ports.lookout.looking(async (look) => {
+      const heard = beatOf(await send(owner, pools, leaseMs, moment(), lostFrom, floor))
+      for (const [shard, first] of heard.firsts)
+        this.#ports.lookout.raise(shard, first ?? heard.now, look, floor === 0)
+      return heard
+    })
     const answeredAt = clock.monotonic()
+    this.#pace(floor, answeredAt - sentAt)
     this.#sightings.look(beat, sentAt, answeredAt)
     this.#ports.onBeat(beat, sentAt, answeredAt)
     // Counted from before the beat was sent: never later than the database counts (promise: fenced).
@@ -101,6 +116,19 @@ export class Ownership {
     await this.#claim(owner, held, pools, beat, until, context)
     this.#awaitEnds(beat)
     return [...held.leases.values()].sort((a, b) => a.shard - b.shard)
+  }
+
+  /**
+   * From where on the beat looks. Everything is looked at as long as that is quick; while a held snapshot keeps what was
+   * fired in the way (hazard 11), only every so often: what was written and not told of lies ahead, or just behind.
+   */
+  #floor({ now }: Context): number {
+    this.#boundedBeats -= 1
+    return this.#boundedBeats < 0 ? 0 : Math.max(0, now - FLOOR_MS)
+  }
+
+  #pace(floor: number, tookMs: number): void {
+    if (floor === 0) this.#boundedBeats = tookMs > SLOW_BEAT_MS ? BOUNDED_BEATS : 0
   }
 
   /**
@@ -119,20 +147,30 @@ export class Ownership {
   }
 
   /** How the pool's shards should move, as of this beat. */
-  #move(held: Held, pool: string, beat: Beat, at: number) {
+  #move(owner: string, held: Held, pool: string, beat: Beat, at: number) {
     const living = beat.others.filter((other) => !this.#sightings.isDead(other, beat.now, at))
     const names = new Set(living.map(({ owner }) => owner))
     const shards = beat.shards.filter((seen) => seen.pool === pool)
     const mine = [...held.leases.values()].filter((lease) => lease.pool === pool)
     const own = new Set(mine.map(({ shard }) => shard))
-    const free = shards.filter(({ shard, owner }) => !own.has(shard) && (owner === null || !names.has(owner)))
-    const live = 1 + living.filter(({ pools }) => pools.includes(pool)).length
-    return { mine, ...spread({ shards: shards.length, mine: mine.length, free: free.length, live }) }
+    const free = shards.filter(
+      (seen) => !own.has(seen.shard) && (seen.owner === null || !names.has(seen.owner)),
+    )
+    const serving = living.filter(({ pools }) => pools.includes(pool))
+    const rank = serving.filter((other) => other.owner < owner).length
+    const state = {
+      shards: shards.length,
+      mine: mine.length,
+      free: free.length,
+      live: 1 + serving.length,
+      rank,
+    }
+    return { mine, ...spread(state) }
   }
 
   async #giveUp(owner: string, held: Held, pools: readonly string[], beat: Beat, at: number): Promise<void> {
     const surplus = pools.flatMap((pool) => {
-      const { mine, giveUp } = this.#move(held, pool, beat, at)
+      const { mine, giveUp } = this.#move(owner, held, pool, beat, at)
       return giveUp > 0 ? [{ mine, giveUp }] : []
     })
     if (surplus.length === 0) {
@@ -181,7 +219,7 @@ export class Ownership {
   ): Promise<void> {
     const at = this.#ports.clock.monotonic()
     const wanted = pools
-      .map((pool) => ({ pool, count: this.#move(held, pool, beat, at).claim }))
+      .map((pool) => ({ pool, count: this.#move(owner, held, pool, beat, at).claim }))
       .filter(({ count }) => count > 0)
     if (wanted.length === 0) return
     const claimed = await this.#ports.transaction((desk) => this.#claimIn(desk, owner, wanted, beat, context))
@@ -249,7 +287,10 @@ export class Ownership {
         leases.map(({ epoch }) => epoch),
       )
       // Whoever claims next must not count this one among those that live.
-      for (const owner of owners) session.send(sql.leave, owner)
+      for (const owner of owners) {
+        session.send(sql.leavePools, owner)
+        session.send(sql.leave, owner)
+      }
       this.#ports.tellFree(session)
     })
     for (const owner of owners) this.#held.delete(owner)

@@ -194,9 +194,8 @@ export const insertFlights = `INSERT INTO wakeful.flights (shard, epoch, taken_a
   SELECT shard, epoch, $3::bigint, string_to_array(timers, ',')::bigint[]
   FROM unnest($1::int[], $2::bigint[], $4::text[]) AS n (shard, epoch, timers) RETURNING id, shard`
 export const removeFlights = 'DELETE FROM wakeful.flights WHERE id = ANY($1::bigint[])'
-/** Flights that nobody knows of: recorded by a commit whose answer was lost. */
-export const removeStrayFlights = `DELETE FROM wakeful.flights f USING wakeful.shards s, unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
-  WHERE s.shard = l.shard AND s.epoch = l.epoch AND s.owner = $3 AND f.shard = l.shard AND f.id <> ALL($4::bigint[])`
+/** Flights of which this process knows nothing, in shards that are its own and locked: their take was never answered. */
+export const removeUnknownFlights = `DELETE FROM wakeful.flights WHERE shard = ANY($1::int[]) AND id <> ALL($2::bigint[])`
 export const flightsOfShards = `SELECT id, array_to_string(timers, ',') FROM wakeful.flights WHERE shard = ANY($1::int[])`
 
 // Outcomes, events, figures
@@ -280,7 +279,7 @@ export const allShards = `SELECT s.shard, s.pool, CASE WHEN o.lease_until > ${CL
 
 /**
  * The heartbeat: renews this process's lease in its own row, and tells what it must know: the clock, who else lives, who
- * has which shard, and the first wake among its own, whatever the lower bound. It waits for nothing but a takeover from
+ * has which shard, and the first wake of each of its own from a floor on. It waits for nothing but a takeover from
  * this very process. `lost` starts at random, so that a row that was forgotten and made anew is not mistaken for the old.
  */
 export const beat = `WITH beat AS (
@@ -290,9 +289,9 @@ export const beat = `WITH beat AS (
     RETURNING lost)
   SELECT 'shard' AS kind, s.pool AS name, s.shard::bigint AS a, s.epoch AS b, s.owner AS holder, NULL::text[] AS pools
     FROM wakeful.shards s WHERE s.pool = ANY($2::text[])
-  UNION ALL SELECT 'next', '', min(t.wake_at), 0, NULL, NULL FROM wakeful.shards s
-    CROSS JOIN LATERAL (SELECT wake_at FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at IS NOT NULL
-      ORDER BY t.wake_at LIMIT 1) t WHERE s.owner = $1 AND s.pool = ANY($2::text[])
+  UNION ALL SELECT 'next', '', t.wake_at, s.shard, NULL, NULL FROM wakeful.shards s
+    LEFT JOIN LATERAL (SELECT wake_at FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at >= $6::bigint
+      ORDER BY t.wake_at LIMIT 1) t ON true WHERE s.owner = $1 AND s.pool = ANY($2::text[])
   UNION ALL SELECT 'owner', o.owner, o.beats, o.lease_until, NULL, o.pools FROM wakeful.owners o WHERE o.owner <> $1
   UNION ALL SELECT 'beat', '', (SELECT lost FROM beat), ${CLOCK('$4')}, NULL, NULL`
 
@@ -325,6 +324,9 @@ export const disownShards = `UPDATE wakeful.shards s SET owner = NULL FROM unnes
   WHERE s.shard = l.shard AND s.epoch = l.epoch`
 export const leave = `DELETE FROM wakeful.owners o WHERE o.owner = $1
   AND NOT EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.owner = o.owner)`
+/** A process that has given back all shards of a pool does not serve it, until it beats again: others have its share. */
+export const leavePools = `UPDATE wakeful.owners o SET pools = ARRAY(SELECT served.pool FROM unnest(o.pools) AS served (pool)
+    WHERE EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.owner = o.owner AND s.pool = served.pool)) WHERE o.owner = $1`
 /** The dead that own nothing any more. */
 export const forgetOwners = `DELETE FROM wakeful.owners o WHERE o.owner = ANY($1::text[])
   AND NOT EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.owner = o.owner)`

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { CustomTypesConfig, QueryArrayConfig, QueryArrayResult } from 'pg'
 import type { Values } from '../index.ts'
+import { isAborted } from './failure.ts'
 
 /** A value that can be bound; lists go into `unnest`. */
 export type Bindable = string | number | null | readonly (string | number | null)[]
@@ -80,11 +81,14 @@ export class Session {
   readonly dialect: Dialect
   readonly #named: boolean
   readonly #isSerial: boolean
+  readonly #answerMsMax: number | undefined
   #sent: Promise<unknown>[] = []
   #last: Promise<unknown> = Promise.resolve()
   #failure: unknown = null
 
-  constructor(client: Querying, dialect: Dialect, named = true) {
+  /** An answer that takes longer than `answerMsMax` is taken for one that will never come. */
+  constructor(client: Querying, dialect: Dialect, named = true, answerMsMax?: number) {
+    this.#answerMsMax = answerMsMax
     this.client = client
     this.dialect = dialect
     this.#named = named
@@ -135,13 +139,19 @@ export class Session {
 
   /** Runs a statement that is not prepared: one that begins, ends or divides a transaction. */
   async plain(written: string): Promise<string> {
-    const text = this.dialect.text(written)
-    return (await this.#inTurn(() => this.client.query({ text, rowMode: 'array', types: TYPES }))).command
+    const query = { text: this.dialect.text(written), rowMode: 'array', types: TYPES } as const
+    return (await this.#inTurn(() => this.client.query({ ...query, ...this.#bound() }))).command
   }
 
   #query(written: string, values: readonly Bindable[]): Promise<QueryArrayResult<unknown[]>> {
     const { text, name } = this.dialect.statement(written)
-    const query = { text, values: values as unknown[], rowMode: 'array', types: TYPES } as const
+    const query = {
+      text,
+      values: values as unknown[],
+      rowMode: 'array',
+      types: TYPES,
+      ...this.#bound(),
+    } as const
     const answer = this.#inTurn(() => this.client.query(this.#named ? { ...query, name } : query))
     answer.catch((thrown: unknown) => {
       this.#failure ??= thrown
@@ -156,8 +166,9 @@ export class Session {
     this.#last = turn.catch(() => {})
     return turn
   }
-}
 
-function isAborted(thrown: unknown): boolean {
-  return (thrown as { code?: unknown } | null)?.code === '25P02'
+  /** `pg` knows a bound for each statement; its types do not. */
+  #bound(): object {
+    return this.#answerMsMax === undefined ? {} : { query_timeout: this.#answerMsMax }
+  }
 }

@@ -7,6 +7,8 @@ export interface PoolState {
   readonly free: number
   /** Processes that serve the pool and live, this one included. */
   readonly live: number
+  /** How many of them come before this one, in an order they all know. */
+  readonly rank: number
 }
 
 /** What a process does about it at its beat. */
@@ -16,10 +18,11 @@ export interface Move {
 }
 
 /**
- * Spreads shards evenly: every process aims at its share, rounded up, so that all together cover the pool whatever its
- * number. What is free is claimed up to that; what is over it is given up for those who have less.
+ * Spreads shards evenly: shares differ by one at most, and the first in the order have the larger ones. So all together
+ * cover the pool exactly: with every share rounded up, the last of nine processes would get none of 64 shards. What is
+ * free is claimed up to the share; what is over it is given up for those who have less.
  */
-export function spread({ shards, mine, free, live }: PoolState): Move {
-  const share = Math.ceil(shards / Math.max(1, live))
+export function spread({ shards, mine, free, live, rank }: PoolState): Move {
+  const share = Math.floor(shards / live) + (rank < shards % live ? 1 : 0)
   return { claim: Math.min(free, Math.max(0, share - mine)), giveUp: Math.max(0, mine - share) }
 }

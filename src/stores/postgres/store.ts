@@ -146,6 +146,7 @@ export class PostgresStore extends PostgresReads implements Store {
       beat: (...values) => this.#listener.beat(...values),
       transaction: (work) => this.#write(work),
       know: (pools) => this.#shards.know(pools),
+      lookout: this.#lookout,
       onBeat: (...beat) => this.#noteBeat(...beat),
       tellFree: (session) => session.send(sql.notify, channel, SHARDS_NOTICE),
       beatAgain: (inMs) => this.#bells.ringIn(inMs, 'shards'),
@@ -361,7 +362,8 @@ export class PostgresStore extends PostgresReads implements Store {
 
   #noteBeat(beat: Beat, sentAt: number, answeredAt: number): void {
     this.#databaseClock?.sample(beat.now, sentAt, answeredAt)
-    if (this.#lookout.heardOf(beat.nextWakeAt)) this.#bells.ring('timers')
+    const wakes = [...beat.firsts.values()].filter((wakeAt) => wakeAt !== null)
+    if (this.#lookout.heardOf(wakes.length === 0 ? null : Math.min(...wakes))) this.#bells.ring('timers')
   }
 
   #hear(text: string): void {
@@ -378,6 +380,7 @@ export class PostgresStore extends PostgresReads implements Store {
   #catchUp(): void {
     this.#lookout.sweep()
     this.#bells.ring('timers')
+    this.#bells.ring('shards')
     this.#rereadCalendars()
   }
 

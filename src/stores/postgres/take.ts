@@ -43,6 +43,8 @@ export interface TakeWork {
   readonly isApart: boolean
   /** Whether shards that another transaction holds are passed over instead of waited for. */
   readonly passesOver: boolean
+  /** The flights that are really under way, where one may have been recorded without an answer; else null. */
+  readonly known: readonly number[] | null
 }
 
 /** What a take came to before its commit; what it will deliver is known when the flights are. */
@@ -66,6 +68,7 @@ export async function take(desk: Desk, work: TakeWork): Promise<TakeResult> {
   const shards = work.leases.map(({ shard }) => shard)
   const [own, { next, due }] = await Promise.all([lockOwn(session, work), look(session, work)])
   const { lost, busy } = own
+  if (work.known !== null) session.send(sql.removeUnknownFlights, [...own.shards], work.known)
   const rows = due.rows.filter((row) => own.shards.has(row[SHARD] as number))
   const { rows: free, waits } = await withoutLocked(session, rows, request)
   const { ready, cutShort } = await decideAll(desk, free, work)

@@ -6,7 +6,6 @@ import { peek } from './due.ts'
 import { isBroken, isLockTimeout, isStoreTrouble } from './failure.ts'
 import { FairLooks } from './fair-look.ts'
 import type { Lookout } from './lookout.ts'
-import * as sql from './queries.ts'
 import { nothing, type TakeResult, take } from './take.ts'
 
 /** What takes need from their store. */
@@ -27,9 +26,9 @@ export class Takes {
   readonly #ports: TakePorts
   readonly #passedOver = new Map<number, number>()
   readonly #fairLooks = new FairLooks()
+  /** Flights under way; and shards where a take was not answered, so that nobody knows whether it recorded one. */
   readonly #flying = new Set<number>()
-  /** Whether the answer to a commit was lost: then flights may be recorded of which nobody knows. */
-  #hasStrays = false
+  readonly #unsure = new Set<number>()
 
   constructor(ports: TakePorts) {
     this.#ports = ports
@@ -49,7 +48,6 @@ export class Takes {
     const quiet = isTold ? lookout.quiet(leases, now) : null
     if (quiet !== null) return nothing(quiet.nextWakeAt)
     const { news } = lookout
-    if (this.#hasStrays) await this.#removeStrays(leases)
     const { firsts, lost: gone } = await peek(database.session, leases, request.held, lookout, now)
     const due = leases.filter(({ shard }) => (firsts.get(shard) ?? now + 1) <= now)
     const later = [...firsts.values()].filter((wakeAt) => wakeAt > now)
@@ -59,7 +57,7 @@ export class Takes {
       if (isWhole) lookout.rest(leases, rest, news)
       return { ...nothing(isWhole ? rest : earlier(rest, now + PASSED_OVER_MS)), lost: gone }
     }
-    const { lost, busy, more, nextWakeAt, takings } = await this.#takeFrom(due, request)
+    const { lost, busy, more, nextWakeAt, takings } = await this.#takeSurely(due, request)
     const until = this.#ports.clock.monotonic() + PASSED_OVER_MS
     for (const { shard } of busy) this.#passedOver.set(shard, until)
     const next = earlier(rest, nextWakeAt)
@@ -81,41 +79,46 @@ export class Takes {
     if (rows.length === 0) return nothing(next)
     const shards = new Set(rows.map((row) => row[SHARD] as number))
     const due = leases.filter(({ shard }) => shards.has(shard))
-    const { lost, more, nextWakeAt, takings } = await this.#takeFrom(due, request)
+    const { lost, more, nextWakeAt, takings } = await this.#takeSurely(due, request)
     const taken = await takings
     for (const { flight } of taken) this.#flying.add(flight.id)
     return { takings: taken, lost, more, nextWakeAt: earlier(next, nextWakeAt) }
   }
 
+  /**
+   * A commit that is not answered may have recorded a flight. Its timers are taken again; the record would be taken for
+   * firing by every cancel, and keep its shard from changing hands.
+   */
+  async #takeSurely(leases: readonly Lease[], request: TakeRequest): Promise<TakeResult> {
+    try {
+      const result = await this.#takeFrom(leases, request)
+      const left = new Set([...result.busy, ...result.lost].map(({ shard }) => shard))
+      for (const { shard } of leases) if (!left.has(shard)) this.#unsure.delete(shard)
+      return result
+    } catch (thrown) {
+      if (isBroken(thrown)) for (const { shard } of leases) this.#unsure.add(shard)
+      throw thrown
+    }
+  }
+
   /** Waits a little for shards that an edit holds; then without them; and row by row where one cannot be written. */
   async #takeFrom(leases: readonly Lease[], request: TakeRequest): Promise<TakeResult> {
+    const isUnsure = leases.some(({ shard }) => this.#unsure.has(shard))
+    const known = isUnsure ? [...this.#flying] : null
     const attempt = (isApart: boolean, passesOver: boolean) =>
       this.#ports.write((desk) => {
         if (!passesOver) desk.session.send(LOCK_WAIT)
         const { lookout } = this.#ports
-        return take(desk, { leases, request, lookout, fairLooks: this.#fairLooks, isApart, passesOver })
+        const work = { leases, request, lookout, fairLooks: this.#fairLooks, known }
+        return take(desk, { ...work, isApart, passesOver })
       })
     try {
       return await attempt(false, false)
     } catch (thrown) {
-      this.#hasStrays ||= isBroken(thrown)
       if (isLockTimeout(thrown)) return attempt(false, true)
       if (isStoreTrouble(thrown)) throw thrown
       return attempt(true, true)
     }
-  }
-
-  /** What was recorded in vain would be taken for firing by every cancel, and keep its shard from changing hands. */
-  async #removeStrays(leases: readonly Lease[]): Promise<void> {
-    if (leases.length === 0) return
-    await this.#ports.database.session.run(
-      sql.removeStrayFlights,
-      leases.map(({ shard }) => shard),
-      leases.map(({ epoch }) => epoch),
-      leases[0]!.owner,
-      [...this.#flying],
-    )
-    this.#hasStrays = false
   }
 
   #isPassedOver(shard: number): boolean {

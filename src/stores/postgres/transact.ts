@@ -1,10 +1,13 @@
 import type { Context } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { Lease, Settled, Settlement } from '../index.ts'
-import { commit, type Database } from './database.ts'
+import { commit, type Database, IDLE_IN_TRANSACTION_MS } from './database.ts'
 import { Desk, type Office } from './desk.ts'
 import * as sql from './queries.ts'
 import { LostLeases, settleTogether } from './settle.ts'
+
+/** A handler may take its time; its settle holds the shard, and must not keep it from a takeover when nobody is there. */
+const SETTLING = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`
 
 /** What a transaction came to, and the desk it was written at where it has committed. */
 export interface Transacted {
@@ -31,7 +34,7 @@ export function transact(
     await session.plain('SAVEPOINT handler')
     const settlement = await work(client)
     try {
-      await session.plain('RELEASE SAVEPOINT handler')
+      await session.plain(`RELEASE SAVEPOINT handler; ${SETTLING}`)
     } catch (cause) {
       throw new WakefulError(
         'invalid_request',

@@ -1,0 +1,283 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { open } from '../../../src/index.ts'
+import { type PostgresServer, startPostgres } from '../../postgres/server.ts'
+import { judge, type Verdict } from '../judge.ts'
+import { type Broken, Ledger, LedgerTail } from '../ledger.ts'
+import { ask, postgresDamage, postgresEvidence, postgresMoment } from '../postgres-evidence.ts'
+import { Random } from '../random.ts'
+import { AUDIT } from './audit.ts'
+import { type ClockShift, clockShift } from './clock-shift.ts'
+import { Crowd, type Member } from './crowd.ts'
+import { type FreezeAt, Wire } from './wire.ts'
+
+/** How many of which faults a campaign puts in. */
+export interface Faults {
+  readonly kills: number
+  /** Immediate restarts of the server. */
+  readonly restarts: number
+  /** Connections that the server ends. */
+  readonly cuts: number
+  /** Connections that go half open. */
+  readonly halfOpens: number
+  /** Stops of a process for longer than its lease, beside all others. */
+  readonly pauses: number
+}
+
+/** How a campaign on PostgreSQL is run. */
+export interface PostgresCampaignOptions extends Faults {
+  readonly seed: number
+  /** It goes on until so many were set, too. */
+  readonly alarms: number
+  readonly processes?: number
+  /** Whether the last process's wall clock is wrong by an hour, now ahead and now behind. */
+  readonly shiftsClock?: boolean
+  readonly onFault?: (text: string) => void
+  readonly keep?: (directory: string) => void
+}
+
+/** What a campaign came to. */
+export interface PostgresCampaignResult extends Verdict {
+  readonly damage: readonly string[]
+}
+
+type Fault = 'kill' | 'restart' | 'cut' | 'half_open'
+
+const DRAIN_MS_MAX = 120_000
+const PAUSE_MS_MIN = 6_500
+const PAUSE_MS_MAX = 8_000
+/** A half-open connection that nobody notices for longer than this is a bug of its own. */
+const HALF_OPEN_MS = 45_000
+const RESTART_MS = 10_000
+const CUT_MS = 5_000
+/** How long to look for a process with work in flight. */
+const AIM_MS_MAX = 8_000
+const PROBE_MS = 250
+const STALL_MS = 1_000
+
+/** Breaks everything there is to break under three processes on one database, then drains it and judges what is left. */
+export async function postgresCampaign(options: PostgresCampaignOptions): Promise<PostgresCampaignResult> {
+  const directory = mkdtempSync(join(tmpdir(), 'wakeful-pgchaos-'))
+  const shift = options.shiftsClock === true ? clockShift() : null
+  const server = await startPostgres()
+  const url = server.url('chaos')
+  const wires: Wire[] = []
+  let found = true
+  try {
+    await ask(server.url(), 'CREATE DATABASE chaos')
+    await (await open(url)).close()
+    await ask(url, AUDIT)
+    for (let slot = 0; slot < (options.processes ?? 3); slot++) wires.push(await Wire.start(server.port))
+    const ledgerPath = join(directory, 'ledger')
+    await new Storm(server, ledgerPath, wires, shift, options).run()
+    const result = { ...judge(await postgresEvidence(url, ledgerPath)), damage: await postgresDamage(url) }
+    found = result.violations.length + result.damage.length > 0
+    return result
+  } finally {
+    for (const wire of wires) wire.close()
+    shift?.close()
+    await server.stop()
+    if (found && options.keep !== undefined) options.keep(directory)
+    else rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** The faults of a campaign, as they come. */
+class Storm {
+  readonly #server: PostgresServer
+  readonly #url: string
+  readonly #wires: readonly Wire[]
+  readonly #options: PostgresCampaignOptions
+  readonly #random: Random
+  readonly #ledger: Ledger
+  readonly #tail: LedgerTail
+  readonly #crowd: Crowd
+  #isOver = false
+
+  constructor(
+    server: PostgresServer,
+    ledgerPath: string,
+    wires: readonly Wire[],
+    shift: ClockShift | null,
+    options: PostgresCampaignOptions,
+  ) {
+    this.#server = server
+    this.#url = server.url('chaos')
+    this.#wires = wires
+    this.#options = options
+    this.#random = new Random(options.seed)
+    this.#ledger = new Ledger(ledgerPath)
+    this.#tail = new LedgerTail(ledgerPath)
+    this.#crowd = new Crowd({
+      ledgerPath,
+      seed: options.seed,
+      random: new Random(options.seed + 1),
+      // By the clock of this machine, which is the server's.
+      offsetMs: Date.now() - Number(process.hrtime.bigint() / 1_000n) / 1_000,
+      wires,
+      shift,
+    })
+  }
+
+  async run(): Promise<void> {
+    const probing = this.#probe()
+    try {
+      await Promise.all([this.#faults(), this.#pauses()])
+      while (this.#tail.read().asked < this.#options.alarms) await pause(200)
+      await this.#crowd.quieten()
+      await this.#drained()
+      await this.#crowd.close()
+    } finally {
+      this.#isOver = true
+      this.#crowd.end()
+      await probing
+      this.#ledger.close()
+    }
+  }
+
+  /** Whoever is left must bring it to an end; what still waits after that is the judge's. */
+  async #drained(): Promise<void> {
+    const end = performance.now() + DRAIN_MS_MAX
+    while (performance.now() < end) {
+      const [row] = await ask<{ count: string }>(this.#url, 'SELECT count(*) FROM wakeful.timers')
+      if (row!.count === '0') return
+      await pause(100)
+    }
+  }
+
+  async #faults(): Promise<void> {
+    const { kills, restarts, cuts, halfOpens, onFault } = this.#options
+    const faults: Fault[] = [
+      ...Array<Fault>(kills).fill('kill'),
+      ...Array<Fault>(restarts).fill('restart'),
+      ...Array<Fault>(cuts).fill('cut'),
+      ...Array<Fault>(halfOpens).fill('half_open'),
+    ]
+    for (const [index, fault] of this.#shuffled(faults).entries()) {
+      this.#crowd.fill()
+      await this.#once(fault)
+      onFault?.(`${index + 1}/${faults.length} faults, ${this.#tail.read().asked} alarms, last: ${fault}`)
+    }
+    this.#crowd.fill()
+  }
+
+  async #once(fault: Fault): Promise<void> {
+    for (;;) {
+      const member = await this.#victim()
+      if (member === null || !this.#crowd.lives(member.slot)) {
+        this.#crowd.fill()
+        continue
+      }
+      if (fault === 'kill') return this.#kill(member)
+      if (fault === 'restart') return this.#restart()
+      if (fault === 'cut' ? await this.#cut(member) : await this.#halfOpen(member)) return
+    }
+  }
+
+  /** Mostly one with work in flight; now and then anyone, while it may still recover what the last one left. */
+  async #victim(): Promise<Member | null> {
+    const anyone = this.#random.chance(0.15)
+    await pause(this.#random.between(0, anyone ? 20 : 500))
+    const end = performance.now() + (anyone ? 0 : AIM_MS_MAX)
+    do {
+      const member = await this.#crowd.someone()
+      if (member === null || anyone) return member
+      const { inFlight } = await postgresMoment(this.#url, member.child.pid!)
+      if (inFlight > 0) return member
+      this.#crowd.fill()
+      await pause(10)
+    } while (performance.now() < end)
+    return this.#crowd.someone()
+  }
+
+  async #kill(member: Member): Promise<void> {
+    const moment = await postgresMoment(this.#url, member.child.pid!)
+    const at = Date.now()
+    await this.#crowd.kill(member)
+    const unanswered = this.#tail.read().unanswered.get(member.run) ?? 0
+    this.#ledger.write({ type: 'killed', run: member.run, at, ...moment, unanswered })
+  }
+
+  /** Every process of the server ends as in a crash, and it starts again. */
+  async #restart(): Promise<void> {
+    const moment = await postgresMoment(this.#url, null)
+    const at = Date.now()
+    await this.#server.crash()
+    const lastsMs = Date.now() - at + RESTART_MS
+    this.#ledger.write({ type: 'broken', what: 'restart', run: 0, at, lastsMs, ...moment })
+  }
+
+  /** The server ends a connection, one that is at work where there is one. */
+  async #cut({ run, child }: Member): Promise<boolean> {
+    const { logEnd } = await postgresMoment(this.#url, child.pid!)
+    const at = Date.now()
+    const rows = await ask<{ busy: boolean }>(
+      this.#url,
+      `SELECT pg_terminate_backend(pid), state IS DISTINCT FROM 'idle' AS busy FROM pg_stat_activity
+       WHERE application_name = $1 ORDER BY busy DESC, random() LIMIT 1`,
+      [`run-${child.pid}`],
+    )
+    if (rows.length === 0) return false
+    const inFlight = rows[0]!.busy ? 1 : 0
+    this.#break({ what: 'cut', run, at, lastsMs: CUT_MS, logEnd, inFlight })
+    return true
+  }
+
+  async #halfOpen({ run, slot, child }: Member): Promise<boolean> {
+    const { logEnd } = await postgresMoment(this.#url, child.pid!)
+    const at = Date.now()
+    const where = this.#random.weighted<FreezeAt>([
+      [3, 'request'],
+      [3, 'answer'],
+      [3, 'commit'],
+      [2, 'listener'],
+    ])
+    if (!(await this.#wires[slot]!.freezeNext(where, 5_000))) return false
+    const inFlight = where === 'listener' ? 0 : 1
+    this.#break({ what: 'half_open', run, at, lastsMs: HALF_OPEN_MS, logEnd, inFlight })
+    return true
+  }
+
+  /** Beside all other faults: a process is stopped until others have taken over, then goes on as if nothing were. */
+  async #pauses(): Promise<void> {
+    for (let done = 0; done < this.#options.pauses; ) {
+      await pause(this.#random.between(300, 1_000))
+      const member = await this.#victim().catch(() => null)
+      if (member === null) continue
+      const moment = await postgresMoment(this.#url, member.child.pid!)
+      if (!this.#crowd.lives(member.slot)) continue
+      const stopped = this.#crowd.stop(member, this.#random.between(PAUSE_MS_MIN, PAUSE_MS_MAX))
+      this.#ledger.write({ type: 'paused', run: member.run, ...moment })
+      await stopped
+      done += 1
+      this.#options.onFault?.(`${done}/${this.#options.pauses} stops`)
+    }
+  }
+
+  /** Notes when the machine holds the store up, which is nobody's fault here. */
+  async #probe(): Promise<void> {
+    await ask(this.#url, 'CREATE TABLE chaos_probe (at bigint)')
+    while (!this.#isOver) {
+      const at = Date.now()
+      await ask(this.#url, 'INSERT INTO chaos_probe VALUES ($1)', [at]).catch(() => {})
+      const tookMs = Date.now() - at
+      const stall = { what: 'stall', run: 0, at, lastsMs: tookMs + 5_000, logEnd: 0, inFlight: 0 } as const
+      if (tookMs > STALL_MS) this.#break(stall)
+      await pause(PROBE_MS)
+    }
+  }
+
+  #break(broken: Omit<Broken, 'type'>): void {
+    this.#ledger.write({ type: 'broken', ...broken })
+  }
+
+  #shuffled<T>(items: readonly T[]): T[] {
+    const keyed = items.map((item) => ({ item, key: this.#random.next() }))
+    return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item)
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

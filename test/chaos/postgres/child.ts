@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs'
+import type pg from 'pg'
+import { open, type Wakeful, WakefulError } from '../../../src/index.ts'
+import { Ledger } from '../ledger.ts'
+import { Random } from '../random.ts'
+import { type Bench, handleAll, Workload } from '../workload.ts'
+
+/** What one process of a campaign is told. */
+export interface ChildConfig {
+  readonly url: string
+  readonly ledgerPath: string
+  readonly run: number
+  /** Which of the campaign's processes this is; keys belong to a slot. */
+  readonly slot: number
+  readonly seed: number
+  readonly grace: string
+  /** What the true clock reads beyond the monotonic one, which all processes of a machine share. */
+  readonly offsetMs: number
+}
+
+/** A pause of the event loop that may cost a beat its lease. */
+const STALL_MS = 1_000
+
+const config = JSON.parse(process.argv[2]!) as ChildConfig
+const { run } = config
+const ledger = new Ledger(config.ledgerPath)
+const now = () => Math.floor(Number(process.hrtime.bigint() / 1_000n) / 1_000 + config.offsetMs)
+const bench: Bench = {
+  now,
+  effect: (tx, occurrenceId) =>
+    (tx as pg.PoolClient).query('INSERT INTO chaos_effects (occurrence, run) VALUES ($1, $2)', [
+      occurrenceId,
+      run,
+    ]),
+  isOutage: (thrown) => thrown instanceof WakefulError && thrown.code === 'store_unavailable',
+}
+const trouble = (what: string) => (thrown: unknown) => {
+  const text = `${what}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`
+  ledger.write({ type: bench.isOutage(thrown) ? 'unavailable' : 'trouble', run, text })
+}
+process.on('uncaughtException', (thrown) => {
+  ledger.write({ type: 'trouble', run, text: `uncaught: ${thrown.stack}` })
+  process.exit(1)
+})
+
+/** As whoever supervises a process would: while the server is down, it is started again. */
+async function started(): Promise<Wakeful> {
+  for (;;) {
+    const url = `${config.url}?application_name=run-${process.pid}`
+    let wakeful: Wakeful | null = null
+    try {
+      wakeful = await open(url, {
+        grace: config.grace,
+        // Few hands, so that some of what was taken waits and has not begun when the kill comes.
+        concurrency: 12,
+        onTrouble: trouble('engine'),
+      })
+      handleAll(wakeful, ledger, run, bench)
+      await wakeful.start()
+      return wakeful
+    } catch (thrown) {
+      trouble('open')(thrown)
+      if (!bench.isOutage(thrown)) throw thrown
+      await wakeful?.close().catch(() => {})
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+  }
+}
+
+const wakeful = await started()
+console.log('ready')
+
+let lastAt = now()
+const watching = setInterval(() => {
+  const gapMs = now() - lastAt
+  const stall = { what: 'stall', at: lastAt, lastsMs: gapMs + 5_000, logEnd: 0, inFlight: 0 } as const
+  if (gapMs > STALL_MS) ledger.write({ type: 'broken', run, ...stall })
+  lastAt = now()
+  // A campaign that was itself killed must not leave its children behind.
+  if (!existsSync(config.ledgerPath)) process.exit(1)
+}, 100)
+
+const workload = new Workload(wakeful, ledger, new Random(config.seed), run, config.slot, bench)
+const working = workload.go().catch(trouble('call'))
+// Told to end: every caller must have its answer, and nothing may keep it from closing.
+process.on('SIGUSR2', () => workload.stop())
+process.on('SIGTERM', () => void end())
+
+async function end(): Promise<void> {
+  await working
+  await wakeful.close()
+  ledger.write({ type: 'closed', run })
+  clearInterval(watching)
+}

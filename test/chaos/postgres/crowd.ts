@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Random } from '../random.ts'
+import type { ChildConfig } from './child.ts'
+import type { ClockShift } from './clock-shift.ts'
+import type { Wire } from './wire.ts'
+
+const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url))
+const READY_MS_MAX = 90_000
+const CLOSE_MS_MAX = 90_000
+
+/** A process of a campaign. */
+export interface Member {
+  readonly run: number
+  readonly slot: number
+  readonly child: ChildProcess
+  readonly ready: Promise<void>
+}
+
+/** What a crowd is made of. */
+export interface CrowdPorts {
+  readonly ledgerPath: string
+  readonly seed: number
+  readonly random: Random
+  readonly offsetMs: number
+  /** One before each slot's process; another's connections are not touched by what happens to it. */
+  readonly wires: readonly Wire[]
+  /** Moves the clock of the last slot's process, to and fro. */
+  readonly shift: ClockShift | null
+}
+
+/** The processes of a campaign: one per slot, each of which is replaced when it has been killed. */
+export class Crowd {
+  readonly #ports: CrowdPorts
+  readonly #members: (Member | undefined)[] = []
+  readonly #stopped = new Set<number>()
+  #runs = 0
+
+  constructor(ports: CrowdPorts) {
+    this.#ports = ports
+  }
+
+  get #slots(): number[] {
+    return [...this.#ports.wires.keys()]
+  }
+
+  /** Starts whoever is missing. */
+  fill(): void {
+    for (const slot of this.#slots) if (!this.lives(slot)) this.#members[slot] = this.#spawn(slot)
+  }
+
+  /** A process that lives, is ready and is not stopped; null while there is none. */
+  async someone(): Promise<Member | null> {
+    const free = this.#slots.filter((slot) => this.lives(slot) && !this.#stopped.has(slot))
+    if (free.length === 0) return null
+    const member = this.#members[free[this.#ports.random.between(0, free.length - 1)]!]!
+    await within(READY_MS_MAX, `run ${member.run}`, member.ready)
+    return this.lives(member.slot) && !this.#stopped.has(member.slot) ? member : null
+  }
+
+  lives(slot: number): boolean {
+    const child = this.#members[slot]?.child
+    return child !== undefined && child.exitCode === null && child.signalCode === null
+  }
+
+  async kill({ child }: Member): Promise<void> {
+    const exited = once(child, 'exit')
+    child.kill('SIGKILL')
+    await exited
+  }
+
+  /** Stops a process for a while. */
+  async stop({ child, slot }: Member, forMs: number): Promise<void> {
+    this.#stopped.add(slot)
+    child.kill('SIGSTOP')
+    await new Promise((resolve) => setTimeout(resolve, forMs))
+    child.kill('SIGCONT')
+    this.#stopped.delete(slot)
+  }
+
+  /** Lets everyone stop setting alarms; they go on firing. */
+  async quieten(): Promise<void> {
+    this.fill()
+    for (const member of this.#members) {
+      await within(READY_MS_MAX, `run ${member!.run}`, member!.ready)
+      member!.child.kill('SIGUSR2')
+    }
+  }
+
+  /** Lets everyone close, and waits for it. */
+  async close(): Promise<void> {
+    for (const member of this.#members) {
+      const { child, run, slot } = member!
+      if (!this.lives(slot)) continue
+      const exited = once(child, 'exit')
+      child.kill('SIGTERM')
+      await within(CLOSE_MS_MAX, `the close of run ${run}`, exited)
+    }
+  }
+
+  #spawn(slot: number): Member {
+    const { ledgerPath, seed, random, offsetMs, wires, shift } = this.#ports
+    this.#runs += 1
+    const run = this.#runs
+    const config: ChildConfig = {
+      url: `postgres://postgres@127.0.0.1:${wires[slot]!.port}/chaos`,
+      ledgerPath,
+      run,
+      slot,
+      seed: seed + run * 7919,
+      // A short grace makes what a kill delayed a misfire, whose skipped runs must be in the log.
+      grace: random.chance(0.3) ? '300ms' : '60s',
+      offsetMs,
+    }
+    const isShifted = slot === wires.length - 1
+    const child = spawn(process.execPath, [CHILD, JSON.stringify(config)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...(isShifted && shift?.env(run % 2 === 0 ? 1 : -1)) },
+    })
+    const ready = new Promise<void>((resolve, reject) => {
+      child.stdout!.once('data', () => resolve())
+      child.once('exit', (code, signal) => reject(new Error(`run ${run} ended early: ${code ?? signal}`)))
+    })
+    ready.catch(() => {})
+    return { run, slot, child, ready }
+  }
+
+  /** Ends what is left, however the campaign went. */
+  end(): void {
+    for (const member of this.#members) member?.child.kill('SIGKILL')
+  }
+}
+
+/** Waits for a promise, but not for ever. */
+export async function within<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

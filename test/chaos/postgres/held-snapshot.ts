@@ -1,0 +1,108 @@
+import pg from 'pg'
+import { open } from '../../../src/index.ts'
+
+/** How long a snapshot is held, and what is fired meanwhile. */
+export interface HeldSnapshotOptions {
+  readonly url: string
+  readonly seconds: number
+  readonly perSecond: number
+  readonly onSecond?: (second: number, medianMs: number, worstMs: number) => void
+}
+
+/** How late what was fired was, in milliseconds. */
+export interface HeldSnapshotResult {
+  readonly set: number
+  readonly fired: number
+  readonly p50: number
+  readonly p99: number
+  readonly worst: number
+  /** How long it took to set them all: more than was asked for where the machine was too slow for the rate. */
+  readonly tookMs: number
+  /** The worst of any second's medians, and those of the first and the last quarter: a backlog that grows shows there. */
+  readonly worstMedian: number
+  readonly firstMedian: number
+  readonly lastMedian: number
+}
+
+const STEP_MS = 100
+const AHEAD_MS = 1_000
+const DRAIN_MS_MAX = 60_000
+
+/** Fires at a steady rate while a transaction keeps every row that was fired since from being cleaned away (hazard 11). */
+export async function heldSnapshot(options: HeldSnapshotOptions): Promise<HeldSnapshotResult> {
+  const { url, seconds, perSecond } = options
+  const wakeful = await open(url)
+  const lateness: { readonly at: number; readonly lateMs: number }[] = []
+  wakeful.handle('note', ({ occurrence }) => {
+    const due = occurrence.scheduledFor.getTime()
+    lateness.push({ at: due, lateMs: Date.now() - due })
+  })
+  await wakeful.start()
+  const holder = new pg.Client({ connectionString: url })
+  await holder.connect()
+  await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
+  await holder.query('SELECT count(*) FROM wakeful.timers')
+  const startedAt = Date.now()
+  const perStep = Math.round((perSecond * STEP_MS) / 1_000)
+  let set = 0
+  let told = 0
+  let tookMs = 0
+  try {
+    for (let step = 0; step < (seconds * 1_000) / STEP_MS; step++) {
+      // A machine that cannot set them at this rate sets them later, not too late.
+      const from = Math.max(startedAt + step * STEP_MS, Date.now()) + AHEAD_MS
+      const items = Array.from({ length: perStep }, (_, i) => {
+        return { when: new Date(from + Math.floor((i * STEP_MS) / perStep)), target: 'note' }
+      })
+      await wakeful.setMany(items)
+      set += items.length
+      if (step % 10 === 9) {
+        const recent = lateness.slice(told).map(({ lateMs }) => lateMs)
+        told = lateness.length
+        if (recent.length > 0) options.onSecond?.((step + 1) / 10, quantile(recent, 0.5), Math.max(...recent))
+      }
+      await sleep(startedAt + (step + 1) * STEP_MS - Date.now())
+    }
+    tookMs = Date.now() - startedAt
+    const end = Date.now() + DRAIN_MS_MAX
+    while (lateness.length < set && Date.now() < end) await sleep(50)
+    await holder.query('COMMIT')
+  } finally {
+    await holder.end()
+    await wakeful.close()
+  }
+  return {
+    set,
+    fired: lateness.length,
+    tookMs,
+    ...summary(lateness, startedAt + AHEAD_MS, Math.ceil(tookMs / 1_000)),
+  }
+}
+
+function summary(lateness: readonly { at: number; lateMs: number }[], from: number, seconds: number) {
+  const between = (start: number, end: number) =>
+    lateness
+      .filter(({ at }) => at >= from + start * 1_000 && at < from + end * 1_000)
+      .map(({ lateMs }) => lateMs)
+  const all = lateness.map(({ lateMs }) => lateMs)
+  const medians = Array.from({ length: seconds }, (_, second) => between(second, second + 1))
+    .filter((each) => each.length > 0)
+    .map((each) => quantile(each, 0.5))
+  return {
+    p50: quantile(all, 0.5),
+    p99: quantile(all, 0.99),
+    worst: Math.max(...all),
+    worstMedian: Math.max(...medians),
+    firstMedian: quantile(between(0, seconds / 4), 0.5),
+    lastMedian: quantile(between((3 * seconds) / 4, seconds), 0.5),
+  }
+}
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)))
+}

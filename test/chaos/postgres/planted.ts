@@ -1,0 +1,155 @@
+import type { Planted } from '../plant.ts'
+
+const STORE = 'src/stores/postgres'
+const TESTS = 'test/chaos/postgres'
+
+/** A short campaign with only these faults. */
+function campaign(faults: Readonly<Record<string, number>>, ...more: readonly string[]): string[] {
+  const none = { kills: 0, restarts: 0, cuts: 0, 'half-opens': 0, pauses: 0, alarms: 200, seed: 1 }
+  const options = Object.entries({ ...none, ...faults }).flatMap(([name, count]) => [
+    `--${name}`,
+    String(count),
+  ])
+  return ['--store', 'postgres', ...options, ...more]
+}
+
+const KILLS = campaign({ kills: 5 }, '--true-clocks')
+
+/** Faults in the PostgreSQL store, or in the engine above it, that the campaign or one of its short forms must find. */
+export const POSTGRES_PLANTED: readonly Planted[] = [
+  {
+    bug: 'a settle asks neither for its epoch nor for the version it was taken at',
+    edits: [
+      {
+        file: `${STORE}/settle.ts`,
+        from: 'return leases.filter(({ shard, epoch }) => own.get(shard) !== epoch)',
+        to: 'return leases.filter(({ shard }) => own.size < 0 && shard < 0)',
+      },
+      {
+        file: `${STORE}/queries.ts`,
+        from: 'AND t.version = n.taken AND t.edited = 0 RETURNING t.id',
+        to: 'RETURNING t.id',
+      },
+      { file: `${STORE}/transact.ts`, from: '=== undefined) {', to: '=== null) {' },
+    ],
+    by: { campaign: campaign({ pauses: 5 }, '--true-clocks'), breaches: ['former_owner'] },
+  },
+  {
+    bug: 'a connection that is made again does not listen again',
+    edits: [
+      {
+        file: `${STORE}/listener.ts`,
+        from: 'await client.query(',
+        to: 'if (this.#retryMs === RETRY_MS_MIN) await client.query(',
+      },
+    ],
+    by: { test: 'listens again', file: `${TESTS}/connections.test.ts` },
+  },
+  {
+    bug: 'a half-open connection is never noticed',
+    edits: [{ file: `${STORE}/database.ts`, from: 'query_timeout: this.#answerMsMax,', to: '' }],
+    by: { test: 'a half-open connection is noticed', file: `${TESTS}/connections.test.ts` },
+  },
+  {
+    bug: 'a broken connection that is in use ends the process',
+    edits: [{ file: `${STORE}/database.ts`, from: "client.on('error', () => {})", to: '' }],
+    by: { campaign: campaign({ cuts: 4 }, '--true-clocks'), breaches: ['trouble'] },
+  },
+  {
+    bug: 'the log is read by number alone',
+    edits: [
+      {
+        file: `${STORE}/log-horizon.ts`,
+        from: 'let open = await this.#writers()',
+        to: 'let open = (await this.#writers()).intersection(new Set<string>())',
+      },
+    ],
+    by: { test: 'a reader by cursor misses no event', file: `${TESTS}/processes.test.ts` },
+  },
+  {
+    bug: 'a takeover does not look at what was in flight',
+    edits: [
+      {
+        file: `${STORE}/recover.ts`,
+        from: 'if (shards.length === 0) return',
+        to: 'if (shards.length >= 0) return',
+      },
+    ],
+    by: { campaign: KILLS, breaches: ['uncounted', 'damage'] },
+  },
+  {
+    bug: 'a set whose answer was lost is set again under another id',
+    edits: [
+      { file: `${STORE}/writers.ts`, from: 'const requests = jobs', to: 'let requests = jobs' },
+      {
+        file: `${STORE}/writers.ts`,
+        from: 'if (await this.#areThere(requests)) return divided(jobs, requests.map(createdAnswer))',
+        to: "requests = requests.map((each) => ({ ...each, alarm: { ...each.alarm, id: each.alarm.id.slice(0, -4) + 'beef' } }))\n        if (tries < 0) await this.#areThere(requests)",
+      },
+    ],
+    by: { campaign: campaign({ 'half-opens': 12 }, '--true-clocks'), breaches: ['phantom'] },
+  },
+  {
+    bug: 'a shard is taken over before its lease has ended',
+    edits: [
+      {
+        file: `${STORE}/queries.ts`,
+        from: 'owner <> $1 AND (lease_until <=',
+        to: 'owner <> $1 AND (lease_until - 60000 <=',
+      },
+      {
+        file: `${STORE}/heartbeat.ts`,
+        from: '(other.leaseUntil <= now &&',
+        to: '(other.leaseUntil <= now + 60_000 &&',
+      },
+    ],
+    by: { campaign: campaign({ kills: 1 }, '--true-clocks'), breaches: ['duplicate'] },
+  },
+  {
+    bug: 'a cancel looks at no flights',
+    edits: [
+      {
+        file: `${STORE}/locks.ts`,
+        from: 'readFlights(session, [...locked])',
+        to: 'readFlights(session, [])',
+      },
+    ],
+    by: {
+      campaign: campaign({ kills: 3, alarms: 3_000 }, '--true-clocks'),
+      breaches: ['after_cancel', 'unrecorded'],
+    },
+  },
+  {
+    bug: 'a handler writes outside the transaction of its settle',
+    edits: [
+      {
+        file: `${STORE}/transact.ts`,
+        from: 'const settlement = await work(client)',
+        to: "const settlement = await work(client)\n    await session.plain('COMMIT')\n    await new Promise((resolve) => setTimeout(resolve, 50))\n    await session.plain('BEGIN')\n    await session.plain('SAVEPOINT handler')",
+      },
+    ],
+    by: { campaign: campaign({ kills: 8 }, '--true-clocks'), breaches: ['effect'] },
+  },
+  {
+    bug: 'the wall clock of the process is believed',
+    edits: [
+      {
+        file: `${STORE}/database-clock.ts`,
+        from: 'return Math.floor(at + this.#offsetAt(at))',
+        to: 'return this.#host.now()',
+      },
+    ],
+    by: { campaign: campaign({ kills: 2 }), breaches: ['early', 'lost', 'pending'] },
+  },
+  {
+    bug: 'an owner starts deliveries after its lease has ended',
+    edits: [
+      {
+        file: 'src/engine/engine.ts',
+        from: "return this.#options.clock.monotonic() < held.until ? 'yes' : 'wait'",
+        to: "return 'yes'",
+      },
+    ],
+    by: { test: 'an owner that is cut off', file: `${TESTS}/processes.test.ts` },
+  },
+]
