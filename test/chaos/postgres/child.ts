@@ -68,7 +68,6 @@ async function started(): Promise<Wakeful> {
 }
 
 const wakeful = await started()
-console.log('ready')
 
 let lastAt = now()
 const watching = setInterval(() => {
@@ -85,6 +84,8 @@ const working = workload.go().catch(trouble('call'))
 // Told to end: every caller must have its answer, and nothing may keep it from closing.
 process.on('SIGUSR2', () => workload.stop())
 process.on('SIGTERM', () => void end())
+// Not before: a signal that nobody listens for would end it, and no ledger would tell of that.
+console.log('ready')
 
 async function end(): Promise<void> {
   await working
