@@ -10,7 +10,7 @@ export interface Check {
 }
 
 /** How late the earliest of a pool may be: beyond this nobody runs its clock, or it cannot keep up. */
-export const LAG_MS_MAX = 10_000
+const LAG_MS_MAX = 10_000
 
 /** What was found, with advice where it is not well. */
 export function check(name: string, ok: boolean, detail: string, advice = ''): Check {
