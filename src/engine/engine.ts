@@ -321,16 +321,14 @@ export class Engine {
 
   /** The heartbeat: renews the leases, takes over shards that are free, and sees to the next beat. */
   #beat(): Promise<void> {
+    const { clock, store } = this.#options
     this.#cancelBeat?.()
     this.#beating = this.#renew().finally(() => {
       // A drain may outlast the lease: it beats on until the shards are given back.
       if (this.#releasing) return
       // Another beat may have been asked for meanwhile: one chain of them is enough.
       this.#cancelBeat?.()
-      this.#cancelBeat = this.#options.clock.setTimer(
-        this.#options.store.heartbeatMs,
-        () => void this.#beat(),
-      )
+      this.#cancelBeat = clock.setTimer(store.heartbeatMs, () => void this.#beat())
     })
     return this.#beating
   }
