@@ -141,6 +141,13 @@ describe('a pooler in the URL', () => {
     })
   })
 
+  it('is asked for where it was denied in vain', async () => {
+    await expect(open(`${url}?schema=denied&pooler=no`)).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: /a pooler stands in between/,
+    })
+  })
+
   it('keeps statements from being prepared under names, unless that was asked for', async () => {
     const prepared = async (options: string) => {
       const database = await Database.open({ url: `${direct}?${options}`, connectionsMax: 1 })

@@ -120,6 +120,21 @@ describe('moving between SQLite and PostgreSQL', () => {
     await to.close()
   }, 240_000)
 
+  it('is of one moment, whatever is set meanwhile', async () => {
+    const wakeful = await open(schema('busy'))
+    const setSome = (n: number) =>
+      wakeful.setMany(Array.from({ length: n }, () => ({ when: 'in 1 hour', target: 'x' })))
+    await setSome(700)
+    const lines: string[] = []
+    for await (const line of exportLines(schema('busy'))) {
+      if (lines.length % 200 === 0) await setSome(10)
+      lines.push(line)
+    }
+    expect(JSON.parse(lines[0]!)).toMatchObject({ alarms: 700 })
+    expect(JSON.parse(lines.at(-1)!)).toMatchObject({ end: true, alarms: 700 })
+    await wakeful.close()
+  }, 240_000)
+
   it('has what stands on calendars and zones looked at again by whoever runs the clock', async () => {
     await imported(schema('review'), texts)
     const { rows } = await client.query(`SELECT name, reviewed, (SELECT value FROM review.meta

@@ -49,6 +49,8 @@ async function run(
   // A migration may take longer than any other statement, and those that wait for it too.
   await session.plain('SET LOCAL statement_timeout = 0')
   await session.rows('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', LOCK, schema)
+  // Not for long: everybody else queues up behind whoever waits to change a table that a transaction is using.
+  await session.plain(`SET LOCAL lock_timeout = '10s'`)
   const from = await schemaVersion(session)
   const missing = migrations.filter((each) => each.number > from)
   // Asked for first: to create what is there needs a right that whoever runs Wakeful may not have.
