@@ -29,7 +29,7 @@ export interface HeldSnapshotResult {
 
 const STEP_MS = 100
 const AHEAD_MS = 1_000
-const DRAIN_MS_MAX = 300_000
+const DRAIN_MS_MAX = 90_000
 const LONG_PAST = 1_500_000_000_000
 
 /** Fires at a steady rate while a transaction keeps every row that was fired since from being cleaned away (hazard 11). */
