@@ -1,5 +1,8 @@
 import type { Lease } from '../index.ts'
 
+/** What wakes is written ahead of its time, or shortly after: what lies further back is looked for now and then. */
+export const RECENT_MS = 60_000
+
 /** What was found when a look came back with nothing to do. */
 interface Quiet {
   readonly leases: string

@@ -3,7 +3,7 @@ import type { Clock } from '../../time/index.ts'
 import type { Lease } from '../index.ts'
 import type { Desk } from './desk.ts'
 import { type Beat, beatOf, type SeenShard, Sightings } from './heartbeat.ts'
-import type { Lookout } from './lookout.ts'
+import { type Lookout, RECENT_MS } from './lookout.ts'
 import * as sql from './queries.ts'
 import { recoverFlights } from './recover.ts'
 import type { Bindable, Session } from './session.ts'
@@ -38,7 +38,6 @@ const HELD_LOOK_MS = 250
 /** A beat that took longer than this is followed by so many that look only at what has woken lately, or will. */
 const SLOW_BEAT_MS = 100
 const BOUNDED_BEATS = 15
-const FLOOR_MS = 60_000
 
 /** One owner's state; a process is one owner. */
 interface Held {
@@ -124,11 +123,14 @@ export class Ownership {
    */
   #floor({ now }: Context): number {
     this.#boundedBeats -= 1
-    return this.#boundedBeats < 0 ? 0 : Math.max(0, now - FLOOR_MS)
+    if (this.#boundedBeats >= 0) return Math.max(0, now - RECENT_MS)
+    // Until it has been quick: one that is not answered in time must not be sent again and again.
+    this.#boundedBeats = BOUNDED_BEATS
+    return 0
   }
 
   #pace(floor: number, tookMs: number): void {
-    if (floor === 0) this.#boundedBeats = tookMs > SLOW_BEAT_MS ? BOUNDED_BEATS : 0
+    if (floor === 0 && tookMs <= SLOW_BEAT_MS) this.#boundedBeats = 0
   }
 
   /**

@@ -38,7 +38,7 @@ import { Guests } from './guests.ts'
 import type { Beat } from './heartbeat.ts'
 import { importBatch } from './imports.ts'
 import { Listener } from './listener.ts'
-import { Lookout } from './lookout.ts'
+import { Lookout, RECENT_MS } from './lookout.ts'
 import { migrate, SHARDS } from './migrate.ts'
 import { Ownership } from './ownership.ts'
 import { exportLines } from './portable.ts'
@@ -376,9 +376,12 @@ export class PostgresStore extends PostgresReads implements Store {
     }
   }
 
-  /** What was told while nobody listened was not heard. */
+  /**
+   * What was told while nobody listened was not heard. Not all is forgotten: on a strained server, where connections are
+   * given up for being slow, each would be followed by a look at everything.
+   */
   #catchUp(): void {
-    this.#lookout.sweep()
+    this.#lookout.lower(null, this.clock.now() - RECENT_MS)
     this.#bells.ring('timers')
     this.#bells.ring('shards')
     this.#rereadCalendars()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { postgresCampaign } from './campaign.ts'
 
 /** The long form is `npm run test:chaos -- --store postgres`. */
-const FAULTS = { kills: 4, restarts: 1, cuts: 2, halfOpens: 3, pauses: 1 }
+const FAULTS = { kills: 3, restarts: 1, cuts: 1, halfOpens: 2, pauses: 1 }
 
 test('keeps every promise over kills, stops, restarts of the server, broken connections and a wrong clock (durable, at-least-once, recorded-once, fenced, cancel-wins, never-early)', {
   timeout: 300_000,
@@ -14,12 +14,12 @@ test('keeps every promise over kills, stops, restarts of the server, broken conn
     seed,
     shiftsClock: true,
   })
-  const options = `--kills 4 --restarts 1 --cuts 2 --half-opens 3 --pauses 1 --alarms 300 --seed ${seed}`
+  const options = `--kills 3 --restarts 1 --cuts 1 --half-opens 2 --pauses 1 --alarms 300 --seed ${seed}`
   const replay = `node test/chaos/run.ts --store postgres ${options}`
   console.log(`${replay}: ${JSON.stringify(figures)}`)
   expect({ replay, violations, damage }).toEqual({ replay, violations: [], damage: [] })
   expect(figures).toMatchObject(FAULTS)
   const hits =
     figures.killsInFlight + figures.restartsInFlight + figures.cutsInFlight + figures.halfOpensInFlight
-  expect(hits).toBeGreaterThanOrEqual(4)
+  expect(hits).toBeGreaterThanOrEqual(3)
 })

@@ -142,6 +142,17 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     by: { campaign: campaign({ kills: 2 }), breaches: ['early', 'lost', 'pending'] },
   },
   {
+    bug: 'a look has no lower bound',
+    edits: [
+      {
+        file: `${STORE}/lookout.ts`,
+        from: 'return this.#lows.get(shard) ?? 0',
+        to: 'return shard < 0 ? 1 : 0',
+      },
+    ],
+    by: { test: 'a snapshot that is held open', file: `${TESTS}/processes.test.ts` },
+  },
+  {
     bug: 'an owner starts deliveries after its lease has ended',
     edits: [
       {

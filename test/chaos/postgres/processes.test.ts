@@ -9,19 +9,36 @@ import { together } from './together.ts'
 
 /**
  * The short forms; the long ones are `npm run test:chaos -- --store postgres --measure all`. Each has a database of its
- * own, and they run side by side: they wait more than they work. Times are bounded for machines that do much else.
+ * own, and all but one run side by side: they wait more than they work. Times are bounded for machines that do much else.
  */
 let server: PostgresServer
 const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000)
 
 beforeAll(async () => {
   server = await startPostgres(STATEMENT_LOG)
-  for (const name of ['log', 'snapshot', 'takeover', 'spread', 'cut', 'idle', 'together'])
+  for (const name of ['log', 'snapshot', 'takeover', 'spread', 'idle', 'together'])
     await ask(server.url(), `CREATE DATABASE ${name}_test`)
   await ask(server.url(), `ALTER DATABASE idle_test SET log_statement = 'all'`)
 })
 
 afterAll(() => server.stop())
+
+/** Before the others, which would make it late. */
+test('a snapshot that is held open makes no backlog', { timeout: 400_000 }, async () => {
+  // Other work on this machine makes it late too, now and then; a backlog that grows does so every time.
+  for (let tries = 1; ; tries++) {
+    const found = await heldSnapshot({
+      url: server.url('snapshot_test'),
+      seconds: 10,
+      perSecond: 300,
+      deadRows: 90_000,
+    })
+    console.log(`held snapshot: ${JSON.stringify(found)}`)
+    expect(found.fired).toBe(found.set)
+    if (found.lastMedian < 1_000) break
+    expect(tries).toBeLessThan(3)
+  }
+})
 
 describe.concurrent('several processes on one database', { timeout: 400_000 }, () => {
   test('a reader by cursor misses no event of transactions that commit late', async () => {
@@ -37,17 +54,6 @@ describe.concurrent('several processes on one database', { timeout: 400_000 }, (
     expect(found.commitsOutOfOrder).toBeGreaterThan(0)
   })
 
-  test('a snapshot that is held open makes no backlog', async () => {
-    // Other work on this machine makes it late too, now and then; a backlog that grows does so every time.
-    for (let tries = 1; ; tries++) {
-      const found = await heldSnapshot({ url: server.url('snapshot_test'), seconds: 20, perSecond: 300 })
-      console.log(`held snapshot: ${JSON.stringify(found)}`)
-      expect(found.fired).toBe(found.set)
-      if (found.lastMedian < 1_000) break
-      expect(tries).toBeLessThan(3)
-    }
-  })
-
   test('what a crashed process had is taken over when its lease ends, and what a closed one had at once', async () => {
     const { crashMs, closeMs } = await takeovers(server.url('takeover_test'))
     console.log(`takeover after ${Math.round(crashMs)} ms, hand-over after ${Math.round(closeMs)} ms`)
@@ -56,22 +62,30 @@ describe.concurrent('several processes on one database', { timeout: 400_000 }, (
   })
 
   test('shards are spread evenly when processes join and leave', async () => {
-    const { joinMs, leaveMs } = await spreads(server.url('spread_test'), 7)
-    expect([joinMs.length, leaveMs.length]).toEqual([7, 6])
+    const { joinMs, leaveMs } = await spreads(server.url('spread_test'), 5)
+    expect([joinMs.length, leaveMs.length]).toEqual([5, 4])
   })
 
   test('an owner that is cut off starts nothing after its lease has ended (fenced)', async () => {
-    const { startedAfter, left, startedTooLate } = await cutOff(server.url('cut_test'), server.port)
-    expect(startedTooLate).toBe(0)
-    expect([startedAfter > 0, left > 0]).toEqual([true, true])
+    // A machine that does much else may have delivered everything before the cut: that proves nothing.
+    for (let tries = 1; ; tries++) {
+      await ask(server.url(), `CREATE DATABASE cut_${tries}_test`)
+      const found = await cutOff(server.url(`cut_${tries}_test`), server.port)
+      expect(found.startedTooLate).toBe(0)
+      if (found.startedAfter > 0 && found.left > 0) break
+      expect(tries, JSON.stringify(found)).toBeLessThan(4)
+    }
   })
 
   test('an idle process sends its heartbeat and nothing else', async () => {
-    const found = await idle(server.url('idle_test'), server.logPath, 12)
-    expect(found.others).toEqual([])
-    // One more than every two seconds: the first may fall on the edge.
-    expect(found.perSecond).toBeLessThanOrEqual(7 / 12)
-    expect(found.perSecond).toBeGreaterThan(0)
+    // A machine that holds a process up for seconds costs it its lease, and that more statements: then once more.
+    for (let tries = 1; ; tries++) {
+      const found = await idle(server.url('idle_test'), server.logPath, 12)
+      expect(found.perSecond).toBeGreaterThan(0)
+      // One more than every two seconds: the first may fall on the edge.
+      if (found.others.length === 0 && found.perSecond <= 7 / 12) break
+      expect(tries, found.others.join('\n')).toBeLessThan(4)
+    }
   })
 
   test('ten processes open a fresh database at once', async () => {
