@@ -5,6 +5,7 @@ import type { Clock } from '../time/index.ts'
 import { Alert } from './alert.ts'
 import { Crew } from './crew.ts'
 import { HeldSet } from './held-set.ts'
+import { patience } from './patience.ts'
 import { Sharing } from './sharing.ts'
 
 /** What an engine is made of. */
@@ -260,8 +261,6 @@ export class Engine {
     const leases = this.#leases.filter((lease) => this.#mayStart(lease) === 'yes')
     if (limit === 0 || leases.length === 0) return null
     const context = this.#options.context()
-    const { clock } = this.#options
-    const startedAt = clock.monotonic()
     const take = this.#held.takeStarted()
     this.#taking = true
     try {
@@ -271,7 +270,7 @@ export class Engine {
         ...(avoid !== undefined && { avoid }),
         held: this.#held,
         triage: (found) => this.#triage(found, context),
-        isLong: () => clock.monotonic() - startedAt > TAKE_MS_MAX,
+        isLong: patience(this.#options.clock, TAKE_MS_MAX),
       })
     } finally {
       this.#held.takeEnded(take)
