@@ -4,31 +4,60 @@ import { Lookout } from './lookout.ts'
 
 const lease = (shard: number, epoch = 1): Lease => ({ shard, epoch, pool: 'app', owner: 'one', until: 0 })
 
+const at = (wakeAt: number, id = 0) => ({ wakeAt, id })
+
 describe('what is known of the shards', () => {
   it('is nothing at first: a look has no lower bound, and must be made', () => {
     const lookout = new Lookout()
-    expect(lookout.low(1)).toBe(0)
+    expect(lookout.low(1)).toEqual(at(0))
     expect(lookout.quiet([lease(1)], 5)).toBeNull()
   })
 
-  it('is from where a look may begin, until something is written below', () => {
+  it('is from where a look may begin, until something is written below', async () => {
     const lookout = new Lookout()
-    for (const shard of [1, 2]) lookout.raise(shard, 1_000, lookout.news)
+    await lookout.during(async (look) => {
+      for (const shard of [1, 2]) lookout.raise(look, shard, at(1_000, 7))
+    })
     lookout.lower(1, 400)
-    expect([lookout.low(1), lookout.low(2)]).toEqual([400, 1_000])
+    expect([lookout.low(1), lookout.low(2)]).toEqual([at(400), at(1_000, 7)])
+    lookout.lower(2, 1_000)
+    expect(lookout.low(2)).toEqual(at(1_000))
     lookout.lower(null, 300)
-    expect([lookout.low(1), lookout.low(2)]).toEqual([300, 300])
+    expect(lookout.lows([1, 2])).toEqual([
+      [300, 300],
+      [0, 0],
+    ])
     lookout.lower(null, 2_000)
-    expect(lookout.low(1)).toBe(300)
+    expect(lookout.low(1)).toEqual(at(300))
   })
 
-  it('is not raised by a look that began before something was written', () => {
+  it('is raised by a look no further than to what was written since it began', async () => {
+    const lookout = new Lookout()
+    await lookout.during(async (look) => {
+      lookout.lower(1, 500)
+      lookout.lower(1, 800)
+      lookout.lower(2, 3_000)
+      for (const shard of [1, 2, 3]) lookout.raise(look, shard, at(1_000, 7))
+    })
+    expect([1, 2, 3].map((shard) => lookout.low(shard))).toEqual([at(500), at(1_000, 7), at(1_000, 7)])
+  })
+
+  it('is not brought back by a look that began before everything was forgotten', async () => {
+    for (const forget of [(all: Lookout) => all.sweep(), (all: Lookout) => all.heardOf(null)]) {
+      const lookout = new Lookout()
+      await lookout.during(async (look) => {
+        forget(lookout)
+        lookout.raise(look, 1, at(1_000))
+      })
+      expect(lookout.low(1)).toEqual(at(0))
+    }
+  })
+
+  it('does not last where something was written while nothing was found', () => {
     const lookout = new Lookout()
     const { news } = lookout
     lookout.lower(1, 500)
-    lookout.raise(1, 1_000, news)
     lookout.rest([lease(1)], null, news)
-    expect(lookout.low(1)).toBe(0)
     expect(lookout.quiet([lease(1)], 5)).toBeNull()
   })
 
@@ -45,13 +74,13 @@ describe('what is known of the shards', () => {
     expect(lookout.quiet([lease(1)], 5)).toBeNull()
   })
 
-  it('gives way to what a beat finds, which looks without a lower bound', () => {
+  it('gives way to what a beat finds, which looks without a lower bound', async () => {
     const lookout = new Lookout()
-    lookout.raise(1, 1_000, lookout.news)
+    await lookout.during(async (look) => lookout.raise(look, 1, at(1_000)))
     lookout.rest([lease(1)], 1_000, lookout.news)
     expect(lookout.heardOf(1_000)).toBe(false)
     expect(lookout.quiet([lease(1)], 5)).not.toBeNull()
     expect(lookout.heardOf(700)).toBe(true)
-    expect([lookout.low(1), lookout.quiet([lease(1)], 5)]).toEqual([0, null])
+    expect([lookout.low(1), lookout.quiet([lease(1)], 5)]).toEqual([at(0), null])
   })
 })

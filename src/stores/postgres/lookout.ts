@@ -6,35 +6,85 @@ interface Quiet {
   readonly nextWakeAt: number | null
 }
 
+/** A place among the timers of a shard, in the order of the due index. */
+export interface Place {
+  readonly wakeAt: number
+  readonly id: number
+}
+
+const START: Place = { wakeAt: 0, id: 0 }
+
+/** A look under way: what was written since it began may not be in it. */
+export class Look {
+  readonly #heard = new Map<number | null, number>()
+  #isVoid = false
+
+  hear(shard: number | null, wakeAt: number): void {
+    this.#heard.set(shard, Math.min(wakeAt, this.#heard.get(shard) ?? wakeAt))
+  }
+
+  void(): void {
+    this.#isVoid = true
+  }
+
+  /** How far it has seen everything of a shard, if that is as far as this; null where it says nothing any more. */
+  upTo(shard: number, place: Place): Place | null {
+    if (this.#isVoid) return null
+    const missed = Math.min(this.#heard.get(shard) ?? Infinity, this.#heard.get(null) ?? Infinity)
+    return missed <= place.wakeAt ? { wakeAt: missed, id: 0 } : place
+  }
+}
+
 /**
- * What this process knows of its shards without asking: below which instant nothing waits, and when the next one comes.
- * Whatever writes a timer, here or elsewhere, tells it.
+ * What this process knows of its shards without asking: up to which place nothing waits but what it holds, and when the
+ * next one comes. Whatever writes a timer, here or elsewhere, tells it.
  */
 export class Lookout {
-  readonly #lows = new Map<number, number>()
+  readonly #lows = new Map<number, Place>()
+  readonly #looks = new Set<Look>()
   #quiet: Quiet | null = null
   #news = 0
 
-  /** Counts what was heard: a look is worth remembering only if nothing came meanwhile. */
+  /** Counts what was heard: that nothing is due is worth remembering only if nothing came meanwhile. */
   get news(): number {
     return this.#news
   }
 
-  /** Below this nothing waits in the shard (hazard 11: a look from there passes over what was fired before). */
-  low(shard: number): number {
-    return this.#lows.get(shard) ?? 0
+  /** Up to here nothing waits in the shard (hazard 11: a look from there passes over what was fired before). */
+  low(shard: number): Place {
+    return this.#lows.get(shard) ?? START
   }
 
-  /** Notes the first wake that a look from `low` on has found, or that there was none up to a moment. */
-  raise(shard: number, first: number, news: number): void {
-    if (news === this.#news) this.#lows.set(shard, first)
+  /** The same of several, as a statement wants them. */
+  lows(shards: readonly number[]): [wakeAts: number[], ids: number[]] {
+    const places = shards.map((shard) => this.low(shard))
+    return [places.map(({ wakeAt }) => wakeAt), places.map(({ id }) => id)]
+  }
+
+  /** Runs a look, which may tell how far nothing waits any more. */
+  async during<T>(work: (look: Look) => Promise<T>): Promise<T> {
+    const look = new Look()
+    this.#looks.add(look)
+    try {
+      return await work(look)
+    } finally {
+      this.#looks.delete(look)
+    }
+  }
+
+  /** Notes that a look from `low` on has found nothing up to a place but what this process holds. */
+  raise(look: Look, shard: number, place: Place): void {
+    const seen = look.upTo(shard, place)
+    if (seen !== null) this.#lows.set(shard, seen)
   }
 
   /** A timer was written: in one shard, or in any where it is not known which. */
   lower(shard: number | null, wakeAt: number): void {
     this.#news += 1
+    for (const look of this.#looks) look.hear(shard, wakeAt)
     for (const [known, low] of this.#lows) {
-      if ((shard === null || shard === known) && wakeAt < low) this.#lows.set(known, wakeAt)
+      if ((shard === null || shard === known) && wakeAt <= low.wakeAt)
+        this.#lows.set(known, { wakeAt, id: 0 })
     }
     if (this.#quiet !== null && (this.#quiet.nextWakeAt === null || wakeAt < this.#quiet.nextWakeAt))
       this.#quiet = null
@@ -43,13 +93,13 @@ export class Lookout {
   /** Forgets everything: the next look has no lower bound, and asks. */
   sweep(): void {
     this.#news += 1
-    this.#lows.clear()
+    this.#forgetLows()
     this.#quiet = null
   }
 
   /** The heartbeat looked without a lower bound, and found this to be the first; answers whether that is news. */
   heardOf(nextWakeAt: number | null): boolean {
-    this.#lows.clear()
+    this.#forgetLows()
     const quiet = this.#quiet
     if (quiet === null || nextWakeAt === null) return false
     if (quiet.nextWakeAt !== null && nextWakeAt >= quiet.nextWakeAt) return false
@@ -68,6 +118,12 @@ export class Lookout {
     const quiet = this.#quiet
     if (quiet === null || (quiet.nextWakeAt !== null && quiet.nextWakeAt <= now)) return null
     return quiet.leases === nameOf(leases) ? quiet : null
+  }
+
+  /** A look under way began from the old ones: it must not bring them back. */
+  #forgetLows(): void {
+    this.#lows.clear()
+    for (const look of this.#looks) look.void()
   }
 }
 

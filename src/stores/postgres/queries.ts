@@ -149,28 +149,32 @@ export const releaseWaiting = `UPDATE wakeful.timers SET wake_at = scheduled_for
 // The due look
 
 /**
- * The first wakes of each shard, from a lower bound on: without one, a look walks over everything that was fired since
- * the oldest open snapshot (hazard 11). One look per shard by LATERAL: a list of shards would sort them all (hazard 10).
+ * From a place in the due index on, behind what is known to be in flight: without it, a look walks over everything that
+ * was fired since the oldest open snapshot, and reads again what it holds (hazard 11). The instant alone names no place:
+ * thousands may share it. One look per shard by LATERAL: a list of shards would sort them all (hazard 10).
  */
-export const nextTimers = `SELECT t.shard, t.id, t.version, t.wake_at FROM unnest($1::int[], $2::bigint[]) AS s (shard, low)
+const FROM_PLACE = 'wake_at >= s.low AND (wake_at, id) > (s.low, s.low_id)'
+
+export const nextTimers = `SELECT t.shard, t.id, t.version, t.wake_at
+  FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS s (shard, low, low_id)
   CROSS JOIN LATERAL (SELECT shard, id, version, wake_at FROM wakeful.timers
-    WHERE shard = s.shard AND wake_at >= s.low ORDER BY wake_at LIMIT $3::bigint) t`
+    WHERE shard = s.shard AND ${FROM_PLACE} ORDER BY wake_at, id LIMIT $4::bigint) t`
 
 /** The same of every shard that is still this process's own, also where nothing waits: one that is missing is lost. */
-export const peekShards = `SELECT s.shard, t.id, t.version, t.wake_at
-  FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS l (shard, epoch, low)
-  JOIN wakeful.shards s ON s.shard = l.shard AND s.epoch = l.epoch AND s.owner = $4
+export const peekShards = `SELECT o.shard, t.id, t.version, t.wake_at
+  FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[]) AS s (shard, epoch, low, low_id)
+  JOIN wakeful.shards o ON o.shard = s.shard AND o.epoch = s.epoch AND o.owner = $5
   LEFT JOIN LATERAL (SELECT id, version, wake_at FROM wakeful.timers
-    WHERE shard = l.shard AND wake_at >= l.low ORDER BY wake_at LIMIT 1) t ON true`
+    WHERE shard = s.shard AND ${FROM_PLACE} ORDER BY wake_at, id LIMIT 1) t ON true`
 
 /**
  * What is due, narrow: the alarms are read for those that are chosen. The last column tells that a transaction has locked
  * the row, or once had: an edit that is not committed must not be overtaken.
  */
 export const dueTimers = `SELECT ${qualified('t', TIMER_COLUMNS)}, t.locked
-  FROM unnest($1::int[], $2::bigint[]) AS s (shard, low)
+  FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS s (shard, low, low_id)
   CROSS JOIN LATERAL (SELECT ${TIMER}, xmax::text AS locked FROM wakeful.timers
-    WHERE shard = s.shard AND wake_at >= s.low AND wake_at <= $3::bigint ORDER BY wake_at LIMIT $4::bigint) t`
+    WHERE shard = s.shard AND ${FROM_PLACE} AND wake_at <= $4::bigint ORDER BY wake_at, id LIMIT $5::bigint) t`
 
 /** Proves ownership before a batch, and keeps edits out until it is recorded (hazard 4: the look is the next statement). */
 export const lockOwnShards = `SELECT s.shard FROM wakeful.shards s JOIN unnest($1::int[], $2::bigint[]) AS l (shard, epoch)

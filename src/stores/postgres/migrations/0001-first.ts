@@ -101,7 +101,8 @@ CREATE TABLE wakeful.timers (
   autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.05);
 
 -- The due look: leads with the due time after the shard, so that an empty look costs the same with a million pending.
-CREATE INDEX timers_due ON wakeful.timers (shard, wake_at) WHERE wake_at IS NOT NULL;
+-- The id makes every timer a place of its own: a look begins behind what is in flight, also where thousands share an instant.
+CREATE INDEX timers_due ON wakeful.timers (shard, wake_at, id) WHERE wake_at IS NOT NULL;
 CREATE INDEX timers_alarm ON wakeful.timers (tenant, owner, alarm);
 CREATE INDEX timers_upcoming ON wakeful.timers (tenant, owner, wake_at, id) WHERE wake_at IS NOT NULL;
 CREATE INDEX timers_target ON wakeful.timers (tenant, owner, target, alarm);
