@@ -38,6 +38,22 @@ function textList(text: string): string[] {
   return text === '{}' ? [] : text.slice(1, -1).split(',')
 }
 
+/** A list as PostgreSQL reads it. `pg` would write it too, in three times the time, and a settle is made of long lists. */
+function bound(value: Bindable): string | number | null {
+  if (typeof value !== 'object' || value === null) return value
+  let text = ''
+  for (const item of value) {
+    if (typeof item === 'string') text += `,"${quotable(item)}"`
+    else text += item === null ? ',NULL' : `,${item}`
+  }
+  return `{${text.slice(1)}}`
+}
+
+function quotable(text: string): string {
+  const doubled = text.includes('\\') ? text.replaceAll('\\', '\\\\') : text
+  return doubled.includes('"') ? doubled.replaceAll('"', '\\"') : doubled
+}
+
 /** The name of the schema in every statement, which stands for whatever it is called in this store. */
 const WRITTEN = /\bwakeful\./g
 
@@ -141,7 +157,7 @@ export class Session {
 
   #query(written: string, values: readonly Bindable[]): Promise<QueryArrayResult<unknown[]>> {
     const { text, name } = this.dialect.statement(written)
-    const query = { text, values: values as unknown[], rowMode: 'array', types: TYPES } as const
+    const query = { text, values: values.map(bound), rowMode: 'array', types: TYPES } as const
     const answer = this.#inTurn(() => this.client.query(this.#named ? { ...query, name } : query))
     answer.catch((thrown: unknown) => {
       this.#failure ??= thrown
