@@ -105,23 +105,25 @@ export async function readDue(
   const count = Math.max(1, shards.length)
   const perShard = Math.min(limit, Math.ceil((SPREAD * limit) / count) + PER_SHARD_MORE)
   const isFree = (row: Values) => !held.has(row[ID] as number, row[VERSION] as number)
-  const found = new Map<number, Values[]>()
   // Mostly what is held lies before the place where the look begins. Where it does not, the look becomes wider.
   const heldPerShard = Math.ceil((1.5 * held.size) / count) + PER_SHARD_MORE
-  let crowded = shards
-  for (const asked of [perShard, perShard + heldPerShard, perShard + held.size]) {
-    const rows = await session.rows(sql.dueTimers, crowded, ...lookout.lows(crowded), context.now, asked)
-    const read = Map.groupBy(rows, (row) => row[SHARD] as number)
-    for (const [shard, own] of read) found.set(shard, own)
-    crowded = [...read].flatMap(([shard, own]) =>
-      own.length === asked && own.filter(isFree).length < perShard ? [shard] : [],
-    )
-    if (crowded.length === 0) break
+  const look = async (more: number) => {
+    const [asked, ofAll] = [perShard + more, limit + (more === 0 ? 0 : held.size)]
+    const lows = lookout.lows(shards)
+    const rows = await session.rows(sql.dueTimers, shards, ...lows, context.now, asked, ofAll)
+    const found = Map.groupBy(rows, (row) => row[SHARD] as number)
+    const cut = [...found.values()].filter((own) => own.length === asked)
+    const free = rows.filter(isFree)
+    const isFull = free.length >= limit
+    const isCrowded = rows.length === ofAll || cut.some((own) => own.filter(isFree).length < perShard)
+    return {
+      due: { rows: free.slice(0, limit), more: isFull || cut.length > 0, found },
+      isCrowded: !isFull && isCrowded,
+    }
   }
-  const free = [...found.values()].map((rows) => rows.filter(isFree))
-  const cut = free.some((rows) => rows.length >= perShard)
-  const all = free.flat().sort(byWake)
-  return { rows: all.slice(0, limit), more: all.length >= limit || cut, found }
+  let { due, isCrowded } = await look(0)
+  if (isCrowded) ({ due, isCrowded } = await look(heldPerShard))
+  return isCrowded ? (await look(held.size)).due : due
 }
 
 /** How far each shard holds nothing any more but what is held, or taken now: the next look begins there. */
@@ -139,10 +141,6 @@ export function passed(
     }
   }
   return places
-}
-
-function byWake(a: Values, b: Values): number {
-  return (a[WAKE_AT] as number) - (b[WAKE_AT] as number) || (a[ID] as number) - (b[ID] as number)
 }
 
 /** What is due and free, and whether something due is locked by a transaction that is still open. */

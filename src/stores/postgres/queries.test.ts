@@ -202,7 +202,7 @@ const STATEMENTS: readonly [string, string][] = [
 const SMALL = 'shards|owners|flights|meta'
 /** A sort of what was found by an index is one of a handful: locks are taken in order. Any other would be of the table. */
 const MAY_SORT = new Set([
-  'lockAlarms', 'lockTimersOfAlarms', 'lockFreeTimers', 'timersOfAlarms', 'nearShards', 'allShards', 'prune lockAlarms',
+  'dueTimers', 'lockAlarms', 'lockTimersOfAlarms', 'lockFreeTimers', 'timersOfAlarms', 'nearShards', 'allShards', 'prune lockAlarms',
 ]) // biome-ignore format: a list
 
 describe('the plan of every statement', () => {

@@ -168,13 +168,14 @@ export const peekShards = `SELECT o.shard, t.id, t.version, t.wake_at
     WHERE shard = s.shard AND ${FROM_PLACE} ORDER BY wake_at, id LIMIT 1) t ON true`
 
 /**
- * What is due, narrow: the alarms are read for those that are chosen. The last column tells that a transaction has locked
+ * What is due, narrow, the most overdue of all shards first: the alarms are read for those that are chosen. The last column tells that a transaction has locked
  * the row, or once had: an edit that is not committed must not be overtaken.
  */
 export const dueTimers = `SELECT ${qualified('t', TIMER_COLUMNS)}, t.locked
   FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS s (shard, low, low_id)
   CROSS JOIN LATERAL (SELECT ${TIMER}, xmax::text AS locked FROM wakeful.timers
-    WHERE shard = s.shard AND ${FROM_PLACE} AND wake_at <= $4::bigint ORDER BY wake_at, id LIMIT $5::bigint) t`
+    WHERE shard = s.shard AND ${FROM_PLACE} AND wake_at <= $4::bigint ORDER BY wake_at, id LIMIT $5::bigint) t
+  ORDER BY t.wake_at, t.id LIMIT $6::bigint`
 
 /** Proves ownership before a batch, and keeps edits out until it is recorded (hazard 4: the look is the next statement). */
 export const lockOwnShards = `SELECT s.shard FROM wakeful.shards s JOIN unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
@@ -222,10 +223,11 @@ export const removeOutcomes = 'DELETE FROM wakeful.outcomes WHERE alarm = ANY($1
 export const outcomesOfAlarms = `SELECT alarm, status, started_at, last_fired_at, completed_at, duration_ms, result,
   last_error, failure_count, attempts FROM wakeful.outcomes WHERE alarm = ANY($1::bigint[])`
 
+/** The data come as one text, between them what JSON cannot hold: a list of texts full of quotes is slow to write and to read. */
 export const insertEvents = `INSERT INTO wakeful.events (id, tenant, owner, type, origin, alarm, occurrence, subject,
     correlation_id, at, data)
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[],
-    $9::text[], $10::bigint[], $11::text[])`
+    $9::text[], $10::bigint[], string_to_array($11, E'\\x01'))`
 export const appendEvent = `INSERT INTO wakeful.events (id, tenant, owner, type, origin, subject, correlation_id, at, data)
   VALUES ($1, $2, $3, $4, 'caught', $5, $6, $7::bigint, $8) RETURNING seq`
 
