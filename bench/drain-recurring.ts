@@ -49,6 +49,8 @@ async function fill(
     now += 1
     say(done + items.length)
   }
+  // As on any file in use: the first start of all looks through every alarm once, whether its zone's data has changed.
+  await wakeful.start()
   await wakeful.close()
 }
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { ALARM_COLUMNS, TIMER_COLUMNS } from '../src/stores/index.ts'
 import * as sql from '../src/stores/sqlite/queries.ts'
-import { isRule, type Rule, scheduleOf } from '../src/time/index.ts'
+import { type Rule, readRule, scheduleOf } from '../src/time/index.ts'
 import { PAYLOAD, type Pace, pace } from './bed.ts'
 
 const BATCH = 1000
@@ -23,8 +23,8 @@ export type Variant = keyof typeof EVENTS
  * its next instant, only where it is still as it was read, puts its outcome, appends its event, and adds up the owner's
  * tally in one row. The next instants are known before the clock starts.
  *
- * It leaves out what deciding takes: no rule is read, no time is calculated, no record is built, and no open occurrence
- * is looked for. It leaves out what safety takes: no lease, no record of the flight, no savepoint. And no handler is called.
+ * It leaves out what deciding takes: no rule is read, no time is calculated, and no record is built. It leaves out what
+ * safety takes: no lease, no record of the flight. And no handler is called.
  *
  * With `timed`, the same loop does the time math of the engine, and nothing else of it: the rule is read from its row,
  * checked, compiled or found compiled, and asked for its next instant. Beside the bare loop, that is what time math costs.
@@ -50,8 +50,8 @@ const VERSION = TIMER_COLUMNS.indexOf('version')
 const ZONE_OFFSET = TIMER_COLUMNS.indexOf('zone_offset')
 
 function nextOf(row: Row): number {
-  const rule: unknown = JSON.parse(row[RULE] as string)
-  if (!isRule(rule)) throw new Error(`${row[RULE]} is no rule`)
+  const rule = readRule(row[RULE] as string)
+  if (rule === null) throw new Error(`${row[RULE]} is no rule`)
   return scheduleOf(rule).next(row[SCHEDULED_FOR] as number)!
 }
 
@@ -81,6 +81,7 @@ function drain(db: DatabaseSync, variant: Variant, now: number, next: (row: Row)
         at,
         null,
         row[ZONE_OFFSET]!,
+        row[SCHEDULED_FOR]!,
         tick! + 1,
         generation!,
         0,

@@ -8,7 +8,7 @@ import { codeBlocks, ignoredBlocks, programsOf } from '../tools/code-blocks.ts'
 import { lifecycleDoc } from '../tools/lifecycle-doc.ts'
 import { inTurns, type Ran, runProgram, workshop } from '../tools/run-program.ts'
 
-const PROGRAM_MS_MAX = 10_000
+const PROGRAM_MS_MAX = 60_000
 const HANDS = 4
 /** Blocks that are shown and not run are the exception. */
 const IGNORED_MAX = 4
@@ -105,6 +105,42 @@ describe('pages', () => {
     )
     const unknown = called.filter(({ name }) => !known.has(name))
     expect(unknown.map(({ page, name }) => `${page} calls wakeful ${name}`)).toEqual([])
+  })
+
+  it('call commands of commands, and options, that are there', () => {
+    const sections = cliDoc()
+      .split(/^### `/m)
+      .slice(1)
+    const optionsOf = (section: string) => [...section.matchAll(/^\| `([^`]+)`/gm)].map(([, flags]) => flags!)
+    const everywhere = optionsOf(cliDoc().split(/^## Alarms/m)[0]!)
+    const known = new Map(
+      sections.map((section) => [/^([a-z ]+?)(?= ?[`[A-Z])/.exec(section)![1]!, optionsOf(section)] as const),
+    )
+    const groups = new Set(
+      [...known.keys()].filter((name) => name.includes(' ')).map((name) => name.split(' ')[0]),
+    )
+    const wrong = pages.flatMap((page) =>
+      codeBlocks(markdown.get(page)!)
+        .filter(({ language }) => language === 'sh')
+        .flatMap(({ text }) => [...text.matchAll(/(?:^|\| )wakeful ([^|\n]*)/gm)])
+        .flatMap(([, line]) => {
+          // What is quoted is the user's own, and what follows a # is prose.
+          const words = line!
+            .replace(/'[^']*'|"[^"]*"/g, 'X')
+            .split(/ #| {2}/)[0]!
+            .split(' ')
+          const at = words.findIndex(
+            (word, index) => /^[a-z]/.test(word) && !words[index - 1]?.startsWith('--'),
+          )
+          const [first, second] = [words[at]!, words[at + 1]]
+          const name = groups.has(first) ? `${first} ${second}` : first
+          const flags = words.filter((word) => /^--[a-z]/.test(word))
+          const options = [...everywhere, ...(known.get(name) ?? [])].join(' ')
+          const unknown = flags.filter((flag) => !new RegExp(`${flag}(?![a-z-])`).test(options))
+          return known.has(name) ? unknown.map((flag) => `${page}: ${name} ${flag}`) : [`${page}: ${name}`]
+        }),
+    )
+    expect(wrong).toEqual([])
   })
 
   it('link to what is there', () => {

@@ -12,8 +12,10 @@ In a clone, \`npm run wakeful -- COMMAND\`; where the package is installed, \`wa
 below with \`--help\`. It works on the store directly, beside whatever other process has the file open.
 
 - **The store** is \`--db\`, else \`WAKEFUL_DB\`, else \`sqlite:./wakeful.db\`. A bare path is a SQLite file.
-- **A when** is given as words (\`in 10 minutes\`, quoted or not) or by one option (\`--cron\`, \`--every\`, \`--unix\`, \`--delay\`).
-  What the words may be is in [when.md](when.md).
+- **A when** is given as words (\`in 10 minutes\`, quoted or not) or by one option (\`--cron\`, \`--every\`, \`--rrule\`, \`--unix\`, \`--delay\`).
+  What the words may be is in [when.md](when.md). An RRULE of several lines is one argument: in bash and zsh
+  \`--rrule $'DTSTART;TZID=Europe/Rome:20270104T090000\\nRRULE:FREQ=WEEKLY'\`.
+- **An alarm** is named by its id, by the beginning of it (8 characters or more, where no other begins so), or by \`--key\`.
 - **An alarm without a target** is printed by \`wakeful serve\` when it fires: it goes to the handler \`print\` of the pool \`cli\`.
 - **Output** is a table for people; with \`--json\` every command prints JSON, in snake_case, the payload digit for digit.
 - **Exit codes**: 0 done, 1 failed, 2 bad usage. What went wrong is on stderr, as JSON too under \`--json\`.

@@ -71,3 +71,8 @@ export const NO_CALENDARS: readonly HolidayCalendar[] = []
 export function recurs(alarm: Alarm): boolean {
   return alarm.rule.kind !== 'once'
 }
+
+/** The calendars whose days its rule leaves out, by name. */
+export function calendarNames({ rule }: Alarm): readonly string[] {
+  return rule.kind === 'once' ? [] : (rule.exclude?.calendars ?? [])
+}

@@ -35,7 +35,7 @@ export function cancel(snapshot: Snapshot, context: Context): { change: Change; 
   const remove = others.map((timer) => timer.id)
   // An occurrence that was tried and will not be again must still end as one record (promise: recorded-once).
   const dropped = others.filter((timer) => timer.kind === 'retry' && !timer.delivered)
-  const events = dropped.map((timer) => skippedRecord(timer, 'cancelled', context.now))
+  const events = dropped.map((timer) => skippedRecord(alarm, timer, 'cancelled', context.now))
   if (flying.some((timer) => timer.generation === alarm.generation)) {
     const change = {
       remove,
@@ -79,7 +79,7 @@ export function resume(snapshot: Snapshot, context: Context): Change {
   for (const timer of timers) {
     if (timer.waiting !== 'paused') continue
     if (timer.kind !== 'due') {
-      moves.push({ id: timer.id, wakeAt: context.now, waiting: null })
+      moves.push({ id: timer.id, wakeAt: Math.max(context.now, timer.scheduledFor), waiting: null })
       continue
     }
     if (!recurs(alarm) || timer.scheduledFor > context.now) {
@@ -92,7 +92,7 @@ export function resume(snapshot: Snapshot, context: Context): Change {
     const run = missedAfter(alarm, from, context.now, PAUSED_TICKS_MAX)
     const { at, nominal } = run.last ?? standingOf(from)
     const count = run.count + 1
-    events.push(skippedRecord(from, 'paused', context.now, { to: at, count, exact: run.exact }))
+    events.push(skippedRecord(alarm, from, 'paused', context.now, { to: at, count, exact: run.exact }))
     const after = following(running, { ...from, scheduledFor: at, nominal, tick: from.tick + count - 1 })
     if (after === null) remove.push(timer.id)
     else moves.push({ id: timer.id, ...after })
@@ -123,8 +123,8 @@ export function skipNext(snapshot: Snapshot, context: Context): Change {
   const record = edited(alarm, context, {})
   const days = daysOffBefore(alarm, due)
   const next = { ...due, tick: due.tick + (days?.count ?? 0) }
-  const events = [skippedRecord(next, 'skip_next', context.now)]
-  if (days !== null) events.unshift(skippedRecord(days.first, 'holiday', context.now, days))
+  const events = [skippedRecord(alarm, next, 'skip_next', context.now)]
+  if (days !== null) events.unshift(skippedRecord(alarm, days.first, 'holiday', context.now, days))
   const after = following(alarm, next)
   if (after !== null) return { alarm: record, move: [{ id: due.id, ...after }], events }
   const change = { alarm: record, remove: [due.id], events }
@@ -221,7 +221,7 @@ export function replace(
     markEdited: flying(snapshot),
     outcome: null,
     events: [
-      ...superseded.map((timer) => skippedRecord(timer, 'rescheduled', context.now)),
+      ...superseded.map((timer) => skippedRecord(alarm, timer, 'rescheduled', context.now)),
       alarmRecord('alarm.rescheduled', context.now, { next_fire_at: formatInstant(by.first) }),
     ],
     tally: tallyOf(from, to, null),
@@ -274,7 +274,8 @@ function edited(alarm: Alarm, context: Context, fields: Partial<Alarm>): Alarm {
 
 /**
  * Named by the edit's own moment, which no other edit shares: two within a millisecond are two occurrences. Where the
- * clock was set back, that moment may lie days ahead: then it is named by the present.
+ * clock was set back, that moment may lie days ahead: then it is named by the present. Whoever asks for it now does not
+ * mean the jitter of the rule.
  */
 function forced(alarm: Alarm, { now }: Context): NewTimer {
   const named = alarm.updatedAt - now < FORCED_AHEAD_MS ? alarm.updatedAt : now

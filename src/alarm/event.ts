@@ -43,6 +43,11 @@ export type SkipReason =
   | 'rescheduled'
   | 'cancelled'
 
+/** Whether an event is itself the fire of an alarm whose target is the log. */
+export function isFire({ type }: Pick<EventDraft, 'type'>): boolean {
+  return type === 'schedule.ticked' || type === 'timer.due_time_reached'
+}
+
 /** The event's data as JSON text, with the payload spliced in byte for byte (promise: verbatim). */
 export function eventJson(draft: EventDraft): string {
   const data = JSON.stringify(draft.data)

@@ -12,24 +12,27 @@ export function idMaker(fill: (bytes: Uint8Array<ArrayBuffer>) => void): IdMaker
   let used = POOL_BYTES
   let lastMs = -1
   let counter = 0
+  // Written out once a millisecond, which may hold a thousand ids.
+  let time = ''
+  const moveTo = (ms: number, count: number) => {
+    lastMs = ms
+    counter = count
+    const digits = ms.toString(16).padStart(12, '0')
+    time = `${digits.slice(0, 8)}-${digits.slice(8)}`
+  }
   return (now) => {
     if (used + 9 > POOL_BYTES) {
       fill(pool)
       used = 0
     }
-    const r = pool.subarray(used, used + 9)
+    const at = used
     used += 9
+    const random = (index: number) => HEX[pool[at + index]!]
     const ms = Math.max(0, now)
-    if (ms > lastMs) {
-      lastMs = ms
-      counter = (r[7]! << 8) | r[8]!
-    } else if (++counter > COUNTER_MAX) {
-      lastMs += 1
-      counter = 0
-    }
-    const time = lastMs.toString(16).padStart(12, '0')
-    const high = 0x7000 | (counter >> 6)
-    const low = 0x80 | (counter & 0x3f)
-    return `${time.slice(0, 8)}-${time.slice(8)}-${high.toString(16)}-${HEX[low]}${HEX[r[0]!]}-${HEX[r[1]!]}${HEX[r[2]!]}${HEX[r[3]!]}${HEX[r[4]!]}${HEX[r[5]!]}${HEX[r[6]!]}`
+    if (ms > lastMs) moveTo(ms, (pool[at + 7]! << 8) | pool[at + 8]!)
+    else if (++counter > COUNTER_MAX) moveTo(lastMs + 1, 0)
+    const high = `${HEX[0x70 | (counter >> 14)]}${HEX[(counter >> 6) & 0xff]}`
+    const low = HEX[0x80 | (counter & 0x3f)]
+    return `${time}-${high}-${low}${random(0)}-${random(1)}${random(2)}${random(3)}${random(4)}${random(5)}${random(6)}`
   }
 }

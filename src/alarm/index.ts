@@ -3,6 +3,7 @@ export {
   type Ack,
   type Alarm,
   type Backoff,
+  calendarNames,
   NO_CALENDARS,
   type Overlap,
   recurs,
@@ -33,7 +34,7 @@ export {
   retry,
   skipNext,
 } from './edit.ts'
-export { type AlarmEventType, EVENT_TYPES, type EventDraft, eventJson, type Origin } from './event.ts'
+export { type AlarmEventType, EVENT_TYPES, type EventDraft, eventJson, isFire, type Origin } from './event.ts'
 export { type IdMaker, idMaker } from './id.ts'
 export {
   type Cell,
@@ -50,6 +51,7 @@ export {
 export { assertText, DEFAULT_LIMITS, type Limits } from './limits.ts'
 export { type Bucket, bucketOf, type Outcome, stateOf, type Tally } from './outcome.ts'
 export { RawJson, rawJson } from './payload.ts'
+export { lateness } from './record.ts'
 export { type Beginning, firstTimer } from './recurrence.ts'
 export { type Report, report } from './report.ts'
 export { review } from './review.ts'
@@ -64,5 +66,5 @@ export {
 } from './timer.ts'
 export { type Triage, triage, type Verdict } from './triage.ts'
 export { type AlarmView, readPayload, viewOf } from './view.ts'
-export { type Story, type StoryLine, why } from './why.ts'
+export { type Story, type StoryLine, skippedText, why } from './why.ts'
 export { wireJson } from './wire.ts'

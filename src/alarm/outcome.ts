@@ -1,7 +1,7 @@
 import type { Alarm } from './alarm.ts'
 import { recurs } from './alarm.ts'
 import type { EndStatus, State } from './lifecycle.ts'
-import type { Timer } from './timer.ts'
+import type { NewTimer } from './timer.ts'
 
 /** What came of the alarm's newest occurrence: the summary that makes lists and figures fast. */
 export interface Outcome {
@@ -56,7 +56,7 @@ export function tallyOf(from: State, to: State, durationMs: number | null): Tall
 }
 
 /** Where an alarm stands, from its record, its timers and its outcome. */
-export function stateOf(alarm: Alarm, timers: readonly Timer[], outcome: Outcome | null): State {
+export function stateOf(alarm: Alarm, timers: readonly NewTimer[], outcome: Outcome | null): State {
   if (outcome !== null && outcome.status !== null) return outcome.status
   if (
     !recurs(alarm) &&

@@ -1,24 +1,41 @@
-import { formatInstant } from '../time/index.ts'
+import { daysOffBetween, formatInstant, wakeTime } from '../time/index.ts'
 import type { Alarm } from './alarm.ts'
 import type { AlarmEventType, EventDraft, SkipReason } from './event.ts'
-import { type NewTimer, occurrenceName } from './timer.ts'
+import { daysOff, moves } from './recurrence.ts'
+import { FORCED_TICK, type NewTimer, occurrenceName } from './timer.ts'
+
+/** So many days off are told by name. */
+const DAYS_TOLD_MAX = 5
+
+/** How long after it was to wake an occurrence was at this moment: its jitter is no lateness. */
+export function lateness(alarm: Alarm, timer: NewTimer, at: number): number {
+  const { scheduledFor, tick } = timer
+  const wake = tick === FORCED_TICK ? scheduledFor : wakeTime(alarm.rule, alarm.id, scheduledFor)
+  return Math.max(0, at - wake)
+}
 
 /** The one record of a delivered occurrence; where the target is the log itself, it is the fire. */
 export function firedRecord(alarm: Alarm, timer: NewTimer, firedAt: number, endedAt: number): EventDraft {
-  const data = {
-    scheduled_for: formatInstant(timer.scheduledFor),
-    fired_at: formatInstant(firedAt),
-    drift_ms: Math.max(0, firedAt - timer.scheduledFor),
-    attempt: timer.attempt + 1,
-  }
+  const scheduled_for = formatInstant(timer.scheduledFor)
+  const fired_at = formatInstant(firedAt)
+  const drift_ms = lateness(alarm, timer, firedAt)
+  const attempt = timer.attempt + 1
+  const moved = movedFrom(alarm, timer)
   const occurrence = occurrenceName(timer)
   if (alarm.target.kind !== 'event') {
-    const duration_ms = endedAt - firedAt
-    return { type: 'alarm.fired', origin: 'caused', occurrence, at: endedAt, data: { ...data, duration_ms } }
+    const data = { scheduled_for, fired_at, drift_ms, attempt, ...moved, duration_ms: endedAt - firedAt }
+    return { type: 'alarm.fired', origin: 'caused', occurrence, at: endedAt, data }
   }
   const type = alarm.rule.kind === 'once' ? 'timer.due_time_reached' : 'schedule.ticked'
-  const said = alarm.message === '' ? data : { ...data, message: alarm.message }
-  return { type, origin: 'scheduled', occurrence, at: endedAt, data: said, payload: alarm.payload }
+  const said = { scheduled_for, fired_at, drift_ms, attempt, ...moved }
+  const data = alarm.message === '' ? said : { ...said, message: alarm.message }
+  return { type, origin: 'scheduled', occurrence, at: endedAt, data, payload: alarm.payload }
+}
+
+/** The rule's own instant of an occurrence that days off have moved. */
+function movedFrom({ rule }: Alarm, { nominal }: NewTimer): { moved_from?: string } {
+  if (nominal === null || rule.kind === 'once' || !moves(rule)) return {}
+  return { moved_from: formatInstant(nominal) }
 }
 
 /** The one record of an occurrence whose tries are used up, or the failed report of a delivered one. */
@@ -48,6 +65,7 @@ export function attemptFailedRecord(
 
 /** A run of occurrences that were not delivered, and why. The first of them names the record. */
 export function skippedRecord(
+  alarm: Alarm,
   timer: NewTimer,
   reason: SkipReason,
   at: number,
@@ -59,8 +77,17 @@ export function skippedRecord(
     to: formatInstant(run.to),
     count: run.count,
     ...(run.exact === false && { at_least: true }),
-    late_ms: Math.max(0, at - timer.scheduledFor),
+    late_ms: lateness(alarm, timer, at),
+    ...(reason === 'holiday' && { days_off: daysOffTold(alarm, timer.scheduledFor, run.to) }),
   })
+}
+
+/** What the days off of a run are called, the first few of them. */
+function daysOffTold(alarm: Alarm, from: number, to: number): string[] {
+  const off = daysOff(alarm)
+  return alarm.rule.kind === 'once' || off === null
+    ? []
+    : daysOffBetween(alarm.rule, off, from, to, DAYS_TOLD_MAX)
 }
 
 /** A record about one occurrence. */

@@ -14,7 +14,7 @@ import {
 } from '../time/index.ts'
 import type { Alarm } from './alarm.ts'
 import type { TimerMove } from './change.ts'
-import { type NewTimer, type Timer, timerAt } from './timer.ts'
+import type { NewTimer, Timer } from './timer.ts'
 
 /** The place of the occurrence after this one; null when the rule has no more (promise: calendar-true). */
 export function following(alarm: Alarm, timer: NewTimer): NewTimer | null {
@@ -57,13 +57,18 @@ export function occurrenceAt(alarm: Alarm, standing: Standing, tick: number, flo
   const { nominal } = standing
   const paused = alarm.pausedAt !== null
   return {
-    ...timerAt(alarm, at),
+    kind: 'due',
     wakeAt: paused ? null : wakeTime(rule, alarm.id, at),
+    scheduledFor: at,
     nominal: nominal === at ? null : nominal,
     zoneOffset: zoneOffsetOf(rule, nominal),
     floor,
     tick,
+    generation: alarm.generation,
+    attempt: 0,
+    startedAt: null,
     waiting: paused ? 'paused' : null,
+    delivered: false,
   }
 }
 

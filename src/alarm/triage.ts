@@ -130,7 +130,7 @@ function moveOn(held: Held, context: Context): Verdict | null {
   const first = { ...timer, scheduledFor: from, nominal: null }
   const run = { to: { at: last, nominal: last }, count, exact }
   if (isOff) return orLook(skipRun({ ...held, timer: first }, run, 'holiday', context))
-  const events = [skippedRecord(first, 'holiday', context.now, { ...run, to: last })]
+  const events = [skippedRecord(alarm, first, 'holiday', context.now, { ...run, to: last })]
   const zoneOffset = zoneOffsetOf(rule, timer.scheduledFor)
   const move = [{ id: timer.id, nominal: null, zoneOffset, floor: last, tick: timer.tick + count }]
   return { kind: 'settle', change: { move, events } }
@@ -186,7 +186,7 @@ function fireNewest(held: Held, run: MissedRun, context: Context): Verdict {
     timer: { ...timer, ...newest, version: timer.version + 1 },
     change: {
       move: [{ id: timer.id, ...newest }],
-      events: [skippedRecord(timer, 'misfire', context.now, skipped)],
+      events: [skippedRecord(alarm, timer, 'misfire', context.now, skipped)],
     },
   }
 }
@@ -202,7 +202,7 @@ function skipRun(held: Held, run: SkippedRun, reason: SkipReason, context: Conte
   const { alarm, timer } = held
   const { at, nominal } = run.to
   const last: NewTimer = { ...timer, scheduledFor: at, nominal, tick: timer.tick + run.count - 1 }
-  const events = [skippedRecord(timer, reason, context.now, { ...run, to: at })]
+  const events = [skippedRecord(alarm, timer, reason, context.now, { ...run, to: at })]
   const after = following(alarm, last)
   if (after !== null) return { move: [{ id: timer.id, ...after }], events }
   return close({ ...held, timer: { ...timer, ...last } }, { events }, 'missed', context)
@@ -210,7 +210,7 @@ function skipRun(held: Held, run: SkippedRun, reason: SkipReason, context: Conte
 
 function missedOnce(held: Held, context: Context): Change | null {
   const error = `missed: it was due ${context.now - held.timer.scheduledFor} ms before anyone looked, and its misfire policy is skip`
-  const events = [skippedRecord(held.timer, 'misfire', context.now)]
+  const events = [skippedRecord(held.alarm, held.timer, 'misfire', context.now)]
   const outcome = {
     ...NO_OUTCOME,
     completedAt: context.now,
@@ -232,7 +232,9 @@ function overlap(held: Held, facts: Triage, context: Context): Verdict {
   if (alarm.overlap === 'queue' && facts.openCount < OPEN_OCCURRENCES_MAX) {
     return { kind: 'settle', change: { move: [{ id: timer.id, wakeAt: null, waiting: 'overlap' }] } }
   }
-  return orLook(close(held, { events: [skippedRecord(timer, 'overlap', context.now)] }, 'missed', context))
+  return orLook(
+    close(held, { events: [skippedRecord(alarm, timer, 'overlap', context.now)] }, 'missed', context),
+  )
 }
 
 /** Nobody here has this handler: look again later, ever less often, without counting it as an attempt. */

@@ -1,4 +1,4 @@
-import { describe, formatDuration, formatInstant } from '../time/index.ts'
+import { describe, formatInstant, span } from '../time/index.ts'
 import type { Snapshot } from './change.ts'
 import { type Status, shown } from './lifecycle.ts'
 import { stateOf } from './outcome.ts'
@@ -15,6 +15,8 @@ export interface StoryLine {
 export interface Story {
   readonly id: string
   readonly status: Status
+  /** The zone of its rule. */
+  readonly timezone: string
   /** What was asked, in words. */
   readonly asked: string
   readonly story: readonly StoryLine[]
@@ -50,12 +52,16 @@ export function why(snapshot: Snapshot, events: readonly StoryEvent[], around: S
     created,
     ...events.map((event) => ({ at: new Date(event.at), type: event.type, text: tell(event) })),
   ]
-  return { id: alarm.id, status, asked: asked(snapshot), story, next: nextText(snapshot, status, around) }
+  const next = nextText(snapshot, status, around)
+  return { id: alarm.id, status, timezone: alarm.rule.timezone, asked: asked(snapshot), story, next }
 }
 
 function asked({ alarm }: Snapshot): string {
-  const where = `${alarm.target.kind} ${alarm.target.name} in pool ${alarm.target.pool}`
-  return `${describe(alarm.rule)} (${alarm.rule.timezone}), to ${where}`
+  const { kind, name, pool } = alarm.target
+  const where = kind === 'event' ? 'the event log' : `${kind} ${name} in pool ${pool}`
+  const { timezone } = alarm.rule
+  const [, words, missed] = /^(.*?)(; (?:missed ticks|if missed): .*)?$/s.exec(describe(alarm.rule))!
+  return `${words}${words!.includes(timezone) ? '' : `, in ${timezone}`}, to ${where}${missed ?? ''}`
 }
 
 function notes(said: readonly string[]): string {
@@ -66,16 +72,16 @@ function tell({ type, data }: StoryEvent): string {
   const error = typeof data.error === 'string' ? `: ${data.error}` : ''
   switch (type) {
     case 'alarm.fired':
-      return `delivered, ${data.drift_ms} ms after its instant ${data.scheduled_for} (attempt ${data.attempt})`
+      return `delivered, ${data.drift_ms} ms late for ${data.scheduled_for}${movedText(data)} (attempt ${data.attempt})`
     case 'schedule.ticked':
     case 'timer.due_time_reached':
-      return `written to the log, ${data.drift_ms} ms after its instant ${data.scheduled_for}`
+      return `written to the log, ${data.drift_ms} ms late for ${data.scheduled_for}${movedText(data)}`
     case 'alarm.attempt_failed':
       return `attempt ${data.attempt} failed${error}; tried again at ${data.retry_at}`
     case 'alarm.failed':
       return `failed for good${error}`
     case 'alarm.skipped':
-      return `${data.count} occurrence${data.count === 1 ? '' : 's'} skipped (${data.reason}), from ${data.from} to ${data.to}`
+      return skippedText(data)
     case 'alarm.completed':
       return `reported complete${data.late === true ? ', after the time-out' : ''}: ${data.result}`
     case 'alarm.timed_out':
@@ -93,6 +99,19 @@ function tell({ type, data }: StoryEvent): string {
     default:
       return type.replace(/^alarm\./, '')
   }
+}
+
+/** A run of skipped occurrences: how many, why, when, and which days were off. */
+export function skippedText(data: StoryEvent['data']): string {
+  const { count, reason, from, to, at_least, days_off } = data
+  const many = `${at_least === true ? 'at least ' : ''}${count} occurrence${count === 1 ? '' : 's'}`
+  const when = from === to ? `on ${from}` : `from ${from} to ${to}`
+  const days = Array.isArray(days_off) && days_off.length > 0 ? `: ${days_off.join(', ')}` : ''
+  return `${many} skipped (${reason}) ${when}${days}`
+}
+
+function movedText({ moved_from }: StoryEvent['data']): string {
+  return typeof moved_from === 'string' ? `, moved from ${moved_from}` : ''
 }
 
 function nextText(snapshot: Snapshot, status: Status, around: Surroundings): string {
@@ -134,11 +153,6 @@ function ended({ outcome }: Snapshot, status: Status): string {
 }
 
 function relative(ms: number): string {
-  if (ms < 0) return `overdue by ${rounded(-ms)}`
-  return ms === 0 ? 'now' : `in ${rounded(ms)}`
-}
-
-/** Milliseconds say nothing about what is minutes away. */
-function rounded(ms: number): string {
-  return formatDuration(ms < 10_000 ? ms : Math.round(ms / 1000) * 1000)
+  if (ms < 0) return `overdue by ${span(-ms)}`
+  return ms < 1000 ? 'now' : `in ${span(ms)}`
 }

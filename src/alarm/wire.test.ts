@@ -92,6 +92,30 @@ describe('an alarm on the wire', () => {
     expect(wire(snapshot({ every: '90m' }))).toMatchObject({ kind: 'every', every: '90m' })
   })
 
+  test('tells what the rule says beside its text', () => {
+    const when = {
+      cron: '0 9 25 * *',
+      start: '2030-01-01T00:00Z',
+      end: '2031-01-01T00:00Z',
+      count: 9,
+      jitter: '90s',
+      misfire: { all: { max: 3 } },
+      dst: { overlap: 'last' },
+      exclude: { weekend: true, move: 'previous', offset: -1 },
+    } as const
+    expect(wire(snapshot(when)).when).toEqual({
+      start: '2030-01-01T00:00:00.000Z',
+      end: '2031-01-01T00:00:00.000Z',
+      count: 9,
+      jitter: '1m30s',
+      misfire: { all: { max: 3, within: '1d' } },
+      dst: { gap: 'shift', overlap: 'last' },
+      exclude: { weekend: ['sat', 'sun'], move: 'previous', offset: -1 },
+    })
+    expect(wire(snapshot({ delay: '1h', misfire: 'skip' })).when).toEqual({ misfire: 'skip' })
+    expect(wire(snapshot({ cron: '0 9 * * *' }))).not.toHaveProperty('when')
+  })
+
   test.each(['fired', 'completed', 'failed', 'cancelled', 'timed_out'] as const)(
     'has no next_fire_at when %s',
     (status) => {

@@ -1,4 +1,4 @@
-import { formatInstant } from '../time/index.ts'
+import { formatInstant, type Rule, ruleOptions } from '../time/index.ts'
 import type { Snapshot } from './change.ts'
 import { viewOf } from './view.ts'
 
@@ -37,6 +37,7 @@ function wireFields(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>): R
     last_fired_at: instant(view.lastFiredAt),
     rrule: rule.kind === 'rrule' ? rule.rrule : undefined,
     every: rule.kind === 'every' ? rule.every : undefined,
+    when: whenOptions(rule),
     fire_at: instant(view.fireAt),
     key: view.key ?? undefined,
     subject: view.subject ?? undefined,
@@ -53,6 +54,20 @@ function wireFields(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>): R
     updated_at: instant(view.updatedAt),
     notes: view.notes.length > 0 ? view.notes : undefined,
   }
+}
+
+/** What the rule says beside its text, where it says anything: `start, end, count, jitter, misfire, dst, exclude`. */
+function whenOptions(rule: Rule): Record<string, unknown> | undefined {
+  const bounds =
+    rule.kind === 'once'
+      ? {}
+      : {
+          ...(rule.start !== undefined && { start: formatInstant(rule.start) }),
+          ...(rule.end !== undefined && { end: formatInstant(rule.end) }),
+          ...(rule.count !== undefined && { count: rule.count }),
+        }
+  const options = { ...bounds, ...ruleOptions(rule) }
+  return Object.keys(options).length === 0 ? undefined : options
 }
 
 function instant(date: Date | null): string | undefined {

@@ -1,10 +1,11 @@
 import type { AlarmView } from '../alarm/index.ts'
-import { describe, type Rule } from '../time/index.ts'
+import { describe, type Rule, span } from '../time/index.ts'
+import { inFlags } from './flag-words.ts'
 import { oneLineJson } from './json-text.ts'
 import { count } from './progress.ts'
 import { type Column, card } from './table.ts'
 import { oneLine } from './text-width.ts'
-import { localTime, relativeTime, shortTime, span } from './time-text.ts'
+import { localTime, relativeTime, shortTime, timeFor } from './time-text.ts'
 
 /** What times are shown against. */
 export interface Viewpoint {
@@ -22,11 +23,11 @@ export function listColumns(view: Viewpoint): Column<AlarmView>[][] {
     title: `WHEN (${view.zone.split('/').at(-1)?.replaceAll('_', ' ')})`,
     value: (alarm) => whenOf(alarm, (date) => shortTime(date, view.zone, view.now())),
   }
-  const label = { title: 'LABEL', value: titleOf, cutTo: 16, below: true }
-  const rule = { title: 'RULE', value: ruleOf, cutTo: 14, below: true }
+  const label = { title: 'LABEL', value: nameOf, cutTo: 16, below: true }
+  const rule = { title: 'RULE', value: (alarm: AlarmView) => ruleOf(alarm, view), cutTo: 14, below: true }
   const target = { title: 'TARGET', value: targetOf, cutTo: 10, below: true }
   // An id is copied, so it is never cut; what remains beside it at 80 columns is room for one name.
-  const name = { title: 'WHAT', value: (alarm: AlarmView) => titleOf(alarm) || targetOf(alarm), cutTo: 8 }
+  const name = { title: 'WHAT', value: (alarm: AlarmView) => nameOf(alarm) || targetOf(alarm), cutTo: 8 }
   return [
     [id, status, ...times, label, rule, target],
     [id, status, short, label, rule, target],
@@ -73,16 +74,17 @@ function whenOf(alarm: AlarmView, text: (date: Date) => string): string {
 
 /** Everything there is to say of one alarm, a field to a line. */
 export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | null): string[] {
-  const at = (date: Date | null) =>
-    date === null ? '' : `${localTime(date, view.zone)} (${relativeTime(date, view.now())})`
+  const at = (date: Date | null) => (date === null ? '' : timeFor(date, view, view.zone))
+  const own = (date: Date | null) => (date === null ? '' : timeFor(date, view, alarm.timezone))
   return card(
     [
       ['id', alarm.id],
       ['label', oneLine(alarm.label)],
       ['status', alarm.status],
-      ['next fire', at(alarm.nextFireAt)],
-      ['fire at', alarm.nextFireAt?.getTime() === alarm.fireAt?.getTime() ? '' : at(alarm.fireAt)],
+      ['next fire', own(alarm.nextFireAt)],
+      ['fire at', alarm.nextFireAt?.getTime() === alarm.fireAt?.getTime() ? '' : own(alarm.fireAt)],
       ['rule', alarm.kind === 'once' ? '' : ruleText(alarm.rule)],
+      ['if missed', alarm.rule.kind === 'once' && alarm.rule.misfire === 'skip' ? 'it does not fire' : ''],
       ['timezone', alarm.timezone],
       ['target', targetOf(alarm)],
       ['message', shortened(alarm.message)],
@@ -106,7 +108,7 @@ export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | nul
       ['correlation id', oneLine(alarm.correlationId)],
       ['created', `${at(alarm.createdAt)}${by(alarm)}`],
       ['updated', alarm.updatedAt.getTime() === alarm.createdAt.getTime() ? '' : at(alarm.updatedAt)],
-      ['notes', alarm.notes.map(oneLine).join('\n')],
+      ['notes', noteText(alarm.notes)],
     ],
     width,
   )
@@ -117,9 +119,23 @@ export function ruleText(rule: Rule): string {
   return oneLine(describe(rule)).replace(/(\d(?:ms|[wdhms]))(?=\d)/g, '$1 ')
 }
 
+/** What may surprise, a note to a line, in the words of the command line. */
+export function noteText(notes: readonly string[]): string {
+  return notes.map((note) => oneLine(inFlags(note))).join('\n')
+}
+
 /** The words by which people know the alarm: its label, else its message, else its key. */
 export function titleOf(alarm: AlarmView): string {
   return oneLine(alarm.label || alarm.message || alarm.key || '')
+}
+
+/** What a list calls it: its label, or else its message, and its key where it has one. */
+function nameOf(alarm: AlarmView): string {
+  const name = alarm.label || alarm.message
+  if (alarm.key === null) return oneLine(name)
+  return oneLine(
+    name === '' ? alarm.key : alarm.label === '' ? `${alarm.key}: ${name}` : `${name} (${alarm.key})`,
+  )
 }
 
 /** Where it goes, with the pool where that is an application's own. */
@@ -140,10 +156,9 @@ function shown(text: string | null): string {
   return text === null ? '' : oneLine(text)
 }
 
-function ruleOf({ rule }: AlarmView): string {
-  if (rule.kind === 'once') return ''
-  if (rule.kind === 'cron') return oneLine(rule.cron)
-  return rule.kind === 'rrule' ? oneLine(rule.rrule) : `every ${oneLine(rule.every)}`
+/** The rule in words; the zone of the list goes without saying. */
+function ruleOf({ rule }: AlarmView, { zone }: Viewpoint): string {
+  return rule.kind === 'once' ? '' : ruleText(rule).replace(`, in ${zone}`, '')
 }
 
 function by(alarm: AlarmView): string {

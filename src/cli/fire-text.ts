@@ -1,8 +1,9 @@
 import type { Fire } from '../targets/index.ts'
+import { span } from '../time/index.ts'
 import { titleOf } from './alarm-text.ts'
 import { oneLineJson } from './json-text.ts'
 import { oneLine } from './text-width.ts'
-import { localTime, span } from './time-text.ts'
+import { localTime } from './time-text.ts'
 
 /** A fire on one line: when, what was to be said, the payload, how late it was, and the alarm's id. */
 export function fireLine(fire: Fire, zone: string): string {

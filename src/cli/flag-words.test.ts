@@ -22,6 +22,23 @@ it('says by which flag, where the library says by which field', () => {
   expect(inFlags('give { unix: seconds } or a Date')).toBe('give --unix seconds or a Date')
 })
 
+it('advises by flags', () => {
+  expect(refusal({ cron: '0 9 * * 6', exclude: 'weekends' })).toMatch(
+    /or say --move next or --move previous$/,
+  )
+  expect(refusal({ at: '1970-01-03T09:00', exclude: 'weekends' })).toMatch(
+    /or say --move next or --move prev/,
+  )
+  expect(refusal({ every: '1h', exclude: { weekend: true, move: 'next' } })).toMatch(
+    /leave out --move to skip/,
+  )
+  expect(refusal('tomorrow at 5pm EST')).toMatch(/give the zone with --timezone;/)
+  expect(refusal({ at: 'every day until 2027-01-01', end: '2027-02-01' })).toMatch(
+    /and so does --end: give one/,
+  )
+  expect(refusal({ cron: '0 9 * * *', exclude: 'US' })).toMatch(/'US' is not the name of a calendar/)
+})
+
 it('leaves all else as it is', () => {
   const message = `the target '{"event": 1}' is not JSON: { oops }`
   expect(inFlags(message)).toBe(message)

@@ -21,7 +21,7 @@ export const STORE_DEFAULT = 'sqlite:./wakeful.db'
 /** Adds the options of every command. */
 export function addGlobals(program: Command): Command {
   return program
-    .option('--db <url>', 'the store: sqlite:FILE, or just the file (WAKEFUL_DB)', undefined)
+    .option('--db <url>', 'the store: sqlite:FILE, just the file, or postgres://… (WAKEFUL_DB)', undefined)
     .option('--url <url>', 'a Wakeful server (comes with a later version)')
     .option('--tenant <name>', 'work as this tenant')
     .option('--owner <name>', 'work as this owner')

@@ -1,5 +1,5 @@
+import { span } from '../time/index.ts'
 import type { Terminal } from './terminal.ts'
-import { span } from './time-text.ts'
 
 /** How far something long has come. */
 export interface Progress {
@@ -57,4 +57,9 @@ export function progressText(
 /** A whole number with its thousands apart. */
 export function count(value: number): string {
   return value.toLocaleString('en-US')
+}
+
+/** So many of something: '1 day', '400 days'. */
+export function counted(value: number, what: string): string {
+  return `${count(value)} ${what}${value === 1 ? '' : 's'}`
 }

@@ -63,8 +63,10 @@ describe('bad usage', () => {
     [['list', '--lable', 'x'], /unknown option '--lable' \(Did you mean --label\?\)/],
     [['list', '--url', 'http://localhost:7420'], /comes with a later version/],
     [['get'], /give an id or --key/],
-    [['cancel'], /give ids, or --subject/],
-    [['pause'], /missing required argument 'id'/],
+    [['cancel'], /give ids, or --subject, or --key/],
+    [['pause'], /give an id or --key/],
+    [['reschedule', 'tomorrow', '--key'], /argument missing/],
+    [['pause', 'x', '--key', 'y'], /give an id or --key/],
     [['reset'], /add --yes/],
     [['list', '--tenant', ''], /--tenant is empty/],
     [['list', '--order', 'due', '--status', 'cancelled'], /for cancelled, leave --order out/],
@@ -96,6 +98,15 @@ it('says its version, and what each command does with an example', async () => {
   expect(await wakeful(['--version'])).toMatchObject({ code: 0, stdout: '1.2.3\n' })
   const { stdout } = await wakeful(['set', '--help'])
   expect(stdout).toMatch(/Global Options:[\s\S]*--db[\s\S]*Examples:\n {2}\$ wakeful set 'in 10 seconds'/)
+})
+
+it('helps with commands of commands, and with a group that was called alone', async () => {
+  const { stdout } = await wakeful(['help', 'calendar', 'put'])
+  expect(stdout).toContain('Usage: wakeful calendar put')
+  const alone = await wakeful(['calendar'])
+  expect(alone).toMatchObject({ code: 2, stdout: '' })
+  expect(alone.stderr).toContain('Usage: wakeful calendar')
+  expect(alone.stderr).not.toContain('error')
 })
 
 it('helps within 80 columns, with examples that can be copied as they stand', async () => {
@@ -182,27 +193,6 @@ describe('an alarm', () => {
     expect((await wakeful(['list', ...zone])).stdout).toMatch(
       /2031-05-01 09:00:00 -04:00 .* a label that is rather long/,
     )
-  })
-
-  it('excludes days off, which are put, shown and removed by name', async () => {
-    const ics =
-      'BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20301225\nSUMMARY:Noel\nEND:VEVENT\nEND:VCALENDAR'
-    const put = await wakeful(['calendar', 'put', 'fr', '--ics', '-'], ics)
-    expect(put.stdout).toBe('fr: 1 days, 2030-12-25 to 2030-12-25\n')
-    expect((await wakeful(['calendar', 'get', 'fr'])).stdout).toContain('2030-12-25  Noel')
-    const words = ['every day at 9am except fr', '--start', '2030-12-25T00:00Z', '--timezone', 'UTC']
-    expect((await wakeful(['preview', ...words])).stdout).toContain('2030-12-26 09:00:00')
-    const { id } = JSON.parse((await wakeful(['set', ...words, '--event', '--json'])).stdout) as {
-      id: string
-    }
-    expect((await wakeful(['calendar', 'remove', 'fr'])).stderr).toContain(id)
-    expect(await wakeful(['calendar', 'put', 'fr', '2030-12-26', '--label', 'after'])).toMatchObject({
-      stdout: expect.stringContaining('1 pending alarms moved'),
-    })
-    await wakeful(['cancel', id])
-    expect((await wakeful(['calendar', 'remove', 'fr'])).stdout).toBe('fr removed\n')
-    expect((await wakeful(['calendar', 'list', '--json'])).stdout).toBe('{"items":[]}\n')
-    expect((await wakeful(['calendar', 'get', 'fr'])).code).toBe(1)
   })
 
   it('is cancelled by its subject, or with all others', async () => {

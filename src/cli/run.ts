@@ -14,11 +14,13 @@ export async function run(argv: readonly string[], shell: Shell): Promise<0 | 1 
     return 2
   }
   try {
-    await program.parseAsync([...argv], { from: 'user' })
+    await program.parseAsync(asked(argv), { from: 'user' })
     return shell.exitCode
   } catch (thrown) {
     // Help and version end this way too.
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
+    // A group without a command has said what there is.
+    if (thrown instanceof CommanderError && thrown.code === 'commander.help') return 2
     const failure = failureOf(thrown)
     const json = asksForJson(argv)
     const text = failureText(failure, json)
@@ -26,6 +28,12 @@ export async function run(argv: readonly string[], shell: Shell): Promise<0 | 1 
     if (thrown instanceof CommanderError && !json) stderr.write(`${helpHint(argv, shell)}\n`)
     return failure.exitCode
   }
+}
+
+/** `help calendar put` is `calendar put --help`, however deep. */
+function asked(argv: readonly string[]): string[] {
+  const [first, ...rest] = argv
+  return first === 'help' && rest.length > 1 ? [...rest, '--help'] : [...argv]
 }
 
 /** Known even where the arguments could not be read. */

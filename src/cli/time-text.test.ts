@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { localTime, relativeTime, shortTime, span } from './time-text.ts'
+import { span } from '../time/index.ts'
+import { localTime, relativeTime, shortTime, timeFor } from './time-text.ts'
 
 it.each([
   ['2026-11-15T08:00:00.000Z', 'Europe/Rome', '2026-11-15 09:00:00 +01:00'],
@@ -21,9 +22,22 @@ it.each([
   [12_000_000, '3h 20m'],
   [86_399_999, '1d'],
   [187_200_000, '2d 4h'],
+  [175_320_000, '2d 42m'],
+  [189_720_000, '2d 5h'],
+  [172_805_000, '2d'],
+  [3_605_000, '1h'],
   [86_400_000 * 800, '2y'],
 ])('says %i ms as %s', (ms, shown) => {
   expect(span(ms)).toBe(shown)
+})
+
+it('says an instant in the zone of the reader, and in another', () => {
+  const view = { zone: 'UTC', now: () => Date.parse('2026-11-15T08:00:00Z') }
+  const at = new Date('2026-11-15T09:00:00Z')
+  expect(timeFor(at, view, 'UTC')).toBe('2026-11-15 09:00:00 +00:00 (in 1h)')
+  expect(timeFor(at, view, 'Asia/Tokyo')).toBe(
+    '2026-11-15 09:00:00 +00:00 (in 1h) = 2026-11-15 18:00:00 +09:00 Asia/Tokyo',
+  )
 })
 
 it('says how far an instant is', () => {

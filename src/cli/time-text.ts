@@ -1,13 +1,7 @@
 import { WakefulError } from '../error.ts'
+import { span } from '../time/index.ts'
 
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1000],
-] as const
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-const DAYS_PER_YEAR = 365.25
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** The instant on the zone's wall clock with its offset: `2026-11-15 09:00:00 +01:00`. */
@@ -29,27 +23,24 @@ export function shortTime(at: Date, zone: string, now: number): string {
   return `${part('year').padStart(4, '0')}-${part('month')}-${part('day')} ${clock}`
 }
 
+const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
+
+/** A text with its instants on the zone's wall clock. */
+export function localInstants(text: string, zone: string): string {
+  return text.replace(INSTANT, (instant) => localTime(new Date(instant), zone))
+}
+
+/** The instant in the reader's zone, with how far it is, and in the alarm's own where that is another. */
+export function timeFor(at: Date, view: { zone: string; now: () => number }, own: string): string {
+  const shown = `${localTime(at, view.zone)} (${relativeTime(at, view.now())})`
+  return own === view.zone ? shown : `${shown} = ${localTime(at, own)} ${own}`
+}
+
 /** How far an instant is from now, in at most two units: `in 3h 20m`, `5s ago`, `now`. */
 export function relativeTime(at: Date, now: number): string {
   const distance = at.getTime() - now
   if (Math.abs(distance) < 1000) return 'now'
   return distance > 0 ? `in ${span(distance)}` : `${span(-distance)} ago`
-}
-
-/** A span of time, rounded to its two largest units: `2d 4h`, `1m 30s`, `250ms`. */
-export function span(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)}ms`
-  const years = Math.floor(ms / (86_400_000 * DAYS_PER_YEAR))
-  if (years >= 2) return `${years}y`
-  for (const [index, [name, size]] of UNITS.entries()) {
-    const finer = UNITS[index + 1]
-    const rounded = finer === undefined ? Math.round(ms / size) * size : Math.round(ms / finer[1]) * finer[1]
-    if (rounded < size) continue
-    const count = Math.floor(rounded / size)
-    const rest = finer === undefined ? 0 : Math.round((rounded - count * size) / finer[1])
-    return rest === 0 ? `${count}${name}` : `${count}${name} ${rest}${finer![0]}`
-  }
-  return '1s'
 }
 
 /** The zone of this machine, in which times are shown where nothing else was asked for. */

@@ -47,7 +47,7 @@ it('days off, by name, and where to', () => {
   })
   expect(readWhen([], { cron: '@daily', exclude: ['weekends', 'us'], move: 'next', offset: 2 })).toEqual({
     cron: '@daily',
-    exclude: { calendars: ['us'], weekend: true, move: 'next', offset: 2 },
+    exclude: { calendars: ['us'], weekend: [6, 7], move: 'next', offset: 2 },
   })
   expect(() => readWhen([], { cron: '@daily', move: 'next' })).toThrow(/belong to --exclude/)
   expect(() => readWhen([], { cron: '@daily', exclude: ['us'], offset: 2 })).toThrow(/belongs to --move/)

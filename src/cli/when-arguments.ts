@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { parseDuration, type When, type WhenObject } from '../time/index.ts'
+import { parseDuration, readNames, type When, type WhenObject } from '../time/index.ts'
 import { joined, wholeNumber } from './command.ts'
 import { badUsage } from './failure.ts'
 
@@ -28,12 +28,12 @@ export interface WhenFlags {
 export function addWhenOptions(command: Command): Command {
   return command
     .option('--cron <expression>', 'recurring: 5 or 6 fields, @daily, @every 5m')
-    .option('--every <duration>', 'recurring: every 90s, 5m, 1h30m, PT1H')
+    .option('--every <duration>', 'recurring: every 90s, 5m, 1h30m, PT1H, 1 month (1mo)')
     .option('--rrule <rule>', 'recurring: RFC 5545, such as FREQ=WEEKLY;BYDAY=MO')
     .option('--unix <seconds>', 'once: seconds since 1970')
     .option('--delay <duration>', 'once: so long from now')
-    .option('--start <time>', 'recurring: no instant before')
-    .option('--end <time>', 'recurring: no instant after')
+    .option('--start <time>', 'recurring: no instant before a time, a date, next monday')
+    .option('--end <time>', 'recurring: no instant after; of a date, its end')
     .option('--count <n>', 'recurring: how often in all', wholeNumber(1))
     .addOption(
       new Option('--misfire <policy>', 'what was missed: fire the newest, none, all').choices([
@@ -54,7 +54,11 @@ export function addWhenOptions(command: Command): Command {
     .addOption(
       new Option('--dst-overlap <policy>', 'a time that comes twice').choices(['first', 'last', 'both']),
     )
-    .option('--exclude <names>', 'not on days off: weekends, and calendars by name', named)
+    .option(
+      '--exclude <names>',
+      'not on days off: calendars by name, fri,sat, weekends; comma-separated or repeated (none: no days off)',
+      named,
+    )
     .addOption(
       new Option('--move <where>', 'with --exclude: to the working day after or before').choices([
         'next',
@@ -64,9 +68,10 @@ export function addWhenOptions(command: Command): Command {
     .option('--offset <n>', 'with --move: so many working days further', wholeNumber(-250, 250))
 }
 
-/** Names, separated by commas or given one option each. */
+/** Names, separated by commas or given one option each; 'none' names nothing, and drops what there was. */
 function named(text: string, before: string[] = []): string[] {
-  return [...before, ...text.split(',').map((name) => name.trim())]
+  const names = text.split(',').map((name) => name.trim())
+  return [...before, ...names.filter((name) => name !== '' && name !== 'none')]
 }
 
 /** Whether a when may name calendars, which are in the store. */
@@ -74,8 +79,11 @@ export function namesCalendars(words: readonly string[], flags: WhenFlags): bool
   return flags.exclude !== undefined || /\b(?:except|excluding)\b/i.test(joined(words))
 }
 
-/** The when that words and options together say: exactly one of them names it. */
-export function readWhen(words: readonly string[], flags: WhenFlags): When {
+/**
+ * The when that words and options together say: exactly one of them names it. For an alarm that has a rule already, the
+ * options alone may be enough.
+ */
+export function readWhen(words: readonly string[], flags: WhenFlags, hasRule = false): When {
   const text = joined(words)
   const kinds = {
     at: text === '' ? undefined : text,
@@ -83,20 +91,21 @@ export function readWhen(words: readonly string[], flags: WhenFlags): When {
     unix: seconds(flags.unix),
   }
   const given = Object.entries(kinds).filter(([, value]) => value !== undefined)
-  if (given.length !== 1) {
-    const found = given.map(([name]) => (name === 'at' ? `'${text}'` : `--${name}`)).join(' and ')
-    const forms = "WHEN (such as 'tomorrow at 9am'), --cron, --every, --rrule, --unix or --delay"
-    throw badUsage(found === '' ? `say when: ${forms}` : `say when in one way, not by ${found}: ${forms}`)
-  }
-  const hint = hintFor(text)
-  if (hint !== null) throw badUsage(`'${text}' is not a time in words: ${hint}`)
   const bounds = {
     ...pick(flags, ['start', 'end', 'count', 'jitter']),
     misfire: misfireOf(flags),
     dst: dstOf(flags),
     exclude: excludeOf(flags),
   }
-  if (given[0]![0] === 'at' && Object.values(bounds).every((value) => value === undefined)) return text
+  const isBare = Object.values(bounds).every((value) => value === undefined)
+  if (given.length !== 1 && !(given.length === 0 && hasRule && !isBare)) {
+    const found = given.map(([name]) => (name === 'at' ? `'${text}'` : `--${name}`)).join(' and ')
+    const forms = "WHEN (such as 'tomorrow at 9am'), --cron, --every, --rrule, --unix or --delay"
+    throw badUsage(found === '' ? `say when: ${forms}` : `say when in one way, not by ${found}: ${forms}`)
+  }
+  const hint = hintFor(text)
+  if (hint !== null) throw badUsage(`'${text}' is not a time in words: ${hint}`)
+  if (given[0]?.[0] === 'at' && isBare) return text
   return Object.fromEntries(
     Object.entries({ ...kinds, ...bounds }).filter(([, value]) => value !== undefined),
   ) as WhenObject
@@ -120,16 +129,14 @@ function excludeOf({ exclude, move, offset }: WhenFlags): WhenObject['exclude'] 
     if (offset !== undefined) throw badUsage('--offset belongs to --move next or --move previous')
     return exclude
   }
-  const calendars = exclude.filter((name) => !WEEKENDS.test(name))
+  const { calendars, weekdays } = readNames(exclude)
   return {
     ...(calendars.length > 0 && { calendars }),
-    ...(calendars.length < exclude.length && { weekend: true }),
+    ...(weekdays.length > 0 && { weekend: weekdays }),
     move,
     ...(offset !== undefined && { offset }),
   }
 }
-
-const WEEKENDS = /^weekends?$/
 
 /**
  * A moment to list from: an ISO time or words, bare seconds since 1970 as seed 001 takes them, or a duration, which

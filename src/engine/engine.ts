@@ -1,11 +1,10 @@
-import { type Context, type Delivery, type Timer, triage } from '../alarm/index.ts'
+import { type Context, type Delivery, isFire, type Timer, triage } from '../alarm/index.ts'
 import type { Found, Lease, Settlement, Store, Taken, Taking } from '../stores/index.ts'
 import type { Courier } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { Alert } from './alert.ts'
 import { Crew } from './crew.ts'
 import { HeldSet } from './held-set.ts'
-import { patience } from './patience.ts'
 import { Sharing } from './sharing.ts'
 
 /** What an engine is made of. */
@@ -225,9 +224,9 @@ export class Engine {
   async #settle(): Promise<void> {
     const { ended, landed } = this.#crew.drain()
     if (ended.length === 0 && landed.length === 0) return
-    const settlements = ended.flatMap(({ taking, delivery }): Settlement[] =>
-      delivery === null ? [] : [settlementOf(taking, delivery)],
-    )
+    const settlements: Settlement[] = []
+    for (const { taking, delivery } of ended)
+      if (delivery !== null) settlements.push(settlementOf(taking, delivery))
     try {
       const { lost } = await this.#options.store.settle(settlements, landed, this.#options.context())
       for (const lease of lost) this.#lose(lease)
@@ -261,19 +260,28 @@ export class Engine {
     const leases = this.#leases.filter((lease) => this.#mayStart(lease) === 'yes')
     if (limit === 0 || leases.length === 0) return null
     const context = this.#options.context()
+    const { clock } = this.#options
+    // From the first decision on: the settle that shares its transaction has just used up as much.
+    let startedAt: number | null = null
     const take = this.#held.takeStarted()
     this.#taking = true
+    // Each is counted once, however often the store asks: it may have to start over.
+    const ticked = new Set<string>()
     try {
       return await this.#options.store.take(leases, {
         context,
         limit,
         ...(avoid !== undefined && { avoid }),
         held: this.#held,
-        triage: (found) => this.#triage(found, context),
-        isLong: patience(this.#options.clock, TAKE_MS_MAX),
+        triage: (found) => {
+          startedAt ??= clock.monotonic()
+          return this.#triage(found, context, ticked)
+        },
+        isLong: () => startedAt !== null && clock.monotonic() - startedAt > TAKE_MS_MAX,
       })
     } finally {
       this.#held.takeEnded(take)
+      this.#delivered += ticked.size
     }
   }
 
@@ -286,7 +294,7 @@ export class Engine {
     this.#crew.accept(taken.takings)
   }
 
-  #triage(found: Found, context: Context) {
+  #triage(found: Found, context: Context, ticked: Set<string>) {
     const facts = {
       graceMs: this.#options.graceMs,
       canRun: this.#options.courier.canRun(found.alarm.target),
@@ -294,7 +302,8 @@ export class Engine {
     }
     const verdict = triage(found, facts, context)
     if (verdict.kind === 'settle') this.#settledAtOnce += 1
-    if (verdict.kind === 'settle' && verdict.change.events?.some(isFire)) this.#delivered += 1
+    if (verdict.kind === 'settle' && verdict.change.events?.some(isFire))
+      ticked.add(`${found.timer.id}:${found.timer.version}`)
     return verdict
   }
 
@@ -385,11 +394,6 @@ export class Engine {
       this.#releasing = false
     }
   }
-}
-
-/** Whether an event is itself the fire of an alarm whose target is the log. */
-function isFire({ type }: { readonly type: string }): boolean {
-  return type === 'schedule.ticked' || type === 'timer.due_time_reached'
 }
 
 function settlementOf(taking: Taking, delivery: Delivery): Settlement {

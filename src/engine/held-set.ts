@@ -28,10 +28,11 @@ export class HeldSet implements HeldTimers {
   }
 
   takeEnded(take: number): void {
-    const forgotten = this.#settled.filter(({ atTake }) => atTake < take)
-    if (forgotten.length === 0) return
+    // In the order in which they were noted, so that those to forget stand first.
+    const kept = this.#settled.findIndex(({ atTake }) => atTake >= take)
+    const forgotten = kept === -1 ? this.#settled : this.#settled.slice(0, kept)
     for (const { id, version } of forgotten) if (this.has(id, version)) this.#versions.delete(id)
-    this.#settled = this.#settled.filter(({ atTake }) => atTake >= take)
+    this.#settled = kept === -1 ? [] : this.#settled.slice(kept)
   }
 
   /** Notes that a settle has answered. */

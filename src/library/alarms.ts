@@ -24,8 +24,8 @@ import {
   viewOf,
 } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import type { Selector, SetAnswer, SetRequest } from '../stores/index.ts'
-import { parseInstant, resolveWhen, type When } from '../time/index.ts'
+import type { Decide, Selector, SetAnswer, SetRequest } from '../stores/index.ts'
+import { parseInstant, resolveAgain, resolveWhen, type When } from '../time/index.ts'
 import type { Alarms, SeenOptions, SetCallOptions, SetManyItem, TxOptions } from './api.ts'
 import { checked, checkedList } from './options.ts'
 import { named, notFound, ScopedReads } from './reads.ts'
@@ -71,7 +71,9 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     return this.#edit('reschedule', id, seen, (snapshot, context) => {
       const timezone = zone ?? snapshot.alarm.rule.timezone
       const calendars = this.calendars.lookup
-      const { rule, first, nominal, notes } = resolveWhen(when, { now: context.now, timezone, calendars })
+      const around = { now: context.now, timezone, calendars }
+      const gone = snapshot.timers.find(({ kind }) => kind === 'due')?.tick ?? 1
+      const { rule, first, nominal, notes } = resolveAgain(snapshot.alarm.rule, when, around, gone - 1)
       const alarm = { ...snapshot.alarm, rule, calendars: namedBy(rule, calendars), notes }
       return replace(snapshot, { alarm, first, nominal }, 'reschedule', context)
     })
@@ -225,15 +227,18 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   ) {
     const context = this.around.context()
     const counts = { cancelled: 0, firing: 0, ended: 0 }
-    const decide = (snapshot: Snapshot) => {
+    // Counted from the answers: a store may have to decide twice.
+    const decide: Decide<CancelOutcome | null> = (snapshot) => {
       if (!fits(snapshot)) return { change: {}, answer: null }
       const { change, outcome } = cancel(snapshot, context)
-      counts[outcome] += 1
-      return { change, answer: null }
+      return { change, answer: outcome }
     }
-    let next: number | null = 0
-    while (next !== null)
-      next = (await this.around.store.edit(this.scope, which({ after: next }), decide, context, tx)).next
+    for (let after: number | null = 0; after !== null; ) {
+      const page = which({ after })
+      const { answers, next } = await this.around.store.edit(this.scope, page, decide, context, tx)
+      for (const outcome of answers) if (outcome !== null) counts[outcome] += 1
+      after = next
+    }
     this.around.bell.ring()
     return { cancelled: counts.cancelled, firing: counts.firing }
   }

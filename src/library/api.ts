@@ -138,10 +138,15 @@ export interface CalendarView {
   readonly weekend: readonly number[]
 }
 
+/** A calendar that was put: how many pending alarms moved by it, and what may surprise. */
+export type PutCalendar = CalendarView & { moved: number; notes: string[] }
+
 /** A tenant's holiday calendars, which its alarms name in `exclude`. */
 export interface Calendars {
   /** Makes or replaces one; pending alarms that name it are resolved again, and `moved` says how many moved. */
-  put(name: string, given: CalendarGiven): Promise<CalendarView & { moved: number; notes: string[] }>
+  put(name: string, given: CalendarGiven): Promise<PutCalendar>
+  /** Adds days to one, or makes it where there is none. */
+  add(name: string, given: CalendarGiven): Promise<PutCalendar>
   /** The calendar, or null where there is none. */
   get(name: string): Promise<CalendarView | null>
   list(): Promise<CalendarView[]>

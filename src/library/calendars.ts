@@ -1,12 +1,18 @@
 import { WakefulError } from '../error.ts'
 import { type CalendarGiven, type CalendarLookup, type HolidayCalendar, readCalendar } from '../time/index.ts'
-import type { Calendars, CalendarView } from './api.ts'
+import type { Calendars, CalendarView, PutCalendar } from './api.ts'
 import { checked } from './options.ts'
 import { reviewCalendar } from './reviews.ts'
 import type { Surround } from './surround.ts'
 
-const CALENDAR = { dates: true, ics: true, weekend: true } as const
+const CALENDAR = { name: true, dates: true, ics: true, weekend: true } as const
 const CALENDARS_MAX = 1_000
+
+/** What a call makes of the calendar that was there before. */
+type Reading = (before: HolidayCalendar | undefined, now: number) => ReturnType<typeof readCalendar>
+
+/** By store and tenant, the last edit that was asked for. */
+const editsOf = new WeakMap<Surround['store'], Map<string, Promise<unknown>>>()
 
 /** One tenant's holiday calendars: every owner's alarms of the tenant can name them, and no other tenant's. */
 export class TenantCalendars implements Calendars {
@@ -18,11 +24,44 @@ export class TenantCalendars implements Calendars {
     this.#tenant = tenant
   }
 
-  async put(name: string, given: CalendarGiven): Promise<CalendarView & { moved: number; notes: string[] }> {
+  put(name: string, given: CalendarGiven): Promise<PutCalendar> {
     checked<CalendarGiven>('calendars.put', given, CALENDAR)
+    return this.#write(name, (before, now) => {
+      const { calendar, notes } = readCalendar(name, given, now)
+      const lost = Object.keys(before?.dates ?? {}).length
+      const isSame = JSON.stringify(before?.dates) === JSON.stringify(calendar.dates)
+      return { calendar, notes: lost === 0 || isSame ? notes : [`replaced ${counted(lost)}`, ...notes] }
+    })
+  }
+
+  add(name: string, given: CalendarGiven): Promise<PutCalendar> {
+    checked<CalendarGiven>('calendars.add', given, CALENDAR)
+    return this.#write(name, (before, now) => {
+      const { calendar, notes } = readCalendar(name, given, now, before)
+      const added = Object.keys(calendar.dates).length - Object.keys(before?.dates ?? {}).length
+      return { calendar, notes: before === undefined ? notes : [`added ${counted(added)}`, ...notes] }
+    })
+  }
+
+  /** One edit of a tenant's calendars at a time in this process, so that two that add both count. */
+  #write(name: string, read: Reading): Promise<PutCalendar> {
+    const { store } = this.#around
+    const edits = editsOf.get(store) ?? new Map<string, Promise<unknown>>()
+    editsOf.set(store, edits)
+    const edit = (edits.get(this.#tenant) ?? Promise.resolve()).then(() => this.#writeNow(name, read))
+    edits.set(
+      this.#tenant,
+      edit.catch(() => {}),
+    )
+    return edit
+  }
+
+  async #writeNow(name: string, read: Reading): Promise<PutCalendar> {
     const { store, context } = this.#around
-    const { calendar, notes } = readCalendar(name, given, context().now)
-    if (this.#find(name) === undefined && store.calendars(this.#tenant).length >= CALENDARS_MAX) {
+    await store.readCalendars()
+    const before = this.#find(name)
+    const { calendar, notes } = read(before, context().now)
+    if (before === undefined && store.calendars(this.#tenant).length >= CALENDARS_MAX) {
       throw new WakefulError(
         'quota_exceeded',
         `there are ${CALENDARS_MAX} calendars already: remove one, or put more dates into another`,
@@ -63,4 +102,8 @@ export class TenantCalendars implements Calendars {
 
 function viewOf({ name, dates, weekend }: HolidayCalendar): CalendarView {
   return { name, dates, weekend }
+}
+
+function counted(days: number): string {
+  return `${days.toLocaleString('en-US')} day${days === 1 ? '' : 's'}`
 }

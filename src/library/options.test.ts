@@ -15,6 +15,15 @@ afterAll(() => bench.close())
 type Loose = Record<string, (...args: unknown[]) => unknown>
 const loose = () => bench.wakeful as unknown as Loose
 
+const BELONGS_IN_WHEN = ['exclude', 'misfire', 'jitter', 'dst', 'start', 'end', 'count']
+
+it.each(BELONGS_IN_WHEN)('says that %s belongs in the when', async (name) => {
+  const set = async () => loose().set!('every day at 9am', { target: 'x', [name]: 'weekends' })
+  await expect(set()).rejects.toThrow(
+    `${name} belongs in the when of set, not beside it: { at: 'every day at 9am', ${name}`,
+  )
+})
+
 const WRONG: readonly [string, readonly unknown[]][] = [
   ['set', ['in 1 hour', null]],
   ['set', ['in 1 hour', 'x']],

@@ -3,6 +3,17 @@ import { WakefulError } from '../error.ts'
 /** The names a call's options may have; the compiler checks that they are the interface's, all of them. */
 type Names<T> = { readonly [K in keyof Required<T>]: true }
 
+/** What is said of a time, and not of an alarm. */
+const WHEN_OPTIONS: ReadonlySet<string> = new Set([
+  'exclude',
+  'misfire',
+  'jitter',
+  'dst',
+  'start',
+  'end',
+  'count',
+])
+
 /** Refuses options that are none, or that name what the call does not know: a typo must not change what is done. */
 export function checked<T extends object>(call: string, options: unknown, names: Names<T>): T {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
@@ -10,6 +21,12 @@ export function checked<T extends object>(call: string, options: unknown, names:
   }
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(names, name)) continue
+    if (WHEN_OPTIONS.has(name)) {
+      throw new WakefulError(
+        'invalid_request',
+        `${name} belongs in the when of ${call}, not beside it: { at: 'every day at 9am', ${name}: … }`,
+      )
+    }
     const known = Object.keys(names).join(', ')
     throw new WakefulError(
       'invalid_request',

@@ -1,5 +1,6 @@
 /** Where alarms are kept: the port, what any store must do to be one, and what stores on tables share. */
 
+export * from './check.ts'
 export * from './event-row.ts'
 export * from './list-fit.ts'
 export * from './list-streams.ts'

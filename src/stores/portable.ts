@@ -1,10 +1,23 @@
-import { type Alarm, bucketOf, type Outcome, type Snapshot, stateOf, type Timer } from '../alarm/index.ts'
+import {
+  type Alarm,
+  bucketOf,
+  type NewTimer,
+  NO_CALENDARS,
+  type Outcome,
+  type Scope,
+  type Snapshot,
+  stateOf,
+} from '../alarm/index.ts'
 import { errorText, WakefulError } from '../error.ts'
 import { type HolidayCalendar, isHolidayCalendar, isRule } from '../time/index.ts'
+import type { StoredAlarm } from './rows.ts'
 import type { LogEvent } from './store.ts'
 
-/** The version of the lines below; a reader refuses what is newer. */
-export const PORTABLE_VERSION = 2
+/**
+ * The version of the lines below; a reader refuses what is newer. Since 2 there are calendars; since 3 a timer carries
+ * nothing that only its store knows, and an alarm the idempotency keys it once had.
+ */
+const PORTABLE_VERSION = 3
 
 /** One line of an export. Calendars come first, then alarms, then the log in its order, then the counts that prove it is whole. */
 export type PortableLine =
@@ -16,7 +29,13 @@ export type PortableLine =
       readonly events: number
     }
   | { readonly calendar: Omit<HolidayCalendar, 'version'> & { readonly tenant: string } }
-  | { readonly alarm: Alarm; readonly timers: readonly Timer[]; readonly outcome: Outcome | null }
+  | {
+      readonly alarm: Alarm
+      readonly timers: readonly NewTimer[]
+      readonly outcome: Outcome | null
+      /** Idempotency keys that an upsert has replaced, where there are any. */
+      readonly formerKeys?: readonly string[]
+    }
   | { readonly event: Omit<LogEvent, 'seq'> }
   /** A row that could not be read: told, so that nobody takes the export for whole, and passed over by imports. */
   | { readonly damaged: { readonly row: number; readonly reason: string } }
@@ -33,6 +52,39 @@ export type PortableEvent = Extract<PortableLine, { event: unknown }>
 
 /** A line that stands for a row. */
 export type PortableRow = PortableCalendar | PortableAlarm | PortableEvent
+
+/** The first line. */
+export function portableHead(exportedAt: string, counts: { alarms: number; events: number }): PortableLine {
+  return { wakeful: 'export', version: PORTABLE_VERSION, exportedAt, ...counts }
+}
+
+/** All that is known of an alarm, as its line. Its calendars are lines of their own. */
+export function portableAlarm(
+  { alarm: { seq, ...alarm }, timers, outcome }: Snapshot & { readonly alarm: StoredAlarm },
+  formerKeys: readonly string[],
+): PortableAlarm {
+  const line = { alarm: { ...alarm, calendars: NO_CALENDARS }, timers: timers.map(portableTimer), outcome }
+  return formerKeys.length === 0 ? line : { ...line, formerKeys: [...formerKeys].sort() }
+}
+
+/** What any store knows of a timer. What was in flight when it was exported is due where it is imported. */
+export function portableTimer(timer: NewTimer): NewTimer {
+  const { kind, wakeAt, scheduledFor, nominal = null, zoneOffset = null, floor = null } = timer
+  const { tick, generation, attempt, startedAt, waiting, delivered } = timer
+  // Older exports knew neither days off nor zone offsets.
+  const place = { kind, wakeAt, scheduledFor, nominal, zoneOffset, floor }
+  return { ...place, tick, generation, attempt, startedAt, waiting, delivered }
+}
+
+/** The line of an event. */
+export function portableEvent({ seq, ...event }: LogEvent): PortableEvent {
+  return { event }
+}
+
+/** The line of a row that cannot be read: one damaged row must not keep the others from being saved. */
+export function portableDamage(row: number, thrown: unknown): PortableLine {
+  return { damaged: { row, reason: errorText(thrown) } }
+}
 
 /** A line as text: names in snake_case like all JSON of Wakeful's, payloads and other users' data byte for byte. */
 export function portableText(line: PortableLine): string {
@@ -99,13 +151,13 @@ const ALARM_NUMBERS = [
   'createdAt',
   'updatedAt',
 ]
-const TIMER_NUMBERS = ['scheduledFor', 'tick', 'generation', 'attempt', 'version']
+const TIMER_NUMBERS = ['scheduledFor', 'tick', 'generation', 'attempt']
 /** Absent in exports of version 1. */
 const TIMER_PLACES = ['wakeAt', 'nominal', 'zoneOffset', 'floor', 'startedAt']
 const EVENT_TEXTS = ['id', 'tenant', 'owner', 'type', 'origin', 'data']
 
 function isPortableAlarm(line: PortableAlarm): boolean {
-  const { alarm, timers, outcome } = line
+  const { alarm, timers, outcome, formerKeys = [] } = line
   return (
     hasAll(alarm, ALARM_TEXTS, ALARM_NUMBERS) &&
     isRule(alarm.rule) &&
@@ -116,7 +168,9 @@ function isPortableAlarm(line: PortableAlarm): boolean {
     timers.every(
       (timer) => hasAll(timer, ['kind'], TIMER_NUMBERS) && hasNumbersOrNone(timer, TIMER_PLACES),
     ) &&
-    (outcome === null || hasAll(outcome, [], ['failureCount', 'attempts']))
+    (outcome === null || hasAll(outcome, [], ['failureCount', 'attempts'])) &&
+    Array.isArray(formerKeys) &&
+    formerKeys.every((key) => typeof key === 'string')
   )
 }
 
@@ -136,9 +190,42 @@ function hasNumbersOrNone(value: object, names: readonly string[]): boolean {
 
 /** How an imported alarm counts in the figures. */
 export function portableTally({ alarm, timers, outcome }: PortableAlarm) {
-  const snapshot: Snapshot = { alarm, timers, outcome, inFlight: new Set() }
-  const bucket = bucketOf(stateOf(snapshot.alarm, snapshot.timers, snapshot.outcome))
+  const bucket = bucketOf(stateOf(alarm, timers, outcome))
   return { from: 'pending', to: bucket, durationMs: outcome?.durationMs ?? null } as const
+}
+
+/** Whether its instants were found on a zone's wall clock, by the zone data of another store. */
+export function isZoned({ timers }: PortableAlarm): boolean {
+  return timers.some(({ zoneOffset }) => zoneOffset !== null && zoneOffset !== undefined)
+}
+
+/** The name of an event's occurrence within its alarm. */
+export function occurrenceIn({ alarmId, occurrenceId }: PortableEvent['event']): string | null {
+  return alarmId === null || occurrenceId === null ? null : occurrenceId.slice(alarmId.length + 1)
+}
+
+/** A name stands for one alarm: importing another under it would replace what is here. */
+export function nameTaken(alarm: Alarm, what: string, value: string, by: string): WakefulError {
+  return new WakefulError(
+    'conflict',
+    `alarm ${alarm.id} has the ${what} ${JSON.stringify(value)}, which is alarm ${by} here: cancel or rename one of them`,
+  )
+}
+
+/** An alarm cannot be resolved again without the calendars it names. */
+export function calendarMissing({ id }: Alarm, name: string): WakefulError {
+  return new WakefulError(
+    'invalid_request',
+    `alarm ${id} names the calendar ${name}, which is neither in the export before it nor here: put it first`,
+  )
+}
+
+/** An event is read through its alarm. */
+export function alarmMissing({ id, alarmId }: PortableEvent['event'] & Scope): WakefulError {
+  return new WakefulError(
+    'invalid_request',
+    `event ${id} is of alarm ${alarmId}, which is neither in the export before it nor here`,
+  )
 }
 
 /** Names within a target's own configuration are its user's, and stay; so do a calendar's dates. */

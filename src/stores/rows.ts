@@ -1,5 +1,5 @@
 import { type Alarm, NO_CALENDARS, type Outcome, type Target, type Timer } from '../alarm/index.ts'
-import { isRule, type Rule } from '../time/index.ts'
+import { type Rule, readRule } from '../time/index.ts'
 
 /** An alarm with the row it is kept in. Only its store makes and reads `seq`; copies made by edits carry it along. */
 export type StoredAlarm = Alarm & { readonly seq: number }
@@ -101,9 +101,10 @@ function onFailureOf(text: string): Target {
 /** A once alarm's rule needs no JSON: its instant and zone are columns. */
 function ruleOf(kind: string, timezone: string, fireAt: number | null, rule: string | null): Rule {
   if (rule === null && fireAt !== null) return { kind: 'once', at: fireAt, timezone }
-  const parsed = json('rule', rule ?? 'null')
-  if (isRule(parsed) && parsed.kind === kind) return parsed
-  throw new CorruptRow(`its rule is not one: ${(rule ?? 'null').slice(0, 200)}`)
+  const text = rule ?? 'null'
+  const read = json('rule', text, readRule)
+  if (read?.kind === kind) return read
+  throw new CorruptRow(`its rule is not one: ${text.slice(0, 200)}`)
 }
 
 function targetOf(kind: string, name: string, config: string | null, pool: string): Target {
@@ -111,9 +112,9 @@ function targetOf(kind: string, name: string, config: string | null, pool: strin
   return { kind, name, pool, config: json<Record<string, unknown>>('target_config', config) }
 }
 
-function json<T = unknown>(column: string, text: string): T {
+function json<T = unknown>(column: string, text: string, read: (text: string) => T = JSON.parse): T {
   try {
-    return JSON.parse(text) as T
+    return read(text)
   } catch {
     throw new CorruptRow(`its ${column} is not JSON: ${text.slice(0, 200)}`)
   }

@@ -5,7 +5,7 @@ export interface Fire {
   readonly alarm: AlarmView
   readonly occurrence: { readonly id: string; readonly scheduledFor: Date }
   readonly firedAt: Date
-  /** How late it is, by the store's clock; never negative. */
+  /** How long after it was to wake, its jitter included, by the store's clock; never negative. */
   readonly driftMs: number
   /** From 1. */
   readonly attempt: number

@@ -1,6 +1,7 @@
 import {
   assertText,
   DEFAULT_LIMITS,
+  lateness,
   occurrenceId,
   readPayload,
   type Target,
@@ -114,7 +115,8 @@ class HandlerFire implements Fire {
   }
 
   get driftMs(): number {
-    return Math.max(0, this.#errand.firedAt - this.#errand.timer.scheduledFor)
+    const { alarm, timer, firedAt } = this.#errand
+    return lateness(alarm, timer, firedAt)
   }
 
   get attempt(): number {

@@ -2,13 +2,16 @@ import { clockNote } from './clock-notes.ts'
 import { countBetween } from './count-between.ts'
 import type { DaysOff } from './days-off.ts'
 import { movedNote } from './landing.ts'
-import { formatDay, localDay } from './local-day.ts'
+import { formatDay, localDay, whenDayComes } from './local-day.ts'
 import type { RecurringRule } from './rule.ts'
+import { scheduleOf } from './schedule.ts'
 import { type Standing, writtenTime } from './standing.ts'
 import { shiftedNote, showClock, zoned } from './wall-time.ts'
 
 const DAY_MS = 86_400_000
 const COUNTED_MAX = 10_000
+/** Weekends name themselves over and over: so many days say enough. */
+const DAYS_LOOKED_AT = 100
 
 /** Says what days off and clock changes did to a standing, or to what was skipped since the moment before it. */
 export function standingNotes(
@@ -23,6 +26,26 @@ export function standingNotes(
     return [skippedNote(rule, off, standing), clockNote(rule, at, before) ?? '']
   }
   return [movedNote(rule.exclude, off, localDay(rule.timezone, nominal)), gapNote(rule, standing)]
+}
+
+/** Why the days are off on which a rule's instants in [from, to] fall: each word once, the first few. */
+export function daysOffBetween(
+  rule: RecurringRule,
+  off: DaysOff,
+  from: number,
+  to: number,
+  most: number,
+): string[] {
+  const schedule = scheduleOf(rule)
+  const told = new Set<string>()
+  let at: number | null = from
+  for (let days = 0; at !== null && at <= to && days < DAYS_LOOKED_AT && told.size < most; days++) {
+    const day = localDay(rule.timezone, at)
+    const why = off.why(day)
+    if (why !== undefined) told.add(why)
+    at = schedule.next(whenDayComes(rule.timezone, day + 1, at + 1) - 1)
+  }
+  return [...told]
 }
 
 /** "2026-12-25 is off, Christmas Day (us-holidays): skipped", or how many ticks a run of days off takes. */

@@ -28,15 +28,15 @@ describe('a preview with days off', () => {
     expect(lines({ cron: '0 9 * * *', exclude: 'us-holidays' }, 3)).toEqual([
       '2026-12-23',
       '2026-12-24',
-      '2026-12-26 2026-12-25 is off, Christmas Day (us-holidays): skipped',
+      '2026-12-26 2026-12-25 is off, Christmas Day (us-holidays): skipped; us-holidays has no dates after 2026-12-25',
     ])
     expect(lines({ cron: '0 9 * * *', exclude: ['company', 'us-holidays', 'weekends'] }, 2)).toEqual([
       '2026-12-23',
-      '2026-12-28 2026-12-24 to 2026-12-27, 4 ticks on days off: skipped',
+      '2026-12-28 2026-12-24 to 2026-12-27, 4 ticks on days off: skipped; company has no dates after 2026-12-24; us-holidays has no dates after 2026-12-25',
     ])
     const late = Date.parse('2026-12-24T23:30Z')
     expect(lines({ cron: '0 * * * *', exclude: 'us-holidays' }, 1, late)).toEqual([
-      '2026-12-26 2026-12-25 is off, Christmas Day (us-holidays): 24 ticks skipped',
+      '2026-12-26 2026-12-25 is off, Christmas Day (us-holidays): 24 ticks skipped; us-holidays has no dates after 2026-12-25',
     ])
   })
 
@@ -186,7 +186,20 @@ describe('recurring phrases with working days', () => {
     [
       { at: 'every weekday at 9am except us-holidays', exclude: { calendars: 'company', move: 'next' } },
       '0 9 * * 1-5',
-      { calendars: ['company', 'us-holidays'], move: 'next' },
+      { calendars: ['company', 'us-holidays'], weekend: [6, 7], move: 'next' },
+    ],
+    [
+      { at: 'on the 1st of every month at 9am', exclude: { calendars: 'gulf', move: 'next' } },
+      '0 9 1 * *',
+      { calendars: ['gulf'], move: 'next' },
+    ],
+    [
+      {
+        at: 'first working day of the month at 9am',
+        exclude: { calendars: 'us-holidays', weekend: [] },
+      },
+      '0 9 1 * *',
+      { calendars: ['us-holidays'], weekend: [6, 7], move: 'next' },
     ],
   ])('%j', (when, cron, exclude) => {
     const { rule } = resolveWhen(when, context)

@@ -1,6 +1,7 @@
 import { readCron } from './cron.ts'
 import { formatDuration } from './duration.ts'
 import { exclusionWords, listed } from './exclusion-words.ts'
+import { misfireWords } from './misfire-words.ts'
 import { describeRrule } from './rrule-words.ts'
 import type { CalendarEvery, RecurringRule, Rule } from './rule.ts'
 import { instantsOf, intervalOf } from './schedule.ts'
@@ -22,8 +23,12 @@ const NICKNAMES: Record<string, string> = {
 
 /** The rule in words, for people to check that it says what they meant. */
 export function describe(rule: Rule): string {
-  if (rule.kind === 'once') return `once, at ${formatLocal(rule.at, rule.timezone)}`
-  return `${pace(rule)}${daysOffWords(rule)}${bounds(rule)}`
+  const missed = misfireWords(rule)
+  const words =
+    rule.kind === 'once'
+      ? `once, at ${formatLocal(rule.at, rule.timezone)}`
+      : `${pace(rule)}${daysOffWords(rule)}${bounds(rule)}`
+  return missed === '' ? words : `${words}; ${missed}`
 }
 
 function pace(rule: RecurringRule): string {
@@ -64,7 +69,7 @@ function daysAlways(month: number): number {
 }
 
 /** What a clock change does, where the rule says it itself. */
-function dstWords(rule: RecurringRule): string {
+export function dstWords(rule: RecurringRule): string {
   const dst = 'dst' in rule ? rule.dst : undefined
   if (dst === undefined || instantsOf(rule).interval) return ''
   const gap = dst.gap === 'skip' ? ', skipping times that do not exist' : ''
@@ -87,13 +92,21 @@ function cronWords(fields: string): string | null {
   const time = timeWords(minute, hour)
   if (time === null) return null
   if (day === '*' && weekday === '*') return time.within ? time.text : `every day ${time.text}`
-  const days =
-    day === '*'
-      ? weekdayWords(weekday)
-      : /^\d+$/.test(day) && weekday === '*'
-        ? `on day ${day} of every month`
-        : null
+  const days = day === '*' ? weekdayWords(weekday) : weekday === '*' ? monthDayWords(day) : null
   return days === null ? null : `${days} ${time.text}`
+}
+
+function monthDayWords(day: string): string | null {
+  if (/^L$/i.test(day)) return 'on the last day of every month'
+  return /^\d+$/.test(day) ? `on day ${day} of every month` : null
+}
+
+/** '*\/15' within '9-16': from the first to the last minute of these hours. */
+function windowWords(step: string, hour: string): { text: string; within: boolean } | null {
+  const [, first, last] = /^(\d{1,2})-(\d{1,2})$/.exec(hour) ?? []
+  if (first === undefined || last === undefined || 60 % Number(step) !== 0) return null
+  const pace = Number(step) === 1 ? 'every minute' : `every ${step} minutes`
+  return { text: `${pace} from ${first.padStart(2, '0')}:00 to ${last.padStart(2, '0')}:59`, within: true }
 }
 
 function timeWords(minute: string, hour: string): { text: string; within: boolean } | null {
@@ -101,6 +114,7 @@ function timeWords(minute: string, hour: string): { text: string; within: boolea
   if (hour === '*' && minute === '*') return { text: 'every minute', within: true }
   if (hour === '*' && step !== null && 60 % Number(step[1]) === 0)
     return { text: `every ${step[1]} minutes`, within: true }
+  if (step !== null || minute === '*') return windowWords(step?.[1] ?? '1', hour)
   if (!/^\d+$/.test(minute)) return null
   const minutes = minute.padStart(2, '0')
   if (hour === '*') return { text: `every hour at :${minutes}`, within: true }
@@ -132,9 +146,18 @@ function numbered(field: string): string {
 }
 
 function bounds(rule: RecurringRule): string {
-  const from = rule.start === undefined ? '' : `, from ${formatLocal(rule.start, rule.timezone)}`
-  const until = rule.end === undefined ? '' : `, until ${formatLocal(rule.end, rule.timezone)}`
+  const from = rule.start === undefined ? '' : `, from ${shown(rule.start, rule)}`
+  const until = rule.end === undefined ? '' : `, until ${shown(rule.end, rule)}`
   const times = rule.count === undefined ? '' : `, ${rule.count === 1 ? 'once' : `${rule.count} times`}`
-  const jitter = rule.jitterMs === undefined ? '' : `, each up to ${formatDuration(rule.jitterMs)} later`
-  return `${from}${until}${times}${jitter}`
+  return `${from}${until}${times}${jitterWords(rule)}`
+}
+
+/** An instant on the rule's wall clock, with its offset: the zone is said beside it. */
+function shown(at: number, { timezone }: RecurringRule): string {
+  return zoned(timezone, at).toString({ timeZoneName: 'never' })
+}
+
+/** How much later than its instants a rule wakes. */
+export function jitterWords({ jitterMs }: RecurringRule): string {
+  return jitterMs === undefined ? '' : `, each up to ${formatDuration(jitterMs)} later`
 }

@@ -94,6 +94,14 @@ describe('parseStep', () => {
   })
 
   it.each([
+    ['month', '1 month'],
+    ['a day', '1 day'],
+    ['Hour', '1 hour'],
+  ])('says how to write %s', (text, right) => {
+    expect(() => parseStep(text)).toThrow(`say '${right}'`)
+  })
+
+  it.each([
     '',
     'P',
     '0 months',

@@ -15,6 +15,12 @@ const ISO = /^P(?:(\d{1,6})Y)?(?:(\d{1,6})M)?$/i
  * years follow the calendar, and do not mix with the others, because a sum of both has two readings.
  */
 export function parseStep(text: string): Step {
+  const unit =
+    typeof text === 'string' ? /^(?:an? )?(second|minute|hour|day|week|month|year)$/i.exec(text.trim()) : null
+  if (unit !== null) {
+    const one = `1 ${unit[1]!.toLowerCase()}`
+    throw new WakefulError('invalid_rule', `${quote(text)} does not say how many: say '${one}'`)
+  }
   const months = readMonths(text)
   if (months === null) return { everyMs: parseInterval(text) }
   if (months >= 1 && months <= MONTHS_MAX) return { everyMonths: months }

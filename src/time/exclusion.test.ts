@@ -21,6 +21,13 @@ describe('what is excluded', () => {
     [{ calendars: [], weekend: [] }, undefined],
     ['us-holidays', { calendars: ['us-holidays'] }],
     ['weekends', { weekend: [6, 7] }],
+    [['fri', 'Saturday'], { weekend: [5, 6] }],
+    [['us-holidays', 'weekends', 'fri'], { calendars: ['us-holidays'], weekend: [5, 6, 7] }],
+    [
+      { calendars: 'us-holidays', weekend: [], move: 'next' },
+      { calendars: ['us-holidays'], weekend: [], move: 'next' },
+    ],
+    [{ weekend: [5, 'sat'] }, { weekend: [5, 6] }],
     [
       ['us-holidays', 'company', 'weekend', 'company'],
       { calendars: ['company', 'us-holidays'], weekend: [6, 7] },
@@ -101,7 +108,9 @@ describe('days off', () => {
   it('refuses a calendar that is not there, and tells of those that are', () => {
     const known = Object.assign((name: string) => find(name), { names: ['us-holidays', 'gulf'] })
     expect(() => daysOffOf({ calendars: ['eu'] }, find)).toThrow("there is no calendar 'eu': make it first")
-    expect(() => daysOffOf({ calendars: ['eu'] }, known)).toThrow(/there is 'gulf', 'us-holidays'/)
+    expect(() => daysOffOf({ calendars: ['eu'] }, known)).toThrow(/there is 'gulf', 'us-holidays'; make it/)
+    expect(() => daysOffOf({ calendars: ['us-holiday'] }, known)).toThrow("did you mean 'us-holidays'?")
+    expect(() => daysOffOf({ calendars: ['us'] }, known)).toThrow("did you mean 'us-holidays'?")
     expect(() => daysOffOf({ calendars: ['eu'] }, find)).toThrow(
       expect.objectContaining({ code: 'invalid_rule' }),
     )

@@ -1,4 +1,5 @@
 import { WakefulError } from '../error.ts'
+import { closest } from './closest.ts'
 import { compileDaysOff, type DaysOff, type NamedDays } from './days-off.ts'
 import {
   CALENDAR_NAME,
@@ -8,6 +9,7 @@ import {
   WEEKEND_WORDS,
 } from './holiday-calendar.ts'
 import { parseDay } from './local-day.ts'
+import { WEEKDAYS } from './phrase-words.ts'
 import { quote } from './text.ts'
 
 /** What days off do to a rule: plain data, kept in the rule. */
@@ -28,8 +30,8 @@ export type ExcludeGiven =
   | readonly string[]
   | {
       calendars?: string | readonly string[]
-      /** True is Saturday and Sunday. */
-      weekend?: true | readonly string[]
+      /** True is Saturday and Sunday; with `move`, [] says that every day may be a working day. */
+      weekend?: true | readonly (string | number)[]
       move?: 'next' | 'previous'
       offset?: number
     }
@@ -42,6 +44,7 @@ export interface CalendarLookup {
 
 const OFFSET_MAX = 250
 const CALENDARS_MAX = 20
+const KNOWN_TOLD_MAX = 20
 const FIELDS = ['calendars', 'weekend', 'move', 'offset']
 const SATURDAY_AND_SUNDAY = [6, 7]
 
@@ -63,11 +66,28 @@ export function readExclude(given: unknown): Exclusion | undefined {
   return complete(days, readMove(move, offset))
 }
 
-/** A list in which 'weekend' is Saturday and Sunday, and all else are names of calendars. */
+/** A list in which 'weekends' is Saturday and Sunday, 'fri' is Fridays, and all else are names of calendars. */
 function readShorthand(items: unknown[]): Exclusion | undefined {
-  const names = items.filter((item) => !WEEKEND_WORDS.includes(item as string))
-  const weekend = names.length < items.length ? { weekend: SATURDAY_AND_SUNDAY } : {}
-  return complete({ ...calendarsOf(names), ...weekend }, {})
+  const { calendars, weekdays } = readNames(items)
+  return complete({ ...calendarsOf(calendars), ...(weekdays.length > 0 && { weekend: weekdays }) }, {})
+}
+
+/** Names of days off: the weekdays among them, and those of calendars. */
+export function readNames<Name>(items: readonly Name[]): { calendars: Name[]; weekdays: number[] } {
+  const weekdays = new Set<number>()
+  const calendars = items.filter((item) => {
+    const days = typeof item === 'string' ? weekdaysNamed(item) : []
+    for (const day of days) weekdays.add(day)
+    return days.length === 0
+  })
+  return { calendars, weekdays: [...weekdays].sort((a, b) => a - b) }
+}
+
+function weekdaysNamed(word: string): readonly number[] {
+  const name = word.trim().toLowerCase()
+  if (WEEKEND_WORDS.includes(name)) return SATURDAY_AND_SUNDAY
+  const day = WEEKDAYS.get(name)
+  return day === undefined ? [] : [day]
 }
 
 function complete(
@@ -78,7 +98,9 @@ function complete(
   if (!named && moves.move === undefined) return undefined
   if (!named) throw notExclude(undefined, 'move needs days off')
   const { weekend, ...rest } = days
-  return { ...rest, ...(weekend?.length && { weekend: [...weekend] }), ...moves }
+  // That no weekday is off says something only where there are working days.
+  const isSaid = weekend !== undefined && (weekend.length > 0 || moves.move !== undefined)
+  return { ...rest, ...(isSaid && { weekend: [...weekend] }), ...moves }
 }
 
 function calendarsOf(given: unknown): Pick<Exclusion, 'calendars'> {
@@ -161,14 +183,14 @@ function namedDays(calendar: HolidayCalendar): NamedDays {
   return named
 }
 
-function refuseUnknown(name: string, { names }: CalendarLookup): never {
-  const known =
-    names === undefined
-      ? ''
-      : names.length === 0
-        ? '; there is none yet'
-        : `; there is ${[...names].sort().slice(0, CALENDARS_MAX).map(quote).join(', ')}`
-  throw new WakefulError('invalid_rule', `there is no calendar ${quote(name)}${known}: make it first`)
+function refuseUnknown(name: string, { names = [] }: CalendarLookup): never {
+  const near = closest(name, names) ?? names.find((known) => known.startsWith(name) || name.startsWith(known))
+  const known = [...names].sort().slice(0, KNOWN_TOLD_MAX).map(quote).join(', ')
+  const advice =
+    near === undefined
+      ? `${known === '' ? '' : `there is ${known}; `}make it first with calendars.put(${quote(name)}, …)`
+      : `did you mean ${quote(near)}?`
+  throw new WakefulError('invalid_rule', `there is no calendar ${quote(name)}: ${advice}`)
 }
 
 function notName(name: unknown): WakefulError {
@@ -179,6 +201,6 @@ function notExclude(given: unknown, why?: string): WakefulError {
   const what = why === undefined ? `exclude ${quote(given)} is not understood` : `exclude: ${why}`
   return new WakefulError(
     'invalid_request',
-    `${what}; it is names of calendars, 'weekends', or { calendars, weekend, move, offset }`,
+    `${what}; it is names of calendars and weekdays, 'weekends', or { calendars, weekend, move, offset }`,
   )
 }

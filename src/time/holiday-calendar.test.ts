@@ -22,6 +22,24 @@ describe('a calendar', () => {
     expect(read({ weekend: ['saturday', 'Fri', 'sat'] }).calendar.weekend).toEqual([5, 6])
   })
 
+  it('is read from ranges, labelled or not', () => {
+    const { calendar } = read({ dates: { '2026-12-30..2027-01-01': 'Closed', '2026-12-31': 'Eve' } })
+    expect(calendar.dates).toEqual({ '2026-12-30': 'Closed', '2026-12-31': 'Eve', '2027-01-01': 'Closed' })
+    expect(Object.keys(read({ dates: ['2026-02-27..2026-03-01'] }).calendar.dates)).toHaveLength(3)
+  })
+
+  it('takes what it is shown as, and more days beside those it has', () => {
+    const first = { ...read({ dates: { '2026-12-25': 'Christmas' }, weekend: ['fri'] }).calendar, version: 1 }
+    const { version: _version, ...shown } = first
+    expect(read(shown).calendar).toEqual(shown)
+    const given = { dates: ['2026-12-25', '2026-12-26'], weekend: [6] }
+    expect(readCalendar('us-holidays', given, now, first).calendar).toEqual({
+      name: 'us-holidays',
+      dates: { '2026-12-25': 'Christmas', '2026-12-26': '' },
+      weekend: [5, 6],
+    })
+  })
+
   it('may be empty, and says so', () => {
     expect(read({ dates: [] }).notes).toEqual(['it has no days off yet'])
   })
@@ -30,6 +48,9 @@ describe('a calendar', () => {
     [{ dates: ['2026-02-29'] }, /'2026-02-29' is not a date/],
     [{ dates: ['26-12-25'] }, /write it like '2026-12-25'/],
     [{ dates: ['1969-12-31'] }, /from 1970/],
+    [{ dates: ['2026-12-31..2026-12-24'] }, /ends before it begins/],
+    [{ dates: ['2026-12-24..'] }, /is not a date/],
+    [{ dates: ['1970-01-01..9999-12-31'] }, /at most 20000/],
     [{ dates: [new Date(0)] }, /is not a date/],
     [{ dates: { '2026-12-25': 7 } }, /the label of 2026-12-25 is not a text/],
     [{ dates: 'today' }, /at least one of them/],

@@ -19,12 +19,14 @@ export interface HolidayCalendar {
 
 /** What users give to make a calendar: dates, the text of an .ics file, weekdays, or several of them. */
 export interface CalendarGiven {
-  /** Dates such as '2026-12-25', in a list or with what each is called. */
+  /** As `get` answers it; not looked at. */
+  name?: string
+  /** Dates such as '2026-12-25' and ranges such as '2026-12-24..2026-12-31', in a list or with what each is called. */
   dates?: readonly string[] | Readonly<Record<string, string>>
   /** RFC 5545 text; its all-day events are days off. */
   ics?: string
-  /** Weekdays that are off, such as 'fri' and 'saturday'. */
-  weekend?: readonly string[]
+  /** Weekdays that are off, such as 'fri' and 'saturday', or 1 (Monday) to 7. */
+  weekend?: readonly (string | number)[]
 }
 
 /** Words that stand for Saturday and Sunday where calendars are named. */
@@ -36,35 +38,52 @@ export const CALENDAR_NAME =
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
 const GIVEN = ['dates', 'ics', 'weekend']
+const RANGE = /^(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)$/
 
 /** Tells whether this can be the name of a calendar. */
 export function isCalendarName(name: unknown): name is string {
   return typeof name === 'string' && NAME.test(name) && !WEEKEND_WORDS.includes(name)
 }
 
-/** Reads what makes a calendar, or refuses it and says which date or line was wrong. `now` bounds what recurs. */
+/**
+ * Reads what makes a calendar, or refuses it and says which date or line was wrong. `now` bounds what recurs; what is
+ * given is added to the days of `before`, where there is one.
+ */
 export function readCalendar(
   name: string,
   given: CalendarGiven,
   now: number,
+  before?: HolidayCalendar,
 ): { calendar: Omit<HolidayCalendar, 'version'>; notes: string[] } {
   if (!isCalendarName(name)) throw refused(`the name ${quote(name)} is not right: use ${CALENDAR_NAME}`)
   if (typeof given !== 'object' || given === null || Array.isArray(given)) throw notGiven()
-  const unknown = Object.keys(given).find((field) => !GIVEN.includes(field))
+  const unknown = Object.keys(given).find((field) => field !== 'name' && !GIVEN.includes(field))
   if (unknown !== undefined) throw refused(`${quote(unknown)} is unknown: a calendar has ${GIVEN.join(', ')}`)
   const { dates, ics, weekend } = given
   if (dates === undefined && ics === undefined && weekend === undefined) throw notGiven()
   const read = ics === undefined ? { days: new Map<number, string>(), notes: [] } : readIcs(ics, now)
   if (dates !== undefined) addDates(read.days, dates)
+  const notes = [...read.notes]
+  if (ics !== undefined && read.days.size === 0)
+    notes.push('the .ics file has no all-day event: no day is off by it')
+  for (const [date, label] of Object.entries(before?.dates ?? {})) {
+    const day = parseDay(date)!
+    if ((read.days.get(day) ?? '') === '') read.days.set(day, label)
+  }
   assertFew(read.days.size)
   const sorted = [...read.days].sort(([a], [b]) => a - b)
   const calendar = {
     name,
     dates: Object.fromEntries(sorted.map(([day, label]) => [formatDay(day), tidy(label)])),
-    weekend: weekend === undefined ? [] : readWeekend(weekend, 'a calendar'),
+    weekend: readWeekend([...(before?.weekend ?? []), ...weekendOf(weekend)], 'a calendar'),
   }
-  if (sorted.length === 0 && calendar.weekend.length === 0) read.notes.push('it has no days off yet')
-  return { calendar, notes: read.notes }
+  if (sorted.length === 0 && calendar.weekend.length === 0) notes.push('it has no days off yet')
+  return { calendar, notes }
+}
+
+function weekendOf(given: unknown): readonly unknown[] {
+  if (given === undefined) return []
+  return readWeekend(given, 'a calendar')
 }
 
 /** Dates given one by one win over those of an .ics file. */
@@ -76,13 +95,24 @@ function addDates(days: Map<number, string>, dates: NonNullable<CalendarGiven['d
     : Object.entries(given)
   assertFew(pairs.length)
   for (const [date, label] of pairs) {
-    const day = typeof date === 'string' ? parseDay(date) : null
-    if (day === null) {
-      throw refused(`${quote(date)} is not a date from 1970 to 9999: write it like '2026-12-25'`)
-    }
+    const [first, last] = readDays(date)
     if (typeof label !== 'string') throw refused(`the label of ${date} is not a text: give '' for none`)
-    if (label !== '' || !days.has(day)) days.set(day, label)
+    for (let day = first; day <= last; day++) if (label !== '' || !days.has(day)) days.set(day, label)
   }
+}
+
+/** The first and last day of a date or a range of them. */
+function readDays(date: unknown): [first: number, last: number] {
+  const text = typeof date === 'string' ? date.trim() : ''
+  const [, from = text, to = text] = RANGE.exec(text) ?? []
+  const [first, last] = [parseDay(from), parseDay(to)]
+  if (first === null || last === null) {
+    const forms = "write it like '2026-12-25', or several days like '2026-12-24..2026-12-31'"
+    throw refused(`${quote(date)} is not a date from 1970 to 9999: ${forms}`)
+  }
+  if (last < first) throw refused(`${quote(date)} ends before it begins`)
+  assertFew(last - first + 1)
+  return [first, last]
 }
 
 /** Reads weekdays that are off every week, in order; all seven are refused. `where` they stand is for messages. */
@@ -90,9 +120,9 @@ export function readWeekend(given: unknown, where: string): number[] {
   const wrong = (what: string) => new WakefulError('invalid_request', `${where}: ${what}`)
   if (!Array.isArray(given)) throw wrong("weekend is a list of weekdays such as ['sat', 'sun']")
   const days = given.map((name: unknown) => {
-    const day = typeof name === 'string' ? WEEKDAYS.get(name.trim().toLowerCase()) : undefined
-    if (day !== undefined) return day
-    throw wrong(`${quote(name)} is not a weekday: say 'fri', 'saturday', …`)
+    const day = typeof name === 'string' ? WEEKDAYS.get(name.trim().toLowerCase()) : name
+    if (typeof day === 'number' && Number.isInteger(day) && day >= 1 && day <= 7) return day
+    throw wrong(`${quote(name)} is not a weekday: say 'fri', 'saturday', …, or 1 (Monday) to 7`)
   })
   const weekend = [...new Set(days)].sort((a, b) => a - b)
   if (weekend.length < 7) return weekend
@@ -142,7 +172,7 @@ function assertFew(days: number): void {
 
 function notGiven(): WakefulError {
   return refused(
-    "it is { dates: ['2026-12-25'] or { '2026-12-25': 'Christmas Day' }, ics: text, weekend: ['sat', 'sun'] }, at least one of them",
+    "it is { dates: ['2026-12-25'] or { '2026-12-25': 'Christmas Day' }, ics: text, weekend: ['sat', 'sun'] }, at least one of them; dates: [] makes it empty",
   )
 }
 

@@ -1,7 +1,10 @@
 /** When is the next instant? Pure: the present is always passed in. */
 export { type BackoffOptions, backoff } from './backoff.ts'
+export { lastDate } from './calendar-end.ts'
 export type { Clock } from './clock.ts'
+export { closest } from './closest.ts'
 export { type Counted, countBetween } from './count-between.ts'
+export { daysOffBetween } from './day-off-notes.ts'
 export type { DaysOff } from './days-off.ts'
 export { describe } from './describe.ts'
 export type { DstPolicy } from './dst.ts'
@@ -11,7 +14,7 @@ export {
   daysOffOf,
   type ExcludeGiven,
   type Exclusion,
-  readExclude,
+  readNames,
 } from './exclusion.ts'
 export {
   type CalendarGiven,
@@ -21,11 +24,15 @@ export {
 } from './holiday-calendar.ts'
 export { formatInstant, INSTANT_MAX, INSTANT_MIN, parseInstant } from './instant.ts'
 export { jitter, wakeTime } from './jitter.ts'
+export { resolveAgain, ruleOptions } from './kept-options.ts'
 export { type Parsed, parse } from './parse.ts'
+export { readMoment } from './phrase-moment.ts'
 export { type Preview, type PreviewedInstant, preview } from './preview.ts'
 export { isRule, type Misfire, type RecurringRule, type Rule } from './rule.ts'
+export { readRule } from './rule-text.ts'
 export { ScepticalClock } from './sceptical-clock.ts'
 export { type Schedule, scheduleOf } from './schedule.ts'
+export { span } from './span.ts'
 export {
   endOfDay,
   isDayOff,

@@ -1,7 +1,7 @@
 import { readText } from './phrase-moment.ts'
 import { parseRecurring } from './recurring-phrase.ts'
 import type { Rule } from './rule.ts'
-import { assertTimezone } from './timezone.ts'
+import { assertTimezone, zoneNote } from './timezone.ts'
 import { resolveWhen, type WhenContext } from './when.ts'
 
 /** What a text means, without anything being scheduled: an instant, or a rule. */
@@ -19,5 +19,7 @@ export function parse(text: string, context: WhenContext): Parsed {
   }
   const { at, notes } = readText(text, read)
   if (at < context.now) notes.push('the instant is in the past')
+  const note = zoneNote(timezone)
+  if (note !== null) notes.push(note)
   return { instant: at, timezone, notes }
 }

@@ -2,6 +2,7 @@ import { WakefulError } from '../error.ts'
 import { isDuration, parseDuration } from './duration.ts'
 import { assertInstant, parseInstant } from './instant.ts'
 import { parseIso } from './iso.ts'
+import { localDay, parseDay, whenDayComes } from './local-day.ts'
 import { type PhraseContext, type PlacedPhrase, parsePhrase } from './phrase.ts'
 import { temporal } from './temporal.ts'
 import { quote, TEXT_LENGTH_MAX } from './text.ts'
@@ -20,15 +21,47 @@ export function readText(text: string, context: PhraseContext): PlacedPhrase {
   return parsePhrase(text, context)
 }
 
-/** Reads a bound of a rule: an instant, or an ISO wall time of the zone; phrases are too loose for it. */
-export function readMoment(value: Date | Temporal.Instant | string, timezone: string): number {
+/**
+ * Reads a bound of a rule: an instant, an ISO wall time of the zone, a day or a phrase. A day is its first moment, and as
+ * an end its last.
+ */
+export function readMoment(
+  value: Date | Temporal.Instant | string,
+  context: { now: number; timezone: string },
+  side: 'start' | 'end',
+): number {
   if (typeof value !== 'string') return parseInstant(value)
-  const moment = readIsoMoment(value, timezone)
+  const moment = readIsoMoment(value, context.timezone)
   if (moment !== null) return moment.at
-  throw new WakefulError(
-    'invalid_time',
-    `${quote(value)} is not a start or end: write it like '2026-12-24T18:00', with or without an offset`,
-  )
+  const day = readDay(value.trim(), context)
+  if (day === null) return readLoose(value, context)
+  const { timezone } = context
+  return side === 'start' ? whenDayComes(timezone, day, 0) : whenDayComes(timezone, day + 1, 0) - 1
+}
+
+/** A text that names a day and no time of it. */
+function readDay(text: string, context: { now: number; timezone: string }): number | null {
+  if (/^today$/i.test(text)) return localDay(context.timezone, context.now)
+  const day = parseDay(text)
+  if (day !== null || text === '' || isDuration(text)) return day
+  try {
+    // With a time of its own, it takes no second one.
+    return localDay(context.timezone, parsePhrase(`${text} at 00:00`, context).at)
+  } catch {
+    return null
+  }
+}
+
+function readLoose(text: string, context: { now: number; timezone: string }): number {
+  try {
+    return readText(text, context).at
+  } catch (cause) {
+    throw new WakefulError(
+      'invalid_time',
+      `${quote(text)} is not a start or end: write it like '2026-12-24', '2026-12-24T18:00', with or without an offset, or 'next monday'`,
+      { cause },
+    )
+  }
 }
 
 function readIsoMoment(text: string, timezone: string): PlacedPhrase | null {

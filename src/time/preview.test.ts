@@ -21,6 +21,24 @@ describe('preview', () => {
     })
   })
 
+  it.each<[WhenObject, string]>([
+    [{ cron: '0 17 L * *' }, 'on the last day of every month at 17:00, in Europe/Rome'],
+    [{ cron: '*/15 9-16 * * *' }, 'every 15 minutes from 09:00 to 16:59, in Europe/Rome'],
+    [{ cron: '*/15 9-16 * * 1-5' }, 'Monday to Friday every 15 minutes from 09:00 to 16:59, in Europe/Rome'],
+    [{ cron: '* 9-9 * * *' }, 'every minute from 09:00 to 09:59, in Europe/Rome'],
+    [{ cron: '0 9 * * *', misfire: 'skip' }, 'every day at 09:00, in Europe/Rome; missed ticks: none fire'],
+  ])('describes %j', (when, words) => {
+    expect(preview(when, context).description).toBe(words)
+  })
+
+  it('tells of jitter, which is not in the instants, and of an old name for a zone', () => {
+    const { instants } = preview({ cron: '0 9 * * *', jitter: '10m' }, { ...context, count: 2 })
+    expect(instants.map(({ note }) => note)).toEqual(['each wakes up to 10m later', undefined])
+    expect(preview('tomorrow at 9am', { ...context, timezone: 'EST' }).instants[0]?.note).toBe(
+      'EST knows no summer time: America/New_York does',
+    )
+  })
+
   it('marks the first of two only where the second does not fire as well', () => {
     const from = Date.parse('2026-10-24T23:30:00Z')
     expect(preview({ cron: '30 2 * * *' }, { ...context, from, count: 1 }).instants[0]!.note).toMatch(/twice/)

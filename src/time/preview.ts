@@ -1,7 +1,8 @@
 import { WakefulError } from '../error.ts'
+import { endedNotes } from './calendar-end.ts'
 import { countBetween } from './count-between.ts'
 import { standingNotes } from './day-off-notes.ts'
-import { describe } from './describe.ts'
+import { describe, jitterWords } from './describe.ts'
 import { daysOffOf } from './exclusion.ts'
 import { formatInstant } from './instant.ts'
 import type { RecurringRule, Rule } from './rule.ts'
@@ -66,11 +67,21 @@ function showRule(resolved: Resolved, rule: RecurringRule, count: number, contex
   // Occurrences are counted from the first, so a preview from elsewhere cannot tell which is the last.
   const ends = from === undefined ? lastOf(rule, first) : () => false
   const shown: Shown[] = []
+  // The first instant has it in the notes of the whole.
+  const ended = new Set(resolved.notes)
+  const newlyEnded = (at: number) => {
+    const all = endedNotes(rule.exclude ?? {}, calendars, rule.timezone, at)
+    const fresh = all.filter((note) => !ended.has(note))
+    for (const note of fresh) ended.add(note)
+    return fresh
+  }
   let standing = from === undefined ? first : firstStanding(rule, off, from - 1)
   for (let before = from ?? context.now; standing !== null && shown.length < count; ) {
     const skipped = rule.exclude?.move === undefined && isDayOff(rule, off, standing.at)
     if (skipped || ends(standing, shown.length)) break
-    shown.push({ at: standing.at, notes: standingNotes(rule, off, standing, before) })
+    const notes = standingNotes(rule, off, standing, before)
+    if (shown.length === 0) notes.push(jitterWords(rule).replace(/^, each/, 'each wakes'))
+    shown.push({ at: standing.at, notes: [...notes, ...newlyEnded(standing.at)] })
     before = standing.at
     standing = standingNext(rule, off, standing)
   }

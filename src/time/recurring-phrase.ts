@@ -24,7 +24,7 @@ import {
 } from './recurring-phrase-working.ts'
 import { TEXT_LENGTH_MAX } from './text.ts'
 import { zoned } from './wall-time.ts'
-import { givenOf, unite, workingWeekend } from './working-days.ts'
+import { givenOf, settled, unite, workingWeekend } from './working-days.ts'
 
 /** The parts of a when that a recurring phrase can say. Bounds are ISO wall times of the zone. */
 export type RecurringPhraseWhen = ({ cron: string } | { every: string } | { rrule: string }) & {
@@ -66,7 +66,8 @@ export function parseRecurring(text: string, context: RecurringPhraseContext): R
   const said = settleWorkingDay(settleWorkingDays(read, weekend, text), text)
   const recurrence = { ...settle(said, here, text, notes), ...daysOffSaid(said) }
   const rule = ruleOf(recurrence, here, text, notes)
-  const exclude = givenOf(unite(exclusionOf(said, weekend), context.exclude, text))
+  const united = unite(exclusionOf(said, weekend), context.exclude, text)
+  const exclude = givenOf(settled(united, context.calendars))
   if (isUsualWorkingDay(said, weekend) && named.calendars === undefined) {
     notes.push('working days are Monday to Friday; to leave out holidays, name a calendar in exclude')
   }

@@ -61,7 +61,8 @@ export function compileRrule(text: string, context: RruleContext): CompiledRrule
   const entry = lookUp(text)
   const { read, compiled } = entry
   const zone = read.timezone ?? context.timezone
-  const key = read.start === undefined ? `${zone} ${context.anchor} ${context.start !== undefined}` : zone
+  // The anchor counts by its second alone, so that those of one moment share what is compiled.
+  const key = read.start === undefined ? `${zone} ${startOf(context)} ${context.start !== undefined}` : zone
   let found = compiled.get(key)
   if (found === undefined) {
     found = compile(text, read, zone, context)
@@ -120,12 +121,14 @@ function originOf({ start }: RruleText, zone: string, context: RruleContext): Rr
     const { second } = start
     return { startS: second, startAt: instantOf({ kind: 'local', second }, zone) * 1000, fromS: second }
   }
-  const { anchor } = context
-  const asked = context.start !== undefined
-  // Up, never down, where it was asked for: nothing is before a start.
-  const startAt = asked ? Math.ceil(anchor / 1000) * 1000 : Math.floor(anchor / 1000) * 1000
+  const startAt = startOf(context)
   const startS = (startAt + stretchAt(zone, startAt).offset) / 1000
-  return { startS, startAt, fromS: asked ? startS : startS + 1 }
+  return { startS, startAt, fromS: context.start === undefined ? startS + 1 : startS }
+}
+
+/** The whole second an anchor stands for: up, never down, where it was asked for, since nothing is before a start. */
+function startOf({ anchor, start }: RruleContext): number {
+  return (start === undefined ? Math.floor(anchor / 1000) : Math.ceil(anchor / 1000)) * 1000
 }
 
 function datesOf(read: RruleText, zone: string, { startS }: RruleOrigin): RruleDates {

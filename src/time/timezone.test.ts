@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { assertTimezone } from './timezone.ts'
+import { assertTimezone, zoneNote } from './timezone.ts'
 
 it('takes IANA names in any case and keeps links as given', () => {
   expect(assertTimezone('Europe/Rome')).toBe('Europe/Rome')
@@ -13,8 +13,16 @@ it.each([
   ['Rome', 'Europe/Rome'],
   ['America/NewYork', 'America/New_York'],
   ['new york', 'America/New_York'],
+  ['NewYork', 'America/New_York'],
 ])('suggests a close name for %s', (zone, suggestion) => {
   expect(() => assertTimezone(zone)).toThrow(`did you mean '${suggestion}'?`)
+})
+
+it('tells of names that are not what they seem', () => {
+  expect(zoneNote(assertTimezone('est'))).toBe('EST knows no summer time: America/New_York does')
+  expect(zoneNote('EST5EDT')).toMatch(/America\/New_York is the same/)
+  expect(zoneNote('Etc/GMT+5')).toMatch(/fixed offset/)
+  expect(['UTC', 'Etc/GMT', 'Europe/Rome'].map(zoneNote)).toEqual([null, null, null])
 })
 
 it.each([

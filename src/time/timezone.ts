@@ -1,4 +1,5 @@
 import { WakefulError } from '../error.ts'
+import { closest } from './closest.ts'
 import { temporal } from './temporal.ts'
 import { quote } from './text.ts'
 
@@ -35,40 +36,48 @@ function lookUp(zone: string): string | null {
   }
 }
 
+/** Names from before there were cities, and what to say of them. */
+const OLD_NAMES: ReadonlyMap<string, string> = new Map([
+  ['EST', 'EST knows no summer time: America/New_York does'],
+  ['MST', 'MST knows no summer time: America/Denver does'],
+  ['HST', 'HST is an old name: Pacific/Honolulu is the same'],
+  ['EST5EDT', 'EST5EDT is an old name: America/New_York is the same'],
+  ['CST6CDT', 'CST6CDT is an old name: America/Chicago is the same'],
+  ['MST7MDT', 'MST7MDT is an old name: America/Denver is the same'],
+  ['PST8PDT', 'PST8PDT is an old name: America/Los_Angeles is the same'],
+])
+
+/** What should be said of a zone that may not be what it seems; null of all others. */
+export function zoneNote(zone: string): string | null {
+  const old = OLD_NAMES.get(zone)
+  if (old !== undefined) return old
+  return zone.startsWith('Etc/GMT') && /[1-9]/.test(zone)
+    ? `${zone} is a fixed offset, and knows no summer time: name a city's zone where there is one`
+    : null
+}
+
 function unknownZone(zone: string): WakefulError {
-  const close = zone.length <= 64 ? closest(zone) : null
-  const hint = close === null ? "use an IANA name such as 'Europe/Rome' or 'UTC'" : `did you mean '${close}'?`
+  const near = zone.length <= 64 ? guess(zone) : null
+  const hint = near === null ? "use an IANA name such as 'Europe/Rome' or 'UTC'" : `did you mean '${near}'?`
   return new WakefulError('invalid_timezone', `${quote(zone)} is not a timezone: ${hint}`)
 }
 
-function closest(zone: string): string | null {
-  const wanted = zone.trim().toLowerCase().replaceAll(' ', '_')
-  let best: string | null = null
-  let bestDistance = 3
-  for (const candidate of ['UTC', ...Intl.supportedValuesOf('timeZone')]) {
-    const name = candidate.toLowerCase()
-    const distance =
-      name.slice(name.lastIndexOf('/') + 1) === wanted.slice(wanted.lastIndexOf('/') + 1)
-        ? 0
-        : editDistance(wanted, name, bestDistance)
-    if (distance < bestDistance) {
-      best = candidate
-      bestDistance = distance
-    }
-  }
-  return best
+/** The zone whose city is written so, with or without its spaces, or whose whole name is near. */
+function guess(zone: string): string | null {
+  const names = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+  const [wanted, city] = [zone.trim().toLowerCase().replaceAll(' ', '_'), cityOf(zone)]
+  const byCity = names.find((name) => cityOf(name) === city)
+  if (byCity !== undefined) return byCity
+  const near = closest(
+    wanted,
+    names.map((name) => name.toLowerCase()),
+  )
+  return names.find((name) => name.toLowerCase() === near) ?? null
 }
 
-function editDistance(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) >= limit) return limit
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const swap = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(swap, row[j]! + 1, next[j - 1]! + 1))
-    }
-    row = next
-  }
-  return row[b.length]!
+function cityOf(zone: string): string {
+  return zone
+    .slice(zone.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .replace(/[^a-z]/g, '')
 }

@@ -16,8 +16,7 @@ const STRETCHES_PER_ZONE = 6
 /** The stretch of the zone's history that holds this instant. */
 export function stretchAt(zone: string, instant: number): Stretch {
   const cached = stretches.get(zone) ?? []
-  const hit = cached.find((stretch) => stretch.start <= instant && instant < stretch.end)
-  if (hit !== undefined) return hit
+  for (const stretch of cached) if (stretch.start <= instant && instant < stretch.end) return stretch
   const found = findStretch(zone, instant)
   stretches.set(zone, cached)
   cached.unshift(found)

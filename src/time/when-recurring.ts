@@ -1,4 +1,5 @@
 import { WakefulError } from '../error.ts'
+import { endedNotes } from './calendar-end.ts'
 import { countBetween } from './count-between.ts'
 import { readCron } from './cron.ts'
 import type { DaysOff } from './days-off.ts'
@@ -15,6 +16,7 @@ import { firstStanding, isDayOff, lands, type Standing } from './standing.ts'
 import { quote } from './text.ts'
 import type { Resolved, WhenContext, WhenObject } from './when.ts'
 import { readDst, readJitter, readMisfire } from './when-options.ts'
+import { settled } from './working-days.ts'
 
 const DAY_MS = 86_400_000
 /** So many instants tell how near to each other they come. */
@@ -31,13 +33,14 @@ export function resolveRecurring(
 ): Resolved {
   const { now } = context
   const timezone = zoneOf(object, kind, context.timezone)
-  const { start, ...bounds } = readBounds(object, timezone)
+  const { start, ...bounds } = readBounds(object, { now, timezone })
   const jitterMs = readJitter(object.jitter)
   const misfire = readMisfire(object.misfire)
   const dst = readDst(object.dst)
-  const exclude = readExclude(object.exclude)
+  const said = readExclude(object.exclude)
+  const exclude = said && settled(said, context.calendars)
   const shared = {
-    anchor: start ?? now,
+    anchor: start ?? context.anchor ?? now,
     timezone,
     ...(start !== undefined && { start }),
     ...bounds,
@@ -62,6 +65,7 @@ export function resolveRecurring(
     exclude?.move === undefined ? onDaysOffOnly(rule, off, first) : !lands(rule, off!, first.nominal)
   if (exclude !== undefined && isOff) throw onlyDaysOff(rule)
   const notes = start !== undefined && start < now ? ['the start is in the past: it goes on from now'] : []
+  if (exclude !== undefined) notes.push(...endedNotes(exclude, context.calendars, timezone, first.at))
   return { rule, first: first.at, nominal: first.nominal, notes }
 }
 
@@ -117,9 +121,12 @@ function onlyDaysOff(rule: RecurringRule): WakefulError {
   )
 }
 
-function readBounds(object: WhenObject, timezone: string): Pick<RecurringRule, 'start' | 'end' | 'count'> {
-  const start = object.start === undefined ? undefined : readMoment(object.start, timezone)
-  const end = object.end === undefined ? undefined : readMoment(object.end, timezone)
+function readBounds(
+  object: WhenObject,
+  context: Pick<WhenContext, 'now' | 'timezone'>,
+): Pick<RecurringRule, 'start' | 'end' | 'count'> {
+  const start = object.start === undefined ? undefined : readMoment(object.start, context, 'start')
+  const end = object.end === undefined ? undefined : readMoment(object.end, context, 'end')
   if (end !== undefined && end < (start ?? end)) {
     throw new WakefulError(
       'invalid_rule',

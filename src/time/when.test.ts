@@ -190,7 +190,7 @@ describe('refusals', () => {
     [{ every: '1.5 months' }, 'invalid_rule', /no fixed length/],
     [{ every: '1h', start: '2026-05-01T00:00', end: '2026-04-01T00:00' }, 'invalid_rule', /before the start/],
     [{ cron: '* * * * *', end: '2026-01-01T00:00' }, 'invalid_rule', /between its start and its end/],
-    [{ every: '1h', end: '2026-05-01' }, 'invalid_time', /start or end/],
+    [{ every: '1h', end: '2026-05-32' }, 'invalid_time', /start or end/],
     [{ every: '1h', count: 0 }, 'invalid_rule', /count/],
     [{ every: '1h', count: 1.5 }, 'invalid_rule', /count/],
     [{ every: '1h', misfire: 'x' }, 'invalid_request', /unknown/],

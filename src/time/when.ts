@@ -1,4 +1,5 @@
 import { WakefulError } from '../error.ts'
+import { endedNotes } from './calendar-end.ts'
 import { parseDuration } from './duration.ts'
 import {
   assertOpenWeek,
@@ -14,10 +15,10 @@ import { readText } from './phrase-moment.ts'
 import { parseRecurring } from './recurring-phrase.ts'
 import type { Rule } from './rule.ts'
 import { quote } from './text.ts'
-import { assertTimezone } from './timezone.ts'
+import { assertTimezone, zoneNote } from './timezone.ts'
 import { type DstGiven, type MisfireGiven, readMisfire } from './when-options.ts'
 import { resolveRecurring } from './when-recurring.ts'
-import { workingDaysOff } from './working-days.ts'
+import { settled, workingDaysOff } from './working-days.ts'
 
 /** A point in time: an instant, or text that names one. */
 export type Moment = Date | Temporal.Instant | string
@@ -59,6 +60,8 @@ export interface WhenContext {
   timezone: string
   /** Finds the calendars that `exclude` names; without it there are none. */
   calendars?: CalendarLookup
+  /** What intervals without a start are counted from; the present where it is absent. */
+  anchor?: number
 }
 
 /** A when that was understood. */
@@ -75,13 +78,25 @@ const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
 const RECURRING_OPTIONS = ['start', 'end', 'count', 'jitter', 'dst'] as const
 const OPTIONS: readonly string[] = ['timezone', ...RECURRING_OPTIONS, 'misfire', 'exclude']
 
+/** Whether a when is an object that says more than an instant. */
+export function isWhenObject(when: When): when is WhenObject {
+  const tag = Object.prototype.toString.call(when)
+  return typeof when === 'object' && when !== null && tag === '[object Object]'
+}
+
 /** Understands a when: normalizes it to a rule and finds its first instant, or refuses it and says why. */
 export function resolveWhen(when: When, context: WhenContext): Resolved {
+  const resolved = resolveGiven(when, context)
+  const note = zoneNote(resolved.rule.timezone)
+  if (note === null || resolved.notes.includes(note)) return resolved
+  return { ...resolved, notes: [...resolved.notes, note] }
+}
+
+function resolveGiven(when: When, context: WhenContext): Resolved {
   const read = { ...context, timezone: assertTimezone(context.timezone) }
   const given: unknown = when
   if (typeof given === 'string') return resolveText(given, {}, read)
-  const tag = Object.prototype.toString.call(given)
-  if (typeof given !== 'object' || given === null || tag !== '[object Object]') {
+  if (!isWhenObject(when)) {
     const at = parseInstant(given as Date)
     return single({ at, notes: [] }, 'at', {}, read)
   }
@@ -110,7 +125,7 @@ function resolveText(text: string, beside: WhenObject, context: WhenContext): Re
       `${quote(text)} says its ${name}, and so does '${name}': give one`,
     )
   }
-  const resolved = resolveWhen({ ...options, ...when }, context)
+  const resolved = resolveGiven({ ...options, ...when }, context)
   return { ...resolved, notes: [`read as '${wording}'`, ...notes, ...resolved.notes] }
 }
 
@@ -134,16 +149,18 @@ function single(
       `misfire 'all' belongs to recurring rules: this { ${kind} } fires once`,
     )
   }
-  const exclude = readExclude(object.exclude)
+  const said = readExclude(object.exclude)
+  const exclude = said && settled(said, calendars)
   const off = exclude === undefined ? null : daysOffOf(exclude, calendars)
   assertOpenWeek(off)
   const open = exclude && openDay(placed.at, exclude, off!, timezone)
   const { at, wall } = { ...placed, ...open }
-  const notes = [...placed.notes, ...(open?.notes ?? [])]
+  const ended = exclude === undefined ? [] : endedNotes(exclude, calendars, timezone, placed.at)
+  const notes = [...placed.notes, ...(open?.notes ?? []), ...ended]
   if (at < now) notes.push('the instant is in the past: it fires at once')
   // What was said as an instant stays one; UTC never changes.
-  const said = wall === undefined || placed.wall === undefined || timezone === 'UTC' ? {} : { wall }
-  const rule: Rule = { kind: 'once', at, timezone, ...said, ...(misfire && { misfire }) }
+  const asWall = wall === undefined || placed.wall === undefined || timezone === 'UTC' ? {} : { wall }
+  const rule: Rule = { kind: 'once', at, timezone, ...asWall, ...(misfire && { misfire }) }
   return { rule, first: at, nominal: at, notes }
 }
 

@@ -21,6 +21,16 @@ export function workingWeekend(
   return own ? null : USUAL_WEEKEND
 }
 
+/**
+ * An exclusion as a rule keeps it. With `move`, where nobody says a weekend, Saturday and Sunday are off too: written
+ * down when it is set, so that what is stored keeps its meaning whatever becomes of the calendars.
+ */
+export function settled(exclude: Exclusion, find: CalendarLookup | undefined): Exclusion {
+  const { weekend: said, ...rest } = exclude
+  const weekend = exclude.move === undefined ? said : workingWeekend(exclude, find)
+  return { ...rest, ...(weekend?.length && { weekend: [...weekend] }) }
+}
+
 /** The days that are no working days, with what is excluded beside a phrase. */
 export function workingDaysOff(exclude: Exclusion | undefined, find: CalendarLookup | undefined): DaysOff {
   const { calendars } = exclude ?? {}
@@ -40,9 +50,10 @@ export function unite(said: Exclusion, beside: Exclusion | undefined, text: stri
   }
   const calendars = both(said.calendars, beside?.calendars).sort()
   const weekend = both(said.weekend, beside?.weekend).sort((a, b) => a - b)
+  const isWeekendSaid = (said.weekend ?? beside?.weekend) !== undefined
   return {
     ...(calendars.length > 0 && { calendars }),
-    ...(weekend.length > 0 && { weekend }),
+    ...(isWeekendSaid && { weekend }),
     ...(moves[0]?.move && { move: moves[0].move }),
     ...(moves[0]?.offset && { offset: moves[0].offset }),
   }
@@ -52,7 +63,7 @@ function both<Item>(some: readonly Item[] = [], more: readonly Item[] = []): Ite
   return [...new Set([...some, ...more])]
 }
 
-/** An exclusion as users would write it. */
+/** A kept exclusion as users would write it: no weekend beside a move is none, not the usual one. */
 export function givenOf({ calendars, weekend, ...moves }: Exclusion): {
   calendars?: string[]
   weekend?: string[]
@@ -61,7 +72,7 @@ export function givenOf({ calendars, weekend, ...moves }: Exclusion): {
 } {
   return {
     ...(calendars && { calendars }),
-    ...(weekend && { weekend: weekend.map((day) => SHORT[day - 1]!) }),
+    ...((weekend?.length || moves.move) && { weekend: (weekend ?? []).map((day) => SHORT[day - 1]!) }),
     ...moves,
   }
 }

@@ -99,6 +99,43 @@ describe('days off, under the engine', () => {
     expect(previous).toEqual({ fired: ['2026-12-31T09:00', '2027-01-29T09:00'], skipped: [] })
   })
 
+  test('are told by name, and of what moved where it came from', async () => {
+    await using made = await bench()
+    const { wakeful } = made
+    await wakeful.calendars.put('holidays', {
+      dates: { '2026-12-23': 'Staff Day', '2026-12-25': 'Christmas Day' },
+    })
+    const skips = await wakeful.set(
+      { cron: '0 9 * * *', exclude: ['holidays', 'weekends'] },
+      { target: 'tick' },
+    )
+    const moves = await wakeful.set(
+      { cron: '0 9 25 * *', exclude: { calendars: 'holidays', move: 'next' } },
+      { target: 'tick' },
+    )
+    await wakeful.start()
+    await made.clock.advance('9d')
+    expect(await told(made, 'alarm.skipped')).toMatchObject([
+      { count: 1, days_off: ['Staff Day (holidays)'] },
+      { count: 3, days_off: ['Christmas Day (holidays)', 'Saturday', 'Sunday'] },
+    ])
+    const moved = (await told(made, 'alarm.fired')).filter((data) => 'moved_from' in data)
+    expect(moved).toMatchObject([
+      { scheduled_for: '2026-12-28T09:00:00.000Z', moved_from: '2026-12-25T09:00:00.000Z' },
+    ])
+    const lines = (await wakeful.why(skips.id)).story.map(({ text }) => text)
+    expect(lines).toContain(
+      '3 occurrences skipped (holiday) from 2026-12-25T09:00:00.000Z to 2026-12-27T09:00:00.000Z: Christmas Day (holidays), Saturday, Sunday',
+    )
+    expect(lines).toContain(
+      '1 occurrence skipped (holiday) on 2026-12-23T09:00:00.000Z: Staff Day (holidays)',
+    )
+    expect(moves.rule).toMatchObject({ exclude: { calendars: ['holidays'], weekend: [6, 7], move: 'next' } })
+    expect((await wakeful.why(moves.id)).story[1]?.text).toBe(
+      'delivered, 0 ms late for 2026-12-28T09:00:00.000Z, moved from 2026-12-25T09:00:00.000Z (attempt 1)',
+    )
+  })
+
   test('are known to a list, a preview and why', async () => {
     await using made = await bench({ clock: '2026-12-24T10:00:00Z' })
     await made.wakeful.calendars.put('holidays', HOLIDAYS)

@@ -70,7 +70,10 @@ function randomCase(random: Random): Case {
   // Intervals take no word on clock changes.
   const last = wantsLast && !('every' in given)
   const dates = randomDates(random, window)
-  const [weekend, own] = [randomWeekend(random), random.chance(0.2) ? randomWeekend(random) : []]
+  const own = random.chance(0.2) ? randomWeekend(random) : []
+  // Where something moves and nobody says a weekend, Saturday and Sunday are off.
+  const unsaid = random.chance(0.2)
+  const weekend = !unsaid ? randomWeekend(random) : move !== undefined && own.length === 0 ? [6, 7] : []
   const whole = random.chance(0.3)
   const endDay = random.between(window.from + 100, window.to)
   const end = whole ? zone.place(endDay * DAY_S + 12 * 3600, false) : Number.POSITIVE_INFINITY
@@ -88,7 +91,7 @@ function randomCase(random: Random): Case {
     ...(whole && { end: new Date(end * 1000) }),
     exclude: {
       calendars: 'some',
-      weekend: weekend.map((day) => NAMES[day - 1]!),
+      ...(!unsaid && { weekend: weekend.map((day) => NAMES[day - 1]!) }),
       ...(move && { move }),
       ...(offset !== 0 && { offset }),
     },

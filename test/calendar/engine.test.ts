@@ -3,13 +3,15 @@ import { openTest, type TestBench } from '../../src/testing/index.ts'
 
 /** The calendar as the engine lives it: catching up, jitter, rules in words. Nothing is started: time leaps. */
 let bench: TestBench
-let fired: { at: string; drift: number }[]
+let fired: { at: string; drift: number; after: number }[]
 
 beforeEach(async () => {
   bench = await openTest({ clock: '2027-03-01T00:00:00Z' })
   fired = []
   bench.wakeful.handle('x', (fire) => {
-    fired.push({ at: fire.occurrence.scheduledFor.toISOString(), drift: fire.driftMs })
+    const { scheduledFor } = fire.occurrence
+    const after = fire.firedAt.getTime() - scheduledFor.getTime()
+    fired.push({ at: scheduledFor.toISOString(), drift: fire.driftMs, after })
   })
 })
 afterEach(() => bench.close())
@@ -85,9 +87,9 @@ describe('a count under misfire all', () => {
 })
 
 describe('jitter', () => {
-  it('delays each wake by its own, within bounds, and leaves the name of the occurrence', async () => {
+  it('delays each wake by its own, within bounds, leaves the name of the occurrence, and is not late', async () => {
     const { wakeful, clock } = bench
-    await wakeful.set({ every: '1h', jitter: '10m', count: 20 }, { target: 'x' })
+    const { id } = await wakeful.set({ every: '1h', jitter: '10m', count: 20 }, { target: 'x' })
     for (
       let next = (await wakeful.tick()).nextWakeAt;
       next !== null;
@@ -95,12 +97,24 @@ describe('jitter', () => {
     ) {
       await clock.advanceTo(next)
     }
-    const drifts = fired.map(({ drift }) => drift)
+    const delays = fired.map(({ after }) => after)
     expect(fired).toHaveLength(20)
+    expect(fired.map(({ drift }) => drift)).toEqual(fired.map(() => 0))
+    const events = await Array.fromAsync(wakeful.events({ alarmId: id }))
+    expect(events.map(({ data }) => data.drift_ms)).toEqual(fired.map(() => 0))
     expect(fired.every(({ at }) => at.endsWith(':00:00.000Z'))).toBe(true)
-    expect(Math.max(...drifts)).toBeLessThanOrEqual(10 * 60_000)
-    expect(new Set(drifts).size).toBeGreaterThan(1)
+    expect(Math.max(...delays)).toBeLessThanOrEqual(10 * 60_000)
+    expect(new Set(delays).size).toBeGreaterThan(1)
   })
+})
+
+it('fires at once when asked to, whatever the jitter', async () => {
+  const { wakeful, clock } = bench
+  const { id } = await wakeful.set({ every: '1d', jitter: '12h' }, { target: 'x' })
+  await clock.advance('1s')
+  await wakeful.fireNow(id)
+  await wakeful.tick()
+  expect(fired).toEqual([{ at: '2027-03-01T00:00:01.000Z', drift: 0, after: 0 }])
 })
 
 describe('an rrule', () => {

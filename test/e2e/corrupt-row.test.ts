@@ -28,3 +28,43 @@ test('an alarm that becomes unreadable while it is delivered is set aside, and t
     await wakeful.close()
   }
 })
+
+test('what cannot be written is set aside alone: the rest of its batch, and sets of the same moment, are kept', async () => {
+  const path = newPath()
+  const troubles: unknown[] = []
+  const wakeful = await open(path, { onTrouble: (thrown) => troubles.push(thrown) })
+  const db = new DatabaseSync(path)
+  try {
+    let handled = 0
+    wakeful.handle('note', () => {
+      handled += 1
+    })
+    const each = (target: 'note' | { event: true }) => ({ when: new Date(), target })
+    const bad = await wakeful.set(new Date(), { target: { event: true } })
+    const badToo = await wakeful.set(new Date(), { target: 'note' })
+    await wakeful.setMany(Array.from({ length: 20 }, (_, i) => each(i % 2 === 0 ? 'note' : { event: true })))
+    db.exec(`CREATE TRIGGER refuse BEFORE INSERT ON wakeful_events
+      WHEN NEW.type IN ('timer.due_time_reached', 'alarm.fired')
+        AND NEW.alarm IN (SELECT seq FROM wakeful_alarms WHERE id IN ('${bad.id}', '${badToo.id}'))
+      BEGIN SELECT RAISE(ABORT, 'refused'); END`)
+    const [{ fired }, ...later] = await Promise.all([
+      wakeful.tick(),
+      ...Array.from({ length: 20 }, () => wakeful.set({ delay: '1d' }, { target: 'note' })),
+    ])
+    expect(troubles).toEqual([])
+    expect(later).toHaveLength(20)
+    expect(handled).toBe(11)
+    // Both were delivered, as far as anybody could tell; neither could be recorded.
+    expect(fired).toBe(22)
+    for (const { id } of [bad, badToo]) {
+      const now = await wakeful.get(id)
+      expect(now).toMatchObject({ status: 'failed', lastError: expect.stringContaining('refused') })
+    }
+    expect(await wakeful.stats()).toMatchObject({ total: 42, pending: 20, completed: 20, failed: 2 })
+    const count = db.prepare("SELECT count(*) AS n FROM wakeful_events WHERE type <> 'alarm.failed'").get()
+    expect(count).toEqual({ n: 20 })
+  } finally {
+    db.close()
+    await wakeful.close()
+  }
+})

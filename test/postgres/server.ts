@@ -1,9 +1,8 @@
-import { type ExecFileSyncOptions, execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { entrust, folderOf, freePort, type Needed, ownFolder, unprivileged } from './programs.ts'
 
 /** A PostgreSQL of the tests' own: nothing of it is left when it has stopped. */
 export interface PostgresServer {
@@ -14,44 +13,61 @@ export interface PostgresServer {
   stop(): Promise<void>
   /** Ends every process of the server as a crash would, and starts it again. */
   crash(): Promise<void>
+  /** Ends every process of the server as a crash would, and leaves it so. */
+  die(): Promise<void>
 }
 
-const INSTALL =
-  'these tests need a real PostgreSQL 14 or newer: install one (Debian: apt-get install -y postgresql) or put initdb and postgres in PATH'
-const READY_MS_MAX = 30_000
+const NEEDED: Needed = {
+  programs: ['initdb', 'postgres', 'pg_isready', 'pg_basebackup'],
+  folders: ['/usr/lib/postgresql/*/bin', '/usr/pgsql-*/bin', '/opt/homebrew/opt/postgresql@*/bin'],
+  package: 'postgresql',
+  advice:
+    'these tests need a real PostgreSQL 14 or newer: install one (Debian: apt-get install -y postgresql) or put initdb and postgres in PATH',
+}
+const READY_MS_MAX = 60_000
 /** Ends the server, as a crash would, when nobody holds the other end of its input: also when the tests are killed. */
 const UNTIL_ALONE = '"$@" & server=$!; cat > /dev/null; kill -QUIT $server; wait $server'
-/** Anyone but root: PostgreSQL refuses to run as root. */
-const NOBODY = 'nobody'
 
 /** Starts a server in a folder of its own, on a free port of this machine. */
-export async function startPostgres(): Promise<PostgresServer> {
-  const bin = binaries()
-  const folder = mkdtempSync(join(tmpdir(), 'wakeful-postgres-'))
+export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
+  return start(settings, (data) => [
+    'initdb',
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
+  ])
+}
+
+/** Starts a standby of another server, which follows it until it is promoted. */
+export async function startStandby(primary: PostgresServer, settings: readonly string[] = []) {
+  const from = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postgres']
+  return start(settings, (data) => [
+    'pg_basebackup',
+    [...from, '-D', data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'],
+  ])
+}
+
+async function start(
+  settings: readonly string[],
+  fill: (data: string) => [program: string, args: readonly string[]],
+): Promise<PostgresServer> {
+  const bin = folderOf(NEEDED)
+  const folder = ownFolder('postgres')
   const data = join(folder, 'data')
   mkdirSync(data)
-  const user = isRoot() ? idsOf(NOBODY) : null
-  for (const path of [folder, data]) {
-    chmodSync(path, 0o700)
-    if (user !== null) chownSync(path, user.uid, user.gid)
-  }
-  const as = user === null ? {} : user
+  entrust(data)
+  const as = unprivileged()
   const env = { ...process.env, LC_ALL: 'C.UTF-8', TZ: 'UTC' }
-  execFileSync(
-    join(bin, 'initdb'),
-    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
-    { ...as, env, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
-  )
+  const [program, args] = fill(data)
+  execFileSync(join(bin, program), args, { ...as, env, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   const port = await freePort()
   const launch = async () => {
-    const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`]
+    const place = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`]
     const tuned = [
       'max_connections=200',
       'log_min_messages=fatal',
       'shared_buffers=256MB',
       'max_wal_size=4GB',
     ]
-    const flags = [...settings, ...tuned].flatMap((setting) => ['-c', setting])
+    const flags = [...place, ...tuned, ...settings].flatMap((setting) => ['-c', setting])
     const command = [join(bin, 'postgres'), '-D', data, ...flags]
     const child = spawn('/bin/sh', ['-c', UNTIL_ALONE, 'sh', ...command], {
       ...as,
@@ -63,7 +79,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     return child
   }
   let child = await launch()
-  const end = async () => {
+  const die = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const exited = once(child, 'exit')
     child.stdin.end()
@@ -72,73 +88,16 @@ export async function startPostgres(): Promise<PostgresServer> {
   return {
     port,
     url: (database = 'postgres') => `postgres://postgres@127.0.0.1:${port}/${database}`,
+    die,
     async stop() {
-      await end()
+      await die()
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     },
     async crash() {
-      await end()
+      await die()
       child = await launch()
     },
   }
-}
-
-/** Where the server's programs are: in PATH, else where Debian, Red Hat and Homebrew put them; else installed, as root. */
-function binaries(): string {
-  const known = [
-    ...(process.env.PATH ?? '').split(delimiter),
-    ...globSync('/usr/lib/postgresql/*/bin').sort(byVersion).reverse(),
-    ...globSync('/usr/pgsql-*/bin').sort(byVersion).reverse(),
-    ...globSync('/opt/homebrew/opt/postgresql@*/bin').sort(byVersion).reverse(),
-  ]
-  const found = known.find((folder) =>
-    ['initdb', 'postgres', 'pg_isready'].every((name) => existsSync(join(folder, name))),
-  )
-  if (found !== undefined) return found
-  if (!installed && isRoot() && existsSync('/usr/bin/apt-get')) {
-    installed = true
-    install()
-    return binaries()
-  }
-  throw new Error(INSTALL)
-}
-
-let installed = false
-
-function install(): void {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  const quiet: ExecFileSyncOptions = { env, stdio: ['ignore', 'ignore', 'inherit'] }
-  try {
-    execFileSync('apt-get', ['update', '-q'], quiet)
-    execFileSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'postgresql'], quiet)
-  } catch (cause) {
-    throw new Error(INSTALL, { cause })
-  }
-}
-
-function byVersion(a: string, b: string): number {
-  const number = (path: string) => Number(/(\d+)\/bin$/.exec(path)?.[1] ?? 0)
-  return number(a) - number(b)
-}
-
-function isRoot(): boolean {
-  return process.getuid?.() === 0
-}
-
-function idsOf(user: string): { uid: number; gid: number } {
-  const id = (flag: string) => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }))
-  return { uid: id('-u'), gid: id('-g') }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => resolve(port))
-    })
-  })
 }
 
 async function untilReady(isReady: string, port: number, hasEnded: () => boolean): Promise<void> {

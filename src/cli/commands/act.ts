@@ -6,6 +6,8 @@ import { standing } from '../alarm-text.ts'
 import { addCommand, joined } from '../command.ts'
 import { withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
+import { card } from '../table.ts'
+import { addKeyOption, assertNamed, idOf, type KeyFlag, wordsBeside } from '../which-alarm.ts'
 
 type SeenFlags = { readonly ifUpdatedAt?: string }
 type Act = (alarms: Alarms, id: string, seen: SeenOptions) => Promise<AlarmView>
@@ -21,31 +23,45 @@ const ACTS: readonly { name: string; summary: string; done: string; act: Act }[]
 /** `pause`, `resume`, `skip`, `fire` and `retry ID`. */
 export function addActs(program: Command, shell: Shell): void {
   for (const { name, summary, done, act } of ACTS) {
-    addSeenOption(
-      addCommand(program, `${name} <id>`, summary, [`${name} 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d`]),
-    ).action(async (id: string, flags: SeenFlags, self: Command) => {
-      const seen = seenOf(flags)
-      await change(shell, self, done, (alarms) => act(alarms, id, seen))
-    })
+    const examples = [`${name} 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d`, `${name} --key standup`]
+    const command = addCommand(program, `${name} [id]`, summary, examples)
+    addSeenOption(addKeyOption(command)).action(
+      async (id: string | undefined, flags: SeenFlags & KeyFlag, self: Command) => {
+        const seen = seenOf(flags)
+        assertNamed(id, flags)
+        await change(shell, self, done, async (alarms) => act(alarms, await idOf(alarms, id, flags), seen))
+      },
+    )
   }
 }
 
 /** `complete ID [RESULT]` and `fail ID [REASON]`: what the target reports. */
 export function addReports(program: Command, shell: Shell): void {
   const id = '0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d'
-  addCommand(program, 'complete <id> [result...]', 'report that the work is done', [
+  addReport(program, shell, 'complete', 'result', 'report that the work is done', [
     `complete ${id} 'sent to 3 people'`,
   ])
+  addReport(program, shell, 'fail', 'reason', 'report that the work failed', [`fail ${id} 'HTTP 503'`])
+}
+
+function addReport(
+  program: Command,
+  shell: Shell,
+  verb: 'complete' | 'fail',
+  word: string,
+  summary: string,
+  examples: readonly string[],
+): void {
+  type Flags = KeyFlag & { readonly occurrence?: string }
+  addKeyOption(addCommand(program, `${verb} [id] [${word}...]`, summary, examples))
     .option('--occurrence <id>', 'of which occurrence (default: the one that is open)')
-    .action(async (id: string, words: string[], flags: { occurrence?: string }, self: Command) => {
+    .action(async (first: string | undefined, rest: string[], flags: Flags, self: Command) => {
+      const { id, words } = wordsBeside(first, rest, flags)
+      assertNamed(id, flags)
       const occurrence = flags.occurrence === undefined ? {} : { occurrenceId: flags.occurrence }
-      await change(shell, self, 'reported', (alarms) => alarms.complete(id, said(words), occurrence))
-    })
-  addCommand(program, 'fail <id> [reason...]', 'report that the work failed', [`fail ${id} 'HTTP 503'`])
-    .option('--occurrence <id>', 'of which occurrence (default: the one that is open)')
-    .action(async (id: string, words: string[], flags: { occurrence?: string }, self: Command) => {
-      const occurrence = flags.occurrence === undefined ? {} : { occurrenceId: flags.occurrence }
-      await change(shell, self, 'reported', (alarms) => alarms.fail(id, said(words), occurrence))
+      await change(shell, self, 'reported', async (alarms) =>
+        alarms[verb](await idOf(alarms, id, flags), said(words), occurrence),
+      )
     })
 }
 
@@ -65,12 +81,16 @@ export async function change(
   command: Command,
   done: string,
   make: (alarms: Alarms) => Promise<AlarmView>,
+  more: (alarm: AlarmView) => (readonly [string, string])[] = () => [],
 ): Promise<void> {
   await withSession(shell, command, 'existing', async (session) => {
     const { alarms, out } = session
     const alarm = await make(alarms)
     const wire = out.json ? ((await alarms.wire(alarm.id)) ?? '{}') : ''
-    out.answer({ json: () => wire, human: () => [`${done}: ${alarm.id} is ${standing(alarm, session)}`] })
+    out.answer({
+      json: () => wire,
+      human: () => [`${done}: ${alarm.id} is ${standing(alarm, session)}`, ...card(more(alarm), out.width)],
+    })
   })
 }
 

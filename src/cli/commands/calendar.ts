@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { WakefulError } from '../../error.ts'
-import type { CalendarView } from '../../index.ts'
-import type { CalendarGiven } from '../../time/index.ts'
+import type { Alarms, CalendarView } from '../../index.ts'
+import { type CalendarGiven, closest } from '../../time/index.ts'
 import { addCommand } from '../command.ts'
 import { badUsage, withFile } from '../failure.ts'
 import { wireText } from '../json-text.ts'
-import { count } from '../progress.ts'
+import { counted } from '../progress.ts'
 import { withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import { card } from '../table.ts'
-import { oneLine } from '../text-width.ts'
+import { oneLine, wrap } from '../text-width.ts'
 
 const WEEKDAYS = ['', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 const ICS_BYTES_MAX = 4_000_000
@@ -19,16 +19,24 @@ interface PutFlags {
   readonly ics?: string
   readonly weekend?: string[]
   readonly label?: string
+  readonly empty?: boolean
 }
 
-/** `calendar put|get|list|remove`: the days off that alarms exclude. */
+/** `calendar put|add|get|list|remove`: the days off that alarms exclude. */
 export function addCalendars(program: Command, shell: Shell): void {
   const calendar = addCommand(program, 'calendar', 'days off, for alarms that exclude them', [
-    'calendar put company 2026-12-24 2026-12-31',
+    'calendar put company 2026-12-24..2026-12-31',
     'calendar put us-holidays --ics us.ics',
     "set 'every weekday at 9am except us-holidays'",
   ])
-  addPut(calendar, shell)
+  addWriting(calendar, shell, 'put', 'make a calendar, or replace its days', [
+    'calendar put company 2026-12-24..2026-12-31 2027-01-06',
+    'calendar put us-holidays --ics us.ics',
+    'calendar put gulf --weekend fri,sat',
+  ]).option('--empty', 'no days at all: alarms that name it go on')
+  addWriting(calendar, shell, 'add', 'add days to a calendar, or make it', [
+    "calendar add company 2027-05-14 --label 'bridge day'",
+  ])
   addCommand(calendar, 'list', 'the calendars there are', ['calendar list']).action(
     async (_flags: unknown, self: Command) => {
       await withSession(shell, self, 'existing', async ({ alarms, out }) => {
@@ -42,7 +50,7 @@ export function addCalendars(program: Command, shell: Shell): void {
     async (name: string, _flags: unknown, self: Command) => {
       await withSession(shell, self, 'existing', async ({ alarms, out }) => {
         const found = await alarms.calendars.get(name)
-        if (found === null) throw noCalendar(name)
+        if (found === null) throw await noCalendar(name, alarms)
         out.answer({ json: () => wireText(found), human: () => details(found) })
       })
     },
@@ -51,45 +59,50 @@ export function addCalendars(program: Command, shell: Shell): void {
     'calendar remove company',
   ]).action(async (name: string, _flags: unknown, self: Command) => {
     await withSession(shell, self, 'existing', async ({ alarms, out }) => {
-      if (!(await alarms.calendars.remove(name))) throw noCalendar(name)
+      if (!(await alarms.calendars.remove(name))) throw await noCalendar(name, alarms)
       out.answer({ json: () => wireText({ name, removed: true }), human: () => [`${name} removed`] })
     })
   })
 }
 
-function addPut(calendar: Command, shell: Shell): void {
-  addCommand(calendar, 'put <name> [dates...]', 'make a calendar, or replace its days', [
-    'calendar put company 2026-12-24 2026-12-31',
-    'calendar put us-holidays --ics us.ics',
-    'calendar put gulf --weekend fri,sat',
-  ])
+/** `put` and `add`, which take the same. */
+function addWriting(
+  calendar: Command,
+  shell: Shell,
+  verb: 'put' | 'add',
+  summaryText: string,
+  examples: readonly string[],
+): Command {
+  return addCommand(calendar, `${verb} <name> [dates...]`, summaryText, examples)
     .option('--ics <file>', 'the all-day events of an .ics file (- reads stdin)')
     .option('--weekend <days>', 'weekdays that are off as well: fri,sat', list)
     .option('--label <text>', 'what the dates are called')
     .action(async (name: string, dates: string[], flags: PutFlags, self: Command) => {
       const given = await readGiven(shell, dates, flags)
       await withSession(shell, self, 'any', async ({ alarms, out }) => {
-        const put = await alarms.calendars.put(name, given)
+        const put = await alarms.calendars[verb](name, given)
+        const notes =
+          put.moved > 0 ? [...put.notes, `${counted(put.moved, 'pending alarm')} moved`] : put.notes
         out.answer({
           json: () => wireText(put),
-          human: () => [
-            summary(put),
-            ...put.notes.map((note) => `  ${oneLine(note)}`),
-            ...(put.moved > 0 ? [`  ${count(put.moved)} pending alarms moved`] : []),
-          ],
+          human: () => [summary(put), ...notes.map((note) => wrap(`  ${oneLine(note)}`, out.width, '  '))],
         })
       })
     })
 }
 
 async function readGiven(shell: Shell, dates: readonly string[], flags: PutFlags): Promise<CalendarGiven> {
-  const { ics: file, weekend, label } = flags
-  if (dates.length === 0 && file === undefined && weekend === undefined)
-    throw badUsage('say which days are off: dates such as 2026-12-25, --ics FILE, or --weekend sat,sun')
+  const { ics: file, weekend, label, empty = false } = flags
+  const isGiven = dates.length > 0 || file !== undefined || weekend !== undefined
+  if (empty && isGiven) throw badUsage('--empty means no days at all: leave it out, or the days')
+  if (!isGiven && !empty)
+    throw badUsage(
+      'say which days are off: dates such as 2026-12-25 or 2026-12-24..2026-12-31, --ics FILE, --weekend sat,sun, or --empty',
+    )
   const ics = file === undefined ? undefined : await readIcs(shell, file)
   const named = label === undefined ? dates : Object.fromEntries(dates.map((date) => [date, label]))
   return {
-    ...(dates.length > 0 && { dates: named }),
+    ...((dates.length > 0 || empty) && { dates: named }),
     ...(ics !== undefined && { ics }),
     ...(weekend !== undefined && { weekend }),
   }
@@ -114,7 +127,8 @@ function list(text: string): string[] {
 function summary({ name, dates, weekend }: CalendarView): string {
   const days = Object.keys(dates).sort()
   const weekly = weekend.length === 0 ? [] : [`every ${weekend.map((day) => WEEKDAYS[day]).join(', ')}`]
-  const dated = days.length === 0 ? [] : [`${count(days.length)} days, ${days[0]} to ${days.at(-1)}`]
+  const span = days.length === 1 ? days[0] : `${days[0]} to ${days.at(-1)}`
+  const dated = days.length === 0 ? [] : [`${counted(days.length, 'day')}, ${span}`]
   return `${name}: ${[...dated, ...weekly].join(', ') || 'no days off'}`
 }
 
@@ -123,6 +137,14 @@ function details(calendar: CalendarView): string[] {
   return [summary(calendar), ...card(days.map(([date, label]) => [date, oneLine(label) || '(no name)']))]
 }
 
-function noCalendar(name: string): WakefulError {
-  return new WakefulError('not_found', `there is no calendar ${JSON.stringify(name.slice(0, 100))}`)
+async function noCalendar(name: string, { calendars }: Alarms): Promise<WakefulError> {
+  const near = closest(
+    name,
+    (await calendars.list()).map((each) => each.name),
+  )
+  const advice = near === null ? '`calendar list` shows what there is' : `did you mean '${near}'?`
+  return new WakefulError(
+    'not_found',
+    `there is no calendar ${JSON.stringify(name.slice(0, 100))}: ${advice}`,
+  )
 }

@@ -6,9 +6,10 @@ import { badUsage } from '../failure.ts'
 import { count } from '../progress.ts'
 import { type Session, withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
+import { addKeyOption, idOf, type KeyFlag, wholeId } from '../which-alarm.ts'
 import { addSeenOption, seenOf } from './act.ts'
 
-type CancelFlags = { readonly subject?: string; readonly ifUpdatedAt?: string }
+type CancelFlags = KeyFlag & { readonly subject?: string; readonly ifUpdatedAt?: string }
 
 const WORDS: Record<string, string> = {
   cancelled: 'cancelled',
@@ -22,14 +23,18 @@ export function addCancel(program: Command, shell: Shell): void {
   const command = addCommand(program, 'cancel [ids...]', 'cancel alarms', [
     'cancel 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'cancel --subject order-7',
+    'cancel --key standup',
   ]).option('--subject <name>', 'all alarms of this entity, instead of ids')
-  addSeenOption(command).action(async (ids: string[], flags: CancelFlags, self: Command) => {
-    if ((ids.length === 0) === (flags.subject === undefined)) throw badUsage('give ids, or --subject')
-    if (flags.ifUpdatedAt !== undefined && ids.length !== 1)
+  addSeenOption(addKeyOption(command)).action(async (ids: string[], flags: CancelFlags, self: Command) => {
+    const ways = [ids.length > 0, flags.subject !== undefined, flags.key !== undefined]
+    if (ways.filter(Boolean).length !== 1) throw badUsage('give ids, or --subject, or --key')
+    if (flags.ifUpdatedAt !== undefined && (flags.subject !== undefined || ids.length > 1))
       throw badUsage('--if-updated-at is of one alarm: give one id')
     const seen = seenOf(flags)
     await withSession(shell, self, 'existing', async (session) => {
       if (flags.subject !== undefined) await cancelSubject(session, flags.subject)
+      else if (flags.key !== undefined)
+        await cancelOne(session, await idOf(session.alarms, undefined, flags), seen, shell)
       else for (const id of ids) await cancelOne(session, id, seen, shell)
     })
   })
@@ -38,10 +43,11 @@ export function addCancel(program: Command, shell: Shell): void {
 /** One by one, so that an unknown id does not keep the others from being cancelled. */
 async function cancelOne(
   { alarms, out }: Session,
-  id: string,
+  given: string,
   seen: SeenOptions,
   shell: Shell,
 ): Promise<void> {
+  const id = await wholeId(alarms, given).catch(unknownAs(given))
   const outcome = await outcomeOf(alarms, id, seen)
   if (outcome === 'not_found') {
     shell.exitCode = 1
@@ -54,6 +60,14 @@ async function cancelOne(
     json: () => `{"id":${JSON.stringify(id)},"outcome":"${outcome}","alarm":${wire}}`,
     human: () => [`${id}: ${WORDS[outcome] ?? outcome}`],
   })
+}
+
+/** What no id begins with is told like an id that is not there. */
+function unknownAs(id: string): (thrown: unknown) => string {
+  return (thrown) => {
+    if (thrown instanceof WakefulError && thrown.code === 'not_found') return id
+    throw thrown
+  }
 }
 
 async function outcomeOf(alarms: Alarms, id: string, seen: SeenOptions): Promise<string> {

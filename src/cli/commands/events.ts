@@ -8,6 +8,7 @@ import type { Shell } from '../shell.ts'
 import { Stop } from '../stop.ts'
 import { cut, oneLine, textWidth } from '../text-width.ts'
 import { localTime } from '../time-text.ts'
+import { idOf } from '../which-alarm.ts'
 
 /** As wide as the longest type, so that what follows is aligned. */
 const TYPE_WIDTH = 'timer.due_time_reached'.length
@@ -16,6 +17,7 @@ interface EventFlags {
   readonly follow?: boolean
   readonly after?: string
   readonly alarm?: string
+  readonly key?: string
   readonly limit?: number
 }
 
@@ -29,6 +31,7 @@ export function addEvents(program: Command, shell: Shell): void {
     .option('-f, --follow', 'go on with what happens from now, until Ctrl-C')
     .option('--after <cursor>', 'start after this place in the log (`newest`: only what happens from now on)')
     .option('--alarm <id>', 'only those of this alarm')
+    .option('--key <key>', 'only those of the alarm with this key')
     .option('--limit <n>', 'stop after so many', wholeNumber(1))
     .action(async (flags: EventFlags, self: Command) => {
       await withSession(shell, self, flags.follow === true ? 'any' : 'existing', (session) =>
@@ -39,13 +42,15 @@ export function addEvents(program: Command, shell: Shell): void {
 
 async function print({ alarms, out, zone }: Session, flags: EventFlags, shell: Shell): Promise<void> {
   // The log of an alarm goes with it: where there is no such alarm, there is nothing to read or to wait for.
-  if (flags.alarm !== undefined && (await alarms.get(flags.alarm)) === null) throw notFound(flags.alarm)
+  const named = flags.alarm ?? flags.key
+  const alarmId = named === undefined ? undefined : await idOf(alarms, flags.alarm, flags)
+  if (alarmId !== undefined && (await alarms.get(alarmId)) === null) throw notFound(named!)
   const stop = new Stop(shell.terminal)
   const options: EventsOptions = {
     signal: stop.signal,
     ...(flags.follow === true && { follow: true }),
     ...(flags.after !== undefined && { after: flags.after }),
-    ...(flags.alarm !== undefined && { alarmId: flags.alarm }),
+    ...(alarmId !== undefined && { alarmId }),
   }
   let left = flags.limit ?? Number.POSITIVE_INFINITY
   try {

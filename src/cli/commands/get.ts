@@ -1,25 +1,25 @@
 import type { Command } from 'commander'
 import { alarmCard } from '../alarm-text.ts'
 import { addCommand } from '../command.ts'
-import { badUsage, notFound } from '../failure.ts'
+import { notFound } from '../failure.ts'
 import { withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
+import { addKeyOption, assertNamed, idOf, type KeyFlag } from '../which-alarm.ts'
 
 /** `get ID`: everything about one alarm. */
 export function addGet(program: Command, shell: Shell): void {
-  addCommand(program, 'get [id]', 'show one alarm', [
+  const command = addCommand(program, 'get [id]', 'show one alarm', [
     'get 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
     'get --key standup --json',
   ])
-    .option('--key <key>', 'the alarm with this key, instead of the id')
-    .action(async (id: string | undefined, flags: { key?: string }, self: Command) => {
-      if ((id === undefined) === (flags.key === undefined)) throw badUsage('give an id or --key')
-      await withSession(shell, self, 'existing', async (session) => {
-        const { alarms, out } = session
-        const alarm = id === undefined ? await alarms.getByKey(flags.key!) : await alarms.get(id)
-        const wire = alarm === null ? null : await alarms.wire(alarm.id)
-        if (alarm === null || wire === null) throw notFound(id ?? flags.key!)
-        out.answer({ json: () => wire, human: () => alarmCard(alarm, session, out.width) })
-      })
+  addKeyOption(command).action(async (id: string | undefined, flags: KeyFlag, self: Command) => {
+    assertNamed(id, flags)
+    await withSession(shell, self, 'existing', async (session) => {
+      const { alarms, out } = session
+      const whole = await idOf(alarms, id, flags)
+      const [alarm, wire] = [await alarms.get(whole), await alarms.wire(whole)]
+      if (alarm === null || wire === null) throw notFound(whole)
+      out.answer({ json: () => wire, human: () => alarmCard(alarm, session, out.width) })
     })
+  })
 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { HistoryOptions, StatsView } from '../../index.ts'
+import { span } from '../../time/index.ts'
 import { historyColumns } from '../alarm-text.ts'
 import { addCommand, wholeNumber } from '../command.ts'
 import { wireText } from '../json-text.ts'
@@ -7,7 +8,7 @@ import { count } from '../progress.ts'
 import { type Session, withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import { card } from '../table.ts'
-import { span } from '../time-text.ts'
+
 import { readSince } from '../when-arguments.ts'
 import { wireItems } from '../wire-items.ts'
 

@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
-import { type Preview, parseInstant, type Rule } from '../../time/index.ts'
-import { ruleText } from '../alarm-text.ts'
+import { type Preview, type Rule, readMoment } from '../../time/index.ts'
+import { noteText, ruleText } from '../alarm-text.ts'
 import { addCommand, joined, wholeNumber } from '../command.ts'
+import { zoneOf } from '../globals.ts'
 import { wireText } from '../json-text.ts'
 import { withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import { card } from '../table.ts'
-import { oneLine, wrap } from '../text-width.ts'
+import { wrap } from '../text-width.ts'
 import { localTime, relativeTime } from '../time-text.ts'
 import { addWhenOptions, namesCalendars, readWhen, type WhenFlags } from '../when-arguments.ts'
 
@@ -20,20 +21,20 @@ export function addPreview(program: Command, shell: Shell): void {
   ])
   addWhenOptions(command)
     .option('-n, --instants <n>', 'how many instants (default 5)', wholeNumber(1, 1000))
-    .option('--from <instant>', 'the first not before this instant')
+    .option('--from <time>', 'the first not before: a date, a time, next monday')
     .action(
       async (words: string[], flags: WhenFlags & { instants?: number; from?: string }, self: Command) => {
         const when = readWhen(words, flags)
         const options = {
           ...(flags.instants !== undefined && { count: flags.instants }),
-          ...(flags.from !== undefined && { from: new Date(parseInstant(flags.from)) }),
+          ...(flags.from !== undefined && { from: fromOf(flags.from, shell, self) }),
         }
         const need = namesCalendars(words, flags) ? 'existing' : 'none'
         await withSession(shell, self, need, async ({ alarms, out, now }) => {
           const preview = alarms.preview(when, options)
           out.answer({
             json: () => wireText({ ...preview, rule: wireRule(preview.rule) }),
-            human: () => previewLines(preview, now()).map((line) => wrap(line, out.width, '    ')),
+            human: () => previewLines(preview, now(), out.width),
           })
         })
       },
@@ -52,35 +53,43 @@ export function addParse(program: Command, shell: Shell): void {
       out.answer({
         json: () => wireText({ instant, unix, rule: rule && wireRule(rule), timezone, notes }),
         human: () =>
-          card([
+          card(
             [
-              'instant',
-              instant === undefined
-                ? ''
-                : `${localTime(instant, timezone)} (${relativeTime(instant, now())})`,
+              [
+                'instant',
+                instant === undefined
+                  ? ''
+                  : `${localTime(instant, timezone)} (${relativeTime(instant, now())})`,
+              ],
+              ['utc', instant?.toISOString() ?? ''],
+              ['unix', unix === undefined ? '' : String(unix)],
+              ['rule', rule === undefined ? '' : ruleText(rule)],
+              ['timezone', timezone],
+              ['note', noteText(notes)],
             ],
-            ['utc', instant?.toISOString() ?? ''],
-            ['unix', unix === undefined ? '' : String(unix)],
-            ['rule', rule === undefined ? '' : ruleText(rule)],
-            ['timezone', timezone],
-            ['note', notes.map(oneLine).join('\n')],
-          ]),
+            out.width,
+          ),
       })
     })
   })
 }
 
-function previewLines({ rule, timezone, instants }: Preview, now: number): string[] {
+function fromOf(text: string, shell: Shell, command: Command): Date {
+  const context = { now: shell.terminal.now(), timezone: zoneOf(command.optsWithGlobals()) }
+  return new Date(readMoment(text, context, 'start'))
+}
+
+function previewLines({ rule, timezone, instants }: Preview, now: number, width: number | null): string[] {
   const lines = instants.flatMap(({ instant, note }) => {
     const at = new Date(instant)
     const line = `  ${localTime(at, timezone)}  ${relativeTime(at, now)}`
-    return note === undefined ? [line] : [line, `    ${oneLine(note)}`]
+    return note === undefined ? [line] : [line, wrap(`    ${noteText([note])}`, width, '    ')]
   })
   const facts: [string, string][] = [
     ['rule', ruleText(rule)],
     ['timezone', timezone],
   ]
-  return [...card(facts), ...lines]
+  return [...card(facts, width), ...lines]
 }
 
 /** A rule with its instants as ISO text, as everything on the wire has them. */

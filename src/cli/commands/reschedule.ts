@@ -1,23 +1,44 @@
 import type { Command } from 'commander'
+import type { AlarmView } from '../../alarm/index.ts'
+import { noteText, ruleText } from '../alarm-text.ts'
 import { addCommand } from '../command.ts'
 import type { Globals } from '../globals.ts'
 import type { Shell } from '../shell.ts'
 import { addWhenOptions, readWhen, type WhenFlags } from '../when-arguments.ts'
+import { addKeyOption, assertNamed, idOf, type KeyFlag, wordsBeside } from '../which-alarm.ts'
 import { addSeenOption, change, seenOf } from './act.ts'
 
 /** `reschedule ID WHEN`: moves an alarm to another time. */
 export function addReschedule(program: Command, shell: Shell): void {
-  const command = addCommand(program, 'reschedule <id> [when...]', 'move an alarm to another time', [
+  const command = addCommand(program, 'reschedule [id] [when...]', 'move an alarm to another time', [
     "reschedule 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d 'next friday at 3pm'",
     "reschedule 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d --cron '0 8 * * *'",
+    'reschedule --key standup --exclude us-holidays',
   ])
-  addSeenOption(addWhenOptions(command)).action(
-    async (id: string, words: string[], flags: WhenFlags & { ifUpdatedAt?: string }, self: Command) => {
-      const when = readWhen(words, flags)
+  type Flags = WhenFlags & KeyFlag & { ifUpdatedAt?: string }
+  addSeenOption(addWhenOptions(addKeyOption(command))).action(
+    async (first: string | undefined, rest: string[], flags: Flags, self: Command) => {
+      const { id, words } = wordsBeside(first, rest, flags)
+      assertNamed(id, flags)
+      const when = readWhen(words, flags, true)
       const { timezone } = self.optsWithGlobals<Globals>()
       // Where no zone is named, words are read in the alarm's own.
       const options = { ...seenOf(flags), ...(timezone !== undefined && { timezone }) }
-      await change(shell, self, 'rescheduled', (alarms) => alarms.reschedule(id, when, options))
+      await change(
+        shell,
+        self,
+        'rescheduled',
+        async (alarms) => alarms.reschedule(await idOf(alarms, id, flags), when, options),
+        ruleLines,
+      )
     },
   )
+}
+
+/** The rule as it is now, and what of the one before it stayed. */
+function ruleLines({ kind, rule, notes }: AlarmView): (readonly [string, string])[] {
+  return [
+    ['  rule', kind === 'once' ? '' : ruleText(rule)],
+    ['  note', noteText(notes)],
+  ]
 }

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { addCommand } from '../command.ts'
 import { badUsage } from '../failure.ts'
-import { count } from '../progress.ts'
+import { counted } from '../progress.ts'
 import { withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import type { Terminal } from '../terminal.ts'
@@ -41,7 +41,7 @@ async function agreed(terminal: Terminal, pending: number): Promise<boolean> {
     output: terminal.stderr as unknown as NodeJS.WritableStream,
   })
   try {
-    const answer = await prompt.question(`Cancel all ${count(pending)} pending alarms? [y/N] `)
+    const answer = await prompt.question(`Cancel all ${counted(pending, 'pending alarm')}? [y/N] `)
     return /^y(?:es)?$/i.test(answer.trim())
   } catch (thrown) {
     // Ctrl-C and Ctrl-D are answers too.

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { skippedText } from '../../alarm/index.ts'
 import { errorText } from '../../error.ts'
 import type { EventView, OpenOptions, Wakeful } from '../../index.ts'
 import { addCommand, wholeNumber } from '../command.ts'
@@ -10,7 +11,7 @@ import { PRINT_TARGET } from '../set-arguments.ts'
 import type { Shell } from '../shell.ts'
 import { Stop } from '../stop.ts'
 import { oneLine } from '../text-width.ts'
-import { localTime } from '../time-text.ts'
+import { localInstants, localTime } from '../time-text.ts'
 
 const OWNER_LOOK_MS = 250
 const DRAIN_NOTE = 'stopping (30 s at most; Ctrl-C again ends at once)'
@@ -61,7 +62,7 @@ async function serve(session: Session, shell: Shell, stop: Stop, say: Say): Prom
   wakeful.handle(PRINT_TARGET.handler, (fire) => {
     out.line(out.json ? wakeText(fire) : fireLine(fire, zone))
   })
-  banner(session, shell, say)
+  await banner(session, shell, say)
   await wakeful.start()
   const unwatch = watchOwnership(wakeful, say)
   const reporting = reportTrouble(session, stop.signal, say)
@@ -79,7 +80,7 @@ function sayer({ out, zone, now }: Session, shell: Shell): Say {
   }
 }
 
-function banner({ out, url: whole }: Session, shell: Shell, say: Say): void {
+async function banner({ alarms, out, url: whole }: Session, shell: Shell, say: Say): Promise<void> {
   // A password is nothing for a terminal, or a log.
   const url = whole.replace(/(:\/\/[^:@/]+):[^@/]*@/, '$1:…@')
   const pools = ['wakeful', PRINT_TARGET.pool]
@@ -93,6 +94,7 @@ function banner({ out, url: whole }: Session, shell: Shell, say: Say): void {
     out.line('In memory: no other process can set alarms here, and they end with this one.')
     return
   }
+  if ((await alarms.stats()).total > 0) return
   out.line('Set your first alarm from another terminal:')
   out.line(`  ${shell.invocation} set 'in 10 seconds' --message hello${db}`)
 }
@@ -113,18 +115,20 @@ function watchOwnership(wakeful: Wakeful, say: Say): () => void {
 }
 
 /** Tells of what went wrong from now on; where the log cannot be followed, the alarms still fire. */
-async function reportTrouble({ alarms }: Session, signal: AbortSignal, say: Say): Promise<void> {
+async function reportTrouble({ alarms, zone }: Session, signal: AbortSignal, say: Say): Promise<void> {
   try {
     for await (const event of alarms.events({ follow: true, after: 'newest', signal })) {
       if (TROUBLE.test(event.type))
-        say(event.type, troubleText(event), { event: JSON.parse(eventWire(event)) })
+        say(event.type, troubleText(event, zone), { event: JSON.parse(eventWire(event)) })
     }
   } catch (thrown) {
     say('trouble', `cannot follow the log: ${errorText(thrown)}`, { message: errorText(thrown) })
   }
 }
 
-function troubleText({ type, alarmId, data }: EventView): string {
+function troubleText({ type, alarmId, data }: EventView, zone: string): string {
+  if (type === 'alarm.skipped')
+    return `skipped: ${alarmId}: ${localInstants(oneLine(skippedText(data)), zone)}`
   const what = type.replace('alarm.', '').replaceAll('_', ' ')
   const said = data.error ?? data.reason
   return `${what}: ${alarmId}${typeof said === 'string' ? `: ${oneLine(said)}` : ''}`

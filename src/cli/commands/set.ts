@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type AlarmView, rawJson } from '../../alarm/index.ts'
 import { resolveWhen } from '../../time/index.ts'
-import { ruleText, targetOf } from '../alarm-text.ts'
+import { noteText, ruleText, targetOf } from '../alarm-text.ts'
 import { addCommand } from '../command.ts'
 import { isInMemory, zoneOf } from '../globals.ts'
 import { withFields } from '../json-text.ts'
@@ -11,7 +11,7 @@ import type { Shell } from '../shell.ts'
 import { readSource } from '../source.ts'
 import { card } from '../table.ts'
 import { oneLine } from '../text-width.ts'
-import { localTime, relativeTime } from '../time-text.ts'
+import { timeFor } from '../time-text.ts'
 import { addWhenOptions, namesCalendars, readWhen, type WhenFlags } from '../when-arguments.ts'
 
 /** `set WHEN`: sets an alarm. */
@@ -20,6 +20,7 @@ export function addSet(program: Command, shell: Shell): void {
     "set 'in 10 seconds' --message hello",
     "set 'tomorrow at 9am' --timezone Europe/Rome --label 'call Ann'",
     "set --cron '0 9 * * 1-5' --key standup --event",
+    "set --cron '0 9 25 * *' --exclude us-holidays,fri --move previous",
     'set --every 5m --target remind --payload \'{"room":12}\'',
     'set --unix 1799999999 --target remind --payload @order.json',
   ])
@@ -52,7 +53,8 @@ export function addSet(program: Command, shell: Shell): void {
   )
 }
 
-function summary(alarm: AlarmView & { deduped?: true }, { zone, now, out }: Session): string[] {
+function summary(alarm: AlarmView & { deduped?: true }, view: Session): string[] {
+  const { out } = view
   const next = alarm.nextFireAt
   const head =
     alarm.deduped === true ? 'already set, nothing changed' : isSetAgain(alarm) ? 'set again' : 'set'
@@ -61,10 +63,14 @@ function summary(alarm: AlarmView & { deduped?: true }, { zone, now, out }: Sess
     ...card(
       [
         ['  status', alarm.deduped === true || next === null ? alarm.status : ''],
-        ['  fires', next === null ? '' : `${localTime(next, zone)} (${relativeTime(next, now())})`],
+        ['  fires', next === null ? '' : timeFor(next, view, alarm.timezone)],
         ['  rule', alarm.kind === 'once' ? '' : ruleText(alarm.rule)],
         ['  target', isPrinted(alarm) ? 'printed by `wakeful serve`' : targetOf(alarm)],
-        ['  note', alarm.notes.map(oneLine).join('\n')],
+        [
+          '  if missed',
+          alarm.rule.kind === 'once' && alarm.rule.misfire === 'skip' ? 'it does not fire' : '',
+        ],
+        ['  note', noteText(alarm.notes)],
       ],
       out.width,
     ),

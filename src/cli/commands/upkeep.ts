@@ -56,7 +56,7 @@ export function addDoctor(program: Command, shell: Shell): void {
     'doctor --json',
   ]).action(async (_flags: unknown, self: Command) => {
     const { url, out } = wholeStore(shell, self, 'existing')
-    const checks = doctor(url)
+    const checks = await doctor(url)
     const ok = checks.every((check) => check.ok)
     if (!ok) shell.exitCode = 1
     out.answer({
@@ -65,7 +65,7 @@ export function addDoctor(program: Command, shell: Shell): void {
     })
   })
 
-  function lines(check: ReturnType<typeof doctor>[number], width: number | null): string[] {
+  function lines(check: Awaited<ReturnType<typeof doctor>>[number], width: number | null): string[] {
     const { ok, name, detail, advice = '' } = check
     const broken = (text: string) => wrap(`      ${text}`, width, '      ')
     const mark = ok ? paint(shell.terminal, 'green', 'ok  ') : paint(shell.terminal, 'red', 'FAIL')

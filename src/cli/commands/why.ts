@@ -2,21 +2,24 @@ import type { Command } from 'commander'
 import type { Story } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import { addCommand } from '../command.ts'
+import { inFlags } from '../flag-words.ts'
 import { wireText } from '../json-text.ts'
 import { type Session, withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import { oneLine, wrap } from '../text-width.ts'
-import { localTime } from '../time-text.ts'
-
-const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
+import { localInstants, localTime } from '../time-text.ts'
+import { addKeyOption, assertNamed, idOf, type KeyFlag } from '../which-alarm.ts'
 
 /** `why ID`: the whole story of one alarm, in order, and what happens next. */
 export function addWhy(program: Command, shell: Shell): void {
-  addCommand(program, 'why <id>', 'tell the whole story of an alarm, and what happens next', [
+  const command = addCommand(program, 'why [id]', 'tell the whole story of an alarm, and what happens next', [
     'why 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
-  ]).action(async (id: string, _flags: unknown, self: Command) => {
+    'why --key standup',
+  ])
+  addKeyOption(command).action(async (id: string | undefined, flags: KeyFlag, self: Command) => {
+    assertNamed(id, flags)
     await withSession(shell, self, 'existing', async (session) => {
-      const story = await storyOf(session, id)
+      const story = await storyOf(session, await idOf(session.alarms, id, flags))
       session.out.answer({ json: () => wireText(story), human: () => storyLines(story, session) })
     })
   })
@@ -36,8 +39,9 @@ async function storyOf({ alarms, url }: Session, id: string): Promise<Story> {
 
 /** The story as lines, its instants in the reader's zone. */
 function storyLines(story: Story, { zone, out }: Session): string[] {
-  const local = (text: string) =>
-    oneLine(text).replace(INSTANT, (instant) => localTime(new Date(instant), zone))
+  const local = (text: string) => localInstants(oneLine(inFlags(text)), zone)
+  // Where the reader's zone is another, what comes next is told in the alarm's own too.
+  const own = story.timezone === zone ? '' : ownTime(story)
   const told = (line: string, indent: number) => wrap(line, out.width, ' '.repeat(indent))
   return [
     ...[`alarm   ${story.id}`, `status  ${story.status}`, `asked   ${local(story.asked)}`].map((line) =>
@@ -46,6 +50,11 @@ function storyLines(story: Story, { zone, out }: Session): string[] {
     '',
     ...story.story.map((line) => told(`${localTime(line.at, zone)}  ${local(line.text)}`, 28)),
     '',
-    told(`next    ${local(story.next)}`, 8),
+    told(`next    ${local(story.next)}${own}`, 8),
   ]
+}
+
+function ownTime({ next, timezone }: Story): string {
+  const instant = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(next)?.[0]
+  return instant === undefined ? '' : ` = ${localTime(new Date(instant), timezone)} ${timezone}`
 }

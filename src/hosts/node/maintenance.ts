@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Context, idMaker } from '../../alarm/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
 import {
+  type Check,
   type Migrated,
   type PortableLine,
   type PortableRow,
@@ -10,12 +11,12 @@ import {
 } from '../../stores/index.ts'
 import {
   backupTo,
-  type Check,
   connect,
   examine,
   migrate,
   migrationSql,
   openSqlite,
+  type SqliteStore,
   schemaVersion,
 } from '../../stores/sqlite/index.ts'
 import { loadPostgres } from './load-postgres.ts'
@@ -29,7 +30,7 @@ const IMPORT_BATCH = 500
 
 /** Everything a store holds, as versioned JSON lines. */
 export async function* exportLines(url: string, onProgress: Progress = () => {}): AsyncGenerator<string> {
-  const store = await openSqlite({ path: existing(url), clock: systemClock })
+  const store = await openToRead(url)
   try {
     let done = 0
     let total = 0
@@ -45,6 +46,21 @@ export async function* exportLines(url: string, onProgress: Progress = () => {})
   }
 }
 
+/** A store that can be moved as a whole. */
+type WholeStore = Pick<SqliteStore, 'export' | 'import' | 'close'>
+
+async function openWhole(url: string): Promise<WholeStore> {
+  if (isPostgres(url)) return (await loadPostgres()).openPostgres({ url, clock: systemClock })
+  return openSqlite({ path: storePath(url), clock: systemClock })
+}
+
+/** The same, where nothing is made that is not there. */
+async function openToRead(url: string): Promise<WholeStore> {
+  if (isPostgres(url)) await (await loadPostgres()).assertPostgresStore(url)
+  else existing(url)
+  return openWhole(url)
+}
+
 /** What an import came to. What was there already is passed over, so that it can be repeated or resumed. */
 export interface Imported {
   readonly imported: number
@@ -57,7 +73,7 @@ export async function importLines(
   lines: AsyncIterable<string>,
   onProgress: Progress = () => {},
 ): Promise<Imported> {
-  const store = await openSqlite({ path: storePath(url), clock: systemClock })
+  const store = await openWhole(url)
   const makeId = idMaker((bytes) => crypto.getRandomValues(bytes))
   const context = (): Context => ({
     now: systemClock.now(),
@@ -114,6 +130,12 @@ export async function backup(
   file: string,
   options: Parameters<typeof backupTo>[2] = {},
 ): Promise<void> {
+  if (isPostgres(url)) {
+    throw new WakefulError(
+      'invalid_request',
+      'backup copies a SQLite file; back a PostgreSQL database up with pg_dump (--schema=wakeful for the alarms alone), or write them out with export',
+    )
+  }
   await backupTo(existing(url), file, options)
 }
 
@@ -147,8 +169,9 @@ export async function migrationText(url: string): Promise<string> {
 }
 
 /** Looks a store over. */
-export function doctor(url: string): Check[] {
+export async function doctor(url: string): Promise<Check[]> {
   const node = { name: 'node', ok: true, detail: process.version }
+  if (isPostgres(url)) return [node, ...(await (await loadPostgres()).examinePostgres(url, systemClock))]
   return [node, ...examine(existing(url), systemClock.now())]
 }
 

@@ -11,12 +11,8 @@ export function storePath(url: string): string {
     throw new WakefulError('invalid_request', "open takes a store, e.g. 'sqlite:alarms.db'")
   if (url.includes('\0'))
     throw new WakefulError('invalid_request', 'the path of the store contains a NUL character')
-  if (isPostgres(url)) {
-    throw new WakefulError(
-      'invalid_request',
-      'this works on SQLite only; for PostgreSQL use its own tools (pg_dump, psql)',
-    )
-  }
+  if (isPostgres(url))
+    throw new WakefulError('invalid_request', 'this works on SQLite only: sqlite:alarms.db')
   const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length).replace(/^\/\/(?=\/|$)/, '') : url
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path))
     throw new WakefulError(

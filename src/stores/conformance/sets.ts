@@ -168,10 +168,10 @@ export const setCases = casesOf('sets', {
     const good = bench.request({ delay: '1h' })
     const sets = [[good], [good], [bench.request({ delay: '2h' })]]
     const answers = await Promise.allSettled(sets.map((each) => bench.store.set(each, bench.context())))
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      ['fulfilled', 'rejected', 'fulfilled'],
-    )
+    const [one, again, other] = answers.map(({ status }) => status)
+    // Callers of one moment have no order: one of the two that are the same is refused.
+    assert.deepEqual([one, again].sort(), ['fulfilled', 'rejected'])
+    assert.equal(other, 'fulfilled')
     assert.equal((await bench.store.stats(ANN)).total, 2)
   },
 

@@ -1,4 +1,4 @@
-import type { Alarm, Context } from '../../alarm/index.ts'
+import { type Alarm, type Context, calendarNames } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type HolidayCalendar, isHolidayCalendar } from '../../time/index.ts'
 import { CorruptRow, type NewCalendar, type Values } from '../index.ts'
@@ -116,9 +116,8 @@ export async function withCalendars<A extends Alarm>(
   })
 }
 
-function namesOf({ tenant, rule }: Alarm): Named[] {
-  const names = rule.kind === 'once' ? undefined : rule.exclude?.calendars
-  return names?.map((name) => ({ tenant, name })) ?? []
+function namesOf(alarm: Alarm): Named[] {
+  return calendarNames(alarm).map((name) => ({ tenant: alarm.tenant, name }))
 }
 
 /** Refuses alarms whose instants were found with calendars that are no longer the newest. */

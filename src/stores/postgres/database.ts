@@ -1,11 +1,12 @@
 import pg from 'pg'
 import { WakefulError } from '../../error.ts'
+import { addressOf, hasPooler } from './address.ts'
 import { isBroken, isContention, storeFailure } from './failure.ts'
 import { Dialect, type Querying, Session } from './session.ts'
 
 /** How a database is reached. */
 export interface DatabaseOptions {
-  /** `postgres://user:password@host:port/database`; `?schema=` names the schema. */
+  /** `postgres://user:password@host:port/database`; `?schema=`, `?pooler=` and `?prepare=` are read here. */
   readonly url: string
   /** The schema of Wakeful's tables (`wakeful`). */
   readonly schema?: string
@@ -19,6 +20,8 @@ export interface DatabaseOptions {
 
 const CONNECTIONS_MAX = 8
 const HANDLER_CONNECTIONS_MAX = 4
+/** What a process may have at most, with the one that listens. */
+export const CONNECTIONS_PER_PROCESS = CONNECTIONS_MAX + HANDLER_CONNECTIONS_MAX + 1
 /** Every statement is bounded by an index: one that takes longer waits for something that does not come. */
 const STATEMENT_TIMEOUT_MS = 10_000
 /** The server ends a statement in time; whoever hears nothing by then has a connection that is half open. */
@@ -36,6 +39,10 @@ const TRIES_MAX = 8
 const PLANS = 'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off'
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
+/** The same and the timeouts for one transaction: behind a pooler, what is set for longer is set for others too. */
+const LOCAL_SETTINGS = `SELECT set_config('statement_timeout', $1, true),
+  set_config('idle_in_transaction_session_timeout', $2, true), set_config('enable_seqscan', 'off', true),
+  set_config('jit', 'off', true)`
 
 /** The connections to one database: a bounded pool, and one apart for handlers, which keep theirs for long. */
 export class Database {
@@ -46,22 +53,41 @@ export class Database {
   readonly name: string
   /** Runs single statements, each on whatever connection is free. */
   readonly session: Session
+  /** Whether a pooler stands in between, which gives each transaction another connection of the server's. */
+  readonly isPooled: boolean
+  readonly #isNamed: boolean
+  readonly #statementTimeoutMs: number
   readonly #config: pg.ClientConfig
   readonly #pool: pg.Pool
   readonly #handlers: pg.Pool
   #closed = false
 
-  constructor(options: DatabaseOptions) {
-    const { url, schema } = addressOf(options)
+  /** Finds out whether a pooler stands in between, unless the URL says so. */
+  static async open(options: DatabaseOptions): Promise<Database> {
+    const { url, pooler } = addressOf(options)
+    try {
+      const connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
+      return new Database(options, pooler ?? (await hasPooler(url, connectTimeoutMs)))
+    } catch (thrown) {
+      throw storeFailure(thrown, nameOf(url))
+    }
+  }
+
+  constructor(options: DatabaseOptions, isPooled = false) {
+    const { url, schema, prepare } = addressOf(options)
+    this.isPooled = isPooled
+    this.#isNamed = prepare ?? !isPooled
     this.schema = schema
-    this.name = `${url.host}${url.pathname}`
+    this.name = nameOf(url)
     this.dialect = new Dialect(schema)
     const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS
+    this.#statementTimeoutMs = statementTimeoutMs
     this.#config = {
       connectionString: url.href,
       application_name: url.searchParams.get('application_name') ?? 'wakeful',
       connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-      statement_timeout: statementTimeoutMs,
+      // A pooler refuses what it does not know.
+      ...(!isPooled && { statement_timeout: statementTimeoutMs }),
       keepAlive: true,
     }
     const max = options.connectionsMax ?? CONNECTIONS_MAX
@@ -69,17 +95,21 @@ export class Database {
       ...this.#config,
       max,
       pipeline: true,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      ...(!isPooled && { idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS }),
       query_timeout: statementTimeoutMs + ANSWER_MARGIN_MS,
     })
     this.#handlers = new pg.Pool({
       ...this.#config,
       max: options.handlerConnectionsMax ?? HANDLER_CONNECTIONS_MAX,
     })
-    this.#pool.on('connect', (client) => void client.query(PLANS).catch(() => {}))
-    // A connection that breaks while nobody uses it is replaced when somebody does.
-    for (const pool of [this.#pool, this.#handlers]) pool.on('error', () => {})
-    this.session = new Session(this.#pool as Querying, this.dialect)
+    if (!isPooled) this.#pool.on('connect', (client) => void client.query(PLANS).catch(() => {}))
+    for (const pool of [this.#pool, this.#handlers]) {
+      // A connection that breaks while nobody uses it is replaced when somebody does.
+      pool.on('error', () => {})
+      // One that breaks in use fails its statements; told of by nobody, it would end the process too.
+      pool.on('connect', (client) => void client.on('error', () => {}))
+    }
+    this.session = new Session(this.#pool as Querying, this.dialect, this.#isNamed)
   }
 
   /** Runs work in one transaction; again, where another was in the way. */
@@ -97,7 +127,7 @@ export class Database {
   async handler<T>(work: (session: Session, client: pg.PoolClient) => Promise<T>): Promise<T> {
     this.assertOpen()
     const client = await this.#handlers.connect()
-    const session = new Session(client as Querying, this.dialect)
+    const session = new Session(client as Querying, this.dialect, this.#isNamed)
     // Whoever was given it may still hold it: it must not write into the next one's transaction.
     let isSpoilt = true
     try {
@@ -140,11 +170,13 @@ export class Database {
   async #once<T>(work: (session: Session) => Promise<T>): Promise<T> {
     this.assertOpen()
     const client = await this.#pool.connect()
-    const session = new Session(client as Querying, this.dialect)
+    const session = new Session(client as Querying, this.dialect, this.#isNamed)
     let isSpoilt = false
     try {
       // Not waited for: it travels with the first statement.
       session.send(BEGIN)
+      if (this.isPooled)
+        session.send(LOCAL_SETTINGS, String(this.#statementTimeoutMs), String(IDLE_IN_TRANSACTION_MS))
       const answer = await work(session)
       await commit(session)
       return answer
@@ -176,24 +208,6 @@ async function rolledBack(session: Session): Promise<boolean> {
   }
 }
 
-function addressOf({ url: text, schema }: DatabaseOptions): { url: URL; schema: string } {
-  let url: URL
-  try {
-    url = new URL(text)
-  } catch (cause) {
-    throw new WakefulError(
-      'invalid_request',
-      'the URL of the database cannot be read: write postgres://user:password@host:5432/database',
-      { cause },
-    )
-  }
-  const named = schema ?? url.searchParams.get('schema') ?? 'wakeful'
-  url.searchParams.delete('schema')
-  if (!/^[a-z_][a-z0-9_]{0,47}$/.test(named)) {
-    throw new WakefulError(
-      'invalid_request',
-      `schema ${JSON.stringify(named)} must be lower-case letters, digits and _, at most 48`,
-    )
-  }
-  return { url, schema: named }
+function nameOf(url: URL): string {
+  return `${url.host}${url.pathname}`
 }

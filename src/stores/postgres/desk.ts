@@ -25,7 +25,7 @@ export interface Office {
 export type Notice = { readonly wakeAt: number; readonly teller: string } | 'shards' | 'calendars' | null
 
 export const SHARDS_NOTICE = 'shards'
-export const CALENDARS_NOTICE = 'calendars'
+const CALENDARS_NOTICE = 'calendars'
 
 function timersNotice(wakeAt: number, teller: string): string {
   return `timers ${wakeAt} ${teller}`
@@ -88,6 +88,11 @@ export class Desk {
     }
     this.#tell()
     if (this.#isGuest) await this.session.landed()
+  }
+
+  /** Tells other processes, when this is committed, that a calendar was written. */
+  tellCalendars(): void {
+    this.session.send(sql.notify, this.#office.channel, CALENDARS_NOTICE)
   }
 
   /** Tells other processes of what falls due before their next beat: once per commit, and only then (hazard 9). */

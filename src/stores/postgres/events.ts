@@ -18,13 +18,13 @@ export async function readEvents(
     // One alarm's events are written one after the other: its timers are locked before anything is decided.
     const alarm = await alarmNamed(session, scope, { id: alarmId })
     if (alarm === undefined) return []
-    return (await session.rows(sql.eventsOfAlarm, alarm.seq, after, limit)).map(read)
+    return (await session.rows(sql.eventsOfAlarm, alarm.seq, after, limit)).map(eventIn)
   }
   const page = (whole: number) =>
     session.rows(sql.eventsOfOwner, scope.tenant, scope.owner, after, whole, limit)
   const known = horizon.whole > after ? await page(horizon.whole) : []
-  if (known.length === limit) return known.map(read)
-  return (await page(await horizon.advance())).map(read)
+  if (known.length === limit) return known.map(eventIn)
+  return (await page(await horizon.advance())).map(eventIn)
 }
 
 /** Reads one alarm's newest events, oldest of them first. */
@@ -36,7 +36,7 @@ export async function newestEvents(
 ): Promise<LogEvent[]> {
   const alarm = await alarmNamed(session, scope, { id: alarmId })
   if (alarm === undefined) return []
-  return (await session.rows(sql.newestEventsOfAlarm, alarm.seq, limit)).map(read).reverse()
+  return (await session.rows(sql.newestEventsOfAlarm, alarm.seq, limit)).map(eventIn).reverse()
 }
 
 /** Appends an event that a user caught elsewhere. */
@@ -68,7 +68,8 @@ type EventValues = [
   string | null, number, string,
 ] // biome-ignore format: a list
 
-function read(row: Values): LogEvent {
+/** The event of a row. */
+export function eventIn(row: Values): LogEvent {
   const [seq, id, tenant, owner, type, origin, alarm_id, occurrence, key, subject, correlation_id, at, data] =
     row as EventValues
   return eventOf({

@@ -54,6 +54,10 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     'a row has been locked by another transaction for too long; end that transaction and try again',
   ],
   [/^57014$/, 'the statement took too long and was ended (statement_timeout); nothing was written'],
+  [
+    /^(?:08P01|26000|42P05)$/,
+    'a pooler stands in between and cannot do this; leave ?pooler=no and ?prepare=yes out of the URL',
+  ],
   [/^40/, 'other transactions were in the way again and again; try again'],
   [/^(?:E[A-Z]|08|57P)/, 'the server cannot be reached; check that it runs and that the URL is right'],
 ]

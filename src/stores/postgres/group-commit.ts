@@ -67,7 +67,7 @@ export class GroupCommit<J, A> {
         for (const { reject } of group) reject(thrown)
         return
       }
-      // In order, so that callers of one moment keep theirs; a half that waits for a lock does not hold the other up.
+      // Both at once: a half that waits for a lock does not hold the other up. Callers of one moment have no order.
       const middle = group.length >> 1
       await Promise.all([this.#runAll(group.slice(0, middle)), this.#runAll(group.slice(middle))])
     }

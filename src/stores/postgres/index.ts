@@ -1,3 +1,4 @@
 /** The store in a PostgreSQL database: many processes, one owner per shard. Needs the package `pg`. */
-export { migratePostgres, missingSql } from './migrate.ts'
+export { examinePostgres } from './doctor.ts'
+export { assertPostgresStore, migratePostgres, missingSql } from './migrate.ts'
 export { openPostgres, type PostgresOptions, PostgresStore } from './store.ts'

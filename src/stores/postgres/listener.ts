@@ -41,7 +41,8 @@ export class Listener {
   }
 
   start(): void {
-    if (this.#started) return
+    // Behind a pooler nobody would be told: what others write is found by the next beat.
+    if (this.#started || this.#ports.database.isPooled) return
     this.#started = true
     this.#connecting = this.#connect()
   }

@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { testDatabase } from '../../../test/postgres/database.ts'
 import { postgresSnapshot } from '../../../tools/postgres-schema-snapshot.ts'
+import { systemClock } from '../../hosts/node/index.ts'
 import { open } from '../../index.ts'
+import type { Migration } from '../index.ts'
 import { MIGRATIONS as SQLITE } from '../sqlite/migrations/index.ts'
 import { Database } from './database.ts'
-import { migratePostgres, missingSql } from './index.ts'
+import { migratePostgres, missingSql, openPostgres } from './index.ts'
 import { migrate, migrationSql, schemaVersion } from './migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { Dialect } from './session.ts'
@@ -49,6 +51,7 @@ describe('migrations', () => {
   it('can be printed, and run by hand, for those who may not create tables', async () => {
     const text = migrationSql(new Dialect('by_hand'), 0)
     expect(text).toContain('CREATE TABLE "by_hand".timers')
+    expect(text).toMatch(/^BEGIN;\n[\s\S]*\nCOMMIT;\n$/)
     await client.query(text)
     expect(await missingSql(`${url}?schema=by_hand`)).toBe('')
     const wakeful = await open(`${url}?schema=by_hand`)
@@ -90,6 +93,69 @@ describe('an old binary', () => {
   it('works with a newer schema that does not', async () => {
     const wakeful = await open(await newer('fits', false))
     await wakeful.set('in 1 hour', { target: 'x' })
+    await wakeful.close()
+  })
+
+  /** What a migration may do while processes of the version before run: add, and nothing that they must fill in. */
+  const NEXT: Migration = {
+    number: 99,
+    name: 'tomorrow',
+    breaking: false,
+    sql: [
+      'alarms',
+      'timers',
+      'outcomes',
+      'events',
+      'tallies',
+      'owners',
+      'shards',
+      'flights',
+      'meta',
+      'calendars',
+      'idempotency_keys',
+    ]
+      .map(
+        (table) =>
+          `ALTER TABLE wakeful.${table} ADD COLUMN extra text, ADD COLUMN filled bigint NOT NULL DEFAULT 0;`,
+      )
+      .join('\n')
+      .concat(
+        'CREATE TABLE wakeful.tomorrow (a bigint); CREATE INDEX timers_extra ON wakeful.timers (extra);',
+      ),
+  }
+
+  it('goes on beside a newer one that migrates under it, in the middle of its work', async () => {
+    const at = `${url}?schema=rolling`
+    const wakeful = await open(at)
+    const fired = new Set<string>()
+    wakeful.handle('x', (fire) => void fired.add(fire.message))
+    await wakeful.start()
+    let set = 0
+    const setSome = async () => {
+      for (let i = 0; i < 30; i++) {
+        set += 1
+        await wakeful.set({ delay: '50ms' }, { target: 'x', message: `m${set}`, key: `k${set}` })
+      }
+    }
+    await setSome()
+    const [migrated] = await Promise.all([
+      withDatabase('rolling', (database) => migrate(database, 0, { shards: 64 }, [...MIGRATIONS, NEXT])),
+      setSome(),
+    ])
+    expect(migrated.applied).toEqual(['tomorrow'])
+    await setSome()
+    await expect.poll(() => fired.size, { timeout: 50_000 }).toBe(set)
+    // Another of the old version joins, and everything that is seldom done is done too.
+    const joined = await open(at)
+    await joined.calendars.put('holidays', { dates: { '2030-12-25': 'Christmas' } })
+    await joined.set({ cron: '0 9 * * *', exclude: 'holidays' }, { target: 'x', key: 'k1' })
+    await joined.cancel((await joined.getByKey('k1'))!.id)
+    expect(await joined.stats()).toMatchObject({ total: set })
+    expect((await joined.list({ limit: 5 })).items).toHaveLength(5)
+    const store = await openPostgres({ url: at, clock: systemClock })
+    expect(await store.prune(Number.MAX_SAFE_INTEGER, 100)).toBeGreaterThan(0)
+    await store.close()
+    await joined.close()
     await wakeful.close()
   })
 })

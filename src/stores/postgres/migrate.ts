@@ -14,7 +14,8 @@ const LEDGER = `CREATE TABLE IF NOT EXISTS wakeful.migrations (
 )`
 /** Any number, the same in every process: who holds it migrates. */
 const LOCK = 7_420_001
-const VERSION_MIN = 140_000
+/** The oldest server that will do. */
+export const VERSION_MIN = 140_000
 /** Shards per pool where nothing else is said. */
 export const SHARDS = 64
 
@@ -48,6 +49,8 @@ async function run(
   // A migration may take longer than any other statement, and those that wait for it too.
   await session.plain('SET LOCAL statement_timeout = 0')
   await session.rows('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', LOCK, schema)
+  // Not for long: everybody else queues up behind whoever waits to change a table that a transaction is using.
+  await session.plain(`SET LOCAL lock_timeout = '10s'`)
   const from = await schemaVersion(session)
   const missing = migrations.filter((each) => each.number > from)
   // Asked for first: to create what is there needs a right that whoever runs Wakeful may not have.
@@ -109,12 +112,24 @@ export function migrationSql(
     STATISTICS_SQL,
   ]
   const parts = [...head, ...texts, ...(from === 0 ? fixed : [])]
-  return missing.length === 0 ? '' : dialect.text(parts.join('\n'))
+  // All or nothing, also by a client that goes on after an error: what follows would empty tables that are in use.
+  return missing.length === 0 ? '' : dialect.text(['BEGIN;\n', ...parts, 'COMMIT;\n'].join('\n'))
 }
 
 /** Brings the schema of a database up to date. */
 export function migratePostgres(url: string, now: number): Promise<Migrated> {
   return withDatabase(url, (database) => migrate(database, now, { shards: SHARDS }))
+}
+
+/** Refuses a database that holds no store: one that is only read must not make its tables. */
+export function assertPostgresStore(url: string): Promise<void> {
+  return withDatabase(url, async (database) => {
+    if ((await schemaVersion(database.session)) > 0) return
+    throw new WakefulError(
+      'not_found',
+      `there is no store in schema ${database.schema} of ${database.name}: check the URL, or make one with wakeful migrate`,
+    )
+  })
 }
 
 /** The SQL that `migratePostgres` would run. */
@@ -125,7 +140,7 @@ export function missingSql(url: string): Promise<string> {
 }
 
 async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = new Database({ url })
+  const database = await Database.open({ url })
   try {
     return await work(database)
   } catch (thrown) {

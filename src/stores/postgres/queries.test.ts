@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testDatabase } from '../../../test/postgres/database.ts'
 import { FAIR_QUERIES } from './fair-look.ts'
+import { IMPORT_QUERIES } from './imports.ts'
 import { migratePostgres } from './index.ts'
 import { UPCOMING } from './list.ts'
+import { EXPORT_QUERIES } from './portable.ts'
 import { PRUNE_QUERIES } from './prune.ts'
 import * as sql from './queries.ts'
 import { STREAM_QUERIES } from './streams.ts'
@@ -116,6 +118,13 @@ const EXPECTED: Readonly<Record<string, string>> = {
   outcomesOfAlarms: 'outcomes_pkey',
   eventsOfOwner: 'events_owner',
   eventsOfAlarm: 'events_alarm',
+  eventsOfAll: 'events_pkey',
+  'export alarms': 'alarms_pkey',
+  'export formerKeys': 'idempotency_keys_alarm',
+  'import knownAlarms': 'alarms_id_key',
+  'import alarmIds': 'alarms_pkey',
+  'import knownOwnEvents': 'events_own',
+  'import knownEvents': 'events_alarm',
   newestEventsOfAlarm: 'events_alarm',
   eventSeqs: 'events_pkey',
   lastEvent: 'events_pkey',
@@ -154,6 +163,12 @@ const EXEMPT: Readonly<Record<string, string>> = {
   putCalendar: 'an insert',
   nextCalendarVersion: 'an insert',
   insertAlarms: 'an insert',
+  importAlarms: 'an insert',
+  'export countAlarms': 'an export reads everything',
+  'export countEvents': 'an export reads everything',
+  'export calendars': 'an export reads everything',
+  'import lock': 'reads no table',
+  'import unreview': 'few rows, when alarms that name calendars move in',
   insertTimers: 'an insert',
   insertEvents: 'an insert',
   appendEvent: 'an insert',
@@ -196,6 +211,8 @@ const STATEMENTS: readonly [string, string][] = [
   ...prefixed('stream', STREAM_QUERIES),
   ...prefixed('fair', FAIR_QUERIES),
   ...prefixed('prune', PRUNE_QUERIES),
+  ...prefixed('export', EXPORT_QUERIES),
+  ...prefixed('import', IMPORT_QUERIES),
   ['upcoming', UPCOMING],
 ]
 /** Tables that are small enough to be read whole. */

@@ -41,6 +41,10 @@ export const insertAlarms = `WITH made AS (
   FROM unnest(${marks(ALARM_COLUMNS.length + 1, ['text', 'int', ...PLACE_TYPES])}) AS t (id, shard, ${PLACE})
   JOIN made a ON a.id = t.id`
 
+/** Alarms as they come from another store, in its order. */
+export const importAlarms = `INSERT INTO wakeful.alarms (${ALARM}) SELECT ${ALARM}
+  FROM unnest(${marks(1, ALARM_TYPES)}) WITH ORDINALITY AS n (${ALARM}, place) ORDER BY place RETURNING id, seq`
+
 export const updateAlarms = `UPDATE wakeful.alarms SET ${ALARM_COLUMNS.map((column) => `${column} = n.${column}`).join(', ')}
   FROM unnest(${marks(1, ['bigint', ...ALARM_TYPES])}) AS n (seq, ${ALARM}) WHERE alarms.seq = n.seq`
 
@@ -140,7 +144,8 @@ export const timersById = `SELECT ${TIMER} FROM wakeful.timers WHERE id = ANY($1
 export const timersOfAlarms = `SELECT ${qualified('t', TIMER_COLUMNS)} FROM wakeful.alarms a JOIN wakeful.timers t
     ON t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq
   WHERE a.seq = ANY($1::bigint[]) ORDER BY t.id`
-export const releaseWaiting = `UPDATE wakeful.timers SET wake_at = scheduled_for WHERE id IN (
+/** Asked of the row itself too: a pause that this waited for has parked it meanwhile. */
+export const releaseWaiting = `UPDATE wakeful.timers SET wake_at = scheduled_for WHERE waiting = 'handler' AND id IN (
   SELECT t.id FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
   JOIN wakeful.shards s ON s.shard = l.shard AND s.epoch = l.epoch
   JOIN wakeful.timers t ON t.shard = l.shard AND t.target = $3 AND t.waiting = 'handler' AND t.wake_at > $4::bigint
@@ -240,6 +245,8 @@ export const eventsOfOwner = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wa
   ORDER BY e.tenant, e.owner, e.seq LIMIT $5::bigint`
 export const eventsOfAlarm = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
   WHERE e.alarm = $1::bigint AND e.seq > $2::bigint ORDER BY e.seq LIMIT $3::bigint`
+export const eventsOfAll = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
+  WHERE e.seq > $1::bigint ORDER BY e.seq LIMIT $2::bigint`
 export const newestEventsOfAlarm = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
   WHERE e.alarm = $1::bigint ORDER BY e.seq DESC LIMIT $2::bigint`
 

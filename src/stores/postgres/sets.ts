@@ -58,8 +58,12 @@ export async function setAll(
       ;(names.some((name) => met.has(name)) ? later : now).push(placed)
       for (const name of names) met.add(name)
     }
-    for (const [place, answer] of await setRound(desk, now)) answers[place] = answer
-    left = repeatsAnswered(later, answers, now)
+    const round = await setRound(desk, now)
+    for (const [place, answer] of round) answers[place] = answer
+    // One that was found and then pruned, before anybody held it, is looked for again: by now it is new.
+    const again = now.filter(({ place }) => !round.has(place))
+    const answered = now.filter(({ place }) => round.has(place))
+    left = [...again, ...repeatsAnswered(later, answers, answered)]
   }
   return answers
 }
@@ -90,6 +94,7 @@ function nameOf(kind: 'i' | 'k', { tenant, owner, key, idempotencyKey }: Alarm):
   return JSON.stringify([kind, tenant, owner, kind === 'i' ? idempotencyKey : key])
 }
 
+/** Answers by place; none for those whose alarm was pruned meanwhile, for which nothing is written. */
 async function setRound(desk: Desk, round: readonly Placed[]): Promise<Map<number, SetAnswer>> {
   const { session } = desk
   const [firsts, keyed] = await Promise.all([knownFirsts(session, round), knownKeys(session, round)])
@@ -116,13 +121,13 @@ async function setRound(desk: Desk, round: readonly Placed[]): Promise<Map<numbe
   const after = await readSnapshots(session, read)
   const answer =
     (outcome: SetAnswer['outcome'], from: ReadonlyMap<number, number>) =>
-    ({ place }: Placed): [number, SetAnswer] => [
-      place,
-      { outcome, snapshot: snapshotIn(after, from.get(place)!)! },
-    ]
+    ({ place }: Placed): [number, SetAnswer][] => {
+      const snapshot = snapshotIn(after, from.get(place)!)
+      return snapshot === undefined ? [] : [[place, { outcome, snapshot }]]
+    }
   return new Map([
-    ...deduped.map(answer('deduped', firsts)),
-    ...replaced.map(answer('replaced', keyed)),
+    ...deduped.flatMap(answer('deduped', firsts)),
+    ...replaced.flatMap(answer('replaced', keyed)),
     ...fresh.map(({ place, request }): [number, SetAnswer] => [place, createdAnswer(request)]),
   ])
 }

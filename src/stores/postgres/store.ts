@@ -11,6 +11,8 @@ import type {
   NewCalendar,
   News,
   OwnEvent,
+  PortableLine,
+  PortableRow,
   Reviewed,
   ReviewOf,
   Selector,
@@ -27,17 +29,19 @@ import { Bells } from './bells.ts'
 import { putCalendar, removeCalendar } from './calendars.ts'
 import { Database, type DatabaseOptions } from './database.ts'
 import { DatabaseClock } from './database-clock.ts'
-import { CALENDARS_NOTICE, Desk, noticeOf, type Office, SHARDS_NOTICE } from './desk.ts'
+import { Desk, noticeOf, type Office, SHARDS_NOTICE } from './desk.ts'
 import { nextFree } from './due.ts'
 import { appendEvent } from './events.ts'
 import { isStoreTrouble } from './failure.ts'
 import { Growth } from './growth.ts'
 import { Guests } from './guests.ts'
 import type { Beat } from './heartbeat.ts'
+import { importBatch } from './imports.ts'
 import { Listener } from './listener.ts'
 import { Lookout } from './lookout.ts'
 import { migrate, SHARDS } from './migrate.ts'
 import { Ownership } from './ownership.ts'
+import { exportLines } from './portable.ts'
 import { prune } from './prune.ts'
 import * as sql from './queries.ts'
 import { PostgresReads } from './reads.ts'
@@ -71,7 +75,7 @@ const TAKEOVER_MS = 200
 
 /** Opens a store in a PostgreSQL database, creating or upgrading its tables. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
-  const database = new Database(options)
+  const database = await Database.open(options)
   try {
     await migrate(database, options.clock.now(), { shards: options.shards ?? SHARDS })
     const shards = Number((await database.session.row(sql.meta, 'shards'))![0])
@@ -257,6 +261,16 @@ export class PostgresStore extends PostgresReads implements Store {
     return this.guard(() => prune(this.database, endedBefore, limit))
   }
 
+  /** Writes a batch of an export's lines; what is here already is passed over. */
+  import(lines: readonly PortableRow[], context: Context): Promise<number> {
+    return this.guard(() => importBatch((work) => this.#write(work), lines, context))
+  }
+
+  /** Everything as it stands at this moment, line by line. */
+  export(): AsyncGenerator<PortableLine> {
+    return exportLines(this.database, this.clock.now())
+  }
+
   watch(listener: (news: News) => void, about: 'clock' | 'log' = 'clock'): () => void {
     this.database.assertOpen()
     this.#listener.start()
@@ -321,9 +335,9 @@ export class PostgresStore extends PostgresReads implements Store {
   /** Edits the calendars, tells the others, and knows them itself before it answers. */
   async #editCalendars<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const answer = await this.guard(() =>
-      this.#write(async ({ session }) => {
-        const done = await work(session)
-        session.send(sql.notify, this.#office.channel, CALENDARS_NOTICE)
+      this.#write(async (desk) => {
+        const done = await work(desk.session)
+        desk.tellCalendars()
         return done
       }),
     )

@@ -259,11 +259,21 @@ function decideOne(
     const timer = timerOf(row)
     const found: Found = { alarm, timer, others: null, openCount }
     const verdict = request.triage(found)
-    if (verdict.kind === 'look') round.looks.push({ row, found, alarm })
+    if (verdict.kind === 'look' || isQueued(verdict)) round.looks.push({ row, found, alarm })
     else carryOut(desk, alarm, [timer], verdict, request, round)
   } catch (thrown) {
     round.damaged.push({ row, reason: errorText(thrown) })
   }
+}
+
+/**
+ * Whether it would wait for an occurrence that is open: that one may be settled at this very moment, by somebody who
+ * has seen nothing queued behind it, and then nobody would ever let it go (promise: at-least-once).
+ */
+function isQueued(verdict: Verdict): boolean {
+  return (
+    verdict.kind === 'settle' && verdict.change.move?.some(({ waiting }) => waiting === 'overlap') === true
+  )
 }
 
 /** Decides again about those whose alarm's other timers had to be looked up, with these kept from changing. */
@@ -277,7 +287,10 @@ async function decideLooking(desk: Desk, round: Round, request: TakeRequest): Pr
   for (const { row, found: before, alarm } of round.looks) {
     try {
       const others = found.get(alarm.seq)?.timers ?? []
-      const verdict = request.triage({ ...before, others })
+      // What has changed since is found again by the next look.
+      if (!others.some(({ id, version }) => id === row[ID] && version === row[VERSION])) continue
+      const open = others.filter(({ kind, generation }) => kind !== 'due' && generation === alarm.generation)
+      const verdict = request.triage({ ...before, others, openCount: open.length })
       if (verdict.kind === 'look') throw new CorruptRow('no decision could be made about it')
       carryOut(desk, alarm, others, verdict, request, round)
     } catch (thrown) {

@@ -20,12 +20,14 @@ export interface Desk {
   readonly shardOf: (session: Session, pool: string) => number
 }
 
+const NONE: readonly never[] = []
+
 /** Writes everything a decision says. The caller's transaction makes it all or nothing. */
 export function apply(desk: Desk, alarm: StoredAlarm, timers: readonly Timer[], change: Change): void {
-  for (const id of change.remove ?? []) desk.session.run(sql.removeTimer, id)
-  for (const move of change.move ?? []) {
+  for (const id of change.remove ?? NONE) desk.session.run(sql.removeTimer, id)
+  for (const move of change.move ?? NONE) {
     const timer = timers.find((each) => each.id === move.id)
-    if (timer !== undefined) desk.session.run(sql.moveTimer, ...placeValues({ ...timer, ...move }), move.id)
+    if (timer !== undefined) desk.session.run(sql.moveTimer, ...placeValues(timer, move), move.id)
   }
   applyRest(desk, alarm, change)
 }
@@ -38,13 +40,8 @@ export function applyTaken(desk: Desk, alarm: StoredAlarm, taken: Timer, change:
   const { session } = desk
   const move = change.move?.find((each) => each.id === taken.id)
   if (move !== undefined) {
-    const moved = session.run(
-      sql.moveTakenTimer,
-      ...placeValues({ ...taken, ...move }),
-      taken.id,
-      taken.version,
-    )
-    if (moved.changes === 0) return false
+    const place = placeValues(taken, move)
+    if (session.run(sql.moveTakenTimer, ...place, taken.id, taken.version).changes === 0) return false
   } else if (change.remove?.includes(taken.id)) {
     if (session.run(sql.removeTakenTimer, taken.id, taken.version).changes === 0) return false
   } else {
@@ -56,19 +53,19 @@ export function applyTaken(desk: Desk, alarm: StoredAlarm, taken: Timer, change:
 
 function applyRest(desk: Desk, alarm: StoredAlarm, change: Change): void {
   const { session } = desk
-  for (const id of change.markEdited ?? []) session.run(sql.markTimerEdited, id)
-  for (const { id, ok, text } of change.reports ?? [])
+  for (const id of change.markEdited ?? NONE) session.run(sql.markTimerEdited, id)
+  for (const { id, ok, text } of change.reports ?? NONE)
     session.run(sql.reportTimer, JSON.stringify({ ok, text }), id)
   if (change.alarm !== undefined) replaceAlarm(desk, alarm, change.alarm)
-  const record = { ...(change.alarm ?? alarm), seq: alarm.seq }
-  for (const timer of change.add ?? []) insertTimer(desk, record, timer)
+  const record = change.alarm === undefined ? alarm : { ...change.alarm, seq: alarm.seq }
+  for (const timer of change.add ?? NONE) insertTimer(desk, record, timer)
   if (change.outcome === null) session.run(sql.removeOutcome, alarm.seq)
   else if (change.outcome !== undefined) putOutcome(session, record, change.outcome)
   if (change.status !== undefined) {
     const { seq, tenant, owner, target } = record
     session.run(sql.putStatus, seq, tenant, owner, target.name, change.status)
   }
-  for (const event of change.events ?? []) {
+  for (const event of change.events ?? NONE) {
     session.run(
       sql.insertEvent,
       desk.context.newId(),
@@ -85,7 +82,7 @@ function applyRest(desk: Desk, alarm: StoredAlarm, change: Change): void {
     )
   }
   if (change.tally !== undefined) desk.tallies.add(record, change.tally)
-  for (const { alarm: spawned, timer } of change.spawn ?? []) insertAlarm(desk, spawned, timer)
+  for (const { alarm: spawned, timer } of change.spawn ?? NONE) insertAlarm(desk, spawned, timer)
 }
 
 /** Writes a new alarm, with its first timer where it has one; answers the row it got. */
@@ -139,8 +136,26 @@ export function putOutcome(session: Session, alarm: StoredAlarm, outcome: Outcom
   )
 }
 
-function placeValues(timer: NewTimer) {
-  const { kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt } = timer
-  const place = [kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt] as const
-  return [...place, timer.startedAt, timer.waiting, timer.delivered ? 1 : 0] as const
+/** The values of a timer's place, after a move where there is one: what that does not name stays. Nothing is copied. */
+function placeValues(timer: NewTimer, move: Partial<NewTimer> = timer) {
+  const delivered = move.delivered ?? timer.delivered
+  return [
+    move.kind ?? timer.kind,
+    moved(move.wakeAt, timer.wakeAt),
+    move.scheduledFor ?? timer.scheduledFor,
+    moved(move.nominal, timer.nominal),
+    moved(move.zoneOffset, timer.zoneOffset),
+    moved(move.floor, timer.floor),
+    move.tick ?? timer.tick,
+    move.generation ?? timer.generation,
+    move.attempt ?? timer.attempt,
+    moved(move.startedAt, timer.startedAt),
+    moved(move.waiting, timer.waiting),
+    delivered ? 1 : 0,
+  ] as const
+}
+
+/** Null is a value too. */
+function moved<T>(value: T | undefined, before: T): T {
+  return value === undefined ? before : value
 }

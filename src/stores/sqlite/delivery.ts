@@ -1,7 +1,8 @@
-import { type Delivery, settle, type Timer, type Verdict } from '../../alarm/index.ts'
+import { type Change, type Delivery, settle, type Timer, type Verdict } from '../../alarm/index.ts'
 import { errorText } from '../../error.ts'
 import type { Found, HeldTimers, Lease, Settled, Settlement, Taken, TakeRequest, Taking } from '../index.ts'
 import {
+  ALARM_COLUMNS,
   alarmOf,
   alarmSeqOf,
   CorruptRow,
@@ -91,8 +92,9 @@ function heldWith(held: HeldTimers, takings: readonly { readonly timer: Timer }[
   }
 }
 
-/** Where the alarm's columns begin in a row of the due look. */
+/** Where the alarm's columns begin in a row of the due look, and where it says that the alarm has other timers. */
 const ALARM_AT = TIMER_COLUMNS.length
+const OTHERS_AT = ALARM_AT + 1 + ALARM_COLUMNS.length
 
 function dueIn(session: Session, lease: Lease, request: TakeRequest, room: number): Values[] {
   if (request.avoid !== undefined) return fairDue(session, lease, request, room)
@@ -110,6 +112,18 @@ function dueIn(session: Session, lease: Lease, request: TakeRequest, room: numbe
 
 const ID = TIMER_COLUMNS.indexOf('id')
 const VERSION = TIMER_COLUMNS.indexOf('version')
+
+/**
+ * Whether more rows are due in one of these shards than are held, so that some are free whichever are held. Where it
+ * says no, only a look at each can tell.
+ */
+export function isSurelyDue(session: Session, leases: readonly Lease[], request: TakeRequest): boolean {
+  if (request.avoid !== undefined) return false
+  return leases.some(({ shard }) => {
+    const [wakeAt] = (session.value(sql.wakeAfter, shard, request.held.size) ?? []) as [number?]
+    return wakeAt !== undefined && wakeAt <= request.context.now
+  })
+}
 
 /** The earliest wake in these shards that is not held. */
 export function nextWakeAt(session: Session, leases: readonly Lease[], held: HeldTimers): number | null {
@@ -133,40 +147,13 @@ interface Ready {
   readonly timer: Timer
 }
 
-/** Decides about each row, all under one savepoint, which is fast; where one cannot be written, each under its own. */
-function triageAll(desk: Desk, rows: readonly Values[], request: TakeRequest): Triaged {
-  const tallies = new Tallies()
-  try {
-    const triaged = desk.session.undoable(() =>
-      triageEach(desk, rows, request, (_row, write) => {
-        write({ ...desk, tallies })
-        return true
-      }),
-    )
-    desk.tallies.merge(tallies)
-    return triaged
-  } catch (thrown) {
-    if (isStoreTrouble(thrown)) throw thrown
-    return triageEach(
-      desk,
-      rows,
-      request,
-      (row, write) =>
-        apart(desk, row, (inner) => {
-          write(inner)
-          return true
-        }) !== null,
-    )
-  }
+interface Triaged {
+  readonly ready: readonly Ready[]
+  readonly cutShort: boolean
 }
 
-/** What cannot be decided or written is set aside, so that the rest go on. */
-function triageEach(
-  desk: Desk,
-  rows: readonly Values[],
-  request: TakeRequest,
-  written: (row: Values, write: (desk: Desk) => void) => boolean,
-): Triaged {
+/** Decides about each row. What cannot be decided or written is set aside, so that the rest go on. */
+function triageAll(desk: Desk, rows: readonly Values[], request: TakeRequest): Triaged {
   const ready: Ready[] = []
   let looked = 0
   for (const row of rows) {
@@ -174,24 +161,33 @@ function triageEach(
     looked += 1
     const decided = decide(desk, row, request)
     if (decided === null) continue
-    const { alarm, timers, verdict } = decided
+    const { alarm, verdict } = decided
     const { change } = verdict
-    if (change !== undefined && !written(row, (inner) => apply(inner, alarm, timers, change))) continue
+    if (change !== undefined && !applyApart(desk, row, decided, change)) continue
     if (verdict.kind === 'fire') ready.push({ alarm, timer: verdict.timer })
   }
   return { ready, cutShort: looked < rows.length }
 }
 
-interface Triaged {
-  readonly ready: readonly Ready[]
-  readonly cutShort: boolean
+/** Answers whether it could be written. */
+function applyApart(desk: Desk, row: Values, { alarm, timers }: Decided, change: Change): boolean {
+  const write = (inner: Desk) => {
+    apply(inner, alarm, timers, change)
+    return true
+  }
+  return apart(desk, row, write) !== null
 }
 
-/** Runs work about one row; when it fails, all it wrote is undone and the row is quarantined with the reason. */
+/**
+ * Runs work about one row; when it fails, all it wrote is undone and the row is quarantined with the reason. Where
+ * there are no savepoints, the failure is the whole transaction's, which is run again with them.
+ */
 function apart<T>(desk: Desk, row: Values, work: (desk: Desk) => T): T | null {
+  const { session } = desk
+  if (!session.savepoints) return session.undoable(() => work(desk))
   const tallies = new Tallies()
   try {
-    const answer = desk.session.undoable(() => work({ ...desk, tallies }))
+    const answer = session.undoable(() => work({ ...desk, tallies }))
     desk.tallies.merge(tallies)
     return answer
   } catch (thrown) {
@@ -213,7 +209,8 @@ function decide(desk: Desk, row: Values, request: TakeRequest): Decided | null {
     if (row[ALARM_AT] === null) throw new CorruptRow('its alarm is gone')
     const alarm = withCalendars(desk.session, alarmOf(row, ALARM_AT))
     const timer = timerOf(row)
-    const found: Found = { alarm, timer, others: null, openCount: openCount(desk.session, alarm) }
+    const open = row[OTHERS_AT] === 0 ? 0 : openCount(desk.session, alarm)
+    const found: Found = { alarm, timer, others: null, openCount: open }
     const verdict = request.triage(found)
     if (verdict.kind !== 'look') return { alarm, timers: [timer], verdict }
     const timers = timersOf(desk.session, alarm)
@@ -227,9 +224,7 @@ function decide(desk: Desk, row: Values, request: TakeRequest): Decided | null {
   }
 }
 
-/** Only recurring alarms can have earlier occurrences open. */
 function openCount(session: Session, alarm: StoredAlarm): number {
-  if (alarm.rule.kind === 'once') return 0
   return (
     session.get<{ open: number }>(
       sql.openTimersOfAlarm,
@@ -243,7 +238,8 @@ function openCount(session: Session, alarm: StoredAlarm): number {
 
 function fly(desk: Desk, lease: Lease, ready: readonly Ready[], request: TakeRequest): Taking[] {
   if (ready.length === 0) return []
-  const flat = ready.flatMap(({ timer }) => [timer.id, timer.version])
+  const flat: number[] = []
+  for (const { timer } of ready) flat.push(timer.id, timer.version)
   const { lastInsertRowid: id } = desk.session.run(
     sql.insertFlight,
     lease.shard,
@@ -264,35 +260,17 @@ export function settleAll(
   const leases = new Set(settlements.map(({ lease }) => lease))
   const lost = [...leases].filter((lease) => !isOwn(desk.session, lease))
   const own = settlements.filter(({ lease }) => !lost.includes(lease))
-  const stale = settleTogether(desk, own) ?? settleApart(desk, own)
+  const stale = own.filter((settlement) => !settleApart(desk, settlement)).length
   for (const flight of landed) desk.session.run(sql.removeFlight, flight.id)
   return { lost, stale }
 }
 
-/** All at once, which is fast; null, with everything undone, where one of them cannot be written. */
-function settleTogether(desk: Desk, settlements: readonly Settlement[]): number | null {
-  const tallies = new Tallies()
-  try {
-    const stale = desk.session.undoable(() => {
-      return settlements.filter((settlement) => !settleOne({ ...desk, tallies }, settlement)).length
-    })
-    desk.tallies.merge(tallies)
-    return stale
-  } catch (thrown) {
-    if (isStoreTrouble(thrown)) throw thrown
-    return null
-  }
-}
-
-/** One by one, so that the one which cannot be written is set aside and holds nobody up. */
-function settleApart(desk: Desk, settlements: readonly Settlement[]): number {
-  let stale = 0
-  for (const settlement of settlements) {
-    const row = desk.session.value(sql.timerById, settlement.timer.id)
-    const wasCurrent = row === undefined ? false : apart(desk, row, (inner) => settleOne(inner, settlement))
-    if (wasCurrent === false) stale += 1
-  }
-  return stale
+/** One that cannot be written is set aside and holds nobody up. Answers whether the timer was still the one taken. */
+function settleApart(desk: Desk, settlement: Settlement): boolean {
+  const { session } = desk
+  if (!session.savepoints) return session.undoable(() => settleOne(desk, settlement))
+  const row = session.value(sql.timerById, settlement.timer.id)
+  return row !== undefined && apart(desk, row, (inner) => settleOne(inner, settlement)) !== false
 }
 
 /** Answers whether the timer was still the one that was delivered. */

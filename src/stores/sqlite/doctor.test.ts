@@ -2,8 +2,9 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Check } from '../index.ts'
 import { connect } from './connection.ts'
-import { type Check, examine } from './doctor.ts'
+import { examine } from './doctor.ts'
 import { migrate } from './migrate.ts'
 
 let dir: string
@@ -30,6 +31,23 @@ it('finds nothing wrong with a new store', () => {
   const checks = examine(store, 0)
   expect(checks.filter(({ ok }) => !ok)).toEqual([])
   expect(checks.map(({ name }) => name)).toEqual(['sqlite', 'schema', 'integrity', 'figures', 'disk'])
+})
+
+it('tells of calendars that end within 60 days, and lets them', () => {
+  const db = connect(store)
+  const insert = 'INSERT INTO wakeful_calendars (tenant, name, version, reviewed, dates, weekend, updated_at)'
+  for (const [tenant, name, date] of [
+    ['default', 'company', '2026-12-31'],
+    ['acme', 'us', '2026-01-01'],
+    ['default', 'far', '2027-06-01'],
+  ] as const)
+    db.prepare(`${insert} VALUES (?, ?, 1, 1, ?, '[]', 0)`).run(tenant, name, `{"${date}":""}`)
+  db.close()
+  const checks = examine(store, Date.parse('2026-11-15T00:00:00Z'))
+  expect(checks.filter(({ name }) => name.startsWith('calendar'))).toEqual([
+    { name: 'calendar us of acme', ok: true, detail: expect.stringContaining('no dates after 2026-01-01') },
+    { name: 'calendar company', ok: true, detail: expect.stringContaining('no dates after 2026-12-31') },
+  ])
 })
 
 it('names every table and index that differs from the schema as it should be', () => {

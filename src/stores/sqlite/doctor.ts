@@ -2,7 +2,9 @@ import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { errorText } from '../../error.ts'
-import { formatDuration } from '../../time/index.ts'
+import { lastDate } from '../../time/index.ts'
+import { type Check, check, figuresCheck, lagCheck, spokenCount } from '../index.ts'
+import { CALENDAR_QUERIES, calendarNamed } from './calendars.ts'
 import { connect } from './connection.ts'
 import { storeFailure } from './failure.ts'
 import { migrationSql, schemaVersion } from './migrate.ts'
@@ -10,17 +12,14 @@ import { MIGRATIONS } from './migrations/index.ts'
 import { Session } from './session.ts'
 import { readShards } from './shards.ts'
 
-/** One thing that was looked at. */
-export interface Check {
-  readonly name: string
-  readonly ok: boolean
-  readonly detail: string
-  /** What would help, where it is not well. */
-  readonly advice?: string
-}
-
-const LAG_MS_MAX = 10_000
+/** A calendar should reach further than this. */
+const CALENDAR_MS_MIN = 60 * 86_400_000
 const FREE_BYTES_MIN = 100 * 1024 * 1024
+
+interface CalendarName {
+  readonly tenant: string
+  readonly name: string
+}
 
 /** Looks a database over without changing it: file, schema, soundness, clock owners, lag, figures, disk. */
 export function examine(path: string, now: number): Check[] {
@@ -58,6 +57,7 @@ function checksOf(session: Session, path: string, now: number): Check[] {
     ...guarded('integrity', () => [soundness(session)]),
     ...guarded('clocks', () => shards(session, path, now)),
     ...guarded('figures', () => [figures(session)]),
+    ...guarded('calendars', () => calendars(session, now)),
     ...(path === ':memory:' ? [] : [disk(path)]),
   ]
 }
@@ -118,7 +118,7 @@ function shards(session: Session, path: string, now: number): Check[] {
     const lag = nextWakeAt === null ? 0 : Math.max(0, now - nextWakeAt)
     const detail =
       owner ??
-      (pending > 0 ? `nobody runs it, ${count(pending)} pending` : 'nobody runs it, and nothing waits')
+      (pending > 0 ? `nobody runs it, ${spokenCount(pending)} pending` : 'nobody runs it, and nothing waits')
     return [
       check(
         `clock of pool ${pool}`,
@@ -126,12 +126,7 @@ function shards(session: Session, path: string, now: number): Check[] {
         detail,
         `start a process that serves pool ${pool}`,
       ),
-      check(
-        `lag of pool ${pool}`,
-        lag <= LAG_MS_MAX,
-        `${spoken(lag)}, ${count(pending)} pending`,
-        'see `wakeful list --order due` and `wakeful why ID` for what is waiting',
-      ),
+      lagCheck(pool, lag, pending),
     ]
   })
 }
@@ -144,12 +139,18 @@ function figures(session: Session): Check {
   const { live } = session.get<{ live: number }>(
     'SELECT count(*) AS live FROM (SELECT DISTINCT tenant, owner, alarm FROM wakeful_timers)',
   )!
-  return check(
-    'figures',
-    kept.live === live,
-    `${count(live)} live of ${count(kept.total)} ever set`,
-    'please report this: the figures are off',
-  )
+  return figuresCheck(kept.live, live, kept.total)
+}
+
+/** Calendars that end soon, or have: what names them goes on, and no day is off any more. */
+function calendars(session: Session, now: number): Check[] {
+  return session.all<CalendarName>(CALENDAR_QUERIES.all).flatMap(({ tenant, name }) => {
+    const calendar = calendarNamed(session, tenant, name)
+    const last = calendar === undefined ? null : lastDate(calendar)
+    if (last === null || Date.parse(`${last}T00:00:00Z`) - now > CALENDAR_MS_MIN) return []
+    const whose = tenant === 'default' ? name : `${name} of ${tenant}`
+    return [check(`calendar ${whose}`, true, `it has no dates after ${last}: add more if days are off by it`)]
+  })
 }
 
 function disk(path: string): Check {
@@ -158,21 +159,7 @@ function disk(path: string): Check {
   return check(
     'disk',
     free >= FREE_BYTES_MIN,
-    `${count(Math.round(free / 1024 / 1024))} MiB free`,
+    `${spokenCount(Math.round(free / 1024 / 1024))} MiB free`,
     'make room: a full disk stops every write',
   )
-}
-
-function check(name: string, ok: boolean, detail: string, advice = ''): Check {
-  return ok ? { name, ok, detail } : { name, ok, detail, advice }
-}
-
-/** Whole seconds, of a long time whole minutes, of days whole hours: `1m 30s`. */
-function spoken(ms: number): string {
-  const unit = ms < 3_600_000 ? 1000 : ms < 86_400_000 ? 60_000 : 3_600_000
-  return formatDuration(Math.round(ms / unit) * unit).replace(/(?<=[a-z])(?=\d)/g, ' ')
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en-US')
 }

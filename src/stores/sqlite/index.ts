@@ -1,6 +1,6 @@
 /** The store on one SQLite file, with nothing to set up. */
 export { backupTo } from './backup.ts'
 export { connect } from './connection.ts'
-export { type Check, examine } from './doctor.ts'
+export { examine } from './doctor.ts'
 export { migrate, migrationSql, schemaVersion } from './migrate.ts'
 export { openSqlite, type SqliteOptions, SqliteStore } from './store.ts'

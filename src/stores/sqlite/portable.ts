@@ -1,17 +1,24 @@
-import { type Alarm, NO_CALENDARS, type Outcome, type Timer } from '../../alarm/index.ts'
-import { errorText, WakefulError } from '../../error.ts'
+import { type Alarm, calendarNames, type Outcome } from '../../alarm/index.ts'
 import { formatInstant } from '../../time/index.ts'
-import type { StoredAlarm } from '../index.ts'
 import {
+  alarmMissing,
+  calendarMissing,
   type EventRow,
   eventOf,
-  PORTABLE_VERSION,
+  isZoned,
+  nameTaken,
+  occurrenceIn,
   type PortableAlarm,
   type PortableCalendar,
   type PortableEvent,
   type PortableLine,
   type PortableRow,
+  portableAlarm,
+  portableDamage,
+  portableEvent,
+  portableHead,
   portableTally,
+  portableTimer,
   ZONE_DATA_FACT,
 } from '../index.ts'
 import { type Desk, insertAlarm, insertTimer, putOutcome } from './apply.ts'
@@ -29,6 +36,7 @@ export const EXPORT_QUERIES = {
   events: `SELECT e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id AS alarm_id, e.occurrence, a.key, e.subject,
     e.correlation_id, e.at, e.data FROM wakeful_events e LEFT JOIN wakeful_alarms a ON a.seq = e.alarm
     WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
+  formerKeys: 'SELECT idempotency_key AS key FROM wakeful_idempotency_keys WHERE alarm = ?',
 } as const
 
 const PAGE = 500
@@ -37,7 +45,7 @@ const PAGE = 500
 export function* exportLines(session: Session, now: number): Generator<PortableLine> {
   const alarms = session.get<{ n: number }>(EXPORT_QUERIES.countAlarms)!.n
   const events = session.get<{ n: number }>(EXPORT_QUERIES.countEvents)!.n
-  yield { wakeful: 'export', version: PORTABLE_VERSION, exportedAt: formatInstant(now), alarms, events }
+  yield portableHead(formatInstant(now), { alarms, events })
   for (const { tenant, name } of session.all<{ tenant: string; name: string }>(CALENDAR_QUERIES.all)) {
     const { version, ...calendar } = calendarNamed(session, tenant, name)!
     yield { calendar: { tenant, ...calendar } }
@@ -49,25 +57,20 @@ export function* exportLines(session: Session, now: number): Generator<PortableL
     yield line
   }
   for (const row of pages<EventRow>(session, EXPORT_QUERIES.events)) {
-    const { seq, ...event } = eventOf(row)
     written.events += 1
-    yield { event }
+    yield portableEvent(eventOf(row))
   }
   yield { end: true, ...written }
 }
 
-/** The alarm of a row, or what is wrong with it: one damaged row must not keep the others from being saved. */
-function alarmLine(
-  session: Session,
-  seq: number,
-): PortableAlarm | Extract<PortableLine, { damaged: unknown }> {
+/** The alarm of a row, or what is wrong with it. */
+function alarmLine(session: Session, seq: number): PortableLine {
   try {
-    const stored = alarmAt(session, seq)!
-    const { timers, outcome } = snapshotOf(session, stored)
-    return { alarm: withoutSeq(stored), timers, outcome }
+    const keys = session.all<{ key: string }>(EXPORT_QUERIES.formerKeys, seq).map(({ key }) => key)
+    return portableAlarm(snapshotOf(session, alarmAt(session, seq)!), keys)
   } catch (thrown) {
     if (isStoreTrouble(thrown)) throw thrown
-    return { damaged: { row: seq, reason: errorText(thrown) } }
+    return portableDamage(seq, thrown)
   }
 }
 
@@ -79,11 +82,6 @@ function* pages<R extends { seq: number }>(session: Session, query: string): Gen
     if (rows.length < PAGE) return
     after = rows.at(-1)!.seq
   }
-}
-
-/** Its calendars are lines of their own. */
-function withoutSeq({ seq, ...alarm }: StoredAlarm): Alarm {
-  return { ...alarm, calendars: NO_CALENDARS }
 }
 
 /** Writes a calendar as it was exported; one of that name that is here already stays as it is. */
@@ -101,72 +99,53 @@ export function importRow(desk: Desk, line: PortableRow): boolean {
 
 /** Writes an alarm as it was exported; false where it is here already, so that an import can be repeated. */
 function importAlarm(desk: Desk, line: PortableAlarm): boolean {
-  const { alarm, timers, outcome } = line
-  if (alarmNamed(desk.session, alarm, { id: alarm.id }) !== undefined) return false
-  refuseTaken(desk.session, alarm)
-  refuseUnknownCalendars(desk.session, alarm)
-  reviewLater(desk.session, line)
+  const { alarm, timers, outcome, formerKeys = [] } = line
+  const { session } = desk
+  if (alarmNamed(session, alarm, { id: alarm.id }) !== undefined) return false
+  refuseTaken(session, line)
+  refuseUnknownCalendars(session, alarm)
+  reviewLater(session, line)
   const stored = insertAlarm(desk, alarm, null)
-  for (const timer of timers) insertTimer(desk, stored, imported(timer))
-  if (outcome !== null) putOutcome(desk.session, stored, outcome satisfies Outcome)
+  for (const timer of timers) insertTimer(desk, stored, portableTimer(timer))
+  if (outcome !== null) putOutcome(session, stored, outcome satisfies Outcome)
+  for (const key of formerKeys)
+    session.run(sql.keepIdempotencyKey, alarm.tenant, alarm.owner, key, stored.seq)
   desk.tallies.add(alarm, portableTally(line))
   return true
 }
 
-/** A key names one alarm: importing another under it would replace what is here. */
-function refuseTaken(session: Session, { id, key, idempotencyKey, ...scope }: Alarm): void {
+function refuseTaken(session: Session, { alarm, formerKeys = [] }: PortableAlarm): void {
+  const { key, idempotencyKey } = alarm
   const taken = (what: string, value: string, by: { id: string } | undefined) => {
-    if (by === undefined) return
-    throw new WakefulError(
-      'conflict',
-      `alarm ${id} has the ${what} ${JSON.stringify(value)}, which is alarm ${by.id} here: cancel or rename one of them`,
-    )
+    if (by !== undefined) throw nameTaken(alarm, what, value, by.id)
   }
-  if (key !== null) taken('key', key, alarmNamed(session, scope, { key }))
-  if (idempotencyKey !== null)
-    taken('idempotency key', idempotencyKey, alarmNamed(session, scope, { idempotencyKey }))
+  if (key !== null) taken('key', key, alarmNamed(session, alarm, { key }))
+  for (const each of idempotencyKey === null ? formerKeys : [idempotencyKey, ...formerKeys])
+    taken('idempotency key', each, alarmNamed(session, alarm, { idempotencyKey: each }))
 }
 
-function refuseUnknownCalendars(session: Session, { id, tenant, rule }: Alarm): void {
-  const names = rule.kind === 'once' ? [] : (rule.exclude?.calendars ?? [])
-  const unknown = names.find((name) => calendarNamed(session, tenant, name) === undefined)
-  if (unknown === undefined) return
-  throw new WakefulError(
-    'invalid_request',
-    `alarm ${id} names the calendar ${unknown}, which is neither in the export before it nor here: put it first`,
-  )
+function refuseUnknownCalendars(session: Session, alarm: Alarm): void {
+  const names = calendarNames(alarm)
+  const unknown = names.find((name) => calendarNamed(session, alarm.tenant, name) === undefined)
+  if (unknown !== undefined) throw calendarMissing(alarm, unknown)
 }
 
 /** It was resolved by the calendars and the zone data of another store: whoever runs the clock resolves it again. */
-function reviewLater(session: Session, { alarm, timers }: PortableAlarm): void {
-  const names = alarm.rule.kind === 'once' ? undefined : alarm.rule.exclude?.calendars
-  if (names !== undefined) session.run(CALENDAR_QUERIES.unreview, alarm.tenant)
-  if (timers.some(({ zoneOffset }) => zoneOffset !== null && zoneOffset !== undefined))
-    session.run(CALENDAR_QUERIES.putFact, ZONE_DATA_FACT, 'imported')
-}
-
-/** What was in flight when it was exported is due here. Older exports knew neither days off nor zone offsets. */
-function imported(timer: Timer): Timer {
-  const { nominal = null, zoneOffset = null, floor = null } = timer
-  return { ...timer, nominal, zoneOffset, floor, edited: false, report: null }
+function reviewLater(session: Session, line: PortableAlarm): void {
+  if (calendarNames(line.alarm).length > 0) session.run(CALENDAR_QUERIES.unreview, line.alarm.tenant)
+  if (isZoned(line)) session.run(CALENDAR_QUERIES.putFact, ZONE_DATA_FACT, 'imported')
 }
 
 /** Writes an event as it was exported; false where it is here already. */
 function importEvent(desk: Desk, { event }: PortableEvent): boolean {
   const { session } = desk
   const alarm = event.alarmId === null ? null : alarmNamed(session, event, { id: event.alarmId })
-  if (alarm === undefined) {
-    throw new WakefulError(
-      'invalid_request',
-      `event ${event.id} is of alarm ${event.alarmId}, which is neither in the export before it nor here`,
-    )
-  }
+  if (alarm === undefined) throw alarmMissing(event)
   const known =
     alarm === null
       ? session.get(sql.ownEventById, event.id)
       : session.get(sql.eventOfAlarmById, alarm.seq, event.id)
   if (known !== undefined) return false
-  const occurrence = event.occurrenceId === null ? null : event.occurrenceId.slice(event.alarmId!.length + 1)
   const { id, tenant, owner, type, origin, subject, correlationId, at, data } = event
   session.run(
     sql.insertEvent,
@@ -176,7 +155,7 @@ function importEvent(desk: Desk, { event }: PortableEvent): boolean {
     type,
     origin,
     alarm?.seq ?? null,
-    occurrence,
+    occurrenceIn(event),
     subject,
     correlationId,
     at,

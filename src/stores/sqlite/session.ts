@@ -1,12 +1,23 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Values } from '../index.ts'
+import { isStoreTrouble } from './failure.ts'
 
 /** A value that can be bound. */
 export type Bindable = SQLInputValue
 
+/** Work has failed that is to be undone alone, in a transaction without savepoints. */
+export class SavepointNeeded extends Error {
+  override readonly name = 'SavepointNeeded'
+}
+
 /** A connection with its prepared statements. A user's own handle gets one too, for what runs in its transaction. */
 export class Session {
   readonly db: DatabaseSync
+  /**
+   * Whether work that fails can be undone alone. Without, its whole transaction is undone, and run again with savepoints
+   * by whoever began it: SQLite copies every page that is changed under one, which takes 5 µs of a settle's 40.
+   */
+  savepoints = true
   readonly #statements = new Map<string, StatementSync>()
 
   constructor(db: DatabaseSync) {
@@ -15,6 +26,7 @@ export class Session {
 
   /** Runs work that leaves nothing behind when it fails, inside a transaction that somebody else ends. */
   undoable<T>(work: (session: Session) => T): T {
+    if (!this.savepoints) return this.#bold(work)
     this.run('SAVEPOINT wakeful')
     try {
       return work(this)
@@ -26,9 +38,17 @@ export class Session {
     }
   }
 
+  #bold<T>(work: (session: Session) => T): T {
+    try {
+      return work(this)
+    } catch (cause) {
+      throw isStoreTrouble(cause) ? cause : new SavepointNeeded('run it again with savepoints', { cause })
+    }
+  }
+
   run(sql: string, ...values: Bindable[]): { changes: number; lastInsertRowid: number } {
-    const { changes, lastInsertRowid } = this.#prepare(sql).run(...values)
-    return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) }
+    // Numbers, since no statement of ours reads BigInts.
+    return this.#prepare(sql).run(...values) as { changes: number; lastInsertRowid: number }
   }
 
   get<R>(sql: string, ...values: Bindable[]): R | undefined {

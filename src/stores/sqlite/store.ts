@@ -32,7 +32,7 @@ import { Tallies } from '../index.ts'
 import type { Desk } from './apply.ts'
 import { CALENDAR_QUERIES, calendarsOf, putCalendar } from './calendars.ts'
 import { connect } from './connection.ts'
-import { isOwn, nextWakeAt, settleAll, take } from './delivery.ts'
+import { isOwn, isSurelyDue, nextWakeAt, settleAll, take } from './delivery.ts'
 import { editSelected } from './edits.ts'
 import { appendEvent, newestEvents, readEvents } from './events.ts'
 import { isBusy, storeFailure } from './failure.ts'
@@ -139,15 +139,17 @@ export class SqliteStore implements Store {
   }
 
   async take(leases: readonly Lease[], request: TakeRequest): Promise<Taken> {
-    // An empty look writes nothing and needs no lock.
-    const next = this.#read((session) =>
-      request.avoid === undefined
-        ? nextWakeAt(session, leases, request.held)
-        : fairWakeAt(session, leases, request),
-    )
-    if (next === null || next > request.context.now)
-      return { takings: [], nextWakeAt: next, lost: [], more: false }
-    return this.#write((desk) => take(desk, leases, request), request.context)
+    const { held, context } = request
+    if (!this.#read((session) => isSurelyDue(session, leases, request))) {
+      // An empty look writes nothing and needs no lock.
+      const next = this.#read((session) =>
+        request.avoid === undefined
+          ? nextWakeAt(session, leases, held)
+          : fairWakeAt(session, leases, request),
+      )
+      if (next === null || next > context.now) return { takings: [], nextWakeAt: next, lost: [], more: false }
+    }
+    return this.#write((desk) => take(desk, leases, request), context)
   }
 
   settle(

@@ -55,6 +55,43 @@ describe('the write queue', () => {
     await expect(queue.run(() => Promise.reject(new Error('x')))).rejects.toThrow()
   })
 
+  it('runs a lone job that fails only once', async () => {
+    let runs = 0
+    const failing = queue.run(() => {
+      runs += 1
+      throw new Error('refused')
+    })
+    await expect(failing).rejects.toThrow('refused')
+    expect(runs).toBe(1)
+  })
+
+  it('uses no savepoints until work that is to be undone alone has failed, then runs all of it again', async () => {
+    const seen: boolean[] = []
+    const work = (each: Session) => {
+      seen.push(each.savepoints)
+      each.run('INSERT INTO t VALUES (1)')
+      try {
+        each.undoable(() => each.run('INSERT INTO t VALUES (1)'))
+      } catch (thrown) {
+        if (!each.savepoints) throw thrown
+      }
+      return 'written'
+    }
+    expect(await queue.run(work)).toBe('written')
+    expect(all()).toEqual([1])
+    expect(seen).toEqual([false, true])
+    // For a while, so that one who fails often does not have everybody run twice.
+    await queue.run((each) => seen.push(each.savepoints))
+    for (let commits = 0; commits < 30; commits++) await insert(2 + commits)
+    await queue.run((each) => seen.push(each.savepoints))
+    expect(seen).toEqual([false, true, true, false])
+  })
+
+  it('leaves savepoints to users, whose transactions it does not begin', async () => {
+    await insert(1)
+    expect(session.savepoints).toBe(true)
+  })
+
   it('waits for another connection without blocking the event loop, then goes on', async () => {
     const other = connect(path)
     other.exec('BEGIN IMMEDIATE')

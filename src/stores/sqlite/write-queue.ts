@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { WakefulError } from '../../error.ts'
 import { isBusy, storeFailure } from './failure.ts'
-import type { Session } from './session.ts'
+import { SavepointNeeded, type Session } from './session.ts'
 
 interface Job {
   readonly work: (session: Session) => unknown
@@ -12,12 +12,15 @@ interface Job {
 /** Most jobs one transaction takes: bounds how long the event loop is blocked. */
 const JOBS_PER_COMMIT_MAX = 2_000
 const BUSY_WAIT_MS_MAX = 20
+/** Transactions that use savepoints after one that failed without: who fails often must not have everyone run twice. */
+const CAREFUL_COMMITS = 20
 const INSIDE =
   'inside a transactional handler, write through its transaction: set(…, { tx: fire.tx }), cancel(id, { tx: fire.tx })'
 
 /**
  * One writer per process: callers of the same moment share a transaction and its fsync (group commit), and each is
- * answered after the commit (promise: durable). A job that fails is undone alone.
+ * answered after the commit (promise: durable). A job that fails is undone alone: jobs run without savepoints, which
+ * is faster, and if one of them fails, all are undone and run again with them. So a job must be fit to run twice.
  */
 export class WriteQueue {
   readonly #session: Session
@@ -27,6 +30,7 @@ export class WriteQueue {
   readonly #inExclusive = new AsyncLocalStorage<{ isOpen: boolean }>()
   #jobs: Job[] = []
   #scheduled = false
+  #carefulFor = 0
   #exclusive: Promise<unknown> | null = null
   /** Ends when the last of those who asked for the file to themselves is done. */
   #turn: Promise<void> | null = null
@@ -108,16 +112,10 @@ export class WriteQueue {
   async #flush(): Promise<void> {
     const begun = await this.#begin()
     const jobs = this.#jobs.splice(0, JOBS_PER_COMMIT_MAX)
-    if (begun !== true) {
-      for (const job of jobs) job.reject(begun)
-      return
-    }
-    const answers: [Job, unknown][] = []
+    let answers: unknown[]
     try {
-      for (const job of jobs) {
-        const answer = this.#runJob(job, jobs.length > 1)
-        if (answer !== FAILED) answers.push([job, answer])
-      }
+      if (begun !== true) throw begun
+      answers = this.#runBold(jobs) ?? (await this.#runCarefully(jobs))
       this.#session.db.exec('COMMIT')
     } catch (thrown) {
       this.#rollback()
@@ -125,7 +123,31 @@ export class WriteQueue {
       for (const job of jobs) job.reject(failure)
       return
     }
-    for (const [job, answer] of answers) job.resolve(answer as never)
+    for (const [index, answer] of answers.entries())
+      if (answer !== FAILED) jobs[index]!.resolve(answer as never)
+  }
+
+  /** Without savepoints; null, with everything undone, where a job fails that must not take all the others along. */
+  #runBold(jobs: readonly Job[]): unknown[] | null {
+    if (this.#carefulFor > 0) return null
+    this.#session.savepoints = false
+    try {
+      return jobs.map((job) => job.work(this.#session))
+    } catch (thrown) {
+      if (jobs.length === 1 && !(thrown instanceof SavepointNeeded)) throw thrown
+      this.#rollback()
+      this.#carefulFor = CAREFUL_COMMITS
+      return null
+    } finally {
+      this.#session.savepoints = true
+    }
+  }
+
+  async #runCarefully(jobs: readonly Job[]): Promise<unknown[]> {
+    const begun = this.#session.db.isTransaction || (await this.#begin())
+    if (begun !== true) throw begun
+    this.#carefulFor -= 1
+    return jobs.map((job) => this.#runJob(job, jobs.length > 1))
   }
 
   /** Takes the write lock, waiting without blocking the event loop: a lock may be held by this very thread. */

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterAll, expect, it } from 'vitest'
+import { testDatabase } from '../../test/postgres/database.ts'
+import { systemClock } from '../hosts/node/index.ts'
+import { open } from '../index.ts'
+import { run } from './run.ts'
+
+const { url: db, client } = testDatabase()
+const dir = mkdtempSync(join(tmpdir(), 'wakeful-cli-postgres-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+async function wakeful(args: readonly string[], env: Record<string, string> = { WAKEFUL_DB: db }) {
+  const said = { stdout: '', stderr: '' }
+  const sink = (name: 'stdout' | 'stderr') => ({
+    write(text: string, done?: () => void) {
+      said[name] += text
+      done?.()
+    },
+  })
+  const terminal = {
+    stdout: sink('stdout'),
+    stderr: sink('stderr'),
+    stdin: Readable.from(['']),
+    env: { NO_COLOR: '1', ...env },
+    pid: 1,
+    now: () => systemClock.now(),
+    monotonic: () => systemClock.monotonic(),
+    onSignal: () => () => {},
+    exit: () => {},
+  }
+  const code = await run(args, { terminal, open, version: '1', invocation: 'wakeful', exitCode: 0 })
+  return { ...said, code }
+}
+
+it('moves a store from SQLite to PostgreSQL and back, by a file', async () => {
+  const [from, back] = [join(dir, 'from.db'), join(dir, 'back.db')]
+  const [there, again] = [join(dir, 'there.jsonl'), join(dir, 'again.jsonl')]
+  await wakeful(['set', '--delay', '1h', '--payload', '{"n":9007199254740993}', '--db', from])
+  await wakeful(['export', '--out', there, '--db', from])
+  expect(await wakeful(['import', there])).toMatchObject({ code: 0, stdout: '1 imported\n' })
+  expect(await wakeful(['import', there])).toMatchObject({ code: 0, stdout: /1 were there already/ })
+  await wakeful(['export', '--out', again])
+  expect(await wakeful(['import', again, '--db', back])).toMatchObject({ code: 0, stdout: '1 imported\n' })
+  const { stdout } = await wakeful(['list', '--json', '--db', back])
+  expect(stdout).toContain('9007199254740993')
+})
+
+it('examines it, for people and as JSON, and answers 1 where something is wrong', async () => {
+  await wakeful(['set', '--delay', '1h'])
+  const { code, stdout } = await wakeful(['doctor'])
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/^ok {4}server: PostgreSQL \d+/m)
+  expect(stdout).toMatch(/^FAIL {2}clock of pool cli: nobody runs it, \d+ pending\n {6}start a process/m)
+  await wakeful(['reset', '--yes'])
+  const said = await wakeful(['doctor', '--json'])
+  expect(JSON.parse(said.stdout)).toMatchObject({ ok: true })
+  expect(said.code).toBe(0)
+})
+
+it('prints the SQL that makes a schema, and runs it once however often it is run', async () => {
+  const at = `${db}?schema=printed`
+  const { stdout, code } = await wakeful(['migrate', '--sql', '--db', at])
+  expect(code).toBe(0)
+  await client.query(stdout)
+  await wakeful(['set', '--delay', '1h', '--db', at])
+  await client.query(stdout).catch(() => client.query('ROLLBACK'))
+  expect(JSON.parse((await wakeful(['stats', '--json', '--db', at])).stdout)).toMatchObject({ total: 1 })
+  expect((await wakeful(['migrate', '--sql', '--db', at])).stdout).toBe('-- the schema is up to date\n')
+})
+
+it('refuses what is for SQLite only, and says what to use', async () => {
+  expect(await wakeful(['backup', join(dir, 'copy.db')])).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('pg_dump'),
+  })
+  expect(await wakeful(['bench', '--db', db])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--dir'),
+  })
+  expect(await wakeful(['export', '--db', `${db}?schema=nowhere`])).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('there is no store in schema nowhere'),
+  })
+})

@@ -1,0 +1,132 @@
+import pg from 'pg'
+import { expect, it, onTestFinished } from 'vitest'
+import { testDatabase } from '../../../test/postgres/database.ts'
+import { systemClock } from '../../hosts/node/index.ts'
+import { open } from '../../index.ts'
+import type { Check } from '../index.ts'
+import { examinePostgres, migratePostgres } from './index.ts'
+
+const { url, client } = testDatabase()
+
+async function made(schema: string): Promise<string> {
+  await migratePostgres(`${url}?schema=${schema}`, 0)
+  return `${url}?schema=${schema}`
+}
+
+const examine = (at: string) => examinePostgres(at, systemClock)
+const named = (checks: readonly Check[], name: string) => checks.find((each) => each.name === name)
+const bad = (checks: readonly Check[]) => checks.filter(({ ok }) => !ok)
+
+/** A connection of somebody else's, in the middle of a transaction. */
+async function within(statement: string): Promise<void> {
+  const other = new pg.Client({ connectionString: url, application_name: 'report' })
+  await other.connect()
+  onTestFinished(() => other.end())
+  await other.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
+  await other.query(statement)
+}
+
+it('finds nothing wrong with a new store, and makes nothing where there is none', async () => {
+  const checks = await examine(await made('fresh'))
+  expect(bad(checks)).toEqual([])
+  expect(checks.map(({ name }) => name)).toEqual([
+    'server', 'durability', 'connections', 'statements', 'schema', 'clock', 'processes', 'figures', 'rights', 'vacuum',
+    'snapshots', 'log',
+  ]) // biome-ignore format: a list
+  const none = await examine(`${url}?schema=nothing`)
+  expect(named(none, 'schema')).toMatchObject({ ok: false, advice: 'run `wakeful migrate`' })
+})
+
+it('tells who runs the clock of each pool, and what waits where nobody does', async () => {
+  const at = await made('clocks')
+  const wakeful = await open(at)
+  onTestFinished(() => wakeful.close())
+  await wakeful.set('in 1 hour', { target: 'x' })
+  const alone = await examine(at)
+  expect(named(alone, 'clock of pool app')).toMatchObject({
+    ok: false,
+    detail: 'nobody runs it, 1 pending',
+    advice: 'start a process that serves pool app',
+  })
+  await wakeful.start()
+  const run = await examine(at)
+  expect(bad(run)).toEqual([])
+  expect(named(run, 'clock of pool app')?.detail).toMatch(/^64 shards, run by 1 process/)
+  expect(named(run, 'processes')?.detail).toBe('1 alive')
+})
+
+it('tells of what is overdue, and of owners whose lease has ended', async () => {
+  const at = await made('dead')
+  const wakeful = await open(at)
+  await wakeful.set(new Date(0), { target: 'x' })
+  await wakeful.close()
+  await client.query(`INSERT INTO dead.owners VALUES ('box:1', '{app}', 1000, 1, 0)`)
+  await client.query(`UPDATE dead.shards SET owner = 'box:1'`)
+  const checks = await examine(at)
+  expect(named(checks, 'lag of pool app')).toMatchObject({ ok: false })
+  expect(named(checks, 'clock of pool app')).toMatchObject({ ok: false })
+  expect(named(checks, 'processes')).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(/^0 alive; dead: box:1 \(lease ended .* ago\)$/),
+  })
+})
+
+it('tells how far this host’s clock is from the database’s', async () => {
+  const at = await made('skewed')
+  const ahead = { ...systemClock, now: () => systemClock.now() + 3_600_000 }
+  const checks = await examinePostgres(at, ahead)
+  expect(named(checks, 'clock')).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(/^this host is (?:1h|59m|1h .*) ahead of the database/),
+  })
+})
+
+it('names what is missing from the schema, and a newer one that this version cannot use', async () => {
+  const at = await made('thinned')
+  await client.query('DROP INDEX thinned.timers_due')
+  expect(named(await examine(at), 'schema')).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('; timers_due is missing'),
+  })
+  await client.query(`INSERT INTO thinned.migrations VALUES (99, 'tomorrow', true, 0)`)
+  expect(named(await examine(at), 'schema')).toMatchObject({ ok: false, advice: 'upgrade Wakeful' })
+})
+
+it('names the rights that are missing', async () => {
+  const at = await made('rightless')
+  await client.query(`CREATE ROLE half_trusted LOGIN; GRANT USAGE ON SCHEMA rightless TO half_trusted;
+    GRANT SELECT ON ALL TABLES IN SCHEMA rightless TO half_trusted`)
+  onTestFinished(async () => {
+    await client.query('DROP OWNED BY half_trusted; DROP ROLE half_trusted')
+  })
+  const as = new URL(at)
+  as.username = 'half_trusted'
+  const checks = await examine(as.href)
+  expect(bad(checks).map(({ name }) => name)).toEqual(['rights'])
+  expect(named(checks, 'rights')?.detail).toMatch(/DELETE on alarms, .*SELECT on events_seq_seq/)
+})
+
+it('tells of a snapshot that is held, of what holds the log up, and of dead rows', async () => {
+  const at = await made('held')
+  await client.query(`INSERT INTO held.timers (alarm, tenant, owner, target, shard, kind, wake_at, scheduled_for, tick,
+      generation, attempt, delivered, version, edited)
+    SELECT n, '', '', '', 1, 'due', n, n, 1, 1, 0, 0, 1, 0 FROM generate_series(1, 100) AS n;
+    DELETE FROM held.timers`)
+  await within(`INSERT INTO held.events (id, tenant, owner, type, origin, at, data)
+    VALUES ('e', '', '', 'x', 'caught', 0, '{}')`)
+  const strict = { deadRowsMax: 0, snapshotMsMax: -1, logWriterMsMax: -1 }
+  // What was counted of a session reaches the server's figures a moment after its commit.
+  await expect
+    .poll(async () => bad(await examinePostgres(at, systemClock, strict)).map(({ name }) => name), {
+      timeout: 30_000,
+    })
+    .toEqual(['vacuum', 'snapshots', 'log'])
+  const checks = await examinePostgres(at, systemClock, strict)
+  for (const name of ['snapshots', 'log']) expect(named(checks, name)?.detail).toContain('report, pid ')
+})
+
+it('says what is wrong with a server that cannot be had', async () => {
+  expect(await examine('postgres://postgres@127.0.0.1:1/x')).toMatchObject([
+    { name: 'server', ok: false, detail: expect.stringMatching(/cannot be reached/) },
+  ])
+})

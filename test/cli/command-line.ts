@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterEach, beforeEach, expect } from 'vitest'
+import { run } from '../../src/cli/run.ts'
+import { systemClock } from '../../src/hosts/node/index.ts'
+import { open } from '../../src/index.ts'
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'wakeful-line-'))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+/** What a command said, and its exit code. */
+export interface Said {
+  stdout: string
+  stderr: string
+  readonly code: 0 | 1 | 2
+}
+
+/** Runs a command in this process, on a store that is the test's own. */
+export async function wakeful(args: readonly string[], input = ''): Promise<Said> {
+  const said = { stdout: '', stderr: '' }
+  const sink = (name: 'stdout' | 'stderr') => ({
+    write(text: string, done?: () => void) {
+      said[name] += text
+      done?.()
+    },
+  })
+  const terminal = {
+    stdout: sink('stdout'),
+    stderr: sink('stderr'),
+    stdin: Readable.from([input]),
+    env: { WAKEFUL_DB: join(dir, 'alarms.db'), NO_COLOR: '1' },
+    pid: 1,
+    now: () => systemClock.now(),
+    monotonic: () => systemClock.monotonic(),
+    onSignal: () => () => {},
+    exit: () => {},
+  }
+  const code = await run(args, { terminal, open, version: '1.2.3', invocation: 'wakeful', exitCode: 0 })
+  return { ...said, code }
+}
+
+/** The same as JSON, where it went well. */
+export async function json(args: readonly string[]) {
+  const { stdout, stderr, code } = await wakeful([...args, '--json'])
+  expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+  return JSON.parse(stdout)
+}

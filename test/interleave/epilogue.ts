@@ -1,0 +1,124 @@
+import { occurrenceId } from '../../src/alarm/index.ts'
+import type { Breach } from './judge.ts'
+import type { Note } from './notes.ts'
+import type { AlarmRow, EventRow, Rows } from './rows.ts'
+import { readRows } from './rows.ts'
+import type { World } from './world.ts'
+
+/** Past every lease, every report and the next two occurrences of what recurs hourly. */
+const FUTURE_MS = 130 * 60_000
+const ROUNDS_MAX = 16
+const HOUR_MS = 3_600_000
+const ENDS: ReadonlySet<string> = new Set([
+  'alarm.fired', 'alarm.skipped', 'alarm.failed', 'alarm.completed', 'alarm.timed_out', 'schedule.ticked',
+]) // biome-ignore format: a list
+
+/**
+ * Lets the future come after a schedule: a new owner takes over and delivers whatever comes due. What a race has lost
+ * shows only then: an occurrence that nobody ever delivers, or one that is delivered again.
+ */
+export async function liveOn(world: World): Promise<Breach[]> {
+  const heir = await world.process('heir')
+  const until = world.clock.now() + FUTURE_MS
+  world.clock.step(30_000)
+  const pools = (await world.ask('SELECT DISTINCT pool FROM wakeful.shards ORDER BY pool')).map(({ pool }) =>
+    String(pool),
+  )
+  const own = () => heir.own('heir', pools)
+  let leases = await own()
+  if (leases.length === 0) return [{ promise: 'liveness', what: 'nobody can take over the shard' }]
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const { takings, nextWakeAt, more } = await heir.take(leases)
+    if (takings.length > 0) await heir.settle(takings)
+    else if (!more) {
+      if (nextWakeAt === null || nextWakeAt > until) return []
+      if (nextWakeAt > world.clock.now()) {
+        world.clock.step(nextWakeAt - world.clock.now())
+        leases = await own()
+      }
+    }
+  }
+  return [{ promise: 'liveness', what: `after ${ROUNDS_MAX} rounds something is still due` }]
+}
+
+/** Judges what the future came to: everything that was asked for has happened, once. */
+export async function judgeFuture(world: World): Promise<Breach[]> {
+  const rows = await readRows(world)
+  return [
+    ...rows.alarms.flatMap((alarm) => [...judgeEnd(alarm, rows), ...judgeHours(alarm, rows)]),
+    ...judgeHanded(world.notes, rows),
+    ...(rows.flights.length > 0
+      ? [{ promise: 'at-least-once', what: 'a flight is left in the air' } satisfies Breach]
+      : []),
+  ]
+}
+
+/** A once alarm has come to its end by now, unless somebody parked it. */
+function judgeEnd(alarm: AlarmRow, { outcomes, events }: Rows): Breach[] {
+  const status = outcomes.find((outcome) => outcome.alarm === alarm.seq)?.status ?? null
+  if (alarm.kind !== 'once' || alarm.paused_at !== null) return []
+  if (status === null)
+    return [{ promise: 'at-least-once', what: `alarm ${alarm.seq} has not come to its end: it is lost` }]
+  const records = recordsOf(alarm, events).filter(({ type }) => ENDS.has(type))
+  const needsRecord = status !== 'cancelled' && alarm.fire_at !== null
+  if (!needsRecord || records.some(({ occurrence }) => occurrence === `${alarm.generation}-${alarm.fire_at}`))
+    return []
+  return [
+    {
+      promise: 'at-least-once',
+      what: `alarm ${alarm.seq} is ${status}, and nothing tells of its occurrence ${alarm.generation}-${alarm.fire_at}`,
+    },
+  ]
+}
+
+/** An hourly alarm has a record, or a part in one, of every hour. */
+function judgeHours(alarm: AlarmRow, { events, timers }: Rows): Breach[] {
+  if (alarm.kind !== 'every') return []
+  const covered = new Set(recordsOf(alarm, events).flatMap((event) => instantsOf(event, alarm.generation)))
+  for (const timer of timers) if (timer.alarm === alarm.seq) covered.add(timer.scheduled_for)
+  const all = [...covered].sort((a, b) => a - b)
+  const gap = all.find((at, index) => index > 0 && at - all[index - 1]! > HOUR_MS)
+  if (gap === undefined) return []
+  return [
+    {
+      promise: 'at-least-once',
+      what: `alarm ${alarm.seq} passed over what came before ${new Date(gap).toISOString()}`,
+    },
+  ]
+}
+
+function instantsOf({ occurrence, type, data }: EventRow, generation: number): number[] {
+  const [of, at] = (occurrence ?? '').split('-').map(Number)
+  if (of !== generation || at === undefined || !ENDS.has(type)) return []
+  const run = JSON.parse(data) as { to?: string; count?: number }
+  if (type !== 'alarm.skipped' || run.to === undefined) return [at]
+  const instants: number[] = []
+  for (let each = at; each <= Date.parse(run.to); each += HOUR_MS) instants.push(each)
+  return instants
+}
+
+/** What was handed out to be delivered ended as a record, or waits for its next try. */
+function judgeHanded(notes: readonly Note[], { alarms, events, timers }: Rows): Breach[] {
+  const taken = notes.flatMap((note) => (note.kind === 'take' ? note.taken.takings : []))
+  return taken.flatMap(({ alarm, timer }): Breach[] => {
+    const row = alarms.find(({ id }) => id === alarm.id)
+    if (row === undefined) return [{ promise: 'at-least-once', what: `alarm ${alarm.id} is gone` }]
+    const name = occurrenceId(alarm, timer)
+    const isTold = recordsOf(row, events).some(
+      ({ occurrence, type }) => ENDS.has(type) && `${alarm.id}-${occurrence}` === name,
+    )
+    const isOpen = timers.some(
+      (each) =>
+        each.alarm === row.seq &&
+        each.generation === timer.generation &&
+        each.scheduled_for === timer.scheduledFor,
+    )
+    return isTold || isOpen
+      ? []
+      : [{ promise: 'recorded-once', what: `${name} was handed out, and no record tells what came of it` }]
+  })
+}
+
+function recordsOf(alarm: AlarmRow, events: readonly EventRow[]): EventRow[] {
+  return events.filter((event) => event.alarm === alarm.seq)
+}

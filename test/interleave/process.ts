@@ -1,0 +1,140 @@
+import type { CancelOutcome, Change, Context, Delivery, SetOptions, Snapshot } from '../../src/alarm/index.ts'
+import type { HeldSet } from '../../src/engine/held-set.ts'
+import type { Bench, Came } from '../../src/stores/conformance/bench.ts'
+import { ANN } from '../../src/stores/conformance/bench.ts'
+import type { Lease, Selector, SetAnswer, Settled, Store, Taken, Taking } from '../../src/stores/index.ts'
+import type { When } from '../../src/time/index.ts'
+import type { Gate } from './gate.ts'
+import type { NewNote } from './notes.ts'
+
+type Cancel = (found: Snapshot, context: Context) => { change: Change; outcome: CancelOutcome }
+
+/** The pool of the scenarios' alarms; each pool of these worlds is one shard. */
+const POOL: readonly string[] = ['app']
+
+/** One process of a scenario: its own view of the store, behind its own gate. Whatever it is answered is noted. */
+export class Process {
+  readonly name: string
+  readonly bench: Bench
+  readonly gate: Gate
+  readonly #note: (note: NewNote) => void
+
+  constructor(name: string, bench: Bench, gate: Gate, note: (note: NewNote) => void) {
+    this.name = name
+    this.bench = bench
+    this.gate = gate
+    this.#note = note
+  }
+
+  get store(): Store {
+    return this.bench.store
+  }
+
+  async own(owner = this.name, pools = POOL): Promise<Lease[]> {
+    const leases = await this.#asked('own', () => this.bench.own(owner, pools))
+    this.#note({ kind: 'own', owner, leases })
+    return leases
+  }
+
+  async disown(leases: readonly Lease[]): Promise<void> {
+    await this.#asked('disown', () => this.store.disown(leases))
+    this.#note({ kind: 'disown', leases })
+  }
+
+  /** Takes as the engine does: what is held is passed over, and what comes is held. */
+  async take(leases: readonly Lease[], held?: HeldSet): Promise<Taken> {
+    const number = held?.takeStarted()
+    try {
+      const taken = await this.#asked('take', () => this.bench.take(leases, held && { held }))
+      for (const { timer } of taken.takings) held?.add(timer.id, timer.version)
+      this.#note({ kind: 'take', taken })
+      return taken
+    } finally {
+      if (number !== undefined) held!.takeEnded(number)
+    }
+  }
+
+  /** Settles; again where the answer was lost, as the engine does. */
+  async settle(
+    takings: readonly Taking[],
+    came: Came | Delivery = 'delivered',
+    held?: HeldSet,
+  ): Promise<Settled> {
+    const delivery = typeof came === 'string' ? this.bench.delivery(came) : came
+    const settlements = takings.map(({ lease, alarm, timer }) => ({ lease, alarm, timer, delivery }))
+    const flights = [...new Set(takings.map(({ flight }) => flight))]
+    const settle = () => this.store.settle(settlements, flights, this.bench.context())
+    let settled: Settled
+    try {
+      settled = await settle()
+    } catch (thrown) {
+      if ((thrown as { code?: string }).code !== 'store_unavailable') throw this.#refused('settle', thrown)
+      settled = await this.#asked('settle again', settle)
+    }
+    for (const { timer } of takings) held?.settled(timer.id, timer.version)
+    this.#note({ kind: 'settle', settlements, settled })
+    return settled
+  }
+
+  async cancel(alarmId: string): Promise<void> {
+    const outcome = await this.#asked('cancel', () => this.bench.cancel(alarmId))
+    this.#note({ kind: 'cancel', alarmId, outcome })
+  }
+
+  async set(when: When, options: SetOptions = {}): Promise<SetAnswer> {
+    const answer = await this.#asked('set', () => this.bench.set(when, options))
+    this.#note({ kind: 'set', answer })
+    return answer
+  }
+
+  async edit(what: string, id: string, decide: (found: Snapshot, context: Context) => Change): Promise<void> {
+    const found = await this.#asked(what, () => this.bench.edit(id, decide))
+    this.#note({ kind: 'edit', what, found })
+  }
+
+  /** Cancels all of a subject's, in pieces. */
+  async cancelSubject(subject: string, limit: number, cancel: Cancel): Promise<void> {
+    let after: number | null = 0
+    while (after !== null) after = await this.#cancelPiece({ subject, after, limit }, cancel)
+  }
+
+  async #cancelPiece(which: Selector, cancel: Cancel): Promise<number | null> {
+    const context = this.bench.context()
+    const decide = (found: Snapshot) => {
+      const { change, outcome } = cancel(found, context)
+      return { change, answer: { outcome, alarmId: found.alarm.id } }
+    }
+    const edited = await this.#asked('cancel subject', () => this.store.edit(ANN, which, decide, context))
+    for (const answer of edited.answers) this.#note({ kind: 'cancel', ...answer })
+    return edited.next
+  }
+
+  /** Anything else, noted as an edit. */
+  async does<T>(what: string, work: () => Promise<T>): Promise<T> {
+    const answer = await this.#asked(what, work)
+    this.#note({ kind: 'edit', what, found: true })
+    return answer
+  }
+
+  /** Delivers in a transaction that commits with its settle. */
+  async transact({ lease, alarm, timer }: Taking): Promise<void> {
+    const settlement = { lease, alarm, timer, delivery: this.bench.delivery('delivered') }
+    const work = () => this.store.transact(lease, () => Promise.resolve(settlement), this.bench.context)
+    const settled = await this.#asked('transact', work)
+    this.#note({ kind: 'settle', settlements: [settlement], settled })
+  }
+
+  async #asked<T>(what: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (thrown) {
+      throw this.#refused(what, thrown)
+    }
+  }
+
+  #refused(what: string, thrown: unknown): unknown {
+    const { code = 'error', message } = thrown as { code?: string; message: string }
+    this.#note({ kind: 'failed', what, code, message })
+    return thrown
+  }
+}

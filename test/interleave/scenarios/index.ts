@@ -1,0 +1,15 @@
+import type { Scenario } from '../scenario.ts'
+import { editScenarios } from './edits.ts'
+import { logScenarios } from './logs.ts'
+import { ownerScenarios } from './owners.ts'
+import { settleScenarios } from './settles.ts'
+import { takeScenarios } from './takes.ts'
+
+/** Every scenario. */
+export const scenarios: readonly Scenario[] = [
+  ...takeScenarios,
+  ...settleScenarios,
+  ...ownerScenarios,
+  ...editScenarios,
+  ...logScenarios,
+]

@@ -1,0 +1,38 @@
+import type * as Alarms from '../../src/alarm/index.ts'
+import type { HeldSet } from '../../src/engine/held-set.ts'
+import type { Bench } from '../../src/stores/conformance/bench.ts'
+import type { Database } from '../../src/stores/postgres/database.ts'
+import type { migrate } from '../../src/stores/postgres/migrate.ts'
+import type { PostgresStore } from '../../src/stores/postgres/store.ts'
+import { learnNames } from './statement-name.ts'
+
+/** The code under examination: the sources as they are, or with a bug planted in them. */
+export interface Subject {
+  readonly Database: typeof Database
+  readonly PostgresStore: typeof PostgresStore
+  readonly migrate: typeof migrate
+  readonly Bench: typeof Bench
+  readonly HeldSet: typeof HeldSet
+  /** The rules themselves. */
+  readonly alarm: typeof Alarms
+}
+
+/** Loads the sources; a variant is one that the loader of `planted.ts` makes of them. */
+export async function loadSubject(variant = ''): Promise<Subject> {
+  const load = (path: string): Promise<unknown> => {
+    return import(/* @vite-ignore */ new URL(`../../src/${path}${variant}`, import.meta.url).href)
+  }
+  const [queries, pruning, database, store, migrations, bench, held, alarm] = await Promise.all([
+    load('stores/postgres/queries.ts'),
+    load('stores/postgres/prune.ts'),
+    load('stores/postgres/database.ts'),
+    load('stores/postgres/store.ts'),
+    load('stores/postgres/migrate.ts'),
+    load('stores/conformance/bench.ts'),
+    load('engine/held-set.ts'),
+    load('alarm/index.ts'),
+  ])
+  learnNames(queries as object)
+  learnNames((pruning as { PRUNE_QUERIES: object }).PRUNE_QUERIES)
+  return Object.assign({ alarm }, database, store, migrations, bench, held) as unknown as Subject
+}

@@ -1,0 +1,85 @@
+import { type ExecFileSyncOptions, execFileSync } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, globSync, mkdtempSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+
+/** Anyone but root: neither PostgreSQL nor PgBouncer runs as root. */
+const NOBODY = 'nobody'
+
+/** A program that tests need, and how it comes by. */
+export interface Needed {
+  /** All of them must be in one folder. */
+  readonly programs: readonly string[]
+  /** Where they may be beside PATH, in the order of preference. */
+  readonly folders: readonly string[]
+  /** The package of Debian's, which root installs where it is missing. */
+  readonly package: string
+  /** What a user who is not root is told. */
+  readonly advice: string
+}
+
+/** The folder of programs that tests need: found, else installed where that is possible, else refused with advice. */
+export function folderOf(needed: Needed): string {
+  const found = find(needed)
+  if (found !== undefined) return found
+  if (!isRoot() || !existsSync('/usr/bin/apt-get')) throw new Error(needed.advice)
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const quiet: ExecFileSyncOptions = { env, stdio: ['ignore', 'ignore', 'inherit'] }
+  try {
+    execFileSync('apt-get', ['update', '-q'], quiet)
+    execFileSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', needed.package], quiet)
+  } catch (cause) {
+    throw new Error(needed.advice, { cause })
+  }
+  const installed = find(needed)
+  if (installed === undefined) throw new Error(needed.advice)
+  return installed
+}
+
+function find({ programs, folders }: Needed): string | undefined {
+  const known = [...(process.env.PATH ?? '').split(delimiter), ...folders.flatMap(byVersion)]
+  return known.find((folder) => programs.every((name) => existsSync(join(folder, name))))
+}
+
+/** Newest first. */
+function byVersion(pattern: string): string[] {
+  const number = (path: string) => Number(/(\d+)\/bin$/.exec(path)?.[1] ?? 0)
+  return globSync(pattern).sort((a, b) => number(b) - number(a))
+}
+
+/** Who runs a server: nobody where the tests run as root, else whoever runs them. */
+export function unprivileged(): { uid: number; gid: number } | Record<string, never> {
+  if (!isRoot()) return {}
+  const id = (flag: string) => Number(execFileSync('id', [flag, NOBODY], { encoding: 'utf8' }))
+  return { uid: id('-u'), gid: id('-g') }
+}
+
+/** A folder that belongs to whoever runs the server. */
+export function ownFolder(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `wakeful-${name}-`))
+  entrust(folder)
+  return folder
+}
+
+/** Gives a file or folder to whoever runs the server. */
+export function entrust(path: string): void {
+  chmodSync(path, 0o700)
+  const { uid, gid } = unprivileged()
+  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid)
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number }
+      probe.close(() => resolve(port))
+    })
+  })
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0
+}
