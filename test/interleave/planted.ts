@@ -131,6 +131,11 @@ export const PLANTED: readonly Planted[] = [
         from: 'this.#settled.push({ id, version, atTake: this.#takes })',
         to: 'if (this.has(id, version)) this.#versions.delete(id)',
       },
+      {
+        file: 'stores/postgres/lookout.ts',
+        from: 'if (seen !== null) this.#lows.set(shard, seen)',
+        to: 'if (seen === null) this.#lows.delete(shard)',
+      },
     ],
     scenarios: ['two takes and a settle of one owner'],
   },
