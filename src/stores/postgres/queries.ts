@@ -29,6 +29,8 @@ const CLOCK = (bound: string) =>
   `coalesce(${bound}::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
 
 export const clockNow = `SELECT ${CLOCK('$1')}`
+/** To the microsecond, for those who measure it: half a millisecond is a sixth of how late an alarm may be. */
+export const clockNowUs = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
 
 // Alarms
 
