@@ -28,8 +28,8 @@ export async function inFolder<T>(work: (path: string) => Promise<T>): Promise<T
 }
 
 /** Opens Wakeful as a user would who tunes nothing. */
-export async function withWakeful<T>(path: string, work: (wakeful: Wakeful) => Promise<T>): Promise<T> {
-  const wakeful = await open(`sqlite:${path}`)
+export async function withWakeful<T>(where: string, work: (wakeful: Wakeful) => Promise<T>): Promise<T> {
+  const wakeful = await open(where.startsWith('postgres:') ? where : `sqlite:${where}`)
   try {
     return await work(wakeful)
   } finally {

@@ -36,9 +36,9 @@ export interface Sizes {
   readonly pending: number
 }
 
-const CALLERS = 64
-const FAR = { delay: '3650d' }
-const OPTIONS = { target: 'noop', payload: PAYLOAD }
+export const CALLERS = 64
+export const FAR = { delay: '3650d' }
+export const OPTIONS = { target: 'noop', payload: PAYLOAD }
 
 /** Runs every measurement once, on a file with so many pending alarms beside. */
 export function measure(sizes: Sizes, say: (phase: string, detail?: string) => void): Promise<Round> {
@@ -75,7 +75,7 @@ export function measure(sizes: Sizes, say: (phase: string, detail?: string) => v
 }
 
 /** Due long ago, in the order of creation: hazard 13 asks to say which is measured. */
-const PAST = { unix: 1_700_000_000 }
+export const PAST = { unix: 1_700_000_000 }
 
 function withRaw<T>(path: string, work: (raw: Raw) => T): T {
   const raw = new Raw(path)
@@ -86,13 +86,13 @@ function withRaw<T>(path: string, work: (raw: Raw) => T): T {
   }
 }
 
-async function setAlone(wakeful: Wakeful, count: number): Promise<number> {
+export async function setAlone(wakeful: Wakeful, count: number): Promise<number> {
   const startedAt = performance.now()
   for (let i = 0; i < count; i++) await wakeful.set(FAR, OPTIONS)
   return perSecond(count, startedAt)
 }
 
-async function setBy64(wakeful: Wakeful, count: number): Promise<number> {
+export async function setBy64(wakeful: Wakeful, count: number): Promise<number> {
   const startedAt = performance.now()
   const caller = async () => {
     for (let i = 0; i < count / CALLERS; i++) await wakeful.set(FAR, OPTIONS)
@@ -101,7 +101,7 @@ async function setBy64(wakeful: Wakeful, count: number): Promise<number> {
   return perSecond(count, startedAt)
 }
 
-async function setMany(
+export async function setMany(
   wakeful: Wakeful,
   count: number,
   when: { delay: string } | { unix: number },
@@ -114,7 +114,7 @@ async function setMany(
 }
 
 /** From start to the last settle. */
-async function drain(wakeful: Wakeful, count: number): Promise<number> {
+export async function drain(wakeful: Wakeful, count: number): Promise<number> {
   const { pending } = await wakeful.stats()
   wakeful.handle('noop', () => {})
   const startedAt = performance.now()
@@ -124,7 +124,7 @@ async function drain(wakeful: Wakeful, count: number): Promise<number> {
   return perSecond(count, startedAt)
 }
 
-async function lateness(wakeful: Wakeful, count: number, overMs: number): Promise<Lateness> {
+export async function lateness(wakeful: Wakeful, count: number, overMs: number): Promise<Lateness> {
   const late: number[] = []
   const all = Promise.withResolvers<void>()
   wakeful.handle('late', (fire) => {

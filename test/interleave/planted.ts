@@ -90,10 +90,10 @@ export const PLANTED: readonly Planted[] = [
       {
         file: QUERIES,
         from: `export const dueTimers = \`SELECT \${qualified('t', TIMER_COLUMNS)}, t.locked
-  FROM unnest($1::int[], $2::bigint[]) AS s (shard, low)`,
+  FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS s (shard, low, low_id)`,
         to: `export const dueTimers = \`WITH own AS MATERIALIZED (SELECT shard FROM wakeful.shards WHERE shard = ANY($1::int[]) FOR NO KEY UPDATE)
   SELECT \${qualified('t', TIMER_COLUMNS)}, t.locked
-  FROM unnest($1::int[], $2::bigint[]) AS s (shard, low) JOIN own ON own.shard = s.shard`,
+  FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS s (shard, low, low_id) JOIN own ON own.shard = s.shard`,
       },
     ],
     scenarios: ['take | cancel, near'],
@@ -130,6 +130,11 @@ export const PLANTED: readonly Planted[] = [
         file: 'engine/held-set.ts',
         from: 'this.#settled.push({ id, version, atTake: this.#takes })',
         to: 'if (this.has(id, version)) this.#versions.delete(id)',
+      },
+      {
+        file: 'stores/postgres/lookout.ts',
+        from: 'if (seen !== null) this.#lows.set(shard, seen)',
+        to: 'if (seen === null) this.#lows.delete(shard)',
       },
     ],
     scenarios: ['two takes and a settle of one owner'],

@@ -4,6 +4,8 @@ import type { Clock } from '../../time/index.ts'
 const DRIFT = 0.0005
 /** After this long without a sample, one is asked for. */
 const STALE_MS = 5_000
+/** While it matters, one is asked for after this long. */
+const FRESH_MS = 500
 
 /**
  * The database's clock, as this process knows it: read off its monotonic clock by an offset that is measured with every
@@ -26,6 +28,11 @@ export class DatabaseClock implements Clock {
     const at = this.#host.monotonic()
     if (at - this.#sampledAt > STALE_MS) this.#resample()
     return Math.floor(at + this.#offsetAt(at))
+  }
+
+  /** Asks for a sample where the last one is not fresh. */
+  refresh(): void {
+    if (this.#host.monotonic() - this.#sampledAt > FRESH_MS) this.#resample()
   }
 
   monotonic(): number {

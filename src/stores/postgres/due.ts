@@ -1,5 +1,5 @@
 import { type HeldTimers, type Lease, type TakeRequest, TIMER_COLUMNS, type Values } from '../index.ts'
-import type { Look, Lookout } from './lookout.ts'
+import type { Lookout, Place } from './lookout.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 
@@ -8,8 +8,9 @@ const SHARD = TIMER_COLUMNS.indexOf('shard')
 const WAKE_AT = TIMER_COLUMNS.indexOf('wake_at')
 const VERSION = TIMER_COLUMNS.indexOf('version')
 const LOCKED = TIMER_COLUMNS.length
-/** Few are read of each shard, but no fewer than this: the most overdue of all come first. */
-const PER_SHARD_MIN = 16
+/** Read of each shard beyond its even part: the most overdue of all come first, wherever they are. */
+const SPREAD = 1.25
+const PER_SHARD_MORE = 8
 
 /** What a first look at the shards tells. */
 export interface Peek {
@@ -30,28 +31,27 @@ export async function peek(
   now: number,
 ): Promise<Peek> {
   if (leases.length === 0) return { firsts: new Map(), hidden: [], lost: [] }
-  return lookout.looking((look) => peekLooking(session, leases, held, lookout, look, now))
-}
-
-async function peekLooking(
-  session: Session,
-  leases: readonly Lease[],
-  held: HeldTimers,
-  lookout: Lookout,
-  look: Look,
-  now: number,
-): Promise<Peek> {
-  const rows = (await session.rows(
-    sql.peekShards,
-    leases.map(({ shard }) => shard),
-    leases.map(({ epoch }) => epoch),
-    leases.map(({ shard }) => lookout.low(shard)),
-    leases[0]!.owner,
-  )) as PeekValues[]
   const firsts = new Map<number, number>()
   const hidden: number[] = []
+  const rows = await lookout.during(async (look) => {
+    const shards = leases.map(({ shard }) => shard)
+    const epochs = leases.map(({ epoch }) => epoch)
+    const found = await session.rows(
+      sql.peekShards,
+      shards,
+      epochs,
+      ...lookout.lows(shards),
+      leases[0]!.owner,
+    )
+    for (const [shard, id, , wakeAt] of found as PeekValues[]) {
+      // Just before the first; up to now where there is none.
+      const low = lookout.low(shard)
+      const upTo = wakeAt === null ? { wakeAt: Math.max(now, low.wakeAt), id: 0 } : { wakeAt, id: id - 1 }
+      lookout.raise(look, shard, upTo)
+    }
+    return found as PeekValues[]
+  })
   for (const [shard, id, version, wakeAt] of rows) {
-    lookout.raise(shard, wakeAt ?? Math.max(now, lookout.low(shard)), look)
     if (wakeAt === null) continue
     firsts.set(shard, wakeAt)
     if (held.has(id, version)) hidden.push(shard)
@@ -71,8 +71,12 @@ export async function nextFree(
   const { firsts, hidden } = await peek(session, leases, held, lookout, now)
   const free = [...firsts].filter(([shard]) => !hidden.includes(shard)).map(([, wakeAt]) => wakeAt)
   if (hidden.length > 0) {
-    const lows = hidden.map((shard) => lookout.low(shard))
-    const rows = (await session.rows(sql.nextTimers, hidden, lows, held.size + 1)) as NextValues[]
+    const rows = (await session.rows(
+      sql.nextTimers,
+      hidden,
+      ...lookout.lows(hidden),
+      held.size + 1,
+    )) as NextValues[]
     free.push(...rows.filter(([, id, version]) => !held.has(id, version)).map(([, , , wakeAt]) => wakeAt))
   }
   return free.length === 0 ? null : Math.min(...free)
@@ -86,6 +90,8 @@ export interface DueLook {
   readonly rows: readonly Values[]
   /** Whether more is due than was read. */
   readonly more: boolean
+  /** Everything that was read, by shard and in order, also what is held. */
+  readonly found: ReadonlyMap<number, readonly Values[]>
 }
 
 /** Reads what is due in shards that are locked already, passing over what is held. */
@@ -97,33 +103,44 @@ export async function readDue(
 ): Promise<DueLook> {
   const { held, limit, context } = request
   const count = Math.max(1, shards.length)
-  const perShard = Math.min(limit, Math.max(PER_SHARD_MIN, 2 * Math.ceil(limit / count)))
-  const heldPerShard = held.size === 0 ? 0 : Math.ceil((1.5 * held.size) / count) + 4
+  const perShard = Math.min(limit, Math.ceil((SPREAD * limit) / count) + PER_SHARD_MORE)
   const isFree = (row: Values) => !held.has(row[ID] as number, row[VERSION] as number)
-  const look = async (of: readonly number[], asked: number) => {
-    const lows = of.map((shard) => lookout.low(shard))
-    const rows = await session.rows(sql.dueTimers, of, lows, context.now, asked)
-    return Map.groupBy(rows, (row) => row[SHARD] as number)
+  // Mostly what is held lies before the place where the look begins. Where it does not, the look becomes wider.
+  const heldPerShard = Math.ceil((1.5 * held.size) / count) + PER_SHARD_MORE
+  const look = async (more: number) => {
+    const [asked, ofAll] = [perShard + more, limit + (more === 0 ? 0 : held.size)]
+    const lows = lookout.lows(shards)
+    const rows = await session.rows(sql.dueTimers, shards, ...lows, context.now, asked, ofAll)
+    const found = Map.groupBy(rows, (row) => row[SHARD] as number)
+    const cut = [...found.values()].filter((own) => own.length === asked)
+    const free = rows.filter(isFree)
+    const isFull = free.length >= limit
+    const isCrowded = rows.length === ofAll || cut.some((own) => own.filter(isFree).length < perShard)
+    return {
+      due: { rows: free.slice(0, limit), more: isFull || cut.length > 0, found },
+      isCrowded: !isFull && isCrowded,
+    }
   }
-  const asked = perShard + heldPerShard
-  const found = await look(shards, asked)
-  const crowded = [...found].filter(
-    ([, rows]) => rows.length === asked && rows.filter(isFree).length < perShard,
-  )
-  if (crowded.length > 0) {
-    const wider = await look(
-      crowded.map(([shard]) => shard),
-      perShard + held.size,
-    )
-    for (const [shard, rows] of wider) found.set(shard, rows)
-  }
-  const cut = [...found.values()].some((rows) => rows.filter(isFree).length >= perShard)
-  const free = [...found.values()].flat().filter(isFree).sort(byWake)
-  return { rows: free.slice(0, limit), more: free.length >= limit || (cut && free.length >= perShard) }
+  let { due, isCrowded } = await look(0)
+  if (isCrowded) ({ due, isCrowded } = await look(heldPerShard))
+  return isCrowded ? (await look(held.size)).due : due
 }
 
-function byWake(a: Values, b: Values): number {
-  return (a[WAKE_AT] as number) - (b[WAKE_AT] as number) || (a[ID] as number) - (b[ID] as number)
+/** How far each shard holds nothing any more but what is held, or taken now: the next look begins there. */
+export function passed(
+  found: DueLook['found'],
+  held: HeldTimers,
+  taken: ReadonlySet<number>,
+): Map<number, Place> {
+  const places = new Map<number, Place>()
+  for (const [shard, rows] of found) {
+    for (const row of rows) {
+      const id = row[ID] as number
+      if (!taken.has(id) && !held.has(id, row[VERSION] as number)) break
+      places.set(shard, { wakeAt: row[WAKE_AT] as number, id })
+    }
+  }
+  return places
 }
 
 /** What is due and free, and whether something due is locked by a transaction that is still open. */

@@ -44,6 +44,8 @@ interface Owner {
   readonly owner: string
 }
 
+/** A look by owner says nothing about how far a shard was seen. */
+const NOTHING: DueLook['found'] = new Map()
 const FIRST: Owner = { tenant: '', owner: '' }
 
 /** What the owners that nobody crowds are due, and when they are next. */
@@ -83,6 +85,7 @@ export class FairLooks {
     return {
       rows: taken,
       more: due.length > limit,
+      found: NOTHING,
       nextWakeAt: next.length === 0 ? null : Math.min(...next),
     }
   }

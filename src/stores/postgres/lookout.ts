@@ -9,45 +9,57 @@ interface Quiet {
   readonly nextWakeAt: number | null
 }
 
-/** A look that is under way: what was written since it began, it may not have seen. */
-export class Look {
-  #anywhere = Number.POSITIVE_INFINITY
-  readonly #lowest = new Map<number, number>()
+/** A place among the timers of a shard, in the order of the due index. */
+export interface Place {
+  readonly wakeAt: number
+  readonly id: number
+}
 
-  /** Notes what was written, in a shard or in any. */
-  lower(shard: number | null, wakeAt: number): void {
-    if (shard === null) this.#anywhere = Math.min(this.#anywhere, wakeAt)
-    else this.#lowest.set(shard, Math.min(wakeAt, this.#lowest.get(shard) ?? wakeAt))
+const START: Place = { wakeAt: 0, id: 0 }
+
+/** A look under way: what was written since it began may not be in it. */
+export class Look {
+  readonly #heard = new Map<number | null, number>()
+
+  hear(shard: number | null, wakeAt: number): void {
+    this.#heard.set(shard, Math.min(wakeAt, this.#heard.get(shard) ?? wakeAt))
   }
 
-  /** The first wake of a shard where the look has found this one. */
-  first(shard: number, found: number): number {
-    return Math.min(found, this.#anywhere, this.#lowest.get(shard) ?? found)
+  /** How far it has seen everything of a shard, if that is as far as this. */
+  upTo(shard: number, place: Place): Place {
+    const missed = Math.min(this.#heard.get(shard) ?? Infinity, this.#heard.get(null) ?? Infinity)
+    return missed <= place.wakeAt ? { wakeAt: missed, id: 0 } : place
   }
 }
 
 /**
- * What this process knows of its shards without asking: below which instant nothing waits, and when the next one comes.
- * Whatever writes a timer, here or elsewhere, tells it.
+ * What this process knows of its shards without asking: up to which place nothing waits but what it holds, and when the
+ * next one comes. Whatever writes a timer, here or elsewhere, tells it.
  */
 export class Lookout {
-  readonly #lows = new Map<number, number>()
-  #quiet: Quiet | null = null
+  readonly #lows = new Map<number, Place>()
   readonly #looks = new Set<Look>()
+  #quiet: Quiet | null = null
   #news = 0
 
-  /** Counts what was heard: a look is worth remembering only if nothing came meanwhile. */
+  /** Counts what was heard: that nothing is due is worth remembering only if nothing came meanwhile. */
   get news(): number {
     return this.#news
   }
 
-  /** Below this nothing waits in the shard (hazard 11: a look from there passes over what was fired before). */
-  low(shard: number): number {
-    return this.#lows.get(shard) ?? 0
+  /** Up to here nothing waits in the shard (hazard 11: a look from there passes over what was fired before). */
+  low(shard: number): Place {
+    return this.#lows.get(shard) ?? START
   }
 
-  /** Begins a look; whatever is written until its end is held against what it finds. */
-  async looking<T>(work: (look: Look) => Promise<T>): Promise<T> {
+  /** The same of several, as a statement wants them. */
+  lows(shards: readonly number[]): [wakeAts: number[], ids: number[]] {
+    const places = shards.map((shard) => this.low(shard))
+    return [places.map(({ wakeAt }) => wakeAt), places.map(({ id }) => id)]
+  }
+
+  /** Runs a look, which may tell how far nothing waits any more. */
+  async during<T>(work: (look: Look) => Promise<T>): Promise<T> {
     const look = new Look()
     this.#looks.add(look)
     try {
@@ -58,29 +70,31 @@ export class Lookout {
   }
 
   /**
-   * Notes the first wake that a look from `low` on has found, or that there was none up to a moment. Also where timers are
-   * written all the time: a process that fires much needs the bound the most. A look that began elsewhere can only lower it.
+   * Notes that a look from `low` on has found nothing up to a place but what this process holds. Also where timers are
+   * written all the time: a process that fires much needs the bound the most. A look that began elsewhere only lowers it.
    */
-  raise(shard: number, first: number, look: Look, beganAtLow = true): void {
+  raise(look: Look, shard: number, place: Place, beganAtLow = true): void {
     if (!this.#looks.has(look)) return
-    const found = look.first(shard, first)
+    const seen = look.upTo(shard, place)
+    const isBelow = isBefore(seen, this.low(shard))
     // What it found below the bound, others that are under way may have begun above.
-    if (found < this.low(shard)) for (const each of this.#looks) each.lower(shard, found)
-    this.#lows.set(shard, beganAtLow ? found : Math.min(found, this.low(shard)))
+    if (isBelow) for (const each of this.#looks) each.hear(shard, seen.wakeAt)
+    if (isBelow || beganAtLow) this.#lows.set(shard, seen)
   }
 
   /** A timer was written: in one shard, or in any where it is not known which. */
   lower(shard: number | null, wakeAt: number): void {
     this.#news += 1
-    for (const look of this.#looks) look.lower(shard, wakeAt)
+    for (const look of this.#looks) look.hear(shard, wakeAt)
     for (const [known, low] of this.#lows) {
-      if ((shard === null || shard === known) && wakeAt < low) this.#lows.set(known, wakeAt)
+      if ((shard === null || shard === known) && wakeAt <= low.wakeAt)
+        this.#lows.set(known, { wakeAt, id: 0 })
     }
     if (this.#quiet !== null && (this.#quiet.nextWakeAt === null || wakeAt < this.#quiet.nextWakeAt))
       this.#quiet = null
   }
 
-  /** Forgets everything: the next look has no lower bound, and asks. */
+  /** Forgets everything, also what looks under way will find: the next one has no lower bound, and asks. */
   sweep(): void {
     this.#news += 1
     this.#lows.clear()
@@ -109,6 +123,10 @@ export class Lookout {
     if (quiet === null || (quiet.nextWakeAt !== null && quiet.nextWakeAt <= now)) return null
     return quiet.leases === nameOf(leases) ? quiet : null
   }
+}
+
+function isBefore(a: Place, b: Place): boolean {
+  return a.wakeAt < b.wakeAt || (a.wakeAt === b.wakeAt && a.id < b.id)
 }
 
 function nameOf(leases: readonly Lease[]): string {

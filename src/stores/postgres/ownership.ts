@@ -94,10 +94,10 @@ export class Ownership {
     const sentAt = clock.monotonic()
     const lostFrom = Math.floor(Math.random() * 2 ** 48)
     const floor = this.#floor(context)
-    const beat = await this.#ports.lookout.looking(async (look) => {
+    const beat = await this.#ports.lookout.during(async (look) => {
       const heard = beatOf(await send(owner, pools, leaseMs, moment(), lostFrom, floor))
       for (const [shard, first] of heard.firsts)
-        this.#ports.lookout.raise(shard, first ?? heard.now, look, floor === 0)
+        this.#ports.lookout.raise(look, shard, { wakeAt: first ?? heard.now, id: 0 }, floor === 0)
       return heard
     })
     const answeredAt = clock.monotonic()

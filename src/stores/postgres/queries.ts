@@ -29,6 +29,8 @@ const CLOCK = (bound: string) =>
   `coalesce(${bound}::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
 
 export const clockNow = `SELECT ${CLOCK('$1')}`
+/** To the microsecond, for those who measure it: half a millisecond is a sixth of how late an alarm may be. */
+export const clockNowUs = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
 
 // Alarms
 
@@ -154,28 +156,33 @@ export const releaseWaiting = `UPDATE wakeful.timers SET wake_at = scheduled_for
 // The due look
 
 /**
- * The first wakes of each shard, from a lower bound on: without one, a look walks over everything that was fired since
- * the oldest open snapshot (hazard 11). One look per shard by LATERAL: a list of shards would sort them all (hazard 10).
+ * From a place in the due index on, behind what is known to be in flight: without it, a look walks over everything that
+ * was fired since the oldest open snapshot, and reads again what it holds (hazard 11). The instant alone names no place:
+ * thousands may share it. One look per shard by LATERAL: a list of shards would sort them all (hazard 10).
  */
-export const nextTimers = `SELECT t.shard, t.id, t.version, t.wake_at FROM unnest($1::int[], $2::bigint[]) AS s (shard, low)
+const FROM_PLACE = 'wake_at >= s.low AND (wake_at, id) > (s.low, s.low_id)'
+
+export const nextTimers = `SELECT t.shard, t.id, t.version, t.wake_at
+  FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS s (shard, low, low_id)
   CROSS JOIN LATERAL (SELECT shard, id, version, wake_at FROM wakeful.timers
-    WHERE shard = s.shard AND wake_at >= s.low ORDER BY wake_at LIMIT $3::bigint) t`
+    WHERE shard = s.shard AND ${FROM_PLACE} ORDER BY wake_at, id LIMIT $4::bigint) t`
 
 /** The same of every shard that is still this process's own, also where nothing waits: one that is missing is lost. */
-export const peekShards = `SELECT s.shard, t.id, t.version, t.wake_at
-  FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS l (shard, epoch, low)
-  JOIN wakeful.shards s ON s.shard = l.shard AND s.epoch = l.epoch AND s.owner = $4
+export const peekShards = `SELECT o.shard, t.id, t.version, t.wake_at
+  FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[]) AS s (shard, epoch, low, low_id)
+  JOIN wakeful.shards o ON o.shard = s.shard AND o.epoch = s.epoch AND o.owner = $5
   LEFT JOIN LATERAL (SELECT id, version, wake_at FROM wakeful.timers
-    WHERE shard = l.shard AND wake_at >= l.low ORDER BY wake_at LIMIT 1) t ON true`
+    WHERE shard = s.shard AND ${FROM_PLACE} ORDER BY wake_at, id LIMIT 1) t ON true`
 
 /**
- * What is due, narrow: the alarms are read for those that are chosen. The last column tells that a transaction has locked
+ * What is due, narrow, the most overdue of all shards first: the alarms are read for those that are chosen. The last column tells that a transaction has locked
  * the row, or once had: an edit that is not committed must not be overtaken.
  */
 export const dueTimers = `SELECT ${qualified('t', TIMER_COLUMNS)}, t.locked
-  FROM unnest($1::int[], $2::bigint[]) AS s (shard, low)
+  FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS s (shard, low, low_id)
   CROSS JOIN LATERAL (SELECT ${TIMER}, xmax::text AS locked FROM wakeful.timers
-    WHERE shard = s.shard AND wake_at >= s.low AND wake_at <= $3::bigint ORDER BY wake_at LIMIT $4::bigint) t`
+    WHERE shard = s.shard AND ${FROM_PLACE} AND wake_at <= $4::bigint ORDER BY wake_at, id LIMIT $5::bigint) t
+  ORDER BY t.wake_at, t.id LIMIT $6::bigint`
 
 /** Proves ownership before a batch, and keeps edits out until it is recorded (hazard 4: the look is the next statement). */
 export const lockOwnShards = `SELECT s.shard FROM wakeful.shards s JOIN unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
@@ -222,10 +229,11 @@ export const removeOutcomes = 'DELETE FROM wakeful.outcomes WHERE alarm = ANY($1
 export const outcomesOfAlarms = `SELECT alarm, status, started_at, last_fired_at, completed_at, duration_ms, result,
   last_error, failure_count, attempts FROM wakeful.outcomes WHERE alarm = ANY($1::bigint[])`
 
+/** The data come as one text, between them what JSON cannot hold: a list of texts full of quotes is slow to write and to read. */
 export const insertEvents = `INSERT INTO wakeful.events (id, tenant, owner, type, origin, alarm, occurrence, subject,
     correlation_id, at, data)
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[],
-    $9::text[], $10::bigint[], $11::text[])`
+    $9::text[], $10::bigint[], string_to_array($11, E'\\x01'))`
 export const appendEvent = `INSERT INTO wakeful.events (id, tenant, owner, type, origin, subject, correlation_id, at, data)
   VALUES ($1, $2, $3, $4, 'caught', $5, $6, $7::bigint, $8) RETURNING seq`
 

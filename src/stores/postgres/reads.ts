@@ -4,6 +4,7 @@ import type { EditedCalendar, ListQuery, LogEvent, Page, Stats } from '../index.
 import { shelfOf } from './calendars.ts'
 import type { Database } from './database.ts'
 import { lastEvent, newestEvents, readEvents } from './events.ts'
+import { Gets } from './gets.ts'
 import { list } from './list.ts'
 import { LogHorizon } from './log-horizon.ts'
 import * as sql from './queries.ts'
@@ -14,10 +15,12 @@ import { readStats } from './stats.ts'
 export class PostgresReads {
   protected readonly database: Database
   protected readonly horizon: LogHorizon
+  readonly #gets: Gets
 
   constructor(database: Database) {
     this.database = database
     this.horizon = new LogHorizon(database)
+    this.#gets = new Gets(database.session)
   }
 
   get(
@@ -25,6 +28,7 @@ export class PostgresReads {
     by: { id: string } | { key: string } | { idempotencyKey: string },
   ): Promise<Snapshot | null> {
     return this.guard(async () => {
+      if ('id' in by) return this.#gets.get(scope, by.id)
       const { session } = this.database
       const alarm = await alarmNamed(session, scope, by)
       if (alarm === undefined) return null

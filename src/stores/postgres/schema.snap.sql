@@ -206,7 +206,7 @@ CREATE UNIQUE INDEX shards_pool_slot_key ON wakeful.shards USING btree (pool, sl
 CREATE UNIQUE INDEX shards_shard_epoch_key ON wakeful.shards USING btree (shard, epoch)
 CREATE UNIQUE INDEX tallies_pkey ON wakeful.tallies USING btree (tenant, owner, slot)
 CREATE INDEX timers_alarm ON wakeful.timers USING btree (tenant, owner, alarm)
-CREATE INDEX timers_due ON wakeful.timers USING btree (shard, wake_at) WHERE (wake_at IS NOT NULL)
+CREATE INDEX timers_due ON wakeful.timers USING btree (shard, wake_at, id) WHERE (wake_at IS NOT NULL)
 CREATE INDEX timers_handler ON wakeful.timers USING btree (shard, target, wake_at) WHERE (waiting = 'handler'::text)
 CREATE UNIQUE INDEX timers_pkey ON wakeful.timers USING btree (id)
 CREATE INDEX timers_report ON wakeful.timers USING btree (tenant, owner, alarm) WHERE (kind = 'report'::text)

@@ -39,6 +39,22 @@ function textList(text: string): string[] {
   return text === '{}' ? [] : text.slice(1, -1).split(',')
 }
 
+/** A list as PostgreSQL reads it. `pg` would write it too, in three times the time, and a settle is made of long lists. */
+function bound(value: Bindable): string | number | null {
+  if (typeof value !== 'object' || value === null) return value
+  let text = ''
+  for (const item of value) {
+    if (typeof item === 'string') text += `,"${quotable(item)}"`
+    else text += item === null ? ',NULL' : `,${item}`
+  }
+  return `{${text.slice(1)}}`
+}
+
+function quotable(text: string): string {
+  const doubled = text.includes('\\') ? text.replaceAll('\\', '\\\\') : text
+  return doubled.includes('"') ? doubled.replaceAll('"', '\\"') : doubled
+}
+
 /** The name of the schema in every statement, which stands for whatever it is called in this store. */
 const WRITTEN = /\bwakeful\./g
 
@@ -140,17 +156,17 @@ export class Session {
   /** Runs a statement that is not prepared: one that begins, ends or divides a transaction. */
   async plain(written: string): Promise<string> {
     const query = { text: this.dialect.text(written), rowMode: 'array', types: TYPES } as const
-    return (await this.#inTurn(() => this.client.query({ ...query, ...this.#bound() }))).command
+    return (await this.#inTurn(() => this.client.query({ ...query, ...this.#patience() }))).command
   }
 
   #query(written: string, values: readonly Bindable[]): Promise<QueryArrayResult<unknown[]>> {
     const { text, name } = this.dialect.statement(written)
     const query = {
       text,
-      values: values as unknown[],
+      values: values.map(bound),
       rowMode: 'array',
       types: TYPES,
-      ...this.#bound(),
+      ...this.#patience(),
     } as const
     const answer = this.#inTurn(() => this.client.query(this.#named ? { ...query, name } : query))
     answer.catch((thrown: unknown) => {
@@ -168,7 +184,7 @@ export class Session {
   }
 
   /** `pg` knows a bound for each statement; its types do not. */
-  #bound(): object {
+  #patience(): object {
     return this.#answerMsMax === undefined ? {} : { query_timeout: this.#answerMsMax }
   }
 }

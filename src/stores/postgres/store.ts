@@ -192,7 +192,12 @@ export class PostgresStore extends PostgresReads implements Store {
 
   take(leases: readonly Lease[], request: TakeRequest): Promise<Taken> {
     const taking = leases.filter((lease) => !this.#ownership.isRetiring(lease))
-    return this.guard(() => this.#takes.take(taking, request, this.#listener.isListening))
+    return this.guard(async () => {
+      const taken = await this.#takes.take(taking, request, this.#listener.isListening)
+      // What is known of the clock loses half a millisecond a second: while alarms fire, it is worth a look of its own.
+      if (taken.takings.length > 0) this.#databaseClock?.refresh()
+      return taken
+    })
   }
 
   settle(settlements: readonly Settlement[], landed: readonly Flight[], context: Context): Promise<Settled> {
@@ -300,8 +305,8 @@ export class PostgresStore extends PostgresReads implements Store {
     this.#sampling ??= (async () => {
       try {
         const sentAt = this.#host.monotonic()
-        const [now] = (await this.database.session.row(sql.clockNow, null))!
-        clock.sample(now as number, sentAt, this.#host.monotonic())
+        const [now] = (await this.database.session.row(sql.clockNowUs))!
+        clock.sample((now as number) / 1000, sentAt, this.#host.monotonic())
       } finally {
         this.#sampling = null
       }

@@ -17,10 +17,10 @@ import {
 import { apply } from './apply.ts'
 import { withCalendars } from './calendars.ts'
 import type { Desk } from './desk.ts'
-import { type DueLook, readDue, withoutLocked } from './due.ts'
+import { type DueLook, passed, readDue, withoutLocked } from './due.ts'
 import { isStoreTrouble } from './failure.ts'
 import type { FairLooks } from './fair-look.ts'
-import type { Lookout } from './lookout.ts'
+import type { Lookout, Place } from './lookout.ts'
 import { type Damaged, quarantine } from './quarantine.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
@@ -55,6 +55,8 @@ export interface TakeResult {
   readonly more: boolean
   readonly nextWakeAt: number | null
   readonly takings: Promise<readonly Taking[]>
+  /** From where to look next, by shard, when all this is committed. */
+  readonly passed: ReadonlyMap<number, Place>
 }
 
 /**
@@ -85,7 +87,8 @@ export async function take(desk: Desk, work: TakeWork): Promise<TakeResult> {
   ]
   // With more to take, the engine comes back at once: what is due after that need not be known yet.
   const nextWakeAt = more ? now : wakes.length === 0 ? null : Math.min(...wakes)
-  return { lost, busy, more, nextWakeAt, takings }
+  const taken = new Set(ready.map(({ timer }) => timer.id))
+  return { lost, busy, more, nextWakeAt, takings, passed: passed(due.found, request.held, taken) }
 }
 
 /** What is due, and when the next comes: of everybody in these shards, or of those whom nobody crowds out. */
@@ -96,9 +99,9 @@ async function look(session: Session, work: TakeWork): Promise<{ next: readonly 
     return { next: due.nextWakeAt === null ? [] : [due.nextWakeAt], due }
   }
   const shards = leases.map(({ shard }) => shard)
-  const after = shards.map(() => request.context.now + 1)
+  const [after, first] = [shards.map(() => request.context.now + 1), shards.map(() => 0)]
   const [next, due] = await Promise.all([
-    session.rows(sql.nextTimers, shards, after, 1),
+    session.rows(sql.nextTimers, shards, after, first, 1),
     readDue(session, shards, request, lookout),
   ])
   return { next: next.map((row) => row[3] as number), due }

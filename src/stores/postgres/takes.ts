@@ -57,15 +57,18 @@ export class Takes {
       if (isWhole) lookout.rest(leases, rest, news)
       return { ...nothing(isWhole ? rest : earlier(rest, now + PASSED_OVER_MS)), lost: gone }
     }
-    const { lost, busy, more, nextWakeAt, takings } = await this.#takeSurely(due, request)
-    const until = this.#ports.clock.monotonic() + PASSED_OVER_MS
-    for (const { shard } of busy) this.#passedOver.set(shard, until)
-    const next = earlier(rest, nextWakeAt)
-    // What stood first may all have been in flight: that is no reason to look again and again.
-    if (leases.length === all.length && gone.length + lost.length === 0) lookout.rest(leases, next, news)
-    const taken = await takings
-    for (const { flight } of taken) this.#flying.add(flight.id)
-    return { takings: taken, lost: [...gone, ...lost], more, nextWakeAt: next }
+    return lookout.during(async (look) => {
+      const { lost, busy, more, nextWakeAt, takings, passed } = await this.#takeSurely(due, request)
+      const until = this.#ports.clock.monotonic() + PASSED_OVER_MS
+      for (const { shard } of busy) this.#passedOver.set(shard, until)
+      const next = earlier(rest, nextWakeAt)
+      // What stood first may all have been in flight: that is no reason to look again and again.
+      if (leases.length === all.length && gone.length + lost.length === 0) lookout.rest(leases, next, news)
+      const taken = await takings
+      for (const { flight } of taken) this.#flying.add(flight.id)
+      for (const [shard, place] of passed) lookout.raise(look, shard, place)
+      return { takings: taken, lost: [...gone, ...lost], more, nextWakeAt: next }
+    })
   }
 
   /** Looks first, without a lock: mostly there is nobody whom the crowding tenants keep waiting. */

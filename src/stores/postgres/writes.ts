@@ -12,6 +12,9 @@ import * as sql from './queries.ts'
 import type { Bindable, Session } from './session.ts'
 import type { ShardMap } from './shards.ts'
 
+/** Stands between the data of events, as `insertEvents` divides them. */
+export const BETWEEN = '\u0001'
+
 type Row = readonly (string | number | null)[]
 
 /** A timer to be written, and where it goes. */
@@ -131,7 +134,14 @@ export class Writes {
     this.#flushAlarms(session)
     this.#flushNewTimers(session)
     this.#flushOutcomes(session)
-    sendLists(session, sql.insertEvents, this.#events.splice(0))
+    this.#flushEvents(session)
+  }
+
+  #flushEvents(session: Session): void {
+    if (this.#events.length === 0) return
+    const lists = columns(this.#events.splice(0))
+    const data = lists.pop() as readonly string[]
+    session.send(sql.insertEvents, ...lists, data.join(BETWEEN))
   }
 
   *#poolsMet(): Generator<string> {

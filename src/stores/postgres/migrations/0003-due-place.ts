@@ -1,0 +1,9 @@
+/**
+ * The id makes every timer a place of its own in the order of what is due: a look begins behind what is in flight, also
+ * where thousands share an instant.
+ */
+export const duePlace = `
+CREATE INDEX timers_place ON wakeful.timers (shard, wake_at, id) WHERE wake_at IS NOT NULL;
+DROP INDEX wakeful.timers_due;
+ALTER INDEX wakeful.timers_place RENAME TO timers_due;
+`
