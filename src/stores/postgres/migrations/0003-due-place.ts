@@ -3,7 +3,6 @@
  * where thousands share an instant.
  */
 export const duePlace = `
-CREATE INDEX timers_place ON wakeful.timers (shard, wake_at, id) WHERE wake_at IS NOT NULL;
 DROP INDEX wakeful.timers_due;
-ALTER INDEX wakeful.timers_place RENAME TO timers_due;
+CREATE INDEX timers_due ON wakeful.timers (shard, wake_at, id) WHERE wake_at IS NOT NULL;
 `
