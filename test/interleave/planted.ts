@@ -133,8 +133,8 @@ export const PLANTED: readonly Planted[] = [
       },
       {
         file: 'stores/postgres/lookout.ts',
-        from: 'if (seen !== null) this.#lows.set(shard, seen)',
-        to: 'if (seen === null) this.#lows.delete(shard)',
+        from: 'if (isBelow || beganAtLow) this.#lows.set(shard, seen)',
+        to: 'if (isBelow) this.#lows.delete(shard)',
       },
     ],
     scenarios: ['two takes and a settle of one owner'],

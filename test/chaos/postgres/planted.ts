@@ -146,8 +146,8 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     edits: [
       {
         file: `${STORE}/lookout.ts`,
-        from: 'return this.#lows.get(shard) ?? 0',
-        to: 'return shard < 0 ? 1 : 0',
+        from: 'return this.#lows.get(shard) ?? START',
+        to: 'return shard < 0 ? this.#lows.get(shard)! : START',
       },
     ],
     by: { test: 'a snapshot that is held open', file: `${TESTS}/processes.test.ts` },

@@ -39,10 +39,10 @@ export async function flying(
   return { ...beginning, takings }
 }
 
-/** An alarm an hour away, with an owner; the clock goes there in the course of the schedule. */
+/** An alarm that no edit takes for near or soon, with an owner; the clock goes there in the course of the schedule. */
 export async function far(
   world: World,
-  when: When = { delay: '4s' },
+  when: When = { delay: '8s' },
   options: SetOptions = {},
 ): Promise<Beginning> {
   const [one, two] = [await world.process('one'), await world.process('two')]

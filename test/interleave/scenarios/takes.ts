@@ -50,7 +50,7 @@ export const takeScenarios: readonly Scenario[] = [
     async setUp(world) {
       const { one, two, leases, id } = await far(world)
       const takeThen = async () => {
-        await clockMoves(world, one, 4_000)
+        await clockMoves(world, one, 8_000)
         await one.take(leases)
       }
       return {
@@ -88,9 +88,9 @@ export const takeScenarios: readonly Scenario[] = [
   {
     name: 'take | upsert by key, far',
     async setUp(world) {
-      const { one, two, leases } = await far(world, { delay: '4s' }, KEYED)
+      const { one, two, leases } = await far(world, { delay: '8s' }, KEYED)
       const takeThen = async () => {
-        await clockMoves(world, one, 4_000)
+        await clockMoves(world, one, 8_000)
         await one.take(leases)
       }
       return {

@@ -1,0 +1,83 @@
+import type { Breach } from './judge.ts'
+import type { Planted } from './plant.ts'
+
+/** A fault that one edit makes, and what the campaign must call it. */
+interface Simple {
+  readonly bug: string
+  readonly file: string
+  readonly from: string
+  readonly to: string
+  readonly breaches: readonly (Breach | 'damage')[]
+}
+
+const SQLITE: readonly Simple[] = [
+  {
+    bug: 'a set is answered before it is written',
+    file: 'src/stores/sqlite/write-queue.ts',
+    from: "this.#session.db.exec('COMMIT')",
+    to: "for (const [job, answer] of answers) job.resolve(answer as never)\n      await new Promise((resolve) => setTimeout(resolve, 20))\n      this.#session.db.exec('COMMIT')",
+    breaches: ['lost'],
+  },
+  {
+    bug: 'the clock fires 30 ms ahead',
+    file: 'src/hosts/node/system-clock.ts',
+    from: 'now: () => Date.now(),',
+    to: 'now: () => Date.now() + 30,',
+    breaches: ['early'],
+  },
+  {
+    bug: 'what is held is taken again',
+    file: 'src/engine/held-set.ts',
+    from: 'return this.#versions.get(id) === version',
+    to: 'return this.#versions.get(id) === version && id % 50 !== 0',
+    breaches: ['duplicate', 'uncounted'],
+  },
+  {
+    bug: 'a takeover does not count what was in flight',
+    file: 'src/stores/sqlite/delivery.ts',
+    from: "{ kind: 'lost' }",
+    to: "{ kind: 'released' }",
+    breaches: ['uncounted'],
+  },
+  {
+    bug: 'a takeover drops what was in flight',
+    file: 'src/stores/sqlite/delivery.ts',
+    from: "apart(desk, row, (inner) => settleLooking(inner, timerOf(row), { kind: 'lost' }))",
+    to: 'desk.session.run(sql.removeTimer, id)',
+    breaches: ['lost', 'unrecorded', 'damage'],
+  },
+  {
+    bug: 'a cancel looks at no flights',
+    file: 'src/stores/sqlite/edits.ts',
+    from: 'const flights = readFlights(desk.session)',
+    to: 'const flights = { has: () => false }',
+    breaches: ['after_cancel', 'unrecorded', 'damage'],
+  },
+  {
+    bug: 'a handler writes outside the transaction of its settle',
+    file: 'src/stores/sqlite/store.ts',
+    from: 'const settlement = await work(session.db)',
+    to: "const settlement = await work(session.db)\n        session.db.exec('COMMIT')\n        await new Promise((resolve) => setTimeout(resolve, 20))\n        await this.#begin(session)",
+    breaches: ['effect'],
+  },
+  {
+    bug: 'an outcome is not recorded now and then',
+    file: 'src/stores/sqlite/apply.ts',
+    from: 'for (const event of change.events ?? NONE) {',
+    to: 'for (const event of alarm.seq % 40 === 0 ? [] : (change.events ?? NONE)) {',
+    breaches: ['unrecorded', 'lost'],
+  },
+  {
+    bug: 'the figures forget a cancel',
+    file: 'src/stores/tallies.ts',
+    from: 'if (tally.to !== null) sums[tally.to] += 1',
+    to: "if (tally.to !== null && tally.to !== 'cancelled') sums[tally.to] += 1",
+    breaches: ['damage'],
+  },
+]
+
+const CAMPAIGN = ['--kills', '12', '--seed', '1']
+/** Faults in the engine or in the SQLite store that the campaign must find. */
+export const SQLITE_PLANTED = SQLITE.map(({ bug, breaches, ...edit }): Planted => {
+  return { bug, edits: [edit], by: { campaign: CAMPAIGN, breaches } }
+})
