@@ -15,7 +15,7 @@ const SQLITE: readonly Simple[] = [
     bug: 'a set is answered before it is written',
     file: 'src/stores/sqlite/write-queue.ts',
     from: "this.#session.db.exec('COMMIT')",
-    to: "for (const [job, answer] of answers) job.resolve(answer as never)\n      await new Promise((resolve) => setTimeout(resolve, 20))\n      this.#session.db.exec('COMMIT')",
+    to: "for (const [index, answer] of answers.entries()) jobs[index]!.resolve(answer as never)\n      await new Promise((resolve) => setTimeout(resolve, 20))\n      this.#session.db.exec('COMMIT')",
     breaches: ['lost'],
   },
   {
