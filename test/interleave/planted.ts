@@ -239,8 +239,8 @@ export const PLANTED: readonly Planted[] = [
     edits: [
       {
         file: 'stores/postgres/lookout.ts',
-        from: 'if (news === this.#news) this.#quiet',
-        to: 'if (news <= this.#news) this.#quiet',
+        from: 'if (this.#heard.has(null)) return null',
+        to: 'this.#heard.delete(null)',
       },
     ],
     scenarios: ['set of another process | take of one that listens'],

@@ -13,11 +13,16 @@ function found(lookout: Lookout, place: Place, ...shards: readonly number[]): Pr
   })
 }
 
+/** Looks under these leases, and finds these first wakes. */
+function kept(lookout: Lookout, leases: readonly Lease[], firsts: [number, number][]): Promise<void> {
+  return lookout.during(async (look) => lookout.keep(look, leases, new Map(firsts)))
+}
+
 describe('what is known of the shards', () => {
   it('is nothing at first: a look has no lower bound, and must be made', () => {
     const lookout = new Lookout()
     expect(lookout.low(1)).toEqual(at(0))
-    expect(lookout.quiet([lease(1)], 5)).toBeNull()
+    expect(lookout.known([lease(1)])).toBeNull()
   })
 
   it('is from where a look may begin, until something is written below', async () => {
@@ -86,39 +91,78 @@ describe('what is known of the shards', () => {
     expect(lookout.low(1)).toEqual(at(1_000))
   })
 
-  it('does not last where something was written while nothing was found', () => {
+  it('is when each wakes first, under the same leases, with whatever is written there later', async () => {
     const lookout = new Lookout()
-    const { news } = lookout
-    lookout.rest([lease(1)], 100, news)
-    lookout.lower(1, 200)
-    lookout.rest([lease(1)], 300, news)
-    expect(lookout.quiet([lease(1)], 99)).toMatchObject({ nextWakeAt: 100 })
-    lookout.lower(1, 50)
-    lookout.rest([lease(1)], null, news)
-    expect(lookout.quiet([lease(1)], 5)).toBeNull()
-  })
-
-  it('is when the next one comes, for the same leases, until it comes or an earlier one is heard of', () => {
-    const lookout = new Lookout()
-    lookout.rest([lease(1)], 1_000, lookout.news)
-    expect(lookout.quiet([lease(1)], 999)?.nextWakeAt).toBe(1_000)
-    expect(lookout.quiet([lease(1)], 1_000)).toBeNull()
-    expect(lookout.quiet([lease(1), lease(2)], 5)).toBeNull()
-    expect(lookout.quiet([lease(1, 2)], 5)).toBeNull()
+    await kept(lookout, [lease(1), lease(2)], [[1, 1_000]])
+    expect(lookout.known([lease(1), lease(2)])).toEqual(new Map([[1, 1_000]]))
+    expect(lookout.known([lease(1)])).toBeNull()
+    expect(lookout.known([lease(1, 2), lease(2)])).toBeNull()
     lookout.lower(1, 2_000)
-    expect(lookout.quiet([lease(1)], 5)).not.toBeNull()
-    lookout.lower(1, 900)
-    expect(lookout.quiet([lease(1)], 5)).toBeNull()
+    lookout.lower(2, 3_000)
+    lookout.lower(2, 2_500)
+    lookout.lower(3, 10)
+    expect(lookout.known([lease(1), lease(2)])).toEqual(
+      new Map([
+        [1, 1_000],
+        [2, 2_500],
+      ]),
+    )
   })
 
-  it('gives way to what a beat finds, which looks without a lower bound', async () => {
+  it('is when each wakes first, with what was written while the look was under way', async () => {
     const lookout = new Lookout()
-    await found(lookout, at(1_000), 1)
-    lookout.rest([lease(1)], 1_000, lookout.news)
-    expect(lookout.heardOf(1_000)).toBe(false)
-    expect(lookout.quiet([lease(1)], 5)).not.toBeNull()
-    await found(lookout, at(700), 1)
-    expect(lookout.heardOf(700)).toBe(true)
-    expect([lookout.low(1), lookout.quiet([lease(1)], 5)]).toEqual([at(700), null])
+    await lookout.during(async (look) => {
+      lookout.lower(1, 500)
+      lookout.lower(2, 700)
+      lookout.lower(3, 10)
+      lookout.keep(look, [lease(1), lease(2)], new Map([[1, 1_000]]))
+    })
+    expect(lookout.known([lease(1), lease(2)])).toEqual(
+      new Map([
+        [1, 500],
+        [2, 700],
+      ]),
+    )
+  })
+
+  it('is nothing where something was written nobody knows in which shard', async () => {
+    const lookout = new Lookout()
+    await kept(lookout, [lease(1)], [[1, 1_000]])
+    lookout.lower(null, 9_000)
+    expect(lookout.known([lease(1)])).toBeNull()
+    await lookout.during(async (look) => {
+      lookout.lower(null, 9_000)
+      lookout.keep(look, [lease(1)], new Map())
+    })
+    expect(lookout.known([lease(1)])).toBeNull()
+  })
+
+  it('is nothing where everything was forgotten meanwhile', async () => {
+    const lookout = new Lookout()
+    await lookout.during(async (look) => {
+      lookout.sweep()
+      lookout.keep(look, [lease(1)], new Map())
+    })
+    expect(lookout.known([lease(1)])).toBeNull()
+  })
+
+  it('takes in what a beat finds, which looks without a lower bound', async () => {
+    const lookout = new Lookout()
+    await kept(lookout, [lease(1), lease(2)], [[1, 1_000]])
+    const beat = (first: number) =>
+      lookout.heardOf(
+        new Map([
+          [1, 1_000],
+          [2, first],
+        ]),
+      )
+    expect(beat(2_000)).toBe(false)
+    expect(beat(700)).toBe(true)
+    expect(lookout.known([lease(1), lease(2)])?.get(2)).toBe(700)
+    await lookout.during(async (look) => {
+      beat(600)
+      lookout.keep(look, [lease(1), lease(2)], new Map())
+    })
+    expect(lookout.known([lease(1), lease(2)])?.get(2)).toBe(600)
   })
 })

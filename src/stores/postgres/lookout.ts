@@ -3,10 +3,14 @@ import type { Lease } from '../index.ts'
 /** What wakes is written ahead of its time, or shortly after: what lies further back is looked for now and then. */
 export const RECENT_MS = 60_000
 
-/** What was found when a look came back with nothing to do. */
-interface Quiet {
+/** The first wake of each shard that is not held already; where there is none, the shard is missing. */
+export type Firsts = ReadonlyMap<number, number>
+
+/** What the last look has found, under these leases. */
+interface Known {
   readonly leases: string
-  readonly nextWakeAt: number | null
+  readonly shards: ReadonlySet<number>
+  readonly firsts: Map<number, number>
 }
 
 /** A place among the timers of a shard, in the order of the due index. */
@@ -25,6 +29,15 @@ export class Look {
     this.#heard.set(shard, Math.min(wakeAt, this.#heard.get(shard) ?? wakeAt))
   }
 
+  /** What it has found in shards, with what was written there meanwhile; null where nobody knows where that was. */
+  with(firsts: Firsts, shards: ReadonlySet<number>): Map<number, number> | null {
+    if (this.#heard.has(null)) return null
+    const all = new Map(firsts)
+    for (const [shard, wakeAt] of this.#heard as Map<number, number>)
+      if (shards.has(shard)) lowerTo(all, shard, wakeAt)
+    return all
+  }
+
   /** How far it has seen everything of a shard, if that is as far as this. */
   upTo(shard: number, place: Place): Place {
     const missed = Math.min(this.#heard.get(shard) ?? Infinity, this.#heard.get(null) ?? Infinity)
@@ -39,13 +52,7 @@ export class Look {
 export class Lookout {
   readonly #lows = new Map<number, Place>()
   readonly #looks = new Set<Look>()
-  #quiet: Quiet | null = null
-  #news = 0
-
-  /** Counts what was heard: that nothing is due is worth remembering only if nothing came meanwhile. */
-  get news(): number {
-    return this.#news
-  }
+  #known: Known | null = null
 
   /** Up to here nothing waits in the shard (hazard 11: a look from there passes over what was fired before). */
   low(shard: number): Place {
@@ -84,45 +91,57 @@ export class Lookout {
 
   /** A timer was written: in one shard, or in any where it is not known which. */
   lower(shard: number | null, wakeAt: number): void {
-    this.#news += 1
     for (const look of this.#looks) look.hear(shard, wakeAt)
     for (const [known, low] of this.#lows) {
       if ((shard === null || shard === known) && wakeAt <= low.wakeAt)
         this.#lows.set(known, { wakeAt, id: 0 })
     }
-    if (this.#quiet !== null && (this.#quiet.nextWakeAt === null || wakeAt < this.#quiet.nextWakeAt))
-      this.#quiet = null
+    if (shard === null) this.#known = null
+    else if (this.#known?.shards.has(shard)) lowerTo(this.#known.firsts, shard, wakeAt)
   }
 
   /** Forgets everything, also what looks under way will find: the next one has no lower bound, and asks. */
   sweep(): void {
-    this.#news += 1
     this.#lows.clear()
     this.#looks.clear()
-    this.#quiet = null
+    this.#known = null
   }
 
-  /** The heartbeat looked on its own, and found this to be the first of all; answers whether that is news. */
-  heardOf(nextWakeAt: number | null): boolean {
-    const quiet = this.#quiet
-    if (quiet === null || nextWakeAt === null) return false
-    if (quiet.nextWakeAt !== null && nextWakeAt >= quiet.nextWakeAt) return false
-    this.#news += 1
-    this.#quiet = null
-    return true
+  /** The heartbeat looked on its own, and found these; answers whether one of them comes before all that was known. */
+  heardOf(firsts: ReadonlyMap<number, number | null>): boolean {
+    const next = this.#known === null ? null : firstOf(this.#known.firsts)
+    let isNews = false
+    for (const [shard, first] of firsts) {
+      if (first === null) continue
+      for (const look of this.#looks) look.hear(shard, first)
+      if (!this.#known?.shards.has(shard)) continue
+      lowerTo(this.#known.firsts, shard, first)
+      isNews ||= next === null || first < next
+    }
+    return isNews
   }
 
-  /** Remembers that nothing is due before this, if nothing was heard since the look began. */
-  rest(leases: readonly Lease[], nextWakeAt: number | null, news: number): void {
-    if (news === this.#news) this.#quiet = { leases: nameOf(leases), nextWakeAt }
+  /** Remembers what a look has found: until it comes, or another is written, there is nothing to ask. */
+  keep(look: Look, leases: readonly Lease[], firsts: Firsts): void {
+    const shards = new Set(leases.map(({ shard }) => shard))
+    const all = this.#looks.has(look) ? look.with(firsts, shards) : null
+    this.#known = all === null ? null : { leases: nameOf(leases), shards, firsts: all }
   }
 
-  /** When the next one comes, where that is known and yet to come: then there is nothing to ask. */
-  quiet(leases: readonly Lease[], now: number): Quiet | null {
-    const quiet = this.#quiet
-    if (quiet === null || (quiet.nextWakeAt !== null && quiet.nextWakeAt <= now)) return null
-    return quiet.leases === nameOf(leases) ? quiet : null
+  /** The first wake of each of these shards, where that is known. */
+  known(leases: readonly Lease[]): Firsts | null {
+    return this.#known?.leases === nameOf(leases) ? new Map(this.#known.firsts) : null
   }
+}
+
+/** The first of all, or null. */
+export function firstOf(firsts: Firsts): number | null {
+  return firsts.size === 0 ? null : Math.min(...firsts.values())
+}
+
+/** Notes that a shard wakes at this, unless it does before. */
+export function lowerTo(firsts: Map<number, number>, shard: number, wakeAt: number): void {
+  firsts.set(shard, Math.min(wakeAt, firsts.get(shard) ?? wakeAt))
 }
 
 function isBefore(a: Place, b: Place): boolean {

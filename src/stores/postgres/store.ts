@@ -367,8 +367,7 @@ export class PostgresStore extends PostgresReads implements Store {
 
   #noteBeat(beat: Beat, sentAt: number, answeredAt: number): void {
     this.#databaseClock?.sample(beat.now, sentAt, answeredAt)
-    const wakes = [...beat.firsts.values()].filter((wakeAt) => wakeAt !== null)
-    if (this.#lookout.heardOf(wakes.length === 0 ? null : Math.min(...wakes))) this.#bells.ring('timers')
+    if (this.#lookout.heardOf(beat.firsts)) this.#bells.ring('timers')
   }
 
   #hear(text: string): void {

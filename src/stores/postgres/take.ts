@@ -20,7 +20,7 @@ import type { Desk } from './desk.ts'
 import { type DueLook, passed, readDue, withoutLocked } from './due.ts'
 import { isStoreTrouble } from './failure.ts'
 import type { FairLooks } from './fair-look.ts'
-import type { Lookout, Place } from './lookout.ts'
+import { type Firsts, type Lookout, lowerTo, type Place } from './lookout.ts'
 import { type Damaged, quarantine } from './quarantine.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
@@ -53,7 +53,8 @@ export interface TakeResult {
   /** Shards that another transaction holds. */
   readonly busy: readonly Lease[]
   readonly more: boolean
-  readonly nextWakeAt: number | null
+  /** When each shard is to be looked at next, where there is anything to look for. */
+  readonly firsts: Firsts
   readonly takings: Promise<readonly Taking[]>
   /** From where to look next, by shard, when all this is committed. */
   readonly passed: ReadonlyMap<number, Place>
@@ -80,23 +81,22 @@ export async function take(desk: Desk, work: TakeWork): Promise<TakeResult> {
   takings.catch(() => {})
   await desk.flush()
   const more = due.more || cutShort
-  const wakes = [
-    ...next,
-    ...[...desk.writes.wakes].filter(([shard]) => shards.includes(shard)).map(([, wakeAt]) => wakeAt),
-    ...(waits || busy.length > 0 ? [now + LOCKED_WAIT_MS] : []),
-  ]
+  const again = new Set(waits ? shards : busy.map(({ shard }) => shard))
   // With more to take, the engine comes back at once: what is due after that need not be known yet.
-  const nextWakeAt = more ? now : wakes.length === 0 ? null : Math.min(...wakes)
+  const firsts = more ? new Map(shards.map((shard) => [shard, now])) : next
+  for (const shard of again) lowerTo(firsts, shard, now + LOCKED_WAIT_MS)
+  for (const [shard, wakeAt] of desk.writes.wakes) if (shards.includes(shard)) lowerTo(firsts, shard, wakeAt)
   const taken = new Set(ready.map(({ timer }) => timer.id))
-  return { lost, busy, more, nextWakeAt, takings, passed: passed(due.found, request.held, taken) }
+  return { lost, busy, more, firsts, takings, passed: passed(due.found, request.held, taken) }
 }
 
 /** What is due, and when the next comes: of everybody in these shards, or of those whom nobody crowds out. */
-async function look(session: Session, work: TakeWork): Promise<{ next: readonly number[]; due: DueLook }> {
+async function look(session: Session, work: TakeWork): Promise<{ next: Map<number, number>; due: DueLook }> {
   const { leases, request, lookout } = work
   if (request.avoid !== undefined) {
     const due = await work.fairLooks.look(session, leases, request)
-    return { next: due.nextWakeAt === null ? [] : [due.nextWakeAt], due }
+    // In which shard that is, nobody asks.
+    return { next: new Map(due.nextWakeAt === null ? [] : [[leases[0]!.shard, due.nextWakeAt]]), due }
   }
   const shards = leases.map(({ shard }) => shard)
   const [after, first] = [shards.map(() => request.context.now + 1), shards.map(() => 0)]
@@ -104,7 +104,7 @@ async function look(session: Session, work: TakeWork): Promise<{ next: readonly 
     session.rows(sql.nextTimers, shards, after, first, 1),
     readDue(session, shards, request, lookout),
   ])
-  return { next: next.map((row) => row[3] as number), due }
+  return { next: new Map(next.map(([shard, , , wakeAt]) => [shard as number, wakeAt as number])), due }
 }
 
 interface Own {

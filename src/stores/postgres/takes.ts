@@ -5,7 +5,7 @@ import type { Desk } from './desk.ts'
 import { peek } from './due.ts'
 import { isBroken, isLockTimeout, isStoreTrouble } from './failure.ts'
 import { FairLooks } from './fair-look.ts'
-import type { Lookout } from './lookout.ts'
+import { firstOf, type Look, type Lookout } from './lookout.ts'
 import { nothing, type TakeResult, take } from './take.ts'
 
 /** What takes need from their store. */
@@ -41,34 +41,44 @@ export class Takes {
 
   /** `isTold` says that other processes' writes are heard of, so that what is known need not be asked for again. */
   async take(all: readonly Lease[], request: TakeRequest, isTold: boolean): Promise<Taken> {
-    const { database, lookout } = this.#ports
-    const { now } = request.context
     const leases = all.filter(({ shard }) => !this.#isPassedOver(shard))
     if (request.avoid !== undefined) return this.#takeApart(leases, request)
-    const quiet = isTold ? lookout.quiet(leases, now) : null
-    if (quiet !== null) return nothing(quiet.nextWakeAt)
-    const { news } = lookout
-    const { firsts, lost: gone } = await peek(database.session, leases, request.held, lookout, now)
+    const taken = await this.#ports.lookout.during((look) => this.#takeLooking(look, leases, request, isTold))
+    const isWhole = leases.length === all.length
+    return isWhole
+      ? taken
+      : { ...taken, nextWakeAt: earlier(taken.nextWakeAt, request.context.now + PASSED_OVER_MS) }
+  }
+
+  async #takeLooking(
+    look: Look,
+    leases: readonly Lease[],
+    request: TakeRequest,
+    isTold: boolean,
+  ): Promise<Taken> {
+    const { database, lookout } = this.#ports
+    const { now } = request.context
+    const known = isTold ? lookout.known(leases) : null
+    const { firsts, lost: gone } =
+      known === null
+        ? await peek(database.session, leases, request.held, lookout, now)
+        : { firsts: known, lost: [] }
     const due = leases.filter(({ shard }) => (firsts.get(shard) ?? now + 1) <= now)
-    const later = [...firsts.values()].filter((wakeAt) => wakeAt > now)
-    const rest = later.length === 0 ? null : Math.min(...later)
     if (due.length === 0) {
-      const isWhole = leases.length === all.length && gone.length === 0
-      if (isWhole) lookout.rest(leases, rest, news)
-      return { ...nothing(isWhole ? rest : earlier(rest, now + PASSED_OVER_MS)), lost: gone }
+      if (known === null) lookout.keep(look, leases, firsts)
+      return { ...nothing(firstOf(firsts)), lost: gone }
     }
-    return lookout.during(async (look) => {
-      const { lost, busy, more, nextWakeAt, takings, passed } = await this.#takeSurely(due, request)
-      const until = this.#ports.clock.monotonic() + PASSED_OVER_MS
-      for (const { shard } of busy) this.#passedOver.set(shard, until)
-      const next = earlier(rest, nextWakeAt)
-      // What stood first may all have been in flight: that is no reason to look again and again.
-      if (leases.length === all.length && gone.length + lost.length === 0) lookout.rest(leases, next, news)
-      const taken = await takings
-      for (const { flight } of taken) this.#flying.add(flight.id)
-      for (const [shard, place] of passed) lookout.raise(look, shard, place)
-      return { takings: taken, lost: [...gone, ...lost], more, nextWakeAt: next }
-    })
+    const result = await this.#takeSurely(due, request)
+    const until = this.#ports.clock.monotonic() + PASSED_OVER_MS
+    for (const { shard } of result.busy) this.#passedOver.set(shard, until)
+    const taken = await result.takings
+    for (const { flight } of taken) this.#flying.add(flight.id)
+    for (const [shard, place] of result.passed) lookout.raise(look, shard, place)
+    // What stood first may all have been in flight: that is no reason to look again and again.
+    const left = new Map([...firsts].filter(([shard]) => !due.some((lease) => lease.shard === shard)))
+    const next = new Map([...left, ...result.firsts])
+    lookout.keep(look, leases, next)
+    return { takings: taken, lost: [...gone, ...result.lost], more: result.more, nextWakeAt: firstOf(next) }
   }
 
   /** Looks first, without a lock: mostly there is nobody whom the crowding tenants keep waiting. */
@@ -82,10 +92,10 @@ export class Takes {
     if (rows.length === 0) return nothing(next)
     const shards = new Set(rows.map((row) => row[SHARD] as number))
     const due = leases.filter(({ shard }) => shards.has(shard))
-    const { lost, more, nextWakeAt, takings } = await this.#takeSurely(due, request)
+    const { lost, more, firsts, takings } = await this.#takeSurely(due, request)
     const taken = await takings
     for (const { flight } of taken) this.#flying.add(flight.id)
-    return { takings: taken, lost, more, nextWakeAt: earlier(next, nextWakeAt) }
+    return { takings: taken, lost, more, nextWakeAt: earlier(next, firstOf(firsts)) }
   }
 
   /**
