@@ -1,10 +1,26 @@
-import type { Change, Context, Timer } from '../../alarm/index.ts'
+import type { Alarm, Change, Context, NewTimer, Timer } from '../../alarm/index.ts'
 import type { StoredAlarm } from '../index.ts'
 import type { Writes } from './writes.ts'
 
+/** What a change is written to. */
+export type ChangeWrites = Pick<
+  Writes,
+  | 'removeTimer'
+  | 'moveTimer'
+  | 'markEdited'
+  | 'report'
+  | 'replaceAlarm'
+  | 'addTimer'
+  | 'forgetOutcome'
+  | 'putOutcome'
+  | 'putStatus'
+  | 'addEvent'
+  | 'tallies'
+> & { insertAlarm(alarm: Alarm, timer: NewTimer): unknown }
+
 /** Gathers everything a decision says. */
 export function apply(
-  writes: Writes,
+  writes: ChangeWrites,
   alarm: StoredAlarm,
   timers: readonly Timer[],
   change: Change,
@@ -19,7 +35,7 @@ export function apply(
 }
 
 /** Gathers what a decision says beside the timer it was made about, which is written where it is known to be unchanged. */
-export function applyRest(writes: Writes, alarm: StoredAlarm, change: Change, context: Context): void {
+export function applyRest(writes: ChangeWrites, alarm: StoredAlarm, change: Change, context: Context): void {
   for (const id of change.markEdited ?? []) writes.markEdited(id)
   for (const { id, ok, text } of change.reports ?? []) writes.report(id, JSON.stringify({ ok, text }))
   if (change.alarm !== undefined) writes.replaceAlarm(alarm, change.alarm)

@@ -1,0 +1,90 @@
+import { type Alarm, calendarNames } from '../../../src/alarm/index.ts'
+import { WakefulError } from '../../../src/error.ts'
+import type { EditedCalendar, NewCalendar } from '../../../src/stores/index.ts'
+import type { HolidayCalendar } from '../../../src/time/index.ts'
+import type { SimulatedDatabase } from './database.ts'
+import type { CalendarRow } from './tables.ts'
+
+/** The fact that counts the edits of calendars. */
+const VERSION = 'calendar_version'
+
+/** The calendar of this name; undefined where the tenant has none. */
+export function calendarNamed(
+  { tables }: SimulatedDatabase,
+  tenant: string,
+  name: string,
+): HolidayCalendar | undefined {
+  return tables.calendars.get(keyOf(tenant, name))?.calendar
+}
+
+/** All calendars, by tenant and name. */
+export function allCalendars({ tables }: SimulatedDatabase): CalendarRow[] {
+  const nameOf = ({ tenant, calendar }: CalendarRow) => keyOf(tenant, calendar.name)
+  return tables.calendars.values().sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+}
+
+/** Refuses an alarm whose instants were found with calendars that are no longer the newest. */
+export function assertCalendars(database: SimulatedDatabase, alarm: Alarm): void {
+  for (const name of calendarNames(alarm)) {
+    const found = alarm.calendars.find((calendar) => calendar.name === name)
+    const newest = calendarNamed(database, alarm.tenant, name)
+    if (found !== undefined && newest?.version === found.version) continue
+    throw new WakefulError('conflict', `the calendar ${name} was edited or removed meanwhile: set it again`)
+  }
+}
+
+/** Writes a calendar; the same days again are no edit. */
+export function putCalendar(
+  { tables }: SimulatedDatabase,
+  tenant: string,
+  given: NewCalendar,
+): HolidayCalendar {
+  const key = keyOf(tenant, given.name)
+  const before = tables.calendars.get(key)
+  if (before !== undefined && daysIn(before.calendar) === daysIn(given)) return before.calendar
+  // Versions grow over all calendars: one that was removed and put anew is never taken for what it was.
+  const version = Number(tables.facts.get(VERSION) ?? 0) + 1
+  tables.facts.put(VERSION, String(version))
+  const calendar = { ...given, version }
+  tables.calendars.put(key, { tenant, calendar, reviewed: before?.reviewed ?? version })
+  return calendar
+}
+
+/** Deletes a calendar that no live alarm names; false where there is none. */
+export function removeCalendar({ tables }: SimulatedDatabase, tenant: string, name: string): boolean {
+  for (const alarm of tables.alarms.values()) {
+    const isLive = alarm.tenant === tenant && tables.timersOfAlarm.in(alarm.seq).length > 0
+    if (isLive && calendarNames(alarm).includes(name))
+      throw new WakefulError('conflict', `alarm ${alarm.id} names the calendar ${name}`)
+  }
+  return tables.calendars.remove(keyOf(tenant, name))
+}
+
+/** Edited calendars whose alarms have not all been looked at again. */
+export function unreviewed({ tables }: SimulatedDatabase): EditedCalendar[] {
+  return tables.calendars
+    .values()
+    .filter(({ calendar, reviewed }) => reviewed < calendar.version)
+    .map(({ tenant, calendar: { name, version } }) => ({ tenant, name, version }))
+}
+
+/** Notes by which version of a calendar its alarms stand. */
+export function markReviewed(
+  { tables }: SimulatedDatabase,
+  tenant: string,
+  name: string,
+  version: number,
+): void {
+  const row = tables.calendars.get(keyOf(tenant, name))
+  if (row === undefined) return
+  const reviewed = Math.max(row.reviewed, Math.min(row.calendar.version, version))
+  tables.calendars.put(keyOf(tenant, name), { ...row, reviewed })
+}
+
+function keyOf(tenant: string, name: string): string {
+  return JSON.stringify([tenant, name])
+}
+
+function daysIn({ dates, weekend }: NewCalendar): string {
+  return JSON.stringify([dates, weekend])
+}

@@ -1,0 +1,31 @@
+import { describe, test } from 'vitest'
+import { type ConformanceCase, conformance, type OpenStore } from '../../../src/stores/conformance/index.ts'
+import { SimulatedDatabase } from './database.ts'
+import { SimulatedStore } from './store.ts'
+
+/** Cases that count leases, of which a pool of one shard has one. */
+const COUNTS_LEASES: readonly string[] = [
+  'ownership: tells who runs the clock of each pool, and what waits there',
+  'ownership: another process gets no lease while the first one beats',
+  'ownership: another process takes over at once from one that gave its lease back',
+  'ownership: a take under an old epoch brings nothing and says that the lease is lost (fenced)',
+]
+
+function withShards(shards: number): OpenStore {
+  return async (clock) => {
+    const database = new SimulatedDatabase({ now: () => clock.now(), shards })
+    let processes = 0
+    const openOne = async () => {
+      processes += 1
+      return new SimulatedStore({ database, process: `p${processes}`, clock, clockIsAuthority: true })
+    }
+    return { store: await openOne(), peer: openOne, transact: true }
+  }
+}
+
+describe.each([
+  ['with one shard per pool', withShards(1), conformance],
+  ['with eight', withShards(8), conformance.filter(({ name }) => !COUNTS_LEASES.includes(name))],
+] satisfies [string, OpenStore, readonly ConformanceCase[]][])('the simulated store %s', (_, open, cases) => {
+  test.for(cases)('$name', ({ run }, { skip }) => run(open, skip))
+})

@@ -1,0 +1,212 @@
+import type { Scope } from '../../../src/alarm/index.ts'
+import { WakefulError } from '../../../src/error.ts'
+import type { Lease, TallyRow } from '../../../src/stores/index.ts'
+import { Journal, type Step } from './journal.ts'
+import { type ShardRow, scopedName, Tables } from './tables.ts'
+import { Blocked, OpenTransaction } from './transaction.ts'
+
+/** What processes tell each other when something is committed. */
+export type Notice = 'timers' | 'shards' | 'calendars' | 'log'
+
+/** Who is told. The teller's name is given, so that a process need not listen to itself. */
+type Listener = (notice: Notice, teller: string | null) => void
+
+/** How a simulated database is made. */
+export interface DatabaseOptions {
+  /** The database's own clock, by which leases end. */
+  readonly now: () => number
+  /** Shards per pool. */
+  readonly shards?: number
+}
+
+/** So many sums are an owner's figures: those of `Tallies`, in its order. */
+const SUMS = 9
+
+/**
+ * A database in memory that several simulated processes share. A statement runs alone and to its end, so that a call
+ * whose reads and writes are one statement is atomic. What outlasts a statement is an open transaction.
+ */
+export class SimulatedDatabase {
+  readonly now: () => number
+  readonly tables: Tables
+  readonly #shardsPerPool: number
+  readonly #journal = new Journal()
+  readonly #tallies = new Map<string, number[]>()
+  readonly #numbers = new Map<string, number>()
+  readonly #pools = new Map<string, readonly number[]>()
+  readonly #listeners = new Map<string, Listener>()
+  readonly #open = new Set<OpenTransaction>()
+  /** Rows that open transactions have, by name. */
+  readonly #locks = new Map<string, OpenTransaction>()
+  /** The transaction whose statement is running. */
+  #current: OpenTransaction | null = null
+
+  constructor(options: DatabaseOptions) {
+    this.now = options.now
+    this.#shardsPerPool = options.shards ?? 1
+    const assertFree = (table: string, key: string | number) => {
+      if (this.#locks.size > 0) this.#assertFree(`${table}:${key}`)
+    }
+    this.tables = new Tables({ journal: this.#journal, assertFree })
+  }
+
+  /** The next number of a sequence: given out once, also to those who are rolled back. */
+  next(sequence: 'alarms' | 'timers' | 'events' | 'flights'): number {
+    const number = (this.#numbers.get(sequence) ?? 0) + 1
+    this.#numbers.set(sequence, number)
+    return number
+  }
+
+  /** A pool's shards: numbers that stay, whatever comes of the transaction that met the pool first. */
+  shardsOf(pool: string): readonly number[] {
+    const known = this.#pools.get(pool)
+    if (known !== undefined) return known
+    const first = this.#pools.size * this.#shardsPerPool + 1
+    const shards = Array.from({ length: this.#shardsPerPool }, (_, slot) => first + slot)
+    this.#pools.set(pool, shards)
+    return shards
+  }
+
+  /** A shard as it stands; nobody's where nobody has claimed it yet. */
+  shard(shard: number, pool: string): ShardRow {
+    return this.tables.shards.get(shard) ?? { shard, pool, owner: null, epoch: 0 }
+  }
+
+  /** All shards of these pools, or of all there are. */
+  shardsIn(pools: Iterable<string> = this.#pools.keys()): ShardRow[] {
+    return [...pools].flatMap((pool) => this.shardsOf(pool).map((shard) => this.shard(shard, pool)))
+  }
+
+  /** Whether the lease is still its shard's. */
+  isOwn({ shard, pool, epoch }: Pick<Lease, 'shard' | 'pool' | 'epoch'>): boolean {
+    return this.shard(shard, pool).epoch === epoch
+  }
+
+  /** Adds to owners' figures: sums, which no transaction has to itself. */
+  addTallies(rows: readonly TallyRow[]): void {
+    for (const { scope, sums } of rows) {
+      const add = (sign: number) => {
+        const kept = this.tallyOf(scope)
+        for (const [index, sum] of sums.entries()) kept[index]! += sign * sum
+        this.#tallies.set(scopedName(scope), kept)
+      }
+      add(1)
+      this.#journal.note({ table: 'tallies', key: null, undo: () => add(-1), redo: () => add(1) })
+    }
+  }
+
+  tallyOf(scope: Scope): number[] {
+    return this.#tallies.get(scopedName(scope)) ?? Array.from({ length: SUMS }, () => 0)
+  }
+
+  /** Runs a statement that is a transaction of its own: all of it or nothing. */
+  atomic<T>(work: () => T): T {
+    try {
+      const answer = work()
+      this.#journal.forget()
+      return answer
+    } catch (thrown) {
+      this.#journal.undoTo(0)
+      throw thrown
+    }
+  }
+
+  /** Opens a transaction for several statements. */
+  begin(process: string): OpenTransaction {
+    const tx = new OpenTransaction(process)
+    this.#open.add(tx)
+    return tx
+  }
+
+  /** Runs a statement within an open transaction: it sees what that one wrote, and nobody else does. */
+  within<T>(tx: OpenTransaction, work: () => T): T {
+    const before = [...tx.steps]
+    for (const step of before) step.redo()
+    this.#current = tx
+    try {
+      const answer = work()
+      const made = this.#journal.since(0)
+      for (const { table, key } of made) if (key !== null) this.#lock(tx, `${table}:${key}`)
+      tx.steps.push(...made)
+      return answer
+    } finally {
+      this.#current = null
+      this.#journal.undoTo(0)
+      for (const step of before.reverse()) step.undo()
+    }
+  }
+
+  /** Makes what was written in a transaction everybody's. */
+  commit(tx: OpenTransaction): void {
+    if (!tx.isOpen) throw new WakefulError('store_unavailable', 'the transaction was rolled back: try again')
+    for (const step of tx.steps) step.redo()
+    this.#release(tx)
+  }
+
+  rollback(tx: OpenTransaction): void {
+    if (tx.isOpen) this.#release(tx)
+  }
+
+  /** A process is gone, or its connections are: what it had open is rolled back, and it hears nothing any more. */
+  cutOff(process: string): void {
+    for (const tx of this.#open) if (tx.process === process) this.rollback(tx)
+    this.#listeners.delete(process)
+  }
+
+  /** Keeps a row, or a name that is to become one, from changing until the transaction ends. */
+  hold(table: string, key: string | number): void {
+    const row = `${table}:${key}`
+    this.#assertFree(row)
+    if (this.#current !== null) this.#lock(this.#current, row)
+  }
+
+  /** Whether another open transaction has the row. */
+  isHeld(table: string, key: string | number): boolean {
+    return this.#locks.size > 0 && this.#holder(`${table}:${key}`) !== null
+  }
+
+  /** Waits for those who may yet commit events that come before this number: a reader must not pass them over. */
+  assertWhole(seq: number): void {
+    for (const tx of this.#open) {
+      const isBelow = ({ table, key }: Step) => table === 'events' && (key as number) <= seq
+      if (tx.steps.some(isBelow)) throw new Blocked(tx)
+    }
+  }
+
+  /** Lets a process hear what is told, until it is cut off. Answers false where it does already. */
+  listen(process: string, listener: Listener): boolean {
+    if (this.#listeners.has(process)) return false
+    this.#listeners.set(process, listener)
+    return true
+  }
+
+  /** Tells every process that listens, also the teller itself. */
+  tell(notice: Notice, teller: string | null): void {
+    for (const listener of this.#listeners.values()) listener(notice, teller)
+  }
+
+  #assertFree(row: string): void {
+    const holder = this.#holder(row)
+    if (holder !== null) throw new Blocked(holder)
+  }
+
+  /** The other transaction that has the row. One that has stood still for too long is ended, as a server would. */
+  #holder(row: string): OpenTransaction | null {
+    const holder = this.#locks.get(row)
+    if (holder === undefined || holder === this.#current) return null
+    if (this.now() < holder.expiresAt) return holder
+    this.rollback(holder)
+    return null
+  }
+
+  #lock(tx: OpenTransaction, row: string): void {
+    tx.rows.add(row)
+    this.#locks.set(row, tx)
+  }
+
+  #release(tx: OpenTransaction): void {
+    for (const row of tx.rows) this.#locks.delete(row)
+    this.#open.delete(tx)
+    tx.end()
+  }
+}

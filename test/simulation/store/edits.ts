@@ -1,0 +1,91 @@
+import { type Change, calendarNames, type Scope, type Snapshot } from '../../../src/alarm/index.ts'
+import type { Decide, Edited, Reviewed, ReviewOf, Selector } from '../../../src/stores/index.ts'
+import { apply } from '../../../src/stores/postgres/apply.ts'
+import type { SimulatedDatabase } from './database.ts'
+import type { Desk } from './desk.ts'
+import { seqNamed, snapshotAt } from './snapshots.ts'
+import { scopedName } from './tables.ts'
+
+/** The rows a selector means, in the order they were named, and where to go on. */
+export interface Selection {
+  readonly seqs: readonly number[]
+  readonly next: number | null
+}
+
+/** Looks up what an edit is about; unknown and not-yours are left out alike. */
+export function select(database: SimulatedDatabase, scope: Scope, which: Selector): Selection {
+  const named = (name: { id: string } | { key: string }) => seqNamed(database, scope, name) ?? []
+  if ('ids' in which) return { seqs: which.ids.flatMap((id) => named({ id })), next: null }
+  if (!('limit' in which)) return { seqs: [named(which)].flat(), next: null }
+  const { tables } = database
+  const group = scopedName(scope)
+  const seqs: number[] = []
+  for (const { key } of tables.alarmsOfOwner
+    .in(group)
+    .slice(tables.alarmsOfOwner.upTo(group, which.after ?? 0))) {
+    const fits =
+      'subject' in which
+        ? tables.alarms.get(key)!.subject === which.subject
+        : tables.timersOfAlarm.in(key).length > 0
+    if (fits) seqs.push(key)
+    if (seqs.length === which.limit) return { seqs, next: key }
+  }
+  return { seqs, next: null }
+}
+
+/** Decides about the selected alarms and writes what was decided; one that is gone meanwhile is left out. */
+export function editSelected<A>(desk: Desk, { seqs, next }: Selection, decide: Decide<A>): Edited<A> {
+  const answers: A[] = []
+  for (const seq of seqs) {
+    desk.database.hold('alarms', seq)
+    const snapshot = snapshotAt(desk.database, seq)
+    if (snapshot === undefined) continue
+    const { change, answer } = decide(snapshot)
+    apply(desk.writes, snapshot.alarm, snapshot.timers, change, desk.context)
+    answers.push(answer)
+  }
+  return { answers, next }
+}
+
+/** Lets a decision look at live alarms again, a bounded number at a time. */
+export function reviewSelected(
+  desk: Desk,
+  which: ReviewOf,
+  decide: (snapshot: Snapshot) => Change | null,
+): Reviewed {
+  const places = 'zoned' in which ? zoned(desk.database) : naming(desk.database, which.calendarsOf)
+  const found = places.filter(({ place }) => place > which.after).slice(0, which.limit)
+  let changed = 0
+  for (const seq of new Set(found.map(({ alarm }) => alarm))) {
+    desk.database.hold('alarms', seq)
+    const snapshot = snapshotAt(desk.database, seq)
+    const change = snapshot === undefined || snapshot.timers.length === 0 ? null : decide(snapshot)
+    if (change === null) continue
+    apply(desk.writes, snapshot!.alarm, snapshot!.timers, change, desk.context)
+    changed += 1
+  }
+  return { changed, next: found.length < which.limit ? null : found.at(-1)!.place }
+}
+
+interface Placed {
+  readonly place: number
+  readonly alarm: number
+}
+
+/** Alarms of a tenant that name calendars. */
+function naming({ tables }: SimulatedDatabase, tenant: string): Placed[] {
+  return tables.alarms
+    .values()
+    .filter((alarm) => alarm.tenant === tenant && calendarNames(alarm).length > 0)
+    .map(({ seq }) => ({ place: seq, alarm: seq }))
+    .sort((a, b) => a.place - b.place)
+}
+
+/** Timers that stand on a zone's wall clock. */
+function zoned({ tables }: SimulatedDatabase): Placed[] {
+  return tables.timers
+    .values()
+    .filter(({ timer }) => timer.zoneOffset !== null)
+    .map(({ timer, alarm }) => ({ place: timer.id, alarm }))
+    .sort((a, b) => a.place - b.place)
+}

@@ -1,0 +1,55 @@
+import type { Scope } from '../../../src/alarm/index.ts'
+import {
+  fits,
+  type ListQuery,
+  type Page,
+  type Place,
+  type Stats,
+  wakesFirst,
+} from '../../../src/stores/index.ts'
+import type { SimulatedDatabase } from './database.ts'
+import { type StoredSnapshot, snapshotAt } from './snapshots.ts'
+import { scopedName } from './tables.ts'
+
+/** Reads a page of alarms that fit the query. */
+export function list(database: SimulatedDatabase, scope: Scope, query: ListQuery): Page {
+  return query.order === 'due' ? listDue(database, scope, query) : listNewest(database, scope, query)
+}
+
+function listNewest(database: SimulatedDatabase, scope: Scope, query: ListQuery): Page {
+  const items: StoredSnapshot[] = []
+  const below = query.after?.row ?? Number.POSITIVE_INFINITY
+  for (const { key } of database.tables.alarmsOfOwner.in(scopedName(scope)).toReversed()) {
+    const snapshot = snapshotAt(database, key)!
+    if (key >= below || !fits(snapshot, query)) continue
+    if (items.length === query.limit) return { items, next: { row: items.at(-1)!.alarm.seq } }
+    items.push(snapshot)
+  }
+  return { items, next: null }
+}
+
+function listDue(database: SimulatedDatabase, scope: Scope, query: ListQuery): Page {
+  const { tables } = database
+  const group = scopedName(scope)
+  const items: StoredSnapshot[] = []
+  let place: Place | null = query.after ?? null
+  const from = place === null ? 0 : tables.upcoming.upTo(group, place.at ?? 0, place.row)
+  for (const { at, key } of tables.upcoming.in(group).slice(from)) {
+    const snapshot = snapshotAt(database, tables.timers.get(key)!.alarm)!
+    if (!wakesFirst(snapshot, key) || !fits(snapshot, query)) continue
+    if (items.length === query.limit) return { items, next: place }
+    items.push(snapshot)
+    place = { row: key, at }
+  }
+  return { items, next: null }
+}
+
+/** Reads one owner's figures. */
+export function readStats(database: SimulatedDatabase, scope: Scope): Stats {
+  const sums = database.tallyOf(scope)
+  const [total, pending, fired, completed, failed, cancelled, timedOut, duration, measured] = sums as Sums
+  const avgDurationMs = measured === 0 ? null : Math.round(duration / measured)
+  return { total, pending, fired, completed, failed, cancelled, timedOut, avgDurationMs }
+}
+
+type Sums = [number, number, number, number, number, number, number, number, number]

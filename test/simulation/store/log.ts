@@ -1,0 +1,119 @@
+import type { Scope } from '../../../src/alarm/index.ts'
+import { eventOf, type LogEvent, type OwnEvent } from '../../../src/stores/index.ts'
+import type { SimulatedDatabase } from './database.ts'
+import { seqNamed } from './snapshots.ts'
+import { ALL, type LoggedRow, scopedName } from './tables.ts'
+
+/** Which part of the log to read. */
+export interface LogQuery {
+  readonly after: number
+  readonly limit: number
+  readonly alarmId?: string
+}
+
+/** Reads the log after a place, oldest first: one owner's, or one alarm's. */
+export function readEvents(database: SimulatedDatabase, scope: Scope, query: LogQuery): LogEvent[] {
+  const { tables } = database
+  if (query.alarmId === undefined) {
+    const group = scopedName(scope)
+    return page(database, tables.eventsOfOwner, group, query)
+  }
+  const alarm = seqNamed(database, scope, { id: query.alarmId })
+  return alarm === undefined ? [] : page(database, tables.eventsOfAlarm, alarm, query)
+}
+
+function page(
+  database: SimulatedDatabase,
+  index: SimulatedDatabase['tables']['eventsOfOwner'],
+  group: string | number,
+  { after, limit }: LogQuery,
+): LogEvent[] {
+  const from = index.upTo(group, after)
+  const events = index.in(group).slice(from, from + limit)
+  const last = events.at(-1)
+  if (last !== undefined) database.assertWhole(last.key)
+  return events.map(({ key }) => read(database, key))
+}
+
+/** Reads one alarm's newest events, oldest of them first. */
+export function newestEvents(
+  database: SimulatedDatabase,
+  scope: Scope,
+  alarmId: string,
+  limit: number,
+): LogEvent[] {
+  const alarm = seqNamed(database, scope, { id: alarmId })
+  if (alarm === undefined || limit === 0) return []
+  return database.tables.eventsOfAlarm
+    .in(alarm)
+    .slice(-limit)
+    .map(({ key }) => read(database, key))
+}
+
+function read({ tables }: SimulatedDatabase, seq: number): LogEvent {
+  const { alarm, ...row } = tables.events.get(seq)!
+  const about = alarm === null ? undefined : tables.alarms.get(alarm)
+  return eventOf({ ...row, alarm_id: about?.id ?? null, key: about?.key ?? null })
+}
+
+/** The newest place in the log. */
+export function lastEvent({ tables }: SimulatedDatabase): LoggedRow | undefined {
+  const last = tables.allEvents.in(ALL).at(-1)
+  return last && tables.events.get(last.key)
+}
+
+/** Appends an event that a user caught elsewhere. */
+export function appendEvent(database: SimulatedDatabase, scope: Scope, event: OwnEvent): LogEvent {
+  const seq = database.next('events')
+  const { correlationId, ...rest } = event
+  const { tenant, owner } = scope
+  const none = { alarm: null, occurrence: null }
+  const row = {
+    ...rest,
+    ...none,
+    seq,
+    tenant,
+    owner,
+    origin: 'caught',
+    correlation_id: correlationId,
+  } as const
+  database.tables.events.put(seq, row)
+  return read(database, seq)
+}
+
+/** How far pruning has looked at the log: events below it belong to alarms that live, or are gone. */
+const PRUNED_TO = 'pruned_to'
+const EVENTS_LOOKED_AT_MAX = 5_000
+
+/** Deletes ended alarms with their events, oldest first: walks the log from where it was left. */
+export function prune(database: SimulatedDatabase, endedBefore: number, limit: number): number {
+  const { tables } = database
+  const place = Number(tables.facts.get(PRUNED_TO) ?? 0)
+  const from = tables.allEvents.upTo(ALL, place)
+  let [reached, pruned] = [place, 0]
+  for (const { key } of tables.allEvents.in(ALL).slice(from, from + EVENTS_LOOKED_AT_MAX)) {
+    const event = tables.events.get(key)
+    // One that is gone went with its alarm, at an earlier event of this page.
+    if (event !== undefined && (event.at >= endedBefore || pruned >= limit)) break
+    reached = key
+    if (event === undefined || !isPrunable(database, event.alarm, endedBefore)) continue
+    pruneAlarm(database, event.alarm!)
+    pruned += 1
+  }
+  if (reached > place) tables.facts.put(PRUNED_TO, String(reached))
+  return pruned
+}
+
+/** An alarm that ended is met again at its last event: by then it is old enough, or not. */
+function isPrunable({ tables }: SimulatedDatabase, alarm: number | null, endedBefore: number): boolean {
+  if (alarm === null || (tables.outcomes.get(alarm)?.status ?? null) === null) return false
+  return tables.events.get(tables.eventsOfAlarm.in(alarm).at(-1)!.key)!.at < endedBefore
+}
+
+function pruneAlarm({ tables }: SimulatedDatabase, seq: number): void {
+  for (const { key } of [...tables.eventsOfAlarm.in(seq)]) tables.events.remove(key)
+  tables.outcomes.remove(seq)
+  for (const [name, alarm] of tables.idempotencyKeys.entries())
+    if (alarm === seq) tables.idempotencyKeys.remove(name)
+  tables.alarms.remove(seq)
+}

@@ -1,0 +1,102 @@
+import type { Scope, Snapshot } from '../../../src/alarm/index.ts'
+import type {
+  EditedCalendar,
+  HeldTimers,
+  Lease,
+  ListQuery,
+  LogEvent,
+  Page,
+  ShardState,
+  Stats,
+  StoreReads,
+} from '../../../src/stores/index.ts'
+import type { HolidayCalendar } from '../../../src/time/index.ts'
+import { allCalendars, unreviewed } from './calendars.ts'
+import type { Connection } from './connection.ts'
+import type { SimulatedDatabase } from './database.ts'
+import { list, readStats } from './list.ts'
+import { type LogQuery, lastEvent, newestEvents, readEvents } from './log.ts'
+import { readShards } from './owners.ts'
+import { type AlarmName, seqNamed, snapshotAt } from './snapshots.ts'
+import type { CalendarRow } from './tables.ts'
+import { nextWakeAt } from './take.ts'
+
+/** What can be asked of a simulated store without changing anything: one statement each. */
+export abstract class SimulatedReads implements StoreReads {
+  abstract readonly leaseMs: number
+  abstract readonly heartbeatMs: number
+  protected readonly connection: Connection
+  /** The copy of the calendars that this process keeps fresh. */
+  #calendars: readonly CalendarRow[] = []
+
+  constructor(connection: Connection) {
+    this.connection = connection
+  }
+
+  protected get database(): SimulatedDatabase {
+    return this.connection.database
+  }
+
+  get(scope: Scope, by: AlarmName): Promise<Snapshot | null> {
+    return this.#ask('get', (database) => {
+      const seq = seqNamed(database, scope, by)
+      return seq === undefined ? null : (snapshotAt(database, seq) ?? null)
+    })
+  }
+
+  list(scope: Scope, query: ListQuery): Promise<Page> {
+    return this.#ask('list', (database) => list(database, scope, query))
+  }
+
+  stats(scope: Scope): Promise<Stats> {
+    return this.#ask('stats', (database) => readStats(database, scope))
+  }
+
+  events(scope: Scope, query: LogQuery): Promise<LogEvent[]> {
+    return this.#ask('events', (database) => readEvents(database, scope, query))
+  }
+
+  eventsOf(scope: Scope, alarmId: string, limit: number): Promise<LogEvent[]> {
+    return this.#ask('events_of', (database) => newestEvents(database, scope, alarmId, limit))
+  }
+
+  lastEvent(): Promise<number> {
+    return this.#ask('last_event', (database) => lastEvent(database)?.seq ?? 0)
+  }
+
+  lastSeen(): Promise<number | null> {
+    return this.#ask('last_seen', (database) => {
+      const set = database.tables.alarms.values().at(-1)?.createdAt
+      const moments = [lastEvent(database)?.at, set].filter((at) => at !== undefined)
+      return moments.length === 0 ? null : Math.max(...moments)
+    })
+  }
+
+  nextWakeAt(leases: readonly Lease[], held: HeldTimers): Promise<number | null> {
+    return this.#ask('next_wake_at', (database) => nextWakeAt(database, leases, held))
+  }
+
+  calendars(tenant: string): readonly HolidayCalendar[] {
+    return this.#calendars.filter((row) => row.tenant === tenant).map(({ calendar }) => calendar)
+  }
+
+  async readCalendars(): Promise<void> {
+    this.#calendars = await this.#ask('calendars', allCalendars)
+  }
+
+  unreviewedCalendars(): Promise<readonly EditedCalendar[]> {
+    return this.#ask('unreviewed_calendars', unreviewed)
+  }
+
+  fact(name: string): Promise<string | null> {
+    return this.#ask('fact', (database) => database.tables.facts.get(name) ?? null)
+  }
+
+  ownership(): Promise<ShardState[]> {
+    return this.#ask('ownership', readShards)
+  }
+
+  #ask<T>(name: string, read: (database: SimulatedDatabase) => T): Promise<T> {
+    return this.connection.send(name, () => read(this.database))
+  }
+}

@@ -1,0 +1,43 @@
+import { replace } from '../../../src/alarm/index.ts'
+import type { SetAnswer, SetRequest } from '../../../src/stores/index.ts'
+import { apply } from '../../../src/stores/postgres/apply.ts'
+import { createdAnswer } from '../../../src/stores/postgres/sets.ts'
+import { assertCalendars } from './calendars.ts'
+import type { Desk } from './desk.ts'
+import { seqNamed, snapshotAt } from './snapshots.ts'
+import { scopedName } from './tables.ts'
+
+/** Writes new alarms: known idempotency keys answer with the first one, known keys are set again. */
+export function setAll(desk: Desk, requests: readonly SetRequest[]): SetAnswer[] {
+  return requests.map((request) => setOne(desk, request))
+}
+
+function setOne(desk: Desk, request: SetRequest): SetAnswer {
+  const { database } = desk
+  const { alarm } = request
+  if (alarm.idempotencyKey !== null) {
+    // An open transaction may be about to take it.
+    database.hold('idempotency_keys', scopedName(alarm, alarm.idempotencyKey))
+    const first = seqNamed(database, alarm, { idempotencyKey: alarm.idempotencyKey })
+    if (first !== undefined) return { outcome: 'deduped', snapshot: snapshotAt(database, first)! }
+  }
+  assertCalendars(database, alarm)
+  if (alarm.key !== null) {
+    database.hold('keys', scopedName(alarm, alarm.key))
+    const known = seqNamed(database, alarm, { key: alarm.key })
+    if (known !== undefined) return setAgain(desk, known, request)
+  }
+  desk.writes.insertAlarm(alarm, request.timer)
+  return createdAnswer(request)
+}
+
+function setAgain(desk: Desk, seq: number, request: SetRequest): SetAnswer {
+  const { database, writes, context } = desk
+  database.hold('alarms', seq)
+  const snapshot = snapshotAt(database, seq)!
+  const { scheduledFor: first, nominal } = request.timer
+  const by = { alarm: request.alarm, first, nominal: nominal ?? first }
+  const change = replace(snapshot, by, 'set_again', context)
+  apply(writes, snapshot.alarm, snapshot.timers, change, context)
+  return { outcome: 'replaced', snapshot: snapshotAt(database, seq)! }
+}

@@ -1,0 +1,58 @@
+import { calendarNames, type Scope, type Snapshot, type Timer } from '../../../src/alarm/index.ts'
+import type { StoredAlarm } from '../../../src/stores/index.ts'
+import { calendarNamed } from './calendars.ts'
+import type { SimulatedDatabase } from './database.ts'
+import { scopedName } from './tables.ts'
+
+/** All that is known of one alarm, with the row it is kept in. */
+export interface StoredSnapshot extends Snapshot {
+  readonly alarm: StoredAlarm
+}
+
+/** How an alarm may be named within its owner's. */
+export type AlarmName =
+  | { readonly id: string }
+  | { readonly key: string }
+  | { readonly idempotencyKey: string }
+
+/** The row of an alarm by one of its names; undefined where this owner has none (promise: isolated). */
+export function seqNamed({ tables }: SimulatedDatabase, scope: Scope, name: AlarmName): number | undefined {
+  if ('id' in name) {
+    const seq = tables.alarmIds.get(name.id)
+    const alarm = seq === undefined ? undefined : tables.alarms.get(seq)
+    return alarm?.tenant === scope.tenant && alarm.owner === scope.owner ? seq : undefined
+  }
+  if ('key' in name) return tables.alarmKeys.get(scopedName(scope, name.key))
+  const key = scopedName(scope, name.idempotencyKey)
+  return tables.alarmIdempotencyKeys.get(key) ?? tables.idempotencyKeys.get(key)
+}
+
+/** Reads an alarm with the calendars that its rule names. */
+export function alarmAt(database: SimulatedDatabase, seq: number): StoredAlarm | undefined {
+  const alarm = database.tables.alarms.get(seq)
+  if (alarm === undefined) return undefined
+  const names = calendarNames(alarm)
+  if (names.length === 0) return alarm
+  return { ...alarm, calendars: names.flatMap((name) => calendarNamed(database, alarm.tenant, name) ?? []) }
+}
+
+/** Reads the alarm's timers. */
+export function timersOf({ tables }: SimulatedDatabase, seq: number): Timer[] {
+  return tables.timersOfAlarm.in(seq).map(({ key }) => tables.timers.get(key)!.timer)
+}
+
+/** Reads all that is known of an alarm. */
+export function snapshotAt(database: SimulatedDatabase, seq: number): StoredSnapshot | undefined {
+  const alarm = alarmAt(database, seq)
+  if (alarm === undefined) return undefined
+  const timers = timersOf(database, seq)
+  const inFlight = new Set(timers.filter((timer) => isFlying(database, timer)).map(({ id }) => id))
+  return { alarm, timers, outcome: database.tables.outcomes.get(seq) ?? null, inFlight }
+}
+
+/** Whether an owner has recorded the timer as being delivered. */
+function isFlying({ tables }: SimulatedDatabase, { id, version, shard }: Timer): boolean {
+  return tables.flightsOfShard
+    .in(shard)
+    .some(({ key }) => tables.flights.get(key)!.timers.some((each) => each[0] === id && each[1] === version))
+}

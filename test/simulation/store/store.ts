@@ -1,0 +1,345 @@
+import type { Change, Context, Scope, Snapshot } from '../../../src/alarm/index.ts'
+import { WakefulError } from '../../../src/error.ts'
+import type {
+  Decide,
+  Edited,
+  Flight,
+  Lease,
+  LogEvent,
+  NewCalendar,
+  News,
+  OwnEvent,
+  Reviewed,
+  ReviewOf,
+  Selector,
+  SetAnswer,
+  SetRequest,
+  Settled,
+  Settlement,
+  Store,
+  Taken,
+  TakeRequest,
+} from '../../../src/stores/index.ts'
+import type { Beat } from '../../../src/stores/postgres/heartbeat.ts'
+import type { Clock, HolidayCalendar } from '../../../src/time/index.ts'
+import { markReviewed, putCalendar, removeCalendar } from './calendars.ts'
+import { Connection } from './connection.ts'
+import type { SimulatedDatabase } from './database.ts'
+import type { Desk } from './desk.ts'
+import { editSelected, reviewSelected, select } from './edits.ts'
+import { Hearing } from './hearing.ts'
+import { appendEvent, prune } from './log.ts'
+import { Ownership } from './ownership.ts'
+import { SimulatedReads } from './reads.ts'
+import { setAll } from './sets.ts'
+import { settleAll } from './settle.ts'
+import { Takes } from './takes.ts'
+import { ToldClock } from './told-clock.ts'
+import { OpenTransaction } from './transaction.ts'
+import { openWire, type Wire } from './wire.ts'
+import { Writes } from './writes.ts'
+
+/** How a process's simulated store is opened. */
+export interface SimulatedStoreOptions {
+  readonly database: SimulatedDatabase
+  /** The process, by a name that no other has or had. */
+  readonly process: string
+  /** The process's own clock. */
+  readonly clock: Clock
+  /** Whether that clock is the authority, instead of the database's as it is known here. */
+  readonly clockIsAuthority?: boolean
+  readonly wire?: Wire
+  readonly leaseMs?: number
+  readonly heartbeatMs?: number
+}
+
+const LEASE_MS = 5_000
+const HEARTBEAT_MS = 2_000
+/** What wakes within a beat and this much more is told at once: the beat that would find it may come a little late. */
+const TELL_MARGIN_MS = 1_000
+/** A lease ends this much before its time is over, so that whoever takes over has done so by then. */
+const TAKEOVER_MS = 200
+const CLOCK_SAMPLES = 3
+/** How long a handler's settle may wait for its commit before others take its rows: nobody may be there any more. */
+const SETTLING_MS_MAX = 4_000
+
+/** One process's view of a simulated database, shaped as the PostgreSQL store: many processes, each the owner of some shards. */
+export class SimulatedStore extends SimulatedReads implements Store {
+  readonly leaseMs: number
+  readonly heartbeatMs: number
+  /** The time by which alarms fire. */
+  readonly clock: Clock
+  readonly #host: Clock
+  readonly #toldClock: ToldClock | null
+  readonly #ownership: Ownership
+  readonly #takes: Takes
+  readonly #hearing: Hearing
+  #sampling: Promise<void> | null = null
+
+  constructor(options: SimulatedStoreOptions) {
+    super(new Connection(options.database, options.process, options.wire ?? openWire))
+    this.leaseMs = options.leaseMs ?? LEASE_MS
+    this.heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS
+    this.#host = options.clock
+    const resample = () => void this.sampleClock().catch(() => {})
+    this.#toldClock = options.clockIsAuthority === true ? null : new ToldClock(this.#host, resample)
+    this.clock = this.#toldClock ?? this.#host
+    this.#takes = new Takes(this.connection)
+    this.#hearing = new Hearing(this.connection, this.#host, () => void this.readCalendars().catch(() => {}))
+    this.#ownership = new Ownership({
+      database: options.database,
+      clock: this.#host,
+      leaseMs: Math.max(this.leaseMs / 2, this.leaseMs - TAKEOVER_MS),
+      send: (name, run) => this.connection.send(name, run),
+      write: (name, context, work) => this.#write(name, context, work),
+      onBeat: (...beat) => this.#noteBeat(...beat),
+      beatAgain: (inMs) => this.#hearing.ringIn(inMs, 'shards'),
+    })
+  }
+
+  /** Measures the clock and reads the calendars, before anything else is done. */
+  async open(): Promise<this> {
+    for (let i = 0; i < CLOCK_SAMPLES; i++) await this.sampleClock()
+    await this.readCalendars()
+    return this
+  }
+
+  async set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetAnswer[]> {
+    return this.#write('set', context, (desk) => setAll(desk, requests), openOf(tx))
+  }
+
+  async edit<A>(
+    scope: Scope,
+    which: Selector,
+    decide: Decide<A>,
+    context: Context,
+    tx?: unknown,
+  ): Promise<Edited<A>> {
+    const open = openOf(tx)
+    const look = () => select(this.database, scope, which)
+    const selection = await this.connection.send('edit.select', () =>
+      open === undefined ? look() : this.database.within(open, look),
+    )
+    return this.#write('edit.commit', context, (desk) => editSelected(desk, selection, decide), open)
+  }
+
+  own(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
+    return this.#ownership.own(owner, pools, context)
+  }
+
+  disown(leases: readonly Lease[]): Promise<void> {
+    return this.#ownership.disown(leases)
+  }
+
+  async take(leases: readonly Lease[], request: TakeRequest): Promise<Taken> {
+    const taking = leases.filter((lease) => !this.#ownership.isRetiring(lease))
+    const taken = await this.#takes.take(taking, request, (work) =>
+      this.#write('take.commit', request.context, work),
+    )
+    // What is known of the clock loses half a millisecond a second: while alarms fire, it is worth a look of its own.
+    if (taken.takings.length > 0) this.#toldClock?.refresh()
+    return taken
+  }
+
+  async settle(
+    settlements: readonly Settlement[],
+    landed: readonly Flight[],
+    context: Context,
+  ): Promise<Settled> {
+    const settled = await this.#write('settle', context, (desk) => settleAll(desk, settlements, landed))
+    this.#takes.landed(landed)
+    return settled
+  }
+
+  async transact(
+    lease: Lease,
+    work: (tx: unknown) => Promise<Settlement>,
+    context: () => Context,
+  ): Promise<Settled> {
+    const { database, connection } = this
+    const tx = await connection.send('transact.begin', () =>
+      database.isOwn(lease) ? database.begin(connection.process) : null,
+    )
+    if (tx === null) return { lost: [lease], stale: 0 }
+    try {
+      const settlement = await work(tx)
+      const settled = await this.#write(
+        'transact.settle',
+        context(),
+        (desk) => settleHeld(desk, tx, settlement),
+        tx,
+      )
+      if (settled.lost.length === 0 && settled.stale === 0) await this.#commit('transact.commit', tx)
+      return settled
+    } finally {
+      // A server does so too, when the connection is gone.
+      database.rollback(tx)
+    }
+  }
+
+  /** Opens a transaction of a user's own. Calls are made in it with `{ tx }`, and it is ended by `commit` or `rollback`. */
+  begin(): Promise<OpenTransaction> {
+    const { database, connection } = this
+    return connection.send('begin', () => database.begin(connection.process))
+  }
+
+  commit(tx: OpenTransaction): Promise<void> {
+    return this.#commit('commit', tx)
+  }
+
+  rollback(tx: OpenTransaction): Promise<void> {
+    return this.connection.send('rollback', () => this.database.rollback(tx))
+  }
+
+  releaseWaiting(leases: readonly Lease[], handler: string, now: number, limit: number): Promise<number> {
+    const { tables } = this.database
+    return this.#atomic('release_waiting', () => {
+      const waiting = leases
+        .filter((lease) => this.database.isOwn(lease))
+        .flatMap(({ shard }) => tables.due.in(shard).slice(tables.due.upTo(shard, now)))
+        .map(({ key }) => tables.timers.get(key)!)
+        .filter(({ target, timer }) => target === handler && timer.waiting === 'handler')
+        .slice(0, limit)
+      for (const row of waiting)
+        tables.timers.put(row.timer.id, { ...row, timer: { ...row.timer, wakeAt: row.timer.scheduledFor } })
+      return waiting.length
+    })
+  }
+
+  review(
+    which: ReviewOf,
+    decide: (snapshot: Snapshot) => Change | null,
+    context: Context,
+  ): Promise<Reviewed> {
+    return this.#write('review', context, (desk) => reviewSelected(desk, which, decide))
+  }
+
+  putCalendar(tenant: string, calendar: NewCalendar): Promise<HolidayCalendar> {
+    return this.#editCalendars('put_calendar', () => putCalendar(this.database, tenant, calendar))
+  }
+
+  removeCalendar(tenant: string, name: string): Promise<boolean> {
+    return this.#editCalendars('remove_calendar', () => removeCalendar(this.database, tenant, name))
+  }
+
+  calendarReviewed(
+    tenant: string,
+    { name, version }: Pick<HolidayCalendar, 'name' | 'version'>,
+  ): Promise<void> {
+    return this.#atomic('calendar_reviewed', () => markReviewed(this.database, tenant, name, version))
+  }
+
+  putFact(name: string, value: string): Promise<void> {
+    return this.#atomic('put_fact', () => this.database.tables.facts.put(name, value))
+  }
+
+  append(scope: Scope, event: OwnEvent): Promise<LogEvent> {
+    return this.#atomic('append', () => appendEvent(this.database, scope, event))
+  }
+
+  prune(endedBefore: number, limit: number): Promise<number> {
+    return this.#atomic('prune', () => prune(this.database, endedBefore, limit))
+  }
+
+  watch(listener: (news: News) => void, about: 'clock' | 'log' = 'clock'): () => void {
+    this.connection.assertOpen()
+    return this.#hearing.add(listener, about)
+  }
+
+  async close(): Promise<void> {
+    if (this.connection.isClosed) return
+    this.#hearing.close()
+    this.connection.close()
+    this.database.cutOff(this.connection.process)
+  }
+
+  /** Measures the database's clock. */
+  sampleClock(): Promise<void> {
+    const clock = this.#toldClock
+    if (clock === null) return Promise.resolve()
+    this.#sampling ??= (async () => {
+      try {
+        const sentAt = this.#host.monotonic()
+        const now = await this.connection.send('clock', () => this.database.now())
+        clock.sample(now, sentAt, this.#host.monotonic())
+      } finally {
+        this.#sampling = null
+      }
+    })()
+    return this.#sampling
+  }
+
+  /** Runs work in a statement of its own, or within an open transaction, and tells others of what it wrote. */
+  #write<T>(name: string, context: Context, work: (desk: Desk) => T, tx?: OpenTransaction): Promise<T> {
+    const { database, connection } = this
+    const run = () => {
+      const writes = new Writes(database)
+      const written = () => {
+        const answer = work({ database, writes, context })
+        writes.finish()
+        return answer
+      }
+      if (tx === undefined) {
+        const answer = database.atomic(written)
+        this.#tell(writes, connection.process)
+        return answer
+      }
+      const answer = database.within(tx, written)
+      for (const [shard, wakeAt] of writes.wakes)
+        tx.wakes.set(shard, Math.min(wakeAt, tx.wakes.get(shard) ?? wakeAt))
+      return answer
+    }
+    return connection.send(name, run, tx)
+  }
+
+  #atomic<T>(name: string, work: () => T): Promise<T> {
+    return this.connection.send(name, () => this.database.atomic(work))
+  }
+
+  #commit(name: string, tx: OpenTransaction): Promise<void> {
+    return this.connection.send(name, () => {
+      this.database.commit(tx)
+      this.#tell(tx, null)
+    })
+  }
+
+  /** Edits the calendars, tells the others, and knows them itself before it answers. */
+  async #editCalendars<T>(name: string, work: () => T): Promise<T> {
+    const answer = await this.connection.send(name, () => {
+      const done = this.database.atomic(work)
+      this.database.tell('calendars', this.connection.process)
+      return done
+    })
+    await this.readCalendars()
+    return answer
+  }
+
+  /** Tells other processes of what falls due before their next beat finds it (hazard 9), and that the log has grown. */
+  #tell({ wakes }: Pick<Writes, 'wakes'>, teller: string | null): void {
+    const { database } = this
+    const soon = database.now() + this.heartbeatMs + TELL_MARGIN_MS
+    const isTold = ([shard, wakeAt]: readonly [number, number]) =>
+      wakeAt < soon && (teller === null || !this.#ownership.holds(shard))
+    if ([...wakes].some(isTold)) database.tell('timers', teller)
+    database.tell('log', teller)
+  }
+
+  #noteBeat(beat: Beat, sentAt: number, answeredAt: number): void {
+    this.#toldClock?.sample(beat.now, sentAt, answeredAt)
+    this.#hearing.catchUp()
+    if (this.#takes.isNews(beat.firsts)) this.#hearing.ring('timers')
+  }
+}
+
+/** Settles in the handler's own transaction. The shard is kept from being taken over until it is committed. */
+function settleHeld(desk: Desk, tx: OpenTransaction, settlement: Settlement): Settled {
+  desk.database.hold('shards', settlement.lease.shard)
+  tx.expiresAt = desk.database.now() + SETTLING_MS_MAX
+  return settleAll(desk, [settlement], [])
+}
+
+/** The open transaction a call is to be made in, or why it cannot be. */
+function openOf(tx: unknown): OpenTransaction | undefined {
+  if (tx === undefined || (tx instanceof OpenTransaction && tx.isOpen)) return tx
+  throw new WakefulError('invalid_request', 'tx must be an open transaction of the simulated database')
+}

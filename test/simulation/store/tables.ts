@@ -1,0 +1,125 @@
+import type { Outcome, Scope, Timer } from '../../../src/alarm/index.ts'
+import type { EventRow, StoredAlarm } from '../../../src/stores/index.ts'
+import type { HolidayCalendar } from '../../../src/time/index.ts'
+import type { Journal } from './journal.ts'
+import { OrderedIndex } from './ordered-index.ts'
+import { type AssertFree, NameIndex, Table } from './table.ts'
+
+/** A timer, and what is known of its alarm without looking there. */
+export interface TimerRow extends Scope {
+  readonly alarm: number
+  /** The name of the alarm's target. */
+  readonly target: string
+  readonly timer: Timer
+}
+
+export interface FlightRow {
+  readonly shard: number
+  readonly epoch: number
+  /** Ids and versions. */
+  readonly timers: readonly (readonly [number, number])[]
+}
+
+export interface ShardRow {
+  readonly shard: number
+  readonly pool: string
+  readonly owner: string | null
+  readonly epoch: number
+}
+
+export interface OwnerRow {
+  readonly owner: string
+  readonly pools: readonly string[]
+  /** By the database's clock. */
+  readonly leaseUntil: number
+  readonly beats: number
+}
+
+export interface CalendarRow {
+  readonly tenant: string
+  readonly calendar: HolidayCalendar
+  /** The version by which the alarms that name it stand. */
+  readonly reviewed: number
+}
+
+/** A row of the log; its alarm's id and key are looked up where it is read. */
+export type LoggedRow = Omit<EventRow, 'alarm_id' | 'key'> & { readonly alarm: number | null }
+
+/** A name that two owners may use for different things. */
+export function scopedName({ tenant, owner }: Scope, name = ''): string {
+  return JSON.stringify([tenant, owner, name])
+}
+
+/** All tables of the simulated database, with what finds their rows. */
+export class Tables {
+  readonly alarms: Table<number, StoredAlarm>
+  readonly alarmIds = new NameIndex<number, StoredAlarm>((alarm) => alarm.id)
+  readonly alarmKeys = new NameIndex<number, StoredAlarm>(
+    (alarm) => alarm.key && scopedName(alarm, alarm.key),
+  )
+  readonly alarmIdempotencyKeys = new NameIndex<number, StoredAlarm>(
+    (alarm) => alarm.idempotencyKey && scopedName(alarm, alarm.idempotencyKey),
+  )
+  readonly alarmsOfOwner = new OrderedIndex<StoredAlarm>(
+    (alarm) => scopedName(alarm),
+    (alarm) => alarm.seq,
+  )
+  /** Idempotency keys that an upsert has replaced, and whose they were. */
+  readonly idempotencyKeys: Table<string, number>
+  readonly timers: Table<number, TimerRow>
+  readonly timersOfAlarm = new OrderedIndex<TimerRow>(
+    (row) => row.alarm,
+    (row) => row.timer.id,
+  )
+  /** What waits in each shard, by when it wakes. */
+  readonly due = new OrderedIndex<TimerRow>(
+    ({ timer }) => (timer.wakeAt === null ? null : timer.shard),
+    ({ timer }) => timer.wakeAt!,
+  )
+  /** What each owner's alarms wait for, by when it wakes. */
+  readonly upcoming = new OrderedIndex<TimerRow>(
+    (row) => (row.timer.wakeAt === null ? null : scopedName(row)),
+    ({ timer }) => timer.wakeAt!,
+  )
+  readonly outcomes: Table<number, Outcome>
+  readonly events: Table<number, LoggedRow>
+  readonly eventsOfOwner = new OrderedIndex<LoggedRow>(scopedName, (event) => event.seq)
+  readonly eventsOfAlarm = new OrderedIndex<LoggedRow>(
+    (event) => event.alarm,
+    (event) => event.seq,
+  )
+  readonly allEvents = new OrderedIndex<LoggedRow>(
+    () => ALL,
+    (event) => event.seq,
+  )
+  readonly flights: Table<number, FlightRow>
+  readonly flightsOfShard = new OrderedIndex<FlightRow>(
+    (flight) => flight.shard,
+    () => 0,
+  )
+  readonly shards: Table<number, ShardRow>
+  readonly owners: Table<string, OwnerRow>
+  readonly calendars: Table<string, CalendarRow>
+  readonly facts: Table<string, string>
+
+  constructor(around: { journal: Journal; assertFree: AssertFree }) {
+    this.alarms = new Table('alarms', around, [
+      this.alarmIds,
+      this.alarmKeys,
+      this.alarmIdempotencyKeys,
+      this.alarmsOfOwner,
+    ])
+    this.idempotencyKeys = new Table('idempotency_keys', around)
+    this.timers = new Table('timers', around, [this.timersOfAlarm, this.due, this.upcoming])
+    this.outcomes = new Table('outcomes', around)
+    this.events = new Table('events', around, [this.eventsOfOwner, this.eventsOfAlarm, this.allEvents])
+    this.flights = new Table('flights', around, [this.flightsOfShard])
+    this.shards = new Table('shards', around)
+    this.owners = new Table('owners', around)
+    this.calendars = new Table('calendars', around)
+    this.facts = new Table('facts', around)
+  }
+}
+
+/** The one group of an index over a whole table. */
+export const ALL = 'all'

@@ -1,0 +1,59 @@
+import { WakefulError } from '../../../src/error.ts'
+import type { Step } from './journal.ts'
+
+/** A statement needs a row that another open transaction has: it waits for that one's end. */
+export class Blocked extends Error {
+  override readonly name = 'Blocked'
+  readonly by: OpenTransaction
+
+  constructor(by: OpenTransaction) {
+    super('the row is locked')
+    this.by = by
+  }
+}
+
+/**
+ * A transaction that stays open over several statements: a transactional handler's, or a user's own. What it wrote is
+ * kept as steps: its own statements see them made, nobody else does.
+ */
+export class OpenTransaction {
+  readonly process: string
+  readonly steps: Step[] = []
+  /** The rows it has, by name: others wait for them. */
+  readonly rows = new Set<string>()
+  /** The earliest wake it wrote, by shard. */
+  readonly wakes = new Map<number, number>()
+  /** By the database's clock: from then on whoever needs its rows ends it. */
+  expiresAt = Number.POSITIVE_INFINITY
+  readonly ended: Promise<void>
+  #end: () => void
+  #isOpen = true
+  #waitsFor: OpenTransaction | null = null
+
+  constructor(process: string) {
+    this.process = process
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.ended = promise
+    this.#end = resolve
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  end(): void {
+    this.#isOpen = false
+    this.#end()
+  }
+
+  /** Waits for another to end; refused where that one waits for this one. */
+  async waitFor(other: OpenTransaction): Promise<void> {
+    for (let each: OpenTransaction | null = other; each !== null; each = each.#waitsFor) {
+      if (each === this)
+        throw new WakefulError('store_unavailable', 'two transactions waited for each other: try again')
+    }
+    this.#waitsFor = other
+    await other.ended
+    this.#waitsFor = null
+  }
+}

@@ -1,0 +1,160 @@
+import {
+  type Alarm,
+  type Context,
+  type EventDraft,
+  eventJson,
+  type NewTimer,
+  NO_CALENDARS,
+  type Outcome,
+  type Timer,
+} from '../../../src/alarm/index.ts'
+import { NO_OUTCOME } from '../../../src/alarm/outcome.ts'
+import { WakefulError } from '../../../src/error.ts'
+import { type StoredAlarm, Tallies } from '../../../src/stores/index.ts'
+import type { ChangeWrites } from '../../../src/stores/postgres/apply.ts'
+import type { SimulatedDatabase } from './database.ts'
+import { scopedName, type TimerRow } from './tables.ts'
+
+/** Writes what decisions say, row by row; the statement it runs in makes it all or nothing. */
+export class Writes implements ChangeWrites {
+  readonly tallies = new Tallies()
+  /** The earliest wake that was written, by shard. */
+  readonly wakes = new Map<number, number>()
+  readonly #database: SimulatedDatabase
+
+  constructor(database: SimulatedDatabase) {
+    this.#database = database
+  }
+
+  /** Adds the figures. */
+  finish(): void {
+    this.#database.addTallies(this.tallies.drain())
+  }
+
+  removeTimer(id: number): void {
+    this.#database.tables.timers.remove(id)
+  }
+
+  moveTimer(timer: Timer): void {
+    const row = this.#database.tables.timers.get(timer.id)
+    if (row === undefined) return
+    const version = row.timer.version + 1
+    this.#putTimer({ ...row, timer: { ...timer, version, edited: false, report: null } })
+  }
+
+  addTimer(alarm: StoredAlarm, timer: NewTimer): void {
+    const { tenant, owner, target } = alarm
+    const id = this.#database.next('timers')
+    const fresh = { id, shard: this.#shardOf(alarm), version: 1, edited: false, report: null }
+    this.#putTimer({
+      alarm: alarm.seq,
+      tenant,
+      owner,
+      target: target.name,
+      timer: { ...timer, ...fresh },
+    })
+  }
+
+  markEdited(id: number): void {
+    this.#amendTimer(id, { edited: true })
+  }
+
+  report(id: number, text: string): void {
+    this.#amendTimer(id, { report: JSON.parse(text) })
+  }
+
+  insertAlarm(alarm: Alarm, timer: NewTimer): StoredAlarm {
+    const { tables } = this.#database
+    const isTaken = tables.alarmIds.get(alarm.id) !== undefined
+    if (isTaken) throw new WakefulError('conflict', `there is an alarm ${alarm.id} already`)
+    const stored = { ...alarm, calendars: NO_CALENDARS, seq: this.#database.next('alarms') }
+    this.#holdNames(stored)
+    tables.alarms.put(stored.seq, stored)
+    this.addTimer(stored, timer)
+    this.tallies.created(alarm)
+    return stored
+  }
+
+  replaceAlarm(before: StoredAlarm, after: Alarm): void {
+    const { tables } = this.#database
+    const { seq, idempotencyKey } = before
+    const stored = { ...after, calendars: NO_CALENDARS, seq }
+    this.#holdNames(stored)
+    tables.alarms.put(seq, stored)
+    if (idempotencyKey !== null && idempotencyKey !== after.idempotencyKey) {
+      const name = scopedName(before, idempotencyKey)
+      if (tables.idempotencyKeys.get(name) === undefined) tables.idempotencyKeys.put(name, seq)
+    }
+    if (before.target.name !== after.target.name || before.target.pool !== after.target.pool)
+      this.retarget(stored)
+  }
+
+  /** Lets the alarm's timers follow its target. What is in flight stays with the shard that delivers it. */
+  retarget(alarm: StoredAlarm): void {
+    const { tables } = this.#database
+    const shard = this.#shardOf(alarm)
+    for (const { key } of [...tables.timersOfAlarm.in(alarm.seq)]) {
+      const row = tables.timers.get(key)!
+      if (row.timer.edited) continue
+      this.#putTimer({ ...row, target: alarm.target.name, timer: { ...row.timer, shard } })
+    }
+  }
+
+  /** The moment of the last fire stays where the new summary does not name one. */
+  putOutcome(alarm: Pick<StoredAlarm, 'seq'>, outcome: Outcome): void {
+    const { outcomes } = this.#database.tables
+    const lastFiredAt = outcome.lastFiredAt ?? outcomes.get(alarm.seq)?.lastFiredAt ?? null
+    outcomes.put(alarm.seq, { ...outcome, lastFiredAt })
+  }
+
+  putStatus(alarm: Pick<StoredAlarm, 'seq'>, status: NonNullable<Outcome['status']>): void {
+    const { outcomes } = this.#database.tables
+    outcomes.put(alarm.seq, { ...(outcomes.get(alarm.seq) ?? NO_OUTCOME), status })
+  }
+
+  forgetOutcome(alarm: number): void {
+    this.#database.tables.outcomes.remove(alarm)
+  }
+
+  addEvent(alarm: StoredAlarm, event: EventDraft, context: Context): void {
+    const { seq: own, tenant, owner, subject, correlationId } = alarm
+    const { type, origin, occurrence, at } = event
+    const seq = this.#database.next('events')
+    const data = eventJson(event)
+    const about = { alarm: own, occurrence, subject, correlation_id: correlationId }
+    this.#database.tables.events.put(seq, {
+      seq,
+      id: context.newId(),
+      tenant,
+      owner,
+      type,
+      origin,
+      ...about,
+      at,
+      data,
+    })
+  }
+
+  #amendTimer(id: number, by: Partial<Timer>): void {
+    const row = this.#database.tables.timers.get(id)
+    if (row !== undefined) this.#database.tables.timers.put(id, { ...row, timer: { ...row.timer, ...by } })
+  }
+
+  #putTimer(row: TimerRow): void {
+    const { id, shard, wakeAt } = row.timer
+    this.#database.tables.timers.put(id, row)
+    if (wakeAt !== null) this.wakes.set(shard, Math.min(wakeAt, this.wakes.get(shard) ?? wakeAt))
+  }
+
+  /** One after the other: as even as can be. */
+  #shardOf({ seq, target }: StoredAlarm): number {
+    const shards = this.#database.shardsOf(target.pool)
+    return shards[seq % shards.length]!
+  }
+
+  /** Another transaction may be about to give the same key away. */
+  #holdNames({ key, idempotencyKey, ...scope }: StoredAlarm): void {
+    if (key !== null) this.#database.hold('keys', scopedName(scope, key))
+    if (idempotencyKey !== null) this.#database.hold('idempotency_keys', scopedName(scope, idempotencyKey))
+  }
+}
