@@ -1,6 +1,4 @@
 /** What users hold in their hands, the same in every host. */
 export type * from './api.ts'
+export { type Assembly, assemble } from './assemble.ts'
 export { checked } from './options.ts'
-export { reviewStore } from './reviews.ts'
-export { Upkeep } from './upkeep.ts'
-export { WakefulLibrary, type WakefulParts } from './wakeful.ts'

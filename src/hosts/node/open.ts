@@ -1,18 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import {
-  type AlarmDefaults,
-  assertText,
-  type Context,
-  DEFAULT_LIMITS,
-  DEFAULTS,
-  idMaker,
-  type Limits,
-} from '../../alarm/index.ts'
-import { Engine } from '../../engine/index.ts'
+import { type AlarmDefaults, assertText, DEFAULT_LIMITS, type Limits } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import { checked, reviewStore, Upkeep, type Wakeful, WakefulLibrary } from '../../library/index.ts'
-import { Bell } from '../../log/index.ts'
+import { assemble, checked, type Wakeful } from '../../library/index.ts'
 import type { Store } from '../../stores/index.ts'
 import {
   assertPool,
@@ -103,7 +93,7 @@ export async function open(url: string, options: OpenOptions = {}): Promise<Wake
   const opened = await openStore(url, options.clock)
   const clock = new ScepticalClock(opened.clock, (doubt) => onTrouble(new Error(doubt)))
   if (options.trustClock !== true) clock.compare(await opened.store.lastSeen())
-  return assemble(opened.store, clock, handlers, settings, { ...options, onTrouble })
+  return wire(opened.store, clock, handlers, settings, { ...options, onTrouble })
 }
 
 /** The store, and the clock that is the authority there: the database's own for PostgreSQL, unless another was given. */
@@ -119,53 +109,28 @@ async function openStore(url: string, given: Clock | undefined): Promise<{ store
   return { store: await openSqlite({ path, clock }), clock }
 }
 
-function assemble(
+function wire(
   store: Store,
   clock: Clock,
   handlers: HandlerTarget,
   settings: Settings,
   options: OpenOptions & { onTrouble: (thrown: unknown) => void },
 ): Wakeful {
-  const random = options.random ?? Math.random
-  const makeId = idMaker((bytes) => crypto.getRandomValues(bytes))
-  const context = (): Context => {
-    const now = clock.now()
-    return { now, random, newId: () => makeId(now) }
-  }
-  const bell = new Bell()
-  const targets = new Targets([handlers, eventTarget])
-  const { onTrouble } = options
-  const review = () => reviewStore({ store, context, onTrouble, zoneData: process.versions.tz ?? 'unknown' })
-  const engine = new Engine({
+  return assemble({
     store,
     clock,
-    courier: targets,
-    owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
-    pools: options.serveBuiltIns === false ? [handlers.pool] : [...new Set([BUILT_IN_POOL, handlers.pool])],
-    context,
-    prepare: review,
-    onLogged: () => bell.ring(),
-    onTrouble,
-    ...settings.engine,
-  })
-  return new WakefulLibrary({
-    store,
-    engine,
     handlers,
-    bell,
-    upkeep: new Upkeep({ store, clock, keepMs: settings.retentionMs, review, onTrouble }),
+    targets: new Targets([handlers, eventTarget]),
+    serveBuiltIns: options.serveBuiltIns ?? true,
+    process: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
+    fill: (bytes) => crypto.getRandomValues(bytes),
+    random: options.random ?? Math.random,
+    zoneData: process.versions.tz ?? 'unknown',
     scope: { tenant: options.tenant ?? 'default', owner: options.owner ?? '' },
-    limits: settings.limits,
-    workshop: {
-      limits: settings.limits,
-      defaults: { ...DEFAULTS, ...options.defaults },
-      target: (spec) => targets.parse(spec),
-      newId: () => makeId(clock.now()),
-    },
-    timezone: settings.timezone,
+    defaults: options.defaults ?? {},
     createdVia: options.createdVia ?? 'library',
-    context,
-    onTrouble,
+    onTrouble: options.onTrouble,
+    ...settings,
   })
 }
 

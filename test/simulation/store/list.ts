@@ -7,8 +7,9 @@ import {
   type Stats,
   wakesFirst,
 } from '../../../src/stores/index.ts'
+import type { StoredSnapshot } from '../../../src/stores/postgres/snapshots.ts'
 import type { SimulatedDatabase } from './database.ts'
-import { type StoredSnapshot, snapshotAt } from './snapshots.ts'
+import { snapshotAt } from './snapshots.ts'
 import { scopedName } from './tables.ts'
 
 /** Reads a page of alarms that fit the query. */

@@ -10,6 +10,7 @@ import type {
   Stats,
   StoreReads,
 } from '../../../src/stores/index.ts'
+import type { AlarmName } from '../../../src/stores/postgres/snapshots.ts'
 import type { HolidayCalendar } from '../../../src/time/index.ts'
 import { allCalendars, unreviewed } from './calendars.ts'
 import type { Connection } from './connection.ts'
@@ -17,7 +18,7 @@ import type { SimulatedDatabase } from './database.ts'
 import { list, readStats } from './list.ts'
 import { type LogQuery, lastEvent, newestEvents, readEvents } from './log.ts'
 import { readShards } from './owners.ts'
-import { type AlarmName, seqNamed, snapshotAt } from './snapshots.ts'
+import { seqNamed, snapshotAt } from './snapshots.ts'
 import type { CalendarRow } from './tables.ts'
 import { nextWakeAt } from './take.ts'
 

@@ -1,19 +1,9 @@
-import { calendarNames, type Scope, type Snapshot, type Timer } from '../../../src/alarm/index.ts'
+import { calendarNames, type Scope, type Timer } from '../../../src/alarm/index.ts'
 import type { StoredAlarm } from '../../../src/stores/index.ts'
+import type { AlarmName, StoredSnapshot } from '../../../src/stores/postgres/snapshots.ts'
 import { calendarNamed } from './calendars.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { scopedName } from './tables.ts'
-
-/** All that is known of one alarm, with the row it is kept in. */
-export interface StoredSnapshot extends Snapshot {
-  readonly alarm: StoredAlarm
-}
-
-/** How an alarm may be named within its owner's. */
-export type AlarmName =
-  | { readonly id: string }
-  | { readonly key: string }
-  | { readonly idempotencyKey: string }
 
 /** The row of an alarm by one of its names; undefined where this owner has none (promise: isolated). */
 export function seqNamed({ tables }: SimulatedDatabase, scope: Scope, name: AlarmName): number | undefined {

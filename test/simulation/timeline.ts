@@ -1,0 +1,99 @@
+/** Whose an event is: what is dead has no more events, and what is paused has them later. */
+export interface Party {
+  readonly isDead: boolean
+  /** Until when nothing of it happens, in true time. */
+  readonly pausedUntil: number
+}
+
+interface Happening {
+  readonly at: number
+  readonly order: number
+  readonly party: Party | null
+  readonly happen: () => void
+  isCancelled: boolean
+}
+
+/**
+ * True time, which nobody in the world can read: everything that is to happen, in order. After each event the world comes
+ * to rest before the next one: all who were woken by it have run as far as they can without time passing.
+ */
+export class Timeline {
+  #now = 0
+  #order = 0
+  readonly #heap: Happening[] = []
+
+  /** Milliseconds since the world began. */
+  get now(): number {
+    return this.#now
+  }
+
+  /** Lets something happen so much later; answers how to prevent it. */
+  in(delayMs: number, party: Party | null, happen: () => void): () => void {
+    this.#order += 1
+    const happening = {
+      at: this.#now + Math.max(0, delayMs),
+      order: this.#order,
+      party,
+      happen,
+      isCancelled: false,
+    }
+    this.#push(happening)
+    return () => {
+      happening.isCancelled = true
+    }
+  }
+
+  /** Lets time pass up to this moment. */
+  async runTo(end: number): Promise<void> {
+    for (let next = this.#heap[0]; next !== undefined && next.at <= end; next = this.#heap[0]) {
+      this.#pop()
+      if (next.isCancelled || next.party?.isDead === true) continue
+      this.#now = next.at
+      const pausedMs = (next.party?.pausedUntil ?? 0) - this.#now
+      if (pausedMs > 0) {
+        this.in(pausedMs, next.party, next.happen)
+        continue
+      }
+      next.happen()
+      await atRest()
+    }
+    this.#now = end
+  }
+
+  #push(happening: Happening): void {
+    const heap = this.#heap
+    let at = heap.push(happening) - 1
+    while (at > 0) {
+      const above = (at - 1) >> 1
+      if (!isBefore(happening, heap[above]!)) break
+      heap[at] = heap[above]!
+      at = above
+    }
+    heap[at] = happening
+  }
+
+  #pop(): void {
+    const heap = this.#heap
+    const last = heap.pop()!
+    if (heap.length === 0) return
+    let at = 0
+    for (;;) {
+      let below = 2 * at + 1
+      if (below >= heap.length) break
+      if (below + 1 < heap.length && isBefore(heap[below + 1]!, heap[below]!)) below += 1
+      if (!isBefore(heap[below]!, last)) break
+      heap[at] = heap[below]!
+      at = below
+    }
+    heap[at] = last
+  }
+}
+
+function isBefore(a: Happening, b: Happening): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order)
+}
+
+/** Nobody in the world waits for anything real: one turn of the event loop ends all that promises have set off. */
+function atRest(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,141 @@
+import { errorText } from '../../src/error.ts'
+import { parseInstant } from '../../src/time/index.ts'
+import { Random } from '../chaos/random.ts'
+import { calm, type Fates, Network } from './network.ts'
+import { SimulatedProcess } from './process.ts'
+import { ProcessClock, type Skew } from './process-clock.ts'
+import { SimulatedDatabase } from './store/database.ts'
+import { SimulatedStore } from './store/store.ts'
+import { Timeline } from './timeline.ts'
+import { Trace } from './trace.ts'
+
+/** How a world is made. All chance in it comes from the seed. */
+export interface WorldOptions {
+  readonly seed: number
+  /** When it begins (2030-01-01T00:00:00Z). */
+  readonly start?: string
+  /** Shards per pool. */
+  readonly shards?: number
+  readonly leaseMs?: number
+  readonly heartbeatMs?: number
+  /** What becomes of statements on their way. */
+  readonly fates?: (random: Random) => Fates
+}
+
+/** How far the clocks of machines that are looked after may be off. */
+const OFFSET_MS_MAX = 500
+const DRIFT_MAX = 0.0002
+/** A process that cannot boot is started again, as a supervisor would. */
+const BOOT_AGAIN_MS = 1_000
+
+/** Several processes, the network, the database and time: one Node process runs them all, deterministically. */
+export class World {
+  readonly timeline = new Timeline()
+  readonly trace = new Trace()
+  readonly random: Random
+  readonly database: SimulatedDatabase
+  readonly #options: WorldOptions
+  readonly #network: Network
+  readonly #startedAt: number
+  readonly #births = new Map<string, number>()
+  #processes: SimulatedProcess[] = []
+
+  constructor(options: WorldOptions) {
+    this.#options = options
+    this.random = new Random(options.seed)
+    this.#startedAt = parseInstant(options.start ?? '2030-01-01T00:00:00Z')
+    this.database = new SimulatedDatabase({ now: () => this.now, shards: options.shards ?? 8 })
+    const fates = (options.fates ?? calm)(this.fork())
+    this.#network = new Network(this.timeline, this.trace, fates)
+  }
+
+  /** The database's clock, which is the truth. */
+  get now(): number {
+    return Math.floor(this.#startedAt + this.timeline.now)
+  }
+
+  /** The processes that live, the oldest first. */
+  get processes(): readonly SimulatedProcess[] {
+    return this.#processes
+  }
+
+  /** A stream of chance of its own, so that what one draws does not change what another does. */
+  fork(): Random {
+    return new Random(this.random.between(0, 2 ** 32 - 1))
+  }
+
+  /** Starts a process on a machine; `equip` registers its handlers. */
+  launch(
+    machine: string,
+    equip: (process: SimulatedProcess) => void,
+    skew: Skew = this.#skew(),
+  ): SimulatedProcess {
+    const birth = (this.#births.get(machine) ?? 0) + 1
+    this.#births.set(machine, birth)
+    const name = `${machine}.${birth}`
+    const onTrouble = (thrown: unknown) => this.note(name, `trouble: ${errorText(thrown)}`)
+    const process = new SimulatedProcess({ name, random: this.fork(), onTrouble })
+    this.#processes.push(process)
+    const clock = new ProcessClock(this.timeline, process, process.random, this.now, skew)
+    this.note(name, `launched, ${skew.offsetMs.toFixed(3)} ms ahead, drifting by ${skew.drift.toFixed(6)}`)
+    this.timeline.in(0, process, () => {
+      void this.#boot(process, clock, equip).catch((thrown: unknown) => {
+        this.note(name, `did not boot: ${errorText(thrown)}`)
+        this.kill(process)
+        this.in(BOOT_AGAIN_MS, () => this.launch(machine, equip, skew))
+      })
+    })
+    return process
+  }
+
+  /** Ends a process in the middle of whatever it does: nothing it waits for ever comes back. */
+  kill(process: SimulatedProcess): void {
+    this.note(process.name, 'killed')
+    process.isDead = true
+    this.#processes = this.#processes.filter((each) => each !== process)
+    this.database.cutOff(process.name)
+  }
+
+  /** Stops a process for a while, clocks and all that it waits for excepted. */
+  pause(process: SimulatedProcess, ms: number): void {
+    this.note(process.name, `paused for ${ms} ms`)
+    process.pausedUntil = this.timeline.now + ms
+  }
+
+  /** Lets something happen in the world so much later. */
+  in(delayMs: number, happen: () => void): void {
+    this.timeline.in(delayMs, null, happen)
+  }
+
+  /** Lets so much time pass. */
+  run(ms: number): Promise<void> {
+    return this.timeline.runTo(this.timeline.now + ms)
+  }
+
+  note(who: string, what: string): void {
+    this.trace.note(this.timeline.now, who, what)
+  }
+
+  async #boot(
+    process: SimulatedProcess,
+    clock: ProcessClock,
+    equip: (process: SimulatedProcess) => void,
+  ): Promise<void> {
+    const { leaseMs, heartbeatMs } = this.#options
+    const store = new SimulatedStore({
+      database: this.database,
+      process: process.name,
+      clock,
+      wire: (name, statement, run) => this.#network.statement(process, name, statement, run),
+      ...(leaseMs !== undefined && { leaseMs }),
+      ...(heartbeatMs !== undefined && { heartbeatMs }),
+    })
+    await process.boot(store, clock, equip)
+    this.note(process.name, 'up')
+  }
+
+  #skew(): Skew {
+    const between = (max: number) => (this.random.next() * 2 - 1) * max
+    return { offsetMs: between(OFFSET_MS_MAX), drift: between(DRIFT_MAX) }
+  }
+}
