@@ -5,8 +5,8 @@ import { Journal, type Step } from './journal.ts'
 import { type ShardRow, scopedName, Tables } from './tables.ts'
 import { Blocked, OpenTransaction } from './transaction.ts'
 
-/** What processes tell each other when something is committed. */
-export type Notice = 'timers' | 'shards' | 'calendars' | 'log'
+/** What processes tell each other when something is committed: that something wakes, that shards are free, … */
+export type Notice = { readonly wakeAt: number } | 'shards' | 'calendars' | 'log'
 
 /** Who is told. The teller's name is given, so that a process need not listen to itself. */
 type Listener = (notice: Notice, teller: string | null) => void

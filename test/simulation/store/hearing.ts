@@ -5,23 +5,35 @@ import type { Notice } from './database.ts'
 
 type Listening = (news: News) => void
 
+/** What hearing needs from its store. */
+export interface HearingPorts {
+  readonly connection: Connection
+  readonly clock: Clock
+  /** Told that something wakes at this time, nobody says where. */
+  readonly onWake: (wakeAt: number) => void
+  readonly onCalendars: () => void
+  /** Told that something may have been missed. */
+  readonly onMissed: () => void
+}
+
 /**
  * What a process hears of the others. News travel over the wire like everything else. Where one is lost, the process is
  * deaf until its next beat is answered, and then takes it that it has missed something.
  */
 export class Hearing {
-  readonly #connection: Connection
-  readonly #clock: Clock
-  readonly #onCalendars: () => void
+  readonly #ports: HearingPorts
   readonly #clockBells = new Set<Listening>()
   readonly #logBells = new Set<Listening>()
   readonly #timers = new Set<() => void>()
   #isDeaf = false
 
-  constructor(connection: Connection, clock: Clock, onCalendars: () => void) {
-    this.#connection = connection
-    this.#clock = clock
-    this.#onCalendars = onCalendars
+  constructor(ports: HearingPorts) {
+    this.#ports = ports
+  }
+
+  /** Whether what others write is heard of, as far as this process knows. */
+  get isListening(): boolean {
+    return this.#clockBells.size > 0 && !this.#isDeaf
   }
 
   add(listener: Listening, about: 'clock' | 'log'): () => void {
@@ -38,7 +50,7 @@ export class Hearing {
   /** Rings after a while, unless it is closed before. */
   ringIn(inMs: number, news: News): void {
     if (this.#clockBells.size === 0) return
-    const cancel = this.#clock.setTimer(inMs, () => {
+    const cancel = this.#ports.clock.setTimer(inMs, () => {
       this.#timers.delete(cancel)
       this.ring(news)
     })
@@ -50,8 +62,9 @@ export class Hearing {
     if (this.#clockBells.size + this.#logBells.size === 0) return
     if (!this.#listen() && !this.#isDeaf) return
     this.#isDeaf = false
+    this.#ports.onMissed()
     for (const news of ['timers', 'shards', 'log'] as const) this.ring(news)
-    this.#onCalendars()
+    this.#ports.onCalendars()
   }
 
   close(): void {
@@ -61,21 +74,23 @@ export class Hearing {
   }
 
   #listen(): boolean {
-    const { database, process } = this.#connection
+    const { database, process } = this.#ports.connection
     return database.listen(process, (notice, teller) => void this.#hear(notice, teller))
   }
 
   async #hear(notice: Notice, teller: string | null): Promise<void> {
+    const { connection, onWake, onCalendars } = this.#ports
     // What this process wrote itself it knows. Of the log only those want to know who follow it.
-    const isOwn = teller === this.#connection.process
-    if (isOwn || (notice === 'log' && this.#logBells.size === 0)) return
+    if (teller === connection.process || (notice === 'log' && this.#logBells.size === 0)) return
     try {
-      await this.#connection.send('hear', () => {})
+      await connection.send('hear', () => {})
     } catch {
       this.#isDeaf = true
       return
     }
-    if (notice === 'calendars') this.#onCalendars()
-    else this.ring(notice)
+    if (notice === 'calendars') return onCalendars()
+    if (typeof notice === 'string') return this.ring(notice)
+    onWake(notice.wakeAt)
+    this.ring('timers')
   }
 }

@@ -1,6 +1,7 @@
 import type { Context } from '../../../src/alarm/index.ts'
 import type { Lease } from '../../../src/stores/index.ts'
 import { type Beat, Sightings } from '../../../src/stores/postgres/heartbeat.ts'
+import type { Lookout } from '../../../src/stores/postgres/lookout.ts'
 import { spread } from '../../../src/stores/postgres/spread.ts'
 import type { Clock } from '../../../src/time/index.ts'
 import type { SimulatedDatabase } from './database.ts'
@@ -12,6 +13,7 @@ export interface OwnershipPorts {
   readonly database: SimulatedDatabase
   readonly clock: Clock
   readonly leaseMs: number
+  readonly lookout: Lookout
   readonly send: <T>(name: string, run: () => T) => Promise<T>
   readonly write: <T>(name: string, context: Context, work: (desk: Desk) => T) => Promise<T>
   /** Told of each beat, and between which moments of the monotonic clock it was answered. */
@@ -74,10 +76,15 @@ export class Ownership {
   }
 
   async #own(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
-    const { clock, database, leaseMs, send, onBeat } = this.#ports
+    const { clock, database, leaseMs, lookout, send, onBeat } = this.#ports
     const held = this.#heldBy(owner)
     const sentAt = clock.monotonic()
-    const seen = await send('own.beat', () => database.atomic(() => beat(database, owner, pools, leaseMs)))
+    const seen = await lookout.during(async (look) => {
+      const heard = await send('own.beat', () => database.atomic(() => beat(database, owner, pools, leaseMs)))
+      for (const [shard, first] of heard.firsts)
+        lookout.raise(look, shard, { wakeAt: first ?? heard.now, id: 0 })
+      return heard
+    })
     const answeredAt = clock.monotonic()
     this.#sightings.look(seen, sentAt, answeredAt)
     onBeat(seen, sentAt, answeredAt)

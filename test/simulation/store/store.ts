@@ -21,6 +21,7 @@ import type {
   TakeRequest,
 } from '../../../src/stores/index.ts'
 import type { Beat } from '../../../src/stores/postgres/heartbeat.ts'
+import { lowerTo, RECENT_MS } from '../../../src/stores/postgres/lookout.ts'
 import type { Clock, HolidayCalendar } from '../../../src/time/index.ts'
 import { markReviewed, putCalendar, removeCalendar } from './calendars.ts'
 import { Connection } from './connection.ts'
@@ -82,14 +83,23 @@ export class SimulatedStore extends SimulatedReads implements Store {
     this.heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS
     this.#host = options.clock
     const resample = () => void this.sampleClock().catch(() => {})
-    this.#toldClock = options.clockIsAuthority === true ? null : new ToldClock(this.#host, resample)
+    const isAuthority = options.clockIsAuthority === true
+    this.#toldClock = isAuthority ? null : new ToldClock(this.#host, resample, this.heartbeatMs)
     this.clock = this.#toldClock ?? this.#host
     this.#takes = new Takes(this.connection)
-    this.#hearing = new Hearing(this.connection, this.#host, () => void this.readCalendars().catch(() => {}))
+    const { lookout } = this.#takes
+    this.#hearing = new Hearing({
+      connection: this.connection,
+      clock: this.#host,
+      onWake: (wakeAt) => lookout.lower(null, wakeAt),
+      onCalendars: () => void this.readCalendars().catch(() => {}),
+      onMissed: () => lookout.lower(null, this.clock.now() - RECENT_MS),
+    })
     this.#ownership = new Ownership({
       database: options.database,
       clock: this.#host,
       leaseMs: Math.max(this.leaseMs / 2, this.leaseMs - TAKEOVER_MS),
+      lookout,
       send: (name, run) => this.connection.send(name, run),
       write: (name, context, work) => this.#write(name, context, work),
       onBeat: (...beat) => this.#noteBeat(...beat),
@@ -133,7 +143,7 @@ export class SimulatedStore extends SimulatedReads implements Store {
 
   async take(leases: readonly Lease[], request: TakeRequest): Promise<Taken> {
     const taking = leases.filter((lease) => !this.#ownership.isRetiring(lease))
-    const taken = await this.#takes.take(taking, request, (work) =>
+    const taken = await this.#takes.take(taking, request, this.#hearing.isListening, (work) =>
       this.#write('take.commit', request.context, work),
     )
     // What is known of the clock loses half a millisecond a second: while alarms fire, it is worth a look of its own.
@@ -191,9 +201,14 @@ export class SimulatedStore extends SimulatedReads implements Store {
     return this.connection.send('rollback', () => this.database.rollback(tx))
   }
 
-  releaseWaiting(leases: readonly Lease[], handler: string, now: number, limit: number): Promise<number> {
+  async releaseWaiting(
+    leases: readonly Lease[],
+    handler: string,
+    now: number,
+    limit: number,
+  ): Promise<number> {
     const { tables } = this.database
-    return this.#atomic('release_waiting', () => {
+    const released = await this.#atomic('release_waiting', () => {
       const waiting = leases
         .filter((lease) => this.database.isOwn(lease))
         .flatMap(({ shard }) => tables.due.in(shard).slice(tables.due.upTo(shard, now)))
@@ -204,6 +219,8 @@ export class SimulatedStore extends SimulatedReads implements Store {
         tables.timers.put(row.timer.id, { ...row, timer: { ...row.timer, wakeAt: row.timer.scheduledFor } })
       return waiting.length
     })
+    if (released > 0) this.#takes.lookout.sweep()
+    return released
   }
 
   review(
@@ -269,38 +286,44 @@ export class SimulatedStore extends SimulatedReads implements Store {
     return this.#sampling
   }
 
-  /** Runs work in a statement of its own, or within an open transaction, and tells others of what it wrote. */
-  #write<T>(name: string, context: Context, work: (desk: Desk) => T, tx?: OpenTransaction): Promise<T> {
+  /** Runs work in a statement of its own, or within an open transaction, tells others of what it wrote, and notes it. */
+  async #write<T>(name: string, context: Context, work: (desk: Desk) => T, tx?: OpenTransaction): Promise<T> {
     const { database, connection } = this
-    const run = () => {
-      const writes = new Writes(database)
-      const written = () => {
-        const answer = work({ database, writes, context })
-        writes.finish()
-        return answer
-      }
-      if (tx === undefined) {
-        const answer = database.atomic(written)
-        this.#tell(writes, connection.process)
-        return answer
-      }
-      const answer = database.within(tx, written)
-      for (const [shard, wakeAt] of writes.wakes)
-        tx.wakes.set(shard, Math.min(wakeAt, tx.wakes.get(shard) ?? wakeAt))
-      return answer
-    }
-    return connection.send(name, run, tx)
+    const { answer, wakes } = await connection.send(
+      name,
+      () => {
+        const writes = new Writes(database)
+        const written = () => {
+          const done = work({ database, writes, context })
+          writes.finish()
+          return done
+        }
+        if (tx !== undefined) return { answer: database.within(tx, written), wakes: writes.wakes }
+        const done = database.atomic(written)
+        this.#tell(writes.wakes, connection.process)
+        return { answer: done, wakes: writes.wakes }
+      },
+      tx,
+    )
+    if (tx === undefined) this.#noteWakes(wakes)
+    else for (const [shard, wakeAt] of wakes) lowerTo(tx.wakes, shard, wakeAt)
+    return answer
+  }
+
+  #noteWakes(wakes: ReadonlyMap<number, number>): void {
+    for (const [shard, wakeAt] of wakes) this.#takes.lookout.lower(shard, wakeAt)
   }
 
   #atomic<T>(name: string, work: () => T): Promise<T> {
     return this.connection.send(name, () => this.database.atomic(work))
   }
 
-  #commit(name: string, tx: OpenTransaction): Promise<void> {
-    return this.connection.send(name, () => {
+  async #commit(name: string, tx: OpenTransaction): Promise<void> {
+    await this.connection.send(name, () => {
       this.database.commit(tx)
-      this.#tell(tx, null)
+      this.#tell(tx.wakes, null)
     })
+    this.#noteWakes(tx.wakes)
   }
 
   /** Edits the calendars, tells the others, and knows them itself before it answers. */
@@ -315,19 +338,20 @@ export class SimulatedStore extends SimulatedReads implements Store {
   }
 
   /** Tells other processes of what falls due before their next beat finds it (hazard 9), and that the log has grown. */
-  #tell({ wakes }: Pick<Writes, 'wakes'>, teller: string | null): void {
+  #tell(wakes: ReadonlyMap<number, number>, teller: string | null): void {
     const { database } = this
     const soon = database.now() + this.heartbeatMs + TELL_MARGIN_MS
-    const isTold = ([shard, wakeAt]: readonly [number, number]) =>
-      wakeAt < soon && (teller === null || !this.#ownership.holds(shard))
-    if ([...wakes].some(isTold)) database.tell('timers', teller)
+    const told = [...wakes]
+      .filter(([shard, wakeAt]) => wakeAt < soon && (teller === null || !this.#ownership.holds(shard)))
+      .map(([, wakeAt]) => wakeAt)
+    if (told.length > 0) database.tell({ wakeAt: Math.min(...told) }, teller)
     database.tell('log', teller)
   }
 
   #noteBeat(beat: Beat, sentAt: number, answeredAt: number): void {
     this.#toldClock?.sample(beat.now, sentAt, answeredAt)
     this.#hearing.catchUp()
-    if (this.#takes.isNews(beat.firsts)) this.#hearing.ring('timers')
+    if (this.#takes.lookout.heardOf(beat.firsts)) this.#hearing.ring('timers')
   }
 }
 

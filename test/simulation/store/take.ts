@@ -1,45 +1,102 @@
 import type { Timer, Verdict } from '../../../src/alarm/index.ts'
 import { WakefulError } from '../../../src/error.ts'
-import type { HeldTimers, Lease, StoredAlarm, Taken, TakeRequest, Taking } from '../../../src/stores/index.ts'
+import type { HeldTimers, Lease, StoredAlarm, TakeRequest, Taking } from '../../../src/stores/index.ts'
 import { apply } from '../../../src/stores/postgres/apply.ts'
+import { lowerTo, type Place } from '../../../src/stores/postgres/lookout.ts'
 import type { SimulatedDatabase } from './database.ts'
 import type { Desk } from './desk.ts'
 import { alarmAt, timersOf } from './snapshots.ts'
 import type { TimerRow } from './tables.ts'
 
+/** From where on a look begins, by shard: below it nothing waits. */
+export interface Bounds {
+  low(shard: number): Place
+}
+
 /** How soon to look again at what an open transaction has. */
 const LOCKED_WAIT_MS = 50
 
-/** Looks without a lock: what was lost, and when the first wakes that is not held. Mostly nothing is due. */
-export function look(database: SimulatedDatabase, leases: readonly Lease[], request: TakeRequest): Taken {
-  const lost = leases.filter((lease) => !isTakers(database, lease))
-  return {
-    takings: [],
-    lost,
-    more: false,
-    nextWakeAt: nextWakeAt(database, leases, request.held, request.avoid),
+/** What a first look at the shards tells. */
+export interface Peek {
+  /** The first that waits in each shard from the bound on; null where nothing does. */
+  readonly firsts: ReadonlyMap<number, Place | null>
+  /** Leases that turned out to be another's by now. */
+  readonly lost: readonly Lease[]
+}
+
+/** Looks when each shard wakes next, from the bounds of a lookout on. Writes nothing. */
+export function peek(database: SimulatedDatabase, leases: readonly Lease[], bounds: Bounds): Peek {
+  const { due } = database.tables
+  const own = leases.filter((lease) => isTakers(database, lease))
+  const firsts = new Map<number, Place | null>()
+  for (const { shard } of own) {
+    const first = due.in(shard)[fromBound(database, shard, bounds)]
+    firsts.set(shard, first === undefined ? null : { wakeAt: first.at, id: first.key })
   }
+  return { firsts, lost: leases.filter((lease) => !own.includes(lease)) }
+}
+
+/** What a take came to. */
+export interface TakeResult {
+  readonly takings: readonly Taking[]
+  readonly lost: readonly Lease[]
+  readonly more: boolean
+  /** When each shard is to be looked at next, where there is anything to look for. */
+  readonly firsts: Map<number, number>
+  /** Up to where each shard holds nothing any more but what is held, or taken now. */
+  readonly passed: ReadonlyMap<number, Place>
 }
 
 /** Takes what is due in these shards, in one transaction with the record of what is now in flight. */
-export function take(desk: Desk, leases: readonly Lease[], request: TakeRequest): Taken {
+export function take(desk: Desk, leases: readonly Lease[], request: TakeRequest, bounds: Bounds): TakeResult {
   const { database } = desk
   const lost = leases.filter((lease) => !isTakers(database, lease))
   const own = leases.filter((lease) => !lost.includes(lease))
-  const { ready, more, waits } = gather(desk, own, request)
+  const found = due(database, own, request, bounds)
+  const { ready, more, waits } = gather(desk, found, request)
+  const taken = new Set(ready.map(({ timer }) => timer.id))
+  const result = { lost, more, passed: passed(found, request.held, taken) }
   // Priority orders what is due together.
   ready.sort((a, b) => b.alarm.priority - a.alarm.priority)
   const takings = fly(database, own, ready)
-  const taken = new Map(ready.map(({ timer }) => [timer.id, timer.version]))
-  const held = {
-    size: request.held.size + taken.size,
-    has: (id: number, version: number) => taken.get(id) === version || request.held.has(id, version),
+  return { ...result, takings, firsts: firstsAfter(desk, own, request, { more, waits }) }
+}
+
+function firstsAfter(
+  { database, writes }: Desk,
+  leases: readonly Lease[],
+  { context: { now } }: TakeRequest,
+  { more, waits }: Pick<Gathered, 'more' | 'waits'>,
+): Map<number, number> {
+  const { due } = database.tables
+  const firsts = new Map<number, number>()
+  for (const { shard } of leases) {
+    const next = due.in(shard)[due.upTo(shard, now)]
+    if (next !== undefined) lowerTo(firsts, shard, next.at)
+    // With more to take, the engine comes back at once; what is locked is due, and cannot be had now.
+    if (more) lowerTo(firsts, shard, now)
+    if (waits) lowerTo(firsts, shard, now + LOCKED_WAIT_MS)
+    const written = writes.wakes.get(shard)
+    if (written !== undefined) lowerTo(firsts, shard, written)
   }
-  const { now } = request.context
-  const next = nextWakeAt(database, own, held, request.avoid)
-  // What is locked is due, and cannot be had now.
-  const again = waits && next !== null && next <= now ? now + LOCKED_WAIT_MS : next
-  return { takings, lost, more, nextWakeAt: more ? now : again }
+  return firsts
+}
+
+/** Up to where everything that was found is held, or taken now. */
+function passed(
+  found: readonly TimerRow[],
+  held: HeldTimers,
+  taken: ReadonlySet<number>,
+): Map<number, Place> {
+  const places = new Map<number, Place>()
+  const stopped = new Set<number>()
+  for (const { timer } of found) {
+    const { id, shard, version, wakeAt } = timer
+    if (stopped.has(shard)) continue
+    if (taken.has(id) || held.has(id, version)) places.set(shard, { wakeAt: wakeAt!, id })
+    else stopped.add(shard)
+  }
+  return places
 }
 
 /** A shard that was given back is nobody's to take from, though its epoch is still the same. */
@@ -81,11 +138,12 @@ interface Gathered {
 }
 
 /** Decides about what is due, the most overdue first, until there is as much to deliver as there are hands. */
-function gather(desk: Desk, leases: readonly Lease[], request: TakeRequest): Gathered {
+function gather(desk: Desk, found: readonly TimerRow[], request: TakeRequest): Gathered {
   const { database } = desk
   const ready: Ready[] = []
   let [looked, waits] = [0, false]
-  for (const { timer, alarm } of due(database, leases, request)) {
+  for (const { timer, alarm, tenant } of found) {
+    if (request.held.has(timer.id, timer.version) || request.avoid?.has(tenant)) continue
     const row = database.tables.timers.get(timer.id)
     // What another timer of the same alarm came to may have moved it.
     if (row?.timer.version !== timer.version) continue
@@ -101,17 +159,27 @@ function gather(desk: Desk, leases: readonly Lease[], request: TakeRequest): Gat
   return { ready, more: false, waits }
 }
 
-function due({ tables }: SimulatedDatabase, leases: readonly Lease[], request: TakeRequest): TimerRow[] {
-  const { held, avoid, context } = request
-  const rows: TimerRow[] = []
-  for (const { shard } of leases) {
-    const places = tables.due.in(shard).slice(0, tables.due.upTo(shard, context.now))
-    for (const { key } of places) {
-      const row = tables.timers.get(key)!
-      if (!held.has(key, row.timer.version) && !avoid?.has(row.tenant)) rows.push(row)
-    }
-  }
+/** What is due in these shards from the bounds on, the most overdue first, also what is held. */
+function due(
+  database: SimulatedDatabase,
+  leases: readonly Lease[],
+  { context: { now } }: TakeRequest,
+  bounds: Bounds,
+): TimerRow[] {
+  const { tables } = database
+  const rows = leases.flatMap(({ shard }) =>
+    tables.due
+      .in(shard)
+      .slice(fromBound(database, shard, bounds), tables.due.upTo(shard, now))
+      .map(({ key }) => tables.timers.get(key)!),
+  )
   return rows.sort((a, b) => a.timer.wakeAt! - b.timer.wakeAt! || a.timer.id - b.timer.id)
+}
+
+/** How many places of a shard lie before a look begins. */
+function fromBound({ tables }: SimulatedDatabase, shard: number, bounds: Bounds): number {
+  const { wakeAt, id } = bounds.low(shard)
+  return tables.due.upTo(shard, wakeAt, id)
 }
 
 /** Decides about one, and writes what needs no delivery; answers what is to be delivered. */

@@ -1,18 +1,24 @@
 import type { Flight, Lease, Taken, TakeRequest } from '../../../src/stores/index.ts'
+import { firstOf, type Look, Lookout } from '../../../src/stores/postgres/lookout.ts'
 import { type Connection, isBroken } from './connection.ts'
 import type { Desk } from './desk.ts'
-import { look, take } from './take.ts'
+import { nextWakeAt, peek, type TakeResult, take } from './take.ts'
 
 type Write = <T>(work: (desk: Desk) => T) => Promise<T>
 
-/** Looks for what is due and takes it: one statement where nothing is, two where something is. */
+/** Everything is looked at. */
+const UNBOUNDED = { low: () => ({ wakeAt: 0, id: 0 }) }
+
+/**
+ * Looks for what is due and takes it: no statement where it is known that nothing is, two where something may be. What is
+ * known without asking is kept by the lookout of the PostgreSQL store, and used as it is used there.
+ */
 export class Takes {
+  readonly lookout = new Lookout()
   readonly #connection: Connection
   /** Flights under way; and shards where a take was not answered, so that nobody knows whether it recorded one. */
   readonly #flying = new Set<number>()
   readonly #unsure = new Set<number>()
-  /** What the last look at everything has found to come next; undefined before there was one. */
-  #known: number | null | undefined
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -23,43 +29,95 @@ export class Takes {
     for (const { id } of flights) this.#flying.delete(id)
   }
 
-  /** Whether something wakes before all that is known of. */
-  isNews(firsts: ReadonlyMap<number, number | null>): boolean {
-    const known = this.#known
-    if (known === undefined) return false
-    return [...firsts.values()].some((first) => first !== null && (known === null || first < known))
+  /** `isTold` says that other processes' writes are heard of, so that what is known need not be asked for again. */
+  take(leases: readonly Lease[], request: TakeRequest, isTold: boolean, write: Write): Promise<Taken> {
+    if (request.avoid !== undefined) return this.#takeApart(leases, request, write)
+    return this.lookout.during((look) => this.#takeLooking(look, leases, request, isTold, write))
   }
 
-  async take(leases: readonly Lease[], request: TakeRequest, write: Write): Promise<Taken> {
-    const taken = await this.#take(leases, request, write)
-    if (request.avoid === undefined) this.#known = taken.nextWakeAt
-    return taken
-  }
-
-  async #take(leases: readonly Lease[], request: TakeRequest, write: Write): Promise<Taken> {
-    const { database } = this.#connection
-    const seen = await this.#connection.send('take.look', () => look(database, leases, request))
-    if (seen.nextWakeAt === null || seen.nextWakeAt > request.context.now) return seen
-    try {
-      const taken = await write((desk) => this.#takeIn(desk, leases, request))
-      for (const { shard } of leases) this.#unsure.delete(shard)
-      for (const { flight } of taken.takings) this.#flying.add(flight.id)
-      return taken
-    } catch (thrown) {
-      if (isBroken(thrown)) for (const { shard } of leases) this.#unsure.add(shard)
-      throw thrown
+  async #takeLooking(
+    look: Look,
+    leases: readonly Lease[],
+    request: TakeRequest,
+    isTold: boolean,
+    write: Write,
+  ): Promise<Taken> {
+    const { now } = request.context
+    const known = isTold ? this.lookout.known(leases) : null
+    const { firsts, lost: gone } =
+      known === null ? await this.#peek(leases, now) : { firsts: known, lost: [] }
+    const due = leases.filter(({ shard }) => (firsts.get(shard) ?? now + 1) <= now)
+    if (due.length === 0) {
+      if (known === null) this.lookout.keep(look, leases, firsts)
+      return { takings: [], lost: gone, more: false, nextWakeAt: firstOf(firsts) }
     }
+    const result = await this.#takeSurely(due, request, write)
+    for (const [shard, place] of result.passed) this.lookout.raise(look, shard, place)
+    const left = [...firsts].filter(([shard]) => !due.some((lease) => lease.shard === shard))
+    const next = new Map([...left, ...result.firsts])
+    this.lookout.keep(look, leases, next)
+    const { takings, lost, more } = result
+    return { takings, lost: [...gone, ...lost], more, nextWakeAt: firstOf(next) }
+  }
+
+  async #peek(leases: readonly Lease[], now: number) {
+    const { database } = this.#connection
+    const { lookout } = this
+    const { firsts, lost } = await lookout.during(async (look) => {
+      const seen = await this.#connection.send('take.look', () => peek(database, leases, lookout))
+      for (const [shard, first] of seen.firsts) {
+        // Just before the first; up to now where there is none.
+        const none = { wakeAt: Math.max(now, lookout.low(shard).wakeAt), id: 0 }
+        lookout.raise(look, shard, first === null ? none : { wakeAt: first.wakeAt, id: first.id - 1 })
+      }
+      return seen
+    })
+    const wakes = [...firsts].flatMap(([shard, first]) =>
+      first === null ? [] : [[shard, first.wakeAt] as const],
+    )
+    return { firsts: new Map(wakes), lost }
+  }
+
+  /** What other tenants than the crowding ones are due. */
+  async #takeApart(leases: readonly Lease[], request: TakeRequest, write: Write): Promise<Taken> {
+    const { database } = this.#connection
+    const next = () => nextWakeAt(database, leases, request.held, request.avoid)
+    const first = await this.#connection.send('take.look_apart', next)
+    if (first === null || first > request.context.now)
+      return { takings: [], lost: [], more: false, nextWakeAt: first }
+    const { takings, lost, more } = await this.#takeSurely(leases, request, write)
+    const taken = new Set(takings.map(({ timer }) => timer.id))
+    const held = {
+      size: request.held.size + taken.size,
+      has: (id: number, version: number) => taken.has(id) || request.held.has(id, version),
+    }
+    const left = await this.#connection.send('take.look_apart', () =>
+      nextWakeAt(database, leases, held, request.avoid),
+    )
+    return { takings, lost, more, nextWakeAt: left }
   }
 
   /**
    * A commit that is not answered may have recorded a flight. Its timers are taken again; the record would be taken for
    * firing by every cancel, and keep its shard from changing hands.
    */
-  #takeIn(desk: Desk, leases: readonly Lease[], request: TakeRequest): Taken {
+  async #takeSurely(leases: readonly Lease[], request: TakeRequest, write: Write): Promise<TakeResult> {
+    try {
+      const result = await write((desk) => this.#takeIn(desk, leases, request))
+      for (const lease of leases) if (!result.lost.includes(lease)) this.#unsure.delete(lease.shard)
+      for (const { flight } of result.takings) this.#flying.add(flight.id)
+      return result
+    } catch (thrown) {
+      if (isBroken(thrown)) for (const { shard } of leases) this.#unsure.add(shard)
+      throw thrown
+    }
+  }
+
+  #takeIn(desk: Desk, leases: readonly Lease[], request: TakeRequest): TakeResult {
     const { database } = desk
     const unsure = leases.filter((lease) => this.#unsure.has(lease.shard) && database.isOwn(lease))
     for (const { key } of unsure.flatMap(({ shard }) => [...database.tables.flightsOfShard.in(shard)]))
       if (!this.#flying.has(key)) database.tables.flights.remove(key)
-    return take(desk, leases, request)
+    return take(desk, leases, request, request.avoid === undefined ? this.lookout : UNBOUNDED)
   }
 }

@@ -1,6 +1,9 @@
 import { DatabaseClock } from '../../../src/stores/postgres/database-clock.ts'
 import type { Clock } from '../../../src/time/index.ts'
 
+/** After so many beats that were not answered, a measurement is asked for. */
+const BEATS = 1.25
+
 /**
  * The database's clock as a process knows it, which tells of every measurement that moves it. Who sleeps by it need not
  * look once a second: days of virtual time pass in a few steps.
@@ -9,12 +12,13 @@ export class ToldClock implements Clock {
   readonly #known: DatabaseClock
   readonly #host: Clock
   readonly #listeners = new Set<() => void>()
-  #isSampling = false
+  #sampledAt = Number.NEGATIVE_INFINITY
 
-  constructor(host: Clock, resample: () => void) {
+  /** Beats measure it too: where they come seldom, so that years pass quickly, nothing more is asked between them. */
+  constructor(host: Clock, resample: () => void, beatMs: number) {
     this.#host = host
     this.#known = new DatabaseClock(host, () => {
-      if (!this.#isSampling) resample()
+      if (host.monotonic() - this.#sampledAt > BEATS * beatMs) resample()
     })
   }
 
@@ -46,11 +50,9 @@ export class ToldClock implements Clock {
 
   /** Takes in what the database's clock read at some moment between these two of the monotonic clock. */
   sample(databaseNow: number, sentAt: number, answeredAt: number): void {
-    this.#isSampling = true
+    this.#sampledAt = answeredAt
     const before = this.#known.now()
     this.#known.sample(databaseNow, sentAt, answeredAt)
-    const moved = this.#known.now() !== before
-    this.#isSampling = false
-    if (moved) for (const listener of [...this.#listeners]) listener()
+    if (this.#known.now() !== before) for (const listener of [...this.#listeners]) listener()
   }
 }
