@@ -11,37 +11,52 @@ export interface Fate {
   readonly lost?: 'there' | 'back'
 }
 
-/** Decides the fate of a statement. */
-export type Fates = (process: string, statement: string) => Fate
-
-/** Round trips of a fraction of a millisecond, now and then some more, and nothing is lost. */
-export function calm(random: Random): Fates {
-  const ms = () => 0.1 + random.next() * (random.chance(0.02) ? 20 : 0.5)
-  return () => ({ thereMs: ms(), backMs: ms() })
+/** How likely it is that something befalls a statement. */
+export interface Weather {
+  readonly lostThere: number
+  readonly lostBack: number
+  readonly slow: number
 }
+
+/** A good network: nothing is lost, and little is slow. */
+export const CALM: Weather = { lostThere: 0, lostBack: 0, slow: 0.01 }
+
+/** How long a process waits for an answer before it takes the link for broken. */
+const ANSWER_MS_MAX = 4_000
+const SLOW_MS_MAX = 2_000
 
 /** What lies between the processes and the database. */
 export class Network {
+  weather: Weather = CALM
+  /** How often each fault has befallen a statement. */
+  readonly faults = new Map<string, number>()
   readonly #timeline: Timeline
   readonly #trace: Trace
-  readonly #fates: Fates
+  readonly #random: Random
+  /** Until when each process does not reach the database, in true time. */
+  readonly #cut = new Map<string, number>()
 
-  constructor(timeline: Timeline, trace: Trace, fates: Fates) {
+  constructor(timeline: Timeline, trace: Trace, random: Random) {
     this.#timeline = timeline
     this.#trace = trace
-    this.#fates = fates
+    this.#random = random
+  }
+
+  /** Keeps a process from the database for a while: nothing it sends arrives, and nobody tells it. */
+  cut(name: string, ms: number): void {
+    this.#cut.set(name, this.#timeline.now + ms)
   }
 
   /** Carries a statement of a process to the database, and its answer back. */
   statement<T>(process: Party, name: string, statement: string, run: () => T): Promise<T> {
-    const { thereMs, backMs, lost } = this.#fates(name, statement)
+    const { thereMs, backMs, lost } = this.#fateOf(name)
     return new Promise((resolve, reject) => {
       const back = (answer: () => void) => void this.#timeline.in(backMs, process, answer)
-      const lose = (where: string) =>
-        back(() => {
-          this.#trace.note(this.#timeline.now, name, `${statement} lost ${where}`)
-          reject(new LinkLost(`the link broke (${where})`))
-        })
+      const lose = (where: string) => {
+        this.#count(`${statement} lost ${where}`)
+        this.#trace.note(this.#timeline.now, name, `${statement} lost ${where}`)
+        back(() => reject(new LinkLost(`the link broke ${where}`)))
+      }
       // What was sent arrives, also when its sender is dead by then.
       this.#timeline.in(thereMs, null, () => {
         if (lost === 'there') return lose('before it ran')
@@ -51,6 +66,30 @@ export class Network {
         return back(() => ('value' in answer ? resolve(answer.value) : reject(answer.thrown)))
       })
     })
+  }
+
+  #fateOf(name: string): Fate {
+    const { weather } = this
+    const thereMs = this.#travelMs()
+    const backMs = this.#travelMs()
+    const lostMs = this.#random.next() * ANSWER_MS_MAX
+    const chance = this.#random.next()
+    if ((this.#cut.get(name) ?? 0) > this.#timeline.now)
+      return { thereMs, backMs: ANSWER_MS_MAX, lost: 'there' }
+    if (chance < weather.lostThere) return { thereMs, backMs: lostMs, lost: 'there' }
+    if (chance < weather.lostThere + weather.lostBack) return { thereMs, backMs: lostMs, lost: 'back' }
+    return { thereMs, backMs }
+  }
+
+  /** A fraction of a millisecond, now and then much more. */
+  #travelMs(): number {
+    const isSlow = this.#random.chance(this.weather.slow)
+    if (isSlow) this.#count('slow')
+    return 0.1 + this.#random.next() * (isSlow ? SLOW_MS_MAX : 0.5)
+  }
+
+  #count(fault: string): void {
+    this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1)
   }
 }
 

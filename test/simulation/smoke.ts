@@ -1,6 +1,8 @@
+import { errorText } from '../../src/error.ts'
 import type { SetCallOptions } from '../../src/library/index.ts'
 import type { Fire } from '../../src/targets/index.ts'
 import type { When } from '../../src/time/index.ts'
+import { CALM } from './network.ts'
 import type { SimulatedProcess } from './process.ts'
 import { World } from './world.ts'
 
@@ -29,9 +31,35 @@ const DOWN_MS = 30_000
 /** The last alarms are set this long before the end, and what came due then has ended. */
 const SET_WITHIN_MS = 4 * HOUR_MS
 const DAY_MS = 24 * HOUR_MS
+const STORM_MS = 20 * HOUR_MS
 
 /** Three processes, two hundred alarms of different kinds over a virtual day; one process is killed and comes back. */
 export async function smoke(seed: number): Promise<Smoke> {
+  const day = begin(seed)
+  day.world.in(KILLED_AT_MS, () => killWhileBusy(day.world, day.equip))
+  await day.world.run(DAY_MS)
+  return day
+}
+
+/** The same in bad weather: links break, and every now and then a process is killed, paused or cut off. */
+export async function storm(seed: number): Promise<Smoke> {
+  const day = begin(seed)
+  const { world } = day
+  world.network.weather = { lostThere: 0.02, lostBack: 0.02, slow: 0.03 }
+  for (let at = HOUR_MS; at < STORM_MS; at += world.random.between(1, 60) * 60_000)
+    world.in(at, () => strike(world, day.equip))
+  world.in(STORM_MS, () => {
+    world.network.weather = CALM
+  })
+  await world.run(DAY_MS)
+  return day
+}
+
+interface Day extends Smoke {
+  readonly equip: (process: SimulatedProcess) => void
+}
+
+function begin(seed: number): Day {
   const world = new World({ seed, shards: 8, leaseMs: 60_000, heartbeatMs: 20_000 })
   const ids: string[] = []
   const deliveries: Delivered[] = []
@@ -39,9 +67,7 @@ export async function smoke(seed: number): Promise<Smoke> {
   for (const machine of MACHINES) world.launch(machine, equip)
   for (let i = 0; i < ALARMS; i++)
     world.in(1_000 + world.random.next() * SET_WITHIN_MS, () => void setOne(world, i, ids))
-  world.in(KILLED_AT_MS, () => killWhileBusy(world, equip))
-  await world.run(DAY_MS)
-  return { world, ids, deliveries }
+  return { world, ids, deliveries, equip }
 }
 
 function equipWith(world: World, process: SimulatedProcess, deliveries: Delivered[]): void {
@@ -68,11 +94,16 @@ function equipWith(world: World, process: SimulatedProcess, deliveries: Delivere
 /** Sets an alarm by one of the processes that are up. */
 async function setOne(world: World, i: number, ids: string[]): Promise<void> {
   const up = world.processes.filter((process) => process.isUp)
-  const process = up[world.random.between(0, up.length - 1)]!
+  const process = up[world.random.between(0, up.length - 1)]
+  if (process === undefined) return
   const { when, options } = alarmOf(world, i)
-  const { id } = await process.wakeful.set(when, { target: 'work', label: `${i}`, ...options })
-  world.note(process.name, `set ${id}`)
-  ids.push(id)
+  try {
+    const { id } = await process.wakeful.set(when, { target: 'work', label: `${i}`, ...options })
+    world.note(process.name, `set ${id}`)
+    ids.push(id)
+  } catch (thrown) {
+    world.note(process.name, `set failed: ${errorText(thrown)}`)
+  }
 }
 
 function alarmOf(world: World, i: number): { when: When; options: SetCallOptions } {
@@ -93,15 +124,29 @@ function alarmOf(world: World, i: number): { when: When; options: SetCallOptions
   return { options: {}, ...kinds[i % kinds.length]!() }
 }
 
+/** Something befalls one of the processes. */
+function strike(world: World, equip: (process: SimulatedProcess) => void): void {
+  const { random, processes } = world
+  const process = processes[random.between(0, processes.length - 1)]
+  if (process === undefined) return
+  const ms = random.between(100, 200_000)
+  random.weighted([
+    [1, () => restart(world, process, equip)],
+    [1, () => world.pause(process, ms)],
+    [1, () => world.partition(process, ms)],
+  ])()
+}
+
 /** Waits for a process that is delivering something, and kills that one. */
 function killWhileBusy(world: World, equip: (process: SimulatedProcess) => void): void {
-  const flight = world.database.tables.flights.values()[0]
-  if (flight === undefined) {
-    world.in(10, () => killWhileBusy(world, equip))
-    return
-  }
-  const { owner } = world.database.tables.shards.get(flight.shard)!
-  const process = world.processes.find(({ name }) => name === owner)!
+  const { flights, shards } = world.database.tables
+  const owners = flights.values().map(({ shard }) => shards.get(shard)!.owner)
+  const process = world.processes.find(({ name }) => owners.includes(name))
+  if (process === undefined) world.in(10, () => killWhileBusy(world, equip))
+  else restart(world, process, equip)
+}
+
+function restart(world: World, process: SimulatedProcess, equip: (process: SimulatedProcess) => void): void {
   world.kill(process)
   world.in(DOWN_MS, () => world.launch(process.name.split('.')[0]!, equip))
 }

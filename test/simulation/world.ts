@@ -1,7 +1,7 @@
 import { errorText } from '../../src/error.ts'
 import { parseInstant } from '../../src/time/index.ts'
 import { Random } from '../chaos/random.ts'
-import { calm, type Fates, Network } from './network.ts'
+import { Network } from './network.ts'
 import { SimulatedProcess } from './process.ts'
 import { ProcessClock, type Skew } from './process-clock.ts'
 import { SimulatedDatabase } from './store/database.ts'
@@ -18,8 +18,6 @@ export interface WorldOptions {
   readonly shards?: number
   readonly leaseMs?: number
   readonly heartbeatMs?: number
-  /** What becomes of statements on their way. */
-  readonly fates?: (random: Random) => Fates
 }
 
 /** How far the clocks of machines that are looked after may be off. */
@@ -34,8 +32,8 @@ export class World {
   readonly trace = new Trace()
   readonly random: Random
   readonly database: SimulatedDatabase
+  readonly network: Network
   readonly #options: WorldOptions
-  readonly #network: Network
   readonly #startedAt: number
   readonly #births = new Map<string, number>()
   #processes: SimulatedProcess[] = []
@@ -45,8 +43,7 @@ export class World {
     this.random = new Random(options.seed)
     this.#startedAt = parseInstant(options.start ?? '2030-01-01T00:00:00Z')
     this.database = new SimulatedDatabase({ now: () => this.now, shards: options.shards ?? 8 })
-    const fates = (options.fates ?? calm)(this.fork())
-    this.#network = new Network(this.timeline, this.trace, fates)
+    this.network = new Network(this.timeline, this.trace, this.fork())
   }
 
   /** The database's clock, which is the truth. */
@@ -102,6 +99,13 @@ export class World {
     process.pausedUntil = this.timeline.now + ms
   }
 
+  /** Keeps a process from the database for a while. */
+  partition(process: SimulatedProcess, ms: number): void {
+    this.note(process.name, `cut off for ${ms} ms`)
+    this.network.cut(process.name, ms)
+    this.database.cutOff(process.name)
+  }
+
   /** Lets something happen in the world so much later. */
   in(delayMs: number, happen: () => void): void {
     this.timeline.in(delayMs, null, happen)
@@ -126,7 +130,7 @@ export class World {
       database: this.database,
       process: process.name,
       clock,
-      wire: (name, statement, run) => this.#network.statement(process, name, statement, run),
+      wire: (name, statement, run) => this.network.statement(process, name, statement, run),
       ...(leaseMs !== undefined && { leaseMs }),
       ...(heartbeatMs !== undefined && { heartbeatMs }),
     })

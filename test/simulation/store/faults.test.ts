@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest'
+import { ANN, Bench } from '../../../src/stores/conformance/bench.ts'
+import { SteppedClock } from '../../../src/stores/conformance/stepped-clock.ts'
+import type { Taking } from '../../../src/stores/index.ts'
+import { SimulatedDatabase } from './database.ts'
+import { SimulatedStore } from './store.ts'
+import { LinkLost, openWire, type Wire } from './wire.ts'
+
+/** Which statement's link breaks next, and on which way. */
+interface Break {
+  readonly statement: string
+  readonly lost: 'there' | 'back'
+}
+
+/** A store whose links break when a test says so, and another process's store on the same database. */
+function setUp() {
+  const clock = new SteppedClock()
+  const database = new SimulatedDatabase({ now: () => clock.now() })
+  const breaks: Break[] = []
+  const holds = new Map<string, () => Promise<void>>()
+  const wire: Wire = async (_, name, run) => {
+    await holds.get(name)?.()
+    const [next] = breaks
+    if (next?.statement !== name) return run()
+    breaks.shift()
+    if (next.lost === 'back') run()
+    throw new LinkLost('the link broke')
+  }
+  const open = (process: string, by: Wire) =>
+    new SimulatedStore({ database, process, clock, clockIsAuthority: true, wire: by })
+  const store = open('one', wire)
+  const peer = open('two', openWire)
+  const skip = (reason: string) => {
+    throw new Error(reason)
+  }
+  const bench = new Bench({ store, peer: '', transact: true }, clock, skip)
+  return { bench, store, peer, breaks, holds, database }
+}
+
+async function flying(bench: Bench): Promise<Taking> {
+  const leases = await bench.own('one')
+  await bench.alarm({ delay: '1s' })
+  bench.clock.step(1_000)
+  return bench.takeOne(leases)
+}
+
+const LOST = { code: 'store_unavailable' }
+
+describe('a link that breaks', () => {
+  it('before a set ran leaves nothing; after it ran, the alarm', async () => {
+    const { bench, store, breaks } = setUp()
+    for (const [lost, total] of [
+      ['there', 0],
+      ['back', 1],
+    ] as const) {
+      breaks.push({ statement: 'set', lost })
+      await expect(bench.alarm({ delay: '1h' })).rejects.toMatchObject(LOST)
+      expect((await store.stats(ANN)).total).toBe(total)
+    }
+  })
+
+  it('after a take ran leaves a flight that the next take of the same process removes', async () => {
+    const { bench, breaks, database } = setUp()
+    const leases = await bench.own('one')
+    const id = await bench.alarm({ delay: '1s' })
+    bench.clock.step(1_000)
+    breaks.push({ statement: 'take.commit', lost: 'back' })
+    await expect(bench.take(leases)).rejects.toMatchObject(LOST)
+    expect(await bench.cancel(id)).toBe('firing')
+    const { takings } = await bench.take(leases)
+    expect(takings).toHaveLength(1)
+    expect(database.tables.flights.values()).toHaveLength(1)
+  })
+
+  it('after a settle ran makes it stale when it is sent again (recorded-once)', async () => {
+    const { bench, breaks } = setUp()
+    const taking = await flying(bench)
+    breaks.push({ statement: 'settle', lost: 'back' })
+    await expect(bench.settle(taking, 'delivered')).rejects.toMatchObject(LOST)
+    expect((await bench.settle(taking, 'delivered')).stale).toBe(1)
+    expect(await bench.types(taking.alarm.id)).toEqual(['alarm.fired'])
+  })
+
+  it('after a claim ran leaves the shard to the process, which knows at its next beat', async () => {
+    const { bench, breaks, store } = setUp()
+    breaks.push({ statement: 'own.claim', lost: 'back' })
+    await expect(bench.own('one')).rejects.toMatchObject(LOST)
+    expect((await store.ownership()).map(({ owner }) => owner)).toEqual(['one', 'one'])
+    expect(await bench.own('one')).toHaveLength(2)
+  })
+
+  it('after a handler’s commit ran leaves what it wrote', async () => {
+    const { bench, breaks, store } = setUp()
+    const { lease, alarm, timer } = await flying(bench)
+    const written = bench.request({ delay: '1h' })
+    const work = async (tx: unknown) => {
+      await store.set([written], bench.context(), tx)
+      return { lease, alarm, timer, delivery: bench.delivery('delivered') }
+    }
+    breaks.push({ statement: 'transact.commit', lost: 'back' })
+    await expect(store.transact(lease, work, bench.context)).rejects.toMatchObject(LOST)
+    expect(await bench.state(written.alarm.id)).toBe('active')
+    expect(await bench.types(alarm.id)).toEqual(['alarm.fired'])
+  })
+})
+
+describe('an open transaction', () => {
+  it('of a user is seen by nobody until it commits, and never where its process is gone', async () => {
+    const { bench, store, peer, database } = setUp()
+    const [kept, gone] = [bench.request({ delay: '1h' }), bench.request({ delay: '1h' })]
+    const tx = await store.begin()
+    await store.set([kept], bench.context(), tx)
+    expect(await peer.get(ANN, kept.alarm)).toBeNull()
+    await store.commit(tx)
+    expect((await peer.get(ANN, kept.alarm))?.timers).toHaveLength(1)
+    const cut = await store.begin()
+    await store.set([gone], bench.context(), cut)
+    database.cutOff('one')
+    await expect(store.commit(cut)).rejects.toMatchObject(LOST)
+    expect((await peer.stats(ANN)).total).toBe(1)
+  })
+
+  it('makes others wait for the keys it has set, and then answers them with its own', async () => {
+    const { bench, store, peer } = setUp()
+    const tx = await store.begin()
+    const first = bench.request({ delay: '1h' }, { idempotencyKey: 'i' })
+    await store.set([first], bench.context(), tx)
+    const second = peer.set([bench.request({ delay: '2h' }, { idempotencyKey: 'i' })], bench.context())
+    await store.commit(tx)
+    const [answer] = await second
+    expect([answer!.outcome, answer!.snapshot.alarm.id]).toEqual(['deduped', first.alarm.id])
+  })
+
+  it('makes a reader of the log wait for the events it will bring: none is passed over', async () => {
+    const { bench, store, peer } = setUp()
+    const [one, two] = [await bench.alarm({ delay: '1h' }), await bench.alarm({ delay: '1h' })]
+    const tx = await store.begin()
+    const cancel = () => ({ change: { events: [cancelled(bench.now)] }, answer: null })
+    await store.edit(ANN, { id: one }, cancel, bench.context(), tx)
+    await bench.cancel(two)
+    const read = peer.events(ANN, { after: 0, limit: 10 })
+    await store.commit(tx)
+    expect((await read).map(({ alarmId }) => alarmId)).toEqual([one, two])
+  })
+
+  it('that does not commit for long is ended by whoever takes over, and its commit is refused (fenced)', async () => {
+    const { bench, store, peer, holds } = setUp()
+    const { lease, alarm, timer } = await flying(bench)
+    const hold = holdAt(holds, 'transact.commit')
+    const work = async () => ({ lease, alarm, timer, delivery: bench.delivery('delivered') })
+    const transacted = store.transact(lease, work, bench.context)
+    await hold.reached
+    bench.clock.step(store.leaseMs)
+    expect(await peer.own('two', ['app'], bench.context())).toHaveLength(1)
+    hold.go()
+    await expect(transacted).rejects.toMatchObject(LOST)
+    expect(await bench.types(alarm.id)).toEqual(['alarm.attempt_failed'])
+  })
+})
+
+/** Holds the next statement of this name until it is let go. */
+function holdAt(holds: Map<string, () => Promise<void>>, statement: string) {
+  const [reached, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  holds.set(statement, () => {
+    reached.resolve()
+    return gone.promise
+  })
+  return { reached: reached.promise, go: gone.resolve }
+}
+
+function cancelled(at: number) {
+  return { type: 'alarm.cancelled', origin: 'caused', occurrence: null, at, data: {} } as const
+}
