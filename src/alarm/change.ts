@@ -2,6 +2,7 @@ import type { Alarm } from './alarm.ts'
 import type { EventDraft } from './event.ts'
 import type { EndStatus } from './lifecycle.ts'
 import type { Outcome, Tally } from './outcome.ts'
+import type { Serial } from './serial.ts'
 import type { EarlyReport, NewTimer, Timer } from './timer.ts'
 
 /** All that is known of one alarm at one moment of the store. */
@@ -10,12 +11,12 @@ export interface Snapshot {
   readonly timers: readonly Timer[]
   readonly outcome: Outcome | null
   /** Timers that an owner has recorded as being delivered now. */
-  readonly inFlight: ReadonlySet<number>
+  readonly inFlight: ReadonlySet<Serial>
 }
 
 /** A timer's next place. Its version grows; what is not named stays. */
 export interface TimerMove extends Partial<NewTimer> {
-  readonly id: number
+  readonly id: Serial
 }
 
 /**
@@ -23,13 +24,13 @@ export interface TimerMove extends Partial<NewTimer> {
  * Pure functions make changes; stores only apply them.
  */
 export interface Change {
-  readonly remove?: readonly number[]
+  readonly remove?: readonly Serial[]
   readonly move?: readonly TimerMove[]
   readonly add?: readonly NewTimer[]
   /** In-flight timers whose settle must look at the alarm again. */
-  readonly markEdited?: readonly number[]
+  readonly markEdited?: readonly Serial[]
   /** What targets said of timers that are still in flight. */
-  readonly reports?: readonly ({ readonly id: number } & EarlyReport)[]
+  readonly reports?: readonly ({ readonly id: Serial } & EarlyReport)[]
   /** Replaces the record: users' edits only. */
   readonly alarm?: Alarm
   /** Ends the alarm, and leaves the rest of its summary as it is. */

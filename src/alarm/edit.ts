@@ -16,6 +16,7 @@ import {
   standingOf,
   unqueue,
 } from './recurrence.ts'
+import type { Serial } from './serial.ts'
 import { FORCED_TICK, type NewTimer, type Timer, timerAt } from './timer.ts'
 
 /** What a cancel came to: it won, it came while an occurrence was firing, or the alarm had ended. */
@@ -75,7 +76,7 @@ export function resume(snapshot: Snapshot, context: Context): Change {
   const running = edited(alarm, context, { pausedAt: null })
   const events = [alarmRecord('alarm.resumed', context.now)]
   const moves: TimerMove[] = []
-  const remove: number[] = []
+  const remove: Serial[] = []
   for (const timer of timers) {
     if (timer.waiting !== 'paused') continue
     if (timer.kind !== 'due') {
@@ -306,10 +307,10 @@ function refuseInFlight(snapshot: Snapshot, verb: string): void {
   throw new WakefulError('conflict', `cannot ${verb}: the alarm is firing now; try again when it has settled`)
 }
 
-function flying(snapshot: Snapshot): number[] {
+function flying(snapshot: Snapshot): Serial[] {
   return ids(snapshot.timers.filter((timer) => snapshot.inFlight.has(timer.id)))
 }
 
-function ids(timers: readonly Timer[]): number[] {
+function ids(timers: readonly Timer[]): Serial[] {
   return timers.map((timer) => timer.id)
 }

@@ -55,6 +55,7 @@ export { lateness } from './record.ts'
 export { type Beginning, firstTimer } from './recurrence.ts'
 export { type Report, report } from './report.ts'
 export { review } from './review.ts'
+export { bySerial, LAST_SERIAL, type Serial, serialOf, stepped } from './serial.ts'
 export { type Delivery, type Held, settle } from './settle.ts'
 export {
   type EarlyReport,

@@ -1,5 +1,6 @@
 import { wakeTime } from '../time/index.ts'
 import type { Alarm } from './alarm.ts'
+import type { Serial } from './serial.ts'
 
 /**
  * What a timer waits for: the next occurrence (`due`), one asked for by hand (`forced`), another try at an
@@ -49,7 +50,7 @@ export interface EarlyReport {
 
 /** A row of the working set. */
 export interface Timer extends NewTimer {
-  readonly id: number
+  readonly id: Serial
   readonly shard: number
   /** Grows with every settle: an outcome is void unless it names the version it was taken at. */
   readonly version: number

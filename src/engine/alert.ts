@@ -23,6 +23,12 @@ export class Alert {
     this.#rouse?.()
   }
 
+  /** Sleeps, whatever came before: it is seen to afterwards. */
+  rest(until: number): Promise<void> {
+    this.#roused = false
+    return this.sleep(until)
+  }
+
   /** Sleeps until the wall clock reads this, at most one slice; answers at once when roused. */
   async sleep(until: number | null): Promise<void> {
     if (!this.#roused) {

@@ -56,6 +56,11 @@ export class Crew {
     return this.#queue.length - this.#head
   }
 
+  /** How many have ended and are not handed over yet. */
+  get ended(): number {
+    return this.#ended.length
+  }
+
   get hasEnded(): boolean {
     return this.#ended.length > 0 || this.#landed.length > 0
   }

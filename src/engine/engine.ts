@@ -1,10 +1,11 @@
-import { type Context, type Delivery, isFire, type Timer, triage } from '../alarm/index.ts'
-import type { Found, Lease, Settlement, Store, Taken, Taking } from '../stores/index.ts'
+import { type Context, isFire, triage } from '../alarm/index.ts'
+import type { Found, Lease, Store, Taken } from '../stores/index.ts'
 import type { Courier } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { Alert } from './alert.ts'
 import { Crew } from './crew.ts'
 import { HeldSet } from './held-set.ts'
+import { Settling } from './settling.ts'
 import { Sharing } from './sharing.ts'
 
 /** What an engine is made of. */
@@ -41,6 +42,7 @@ const TROUBLE_WAIT_MS_MAX = 5_000
 export class Engine {
   readonly #options: EngineOptions
   readonly #crew: Crew
+  readonly #settling: Settling
   readonly #sharing: Sharing
   readonly #held = new HeldSet()
   readonly #alert: Alert
@@ -66,6 +68,17 @@ export class Engine {
       concurrency: options.concurrency,
       mayStart: (lease) => this.#mayStart(lease),
       context: options.context,
+      onEnded: () => this.#alert.rouse(),
+    })
+    this.#settling = new Settling({
+      ...options,
+      crew: this.#crew,
+      held: this.#held,
+      onLost: (lease) => this.#lose(lease),
+      onSettled: (delivered) => {
+        this.#delivered += delivered
+        options.onLogged()
+      },
       onEnded: () => this.#alert.rouse(),
     })
     this.#sharing = new Sharing(this.#crew, options.clock)
@@ -156,8 +169,8 @@ export class Engine {
   /** Takes a batch and sees it settled; answers whether there may be more. */
   async #tickOnce(): Promise<boolean> {
     const taken = await this.#exchange()
-    while (!this.#stopping && (this.#crew.active + this.#crew.queued > 0 || this.#crew.hasEnded)) {
-      if (!this.#crew.hasEnded) await this.#alert.sleep(null)
+    while (!this.#stopping && (this.#crew.active + this.#crew.queued > 0 || this.#isUnsettled)) {
+      if (!this.#isUnsettled) await this.#alert.sleep(null)
       await this.#settle()
     }
     if (taken === null) return false
@@ -177,22 +190,25 @@ export class Engine {
     let waitMs = TROUBLE_WAIT_MS_MIN
     while (!this.#stopping) {
       try {
+        this.#settling.check()
         this.#crew.releaseQueued()
         this.#crew.start()
-        const settles = this.#crew.hasEnded
         const taken = await this.#exchange()
         await this.#share()
         waitMs = TROUBLE_WAIT_MS_MIN
-        // The take may have looked before the settle beside it was written: its retry, its next occurrence is not seen.
+        // What is delivered much faster than it can be written must not pile up.
+        if (this.#settling.isUnderWay && this.#crew.ended >= this.#options.batchMax)
+          await this.#settling.end()
         const busy =
-          settles ||
-          this.#crew.hasEnded ||
+          (this.#crew.hasEnded && !this.#settling.isUnderWay) ||
           (taken?.more === true && this.#crew.room(this.#options.batchMax) > 0)
+        // The end of a settle rouses too: a take beside it may not have seen its retry, or its next occurrence.
         if (busy) await this.#options.clock.turn()
         else await this.#alert.sleep(this.#sleepUntil())
       } catch (thrown) {
         this.#options.onTrouble(thrown)
-        await this.#alert.sleep(this.#options.clock.now() + waitMs)
+        // The failed settle has roused the loop: to be told is no reason to try again at once.
+        if (!this.#stopping) await this.#alert.rest(this.#options.clock.now() + waitMs)
         waitMs = Math.min(waitMs * 2, TROUBLE_WAIT_MS_MAX)
       }
     }
@@ -209,36 +225,25 @@ export class Engine {
 
   /** Settles what ended and takes what is due. Both are asked for in one turn, so that a store can commit them together. */
   async #exchange(): Promise<Taken | null> {
+    this.#settling.begin()
     try {
-      const [settled, taken] = await Promise.allSettled([this.#settle(), this.#take()])
-      // What was taken is recorded as in flight: it is delivered whatever came of the settle beside it.
-      if (taken.status === 'fulfilled' && taken.value !== null) this.#accept(taken.value)
-      if (settled.status === 'rejected') throw settled.reason
-      if (taken.status === 'rejected') throw taken.reason
-      return taken.value
+      const taken = await this.#take()
+      if (taken !== null) this.#accept(taken)
+      return taken
     } finally {
       this.#taking = false
     }
   }
 
+  get #isUnsettled(): boolean {
+    return this.#crew.hasEnded || this.#settling.isUnderWay
+  }
+
+  /** Sees everything settled that has ended by now. */
   async #settle(): Promise<void> {
-    const { ended, landed } = this.#crew.drain()
-    if (ended.length === 0 && landed.length === 0) return
-    const settlements: Settlement[] = []
-    for (const { taking, delivery } of ended)
-      if (delivery !== null) settlements.push(settlementOf(taking, delivery))
-    try {
-      const { lost } = await this.#options.store.settle(settlements, landed, this.#options.context())
-      for (const lease of lost) this.#lose(lease)
-    } catch (thrown) {
-      this.#crew.restore(ended, landed)
-      throw thrown
-    }
-    this.#options.onLogged()
-    for (const { taking, delivery } of ended) {
-      this.#held.settled(taking.timer.id, taking.timer.version)
-      if (delivery === null || delivery.kind === 'delivered') this.#delivered += 1
-    }
+    await this.#settling.end()
+    this.#settling.begin()
+    await this.#settling.end()
   }
 
   /** Where one tenant has all the hands, the others get those that are kept for them. */
@@ -360,7 +365,7 @@ export class Engine {
     // By a timer: a settle may have to wait for a transactional handler, and that one for this very stop.
     const cancelBound = clock.setTimer(drainMs, () => this.#crew.break('drain'))
     try {
-      while (this.#crew.active > 0 || this.#crew.hasEnded) await this.#drainOnce(deadline)
+      while (this.#crew.active > 0 || this.#isUnsettled) await this.#drainOnce(deadline)
     } finally {
       cancelBound()
     }
@@ -368,7 +373,7 @@ export class Engine {
 
   async #drainOnce(deadline: number): Promise<void> {
     const { clock } = this.#options
-    if (!this.#crew.hasEnded) await this.#alert.sleep(clock.now() + Math.max(1, deadline - clock.monotonic()))
+    if (!this.#isUnsettled) await this.#alert.sleep(clock.now() + Math.max(1, deadline - clock.monotonic()))
     try {
       await this.#settle()
     } catch (thrown) {
@@ -392,9 +397,4 @@ export class Engine {
       this.#releasing = false
     }
   }
-}
-
-function settlementOf(taking: Taking, delivery: Delivery): Settlement {
-  const { lease, alarm, timer } = taking
-  return { lease, alarm, timer: timer satisfies Timer, delivery }
 }

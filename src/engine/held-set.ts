@@ -1,3 +1,4 @@
+import type { Serial } from '../alarm/index.ts'
 import type { HeldTimers } from '../stores/index.ts'
 
 /**
@@ -5,19 +6,19 @@ import type { HeldTimers } from '../stores/index.ts'
  * after its settle had answered: a take under way may still bring it from before (hazard 3: it would fire twice).
  */
 export class HeldSet implements HeldTimers {
-  readonly #versions = new Map<number, number>()
-  #settled: { readonly id: number; readonly version: number; readonly atTake: number }[] = []
+  readonly #versions = new Map<Serial, number>()
+  #settled: { readonly id: Serial; readonly version: number; readonly atTake: number }[] = []
   #takes = 0
 
   get size(): number {
     return this.#versions.size
   }
 
-  has(id: number, version: number): boolean {
+  has(id: Serial, version: number): boolean {
     return this.#versions.get(id) === version
   }
 
-  add(id: number, version: number): void {
+  add(id: Serial, version: number): void {
     this.#versions.set(id, version)
   }
 
@@ -36,7 +37,7 @@ export class HeldSet implements HeldTimers {
   }
 
   /** Notes that a settle has answered. */
-  settled(id: number, version: number): void {
+  settled(id: Serial, version: number): void {
     this.#settled.push({ id, version, atTake: this.#takes })
   }
 }

@@ -18,6 +18,7 @@ import {
   report,
   resume,
   retry,
+  type Serial,
   type SetOptions,
   type Snapshot,
   skipNext,
@@ -221,7 +222,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   async #cancelAll(
-    which: (after: { after?: number }) => Selector,
+    which: (after: { after?: Serial }) => Selector,
     tx?: unknown,
     fits = (_: Snapshot) => true,
   ) {
@@ -233,7 +234,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
       const { change, outcome } = cancel(snapshot, context)
       return { change, answer: outcome }
     }
-    for (let after: number | null = 0; after !== null; ) {
+    for (let after: Serial | null = 0; after !== null; ) {
       const page = which({ after })
       const { answers, next } = await this.around.store.edit(this.scope, page, decide, context, tx)
       for (const outcome of answers) if (outcome !== null) counts[outcome] += 1

@@ -2,6 +2,7 @@ import {
   type AlarmView,
   readPayload,
   type Scope,
+  type Serial,
   type State,
   type Status,
   type Story,
@@ -112,7 +113,9 @@ export class ScopedReads {
       order,
       limit: this.#limit(limit, LIST_DEFAULT),
       after:
-        after === undefined ? undefined : { row: after[0]!, ...(after[1] !== undefined && { at: after[1] }) },
+        after === undefined
+          ? undefined
+          : { row: after[0]!, ...(after[1] !== undefined && { at: Number(after[1]) }) },
     })
     const { next } = page
     const nextCursor =
@@ -203,7 +206,7 @@ export class ScopedReads {
     }
   }
 
-  #place(after: string | undefined): Promise<number> | number {
+  #place(after: string | undefined): Promise<Serial> | Serial {
     if (after === undefined) return 0
     return after === 'newest' ? this.around.store.lastEvent() : decodeCursor('events', after)[0]!
   }

@@ -1,4 +1,4 @@
-import { type Context, review } from '../alarm/index.ts'
+import { type Context, review, type Serial } from '../alarm/index.ts'
 import { type EditedCalendar, type Store, ZONE_DATA_FACT } from '../stores/index.ts'
 
 /** What a review needs: the store, and the moment. */
@@ -48,9 +48,9 @@ async function reviewThrough(
   which: { calendarsOf: string } | { zoned: true },
 ): Promise<number> {
   let moved = 0
-  for (let after: number | null = 0; after !== null; ) {
+  for (let after: Serial | null = 0; after !== null; ) {
     const around = context()
-    const { changed, next }: { changed: number; next: number | null } = await store.review(
+    const { changed, next }: { changed: number; next: Serial | null } = await store.review(
       { ...which, after, limit: CHUNK },
       (snapshot) => review(snapshot, around),
       around,

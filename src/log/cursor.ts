@@ -1,12 +1,13 @@
+import { type Serial, serialOf } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 
 /** A place in a log or a list as users hold it: opaque, so that its inside may change. */
-export function encodeCursor(kind: 'events' | 'list', place: readonly number[]): string {
+export function encodeCursor(kind: 'events' | 'list', place: readonly Serial[]): string {
   return btoa(`${kind}:${place.join(':')}`).replaceAll('=', '')
 }
 
 /** Reads a cursor back, or refuses what is none. */
-export function decodeCursor(kind: 'events' | 'list', cursor: string): number[] {
+export function decodeCursor(kind: 'events' | 'list', cursor: string): Serial[] {
   const refusal = new WakefulError(
     'invalid_request',
     `${JSON.stringify(cursor.slice(0, 100))} is no cursor of a page of ${kind}`,
@@ -18,7 +19,6 @@ export function decodeCursor(kind: 'events' | 'list', cursor: string): number[] 
     throw refusal
   }
   const [name, ...parts] = text.split(':')
-  const place = parts.map(Number)
-  if (name !== kind || place.length === 0 || !place.every(Number.isSafeInteger)) throw refusal
-  return place
+  if (name !== kind || parts.length === 0 || !parts.every((part) => /^-?\d{1,19}$/.test(part))) throw refusal
+  return parts.map(serialOf)
 }

@@ -1,11 +1,11 @@
-import type { Scope } from '../alarm/index.ts'
+import type { Scope, Serial } from '../alarm/index.ts'
 import type { LogEvent, Store } from '../stores/index.ts'
 
 const PAGE = 500
 
 /** How to read the log. */
 export interface ReadOptions {
-  readonly after: number
+  readonly after: Serial
   readonly follow: boolean
   readonly alarmId?: string
   readonly signal?: AbortSignal

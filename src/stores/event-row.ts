@@ -1,9 +1,9 @@
-import type { Origin } from '../alarm/index.ts'
+import type { Origin, Serial } from '../alarm/index.ts'
 import type { LogEvent } from './store.ts'
 
 /** A row of the log, with its alarm's id and key. */
 export interface EventRow {
-  seq: number
+  seq: Serial
   id: string
   tenant: string
   owner: string

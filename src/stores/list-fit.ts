@@ -1,4 +1,4 @@
-import { type Snapshot, stateOf } from '../alarm/index.ts'
+import { type Serial, type Snapshot, stateOf } from '../alarm/index.ts'
 import type { ListQuery } from './store.ts'
 
 /** Whether an alarm is one that the query asks for. */
@@ -16,7 +16,7 @@ export function fits(snapshot: Snapshot, query: ListQuery): boolean {
 }
 
 /** An alarm with several timers is listed at its earliest. */
-export function wakesFirst(snapshot: Snapshot, timerId: number): boolean {
+export function wakesFirst(snapshot: Snapshot, timerId: Serial): boolean {
   const waking = snapshot.timers.filter((timer) => timer.wakeAt !== null)
   const first = waking.reduce((a, b) =>
     b.wakeAt! < a.wakeAt! || (b.wakeAt === a.wakeAt && b.id < a.id) ? b : a,

@@ -1,4 +1,4 @@
-import type { State } from '../alarm/index.ts'
+import { bySerial, type Serial, type State } from '../alarm/index.ts'
 import type { ListQuery } from './store.ts'
 
 /** The sources of alarms a store has an index for, each newest first. */
@@ -49,7 +49,7 @@ export function streamsOf(query: ListQuery): readonly ListStream[] {
 }
 
 /** What several sources gave as one list, newest first, each alarm once. */
-export function mergeStreams(found: readonly (readonly number[])[], limit: number): readonly number[] {
+export function mergeStreams(found: readonly (readonly Serial[])[], limit: number): readonly Serial[] {
   if (found.length === 1) return found[0]!
-  return [...new Set(found.flat())].sort((a, b) => b - a).slice(0, limit)
+  return [...new Set(found.flat())].sort((a, b) => bySerial(b, a)).slice(0, limit)
 }

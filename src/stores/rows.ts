@@ -1,8 +1,15 @@
-import { type Alarm, NO_CALENDARS, type Outcome, type Target, type Timer } from '../alarm/index.ts'
+import {
+  type Alarm,
+  NO_CALENDARS,
+  type Outcome,
+  type Serial,
+  type Target,
+  type Timer,
+} from '../alarm/index.ts'
 import { type Rule, readRule } from '../time/index.ts'
 
 /** An alarm with the row it is kept in. Only its store makes and reads `seq`; copies made by edits carry it along. */
-export type StoredAlarm = Alarm & { readonly seq: number }
+export type StoredAlarm = Alarm & { readonly seq: Serial }
 
 /** A row that cannot be read: it is set aside with this reason, and the rest go on. */
 export class CorruptRow extends Error {
@@ -216,8 +223,8 @@ type TimerValues = [
 ] // biome-ignore format: a list
 
 /** The row of a timer's alarm. */
-export function alarmSeqOf(values: Values): number {
-  return values[1] as number
+export function alarmSeqOf(values: Values): Serial {
+  return values[1] as Serial
 }
 
 /** The outcome of a row. */

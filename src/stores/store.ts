@@ -7,6 +7,7 @@ import type {
   NewTimer,
   Origin,
   Scope,
+  Serial,
   Snapshot,
   State,
   Timer,
@@ -78,11 +79,11 @@ export interface StoreReads {
   list(scope: Scope, query: ListQuery): Promise<Page>
   stats(scope: Scope): Promise<Stats>
   /** Events after a place in the log, oldest first; of one alarm where it is named. */
-  events(scope: Scope, query: { after: number; limit: number; alarmId?: string }): Promise<LogEvent[]>
+  events(scope: Scope, query: { after: Serial; limit: number; alarmId?: string }): Promise<LogEvent[]>
   /** One alarm's newest events, oldest of them first. */
   eventsOf(scope: Scope, alarmId: string, limit: number): Promise<LogEvent[]>
   /** The newest place in the log. */
-  lastEvent(): Promise<number>
+  lastEvent(): Promise<Serial>
   /** The newest moment the store has a record of; null while it is empty. A clock that is years from it is not believed. */
   lastSeen(): Promise<number | null>
   /** The earliest wake among these shards that is not held. */
@@ -116,8 +117,8 @@ export type Selector =
   | { readonly id: string }
   | { readonly key: string }
   | { readonly ids: readonly string[] }
-  | { readonly subject: string; readonly after?: number; readonly limit: number }
-  | { readonly pending: true; readonly after?: number; readonly limit: number }
+  | { readonly subject: string; readonly after?: Serial; readonly limit: number }
+  | { readonly pending: true; readonly after?: Serial; readonly limit: number }
 
 /** A pure decision over one alarm. */
 export type Decide<A> = (snapshot: Snapshot) => { readonly change: Change; readonly answer: A }
@@ -125,18 +126,18 @@ export type Decide<A> = (snapshot: Snapshot) => { readonly change: Change; reado
 /** What an edit came to: an answer per alarm, and where to go on when the limit cut the selection short. */
 export interface Edited<A> {
   readonly answers: readonly A[]
-  readonly next: number | null
+  readonly next: Serial | null
 }
 
 /** Which live alarms a review looks at: those of a tenant that name calendars, or all on a zone's wall clock. */
 export type ReviewOf =
-  | { readonly calendarsOf: string; readonly after: number; readonly limit: number }
-  | { readonly zoned: true; readonly after: number; readonly limit: number }
+  | { readonly calendarsOf: string; readonly after: Serial; readonly limit: number }
+  | { readonly zoned: true; readonly after: Serial; readonly limit: number }
 
 /** What a review came to: how many alarms it changed, and where to go on. */
 export interface Reviewed {
   readonly changed: number
-  readonly next: number | null
+  readonly next: Serial | null
 }
 
 /** A calendar to be written: the store gives it its version. */
@@ -161,7 +162,7 @@ export interface Lease {
 
 /** A batch that was recorded as being delivered. */
 export interface Flight {
-  readonly id: number
+  readonly id: Serial
   readonly shard: number
 }
 
@@ -188,7 +189,7 @@ export interface TakeRequest {
 /** Timers this process holds already, by id and version: a look passes over them. */
 export interface HeldTimers {
   readonly size: number
-  has(id: number, version: number): boolean
+  has(id: Serial, version: number): boolean
 }
 
 /** A due timer with its alarm; `others` is filled in when the triage asked to look. */
@@ -228,7 +229,7 @@ export interface Settled {
 
 /** A row of the log. */
 export interface LogEvent extends Scope {
-  readonly seq: number
+  readonly seq: Serial
   readonly id: string
   readonly type: AlarmEventType | (string & {})
   readonly origin: Origin
@@ -273,7 +274,7 @@ export interface ListQuery {
 
 /** A place in a list: the row's own, and in due order its instant too. */
 export interface Place {
-  readonly row: number
+  readonly row: Serial
   readonly at?: number
 }
 

@@ -1,4 +1,12 @@
-import type { CancelOutcome, Change, Context, Delivery, SetOptions, Snapshot } from '../../src/alarm/index.ts'
+import type {
+  CancelOutcome,
+  Change,
+  Context,
+  Delivery,
+  Serial,
+  SetOptions,
+  Snapshot,
+} from '../../src/alarm/index.ts'
 import type { HeldSet } from '../../src/engine/held-set.ts'
 import type { Bench, Came } from '../../src/stores/conformance/bench.ts'
 import { ANN } from '../../src/stores/conformance/bench.ts'
@@ -94,11 +102,11 @@ export class Process {
 
   /** Cancels all of a subject's, in pieces. */
   async cancelSubject(subject: string, limit: number, cancel: Cancel): Promise<void> {
-    let after: number | null = 0
+    let after: Serial | null = 0
     while (after !== null) after = await this.#cancelPiece({ subject, after, limit }, cancel)
   }
 
-  async #cancelPiece(which: Selector, cancel: Cancel): Promise<number | null> {
+  async #cancelPiece(which: Selector, cancel: Cancel): Promise<Serial | null> {
     const context = this.bench.context()
     const decide = (found: Snapshot) => {
       const { change, outcome } = cancel(found, context)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Context, review, type Snapshot } from '../../alarm/index.ts'
+import { type Context, review, type Serial, type Snapshot } from '../../alarm/index.ts'
 import { ANN, type Bench, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
 
@@ -119,7 +119,7 @@ async function reviewAll(bench: Bench, which: { calendarsOf: string } | { zoned:
     seen.push(snapshot.alarm.id)
     return review(snapshot, context)
   }
-  for (let after: number | null = 0; after !== null; ) {
+  for (let after: Serial | null = 0; after !== null; ) {
     const context = bench.context()
     after = (await bench.store.review({ ...which, after, limit: 2 }, decide(context), context)).next
   }

@@ -11,6 +11,7 @@ import {
   report,
   resume,
   retry,
+  type Serial,
   type Snapshot,
   skipNext,
 } from '../../alarm/index.ts'
@@ -190,9 +191,9 @@ async function many(bench: Bench, count: number, options: { subject: string }): 
 }
 
 /** Walks a selection piece by piece, each no longer than asked. */
-async function walk(bench: Bench, which: (after: { after?: number }) => Selector): Promise<string[]> {
+async function walk(bench: Bench, which: (after: { after?: Serial }) => Selector): Promise<string[]> {
   const ids: string[] = []
-  for (let next: number | null = 0; next !== null; ) {
+  for (let next: Serial | null = 0; next !== null; ) {
     const edited: Edited<string> = await bench.store.edit(
       ANN,
       which({ after: next }),

@@ -14,6 +14,10 @@ const COUNTS_LEASES: readonly string[] = [
   'ownership: a take under an old epoch brings nothing and says that the lease is lost (fenced)',
 ]
 
+/** What rows are numbered by, and where a plain number could be another one: each case is to go past it. */
+const NUMBERED = ['alarms_seq_seq', 'timers_id_seq', 'events_seq_seq', 'flights_id_seq'] as const
+const LARGE = 2n ** 53n - 3n
+
 const { url, client } = testDatabase()
 
 /** Each case has the tables to itself: making them anew takes longer than emptying them. */
@@ -28,9 +32,21 @@ function inSchema(schema: string, shards: number): OpenStore {
   }
 }
 
+/** The same with rows that are numbered beyond 2^53. */
+function withLargeNumbers(schema: string, shards: number): OpenStore {
+  const open = inSchema(schema, shards)
+  return async (clock) => {
+    const opened = await open(clock)
+    for (const sequence of NUMBERED)
+      await client.query(`ALTER SEQUENCE ${schema}.${sequence} RESTART WITH ${LARGE}`)
+    return opened
+  }
+}
+
 describe.each([
   ['with one shard per pool', inSchema('one', 1), conformance],
   ['with sixty-four', inSchema('many', 64), conformance.filter(({ name }) => !COUNTS_LEASES.includes(name))],
+  ['with rows beyond 2^53', withLargeNumbers('large', 1), conformance],
 ] satisfies [string, OpenStore, readonly ConformanceCase[]][])('PostgreSQL %s', (_, open, cases) => {
   test.for(cases)('$name', ({ run }, { skip }) => run(open, skip))
 })

@@ -1,3 +1,4 @@
+import { type Serial, stepped } from '../../alarm/index.ts'
 import { type HeldTimers, type Lease, type TakeRequest, TIMER_COLUMNS, type Values } from '../index.ts'
 import type { Lookout, Place } from './lookout.ts'
 import * as sql from './queries.ts'
@@ -46,7 +47,8 @@ export async function peek(
     for (const [shard, id, , wakeAt] of found as PeekValues[]) {
       // Just before the first; up to now where there is none.
       const low = lookout.low(shard)
-      const upTo = wakeAt === null ? { wakeAt: Math.max(now, low.wakeAt), id: 0 } : { wakeAt, id: id - 1 }
+      const upTo =
+        wakeAt === null ? { wakeAt: Math.max(now, low.wakeAt), id: 0 } : { wakeAt, id: stepped(id, -1) }
       lookout.raise(look, shard, upTo)
     }
     return found as PeekValues[]
@@ -82,8 +84,8 @@ export async function nextFree(
   return free.length === 0 ? null : Math.min(...free)
 }
 
-type PeekValues = [number, number, number, number | null]
-type NextValues = [number, number, number, number]
+type PeekValues = [number, Serial, number, number | null]
+type NextValues = [number, Serial, number, number]
 
 /** Due rows that may be taken, the most overdue first. */
 export interface DueLook {
@@ -104,7 +106,7 @@ export async function readDue(
   const { held, limit, context } = request
   const count = Math.max(1, shards.length)
   const perShard = Math.min(limit, Math.ceil((SPREAD * limit) / count) + PER_SHARD_MORE)
-  const isFree = (row: Values) => !held.has(row[ID] as number, row[VERSION] as number)
+  const isFree = (row: Values) => !held.has(row[ID] as Serial, row[VERSION] as number)
   // Mostly what is held lies before the place where the look begins. Where it does not, the look becomes wider.
   const heldPerShard = Math.ceil((1.5 * held.size) / count) + PER_SHARD_MORE
   const look = async (more: number) => {
@@ -130,12 +132,12 @@ export async function readDue(
 export function passed(
   found: DueLook['found'],
   held: HeldTimers,
-  taken: ReadonlySet<number>,
+  taken: ReadonlySet<Serial>,
 ): Map<number, Place> {
   const places = new Map<number, Place>()
   for (const [shard, rows] of found) {
     for (const row of rows) {
-      const id = row[ID] as number
+      const id = row[ID] as Serial
       if (!taken.has(id) && !held.has(id, row[VERSION] as number)) break
       places.set(shard, { wakeAt: row[WAKE_AT] as number, id })
     }
@@ -158,19 +160,19 @@ export async function withoutLocked(
   rows: readonly Values[],
   request: TakeRequest,
 ): Promise<Unlocked> {
-  const marked = rows.filter((row) => row[LOCKED] !== '0').map((row) => row[ID] as number)
+  const marked = rows.filter((row) => row[LOCKED] !== '0').map((row) => row[ID] as Serial)
   if (marked.length === 0) return { rows, waits: false }
-  const free = new Set((await session.rows(sql.lockFreeTimers, marked)).map(([id]) => id as number))
+  const free = new Set((await session.rows(sql.lockFreeTimers, marked)).map(([id]) => id as Serial))
   const again = new Map(
-    (await session.rows(sql.timersById, [...free])).map((row) => [row[ID] as number, row]),
+    (await session.rows(sql.timersById, [...free])).map((row) => [row[ID] as Serial, row]),
   )
   const still = rows.flatMap((row) => {
     if (row[LOCKED] === '0') return [row]
-    const now = again.get(row[ID] as number)
+    const now = again.get(row[ID] as Serial)
     if (now === undefined || now[SHARD] !== row[SHARD]) return []
     const wakeAt = now[WAKE_AT] as number | null
     const isDue = wakeAt !== null && wakeAt <= request.context.now
-    return isDue && !request.held.has(now[ID] as number, now[VERSION] as number) ? [now] : []
+    return isDue && !request.held.has(now[ID] as Serial, now[VERSION] as number) ? [now] : []
   })
   return { rows: still, waits: free.size < marked.length }
 }

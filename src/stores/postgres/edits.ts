@@ -1,4 +1,4 @@
-import type { Change, Context, Scope } from '../../alarm/index.ts'
+import { bySerial, type Change, type Context, type Scope, type Serial } from '../../alarm/index.ts'
 import type { Decide, Edited, Selector } from '../index.ts'
 import { apply } from './apply.ts'
 import type { Desk } from './desk.ts'
@@ -26,13 +26,13 @@ export async function editAll(desk: Desk, jobs: readonly EditJob[]): Promise<End
   let left = jobs.map((job, place) => ({ job, place, ...selections[place]! }))
   while (left.length > 0) {
     // Those that are about the same alarm come one after the other: each must see what the one before has written.
-    const met = new Set<number>()
+    const met = new Set<Serial>()
     const now = left.filter(({ seqs }) => {
       const isFree = seqs.every((seq) => !met.has(seq))
       for (const seq of seqs) met.add(seq)
       return isFree
     })
-    const seqs = [...new Set(now.flatMap((each) => each.seqs))].sort((a, b) => a - b)
+    const seqs = [...new Set(now.flatMap((each) => each.seqs))].sort(bySerial)
     const snapshots = await lockSnapshots(desk.session, seqs, desk.moment)
     for (const { job, place, seqs: own, next } of now) {
       endings[place] = decideAll(
@@ -54,7 +54,7 @@ function decideAll(
   desk: Desk,
   { decide, context }: EditJob,
   read: () => readonly StoredSnapshot[],
-  next: number | null,
+  next: Serial | null,
 ): Ending<Edited<unknown>> {
   const decided: { snapshot: StoredSnapshot; change: Change; answer: unknown }[] = []
   try {
@@ -68,8 +68,8 @@ function decideAll(
 }
 
 interface Selection {
-  readonly seqs: readonly number[]
-  readonly next: number | null
+  readonly seqs: readonly Serial[]
+  readonly next: Serial | null
 }
 
 /** The rows that each caller means, in the order they were named. */
@@ -100,7 +100,7 @@ async function seqsOf(
   session: Session,
   text: string,
   asked: readonly Named[],
-): Promise<(place: number) => number[]> {
+): Promise<(place: number) => Serial[]> {
   if (asked.length === 0) return () => []
   const rows = await session.rows(
     text,
@@ -109,7 +109,7 @@ async function seqsOf(
     asked.map(({ name }) => name),
   )
   const found = rows
-    .map(([index, seq]) => ({ index: (index as number) - 1, seq: seq as number }))
+    .map(([index, seq]) => ({ index: (index as number) - 1, seq: seq as Serial }))
     .sort((a, b) => a.index - b.index)
   const grouped = Map.groupBy(found, ({ index }) => asked[index]!.place)
   return (place) => [...new Set((grouped.get(place) ?? []).map(({ seq }) => seq))]
@@ -125,7 +125,7 @@ function selectMany(session: Session, { scope, which }: EditJob): Promise<Select
       ? session.rows(sql.subjectSelection, tenant, owner, which.subject, after, which.limit)
       : session.rows(sql.pendingSelection, tenant, owner, after, which.limit)
   return rows.then((found) => {
-    const seqs = found.map(([seq]) => seq as number)
+    const seqs = found.map(([seq]) => seq as Serial)
     return { seqs, next: seqs.length < which.limit ? null : seqs.at(-1)! }
   })
 }

@@ -1,4 +1,4 @@
-import type { Origin, Scope } from '../../alarm/index.ts'
+import type { Origin, Scope, Serial } from '../../alarm/index.ts'
 import { eventOf, type LogEvent, type OwnEvent, type Values } from '../index.ts'
 import type { Database } from './database.ts'
 import type { LogHorizon } from './log-horizon.ts'
@@ -10,7 +10,7 @@ export async function readEvents(
   database: Database,
   horizon: LogHorizon,
   scope: Scope,
-  query: { after: number; limit: number; alarmId?: string },
+  query: { after: Serial; limit: number; alarmId?: string },
 ): Promise<LogEvent[]> {
   const { session } = database
   const { after, limit, alarmId } = query
@@ -20,7 +20,7 @@ export async function readEvents(
     if (alarm === undefined) return []
     return (await session.rows(sql.eventsOfAlarm, alarm.seq, after, limit)).map(eventIn)
   }
-  const page = (whole: number) =>
+  const page = (whole: Serial) =>
     session.rows(sql.eventsOfOwner, scope.tenant, scope.owner, after, whole, limit)
   const known = horizon.whole > after ? await page(horizon.whole) : []
   if (known.length === limit) return known.map(eventIn)
@@ -49,7 +49,7 @@ export async function appendEvent({ session }: Database, scope: Scope, event: Ow
     ...event,
     tenant,
     owner,
-    seq: seq as number,
+    seq: seq as Serial,
     origin: 'caught',
     alarmId: null,
     occurrenceId: null,
@@ -58,13 +58,13 @@ export async function appendEvent({ session }: Database, scope: Scope, event: Ow
 }
 
 /** The newest place in the log up to which it is whole. */
-export async function lastEvent({ session }: Database, horizon: LogHorizon): Promise<number> {
+export async function lastEvent({ session }: Database, horizon: LogHorizon): Promise<Serial> {
   const row = await session.row(sql.lastEvent, await horizon.advance(0))
-  return (row?.[0] as number | undefined) ?? 0
+  return (row?.[0] as Serial | undefined) ?? 0
 }
 
 type EventValues = [
-  number, string, string, string, string, Origin, string | null, string | null, string | null, string | null,
+  Serial, string, string, string, string, Origin, string | null, string | null, string | null, string | null,
   string | null, number, string,
 ] // biome-ignore format: a list
 

@@ -1,4 +1,4 @@
-import type { Scope, Snapshot } from '../../alarm/index.ts'
+import type { Scope, Serial, Snapshot } from '../../alarm/index.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 import { readSnapshots, snapshotIn } from './snapshots.ts'
@@ -47,7 +47,7 @@ export class Gets {
       asked.map(({ owner }) => owner),
       asked.map(({ id }) => id),
     )
-    const seqOf = new Map(rows.map(([place, seq]) => [(place as number) - 1, seq as number]))
+    const seqOf = new Map(rows.map(([place, seq]) => [(place as number) - 1, seq as Serial]))
     const snapshots = await readSnapshots(this.#session, [...new Set(seqOf.values())])
     for (const [place, { resolve, reject }] of asked.entries()) {
       const seq = seqOf.get(place)

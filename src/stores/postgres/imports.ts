@@ -1,4 +1,4 @@
-import { type Alarm, type Context, calendarNames } from '../../alarm/index.ts'
+import { type Alarm, type Context, calendarNames, type Serial } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import {
   alarmMissing,
@@ -106,8 +106,8 @@ async function importAlarms(desk: Desk, given: readonly PortableAlarm[]): Promis
   reviewLater(session, lines)
   const values = lines.map(({ alarm }) => alarmValues(alarm))
   const rows = await session.rows(sql.importAlarms, ...columns(values))
-  const seqOf = new Map(rows as [string, number][])
-  const kept: [string, string, string, number][] = []
+  const seqOf = new Map(rows as [string, Serial][])
+  const kept: [string, string, string, Serial][] = []
   for (const line of lines) {
     const { alarm, timers, outcome, formerKeys = [] } = line
     const stored = { ...alarm, seq: seqOf.get(alarm.id)! }
@@ -169,10 +169,10 @@ function claimsOf({ alarm, formerKeys = [] }: PortableAlarm): Claim[] {
 async function refuseHeld(session: Session, query: string, claims: readonly Claim[]): Promise<void> {
   if (claims.length === 0) return
   const rows = claims.map(({ alarm, value }) => [alarm.tenant, alarm.owner, value])
-  const [held] = (await session.rows(query, ...columns(rows))) as [number, number][]
+  const [held] = (await session.rows(query, ...columns(rows))) as [number, Serial][]
   if (held === undefined) return
   const [place, seq] = held
-  const [, id] = (await session.row(IMPORT_QUERIES.alarmIds, [seq])) as [number, string]
+  const [, id] = (await session.row(IMPORT_QUERIES.alarmIds, [seq])) as [Serial, string]
   const { alarm, what, value } = claims[place - 1]!
   throw nameTaken(alarm, what, value, id)
 }
@@ -218,7 +218,7 @@ async function importEvents(desk: Desk, lines: readonly PortableEvent[]): Promis
 /** An event with the row of its alarm; null for one that is about none. */
 interface PlacedEvent {
   readonly event: PortableEvent['event']
-  readonly alarm: number | null
+  readonly alarm: Serial | null
 }
 
 async function placedEvents(
@@ -226,7 +226,7 @@ async function placedEvents(
   events: readonly PortableEvent['event'][],
 ): Promise<PlacedEvent[]> {
   const names = events.map(({ tenant, owner, alarmId }) => [tenant, owner, alarmId])
-  const rows = (await session.rows(sql.seqsOfIds, ...columns(names))) as [number, number][]
+  const rows = (await session.rows(sql.seqsOfIds, ...columns(names))) as [number, Serial][]
   const seqOf = new Map(rows)
   return events.map((event, index) => {
     const alarm = seqOf.get(index + 1)
@@ -250,10 +250,10 @@ async function knownEvents(session: Session, events: readonly PlacedEvent[]): Pr
   ])
   return new Set([
     ...ofNone.map(([id]) => eventName(null, id as string)),
-    ...ofAlarms.map(([alarm, id]) => eventName(alarm as number, id as string)),
+    ...ofAlarms.map(([alarm, id]) => eventName(alarm as Serial, id as string)),
   ])
 }
 
-function eventName(alarm: number | null, id: string): string {
+function eventName(alarm: Serial | null, id: string): string {
   return `${alarm} ${id}`
 }

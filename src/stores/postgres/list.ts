@@ -1,4 +1,4 @@
-import type { Scope } from '../../alarm/index.ts'
+import { LAST_SERIAL, type Scope, type Serial } from '../../alarm/index.ts'
 import { fits, type ListQuery, type Page, type Place, wakesFirst } from '../index.ts'
 import type { Session } from './session.ts'
 import { readSnapshots, type StoredSnapshot } from './snapshots.ts'
@@ -22,7 +22,7 @@ async function listNewest(session: Session, scope: Scope, query: ListQuery): Pro
   const stream = streamOf(scope, query)
   const stride = Math.max(STRIDE_MIN, query.limit + 1)
   const items: StoredSnapshot[] = []
-  let below = query.after?.row ?? Number.MAX_SAFE_INTEGER
+  let below = query.after?.row ?? LAST_SERIAL
   for (let looked = 0; looked < LOOKED_AT_MAX; looked += stride) {
     const seqs = await stream(session, below, stride)
     const { found } = await readSnapshots(session, seqs)
@@ -48,8 +48,8 @@ async function listDue(session: Session, scope: Scope, query: ListQuery): Promis
   let place: Place = query.after ?? { row: 0, at: Number.MIN_SAFE_INTEGER }
   for (let looked = 0; looked < LOOKED_AT_MAX; looked += stride) {
     const rows = await session.rows(UPCOMING, tenant, owner, place.at ?? 0, place.row, stride)
-    const { found } = await readSnapshots(session, [...new Set(rows.map(([seq]) => seq as number))])
-    for (const [seq, wakeAt, id] of rows as [number, number, number][]) {
+    const { found } = await readSnapshots(session, [...new Set(rows.map(([seq]) => seq as Serial))])
+    for (const [seq, wakeAt, id] of rows as [Serial, number, Serial][]) {
       const snapshot = found.get(seq)
       if (snapshot !== undefined && wakes(snapshot, id) && fits(snapshot, query)) {
         if (items.length === query.limit) return { items, next: place }
@@ -63,7 +63,7 @@ async function listDue(session: Session, scope: Scope, query: ListQuery): Promis
 }
 
 /** It may have been moved, or have ended, between the two looks. */
-function wakes(snapshot: StoredSnapshot, timerId: number): boolean {
+function wakes(snapshot: StoredSnapshot, timerId: Serial): boolean {
   return (
     snapshot.timers.some(({ id, wakeAt }) => id === timerId && wakeAt !== null) &&
     wakesFirst(snapshot, timerId)

@@ -1,3 +1,4 @@
+import type { Serial } from '../../alarm/index.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 import { readFlights, readSnapshots, type Snapshots } from './snapshots.ts'
@@ -18,7 +19,7 @@ const ROUNDS_MAX = 10
  */
 export async function lockSnapshots(
   session: Session,
-  seqs: readonly number[],
+  seqs: readonly Serial[],
   moment: () => number | null,
 ): Promise<Snapshots> {
   if (seqs.length === 0) return { found: new Map(), damaged: new Map() }
@@ -36,7 +37,7 @@ export async function lockSnapshots(
       shardsWaking(session, seqs, moment(), NEAR_MS),
     ])
     await session.landed()
-    const ids = new Set(rows.map(([id]) => id as number))
+    const ids = new Set(rows.map(([id]) => id as Serial))
     const timers = [...snapshots.found.values()].flatMap((snapshot) => snapshot.timers)
     const isWhole = timers.every(({ id }) => ids.has(id)) && still.every((shard) => locked.has(shard))
     // More rounds than ever needed: somebody is changing these without end.
@@ -46,7 +47,7 @@ export async function lockSnapshots(
 
 async function shardsWaking(
   session: Session,
-  seqs: readonly number[],
+  seqs: readonly Serial[],
   moment: number | null,
   withinMs: number,
 ): Promise<number[]> {

@@ -1,3 +1,4 @@
+import type { Serial } from '../../alarm/index.ts'
 import type { Lease } from '../index.ts'
 
 /** What wakes is written ahead of its time, or shortly after: what lies further back is looked for now and then. */
@@ -16,7 +17,7 @@ interface Known {
 /** A place among the timers of a shard, in the order of the due index. */
 export interface Place {
   readonly wakeAt: number
-  readonly id: number
+  readonly id: Serial
 }
 
 const START: Place = { wakeAt: 0, id: 0 }
@@ -60,7 +61,7 @@ export class Lookout {
   }
 
   /** The same of several, as a statement wants them. */
-  lows(shards: readonly number[]): [wakeAts: number[], ids: number[]] {
+  lows(shards: readonly number[]): [wakeAts: number[], ids: Serial[]] {
     const places = shards.map((shard) => this.low(shard))
     return [places.map(({ wakeAt }) => wakeAt), places.map(({ id }) => id)]
   }

@@ -1,3 +1,4 @@
+import type { Serial } from '../../alarm/index.ts'
 import { formatInstant } from '../../time/index.ts'
 import {
   type PortableLine,
@@ -74,15 +75,15 @@ async function* calendarLines(session: Session): AsyncGenerator<PortableLine> {
 
 /** The alarms of a page, each as its line or as what is wrong with it. */
 async function alarmLines(session: Session, rows: readonly Values[]): Promise<PortableLine[]> {
-  const seqs = rows.map(([seq]) => seq as number)
+  const seqs = rows.map(([seq]) => seq as Serial)
   const [{ found, damaged }, kept] = await Promise.all([
     readSnapshots(session, seqs),
     session.rows(EXPORT_QUERIES.formerKeys, seqs),
   ])
-  const keysOf = Map.groupBy(kept as [number, string][], ([alarm]) => alarm)
+  const keysOf = Map.groupBy(kept as [Serial, string][], ([alarm]) => alarm)
   return seqs.map((seq) => {
     const snapshot = found.get(seq)
-    if (snapshot === undefined) return portableDamage(seq, damaged.get(seq))
+    if (snapshot === undefined) return portableDamage(Number(seq), damaged.get(seq))
     return portableAlarm(
       snapshot,
       (keysOf.get(seq) ?? []).map(([, key]) => key),
@@ -92,10 +93,10 @@ async function alarmLines(session: Session, rows: readonly Values[]): Promise<Po
 
 /** Pages of a table, whose first column says where the next one goes on. */
 async function* pages(session: Session, query: string): AsyncGenerator<Values[]> {
-  for (let after = 0; ; ) {
+  for (let after: Serial = 0; ; ) {
     const rows = await session.rows(query, after, PAGE)
     yield rows
     if (rows.length < PAGE) return
-    after = rows.at(-1)![0] as number
+    after = rows.at(-1)![0] as Serial
   }
 }

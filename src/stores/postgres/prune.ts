@@ -1,3 +1,4 @@
+import { bySerial, type Serial, serialOf } from '../../alarm/index.ts'
 import type { Database } from './database.ts'
 import { meta, putMeta } from './queries.ts'
 import type { Session } from './session.ts'
@@ -46,10 +47,10 @@ export async function prune(database: Database, endedBefore: number, limit: numb
 }
 
 async function pruneSome(session: Session, endedBefore: number, limit: number): Promise<number> {
-  const place = Number((await session.row(meta, PLACE))?.[0] ?? 0)
+  const place = serialOf(((await session.row(meta, PLACE))?.[0] as string | undefined) ?? '0')
   const { reached, alarms } = await candidates(session, place, endedBefore, limit)
-  const locked = (await session.rows(PRUNE_QUERIES.lockAlarms, alarms)).map(([seq]) => seq as number)
-  const ended = (await session.rows(PRUNE_QUERIES.ended, locked)).map(([seq]) => seq as number)
+  const locked = (await session.rows(PRUNE_QUERIES.lockAlarms, alarms)).map(([seq]) => seq as Serial)
+  const ended = (await session.rows(PRUNE_QUERIES.ended, locked)).map(([seq]) => seq as Serial)
   if (ended.length > 0) {
     session.send(PRUNE_QUERIES.removeEvents, ended)
     session.send(PRUNE_QUERIES.removeOutcomes, ended)
@@ -62,13 +63,13 @@ async function pruneSome(session: Session, endedBefore: number, limit: number): 
 }
 
 /** The next ended alarms whose last event is old, and how far the log was walked to find them. */
-async function candidates(session: Session, place: number, endedBefore: number, limit: number) {
+async function candidates(session: Session, place: Serial, endedBefore: number, limit: number) {
   const rows = (await session.rows(PRUNE_QUERIES.oldEvents, place, EVENTS_LOOKED_AT_MAX)) as OldEvent[]
   const old = rows.slice(0, rows.findIndex(([, , at]) => at >= endedBefore) >>> 0)
   const met = [...new Set(old.flatMap(([, alarm, , status]) => (status === null ? [] : (alarm ?? []))))]
-  const newest = (await session.rows(PRUNE_QUERIES.newestEvents, met)) as [number, number][]
+  const newest = (await session.rows(PRUNE_QUERIES.newestEvents, met)) as [Serial, number][]
   const done = new Set(newest.filter(([, at]) => at < endedBefore).map(([alarm]) => alarm))
-  const alarms = new Set<number>()
+  const alarms = new Set<Serial>()
   let reached = place
   for (const [seq, alarm] of old) {
     const isNext = alarm !== null && done.has(alarm) && !alarms.has(alarm)
@@ -76,7 +77,7 @@ async function candidates(session: Session, place: number, endedBefore: number, 
     if (isNext) alarms.add(alarm)
     reached = seq
   }
-  return { reached, alarms: [...alarms].sort((a, b) => a - b) }
+  return { reached, alarms: [...alarms].sort(bySerial) }
 }
 
-type OldEvent = [number, number | null, number, string | null]
+type OldEvent = [Serial, Serial | null, number, string | null]

@@ -1,4 +1,4 @@
-import type { Context } from '../../alarm/index.ts'
+import type { Context, Serial } from '../../alarm/index.ts'
 import { TIMER_COLUMNS, type Values } from '../index.ts'
 import type { Desk } from './desk.ts'
 import * as sql from './queries.ts'
@@ -14,7 +14,7 @@ export async function quarantine(desk: Desk, damaged: readonly Damaged[], contex
   if (damaged.length === 0) return
   const seqs = damaged.map(({ row }) => of(row, 'alarm'))
   const scopes = new Map(
-    (await desk.session.rows(sql.alarmScopes, seqs)).map((row) => [row[0] as number, row as ScopeValues]),
+    (await desk.session.rows(sql.alarmScopes, seqs)).map((row) => [row[0] as Serial, row as ScopeValues]),
   )
   for (const { row, reason } of damaged) {
     const seq = of(row, 'alarm')
@@ -26,7 +26,7 @@ export async function quarantine(desk: Desk, damaged: readonly Damaged[], contex
   }
 }
 
-type ScopeValues = [number, string, string, string, string]
+type ScopeValues = [Serial, string, string, string, string]
 
 function fail(desk: Desk, row: Values, scope: ScopeValues, reason: string, context: Context): void {
   const { writes } = desk

@@ -3,6 +3,7 @@
  * come as one list per column, which `unnest` makes rows of again.
  */
 
+import { LAST_SERIAL } from '../../alarm/index.ts'
 import { ALARM_COLUMNS, TIMER_COLUMNS } from '../index.ts'
 
 const ALARM = ALARM_COLUMNS.join(', ')
@@ -85,12 +86,12 @@ export const pendingSelection = `SELECT DISTINCT alarm FROM wakeful.timers WHERE
   AND alarm > $3::bigint ORDER BY alarm LIMIT $4::bigint`
 export const subjectSelection = `SELECT seq FROM wakeful.alarms WHERE subject IS NOT NULL
   AND (tenant, owner, subject, seq) > ($1, $2, $3, $4::bigint)
-  AND (tenant, owner, subject, seq) <= ($1, $2, $3, ${Number.MAX_SAFE_INTEGER})
+  AND (tenant, owner, subject, seq) <= ($1, $2, $3, ${LAST_SERIAL})
   ORDER BY tenant, owner, subject, seq LIMIT $5::bigint`
 
 /** Alarms to look at again: those of a tenant that name calendars, or all that stand on a zone's wall clock. */
 export const calendarSelection = `SELECT seq, seq FROM wakeful.alarms WHERE calendars IS NOT NULL
-  AND (tenant, seq) > ($1, $2::bigint) AND (tenant, seq) <= ($1, ${Number.MAX_SAFE_INTEGER})
+  AND (tenant, seq) > ($1, $2::bigint) AND (tenant, seq) <= ($1, ${LAST_SERIAL})
   ORDER BY tenant, seq LIMIT $3::bigint`
 export const zonedSelection = `SELECT id, alarm FROM wakeful.timers WHERE id > $1::bigint AND zone_offset IS NOT NULL
   ORDER BY id LIMIT $2::bigint`

@@ -1,4 +1,4 @@
-import type { Scope, Snapshot } from '../../alarm/index.ts'
+import type { Scope, Serial, Snapshot } from '../../alarm/index.ts'
 import type { HolidayCalendar } from '../../time/index.ts'
 import type { EditedCalendar, ListQuery, LogEvent, Page, Stats } from '../index.ts'
 import { shelfOf } from './calendars.ts'
@@ -44,7 +44,7 @@ export class PostgresReads {
     return this.guard(() => readStats(this.database.session, scope))
   }
 
-  events(scope: Scope, query: { after: number; limit: number; alarmId?: string }): Promise<LogEvent[]> {
+  events(scope: Scope, query: { after: Serial; limit: number; alarmId?: string }): Promise<LogEvent[]> {
     return this.guard(() => readEvents(this.database, this.horizon, scope, query))
   }
 
@@ -52,7 +52,7 @@ export class PostgresReads {
     return this.guard(() => newestEvents(this.database, scope, alarmId, limit))
   }
 
-  lastEvent(): Promise<number> {
+  lastEvent(): Promise<Serial> {
     return this.guard(() => lastEvent(this.database, this.horizon))
   }
 

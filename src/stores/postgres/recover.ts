@@ -1,4 +1,4 @@
-import type { Context } from '../../alarm/index.ts'
+import type { Context, Serial } from '../../alarm/index.ts'
 import { timerOf } from '../index.ts'
 import type { Desk } from './desk.ts'
 import * as sql from './queries.ts'
@@ -18,6 +18,6 @@ export async function recoverFlights(desk: Desk, shards: readonly number[], cont
   }
   desk.session.send(
     sql.removeFlights,
-    rows.map(([id]) => id as number),
+    rows.map(([id]) => id as Serial),
   )
 }

@@ -1,4 +1,4 @@
-import type { Change, Context, Snapshot } from '../../alarm/index.ts'
+import { bySerial, type Change, type Context, type Serial, type Snapshot } from '../../alarm/index.ts'
 import type { Reviewed, ReviewOf } from '../index.ts'
 import { apply } from './apply.ts'
 import type { Desk } from './desk.ts'
@@ -18,7 +18,7 @@ export async function reviewSelected(
     'calendarsOf' in which
       ? await session.rows(sql.calendarSelection, which.calendarsOf, which.after, which.limit)
       : await session.rows(sql.zonedSelection, which.after, which.limit)
-  const seqs = [...new Set(rows.map(([, alarm]) => alarm as number))].sort((a, b) => a - b)
+  const seqs = [...new Set(rows.map(([, alarm]) => alarm as Serial))].sort(bySerial)
   const { found } = await lockSnapshots(session, seqs, desk.moment)
   let changed = 0
   for (const snapshot of found.values()) {
@@ -28,7 +28,7 @@ export async function reviewSelected(
     changed += 1
   }
   await desk.flush()
-  return { changed, next: rows.length < which.limit ? null : (rows.at(-1)![0] as number) }
+  return { changed, next: rows.length < which.limit ? null : (rows.at(-1)![0] as Serial) }
 }
 
 /** What cannot be decided about is left to the take, which sets it aside with the reason. */

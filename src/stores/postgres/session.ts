@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { CustomTypesConfig, QueryArrayConfig, QueryArrayResult } from 'pg'
+import { type Serial, serialOf } from '../../alarm/index.ts'
 import type { Values } from '../index.ts'
 import { isAborted } from './failure.ts'
 
 /** A value that can be bound; lists go into `unnest`. */
-export type Bindable = string | number | null | readonly (string | number | null)[]
+export type Bindable = Scalar | readonly Scalar[]
+type Scalar = string | Serial | null
 
 /** What a session needs of a `pg` client: a user's own has it too. */
 export interface Querying {
@@ -21,17 +23,10 @@ const TEXT_LIST = 1009
 /** Reads what Wakeful's columns hold, whatever parsers a user has set for their own. */
 const TYPES: CustomTypesConfig = {
   getTypeParser(oid: number): (text: string) => unknown {
-    if (oid === INT8) return wholeNumber
+    if (oid === INT8) return serialOf
     if (oid === INT2 || oid === INT4) return Number
     return oid === TEXT_LIST ? textList : String
   },
-}
-
-/** Refuses what a number cannot hold exactly, rather than hand on another one. */
-function wholeNumber(text: string): number {
-  const number = Number(text)
-  if (Number.isSafeInteger(number)) return number
-  throw new RangeError(`${text} is beyond what can be read exactly (2^53)`)
 }
 
 /** A list of plain names: those of pools, which hold neither quotes nor commas. */
@@ -40,7 +35,7 @@ function textList(text: string): string[] {
 }
 
 /** A list as PostgreSQL reads it. `pg` would write it too, in three times the time, and a settle is made of long lists. */
-function bound(value: Bindable): string | number | null {
+function bound(value: Bindable): Scalar {
   if (typeof value !== 'object' || value === null) return value
   let text = ''
   for (const item of value) {

@@ -1,4 +1,12 @@
-import { type Change, type Context, type Delivery, settle, type Timer } from '../../alarm/index.ts'
+import {
+  bySerial,
+  type Change,
+  type Context,
+  type Delivery,
+  type Serial,
+  settle,
+  type Timer,
+} from '../../alarm/index.ts'
 import { errorText } from '../../error.ts'
 import {
   alarmSeqOf,
@@ -151,10 +159,10 @@ function decide(settlement: Settlement, context: Context): Decided {
 }
 
 /** Moves or removes the timers themselves, those that are still as they were taken; answers which they were. */
-async function writeTaken(desk: Desk, decided: readonly Decided[]): Promise<Set<number>> {
-  const removed: [number, number][] = []
-  const moved: (readonly (string | number | null)[])[] = []
-  const byId = [...decided].sort((a, b) => a.settlement.timer.id - b.settlement.timer.id)
+async function writeTaken(desk: Desk, decided: readonly Decided[]): Promise<Set<Serial>> {
+  const removed: [Serial, number][] = []
+  const moved: (readonly (string | Serial | null)[])[] = []
+  const byId = [...decided].sort((a, b) => bySerial(a.settlement.timer.id, b.settlement.timer.id))
   for (const { settlement, change } of byId) {
     const { timer } = settlement
     const move = change?.move?.find(({ id }) => id === timer.id)
@@ -168,12 +176,12 @@ async function writeTaken(desk: Desk, decided: readonly Decided[]): Promise<Set<
     removed.length === 0 ? [] : desk.session.rows(sql.removeTakenTimers, ...columns(removed)),
     moved.length === 0 ? [] : desk.session.rows(sql.moveTakenTimers, ...columns(moved)),
   ])
-  return new Set([...gone, ...gone2].map(([id]) => id as number))
+  return new Set([...gone, ...gone2].map(([id]) => id as Serial))
 }
 
 /** What came of one timer. */
 export interface Delivered {
-  readonly id: number
+  readonly id: Serial
   readonly version: number
   readonly delivery: Delivery
 }
@@ -193,13 +201,13 @@ async function settleLooking(desk: Desk, delivered: readonly Delivered[], contex
       sql.timersById,
       left.map(({ id }) => id),
     )
-    const alarmOf = new Map(rows.map((row) => [row[0] as number, alarmSeqOf(row)]))
-    const seqs = [...new Set(alarmOf.values())].sort((a, b) => a - b)
+    const alarmOf = new Map(rows.map((row) => [row[0] as Serial, alarmSeqOf(row)]))
+    const seqs = [...new Set(alarmOf.values())].sort(bySerial)
     const [, { found }] = await Promise.all([
       session.rows(sql.lockTimersOfAlarms, seqs),
       readSnapshots(session, seqs),
     ])
-    const met = new Set<number>()
+    const met = new Set<Serial>()
     const later: Delivered[] = []
     for (const each of left) {
       const seq = alarmOf.get(each.id)

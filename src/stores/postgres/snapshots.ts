@@ -1,4 +1,11 @@
-import type { Outcome, Scope, Snapshot, Timer } from '../../alarm/index.ts'
+import {
+  type Outcome,
+  type Scope,
+  type Serial,
+  type Snapshot,
+  serialOf,
+  type Timer,
+} from '../../alarm/index.ts'
 import { alarmOf, alarmSeqOf, CorruptRow, type StoredAlarm, timerOf, type Values } from '../index.ts'
 import { withCalendars } from './calendars.ts'
 import * as sql from './queries.ts'
@@ -34,15 +41,15 @@ export async function alarmNamed(
 
 /** Alarms by their rows, with their timers and outcomes. */
 export interface Snapshots {
-  readonly found: ReadonlyMap<number, StoredSnapshot>
+  readonly found: ReadonlyMap<Serial, StoredSnapshot>
   /** Rows that cannot be read, each with the reason. */
-  readonly damaged: ReadonlyMap<number, CorruptRow>
+  readonly damaged: ReadonlyMap<Serial, CorruptRow>
 }
 
 /** Reads all that is known of these alarms; what is in flight only where a decision needs it. */
 export async function readSnapshots(
   session: Session,
-  seqs: readonly number[],
+  seqs: readonly Serial[],
   known: Promise<Flights> | Flights = NO_FLIGHTS,
 ): Promise<Snapshots> {
   if (seqs.length === 0) return { found: new Map(), damaged: new Map() }
@@ -53,11 +60,11 @@ export async function readSnapshots(
     session.rows(sql.outcomesOfAlarms, seqs),
   ])
   const timersOf = Map.groupBy(timers, alarmSeqOf)
-  const outcomeOf = new Map(outcomes.map((row) => [row[0] as number, row]))
-  const found = new Map<number, StoredSnapshot>()
-  const damaged = new Map<number, CorruptRow>()
+  const outcomeOf = new Map(outcomes.map((row) => [row[0] as Serial, row]))
+  const found = new Map<Serial, StoredSnapshot>()
+  const damaged = new Map<Serial, CorruptRow>()
   for (const row of alarms) {
-    const seq = row[0] as number
+    const seq = row[0] as Serial
     try {
       const own = (timersOf.get(seq) ?? []).map(timerOf)
       const inFlight = new Set(own.filter((timer) => flights.has(timer)).map(({ id }) => id))
@@ -72,7 +79,7 @@ export async function readSnapshots(
 }
 
 /** Gives alarms the calendars their rules name; most name none. */
-async function putCalendars(session: Session, found: Map<number, StoredSnapshot>): Promise<void> {
+async function putCalendars(session: Session, found: Map<Serial, StoredSnapshot>): Promise<void> {
   const snapshots = [...found.values()]
   const alarms = await withCalendars(
     session,
@@ -85,7 +92,7 @@ async function putCalendars(session: Session, found: Map<number, StoredSnapshot>
 }
 
 /** The snapshot of one alarm, which must be readable. */
-export function snapshotIn({ found, damaged }: Snapshots, seq: number): StoredSnapshot | undefined {
+export function snapshotIn({ found, damaged }: Snapshots, seq: Serial): StoredSnapshot | undefined {
   const reason = damaged.get(seq)
   if (reason !== undefined) throw reason
   return found.get(seq)
@@ -110,7 +117,7 @@ function outcomeIn(row: Values | undefined): Outcome | null {
 }
 
 type OutcomeValues = [
-  number, Outcome['status'], number | null, number | null, number | null, number | null, string | null, string | null,
+  Serial, Outcome['status'], number | null, number | null, number | null, number | null, string | null, string | null,
   number, number,
 ] // biome-ignore format: a list
 
@@ -129,14 +136,14 @@ export async function readFlights(session: Session, shards: readonly number[]): 
   return { has: ({ id, version }) => flying.has(named([id, version])) }
 }
 
-function named([id, version]: readonly [number, number]): string {
+function named([id, version]: readonly [Serial, number]): string {
   return `${id}:${version}`
 }
 
 /** The ids and versions of a flight's timers, which are written by turns. */
-export function flightTimers(text: string): [number, number][] {
-  const flat = text.split(',').map(Number)
-  const pairs: [number, number][] = []
-  for (let i = 0; i + 1 < flat.length; i += 2) pairs.push([flat[i]!, flat[i + 1]!])
+export function flightTimers(text: string): [Serial, number][] {
+  const flat = text.split(',').map(serialOf)
+  const pairs: [Serial, number][] = []
+  for (let i = 0; i + 1 < flat.length; i += 2) pairs.push([flat[i]!, Number(flat[i + 1])])
   return pairs
 }

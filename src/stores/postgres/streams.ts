@@ -1,9 +1,9 @@
-import type { Scope } from '../../alarm/index.ts'
+import type { Scope, Serial } from '../../alarm/index.ts'
 import { type ListQuery, mergeStreams, type StreamName, streamsOf } from '../index.ts'
 import type { Session } from './session.ts'
 
 /** A source of alarms, newest first: the next rows below a place. */
-export type Stream = (session: Session, below: number, limit: number) => Promise<readonly number[]>
+export type Stream = (session: Session, below: Serial, limit: number) => Promise<readonly Serial[]>
 
 /**
  * Every statement a stream may run; each has an EXPLAIN test. Names come after tenant and owner, then place and limit.
@@ -60,7 +60,7 @@ export function streamOf(scope: Scope, query: ListQuery): Stream {
           below,
           limit,
         )
-        return rows.map(([seq]) => seq as number)
+        return rows.map(([seq]) => seq as Serial)
       }),
     )
     return mergeStreams(found, limit)

@@ -1,4 +1,4 @@
-import type { Timer, Verdict } from '../../alarm/index.ts'
+import { bySerial, type Serial, type Timer, type Verdict } from '../../alarm/index.ts'
 import { errorText } from '../../error.ts'
 import {
   alarmOf,
@@ -44,7 +44,7 @@ export interface TakeWork {
   /** Whether shards that another transaction holds are passed over instead of waited for. */
   readonly passesOver: boolean
   /** The flights that are really under way, where one may have been recorded without an answer; else null. */
-  readonly known: readonly number[] | null
+  readonly known: readonly Serial[] | null
 }
 
 /** What a take came to before its commit; what it will deliver is known when the flights are. */
@@ -149,7 +149,7 @@ async function decideAll(desk: Desk, rows: readonly Values[], work: TakeWork): P
   let looked = 0
   while (left.length > 0) {
     // An alarm's second timer is decided about when what came of its first is written.
-    const met = new Set<number>()
+    const met = new Set<Serial>()
     const now: Values[] = []
     const later: Values[] = []
     for (const row of left) {
@@ -165,7 +165,7 @@ async function decideAll(desk: Desk, rows: readonly Values[], work: TakeWork): P
     if (round.cutShort) return { ready, cutShort: true }
     if (later.length === 0) break
     await desk.flush()
-    const ids = later.map((row) => row[ID] as number)
+    const ids = later.map((row) => row[ID] as Serial)
     const again = new Map((await desk.session.rows(sql.timersById, ids)).map((row) => [row[ID], row]))
     // What has changed since is found again by the next look.
     left = later.filter((row) => again.get(row[ID])?.[VERSION] === row[VERSION])
@@ -233,8 +233,8 @@ interface ToFire {
   readonly openCount: number
 }
 
-async function readAlarms(session: Session, rows: readonly Values[]): Promise<ReadonlyMap<number, ToFire>> {
-  const read = rows.map((row) => [row[0] as number, readAlarm(row), row.at(-1) as number] as const)
+async function readAlarms(session: Session, rows: readonly Values[]): Promise<ReadonlyMap<Serial, ToFire>> {
+  const read = rows.map((row) => [row[0] as Serial, readAlarm(row), row.at(-1) as number] as const)
   const sound = read.flatMap(([, alarm]) => (alarm instanceof CorruptRow ? [] : [alarm]))
   const filled = new Map((await withCalendars(session, sound)).map((alarm) => [alarm.seq, alarm]))
   return new Map(read.map(([seq, alarm, openCount]) => [seq, { alarm: filled.get(seq) ?? alarm, openCount }]))
@@ -282,7 +282,7 @@ function isQueued(verdict: Verdict): boolean {
 /** Decides again about those whose alarm's other timers had to be looked up, with these kept from changing. */
 async function decideLooking(desk: Desk, round: Round, request: TakeRequest): Promise<void> {
   if (round.looks.length === 0) return
-  const seqs = round.looks.map(({ alarm }) => alarm.seq).sort((a, b) => a - b)
+  const seqs = round.looks.map(({ alarm }) => alarm.seq).sort(bySerial)
   const [, { found }] = await Promise.all([
     desk.session.rows(sql.lockTimersOfAlarms, seqs),
     readSnapshots(desk.session, seqs),
@@ -331,7 +331,7 @@ async function fly(
     groups.map(([, flying]) => flying.flatMap(({ timer }) => [timer.id, timer.version]).join()),
   )
   const flightOf = new Map(
-    rows.map(([id, shard]) => [shard as number, { id: id as number, shard: shard as number }]),
+    rows.map(([id, shard]) => [shard as number, { id: id as Serial, shard: shard as number }]),
   )
   return ready.map(({ alarm, timer }) => {
     return { lease: leaseOf.get(timer.shard)!, flight: flightOf.get(timer.shard)!, alarm, timer }

@@ -1,3 +1,4 @@
+import type { Serial } from '../../alarm/index.ts'
 import type { Clock } from '../../time/index.ts'
 import { type Flight, type Lease, type Taken, type TakeRequest, TIMER_COLUMNS } from '../index.ts'
 import type { Database } from './database.ts'
@@ -27,7 +28,7 @@ export class Takes {
   readonly #passedOver = new Map<number, number>()
   readonly #fairLooks = new FairLooks()
   /** Flights under way; and shards where a take was not answered, so that nobody knows whether it recorded one. */
-  readonly #flying = new Set<number>()
+  readonly #flying = new Set<Serial>()
   readonly #unsure = new Set<number>()
 
   constructor(ports: TakePorts) {

@@ -1,10 +1,12 @@
 import {
   type Alarm,
+  bySerial,
   type Context,
   type EventDraft,
   eventJson,
   type NewTimer,
   type Outcome,
+  type Serial,
   type Timer,
 } from '../../alarm/index.ts'
 import { alarmValues, type StoredAlarm, Tallies } from '../index.ts'
@@ -15,7 +17,7 @@ import type { ShardMap } from './shards.ts'
 /** Stands between the data of events, as `insertEvents` divides them. */
 export const BETWEEN = '\u0001'
 
-type Row = readonly (string | number | null)[]
+type Row = readonly (string | Serial | null)[]
 
 /** A timer to be written, and where it goes. */
 interface NewRow {
@@ -34,29 +36,29 @@ export class Writes {
   readonly wakes = new Map<number, number>()
   /** How many alarms and events were written. */
   rows = 0
-  #removed: number[] = []
-  #removedOf: number[] = []
+  #removed: Serial[] = []
+  #removedOf: Serial[] = []
   #moved: Timer[] = []
   #added: NewRow[] = []
   #made: { alarm: Alarm; timer: NewTimer }[] = []
-  #edited: number[] = []
+  #edited: Serial[] = []
   #reported: Row[] = []
-  #replaced = new Map<number, { seq: number; alarm: Alarm }>()
+  #replaced = new Map<Serial, { seq: Serial; alarm: Alarm }>()
   #kept: Row[] = []
-  #retargeted = new Map<number, StoredAlarm>()
-  #outcomes = new Map<number, OutcomeWrite>()
-  #forgotten: number[] = []
+  #retargeted = new Map<Serial, StoredAlarm>()
+  #outcomes = new Map<Serial, OutcomeWrite>()
+  #forgotten: Serial[] = []
   #events: Row[] = []
 
   constructor(shards: ShardMap) {
     this.#shards = shards
   }
 
-  removeTimer(id: number): void {
+  removeTimer(id: Serial): void {
     this.#removed.push(id)
   }
 
-  removeTimersOf(alarm: number): void {
+  removeTimersOf(alarm: Serial): void {
     this.#removedOf.push(alarm)
   }
 
@@ -68,11 +70,11 @@ export class Writes {
     this.#added.push({ alarm, timer })
   }
 
-  markEdited(id: number): void {
+  markEdited(id: Serial): void {
     this.#edited.push(id)
   }
 
-  report(id: number, text: string): void {
+  report(id: Serial, text: string): void {
     this.#reported.push([id, text])
   }
 
@@ -109,7 +111,7 @@ export class Writes {
     this.#outcomes.set(alarm.seq, { alarm, outcome: outcome && { ...outcome, status }, status })
   }
 
-  forgetOutcome(alarm: number): void {
+  forgetOutcome(alarm: Serial): void {
     this.#outcomes.delete(alarm)
     this.#forgotten.push(alarm)
   }
@@ -193,7 +195,7 @@ export class Writes {
 
   #flushOutcomes(session: Session): void {
     if (this.#forgotten.length > 0) session.send(sql.removeOutcomes, this.#forgotten.splice(0))
-    const outcomes = [...this.#outcomes.values()].sort((a, b) => a.alarm.seq - b.alarm.seq)
+    const outcomes = [...this.#outcomes.values()].sort((a, b) => bySerial(a.alarm.seq, b.alarm.seq))
     this.#outcomes.clear()
     const named = ({ seq, tenant, owner, target }: OutcomeAlarm) => [seq, tenant, owner, target.name]
     const whole = outcomes.flatMap(({ alarm, outcome }) =>

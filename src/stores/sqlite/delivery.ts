@@ -1,6 +1,23 @@
-import { type Change, type Delivery, settle, type Timer, type Verdict } from '../../alarm/index.ts'
+import {
+  type Change,
+  type Delivery,
+  type Serial,
+  settle,
+  type Timer,
+  type Verdict,
+} from '../../alarm/index.ts'
 import { errorText } from '../../error.ts'
-import type { Found, HeldTimers, Lease, Settled, Settlement, Taken, TakeRequest, Taking } from '../index.ts'
+import type {
+  Flight,
+  Found,
+  HeldTimers,
+  Lease,
+  Settled,
+  Settlement,
+  Taken,
+  TakeRequest,
+  Taking,
+} from '../index.ts'
 import {
   ALARM_COLUMNS,
   alarmOf,
@@ -238,7 +255,7 @@ function openCount(session: Session, alarm: StoredAlarm): number {
 
 function fly(desk: Desk, lease: Lease, ready: readonly Ready[], request: TakeRequest): Taking[] {
   if (ready.length === 0) return []
-  const flat: number[] = []
+  const flat: Serial[] = []
   for (const { timer } of ready) flat.push(timer.id, timer.version)
   const { lastInsertRowid: id } = desk.session.run(
     sql.insertFlight,
@@ -255,7 +272,7 @@ function fly(desk: Desk, lease: Lease, ready: readonly Ready[], request: TakeReq
 export function settleAll(
   desk: Desk,
   settlements: readonly Settlement[],
-  landed: readonly { id: number }[],
+  landed: readonly Flight[],
 ): Settled {
   const leases = new Set(settlements.map(({ lease }) => lease))
   const lost = [...leases].filter((lease) => !isOwn(desk.session, lease))

@@ -1,4 +1,4 @@
-import type { Scope } from '../../alarm/index.ts'
+import type { Scope, Serial } from '../../alarm/index.ts'
 import { CorruptRow, fits, type ListQuery, type Page, type Place, wakesFirst } from '../index.ts'
 import type { Session } from './session.ts'
 import { alarmAt, type StoredSnapshot, snapshotOf } from './snapshots.ts'
@@ -72,7 +72,7 @@ function listDue(session: Session, scope: Scope, query: ListQuery): Page {
   return { items, next: place }
 }
 
-function readable(session: Session, seq: number): StoredSnapshot | null {
+function readable(session: Session, seq: Serial): StoredSnapshot | null {
   try {
     const alarm = alarmAt(session, seq)
     return alarm === undefined ? null : snapshotOf(session, alarm)

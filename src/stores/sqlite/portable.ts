@@ -1,4 +1,4 @@
-import { type Alarm, calendarNames, type Outcome } from '../../alarm/index.ts'
+import { type Alarm, calendarNames, type Outcome, type Serial } from '../../alarm/index.ts'
 import { formatInstant } from '../../time/index.ts'
 import {
   alarmMissing,
@@ -74,10 +74,10 @@ function alarmLine(session: Session, seq: number): PortableLine {
   }
 }
 
-function* pages<R extends { seq: number }>(session: Session, query: string): Generator<R> {
-  let after = 0
+function* pages<R extends { seq: Serial }>(session: Session, query: string): Generator<R> {
+  let after: Serial = 0
   for (;;) {
-    const rows = session.all<R>(query, after, PAGE)
+    const rows: R[] = session.all<R>(query, after, PAGE)
     yield* rows
     if (rows.length < PAGE) return
     after = rows.at(-1)!.seq

@@ -1,4 +1,4 @@
-import type { Scope, Snapshot, Timer } from '../../alarm/index.ts'
+import type { Scope, Serial, Snapshot, Timer } from '../../alarm/index.ts'
 import { alarmOf, type OutcomeRow, outcomeOf, type StoredAlarm, timerOf, type Values } from '../index.ts'
 import { withCalendars } from './calendars.ts'
 import * as sql from './queries.ts'
@@ -40,7 +40,7 @@ function replaced(session: Session, scope: Scope, name: { idempotencyKey: string
 }
 
 /** Reads an alarm by its row. */
-export function alarmAt(session: Session, seq: number): StoredAlarm | undefined {
+export function alarmAt(session: Session, seq: Serial): StoredAlarm | undefined {
   const row = session.value(sql.alarmBySeq, seq)
   return row && withCalendars(session, alarmOf(row))
 }

@@ -5,6 +5,7 @@ import type { Clock, HolidayCalendar } from '../../time/index.ts'
 import type {
   Decide,
   EditedCalendar,
+  Flight,
   HeldTimers,
   Lease,
   ListQuery,
@@ -152,11 +153,7 @@ export class SqliteStore implements Store {
     return this.#write((desk) => take(desk, leases, request), context)
   }
 
-  settle(
-    settlements: readonly Settlement[],
-    landed: readonly { id: number }[],
-    context: Context,
-  ): Promise<Settled> {
+  settle(settlements: readonly Settlement[], landed: readonly Flight[], context: Context): Promise<Settled> {
     return this.#write((desk) => settleAll(desk, settlements, landed), context)
   }
 

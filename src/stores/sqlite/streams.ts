@@ -1,9 +1,9 @@
-import type { Scope } from '../../alarm/index.ts'
+import type { Scope, Serial } from '../../alarm/index.ts'
 import { type ListQuery, mergeStreams, type StreamName, streamsOf } from '../index.ts'
 import type { Session } from './session.ts'
 
 /** A source of alarms, newest first: the next rows below a place. */
-export type Stream = (session: Session, below: number, limit: number) => readonly number[]
+export type Stream = (session: Session, below: Serial, limit: number) => readonly Serial[]
 
 /** Every statement a stream may run; each has an EXPLAIN test. The place and the limit are bound last. */
 export const STREAM_QUERIES = {

@@ -1,4 +1,4 @@
-import { review } from '../../../src/alarm/index.ts'
+import { review, type Serial } from '../../../src/alarm/index.ts'
 import { ANN } from '../../../src/stores/conformance/bench.ts'
 import type { Breach } from '../judge.ts'
 import type { Process } from '../process.ts'
@@ -9,7 +9,7 @@ import { due, flying } from './beginnings.ts'
 
 /** Follows the log page by page, as a feed does, and tells which places it has seen. */
 class Reader {
-  readonly seen: number[] = []
+  readonly seen: Serial[] = []
   readonly #process: Process
   readonly #alarm: { alarmId?: string }
 

@@ -1,0 +1,84 @@
+import type { Context, Delivery } from '../alarm/index.ts'
+import type { Lease, Settlement, Store, Taking } from '../stores/index.ts'
+import type { Crew } from './crew.ts'
+import type { HeldSet } from './held-set.ts'
+
+/** What settling asks of its engine. */
+export interface SettlingPorts {
+  readonly store: Store
+  readonly crew: Crew
+  readonly held: HeldSet
+  readonly context: () => Context
+  /** A settle has found that a lease is lost. */
+  readonly onLost: (lease: Lease) => void
+  /** So many more have been delivered, and the log says so. */
+  readonly onSettled: (delivered: number) => void
+  /** A settle has ended, well or not. */
+  readonly onEnded: () => void
+}
+
+/** Writes what came of deliveries. One settle at a time is under way, beside the takes: neither waits for the other. */
+export class Settling {
+  readonly #ports: SettlingPorts
+  #underWay: Promise<void> | null = null
+  #failure: { readonly thrown: unknown } | null = null
+
+  constructor(ports: SettlingPorts) {
+    this.#ports = ports
+  }
+
+  get isUnderWay(): boolean {
+    return this.#underWay !== null
+  }
+
+  /** Begins to settle what has ended, unless a settle is under way: the next one will have it. */
+  begin(): void {
+    if (this.#underWay !== null || !this.#ports.crew.hasEnded) return
+    this.#underWay = this.#settle()
+      .catch((thrown: unknown) => {
+        this.#failure = { thrown }
+      })
+      .finally(() => {
+        this.#underWay = null
+        this.#ports.onEnded()
+      })
+  }
+
+  /** Waits for the settle that is under way, and fails as it did. */
+  async end(): Promise<void> {
+    await this.#underWay
+    this.check()
+  }
+
+  /** Throws what a settle has failed with since this was asked last. */
+  check(): void {
+    const failure = this.#failure
+    this.#failure = null
+    if (failure !== null) throw failure.thrown
+  }
+
+  async #settle(): Promise<void> {
+    const { store, crew, held, context, onLost, onSettled } = this.#ports
+    const { ended, landed } = crew.drain()
+    const settlements: Settlement[] = []
+    for (const { taking, delivery } of ended)
+      if (delivery !== null) settlements.push(settlementOf(taking, delivery))
+    try {
+      const { lost } = await store.settle(settlements, landed, context())
+      for (const lease of lost) onLost(lease)
+    } catch (thrown) {
+      crew.restore(ended, landed)
+      throw thrown
+    }
+    let delivered = 0
+    for (const { taking, delivery } of ended) {
+      held.settled(taking.timer.id, taking.timer.version)
+      if (delivery === null || delivery.kind === 'delivered') delivered += 1
+    }
+    onSettled(delivered)
+  }
+}
+
+function settlementOf({ lease, alarm, timer }: Taking, delivery: Delivery): Settlement {
+  return { lease, alarm, timer, delivery }
+}
