@@ -1,4 +1,4 @@
-import type { Scope } from '../../../src/alarm/index.ts'
+import type { Scope, Serial } from '../../../src/alarm/index.ts'
 import { WakefulError } from '../../../src/error.ts'
 import type { Lease, TallyRow } from '../../../src/stores/index.ts'
 import { Journal, type Step } from './journal.ts'
@@ -44,14 +44,14 @@ export class SimulatedDatabase {
   constructor(options: DatabaseOptions) {
     this.now = options.now
     this.#shardsPerPool = options.shards ?? 1
-    const assertFree = (table: string, key: string | number) => {
+    const assertFree = (table: string, key: string | Serial) => {
       if (this.#locks.size > 0) this.#assertFree(`${table}:${key}`)
     }
     this.tables = new Tables({ journal: this.#journal, assertFree })
   }
 
   /** The next number of a sequence: given out once, also to those who are rolled back. */
-  next(sequence: 'alarms' | 'timers' | 'events' | 'flights'): number {
+  next(sequence: 'alarms' | 'timers' | 'events' | 'flights'): Serial {
     const number = (this.#numbers.get(sequence) ?? 0) + 1
     this.#numbers.set(sequence, number)
     return number
@@ -154,21 +154,21 @@ export class SimulatedDatabase {
   }
 
   /** Keeps a row, or a name that is to become one, from changing until the transaction ends. */
-  hold(table: string, key: string | number): void {
+  hold(table: string, key: string | Serial): void {
     const row = `${table}:${key}`
     this.#assertFree(row)
     if (this.#current !== null) this.#lock(this.#current, row)
   }
 
   /** Whether another open transaction has the row. */
-  isHeld(table: string, key: string | number): boolean {
+  isHeld(table: string, key: string | Serial): boolean {
     return this.#locks.size > 0 && this.#holder(`${table}:${key}`) !== null
   }
 
   /** Waits for those who may yet commit events that come before this number: a reader must not pass them over. */
-  assertWhole(seq: number): void {
+  assertWhole(seq: Serial): void {
     for (const tx of this.#open) {
-      const isBelow = ({ table, key }: Step) => table === 'events' && (key as number) <= seq
+      const isBelow = ({ table, key }: Step) => table === 'events' && (key as Serial) <= seq
       if (tx.steps.some(isBelow)) throw new Blocked(tx)
     }
   }

@@ -1,4 +1,11 @@
-import { type Change, calendarNames, type Scope, type Snapshot } from '../../../src/alarm/index.ts'
+import {
+  bySerial,
+  type Change,
+  calendarNames,
+  type Scope,
+  type Serial,
+  type Snapshot,
+} from '../../../src/alarm/index.ts'
 import type { Decide, Edited, Reviewed, ReviewOf, Selector } from '../../../src/stores/index.ts'
 import { apply } from '../../../src/stores/postgres/apply.ts'
 import type { SimulatedDatabase } from './database.ts'
@@ -8,8 +15,8 @@ import { scopedName } from './tables.ts'
 
 /** The rows a selector means, in the order they were named, and where to go on. */
 export interface Selection {
-  readonly seqs: readonly number[]
-  readonly next: number | null
+  readonly seqs: readonly Serial[]
+  readonly next: Serial | null
 }
 
 /** Looks up what an edit is about; unknown and not-yours are left out alike. */
@@ -19,7 +26,7 @@ export function select(database: SimulatedDatabase, scope: Scope, which: Selecto
   if (!('limit' in which)) return { seqs: [named(which)].flat(), next: null }
   const { tables } = database
   const group = scopedName(scope)
-  const seqs: number[] = []
+  const seqs: Serial[] = []
   for (const { key } of tables.alarmsOfOwner
     .in(group)
     .slice(tables.alarmsOfOwner.upTo(group, which.after ?? 0))) {
@@ -68,8 +75,8 @@ export function reviewSelected(
 }
 
 interface Placed {
-  readonly place: number
-  readonly alarm: number
+  readonly place: Serial
+  readonly alarm: Serial
 }
 
 /** Alarms of a tenant that name calendars. */
@@ -78,7 +85,7 @@ function naming({ tables }: SimulatedDatabase, tenant: string): Placed[] {
     .values()
     .filter((alarm) => alarm.tenant === tenant && calendarNames(alarm).length > 0)
     .map(({ seq }) => ({ place: seq, alarm: seq }))
-    .sort((a, b) => a.place - b.place)
+    .sort((a, b) => bySerial(a.place, b.place))
 }
 
 /** Timers that stand on a zone's wall clock. */
@@ -87,5 +94,5 @@ function zoned({ tables }: SimulatedDatabase): Placed[] {
     .values()
     .filter(({ timer }) => timer.zoneOffset !== null)
     .map(({ timer, alarm }) => ({ place: timer.id, alarm }))
-    .sort((a, b) => a.place - b.place)
+    .sort((a, b) => bySerial(a.place, b.place))
 }

@@ -1,8 +1,10 @@
+import type { Serial } from '../../../src/alarm/index.ts'
+
 /** One change of one row, which can be taken back and made again. */
 export interface Step {
   readonly table: string
   /** Null where several transactions may change it at once: a sum. */
-  readonly key: string | number | null
+  readonly key: string | Serial | null
   undo(): void
   redo(): void
 }

@@ -1,4 +1,4 @@
-import type { Scope } from '../../../src/alarm/index.ts'
+import { LAST_SERIAL, type Scope } from '../../../src/alarm/index.ts'
 import {
   fits,
   type ListQuery,
@@ -19,7 +19,7 @@ export function list(database: SimulatedDatabase, scope: Scope, query: ListQuery
 
 function listNewest(database: SimulatedDatabase, scope: Scope, query: ListQuery): Page {
   const items: StoredSnapshot[] = []
-  const below = query.after?.row ?? Number.POSITIVE_INFINITY
+  const below = query.after?.row ?? LAST_SERIAL
   for (const { key } of database.tables.alarmsOfOwner.in(scopedName(scope)).toReversed()) {
     const snapshot = snapshotAt(database, key)!
     if (key >= below || !fits(snapshot, query)) continue

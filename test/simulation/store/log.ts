@@ -1,4 +1,4 @@
-import type { Scope } from '../../../src/alarm/index.ts'
+import { type Scope, type Serial, serialOf } from '../../../src/alarm/index.ts'
 import { eventOf, type LogEvent, type OwnEvent } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { seqNamed } from './snapshots.ts'
@@ -6,7 +6,7 @@ import { ALL, type LoggedRow, scopedName } from './tables.ts'
 
 /** Which part of the log to read. */
 export interface LogQuery {
-  readonly after: number
+  readonly after: Serial
   readonly limit: number
   readonly alarmId?: string
 }
@@ -25,7 +25,7 @@ export function readEvents(database: SimulatedDatabase, scope: Scope, query: Log
 function page(
   database: SimulatedDatabase,
   index: SimulatedDatabase['tables']['eventsOfOwner'],
-  group: string | number,
+  group: string | Serial,
   { after, limit }: LogQuery,
 ): LogEvent[] {
   const from = index.upTo(group, after)
@@ -50,7 +50,7 @@ export function newestEvents(
     .map(({ key }) => read(database, key))
 }
 
-function read({ tables }: SimulatedDatabase, seq: number): LogEvent {
+function read({ tables }: SimulatedDatabase, seq: Serial): LogEvent {
   const { alarm, ...row } = tables.events.get(seq)!
   const about = alarm === null ? undefined : tables.alarms.get(alarm)
   return eventOf({ ...row, alarm_id: about?.id ?? null, key: about?.key ?? null })
@@ -88,9 +88,9 @@ const EVENTS_LOOKED_AT_MAX = 5_000
 /** Deletes ended alarms with their events, oldest first: walks the log from where it was left. */
 export function prune(database: SimulatedDatabase, endedBefore: number, limit: number): number {
   const { tables } = database
-  const place = Number(tables.facts.get(PRUNED_TO) ?? 0)
+  const place = serialOf(tables.facts.get(PRUNED_TO) ?? '0')
   const from = tables.allEvents.upTo(ALL, place)
-  let [reached, pruned] = [place, 0]
+  let [reached, pruned]: [Serial, number] = [place, 0]
   for (const { key } of tables.allEvents.in(ALL).slice(from, from + EVENTS_LOOKED_AT_MAX)) {
     const event = tables.events.get(key)
     // One that is gone went with its alarm, at an earlier event of this page.
@@ -105,12 +105,12 @@ export function prune(database: SimulatedDatabase, endedBefore: number, limit: n
 }
 
 /** An alarm that ended is met again at its last event: by then it is old enough, or not. */
-function isPrunable({ tables }: SimulatedDatabase, alarm: number | null, endedBefore: number): boolean {
+function isPrunable({ tables }: SimulatedDatabase, alarm: Serial | null, endedBefore: number): boolean {
   if (alarm === null || (tables.outcomes.get(alarm)?.status ?? null) === null) return false
   return tables.events.get(tables.eventsOfAlarm.in(alarm).at(-1)!.key)!.at < endedBefore
 }
 
-function pruneAlarm({ tables }: SimulatedDatabase, seq: number): void {
+function pruneAlarm({ tables }: SimulatedDatabase, seq: Serial): void {
   for (const { key } of [...tables.eventsOfAlarm.in(seq)]) tables.events.remove(key)
   tables.outcomes.remove(seq)
   for (const [name, alarm] of tables.idempotencyKeys.entries())

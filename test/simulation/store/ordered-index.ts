@@ -1,32 +1,34 @@
+import { LAST_SERIAL, type Serial } from '../../../src/alarm/index.ts'
+
 /** A row's place in an index. */
-export interface Place {
-  readonly at: number
-  readonly key: number
+export interface Place<A extends Serial> {
+  readonly at: A
+  readonly key: Serial
 }
 
 /** The rows of a table in groups, each in the order of a number, and of their keys where it is the same. */
-export class OrderedIndex<R> {
-  readonly #groupOf: (row: R) => string | number | null
-  readonly #orderOf: (row: R) => number
-  readonly #groups = new Map<string | number, Place[]>()
+export class OrderedIndex<R, A extends Serial = Serial> {
+  readonly #groupOf: (row: R) => string | Serial | null
+  readonly #orderOf: (row: R) => A
+  readonly #groups = new Map<string | Serial, Place<A>[]>()
 
   /** Rows whose group is null are left out. */
-  constructor(groupOf: (row: R) => string | number | null, orderOf: (row: R) => number) {
+  constructor(groupOf: (row: R) => string | Serial | null, orderOf: (row: R) => A) {
     this.#groupOf = groupOf
     this.#orderOf = orderOf
   }
 
   /** The places of a group, in order. */
-  in(group: string | number): readonly Place[] {
+  in(group: string | Serial): readonly Place<A>[] {
     return this.#groups.get(group) ?? NONE
   }
 
   /** How many places of a group come before this one, or are it. */
-  upTo(group: string | number, at: number, key = Number.POSITIVE_INFINITY): number {
+  upTo(group: string | Serial, at: A, key: Serial = LAST_SERIAL): number {
     return search(this.in(group), { at, key })
   }
 
-  add(key: number, row: R): void {
+  add(key: Serial, row: R): void {
     const group = this.#groupOf(row)
     if (group === null) return
     const place = { at: this.#orderOf(row), key }
@@ -35,7 +37,7 @@ export class OrderedIndex<R> {
     else places.splice(search(places, place), 0, place)
   }
 
-  remove(key: number, row: R): void {
+  remove(key: Serial, row: R): void {
     const group = this.#groupOf(row)
     if (group === null) return
     const places = this.#groups.get(group)!
@@ -44,10 +46,10 @@ export class OrderedIndex<R> {
   }
 }
 
-const NONE: readonly Place[] = []
+const NONE: readonly never[] = []
 
 /** How many places come before this one, or are it. */
-function search(places: readonly Place[], place: Place): number {
+function search(places: readonly Place<Serial>[], place: Place<Serial>): number {
   let [low, high] = [0, places.length]
   while (low < high) {
     const middle = (low + high) >> 1

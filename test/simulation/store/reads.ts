@@ -1,4 +1,4 @@
-import type { Scope, Snapshot } from '../../../src/alarm/index.ts'
+import type { Scope, Serial, Snapshot } from '../../../src/alarm/index.ts'
 import type {
   EditedCalendar,
   HeldTimers,
@@ -61,7 +61,7 @@ export abstract class SimulatedReads implements StoreReads {
     return this.#ask('events_of', (database) => newestEvents(database, scope, alarmId, limit))
   }
 
-  lastEvent(): Promise<number> {
+  lastEvent(): Promise<Serial> {
     return this.#ask('last_event', (database) => lastEvent(database)?.seq ?? 0)
   }
 

@@ -1,4 +1,4 @@
-import { replace } from '../../../src/alarm/index.ts'
+import { replace, type Serial } from '../../../src/alarm/index.ts'
 import type { SetAnswer, SetRequest } from '../../../src/stores/index.ts'
 import { apply } from '../../../src/stores/postgres/apply.ts'
 import { createdAnswer } from '../../../src/stores/postgres/sets.ts'
@@ -31,7 +31,7 @@ function setOne(desk: Desk, request: SetRequest): SetAnswer {
   return createdAnswer(request)
 }
 
-function setAgain(desk: Desk, seq: number, request: SetRequest): SetAnswer {
+function setAgain(desk: Desk, seq: Serial, request: SetRequest): SetAnswer {
   const { database, writes, context } = desk
   database.hold('alarms', seq)
   const snapshot = snapshotAt(database, seq)!

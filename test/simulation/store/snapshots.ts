@@ -1,4 +1,4 @@
-import { calendarNames, type Scope, type Timer } from '../../../src/alarm/index.ts'
+import { calendarNames, type Scope, type Serial, type Timer } from '../../../src/alarm/index.ts'
 import type { StoredAlarm } from '../../../src/stores/index.ts'
 import type { AlarmName, StoredSnapshot } from '../../../src/stores/postgres/snapshots.ts'
 import { calendarNamed } from './calendars.ts'
@@ -6,7 +6,7 @@ import type { SimulatedDatabase } from './database.ts'
 import { scopedName } from './tables.ts'
 
 /** The row of an alarm by one of its names; undefined where this owner has none (promise: isolated). */
-export function seqNamed({ tables }: SimulatedDatabase, scope: Scope, name: AlarmName): number | undefined {
+export function seqNamed({ tables }: SimulatedDatabase, scope: Scope, name: AlarmName): Serial | undefined {
   if ('id' in name) {
     const seq = tables.alarmIds.get(name.id)
     const alarm = seq === undefined ? undefined : tables.alarms.get(seq)
@@ -18,7 +18,7 @@ export function seqNamed({ tables }: SimulatedDatabase, scope: Scope, name: Alar
 }
 
 /** Reads an alarm with the calendars that its rule names. */
-export function alarmAt(database: SimulatedDatabase, seq: number): StoredAlarm | undefined {
+export function alarmAt(database: SimulatedDatabase, seq: Serial): StoredAlarm | undefined {
   const alarm = database.tables.alarms.get(seq)
   if (alarm === undefined) return undefined
   const names = calendarNames(alarm)
@@ -27,12 +27,12 @@ export function alarmAt(database: SimulatedDatabase, seq: number): StoredAlarm |
 }
 
 /** Reads the alarm's timers. */
-export function timersOf({ tables }: SimulatedDatabase, seq: number): Timer[] {
+export function timersOf({ tables }: SimulatedDatabase, seq: Serial): Timer[] {
   return tables.timersOfAlarm.in(seq).map(({ key }) => tables.timers.get(key)!.timer)
 }
 
 /** Reads all that is known of an alarm. */
-export function snapshotAt(database: SimulatedDatabase, seq: number): StoredSnapshot | undefined {
+export function snapshotAt(database: SimulatedDatabase, seq: Serial): StoredSnapshot | undefined {
   const alarm = alarmAt(database, seq)
   if (alarm === undefined) return undefined
   const timers = timersOf(database, seq)

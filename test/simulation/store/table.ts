@@ -1,7 +1,8 @@
+import type { Serial } from '../../../src/alarm/index.ts'
 import type { Journal } from './journal.ts'
 
 /** What a table asks before a row is changed: whether another transaction has it. */
-export type AssertFree = (table: string, key: string | number) => void
+export type AssertFree = (table: string, key: string | Serial) => void
 
 /** What keeps up with a table's rows. */
 export interface Index<K, R> {
@@ -10,7 +11,7 @@ export interface Index<K, R> {
 }
 
 /** Rows by key. A row is never changed in place: it is put anew. */
-export class Table<K extends string | number, R> {
+export class Table<K extends string | Serial, R> {
   readonly #name: string
   readonly #journal: Journal
   readonly #assertFree: AssertFree

@@ -1,4 +1,4 @@
-import type { Outcome, Scope, Timer } from '../../../src/alarm/index.ts'
+import type { Outcome, Scope, Serial, Timer } from '../../../src/alarm/index.ts'
 import type { EventRow, StoredAlarm } from '../../../src/stores/index.ts'
 import type { HolidayCalendar } from '../../../src/time/index.ts'
 import type { Journal } from './journal.ts'
@@ -7,7 +7,7 @@ import { type AssertFree, NameIndex, Table } from './table.ts'
 
 /** A timer, and what is known of its alarm without looking there. */
 export interface TimerRow extends Scope {
-  readonly alarm: number
+  readonly alarm: Serial
   /** The name of the alarm's target. */
   readonly target: string
   readonly timer: Timer
@@ -17,7 +17,7 @@ export interface FlightRow {
   readonly shard: number
   readonly epoch: number
   /** Ids and versions. */
-  readonly timers: readonly (readonly [number, number])[]
+  readonly timers: readonly (readonly [Serial, number])[]
 }
 
 export interface ShardRow {
@@ -43,7 +43,7 @@ export interface CalendarRow {
 }
 
 /** A row of the log; its alarm's id and key are looked up where it is read. */
-export type LoggedRow = Omit<EventRow, 'alarm_id' | 'key'> & { readonly alarm: number | null }
+export type LoggedRow = Omit<EventRow, 'alarm_id' | 'key'> & { readonly alarm: Serial | null }
 
 /** A name that two owners may use for different things. */
 export function scopedName({ tenant, owner }: Scope, name = ''): string {
@@ -52,12 +52,12 @@ export function scopedName({ tenant, owner }: Scope, name = ''): string {
 
 /** All tables of the simulated database, with what finds their rows. */
 export class Tables {
-  readonly alarms: Table<number, StoredAlarm>
-  readonly alarmIds = new NameIndex<number, StoredAlarm>((alarm) => alarm.id)
-  readonly alarmKeys = new NameIndex<number, StoredAlarm>(
+  readonly alarms: Table<Serial, StoredAlarm>
+  readonly alarmIds = new NameIndex<Serial, StoredAlarm>((alarm) => alarm.id)
+  readonly alarmKeys = new NameIndex<Serial, StoredAlarm>(
     (alarm) => alarm.key && scopedName(alarm, alarm.key),
   )
-  readonly alarmIdempotencyKeys = new NameIndex<number, StoredAlarm>(
+  readonly alarmIdempotencyKeys = new NameIndex<Serial, StoredAlarm>(
     (alarm) => alarm.idempotencyKey && scopedName(alarm, alarm.idempotencyKey),
   )
   readonly alarmsOfOwner = new OrderedIndex<StoredAlarm>(
@@ -65,24 +65,24 @@ export class Tables {
     (alarm) => alarm.seq,
   )
   /** Idempotency keys that an upsert has replaced, and whose they were. */
-  readonly idempotencyKeys: Table<string, number>
-  readonly timers: Table<number, TimerRow>
+  readonly idempotencyKeys: Table<string, Serial>
+  readonly timers: Table<Serial, TimerRow>
   readonly timersOfAlarm = new OrderedIndex<TimerRow>(
     (row) => row.alarm,
     (row) => row.timer.id,
   )
   /** What waits in each shard, by when it wakes. */
-  readonly due = new OrderedIndex<TimerRow>(
+  readonly due = new OrderedIndex<TimerRow, number>(
     ({ timer }) => (timer.wakeAt === null ? null : timer.shard),
     ({ timer }) => timer.wakeAt!,
   )
   /** What each owner's alarms wait for, by when it wakes. */
-  readonly upcoming = new OrderedIndex<TimerRow>(
+  readonly upcoming = new OrderedIndex<TimerRow, number>(
     (row) => (row.timer.wakeAt === null ? null : scopedName(row)),
     ({ timer }) => timer.wakeAt!,
   )
-  readonly outcomes: Table<number, Outcome>
-  readonly events: Table<number, LoggedRow>
+  readonly outcomes: Table<Serial, Outcome>
+  readonly events: Table<Serial, LoggedRow>
   readonly eventsOfOwner = new OrderedIndex<LoggedRow>(scopedName, (event) => event.seq)
   readonly eventsOfAlarm = new OrderedIndex<LoggedRow>(
     (event) => event.alarm,
@@ -92,7 +92,7 @@ export class Tables {
     () => ALL,
     (event) => event.seq,
   )
-  readonly flights: Table<number, FlightRow>
+  readonly flights: Table<Serial, FlightRow>
   readonly flightsOfShard = new OrderedIndex<FlightRow>(
     (flight) => flight.shard,
     () => 0,

@@ -1,4 +1,4 @@
-import type { Timer, Verdict } from '../../../src/alarm/index.ts'
+import { bySerial, type Serial, type Timer, type Verdict } from '../../../src/alarm/index.ts'
 import { WakefulError } from '../../../src/error.ts'
 import type { HeldTimers, Lease, StoredAlarm, TakeRequest, Taking } from '../../../src/stores/index.ts'
 import { apply } from '../../../src/stores/postgres/apply.ts'
@@ -86,7 +86,7 @@ function firstsAfter(
 function passed(
   found: readonly TimerRow[],
   held: HeldTimers,
-  taken: ReadonlySet<number>,
+  taken: ReadonlySet<Serial>,
 ): Map<number, Place> {
   const places = new Map<number, Place>()
   const stopped = new Set<number>()
@@ -173,7 +173,7 @@ function due(
       .slice(fromBound(database, shard, bounds), tables.due.upTo(shard, now))
       .map(({ key }) => tables.timers.get(key)!),
   )
-  return rows.sort((a, b) => a.timer.wakeAt! - b.timer.wakeAt! || a.timer.id - b.timer.id)
+  return rows.sort((a, b) => a.timer.wakeAt! - b.timer.wakeAt! || bySerial(a.timer.id, b.timer.id))
 }
 
 /** How many places of a shard lie before a look begins. */

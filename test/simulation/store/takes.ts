@@ -1,3 +1,4 @@
+import { type Serial, stepped } from '../../../src/alarm/index.ts'
 import type { Flight, Lease, Taken, TakeRequest } from '../../../src/stores/index.ts'
 import { firstOf, type Look, Lookout } from '../../../src/stores/postgres/lookout.ts'
 import { type Connection, isBroken } from './connection.ts'
@@ -17,7 +18,7 @@ export class Takes {
   readonly lookout = new Lookout()
   readonly #connection: Connection
   /** Flights under way; and shards where a take was not answered, so that nobody knows whether it recorded one. */
-  readonly #flying = new Set<number>()
+  readonly #flying = new Set<Serial>()
   readonly #unsure = new Set<number>()
 
   constructor(connection: Connection) {
@@ -68,7 +69,11 @@ export class Takes {
       for (const [shard, first] of seen.firsts) {
         // Just before the first; up to now where there is none.
         const none = { wakeAt: Math.max(now, lookout.low(shard).wakeAt), id: 0 }
-        lookout.raise(look, shard, first === null ? none : { wakeAt: first.wakeAt, id: first.id - 1 })
+        lookout.raise(
+          look,
+          shard,
+          first === null ? none : { wakeAt: first.wakeAt, id: stepped(first.id, -1) },
+        )
       }
       return seen
     })
@@ -89,7 +94,7 @@ export class Takes {
     const taken = new Set(takings.map(({ timer }) => timer.id))
     const held = {
       size: request.held.size + taken.size,
-      has: (id: number, version: number) => taken.has(id) || request.held.has(id, version),
+      has: (id: Serial, version: number) => taken.has(id) || request.held.has(id, version),
     }
     const left = await this.#connection.send('take.look_apart', () =>
       nextWakeAt(database, leases, held, request.avoid),

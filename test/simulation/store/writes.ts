@@ -6,6 +6,7 @@ import {
   type NewTimer,
   NO_CALENDARS,
   type Outcome,
+  type Serial,
   type Timer,
 } from '../../../src/alarm/index.ts'
 import { NO_OUTCOME } from '../../../src/alarm/outcome.ts'
@@ -31,7 +32,7 @@ export class Writes implements ChangeWrites {
     this.#database.addTallies(this.tallies.drain())
   }
 
-  removeTimer(id: number): void {
+  removeTimer(id: Serial): void {
     this.#database.tables.timers.remove(id)
   }
 
@@ -55,11 +56,11 @@ export class Writes implements ChangeWrites {
     })
   }
 
-  markEdited(id: number): void {
+  markEdited(id: Serial): void {
     this.#amendTimer(id, { edited: true })
   }
 
-  report(id: number, text: string): void {
+  report(id: Serial, text: string): void {
     this.#amendTimer(id, { report: JSON.parse(text) })
   }
 
@@ -112,7 +113,7 @@ export class Writes implements ChangeWrites {
     outcomes.put(alarm.seq, { ...(outcomes.get(alarm.seq) ?? NO_OUTCOME), status })
   }
 
-  forgetOutcome(alarm: number): void {
+  forgetOutcome(alarm: Serial): void {
     this.#database.tables.outcomes.remove(alarm)
   }
 
@@ -135,7 +136,7 @@ export class Writes implements ChangeWrites {
     })
   }
 
-  #amendTimer(id: number, by: Partial<Timer>): void {
+  #amendTimer(id: Serial, by: Partial<Timer>): void {
     const row = this.#database.tables.timers.get(id)
     if (row !== undefined) this.#database.tables.timers.put(id, { ...row, timer: { ...row.timer, ...by } })
   }
@@ -149,7 +150,7 @@ export class Writes implements ChangeWrites {
   /** One after the other: as even as can be. */
   #shardOf({ seq, target }: StoredAlarm): number {
     const shards = this.#database.shardsOf(target.pool)
-    return shards[seq % shards.length]!
+    return shards[Number(BigInt(seq) % BigInt(shards.length))]!
   }
 
   /** Another transaction may be about to give the same key away. */
