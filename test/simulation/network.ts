@@ -11,6 +11,12 @@ export interface Fate {
   readonly lost?: 'there' | 'back'
 }
 
+/** Where a statement is: on its way, carried out and not yet answered, or answered. */
+export type Point = 'sent' | 'ran' | 'answered'
+
+/** Told of every statement at each of its points, before anybody else acts on it. */
+type Watcher = (process: string, statement: string, point: Point) => void
+
 /** How likely it is that something befalls a statement. */
 export interface Weather {
   readonly lostThere: number
@@ -33,6 +39,7 @@ export class Network {
   readonly #timeline: Timeline
   readonly #trace: Trace
   readonly #random: Random
+  readonly #watchers = new Set<Watcher>()
   /** Until when each process does not reach the database, in true time. */
   readonly #cut = new Map<string, number>()
 
@@ -47,21 +54,38 @@ export class Network {
     this.#cut.set(name, this.#timeline.now + ms)
   }
 
+  /** Lets somebody act at the very moment a statement is sent, carried out or answered. Answers how to stop. */
+  watch(watcher: Watcher): () => void {
+    this.#watchers.add(watcher)
+    return () => this.#watchers.delete(watcher)
+  }
+
   /** Carries a statement of a process to the database, and its answer back. */
   statement<T>(process: Party, name: string, statement: string, run: () => T): Promise<T> {
+    if (process.isDead) return new Promise(() => {})
     const { thereMs, backMs, lost } = this.#fateOf(name)
+    const reach = (point: Point) => {
+      for (const watcher of [...this.#watchers]) watcher(name, statement, point)
+    }
     return new Promise((resolve, reject) => {
-      const back = (answer: () => void) => void this.#timeline.in(backMs, process, answer)
+      const back = (answer: () => void) =>
+        void this.#timeline.in(backMs, process, () => {
+          reach('answered')
+          // Whoever is killed at this moment has not read the answer.
+          if (!process.isDead) answer()
+        })
       const lose = (where: string) => {
-        this.#count(`${statement} lost ${where}`)
+        this.count(`${statement} lost ${where}`)
         this.#trace.note(this.#timeline.now, name, `${statement} lost ${where}`)
         back(() => reject(new LinkLost(`the link broke ${where}`)))
       }
+      reach('sent')
       // What was sent arrives, also when its sender is dead by then.
       this.#timeline.in(thereMs, null, () => {
         if (lost === 'there') return lose('before it ran')
         this.#trace.note(this.#timeline.now, name, statement)
         const answer = outcomeOf(run)
+        reach('ran')
         if (lost === 'back') return lose('after it ran')
         return back(() => ('value' in answer ? resolve(answer.value) : reject(answer.thrown)))
       })
@@ -84,11 +108,12 @@ export class Network {
   /** A fraction of a millisecond, now and then much more. */
   #travelMs(): number {
     const isSlow = this.#random.chance(this.weather.slow)
-    if (isSlow) this.#count('slow')
+    if (isSlow) this.count('slow')
     return 0.1 + this.#random.next() * (isSlow ? SLOW_MS_MAX : 0.5)
   }
 
-  #count(fault: string): void {
+  /** Notes that a fault has befallen somebody. */
+  count(fault: string): void {
     this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1)
   }
 }

@@ -3,15 +3,29 @@ import { assemble, type Wakeful } from '../../src/library/index.ts'
 import { DEFAULT_POOL, eventTarget, HandlerTarget, Targets } from '../../src/targets/index.ts'
 import { ScepticalClock } from '../../src/time/index.ts'
 import type { Random } from '../chaos/random.ts'
-import type { ProcessClock } from './process-clock.ts'
+import { ProcessClock, type Skew } from './process-clock.ts'
 import type { SimulatedStore } from './store/store.ts'
-import type { Party } from './timeline.ts'
+import type { Party, Timeline } from './timeline.ts'
 
 /** What a process is made of. */
 export interface ProcessParts {
   readonly name: string
+  readonly machine: Machine
   readonly random: Random
+  readonly timeline: Timeline
+  /** What the wall clock of a machine that is never wrong would read. */
+  readonly wallNow: number
   readonly onTrouble: (thrown: unknown) => void
+}
+
+/** Where a process runs, and what it is to do there. */
+export interface Machine {
+  readonly name: string
+  readonly skew: Skew
+  /** Registers the handlers of a process that boots. */
+  readonly equip: (process: SimulatedProcess) => void
+  /** How long after its death the next process is started; without, none is. */
+  readonly restartMs?: number
 }
 
 const MINUTE_MS = 60_000
@@ -20,16 +34,20 @@ const DAY_MS = 86_400_000
 /** One process of the world: the production engine and library, on a store and clocks that are simulated. */
 export class SimulatedProcess implements Party {
   readonly name: string
+  readonly machine: Machine
   readonly random: Random
+  /** The host's own clock. */
+  readonly clock: ProcessClock
   readonly #onTrouble: (thrown: unknown) => void
   #wakeful: Wakeful | null = null
-  #clock: ProcessClock | null = null
   isDead = false
   pausedUntil = 0
 
-  constructor({ name, random, onTrouble }: ProcessParts) {
+  constructor({ name, machine, random, timeline, wallNow, onTrouble }: ProcessParts) {
     this.name = name
+    this.machine = machine
     this.random = random
+    this.clock = new ProcessClock(timeline, this, random, wallNow, machine.skew)
     this.#onTrouble = onTrouble
   }
 
@@ -43,18 +61,8 @@ export class SimulatedProcess implements Party {
     return this.#wakeful !== null && !this.isDead
   }
 
-  /** The host's own clock. */
-  get clock(): ProcessClock {
-    return this.#clock!
-  }
-
   /** Opens the store, puts everything together as a host does, and starts to run its clocks. */
-  async boot(
-    store: SimulatedStore,
-    host: ProcessClock,
-    equip: (process: SimulatedProcess) => void,
-  ): Promise<void> {
-    this.#clock = host
+  async boot(store: SimulatedStore): Promise<void> {
     await store.open()
     const clock = new ScepticalClock(store.clock, (doubt) => this.#onTrouble(new Error(doubt)))
     clock.compare(await store.lastSeen())
@@ -81,7 +89,7 @@ export class SimulatedProcess implements Party {
       onTrouble: this.#onTrouble,
     })
     this.#wakeful = wakeful
-    equip(this)
+    this.machine.equip(this)
     await wakeful.start()
   }
 

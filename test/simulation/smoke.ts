@@ -28,6 +28,16 @@ const ALARMS = 200
 const MACHINES = ['ant', 'bee', 'cat']
 const KILLED_AT_MS = 10 * HOUR_MS
 const DOWN_MS = 30_000
+/** Where a process may be ambushed. */
+const STATEMENTS = [
+  'set',
+  'take.commit',
+  'settle',
+  'transact.settle',
+  'transact.commit',
+  'own.beat',
+  'own.claim',
+]
 /** The last alarms are set this long before the end, and what came due then has ended. */
 const SET_WITHIN_MS = 4 * HOUR_MS
 const DAY_MS = 24 * HOUR_MS
@@ -36,7 +46,7 @@ const STORM_MS = 20 * HOUR_MS
 /** Three processes, two hundred alarms of different kinds over a virtual day; one process is killed and comes back. */
 export async function smoke(seed: number): Promise<Smoke> {
   const day = begin(seed)
-  day.world.in(KILLED_AT_MS, () => killWhileBusy(day.world, day.equip))
+  day.world.in(KILLED_AT_MS, () => killWhileBusy(day.world))
   await day.world.run(DAY_MS)
   return day
 }
@@ -47,7 +57,7 @@ export async function storm(seed: number): Promise<Smoke> {
   const { world } = day
   world.network.weather = { lostThere: 0.02, lostBack: 0.02, slow: 0.03 }
   for (let at = HOUR_MS; at < STORM_MS; at += world.random.between(1, 60) * 60_000)
-    world.in(at, () => strike(world, day.equip))
+    world.in(at, () => strike(world))
   world.in(STORM_MS, () => {
     world.network.weather = CALM
   })
@@ -55,19 +65,15 @@ export async function storm(seed: number): Promise<Smoke> {
   return day
 }
 
-interface Day extends Smoke {
-  readonly equip: (process: SimulatedProcess) => void
-}
-
-function begin(seed: number): Day {
+function begin(seed: number): Smoke {
   const world = new World({ seed, shards: 8, leaseMs: 60_000, heartbeatMs: 20_000 })
   const ids: string[] = []
   const deliveries: Delivered[] = []
   const equip = (process: SimulatedProcess) => equipWith(world, process, deliveries)
-  for (const machine of MACHINES) world.launch(machine, equip)
+  for (const name of MACHINES) world.launch({ name, skew: world.skew(), equip, restartMs: DOWN_MS })
   for (let i = 0; i < ALARMS; i++)
     world.in(1_000 + world.random.next() * SET_WITHIN_MS, () => void setOne(world, i, ids))
-  return { world, ids, deliveries, equip }
+  return { world, ids, deliveries }
 }
 
 function equipWith(world: World, process: SimulatedProcess, deliveries: Delivered[]): void {
@@ -85,6 +91,13 @@ function equipWith(world: World, process: SimulatedProcess, deliveries: Delivere
     if (random.chance(0.1)) throw new Error('no luck')
   }
   process.wakeful.handle('work', deliver)
+  // What it leaves behind for later commits with its settle, or not at all.
+  const chain = async (fire: Fire) => {
+    await deliver(fire)
+    const id = fire.occurrence.id
+    await process.wakeful.set({ delay: '1h' }, { target: 'work', idempotencyKey: id, tx: fire.tx })
+  }
+  process.wakeful.handle('chain', chain, { transactional: true })
   process.wakeful.handle('report', async (fire) => {
     await deliver(fire)
     fire.complete('done')
@@ -120,33 +133,33 @@ function alarmOf(world: World, i: number): { when: When; options: SetCallOptions
     () => ({ when: { every: `${minutes}m` }, options: { target: { event: true } } }),
     () => ({ when: { delay: `${minutes}m` }, options: { ack: 'report', target: 'report', maxFailures: 2 } }),
     () => ({ when: 'every day at 5pm' }),
+    () => ({ when: { every: `${minutes}m` }, options: { target: 'chain' } }),
   ]
   return { options: {}, ...kinds[i % kinds.length]!() }
 }
 
 /** Something befalls one of the processes. */
-function strike(world: World, equip: (process: SimulatedProcess) => void): void {
+function strike(world: World): void {
   const { random, processes } = world
   const process = processes[random.between(0, processes.length - 1)]
-  if (process === undefined) return
+  if (process === undefined || !process.isUp) return
   const ms = random.between(100, 200_000)
+  const statement = STATEMENTS[random.between(0, STATEMENTS.length - 1)]!
+  const point = (['sent', 'ran', 'answered'] as const)[random.between(0, 2)]!
   random.weighted([
-    [1, () => restart(world, process, equip)],
+    [1, () => world.kill(process)],
+    [3, () => world.ambush(process, statement, point)],
     [1, () => world.pause(process, ms)],
     [1, () => world.partition(process, ms)],
+    [1, () => world.step(process, random.between(-ms, ms))],
   ])()
 }
 
 /** Waits for a process that is delivering something, and kills that one. */
-function killWhileBusy(world: World, equip: (process: SimulatedProcess) => void): void {
+function killWhileBusy(world: World): void {
   const { flights, shards } = world.database.tables
   const owners = flights.values().map(({ shard }) => shards.get(shard)!.owner)
   const process = world.processes.find(({ name }) => owners.includes(name))
-  if (process === undefined) world.in(10, () => killWhileBusy(world, equip))
-  else restart(world, process, equip)
-}
-
-function restart(world: World, process: SimulatedProcess, equip: (process: SimulatedProcess) => void): void {
-  world.kill(process)
-  world.in(DOWN_MS, () => world.launch(process.name.split('.')[0]!, equip))
+  if (process === undefined) world.in(10, () => killWhileBusy(world))
+  else world.kill(process)
 }

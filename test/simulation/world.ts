@@ -1,9 +1,9 @@
 import { errorText } from '../../src/error.ts'
 import { parseInstant } from '../../src/time/index.ts'
 import { Random } from '../chaos/random.ts'
-import { Network } from './network.ts'
-import { SimulatedProcess } from './process.ts'
-import { ProcessClock, type Skew } from './process-clock.ts'
+import { Network, type Point } from './network.ts'
+import { type Machine, SimulatedProcess } from './process.ts'
+import type { Skew } from './process-clock.ts'
 import { SimulatedDatabase } from './store/database.ts'
 import { SimulatedStore } from './store/store.ts'
 import { Timeline } from './timeline.ts'
@@ -23,8 +23,6 @@ export interface WorldOptions {
 /** How far the clocks of machines that are looked after may be off. */
 const OFFSET_MS_MAX = 500
 const DRIFT_MAX = 0.0002
-/** A process that cannot boot is started again, as a supervisor would. */
-const BOOT_AGAIN_MS = 1_000
 
 /** Several processes, the network, the database and time: one Node process runs them all, deterministically. */
 export class World {
@@ -61,49 +59,71 @@ export class World {
     return new Random(this.random.between(0, 2 ** 32 - 1))
   }
 
-  /** Starts a process on a machine; `equip` registers its handlers. */
-  launch(
-    machine: string,
-    equip: (process: SimulatedProcess) => void,
-    skew: Skew = this.#skew(),
-  ): SimulatedProcess {
-    const birth = (this.#births.get(machine) ?? 0) + 1
-    this.#births.set(machine, birth)
-    const name = `${machine}.${birth}`
+  /** Starts a process on a machine. */
+  launch(machine: Machine): SimulatedProcess {
+    const birth = (this.#births.get(machine.name) ?? 0) + 1
+    this.#births.set(machine.name, birth)
+    const name = `${machine.name}.${birth}`
     const onTrouble = (thrown: unknown) => this.note(name, `trouble: ${errorText(thrown)}`)
-    const process = new SimulatedProcess({ name, random: this.fork(), onTrouble })
+    const { timeline, now: wallNow } = this
+    const process = new SimulatedProcess({ name, machine, random: this.fork(), timeline, wallNow, onTrouble })
     this.#processes.push(process)
-    const clock = new ProcessClock(this.timeline, process, process.random, this.now, skew)
-    this.note(name, `launched, ${skew.offsetMs.toFixed(3)} ms ahead, drifting by ${skew.drift.toFixed(6)}`)
-    this.timeline.in(0, process, () => {
-      void this.#boot(process, clock, equip).catch((thrown: unknown) => {
+    this.note(name, 'launched')
+    timeline.in(0, process, () => {
+      void this.#boot(process).catch((thrown: unknown) => {
         this.note(name, `did not boot: ${errorText(thrown)}`)
         this.kill(process)
-        this.in(BOOT_AGAIN_MS, () => this.launch(machine, equip, skew))
       })
     })
     return process
   }
 
+  /** The clocks of a machine that is looked after: off by a little. */
+  skew(): Skew {
+    const between = (max: number) => (this.random.next() * 2 - 1) * max
+    return { offsetMs: between(OFFSET_MS_MAX), drift: between(DRIFT_MAX) }
+  }
+
   /** Ends a process in the middle of whatever it does: nothing it waits for ever comes back. */
   kill(process: SimulatedProcess): void {
-    this.note(process.name, 'killed')
+    if (process.isDead) return
+    this.#befall(process, 'killed')
     process.isDead = true
     this.#processes = this.#processes.filter((each) => each !== process)
     this.database.cutOff(process.name)
+    const { machine } = process
+    if (machine.restartMs !== undefined) this.in(machine.restartMs, () => this.launch(machine))
   }
 
   /** Stops a process for a while, clocks and all that it waits for excepted. */
   pause(process: SimulatedProcess, ms: number): void {
-    this.note(process.name, `paused for ${ms} ms`)
+    this.#befall(process, 'paused', `for ${ms} ms`)
     process.pausedUntil = this.timeline.now + ms
   }
 
   /** Keeps a process from the database for a while. */
   partition(process: SimulatedProcess, ms: number): void {
-    this.note(process.name, `cut off for ${ms} ms`)
+    this.#befall(process, 'cut off', `for ${ms} ms`)
     this.network.cut(process.name, ms)
     this.database.cutOff(process.name)
+  }
+
+  /** Sets a process's wall clock forward or back. */
+  step(process: SimulatedProcess, ms: number): void {
+    this.#befall(process, 'stepped', `by ${ms} ms`)
+    process.clock.step(ms)
+  }
+
+  /** Kills a process when its next statement of this name is at this point. */
+  ambush(process: SimulatedProcess, statement: string, point: Point): void {
+    const stop = this.network.watch((name, sent, at) => {
+      if (name !== process.name || sent !== statement || at !== point) return
+      stop()
+      this.note(process.name, `ambushed: ${statement} ${point}`)
+      // What is just being sent is sent by somebody who still runs: he dies when he next waits for something.
+      if (point === 'sent') this.in(0, () => this.kill(process))
+      else this.kill(process)
+    })
   }
 
   /** Lets something happen in the world so much later. */
@@ -120,26 +140,25 @@ export class World {
     this.trace.note(this.timeline.now, who, what)
   }
 
-  async #boot(
-    process: SimulatedProcess,
-    clock: ProcessClock,
-    equip: (process: SimulatedProcess) => void,
-  ): Promise<void> {
+  /** Notes what befalls a process, and whether it was delivering something. */
+  #befall(process: SimulatedProcess, fault: string, how = ''): void {
+    const { flights, shards } = this.database.tables
+    const isBusy = flights.values().some(({ shard }) => shards.get(shard)?.owner === process.name)
+    this.network.count(`${fault} ${isBusy ? 'in flight' : 'idle'}`)
+    this.note(process.name, `${fault} ${how}`)
+  }
+
+  async #boot(process: SimulatedProcess): Promise<void> {
     const { leaseMs, heartbeatMs } = this.#options
     const store = new SimulatedStore({
       database: this.database,
       process: process.name,
-      clock,
+      clock: process.clock,
       wire: (name, statement, run) => this.network.statement(process, name, statement, run),
       ...(leaseMs !== undefined && { leaseMs }),
       ...(heartbeatMs !== undefined && { heartbeatMs }),
     })
-    await process.boot(store, clock, equip)
+    await process.boot(store)
     this.note(process.name, 'up')
-  }
-
-  #skew(): Skew {
-    const between = (max: number) => (this.random.next() * 2 - 1) * max
-    return { offsetMs: between(OFFSET_MS_MAX), drift: between(DRIFT_MAX) }
   }
 }
