@@ -120,6 +120,7 @@ export class SimulatedDatabase {
 
   /** Runs a statement within an open transaction: it sees what that one wrote, and nobody else does. */
   within<T>(tx: OpenTransaction, work: () => T): T {
+    assertOpen(tx)
     const before = [...tx.steps]
     for (const step of before) step.redo()
     this.#current = tx
@@ -138,7 +139,7 @@ export class SimulatedDatabase {
 
   /** Makes what was written in a transaction everybody's. */
   commit(tx: OpenTransaction): void {
-    if (!tx.isOpen) throw new WakefulError('store_unavailable', 'the transaction was rolled back: try again')
+    assertOpen(tx)
     for (const step of tx.steps) step.redo()
     this.#release(tx)
   }
@@ -209,4 +210,9 @@ export class SimulatedDatabase {
     this.#open.delete(tx)
     tx.end()
   }
+}
+
+/** A statement may still have been on its way when its transaction was ended. */
+function assertOpen(tx: OpenTransaction): void {
+  if (!tx.isOpen) throw new WakefulError('store_unavailable', 'the transaction was rolled back: try again')
 }
