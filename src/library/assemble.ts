@@ -38,6 +38,8 @@ export interface Assembly {
   readonly limits: Limits
   readonly defaults: Partial<AlarmDefaults>
   readonly retentionMs: number | null
+  /** How often what is old is deleted, and what another process left undone is done. */
+  readonly upkeepMs?: number
   readonly timezone: string
   readonly createdVia: string
   readonly onTrouble: (thrown: unknown) => void
@@ -45,7 +47,7 @@ export interface Assembly {
 
 /** Wires store, clock, targets, engine and library together, the same in every host. */
 export function assemble(assembly: Assembly): Wakeful {
-  const { store, clock, handlers, targets, random, onTrouble, limits } = assembly
+  const { store, clock, handlers, targets, random, onTrouble, limits, upkeepMs } = assembly
   const makeId = idMaker(assembly.fill)
   const context = (): Context => {
     const now = clock.now()
@@ -70,7 +72,14 @@ export function assemble(assembly: Assembly): Wakeful {
     engine,
     handlers,
     bell,
-    upkeep: new Upkeep({ store, clock, keepMs: assembly.retentionMs, review, onTrouble }),
+    upkeep: new Upkeep({
+      store,
+      clock,
+      keepMs: assembly.retentionMs,
+      ...(upkeepMs !== undefined && { everyMs: upkeepMs }),
+      review,
+      onTrouble,
+    }),
     scope: assembly.scope,
     limits,
     workshop: {

@@ -7,6 +7,8 @@ export interface UpkeepOptions {
   readonly clock: Clock
   /** How long ended alarms are kept, with their events; null keeps them for ever. */
   readonly keepMs: number | null
+  /** How often it is seen to; a minute where nothing is said. */
+  readonly everyMs?: number
   /** Resolves again what is pending, where another process began to and died. */
   readonly review: () => Promise<void>
   readonly onTrouble: (thrown: unknown) => void
@@ -15,7 +17,7 @@ export interface UpkeepOptions {
 const EVERY_MS = 60_000
 const BATCH = 200
 
-/** Every minute: deletes what ended long ago, in small batches (nothing else is ever deleted), and reviews. */
+/** Every minute, or as often as asked: deletes what ended long ago, in small batches (nothing else is ever deleted), and reviews. */
 export class Upkeep {
   readonly #options: UpkeepOptions
   #cancel: (() => void) | null = null
@@ -26,7 +28,11 @@ export class Upkeep {
 
   start(): void {
     if (this.#cancel !== null) return
-    this.#schedule(EVERY_MS)
+    this.#schedule(this.#everyMs)
+  }
+
+  get #everyMs(): number {
+    return this.#options.everyMs ?? EVERY_MS
   }
 
   stop(): void {
@@ -47,6 +53,6 @@ export class Upkeep {
     } catch (thrown) {
       onTrouble(thrown)
     }
-    if (this.#cancel !== null) this.#schedule(pruned === BATCH ? 50 : EVERY_MS)
+    if (this.#cancel !== null) this.#schedule(pruned === BATCH ? 50 : this.#everyMs)
   }
 }

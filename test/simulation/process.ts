@@ -15,6 +15,8 @@ export interface ProcessParts {
   readonly timeline: Timeline
   /** What the wall clock of a machine that is never wrong would read. */
   readonly wallNow: number
+  /** How often it sees to what is old. */
+  readonly upkeepMs: number
   readonly onTrouble: (thrown: unknown) => void
 }
 
@@ -38,16 +40,18 @@ export class SimulatedProcess implements Party {
   readonly random: Random
   /** The host's own clock. */
   readonly clock: ProcessClock
+  readonly #upkeepMs: number
   readonly #onTrouble: (thrown: unknown) => void
   #wakeful: Wakeful | null = null
   isDead = false
   pausedUntil = 0
 
-  constructor({ name, machine, random, timeline, wallNow, onTrouble }: ProcessParts) {
+  constructor({ name, machine, random, timeline, wallNow, upkeepMs, onTrouble }: ProcessParts) {
     this.name = name
     this.machine = machine
     this.random = random
     this.clock = new ProcessClock(timeline, this, random, wallNow, machine.skew)
+    this.#upkeepMs = upkeepMs
     this.#onTrouble = onTrouble
   }
 
@@ -84,6 +88,7 @@ export class SimulatedProcess implements Party {
       limits: DEFAULT_LIMITS,
       defaults: {},
       retentionMs: 30 * DAY_MS,
+      upkeepMs: this.#upkeepMs,
       timezone: 'UTC',
       createdVia: 'simulation',
       onTrouble: this.#onTrouble,

@@ -18,8 +18,11 @@ export interface WorldOptions {
   readonly shards?: number
   readonly leaseMs?: number
   readonly heartbeatMs?: number
+  /** How often a process sees to what is old (a minute). Where years are to pass, this and the beats come seldom. */
+  readonly upkeepMs?: number
 }
 
+const UPKEEP_MS = 60_000
 /** How far the clocks of machines that are looked after may be off. */
 const OFFSET_MS_MAX = 500
 const DRIFT_MAX = 0.0002
@@ -66,7 +69,9 @@ export class World {
     const name = `${machine.name}.${birth}`
     const onTrouble = (thrown: unknown) => this.note(name, `trouble: ${errorText(thrown)}`)
     const { timeline, now: wallNow } = this
-    const process = new SimulatedProcess({ name, machine, random: this.fork(), timeline, wallNow, onTrouble })
+    const upkeepMs = this.#options.upkeepMs ?? UPKEEP_MS
+    const random = this.fork()
+    const process = new SimulatedProcess({ name, machine, random, timeline, wallNow, upkeepMs, onTrouble })
     this.#processes.push(process)
     this.note(name, 'launched')
     timeline.in(0, process, () => {
