@@ -148,6 +148,7 @@ function strike(world: World): void {
   const point = (['sent', 'ran', 'answered'] as const)[random.between(0, 2)]!
   random.weighted([
     [1, () => world.kill(process)],
+    [1, () => void world.close(process)],
     [3, () => world.ambush(process, statement, point)],
     [1, () => world.pause(process, ms)],
     [1, () => world.partition(process, ms)],

@@ -100,6 +100,17 @@ export class World {
     if (machine.restartMs !== undefined) this.in(machine.restartMs, () => this.launch(machine))
   }
 
+  /** Ends a process as a deploy does: what is under way may settle, and its shards are given back. */
+  async close(process: SimulatedProcess): Promise<void> {
+    this.#befall(process, 'closed')
+    try {
+      await process.wakeful.close()
+    } catch (thrown) {
+      this.note(process.name, `did not close well: ${errorText(thrown)}`)
+    }
+    this.kill(process)
+  }
+
   /** Stops a process for a while, clocks and all that it waits for excepted. */
   pause(process: SimulatedProcess, ms: number): void {
     this.#befall(process, 'paused', `for ${ms} ms`)
