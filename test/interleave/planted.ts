@@ -1,3 +1,5 @@
+import { LOOKOUT_PLANTED } from './planted-lookout.ts'
+
 /** A fault in the sources: what is said there, and what is said instead. */
 export interface Edit {
   readonly file: string
@@ -341,4 +343,5 @@ export const PLANTED: readonly Planted[] = [
     ],
     scenarios: ['prune | set, the same key'],
   },
+  ...LOOKOUT_PLANTED,
 ]

@@ -109,6 +109,11 @@ export class World {
     await process.store.readCalendars()
   }
 
+  /** Waits until everybody has heard what was told. */
+  async hear(): Promise<void> {
+    for (const name of this.#processes.keys()) await hearAll(this.#applicationName(name))
+  }
+
   /** A process by name; made when it is first asked for. Its connections are there before it is put behind its gate. */
   async process(name: string): Promise<Process> {
     const known = this.#processes.get(name)
@@ -135,16 +140,13 @@ export class World {
   /** Runs actors by a schedule. */
   async run(actors: readonly Actor[], choose: Choose): Promise<Ran> {
     const gates = [...this.#gates.values()]
-    const listening = [...this.#processes.keys()].map((name) => this.#applicationName(name))
     const restoreRandom = oneSlotOfTallies()
     try {
       const scheduler = new Scheduler(
         {
           gates,
           blocked: (pids, among) => this.#blocked(pids, among),
-          hearAll: async () => {
-            for (const name of listening) await hearAll(name)
-          },
+          hearAll: () => this.hear(),
           note: (step) => this.story.push(step),
         },
         choose,

@@ -1,6 +1,7 @@
 import type { Scenario } from '../scenario.ts'
 import { editScenarios } from './edits.ts'
 import { logScenarios } from './logs.ts'
+import { lookoutScenarios } from './lookouts.ts'
 import { ownerScenarios } from './owners.ts'
 import { settleScenarios } from './settles.ts'
 import { takeScenarios } from './takes.ts'
@@ -12,4 +13,5 @@ export const scenarios: readonly Scenario[] = [
   ...ownerScenarios,
   ...editScenarios,
   ...logScenarios,
+  ...lookoutScenarios,
 ]
