@@ -30,6 +30,7 @@ export class World {
   readonly #admin: pg.Client
   readonly #gates = new Map<string, Gate>()
   readonly #databases = new Map<string, Db>()
+  readonly #guests = new Map<string, pg.Client>()
   #processes = new Map<string, Process>()
   #resets = 0
 
@@ -57,6 +58,7 @@ export class World {
 
   async close(): Promise<void> {
     for (const each of this.#processes.values()) await each.store.close().catch(() => {})
+    for (const client of this.#guests.values()) await client.end()
     for (const [name, database] of this.#databases) {
       unguard(this.#applicationName(name))
       await database.close().catch(() => {})
@@ -130,6 +132,17 @@ export class World {
     const made = new Process(name, bench, gate, (note) => this.#note(name, note))
     this.#processes.set(name, made)
     return made
+  }
+
+  /** A connection of a user's own beside a process, behind the same gate. */
+  async guest(name: string): Promise<pg.Client> {
+    let client = this.#guests.get(name)
+    if (client === undefined) {
+      client = new pg.Client({ connectionString: this.#url, application_name: this.#applicationName(name) })
+      await client.connect()
+      this.#guests.set(name, client)
+    }
+    return client
   }
 
   /** How long the store's own bounds on waits for locks really last. */

@@ -3,6 +3,7 @@ import { editScenarios } from './edits.ts'
 import { logScenarios } from './logs.ts'
 import { lookoutScenarios } from './lookouts.ts'
 import { ownerScenarios } from './owners.ts'
+import { pairScenarios } from './pairs.ts'
 import { settleScenarios } from './settles.ts'
 import { takeScenarios } from './takes.ts'
 
@@ -14,4 +15,5 @@ export const scenarios: readonly Scenario[] = [
   ...editScenarios,
   ...logScenarios,
   ...lookoutScenarios,
+  ...pairScenarios,
 ]
