@@ -1,4 +1,6 @@
 import { Tallies } from '../index.ts'
+import type { Database } from './database.ts'
+import { isBroken } from './failure.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 import type { ShardMap } from './shards.ts'
@@ -105,5 +107,31 @@ export class Desk {
     const earliest = Math.min(...wakes.map(([, wakeAt]) => wakeAt))
     // A guest's commit is yet to come: this process too must hear of it then.
     this.session.send(sql.notify, channel, timersNotice(earliest, this.#isGuest ? '' : teller))
+  }
+}
+
+/** Runs work in a transaction, tells others of what it wrote, and has it noted when it is committed. */
+export async function atDesk<T>(
+  database: Database,
+  office: Office,
+  work: (desk: Desk) => Promise<T>,
+  note: (desk: Desk) => void,
+): Promise<T> {
+  let last: Desk | undefined
+  const inTransaction = async (session: Session) => {
+    const desk = new Desk(session, office)
+    last = desk
+    const answer = await work(desk)
+    await desk.finish()
+    return { answer, desk }
+  }
+  try {
+    const { answer, desk } = await database.transaction(inTransaction)
+    note(desk)
+    return answer
+  } catch (thrown) {
+    // It may have been committed, and only the answer is lost: what wakes by it must be looked for.
+    if (last !== undefined && isBroken(thrown)) note(last)
+    throw thrown
   }
 }

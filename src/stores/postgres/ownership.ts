@@ -75,9 +75,13 @@ export class Ownership {
     return this.#held.get(lease.owner)?.retiring.has(lease.shard) === true
   }
 
-  /** Whether this process runs the shard's clock, so that it need not be told of what wakes there. */
+  /**
+   * Whether this process runs the shard's clock, so that nobody need be told of what wakes there. Not when its lease has
+   * ended: somebody else may run it by now.
+   */
   holds(shard: number): boolean {
-    for (const { leases } of this.#held.values()) if (leases.has(shard)) return true
+    const now = this.#ports.clock.monotonic()
+    for (const { leases } of this.#held.values()) if ((leases.get(shard)?.until ?? 0) > now) return true
     return false
   }
 
@@ -225,7 +229,11 @@ export class Ownership {
       .filter(({ count }) => count > 0)
     if (wanted.length === 0) return
     const claimed = await this.#ports.transaction((desk) => this.#claimIn(desk, owner, wanted, beat, context))
-    for (const { shard, epoch, pool } of claimed) held.leases.set(shard, { shard, pool, owner, epoch, until })
+    for (const { shard, epoch, pool } of claimed) {
+      // What was written there while it was another's was not told here.
+      this.#ports.lookout.lower(shard, 0)
+      held.leases.set(shard, { shard, pool, owner, epoch, until })
+    }
     const missed = wanted.reduce((sum, { count }) => sum + count, 0) - claimed.length
     // What somebody held at that very moment is free soon.
     if (missed > 0) this.#ports.beatAgain(HELD_LOOK_MS)

@@ -185,6 +185,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   logWriters: 'the server’s locks',
   notify: 'reads no table',
   lockShards: 'some rows per pool',
+  lockFreeShards: 'some rows per pool',
   lockOwnShards: 'some rows per pool',
   lockFreeOwnShards: 'some rows per pool',
   ownShards: 'some rows per pool',

@@ -105,6 +105,8 @@ export const knownIds = 'SELECT id FROM wakeful.alarms WHERE id = ANY($1::text[]
 
 /** An edit close to the instant keeps the take out; a beat and open settles pass (hazard 1). */
 export const lockShards = `SELECT shard FROM wakeful.shards WHERE shard = ANY($1::int[]) ORDER BY shard FOR NO KEY UPDATE`
+/** The same where it must not be waited for. */
+export const lockFreeShards = `${lockShards} SKIP LOCKED`
 /** The shards in which something of these alarms wakes soon, by the database's clock. */
 export const nearShards = `SELECT DISTINCT t.shard FROM wakeful.alarms a JOIN wakeful.timers t
     ON t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq

@@ -45,7 +45,7 @@ export class Writes {
   #reported: Row[] = []
   #replaced = new Map<Serial, { seq: Serial; alarm: Alarm }>()
   #kept: Row[] = []
-  #retargeted = new Map<Serial, StoredAlarm>()
+  #retargeted = new Map<Serial, { alarm: StoredAlarm; timers: readonly Timer[] }>()
   #outcomes = new Map<Serial, OutcomeWrite>()
   #forgotten: Serial[] = []
   #events: Row[] = []
@@ -89,13 +89,11 @@ export class Writes {
     const { tenant, owner, idempotencyKey, seq } = before
     if (idempotencyKey !== null && idempotencyKey !== after.idempotencyKey)
       this.#kept.push([tenant, owner, idempotencyKey, seq])
-    if (before.target.name === after.target.name && before.target.pool === after.target.pool) return
-    this.retarget({ ...after, seq })
   }
 
   /** Lets the alarm's timers follow its target. */
-  retarget(alarm: StoredAlarm): void {
-    this.#retargeted.set(alarm.seq, alarm)
+  retarget(alarm: StoredAlarm, timers: readonly Timer[]): void {
+    this.#retargeted.set(alarm.seq, { alarm, timers })
   }
 
   putOutcome(alarm: OutcomeAlarm, outcome: Outcome): void {
@@ -149,7 +147,7 @@ export class Writes {
   *#poolsMet(): Generator<string> {
     for (const { alarm } of this.#made) yield alarm.target.pool
     for (const { alarm } of this.#added) yield alarm.target.pool
-    for (const { target } of this.#retargeted.values()) yield target.pool
+    for (const { alarm } of this.#retargeted.values()) yield alarm.target.pool
   }
 
   #flushTimers(session: Session): void {
@@ -169,8 +167,11 @@ export class Writes {
     const replaced = [...this.#replaced.values()].map(({ seq, alarm }) => [seq, ...alarmValues(alarm)])
     sendLists(session, sql.updateAlarms, replaced)
     sendLists(session, sql.keepIdempotencyKeys, this.#kept.splice(0))
-    const retargeted = [...this.#retargeted.values()].map(({ tenant, owner, seq, target, id }) => {
-      return [tenant, owner, seq, target.name, this.#shards.of(target.pool, id)]
+    const retargeted = [...this.#retargeted.values()].map(({ alarm, timers }) => {
+      const { tenant, owner, seq, target, id } = alarm
+      const shard = this.#shards.of(target.pool, id)
+      this.#wakeElsewhere(timers, shard)
+      return [tenant, owner, seq, target.name, shard]
     })
     sendLists(session, sql.retargetTimers, retargeted)
     this.#replaced.clear()
@@ -212,6 +213,15 @@ export class Writes {
     const shard = this.#shards.of(alarm.target.pool, alarm.id)
     this.wake(shard, timer.wakeAt)
     return shard
+  }
+
+  /** Who owns the other shard has never heard of these: neither of when they woke, nor of where they were just moved. */
+  #wakeElsewhere(timers: readonly Timer[], shard: number): void {
+    for (const { shard: from, wakeAt } of timers) {
+      if (from === shard) continue
+      this.wake(shard, wakeAt)
+      this.wake(shard, this.wakes.get(from) ?? null)
+    }
   }
 
   /** Notes that something wakes in a shard. */
