@@ -4,6 +4,7 @@ import { FAIR_QUERIES } from './fair-look.ts'
 import { IMPORT_QUERIES } from './imports.ts'
 import { migratePostgres } from './index.ts'
 import { UPCOMING } from './list.ts'
+import { insertAlarms } from './new-alarms.ts'
 import { EXPORT_QUERIES } from './portable.ts'
 import { PRUNE_QUERIES } from './prune.ts'
 import * as sql from './queries.ts'
@@ -216,6 +217,7 @@ const STATEMENTS: readonly [string, string][] = [
   ...prefixed('export', EXPORT_QUERIES),
   ...prefixed('import', IMPORT_QUERIES),
   ['upcoming', UPCOMING],
+  ['insertAlarms', insertAlarms],
 ]
 /** Tables that are small enough to be read whole. */
 const SMALL = 'shards|owners|flights|meta'

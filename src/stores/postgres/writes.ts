@@ -8,6 +8,7 @@ import {
   type Timer,
 } from '../../alarm/index.ts'
 import { alarmValues, type StoredAlarm, Tallies } from '../index.ts'
+import { insertAlarms, newAlarmLists } from './new-alarms.ts'
 import * as sql from './queries.ts'
 import type { Bindable, Session } from './session.ts'
 import type { ShardMap } from './shards.ts'
@@ -178,11 +179,10 @@ export class Writes {
   #flushNewTimers(session: Session): void {
     const made = this.#made.splice(0)
     if (made.length > 0) {
-      const alarms = made.map(({ alarm }) => alarmValues(alarm))
-      const timers = made.map(({ alarm, timer }) => {
-        return [alarm.id, this.#place(alarm, timer), ...placeValues(timer)]
+      const rows = made.map(({ alarm, timer }) => {
+        return { alarm: alarmValues(alarm), timer: [this.#place(alarm, timer), ...placeValues(timer)] }
       })
-      session.send(sql.insertAlarms, ...columns(alarms), ...columns(timers))
+      session.send(insertAlarms, ...newAlarmLists(rows))
     }
     const added = this.#added.splice(0).map(({ alarm, timer }): Row => {
       const { seq, tenant, owner, target } = alarm

@@ -1,0 +1,75 @@
+import { ALARM_COLUMNS } from '../index.ts'
+import { ALARM_TYPES, PLACE_COLUMNS, PLACE_TYPES } from './columns.ts'
+import type { Bindable } from './session.ts'
+
+type Row = readonly (string | number | null)[]
+
+/** The values of an alarm, and those of its first timer behind its shard. */
+export interface NewAlarmRow {
+  readonly alarm: Row
+  readonly timer: Row
+}
+
+const COLUMNS = [...ALARM_COLUMNS.map(alarms), 'shard', ...PLACE_COLUMNS.map(timers)]
+const TYPES = [...ALARM_TYPES, 'int', ...PLACE_TYPES]
+const ID = COLUMNS.indexOf(alarms('id'))
+const PAYLOAD = COLUMNS.indexOf(alarms('payload'))
+/** Stands between payloads: no JSON holds it. */
+const BETWEEN = '\u0001'
+const NONE: readonly string[] = []
+
+/**
+ * New alarms with their first timers, all at once. Every column comes as a list, or as the one value that all rows have:
+ * most columns of most batches do, and a list of a thousand equal values takes long to write and to read. Payloads come
+ * as one text, for they are full of quotes. Numbers are drawn before anything is written, so that a timer has its
+ * alarm's without looking for it.
+ */
+export const insertAlarms = `WITH n AS MATERIALIZED (
+    SELECT nextval('wakeful.alarms_seq_seq') AS seq, given.*
+    FROM unnest(${COLUMNS.map(list).join(', ')}, string_to_array($${2 * COLUMNS.length + 1}, E'\\x01', ''))
+      AS given (${COLUMNS.join(', ')}, payload)),
+  made AS (INSERT INTO wakeful.alarms (seq, ${ALARM_COLUMNS.join(', ')})
+    SELECT n.seq, ${ALARM_COLUMNS.map((column) => value(alarms(column))).join(', ')} FROM n)
+  INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, ${PLACE_COLUMNS.join(', ')}, version, edited)
+  SELECT n.seq, ${['tenant', 'owner', 'target'].map((column) => value(alarms(column))).join(', ')}, ${value('shard')},
+    ${PLACE_COLUMNS.map((column) => value(timers(column))).join(', ')}, 1, 0 FROM n`
+
+/** What `insertAlarms` is given for these rows, of which there is at least one. */
+export function newAlarmLists(rows: readonly NewAlarmRow[]): Bindable[] {
+  const lists: Bindable[] = []
+  const same: (string | number | null)[] = []
+  for (const part of ['alarm', 'timer'] as const) {
+    for (const [column, first] of rows[0]![part].entries()) {
+      const isSame = lists.length !== ID && rows.every((row) => row[part][column] === first)
+      lists.push(isSame ? NONE : rows.map((row) => row[part][column]!))
+      same.push(isSame ? first : null)
+    }
+  }
+  const payloads = same[PAYLOAD] === null ? joined(lists[PAYLOAD] as (string | null)[]) : null
+  if (payloads !== null) lists[PAYLOAD] = NONE
+  return [...lists, ...same, payloads]
+}
+
+/** Payloads as one text; null where one of them is not JSON, as one may be that was damaged in the database. */
+function joined(payloads: readonly (string | null)[]): string | null {
+  const canJoin = payloads.every((payload) => payload !== '' && !payload?.includes(BETWEEN))
+  return canJoin ? payloads.join(BETWEEN) : null
+}
+
+function alarms(column: string): string {
+  return `alarm_${column}`
+}
+
+function timers(column: string): string {
+  return `timer_${column}`
+}
+
+function list(_: string, at: number): string {
+  return `$${at + 1}::${TYPES[at]}[]`
+}
+
+function value(column: string): string {
+  const at = COLUMNS.indexOf(column)
+  const same = `$${COLUMNS.length + at + 1}::${TYPES[at]}`
+  return at === PAYLOAD ? `coalesce(n.${column}, n.payload, ${same})` : `coalesce(n.${column}, ${same})`
+}
