@@ -1,5 +1,6 @@
 import { ALARM_COLUMNS } from '../index.ts'
 import { ALARM_TYPES, PLACE_COLUMNS, PLACE_TYPES } from './columns.ts'
+import { addFigures } from './figures.ts'
 import type { Bindable } from './session.ts'
 
 type Row = readonly (string | number | null)[]
@@ -24,15 +25,11 @@ const NONE: readonly string[] = []
  * as one text, for they are full of quotes. Numbers are drawn before anything is written, so that a timer has its
  * alarm's without looking for it.
  */
-export const insertAlarms = `WITH n AS MATERIALIZED (
-    SELECT nextval('wakeful.alarms_seq_seq') AS seq, given.*
-    FROM unnest(${COLUMNS.map(list).join(', ')}, string_to_array($${2 * COLUMNS.length + 1}, E'\\x01', ''))
-      AS given (${COLUMNS.join(', ')}, payload)),
-  made AS (INSERT INTO wakeful.alarms (seq, ${ALARM_COLUMNS.join(', ')})
-    SELECT n.seq, ${ALARM_COLUMNS.map((column) => value(alarms(column))).join(', ')} FROM n)
-  INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, ${PLACE_COLUMNS.join(', ')}, version, edited)
-  SELECT n.seq, ${['tenant', 'owner', 'target'].map((column) => value(alarms(column))).join(', ')}, ${value('shard')},
-    ${PLACE_COLUMNS.map((column) => value(timers(column))).join(', ')}, 1, 0 FROM n`
+export const insertAlarms = insertWith('')
+
+/** The same with the owners' figures, where nothing else is written: a single statement needs no transaction around it. */
+export const insertAlarmsAndFigures = insertWith(`,
+  counted AS (${addFigures(2 * COLUMNS.length + 2)})`)
 
 /** What `insertAlarms` is given for these rows, of which there is at least one. */
 export function newAlarmLists(rows: readonly NewAlarmRow[]): Bindable[] {
@@ -54,6 +51,18 @@ export function newAlarmLists(rows: readonly NewAlarmRow[]): Bindable[] {
 function joined(payloads: readonly (string | null)[]): string | null {
   const canJoin = payloads.every((payload) => payload !== '' && !payload?.includes(BETWEEN))
   return canJoin ? payloads.join(BETWEEN) : null
+}
+
+function insertWith(more: string): string {
+  return `WITH n AS MATERIALIZED (
+    SELECT nextval('wakeful.alarms_seq_seq') AS seq, given.*
+    FROM unnest(${COLUMNS.map(list).join(', ')}, string_to_array($${2 * COLUMNS.length + 1}, E'\\x01', ''))
+      AS given (${COLUMNS.join(', ')}, payload)),
+  made AS (INSERT INTO wakeful.alarms (seq, ${ALARM_COLUMNS.join(', ')})
+    SELECT n.seq, ${ALARM_COLUMNS.map((column) => value(alarms(column))).join(', ')} FROM n)${more}
+  INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, ${PLACE_COLUMNS.join(', ')}, version, edited)
+  SELECT n.seq, ${['tenant', 'owner', 'target'].map((column) => value(alarms(column))).join(', ')}, ${value('shard')},
+    ${PLACE_COLUMNS.map((column) => value(timers(column))).join(', ')}, 1, 0 FROM n`
 }
 
 function alarms(column: string): string {

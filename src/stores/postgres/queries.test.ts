@@ -4,7 +4,7 @@ import { FAIR_QUERIES } from './fair-look.ts'
 import { IMPORT_QUERIES } from './imports.ts'
 import { migratePostgres } from './index.ts'
 import { UPCOMING } from './list.ts'
-import { insertAlarms } from './new-alarms.ts'
+import { insertAlarms, insertAlarmsAndFigures } from './new-alarms.ts'
 import { EXPORT_QUERIES } from './portable.ts'
 import { PRUNE_QUERIES } from './prune.ts'
 import * as sql from './queries.ts'
@@ -165,6 +165,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   putCalendar: 'an insert',
   nextCalendarVersion: 'an insert',
   insertAlarms: 'an insert',
+  insertAlarmsAndFigures: 'an insert',
   importAlarms: 'an insert',
   'export countAlarms': 'an export reads everything',
   'export countEvents': 'an export reads everything',
@@ -218,6 +219,7 @@ const STATEMENTS: readonly [string, string][] = [
   ...prefixed('import', IMPORT_QUERIES),
   ['upcoming', UPCOMING],
   ['insertAlarms', insertAlarms],
+  ['insertAlarmsAndFigures', insertAlarmsAndFigures],
 ]
 /** Tables that are small enough to be read whole. */
 const SMALL = 'shards|owners|flights|meta'

@@ -5,6 +5,7 @@
 
 import { ALARM_COLUMNS, TIMER_COLUMNS } from '../index.ts'
 import { ALARM_TYPES, PLACE_COLUMNS, PLACE_TYPES } from './columns.ts'
+import { addFigures, FIGURES } from './figures.ts'
 
 const ALARM = ALARM_COLUMNS.join(', ')
 const READ_ALARM = `a.seq, ${qualified('a', ALARM_COLUMNS)}`
@@ -237,19 +238,8 @@ export const logWriters = `SELECT DISTINCT virtualtransaction FROM pg_locks WHER
   AND relation = 'wakeful.events'::regclass AND mode = 'RowExclusiveLock'
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid IS DISTINCT FROM pg_backend_pid()`
 
-const SUMS = 'total, pending, fired, completed, failed, cancelled, timed_out, duration_ms_sum, duration_count'
-const ADD_SUMS = SUMS.split(', ')
-  .map((column) => `${column} = t.${column} + excluded.${column}`)
-  .join(', ')
-
-/** A user's transaction, which has no slot, gets a row of its own: others must not wait for it. */
-export const addTallies = `INSERT INTO wakeful.tallies AS t (tenant, owner, slot, ${SUMS})
-  SELECT n.tenant, n.owner, coalesce($1::bigint, nextval('wakeful.tally_slots')), ${qualified('n', SUMS.split(', '))}
-  FROM unnest(${marks(2, ['text', 'text', ...Array<string>(9).fill('bigint')])}) AS n (tenant, owner, ${SUMS})
-  ON CONFLICT (tenant, owner, slot) DO UPDATE SET ${ADD_SUMS}`
-export const tallyOfOwner = `SELECT ${SUMS.split(', ')
-  .map((column) => `coalesce(sum(${column}), 0)::bigint`)
-  .join(', ')} FROM wakeful.tallies WHERE tenant = $1 AND owner = $2`
+export const addTallies = addFigures(1)
+export const tallyOfOwner = `SELECT ${FIGURES.map((column) => `coalesce(sum(${column}), 0)::bigint`).join(', ')} FROM wakeful.tallies WHERE tenant = $1 AND owner = $2`
 
 // Who runs which clock
 

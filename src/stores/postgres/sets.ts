@@ -19,8 +19,8 @@ export async function setNew(desk: Desk, requests: readonly SetRequest[]): Promi
     desk.session,
     requests.map(({ alarm }) => alarm),
   )
+  // Not flushed here: with the figures it is one statement, and that is the whole transaction.
   for (const { alarm, timer } of requests) desk.writes.insertAlarm(alarm, timer)
-  await desk.flush()
   return requests.map(createdAnswer)
 }
 

@@ -8,7 +8,7 @@ import {
   type Timer,
 } from '../../alarm/index.ts'
 import { alarmValues, type StoredAlarm, Tallies } from '../index.ts'
-import { insertAlarms, newAlarmLists } from './new-alarms.ts'
+import { insertAlarms, insertAlarmsAndFigures, newAlarmLists } from './new-alarms.ts'
 import * as sql from './queries.ts'
 import type { Bindable, Session } from './session.ts'
 import type { ShardMap } from './shards.ts'
@@ -127,15 +127,27 @@ export class Writes {
     this.#events.push(row)
   }
 
-  /** Sends everything that was gathered, in one order for all; the caller waits for it. */
-  async flush(session: Session): Promise<void> {
+  /**
+   * Sends everything that was gathered, in one order for all, and then what is added to the figures; the caller waits for
+   * it. Others wait for the figures' rows until the commit: that is why they come last.
+   */
+  async flush(session: Session, figures: readonly Bindable[] | null = null): Promise<void> {
     await this.#shards.know(this.#poolsMet())
     this.rows += this.#made.length + this.#events.length
     this.#flushTimers(session)
     this.#flushAlarms(session)
-    this.#flushNewTimers(session)
+    const isLast = this.#made.length > 0 && !this.#hasMore()
+    this.#flushMade(session, isLast ? figures : null)
+    this.#flushAdded(session)
     this.#flushOutcomes(session)
     this.#flushEvents(session)
+    if (figures !== null && !isLast) session.send(sql.addTallies, ...figures)
+  }
+
+  /** Whether something is written behind new alarms. */
+  #hasMore(): boolean {
+    const listed = this.#added.length + this.#forgotten.length + this.#events.length
+    return listed + this.#outcomes.size > 0
   }
 
   #flushEvents(session: Session): void {
@@ -176,14 +188,18 @@ export class Writes {
     this.#retargeted.clear()
   }
 
-  #flushNewTimers(session: Session): void {
+  #flushMade(session: Session, figures: readonly Bindable[] | null): void {
     const made = this.#made.splice(0)
-    if (made.length > 0) {
-      const rows = made.map(({ alarm, timer }) => {
-        return { alarm: alarmValues(alarm), timer: [this.#place(alarm, timer), ...placeValues(timer)] }
-      })
-      session.send(insertAlarms, ...newAlarmLists(rows))
-    }
+    if (made.length === 0) return
+    const rows = made.map(({ alarm, timer }) => {
+      return { alarm: alarmValues(alarm), timer: [this.#place(alarm, timer), ...placeValues(timer)] }
+    })
+    const lists = newAlarmLists(rows)
+    if (figures === null) session.send(insertAlarms, ...lists)
+    else session.send(insertAlarmsAndFigures, ...lists, ...figures)
+  }
+
+  #flushAdded(session: Session): void {
     const added = this.#added.splice(0).map(({ alarm, timer }): Row => {
       const { seq, tenant, owner, target } = alarm
       return [seq, tenant, owner, target.name, this.#place(alarm, timer), ...placeValues(timer)]
