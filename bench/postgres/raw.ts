@@ -53,12 +53,10 @@ export class Raw {
     for (let done = 0; done < count; done += perCommit) {
       const ids = Array.from({ length: perCommit }, () => this.#id())
       const place = ['due', FAR, FAR, null, null, null, 1, 1, 0, null, null, 0]
-      const rows = ids.map((id) => {
-        const shard = this.#shards[this.#serial++ % this.#shards.length]!
-        return { alarm: this.#model.with(idAt, id), timer: [shard, ...place] }
-      })
+      const alarms = ids.map((id) => this.#model.with(idAt, id))
+      const timers = ids.map(() => [this.#shards[this.#serial++ % this.#shards.length]!, ...place])
       await this.#commit(() => {
-        this.#session.send(insertAlarms, ...newAlarmLists(rows))
+        this.#session.send(insertAlarms, ...newAlarmLists(alarms, timers))
         this.#tally(perCommit)
       })
     }

@@ -17,19 +17,15 @@ const MODEL: Fields = {
   created_via: 'library', created_at: 1, updated_at: 1,
 } // biome-ignore format: a list
 
-function rowOf(fields: Fields, shard: number, wakeAt: number) {
-  const all: Fields = { ...MODEL, ...fields }
-  return {
-    alarm: ALARM_COLUMNS.map((column) => all[column] ?? null),
-    timer: [shard, 'due', wakeAt, wakeAt, null, null, null, 1, 1, 0, null, null, 0],
-  }
-}
-
 async function written(rows: readonly { fields: Fields; shard: number; wakeAt: number }[]) {
   await migratePostgres(url, 0)
   await client.query('TRUNCATE wakeful.alarms, wakeful.timers')
   const session = new Session(client as unknown as Querying, new Dialect('wakeful'))
-  const lists = newAlarmLists(rows.map(({ fields, shard, wakeAt }) => rowOf(fields, shard, wakeAt)))
+  const alarms = rows.map(({ fields }) => ({ ...MODEL, ...fields }) as Fields)
+  const lists = newAlarmLists(
+    alarms.map((alarm) => ALARM_COLUMNS.map((column) => alarm[column] ?? null)),
+    rows.map(({ shard, wakeAt }) => [shard, 'due', wakeAt, wakeAt, null, null, null, 1, 1, 0, null, null, 0]),
+  )
   await session.run(insertAlarms, ...lists)
   const { rows: found } = await client.query<Record<string, Value>>(
     `SELECT a.*, t.shard, t.wake_at, t.tenant AS timers_tenant, t.target AS timers_target

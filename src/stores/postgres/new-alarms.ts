@@ -3,13 +3,8 @@ import { ALARM_TYPES, PLACE_COLUMNS, PLACE_TYPES } from './columns.ts'
 import { addFigures } from './figures.ts'
 import type { Bindable } from './session.ts'
 
+/** The values of an alarm, or those of its first timer behind its shard. */
 type Row = readonly (string | number | null)[]
-
-/** The values of an alarm, and those of its first timer behind its shard. */
-export interface NewAlarmRow {
-  readonly alarm: Row
-  readonly timer: Row
-}
 
 const COLUMNS = [...ALARM_COLUMNS.map(alarms), 'shard', ...PLACE_COLUMNS.map(timers)]
 const TYPES = [...ALARM_TYPES, 'int', ...PLACE_TYPES]
@@ -31,20 +26,26 @@ export const insertAlarms = insertWith('')
 export const insertAlarmsAndFigures = insertWith(`,
   counted AS (${addFigures(2 * COLUMNS.length + 2)})`)
 
-/** What `insertAlarms` is given for these rows, of which there is at least one. */
-export function newAlarmLists(rows: readonly NewAlarmRow[]): Bindable[] {
-  const lists: Bindable[] = []
+/** What `insertAlarms` is given for alarms, of which there is at least one, and their first timers. */
+export function newAlarmLists(alarmRows: readonly Row[], timerRows: readonly Row[]): Bindable[] {
+  const lists: (readonly (string | number | null)[])[] = []
   const same: (string | number | null)[] = []
-  for (const part of ['alarm', 'timer'] as const) {
-    for (const [column, first] of rows[0]![part].entries()) {
-      const isSame = lists.length !== ID && rows.every((row) => row[part][column] === first)
-      lists.push(isSame ? NONE : rows.map((row) => row[part][column]!))
+  for (const rows of [alarmRows, timerRows]) {
+    for (const [column, first] of rows[0]!.entries()) {
+      const isSame = lists.length !== ID && isAll(rows, column, first)
+      lists.push(isSame ? NONE : rows.map((row) => row[column]!))
       same.push(isSame ? first : null)
     }
   }
   const payloads = same[PAYLOAD] === null ? joined(lists[PAYLOAD] as (string | null)[]) : null
   if (payloads !== null) lists[PAYLOAD] = NONE
   return [...lists, ...same, payloads]
+}
+
+/** Asked fifty times of a thousand rows: a loop takes a third of what a closure does. */
+function isAll(rows: readonly Row[], column: number, value: string | number | null): boolean {
+  for (let i = 1; i < rows.length; i++) if (rows[i]![column] !== value) return false
+  return true
 }
 
 /** Payloads as one text; null where one of them is not JSON, as one may be that was damaged in the database. */

@@ -170,7 +170,7 @@ export class Writes {
     for (const timer of this.#moved) this.wake(timer.shard, timer.wakeAt)
     send(
       sql.moveTimers,
-      this.#moved.splice(0).map((timer) => [timer.id, ...placeValues(timer)]),
+      this.#moved.splice(0).map((timer) => placeValues(timer, timer.id)),
     )
     if (this.#edited.length > 0) session.send(sql.markTimersEdited, this.#edited.splice(0))
     send(sql.reportTimers, this.#reported.splice(0))
@@ -191,10 +191,10 @@ export class Writes {
   #flushMade(session: Session, figures: readonly Bindable[] | null): void {
     const made = this.#made.splice(0)
     if (made.length === 0) return
-    const rows = made.map(({ alarm, timer }) => {
-      return { alarm: alarmValues(alarm), timer: [this.#place(alarm, timer), ...placeValues(timer)] }
-    })
-    const lists = newAlarmLists(rows)
+    const lists = newAlarmLists(
+      made.map(({ alarm }) => alarmValues(alarm)),
+      made.map(({ alarm, timer }) => placeValues(timer, this.#place(alarm, timer))),
+    )
     if (figures === null) session.send(insertAlarms, ...lists)
     else session.send(insertAlarmsAndFigures, ...lists, ...figures)
   }
@@ -202,7 +202,7 @@ export class Writes {
   #flushAdded(session: Session): void {
     const added = this.#added.splice(0).map(({ alarm, timer }): Row => {
       const { seq, tenant, owner, target } = alarm
-      return [seq, tenant, owner, target.name, this.#place(alarm, timer), ...placeValues(timer)]
+      return placeValues(timer, seq, tenant, owner, target.name, this.#place(alarm, timer))
     })
     sendLists(session, sql.insertTimers, added)
   }
@@ -247,11 +247,14 @@ interface OutcomeWrite {
   readonly status: Outcome['status']
 }
 
-/** A timer's values as they are written, in the order of the statements. */
-export function placeValues(timer: NewTimer): Row {
+/** A timer's values as they are written, in the order of the statements, behind what comes before them. */
+export function placeValues(timer: NewTimer, ...before: readonly (string | number)[]): Row {
   const { kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt } = timer
-  const place = [kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt]
-  return [...place, timer.startedAt, timer.waiting, timer.delivered ? 1 : 0]
+  const { startedAt, waiting, delivered } = timer
+  const flag = delivered ? 1 : 0
+  return [
+    ...before, kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt, startedAt, waiting, flag,
+  ] // biome-ignore format: a list
 }
 
 function outcomeValues(outcome: Outcome): Row {
