@@ -24,12 +24,14 @@ export async function setNew(desk: Desk, requests: readonly SetRequest[]): Promi
   return requests.map(createdAnswer)
 }
 
+const NONE: ReadonlySet<number> = new Set()
+
 /** What was just written, without reading it back: the ids of rows do not matter to the caller. */
 export function createdAnswer(request: SetRequest): SetAnswer {
   const timer = { ...request.timer, id: 0, shard: 0, version: 1, edited: false, report: null }
   return {
     outcome: 'created',
-    snapshot: { alarm: request.alarm, timers: [timer], outcome: null, inFlight: new Set() },
+    snapshot: { alarm: request.alarm, timers: [timer], outcome: null, inFlight: NONE },
   }
 }
 
