@@ -111,7 +111,7 @@ export function buildAlarm(
     )
   }
   const id = shop.newId()
-  const described = describeFields(options, shop)
+  const described = describeFields(options, shop, id)
   const delivery = deliveryFields(options, shop)
   // Field by field: an object that is put together from others takes three times the memory, and a batch has a thousand.
   return {
@@ -154,7 +154,8 @@ export function namedBy(rule: Rule, find: CalendarLookup): readonly HolidayCalen
   return names === undefined ? NO_CALENDARS : names.flatMap((name) => find(name) ?? [])
 }
 
-function describeFields(options: SetOptions, shop: Workshop) {
+/** A correlation id that nobody gives is the alarm's own id, which needs no entry in an index of its own. */
+function describeFields(options: SetOptions, shop: Workshop, id: string) {
   const name = (field: keyof SetOptions) => optionalName(field, options[field], shop.limits)
   return {
     label: name('label') ?? '',
@@ -167,7 +168,7 @@ function describeFields(options: SetOptions, shop: Workshop) {
     key: filled('key', name('key')),
     idempotencyKey: filled('idempotencyKey', name('idempotencyKey')),
     subject: filled('subject', name('subject')),
-    correlationId: filled('correlationId', name('correlationId')) ?? shop.newId(),
+    correlationId: filled('correlationId', name('correlationId')) ?? id,
     createdBy: name('createdBy'),
     createdVia: name('createdVia') ?? 'library',
   }
@@ -209,7 +210,7 @@ export function editedFields(options: SetOptions, alarm: Alarm, shop: Workshop):
     if (options[fixed] !== undefined)
       throw new WakefulError('invalid_request', `${fixed} cannot be edited: set another alarm`)
   }
-  const described = describeFields({ correlationId: alarm.correlationId, ...options }, shop)
+  const described = describeFields({ correlationId: alarm.correlationId, ...options }, shop, alarm.id)
   const delivery = deliveryFields(options, shop)
   const all: Partial<Alarm> = {
     ...described,

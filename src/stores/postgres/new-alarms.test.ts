@@ -61,6 +61,18 @@ describe('new alarms', () => {
     expect(found.map(({ payload }) => payload)).toEqual(payloads)
   })
 
+  it('have their own id for a correlation id, where they are told no other', async () => {
+    const corrs = async (...given: (string | null)[]) => {
+      const named = given.map((each, i) => ({ id: `id${i}`, correlation_id: each ?? `id${i}` }))
+      const found = await written(named.map((fields) => ({ fields, shard: 1, wakeAt: 10 })))
+      return found.map((row) => row.correlation_id)
+    }
+    expect(await corrs(null, null)).toEqual(['id0', 'id1'])
+    expect(await corrs(null, 'c')).toEqual(['id0', 'c'])
+    expect(await corrs('id0', 'id0')).toEqual(['id0', 'id0'])
+    expect(await corrs(null)).toEqual(['id0'])
+  })
+
   it('keep one payload that all have, also none', async () => {
     for (const payload of ['{"a":1}', null, '']) {
       const found = await written([

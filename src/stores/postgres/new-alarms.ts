@@ -10,6 +10,7 @@ const COLUMNS = [...ALARM_COLUMNS.map(alarms), 'shard', ...PLACE_COLUMNS.map(tim
 const TYPES = [...ALARM_TYPES, 'int', ...PLACE_TYPES]
 const ID = COLUMNS.indexOf(alarms('id'))
 const PAYLOAD = COLUMNS.indexOf(alarms('payload'))
+const CORRELATION = COLUMNS.indexOf(alarms('correlation_id'))
 /** Stands between payloads: no JSON holds it. */
 const BETWEEN = '\u0001'
 const NONE: readonly string[] = []
@@ -37,6 +38,7 @@ export function newAlarmLists(alarmRows: readonly Row[], timerRows: readonly Row
       same.push(isSame ? first : null)
     }
   }
+  if (alarmRows.every((row) => row[CORRELATION] === row[ID])) lists[CORRELATION] = NONE
   const payloads = same[PAYLOAD] === null ? joined(lists[PAYLOAD] as (string | null)[]) : null
   if (payloads !== null) lists[PAYLOAD] = NONE
   return [...lists, ...same, payloads]
@@ -81,5 +83,8 @@ function list(_: string, at: number): string {
 function value(column: string): string {
   const at = COLUMNS.indexOf(column)
   const same = `$${COLUMNS.length + at + 1}::${TYPES[at]}`
-  return at === PAYLOAD ? `coalesce(n.${column}, n.payload, ${same})` : `coalesce(n.${column}, ${same})`
+  if (at === PAYLOAD) return `coalesce(n.${column}, n.payload, ${same})`
+  // One that is not told is the alarm's own id.
+  if (at === CORRELATION) return `coalesce(n.${column}, ${same}, n.${COLUMNS[ID]})`
+  return `coalesce(n.${column}, ${same})`
 }

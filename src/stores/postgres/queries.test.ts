@@ -136,6 +136,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'stream owner': 'alarms_owner',
   'stream subject': 'alarms_subject',
   'stream correlation': 'alarms_correlation',
+  'stream ownCorrelation': 'alarms_id_key',
   'stream conversation': 'alarms_conversation',
   'stream label': 'alarms_label',
   'stream ended': 'outcomes_status',
