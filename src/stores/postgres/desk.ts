@@ -2,7 +2,7 @@ import { Tallies } from '../index.ts'
 import type { Database } from './database.ts'
 import { isBroken } from './failure.ts'
 import * as sql from './queries.ts'
-import type { Session } from './session.ts'
+import type { Bindable, Session } from './session.ts'
 import type { ShardMap } from './shards.ts'
 import { columns, Writes } from './writes.ts'
 
@@ -78,18 +78,20 @@ export class Desk {
     this.writes.tallies.drain()
   }
 
-  /** Writes everything, the figures last: others wait for their rows from then until the commit. */
+  /** Writes everything, with the figures. */
   async finish(): Promise<void> {
-    await this.flush()
     this.accept()
-    const tallies = this.#tallies.drain()
-    if (tallies.length > 0) {
-      const rows = tallies.map(({ scope, sums }) => [scope.tenant, scope.owner, ...sums])
-      const slot = this.#isGuest ? null : Math.floor(Math.random() * TALLY_SLOTS)
-      this.session.send(sql.addTallies, slot, ...columns(rows))
-    }
+    await this.writes.flush(this.session, this.#figures())
     this.#tell()
     if (this.#isGuest) await this.session.landed()
+  }
+
+  #figures(): Bindable[] | null {
+    const tallies = this.#tallies.drain()
+    if (tallies.length === 0) return null
+    const rows = tallies.map(({ scope, sums }) => [scope.tenant, scope.owner, ...sums])
+    const slot = this.#isGuest ? null : Math.floor(Math.random() * TALLY_SLOTS)
+    return [slot, ...columns(rows)]
   }
 
   /** Tells other processes, when this is committed, that a calendar was written. */

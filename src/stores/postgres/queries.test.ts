@@ -4,6 +4,7 @@ import { FAIR_QUERIES } from './fair-look.ts'
 import { IMPORT_QUERIES } from './imports.ts'
 import { migratePostgres } from './index.ts'
 import { UPCOMING } from './list.ts'
+import { insertAlarms, insertAlarmsAndFigures } from './new-alarms.ts'
 import { EXPORT_QUERIES } from './portable.ts'
 import { PRUNE_QUERIES } from './prune.ts'
 import * as sql from './queries.ts'
@@ -135,6 +136,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'stream owner': 'alarms_owner',
   'stream subject': 'alarms_subject',
   'stream correlation': 'alarms_correlation',
+  'stream ownCorrelation': 'alarms_id_key',
   'stream conversation': 'alarms_conversation',
   'stream label': 'alarms_label',
   'stream ended': 'outcomes_status',
@@ -164,6 +166,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   putCalendar: 'an insert',
   nextCalendarVersion: 'an insert',
   insertAlarms: 'an insert',
+  insertAlarmsAndFigures: 'an insert',
   importAlarms: 'an insert',
   'export countAlarms': 'an export reads everything',
   'export countEvents': 'an export reads everything',
@@ -217,6 +220,8 @@ const STATEMENTS: readonly [string, string][] = [
   ...prefixed('export', EXPORT_QUERIES),
   ...prefixed('import', IMPORT_QUERIES),
   ['upcoming', UPCOMING],
+  ['insertAlarms', insertAlarms],
+  ['insertAlarmsAndFigures', insertAlarmsAndFigures],
 ]
 /** Tables that are small enough to be read whole. */
 const SMALL = 'shards|owners|flights|meta'

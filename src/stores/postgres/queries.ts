@@ -5,25 +5,13 @@
 
 import { LAST_SERIAL } from '../../alarm/index.ts'
 import { ALARM_COLUMNS, TIMER_COLUMNS } from '../index.ts'
+import { ALARM_TYPES, PLACE_COLUMNS, PLACE_TYPES } from './columns.ts'
+import { addFigures, FIGURES } from './figures.ts'
 
 const ALARM = ALARM_COLUMNS.join(', ')
 const READ_ALARM = `a.seq, ${qualified('a', ALARM_COLUMNS)}`
 const TIMER = TIMER_COLUMNS.join(', ')
-
-/** Which of an alarm's columns are numbers; the rest are text. */
-const NUMBERS: ReadonlySet<string> = new Set([
-  'generation', 'fire_at', 'max_failures', 'backoff_base_ms', 'backoff_cap_ms', 'timeout_ms',
-  'completion_timeout_ms', 'priority', 'created_at', 'updated_at', 'paused_at', 'cancelled_at',
-]) // biome-ignore format: a list
-
-const ALARM_TYPES = ALARM_COLUMNS.map((column) => (NUMBERS.has(column) ? 'bigint' : 'text'))
-
-/** A timer's columns as they are written after those of its alarm. */
-const PLACE =
-  'kind, wake_at, scheduled_for, nominal, zone_offset, floor, tick, generation, attempt, started_at, waiting, delivered'
-const PLACE_TYPES = [
-  'text', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'text', 'smallint',
-] as const // biome-ignore format: a list
+const PLACE = PLACE_COLUMNS.join(', ')
 
 /** The database's own clock, in whole milliseconds; where another clock is the authority, its moment is bound. */
 const CLOCK = (bound: string) =>
@@ -34,15 +22,6 @@ export const clockNow = `SELECT ${CLOCK('$1')}`
 export const clockNowUs = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
 
 // Alarms
-
-/** New alarms with their first timers, all at once. A timer finds its alarm by the id its maker gave it. */
-export const insertAlarms = `WITH made AS (
-    INSERT INTO wakeful.alarms (${ALARM}) SELECT * FROM unnest(${marks(1, ALARM_TYPES)})
-    RETURNING seq, id, tenant, owner, target)
-  INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, ${PLACE}, version, edited)
-  SELECT a.seq, a.tenant, a.owner, a.target, t.shard, ${qualified('t', PLACE.split(', '))}, 1, 0
-  FROM unnest(${marks(ALARM_COLUMNS.length + 1, ['text', 'int', ...PLACE_TYPES])}) AS t (id, shard, ${PLACE})
-  JOIN made a ON a.id = t.id`
 
 /** Alarms as they come from another store, in its order. */
 export const importAlarms = `INSERT INTO wakeful.alarms (${ALARM}) SELECT ${ALARM}
@@ -123,9 +102,7 @@ export const lockFreeTimers = `SELECT id FROM wakeful.timers WHERE id = ANY($1::
 export const insertTimers = `INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, ${PLACE}, version, edited)
   SELECT n.*, 1, 0 FROM unnest(${marks(1, ['bigint', 'text', 'text', 'text', 'int', ...PLACE_TYPES])}) AS n`
 
-const SET_PLACE = `${PLACE.split(', ')
-  .map((column) => `${column} = n.${column}`)
-  .join(', ')}, version = timers.version + 1, edited = 0, report = NULL`
+const SET_PLACE = `${PLACE_COLUMNS.map((column) => `${column} = n.${column}`).join(', ')}, version = timers.version + 1, edited = 0, report = NULL`
 const MOVES = `unnest(${marks(1, ['bigint', ...PLACE_TYPES])}) AS n (id, ${PLACE})`
 const MOVES_TAKEN = `unnest(${marks(1, ['bigint', 'bigint', ...PLACE_TYPES])}) AS n (id, taken, ${PLACE})`
 
@@ -264,19 +241,8 @@ export const logWriters = `SELECT DISTINCT virtualtransaction FROM pg_locks WHER
   AND relation = 'wakeful.events'::regclass AND mode = 'RowExclusiveLock'
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid IS DISTINCT FROM pg_backend_pid()`
 
-const SUMS = 'total, pending, fired, completed, failed, cancelled, timed_out, duration_ms_sum, duration_count'
-const ADD_SUMS = SUMS.split(', ')
-  .map((column) => `${column} = t.${column} + excluded.${column}`)
-  .join(', ')
-
-/** A user's transaction, which has no slot, gets a row of its own: others must not wait for it. */
-export const addTallies = `INSERT INTO wakeful.tallies AS t (tenant, owner, slot, ${SUMS})
-  SELECT n.tenant, n.owner, coalesce($1::bigint, nextval('wakeful.tally_slots')), ${qualified('n', SUMS.split(', '))}
-  FROM unnest(${marks(2, ['text', 'text', ...Array<string>(9).fill('bigint')])}) AS n (tenant, owner, ${SUMS})
-  ON CONFLICT (tenant, owner, slot) DO UPDATE SET ${ADD_SUMS}`
-export const tallyOfOwner = `SELECT ${SUMS.split(', ')
-  .map((column) => `coalesce(sum(${column}), 0)::bigint`)
-  .join(', ')} FROM wakeful.tallies WHERE tenant = $1 AND owner = $2`
+export const addTallies = addFigures(1)
+export const tallyOfOwner = `SELECT ${FIGURES.map((column) => `coalesce(sum(${column}), 0)::bigint`).join(', ')} FROM wakeful.tallies WHERE tenant = $1 AND owner = $2`
 
 // Who runs which clock
 

@@ -17,10 +17,12 @@ export const STREAM_QUERIES = {
   subject: `SELECT seq FROM wakeful.alarms WHERE subject IS NOT NULL
     AND (tenant, owner, subject, seq) < ($1, $2, $3, $4::bigint) AND (tenant, owner, subject, seq) > ($1, $2, $3, 0)
     ORDER BY tenant DESC, owner DESC, subject DESC, seq DESC LIMIT $5::bigint`,
-  correlation: `SELECT seq FROM wakeful.alarms
-    WHERE (tenant, owner, correlation_id, seq) < ($1, $2, $3, $4::bigint)
+  correlation: `SELECT seq FROM wakeful.alarms WHERE correlation_id <> id
+    AND (tenant, owner, correlation_id, seq) < ($1, $2, $3, $4::bigint)
     AND (tenant, owner, correlation_id, seq) > ($1, $2, $3, 0)
     ORDER BY tenant DESC, owner DESC, correlation_id DESC, seq DESC LIMIT $5::bigint`,
+  ownCorrelation: `SELECT seq FROM wakeful.alarms WHERE id = $3 AND correlation_id = id AND tenant = $1 AND owner = $2
+    AND seq < $4::bigint LIMIT $5::bigint`,
   conversation: `SELECT seq FROM wakeful.alarms WHERE conversation_id <> ''
     AND (tenant, owner, conversation_id, seq) < ($1, $2, $3, $4::bigint)
     AND (tenant, owner, conversation_id, seq) > ($1, $2, $3, 0)

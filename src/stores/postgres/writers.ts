@@ -19,6 +19,8 @@ export interface SetJob {
 type Write = <T>(work: (desk: Desk) => Promise<T>) => Promise<T>
 
 const JOBS_MAX = 500
+/** New alarms cannot meet each other: while the server writes some, others are made ready, or answered. */
+const GROUPS_MAX = 2
 /** Together nobody waits long for a lock that a user's transaction holds; alone one does. */
 const TOGETHER = `SET LOCAL lock_timeout = '250ms'`
 const ALONE = `SET LOCAL lock_timeout = '10s'`
@@ -42,7 +44,12 @@ export class Writers {
     this.#shards = shards
     this.#write = write
     const jobsMax = JOBS_MAX
-    this.#new = new GroupCommit({ run: (jobs) => this.#setNew(jobs), mayDivide: isOfOne, jobsMax })
+    this.#new = new GroupCommit({
+      run: (jobs) => this.#setNew(jobs),
+      mayDivide: isOfOne,
+      jobsMax,
+      groupsMax: GROUPS_MAX,
+    })
     this.#keyed = new GroupCommit({
       run: (jobs, isAlone) => this.#setKeyed(jobs, isAlone),
       mayDivide: isOfOne,

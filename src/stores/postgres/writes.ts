@@ -10,6 +10,7 @@ import {
   type Timer,
 } from '../../alarm/index.ts'
 import { alarmValues, type StoredAlarm, Tallies } from '../index.ts'
+import { insertAlarms, insertAlarmsAndFigures, newAlarmLists } from './new-alarms.ts'
 import * as sql from './queries.ts'
 import type { Bindable, Session } from './session.ts'
 import type { ShardMap } from './shards.ts'
@@ -126,15 +127,27 @@ export class Writes {
     this.#events.push(row)
   }
 
-  /** Sends everything that was gathered, in one order for all; the caller waits for it. */
-  async flush(session: Session): Promise<void> {
+  /**
+   * Sends everything that was gathered, in one order for all, and then what is added to the figures; the caller waits for
+   * it. Others wait for the figures' rows until the commit: that is why they come last.
+   */
+  async flush(session: Session, figures: readonly Bindable[] | null = null): Promise<void> {
     await this.#shards.know(this.#poolsMet())
     this.rows += this.#made.length + this.#events.length
     this.#flushTimers(session)
     this.#flushAlarms(session)
-    this.#flushNewTimers(session)
+    const isLast = this.#made.length > 0 && !this.#hasMore()
+    this.#flushMade(session, isLast ? figures : null)
+    this.#flushAdded(session)
     this.#flushOutcomes(session)
     this.#flushEvents(session)
+    if (figures !== null && !isLast) session.send(sql.addTallies, ...figures)
+  }
+
+  /** Whether something is written behind new alarms. */
+  #hasMore(): boolean {
+    const listed = this.#added.length + this.#forgotten.length + this.#events.length
+    return listed + this.#outcomes.size > 0
   }
 
   #flushEvents(session: Session): void {
@@ -157,7 +170,7 @@ export class Writes {
     for (const timer of this.#moved) this.wake(timer.shard, timer.wakeAt)
     send(
       sql.moveTimers,
-      this.#moved.splice(0).map((timer) => [timer.id, ...placeValues(timer)]),
+      this.#moved.splice(0).map((timer) => placeValues(timer, timer.id)),
     )
     if (this.#edited.length > 0) session.send(sql.markTimersEdited, this.#edited.splice(0))
     send(sql.reportTimers, this.#reported.splice(0))
@@ -178,18 +191,21 @@ export class Writes {
     this.#retargeted.clear()
   }
 
-  #flushNewTimers(session: Session): void {
+  #flushMade(session: Session, figures: readonly Bindable[] | null): void {
     const made = this.#made.splice(0)
-    if (made.length > 0) {
-      const alarms = made.map(({ alarm }) => alarmValues(alarm))
-      const timers = made.map(({ alarm, timer }) => {
-        return [alarm.id, this.#place(alarm, timer), ...placeValues(timer)]
-      })
-      session.send(sql.insertAlarms, ...columns(alarms), ...columns(timers))
-    }
+    if (made.length === 0) return
+    const lists = newAlarmLists(
+      made.map(({ alarm }) => alarmValues(alarm)),
+      made.map(({ alarm, timer }) => placeValues(timer, this.#place(alarm, timer))),
+    )
+    if (figures === null) session.send(insertAlarms, ...lists)
+    else session.send(insertAlarmsAndFigures, ...lists, ...figures)
+  }
+
+  #flushAdded(session: Session): void {
     const added = this.#added.splice(0).map(({ alarm, timer }): Row => {
       const { seq, tenant, owner, target } = alarm
-      return [seq, tenant, owner, target.name, this.#place(alarm, timer), ...placeValues(timer)]
+      return placeValues(timer, seq, tenant, owner, target.name, this.#place(alarm, timer))
     })
     sendLists(session, sql.insertTimers, added)
   }
@@ -243,11 +259,14 @@ interface OutcomeWrite {
   readonly status: Outcome['status']
 }
 
-/** A timer's values as they are written, in the order of the statements. */
-export function placeValues(timer: NewTimer): Row {
+/** A timer's values as they are written, in the order of the statements, behind what comes before them. */
+export function placeValues(timer: NewTimer, ...before: readonly (string | number)[]): Row {
   const { kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt } = timer
-  const place = [kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt]
-  return [...place, timer.startedAt, timer.waiting, timer.delivered ? 1 : 0]
+  const { startedAt, waiting, delivered } = timer
+  const flag = delivered ? 1 : 0
+  return [
+    ...before, kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt, startedAt, waiting, flag,
+  ] // biome-ignore format: a list
 }
 
 function outcomeValues(outcome: Outcome): Row {
