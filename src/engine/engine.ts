@@ -1,9 +1,9 @@
-import { type Context, type Delivery, isFire, type Timer, triage } from '../alarm/index.ts'
-import type { Found, Lease, Settlement, Store, Taken, Taking } from '../stores/index.ts'
+import { type Context, isFire, triage } from '../alarm/index.ts'
+import type { Found, Lease, Store, Taken } from '../stores/index.ts'
 import type { Courier } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { Alert } from './alert.ts'
-import { Crew } from './crew.ts'
+import { Crew, settlementsOf } from './crew.ts'
 import { HeldSet } from './held-set.ts'
 import { Sharing } from './sharing.ts'
 
@@ -34,6 +34,8 @@ export interface EngineOptions {
 const RELEASED_MAX = 5_000
 /** Deciding about long missed rules takes time: a take ends after this much of it, so that others get their turn. */
 const TAKE_MS_MAX = 50
+/** Looks in a row for those whom another crowds out, while they have more due than hands are kept. */
+const SHARES_MAX = 4
 const TROUBLE_WAIT_MS_MIN = 50
 const TROUBLE_WAIT_MS_MAX = 5_000
 
@@ -180,14 +182,13 @@ export class Engine {
         this.#crew.releaseQueued()
         this.#crew.start()
         const settles = this.#crew.hasEnded
-        const taken = await this.#exchange()
-        await this.#share()
+        const taken = await this.#exchange(true)
         waitMs = TROUBLE_WAIT_MS_MIN
         // The take may have looked before the settle beside it was written: its retry, its next occurrence is not seen.
         const busy =
           settles ||
           this.#crew.hasEnded ||
-          (taken?.more === true && this.#crew.room(this.#options.batchMax) > 0)
+          (taken?.more === true && this.#sharing.room(this.#options.batchMax) > 0)
         if (busy) await this.#options.clock.turn()
         else await this.#alert.sleep(this.#sleepUntil())
       } catch (thrown) {
@@ -204,18 +205,28 @@ export class Engine {
    */
   #sleepUntil(): number | null {
     if (!this.#leases.some((lease) => this.#mayStart(lease) === 'yes')) return null
-    return this.#crew.room(this.#options.batchMax) > 0 ? this.#nextWakeAt : this.#sharing.nextLookAt
+    return this.#sharing.room(this.#options.batchMax) > 0 ? this.#nextWakeAt : this.#sharing.nextLookAt
   }
 
-  /** Settles what ended and takes what is due. Both are asked for in one turn, so that a store can commit them together. */
-  async #exchange(): Promise<Taken | null> {
+  /**
+   * Settles what ended and takes what is due. Both are asked for in one turn, so that a store can commit them together.
+   * Without room, what goes along with the settle is what tenants are due whom another crowds out.
+   */
+  async #exchange(shares = false): Promise<Taken | null> {
+    const room = this.#sharing.room(this.#options.batchMax)
+    const sharesNow = shares && room === 0
     try {
-      const [settled, taken] = await Promise.allSettled([this.#settle(), this.#take()])
+      const [settled, taken, shared] = await Promise.allSettled([
+        this.#settle(),
+        this.#takeSome(room),
+        sharesNow ? this.#share() : null,
+      ])
       // What was taken is recorded as in flight: it is delivered whatever came of the settle beside it.
       if (taken.status === 'fulfilled' && taken.value !== null) this.#accept(taken.value)
-      if (settled.status === 'rejected') throw settled.reason
-      if (taken.status === 'rejected') throw taken.reason
-      return taken.value
+      for (const each of [settled, taken, shared]) if (each.status === 'rejected') throw each.reason
+      // Never beside the other take: each must know what the other holds.
+      if (shares && !sharesNow) await this.#share()
+      return taken.status === 'fulfilled' ? taken.value : null
     } finally {
       this.#taking = false
     }
@@ -224,11 +235,8 @@ export class Engine {
   async #settle(): Promise<void> {
     const { ended, landed } = this.#crew.drain()
     if (ended.length === 0 && landed.length === 0) return
-    const settlements: Settlement[] = []
-    for (const { taking, delivery } of ended)
-      if (delivery !== null) settlements.push(settlementOf(taking, delivery))
     try {
-      const { lost } = await this.#options.store.settle(settlements, landed, this.#options.context())
+      const { lost } = await this.#options.store.settle(settlementsOf(ended), landed, this.#options.context())
       for (const lease of lost) this.#lose(lease)
     } catch (thrown) {
       this.#crew.restore(ended, landed)
@@ -243,17 +251,14 @@ export class Engine {
 
   /** Where one tenant has all the hands, the others get those that are kept for them. */
   async #share(): Promise<void> {
-    if (!this.#sharing.isDue) return
-    const taken = await this.#takeSome(this.#crew.spare, new Set(this.#crew.crowding))
-    if (taken === null) return
-    for (const lease of taken.lost) this.#lose(lease)
-    for (const { timer } of taken.takings) this.#held.add(timer.id, timer.version)
-    this.#sharing.looked(taken)
-    this.#crew.acceptApart(taken.takings)
-  }
-
-  #take(): Promise<Taken | null> {
-    return this.#takeSome(this.#crew.room(this.#options.batchMax))
+    for (let round = 0; round < SHARES_MAX && this.#sharing.isDue; round++) {
+      const taken = await this.#takeSome(this.#crew.spare, new Set(this.#sharing.crowding))
+      if (taken === null) return
+      for (const lease of taken.lost) this.#lose(lease)
+      for (const { timer } of taken.takings) this.#held.add(timer.id, timer.version)
+      this.#sharing.looked(taken)
+      this.#crew.acceptApart(taken.takings)
+    }
   }
 
   async #takeSome(limit: number, avoid?: ReadonlySet<string>): Promise<Taken | null> {
@@ -288,6 +293,7 @@ export class Engine {
   #accept(taken: Taken): void {
     for (const lease of taken.lost) this.#lose(lease)
     this.#nextWakeAt = taken.nextWakeAt
+    this.#sharing.took(taken)
     if (this.#settledAtOnce > 0) this.#options.onLogged()
     this.#settledAtOnce = 0
     for (const { timer } of taken.takings) this.#held.add(timer.id, timer.version)
@@ -338,12 +344,10 @@ export class Engine {
     try {
       const lapsed = this.#leases.some((lease) => this.#mayStart(lease) !== 'yes')
       const leases = await store.own(owner, pools, context())
-      const lost = this.#leases.filter(
-        (was) => !leases.some((is) => is.shard === was.shard && is.epoch === was.epoch),
-      )
-      const gained = leases.some(
-        (is) => !this.#leases.some((was) => is.shard === was.shard && is.epoch === was.epoch),
-      )
+      const isIn = (list: readonly Lease[], { shard, epoch }: Lease) =>
+        list.some((each) => each.shard === shard && each.epoch === epoch)
+      const lost = this.#leases.filter((was) => !isIn(leases, was))
+      const gained = leases.some((is) => !isIn(this.#leases, is))
       for (const lease of lost) this.#lose(lease)
       this.#leases = leases
       if (gained) await this.releaseWaiting()
@@ -392,9 +396,4 @@ export class Engine {
       this.#releasing = false
     }
   }
-}
-
-function settlementOf(taking: Taking, delivery: Delivery): Settlement {
-  const { lease, alarm, timer } = taking
-  return { lease, alarm, timer: timer satisfies Timer, delivery }
 }
