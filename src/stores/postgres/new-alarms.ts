@@ -1,10 +1,11 @@
+import type { Serial } from '../../alarm/index.ts'
 import { ALARM_COLUMNS } from '../index.ts'
 import { ALARM_TYPES, PLACE_COLUMNS, PLACE_TYPES } from './columns.ts'
 import { addFigures } from './figures.ts'
 import type { Bindable } from './session.ts'
 
 /** The values of an alarm, or those of its first timer behind its shard. */
-type Row = readonly (string | number | null)[]
+type Row = readonly (string | Serial | null)[]
 
 const COLUMNS = [...ALARM_COLUMNS.map(alarms), 'shard', ...PLACE_COLUMNS.map(timers)]
 const TYPES = [...ALARM_TYPES, 'int', ...PLACE_TYPES]
@@ -29,8 +30,8 @@ export const insertAlarmsAndFigures = insertWith(`,
 
 /** What `insertAlarms` is given for alarms, of which there is at least one, and their first timers. */
 export function newAlarmLists(alarmRows: readonly Row[], timerRows: readonly Row[]): Bindable[] {
-  const lists: (readonly (string | number | null)[])[] = []
-  const same: (string | number | null)[] = []
+  const lists: (readonly (string | Serial | null)[])[] = []
+  const same: (string | Serial | null)[] = []
   for (const rows of [alarmRows, timerRows]) {
     for (const [column, first] of rows[0]!.entries()) {
       const isSame = lists.length !== ID && isAll(rows, column, first)
@@ -45,7 +46,7 @@ export function newAlarmLists(alarmRows: readonly Row[], timerRows: readonly Row
 }
 
 /** Asked fifty times of a thousand rows: a loop takes a third of what a closure does. */
-function isAll(rows: readonly Row[], column: number, value: string | number | null): boolean {
+function isAll(rows: readonly Row[], column: number, value: string | Serial | null): boolean {
   for (let i = 1; i < rows.length; i++) if (rows[i]![column] !== value) return false
   return true
 }

@@ -133,6 +133,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   beat: 'timers_due',
   allShards: 'timers_due',
   'fair pending': 'timers_upcoming',
+  'fair found': 'timers_pkey',
   'stream owner': 'alarms_owner',
   'stream subject': 'alarms_subject',
   'stream correlation': 'alarms_correlation',

@@ -284,8 +284,8 @@ export class PostgresStore extends PostgresReads implements Store {
     return this.guard(() => nextFree(this.database.session, leases, held, this.#lookout, this.clock.now()))
   }
 
-  ownership(): Promise<ShardState[]> {
-    return this.guard(() => readShards(this.database, this.#office.moment()))
+  ownership(counts?: boolean): Promise<ShardState[]> {
+    return this.guard(() => readShards(this.database, this.#office.moment(), counts))
   }
 
   async close(): Promise<void> {

@@ -260,7 +260,7 @@ interface OutcomeWrite {
 }
 
 /** A timer's values as they are written, in the order of the statements, behind what comes before them. */
-export function placeValues(timer: NewTimer, ...before: readonly (string | number)[]): Row {
+export function placeValues(timer: NewTimer, ...before: readonly (string | Serial)[]): Row {
   const { kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt } = timer
   const { startedAt, waiting, delivered } = timer
   const flag = delivered ? 1 : 0
