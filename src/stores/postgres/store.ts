@@ -153,7 +153,7 @@ export class PostgresStore extends PostgresReads implements Store {
     })
     const write = <T>(work: (desk: Desk) => Promise<T>) => this.#write(work)
     this.#takes = new Takes({ database, clock: host, lookout: this.#lookout, write })
-    this.#writers = new Writers(database, this.#shards, write)
+    this.#writers = new Writers(database, this.#shards, this.#lookout, write)
     this.#guests = new Guests(database)
     this.#growth = new Growth(database)
   }
