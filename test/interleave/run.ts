@@ -11,7 +11,7 @@ import { World } from './world.ts'
 /**
  * `node test/interleave/run.ts`: every schedule within the bounds, then the planted bugs.
  *
- * `--scenario` a part of a name; `--actors` 2 or 3, those of so many alone; `--schedule` replays one; `--preemptions` of two actors (2) and `--of-three` of three (2);
+ * `--scenario` a part of a name; `--actors` 2 or 3, those of so many alone; `--schedule` replays one; `--preemptions` of two actors (2) and `--of-three` of three (1);
  * `--max` schedules of each; `--samples` drawn ones of each, by `--seed`; `--planted` the planted bugs alone, `--bug` those
  * whose name holds this, several times if you like; `--clean` the scenarios alone; `--server` the URL of a database that is there already.
  */
@@ -21,8 +21,8 @@ const { values } = parseArgs({
     actors: { type: 'string' },
     schedule: { type: 'string' },
     preemptions: { type: 'string', default: '2' },
-    'of-three': { type: 'string', default: '2' },
-    max: { type: 'string', default: '8000' },
+    'of-three': { type: 'string', default: '1' },
+    max: { type: 'string', default: '1500' },
     samples: { type: 'string', default: '50' },
     seed: { type: 'string', default: '1' },
     planted: { type: 'boolean', default: false },

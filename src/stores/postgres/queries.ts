@@ -64,9 +64,8 @@ export const seqsOfKeptKeys = `SELECT n.place, k.alarm
 export const pendingSelection = `SELECT DISTINCT alarm FROM wakeful.timers WHERE tenant = $1 AND owner = $2
   AND alarm > $3::bigint ORDER BY alarm LIMIT $4::bigint`
 export const subjectSelection = `SELECT seq FROM wakeful.alarms WHERE subject IS NOT NULL
-  AND (tenant, owner, subject, seq) > ($1, $2, $3, $4::bigint)
-  AND (tenant, owner, subject, seq) <= ($1, $2, $3, ${LAST_SERIAL})
-  ORDER BY tenant, owner, subject, seq LIMIT $5::bigint`
+  AND tenant = $1 AND owner = $2 AND (subject, seq) > ($3, $4::bigint) AND (subject, seq) <= ($3, ${LAST_SERIAL})
+  ORDER BY subject, seq LIMIT $5::bigint`
 
 /** Alarms to look at again: those of a tenant that name calendars, or all that stand on a zone's wall clock. */
 export const calendarSelection = `SELECT seq, seq FROM wakeful.alarms WHERE calendars IS NOT NULL
@@ -220,10 +219,10 @@ export const appendEvent = `INSERT INTO wakeful.events (id, tenant, owner, type,
 const EVENT = `e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id, e.occurrence, a.key, e.subject, e.correlation_id,
   e.at, e.data`
 
-/** Compared as a whole, as in streams.ts: a small tenant must not be looked for among everybody's events. */
+/** Compared together, as in streams.ts: a small tenant must not be looked for among everybody's events. */
 export const eventsOfOwner = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
-  WHERE (e.tenant, e.owner, e.seq) > ($1, $2, $3::bigint) AND (e.tenant, e.owner, e.seq) <= ($1, $2, $4::bigint)
-  ORDER BY e.tenant, e.owner, e.seq LIMIT $5::bigint`
+  WHERE e.tenant = $1 AND (e.owner, e.seq) > ($2, $3::bigint) AND (e.owner, e.seq) <= ($2, $4::bigint)
+  ORDER BY e.owner, e.seq LIMIT $5::bigint`
 export const eventsOfAlarm = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
   WHERE e.alarm = $1::bigint AND e.seq > $2::bigint ORDER BY e.seq LIMIT $3::bigint`
 export const eventsOfAll = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
