@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { ALARM_COLUMNS, TIMER_COLUMNS, type Values } from '../../src/stores/index.ts'
+import { insertAlarms, newAlarmLists } from '../../src/stores/postgres/new-alarms.ts'
 import * as sql from '../../src/stores/postgres/queries.ts'
 import { type Bindable, Dialect, type Querying, Session } from '../../src/stores/postgres/session.ts'
 import { BETWEEN } from '../../src/stores/postgres/writes.ts'
@@ -51,17 +52,11 @@ export class Raw {
     const idAt = ALARM_COLUMNS.indexOf('id')
     for (let done = 0; done < count; done += perCommit) {
       const ids = Array.from({ length: perCommit }, () => this.#id())
-      const alarms = this.#model.map((value, at) => (at === idAt ? ids : ids.map(() => value)))
-      const shards = ids.map(() => this.#shards[this.#serial++ % this.#shards.length]!)
       const place = ['due', FAR, FAR, null, null, null, 1, 1, 0, null, null, 0]
+      const alarms = ids.map((id) => this.#model.with(idAt, id))
+      const timers = ids.map(() => [this.#shards[this.#serial++ % this.#shards.length]!, ...place])
       await this.#commit(() => {
-        this.#session.send(
-          sql.insertAlarms,
-          ...alarms,
-          ids,
-          shards,
-          ...place.map((value) => ids.map(() => value)),
-        )
+        this.#session.send(insertAlarms, ...newAlarmLists(alarms, timers))
         this.#tally(perCommit)
       })
     }

@@ -31,7 +31,7 @@ test('fills in the contract’s defaults', () => {
     key: null,
     idempotencyKey: null,
     subject: null,
-    correlationId: 'id-2',
+    correlationId: 'id-1',
     maxFailures: 5,
     backoff: { baseMs: 5_000, capMs: 3_600_000 },
     timeoutMs: null,

@@ -55,16 +55,17 @@ export class Attempt implements Errand {
   run(errand: Errand = this): Promise<Delivery> {
     if (this.#brokenBy !== null) return Promise.resolve({ kind: 'released' })
     return new Promise((resolve) => {
-      this.#onBreak = resolve
       const { target, timeoutMs } = this.alarm
       const limitMs = timeoutMs ?? this.#courier.timeoutMs(target)
       const cancelTimer = this.#clock.setTimer(limitMs, () =>
         this.break('timeout', `no answer within ${formatDuration(limitMs)}`),
       )
       const done = (delivery: Delivery) => {
+        // Also when it was broken off: a timer that is left would keep the process from ending.
         cancelTimer()
         resolve(delivery)
       }
+      this.#onBreak = done
       this.#deliver(errand).then(
         ({ report }) => done({ kind: 'delivered', firedAt: this.firedAt, endedAt: this.#endedAt(), report }),
         (thrown: unknown) => done(this.#failed(thrown)),

@@ -1,5 +1,5 @@
 import type { Delivery } from '../alarm/index.ts'
-import type { Flight, Lease, Store, Taking } from '../stores/index.ts'
+import type { Flight, Lease, Settlement, Store, Taking } from '../stores/index.ts'
 import type { Courier } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { Attempt, type Break } from './attempt.ts'
@@ -10,6 +10,15 @@ export interface Ended {
   readonly taking: Taking
   /** Null where it has committed together with its settle. */
   readonly delivery: Delivery | null
+}
+
+/** What there is to write of these. */
+export function settlementsOf(ended: readonly Ended[]): Settlement[] {
+  return ended.flatMap(({ taking, delivery }) => (delivery === null ? [] : settlementOf(taking, delivery)))
+}
+
+function settlementOf({ lease, alarm, timer }: Taking, delivery: Delivery): Settlement {
+  return { lease, alarm, timer, delivery }
 }
 
 /** What the crew asks of its engine. */
@@ -46,6 +55,10 @@ export class Crew {
   constructor(ports: CrewPorts) {
     this.#ports = ports
     this.#shares = new Shares(ports.concurrency)
+  }
+
+  get concurrency(): number {
+    return this.#ports.concurrency
   }
 
   get active(): number {
@@ -193,7 +206,7 @@ export class Crew {
   async #deliverInTransaction(attempt: Attempt): Promise<Delivery | null> {
     const { store, context, mayStart } = this.#ports
     const { taking } = attempt
-    const { lease, alarm, timer } = taking
+    const { lease } = taking
     let failure: Delivery | null = null
     let ran = false
     try {
@@ -208,7 +221,7 @@ export class Crew {
             failure = delivery
             throw new Error('the delivery failed: its transaction is rolled back')
           }
-          return { lease, alarm, timer, delivery }
+          return settlementOf(taking, delivery)
         },
         context,
       )

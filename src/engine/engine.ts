@@ -35,6 +35,8 @@ export interface EngineOptions {
 const RELEASED_MAX = 5_000
 /** Deciding about long missed rules takes time: a take ends after this much of it, so that others get their turn. */
 const TAKE_MS_MAX = 50
+/** Looks in a row for those whom another crowds out, while they have more due than hands are kept. */
+const SHARES_MAX = 4
 const TROUBLE_WAIT_MS_MIN = 50
 const TROUBLE_WAIT_MS_MAX = 5_000
 
@@ -169,8 +171,8 @@ export class Engine {
   /** Takes a batch and sees it settled; answers whether there may be more. */
   async #tickOnce(): Promise<boolean> {
     const taken = await this.#exchange()
-    while (!this.#stopping && (this.#crew.active + this.#crew.queued > 0 || this.#isUnsettled)) {
-      if (!this.#isUnsettled) await this.#alert.sleep(null)
+    while (!this.#stopping && (this.#crew.active + this.#crew.queued > 0 || this.#settling.isNeeded)) {
+      if (!this.#settling.isNeeded) await this.#alert.sleep(null)
       await this.#settle()
     }
     if (taken === null) return false
@@ -193,15 +195,13 @@ export class Engine {
         this.#settling.check()
         this.#crew.releaseQueued()
         this.#crew.start()
-        const taken = await this.#exchange()
-        await this.#share()
+        const taken = await this.#exchange(true)
         waitMs = TROUBLE_WAIT_MS_MIN
         // What is delivered much faster than it can be written must not pile up.
-        if (this.#settling.isUnderWay && this.#crew.ended >= this.#options.batchMax)
-          await this.#settling.end()
+        if (this.#crew.ended >= this.#options.batchMax) await this.#settling.end()
         const busy =
           (this.#crew.hasEnded && !this.#settling.isUnderWay) ||
-          (taken?.more === true && this.#crew.room(this.#options.batchMax) > 0)
+          (taken?.more === true && this.#sharing.room(this.#options.batchMax) > 0)
         // The end of a settle rouses too: a take beside it may not have seen its retry, or its next occurrence.
         if (busy) await this.#options.clock.turn()
         else await this.#alert.sleep(this.#sleepUntil())
@@ -220,23 +220,24 @@ export class Engine {
    */
   #sleepUntil(): number | null {
     if (!this.#leases.some((lease) => this.#mayStart(lease) === 'yes')) return null
-    return this.#crew.room(this.#options.batchMax) > 0 ? this.#nextWakeAt : this.#sharing.nextLookAt
+    return this.#sharing.room(this.#options.batchMax) > 0 ? this.#nextWakeAt : this.#sharing.nextLookAt
   }
 
-  /** Settles what ended and takes what is due. Both are asked for in one turn, so that a store can commit them together. */
-  async #exchange(): Promise<Taken | null> {
+  /**
+   * Settles what ended and takes what is due. Both are asked for in one turn, so that a store can commit them together.
+   * Without room, what goes along with the settle is what tenants are due whom another crowds out.
+   */
+  async #exchange(shares = false): Promise<Taken | null> {
     this.#settling.begin()
     try {
-      const taken = await this.#take()
+      const taken = await this.#takeSome(this.#sharing.room(this.#options.batchMax))
       if (taken !== null) this.#accept(taken)
+      // Never beside the other take: each must know what the other holds.
+      if (shares) await this.#share()
       return taken
     } finally {
       this.#taking = false
     }
-  }
-
-  get #isUnsettled(): boolean {
-    return this.#crew.hasEnded || this.#settling.isUnderWay
   }
 
   /** Sees everything settled that has ended by now. */
@@ -248,17 +249,14 @@ export class Engine {
 
   /** Where one tenant has all the hands, the others get those that are kept for them. */
   async #share(): Promise<void> {
-    if (!this.#sharing.isDue) return
-    const taken = await this.#takeSome(this.#crew.spare, new Set(this.#crew.crowding))
-    if (taken === null) return
-    for (const lease of taken.lost) this.#lose(lease)
-    for (const { timer } of taken.takings) this.#held.add(timer.id, timer.version)
-    this.#sharing.looked(taken)
-    this.#crew.acceptApart(taken.takings)
-  }
-
-  #take(): Promise<Taken | null> {
-    return this.#takeSome(this.#crew.room(this.#options.batchMax))
+    for (let round = 0; round < SHARES_MAX && this.#sharing.isDue; round++) {
+      const taken = await this.#takeSome(this.#crew.spare, new Set(this.#sharing.crowding))
+      if (taken === null) return
+      for (const lease of taken.lost) this.#lose(lease)
+      for (const { timer } of taken.takings) this.#held.add(timer.id, timer.version)
+      this.#sharing.looked(taken)
+      this.#crew.acceptApart(taken.takings)
+    }
   }
 
   async #takeSome(limit: number, avoid?: ReadonlySet<string>): Promise<Taken | null> {
@@ -293,6 +291,7 @@ export class Engine {
   #accept(taken: Taken): void {
     for (const lease of taken.lost) this.#lose(lease)
     this.#nextWakeAt = taken.nextWakeAt
+    this.#sharing.took(taken)
     if (this.#settledAtOnce > 0) this.#options.onLogged()
     this.#settledAtOnce = 0
     for (const { timer } of taken.takings) this.#held.add(timer.id, timer.version)
@@ -343,12 +342,10 @@ export class Engine {
     try {
       const lapsed = this.#leases.some((lease) => this.#mayStart(lease) !== 'yes')
       const leases = await store.own(owner, pools, context())
-      const lost = this.#leases.filter(
-        (was) => !leases.some((is) => is.shard === was.shard && is.epoch === was.epoch),
-      )
-      const gained = leases.some(
-        (is) => !this.#leases.some((was) => is.shard === was.shard && is.epoch === was.epoch),
-      )
+      const isIn = (list: readonly Lease[], { shard, epoch }: Lease) =>
+        list.some((each) => each.shard === shard && each.epoch === epoch)
+      const lost = this.#leases.filter((was) => !isIn(leases, was))
+      const gained = leases.some((is) => !isIn(this.#leases, is))
       for (const lease of lost) this.#lose(lease)
       this.#leases = leases
       if (gained) await this.releaseWaiting()
@@ -365,7 +362,7 @@ export class Engine {
     // By a timer: a settle may have to wait for a transactional handler, and that one for this very stop.
     const cancelBound = clock.setTimer(drainMs, () => this.#crew.break('drain'))
     try {
-      while (this.#crew.active > 0 || this.#isUnsettled) await this.#drainOnce(deadline)
+      while (this.#crew.active > 0 || this.#settling.isNeeded) await this.#drainOnce(deadline)
     } finally {
       cancelBound()
     }
@@ -373,7 +370,8 @@ export class Engine {
 
   async #drainOnce(deadline: number): Promise<void> {
     const { clock } = this.#options
-    if (!this.#isUnsettled) await this.#alert.sleep(clock.now() + Math.max(1, deadline - clock.monotonic()))
+    if (!this.#settling.isNeeded)
+      await this.#alert.sleep(clock.now() + Math.max(1, deadline - clock.monotonic()))
     try {
       await this.#settle()
     } catch (thrown) {

@@ -1,6 +1,6 @@
-import type { Context, Delivery } from '../alarm/index.ts'
-import type { Lease, Settlement, Store, Taking } from '../stores/index.ts'
-import type { Crew } from './crew.ts'
+import type { Context } from '../alarm/index.ts'
+import type { Lease, Store } from '../stores/index.ts'
+import { type Crew, settlementsOf } from './crew.ts'
 import type { HeldSet } from './held-set.ts'
 
 /** What settling asks of its engine. */
@@ -29,6 +29,11 @@ export class Settling {
 
   get isUnderWay(): boolean {
     return this.#underWay !== null
+  }
+
+  /** Whether something has ended that the store has not answered for. */
+  get isNeeded(): boolean {
+    return this.#ports.crew.hasEnded || this.isUnderWay
   }
 
   /** Begins to settle what has ended, unless a settle is under way: the next one will have it. */
@@ -60,11 +65,8 @@ export class Settling {
   async #settle(): Promise<void> {
     const { store, crew, held, context, onLost, onSettled } = this.#ports
     const { ended, landed } = crew.drain()
-    const settlements: Settlement[] = []
-    for (const { taking, delivery } of ended)
-      if (delivery !== null) settlements.push(settlementOf(taking, delivery))
     try {
-      const { lost } = await store.settle(settlements, landed, context())
+      const { lost } = await store.settle(settlementsOf(ended), landed, context())
       for (const lease of lost) onLost(lease)
     } catch (thrown) {
       crew.restore(ended, landed)
@@ -77,8 +79,4 @@ export class Settling {
     }
     onSettled(delivered)
   }
-}
-
-function settlementOf({ lease, alarm, timer }: Taking, delivery: Delivery): Settlement {
-  return { lease, alarm, timer, delivery }
 }

@@ -1,9 +1,12 @@
 import type { Taken } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 import type { Crew } from './crew.ts'
+import { NOBODY } from './shares.ts'
 
 /** Mostly there is nobody else: then it is not asked again in every turn of the loop. */
 const LOOK_AGAIN_MS = 20
+/** Others who are due within this time have the batches kept short: they wait for each to end. */
+const SOON_MS = 1_000
 
 /** When to look for what other tenants are due, while one has all the hands. */
 export class Sharing {
@@ -13,15 +16,29 @@ export class Sharing {
   #nextWakeAt: number | null = null
   /** On the monotonic clock: before this it is not looked again. */
   #from = 0
+  /** Who had most of the last batch, where more is due: however short its deliveries, others wait behind all of it. */
+  #backlogged: ReadonlySet<string> = NOBODY
 
   constructor(crew: Crew, clock: Clock) {
     this.#crew = crew
     this.#clock = clock
   }
 
-  /** Whether a tenant has all the hands, and some are kept for others. */
+  /** Tenants whom others must not wait for: they have all the hands, or everything that is taken is theirs. */
+  get crowding(): ReadonlySet<string> {
+    return this.#backlogged.size === 0 ? this.#crew.crowding : this.#crew.crowding.union(this.#backlogged)
+  }
+
+  /** Whether a tenant crowds others out, and some hands are kept for these. */
   get isOn(): boolean {
-    return this.#crew.crowding.size > 0 && this.#crew.spare > 0
+    return this.crowding.size > 0 && this.#crew.spare > 0
+  }
+
+  /** How many more to take: no more than there are hands while others come due beside a crowd. */
+  room(batchMax: number): number {
+    const next = this.nextLookAt
+    const isShort = next !== null && next <= this.#clock.now() + SOON_MS
+    return this.#crew.room(isShort ? Math.min(batchMax, this.#crew.concurrency) : batchMax)
   }
 
   /** Whether it is time to look. */
@@ -41,6 +58,11 @@ export class Sharing {
     this.#from = 0
   }
 
+  /** Notes whose the batch was that was taken from everybody. */
+  took({ takings, more }: Taken): void {
+    this.#backlogged = more ? mostOf(takings.map(({ alarm }) => alarm.tenant)) : NOBODY
+  }
+
   /** Notes what a look has brought. What is due and cannot be had now is asked for a little later. */
   looked({ takings, nextWakeAt }: Taken): void {
     const now = this.#clock.now()
@@ -48,4 +70,12 @@ export class Sharing {
     this.#nextWakeAt = isStuck ? now + LOOK_AGAIN_MS : nextWakeAt
     this.#from = this.#clock.monotonic() + LOOK_AGAIN_MS
   }
+}
+
+/** Who is more than half of these. */
+function mostOf(tenants: readonly string[]): ReadonlySet<string> {
+  const counts = new Map<string, number>()
+  for (const tenant of tenants) counts.set(tenant, (counts.get(tenant) ?? 0) + 1)
+  for (const [tenant, count] of counts) if (2 * count > tenants.length) return new Set([tenant])
+  return NOBODY
 }

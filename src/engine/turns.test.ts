@@ -161,6 +161,17 @@ test("queued transactional handlers do not stretch a close beyond the drain's bo
   expect([completed, pending, failed]).toEqual([starts - 1, 20 - completed, 0])
 })
 
+test('a delivery that a stop breaks off leaves no timer behind', async () => {
+  const clock = new VirtualClock()
+  const { wakeful } = await openTest({ clock, store: newStore(), drain: '1s' })
+  wakeful.handle('hang', () => new Promise(() => {}))
+  await wakeful.start()
+  await wakeful.set({ delay: '1s' }, { target: 'hang' })
+  await clock.advance('2s')
+  await clock.until(wakeful.close(), '1m')
+  await expectNoTimers(clock)
+})
+
 test('what is queued when the wall clock is set back waits for its instant again', async () => {
   await using bench = await openTest({ concurrency: 1 })
   const { wakeful, clock } = bench

@@ -23,10 +23,11 @@ import {
   type Snapshot,
   skipNext,
   viewOf,
+  type Workshop,
 } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Decide, Selector, SetAnswer, SetRequest } from '../stores/index.ts'
-import { parseInstant, resolveAgain, resolveWhen, type When } from '../time/index.ts'
+import { type CalendarLookup, parseInstant, resolveAgain, resolveWhen, type When } from '../time/index.ts'
 import type { Alarms, SeenOptions, SetCallOptions, SetManyItem, TxOptions } from './api.ts'
 import { checked, checkedList } from './options.ts'
 import { named, notFound, ScopedReads } from './reads.ts'
@@ -38,6 +39,8 @@ const SET_MANY_ITEM = { ...ALARM_OPTIONS, when: true, timezone: true } as const
 const SET_TRIES_MAX = 3
 /** Bulk edits go in chunks, so that others get their turn at the write lock. */
 const BULK_CHUNK = 500
+
+type CalendarShop = Workshop & { readonly calendars: CalendarLookup }
 
 /** One owner's alarms: every call carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedAlarms extends ScopedReads implements Alarms {
@@ -159,7 +162,8 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     for (let tries = 1; ; tries++) {
       try {
         const context = this.around.context()
-        const requests = items.map(({ when, ...options }) => this.#request(when, options, context))
+        const shop = { ...this.around.workshop, calendars: this.calendars.lookup }
+        const requests = items.map((item) => this.#request(item, context, shop))
         return await store.set(requests, context, tx)
       } catch (thrown) {
         const code = thrown instanceof WakefulError ? thrown.code : null
@@ -170,17 +174,11 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     }
   }
 
-  #request(when: When, { timezone, ...options }: SetCallOptions, context: Context): SetRequest {
-    const calendars = this.calendars.lookup
+  #request({ when, timezone, ...options }: SetManyItem, { now }: Context, shop: CalendarShop): SetRequest {
     const zone = timezone ?? this.around.timezone
-    const resolved = resolveWhen(when, { now: context.now, timezone: zone, calendars })
-    const alarm = buildAlarm(
-      this.scope,
-      resolved,
-      { createdVia: this.around.createdVia, ...options },
-      context.now,
-      { ...this.around.workshop, calendars },
-    )
+    const resolved = resolveWhen(when, { now, timezone: zone, calendars: shop.calendars })
+    const named = { createdVia: this.around.createdVia, ...options }
+    const alarm = buildAlarm(this.scope, resolved, named, now, shop)
     return { alarm, timer: firstTimer(alarm, resolved) }
   }
 

@@ -16,12 +16,15 @@ const editsOf = new WeakMap<Surround['store'], Map<string, Promise<unknown>>>()
 
 /** One tenant's holiday calendars: every owner's alarms of the tenant can name them, and no other tenant's. */
 export class TenantCalendars implements Calendars {
+  /** Finds calendars for a *when*. */
+  readonly lookup: CalendarLookup
   readonly #around: Surround
   readonly #tenant: string
 
   constructor(around: Surround, tenant: string) {
     this.#around = around
     this.#tenant = tenant
+    this.lookup = this.#lookup()
   }
 
   put(name: string, given: CalendarGiven): Promise<PutCalendar> {
@@ -88,8 +91,7 @@ export class TenantCalendars implements Calendars {
     return this.#around.store.removeCalendar(this.#tenant, name)
   }
 
-  /** Finds calendars for a *when*. */
-  get lookup(): CalendarLookup {
+  #lookup(): CalendarLookup {
     const find = (name: string) => this.#find(name)
     const names = () => this.#around.store.calendars(this.#tenant).map((calendar) => calendar.name)
     return Object.defineProperty(find, 'names', { get: names })

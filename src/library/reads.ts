@@ -149,7 +149,7 @@ export class ScopedReads {
     if (snapshot === null) throw notFound(id)
     const [events, shards] = await Promise.all([
       store.eventsOf(this.scope, id, STORY_EVENTS_MAX),
-      store.ownership(),
+      store.ownership(false),
     ])
     const clockRuns = shards.some(({ pool, owner }) => pool === snapshot.alarm.target.pool && owner !== null)
     const told = events.map(({ at, type, data }) => ({

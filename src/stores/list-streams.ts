@@ -6,6 +6,7 @@ export type StreamName =
   | 'owner'
   | 'subject'
   | 'correlation'
+  | 'ownCorrelation'
   | 'conversation'
   | 'label'
   | 'ended'
@@ -27,7 +28,10 @@ const LIVE: readonly State[] = ['active', 'paused', 'awaiting']
 /** The narrowest sources of what a query asks for; what they let through is checked against the whole query. */
 export function streamsOf(query: ListQuery): readonly ListStream[] {
   const by = (name: StreamName, ...values: string[]): ListStream => ({ name, values })
-  if (query.correlationId !== undefined) return [by('correlation', query.correlationId)]
+  const { correlationId } = query
+  // One that nobody gave is the alarm's own id.
+  if (correlationId !== undefined)
+    return [by('correlation', correlationId), by('ownCorrelation', correlationId)]
   if (query.subject !== undefined) return [by('subject', query.subject)]
   if (query.conversationId) return [by('conversation', query.conversationId)]
   const { states, target } = query

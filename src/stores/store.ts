@@ -95,8 +95,8 @@ export interface StoreReads {
   /** Edited calendars whose alarms have not all been looked at again. */
   unreviewedCalendars(): Promise<readonly EditedCalendar[]>
   fact(name: string): Promise<string | null>
-  /** Who runs the clock of a pool. */
-  ownership(): Promise<ShardState[]>
+  /** Who runs the clock of each pool, and what waits there; that is counted row by row, unless nobody asks for it. */
+  ownership(counts?: boolean): Promise<ShardState[]>
 }
 
 /** A new alarm with its first timer. */

@@ -42,3 +42,35 @@ test.each(['sqlite', 'postgres'] as const)(
   },
   60_000,
 )
+
+test.each(['sqlite', 'postgres'] as const)(
+  'a tenant with thousands due and handlers that fail at once is not served before all others (%s)',
+  async (store) => {
+    const wakeful = await open(store === 'sqlite' ? 'sqlite::memory:' : database.url, { drain: '0s' })
+    try {
+      let failed = 0
+      wakeful.handle('fail', () => {
+        failed += 1
+        throw new Error('no')
+      })
+      const failedBefore: number[] = []
+      wakeful.handle('tock', () => void failedBefore.push(failed))
+      const due = Array.from({ length: 1000 }, () => ({ when: new Date(0), target: 'fail', maxFailures: 1 }))
+      for (let batch = 0; batch < 5; batch++) await wakeful.forTenant('rush').setMany(due)
+      // Due after all of the crowd's.
+      const late = { when: new Date(1000), target: 'tock' }
+      for (let tenant = 0; tenant < 10; tenant++)
+        await wakeful.forTenant(`u${tenant}`).setMany([late, late, late])
+      await wakeful.start()
+      const start = performance.now()
+      while (failedBefore.length < 30 && performance.now() - start < 30_000)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      console.log(`${store}: the last of 30 came after ${Math.max(...failedBefore)} of 5000 that failed`)
+      expect(failedBefore).toHaveLength(30)
+      expect(Math.max(...failedBefore)).toBeLessThan(2_500)
+    } finally {
+      await wakeful.close()
+    }
+  },
+  60_000,
+)

@@ -13,11 +13,17 @@ import { World } from './world.ts'
 
 /** The long form is `npm run test:interleave`. */
 const SCHEDULES = 6
+/** Of the pairs of moves, which are hundreds, one in so many is drawn. */
+const PAIRS_DRAWN = 16
 /** On a machine that is busy, what comes after this long is tried in both serial orders only. */
 const BUDGET_MS = 15_000
 /** One of each kind of bug; the long form looks for all. */
 const HUNTED = ['(FOR KEY SHARE dropped)', 'in one statement', 'as soon as its settle answers']
 const seed = Number(process.env.INTERLEAVE_SEED ?? Date.now() % 1_000_000)
+
+const drawn = scenarios.filter(
+  ({ isOfPairs = false }, index) => !isOfPairs || (index + seed) % PAIRS_DRAWN === 0,
+)
 
 const { url } = testDatabase()
 let world: World
@@ -32,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('keeps every promise whatever the order of statements (fenced, cancel-wins, recorded-once, at-least-once)', () => {
-  test.for(scenarios)('$name', async (scenario) => {
+  test.for(drawn)('$name', async (scenario) => {
     const schedulesMax = performance.now() - began < BUDGET_MS ? SCHEDULES : 2
     const bounds = { preemptionsMax: 2, schedulesMax, seed }
     const { failures, schedules } = await exploreScenario(world, scenario, bounds)

@@ -83,8 +83,10 @@ function judgeCancels(notes: readonly Note[], story: readonly Step[]): Breach[] 
     )
     const until = setAgain?.at ?? Number.POSITIVE_INFINITY
     const own = handedOut(notes).filter(({ at, taking }) => taking.alarm.id === note.alarmId && at < until)
+    // A take that lost its answer was recorded as firing, and begins to fire when it is repeated.
+    const first = own[0]?.at
     const isLate = ({ at, taking }: Handed) => {
-      if (at > note.at) return true
+      if (at > note.at) return note.outcome === 'cancelled' || at !== first
       // Under a lease that has ended nothing starts any more.
       const mayStart = taking.lease.until > note.monotonic
       return note.outcome === 'cancelled' && mayStart && settledAt(notes, story, taking, at) > note.at

@@ -1,3 +1,5 @@
+import { LOOKOUT_PLANTED } from './planted-lookout.ts'
+
 /** A fault in the sources: what is said there, and what is said instead. */
 export interface Edit {
   readonly file: string
@@ -305,7 +307,7 @@ export const PLANTED: readonly Planted[] = [
     edits: [
       {
         file: 'stores/postgres/locks.ts',
-        from: 'if (missing.length > 0) session.send',
+        from: 'if (round === 1 && missing.length > 0) session.send',
         to: 'session.send(sql.lockTimersOfAlarms, seqs)\n    if (missing.length > 0) session.send',
       },
     ],
@@ -341,4 +343,23 @@ export const PLANTED: readonly Planted[] = [
     ],
     scenarios: ['prune | set, the same key'],
   },
+  {
+    bug: 'an edit waits for a shard while it holds the alarm',
+    hazard: 1,
+    edits: [
+      {
+        file: 'stores/postgres/locks.ts',
+        from: 'if (round === 1 && missing.length > 0)',
+        to: 'if (missing.length > 0)',
+      },
+    ],
+    scenarios: ['upsert that brings it near | cancel | pause'],
+  },
+  {
+    bug: 'a key that was set meanwhile is refused to a user’s transaction',
+    hazard: 7,
+    edits: [{ file: 'stores/postgres/guests.ts', from: 'tries < TRIES_MAX', to: 'tries < 1' }],
+    scenarios: ['set in a user’s transaction | set, the same new key'],
+  },
+  ...LOOKOUT_PLANTED,
 ]

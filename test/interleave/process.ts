@@ -17,6 +17,23 @@ import type { NewNote } from './notes.ts'
 
 type Cancel = (found: Snapshot, context: Context) => { change: Change; outcome: CancelOutcome }
 
+/** A user's own connection. */
+interface Client {
+  query(text: string): Promise<unknown>
+}
+
+async function inTransaction<T>(tx: Client, work: () => Promise<T>): Promise<T> {
+  await tx.query('BEGIN')
+  try {
+    const answer = await work()
+    await tx.query('COMMIT')
+    return answer
+  } catch (thrown) {
+    await tx.query('ROLLBACK')
+    throw thrown
+  }
+}
+
 /** The pool of the scenarios' alarms; each pool of these worlds is one shard. */
 const POOL: readonly string[] = ['app']
 
@@ -115,6 +132,26 @@ export class Process {
     const edited = await this.#asked('cancel subject', () => this.store.edit(ANN, which, decide, context))
     for (const answer of edited.answers) this.#note({ kind: 'cancel', ...answer })
     return edited.next
+  }
+
+  /** Sets by a key in a transaction of the user's own. */
+  async setAsGuest(tx: Client, when: When, options: SetOptions): Promise<void> {
+    const request = this.bench.request(when, options)
+    const work = () => this.store.set([request], this.bench.context(), tx)
+    const [answer] = await this.#asked('set as guest', () => inTransaction(tx, work))
+    this.#note({ kind: 'set', answer: answer! })
+  }
+
+  /** Cancels in a transaction of the user's own. */
+  async cancelAsGuest(tx: Client, alarmId: string, cancel: Cancel): Promise<void> {
+    const context = this.bench.context()
+    const decide = (found: Snapshot) => {
+      const { change, outcome } = cancel(found, context)
+      return { change, answer: outcome }
+    }
+    const work = () => this.store.edit(ANN, { id: alarmId }, decide, context, tx)
+    const edited = await this.#asked('cancel as guest', () => inTransaction(tx, work))
+    this.#note({ kind: 'cancel', alarmId, outcome: edited.answers[0] })
   }
 
   /** Anything else, noted as an edit. */

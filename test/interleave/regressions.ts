@@ -32,4 +32,24 @@ export const regressions: readonly Regression[] = [
     scenario: 'settle that ends the open one | take that queues the next',
     schedule: 'two*6,one',
   },
+  {
+    name: 'a set whose commit loses its answer is found by its own process without a beat',
+    scenario: 'set of the owner itself whose commit loses its answer | take',
+    schedule: 'one*6,one2',
+  },
+  {
+    name: 'an alarm whose target moves to another pool is found there without a beat',
+    scenario: 'target moved to another pool | take of its owner',
+    schedule: '',
+  },
+  {
+    name: 'what was set while a shard was another’s is found when the shard comes back',
+    scenario: 'a shard comes back: set of its owner of meanwhile | take of the one before',
+    schedule: '',
+  },
+  {
+    name: 'an owner whose lease has ended tells of what it sets',
+    scenario: 'set of an owner whose lease has ended | takeover and take',
+    schedule: '',
+  },
 ]

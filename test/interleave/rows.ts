@@ -18,6 +18,8 @@ export interface AlarmRow {
 export interface TimerRow {
   readonly id: number
   readonly alarm: number
+  readonly shard: number
+  readonly version: number
   readonly kind: string
   readonly wake_at: number | null
   readonly scheduled_for: number

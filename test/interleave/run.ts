@@ -11,13 +11,14 @@ import { World } from './world.ts'
 /**
  * `node test/interleave/run.ts`: every schedule within the bounds, then the planted bugs.
  *
- * `--scenario` a part of a name; `--schedule` replays one; `--preemptions` of two actors (2) and `--of-three` of three (1);
+ * `--scenario` a part of a name; `--actors` 2 or 3, those of so many alone; `--schedule` replays one; `--preemptions` of two actors (2) and `--of-three` of three (1);
  * `--max` schedules of each; `--samples` drawn ones of each, by `--seed`; `--planted` the planted bugs alone, `--bug` those
  * whose name holds this, several times if you like; `--clean` the scenarios alone; `--server` the URL of a database that is there already.
  */
 const { values } = parseArgs({
   options: {
     scenario: { type: 'string', default: '' },
+    actors: { type: 'string' },
     schedule: { type: 'string' },
     preemptions: { type: 'string', default: '2' },
     'of-three': { type: 'string', default: '1' },
@@ -58,7 +59,10 @@ async function campaign(): Promise<boolean> {
 }
 
 function chosen(): Scenario[] {
-  return scenarios.filter(({ name }) => name.includes(values.scenario))
+  return scenarios.filter(({ name, isOfThree = false }) => {
+    const isCounted = values.actors === undefined || values.actors === (isOfThree ? '3' : '2')
+    return isCounted && name.includes(values.scenario)
+  })
 }
 
 async function exploreAll(): Promise<boolean> {

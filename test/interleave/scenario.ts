@@ -26,6 +26,8 @@ export interface Scenario {
   readonly isHasty?: boolean
   /** Whether three act: their schedules are many, and have a bound of their own. */
   readonly isOfThree?: boolean
+  /** Whether it is one of all pairs of moves, which are many: the short form draws some of them. */
+  readonly isOfPairs?: boolean
   readonly setUp: (world: World) => Promise<Scene>
 }
 

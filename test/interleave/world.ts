@@ -30,6 +30,7 @@ export class World {
   readonly #admin: pg.Client
   readonly #gates = new Map<string, Gate>()
   readonly #databases = new Map<string, Db>()
+  readonly #guests = new Map<string, pg.Client>()
   #processes = new Map<string, Process>()
   #resets = 0
 
@@ -57,6 +58,7 @@ export class World {
 
   async close(): Promise<void> {
     for (const each of this.#processes.values()) await each.store.close().catch(() => {})
+    for (const client of this.#guests.values()) await client.end()
     for (const [name, database] of this.#databases) {
       unguard(this.#applicationName(name))
       await database.close().catch(() => {})
@@ -109,6 +111,11 @@ export class World {
     await process.store.readCalendars()
   }
 
+  /** Waits until everybody has heard what was told. */
+  async hear(): Promise<void> {
+    for (const name of this.#processes.keys()) await hearAll(this.#applicationName(name))
+  }
+
   /** A process by name; made when it is first asked for. Its connections are there before it is put behind its gate. */
   async process(name: string): Promise<Process> {
     const known = this.#processes.get(name)
@@ -127,6 +134,17 @@ export class World {
     return made
   }
 
+  /** A connection of a user's own beside a process, behind the same gate. */
+  async guest(name: string): Promise<pg.Client> {
+    let client = this.#guests.get(name)
+    if (client === undefined) {
+      client = new pg.Client({ connectionString: this.#url, application_name: this.#applicationName(name) })
+      await client.connect()
+      this.#guests.set(name, client)
+    }
+    return client
+  }
+
   /** How long the store's own bounds on waits for locks really last. */
   lockTimeout(ms: number): void {
     for (const gate of this.#gates.values()) gate.lockTimeoutMs = ms
@@ -135,16 +153,13 @@ export class World {
   /** Runs actors by a schedule. */
   async run(actors: readonly Actor[], choose: Choose): Promise<Ran> {
     const gates = [...this.#gates.values()]
-    const listening = [...this.#processes.keys()].map((name) => this.#applicationName(name))
     const restoreRandom = oneSlotOfTallies()
     try {
       const scheduler = new Scheduler(
         {
           gates,
           blocked: (pids, among) => this.#blocked(pids, among),
-          hearAll: async () => {
-            for (const name of listening) await hearAll(name)
-          },
+          hearAll: () => this.hear(),
           note: (step) => this.story.push(step),
         },
         choose,

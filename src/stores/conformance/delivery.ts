@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { amend, occurrenceId, report } from '../../alarm/index.ts'
+import { amend, occurrenceId, report, type Serial } from '../../alarm/index.ts'
 import type { Taking } from '../store.ts'
 import { ANN, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
@@ -308,6 +308,38 @@ export const deliveryCases = casesOf('delivery', {
     await bench.settle(taken.takings, 'delivered')
     assert.deepEqual((await bench.take(leases, { limit: 5, avoid })).takings, [])
     assert.equal((await bench.take(leases, { limit: 100 })).takings.length, 30)
+  },
+
+  async 'comes to every tenant beside one that crowds, however many wait'(bench) {
+    const leases = await bench.own()
+    for (let i = 100; i < 170; i++)
+      await bench.alarm({ delay: '1h' }, {}, { tenant: `tenant${i}`, owner: '' })
+    const last = await bench.alarm({ delay: '1s' }, {}, { tenant: 'zebra', owner: '' })
+    bench.clock.step(2000)
+    const ids: string[] = []
+    for (let look = 0; look < 5 && ids.length === 0; look++) {
+      const { takings } = await bench.take(leases, { avoid: new Set(['acme']) })
+      ids.push(...takings.map(({ alarm }) => alarm.id))
+    }
+    assert.deepEqual(ids, [last])
+  },
+
+  async 'passes over what is held of those whom another crowds out'(bench) {
+    const leases = await bench.own()
+    const [, zeta] = OTHERS
+    for (let i = 0; i < 20; i++) await bench.alarm({ delay: '1s' }, {}, zeta!)
+    bench.clock.step(2000)
+    const avoid = new Set(['acme'])
+    const held = new Map<Serial, number>()
+    while (held.size < 20) {
+      const { takings } = await bench.take(leases, {
+        limit: 6,
+        avoid,
+        held: { size: held.size, has: (id, version) => held.get(id) === version },
+      })
+      assert.equal(takings.length, Math.min(6, 20 - held.size))
+      for (const { timer } of takings) held.set(timer.id, timer.version)
+    }
   },
 })
 

@@ -39,6 +39,20 @@ export const listCases = casesOf('lists', {
     }
   },
 
+  async 'an alarm whose correlation id nobody gave is found by its own, beside those that name it'(bench) {
+    const first = await bench.alarm({ delay: '1h' })
+    const others: string[] = []
+    for (let i = 0; i < 5; i++) others.push(await bench.alarm({ delay: '1h' }, { correlationId: first }))
+    const alone = await bench.alarm({ delay: '1h' })
+    await bench.alarm({ delay: '1h' }, { correlationId: first }, OTHERS[0]!)
+    for (const limit of [1, 2, 50]) {
+      const listed = (correlationId: string) => ids(bench, { correlationId, order: 'newest', limit })
+      assert.deepEqual(await listed(first), [...others.toReversed(), first])
+      assert.deepEqual(await listed(alone), [alone])
+      assert.deepEqual(await listed(others[0]!), [])
+    }
+  },
+
   async 'shows nobody another owner’s alarms (isolated)'(bench) {
     await populate(bench)
     for (const other of OTHERS) {

@@ -32,6 +32,7 @@ export const ownershipCases = casesOf('ownership', {
       [shard!.owner, shard!.epoch, shard!.pending, shard!.nextWakeAt],
       ['one', lease!.epoch, 1, bench.now + 60_000],
     )
+    assert.deepEqual((await bench.store.ownership(false))[0]!.pending, 0)
     await bench.store.disown([lease!])
     assert.equal((await of())!.owner, null)
   },

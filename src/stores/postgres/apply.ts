@@ -32,6 +32,10 @@ export function apply(
     if (timer !== undefined) writes.moveTimer({ ...timer, ...move })
   }
   applyRest(writes, alarm, change, context)
+  const { target, seq } = alarm
+  const after = change.alarm ?? alarm
+  if (after.target.name !== target.name || after.target.pool !== target.pool)
+    writes.retarget({ ...after, seq }, timers)
 }
 
 /** Gathers what a decision says beside the timer it was made about, which is written where it is known to be unchanged. */

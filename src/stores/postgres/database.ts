@@ -190,8 +190,8 @@ export class Database {
     const session = new Session(client as Querying, this.dialect, this.#isNamed)
     let isSpoilt = false
     try {
-      // Not waited for: it travels with the first statement.
-      session.send(BEGIN)
+      // Not waited for: it travels with the first statements.
+      session.beginLater(BEGIN)
       if (this.isPooled)
         session.send(LOCAL_SETTINGS, String(this.#statementTimeoutMs), String(IDLE_IN_TRANSACTION_MS))
       const answer = await work(session)
@@ -215,6 +215,7 @@ function release(client: pg.PoolClient, isSpoilt: boolean): void {
 
 /** Sends the commit behind everything that is under way. */
 export async function commit(session: Session): Promise<void> {
+  if (session.sendOnly()) return session.landed()
   const committed = session.plain('COMMIT')
   committed.catch(() => {})
   await session.landed()

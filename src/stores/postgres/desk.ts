@@ -1,6 +1,8 @@
 import { Tallies } from '../index.ts'
+import type { Database } from './database.ts'
+import { isBroken } from './failure.ts'
 import * as sql from './queries.ts'
-import type { Session } from './session.ts'
+import type { Bindable, Session } from './session.ts'
 import type { ShardMap } from './shards.ts'
 import { columns, Writes } from './writes.ts'
 
@@ -76,18 +78,20 @@ export class Desk {
     this.writes.tallies.drain()
   }
 
-  /** Writes everything, the figures last: others wait for their rows from then until the commit. */
+  /** Writes everything, with the figures. */
   async finish(): Promise<void> {
-    await this.flush()
     this.accept()
-    const tallies = this.#tallies.drain()
-    if (tallies.length > 0) {
-      const rows = tallies.map(({ scope, sums }) => [scope.tenant, scope.owner, ...sums])
-      const slot = this.#isGuest ? null : Math.floor(Math.random() * TALLY_SLOTS)
-      this.session.send(sql.addTallies, slot, ...columns(rows))
-    }
+    await this.writes.flush(this.session, this.#figures())
     this.#tell()
     if (this.#isGuest) await this.session.landed()
+  }
+
+  #figures(): Bindable[] | null {
+    const tallies = this.#tallies.drain()
+    if (tallies.length === 0) return null
+    const rows = tallies.map(({ scope, sums }) => [scope.tenant, scope.owner, ...sums])
+    const slot = this.#isGuest ? null : Math.floor(Math.random() * TALLY_SLOTS)
+    return [slot, ...columns(rows)]
   }
 
   /** Tells other processes, when this is committed, that a calendar was written. */
@@ -105,5 +109,31 @@ export class Desk {
     const earliest = Math.min(...wakes.map(([, wakeAt]) => wakeAt))
     // A guest's commit is yet to come: this process too must hear of it then.
     this.session.send(sql.notify, channel, timersNotice(earliest, this.#isGuest ? '' : teller))
+  }
+}
+
+/** Runs work in a transaction, tells others of what it wrote, and has it noted when it is committed. */
+export async function atDesk<T>(
+  database: Database,
+  office: Office,
+  work: (desk: Desk) => Promise<T>,
+  note: (desk: Desk) => void,
+): Promise<T> {
+  let last: Desk | undefined
+  const inTransaction = async (session: Session) => {
+    const desk = new Desk(session, office)
+    last = desk
+    const answer = await work(desk)
+    await desk.finish()
+    return { answer, desk }
+  }
+  try {
+    const { answer, desk } = await database.transaction(inTransaction)
+    note(desk)
+    return answer
+  } catch (thrown) {
+    // It may have been committed, and only the answer is lost: what wakes by it must be looked for.
+    if (last !== undefined && isBroken(thrown)) note(last)
+    throw thrown
   }
 }

@@ -30,6 +30,11 @@ export function isContention(thrown: unknown): boolean {
   return code === '40P01' || code === '40001'
 }
 
+/** An error that says so, where the store itself saw it coming. */
+export function contention(reason: string): Error {
+  return Object.assign(new Error(reason), { code: '40001' })
+}
+
 /** Whether a lock was not to be had in time. */
 export function isLockTimeout(thrown: unknown): boolean {
   return codeOf(thrown) === '55P03'

@@ -3,14 +3,17 @@ import type { DueLook } from './due.ts'
 import type { Session } from './session.ts'
 
 const TIMER = TIMER_COLUMNS.join(', ')
-const T_TIMER = TIMER_COLUMNS.map((column) => `t.${column}`).join(', ')
 
 /** Owners that one look goes through; the next one starts behind them. */
 const OWNERS_MAX = 64
-const LOOK_AGAIN_MS = 50
+/** Looks that follow each other at once while nobody is found due. */
+const PAGES_MAX = 8
+/** Rows of one owner that are passed over because other processes have their shards. */
+const OTHERS_MAX = 1_000
+const EACH_MIN = 8
+const LOOK_AGAIN_MS = 20
 const ID = TIMER_COLUMNS.indexOf('id')
 const VERSION = TIMER_COLUMNS.indexOf('version')
-const WAKE_AT = TIMER_COLUMNS.indexOf('wake_at')
 
 /**
  * The owners who have anything pending, from one on, found by stepping over all rows of each: a crowding tenant's million
@@ -29,19 +32,47 @@ const OWNERS = `WITH RECURSIVE owners AS (
         AND (tenant, owner) > (o.tenant, o.owner) ORDER BY tenant, owner LIMIT 1)) next
     WHERE o.n < ${OWNERS_MAX})`
 
+/** Asked of the shard with a plus: the order is that of the owner, never the shard's. */
+const OF_OWNER = 'tenant = o.tenant AND owner = o.owner'
+const PLACE = 'id, version, shard, wake_at'
+
 /** The statements of a look that goes owner by owner: none of them reads what a crowding tenant has due. */
 export const FAIR_QUERIES = {
-  /** What each of them is due first in these shards; one that is not due yet tells when it will be. */
+  /**
+   * What each of them is due in these shards, narrow, and the first that is not due yet. Whoever has nothing here has a
+   * row too: the last one tells where the next look starts.
+   */
   pending: `${OWNERS}
-    SELECT ${T_TIMER}, t.locked, o.tenant, o.owner FROM owners o CROSS JOIN LATERAL (
-      SELECT ${TIMER}, xmax::text AS locked FROM wakeful.timers WHERE tenant = o.tenant AND owner = o.owner
-      AND wake_at IS NOT NULL AND shard + 0 = ANY($4::int[]) ORDER BY wake_at LIMIT $5::bigint) t
-    WHERE NOT o.tenant = ANY($1::text[])`,
+    SELECT o.tenant, o.owner, o.n::bigint, t.id, t.version, t.shard, t.wake_at FROM owners o LEFT JOIN LATERAL (
+      (SELECT ${PLACE} FROM (SELECT ${PLACE} FROM wakeful.timers WHERE ${OF_OWNER} AND wake_at <= $5::bigint
+          ORDER BY wake_at, id LIMIT ${OTHERS_MAX}) d WHERE shard = ANY($4::int[]) LIMIT $6::bigint)
+      UNION ALL
+      (SELECT ${PLACE} FROM wakeful.timers WHERE ${OF_OWNER} AND wake_at > $5::bigint AND shard + 0 = ANY($4::int[])
+        ORDER BY wake_at, id LIMIT 1)) t ON NOT o.tenant = ANY($1::text[])`,
+  /** The same rows when their shards are locked, as they are now; the last column as in `dueTimers`. */
+  found: `SELECT ${TIMER}, xmax::text FROM wakeful.timers WHERE id = ANY($1::bigint[]) AND wake_at <= $2::bigint`,
 } as const
+
+type PendingValues = [
+  tenant: string,
+  owner: string,
+  n: number,
+  id: number | null,
+  version: number,
+  shard: number,
+  wakeAt: number,
+]
 
 interface Owner {
   readonly tenant: string
   readonly owner: string
+}
+
+interface Found extends Owner {
+  readonly id: number
+  readonly version: number
+  readonly shard: number
+  readonly wakeAt: number
 }
 
 /** A look by owner says nothing about how far a shard was seen. */
@@ -49,7 +80,9 @@ const NOTHING: DueLook['found'] = new Map()
 const FIRST: Owner = { tenant: '', owner: '' }
 
 /** What the owners that nobody crowds are due, and when they are next. */
-export interface FairLook extends DueLook {
+export interface FairLook {
+  readonly due: readonly Pick<Found, 'id' | 'shard'>[]
+  readonly more: boolean
   readonly nextWakeAt: number | null
 }
 
@@ -58,46 +91,88 @@ export class FairLooks {
   #after: Owner = FIRST
 
   async look(session: Session, leases: readonly Lease[], request: TakeRequest): Promise<FairLook> {
-    const { held, limit, context } = request
-    const rows = await session.rows(
-      FAIR_QUERIES.pending,
-      [...request.avoid!],
-      this.#after.tenant,
-      this.#after.owner,
-      leases.map(({ shard }) => shard),
-      Math.max(2, Math.ceil(limit / 4)) + held.size,
-    )
-    const owners = new Map(rows.map((row) => [`${row.at(-2)}\0${row.at(-1)}`, row]))
-    const last = [...owners.values()].at(-1)
-    const isCut = owners.size >= OWNERS_MAX && last !== undefined
-    this.#after = isCut ? { tenant: last.at(-2) as string, owner: last.at(-1) as string } : FIRST
-    const free = rows.filter((row) => !held.has(row[ID] as number, row[VERSION] as number))
-    const due = free.filter((row) => (row[WAKE_AT] as number) <= context.now)
-    const later = free
-      .filter((row) => (row[WAKE_AT] as number) > context.now)
-      .map((row) => row[WAKE_AT] as number)
-    const taken = fairly(due, limit)
-    const next = [
-      ...later,
-      ...(isCut ? [context.now + LOOK_AGAIN_MS] : []),
-      ...(due.length > limit ? [context.now] : []),
-    ]
-    return {
-      rows: taken,
-      more: due.length > limit,
-      found: NOTHING,
-      nextWakeAt: next.length === 0 ? null : Math.min(...next),
+    const { limit, context } = request
+    const wakes: number[] = []
+    let due: Found[] = []
+    let pages = 0
+    do {
+      const found = await this.#page(session, leases, request)
+      due = found.filter(({ wakeAt }) => wakeAt <= context.now)
+      wakes.push(...found.map(({ wakeAt }) => wakeAt).filter((wakeAt) => wakeAt > context.now))
+      pages += 1
+    } while (due.length === 0 && this.#after !== FIRST && pages < PAGES_MAX)
+    const more = due.length > limit
+    // Those who come before the place where this look began, or after the one where it ended, are not known.
+    if (pages > 1 || this.#after !== FIRST) wakes.push(context.now + LOOK_AGAIN_MS)
+    const nextWakeAt = more ? context.now : wakes.length === 0 ? null : Math.min(...wakes)
+    return { due: fairly(due, limit), more, nextWakeAt }
+  }
+
+  /** Some owners' first rows that are not held. Held ones that stand first are passed over by a wider look. */
+  async #page(session: Session, leases: readonly Lease[], request: TakeRequest): Promise<Found[]> {
+    const { held, limit, context, avoid } = request
+    const [shards, after] = [leases.map(({ shard }) => shard), this.#after]
+    const each = Math.max(EACH_MIN, Math.ceil(limit / 4))
+    const ask = async (most: number) => {
+      const values = [[...avoid!], after.tenant, after.owner, shards, context.now, most] as const
+      return (await session.rows(FAIR_QUERIES.pending, ...values)) as PendingValues[]
     }
+    const free = (rows: readonly PendingValues[]) =>
+      rows.flatMap(foundOf).filter(({ id, version }) => !held.has(id, version))
+    let rows = await ask(each)
+    if (held.size > 0 && isHidden(rows, free(rows), each, context.now)) rows = await ask(each + held.size)
+    const last = rows.at(-1)
+    const isCut = last !== undefined && last[2] >= OWNERS_MAX
+    this.#after = isCut ? { tenant: last[0], owner: last[1] } : FIRST
+    return free(rows)
   }
 }
 
+function foundOf([tenant, owner, , id, version, shard, wakeAt]: PendingValues): Found[] {
+  return id === null ? [] : [{ tenant, owner, id, version, shard, wakeAt }]
+}
+
+/** Whether an owner's rows ended with held ones, so that what stands behind them was not seen. */
+function isHidden(
+  rows: readonly PendingValues[],
+  free: readonly Found[],
+  each: number,
+  now: number,
+): boolean {
+  const dueOf = (found: readonly Found[]) =>
+    Map.groupBy(
+      found.filter(({ wakeAt }) => wakeAt <= now),
+      ownerOf,
+    )
+  const freeDue = dueOf(free)
+  return [...dueOf(rows.flatMap(foundOf))].some(
+    ([owner, all]) => all.length === each && (freeDue.get(owner)?.length ?? 0) < each,
+  )
+}
+
+function ownerOf({ tenant, owner }: Owner): string {
+  return `${tenant}\0${owner}`
+}
+
 /** A little of each owner's, by turns. */
-function fairly(due: readonly Values[], limit: number): Values[] {
-  if (due.length <= limit) return [...due]
-  const queues = [...Map.groupBy(due, (row) => `${row.at(-2)}\0${row.at(-1)}`).values()]
-  const taken: Values[] = []
+function fairly(due: readonly Found[], limit: number): readonly Found[] {
+  if (due.length <= limit) return due
+  const queues = [...Map.groupBy(due, ownerOf).values()]
+  const taken: Found[] = []
   for (let place = 0; taken.length < limit; place++) {
     for (const queue of queues) if (taken.length < limit && place < queue.length) taken.push(queue[place]!)
   }
   return taken
+}
+
+/** Reads what a look has found again, by a statement that begins when the shards are locked (hazard 4). */
+export async function readFair(session: Session, look: FairLook, request: TakeRequest): Promise<DueLook> {
+  const ids = look.due.map(({ id }) => id)
+  const rows = await session.rows(FAIR_QUERIES.found, ids, request.context.now)
+  const byId = new Map(rows.map((row) => [row[ID] as number, row]))
+  const free = ids.flatMap((id): Values[] => {
+    const row = byId.get(id)
+    return row === undefined || request.held.has(id, row[VERSION] as number) ? [] : [row]
+  })
+  return { rows: free, more: look.more, found: NOTHING }
 }

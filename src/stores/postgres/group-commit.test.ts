@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { GroupCommit } from './group-commit.ts'
 
 /** A store that commits when it is told to, and cannot take some jobs. */
-function scene(bad: readonly string[] = [], jobsMax = 100) {
+function scene(bad: readonly string[] = [], jobsMax = 100, groupsMax = 1) {
   const commits: string[][] = []
   const gates: PromiseWithResolvers<void>[] = []
   const group = new GroupCommit<string, string>({
     jobsMax,
+    groupsMax,
     mayDivide: (thrown) => (thrown as Error).message === 'bad',
     async run(jobs) {
       await gates.shift()?.promise
@@ -68,5 +69,39 @@ describe('a group commit', () => {
     await Promise.all(['a', 'b', 'c', 'd', 'e'].map((job) => group.submit(job)))
     expect(commits.map((jobs) => jobs.length)).toEqual([2, 2, 1])
     await group.settled()
+  })
+
+  it('divides many among the groups that it may have under way', async () => {
+    const { group, commits } = scene([], 100, 2)
+    const jobs = Array.from({ length: 40 }, (_, i) => String(i))
+    expect(await Promise.all(jobs.map((job) => group.submit(job)))).toEqual(jobs.map((job) => `${job}!`))
+    expect(commits.map((each) => each.length)).toEqual([20, 20])
+    expect(commits.flat()).toEqual(jobs)
+  })
+
+  it('lets a few wait for the group that is under way, and many go ahead', async () => {
+    const { group, commits, gates } = scene([], 100, 2)
+    const gate = Promise.withResolvers<void>()
+    gates.push(gate)
+    const first = group.submit('a')
+    await new Promise((resolve) => setImmediate(resolve))
+    const few = Array.from({ length: 15 }, (_, i) => group.submit(String(i)))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(commits).toEqual([])
+    const one = group.submit('15')
+    await Promise.all([...few, one])
+    expect(commits.map((each) => each.length)).toEqual([16])
+    gate.resolve()
+    await first
+    await group.settled()
+    expect(commits.map((each) => each.length)).toEqual([16, 1])
+  })
+
+  it('has settled when everything has, also what came meanwhile', async () => {
+    const { group, commits } = scene([], 2, 2)
+    const ends = Promise.all(['a', 'b', 'c', 'd', 'e'].map((job) => group.submit(job)))
+    await group.settled()
+    expect(commits.flat()).toEqual(['a', 'b', 'c', 'd', 'e'])
+    await ends
   })
 })

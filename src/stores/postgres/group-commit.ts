@@ -15,17 +15,24 @@ export interface GroupPorts<J, A> {
   /** Whether a throw may be the fault of one of the jobs, so that the others are tried without it. */
   mayDivide(thrown: unknown): boolean
   readonly jobsMax: number
+  /** How many groups may be under way at once (1): only where jobs cannot meet each other. */
+  readonly groupsMax?: number
 }
+
+/** A commit takes about as long for one job as for so many: fewer do not get one of their own while another is under way. */
+const SHARE_MIN = 16
 
 /**
  * Callers of the same moment share one transaction, and each is answered after its commit (promise: durable). A lone
- * caller waits for nobody: what gathers is what comes while a commit is under way. A group that fails is halved, until
+ * caller waits for nobody: what gathers is what comes while a commit is under way. Many may be divided into several
+ * groups, so that the callers of one are served while the server writes another. A group that fails is halved, until
  * whoever is at fault stands alone (hazard 7).
  */
 export class GroupCommit<J, A> {
   readonly #ports: GroupPorts<J, A>
+  readonly #flying = new Set<Promise<void>>()
   #waiting: Waiting<J, A>[] = []
-  #flying: Promise<void> | null = null
+  #gathering: Promise<void> | null = null
 
   constructor(ports: GroupPorts<J, A>) {
     this.#ports = ports
@@ -34,20 +41,45 @@ export class GroupCommit<J, A> {
   submit(job: J): Promise<A> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job, resolve, reject })
-      this.#flying ??= this.#fly()
+      if (this.#mayFly()) this.#gathering ??= this.#gather()
     })
   }
 
   /** Waits for what is under way. */
   async settled(): Promise<void> {
-    while (this.#flying !== null) await this.#flying
+    while (this.#gathering !== null || this.#flying.size > 0)
+      await Promise.all([this.#gathering, ...this.#flying])
   }
 
-  async #fly(): Promise<void> {
+  async #gather(): Promise<void> {
     // After everything else of this turn, so that its callers come along.
     await new Promise((resolve) => setImmediate(resolve))
-    while (this.#waiting.length > 0) await this.#runAll(this.#waiting.splice(0, this.#ports.jobsMax))
-    this.#flying = null
+    this.#gathering = null
+    while (this.#waiting.length > 0 && this.#mayFly()) this.#fly(this.#waiting.splice(0, this.#share()))
+  }
+
+  #mayFly(): boolean {
+    const { size } = this.#flying
+    return size === 0 || (size < this.#groupsMax && this.#waiting.length >= SHARE_MIN)
+  }
+
+  /** How many go at once: all, or an equal part where each part is worth a commit. */
+  #share(): number {
+    const free = this.#groupsMax - this.#flying.size
+    const all = this.#waiting.length
+    return Math.min(this.#ports.jobsMax, all < free * SHARE_MIN ? all : Math.ceil(all / free))
+  }
+
+  get #groupsMax(): number {
+    return this.#ports.groupsMax ?? 1
+  }
+
+  #fly(group: readonly Waiting<J, A>[]): void {
+    const flight = this.#runAll(group).finally(() => {
+      this.#flying.delete(flight)
+      if (this.#waiting.length > 0) this.#gathering ??= this.#gather()
+    })
+    this.#flying.add(flight)
   }
 
   async #runAll(group: readonly Waiting<J, A>[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { WakefulError } from '../../error.ts'
 import type { Database } from './database.ts'
+import { isContention, isDuplicate } from './failure.ts'
 import { meta } from './queries.ts'
 import type { Querying, Session } from './session.ts'
 
@@ -7,6 +8,13 @@ import type { Querying, Session } from './session.ts'
 interface Guest extends Querying {
   getTransactionStatus?(): string | null
   readonly totalCount?: number
+}
+
+const TRIES_MAX = 3
+
+/** Whether somebody was in the way, or has just set the same key: the next time it is found. */
+function isPassing(thrown: unknown): boolean {
+  return isContention(thrown) || isDuplicate(thrown)
 }
 
 /** Runs work in transactions that users have opened on their own connections, and that they end. */
@@ -26,16 +34,19 @@ export class Guests {
     } catch (cause) {
       throw refusal('has no open transaction: begin one first (BEGIN)', cause)
     }
-    try {
-      await this.#assertHere(tx as object, session)
-      const answer = await work(session)
-      await session.plain('RELEASE SAVEPOINT wakeful')
-      return answer
-    } catch (thrown) {
-      const first = session.cause(thrown)
-      await session.rollbackTo('wakeful').catch(() => {})
-      await session.plain('RELEASE SAVEPOINT wakeful').catch(() => {})
-      throw first
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#assertHere(tx as object, session)
+        const answer = await work(session)
+        await session.plain('RELEASE SAVEPOINT wakeful')
+        return answer
+      } catch (thrown) {
+        const first = session.cause(thrown)
+        await session.rollbackTo('wakeful').catch(() => {})
+        if (tries < TRIES_MAX && isPassing(first)) continue
+        await session.plain('RELEASE SAVEPOINT wakeful').catch(() => {})
+        throw first
+      }
     }
   }
 

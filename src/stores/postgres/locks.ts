@@ -1,4 +1,5 @@
 import type { Serial } from '../../alarm/index.ts'
+import { contention } from './failure.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 import { readFlights, readSnapshots, type Snapshots } from './snapshots.ts'
@@ -27,7 +28,8 @@ export async function lockSnapshots(
   for (let round = 1; ; round++) {
     const soon = await shardsWaking(session, seqs, moment(), SOON_MS)
     const missing = soon.filter((shard) => !locked.has(shard))
-    if (missing.length > 0) session.send(sql.lockShards, missing)
+    if (round === 1 && missing.length > 0) session.send(sql.lockShards, missing)
+    else await lockLate(session, missing)
     for (const shard of missing) locked.add(shard)
     session.send(sql.lockAlarms, seqs)
     // What follows are statements that begin after the locks are held: what they waited for is seen.
@@ -43,6 +45,16 @@ export async function lockSnapshots(
     // More rounds than ever needed: somebody is changing these without end.
     if (isWhole || round === ROUNDS_MAX) return snapshots
   }
+}
+
+/**
+ * What was far has come near through somebody's edit, and the alarms are held already: who holds the shard may wait for
+ * them. So the shard is not waited for; where it is not free, all of this is tried again from its beginning.
+ */
+async function lockLate(session: Session, shards: readonly number[]): Promise<void> {
+  if (shards.length === 0) return
+  const free = await session.rows(sql.lockFreeShards, shards)
+  if (free.length < shards.length) throw contention('an alarm came near while it was being edited')
 }
 
 async function shardsWaking(

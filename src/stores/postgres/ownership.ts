@@ -32,6 +32,9 @@ export interface OwnershipPorts {
 /** How long a busy shard is kept from taking more, so that it can be handed on, and how long it is left alone after that. */
 const RETIRE_MS = 500
 const RETIRE_AGAIN_MS = 5_000
+/** Each time in vain makes the next one wait so many times longer: handlers that hang would stop their shards' clocks for nothing. */
+const VAIN_FACTOR = 4
+const RETIRE_AGAIN_MS_MAX = 120_000
 const RETIRE_LOOK_MS = 50
 const HELD_LOOK_MS = 250
 
@@ -45,6 +48,8 @@ interface Held {
   leases: Map<number, Lease>
   retiring: ReadonlySet<number>
   retiringSince: number
+  /** How long to leave them alone after that. */
+  retireAgainMs: number
 }
 
 /** Which shards this process owns, and how it comes to own more, or fewer (promise: fenced). */
@@ -75,9 +80,13 @@ export class Ownership {
     return this.#held.get(lease.owner)?.retiring.has(lease.shard) === true
   }
 
-  /** Whether this process runs the shard's clock, so that it need not be told of what wakes there. */
+  /**
+   * Whether this process runs the shard's clock, so that nobody need be told of what wakes there. Not when its lease has
+   * ended: somebody else may run it by now.
+   */
   holds(shard: number): boolean {
-    for (const { leases } of this.#held.values()) if (leases.has(shard)) return true
+    const now = this.#ports.clock.monotonic()
+    for (const { leases } of this.#held.values()) if ((leases.get(shard)?.until ?? 0) > now) return true
     return false
   }
 
@@ -177,12 +186,14 @@ export class Ownership {
     })
     if (surplus.length === 0) {
       held.retiring = new Set()
+      held.retireAgainMs = RETIRE_AGAIN_MS
       return
     }
     const retiring = new Set<number>()
     for (const { mine, giveUp } of surplus) {
       const given = await this.#giveUpIdle(owner, mine, giveUp)
       for (const shard of given) held.leases.delete(shard)
+      if (given.size > 0) held.retireAgainMs = RETIRE_AGAIN_MS
       const busy = mine.filter(({ shard }) => !given.has(shard)).slice(0, giveUp - given.size)
       for (const { shard } of busy) retiring.add(shard)
     }
@@ -192,10 +203,13 @@ export class Ownership {
   /** Those with nothing in flight change hands at once; the rest are kept from taking more for a moment. */
   #retire(held: Held, retiring: ReadonlySet<number>, at: number): void {
     if (retiring.size === 0) held.retiring = retiring
-    else if (held.retiring.size === 0 && at - held.retiringSince >= RETIRE_AGAIN_MS) {
+    else if (held.retiring.size === 0 && at - held.retiringSince >= held.retireAgainMs) {
       held.retiring = retiring
       held.retiringSince = at
-    } else if (at - held.retiringSince >= RETIRE_MS) held.retiring = new Set()
+    } else if (held.retiring.size > 0 && at - held.retiringSince >= RETIRE_MS) {
+      held.retiring = new Set()
+      held.retireAgainMs = Math.min(held.retireAgainMs * VAIN_FACTOR, RETIRE_AGAIN_MS_MAX)
+    }
     if (held.retiring.size > 0) this.#ports.beatAgain(RETIRE_LOOK_MS)
   }
 
@@ -225,7 +239,11 @@ export class Ownership {
       .filter(({ count }) => count > 0)
     if (wanted.length === 0) return
     const claimed = await this.#ports.transaction((desk) => this.#claimIn(desk, owner, wanted, beat, context))
-    for (const { shard, epoch, pool } of claimed) held.leases.set(shard, { shard, pool, owner, epoch, until })
+    for (const { shard, epoch, pool } of claimed) {
+      // What was written there while it was another's was not told here.
+      this.#ports.lookout.lower(shard, 0)
+      held.leases.set(shard, { shard, pool, owner, epoch, until })
+    }
     const missed = wanted.reduce((sum, { count }) => sum + count, 0) - claimed.length
     // What somebody held at that very moment is free soon.
     if (missed > 0) this.#ports.beatAgain(HELD_LOOK_MS)
@@ -301,7 +319,13 @@ export class Ownership {
   #heldBy(owner: string): Held {
     let held = this.#held.get(owner)
     if (held === undefined) {
-      held = { lost: null, leases: new Map(), retiring: new Set(), retiringSince: Number.NEGATIVE_INFINITY }
+      held = {
+        lost: null,
+        leases: new Map(),
+        retiring: new Set(),
+        retiringSince: Number.NEGATIVE_INFINITY,
+        retireAgainMs: RETIRE_AGAIN_MS,
+      }
       this.#held.set(owner, held)
     }
     return held

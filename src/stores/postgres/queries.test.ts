@@ -4,6 +4,7 @@ import { FAIR_QUERIES } from './fair-look.ts'
 import { IMPORT_QUERIES } from './imports.ts'
 import { migratePostgres } from './index.ts'
 import { UPCOMING } from './list.ts'
+import { insertAlarms, insertAlarmsAndFigures } from './new-alarms.ts'
 import { EXPORT_QUERIES } from './portable.ts'
 import { PRUNE_QUERIES } from './prune.ts'
 import * as sql from './queries.ts'
@@ -132,9 +133,11 @@ const EXPECTED: Readonly<Record<string, string>> = {
   beat: 'timers_due',
   allShards: 'timers_due',
   'fair pending': 'timers_upcoming',
+  'fair found': 'timers_pkey',
   'stream owner': 'alarms_owner',
   'stream subject': 'alarms_subject',
   'stream correlation': 'alarms_correlation',
+  'stream ownCorrelation': 'alarms_id_key',
   'stream conversation': 'alarms_conversation',
   'stream label': 'alarms_label',
   'stream ended': 'outcomes_status',
@@ -164,6 +167,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   putCalendar: 'an insert',
   nextCalendarVersion: 'an insert',
   insertAlarms: 'an insert',
+  insertAlarmsAndFigures: 'an insert',
   importAlarms: 'an insert',
   'export countAlarms': 'an export reads everything',
   'export countEvents': 'an export reads everything',
@@ -185,6 +189,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   logWriters: 'the server’s locks',
   notify: 'reads no table',
   lockShards: 'some rows per pool',
+  lockFreeShards: 'some rows per pool',
   lockOwnShards: 'some rows per pool',
   lockFreeOwnShards: 'some rows per pool',
   ownShards: 'some rows per pool',
@@ -216,6 +221,8 @@ const STATEMENTS: readonly [string, string][] = [
   ...prefixed('export', EXPORT_QUERIES),
   ...prefixed('import', IMPORT_QUERIES),
   ['upcoming', UPCOMING],
+  ['insertAlarms', insertAlarms],
+  ['insertAlarmsAndFigures', insertAlarmsAndFigures],
 ]
 /** Tables that are small enough to be read whole. */
 const SMALL = 'shards|owners|flights|meta'

@@ -5,25 +5,13 @@
 
 import { LAST_SERIAL } from '../../alarm/index.ts'
 import { ALARM_COLUMNS, TIMER_COLUMNS } from '../index.ts'
+import { ALARM_TYPES, PLACE_COLUMNS, PLACE_TYPES } from './columns.ts'
+import { addFigures, FIGURES } from './figures.ts'
 
 const ALARM = ALARM_COLUMNS.join(', ')
 const READ_ALARM = `a.seq, ${qualified('a', ALARM_COLUMNS)}`
 const TIMER = TIMER_COLUMNS.join(', ')
-
-/** Which of an alarm's columns are numbers; the rest are text. */
-const NUMBERS: ReadonlySet<string> = new Set([
-  'generation', 'fire_at', 'max_failures', 'backoff_base_ms', 'backoff_cap_ms', 'timeout_ms',
-  'completion_timeout_ms', 'priority', 'created_at', 'updated_at', 'paused_at', 'cancelled_at',
-]) // biome-ignore format: a list
-
-const ALARM_TYPES = ALARM_COLUMNS.map((column) => (NUMBERS.has(column) ? 'bigint' : 'text'))
-
-/** A timer's columns as they are written after those of its alarm. */
-const PLACE =
-  'kind, wake_at, scheduled_for, nominal, zone_offset, floor, tick, generation, attempt, started_at, waiting, delivered'
-const PLACE_TYPES = [
-  'text', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'text', 'smallint',
-] as const // biome-ignore format: a list
+const PLACE = PLACE_COLUMNS.join(', ')
 
 /** The database's own clock, in whole milliseconds; where another clock is the authority, its moment is bound. */
 const CLOCK = (bound: string) =>
@@ -34,15 +22,6 @@ export const clockNow = `SELECT ${CLOCK('$1')}`
 export const clockNowUs = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
 
 // Alarms
-
-/** New alarms with their first timers, all at once. A timer finds its alarm by the id its maker gave it. */
-export const insertAlarms = `WITH made AS (
-    INSERT INTO wakeful.alarms (${ALARM}) SELECT * FROM unnest(${marks(1, ALARM_TYPES)})
-    RETURNING seq, id, tenant, owner, target)
-  INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, ${PLACE}, version, edited)
-  SELECT a.seq, a.tenant, a.owner, a.target, t.shard, ${qualified('t', PLACE.split(', '))}, 1, 0
-  FROM unnest(${marks(ALARM_COLUMNS.length + 1, ['text', 'int', ...PLACE_TYPES])}) AS t (id, shard, ${PLACE})
-  JOIN made a ON a.id = t.id`
 
 /** Alarms as they come from another store, in its order. */
 export const importAlarms = `INSERT INTO wakeful.alarms (${ALARM}) SELECT ${ALARM}
@@ -85,9 +64,8 @@ export const seqsOfKeptKeys = `SELECT n.place, k.alarm
 export const pendingSelection = `SELECT DISTINCT alarm FROM wakeful.timers WHERE tenant = $1 AND owner = $2
   AND alarm > $3::bigint ORDER BY alarm LIMIT $4::bigint`
 export const subjectSelection = `SELECT seq FROM wakeful.alarms WHERE subject IS NOT NULL
-  AND (tenant, owner, subject, seq) > ($1, $2, $3, $4::bigint)
-  AND (tenant, owner, subject, seq) <= ($1, $2, $3, ${LAST_SERIAL})
-  ORDER BY tenant, owner, subject, seq LIMIT $5::bigint`
+  AND tenant = $1 AND owner = $2 AND (subject, seq) > ($3, $4::bigint) AND (subject, seq) <= ($3, ${LAST_SERIAL})
+  ORDER BY subject, seq LIMIT $5::bigint`
 
 /** Alarms to look at again: those of a tenant that name calendars, or all that stand on a zone's wall clock. */
 export const calendarSelection = `SELECT seq, seq FROM wakeful.alarms WHERE calendars IS NOT NULL
@@ -105,6 +83,8 @@ export const knownIds = 'SELECT id FROM wakeful.alarms WHERE id = ANY($1::text[]
 
 /** An edit close to the instant keeps the take out; a beat and open settles pass (hazard 1). */
 export const lockShards = `SELECT shard FROM wakeful.shards WHERE shard = ANY($1::int[]) ORDER BY shard FOR NO KEY UPDATE`
+/** The same where it must not be waited for. */
+export const lockFreeShards = `${lockShards} SKIP LOCKED`
 /** The shards in which something of these alarms wakes soon, by the database's clock. */
 export const nearShards = `SELECT DISTINCT t.shard FROM wakeful.alarms a JOIN wakeful.timers t
     ON t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq
@@ -121,9 +101,7 @@ export const lockFreeTimers = `SELECT id FROM wakeful.timers WHERE id = ANY($1::
 export const insertTimers = `INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, ${PLACE}, version, edited)
   SELECT n.*, 1, 0 FROM unnest(${marks(1, ['bigint', 'text', 'text', 'text', 'int', ...PLACE_TYPES])}) AS n`
 
-const SET_PLACE = `${PLACE.split(', ')
-  .map((column) => `${column} = n.${column}`)
-  .join(', ')}, version = timers.version + 1, edited = 0, report = NULL`
+const SET_PLACE = `${PLACE_COLUMNS.map((column) => `${column} = n.${column}`).join(', ')}, version = timers.version + 1, edited = 0, report = NULL`
 const MOVES = `unnest(${marks(1, ['bigint', ...PLACE_TYPES])}) AS n (id, ${PLACE})`
 const MOVES_TAKEN = `unnest(${marks(1, ['bigint', 'bigint', ...PLACE_TYPES])}) AS n (id, taken, ${PLACE})`
 
@@ -241,10 +219,10 @@ export const appendEvent = `INSERT INTO wakeful.events (id, tenant, owner, type,
 const EVENT = `e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id, e.occurrence, a.key, e.subject, e.correlation_id,
   e.at, e.data`
 
-/** Compared as a whole, as in streams.ts: a small tenant must not be looked for among everybody's events. */
+/** Compared together, as in streams.ts: a small tenant must not be looked for among everybody's events. */
 export const eventsOfOwner = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
-  WHERE (e.tenant, e.owner, e.seq) > ($1, $2, $3::bigint) AND (e.tenant, e.owner, e.seq) <= ($1, $2, $4::bigint)
-  ORDER BY e.tenant, e.owner, e.seq LIMIT $5::bigint`
+  WHERE e.tenant = $1 AND (e.owner, e.seq) > ($2, $3::bigint) AND (e.owner, e.seq) <= ($2, $4::bigint)
+  ORDER BY e.owner, e.seq LIMIT $5::bigint`
 export const eventsOfAlarm = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
   WHERE e.alarm = $1::bigint AND e.seq > $2::bigint ORDER BY e.seq LIMIT $3::bigint`
 export const eventsOfAll = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
@@ -262,19 +240,8 @@ export const logWriters = `SELECT DISTINCT virtualtransaction FROM pg_locks WHER
   AND relation = 'wakeful.events'::regclass AND mode = 'RowExclusiveLock'
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid IS DISTINCT FROM pg_backend_pid()`
 
-const SUMS = 'total, pending, fired, completed, failed, cancelled, timed_out, duration_ms_sum, duration_count'
-const ADD_SUMS = SUMS.split(', ')
-  .map((column) => `${column} = t.${column} + excluded.${column}`)
-  .join(', ')
-
-/** A user's transaction, which has no slot, gets a row of its own: others must not wait for it. */
-export const addTallies = `INSERT INTO wakeful.tallies AS t (tenant, owner, slot, ${SUMS})
-  SELECT n.tenant, n.owner, coalesce($1::bigint, nextval('wakeful.tally_slots')), ${qualified('n', SUMS.split(', '))}
-  FROM unnest(${marks(2, ['text', 'text', ...Array<string>(9).fill('bigint')])}) AS n (tenant, owner, ${SUMS})
-  ON CONFLICT (tenant, owner, slot) DO UPDATE SET ${ADD_SUMS}`
-export const tallyOfOwner = `SELECT ${SUMS.split(', ')
-  .map((column) => `coalesce(sum(${column}), 0)::bigint`)
-  .join(', ')} FROM wakeful.tallies WHERE tenant = $1 AND owner = $2`
+export const addTallies = addFigures(1)
+export const tallyOfOwner = `SELECT ${FIGURES.map((column) => `coalesce(sum(${column}), 0)::bigint`).join(', ')} FROM wakeful.tallies WHERE tenant = $1 AND owner = $2`
 
 // Who runs which clock
 
@@ -282,7 +249,8 @@ export const shardsOfPool = 'SELECT slot, shard FROM wakeful.shards WHERE pool =
 export const insertShards = `INSERT INTO wakeful.shards (pool, slot, owner, epoch)
   SELECT $1, slot, NULL, 0 FROM generate_series(0, $2::int - 1) AS slot ON CONFLICT (pool, slot) DO NOTHING`
 export const allShards = `SELECT s.shard, s.pool, CASE WHEN o.lease_until > ${CLOCK('$1')} THEN s.owner END, s.epoch,
-    (SELECT count(*) FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at IS NOT NULL),
+    CASE $2::int WHEN 0 THEN 0 ELSE (
+      SELECT count(*) FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at IS NOT NULL) END,
     (SELECT wake_at FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at IS NOT NULL ORDER BY wake_at LIMIT 1)
   FROM wakeful.shards s LEFT JOIN wakeful.owners o ON o.owner = s.owner ORDER BY s.shard`
 

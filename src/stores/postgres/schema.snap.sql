@@ -176,7 +176,7 @@ timers CHECK ((waiting = ANY (ARRAY['paused'::text, 'overlap'::text, 'handler'::
 -- indexes
 CREATE INDEX alarms_calendars ON wakeful.alarms USING btree (tenant, seq) WHERE (calendars IS NOT NULL)
 CREATE INDEX alarms_conversation ON wakeful.alarms USING btree (tenant, owner, conversation_id, seq) WHERE (conversation_id <> ''::text)
-CREATE INDEX alarms_correlation ON wakeful.alarms USING btree (tenant, owner, correlation_id, seq)
+CREATE INDEX alarms_correlation ON wakeful.alarms USING btree (tenant, owner, correlation_id, seq) WHERE (correlation_id <> id)
 CREATE UNIQUE INDEX alarms_id_key ON wakeful.alarms USING btree (id)
 CREATE UNIQUE INDEX alarms_idempotency ON wakeful.alarms USING btree (tenant, owner, idempotency_key) WHERE (idempotency_key IS NOT NULL)
 CREATE UNIQUE INDEX alarms_key ON wakeful.alarms USING btree (tenant, owner, key) WHERE (key IS NOT NULL)

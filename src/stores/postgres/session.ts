@@ -96,6 +96,9 @@ export class Session {
   #sent: Promise<unknown>[] = []
   #last: Promise<unknown> = Promise.resolve()
   #failure: unknown = null
+  /** What begins the transaction, until it is sent, and the statement that waits to see whether it is the only one. */
+  #begin: string | null = null
+  #only: readonly [written: string, values: readonly Bindable[]] | null = null
 
   /** An answer that takes longer than `answerMsMax` is taken for one that will never come. */
   constructor(client: Querying, dialect: Dialect, named = true, answerMsMax?: number) {
@@ -104,6 +107,21 @@ export class Session {
     this.dialect = dialect
     this.#named = named
     this.#isSerial = client.pipeline === false
+  }
+
+  /** Begins a transaction with the second of its statements: a single one is a transaction by itself. */
+  beginLater(begin: string): void {
+    this.#begin = begin
+  }
+
+  /** Sends what is all there is in a transaction, which then ends by itself; false where it has begun. */
+  sendOnly(): boolean {
+    if (this.#begin === null) return false
+    const only = this.#only
+    this.#begin = null
+    this.#only = null
+    if (only !== null) this.#post(...only)
+    return true
   }
 
   /** Runs a statement and answers its rows, each as a list of its columns' values. */
@@ -123,13 +141,13 @@ export class Session {
 
   /** Sends a statement without waiting for it: `landed` tells whether all of them went well. */
   send(written: string, ...values: Bindable[]): void {
-    const sent = this.#query(written, values)
-    sent.catch(() => {})
-    this.#sent.push(sent)
+    if (this.#begin !== null && this.#only === null) this.#only = [written, values]
+    else this.#post(written, values)
   }
 
   /** Waits for everything that was sent; throws the first thing that went wrong. */
   async landed(): Promise<void> {
+    this.#open()
     const sent = this.#sent
     this.#sent = []
     for (const outcome of await Promise.allSettled(sent))
@@ -150,11 +168,29 @@ export class Session {
 
   /** Runs a statement that is not prepared: one that begins, ends or divides a transaction. */
   async plain(written: string): Promise<string> {
+    this.#open()
     const query = { text: this.dialect.text(written), rowMode: 'array', types: TYPES } as const
     return (await this.#inTurn(() => this.client.query({ ...query, ...this.#patience() }))).command
   }
 
+  #post(written: string, values: readonly Bindable[]): void {
+    const sent = this.#query(written, values)
+    sent.catch(() => {})
+    this.#sent.push(sent)
+  }
+
+  /** Begins the transaction, where that has waited. */
+  #open(): void {
+    if (this.#begin === null) return
+    const [begin, only] = [this.#begin, this.#only]
+    this.#begin = null
+    this.#only = null
+    this.#post(begin, [])
+    if (only !== null) this.#post(...only)
+  }
+
   #query(written: string, values: readonly Bindable[]): Promise<QueryArrayResult<unknown[]>> {
+    this.#open()
     const { text, name } = this.dialect.statement(written)
     const query = {
       text,

@@ -19,17 +19,19 @@ export async function setNew(desk: Desk, requests: readonly SetRequest[]): Promi
     desk.session,
     requests.map(({ alarm }) => alarm),
   )
+  // Not flushed here: with the figures it is one statement, and that is the whole transaction.
   for (const { alarm, timer } of requests) desk.writes.insertAlarm(alarm, timer)
-  await desk.flush()
   return requests.map(createdAnswer)
 }
+
+const NONE: ReadonlySet<number> = new Set()
 
 /** What was just written, without reading it back: the ids of rows do not matter to the caller. */
 export function createdAnswer(request: SetRequest): SetAnswer {
   const timer = { ...request.timer, id: 0, shard: 0, version: 1, edited: false, report: null }
   return {
     outcome: 'created',
-    snapshot: { alarm: request.alarm, timers: [timer], outcome: null, inFlight: new Set() },
+    snapshot: { alarm: request.alarm, timers: [timer], outcome: null, inFlight: NONE },
   }
 }
 

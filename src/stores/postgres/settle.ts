@@ -237,5 +237,5 @@ function settleHeld(
   if (change === null) return
   apply(desk.writes, alarm, others, change, context)
   // Its target may have changed during the delivery: what is left of it follows now.
-  if (timer.edited) desk.writes.retarget(alarm)
+  if (timer.edited) desk.writes.retarget(alarm, others)
 }

@@ -48,8 +48,12 @@ function hash(text: string): number {
 }
 
 /** Reads who runs the clock of each shard, and what waits there. An owner whose lease has ended is none. */
-export async function readShards(database: Database, moment: number | null): Promise<ShardState[]> {
-  const rows = await database.session.rows(sql.allShards, moment)
+export async function readShards(
+  database: Database,
+  moment: number | null,
+  counts = true,
+): Promise<ShardState[]> {
+  const rows = await database.session.rows(sql.allShards, moment, counts ? 1 : 0)
   return rows.map((row) => {
     const [shard, pool, owner, epoch, pending, nextWakeAt] = row as ShardValues
     return { shard, pool, owner, epoch, pending, nextWakeAt }

@@ -29,7 +29,7 @@ import { Bells } from './bells.ts'
 import { putCalendar, removeCalendar } from './calendars.ts'
 import { Database, type DatabaseOptions } from './database.ts'
 import { DatabaseClock } from './database-clock.ts'
-import { Desk, noticeOf, type Office, SHARDS_NOTICE } from './desk.ts'
+import { atDesk, Desk, noticeOf, type Office, SHARDS_NOTICE } from './desk.ts'
 import { nextFree } from './due.ts'
 import { appendEvent } from './events.ts'
 import { isStoreTrouble } from './failure.ts'
@@ -153,7 +153,7 @@ export class PostgresStore extends PostgresReads implements Store {
     })
     const write = <T>(work: (desk: Desk) => Promise<T>) => this.#write(work)
     this.#takes = new Takes({ database, clock: host, lookout: this.#lookout, write })
-    this.#writers = new Writers(database, this.#shards, write)
+    this.#writers = new Writers(database, this.#shards, this.#lookout, write)
     this.#guests = new Guests(database)
     this.#growth = new Growth(database)
   }
@@ -217,11 +217,8 @@ export class PostgresStore extends PostgresReads implements Store {
     work: (tx: unknown) => Promise<Settlement>,
     context: () => Context,
   ): Promise<Settled> {
-    return this.guard(async () => {
-      const { settled, desk } = await transact(this.database, this.#office, lease, work, context)
-      if (desk !== null) this.#noteWrites(desk)
-      return settled
-    })
+    const ports = { database: this.database, office: this.#office, note: this.#noteWrites }
+    return this.guard(() => transact(ports, lease, work, context))
   }
 
   releaseWaiting(leases: readonly Lease[], handler: string, now: number, limit: number): Promise<number> {
@@ -287,8 +284,8 @@ export class PostgresStore extends PostgresReads implements Store {
     return this.guard(() => nextFree(this.database.session, leases, held, this.#lookout, this.clock.now()))
   }
 
-  ownership(): Promise<ShardState[]> {
-    return this.guard(() => readShards(this.database, this.#office.moment()))
+  ownership(counts?: boolean): Promise<ShardState[]> {
+    return this.guard(() => readShards(this.database, this.#office.moment(), counts))
   }
 
   async close(): Promise<void> {
@@ -327,15 +324,8 @@ export class PostgresStore extends PostgresReads implements Store {
   }
 
   /** Runs work in a transaction, tells others of what it wrote, and notes it when it is committed. */
-  async #write<T>(work: (desk: Desk) => Promise<T>): Promise<T> {
-    const { answer, desk } = await this.database.transaction(async (session) => {
-      const own = new Desk(session, this.#office)
-      const done = await work(own)
-      await own.finish()
-      return { answer: done, desk: own }
-    })
-    this.#noteWrites(desk)
-    return answer
+  #write<T>(work: (desk: Desk) => Promise<T>): Promise<T> {
+    return atDesk(this.database, this.#office, work, this.#noteWrites)
   }
 
   /** Edits the calendars, tells the others, and knows them itself before it answers. */
@@ -360,7 +350,7 @@ export class PostgresStore extends PostgresReads implements Store {
     })
   }
 
-  #noteWrites({ writes }: Desk): void {
+  readonly #noteWrites = ({ writes }: Desk): void => {
     for (const [shard, wakeAt] of writes.wakes) this.#lookout.lower(shard, wakeAt)
     this.#growth.note(writes.rows)
   }

@@ -19,7 +19,7 @@ import { withCalendars } from './calendars.ts'
 import type { Desk } from './desk.ts'
 import { type DueLook, passed, readDue, withoutLocked } from './due.ts'
 import { isStoreTrouble } from './failure.ts'
-import type { FairLooks } from './fair-look.ts'
+import { type FairLook, readFair } from './fair-look.ts'
 import { type Firsts, type Lookout, lowerTo, type Place } from './lookout.ts'
 import { type Damaged, quarantine } from './quarantine.ts'
 import * as sql from './queries.ts'
@@ -38,7 +38,8 @@ export interface TakeWork {
   readonly leases: readonly Lease[]
   readonly request: TakeRequest
   readonly lookout: Lookout
-  readonly fairLooks: FairLooks
+  /** What tenants whom another crowds out are due, where that is all that is taken. */
+  readonly fair: FairLook | null
   /** One row after the other, each undone alone: for when a batch could not be written. */
   readonly isApart: boolean
   /** Whether shards that another transaction holds are passed over instead of waited for. */
@@ -92,12 +93,8 @@ export async function take(desk: Desk, work: TakeWork): Promise<TakeResult> {
 
 /** What is due, and when the next comes: of everybody in these shards, or of those whom nobody crowds out. */
 async function look(session: Session, work: TakeWork): Promise<{ next: Map<number, number>; due: DueLook }> {
-  const { leases, request, lookout } = work
-  if (request.avoid !== undefined) {
-    const due = await work.fairLooks.look(session, leases, request)
-    // In which shard that is, nobody asks.
-    return { next: new Map(due.nextWakeAt === null ? [] : [[leases[0]!.shard, due.nextWakeAt]]), due }
-  }
+  const { leases, request, lookout, fair } = work
+  if (fair !== null) return { next: new Map(), due: await readFair(session, fair, request) }
   const shards = leases.map(({ shard }) => shard)
   const [after, first] = [shards.map(() => request.context.now + 1), shards.map(() => 0)]
   const [next, due] = await Promise.all([

@@ -1,11 +1,11 @@
 import type { Serial } from '../../alarm/index.ts'
 import type { Clock } from '../../time/index.ts'
-import { type Flight, type Lease, type Taken, type TakeRequest, TIMER_COLUMNS } from '../index.ts'
+import type { Flight, Lease, Taken, TakeRequest } from '../index.ts'
 import type { Database } from './database.ts'
 import type { Desk } from './desk.ts'
 import { peek } from './due.ts'
 import { isBroken, isLockTimeout, isStoreTrouble } from './failure.ts'
-import { FairLooks } from './fair-look.ts'
+import { type FairLook, FairLooks } from './fair-look.ts'
 import { firstOf, type Look, type Lookout } from './lookout.ts'
 import { nothing, type TakeResult, take } from './take.ts'
 
@@ -17,7 +17,6 @@ export interface TakePorts {
   readonly write: <T>(work: (desk: Desk) => Promise<T>) => Promise<T>
 }
 
-const SHARD = TIMER_COLUMNS.indexOf('shard')
 /** How long a take waits for a shard that an edit holds; it then goes on without that shard for a while. */
 const LOCK_WAIT = `SET LOCAL lock_timeout = '100ms'`
 const PASSED_OVER_MS = 200
@@ -85,27 +84,27 @@ export class Takes {
   /** Looks first, without a lock: mostly there is nobody whom the crowding tenants keep waiting. */
   async #takeApart(leases: readonly Lease[], request: TakeRequest): Promise<Taken> {
     if (leases.length === 0) return nothing(null)
-    const { rows, nextWakeAt: next } = await new FairLooks().look(
-      this.#ports.database.session,
-      leases,
-      request,
-    )
-    if (rows.length === 0) return nothing(next)
-    const shards = new Set(rows.map((row) => row[SHARD] as number))
+    const fair = await this.#fairLooks.look(this.#ports.database.session, leases, request)
+    if (fair.due.length === 0) return nothing(fair.nextWakeAt)
+    const shards = new Set(fair.due.map(({ shard }) => shard))
     const due = leases.filter(({ shard }) => shards.has(shard))
-    const { lost, more, firsts, takings } = await this.#takeSurely(due, request)
+    const { lost, more, firsts, takings } = await this.#takeSurely(due, request, fair)
     const taken = await takings
     for (const { flight } of taken) this.#flying.add(flight.id)
-    return { takings: taken, lost, more, nextWakeAt: earlier(next, firstOf(firsts)) }
+    return { takings: taken, lost, more, nextWakeAt: earlier(fair.nextWakeAt, firstOf(firsts)) }
   }
 
   /**
    * A commit that is not answered may have recorded a flight. Its timers are taken again; the record would be taken for
    * firing by every cancel, and keep its shard from changing hands.
    */
-  async #takeSurely(leases: readonly Lease[], request: TakeRequest): Promise<TakeResult> {
+  async #takeSurely(
+    leases: readonly Lease[],
+    request: TakeRequest,
+    fair: FairLook | null = null,
+  ): Promise<TakeResult> {
     try {
-      const result = await this.#takeFrom(leases, request)
+      const result = await this.#takeFrom(leases, request, fair)
       const left = new Set([...result.busy, ...result.lost].map(({ shard }) => shard))
       for (const { shard } of leases) if (!left.has(shard)) this.#unsure.delete(shard)
       return result
@@ -116,14 +115,18 @@ export class Takes {
   }
 
   /** Waits a little for shards that an edit holds; then without them; and row by row where one cannot be written. */
-  async #takeFrom(leases: readonly Lease[], request: TakeRequest): Promise<TakeResult> {
+  async #takeFrom(
+    leases: readonly Lease[],
+    request: TakeRequest,
+    fair: FairLook | null,
+  ): Promise<TakeResult> {
     const isUnsure = leases.some(({ shard }) => this.#unsure.has(shard))
     const known = isUnsure ? [...this.#flying] : null
     const attempt = (isApart: boolean, passesOver: boolean) =>
       this.#ports.write((desk) => {
         if (!passesOver) desk.session.send(LOCK_WAIT)
         const { lookout } = this.#ports
-        const work = { leases, request, lookout, fairLooks: this.#fairLooks, known }
+        const work = { leases, request, lookout, fair, known }
         return take(desk, { ...work, isApart, passesOver })
       })
     try {

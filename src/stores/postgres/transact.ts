@@ -9,10 +9,12 @@ import { LostLeases, settleTogether } from './settle.ts'
 /** A handler may take its time; its settle holds the shard, and must not keep it from a takeover when nobody is there. */
 const SETTLING = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`
 
-/** What a transaction came to, and the desk it was written at where it has committed. */
-export interface Transacted {
-  readonly settled: Settled
-  readonly desk: Desk | null
+/** What a handler's transaction needs from its store. */
+export interface TransactPorts {
+  readonly database: Database
+  readonly office: Office
+  /** Told of what was written, or may have been. */
+  readonly note: (desk: Desk) => void
 }
 
 /**
@@ -20,16 +22,15 @@ export interface Transacted {
  * locked only by the settle at its end, so that long work holds nobody up.
  */
 export function transact(
-  database: Database,
-  office: Office,
+  { database, office, note }: TransactPorts,
   lease: Lease,
   work: (tx: unknown) => Promise<Settlement>,
   context: () => Context,
-): Promise<Transacted> {
+): Promise<Settled> {
   return database.handler(async (session, client) => {
     if ((await session.row(sql.isOwn, lease.shard, lease.epoch)) === undefined) {
       await session.plain('ROLLBACK')
-      return { settled: { lost: [lease], stale: 0 }, desk: null }
+      return { lost: [lease], stale: 0 }
     }
     await session.plain('SAVEPOINT handler')
     const settlement = await work(client)
@@ -51,10 +52,15 @@ export function transact(
     if (settled.lost.length > 0 || settled.stale > 0) {
       await session.landed().catch(() => {})
       await session.plain('ROLLBACK')
-      return { settled, desk: null }
+      return settled
     }
     await desk.finish()
-    await commit(session)
-    return { settled, desk }
+    try {
+      await commit(session)
+    } finally {
+      // Also where its answer is lost: it may have been carried out.
+      note(desk)
+    }
+    return settled
   })
 }

@@ -6,6 +6,7 @@ import type { Desk } from './desk.ts'
 import { type EditJob, editAll } from './edits.ts'
 import { isBroken, isDuplicate, isLockTimeout, isStoreTrouble } from './failure.ts'
 import { type Ending, GroupCommit } from './group-commit.ts'
+import type { Lookout } from './lookout.ts'
 import * as sql from './queries.ts'
 import { createdAnswer, isKeyed, setAll, setNew } from './sets.ts'
 import type { ShardMap } from './shards.ts'
@@ -19,6 +20,8 @@ export interface SetJob {
 type Write = <T>(work: (desk: Desk) => Promise<T>) => Promise<T>
 
 const JOBS_MAX = 500
+/** New alarms cannot meet each other: while the server writes some, others are made ready, or answered. */
+const GROUPS_MAX = 2
 /** Together nobody waits long for a lock that a user's transaction holds; alone one does. */
 const TOGETHER = `SET LOCAL lock_timeout = '250ms'`
 const ALONE = `SET LOCAL lock_timeout = '10s'`
@@ -32,17 +35,24 @@ const TRY_AGAIN_MS = 100
 export class Writers {
   readonly #database: Database
   readonly #shards: ShardMap
+  readonly #lookout: Lookout
   readonly #write: Write
   readonly #new: GroupCommit<SetJob, SetAnswer[]>
   readonly #keyed: GroupCommit<SetJob, SetAnswer[]>
   readonly #edits: GroupCommit<EditJob, Edited<unknown>>
 
-  constructor(database: Database, shards: ShardMap, write: Write) {
+  constructor(database: Database, shards: ShardMap, lookout: Lookout, write: Write) {
     this.#database = database
     this.#shards = shards
+    this.#lookout = lookout
     this.#write = write
     const jobsMax = JOBS_MAX
-    this.#new = new GroupCommit({ run: (jobs) => this.#setNew(jobs), mayDivide: isOfOne, jobsMax })
+    this.#new = new GroupCommit({
+      run: (jobs) => this.#setNew(jobs),
+      mayDivide: isOfOne,
+      jobsMax,
+      groupsMax: GROUPS_MAX,
+    })
     this.#keyed = new GroupCommit({
       run: (jobs, isAlone) => this.#setKeyed(jobs, isAlone),
       mayDivide: isOfOne,
@@ -111,6 +121,9 @@ export class Writers {
       return (await this.#database.session.rows(sql.knownIds, ids)).length === new Set(ids).size
     } catch {
       return false
+    } finally {
+      // Nobody has noted them: looks may have passed over where they are.
+      for (const { timer } of requests) if (timer.wakeAt !== null) this.#lookout.lower(null, timer.wakeAt)
     }
   }
 

@@ -10,6 +10,7 @@ import {
   type Timer,
 } from '../../alarm/index.ts'
 import { alarmValues, type StoredAlarm, Tallies } from '../index.ts'
+import { insertAlarms, insertAlarmsAndFigures, newAlarmLists } from './new-alarms.ts'
 import * as sql from './queries.ts'
 import type { Bindable, Session } from './session.ts'
 import type { ShardMap } from './shards.ts'
@@ -45,7 +46,7 @@ export class Writes {
   #reported: Row[] = []
   #replaced = new Map<Serial, { seq: Serial; alarm: Alarm }>()
   #kept: Row[] = []
-  #retargeted = new Map<Serial, StoredAlarm>()
+  #retargeted = new Map<Serial, { alarm: StoredAlarm; timers: readonly Timer[] }>()
   #outcomes = new Map<Serial, OutcomeWrite>()
   #forgotten: Serial[] = []
   #events: Row[] = []
@@ -89,13 +90,11 @@ export class Writes {
     const { tenant, owner, idempotencyKey, seq } = before
     if (idempotencyKey !== null && idempotencyKey !== after.idempotencyKey)
       this.#kept.push([tenant, owner, idempotencyKey, seq])
-    if (before.target.name === after.target.name && before.target.pool === after.target.pool) return
-    this.retarget({ ...after, seq })
   }
 
   /** Lets the alarm's timers follow its target. */
-  retarget(alarm: StoredAlarm): void {
-    this.#retargeted.set(alarm.seq, alarm)
+  retarget(alarm: StoredAlarm, timers: readonly Timer[]): void {
+    this.#retargeted.set(alarm.seq, { alarm, timers })
   }
 
   putOutcome(alarm: OutcomeAlarm, outcome: Outcome): void {
@@ -128,15 +127,27 @@ export class Writes {
     this.#events.push(row)
   }
 
-  /** Sends everything that was gathered, in one order for all; the caller waits for it. */
-  async flush(session: Session): Promise<void> {
+  /**
+   * Sends everything that was gathered, in one order for all, and then what is added to the figures; the caller waits for
+   * it. Others wait for the figures' rows until the commit: that is why they come last.
+   */
+  async flush(session: Session, figures: readonly Bindable[] | null = null): Promise<void> {
     await this.#shards.know(this.#poolsMet())
     this.rows += this.#made.length + this.#events.length
     this.#flushTimers(session)
     this.#flushAlarms(session)
-    this.#flushNewTimers(session)
+    const isLast = this.#made.length > 0 && !this.#hasMore()
+    this.#flushMade(session, isLast ? figures : null)
+    this.#flushAdded(session)
     this.#flushOutcomes(session)
     this.#flushEvents(session)
+    if (figures !== null && !isLast) session.send(sql.addTallies, ...figures)
+  }
+
+  /** Whether something is written behind new alarms. */
+  #hasMore(): boolean {
+    const listed = this.#added.length + this.#forgotten.length + this.#events.length
+    return listed + this.#outcomes.size > 0
   }
 
   #flushEvents(session: Session): void {
@@ -149,7 +160,7 @@ export class Writes {
   *#poolsMet(): Generator<string> {
     for (const { alarm } of this.#made) yield alarm.target.pool
     for (const { alarm } of this.#added) yield alarm.target.pool
-    for (const { target } of this.#retargeted.values()) yield target.pool
+    for (const { alarm } of this.#retargeted.values()) yield alarm.target.pool
   }
 
   #flushTimers(session: Session): void {
@@ -159,7 +170,7 @@ export class Writes {
     for (const timer of this.#moved) this.wake(timer.shard, timer.wakeAt)
     send(
       sql.moveTimers,
-      this.#moved.splice(0).map((timer) => [timer.id, ...placeValues(timer)]),
+      this.#moved.splice(0).map((timer) => placeValues(timer, timer.id)),
     )
     if (this.#edited.length > 0) session.send(sql.markTimersEdited, this.#edited.splice(0))
     send(sql.reportTimers, this.#reported.splice(0))
@@ -169,26 +180,32 @@ export class Writes {
     const replaced = [...this.#replaced.values()].map(({ seq, alarm }) => [seq, ...alarmValues(alarm)])
     sendLists(session, sql.updateAlarms, replaced)
     sendLists(session, sql.keepIdempotencyKeys, this.#kept.splice(0))
-    const retargeted = [...this.#retargeted.values()].map(({ tenant, owner, seq, target, id }) => {
-      return [tenant, owner, seq, target.name, this.#shards.of(target.pool, id)]
+    const retargeted = [...this.#retargeted.values()].map(({ alarm, timers }) => {
+      const { tenant, owner, seq, target, id } = alarm
+      const shard = this.#shards.of(target.pool, id)
+      this.#wakeElsewhere(timers, shard)
+      return [tenant, owner, seq, target.name, shard]
     })
     sendLists(session, sql.retargetTimers, retargeted)
     this.#replaced.clear()
     this.#retargeted.clear()
   }
 
-  #flushNewTimers(session: Session): void {
+  #flushMade(session: Session, figures: readonly Bindable[] | null): void {
     const made = this.#made.splice(0)
-    if (made.length > 0) {
-      const alarms = made.map(({ alarm }) => alarmValues(alarm))
-      const timers = made.map(({ alarm, timer }) => {
-        return [alarm.id, this.#place(alarm, timer), ...placeValues(timer)]
-      })
-      session.send(sql.insertAlarms, ...columns(alarms), ...columns(timers))
-    }
+    if (made.length === 0) return
+    const lists = newAlarmLists(
+      made.map(({ alarm }) => alarmValues(alarm)),
+      made.map(({ alarm, timer }) => placeValues(timer, this.#place(alarm, timer))),
+    )
+    if (figures === null) session.send(insertAlarms, ...lists)
+    else session.send(insertAlarmsAndFigures, ...lists, ...figures)
+  }
+
+  #flushAdded(session: Session): void {
     const added = this.#added.splice(0).map(({ alarm, timer }): Row => {
       const { seq, tenant, owner, target } = alarm
-      return [seq, tenant, owner, target.name, this.#place(alarm, timer), ...placeValues(timer)]
+      return placeValues(timer, seq, tenant, owner, target.name, this.#place(alarm, timer))
     })
     sendLists(session, sql.insertTimers, added)
   }
@@ -214,6 +231,15 @@ export class Writes {
     return shard
   }
 
+  /** Who owns the other shard has never heard of these: neither of when they woke, nor of where they were just moved. */
+  #wakeElsewhere(timers: readonly Timer[], shard: number): void {
+    for (const { shard: from, wakeAt } of timers) {
+      if (from === shard) continue
+      this.wake(shard, wakeAt)
+      this.wake(shard, this.wakes.get(from) ?? null)
+    }
+  }
+
   /** Notes that something wakes in a shard. */
   wake(shard: number, wakeAt: number | null): void {
     if (wakeAt === null) return
@@ -233,11 +259,14 @@ interface OutcomeWrite {
   readonly status: Outcome['status']
 }
 
-/** A timer's values as they are written, in the order of the statements. */
-export function placeValues(timer: NewTimer): Row {
+/** A timer's values as they are written, in the order of the statements, behind what comes before them. */
+export function placeValues(timer: NewTimer, ...before: readonly (string | Serial)[]): Row {
   const { kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt } = timer
-  const place = [kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt]
-  return [...place, timer.startedAt, timer.waiting, timer.delivered ? 1 : 0]
+  const { startedAt, waiting, delivered } = timer
+  const flag = delivered ? 1 : 0
+  return [
+    ...before, kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt, startedAt, waiting, flag,
+  ] // biome-ignore format: a list
 }
 
 function outcomeValues(outcome: Outcome): Row {

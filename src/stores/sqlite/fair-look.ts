@@ -45,7 +45,8 @@ export function fairDue(session: Session, lease: Lease, request: TakeRequest, ro
 /** When those owners are due next; a moment from now where there are too many to ask them all. */
 export function fairWakeAt(session: Session, leases: readonly Lease[], request: TakeRequest): number | null {
   const { now } = request.context
-  const owners = ownersFrom(session, FIRST, request.avoid!)
+  const after = places.get(session) ?? FIRST
+  const owners = ownersFrom(session, after, request.avoid!)
   const wakes = owners.flatMap(({ tenant, owner }) =>
     leases.flatMap(({ shard }) => {
       const isDue = session
@@ -55,7 +56,10 @@ export function fairWakeAt(session: Session, leases: readonly Lease[], request: 
       return session.get<{ wake_at: number }>(FAIR_QUERIES.nextWake, tenant, owner, now, shard)?.wake_at ?? []
     }),
   )
-  if (owners.length === OWNERS_MAX) wakes.push(now + LOOK_AGAIN_MS)
+  const isCut = owners.length === OWNERS_MAX
+  // Where nobody here is due, those behind are asked next time.
+  if (!wakes.includes(now)) places.set(session, isCut ? owners.at(-1)! : FIRST)
+  if (isCut || after !== FIRST) wakes.push(now + LOOK_AGAIN_MS)
   return wakes.length === 0 ? null : Math.min(...wakes)
 }
 

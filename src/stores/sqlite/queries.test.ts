@@ -77,6 +77,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'stream owner': 'wakeful_alarms_owner',
   'stream subject': 'wakeful_alarms_subject',
   'stream correlation': 'wakeful_alarms_correlation',
+  'stream ownCorrelation': 'sqlite_autoindex_wakeful_alarms_1',
   'stream conversation': 'wakeful_alarms_conversation',
   'stream label': 'wakeful_alarms_label',
   'stream ended': 'wakeful_outcomes_status',

@@ -172,7 +172,7 @@ CREATE INDEX wakeful_alarms_calendars ON wakeful_alarms (tenant) WHERE calendars
 
 CREATE INDEX wakeful_alarms_conversation ON wakeful_alarms (tenant, owner, conversation_id) WHERE conversation_id <> '';
 
-CREATE INDEX wakeful_alarms_correlation ON wakeful_alarms (tenant, owner, correlation_id);
+CREATE INDEX wakeful_alarms_correlation ON wakeful_alarms (tenant, owner, correlation_id) WHERE correlation_id <> id;
 
 CREATE UNIQUE INDEX wakeful_alarms_idempotency ON wakeful_alarms (tenant, owner, idempotency_key) WHERE idempotency_key IS NOT NULL;
 

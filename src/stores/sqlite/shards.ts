@@ -8,10 +8,10 @@ import { isTaken, sidePath } from './side-lock.ts'
  * Reads who runs the clock of each pool, and what waits there. An owner that took the side lock and holds it no longer
  * is none: a killed process leaves its name behind.
  */
-export function readShards(session: Session, path: string): ShardState[] {
+export function readShards(session: Session, path: string, counts = true): ShardState[] {
   return session.all<ShardRow>(sql.allShards).map(({ shard, pool, owner, epoch, locked }) => {
     const lives = owner !== null && (path === ':memory:' || locked === 0 || isTaken(sidePath(path, pool)))
-    const { pending } = session.get<{ pending: number }>(sql.pendingOfShard, shard)!
+    const pending = counts ? session.get<{ pending: number }>(sql.pendingOfShard, shard)!.pending : 0
     const nextWakeAt = (session.value(sql.nextTimers, shard, 1)?.[2] ?? null) as number | null
     return { shard, pool, owner: lives ? owner : null, epoch, pending, nextWakeAt }
   })

@@ -316,8 +316,8 @@ export class SqliteStore implements Store {
     return this.#read((session) => session.get<{ value: string }>(CALENDAR_QUERIES.fact, name)?.value ?? null)
   }
 
-  async ownership(): Promise<ShardState[]> {
-    return this.#read((session) => readShards(session, this.#path))
+  async ownership(counts?: boolean): Promise<ShardState[]> {
+    return this.#read((session) => readShards(session, this.#path, counts))
   }
 
   async close(): Promise<void> {

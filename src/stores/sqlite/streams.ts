@@ -10,8 +10,10 @@ export const STREAM_QUERIES = {
   owner: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
   subject: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND subject = ? AND seq < ?
     ORDER BY seq DESC LIMIT ?`,
-  correlation: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND correlation_id = ? AND seq < ?
-    ORDER BY seq DESC LIMIT ?`,
+  correlation: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND correlation_id = ?
+    AND correlation_id <> id AND seq < ? ORDER BY seq DESC LIMIT ?`,
+  ownCorrelation: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND id = ? AND correlation_id = id
+    AND seq < ? LIMIT ?`,
   conversation: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND conversation_id = ?
     AND conversation_id <> '' AND seq < ? ORDER BY seq DESC LIMIT ?`,
   label: `SELECT seq AS alarm FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND label = ? AND label <> '' AND seq < ?

@@ -1,5 +1,6 @@
 import { startPostgres } from '../../postgres/server.ts'
 import { ask } from '../postgres-evidence.ts'
+import { fairness } from './fairness.ts'
 import { heldSnapshot } from './held-snapshot.ts'
 import { idle, STATEMENT_LOG } from './idle.ts'
 import { logReaders } from './log-readers.ts'
@@ -12,6 +13,8 @@ interface Place {
   readonly port: number
   readonly logPath: string
   readonly seed: number
+  /** Makes another database on the same server, and answers its URL. */
+  readonly fresh: (name: string) => Promise<string>
 }
 
 /** The long forms; each answers what it found and what of it is wrong. */
@@ -51,6 +54,11 @@ const MEASURES: Readonly<
     ]
     return { found, wrong }
   },
+  async fairness({ fresh }) {
+    const { found, wrong } = await fairness(fresh, { alarms: 1_000_000, seconds: 20, rounds: 3 })
+    console.table(found)
+    return { found: { cases: Object.keys(found).length }, wrong }
+  },
   async idle({ url, logPath }) {
     const found = await idle(url, logPath, 20, 3)
     return { found, wrong: found.perSecond > 0.5 ? ['an idle process sends more than its heartbeat'] : [] }
@@ -77,7 +85,12 @@ export async function measure(name: string, seed: number): Promise<void> {
       if (each === 'idle') await ask(server.url(), `ALTER DATABASE idle_measure SET log_statement = 'all'`)
       console.log(`${each} (seed ${seed})`)
       const { port, logPath } = server
-      const { found, wrong } = await make({ url: server.url(`${each}_measure`), port, logPath, seed })
+      const fresh = async (name: string) => {
+        await ask(server.url(), `CREATE DATABASE ${each}_${name}`)
+        return server.url(`${each}_${name}`)
+      }
+      const url = server.url(`${each}_measure`)
+      const { found, wrong } = await make({ url, port, logPath, seed, fresh })
       console.log(found)
       for (const text of wrong) console.log(`wrong: ${text}`)
       if (wrong.length > 0) process.exitCode = 1

@@ -21,7 +21,7 @@ export async function runPostgres(args: string[]): Promise<void> {
       /** Leaves the wall clock of every process as it is. */
       'true-clocks': { type: 'boolean', default: false },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-      /** Instead of the campaign: log, snapshot, ownership, idle, together, or all. */
+      /** Instead of the campaign: log, snapshot, ownership, fairness, idle, together, or all. */
       measure: { type: 'string' },
       /** Keeps nothing, whatever is found. */
       discard: { type: 'boolean', default: false },

@@ -102,6 +102,14 @@ export class Wire {
   }
 }
 
+/** How a server says that it is in no transaction. */
+const IDLE = 'Z\0\0\0\u0005I'
+
 function isAt(at: FreezeAt, kind: 'request' | 'answer', data: Buffer): boolean {
-  return at === 'commit' ? kind === 'answer' && data.includes('COMMIT\0') : at === kind
+  return at === 'commit' ? kind === 'answer' && tellsCommit(data) : at === kind
+}
+
+/** A single statement that writes is a transaction by itself. */
+function tellsCommit(data: Buffer): boolean {
+  return data.includes('COMMIT\0') || (data.includes('INSERT 0 ') && data.includes(IDLE))
 }

@@ -77,6 +77,36 @@ export const editScenarios: readonly Scenario[] = [
       }
     },
   },
+  {
+    name: 'upsert that brings it near | cancel | pause',
+    isOfThree: true,
+    refusals: ['conflict', 'already_ended'],
+    async setUp(world) {
+      const { one, two, id } = await due(world, { delay: '3h' }, KEYED)
+      const three = await world.process('three')
+      const now = new Date(world.clock.now()).toISOString()
+      return {
+        actors: [
+          { process: 'one', act: () => one.set({ at: now }, KEYED) },
+          { process: 'two', act: () => two.cancel(id) },
+          { process: 'three', act: () => three.edit('pause', id, pause) },
+        ],
+      }
+    },
+  },
+  {
+    name: 'set in a user’s transaction | set, the same new key',
+    async setUp(world) {
+      const { one, two } = await due(world)
+      const tx = await world.guest('one')
+      return {
+        actors: [
+          { process: 'one', act: () => one.setAsGuest(tx, { delay: '30m' }, KEYED) },
+          { process: 'two', act: () => two.set({ delay: '40m' }, KEYED) },
+        ],
+      }
+    },
+  },
   ...Object.entries({ key: KEYED, 'idempotency key': { idempotencyKey: 'i' } }).map(
     ([name, options]): Scenario => ({
       name: `prune | set, the same ${name}`,

@@ -1,7 +1,9 @@
 import type { Scenario } from '../scenario.ts'
 import { editScenarios } from './edits.ts'
 import { logScenarios } from './logs.ts'
+import { lookoutScenarios } from './lookouts.ts'
 import { ownerScenarios } from './owners.ts'
+import { pairScenarios } from './pairs.ts'
 import { settleScenarios } from './settles.ts'
 import { takeScenarios } from './takes.ts'
 
@@ -12,4 +14,6 @@ export const scenarios: readonly Scenario[] = [
   ...ownerScenarios,
   ...editScenarios,
   ...logScenarios,
+  ...lookoutScenarios,
+  ...pairScenarios,
 ]

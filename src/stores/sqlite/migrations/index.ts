@@ -1,12 +1,12 @@
 import type { Migration } from '../../index.ts'
 import { first } from './0001-first.ts'
 import { daysOff } from './0002-days-off.ts'
-import { duePlace } from './0003-due-place.ts'
+import { leanerIndexes } from './0003-leaner-indexes.ts'
 
 /** Every migration, oldest first. */
 export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: 'first', sql: first, breaking: true },
   // Breaking: a binary that does not know days off would take a rule that names them for damaged.
   { number: 2, name: 'days-off', sql: daysOff, breaking: true },
-  { number: 3, name: 'due-place', sql: duePlace, breaking: false },
+  { number: 3, name: 'leaner-indexes', sql: leanerIndexes, breaking: false },
 ]

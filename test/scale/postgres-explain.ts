@@ -1,0 +1,111 @@
+import { FAIR_QUERIES } from '../../src/stores/postgres/fair-look.ts'
+import { UPCOMING } from '../../src/stores/postgres/list.ts'
+import * as queries from '../../src/stores/postgres/queries.ts'
+import { STREAM_QUERIES } from '../../src/stores/postgres/streams.ts'
+import { ask } from '../chaos/postgres-evidence.ts'
+import { startPostgres } from '../postgres/server.ts'
+import { deeds } from './postgres-deeds.ts'
+import { fillPostgres } from './postgres-fill.ts'
+import { type Run, runsIn, TELLING, tellPlans } from './postgres-plans.ts'
+
+/** What must have been seen at work: the look for what is due, settle, cancel, list, history. */
+const NEEDED: readonly string[] = [
+  'peekShards', 'nextTimers', 'dueTimers', 'lockOwnShards', 'alarmsToFire', 'insertFlights', 'pending', 'found', 'beat',
+  'shareShards', 'removeTakenTimers', 'moveTakenTimers', 'putOutcomes', 'insertEvents', 'addTallies', 'removeFlights',
+  'seqsOfIds', 'nearShards', 'lockAlarms', 'lockTimersOfAlarms', 'timersOfAlarms', 'outcomesOfAlarms', 'alarmsBySeq',
+  'subjectSelection', 'eventsOfOwner', 'eventsOfAlarm', 'newestEventsOfAlarm', 'tallyOfOwner', 'alarmByKey', 'upcoming',
+  ...Object.keys(STREAM_QUERIES),
+] // biome-ignore format: a list
+
+/** Tables that hold a few rows however many alarms there are. */
+const SMALL = new Set(['shards', 'owners', 'flights', 'meta', 'calendars', 'tallies', 'events_seq_seq'])
+/** No call here is about more alarms than a page or a batch holds. */
+const READ_MAX = 5_000
+const SORTED_MAX = 2_000
+const VAIN_MAX = 200
+/** Finding or changing a row touches some pages of the table and of each of its indexes. */
+const PAGES_EACH = 60
+const PAGES_MORE = 100
+/** What asks for a list of rows by number may find none of them. */
+const PAGES_MORE_OF_LISTS = 2_500
+
+/** The most that one run of a statement did. */
+export interface Most {
+  readonly runs: number
+  readonly read: number
+  readonly vain: number
+  readonly sorted: number
+  readonly pages: number
+}
+
+/** What a filled database was asked, and what of it is wrong. */
+export interface Explained {
+  readonly fillMs: number
+  readonly most: Readonly<Record<string, Most>>
+  readonly wrong: readonly string[]
+}
+
+/** Fills a database, works with it, and judges what the server tells of every statement that was run. */
+export async function explain(rows: number): Promise<Explained> {
+  const server = await startPostgres(TELLING)
+  try {
+    await ask(server.url(), 'CREATE DATABASE scale')
+    const url = server.url('scale')
+    const startedAt = performance.now()
+    await fillPostgres(url, rows)
+    const fillMs = performance.now() - startedAt
+    await tellPlans(url, 'scale')
+    await deeds(url)
+    return { fillMs, ...judge(runsIn(server.logPath)) }
+  } finally {
+    await server.stop()
+  }
+}
+
+function judge(runs: readonly Run[]): Omit<Explained, 'fillMs'> {
+  const own = runs.flatMap((run) => {
+    const name = NAMES.get(squeezed(run.text))
+    return name === undefined ? [] : [{ ...run, name }]
+  })
+  const byName = Map.groupBy(own, ({ name }) => name)
+  const missing = NEEDED.filter((name) => !byName.has(name)).map((name) => `${name} was not run`)
+  const wrong = new Set(own.flatMap((run) => faultsOf(run).map((fault) => `${run.name} ${fault}`)))
+  return {
+    most: Object.fromEntries([...byName].map(([name, each]) => [name, mostOf(each)])),
+    wrong: [...missing, ...wrong],
+  }
+}
+
+function faultsOf({ text, read, vain, sorted, written, pages, scanned }: Run): string[] {
+  const pagesMore = /\[\]/.test(text) ? PAGES_MORE_OF_LISTS : PAGES_MORE
+  const whole = scanned.filter((table) => !SMALL.has(table))
+  return [
+    ...whole.map((table) => `reads all of ${table}`),
+    ...(read > READ_MAX ? [`reads ${read} rows`] : []),
+    ...(vain > VAIN_MAX ? [`reads ${vain} rows in vain`] : []),
+    ...(sorted > SORTED_MAX ? [`sorts ${sorted} rows`] : []),
+    ...(pages > pagesMore + PAGES_EACH * (read + written) ? [`touches ${pages} pages for ${read} rows`] : []),
+  ]
+}
+
+function mostOf(runs: readonly Run[]): Most {
+  const most = (of: (run: Run) => number) => Math.max(...runs.map(of))
+  return {
+    runs: runs.length,
+    read: most(({ read }) => read),
+    vain: most(({ vain }) => vain),
+    sorted: most(({ sorted }) => sorted),
+    pages: most(({ pages }) => pages),
+  }
+}
+
+/** The server has them in the store's schema, quoted. */
+const NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries({ ...queries, ...STREAM_QUERIES, ...FAIR_QUERIES, upcoming: UPCOMING }).map(
+    ([name, text]) => [squeezed(text as string), name],
+  ),
+)
+
+function squeezed(text: string): string {
+  return text.replaceAll('"wakeful".', 'wakeful.').replaceAll(/\s+/g, ' ').trim()
+}
