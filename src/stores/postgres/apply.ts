@@ -10,6 +10,7 @@ export type ChangeWrites = Pick<
   | 'markEdited'
   | 'report'
   | 'replaceAlarm'
+  | 'retarget'
   | 'addTimer'
   | 'forgetOutcome'
   | 'putOutcome'

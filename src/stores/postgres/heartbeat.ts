@@ -93,3 +93,16 @@ export class Sightings {
     return this.isStill(other, at) || (other.leaseUntil <= now && !this.hasJumped(at))
   }
 }
+
+/**
+ * In how many milliseconds the first lease of somebody who owns shards ends, where that one has not renewed it for half a
+ * lease: who lives has. Null where nobody's does.
+ */
+export function overdueMs(beat: Beat, leaseMs: number): number | null {
+  const holders = new Set(beat.shards.flatMap(({ owner }) => owner ?? []))
+  const left = beat.others
+    .filter(({ owner }) => holders.has(owner))
+    .map(({ leaseUntil }) => leaseUntil - beat.now)
+    .filter((leftMs) => leftMs > 0 && leftMs < leaseMs / 2)
+  return left.length === 0 ? null : Math.min(...left)
+}

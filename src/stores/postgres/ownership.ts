@@ -2,12 +2,13 @@ import type { Context } from '../../alarm/index.ts'
 import type { Clock } from '../../time/index.ts'
 import type { Lease } from '../index.ts'
 import type { Desk } from './desk.ts'
-import { type Beat, beatOf, type SeenShard, Sightings } from './heartbeat.ts'
+import { type Beat, beatOf, type Other, overdueMs, type SeenShard, Sightings } from './heartbeat.ts'
 import { type Lookout, RECENT_MS } from './lookout.ts'
 import * as sql from './queries.ts'
 import { recoverFlights } from './recover.ts'
+import { Retirement } from './retirement.ts'
 import type { Bindable, Session } from './session.ts'
-import { spread } from './spread.ts'
+import { moveIn } from './spread.ts'
 
 /** What ownership needs from its store. */
 export interface OwnershipPorts {
@@ -29,12 +30,6 @@ export interface OwnershipPorts {
   readonly beatAgain: (inMs: number) => void
 }
 
-/** How long a busy shard is kept from taking more, so that it can be handed on, and how long it is left alone after that. */
-const RETIRE_MS = 500
-const RETIRE_AGAIN_MS = 5_000
-/** Each time in vain makes the next one wait so many times longer: handlers that hang would stop their shards' clocks for nothing. */
-const VAIN_FACTOR = 4
-const RETIRE_AGAIN_MS_MAX = 120_000
 const RETIRE_LOOK_MS = 50
 const HELD_LOOK_MS = 250
 
@@ -46,10 +41,7 @@ const BOUNDED_BEATS = 15
 interface Held {
   lost: number | null
   leases: Map<number, Lease>
-  retiring: ReadonlySet<number>
-  retiringSince: number
-  /** How long to leave them alone after that. */
-  retireAgainMs: number
+  readonly retirement: Retirement
 }
 
 /** Which shards this process owns, and how it comes to own more, or fewer (promise: fenced). */
@@ -77,7 +69,7 @@ export class Ownership {
 
   /** Whether a shard is about to be handed on: nothing more is taken from it. */
   isRetiring(lease: Lease): boolean {
-    return this.#held.get(lease.owner)?.retiring.has(lease.shard) === true
+    return this.#held.get(lease.owner)?.retirement.has(lease.shard) === true
   }
 
   /**
@@ -159,24 +151,8 @@ export class Ownership {
 
   /** How the pool's shards should move, as of this beat. */
   #move(owner: string, held: Held, pool: string, beat: Beat, at: number) {
-    const living = beat.others.filter((other) => !this.#sightings.isDead(other, beat.now, at))
-    const names = new Set(living.map(({ owner }) => owner))
-    const shards = beat.shards.filter((seen) => seen.pool === pool)
-    const mine = [...held.leases.values()].filter((lease) => lease.pool === pool)
-    const own = new Set(mine.map(({ shard }) => shard))
-    const free = shards.filter(
-      (seen) => !own.has(seen.shard) && (seen.owner === null || !names.has(seen.owner)),
-    )
-    const serving = living.filter(({ pools }) => pools.includes(pool))
-    const rank = serving.filter((other) => other.owner < owner).length
-    const state = {
-      shards: shards.length,
-      mine: mine.length,
-      free: free.length,
-      live: 1 + serving.length,
-      rank,
-    }
-    return { mine, ...spread(state) }
+    const isDead = (other: Other) => this.#sightings.isDead(other, beat.now, at)
+    return moveIn(pool, owner, held.leases.values(), beat, isDead)
   }
 
   async #giveUp(owner: string, held: Held, pools: readonly string[], beat: Beat, at: number): Promise<void> {
@@ -185,32 +161,20 @@ export class Ownership {
       return giveUp > 0 ? [{ mine, giveUp }] : []
     })
     if (surplus.length === 0) {
-      held.retiring = new Set()
-      held.retireAgainMs = RETIRE_AGAIN_MS
+      held.retirement.end()
       return
     }
-    const retiring = new Set<number>()
+    const busy = new Set<number>()
     for (const { mine, giveUp } of surplus) {
       const given = await this.#giveUpIdle(owner, mine, giveUp)
       for (const shard of given) held.leases.delete(shard)
-      if (given.size > 0) held.retireAgainMs = RETIRE_AGAIN_MS
-      const busy = mine.filter(({ shard }) => !given.has(shard)).slice(0, giveUp - given.size)
-      for (const { shard } of busy) retiring.add(shard)
+      if (given.size > 0) held.retirement.handedOn()
+      const left = mine.filter(({ shard }) => !given.has(shard)).slice(0, giveUp - given.size)
+      for (const { shard } of left) busy.add(shard)
     }
-    this.#retire(held, retiring, at)
-  }
-
-  /** Those with nothing in flight change hands at once; the rest are kept from taking more for a moment. */
-  #retire(held: Held, retiring: ReadonlySet<number>, at: number): void {
-    if (retiring.size === 0) held.retiring = retiring
-    else if (held.retiring.size === 0 && at - held.retiringSince >= held.retireAgainMs) {
-      held.retiring = retiring
-      held.retiringSince = at
-    } else if (held.retiring.size > 0 && at - held.retiringSince >= RETIRE_MS) {
-      held.retiring = new Set()
-      held.retireAgainMs = Math.min(held.retireAgainMs * VAIN_FACTOR, RETIRE_AGAIN_MS_MAX)
-    }
-    if (held.retiring.size > 0) this.#ports.beatAgain(RETIRE_LOOK_MS)
+    // Those with nothing in flight change hands at once; the rest are kept from taking more for a moment.
+    held.retirement.meet(busy, at)
+    if (held.retirement.isOn) this.#ports.beatAgain(RETIRE_LOOK_MS)
   }
 
   #giveUpIdle(owner: string, mine: readonly Lease[], count: number): Promise<ReadonlySet<number>> {
@@ -287,14 +251,8 @@ export class Ownership {
 
   /** A dead owner's lease may end long before the next beat: it is taken over then, not later. */
   #awaitEnds(beat: Beat): void {
-    const { leaseMs } = this.#ports
-    const holders = new Set(beat.shards.flatMap(({ owner }) => owner ?? []))
-    // One that lives has renewed it less than half a lease ago.
-    const overdue = beat.others
-      .filter(({ owner }) => holders.has(owner))
-      .map(({ leaseUntil }) => leaseUntil - beat.now)
-      .filter((leftMs) => leftMs > 0 && leftMs < leaseMs / 2)
-    if (overdue.length > 0) this.#ports.beatAgain(Math.min(...overdue) + 1)
+    const inMs = overdueMs(beat, this.#ports.leaseMs)
+    if (inMs !== null) this.#ports.beatAgain(inMs + 1)
   }
 
   async #disown(leases: readonly Lease[]): Promise<void> {
@@ -319,13 +277,7 @@ export class Ownership {
   #heldBy(owner: string): Held {
     let held = this.#held.get(owner)
     if (held === undefined) {
-      held = {
-        lost: null,
-        leases: new Map(),
-        retiring: new Set(),
-        retiringSince: Number.NEGATIVE_INFINITY,
-        retireAgainMs: RETIRE_AGAIN_MS,
-      }
+      held = { lost: null, leases: new Map(), retirement: new Retirement() }
       this.#held.set(owner, held)
     }
     return held

@@ -1,8 +1,9 @@
 import type { Context } from '../../../src/alarm/index.ts'
 import type { Lease } from '../../../src/stores/index.ts'
-import { type Beat, Sightings } from '../../../src/stores/postgres/heartbeat.ts'
+import { type Beat, type Other, overdueMs, Sightings } from '../../../src/stores/postgres/heartbeat.ts'
 import type { Lookout } from '../../../src/stores/postgres/lookout.ts'
-import { spread } from '../../../src/stores/postgres/spread.ts'
+import { Retirement } from '../../../src/stores/postgres/retirement.ts'
+import { moveIn } from '../../../src/stores/postgres/spread.ts'
 import type { Clock } from '../../../src/time/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import type { Desk } from './desk.ts'
@@ -22,16 +23,12 @@ export interface OwnershipPorts {
   readonly beatAgain: (inMs: number) => void
 }
 
-/** How long a busy shard is kept from taking more, so that it can be handed on, and how long it is left alone after that. */
-const RETIRE_MS = 500
-const RETIRE_AGAIN_MS = 5_000
 const RETIRE_LOOK_MS = 50
 
 /** One owner's state; a process is one owner. */
 interface Held {
   leases: Map<number, Lease>
-  retiring: ReadonlySet<number>
-  retiringSince: number
+  readonly retirement: Retirement
 }
 
 /**
@@ -61,12 +58,13 @@ export class Ownership {
 
   /** Whether a shard is about to be handed on: nothing more is taken from it. */
   isRetiring(lease: Lease): boolean {
-    return this.#held.get(lease.owner)?.retiring.has(lease.shard) === true
+    return this.#held.get(lease.owner)?.retirement.has(lease.shard) === true
   }
 
-  /** Whether this process runs the shard's clock. */
+  /** Whether this process runs the shard's clock. Not when its lease has ended: somebody else may run it by now. */
   holds(shard: number): boolean {
-    return [...this.#held.values()].some(({ leases }) => leases.has(shard))
+    const now = this.#ports.clock.monotonic()
+    return [...this.#held.values()].some(({ leases }) => (leases.get(shard)?.until ?? 0) > now)
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -100,45 +98,30 @@ export class Ownership {
 
   /** How the pool's shards should move, as of this beat. */
   #move(owner: string, held: Held, pool: string, seen: Beat, at: number) {
-    const living = seen.others.filter((other) => !this.#sightings.isDead(other, seen.now, at))
-    const names = new Set(living.map((other) => other.owner))
-    const shards = seen.shards.filter((shard) => shard.pool === pool)
-    const mine = [...held.leases.values()].filter((lease) => lease.pool === pool)
-    const own = new Set(mine.map(({ shard }) => shard))
-    const isFree = (holder: string | null) => holder === null || !names.has(holder)
-    const free = shards.filter((each) => !own.has(each.shard) && isFree(each.owner))
-    const serving = living.filter(({ pools }) => pools.includes(pool))
-    const rank = serving.filter((other) => other.owner < owner).length
-    const counts = { shards: shards.length, mine: mine.length, free: free.length }
-    return { mine, ...spread({ ...counts, live: 1 + serving.length, rank }) }
+    const isDead = (other: Other) => this.#sightings.isDead(other, seen.now, at)
+    return moveIn(pool, owner, held.leases.values(), seen, isDead)
   }
 
   async #giveUp(owner: string, held: Held, pools: readonly string[], seen: Beat, at: number): Promise<void> {
     const { database, send } = this.#ports
-    const retiring = new Set<number>()
-    for (const pool of pools) {
-      const { mine, giveUp } = this.#move(owner, held, pool, seen, at)
-      if (giveUp === 0) continue
+    const moves = pools
+      .map((pool) => this.#move(owner, held, pool, seen, at))
+      .filter(({ giveUp }) => giveUp > 0)
+    if (moves.length === 0) return held.retirement.end()
+    const busy = new Set<number>()
+    for (const { mine, giveUp } of moves) {
       const given = await send('own.give_up', () => {
         const idle = database.atomic(() => giveUpIdle(database, mine, giveUp))
         if (idle.size > 0) database.tell('shards', null)
         return idle
       })
       for (const shard of given) held.leases.delete(shard)
-      const busy = mine.filter(({ shard }) => !given.has(shard)).slice(0, giveUp - given.size)
-      for (const { shard } of busy) retiring.add(shard)
+      if (given.size > 0) held.retirement.handedOn()
+      const left = mine.filter(({ shard }) => !given.has(shard)).slice(0, giveUp - given.size)
+      for (const { shard } of left) busy.add(shard)
     }
-    this.#retire(held, retiring, at)
-  }
-
-  /** Those with nothing in flight change hands at once; the rest are kept from taking more for a moment. */
-  #retire(held: Held, retiring: ReadonlySet<number>, at: number): void {
-    if (retiring.size === 0) held.retiring = retiring
-    else if (held.retiring.size === 0 && at - held.retiringSince >= RETIRE_AGAIN_MS) {
-      held.retiring = retiring
-      held.retiringSince = at
-    } else if (at - held.retiringSince >= RETIRE_MS) held.retiring = new Set()
-    if (held.retiring.size > 0) this.#ports.beatAgain(RETIRE_LOOK_MS)
+    held.retirement.meet(busy, at)
+    if (held.retirement.isOn) this.#ports.beatAgain(RETIRE_LOOK_MS)
   }
 
   async #claim(
@@ -158,18 +141,17 @@ export class Ownership {
     // While the clock has just jumped, leases only seem to have ended.
     const dead = { still, byClock: !this.#sightings.hasJumped(at) }
     const claimed = await this.#ports.write('own.claim', context, (desk) => claim(desk, owner, wanted, dead))
-    for (const { shard, epoch, pool } of claimed) held.leases.set(shard, { shard, pool, owner, epoch, until })
+    for (const { shard, epoch, pool } of claimed) {
+      // What was written there while it was another's was not told here.
+      this.#ports.lookout.lower(shard, 0)
+      held.leases.set(shard, { shard, pool, owner, epoch, until })
+    }
   }
 
   /** A dead owner's lease may end long before the next beat: it is taken over then, not later. */
   #awaitEnds(seen: Beat): void {
-    const holders = new Set(seen.shards.flatMap(({ owner }) => owner ?? []))
-    // One that lives has renewed it less than half a lease ago.
-    const leftMs = seen.others
-      .filter(({ owner }) => holders.has(owner))
-      .map(({ leaseUntil }) => leaseUntil - seen.now)
-      .filter((left) => left > 0 && left < this.#ports.leaseMs / 2)
-    if (leftMs.length > 0) this.#ports.beatAgain(Math.min(...leftMs) + 1)
+    const inMs = overdueMs(seen, this.#ports.leaseMs)
+    if (inMs !== null) this.#ports.beatAgain(inMs + 1)
   }
 
   async #disown(leases: readonly Lease[]): Promise<void> {
@@ -185,7 +167,7 @@ export class Ownership {
   #heldBy(owner: string): Held {
     let held = this.#held.get(owner)
     if (held === undefined) {
-      held = { leases: new Map(), retiring: new Set(), retiringSince: Number.NEGATIVE_INFINITY }
+      held = { leases: new Map(), retirement: new Retirement() }
       this.#held.set(owner, held)
     }
     return held

@@ -93,8 +93,8 @@ export abstract class SimulatedReads implements StoreReads {
     return this.#ask('fact', (database) => database.tables.facts.get(name) ?? null)
   }
 
-  ownership(): Promise<ShardState[]> {
-    return this.#ask('ownership', readShards)
+  ownership(counts = true): Promise<ShardState[]> {
+    return this.#ask('ownership', (database) => readShards(database, counts))
   }
 
   #ask<T>(name: string, read: (database: SimulatedDatabase) => T): Promise<T> {

@@ -289,25 +289,26 @@ export class SimulatedStore extends SimulatedReads implements Store {
   /** Runs work in a statement of its own, or within an open transaction, tells others of what it wrote, and notes it. */
   async #write<T>(name: string, context: Context, work: (desk: Desk) => T, tx?: OpenTransaction): Promise<T> {
     const { database, connection } = this
-    const { answer, wakes } = await connection.send(
-      name,
-      () => {
-        const writes = new Writes(database)
-        const written = () => {
-          const done = work({ database, writes, context })
-          writes.finish()
-          return done
-        }
-        if (tx !== undefined) return { answer: database.within(tx, written), wakes: writes.wakes }
-        const done = database.atomic(written)
-        this.#tell(writes.wakes, connection.process)
-        return { answer: done, wakes: writes.wakes }
-      },
-      tx,
-    )
-    if (tx === undefined) this.#noteWakes(wakes)
-    else for (const [shard, wakeAt] of wakes) lowerTo(tx.wakes, shard, wakeAt)
-    return answer
+    let writes = new Writes(database)
+    const written = () => {
+      const answer = work({ database, writes, context })
+      writes.finish()
+      return answer
+    }
+    const run = () => {
+      writes = new Writes(database)
+      if (tx !== undefined) return database.within(tx, written)
+      const answer = database.atomic(written)
+      this.#tell(writes.wakes, connection.process)
+      return answer
+    }
+    try {
+      return await connection.send(name, run, tx)
+    } finally {
+      // Also where the answer is lost: it may have been carried out.
+      if (tx === undefined) this.#noteWakes(writes.wakes)
+      else for (const [shard, wakeAt] of writes.wakes) lowerTo(tx.wakes, shard, wakeAt)
+    }
   }
 
   #noteWakes(wakes: ReadonlyMap<number, number>): void {
@@ -319,11 +320,14 @@ export class SimulatedStore extends SimulatedReads implements Store {
   }
 
   async #commit(name: string, tx: OpenTransaction): Promise<void> {
-    await this.connection.send(name, () => {
-      this.database.commit(tx)
-      this.#tell(tx.wakes, null)
-    })
-    this.#noteWakes(tx.wakes)
+    try {
+      await this.connection.send(name, () => {
+        this.database.commit(tx)
+        this.#tell(tx.wakes, null)
+      })
+    } finally {
+      this.#noteWakes(tx.wakes)
+    }
   }
 
   /** Edits the calendars, tells the others, and knows them itself before it answers. */

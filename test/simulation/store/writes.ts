@@ -86,8 +86,6 @@ export class Writes implements ChangeWrites {
       const name = scopedName(before, idempotencyKey)
       if (tables.idempotencyKeys.get(name) === undefined) tables.idempotencyKeys.put(name, seq)
     }
-    if (before.target.name !== after.target.name || before.target.pool !== after.target.pool)
-      this.retarget(stored)
   }
 
   /** Lets the alarm's timers follow its target. What is in flight stays with the shard that delivers it. */
