@@ -152,6 +152,16 @@ export const ownershipCases = casesOf('ownership', {
     assert.deepEqual(await bench.own('one'), [])
   },
 
+  async 'a process that left and came again is not taken for one whose beat stands still (fenced)'(bench) {
+    const peer = await bench.peer()
+    const leases = await bench.own('one')
+    await bench.own('two', ['app', 'wakeful'], peer)
+    await bench.store.disown(leases)
+    bench.clock.step(bench.store.leaseMs)
+    await bench.own('one')
+    assert.deepEqual(await bench.own('two', ['app', 'wakeful'], peer), [])
+  },
+
   async 'another process takes over within a lease from one that no longer beats, which is then fenced off'(
     bench,
   ) {

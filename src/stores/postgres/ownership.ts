@@ -93,10 +93,10 @@ export class Ownership {
     await this.#ports.know(pools)
     const held = this.#heldBy(owner)
     const sentAt = clock.monotonic()
-    const lostFrom = Math.floor(Math.random() * 2 ** 48)
+    const countsFrom = Math.floor(Math.random() * 2 ** 48)
     const floor = this.#floor(context)
     const beat = await this.#ports.lookout.during(async (look) => {
-      const heard = beatOf(await send(owner, pools, leaseMs, moment(), lostFrom, floor))
+      const heard = beatOf(await send(owner, pools, leaseMs, moment(), countsFrom, floor))
       for (const [shard, first] of heard.firsts)
         this.#ports.lookout.raise(look, shard, { wakeAt: first ?? heard.now, id: 0 }, floor === 0)
       return heard

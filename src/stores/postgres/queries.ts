@@ -257,11 +257,12 @@ export const allShards = `SELECT s.shard, s.pool, CASE WHEN o.lease_until > ${CL
 /**
  * The heartbeat: renews this process's lease in its own row, and tells what it must know: the clock, who else lives, who
  * has which shard, and the first wake of each of its own from a floor on. It waits for nothing but a takeover from
- * this very process. `lost` starts at random, so that a row that was forgotten and made anew is not mistaken for the old.
+ * this very process. `lost` and `beats` start at random, so that a row that was forgotten and made anew is not mistaken for
+ * the old: neither by its own process, nor by one that would take its beat to stand still.
  */
 export const beat = `WITH beat AS (
     INSERT INTO wakeful.owners AS o (owner, pools, lease_until, beats, lost)
-    VALUES ($1, $2::text[], ${CLOCK('$4')} + $3::bigint, 1, $5::bigint)
+    VALUES ($1, $2::text[], ${CLOCK('$4')} + $3::bigint, $5::bigint, $5::bigint)
     ON CONFLICT (owner) DO UPDATE SET pools = excluded.pools, beats = o.beats + 1, lease_until = ${CLOCK('$4')} + $3::bigint
     RETURNING lost)
   SELECT 'shard' AS kind, s.pool AS name, s.shard::bigint AS a, s.epoch AS b, s.owner AS holder, NULL::text[] AS pools

@@ -51,7 +51,7 @@ export class SimulatedDatabase {
   }
 
   /** The next number of a sequence: given out once, also to those who are rolled back. */
-  next(sequence: 'alarms' | 'timers' | 'events' | 'flights'): Serial {
+  next(sequence: 'alarms' | 'timers' | 'events' | 'flights' | 'owners'): Serial {
     const number = (this.#numbers.get(sequence) ?? 0) + 1
     this.#numbers.set(sequence, number)
     return number

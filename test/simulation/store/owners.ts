@@ -14,7 +14,8 @@ export function beat(
 ): Beat {
   const { tables } = database
   const now = database.now()
-  const beats = (tables.owners.get(owner)?.beats ?? 0) + 1
+  // A row that was forgotten and made anew must not look like one whose beat stands still.
+  const beats = (tables.owners.get(owner)?.beats ?? Number(database.next('owners')) * 2 ** 32) + 1
   tables.owners.put(owner, { owner, pools, leaseUntil: now + leaseMs, beats })
   const shards = database.shardsIn(pools)
   const own = shards.filter((shard) => shard.owner === owner)
