@@ -3,8 +3,9 @@ import type { Clock } from '../time/index.ts'
 import type { Crew } from './crew.ts'
 import { NOBODY } from './shares.ts'
 
-/** Mostly there is nobody else: then it is not asked again in every turn of the loop. */
+/** It is not asked again in every turn of the loop; where there is nobody else at all, less and less often. */
 const LOOK_AGAIN_MS = 20
+const LOOK_AGAIN_MS_MAX = 500
 /** Others who are due within this time have the batches kept short: they wait for each to end. */
 const SOON_MS = 1_000
 
@@ -16,6 +17,7 @@ export class Sharing {
   #nextWakeAt: number | null = null
   /** On the monotonic clock: before this it is not looked again. */
   #from = 0
+  #againMs = LOOK_AGAIN_MS
   /** Who had most of the last batch, where more is due: however short its deliveries, others wait behind all of it. */
   #backlogged: ReadonlySet<string> = NOBODY
 
@@ -56,6 +58,7 @@ export class Sharing {
   /** Something may be due earlier than was known. */
   hint(): void {
     this.#from = 0
+    this.#againMs = LOOK_AGAIN_MS
   }
 
   /** Notes whose the batch was that was taken from everybody. */
@@ -68,7 +71,9 @@ export class Sharing {
     const now = this.#clock.now()
     const isStuck = takings.length === 0 && nextWakeAt !== null && nextWakeAt <= now
     this.#nextWakeAt = isStuck ? now + LOOK_AGAIN_MS : nextWakeAt
-    this.#from = this.#clock.monotonic() + LOOK_AGAIN_MS
+    const isAlone = takings.length === 0 && nextWakeAt === null
+    this.#againMs = isAlone ? Math.min(2 * this.#againMs, LOOK_AGAIN_MS_MAX) : LOOK_AGAIN_MS
+    this.#from = this.#clock.monotonic() + this.#againMs
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Serial } from '../../alarm/index.ts'
 import { type Lease, type TakeRequest, TIMER_COLUMNS, type Values } from '../index.ts'
 import type { DueLook } from './due.ts'
 import type { Session } from './session.ts'
@@ -57,7 +58,7 @@ type PendingValues = [
   tenant: string,
   owner: string,
   n: number,
-  id: number | null,
+  id: Serial | null,
   version: number,
   shard: number,
   wakeAt: number,
@@ -69,7 +70,7 @@ interface Owner {
 }
 
 interface Found extends Owner {
-  readonly id: number
+  readonly id: Serial
   readonly version: number
   readonly shard: number
   readonly wakeAt: number
@@ -169,7 +170,7 @@ function fairly(due: readonly Found[], limit: number): readonly Found[] {
 export async function readFair(session: Session, look: FairLook, request: TakeRequest): Promise<DueLook> {
   const ids = look.due.map(({ id }) => id)
   const rows = await session.rows(FAIR_QUERIES.found, ids, request.context.now)
-  const byId = new Map(rows.map((row) => [row[ID] as number, row]))
+  const byId = new Map(rows.map((row) => [row[ID] as Serial, row]))
   const free = ids.flatMap((id): Values[] => {
     const row = byId.get(id)
     return row === undefined || request.held.has(id, row[VERSION] as number) ? [] : [row]
