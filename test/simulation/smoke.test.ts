@@ -7,11 +7,12 @@ const MARGIN_MS = 5 * 60_000
 
 describe('a virtual day of three processes', () => {
   it('delivers everything, never early, though one is killed, and tells the same story twice', async () => {
-    const { world, ids, deliveries } = await smoke(1)
+    const { world, ids, ledger } = await smoke(1)
     expect(ids).toHaveLength(200)
     expect(world.trace.text).toContain('killed')
     expect(wrongEndings(world, world.now - MARGIN_MS)).toEqual([])
-    expect(deliveries.filter(({ at, scheduledFor }) => at < scheduledFor)).toEqual([])
+    expect(ledger.early).toEqual([])
+    expect(ledger.unfenced).toEqual([])
     const again = await smoke(1)
     expect(again.world.trace.text === world.trace.text).toBe(true)
   })
@@ -22,9 +23,10 @@ describe('a virtual day of three processes', () => {
   })
 
   it('ends every occurrence once, though links break, processes are killed, paused and cut off', async () => {
-    const { world, deliveries } = await storm(1)
+    const { world, ledger } = await storm(1)
     expect(wrongEndings(world, world.now - MARGIN_MS)).toEqual([])
-    expect(deliveries.filter(({ at, scheduledFor }) => at < scheduledFor)).toEqual([])
+    expect(ledger.early).toEqual([])
+    expect(ledger.unfenced).toEqual([])
     const again = await storm(1)
     expect(again.world.trace.text === world.trace.text).toBe(true)
   })

@@ -2,25 +2,18 @@ import { errorText } from '../../src/error.ts'
 import type { SetCallOptions } from '../../src/library/index.ts'
 import type { Fire } from '../../src/targets/index.ts'
 import type { When } from '../../src/time/index.ts'
+import { Ledger } from './ledger.ts'
 import { CALM } from './network.ts'
 import type { SimulatedProcess } from './process.ts'
+import { strike } from './strikes.ts'
 import { World } from './world.ts'
-
-/** One start of a delivery. */
-export interface Delivered {
-  readonly occurrenceId: string
-  /** True time. */
-  readonly at: number
-  readonly scheduledFor: number
-  readonly attempt: number
-}
 
 /** What became of a smoke run. */
 export interface Smoke {
   readonly world: World
   /** The ids of the alarms whose set was answered. */
   readonly ids: readonly string[]
-  readonly deliveries: readonly Delivered[]
+  readonly ledger: Ledger
 }
 
 const HOUR_MS = 3_600_000
@@ -28,20 +21,11 @@ const ALARMS = 200
 const MACHINES = ['ant', 'bee', 'cat']
 const KILLED_AT_MS = 10 * HOUR_MS
 const DOWN_MS = 30_000
-/** Where a process may be ambushed. */
-const STATEMENTS = [
-  'set',
-  'take.commit',
-  'settle',
-  'transact.settle',
-  'transact.commit',
-  'own.beat',
-  'own.claim',
-]
 /** The last alarms are set this long before the end, and what came due then has ended. */
 const SET_WITHIN_MS = 4 * HOUR_MS
 const DAY_MS = 24 * HOUR_MS
 const STORM_MS = 20 * HOUR_MS
+const STRIKE_MS_MAX = 200_000
 
 /** Three processes, two hundred alarms of different kinds over a virtual day; one process is killed and comes back. */
 export async function smoke(seed: number): Promise<Smoke> {
@@ -57,7 +41,7 @@ export async function storm(seed: number): Promise<Smoke> {
   const { world } = day
   world.network.weather = { lostThere: 0.02, lostBack: 0.02, slow: 0.03 }
   for (let at = HOUR_MS; at < STORM_MS; at += world.random.between(1, 60) * 60_000)
-    world.in(at, () => strike(world))
+    world.in(at, () => strike(world, STRIKE_MS_MAX))
   world.in(STORM_MS, () => {
     world.network.weather = CALM
   })
@@ -68,25 +52,18 @@ export async function storm(seed: number): Promise<Smoke> {
 function begin(seed: number): Smoke {
   const world = new World({ seed, shards: 8, leaseMs: 60_000, heartbeatMs: 20_000 })
   const ids: string[] = []
-  const deliveries: Delivered[] = []
-  const equip = (process: SimulatedProcess) => equipWith(world, process, deliveries)
+  const ledger = new Ledger(world)
+  const equip = (process: SimulatedProcess) => equipWith(process, ledger)
   for (const name of MACHINES) world.launch({ name, skew: world.skew(), equip, restartMs: DOWN_MS })
   for (let i = 0; i < ALARMS; i++)
     world.in(1_000 + world.random.next() * SET_WITHIN_MS, () => void setOne(world, i, ids))
-  return { world, ids, deliveries }
+  return { world, ids, ledger }
 }
 
-function equipWith(world: World, process: SimulatedProcess, deliveries: Delivered[]): void {
+function equipWith(process: SimulatedProcess, ledger: Ledger): void {
   const { random } = process
   const deliver = async (fire: Fire) => {
-    const { id, scheduledFor } = fire.occurrence
-    world.note(process.name, `delivers ${id} attempt ${fire.attempt}`)
-    deliveries.push({
-      occurrenceId: id,
-      at: world.now,
-      scheduledFor: scheduledFor.getTime(),
-      attempt: fire.attempt,
-    })
+    ledger.note(process, fire)
     await process.sleep(random.between(1, 3_000))
     if (random.chance(0.1)) throw new Error('no luck')
   }
@@ -136,24 +113,6 @@ function alarmOf(world: World, i: number): { when: When; options: SetCallOptions
     () => ({ when: { every: `${minutes}m` }, options: { target: 'chain' } }),
   ]
   return { options: {}, ...kinds[i % kinds.length]!() }
-}
-
-/** Something befalls one of the processes. */
-function strike(world: World): void {
-  const { random, processes } = world
-  const process = processes[random.between(0, processes.length - 1)]
-  if (process === undefined || !process.isUp) return
-  const ms = random.between(100, 200_000)
-  const statement = STATEMENTS[random.between(0, STATEMENTS.length - 1)]!
-  const point = (['sent', 'ran', 'answered'] as const)[random.between(0, 2)]!
-  random.weighted([
-    [1, () => world.kill(process)],
-    [1, () => void world.close(process)],
-    [3, () => world.ambush(process, statement, point)],
-    [1, () => world.pause(process, ms)],
-    [1, () => world.partition(process, ms)],
-    [1, () => world.step(process, random.between(-ms, ms))],
-  ])()
 }
 
 /** Waits for a process that is delivering something, and kills that one. */

@@ -1,0 +1,55 @@
+import type { Fire } from '../../src/targets/index.ts'
+import type { SimulatedProcess } from './process.ts'
+import type { World } from './world.ts'
+
+/** One start of a delivery. */
+export interface Start {
+  readonly process: string
+  readonly occurrenceId: string
+  readonly attempt: number
+  readonly scheduledFor: number
+  /** By the database's clock. */
+  readonly at: number
+  /** Who owned the shard at that very moment, by the database. */
+  readonly owner: string | null
+}
+
+/** What the handlers of a world have seen, with what only the world knows. */
+export class Ledger {
+  readonly starts: Start[] = []
+  readonly #world: World
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  /** Notes that a delivery starts. */
+  note(process: SimulatedProcess, fire: Fire): void {
+    const { id: occurrenceId, scheduledFor } = fire.occurrence
+    this.#world.note(process.name, `delivers ${occurrenceId} attempt ${fire.attempt}`)
+    this.starts.push({
+      process: process.name,
+      occurrenceId,
+      attempt: fire.attempt,
+      scheduledFor: scheduledFor.getTime(),
+      at: this.#world.now,
+      owner: this.#ownerOf(fire),
+    })
+  }
+
+  /** Starts before the instant (promise: never-early). */
+  get early(): readonly Start[] {
+    return this.starts.filter(({ at, scheduledFor }) => at < scheduledFor)
+  }
+
+  /** Starts by a process that no longer owned the shard (promise: fenced). */
+  get unfenced(): readonly Start[] {
+    return this.starts.filter(({ process, owner }) => owner !== process)
+  }
+
+  #ownerOf({ alarm }: Fire): string | null {
+    const { alarmIds, timersOfAlarm, timers, shards } = this.#world.database.tables
+    const [first] = timersOfAlarm.in(alarmIds.get(alarm.id)!)
+    return first === undefined ? null : (shards.get(timers.get(first.key)!.timer.shard)?.owner ?? null)
+  }
+}

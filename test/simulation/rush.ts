@@ -1,0 +1,67 @@
+import type { SetCallOptions } from '../../src/library/index.ts'
+import type { Fire } from '../../src/targets/index.ts'
+import type { When } from '../../src/time/index.ts'
+import { Ledger } from './ledger.ts'
+import { CALM } from './network.ts'
+import type { SimulatedProcess } from './process.ts'
+import { strike } from './strikes.ts'
+import { World } from './world.ts'
+
+const MACHINES = ['ant', 'bee', 'cat', 'dog', 'elk']
+const ALARMS = 300
+const SET_WITHIN_MS = 30_000
+const STORM_MS = 8 * 60_000
+const RUSH_MS = 10 * 60_000
+const DOWN_MS = 1_500
+const STRIKE_MS_MAX = 12_000
+
+/**
+ * Ten minutes in which much is due, with leases as short as they really are: something befalls one of five processes
+ * every few seconds, for eight minutes; then all is calm.
+ */
+export async function rush(seed: number): Promise<{ world: World; ledger: Ledger }> {
+  const world = new World({ seed, shards: 16 })
+  const ledger = new Ledger(world)
+  const equip = (process: SimulatedProcess) => equipWith(process, ledger)
+  for (const name of MACHINES) world.launch({ name, skew: world.skew(), equip, restartMs: DOWN_MS })
+  for (let i = 0; i < ALARMS; i++)
+    world.in(500 + world.random.next() * SET_WITHIN_MS, () => void setOne(world, i).catch(() => {}))
+  world.network.weather = { lostThere: 0.01, lostBack: 0.01, slow: 0.02 }
+  for (let at = 5_000; at < STORM_MS; at += world.random.between(200, 8_000))
+    world.in(at, () => strike(world, STRIKE_MS_MAX))
+  world.in(STORM_MS, () => {
+    world.network.weather = CALM
+  })
+  await world.run(RUSH_MS)
+  return { world, ledger }
+}
+
+function equipWith(process: SimulatedProcess, ledger: Ledger): void {
+  const { random, wakeful } = process
+  wakeful.handle('work', async (fire) => {
+    ledger.note(process, fire)
+    await process.sleep(random.between(1, 400))
+    if (random.chance(0.05)) throw new Error('no luck')
+  })
+  // What it leaves behind for later commits with its settle, or not at all.
+  const chain = async (fire: Fire) => {
+    ledger.note(process, fire)
+    await process.sleep(random.between(1, 300))
+    const idempotencyKey = fire.occurrence.id
+    await wakeful.set({ delay: '20s' }, { target: 'work', idempotencyKey, tx: fire.tx })
+  }
+  wakeful.handle('chain', chain, { transactional: true })
+}
+
+async function setOne(world: World, i: number): Promise<void> {
+  const { random } = world
+  const up = world.processes.filter((process) => process.isUp)
+  const process = up[random.between(0, up.length - 1)]
+  const when: When =
+    i % 10 === 0
+      ? { delay: `${random.between(1, 400)}s` }
+      : { every: `${random.between(5, 60)}s`, misfire: 'all' }
+  const target = i % 7 === 0 ? 'chain' : i % 5 === 0 ? { event: true as const } : 'work'
+  const options: SetCallOptions = { target, backoff: { baseMs: 500, capMs: 5_000 }, maxFailures: 12 }
+  await process?.wakeful.set(when, options)
+}
