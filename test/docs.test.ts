@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, inject, it } from 'vitest'
 import { EVENT_TYPES } from '../src/alarm/index.ts'
 import { cliDoc } from '../tools/cli-doc.ts'
 import { codeBlocks, ignoredBlocks, programsOf } from '../tools/code-blocks.ts'
@@ -17,6 +17,9 @@ const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...globSync('docs
 const markdown = new Map(pages.map((page) => [page, readFileSync(page, 'utf8')]))
 const examples = globSync('examples/*.ts').sort()
 
+/** What programs on PostgreSQL are given. */
+const env = { DATABASE_URL: `${inject('postgres')}postgres?schema=docs` }
+
 const shop = workshop()
 afterAll(() => shop.remove())
 
@@ -30,7 +33,7 @@ const sources = [...files, ...examples.map((example) => resolve(example))]
 /** Each is run twice in the same folder: readers do, and the file of the first run is still there. */
 const runs = inTurns(
   sources.map((file, index) => async () => {
-    const run = () => runProgram(file, join(shop.path, `run-${index}`), PROGRAM_MS_MAX)
+    const run = () => runProgram(file, join(shop.path, `run-${index}`), PROGRAM_MS_MAX, env)
     return { first: await run(), again: await run() }
   }),
   HANDS,

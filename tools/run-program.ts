@@ -19,17 +19,27 @@ export function workshop(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'wakeful-docs-'))
   mkdirSync(join(path, 'node_modules'))
   symlinkSync(STANDS_FOR_WAKEFUL, join(path, 'node_modules', 'wakeful'), 'dir')
-  symlinkSync(resolve('node_modules/@types'), join(path, 'node_modules', '@types'), 'dir')
+  for (const known of ['@types', 'pg'])
+    symlinkSync(resolve('node_modules', known), join(path, 'node_modules', known), 'dir')
   writeFileSync(join(path, 'package.json'), '{ "type": "module" }\n')
   const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 3 })
   return { path, remove }
 }
 
-/** Runs a program in a folder of its own, within a bound. */
-export function runProgram(file: string, folder: string, timeoutMs: number): Promise<Ran> {
+/** Runs a program in a folder of its own, within a bound; `env` is added to what this process has. */
+export function runProgram(
+  file: string,
+  folder: string,
+  timeoutMs: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
   mkdirSync(folder, { recursive: true })
   const start = performance.now()
-  const options = { cwd: folder, timeout: timeoutMs, env: { ...process.env, NO_COLOR: '1', TZ: 'UTC' } }
+  const options = {
+    cwd: folder,
+    timeout: timeoutMs,
+    env: { ...process.env, NO_COLOR: '1', TZ: 'UTC', ...env },
+  }
   return new Promise((done) => {
     execFile(process.execPath, [file], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : (error.code ?? error.signal ?? 'killed')

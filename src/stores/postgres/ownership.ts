@@ -2,6 +2,7 @@ import type { Context } from '../../alarm/index.ts'
 import type { Clock } from '../../time/index.ts'
 import type { Lease } from '../index.ts'
 import type { Desk } from './desk.ts'
+import { handlerName } from './handler-name.ts'
 import { type Beat, beatOf, type Other, overdueMs, type SeenShard, Sightings } from './heartbeat.ts'
 import { type Lookout, RECENT_MS } from './lookout.ts'
 import * as sql from './queries.ts'
@@ -245,7 +246,10 @@ export class Ownership {
       context,
     )
     await desk.flush()
-    if (dead.length > 0) session.send(sql.forgetOwners, dead)
+    if (dead.length > 0) {
+      session.send(sql.endHandlers, dead.map(handlerName))
+      session.send(sql.forgetOwners, dead)
+    }
     return claimed
   }
 

@@ -305,6 +305,12 @@ export const leave = `DELETE FROM wakeful.owners o WHERE o.owner = $1
 /** A process that has given back all shards of a pool does not serve it, until it beats again: others have its share. */
 export const leavePools = `UPDATE wakeful.owners o SET pools = ARRAY(SELECT served.pool FROM unnest(o.pools) AS served (pool)
     WHERE EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.owner = o.owner AND s.pool = served.pool)) WHERE o.owner = $1`
+/**
+ * Ends what handlers of the dead have open: it can never commit, and a process that is stopped would keep its locks from the
+ * next one's handler for ever. What was begun after this takeover is somebody's who lives.
+ */
+export const endHandlers = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE application_name = ANY($1::text[]) AND datname = current_database() AND usename = current_user AND xact_start < now()`
 /** The dead that own nothing any more. */
 export const forgetOwners = `DELETE FROM wakeful.owners o WHERE o.owner = ANY($1::text[])
   AND NOT EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.owner = o.owner)`

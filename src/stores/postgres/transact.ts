@@ -3,6 +3,7 @@ import { WakefulError } from '../../error.ts'
 import type { Lease, Settled, Settlement } from '../index.ts'
 import { commit, type Database, IDLE_IN_TRANSACTION_MS } from './database.ts'
 import { Desk, type Office } from './desk.ts'
+import { handlerName } from './handler-name.ts'
 import * as sql from './queries.ts'
 import { LostLeases, settleTogether } from './settle.ts'
 
@@ -32,7 +33,7 @@ export function transact(
       await session.plain('ROLLBACK')
       return { lost: [lease], stale: 0 }
     }
-    await session.plain('SAVEPOINT handler')
+    await session.plain(`SET LOCAL application_name = '${handlerName(lease.owner)}'; SAVEPOINT handler`)
     const settlement = await work(client)
     try {
       await session.plain(`RELEASE SAVEPOINT handler; ${SETTLING}`)
