@@ -309,8 +309,9 @@ export const leavePools = `UPDATE wakeful.owners o SET pools = ARRAY(SELECT serv
  * Ends what handlers of the dead have open: it can never commit, and a process that is stopped would keep its locks from the
  * next one's handler for ever. What was begun after this takeover is somebody's who lives.
  */
-export const endHandlers = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-  WHERE application_name = ANY($1::text[]) AND datname = current_database() AND usename = current_user AND xact_start < now()`
+export const endHandlers = `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a, pg_stat_activity own
+  WHERE a.application_name = ANY($1::text[]) AND a.datname = current_database() AND a.usename = current_user
+    AND own.pid = pg_backend_pid() AND a.xact_start < own.xact_start`
 /** The dead that own nothing any more. */
 export const forgetOwners = `DELETE FROM wakeful.owners o WHERE o.owner = ANY($1::text[])
   AND NOT EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.owner = o.owner)`
