@@ -38,6 +38,8 @@ const TRIES_MAX = 8
  * small reads all of it when it is not (growth.ts).
  */
 const PLANS = 'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off'
+/** For statements without a transaction around them, whatever the database's default: retries are for those who need more. */
+const ISOLATION = `SET default_transaction_isolation = 'read committed'`
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 /** The same and the timeouts for one transaction: behind a pooler, what is set for longer is set for others too. */
@@ -106,7 +108,8 @@ export class Database {
       ...this.#config,
       max: options.handlerConnectionsMax ?? HANDLER_CONNECTIONS_MAX,
     })
-    if (!isPooled) this.#pool.on('connect', (client) => void client.query(PLANS).catch(() => {}))
+    if (!isPooled)
+      this.#pool.on('connect', (client) => void client.query(`${PLANS}; ${ISOLATION}`).catch(() => {}))
     for (const pool of [this.#pool, this.#handlers]) {
       // A connection that breaks while nobody uses it is replaced when somebody does.
       pool.on('error', () => {})
