@@ -3,14 +3,16 @@ import type { Clock } from '../../time/index.ts'
 import { type Check, check, figuresCheck, lagCheck, type ShardState, spoken, spokenCount } from '../index.ts'
 import { CONNECTIONS_PER_PROCESS, Database } from './database.ts'
 import { HEALTH_LIMITS, type HealthLimits, healthChecks } from './health.ts'
-import { schemaVersion, VERSION_MIN } from './migrate.ts'
+import { foreignTables, schemaVersion, VERSION_MIN } from './migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import * as sql from './queries.ts'
+import { rightsOf } from './rights.ts'
 import type { Session } from './session.ts'
 import { readShards } from './shards.ts'
 
 const EXAMINE = {
-  server: `SELECT current_setting('server_version_num')::int, current_setting('server_version'), pg_is_in_recovery()::int`,
+  server: `SELECT current_setting('server_version_num')::int, current_setting('server_version'), pg_is_in_recovery()::int,
+    current_setting('default_transaction_read_only')`,
   settings: `SELECT current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
     current_setting('statement_timeout'), current_setting('max_connections')::int
     - current_setting('superuser_reserved_connections')::int, (SELECT count(*) FROM pg_stat_activity
@@ -44,8 +46,10 @@ export async function examinePostgres(
   }
   try {
     const server = await serverCheck(database)
+    const settings = await guarded(database, 'settings', () => settingsChecks(database))
+    const rights = await rightsOf(database.session)
+    if (!rights.canRead) return [server, ...settings, rights.check]
     const version = await schemaVersion(database.session)
-    const settings = await guarded(database, 'settings', () => settingsChecks(database.session))
     if (version === 0) return [server, ...settings, await schemaCheck(database, version)]
     const look = (name: string, work: () => Promise<Check[]>) => guarded(database, name, work)
     return [
@@ -54,10 +58,11 @@ export async function examinePostgres(
       ...(await look('schema', async () => [await schemaCheck(database, version)])),
       ...(await look('clock', () => clockChecks(database, clock))),
       ...(await look('figures', () => figures(database.session))),
+      rights.check,
       ...(await healthChecks(database.session, look, limits)),
     ]
   } catch (thrown) {
-    return [unreadable(database, 'server', thrown)]
+    return [unreadable(database, 'server', foreignTables(thrown, database))]
   } finally {
     await database.close()
   }
@@ -77,15 +82,19 @@ function unreadable(database: Database, name: string, thrown: unknown): Check {
 }
 
 async function serverCheck({ session, isPooled }: Database): Promise<Check> {
-  const row = (await session.row(EXAMINE.server)) as [number, string, number]
-  const [number, version, isStandby] = row
+  const row = (await session.row(EXAMINE.server)) as [number, string, number, string]
+  const [number, version, isStandby, readOnly] = row
   if (isStandby === 1)
     return check('server', false, `PostgreSQL ${version}, a standby`, 'point the URL at the primary')
+  if (readOnly === 'on') {
+    const advice = 'switch it off for this role: ALTER ROLE … SET default_transaction_read_only = off'
+    return check('server', false, `PostgreSQL ${version}, default_transaction_read_only is on`, advice)
+  }
   const way = isPooled ? ', through a pooler: what other processes set is found within 2s' : ''
   return check('server', number >= VERSION_MIN, `PostgreSQL ${version}${way}`, 'Wakeful needs 14 or newer')
 }
 
-async function settingsChecks(session: Session): Promise<Check[]> {
+async function settingsChecks({ session, isPooled }: Database): Promise<Check[]> {
   const row = (await session.row(EXAMINE.settings)) as [string, string, string, string, number, number]
   const [fsync, fullPages, commit, timeout, connections, used] = row
   const isDurable = fsync === 'on' && fullPages === 'on' && commit !== 'off'
@@ -103,7 +112,10 @@ async function settingsChecks(session: Session): Promise<Check[]> {
       `${used} of ${connections} in use; a process of Wakeful has at most ${CONNECTIONS_PER_PROCESS}`,
       'raise max_connections, or put PgBouncer in between',
     ),
-    check('statements', true, `end after ${timeout === '0' ? 'nothing (no limit)' : timeout}`),
+    // Without a pooler they end when Wakeful says so.
+    ...(isPooled
+      ? [check('statements', true, timeout === '0' ? 'have no limit' : `end after ${timeout}`)]
+      : []),
   ]
 }
 
@@ -131,7 +143,7 @@ async function schemaCheck({ session, dialect }: Database, version: number): Pro
 function madeNames(): string[] {
   const text = MIGRATIONS.map((each) => each.sql).join('\n')
   const made = /^CREATE (?:TABLE|SEQUENCE|(?:UNIQUE )?INDEX) (?:wakeful\.)?(\w+)/gm
-  return [...text.matchAll(made)].map(([, name]) => name!)
+  return [...new Set([...text.matchAll(made)].map(([, name]) => name!))]
 }
 
 async function clockChecks(database: Database, host: Clock): Promise<Check[]> {

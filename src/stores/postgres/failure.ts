@@ -61,7 +61,10 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^28/, 'the server refuses the user or its password; check the URL'],
   [/^3D000$/, 'there is no such database; create it (createdb) or check the URL'],
   [/^42501$/, 'the user may not do this; grant it its rights on the schema, or migrate as its owner'],
-  [/^(?:3F000|42P01)$/, 'its tables are not there; open the store once as a user that may create them'],
+  [
+    /^(?:3F000|42P01)$/,
+    'a table of its is not there; `wakeful migrate` makes them as a user that may, `wakeful doctor` names what is missing',
+  ],
   [
     /^25006$/,
     'the server takes no writes: a standby, or default_transaction_read_only is on; point the URL at the primary',
@@ -88,15 +91,15 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
 /** What `pg` and TLS say without a code of PostgreSQL's. */
 const UNCODED: readonly (readonly [RegExp, string])[] = [
   [
-    /client password must/,
+    /^SASL: .*client password must/,
     'the server wants a password; put it into the URL (postgres://user:password@…, percent-encoded) or into PGPASSWORD',
   ],
   [
-    /does not support SSL/,
+    /^The server does not support SSL/,
     'the server has no TLS, which the URL asks for; switch it on there, or leave sslmode out of the URL (sslmode=disable) in a network that you trust',
   ],
   [
-    /certificate|altnames|unable to verify/i,
+    /^(?:Hostname\/IP does not match certificate|self-signed certificate|unable to (?:verify|get) .*certificate|certificate has expired)/,
     'the server’s certificate cannot be verified; name who signed it (?sslrootcert=ca.pem), and the host as the certificate does',
   ],
 ]
@@ -110,7 +113,7 @@ export function storeFailure(thrown: unknown, name: string): unknown {
   const text = errorText(thrown)
   const [said, table] = code === null ? [text, UNCODED] : [code, ADVICE]
   const advice = table.find(([pattern]) => pattern.test(said))?.[1]
-  if (code === null && (advice === undefined || !(thrown instanceof Error))) return thrown
+  if (code === null && advice === undefined) return thrown
   if (advice === undefined)
     return new WakefulError('internal', `${name}: ${text} (${code})`, { cause: thrown })
   return new WakefulError('store_unavailable', `${name}: ${advice} (PostgreSQL: ${text})`, { cause: thrown })
