@@ -28,6 +28,10 @@ it('has words for trouble with files, whose names were arguments', async () => {
 
 it.each([
   ['unknown command Postgres://wakeful:s3/c@ret@host/app', 'unknown command Postgres://wakeful:…@host/app'],
+  [
+    'write postgres://user:password@host/x, not pg://a:ret@b',
+    'write postgres://user:password@host/x, not pg://a:…@b',
+  ],
   ['no postgres://host/app?password=s3cret&sslmode=x', 'no postgres://host/app?password=…&sslmode=x'],
 ])('says nothing of a password: %s', (message, shown) => {
   const failure = failureOf(new WakefulError('not_found', message))

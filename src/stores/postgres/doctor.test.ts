@@ -115,20 +115,24 @@ describe('the rights of a role', () => {
     const checks = await examine(as.href)
     expect(bad(checks)).toHaveLength(1)
     expect(named(checks, 'rights')).toMatchObject({
-      detail: expect.stringMatching(/^missing: USAGE on schema rightless, .*SELECT on alarms/),
+      detail: expect.stringMatching(
+        /^missing: USAGE on schema rightless; SELECT, INSERT, UPDATE, DELETE on alarms, /,
+      ),
       advice: expect.stringContaining('GRANT USAGE ON SCHEMA rightless TO half_trusted; GRANT SELECT, '),
     })
     await grant('USAGE ON SCHEMA rightless')
     const usable = await examine(as.href)
     expect(bad(usable).map(({ name }) => name)).toEqual(['rights'])
-    expect(named(usable, 'rights')?.detail).toMatch(/^missing: DELETE on alarms, /)
+    expect(named(usable, 'rights')?.detail).toMatch(/^missing: SELECT, INSERT, UPDATE, DELETE on alarms, /)
   })
 
   it('are named one by one', async () => {
     await grant('SELECT ON ALL TABLES IN SCHEMA rightless')
     const checks = await examine(as.href)
     expect(bad(checks).map(({ name }) => name)).toEqual(['rights'])
-    expect(named(checks, 'rights')?.detail).toMatch(/DELETE on alarms, .*SELECT on events_seq_seq/)
+    expect(named(checks, 'rights')?.detail).toMatch(
+      /^missing: INSERT, UPDATE, DELETE on alarms, .*; USAGE on alarms_seq_seq, tally_slots; SELECT on events_seq_seq$/,
+    )
   })
 
   it('are enough with those on sequences that are looked for, and not with one of them less', async () => {
@@ -144,7 +148,7 @@ describe('the rights of a role', () => {
     await expect.poll(() => fired, { timeout: 20_000 }).toBe(1)
     for (const [name, right] of SEQUENCE_RIGHTS) {
       await client.query(`REVOKE ${right} ON SEQUENCE rightless.${name} FROM ${ROLE}`)
-      expect(named(await examine(as.href), 'rights')?.detail).toContain(`${right} on ${name}`)
+      expect(named(await examine(as.href), 'rights')?.detail).toMatch(RegExp(`${right} on [^;]*${name}`))
     }
   })
 })
@@ -175,6 +179,14 @@ it('tells of a snapshot that is held, of what holds the log up, and of dead rows
     .toEqual(['vacuum', 'snapshots', 'log'])
   const checks = await examinePostgres(at, systemClock, strict)
   for (const name of ['snapshots', 'log']) expect(named(checks, name)?.detail).toContain('report, pid ')
+})
+
+it('says where the schema’s tables are somebody else’s', async () => {
+  await client.query('CREATE SCHEMA theirs; CREATE TABLE theirs.migrations (version text)')
+  expect(named(await examine(`${url}?schema=theirs`), 'schema')).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('choose another by ?schema='),
+  })
 })
 
 it('says what is wrong with a server that cannot be had', async () => {

@@ -45,27 +45,34 @@ export async function examinePostgres(
     return [check('server', false, errorText(thrown), 'see the message')]
   }
   try {
-    const server = await serverCheck(database)
-    const settings = await guarded(database, 'settings', () => settingsChecks(database))
-    const rights = await rightsOf(database.session)
-    if (!rights.canRead) return [server, ...settings, rights.check]
-    const version = await schemaVersion(database.session)
-    if (version === 0) return [server, ...settings, await schemaCheck(database, version)]
     const look = (name: string, work: () => Promise<Check[]>) => guarded(database, name, work)
     return [
-      server,
-      ...settings,
-      ...(await look('schema', async () => [await schemaCheck(database, version)])),
-      ...(await look('clock', () => clockChecks(database, clock))),
-      ...(await look('figures', () => figures(database.session))),
-      rights.check,
-      ...(await healthChecks(database.session, look, limits)),
+      await serverCheck(database),
+      ...(await look('settings', () => settingsChecks(database))),
+      ...(await look('schema', () => storeChecks(database, clock, limits))),
     ]
   } catch (thrown) {
-    return [unreadable(database, 'server', foreignTables(thrown, database))]
+    return [unreadable(database, 'server', thrown)]
   } finally {
     await database.close()
   }
+}
+
+/** What is in the schema; where it cannot be read, the rights that would be needed are all there is to tell. */
+async function storeChecks(database: Database, clock: Clock, limits: HealthLimits): Promise<Check[]> {
+  const { session } = database
+  const rights = await rightsOf(session)
+  if (!rights.canRead) return [rights.check]
+  const version = await schemaVersion(session)
+  if (version === 0) return [await schemaCheck(database, version)]
+  const look = (name: string, work: () => Promise<Check[]>) => guarded(database, name, work)
+  return [
+    ...(await look('schema', async () => [await schemaCheck(database, version)])),
+    ...(await look('clock', () => clockChecks(database, clock))),
+    ...(await look('figures', () => figures(session))),
+    rights.check,
+    ...(await healthChecks(session, look, limits)),
+  ]
 }
 
 /** Each by itself: a right that is missing for one must not hide the others. */
@@ -78,7 +85,8 @@ async function guarded(database: Database, name: string, work: () => Promise<Che
 }
 
 function unreadable(database: Database, name: string, thrown: unknown): Check {
-  return check(name, false, errorText(database.failure(thrown)), 'see the message')
+  const failure = database.failure(foreignTables(thrown, database))
+  return check(name, false, errorText(failure), 'see the message')
 }
 
 async function serverCheck({ session, isPooled }: Database): Promise<Check> {

@@ -60,10 +60,10 @@ export function isStoreTrouble(thrown: unknown): boolean {
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^28/, 'the server refuses the user or its password; check the URL'],
   [/^3D000$/, 'there is no such database; create it (createdb) or check the URL'],
-  [/^42501$/, 'the user may not do this; grant it its rights on the schema, or migrate as its owner'],
+  [/^42501$/, 'the user may not do this; `wakeful doctor` names what to grant it, or migrate as its owner'],
   [
     /^(?:3F000|42P01)$/,
-    'a table of its is not there; `wakeful migrate` makes them as a user that may, `wakeful doctor` names what is missing',
+    'a table is missing; `wakeful doctor` names it, and `wakeful migrate` makes those of a new schema',
   ],
   [
     /^25006$/,

@@ -15,9 +15,9 @@ const MISSING = {
   schema: `SELECT 'schema ' || nspname, 'USAGE' FROM pg_namespace
     WHERE nspname = $1 AND NOT has_schema_privilege(oid, 'USAGE')`,
   tables: `SELECT c.relname, r.privilege ${IN_SCHEMA}
-    CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS r (privilege)
+    CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) WITH ORDINALITY AS r (privilege, place)
     WHERE n.nspname = $1 AND c.relkind = 'r' AND (c.relname <> 'migrations' OR r.privilege = 'SELECT')
-    AND NOT has_table_privilege(c.oid, r.privilege) ORDER BY c.relname, r.privilege`,
+    AND NOT has_table_privilege(c.oid, r.privilege) ORDER BY c.relname, r.place`,
   sequences: `SELECT c.relname, r.privilege ${IN_SCHEMA}
     JOIN unnest($2::text[], $3::text[]) AS r (name, privilege) ON r.name = c.relname
     WHERE n.nspname = $1 AND c.relkind = 'S' AND NOT has_sequence_privilege(c.oid, r.privilege) ORDER BY c.relname`,
@@ -39,16 +39,26 @@ export async function rightsOf(session: Session): Promise<{ check: Check; canRea
   const [role] = (await session.row('SELECT quote_ident(current_user)')) as [string]
   const lacking = KINDS.filter((kind) => found[kind].length > 0)
   const grants = lacking.map((kind) => `${GRANTS[kind]} ${schema} TO ${role};`)
-  const missing = lacking.flatMap((kind) => found[kind].map(([name, right]) => `${right} on ${name}`))
+  const missing = lacking.flatMap((kind) => spokenRights(found[kind]))
   return {
     check: check(
       'rights',
       missing.length === 0,
-      missing.length === 0 ? 'on every table and sequence' : `missing: ${missing.join(', ')}`,
+      missing.length === 0 ? 'on every table and sequence' : `missing: ${missing.join('; ')}`,
       `as the owner of the schema: ${grants.join(' ')}`,
     ),
     canRead: found.schema.length === 0 && found.tables.every(([, right]) => right !== 'SELECT'),
   }
+}
+
+/** What lacks the same is named together: `INSERT, DELETE on alarms, timers`. */
+function spokenRights(found: Found[keyof Found]): string[] {
+  const byName = Map.groupBy(found, ([name]) => name)
+  const rightsOfName = [...byName].map(
+    ([name, rows]) => [name, rows.map(([, right]) => right).join(', ')] as const,
+  )
+  const byRights = Map.groupBy(rightsOfName, ([, rights]) => rights)
+  return [...byRights].map(([rights, rows]) => `${rights} on ${rows.map(([name]) => name).join(', ')}`)
 }
 
 async function missingRights(session: Session): Promise<Found> {
