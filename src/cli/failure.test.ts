@@ -25,3 +25,16 @@ it('has words for trouble with files, whose names were arguments', async () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
   expect(failureOf(full)).toMatchObject({ code: 'store_unavailable', exitCode: 1 })
 })
+
+it.each([
+  ['unknown command Postgres://wakeful:s3/c@ret@host/app', 'unknown command Postgres://wakeful:…@host/app'],
+  [
+    'write postgres://user:password@host/x, not pg://a:ret@b',
+    'write postgres://user:password@host/x, not pg://a:…@b',
+  ],
+  ['no postgres://host/app?password=s3cret&sslmode=x', 'no postgres://host/app?password=…&sslmode=x'],
+])('says nothing of a password: %s', (message, shown) => {
+  const failure = failureOf(new WakefulError('not_found', message))
+  expect(failureText(failure, false)).toBe(`error: ${shown} (not_found)`)
+  expect(failureText(failure, true)).not.toContain('ret')
+})

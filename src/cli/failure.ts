@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander'
 import { type ErrorCode, errorText, WakefulError } from '../error.ts'
 import { inFlags } from './flag-words.ts'
+import { withoutPasswords } from './passwords.ts'
 import { oneLine } from './text-width.ts'
 
 /** What the process says and answers when a command did not succeed. */
@@ -74,7 +75,9 @@ export async function withFile<T>(file: string, work: () => Promise<T>): Promise
 
 /** The failure as it is written to stderr. */
 export function failureText(failure: Failure, json: boolean): string {
-  const { code, message } = failure
+  const { code } = failure
+  // An address may have been quoted from the arguments.
+  const message = withoutPasswords(failure.message)
   return json ? JSON.stringify({ error: { code, message } }) : `error: ${message} (${code})`
 }
 

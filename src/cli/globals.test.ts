@@ -27,6 +27,7 @@ it('says clearly that servers come later', () => {
 it('knows which stores lie in a file', () => {
   expect(fileOf('sqlite:./wakeful.db')).toBe('./wakeful.db')
   expect(fileOf('sqlite:///var/x.db')).toBe('/var/x.db')
+  expect(fileOf('SQLite:x.db')).toBe('x.db')
   expect(fileOf('sqlite::memory:')).toBeNull()
   expect(fileOf('postgres://host/db')).toBeNull()
 })

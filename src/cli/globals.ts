@@ -58,13 +58,13 @@ export function normalizeUrl(given: string): string {
 
 /** The file behind a store's address; null where it lies in none. */
 export function fileOf(url: string): string | null {
-  const path = /^sqlite:(?:\/\/(?=\/))?(.*)$/.exec(url)?.[1]
+  const path = /^sqlite:(?:\/\/(?=\/))?(.*)$/i.exec(url)?.[1]
   return path === undefined || path === '' || path.startsWith(':memory:') ? null : path
 }
 
 /** Whether the store is gone when its process ends. */
 export function isInMemory(url: string): boolean {
-  return url.startsWith('sqlite::memory:')
+  return /^sqlite::memory:/i.test(url)
 }
 
 /** Whose alarms are worked on: `--tenant` and `--owner`, where they were given. */

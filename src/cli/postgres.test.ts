@@ -71,6 +71,25 @@ it('prints the SQL that makes a schema, and runs it once however often it is run
   expect((await wakeful(['migrate', '--sql', '--db', at])).stdout).toBe('-- the schema is up to date\n')
 })
 
+it('reads nothing where there is no store, and makes none', async () => {
+  const at = `${db}?schema=nobody`
+  const { code, stdout, stderr } = await wakeful(['list', '--json', '--db', at])
+  expect({ code, out: JSON.parse(stdout) }).toEqual({ code: 0, out: { items: [], next_cursor: null } })
+  expect(stderr).toMatch(/there is no store at schema nobody of 127/)
+  expect(await wakeful(['get', 'x', '--db', at])).toMatchObject({ code: 1 })
+  const { rows } = await client.query(`SELECT 1 FROM pg_namespace WHERE nspname = 'nobody'`)
+  expect(rows).toEqual([])
+})
+
+it('says nothing of a password, whatever is wrong with the address', async () => {
+  const wrong = ['Postgres://w:s3cret@127.0.0.1:1/x', 'postgre://w:s3cret@host/x', 'mysql://w:s3cret@host/x']
+  for (const at of wrong) {
+    const { code, stderr } = await wakeful(['list', '--db', at])
+    expect(code).toBeGreaterThan(0)
+    expect(stderr).not.toContain('s3cret')
+  }
+})
+
 it('refuses what is for SQLite only, and says what to use', async () => {
   expect(await wakeful(['backup', join(dir, 'copy.db')])).toMatchObject({
     code: 2,

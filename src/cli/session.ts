@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
+import { missingStore } from '../hosts/node/index.ts'
 import type { Alarms, OpenOptions, Wakeful } from '../index.ts'
-import { fileOf, type Globals, scopeOf, storeUrl, zoneOf } from './globals.ts'
+import { type Globals, scopeOf, storeUrl, zoneOf } from './globals.ts'
 import { Output } from './output.ts'
 import type { Shell } from './shell.ts'
 
@@ -18,8 +18,8 @@ export interface Session {
 }
 
 /**
- * What a command needs of the store: `any` makes the file where there is none, `existing` reads an empty store
- * instead of leaving a file behind in the wrong directory, `none` touches no file at all.
+ * What a command needs of the store: `any` makes the store where there is none, `existing` reads an empty one
+ * instead of leaving a file or tables behind in the wrong place, `none` touches no store at all.
  */
 export type Need = 'any' | 'existing' | 'none'
 
@@ -37,7 +37,7 @@ export async function withSession<T>(
   const zone = zoneOf(globals)
   const url = storeUrl(globals, terminal.env)
   const scope = scopeOf(globals)
-  const wakeful = await shell.open(place(url, need, out), {
+  const wakeful = await shell.open(await place(url, need, out), {
     timezone: zone,
     createdVia: 'cli',
     ...(globals.trustClock === true && { trustClock: true }),
@@ -58,10 +58,10 @@ export async function withSession<T>(
   }
 }
 
-function place(url: string, need: Need, out: Output): string {
+async function place(url: string, need: Need, out: Output): Promise<string> {
   if (need === 'none') return 'sqlite::memory:'
-  const file = fileOf(url)
-  if (need === 'any' || file === null || existsSync(file)) return url
-  out.aside(`note: there is no store at ${file} yet; --db or WAKEFUL_DB names another`)
+  const missing = need === 'any' ? null : await missingStore(url)
+  if (missing === null) return url
+  out.aside(`note: there is no store at ${missing} yet; --db or WAKEFUL_DB names another`)
   return 'sqlite::memory:'
 }

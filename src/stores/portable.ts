@@ -204,11 +204,30 @@ export function occurrenceIn({ alarmId, occurrenceId }: PortableEvent['event']):
   return alarmId === null || occurrenceId === null ? null : occurrenceId.slice(alarmId.length + 1)
 }
 
+/** Whether nothing of an alarm is still to come. */
+export function hasEnded({ timers }: { readonly timers: readonly unknown[] }): boolean {
+  return timers.length === 0
+}
+
+/** The same alarm under its id alone. */
+export function withoutKey(line: PortableAlarm): PortableAlarm {
+  return { ...line, alarm: { ...line.alarm, key: null } }
+}
+
 /** A name stands for one alarm: importing another under it would replace what is here. */
-export function nameTaken(alarm: Alarm, what: string, value: string, by: string): WakefulError {
+export function nameTaken(
+  alarm: Alarm,
+  what: 'key' | 'idempotency key',
+  value: string,
+  by: string,
+): WakefulError {
+  const advice =
+    what === 'key'
+      ? 'cancel it and import again, or cancel the other where it comes from and export again'
+      : 'it is remembered as long as its alarm is kept, so import into another store (another file, another ?schema=)'
   return new WakefulError(
     'conflict',
-    `alarm ${alarm.id} has the ${what} ${JSON.stringify(value)}, which is alarm ${by} here: cancel or rename one of them`,
+    `alarm ${alarm.id} has the ${what} ${JSON.stringify(value)}, which is alarm ${by} here: ${advice}`,
   )
 }
 

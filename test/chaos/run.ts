@@ -2,11 +2,34 @@ import { parseArgs } from 'node:util'
 import { campaign } from './campaign.ts'
 import { runPostgres } from './postgres/run.ts'
 
-/** On SQLite unless told otherwise: `--store postgres` has options of its own. */
-if (process.argv.join(' ').includes('--store postgres')) await runPostgres(process.argv.slice(2))
-else await runSqlite()
+const USAGE = `The long form of the crash test.
 
-/** `node test/chaos/run.ts [--kills 200] [--seed N] [--processes 1] [--pauses 0]`: the long form of the crash test. */
+  node test/chaos/run.ts [--kills 200] [--pauses 0] [--processes 1] [--seed N] [--discard]
+
+  node test/chaos/run.ts --store postgres [--alarms 20000] [--kills 100] [--restarts 20] [--cuts 20]
+    [--half-opens 20] [--pauses 50] [--processes 3] [--true-clocks] [--seed N] [--discard]
+
+  node test/chaos/run.ts --store postgres --measure log|snapshot|ownership|fairness|idle|together|all [--seed N]
+
+--discard keeps nothing for a look, whatever is found; --true-clocks leaves the wall clocks as they are.`
+
+const args = process.argv.slice(2)
+if (args.includes('--help') || args.includes('-h')) console.log(USAGE)
+else await campaignOf(args).catch(explain)
+
+/** On SQLite unless told otherwise: `--store postgres` has options of its own. */
+function campaignOf(given: string[]): Promise<void> {
+  return /--store[ =]postgres\b/.test(given.join(' ')) ? runPostgres(given) : runSqlite()
+}
+
+/** A wrong option is answered by what there is, anything else is thrown on. */
+function explain(thrown: unknown): void {
+  const { code, message } = thrown as { code?: unknown; message?: string }
+  if (!String(code).startsWith('ERR_PARSE_ARGS')) throw thrown
+  console.error(`${message}\n\n${USAGE}`)
+  process.exitCode = 2
+}
+
 async function runSqlite(): Promise<void> {
   const { values } = parseArgs({
     options: {

@@ -6,6 +6,7 @@ import { addCommand, wholeNumber } from '../command.ts'
 import { fireLine, wakeText } from '../fire-text.ts'
 import { fileOf, isInMemory, STORE_DEFAULT } from '../globals.ts'
 import { eventWire } from '../json-text.ts'
+import { withoutPasswords } from '../passwords.ts'
 import { type Session, withSession } from '../session.ts'
 import { PRINT_TARGET } from '../set-arguments.ts'
 import type { Shell } from '../shell.ts'
@@ -82,7 +83,7 @@ function sayer({ out, zone, now }: Session, shell: Shell): Say {
 
 async function banner({ alarms, out, url: whole }: Session, shell: Shell, say: Say): Promise<void> {
   // A password is nothing for a terminal, or a log.
-  const url = whole.replace(/(:\/\/[^:@/]+):[^@/]*@/, '$1:…@')
+  const url = withoutPasswords(whole)
   const pools = ['wakeful', PRINT_TARGET.pool]
   if (out.json) {
     say('serving', '', { version: shell.version, store: url, pools })

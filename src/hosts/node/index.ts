@@ -6,6 +6,7 @@ export {
   importLines,
   migrateStore,
   migrationText,
+  missingStore,
   type Progress,
 } from './maintenance.ts'
 export { type OpenOptions, open } from './open.ts'

@@ -175,6 +175,13 @@ export async function doctor(url: string): Promise<Check[]> {
   return [node, ...examine(existing(url), systemClock.now())]
 }
 
+/** Where a store should be and is not, as it is told; null where there is one. Makes nothing. */
+export async function missingStore(url: string): Promise<string | null> {
+  if (isPostgres(url)) return (await loadPostgres()).missingStore(url)
+  const path = storePath(url)
+  return path === ':memory:' || existsSync(path) ? null : path
+}
+
 function existing(url: string): string {
   const path = storePath(url)
   if (path !== ':memory:' && !existsSync(path))

@@ -143,6 +143,45 @@ describe('moving between SQLite and PostgreSQL', () => {
   }, 240_000)
 })
 
+describe.each([
+  ['SQLite', file],
+  ['PostgreSQL', schema],
+])('a key that is another alarm’s in %s', (_, place) => {
+  const head = () => texts[0]!
+  const alarmOf = (key: string) => texts.find((text) => text.includes(`"key":"${key}"`))!
+  const end = JSON.stringify({ end: true, alarms: 1, events: 0 })
+  const idIn = (text: string) => (JSON.parse(text) as { alarm: { id: string } }).alarm.id
+
+  it('is given up by the one that has ended here', async () => {
+    const wakeful = await open(place('gives'), LATER)
+    const { id } = await wakeful.set('in 1 hour', { target: 'x', key: 'k0' })
+    const moving = imported(place('gives'), [head(), alarmOf('k0'), end])
+    await expect(moving).rejects.toMatchObject({ code: 'conflict', message: /cancel it and import again/ })
+    await wakeful.cancel(id)
+    expect(await imported(place('gives'), [head(), alarmOf('k0'), end])).toEqual({ imported: 1, known: 0 })
+    expect((await wakeful.getByKey('k0'))?.id).toBe(idIn(alarmOf('k0')))
+    expect(await wakeful.get(id)).toMatchObject({ status: 'cancelled', key: null })
+    await wakeful.close()
+  })
+
+  it('is given up by the one that had ended where it came from', async () => {
+    const wakeful = await open(place('keeps'), LATER)
+    const { id } = await wakeful.set('in 1 hour', { target: 'x', key: 'k9' })
+    await imported(place('keeps'), [head(), alarmOf('k9'), end])
+    expect((await wakeful.getByKey('k9'))?.id).toBe(id)
+    expect(await wakeful.get(idIn(alarmOf('k9')))).toMatchObject({ status: 'cancelled', key: null })
+    await wakeful.close()
+  })
+
+  it('stays refused where it is an idempotency key, with what would help', async () => {
+    const wakeful = await open(place('once'), LATER)
+    await wakeful.set('in 1 hour', { target: 'x', idempotencyKey: 'i0' })
+    await wakeful.close()
+    const moving = imported(place('once'), [head(), alarmOf('k0'), end])
+    await expect(moving).rejects.toMatchObject({ code: 'conflict', message: /into another store/ })
+  })
+})
+
 describe('an import into PostgreSQL', () => {
   const alarmOf = (key: string) => texts.find((text) => text.includes(`"key":"${key}"`))!
   const end = (alarms: number) => JSON.stringify({ end: true, alarms, events: 0 })

@@ -1,8 +1,14 @@
 import { WakefulError } from '../../error.ts'
+import { closest } from '../../time/index.ts'
+
+/** What begins a store's address: one letter is a drive of Windows, not a scheme. */
+const SCHEME = /^([a-z][a-z0-9+.-]+):/i
+/** Other programs' names of the same. */
+const POSTGRES_NAMES: readonly string[] = ['postgres', 'postgresql', 'psql', 'pgsql', 'pg']
 
 /** Whether a store's URL names a PostgreSQL database. */
 export function isPostgres(url: string): boolean {
-  return typeof url === 'string' && /^postgres(ql)?:/.test(url)
+  return typeof url === 'string' && /^postgres(ql)?:/i.test(url)
 }
 
 /** The path of a SQLite store's URL: `sqlite:alarms.db`, `sqlite::memory:`, or a bare path. */
@@ -13,16 +19,26 @@ export function storePath(url: string): string {
     throw new WakefulError('invalid_request', 'the path of the store contains a NUL character')
   if (isPostgres(url))
     throw new WakefulError('invalid_request', 'this works on SQLite only: sqlite:alarms.db')
-  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length).replace(/^\/\/(?=\/|$)/, '') : url
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path))
-    throw new WakefulError(
-      'invalid_request',
-      `unknown kind of store ${JSON.stringify(url)}: use sqlite:alarms.db or postgres://…`,
-    )
+  const path = /^sqlite:/i.test(url) ? url.slice('sqlite:'.length).replace(/^\/\/(?=\/|$)/, '') : url
+  refuseOtherKinds(path)
   if (path === '')
     throw new WakefulError(
       'invalid_request',
       'the store has no path: write sqlite:alarms.db or sqlite::memory:',
     )
   return path
+}
+
+/** Only the scheme is named: what follows may hold a password. */
+function refuseOtherKinds(path: string): void {
+  const scheme = SCHEME.exec(path)?.[1]?.toLowerCase()
+  if (scheme === undefined) return
+  const meant = POSTGRES_NAMES.includes(scheme) || closest(scheme, ['postgres', 'postgresql']) !== null
+  if (!meant && !path.slice(scheme.length).startsWith('://')) return
+  throw new WakefulError(
+    'invalid_request',
+    meant
+      ? `unknown kind of store ${scheme}: write postgres://user:password@host:5432/database`
+      : `unknown kind of store ${scheme}: use sqlite:alarms.db or postgres://…`,
+  )
 }

@@ -1,10 +1,11 @@
 import pg from 'pg'
-import { expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { testDatabase } from '../../../test/postgres/database.ts'
 import { systemClock } from '../../hosts/node/index.ts'
 import { open } from '../../index.ts'
 import type { Check } from '../index.ts'
 import { examinePostgres, migratePostgres } from './index.ts'
+import { SEQUENCE_RIGHTS } from './rights.ts'
 
 const { url, client } = testDatabase()
 
@@ -30,7 +31,7 @@ it('finds nothing wrong with a new store, and makes nothing where there is none'
   const checks = await examine(await made('fresh'))
   expect(bad(checks)).toEqual([])
   expect(checks.map(({ name }) => name)).toEqual([
-    'server', 'durability', 'connections', 'statements', 'schema', 'clock', 'processes', 'figures', 'rights', 'vacuum',
+    'server', 'durability', 'connections', 'schema', 'clock', 'processes', 'figures', 'rights', 'vacuum',
     'snapshots', 'log',
   ]) // biome-ignore format: a list
   const none = await examine(`${url}?schema=nothing`)
@@ -88,22 +89,77 @@ it('names what is missing from the schema, and a newer one that this version can
     ok: false,
     detail: expect.stringContaining('; timers_due is missing'),
   })
+  await client.query('DROP TABLE thinned.timers')
+  const torn = await examine(at)
+  expect(named(torn, 'schema')?.detail.match(/timers_due is missing/g)).toHaveLength(1)
+  expect(named(torn, 'vacuum')).toMatchObject({ ok: false, detail: 'timers is missing' })
   await client.query(`INSERT INTO thinned.migrations VALUES (99, 'tomorrow', true, 0)`)
   expect(named(await examine(at), 'schema')).toMatchObject({ ok: false, advice: 'upgrade Wakeful' })
 })
 
-it('names the rights that are missing', async () => {
-  const at = await made('rightless')
-  await client.query(`CREATE ROLE half_trusted LOGIN; GRANT USAGE ON SCHEMA rightless TO half_trusted;
-    GRANT SELECT ON ALL TABLES IN SCHEMA rightless TO half_trusted`)
-  onTestFinished(async () => {
-    await client.query('DROP OWNED BY half_trusted; DROP ROLE half_trusted')
+describe('the rights of a role', () => {
+  const ROLE = 'half_trusted'
+  const as = new URL(`${url}?schema=rightless`)
+  as.username = ROLE
+  const grant = (what: string) => client.query(`GRANT ${what} TO ${ROLE}`)
+
+  beforeAll(async () => {
+    await made('rightless')
+    await client.query(`CREATE ROLE ${ROLE} LOGIN`)
   })
-  const as = new URL(at)
-  as.username = 'half_trusted'
-  const checks = await examine(as.href)
-  expect(bad(checks).map(({ name }) => name)).toEqual(['rights'])
-  expect(named(checks, 'rights')?.detail).toMatch(/DELETE on alarms, .*SELECT on events_seq_seq/)
+  afterAll(async () => {
+    await client.query(`DROP OWNED BY ${ROLE}; DROP ROLE ${ROLE}`)
+  })
+
+  it('are named where it may read nothing, with what would grant them', async () => {
+    const checks = await examine(as.href)
+    expect(bad(checks)).toHaveLength(1)
+    expect(named(checks, 'rights')).toMatchObject({
+      detail: expect.stringMatching(
+        /^missing: USAGE on schema rightless; SELECT, INSERT, UPDATE, DELETE on alarms, /,
+      ),
+      advice: expect.stringContaining('GRANT USAGE ON SCHEMA rightless TO half_trusted; GRANT SELECT, '),
+    })
+    await grant('USAGE ON SCHEMA rightless')
+    const usable = await examine(as.href)
+    expect(bad(usable).map(({ name }) => name)).toEqual(['rights'])
+    expect(named(usable, 'rights')?.detail).toMatch(/^missing: SELECT, INSERT, UPDATE, DELETE on alarms, /)
+  })
+
+  it('are named one by one', async () => {
+    await grant('SELECT ON ALL TABLES IN SCHEMA rightless')
+    const checks = await examine(as.href)
+    expect(bad(checks).map(({ name }) => name)).toEqual(['rights'])
+    expect(named(checks, 'rights')?.detail).toMatch(
+      /^missing: INSERT, UPDATE, DELETE on alarms, .*; USAGE on alarms_seq_seq, tally_slots; SELECT on events_seq_seq$/,
+    )
+  })
+
+  it('are enough with those on sequences that are looked for, and not with one of them less', async () => {
+    await grant('SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA rightless')
+    for (const [name, right] of SEQUENCE_RIGHTS) await grant(`${right} ON SEQUENCE rightless.${name}`)
+    expect(bad(await examine(as.href))).toEqual([])
+    const wakeful = await open(as.href)
+    onTestFinished(() => wakeful.close())
+    let fired = 0
+    wakeful.handle('x', () => void fired++)
+    await wakeful.start()
+    await wakeful.set({ delay: '1ms' }, { target: 'x' })
+    await expect.poll(() => fired, { timeout: 20_000 }).toBe(1)
+    for (const [name, right] of SEQUENCE_RIGHTS) {
+      await client.query(`REVOKE ${right} ON SEQUENCE rightless.${name} FROM ${ROLE}`)
+      expect(named(await examine(as.href), 'rights')?.detail).toMatch(RegExp(`${right} on [^;]*${name}`))
+    }
+  })
+})
+
+it('tells where the server takes no writes by default', async () => {
+  const at = await made('still')
+  const checks = await examine(`${at}&options=-c%20default_transaction_read_only%3Don`)
+  expect(named(checks, 'server')).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('default_transaction_read_only is on'),
+  })
 })
 
 it('tells of a snapshot that is held, of what holds the log up, and of dead rows', async () => {
@@ -123,6 +179,14 @@ it('tells of a snapshot that is held, of what holds the log up, and of dead rows
     .toEqual(['vacuum', 'snapshots', 'log'])
   const checks = await examinePostgres(at, systemClock, strict)
   for (const name of ['snapshots', 'log']) expect(named(checks, name)?.detail).toContain('report, pid ')
+})
+
+it('says where the schema’s tables are somebody else’s', async () => {
+  await client.query('CREATE SCHEMA theirs; CREATE TABLE theirs.migrations (version text)')
+  expect(named(await examine(`${url}?schema=theirs`), 'schema')).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('choose another by ?schema='),
+  })
 })
 
 it('says what is wrong with a server that cannot be had', async () => {

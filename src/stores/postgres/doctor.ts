@@ -3,14 +3,16 @@ import type { Clock } from '../../time/index.ts'
 import { type Check, check, figuresCheck, lagCheck, type ShardState, spoken, spokenCount } from '../index.ts'
 import { CONNECTIONS_PER_PROCESS, Database } from './database.ts'
 import { HEALTH_LIMITS, type HealthLimits, healthChecks } from './health.ts'
-import { schemaVersion, VERSION_MIN } from './migrate.ts'
+import { foreignTables, schemaVersion, VERSION_MIN } from './migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import * as sql from './queries.ts'
+import { rightsOf } from './rights.ts'
 import type { Session } from './session.ts'
 import { readShards } from './shards.ts'
 
 const EXAMINE = {
-  server: `SELECT current_setting('server_version_num')::int, current_setting('server_version'), pg_is_in_recovery()::int`,
+  server: `SELECT current_setting('server_version_num')::int, current_setting('server_version'), pg_is_in_recovery()::int,
+    current_setting('default_transaction_read_only')`,
   settings: `SELECT current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
     current_setting('statement_timeout'), current_setting('max_connections')::int
     - current_setting('superuser_reserved_connections')::int, (SELECT count(*) FROM pg_stat_activity
@@ -43,24 +45,34 @@ export async function examinePostgres(
     return [check('server', false, errorText(thrown), 'see the message')]
   }
   try {
-    const server = await serverCheck(database)
-    const version = await schemaVersion(database.session)
-    const settings = await guarded(database, 'settings', () => settingsChecks(database.session))
-    if (version === 0) return [server, ...settings, await schemaCheck(database, version)]
     const look = (name: string, work: () => Promise<Check[]>) => guarded(database, name, work)
     return [
-      server,
-      ...settings,
-      ...(await look('schema', async () => [await schemaCheck(database, version)])),
-      ...(await look('clock', () => clockChecks(database, clock))),
-      ...(await look('figures', () => figures(database.session))),
-      ...(await healthChecks(database.session, look, limits)),
+      await serverCheck(database),
+      ...(await look('settings', () => settingsChecks(database))),
+      ...(await look('schema', () => storeChecks(database, clock, limits))),
     ]
   } catch (thrown) {
     return [unreadable(database, 'server', thrown)]
   } finally {
     await database.close()
   }
+}
+
+/** What is in the schema; where it cannot be read, the rights that would be needed are all there is to tell. */
+async function storeChecks(database: Database, clock: Clock, limits: HealthLimits): Promise<Check[]> {
+  const { session } = database
+  const rights = await rightsOf(session)
+  if (!rights.canRead) return [rights.check]
+  const version = await schemaVersion(session)
+  if (version === 0) return [await schemaCheck(database, version)]
+  const look = (name: string, work: () => Promise<Check[]>) => guarded(database, name, work)
+  return [
+    ...(await look('schema', async () => [await schemaCheck(database, version)])),
+    ...(await look('clock', () => clockChecks(database, clock))),
+    ...(await look('figures', () => figures(session))),
+    rights.check,
+    ...(await healthChecks(session, look, limits)),
+  ]
 }
 
 /** Each by itself: a right that is missing for one must not hide the others. */
@@ -73,19 +85,24 @@ async function guarded(database: Database, name: string, work: () => Promise<Che
 }
 
 function unreadable(database: Database, name: string, thrown: unknown): Check {
-  return check(name, false, errorText(database.failure(thrown)), 'see the message')
+  const failure = database.failure(foreignTables(thrown, database))
+  return check(name, false, errorText(failure), 'see the message')
 }
 
 async function serverCheck({ session, isPooled }: Database): Promise<Check> {
-  const row = (await session.row(EXAMINE.server)) as [number, string, number]
-  const [number, version, isStandby] = row
+  const row = (await session.row(EXAMINE.server)) as [number, string, number, string]
+  const [number, version, isStandby, readOnly] = row
   if (isStandby === 1)
     return check('server', false, `PostgreSQL ${version}, a standby`, 'point the URL at the primary')
+  if (readOnly === 'on') {
+    const advice = 'switch it off for this role: ALTER ROLE … SET default_transaction_read_only = off'
+    return check('server', false, `PostgreSQL ${version}, default_transaction_read_only is on`, advice)
+  }
   const way = isPooled ? ', through a pooler: what other processes set is found within 2s' : ''
   return check('server', number >= VERSION_MIN, `PostgreSQL ${version}${way}`, 'Wakeful needs 14 or newer')
 }
 
-async function settingsChecks(session: Session): Promise<Check[]> {
+async function settingsChecks({ session, isPooled }: Database): Promise<Check[]> {
   const row = (await session.row(EXAMINE.settings)) as [string, string, string, string, number, number]
   const [fsync, fullPages, commit, timeout, connections, used] = row
   const isDurable = fsync === 'on' && fullPages === 'on' && commit !== 'off'
@@ -103,7 +120,10 @@ async function settingsChecks(session: Session): Promise<Check[]> {
       `${used} of ${connections} in use; a process of Wakeful has at most ${CONNECTIONS_PER_PROCESS}`,
       'raise max_connections, or put PgBouncer in between',
     ),
-    check('statements', true, `end after ${timeout === '0' ? 'nothing (no limit)' : timeout}`),
+    // Without a pooler they end when Wakeful says so.
+    ...(isPooled
+      ? [check('statements', true, timeout === '0' ? 'have no limit' : `end after ${timeout}`)]
+      : []),
   ]
 }
 
@@ -131,7 +151,7 @@ async function schemaCheck({ session, dialect }: Database, version: number): Pro
 function madeNames(): string[] {
   const text = MIGRATIONS.map((each) => each.sql).join('\n')
   const made = /^CREATE (?:TABLE|SEQUENCE|(?:UNIQUE )?INDEX) (?:wakeful\.)?(\w+)/gm
-  return [...text.matchAll(made)].map(([, name]) => name!)
+  return [...new Set([...text.matchAll(made)].map(([, name]) => name!))]
 }
 
 async function clockChecks(database: Database, host: Clock): Promise<Check[]> {

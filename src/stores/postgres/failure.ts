@@ -40,6 +40,12 @@ export function isLockTimeout(thrown: unknown): boolean {
   return codeOf(thrown) === '55P03'
 }
 
+/** Whether a table is there already, or is another than the one that was expected. */
+export function isForeignTable(thrown: unknown): boolean {
+  const code = codeOf(thrown)
+  return code === '42P07' || code === '42703'
+}
+
 /** Whether a unique index refused a row. */
 export function isDuplicate(thrown: unknown): boolean {
   return codeOf(thrown) === '23505'
@@ -54,10 +60,19 @@ export function isStoreTrouble(thrown: unknown): boolean {
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^28/, 'the server refuses the user or its password; check the URL'],
   [/^3D000$/, 'there is no such database; create it (createdb) or check the URL'],
-  [/^42501$/, 'the user may not do this; grant it its rights on the schema, or migrate as its owner'],
-  [/^(?:3F000|42P01)$/, 'its tables are not there; open the store once as a user that may create them'],
-  [/^25006$/, 'the server is read-only, a standby perhaps; point the URL at the primary'],
-  [/^53300$/, 'the server has no connection left; raise max_connections or lower the pool’s bound'],
+  [/^42501$/, 'the user may not do this; `wakeful doctor` names what to grant it, or migrate as its owner'],
+  [
+    /^(?:3F000|42P01)$/,
+    'a table is missing; `wakeful doctor` names it, and `wakeful migrate` makes those of a new schema',
+  ],
+  [
+    /^25006$/,
+    'the server takes no writes: a standby, or default_transaction_read_only is on; point the URL at the primary',
+  ],
+  [
+    /^53300$/,
+    'the server has no connection left; raise max_connections, run fewer processes, or put PgBouncer in between',
+  ],
   [/^53/, 'the server is out of room (disk or memory); nothing was written'],
   [
     /^55P03$/,
@@ -73,15 +88,32 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^(?:E[A-Z]|08|57P)/, 'the server cannot be reached; check that it runs and that the URL is right'],
 ]
 
+/** What `pg` and TLS say without a code of PostgreSQL's. */
+const UNCODED: readonly (readonly [RegExp, string])[] = [
+  [
+    /^SASL: .*client password must/,
+    'the server wants a password; put it into the URL (postgres://user:password@…, percent-encoded) or into PGPASSWORD',
+  ],
+  [
+    /^The server does not support SSL/,
+    'the server has no TLS, which the URL asks for; switch it on there, or leave sslmode out of the URL (sslmode=disable) in a network that you trust',
+  ],
+  [
+    /^(?:Hostname\/IP does not match certificate|self-signed certificate|unable to (?:verify|get) .*certificate|certificate has expired)/,
+    'the server’s certificate cannot be verified; name who signed it (?sslrootcert=ca.pem), and the host as the certificate does',
+  ],
+]
+
 /** The error a user gets for one of PostgreSQL's: what was wrong, and what would help. */
 export function storeFailure(thrown: unknown, name: string): unknown {
   if (thrown instanceof WakefulError) return thrown
   if (thrown instanceof CorruptRow)
     return new WakefulError('internal', `${name}: a row is damaged: ${thrown.message}`, { cause: thrown })
   const code = codeOf(thrown)
-  if (code === null) return thrown
-  const advice = ADVICE.find(([pattern]) => pattern.test(code))?.[1]
   const text = errorText(thrown)
+  const [said, table] = code === null ? [text, UNCODED] : [code, ADVICE]
+  const advice = table.find(([pattern]) => pattern.test(said))?.[1]
+  if (code === null && advice === undefined) return thrown
   if (advice === undefined)
     return new WakefulError('internal', `${name}: ${text} (${code})`, { cause: thrown })
   return new WakefulError('store_unavailable', `${name}: ${advice} (PostgreSQL: ${text})`, { cause: thrown })

@@ -18,6 +18,7 @@ import {
 import { putCalendar, shelfOf } from './calendars.ts'
 import type { Desk } from './desk.ts'
 import { isDuplicate } from './failure.ts'
+import { settleKeys } from './import-keys.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 import { columns } from './writes.ts'
@@ -96,9 +97,10 @@ async function importCalendars(
 
 async function importAlarms(desk: Desk, given: readonly PortableAlarm[]): Promise<number> {
   const { session, writes } = desk
-  const lines = await unknownAlarms(session, given)
-  if (lines.length === 0) return 0
-  await refuseTaken(session, lines)
+  const unknown = await unknownAlarms(session, given)
+  if (unknown.length === 0) return 0
+  await refuseTaken(session, unknown)
+  const lines = await settleKeys(desk, unknown)
   await refuseUnknownCalendars(
     session,
     lines.map(({ alarm }) => alarm),
@@ -151,10 +153,9 @@ async function refuseTaken(session: Session, lines: readonly PortableAlarm[]): P
     if (other !== undefined) throw nameTaken(alarm, what, value, other.id)
     claimed.set(name, alarm)
   }
-  const of = (what: Claim['what']) => claims.filter((claim) => claim.what === what)
-  await refuseHeld(session, sql.seqsOfKeys, of('key'))
-  await refuseHeld(session, sql.seqsOfIdempotencyKeys, of('idempotency key'))
-  await refuseHeld(session, sql.seqsOfKeptKeys, of('idempotency key'))
+  const once = claims.filter(({ what }) => what === 'idempotency key')
+  await refuseHeld(session, sql.seqsOfIdempotencyKeys, once)
+  await refuseHeld(session, sql.seqsOfKeptKeys, once)
 }
 
 function claimsOf({ alarm, formerKeys = [] }: PortableAlarm): Claim[] {

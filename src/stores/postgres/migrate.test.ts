@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { testDatabase } from '../../../test/postgres/database.ts'
 import { postgresSnapshot } from '../../../tools/postgres-schema-snapshot.ts'
 import { systemClock } from '../../hosts/node/index.ts'
@@ -49,7 +49,7 @@ describe('migrations', () => {
   })
 
   it('can be printed, and run by hand, for those who may not create tables', async () => {
-    const text = migrationSql(new Dialect('by_hand'), 0)
+    const text = migrationSql(new Dialect('by_hand'), { version: 0, hasSchema: false })
     expect(text).toContain('CREATE TABLE "by_hand".timers')
     expect(text).toMatch(/^BEGIN;\n[\s\S]*\nCOMMIT;\n$/)
     await client.query(text)
@@ -57,6 +57,29 @@ describe('migrations', () => {
     const wakeful = await open(`${url}?schema=by_hand`)
     expect((await wakeful.set('in 1 hour', { target: 'x' })).status).toBe('active')
     await wakeful.close()
+  })
+
+  it('can be printed for a schema that is there already, and note when they were run', async () => {
+    await client.query('CREATE SCHEMA prepared')
+    const text = await missingSql(`${url}?schema=prepared`)
+    expect(text).not.toContain('CREATE SCHEMA')
+    await client.query(text)
+    const { rows } = await client.query(
+      `SELECT DISTINCT applied_at > 1e12 AS is_new FROM prepared.migrations`,
+    )
+    expect(rows).toEqual([{ is_new: true }])
+  })
+
+  it.each([
+    ['alarms', 'CREATE TABLE others.alarms (id int)'],
+    ['migrations', 'CREATE TABLE others.migrations (version text)'],
+  ])('refuse a schema with tables of somebody else’s: %s', async (_, table) => {
+    await client.query(`CREATE SCHEMA others; ${table}`)
+    onTestFinished(async () => void (await client.query('DROP SCHEMA others CASCADE')))
+    await expect(open(`${url}?schema=others`)).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: /tables that are not Wakeful’s: choose another by \?schema=/,
+    })
   })
 
   it('undo themselves whole when one fails', async () => {
@@ -167,6 +190,7 @@ describe('a database that cannot be had', () => {
     ['no server listens', `postgres://postgres@127.0.0.1:1/x`, 'store_unavailable', /cannot be reached/],
     ['there is no such database', url.replace(/[^/]*$/, 'nowhere'), 'store_unavailable', /createdb/],
     ['the schema has a wild name', `${url}?schema=a%22b`, 'invalid_request', /lower-case/],
+    ['it has no TLS', `${url}?sslmode=require`, 'store_unavailable', /has no TLS.*sslmode=disable/],
     ['the URL is none', 'postgres://[', 'invalid_request', /postgres:\/\/user/],
   ])('is told apart: %s', async (_, at, code, message) => {
     await expect(open(at)).rejects.toMatchObject({ code, message })

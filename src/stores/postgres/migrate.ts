@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { WakefulError } from '../../error.ts'
+import { errorText, WakefulError } from '../../error.ts'
 import type { Migrated, Migration } from '../index.ts'
 import { Database } from './database.ts'
+import { isForeignTable } from './failure.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import type { Dialect, Session } from './session.ts'
 import { STATISTICS_SQL, seedStatistics } from './statistics.ts'
@@ -32,11 +33,25 @@ export async function migrate(
   fixed: Fixed,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<Migrated> {
-  await refuseOldServer(database)
-  const before = await schemaVersion(database.session)
-  await refuseNewer(database, migrations)
-  if (before >= migrations.at(-1)!.number) return { from: before, to: before, applied: [] }
-  return database.transaction((session) => run(session, database.schema, now, fixed, migrations))
+  try {
+    await refuseOldServer(database)
+    const before = await schemaVersion(database.session)
+    await refuseNewer(database, migrations)
+    if (before >= migrations.at(-1)!.number) return { from: before, to: before, applied: [] }
+    return await database.transaction((session) => run(session, database.schema, now, fixed, migrations))
+  } catch (thrown) {
+    throw foreignTables(thrown, database)
+  }
+}
+
+/** What is said where the schema's tables are somebody else's; any other error as it is. */
+export function foreignTables(cause: unknown, { schema, name }: Database): unknown {
+  if (!isForeignTable(cause)) return cause
+  return new WakefulError(
+    'store_unavailable',
+    `schema ${schema} of ${name} holds tables that are not Wakeful’s: choose another by ?schema=… in the URL (PostgreSQL: ${errorText(cause)})`,
+    { cause },
+  )
 }
 
 async function run(
@@ -53,12 +68,7 @@ async function run(
   await session.plain(`SET LOCAL lock_timeout = '10s'`)
   const from = await schemaVersion(session)
   const missing = migrations.filter((each) => each.number > from)
-  // Asked for first: to create what is there needs a right that whoever runs Wakeful may not have.
-  const known = await session.row(
-    'SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1',
-    session.dialect.plainSchema,
-  )
-  if (known === undefined) await session.plain(`CREATE SCHEMA ${session.dialect.schema}`)
+  if (!(await hasSchema(session))) await session.plain(`CREATE SCHEMA ${session.dialect.schema}`)
   if (missing.length > 0) await session.plain(LEDGER)
   for (const each of missing) {
     await session.plain(each.sql)
@@ -75,6 +85,12 @@ async function run(
     await seedStatistics(session)
   }
   return { from, to: Math.max(from, missing.at(-1)?.number ?? 0), applied: missing.map((each) => each.name) }
+}
+
+/** Asked for first: to create what is there needs a right that whoever runs Wakeful may not have. */
+async function hasSchema(session: Session): Promise<boolean> {
+  const query = 'SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1'
+  return (await session.row(query, session.dialect.plainSchema)) !== undefined
 }
 
 async function fix(session: Session, { shards }: Fixed): Promise<void> {
@@ -95,17 +111,24 @@ export async function schemaVersion(session: Session): Promise<number> {
   return (number as number | null) ?? 0
 }
 
+/** What there is before a migration. */
+interface Before {
+  readonly version: number
+  readonly hasSchema: boolean
+}
+
+/** The moment at which the text is run, which is not that at which it was printed. */
+const RUN_AT = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+
 /** The SQL that would be run, for those who migrate by hand. */
-export function migrationSql(
-  dialect: Dialect,
-  from: number,
-  migrations: readonly Migration[] = MIGRATIONS,
-): string {
-  const missing = migrations.filter((each) => each.number > from)
-  const head = from === 0 ? [`CREATE SCHEMA ${dialect.schema};\n${LEDGER};\n`] : []
+export function migrationSql(dialect: Dialect, before: Before): string {
+  const from = before.version
+  const missing = MIGRATIONS.filter((each) => each.number > from)
+  const schema = before.hasSchema ? '' : `CREATE SCHEMA ${dialect.schema};\n`
+  const head = from === 0 ? [`${schema}${LEDGER};\n`] : []
   const texts = missing.map(
     ({ number, name, sql, breaking }) =>
-      `-- ${number} ${name}\n${sql.trim()}\n\nINSERT INTO wakeful.migrations VALUES (${number}, '${name}', ${breaking}, 0);\n`,
+      `-- ${number} ${name}\n${sql.trim()}\n\nINSERT INTO wakeful.migrations VALUES (${number}, '${name}', ${breaking}, ${RUN_AT});\n`,
   )
   const fixed = [
     `INSERT INTO wakeful.meta VALUES ('shards', '${SHARDS}'), ('store', gen_random_uuid()::text);\n`,
@@ -121,22 +144,29 @@ export function migratePostgres(url: string, now: number): Promise<Migrated> {
   return withDatabase(url, (database) => migrate(database, now, { shards: SHARDS }))
 }
 
+/** Where a store should be and is not, for messages; null where there is one. */
+export function missingStore(url: string): Promise<string | null> {
+  return withDatabase(url, async ({ session, schema, name }) =>
+    (await schemaVersion(session)) > 0 ? null : `schema ${schema} of ${name}`,
+  )
+}
+
 /** Refuses a database that holds no store: one that is only read must not make its tables. */
-export function assertPostgresStore(url: string): Promise<void> {
-  return withDatabase(url, async (database) => {
-    if ((await schemaVersion(database.session)) > 0) return
-    throw new WakefulError(
-      'not_found',
-      `there is no store in schema ${database.schema} of ${database.name}: check the URL, or make one with wakeful migrate`,
-    )
-  })
+export async function assertPostgresStore(url: string): Promise<void> {
+  const place = await missingStore(url)
+  if (place === null) return
+  throw new WakefulError(
+    'not_found',
+    `there is no store in ${place}: check the URL, or make one with wakeful migrate`,
+  )
 }
 
 /** The SQL that `migratePostgres` would run. */
 export function missingSql(url: string): Promise<string> {
-  return withDatabase(url, async ({ dialect, session }) =>
-    migrationSql(dialect, await schemaVersion(session)),
-  )
+  return withDatabase(url, async ({ dialect, session }) => {
+    const version = await schemaVersion(session)
+    return migrationSql(dialect, { version, hasSchema: await hasSchema(session) })
+  })
 }
 
 async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
@@ -144,7 +174,7 @@ async function withDatabase<T>(url: string, work: (database: Database) => Promis
   try {
     return await work(database)
   } catch (thrown) {
-    throw database.failure(thrown)
+    throw database.failure(foreignTables(thrown, database))
   } finally {
     await database.close()
   }

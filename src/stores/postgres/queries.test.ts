@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testDatabase } from '../../../test/postgres/database.ts'
 import { FAIR_QUERIES } from './fair-look.ts'
+import { KEY_QUERIES } from './import-keys.ts'
 import { IMPORT_QUERIES } from './imports.ts'
 import { migratePostgres } from './index.ts'
 import { UPCOMING } from './list.ts'
@@ -124,6 +125,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'export formerKeys': 'idempotency_keys_alarm',
   'import knownAlarms': 'alarms_id_key',
   'import alarmIds': 'alarms_pkey',
+  'import releaseKeys': 'alarms_pkey',
   'import knownOwnEvents': 'events_own',
   'import knownEvents': 'events_alarm',
   newestEventsOfAlarm: 'events_alarm',
@@ -221,6 +223,7 @@ const STATEMENTS: readonly [string, string][] = [
   ...prefixed('prune', PRUNE_QUERIES),
   ...prefixed('export', EXPORT_QUERIES),
   ...prefixed('import', IMPORT_QUERIES),
+  ...prefixed('import', KEY_QUERIES),
   ['upcoming', UPCOMING],
   ['insertAlarms', insertAlarms],
   ['insertAlarmsAndFigures', insertAlarmsAndFigures],

@@ -5,6 +5,7 @@ import {
   calendarMissing,
   type EventRow,
   eventOf,
+  hasEnded,
   isZoned,
   nameTaken,
   occurrenceIn,
@@ -19,6 +20,7 @@ import {
   portableHead,
   portableTally,
   portableTimer,
+  withoutKey,
   ZONE_DATA_FACT,
 } from '../index.ts'
 import { type Desk, insertAlarm, insertTimer, putOutcome } from './apply.ts'
@@ -98,11 +100,12 @@ export function importRow(desk: Desk, line: PortableRow): boolean {
 }
 
 /** Writes an alarm as it was exported; false where it is here already, so that an import can be repeated. */
-function importAlarm(desk: Desk, line: PortableAlarm): boolean {
-  const { alarm, timers, outcome, formerKeys = [] } = line
+function importAlarm(desk: Desk, given: PortableAlarm): boolean {
   const { session } = desk
-  if (alarmNamed(session, alarm, { id: alarm.id }) !== undefined) return false
-  refuseTaken(session, line)
+  if (alarmNamed(session, given.alarm, { id: given.alarm.id }) !== undefined) return false
+  refuseTaken(session, given)
+  const line = settleKey(session, given)
+  const { alarm, timers, outcome, formerKeys = [] } = line
   refuseUnknownCalendars(session, alarm)
   reviewLater(session, line)
   const stored = insertAlarm(desk, alarm, null)
@@ -115,13 +118,25 @@ function importAlarm(desk: Desk, line: PortableAlarm): boolean {
 }
 
 function refuseTaken(session: Session, { alarm, formerKeys = [] }: PortableAlarm): void {
-  const { key, idempotencyKey } = alarm
-  const taken = (what: string, value: string, by: { id: string } | undefined) => {
-    if (by !== undefined) throw nameTaken(alarm, what, value, by.id)
+  const { idempotencyKey } = alarm
+  for (const each of idempotencyKey === null ? formerKeys : [idempotencyKey, ...formerKeys]) {
+    const by = alarmNamed(session, alarm, { idempotencyKey: each })
+    if (by !== undefined) throw nameTaken(alarm, 'idempotency key', each, by.id)
   }
-  if (key !== null) taken('key', key, alarmNamed(session, alarm, { key }))
-  for (const each of idempotencyKey === null ? formerKeys : [idempotencyKey, ...formerKeys])
-    taken('idempotency key', each, alarmNamed(session, alarm, { idempotencyKey: each }))
+}
+
+/**
+ * The alarm with the key that it can have here. A key names the one that is still to fire: one that has ended gives it up,
+ * here or in the export. Two that are to fire are refused.
+ */
+function settleKey(session: Session, line: PortableAlarm): PortableAlarm {
+  const { key } = line.alarm
+  const holder = key === null ? undefined : alarmNamed(session, line.alarm, { key })
+  if (holder === undefined) return line
+  if (hasEnded(line)) return withoutKey(line)
+  if (!hasEnded(snapshotOf(session, holder))) throw nameTaken(line.alarm, 'key', key!, holder.id)
+  session.run(sql.releaseKey, holder.seq)
+  return line
 }
 
 function refuseUnknownCalendars(session: Session, alarm: Alarm): void {

@@ -23,6 +23,7 @@ function plan(statement: string): string {
 /** Which index each statement must go through. `rowid` is the table itself, by its key. */
 const EXPECTED: Readonly<Record<string, string>> = {
   updateAlarm: 'rowid',
+  releaseKey: 'rowid',
   alarmBySeq: 'rowid',
   alarmScope: 'rowid',
   alarmById: 'sqlite_autoindex_wakeful_alarms_1',

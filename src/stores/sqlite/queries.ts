@@ -19,6 +19,9 @@ export const alarmById = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE id = ? 
 export const alarmByKey = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND key = ?`
 export const alarmByIdempotencyKey = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND idempotency_key = ?`
 
+/** An alarm that has ended gives its key up to one that an import brings. */
+export const releaseKey = 'UPDATE wakeful_alarms SET key = NULL WHERE seq = ?'
+
 /** An idempotency key is remembered as long as its alarm, also when an upsert brought another. */
 export const keepIdempotencyKey = `INSERT INTO wakeful_idempotency_keys (tenant, owner, idempotency_key, alarm)
   VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`

@@ -2,10 +2,7 @@ import { parseArgs } from 'node:util'
 import { postgresCampaign } from './campaign.ts'
 import { measure } from './measures.ts'
 
-/**
- * `npm run test:chaos -- --store postgres [--alarms 20000] [--kills 100] [--restarts 20] [--cuts 20] [--half-opens 20]
- * [--pauses 50] [--processes 3] [--true-clocks] [--seed N]`, or `--measure all`: the long form of the crash test on PostgreSQL.
- */
+/** The long form of the crash test on PostgreSQL; its options are in ../run.ts. */
 export async function runPostgres(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
