@@ -4,9 +4,10 @@ import { testDatabase } from './database.ts'
 
 const { url, client } = testDatabase()
 
-test('a database whose transactions are serializable by default refuses nothing for it', async () => {
+test('a database with odd defaults is like any other: serializable transactions, lists without NULL', async () => {
   const name = new URL(url).pathname.slice(1)
   await client.query(`ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`)
+  await client.query(`ALTER DATABASE ${name} SET array_nulls = off`)
   const troubles: unknown[] = []
   const all = await Promise.all([1, 2].map(() => open(url, { onTrouble: (thrown) => troubles.push(thrown) })))
   let fired = 0
@@ -24,5 +25,15 @@ test('a database whose transactions are serializable by default refuses nothing 
   await Promise.all(callers)
   await expect.poll(() => fired, { timeout: 20_000 }).toBe(400)
   expect(troubles).toEqual([])
+  const { lastError, key } = (await all[0]!.list({ status: 'fired' })).items[0]!
+  expect([lastError, key]).toEqual([null, null])
   for (const wakeful of all) await wakeful.close()
+})
+
+test('a database whose encoding cannot hold everything is refused, saying which would', async () => {
+  const at = new URL(url)
+  await client.query(`CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
+  at.pathname = '/latin'
+  await expect(open(at.href)).rejects.toMatchObject({ code: 'store_unavailable', message: /LATIN1.*UTF8/ })
+  await client.query('DROP DATABASE latin WITH (FORCE)')
 })

@@ -54,6 +54,38 @@ describe('set and cancel in the caller’s own transaction', () => {
     expect((await wakeful.get(kept.id))?.status).toBe('active')
   })
 
+  test('calls of one moment are all there, though one of them is refused', async () => {
+    const { id, updatedAt } = await wakeful.set('in 1 hour', { target: 'x' })
+    await client.query('BEGIN')
+    const stale = new Date(+updatedAt - 1)
+    const [one, two, three] = await Promise.allSettled([
+      wakeful.set('in 1 hour', { target: 'x', tx: client }),
+      wakeful.cancel(id, { updatedAt: stale, tx: client }),
+      wakeful.set('in 1 hour', { target: 'x', tx: client }),
+    ])
+    await client.query('COMMIT')
+    expect(two.status).toBe('rejected')
+    for (const set of [one, three])
+      expect(set.status === 'fulfilled' && (await wakeful.get(set.value.id))?.status).toBe('active')
+    expect((await wakeful.get(id))?.status).toBe('active')
+  })
+
+  test.each(['REPEATABLE READ', 'SERIALIZABLE'])(
+    'of a %s transaction, cancels are refused: it is blind to what is being delivered',
+    async (level) => {
+      const { id } = await wakeful.set('in 1 hour', { target: 'x' })
+      await client.query(`BEGIN ISOLATION LEVEL ${level}`)
+      const added = await wakeful.set('in 1 hour', { target: 'x', tx: client })
+      await expect(wakeful.cancel(id, { tx: client })).rejects.toThrow(/READ COMMITTED/)
+      await expect(wakeful.set('in 1 hour', { target: 'x', key: 'k', tx: client })).rejects.toThrow(
+        /READ COMMITTED/,
+      )
+      await client.query('COMMIT')
+      expect((await wakeful.get(id))?.status).toBe('active')
+      expect((await wakeful.get(added.id))?.status).toBe('active')
+    },
+  )
+
   test('works with a client of the user’s own pool', async () => {
     const own = await pool.connect()
     await own.query('BEGIN')

@@ -157,6 +157,16 @@ export const setCases = casesOf('sets', {
     assert.notEqual(ids[0], ids[1])
   },
 
+  async 'several known keys in one batch find their alarms'(bench) {
+    const batch = (delay: string) => ['a', 'b', 'c'].map((key) => bench.request({ delay }, { key }))
+    const first = await bench.store.set(batch('1h'), bench.context())
+    const again = await bench.store.set(batch('2h').reverse(), bench.context())
+    assert.deepEqual(
+      again.map(({ snapshot }) => snapshot.alarm.id).reverse(),
+      first.map(({ snapshot }) => snapshot.alarm.id),
+    )
+  },
+
   async 'writes a batch all or not at all'(bench) {
     const good = bench.request({ delay: '1h' })
     const clash = { ...bench.request({ delay: '1h' }), alarm: good.alarm }

@@ -38,14 +38,14 @@ const TRIES_MAX = 8
  * small reads all of it when it is not (growth.ts).
  */
 const PLANS = 'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off'
-/** For statements without a transaction around them, whatever the database's default: retries are for those who need more. */
-const ISOLATION = `SET default_transaction_isolation = 'read committed'`
+/** What statements here are written for, whatever the database's defaults are. */
+const DEFAULTS = `SET default_transaction_isolation = 'read committed'; SET array_nulls = on`
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 /** The same and the timeouts for one transaction: behind a pooler, what is set for longer is set for others too. */
 const LOCAL_SETTINGS = `SELECT set_config('statement_timeout', $1, true),
   set_config('idle_in_transaction_session_timeout', $2, true), set_config('enable_seqscan', 'off', true),
-  set_config('jit', 'off', true)`
+  set_config('jit', 'off', true), set_config('array_nulls', 'on', true)`
 
 /** The connections to one database: a bounded pool, and one apart for handlers, which keep theirs for long. */
 export class Database {
@@ -109,7 +109,7 @@ export class Database {
       max: options.handlerConnectionsMax ?? HANDLER_CONNECTIONS_MAX,
     })
     if (!isPooled)
-      this.#pool.on('connect', (client) => void client.query(`${PLANS}; ${ISOLATION}`).catch(() => {}))
+      this.#pool.on('connect', (client) => void client.query(`${PLANS}; ${DEFAULTS}`).catch(() => {}))
     for (const pool of [this.#pool, this.#handlers]) {
       // A connection that breaks while nobody uses it is replaced when somebody does.
       pool.on('error', () => {})

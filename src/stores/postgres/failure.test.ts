@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { storeFailure } from './failure.ts'
+import { isStoreTrouble, storeFailure } from './failure.ts'
 
 it.each([
   ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', /wants a password.*PGPASSWORD/],
@@ -9,6 +9,12 @@ it.each([
   ["Hostname/IP does not match certificate's altnames: Host: x.", /cannot be verified/],
 ])('says what would help where pg has no code for it: %s', (text, message) => {
   expect(storeFailure(new Error(text), 'host/app')).toMatchObject({ code: 'store_unavailable', message })
+})
+
+it('tells what is one row’s own from what is the store’s: the rest go on without that row', () => {
+  const codes = ['22P02', '23514', '54000', 'XX001', '40001', '53100', '57P01', 'P0001']
+  const ofARow = codes.filter((code) => !isStoreTrouble(Object.assign(new Error('x'), { code })))
+  expect(ofARow).toEqual(['22P02', '23514', '54000', 'XX001'])
 })
 
 it('leaves an error alone that is nobody’s', () => {

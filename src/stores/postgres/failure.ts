@@ -51,10 +51,13 @@ export function isDuplicate(thrown: unknown): boolean {
   return codeOf(thrown) === '23505'
 }
 
-/** Whether the error is the store's own trouble, not that of one row: data (22), constraints (23) are a row's. */
+/** What is one row's own: its data (22), a constraint (23), an index entry that is too long, a page that cannot be read. */
+const OF_A_ROW = /^(?:2[23]|54000$|XX001$)/
+
+/** Whether the error is the store's own trouble, not that of one row. */
 export function isStoreTrouble(thrown: unknown): boolean {
   const code = codeOf(thrown)
-  return code !== null && !/^2[23]/.test(code)
+  return code !== null && !OF_A_ROW.test(code)
 }
 
 const ADVICE: readonly (readonly [RegExp, string])[] = [

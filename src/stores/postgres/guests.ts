@@ -11,6 +11,9 @@ interface Guest extends Querying {
 }
 
 const TRIES_MAX = 3
+const ISOLATION = `SELECT current_setting('transaction_isolation')`
+/** Calls on one connection come one after the other: what one of them undoes would take the others' work along. */
+const TURNS = new WeakMap<object, Promise<unknown>>()
 
 /** Whether somebody was in the way, or has just set the same key: the next time it is found. */
 function isPassing(thrown: unknown): boolean {
@@ -26,9 +29,22 @@ export class Guests {
     this.#database = database
   }
 
-  /** Runs work that leaves nothing behind when it fails, and leaves the user's transaction usable. */
-  async within<T>(tx: unknown, work: (session: Session) => Promise<T>): Promise<T> {
-    const session = this.#database.guest(guestOf(tx))
+  /**
+   * Runs work that leaves nothing behind when it fails, and leaves the user's transaction usable. Work that `looks` decides
+   * by what is being delivered at this moment, which an older snapshot does not tell (hazard 4).
+   */
+  async within<T>(tx: unknown, looks: boolean, work: (session: Session) => Promise<T>): Promise<T> {
+    const guest = guestOf(tx)
+    const turn = (TURNS.get(guest) ?? Promise.resolve()).then(() => this.#within(guest, looks, work))
+    TURNS.set(
+      guest,
+      turn.catch(() => {}),
+    )
+    return turn
+  }
+
+  async #within<T>(guest: Guest, looks: boolean, work: (session: Session) => Promise<T>): Promise<T> {
+    const session = this.#database.guest(guest)
     try {
       await session.plain('SAVEPOINT wakeful')
     } catch (cause) {
@@ -36,7 +52,8 @@ export class Guests {
     }
     for (let tries = 1; ; tries++) {
       try {
-        await this.#assertHere(tx as object, session)
+        await this.#assertHere(guest, session)
+        if (looks) await assertCurrent(session)
         const answer = await work(session)
         await session.plain('RELEASE SAVEPOINT wakeful')
         return answer
@@ -59,6 +76,15 @@ export class Guests {
       throw refusal(`is not on the database of the alarms, which are in ${this.#database.name}`)
     this.#known.add(tx)
   }
+}
+
+/** What is being delivered is seen by statements that begin after the locks are held, each with a snapshot of its own. */
+async function assertCurrent(session: Session): Promise<void> {
+  const [level] = (await session.row(ISOLATION)) as [string]
+  if (level === 'read committed') return
+  throw refusal(
+    `is a ${level} transaction, which does not see what is being delivered meanwhile: for keys, edits and cancels begin one with BEGIN ISOLATION LEVEL READ COMMITTED`,
+  )
 }
 
 function guestOf(tx: unknown): Guest {

@@ -195,11 +195,18 @@ async function refuseNewer(database: Database, migrations: readonly Migration[])
   )
 }
 
+const SERVER = `SELECT current_setting('server_version_num')::int, current_setting('server_encoding')`
+
 async function refuseOldServer({ session, name }: Database): Promise<void> {
-  const [version] = (await session.row("SELECT current_setting('server_version_num')::int")) ?? []
-  if ((version as number) >= VERSION_MIN) return
+  const [version, encoding] = (await session.row(SERVER)) as [number, string]
+  if (encoding !== 'UTF8')
+    throw new WakefulError(
+      'store_unavailable',
+      `${name} keeps its text as ${encoding}, which cannot hold everything: Wakeful needs a database made with ENCODING 'UTF8'`,
+    )
+  if (version >= VERSION_MIN) return
   throw new WakefulError(
     'store_unavailable',
-    `${name} is PostgreSQL ${Math.floor((version as number) / 10_000)}: Wakeful needs 14 or newer`,
+    `${name} is PostgreSQL ${Math.floor(version / 10_000)}: Wakeful needs 14 or newer`,
   )
 }

@@ -1,4 +1,4 @@
-import { type Alarm, type Context, replace, type Scope } from '../../alarm/index.ts'
+import { type Alarm, bySerial, type Context, replace, type Scope, type Serial } from '../../alarm/index.ts'
 import type { SetAnswer, SetRequest } from '../index.ts'
 import { apply } from './apply.ts'
 import { assertCalendars } from './calendars.ts'
@@ -108,7 +108,7 @@ async function setRound(desk: Desk, round: readonly Placed[]): Promise<Map<numbe
   const replaced = rest.filter(isIn(keyed))
   const fresh = rest.filter((placed) => !isIn(keyed)(placed))
   const seqs = replaced.map(({ place }) => keyed.get(place)!)
-  const known = await lockSnapshots(session, [...seqs].sort(ascending), desk.moment)
+  const known = await lockSnapshots(session, [...seqs].sort(bySerial), desk.moment)
   for (const { place, request, context } of replaced) {
     const snapshot = snapshotIn(known, keyed.get(place)!)
     if (snapshot !== undefined) setAgain(desk, snapshot, request, context)
@@ -122,7 +122,7 @@ async function setRound(desk: Desk, round: readonly Placed[]): Promise<Map<numbe
   const read = [...replaced.map(({ place }) => keyed.get(place)!), ...firsts.values()]
   const after = await readSnapshots(session, read)
   const answer =
-    (outcome: SetAnswer['outcome'], from: ReadonlyMap<number, number>) =>
+    (outcome: SetAnswer['outcome'], from: ReadonlyMap<number, Serial>) =>
     ({ place }: Placed): [number, SetAnswer][] => {
       const snapshot = snapshotIn(after, from.get(place)!)
       return snapshot === undefined ? [] : [[place, { outcome, snapshot }]]
@@ -134,7 +134,7 @@ async function setRound(desk: Desk, round: readonly Placed[]): Promise<Map<numbe
   ])
 }
 
-function isIn(known: ReadonlyMap<number, number>): (placed: Placed) => boolean {
+function isIn(known: ReadonlyMap<number, Serial>): (placed: Placed) => boolean {
   return ({ place }) => known.has(place)
 }
 
@@ -146,7 +146,7 @@ function setAgain(desk: Desk, snapshot: StoredSnapshot, request: SetRequest, con
 }
 
 /** The rows of alarms whose idempotency keys are known, by the requests' places; also of keys that were replaced. */
-async function knownFirsts(session: Session, round: readonly Placed[]): Promise<Map<number, number>> {
+async function knownFirsts(session: Session, round: readonly Placed[]): Promise<Map<number, Serial>> {
   const asked = round.filter(({ request }) => request.alarm.idempotencyKey !== null)
   const names = asked.map(({ request }) => request.alarm.idempotencyKey!)
   const [current, kept] = await Promise.all([
@@ -156,7 +156,7 @@ async function knownFirsts(session: Session, round: readonly Placed[]): Promise<
   return new Map([...kept, ...current])
 }
 
-function knownKeys(session: Session, round: readonly Placed[]): Promise<Map<number, number>> {
+function knownKeys(session: Session, round: readonly Placed[]): Promise<Map<number, Serial>> {
   const asked = round.filter(({ request }) => request.alarm.key !== null)
   const names = asked.map(({ request }) => request.alarm.key!)
   return seqsNamed(session, sql.seqsOfKeys, asked, names)
@@ -167,7 +167,7 @@ async function seqsNamed(
   text: string,
   asked: readonly Placed[],
   names: readonly string[],
-): Promise<Map<number, number>> {
+): Promise<Map<number, Serial>> {
   if (asked.length === 0) return new Map()
   const scopes: readonly Scope[] = asked.map(({ request }) => request.alarm)
   const rows = await session.rows(
@@ -176,9 +176,5 @@ async function seqsNamed(
     scopes.map(({ owner }) => owner),
     names,
   )
-  return new Map(rows.map(([place, seq]) => [asked[(place as number) - 1]!.place, seq as number]))
-}
-
-function ascending(a: number, b: number): number {
-  return a - b
+  return new Map(rows.map(([place, seq]) => [asked[(place as number) - 1]!.place, seq as Serial]))
 }

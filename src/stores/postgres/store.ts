@@ -47,6 +47,7 @@ import * as sql from './queries.ts'
 import { PostgresReads } from './reads.ts'
 import { reviewSelected } from './reviews.ts'
 import type { Session } from './session.ts'
+import { isKeyed } from './sets.ts'
 import { LostLeases, type Outcomes, settleApart, settleTogether } from './settle.ts'
 import { readShards, ShardMap } from './shards.ts'
 import { Takes } from './takes.ts'
@@ -162,7 +163,9 @@ export class PostgresStore extends PostgresReads implements Store {
     return this.guard(() =>
       tx === undefined
         ? this.#writers.set({ requests, context })
-        : this.#asGuest(tx, (desk) => this.#writers.setIn(desk, { requests, context })),
+        : this.#asGuest(tx, requests.some(isKeyed), (desk) =>
+            this.#writers.setIn(desk, { requests, context }),
+          ),
     )
   }
 
@@ -177,7 +180,7 @@ export class PostgresStore extends PostgresReads implements Store {
     const edited = this.guard(() =>
       tx === undefined
         ? this.#writers.edit(job)
-        : this.#asGuest(tx, (desk) => this.#writers.editIn(desk, job)),
+        : this.#asGuest(tx, true, (desk) => this.#writers.editIn(desk, job)),
     )
     return edited as Promise<Edited<A>>
   }
@@ -341,8 +344,8 @@ export class PostgresStore extends PostgresReads implements Store {
     return answer
   }
 
-  async #asGuest<T>(tx: unknown, work: (desk: Desk) => Promise<T>): Promise<T> {
-    return this.#guests.within(tx, async (session) => {
+  async #asGuest<T>(tx: unknown, looks: boolean, work: (desk: Desk) => Promise<T>): Promise<T> {
+    return this.#guests.within(tx, looks, async (session) => {
       const desk = new Desk(session, this.#office, true)
       const answer = await work(desk)
       await desk.finish()
