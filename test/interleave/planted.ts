@@ -290,8 +290,8 @@ export const PLANTED: readonly Planted[] = [
     edits: [
       {
         file: 'stores/postgres/sets.ts',
-        from: '[...seqs].sort(ascending)',
-        to: 'seqs.length < 0 ? seqs.sort(ascending) : seqs',
+        from: '[...seqs].sort(bySerial)',
+        to: 'seqs.length < 0 ? seqs.sort(bySerial) : seqs',
       },
       {
         file: QUERIES,

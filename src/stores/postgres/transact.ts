@@ -7,8 +7,11 @@ import { handlerName } from './handler-name.ts'
 import * as sql from './queries.ts'
 import { LostLeases, settleTogether } from './settle.ts'
 
-/** A handler may take its time; its settle holds the shard, and must not keep it from a takeover when nobody is there. */
-const SETTLING = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`
+/**
+ * A handler may take its time; its settle holds the shard, and must not keep it from a takeover when nobody is there. From here
+ * on a takeover waits for the commit, and ends it no more.
+ */
+const SETTLING = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}; SET LOCAL application_name TO DEFAULT`
 
 /** What a handler's transaction needs from its store. */
 export interface TransactPorts {
