@@ -91,6 +91,21 @@ async function findsAll(world: World, owner: Process, leases: readonly Lease[], 
   }
 }
 
+/** An owner that claims what it can get and takes from it, in the course of the schedule or else at its end. */
+function claiming(world: World, owner: Process, held: HeldSet) {
+  let leases: readonly Lease[] = []
+  return {
+    claim: async () => {
+      leases = await owner.own()
+      if (leases.length > 0) await owner.take(leases, held)
+    },
+    judge: async () => {
+      if (leases.length === 0) leases = await owner.own()
+      return findsAll(world, owner, leases, held)
+    },
+  }
+}
+
 function passedOver(what: string): Breach[] {
   return [{ promise: 'at-least-once', what: `${what} without a beat` }]
 }
@@ -306,19 +321,12 @@ export const lookoutScenarios: readonly Scenario[] = [
         await two.set(at(world, 0))
         await two.disown(theirs)
       }
-      let leases: readonly Lease[] = []
-      const comeBack = async () => {
-        leases = await one.own()
-        if (leases.length > 0) await one.take(leases, held)
-      }
+      const { claim, judge } = claiming(world, one, held)
       return {
-        judge: async () => {
-          if (leases.length === 0) leases = await one.own()
-          return findsAll(world, one, leases, held)
-        },
+        judge,
         actors: [
           { process: 'two', act: giveBack },
-          { process: 'one', act: comeBack },
+          { process: 'one', act: claim },
         ],
       }
     },
@@ -330,18 +338,11 @@ export const lookoutScenarios: readonly Scenario[] = [
       await one.disown(before)
       await two.own()
       world.clock.step(LEASE_OVER_MS)
-      let leases: readonly Lease[] = []
-      const takeOver = async () => {
-        leases = await one.own()
-        if (leases.length > 0) await one.take(leases, held)
-      }
+      const { claim, judge } = claiming(world, one, held)
       return {
-        judge: async () => {
-          if (leases.length === 0) leases = await one.own()
-          return findsAll(world, one, leases, held)
-        },
+        judge,
         actors: [
-          { process: 'one', act: takeOver },
+          { process: 'one', act: claim },
           { process: 'two', act: () => two.set(at(world, 0)) },
         ],
       }
