@@ -222,10 +222,11 @@ export const lookoutScenarios: readonly Scenario[] = [
         await one.take(leases, held)
         await one.take(leases, held)
       }
+      // By key: without one a set is a single statement, which is numbered and committed in one go.
       return sceneOf(world, watch, [
         [one, takeTwice],
-        [two, () => two.set(at(world, 0))],
-        [three, () => three.set(at(world, 0))],
+        [two, () => two.set(at(world, 0), { key: 'two' })],
+        [three, () => three.set(at(world, 0), { key: 'three' })],
       ])
     },
   },
@@ -282,7 +283,7 @@ export const lookoutScenarios: readonly Scenario[] = [
       const { one } = watch
       one.gate.faults.push({ name: 'COMMIT', loses: 'answer' })
       return sceneOf(world, watch, [
-        [one, () => one.set(at(world, RETRY_MS))],
+        [one, () => one.set(at(world, RETRY_MS), { key: 'one' })],
         [one, () => takeSurely(watch)],
       ])
     },
