@@ -15,7 +15,7 @@ import { World } from './world.ts'
 const SCHEDULES = 6
 /** Of the pairs of moves, which are hundreds, one in so many is drawn. */
 const PAIRS_DRAWN = 16
-/** On a machine that is busy, what comes after this long is tried in both serial orders only. */
+/** On a machine that is busy, what comes after this long is tried in both serial orders only, which may be one and the same. */
 const BUDGET_MS = 15_000
 /** One of each kind of bug; the long form looks for all. */
 const HUNTED = ['(FOR KEY SHARE dropped)', 'in one statement', 'as soon as its settle answers']
@@ -43,7 +43,7 @@ describe('keeps every promise whatever the order of statements (fenced, cancel-w
     const bounds = { preemptionsMax: 2, schedulesMax, seed }
     const { failures, schedules } = await exploreScenario(world, scenario, bounds)
     expect(failures.map(({ story }) => story).join('\n')).toBe('')
-    expect(schedules).toBeGreaterThan(1)
+    expect(schedules).toBeGreaterThan(schedulesMax === SCHEDULES ? 1 : 0)
   })
 })
 
