@@ -1,13 +1,14 @@
 import type { StoredAlarm } from '../../src/stores/index.ts'
 import { scheduleOf } from '../../src/time/index.ts'
+import type { SimulatedBackend } from './simulated-backend.ts'
 import type { LoggedRow } from './store/tables.ts'
 import type { World } from './world.ts'
 
 const ENDS = ['alarm.fired', 'alarm.failed', 'schedule.ticked', 'timer.due_time_reached']
 
 /** Occurrences that came due by a moment and have no end in the log, or more than one. */
-export function wrongEndings({ database }: World, until: number): string[] {
-  const { alarms, events } = database.tables
+export function wrongEndings({ backend }: World<SimulatedBackend>, until: number): string[] {
+  const { alarms, events } = backend.database.tables
   const stories = Map.groupBy(events.values(), ({ alarm }) => alarm)
   return alarms.values().flatMap((alarm) => {
     const story = stories.get(alarm.seq) ?? []

@@ -33,7 +33,7 @@ export class Ledger {
       attempt: fire.attempt,
       scheduledFor: scheduledFor.getTime(),
       at: this.#world.now,
-      owner: this.#ownerOf(fire),
+      owner: this.#world.backend.ownerOf(fire.alarm.id),
     })
   }
 
@@ -45,11 +45,5 @@ export class Ledger {
   /** Starts by a process that no longer owned the shard (promise: fenced). */
   get unfenced(): readonly Start[] {
     return this.starts.filter(({ process, owner }) => owner !== process)
-  }
-
-  #ownerOf({ alarm }: Fire): string | null {
-    const { alarmIds, timersOfAlarm, timers, shards } = this.#world.database.tables
-    const [first] = timersOfAlarm.in(alarmIds.get(alarm.id)!)
-    return first === undefined ? null : (shards.get(timers.get(first.key)!.timer.shard)?.owner ?? null)
   }
 }

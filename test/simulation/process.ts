@@ -3,8 +3,8 @@ import { assemble, type Wakeful } from '../../src/library/index.ts'
 import { DEFAULT_POOL, eventTarget, HandlerTarget, Targets } from '../../src/targets/index.ts'
 import { ScepticalClock } from '../../src/time/index.ts'
 import type { Random } from '../chaos/random.ts'
+import type { Connected } from './backend.ts'
 import { ProcessClock, type Skew } from './process-clock.ts'
-import type { SimulatedStore } from './store/store.ts'
 import type { Party, Timeline } from './timeline.ts'
 
 /** What a process is made of. */
@@ -65,10 +65,9 @@ export class SimulatedProcess implements Party {
     return this.#wakeful !== null && !this.isDead
   }
 
-  /** Opens the store, puts everything together as a host does, and starts to run its clocks. */
-  async boot(store: SimulatedStore): Promise<void> {
-    await store.open()
-    const clock = new ScepticalClock(store.clock, (doubt) => this.#onTrouble(new Error(doubt)))
+  /** Puts everything together as a host does, and starts to run its clocks. */
+  async boot({ store, clock: storeClock }: Connected): Promise<void> {
+    const clock = new ScepticalClock(storeClock, (doubt) => this.#onTrouble(new Error(doubt)))
     clock.compare(await store.lastSeen())
     const handlers = new HandlerTarget(DEFAULT_POOL)
     const wakeful = assemble({

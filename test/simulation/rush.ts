@@ -4,8 +4,9 @@ import type { When } from '../../src/time/index.ts'
 import { Ledger } from './ledger.ts'
 import { CALM } from './network.ts'
 import type { SimulatedProcess } from './process.ts'
+import type { SimulatedBackend } from './simulated-backend.ts'
 import { strike } from './strikes.ts'
-import { World } from './world.ts'
+import { simulatedWorld, type World } from './world.ts'
 
 const MACHINES = ['ant', 'bee', 'cat', 'dog', 'elk']
 const ALARMS = 300
@@ -19,8 +20,8 @@ const STRIKE_MS_MAX = 12_000
  * Ten minutes in which much is due, with leases as short as they really are: something befalls one of five processes
  * every few seconds, for eight minutes; then all is calm.
  */
-export async function rush(seed: number): Promise<{ world: World; ledger: Ledger }> {
-  const world = new World({ seed, shards: 16 })
+export async function rush(seed: number): Promise<{ world: World<SimulatedBackend>; ledger: Ledger }> {
+  const world = simulatedWorld({ seed, shards: 16 })
   const ledger = new Ledger(world)
   const equip = (process: SimulatedProcess) => equipWith(process, ledger)
   for (const name of MACHINES) world.launch({ name, skew: world.skew(), equip, restartMs: DOWN_MS })

@@ -5,12 +5,13 @@ import type { When } from '../../src/time/index.ts'
 import { Ledger } from './ledger.ts'
 import { CALM } from './network.ts'
 import type { SimulatedProcess } from './process.ts'
+import type { SimulatedBackend } from './simulated-backend.ts'
 import { strike } from './strikes.ts'
-import { World } from './world.ts'
+import { simulatedWorld, type World } from './world.ts'
 
 /** What became of a smoke run. */
 export interface Smoke {
-  readonly world: World
+  readonly world: World<SimulatedBackend>
   /** The ids of the alarms whose set was answered. */
   readonly ids: readonly string[]
   readonly ledger: Ledger
@@ -50,7 +51,7 @@ export async function storm(seed: number): Promise<Smoke> {
 }
 
 function begin(seed: number): Smoke {
-  const world = new World({ seed, shards: 8, leaseMs: 60_000, heartbeatMs: 20_000 })
+  const world = simulatedWorld({ seed, shards: 8, leaseMs: 60_000, heartbeatMs: 20_000 })
   const ids: string[] = []
   const ledger = new Ledger(world)
   const equip = (process: SimulatedProcess) => equipWith(process, ledger)
@@ -116,8 +117,8 @@ function alarmOf(world: World, i: number): { when: When; options: SetCallOptions
 }
 
 /** Waits for a process that is delivering something, and kills that one. */
-function killWhileBusy(world: World): void {
-  const { flights, shards } = world.database.tables
+function killWhileBusy(world: World<SimulatedBackend>): void {
+  const { flights, shards } = world.backend.database.tables
   const owners = flights.values().map(({ shard }) => shards.get(shard)!.owner)
   const process = world.processes.find(({ name }) => owners.includes(name))
   if (process === undefined) world.in(10, () => killWhileBusy(world))

@@ -1,11 +1,12 @@
 import { errorText } from '../../src/error.ts'
 import { parseInstant } from '../../src/time/index.ts'
 import { Random } from '../chaos/random.ts'
+import type { Backend } from './backend.ts'
 import { Network, type Point } from './network.ts'
 import { type Machine, SimulatedProcess } from './process.ts'
 import type { Skew } from './process-clock.ts'
+import { SimulatedBackend } from './simulated-backend.ts'
 import { SimulatedDatabase } from './store/database.ts'
-import { SimulatedStore } from './store/store.ts'
 import { Timeline } from './timeline.ts'
 import { Trace } from './trace.ts'
 
@@ -27,24 +28,33 @@ const UPKEEP_MS = 60_000
 const OFFSET_MS_MAX = 500
 const DRIFT_MAX = 0.0002
 
-/** Several processes, the network, the database and time: one Node process runs them all, deterministically. */
-export class World {
+/** A world whose processes share a simulated database over a simulated network. */
+export function simulatedWorld(options: WorldOptions): World<SimulatedBackend> {
+  return new World(options, (world) => {
+    const { leaseMs, heartbeatMs, shards = 8 } = options
+    const database = new SimulatedDatabase({ now: () => world.now, shards })
+    return new SimulatedBackend({ database, network: world.network, leaseMs, heartbeatMs })
+  })
+}
+
+/** Several processes, the network, their store and time: one Node process runs them all, deterministically. */
+export class World<B extends Backend = Backend> {
   readonly timeline = new Timeline()
   readonly trace = new Trace()
   readonly random: Random
-  readonly database: SimulatedDatabase
+  readonly backend: B
   readonly network: Network
   readonly #options: WorldOptions
   readonly #startedAt: number
   readonly #births = new Map<string, number>()
   #processes: SimulatedProcess[] = []
 
-  constructor(options: WorldOptions) {
+  constructor(options: WorldOptions, makeBackend: (world: World) => B) {
     this.#options = options
     this.random = new Random(options.seed)
     this.#startedAt = parseInstant(options.start ?? '2030-01-01T00:00:00Z')
-    this.database = new SimulatedDatabase({ now: () => this.now, shards: options.shards ?? 8 })
     this.network = new Network(this.timeline, this.trace, this.fork())
+    this.backend = makeBackend(this)
   }
 
   /** The database's clock, which is the truth. */
@@ -95,7 +105,7 @@ export class World {
     this.#befall(process, 'killed')
     process.isDead = true
     this.#processes = this.#processes.filter((each) => each !== process)
-    this.database.cutOff(process.name)
+    this.backend.cutOff(process)
     const { machine } = process
     if (machine.restartMs !== undefined) this.in(machine.restartMs, () => this.launch(machine))
   }
@@ -121,7 +131,7 @@ export class World {
   partition(process: SimulatedProcess, ms: number): void {
     this.#befall(process, 'cut off', `for ${ms} ms`)
     this.network.cut(process.name, ms)
-    this.database.cutOff(process.name)
+    this.backend.cutOff(process)
   }
 
   /** Sets a process's wall clock forward or back. */
@@ -158,23 +168,13 @@ export class World {
 
   /** Notes what befalls a process, and whether it was delivering something. */
   #befall(process: SimulatedProcess, fault: string, how = ''): void {
-    const { flights, shards } = this.database.tables
-    const isBusy = flights.values().some(({ shard }) => shards.get(shard)?.owner === process.name)
+    const isBusy = this.backend.inFlight(process.name) > 0
     this.network.count(`${fault} ${isBusy ? 'in flight' : 'idle'}`)
     this.note(process.name, `${fault} ${how}`)
   }
 
   async #boot(process: SimulatedProcess): Promise<void> {
-    const { leaseMs, heartbeatMs } = this.#options
-    const store = new SimulatedStore({
-      database: this.database,
-      process: process.name,
-      clock: process.clock,
-      wire: (name, statement, run) => this.network.statement(process, name, statement, run),
-      ...(leaseMs !== undefined && { leaseMs }),
-      ...(heartbeatMs !== undefined && { heartbeatMs }),
-    })
-    await process.boot(store)
+    await process.boot(await this.backend.connect(process))
     this.note(process.name, 'up')
   }
 }

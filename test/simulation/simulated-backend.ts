@@ -1,0 +1,93 @@
+import { type LogRecord, recordOf } from '../chaos/evidence.ts'
+import { type Backend, type Connected, EFFECT } from './backend.ts'
+import type { Network } from './network.ts'
+import type { SimulatedProcess } from './process.ts'
+import type { SimulatedDatabase } from './store/database.ts'
+import { SimulatedStore } from './store/store.ts'
+import { ALL } from './store/tables.ts'
+
+/** How the processes of a world reach their database. */
+export interface SimulatedBackendOptions {
+  readonly database: SimulatedDatabase
+  readonly network: Network
+  readonly leaseMs?: number | undefined
+  readonly heartbeatMs?: number | undefined
+}
+
+/** The database in memory, at the other end of the network. */
+export class SimulatedBackend implements Backend {
+  readonly database: SimulatedDatabase
+  readonly #options: SimulatedBackendOptions
+
+  constructor(options: SimulatedBackendOptions) {
+    this.database = options.database
+    this.#options = options
+  }
+
+  async connect(process: SimulatedProcess): Promise<Connected> {
+    const { database, network, leaseMs, heartbeatMs } = this.#options
+    const store = new SimulatedStore({
+      database,
+      process: process.name,
+      clock: process.clock,
+      wire: (name, statement, run) => network.statement(process, name, statement, run),
+      ...(leaseMs !== undefined && { leaseMs }),
+      ...(heartbeatMs !== undefined && { heartbeatMs }),
+    })
+    await store.open()
+    return { store, clock: store.clock }
+  }
+
+  cutOff(process: SimulatedProcess): void {
+    this.database.cutOff(process.name)
+  }
+
+  ownerOf(alarmId: string): string | null {
+    const { alarmIds, timersOfAlarm, timers, shards } = this.database.tables
+    const [first] = timersOfAlarm.in(alarmIds.get(alarmId)!)
+    return first === undefined ? null : (shards.get(timers.get(first.key)!.timer.shard)?.owner ?? null)
+  }
+
+  inFlight(process: string): number {
+    const { flights, shards } = this.database.tables
+    let count = 0
+    for (const { shard, timers } of flights.values())
+      if (shards.get(shard)?.owner === process) count += timers.length
+    return count
+  }
+
+  logEnd(): number {
+    return Number(this.database.tables.allEvents.in(ALL).at(-1)?.key ?? 0)
+  }
+
+  records(): LogRecord[] {
+    const { allEvents, events, alarms } = this.database.tables
+    return allEvents.in(ALL).flatMap(({ key }) => {
+      const { alarm, occurrence, at, type, data } = events.get(key)!
+      const alarmId = alarm === null ? undefined : alarms.get(alarm)?.id
+      if (occurrence === null || alarmId === undefined) return []
+      return recordOf({ seq: Number(key), at, type, alarm_id: alarmId, occurrence, data })
+    })
+  }
+
+  effects(): string[] {
+    const labels = this.database.tables.alarms.values().map(({ label }) => label ?? '')
+    return labels.filter((label) => label.startsWith(EFFECT)).map((label) => label.slice(EFFECT.length))
+  }
+
+  overdue(before: number): string[] {
+    const { timers, alarms } = this.database.tables
+    const flying = this.#flying()
+    return timers.values().flatMap(({ alarm, timer }) => {
+      const isOverdue = timer.wakeAt !== null && timer.wakeAt < before && !flying.has(timer.id)
+      return isOverdue ? [`${alarms.get(alarm)!.id} (${timer.kind}) was to wake at ${timer.wakeAt}`] : []
+    })
+  }
+
+  /** The timers that the owners of their shards have in flight. */
+  #flying(): ReadonlySet<unknown> {
+    const { flights, shards } = this.database.tables
+    const own = flights.values().filter(({ shard, epoch }) => shards.get(shard)?.epoch === epoch)
+    return new Set(own.flatMap(({ timers }) => timers.map(([id]) => id)))
+  }
+}
