@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
+import { judge, type Verdict } from '../judge/judge.ts'
 import type { ChildConfig } from './child.ts'
-import { judge, type Verdict } from './judge.ts'
-import { Ledger, readLedger } from './ledger.ts'
+import { Ledger, openedBy, readLedger } from './ledger.ts'
 import { Random } from './random.ts'
 import { EFFECTS_TABLE, sqliteDamage, sqliteEvidence, sqliteMoment, sqliteOwner } from './sqlite-evidence.ts'
 
@@ -185,11 +185,7 @@ class Crowd {
 /** Calls of a run that were never answered. */
 function unansweredOf(run: number, ledgerPath: string): number {
   let open = 0
-  for (const entry of readLedger(ledgerPath)) {
-    if (entry.run !== run) continue
-    if (entry.type === 'ask' || entry.type === 'cancelling') open += 1
-    if (entry.type === 'set' || entry.type === 'cancel') open -= 1
-  }
+  for (const entry of readLedger(ledgerPath)) if (entry.run === run) open += openedBy(entry.type)
   return open
 }
 

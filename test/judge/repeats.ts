@@ -1,4 +1,4 @@
-import type { Broken, Entry, Start } from './ledger.ts'
+import type { Broken, Entry, Start } from './entries.ts'
 
 /** A kill or a pause of a run: where it stands in the ledger, and where the log ended when it had happened. */
 interface Fault {

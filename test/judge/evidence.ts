@@ -1,4 +1,4 @@
-import type { Entry } from './ledger.ts'
+import type { Entry } from './entries.ts'
 
 /** A record of a store's log, in words every store shares. */
 export interface LogRecord {
@@ -26,29 +26,14 @@ export interface Evidence {
   readonly pending: readonly string[]
   /** Writes that were accepted of a process that was no longer the owner, where the store was made to note who writes. */
   readonly formerOwners?: readonly string[]
-}
-
-/** A row of the log about an occurrence, as every store keeps it. */
-export interface OccurrenceRow {
-  seq: number
-  at: number
-  type: string
-  alarm_id: string
-  occurrence: string
-  data: string
-}
-
-/** Reads a row of the log. */
-export function recordOf(row: OccurrenceRow): LogRecord {
-  const data = JSON.parse(row.data) as { to?: string; reason?: string }
-  const scheduledFor = Number(row.occurrence.split('-')[1])
-  return {
-    place: row.seq,
-    at: row.at,
-    alarmId: row.alarm_id,
-    occurrenceId: `${row.alarm_id}-${row.occurrence}`,
-    scheduledFor,
-    type: row.type,
-    ...(row.type === 'alarm.skipped' && { skippedTo: Date.parse(data.to!), reason: data.reason! }),
-  }
+  /** The end of the run by the store's clock: what is due later is not owed. */
+  readonly until?: number
+  /** How many deliveries a process may have under way at once. */
+  readonly concurrency?: number
+  /** What the store still had overdue a while after the calm, in words. */
+  readonly overdue?: readonly string[]
+  /** The places of all records that every follower of the log was entitled to, ascending; given where there is one. */
+  readonly logPlaces?: readonly number[]
+  /** Records that are older than this may have been pruned. */
+  readonly prunedBefore?: number
 }

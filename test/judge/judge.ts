@@ -1,6 +1,6 @@
+import type { Ask, Start } from './entries.ts'
 import type { Evidence, LogRecord } from './evidence.ts'
 import { type Figures, tally } from './figures.ts'
-import type { Ask, Start } from './ledger.ts'
 import { obligations } from './obligations.ts'
 import { excuseOf } from './repeats.ts'
 

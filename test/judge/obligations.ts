@@ -1,5 +1,5 @@
+import type { Ask } from './entries.ts'
 import type { Evidence, LogRecord } from './evidence.ts'
-import type { Ask } from './ledger.ts'
 
 /** Reasons for a skip that only the user's own call can give: they excuse nothing that was still asked for. */
 const EXCUSES_NOTHING = new Set(['cancelled', 'rescheduled'])

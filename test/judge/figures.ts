@@ -1,5 +1,5 @@
+import type { Broken, Entry } from './entries.ts'
 import type { Evidence } from './evidence.ts'
-import type { Broken, Entry } from './ledger.ts'
 
 /** What happened, in numbers: a campaign that hit nothing proves nothing. */
 export interface Figures {

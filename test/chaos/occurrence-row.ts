@@ -1,0 +1,26 @@
+import type { LogRecord } from '../judge/evidence.ts'
+
+/** A row of the log about an occurrence, as every store keeps it. */
+export interface OccurrenceRow {
+  seq: number
+  at: number
+  type: string
+  alarm_id: string
+  occurrence: string
+  data: string
+}
+
+/** Reads a row of the log. */
+export function recordOf(row: OccurrenceRow): LogRecord {
+  const data = JSON.parse(row.data) as { to?: string; reason?: string }
+  const scheduledFor = Number(row.occurrence.split('-')[1])
+  return {
+    place: row.seq,
+    at: row.at,
+    alarmId: row.alarm_id,
+    occurrenceId: `${row.alarm_id}-${row.occurrence}`,
+    scheduledFor,
+    type: row.type,
+    ...(row.type === 'alarm.skipped' && { skippedTo: Date.parse(data.to!), reason: data.reason! }),
+  }
+}
