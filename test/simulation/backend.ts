@@ -1,6 +1,6 @@
 import type { Store } from '../../src/stores/index.ts'
 import type { Clock } from '../../src/time/index.ts'
-import type { LogRecord } from '../chaos/evidence.ts'
+import type { LogRecord } from '../judge/evidence.ts'
 import type { SimulatedProcess } from './process.ts'
 
 /** A store as one process has it, with the clock by which its alarms fire. */

@@ -1,4 +1,4 @@
-import { type LogRecord, recordOf } from '../chaos/evidence.ts'
+import { type LogRecord, recordOf } from '../judge/evidence.ts'
 import { type Backend, type Connected, EFFECT } from './backend.ts'
 import type { Network } from './network.ts'
 import type { SimulatedProcess } from './process.ts'

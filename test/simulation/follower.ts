@@ -1,0 +1,46 @@
+import { decodeCursor } from '../../src/log/index.ts'
+import type { Diary } from './diary.ts'
+import type { Whose } from './errand.ts'
+import type { SimulatedProcess } from './process.ts'
+import type { World } from './world.ts'
+
+const AGAIN_MS = 300
+
+/** Somebody who follows an owner's log and keeps his place: when his process dies he goes on in another. */
+export class Follower {
+  readonly #world: World
+  readonly #diary: Diary
+  readonly #whose: Whose
+  #after: string | null = null
+
+  constructor(world: World, diary: Diary, whose: Whose) {
+    this.#world = world
+    this.#diary = diary
+    this.#whose = whose
+  }
+
+  /** Never ends: the world stops before. */
+  async follow(): Promise<void> {
+    for (;;) {
+      const up = this.#world.processes.filter((process) => process.isUp)
+      const process = up[this.#world.random.between(0, up.length - 1)]
+      if (process !== undefined) await Promise.race([this.#followIn(process), process.died])
+      await new Promise<void>((resolve) => this.#world.in(AGAIN_MS, resolve))
+    }
+  }
+
+  async #followIn(process: SimulatedProcess): Promise<void> {
+    const { tenant, owner } = this.#whose
+    const after = this.#after === null ? {} : { after: this.#after }
+    try {
+      for await (const { cursor } of process.wakeful.forTenant(tenant, owner).events({ ...after, follow: true })) {
+        if (process.isDead) return
+        this.#after = cursor
+        const [place] = decodeCursor('events', cursor)
+        this.#diary.write(process, { type: 'read', reader: 'follower', place: Number(place) })
+      }
+    } catch {
+      // He is told that the store cannot be reached, or that the process closes, and goes on from his place.
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import { Random } from '../chaos/random.ts'
+import { POLICIES } from '../calendar/expected.ts'
+import type { Errand, How, Move, Task, Whose } from './errand.ts'
+import { CALM, type Weather } from './network.ts'
+import { draw, STRIKES, type Strike, type Strikes } from './strikes.ts'
+import type { Misfire, Timing } from './timing.ts'
+
+/** Which kind of run a seed makes. */
+export type Kind = 'rush' | 'crowd' | 'year'
+
+/** All that is decided before a run begins, as data: a failing one is made shorter by leaving things out. */
+export interface Plan {
+  readonly seed: number
+  readonly kind: Kind
+  readonly machines: number
+  readonly shards: number
+  readonly leaseMs: number
+  readonly heartbeatMs: number
+  readonly upkeepMs: number
+  /** Deliveries a process may have under way at once. */
+  readonly concurrency: number
+  readonly weather: Weather
+  readonly errands: readonly Errand[]
+  readonly strikes: readonly Strike[]
+  /** From when on nothing befalls anybody. */
+  readonly calmMs: number
+  readonly endMs: number
+}
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+/** What is due at the end of a run has this long to end: tries, time-outs and takeovers. */
+export const AFTERMATH_MS = 45_000
+
+const SCOPES: readonly Whose[] = [
+  { tenant: 'default', owner: '' },
+  { tenant: 'default', owner: 'ann' },
+  { tenant: 'acme', owner: '' },
+]
+/** Zones whose rules the runtime and the zone files agree on. */
+const ZONES = ['Europe/Rome', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Tokyo', 'Africa/Cairo', 'UTC']
+
+/** What a seed stands for: which processes, which alarms, what their users do, what befalls whom. */
+export function planOf(seed: number): Plan {
+  const random = new Random(seed)
+  const kind = kindOf(seed)
+  if (kind === 'year') return yearPlan(seed, random)
+  return rushPlan(seed, random, kind)
+}
+
+/** One seed in a hundred is a year, one in a thousand a crowd of processes. */
+function kindOf(seed: number): Kind {
+  if (seed % 100 === 99) return 'year'
+  return seed % 1_000 === 500 ? 'crowd' : 'rush'
+}
+
+/** A minute or two in which much is due and much goes wrong, with leases as short as they really are. */
+function rushPlan(seed: number, random: Random, kind: Kind): Plan {
+  const isCrowd = kind === 'crowd'
+  const calmMs = random.between(40, 90) * SECOND_MS
+  const endMs = calmMs + random.between(5, 15) * SECOND_MS + AFTERMATH_MS
+  const span: Span = { calmMs, endMs, tickMsMin: 2_000, tickMsMax: 30_000 }
+  const errands = random.between(8, isCrowd ? 120 : 40)
+  return {
+    seed,
+    kind,
+    machines: isCrowd ? random.between(100, 300) : random.weighted([[1, 1], [2, 2], [3, 3], [2, 5], [1, 8]] as const),
+    shards: isCrowd ? 64 : random.weighted([[1, 1], [1, 4], [3, 16], [1, 64]] as const),
+    leaseMs: 5_000,
+    heartbeatMs: 2_000,
+    upkeepMs: MINUTE_MS,
+    concurrency: random.weighted([[1, 3], [1, 10], [3, 100]] as const),
+    weather: weatherOf(random),
+    errands: Array.from({ length: errands }, (_, i) => drawErrand(random, `${i}`, span)),
+    strikes: drawStrikes(random, span, isCrowd ? 40 : random.weighted([[1, 10], [2, 25], [1, 60]] as const), 12_000),
+    calmMs,
+    endMs,
+  } // biome-ignore format: tables of weights
+}
+
+/** A year of calendars, with beats that come seldom, so that it passes quickly. */
+function yearPlan(seed: number, random: Random): Plan {
+  const calmMs = 365 * DAY_MS
+  const endMs = calmMs + 2 * DAY_MS
+  const span: Span = { calmMs, endMs, tickMsMin: DAY_MS / 4, tickMsMax: 30 * DAY_MS }
+  return {
+    seed,
+    kind: 'year',
+    machines: random.between(1, 4),
+    shards: 8,
+    leaseMs: DAY_MS / 2,
+    heartbeatMs: DAY_MS / 6,
+    upkeepMs: DAY_MS,
+    concurrency: 100,
+    weather: weatherOf(random),
+    errands: Array.from({ length: random.between(20, 50) }, (_, i) => drawErrand(random, `${i}`, span)),
+    strikes: drawStrikes(random, span, random.between(20, 200), DAY_MS),
+    calmMs,
+    endMs,
+  }
+}
+
+interface Span {
+  readonly calmMs: number
+  readonly endMs: number
+  readonly tickMsMin: number
+  readonly tickMsMax: number
+}
+
+/** Good weather for some, so that what faults do alone is seen as well. */
+function weatherOf(random: Random): Weather {
+  if (random.chance(0.3)) return CALM
+  const draw = (max: number) => (random.chance(0.7) ? random.next() * max : 0)
+  return { ...CALM, lostThere: draw(0.03), lostBack: draw(0.03), slow: draw(0.05) }
+}
+
+/** Each kind of fault is left out of some runs: what happens often hides what happens seldom. */
+function drawStrikes(random: Random, { calmMs }: Span, count: number, msMax: number): Strike[] {
+  const kept = Object.entries(STRIKES).filter(() => random.chance(0.7))
+  const weights = (kept.length > 0 ? Object.fromEntries(kept) : STRIKES) as Strikes
+  const moments = Array.from({ length: count }, () => random.between(1_000, calmMs - 1_000))
+  // Nothing lasts beyond the calm.
+  return moments.sort((a, b) => a - b).map((at) => draw(random, weights, Math.min(msMax, calmMs - at), at))
+}
+
+function drawErrand(random: Random, name: string, span: Span): Errand {
+  const atMs = random.chance(0.5) ? random.between(300, 5_000) : random.between(300, span.calmMs * 0.7)
+  const how = random.weighted<How>([[5, 'work'], [2, 'write'], [1, 'inline'], [2, 'remote'], [2, 'event']]) // biome-ignore format: a table
+  const isKeyed = random.chance(0.25)
+  const timing = drawTiming(random, atMs, span)
+  return {
+    name,
+    scope: SCOPES[random.between(0, SCOPES.length - 1)]!,
+    atMs,
+    timing,
+    how,
+    task: drawTask(random, how),
+    isKeyed,
+    isRetried: !isKeyed && random.chance(0.7),
+    maxFailures: random.chance(0.2) ? random.between(1, 4) : 100_000,
+    priority: random.between(-1, 1),
+    overlap: random.weighted([[2, 'skip'], [1, 'queue'], [1, 'allow']] as const), // biome-ignore format: a table
+    moves: drawMoves(random, atMs, timing, span),
+  }
+}
+
+function drawTask(random: Random, how: How): Task {
+  const reports = random.weighted([[6, 1], [2, 2], [1, 0]] as const) // biome-ignore format: a table
+  return {
+    workMs: random.between(0, random.chance(0.1) ? 2_500 : 120),
+    failures: random.chance(0.15) ? random.between(1, 3) : 0,
+    hangs: how !== 'write' && random.chance(0.05),
+    reports: Array.from({ length: reports }, () => ({
+      afterMs: random.chance(0.1) ? random.between(2_500, 5_000) : random.between(0, 300),
+      isGood: random.chance(0.85),
+    })),
+  }
+}
+
+function drawTiming(random: Random, fromMs: number, span: Span): Timing {
+  const misfire = random.weighted<Misfire>([[2, 'all'], [2, 'once'], [1, 'skip']]) // biome-ignore format: a table
+  const kind = random.weighted([[3, 'once'], [3, 'every'], [span.tickMsMin > MINUTE_MS ? 6 : 1, 'cron']] as const) // biome-ignore format: a table
+  if (kind === 'once') return { kind, atMs: fromMs + random.between(-1_000, (span.calmMs - fromMs) * 0.9) }
+  if (kind === 'cron') return drawCron(random, misfire, span)
+  const everyMs = random.between(span.tickMsMin, span.tickMsMax)
+  // A count is a promise only where none of its instants can have passed before it is set.
+  if (random.chance(0.2))
+    return { kind, startMs: fromMs + 20_000 + everyMs, everyMs, count: random.between(1, 5), misfire }
+  return { kind, startMs: fromMs + random.between(-2 * everyMs, everyMs), everyMs, misfire }
+}
+
+const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA']
+
+function drawCron(random: Random, misfire: Misfire, span: Span): Timing {
+  const dst = POLICIES[random.between(0, POLICIES.length - 1)]!
+  const timezone = ZONES[random.between(0, ZONES.length - 1)]!
+  const rest = { kind: 'cron', timezone, dst, misfire } as const
+  if (span.tickMsMin < MINUTE_MS) return { ...rest, cron: `*/${random.between(2, 30)} * * * * *` }
+  const [minute, hour, weekday] = [random.between(0, 59), random.between(0, 5), random.between(0, 6)]
+  return random.weighted<Timing>([
+    [2, { ...rest, cron: `${minute} ${hour} * * *` }],
+    [1, { ...rest, cron: `${minute} */${random.between(1, 12)} * * *` }],
+    [1, { ...rest, cron: `0,30 ${hour} ${random.between(1, 28)} * ${weekday}` }],
+    [
+      2,
+      {
+        ...rest,
+        cron: `${minute} ${hour} * * ${weekday}`,
+        rrule: `FREQ=WEEKLY;BYDAY=${WEEKDAYS[weekday]};BYHOUR=${hour};BYMINUTE=${minute};BYSECOND=0`,
+      },
+    ],
+  ])
+}
+
+/** What a user does to his alarm afterwards: often at the very moment at which it is due. */
+function drawMoves(random: Random, atMs: number, timing: Timing, span: Span): Move[] {
+  const count = random.weighted([[3, 0], [2, 1], [1, 2], [1, 4]] as const) // biome-ignore format: a table
+  const moves: Move[] = []
+  let [fromMs, current] = [atMs, timing]
+  for (let i = 0; i < count; i++) {
+    fromMs = drawMoment(random, fromMs, current, span)
+    const kind = random.weighted<Move['kind']>([[3, 'cancel'], [4, 'move'], [2, 'snoop'], [1, 'park']]) // biome-ignore format: a table
+    if (kind === 'move') current = drawTiming(random, fromMs, span)
+    moves.push({ atMs: fromMs, kind, ...(kind === 'move' && { timing: current }) })
+    if (kind === 'park' && random.chance(0.8)) {
+      fromMs += random.between(1, span.tickMsMax)
+      moves.push({ atMs: fromMs, kind: 'unpark' })
+    }
+  }
+  return moves.filter((move) => move.atMs < span.calmMs)
+}
+
+/** A moment after another: a few milliseconds around an instant of the alarm, or any. */
+function drawMoment(random: Random, fromMs: number, timing: Timing, span: Span): number {
+  const latest = Math.max(fromMs, span.calmMs)
+  const anyMs = random.between(fromMs, fromMs + (latest - fromMs) / 2)
+  if (timing.kind === 'cron' || random.chance(0.3)) return anyMs
+  const period = timing.kind === 'every' ? timing.everyMs : 0
+  const firstMs = timing.kind === 'every' ? timing.startMs : timing.atMs
+  const ticks = period === 0 ? 0 : Math.ceil((fromMs - firstMs) / period) + random.between(0, 3)
+  const instant = firstMs + Math.max(0, ticks) * period
+  return Math.max(fromMs, instant + random.weighted([[2, random.between(-8, 3)], [2, random.between(0, 60)], [1, random.between(60, 600)]])) // biome-ignore format: a table
+}

@@ -1,0 +1,99 @@
+/**
+ * `npm run sim`: runs seeds and says what they came to. `-- --seeds 10000` so many, `-- --nightly` until it is stopped,
+ * `-- --seed 7 [--trace]` one, shrunk to a short story where it fails.
+ */
+import { parseArgs } from 'node:util'
+import { campaign } from './campaign.ts'
+import { planOf } from './plan.ts'
+import { play } from './play.ts'
+import { shrink } from './shrink.ts'
+import { storyOf } from './story.ts'
+import { Sum } from './sum.ts'
+
+const USAGE = `npm run sim [-- options]
+
+  --seeds <n>      run so many seeds (1000)
+  --from <seed>    the first of them (0)
+  --nightly        run until stopped, from a seed that the clock gives (or --from)
+  --threads <n>    on so many threads (all cores)
+  --seed <n>       run this one and say what was wrong; a failing one is shrunk first
+  --trace          with --seed: tell everything that happened
+  --whole          with --seed: do not shrink
+  --help`
+
+const FAILURES_MAX = 5
+const PROGRESS_MS = process.stderr.isTTY ? 500 : 10_000
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1000' },
+    from: { type: 'string' },
+    nightly: { type: 'boolean', default: false },
+    threads: { type: 'string' },
+    seed: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+    whole: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+if (values.help) console.log(USAGE)
+else if (values.seed !== undefined) await runOne(wholeNumber('seed', values.seed))
+else await runMany()
+
+function wholeNumber(name: string, text: string): number {
+  const number = Number(text)
+  if (Number.isSafeInteger(number) && number >= 0) return number
+  console.error(`--${name} takes a whole number, not ${JSON.stringify(text)}\n\n${USAGE}`)
+  process.exit(2)
+}
+
+async function runOne(seed: number): Promise<void> {
+  const isTold = values.trace
+  const played = await play(planOf(seed), true)
+  const [first] = played.verdict.violations
+  if (first === undefined) {
+    if (isTold) console.log(storyOf(played, true))
+    console.log(`seed ${seed}: nothing wrong; trace ${played.world.trace.hash}`)
+    for (const line of played.world.faults.lines) console.log(`  ${line}`)
+    return
+  }
+  process.exitCode = 1
+  if (values.whole) return console.log(storyOf(played, isTold))
+  const onProgress = (plan: { errands: readonly unknown[]; strikes: readonly unknown[] }, tries: number) =>
+    console.error(`shrinking: ${plan.errands.length} alarms, ${plan.strikes.length} strikes after ${tries} runs`)
+  const short = await shrink(planOf(seed), first.breach, { onProgress })
+  console.log(storyOf(await play(short, true), isTold))
+}
+
+async function runMany(): Promise<void> {
+  const { nightly, threads } = values
+  const from = wholeNumber('from', values.from ?? (nightly ? String(Math.floor(Date.now() / 1_000)) : '0'))
+  const count = wholeNumber('seeds', values.seeds)
+  const sum = new Sum()
+  const stop = new AbortController()
+  process.once('SIGINT', () => stop.abort())
+  const started = performance.now()
+  const elapsed = () => `${((performance.now() - started) / 1_000).toFixed(0)} s`
+  const progress = setInterval(() => console.error(`${sum.line}, ${elapsed()}`), PROGRESS_MS)
+  await campaign({
+    from,
+    ...(!nightly && { count }),
+    ...(threads !== undefined && { threads: wholeNumber('threads', threads) }),
+    signal: stop.signal,
+    onResult: (result) => {
+      sum.add(result)
+      for (const { promise, breach, text } of result.violations.slice(0, 3))
+        console.error(`seed ${result.seed}: ${promise}: ${breach}: ${text}`)
+      if (sum.failures.length >= FAILURES_MAX) stop.abort()
+    },
+  })
+  clearInterval(progress)
+  console.log(`${sum.line}, ${elapsed()}`)
+  for (const line of sum.table) console.log(line)
+  if (sum.missed.length > 0) console.log(`never hit anything: ${sum.missed.join(', ')}`)
+  const [first] = sum.failures
+  if (first === undefined) return
+  process.exitCode = 1
+  console.log(`the first that failed: npm run sim -- --seed ${first.seed}`)
+}

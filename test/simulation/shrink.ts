@@ -1,0 +1,73 @@
+import type { Breach } from '../judge/judge.ts'
+import { CALM } from './network.ts'
+import type { Plan } from './plan.ts'
+import { play } from './play.ts'
+
+/** How a plan is made shorter. */
+export interface ShrinkOptions {
+  /** Most runs that are tried. */
+  readonly triesMax?: number
+  readonly onProgress?: (plan: Plan, tries: number) => void
+}
+
+const TRIES_MAX = 400
+
+/** Leaves out whatever a failing run does not need to fail in the same way, until nothing more can be left out. */
+export async function shrink(failing: Plan, breach: Breach, options: ShrinkOptions = {}): Promise<Plan> {
+  const { triesMax = TRIES_MAX, onProgress } = options
+  let [plan, tries] = [failing, 0]
+  const attempt = async (shorter: Plan): Promise<boolean> => {
+    if (tries >= triesMax) return false
+    tries += 1
+    const { verdict } = await play(shorter)
+    if (!verdict.violations.some((violation) => violation.breach === breach)) return false
+    plan = shorter
+    onProgress?.(plan, tries)
+    return true
+  }
+  for (let before = ''; before !== JSON.stringify(plan) && tries < triesMax; ) {
+    before = JSON.stringify(plan)
+    await without(() => plan.strikes, (strikes) => attempt({ ...plan, strikes }))
+    await without(() => plan.errands, (errands) => attempt({ ...plan, errands }))
+    for (const shorter of simpler(plan)) await attempt(shorter(plan))
+    for (const { name } of plan.errands) await withoutMoves(() => plan, name, attempt)
+  }
+  return plan
+}
+
+/** Tries to do without larger parts of a list first, then without smaller ones (delta debugging). */
+async function without<T>(
+  list: () => readonly T[],
+  attempt: (rest: readonly T[]) => Promise<boolean>,
+): Promise<void> {
+  for (let size = Math.ceil(list().length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let from = 0; from < list().length; ) {
+      const isLess = await attempt([...list().slice(0, from), ...list().slice(from + size)])
+      if (!isLess) from += size
+    }
+  }
+}
+
+function withoutMoves(
+  plan: () => Plan,
+  name: string,
+  attempt: (shorter: Plan) => Promise<boolean>,
+): Promise<void> {
+  const movesOf = () => plan().errands.find((errand) => errand.name === name)!.moves
+  return without(movesOf, (moves) => {
+    const errands = plan().errands.map((errand) => (errand.name === name ? { ...errand, moves } : errand))
+    return attempt({ ...plan(), errands })
+  })
+}
+
+/** Plainer worlds: better weather, fewer machines, fewer shards. */
+function simpler(plan: Plan): ((plan: Plan) => Plan)[] {
+  const ways: ((plan: Plan) => Plan)[] = []
+  if (plan.weather !== CALM) ways.push((each) => ({ ...each, weather: CALM }))
+  for (const fault of Object.keys(plan.weather) as (keyof Plan['weather'])[])
+    if (plan.weather[fault] > 0)
+      ways.push((each) => ({ ...each, weather: { ...each.weather, [fault]: 0 } }))
+  for (const machines of [1, 2, 3]) if (machines < plan.machines) ways.push((each) => ({ ...each, machines }))
+  for (const shards of [1, 4]) if (shards < plan.shards) ways.push((each) => ({ ...each, shards }))
+  return ways
+}

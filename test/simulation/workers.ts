@@ -1,0 +1,128 @@
+import type { Fire } from '../../src/library/index.ts'
+import { EFFECT } from './backend.ts'
+import { callThrough, scopeText } from './calls.ts'
+import type { Diary } from './diary.ts'
+import { type Errand, nameIn, type Report, type Whose } from './errand.ts'
+import type { SimulatedProcess } from './process.ts'
+import type { World } from './world.ts'
+
+const EFFECT_AFTER_MS = 20_000
+/** How long a message to a remote target travels: long enough for one to overtake another. */
+const MESSAGE_MS_MAX = 400
+
+/** The targets of a run's alarms: the handlers of every process, and who stands behind the remote ones. */
+export class Workers {
+  readonly #world: World
+  readonly #diary: Diary
+  readonly #errands: ReadonlyMap<string, Errand>
+  readonly #underWay = new Map<SimulatedProcess, number>()
+
+  constructor(world: World, diary: Diary, errands: readonly Errand[]) {
+    this.#world = world
+    this.#diary = diary
+    this.#errands = new Map(errands.map((errand) => [errand.name, errand]))
+  }
+
+  /** Registers the handlers of a process that boots. */
+  equip(process: SimulatedProcess): void {
+    const { wakeful } = process
+    wakeful.handle('work', (fire) => this.#counted(process, () => this.#work(process, fire)))
+    wakeful.handle('inline', (fire) => this.#counted(process, () => this.#reportAtOnce(process, fire)))
+    wakeful.handle('remote', (fire) => this.#counted(process, () => this.#passOn(process, fire)))
+    const write = (fire: Fire) => this.#counted(process, () => this.#write(process, fire))
+    wakeful.handle('write', write, { transactional: true })
+  }
+
+  async #counted(process: SimulatedProcess, deliver: () => Promise<void>): Promise<void> {
+    this.#underWay.set(process, (this.#underWay.get(process) ?? 0) + 1)
+    try {
+      await deliver()
+    } finally {
+      this.#underWay.set(process, this.#underWay.get(process)! - 1)
+    }
+  }
+
+  async #work(process: SimulatedProcess, fire: Fire): Promise<Errand> {
+    const errand = this.#begin(process, fire)
+    const { workMs, failures, hangs } = errand.task
+    if (hangs && fire.attempt === 1) await untilAborted(fire.signal)
+    if (workMs > 0) await process.sleep(workMs)
+    if (fire.attempt <= failures) throw new Error('meant to fail')
+    return errand
+  }
+
+  async #reportAtOnce(process: SimulatedProcess, fire: Fire): Promise<void> {
+    await this.#work(process, fire)
+    fire.complete('done')
+  }
+
+  /** What it leaves behind for later commits with its settle, or not at all. */
+  async #write(process: SimulatedProcess, fire: Fire): Promise<void> {
+    const errand = this.#begin(process, fire)
+    const { workMs, failures } = errand.task
+    await process.sleep(Math.min(workMs, 500))
+    const later = new Date(this.#world.now + EFFECT_AFTER_MS)
+    const options = { label: `${EFFECT}${fire.occurrence.id}`, target: { event: true as const }, tx: fire.tx }
+    const { tenant, owner } = errand.scope
+    await process.wakeful.forTenant(tenant, owner).set(later, options)
+    if (fire.attempt <= failures) throw new Error('meant to fail')
+  }
+
+  /** Hands the delivery on to a remote target: the message may arrive twice, and later than the next one. */
+  async #passOn(process: SimulatedProcess, fire: Fire): Promise<void> {
+    const errand = await this.#work(process, fire)
+    const { random } = process
+    const copies = random.chance(0.1) ? 2 : 1
+    for (let i = 0; i < copies; i++)
+      for (const report of errand.task.reports) this.#reportLater(process, fire, errand, report)
+  }
+
+  #reportLater(process: SimulatedProcess, fire: Fire, { scope }: Errand, report: Report): void {
+    const travelMs = process.random.next() * MESSAGE_MS_MAX
+    this.#world.in(travelMs + report.afterMs, () => {
+      const up = this.#world.processes.filter((each) => each.isUp)
+      const through = up[Math.floor(travelMs) % up.length]
+      if (through !== undefined) void this.#report(through, fire, scope, report)
+    })
+  }
+
+  async #report(process: SimulatedProcess, fire: Fire, scope: Whose, { isGood }: Report): Promise<void> {
+    const options = { occurrenceId: fire.occurrence.id }
+    const { id } = fire.alarm
+    const answer = await callThrough(process, scope, (alarms) =>
+      isGood ? alarms.complete(id, 'done', options) : alarms.fail(id, 'not done', options),
+    )
+    if (answer.kind === 'trouble')
+      this.#diary.write(process, { type: 'trouble', text: `report: ${answer.text}` })
+  }
+
+  #begin(process: SimulatedProcess, fire: Fire): Errand {
+    const { alarm, occurrence, attempt, payloadJson, message } = fire
+    const errand = this.#errands.get(nameIn(payloadJson ?? ''))!
+    const { failures, hangs } = errand.task
+    this.#world.note(process.name, `delivers ${occurrence.id} attempt ${attempt}`)
+    this.#diary.write(process, {
+      type: 'start',
+      at: this.#world.now,
+      name: errand.name,
+      alarmId: alarm.id,
+      occurrenceId: occurrence.id,
+      scheduledFor: occurrence.scheduledFor.getTime(),
+      attempt,
+      willFail: attempt <= failures || (hangs && attempt === 1) || errand.how === 'remote',
+      process: process.name,
+      owner: this.#world.backend.ownerOf(alarm.id),
+      payload: payloadJson,
+      message,
+      scope: scopeText(alarm),
+      underWay: this.#underWay.get(process) ?? 0,
+    })
+    return errand
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('broken off')))
+  })
+}
