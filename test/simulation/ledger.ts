@@ -23,8 +23,9 @@ export class Ledger {
     this.#world = world
   }
 
-  /** Notes that a delivery starts. */
+  /** Notes that a delivery starts. What the dead still do in the turn of their death has no effect. */
   note(process: SimulatedProcess, fire: Fire): void {
+    if (process.isDead) return
     const { id: occurrenceId, scheduledFor } = fire.occurrence
     this.#world.note(process.name, `delivers ${occurrenceId} attempt ${fire.attempt}`)
     this.starts.push({

@@ -1,15 +1,9 @@
 import type { Random } from '../chaos/random.ts'
+import { type Faults, isWeighty, type Landing } from './faults.ts'
 import { LinkLost } from './store/wire.ts'
 import type { Party, Timeline } from './timeline.ts'
 import type { Trace } from './trace.ts'
-
-/** What becomes of a statement: when it arrives, when its answer does, and which of the two gets lost. */
-export interface Fate {
-  readonly thereMs: number
-  readonly backMs: number
-  /** It never arrives (`there`), or it runs and its answer is lost (`back`): half done. */
-  readonly lost?: 'there' | 'back'
-}
+import { ANSWER_MS_MAX, CALM, type Fate, fateOf, type Weather } from './weather.ts'
 
 /** Where a statement is: on its way, carried out and not yet answered, or answered. */
 export type Point = 'sent' | 'ran' | 'answered'
@@ -17,41 +11,47 @@ export type Point = 'sent' | 'ran' | 'answered'
 /** Told of every statement at each of its points, before anybody else acts on it. */
 type Watcher = (process: string, statement: string, point: Point) => void
 
-/** How likely it is that something befalls a statement. */
-export interface Weather {
-  readonly lostThere: number
-  readonly lostBack: number
-  readonly slow: number
+/** What a network is made of. */
+export interface NetworkParts {
+  readonly timeline: Timeline
+  readonly trace: Trace
+  readonly faults: Faults
+  readonly random: Random
 }
 
-/** A good network: nothing is lost, and little is slow. */
-export const CALM: Weather = { lostThere: 0, lostBack: 0, slow: 0.01 }
-
-/** How long a process waits for an answer before it takes the link for broken. */
-const ANSWER_MS_MAX = 4_000
-const SLOW_MS_MAX = 2_000
+/** A process that is kept from the database: until when, in true time, and who is told that a statement met it. */
+interface Cut {
+  readonly until: number
+  readonly land: Landing
+}
 
 /** What lies between the processes and the database. */
 export class Network {
   weather: Weather = CALM
-  /** How often each fault has befallen a statement. */
-  readonly faults = new Map<string, number>()
   readonly #timeline: Timeline
   readonly #trace: Trace
+  readonly #faults: Faults
   readonly #random: Random
   readonly #watchers = new Set<Watcher>()
-  /** Until when each process does not reach the database, in true time. */
-  readonly #cut = new Map<string, number>()
+  readonly #cuts = new Map<string, Cut>()
+  /** How many statements that write or take each process waits for. */
+  readonly #awaited = new Map<string, number>()
 
-  constructor(timeline: Timeline, trace: Trace, random: Random) {
+  constructor({ timeline, trace, faults, random }: NetworkParts) {
     this.#timeline = timeline
     this.#trace = trace
+    this.#faults = faults
     this.#random = random
   }
 
   /** Keeps a process from the database for a while: nothing it sends arrives, and nobody tells it. */
-  cut(name: string, ms: number): void {
-    this.#cut.set(name, this.#timeline.now + ms)
+  cut(name: string, ms: number, land: Landing): void {
+    this.#cuts.set(name, { until: this.#timeline.now + ms, land })
+  }
+
+  /** Whether a process waits for a statement that writes or takes. */
+  isAwaited(name: string): boolean {
+    return (this.#awaited.get(name) ?? 0) > 0
   }
 
   /** Lets somebody act at the very moment a statement is sent, carried out or answered. Answers how to stop. */
@@ -62,59 +62,56 @@ export class Network {
 
   /** Carries a statement of a process to the database, and its answer back. */
   statement<T>(process: Party, name: string, statement: string, run: () => T): Promise<T> {
+    // What the dead still do in the turn of their death has no effect.
+    const event = process.isDead ? 0 : process.begins()
     if (process.isDead) return new Promise(() => {})
-    const { thereMs, backMs, lost } = this.#fateOf(name)
-    const reach = (point: Point) => {
-      for (const watcher of [...this.#watchers]) watcher(name, statement, point)
-    }
-    return new Promise((resolve, reject) => {
+    const { thereMs, backMs, fault } = this.#fateOf(name, statement)
+    this.#await(name, statement, 1)
+    const answered = new Promise<T>((resolve, reject) => {
       const back = (answer: () => void) =>
         void this.#timeline.in(backMs, process, () => {
-          reach('answered')
+          this.#await(name, statement, -1)
+          this.#reach(name, statement, 'answered')
           // Whoever is killed at this moment has not read the answer.
           if (!process.isDead) answer()
         })
       const lose = (where: string) => {
-        this.count(`${statement} lost ${where}`)
         this.#trace.note(this.#timeline.now, name, `${statement} lost ${where}`)
         back(() => reject(new LinkLost(`the link broke ${where}`)))
       }
-      reach('sent')
       // What was sent arrives, also when its sender is dead by then.
       this.#timeline.in(thereMs, null, () => {
-        if (lost === 'there') return lose('before it ran')
+        if (fault === 'lostThere') return lose('before it ran')
         this.#trace.note(this.#timeline.now, name, statement)
         const answer = outcomeOf(run)
-        reach('ran')
-        if (lost === 'back') return lose('after it ran')
+        this.#reach(name, statement, 'ran')
+        if (fault === 'lostBack') return lose('after it ran')
         return back(() => ('value' in answer ? resolve(answer.value) : reject(answer.thrown)))
       })
     })
+    this.#reach(name, statement, 'sent')
+    process.ended(event)
+    return answered
   }
 
-  #fateOf(name: string): Fate {
-    const { weather } = this
-    const thereMs = this.#travelMs()
-    const backMs = this.#travelMs()
-    const lostMs = this.#random.next() * ANSWER_MS_MAX
-    const chance = this.#random.next()
-    if ((this.#cut.get(name) ?? 0) > this.#timeline.now)
-      return { thereMs, backMs: ANSWER_MS_MAX, lost: 'there' }
-    if (chance < weather.lostThere) return { thereMs, backMs: lostMs, lost: 'there' }
-    if (chance < weather.lostThere + weather.lostBack) return { thereMs, backMs: lostMs, lost: 'back' }
-    return { thereMs, backMs }
+  #reach(name: string, statement: string, point: Point): void {
+    for (const watcher of [...this.#watchers]) watcher(name, statement, point)
   }
 
-  /** A fraction of a millisecond, now and then much more. */
-  #travelMs(): number {
-    const isSlow = this.#random.chance(this.weather.slow)
-    if (isSlow) this.count('slow')
-    return 0.1 + this.#random.next() * (isSlow ? SLOW_MS_MAX : 0.5)
+  #await(name: string, statement: string, more: number): void {
+    if (isWeighty(statement)) this.#awaited.set(name, (this.#awaited.get(name) ?? 0) + more)
   }
 
-  /** Notes that a fault has befallen somebody. */
-  count(fault: string): void {
-    this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1)
+  #fateOf(name: string, statement: string): Fate {
+    const fate = fateOf(this.#random, this.weather)
+    const cut = this.#cuts.get(name)
+    if (cut !== undefined && cut.until > this.#timeline.now) {
+      if (isWeighty(statement)) cut.land()
+      return { ...fate, backMs: ANSWER_MS_MAX, fault: 'lostThere' }
+    }
+    if (fate.isSlow) this.#faults.note('slow', isWeighty(statement))
+    if (fate.fault !== null) this.#faults.note(fate.fault, isWeighty(statement))
+    return fate
   }
 }
 

@@ -30,6 +30,9 @@ export interface Machine {
   readonly restartMs?: number
 }
 
+/** Told of each event of a process: a timer, a turn, an answer, a statement that it sends. */
+type Witness = (event: number, when: 'before' | 'after') => void
+
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
@@ -42,7 +45,9 @@ export class SimulatedProcess implements Party {
   readonly clock: ProcessClock
   readonly #upkeepMs: number
   readonly #onTrouble: (thrown: unknown) => void
+  readonly #witnesses = new Set<Witness>()
   #wakeful: Wakeful | null = null
+  #events = 0
   isDead = false
   pausedUntil = 0
 
@@ -63,6 +68,28 @@ export class SimulatedProcess implements Party {
 
   get isUp(): boolean {
     return this.#wakeful !== null && !this.isDead
+  }
+
+  /** How many events of its own it has had: before each of them it waited for something. */
+  get events(): number {
+    return this.#events
+  }
+
+  begins(): number {
+    this.#events += 1
+    const event = this.#events
+    this.#tell(event, 'before')
+    return event
+  }
+
+  ended(event: number): void {
+    this.#tell(event, 'after')
+  }
+
+  /** Lets somebody act right before and right after its events. Answers how to stop. */
+  witness(witness: Witness): () => void {
+    this.#witnesses.add(witness)
+    return () => this.#witnesses.delete(witness)
   }
 
   /** Puts everything together as a host does, and starts to run its clocks. */
@@ -100,5 +127,10 @@ export class SimulatedProcess implements Party {
   /** Waits by the host's clock: never comes back in a process that is killed meanwhile. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => void this.clock.setTimer(ms, resolve))
+  }
+
+  #tell(event: number, when: 'before' | 'after'): void {
+    if (this.isDead) return
+    for (const witness of [...this.#witnesses]) witness(event, when)
   }
 }

@@ -2,10 +2,10 @@ import type { SetCallOptions } from '../../src/library/index.ts'
 import type { Fire } from '../../src/targets/index.ts'
 import type { When } from '../../src/time/index.ts'
 import { Ledger } from './ledger.ts'
-import { CALM } from './network.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { SimulatedBackend } from './simulated-backend.ts'
-import { strike } from './strikes.ts'
+import { carryOut, draw, STRIKES } from './strikes.ts'
+import { CALM } from './weather.ts'
 import { simulatedWorld, type World } from './world.ts'
 
 const MACHINES = ['ant', 'bee', 'cat', 'dog', 'elk']
@@ -29,7 +29,7 @@ export async function rush(seed: number): Promise<{ world: World<SimulatedBacken
     world.in(500 + world.random.next() * SET_WITHIN_MS, () => void setOne(world, i).catch(() => {}))
   world.network.weather = { lostThere: 0.01, lostBack: 0.01, slow: 0.02 }
   for (let at = 5_000; at < STORM_MS; at += world.random.between(200, 8_000))
-    world.in(at, () => strike(world, STRIKE_MS_MAX))
+    world.in(at, () => carryOut(world, draw(world.random, STRIKES, STRIKE_MS_MAX)))
   world.in(STORM_MS, () => {
     world.network.weather = CALM
   })

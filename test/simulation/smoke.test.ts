@@ -9,7 +9,7 @@ describe('a virtual day of three processes', () => {
   it('delivers everything, never early, though one is killed, and tells the same story twice', async () => {
     const { world, ids, ledger } = await smoke(1)
     expect(ids).toHaveLength(200)
-    expect(world.trace.text).toContain('killed')
+    expect(world.trace.text).toContain('kill')
     expect(wrongEndings(world, world.now - MARGIN_MS)).toEqual([])
     expect(ledger.early).toEqual([])
     expect(ledger.unfenced).toEqual([])

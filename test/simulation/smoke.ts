@@ -3,10 +3,10 @@ import type { SetCallOptions } from '../../src/library/index.ts'
 import type { Fire } from '../../src/targets/index.ts'
 import type { When } from '../../src/time/index.ts'
 import { Ledger } from './ledger.ts'
-import { CALM } from './network.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { SimulatedBackend } from './simulated-backend.ts'
-import { strike } from './strikes.ts'
+import { carryOut, draw, STRIKES } from './strikes.ts'
+import { CALM } from './weather.ts'
 import { simulatedWorld, type World } from './world.ts'
 
 /** What became of a smoke run. */
@@ -42,7 +42,7 @@ export async function storm(seed: number): Promise<Smoke> {
   const { world } = day
   world.network.weather = { lostThere: 0.02, lostBack: 0.02, slow: 0.03 }
   for (let at = HOUR_MS; at < STORM_MS; at += world.random.between(1, 60) * 60_000)
-    world.in(at, () => strike(world, STRIKE_MS_MAX))
+    world.in(at, () => carryOut(world, draw(world.random, STRIKES, STRIKE_MS_MAX)))
   world.in(STORM_MS, () => {
     world.network.weather = CALM
   })

@@ -1,26 +1,82 @@
+import type { Random } from '../chaos/random.ts'
+import type { Fault } from './faults.ts'
+import type { Point } from './network.ts'
 import type { World } from './world.ts'
+
+/** What can be let loose on a world at a given moment. What the weather does to statements is not among it. */
+export type StrikeFault = Extract<
+  Fault,
+  'kill' | 'killAt' | 'ambush' | 'close' | 'pause' | 'partition' | 'step'
+>
+
+/** Which faults, and how often each compared to the others: what is not named does not happen. */
+export type Strikes = Partial<Readonly<Record<StrikeFault, number>>>
+
+/** One fault that is to happen, as data: drawn first and carried out later, so that a list of them can be cut down. */
+export interface Strike {
+  readonly fault: StrikeFault
+  /** When, in milliseconds since the world began. */
+  readonly at: number
+  /** Which machine, of those there are: counted around. */
+  readonly machine: number
+  /** How long it lasts, or how far a clock is set forward; back where it is negative. */
+  readonly ms: number
+  /** Where an ambush is laid. */
+  readonly statement: string
+  readonly point: Point
+  /** Which of its next events a process does not survive. */
+  readonly n: number
+}
+
+/** Each as often as has been found useful. */
+export const STRIKES: Strikes = { kill: 1, close: 1, ambush: 4, pause: 2, partition: 2, step: 1, killAt: 2 }
 
 /** Where a process may be ambushed. */
 const STATEMENTS = [
   'set', 'take.look', 'take.commit', 'settle', 'transact.begin', 'transact.settle', 'transact.commit', 'own.beat',
-  'own.claim', 'own.give_up',
+  'own.claim', 'own.give_up', 'edit.select', 'edit.commit', 'disown',
 ] as const // biome-ignore format: a list
 const POINTS = ['sent', 'ran', 'answered'] as const
+const EVENTS_MAX = 200
+const MS_MIN = 100
 
-/** Lets something befall one of the processes now: nothing that takes time takes longer than this. */
-export function strike(world: World, msMax: number): void {
-  const { random, processes } = world
-  const process = processes[random.between(0, processes.length - 1)]
-  if (process === undefined || !process.isUp) return
-  const ms = random.between(100, msMax)
-  const statement = STATEMENTS[random.between(0, STATEMENTS.length - 1)]!
-  const point = POINTS[random.between(0, POINTS.length - 1)]!
-  random.weighted([
-    [1, () => world.kill(process)],
-    [1, () => void world.close(process)],
-    [4, () => world.ambush(process, statement, point)],
-    [2, () => world.pause(process, ms)],
-    [2, () => world.partition(process, ms)],
-    [1, () => world.step(process, random.between(-ms, ms))],
-  ])()
+/** Draws a strike: nothing that takes time takes longer than this. */
+export function draw(random: Random, weights: Strikes, msMax: number, at = 0): Strike {
+  const choices = Object.entries(weights) as [StrikeFault, number][]
+  const fault = random.weighted(choices.map(([each, weight]) => [weight, each]))
+  const ms = random.between(Math.min(MS_MIN, msMax), msMax)
+  const isBack = random.chance(0.5)
+  return {
+    fault,
+    at,
+    machine: random.between(0, 2 ** 16 - 1),
+    ms: fault === 'step' && isBack ? -ms : ms,
+    statement: STATEMENTS[random.between(0, STATEMENTS.length - 1)]!,
+    point: POINTS[random.between(0, POINTS.length - 1)]!,
+    n: random.between(1, EVENTS_MAX),
+  }
+}
+
+/** Lets each happen at its time. */
+export function arrange(world: World, strikes: readonly Strike[]): void {
+  for (const strike of strikes) world.in(strike.at - world.timeline.now, () => carryOut(world, strike))
+}
+
+/** Lets it happen now. One that finds nobody at its machine was tried, and has hit nothing. */
+export function carryOut(world: World, { fault, machine, ms, statement, point, n }: Strike): void {
+  const process = world.processOn(machine)
+  if (process === undefined || !process.isUp) {
+    world.faults.note(fault, false)
+    return
+  }
+  const carry: Record<StrikeFault, () => void> = {
+    kill: () => world.kill(process),
+    killAt: () => world.killAt(process, n, point === 'sent' ? 'before' : 'after'),
+    ambush: () => world.ambush(process, statement, point),
+    close: () => void world.close(process),
+    pause: () => world.pause(process, ms),
+    partition: () => world.partition(process, ms),
+    step: () => world.step(process, ms),
+  }
+  carry[fault]()
 }

@@ -3,6 +3,10 @@ export interface Party {
   readonly isDead: boolean
   /** Until when nothing of it happens, in true time. */
   readonly pausedUntil: number
+  /** Told that something of its own is about to happen, of which it may die; answers its number. */
+  begins(): number
+  /** Told that this one has happened. */
+  ended(event: number): void
 }
 
 interface Happening {
@@ -57,9 +61,11 @@ export class Timeline {
         this.in(pausedMs, next.party, next.happen)
         continue
       }
-      next.happen()
+      const event = next.party?.begins() ?? 0
+      happen(next)
       events += 1
       await atRest(events)
+      next.party?.ended(event)
     }
     this.#now = end
   }
@@ -91,6 +97,11 @@ export class Timeline {
     }
     heap[at] = last
   }
+}
+
+/** Unless it was the end of whom it was to happen to. */
+function happen({ party, happen }: Happening): void {
+  if (party?.isDead !== true) happen()
 }
 
 function isBefore(a: Happening, b: Happening): boolean {

@@ -2,13 +2,14 @@ import { errorText } from '../../src/error.ts'
 import { parseInstant } from '../../src/time/index.ts'
 import { Random } from '../chaos/random.ts'
 import type { Backend } from './backend.ts'
+import { type Fault, Faults, isWeighty, type Landing } from './faults.ts'
 import { Network, type Point } from './network.ts'
 import { type Machine, SimulatedProcess } from './process.ts'
 import type { Skew } from './process-clock.ts'
 import { SimulatedBackend } from './simulated-backend.ts'
 import { SimulatedDatabase } from './store/database.ts'
 import { Timeline } from './timeline.ts'
-import { Trace } from './trace.ts'
+import { Trace, type TraceMode } from './trace.ts'
 
 /** How a world is made. All chance in it comes from the seed. */
 export interface WorldOptions {
@@ -21,6 +22,8 @@ export interface WorldOptions {
   readonly heartbeatMs?: number
   /** How often a process sees to what is old (a minute). Where years are to pass, this and the beats come seldom. */
   readonly upkeepMs?: number
+  /** What the trace keeps (`lines`). */
+  readonly trace?: TraceMode
 }
 
 const UPKEEP_MS = 60_000
@@ -40,20 +43,25 @@ export function simulatedWorld(options: WorldOptions): World<SimulatedBackend> {
 /** Several processes, the network, their store and time: one Node process runs them all, deterministically. */
 export class World<B extends Backend = Backend> {
   readonly timeline = new Timeline()
-  readonly trace = new Trace()
+  readonly trace: Trace
+  /** What has befallen it. */
+  readonly faults = new Faults()
   readonly random: Random
   readonly backend: B
   readonly network: Network
   readonly #options: WorldOptions
   readonly #startedAt: number
   readonly #births = new Map<string, number>()
+  readonly #machines = new Map<string, Machine>()
   #processes: SimulatedProcess[] = []
 
   constructor(options: WorldOptions, makeBackend: (world: World) => B) {
     this.#options = options
     this.random = new Random(options.seed)
     this.#startedAt = parseInstant(options.start ?? '2030-01-01T00:00:00Z')
-    this.network = new Network(this.timeline, this.trace, this.fork())
+    this.trace = new Trace(options.trace)
+    const { timeline, trace, faults } = this
+    this.network = new Network({ timeline, trace, faults, random: this.fork() })
     this.backend = makeBackend(this)
   }
 
@@ -67,6 +75,13 @@ export class World<B extends Backend = Backend> {
     return this.#processes
   }
 
+  /** Who lives on a machine: they are counted around, in the order in which they joined. */
+  processOn(machine: number): SimulatedProcess | undefined {
+    const machines = [...this.#machines.values()]
+    const { name } = machines[machine % machines.length] ?? {}
+    return this.#processes.find((process) => process.machine.name === name)
+  }
+
   /** A stream of chance of its own, so that what one draws does not change what another does. */
   fork(): Random {
     return new Random(this.random.between(0, 2 ** 32 - 1))
@@ -76,6 +91,7 @@ export class World<B extends Backend = Backend> {
   launch(machine: Machine): SimulatedProcess {
     const birth = (this.#births.get(machine.name) ?? 0) + 1
     this.#births.set(machine.name, birth)
+    this.#machines.set(machine.name, machine)
     const name = `${machine.name}.${birth}`
     const onTrouble = (thrown: unknown) => this.note(name, `trouble: ${errorText(thrown)}`)
     const { timeline, now: wallNow } = this
@@ -87,7 +103,7 @@ export class World<B extends Backend = Backend> {
     timeline.in(0, process, () => {
       void this.#boot(process).catch((thrown: unknown) => {
         this.note(name, `did not boot: ${errorText(thrown)}`)
-        this.kill(process)
+        this.#bury(process)
       })
     })
     return process
@@ -102,54 +118,71 @@ export class World<B extends Backend = Backend> {
   /** Ends a process in the middle of whatever it does: nothing it waits for ever comes back. */
   kill(process: SimulatedProcess): void {
     if (process.isDead) return
-    this.#befall(process, 'killed')
-    process.isDead = true
-    this.#processes = this.#processes.filter((each) => each !== process)
-    this.backend.cutOff(process)
-    const { machine } = process
-    if (machine.restartMs !== undefined) this.in(machine.restartMs, () => this.launch(machine))
+    this.#befall(process, 'kill')
+    this.#bury(process)
+  }
+
+  /**
+   * Ends a process at its n-th event from now: right before it, or right after. Its events are all that it waits for, and
+   * the statements that it sends in between; so every place where it can die is one of them.
+   */
+  killAt(process: SimulatedProcess, n: number, when: 'before' | 'after'): void {
+    const land = this.faults.try('killAt')
+    const last = process.events + n
+    const stop = process.witness((event, at) => {
+      if (event !== last || at !== when) return
+      stop()
+      this.note(process.name, `killed ${when} its event ${event}`)
+      if (this.isBusy(process)) land()
+      this.#bury(process)
+    })
+  }
+
+  /** Kills a process when its next statement of this name is at this point. Nothing it does from there on has an effect. */
+  ambush(process: SimulatedProcess, statement: string, point: Point): void {
+    const land = this.faults.try('ambush')
+    const stop = this.network.watch((name, sent, at) => {
+      if (name !== process.name || sent !== statement || at !== point) return
+      stop()
+      this.note(process.name, `ambushed: ${statement} ${point}`)
+      if (isWeighty(statement) || this.isBusy(process)) land()
+      this.#bury(process)
+    })
   }
 
   /** Ends a process as a deploy does: what is under way may settle, and its shards are given back. */
   async close(process: SimulatedProcess): Promise<void> {
-    this.#befall(process, 'closed')
+    this.#befall(process, 'close')
     try {
       await process.wakeful.close()
     } catch (thrown) {
       this.note(process.name, `did not close well: ${errorText(thrown)}`)
     }
-    this.kill(process)
+    this.#bury(process)
   }
 
   /** Stops a process for a while, clocks and all that it waits for excepted. */
   pause(process: SimulatedProcess, ms: number): void {
-    this.#befall(process, 'paused', `for ${ms} ms`)
+    this.#befall(process, 'pause', `for ${ms} ms`)
     process.pausedUntil = this.timeline.now + ms
   }
 
   /** Keeps a process from the database for a while. */
   partition(process: SimulatedProcess, ms: number): void {
-    this.#befall(process, 'cut off', `for ${ms} ms`)
-    this.network.cut(process.name, ms)
+    const land = this.#befall(process, 'partition', `for ${ms} ms`)
+    this.network.cut(process.name, ms, land)
     this.backend.cutOff(process)
   }
 
   /** Sets a process's wall clock forward or back. */
   step(process: SimulatedProcess, ms: number): void {
-    this.#befall(process, 'stepped', `by ${ms} ms`)
+    this.#befall(process, 'step', `by ${ms} ms`)
     process.clock.step(ms)
   }
 
-  /** Kills a process when its next statement of this name is at this point. */
-  ambush(process: SimulatedProcess, statement: string, point: Point): void {
-    const stop = this.network.watch((name, sent, at) => {
-      if (name !== process.name || sent !== statement || at !== point) return
-      stop()
-      this.note(process.name, `ambushed: ${statement} ${point}`)
-      // What is just being sent is sent by somebody who still runs: he dies when he next waits for something.
-      if (point === 'sent') this.in(0, () => this.kill(process))
-      else this.kill(process)
-    })
+  /** Whether a process is delivering something, or waits for a statement that writes or takes. */
+  isBusy({ name }: SimulatedProcess): boolean {
+    return this.backend.inFlight(name) > 0 || this.network.isAwaited(name)
   }
 
   /** Lets something happen in the world so much later. */
@@ -166,11 +199,23 @@ export class World<B extends Backend = Backend> {
     this.trace.note(this.timeline.now, who, what)
   }
 
-  /** Notes what befalls a process, and whether it was delivering something. */
-  #befall(process: SimulatedProcess, fault: string, how = ''): void {
-    const isBusy = this.backend.inFlight(process.name) > 0
-    this.network.count(`${fault} ${isBusy ? 'in flight' : 'idle'}`)
+  /** Notes what befalls a process, and whether that hits something in flight. */
+  #befall(process: SimulatedProcess, fault: Fault, how = ''): Landing {
+    const land = this.faults.try(fault)
+    if (this.isBusy(process)) land()
     this.note(process.name, `${fault} ${how}`)
+    return land
+  }
+
+  /** From here on nothing that the process does has an effect; the next one on its machine comes after a while. */
+  #bury(process: SimulatedProcess): void {
+    if (process.isDead) return
+    process.isDead = true
+    this.note(process.name, 'dead')
+    this.#processes = this.#processes.filter((each) => each !== process)
+    this.backend.cutOff(process)
+    const { machine } = process
+    if (machine.restartMs !== undefined) this.in(machine.restartMs, () => this.launch(machine))
   }
 
   async #boot(process: SimulatedProcess): Promise<void> {

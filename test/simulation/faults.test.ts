@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { Faults, isWeighty } from './faults.ts'
+
+it('tells how often each fault was tried, and how often it hit something in flight', () => {
+  const faults = new Faults()
+  faults.note('pause', false)
+  faults.note('kill', true)
+  const land = faults.try('kill')
+  expect(faults.lines).toEqual(['kill 2, 1 in flight', 'pause 1, 0 in flight'])
+  // However often it lands, it is one fault.
+  land()
+  land()
+  expect([faults.of('kill'), faults.of('close')]).toEqual([
+    { count: 2, inFlight: 2 },
+    { count: 0, inFlight: 0 },
+  ])
+})
+
+it('takes a statement that writes or takes for something in flight, and none that an idle process sends', () => {
+  const statements = [
+    'set',
+    'settle',
+    'take.commit',
+    'transact.commit',
+    'own.claim',
+    'own.beat',
+    'take.look',
+    'hear',
+  ]
+  expect(statements.filter(isWeighty)).toEqual(statements.slice(0, 5))
+})

@@ -1,0 +1,91 @@
+/** Everything that can befall a world. */
+export type Fault =
+  // A process, or the host it runs on.
+  | 'kill'
+  | 'killAt'
+  | 'ambush'
+  | 'pause'
+  | 'close'
+  | 'leave'
+  | 'join'
+  | 'step'
+  // The way to the database.
+  | 'partition'
+  | 'slow'
+  | 'lostThere'
+  | 'lostBack'
+  | 'hang'
+  // The database.
+  | 'conflict'
+  | 'diskFull'
+  | 'outage'
+  | 'databaseStep'
+  // What processes are told of each other.
+  | 'newsLost'
+  | 'newsLate'
+  | 'newsDoubled'
+
+/** How often a fault was tried, and how often it hit something in flight. */
+export interface Tally {
+  readonly count: number
+  readonly inFlight: number
+}
+
+/** A fault that was tried: told, once or more often, that it has hit something in flight. */
+export type Landing = () => void
+
+/**
+ * Statements that change nothing, or nothing but the process's own heartbeat: an idle process sends them too. What hits
+ * any other statement between its sending and its answer has hit something in flight.
+ */
+const IDLE: ReadonlySet<string> = new Set([
+  'own.beat', 'clock', 'hear', 'take.look', 'take.look_apart', 'get', 'list', 'stats', 'events', 'events_of',
+  'last_event', 'last_seen', 'next_wake_at', 'calendars', 'unreviewed_calendars', 'fact', 'ownership', 'edit.select',
+  'rollback',
+]) // biome-ignore format: a list
+
+/** Whether a statement writes or takes something. */
+export function isWeighty(statement: string): boolean {
+  return !IDLE.has(statement)
+}
+
+/**
+ * What has befallen a world, so that a fault that never lands is seen. A fault of a process lands where the process is
+ * delivering something, or waits for a statement that writes or takes; one that lasts, also where such a statement meets
+ * it later.
+ */
+export class Faults {
+  readonly #tallies = new Map<Fault, { count: number; inFlight: number }>()
+
+  /** Counts a fault that is tried; answers how to say that it has landed. */
+  try(fault: Fault): Landing {
+    const tally = this.#tallies.get(fault) ?? { count: 0, inFlight: 0 }
+    this.#tallies.set(fault, tally)
+    tally.count += 1
+    let landed = false
+    return () => {
+      if (!landed) tally.inFlight += 1
+      landed = true
+    }
+  }
+
+  /** Counts a fault of which it is known at once whether it hits something in flight. */
+  note(fault: Fault, isInFlight: boolean): void {
+    const land = this.try(fault)
+    if (isInFlight) land()
+  }
+
+  of(fault: Fault): Tally {
+    return this.#tallies.get(fault) ?? { count: 0, inFlight: 0 }
+  }
+
+  /** All that was tried, by name. */
+  get tallies(): ReadonlyMap<Fault, Tally> {
+    return new Map([...this.#tallies].sort(([a], [b]) => (a < b ? -1 : 1)))
+  }
+
+  /** For people: `kill 120, 97 in flight`. */
+  get lines(): string[] {
+    return [...this.tallies].map(([fault, { count, inFlight }]) => `${fault} ${count}, ${inFlight} in flight`)
+  }
+}

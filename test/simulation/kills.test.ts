@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { hamlet, wrongsOf } from './hamlet.ts'
+import type { Point } from './network.ts'
+
+const RUN_MS = 30_000
+const MARGIN_MS = 12_000
+
+describe('a process that is ambushed', () => {
+  it.each(['sent', 'ran', 'answered'] satisfies Point[])(
+    'when its settle is %s does nothing any more from that very moment on',
+    async (point) => {
+      const small = hamlet()
+      const { world } = small
+      const [ant] = world.processes
+      world.ambush(ant!, 'settle', point)
+      await world.run(RUN_MS)
+      const died = world.trace.lines.findIndex((line) => line.includes(`ant.1 ambushed: settle ${point}`))
+      expect(died).toBeGreaterThan(0)
+      // Of what it did before, the settle itself may still arrive.
+      const after = world.trace.lines.slice(died + 1).filter((line) => line.includes(' ant.1 '))
+      expect(after.filter((line) => !line.endsWith('dead') && !line.endsWith(' settle'))).toEqual([])
+      expect(world.faults.of('ambush')).toEqual({ count: 1, inFlight: 1 })
+      expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+    },
+  )
+
+  it('where a statement is sent has sent that one, and not the one it would have sent in the same turn', async () => {
+    const { world } = hamlet()
+    await world.run(1_000)
+    const [ant] = world.processes
+    world.ambush(ant!, 'get', 'sent')
+    let isAnswered = false
+    const calls = ['a', 'b'].map((id) => ant!.wakeful.get(id).finally(() => (isAnswered = true)))
+    for (const call of calls) call.catch(() => {})
+    await world.run(10_000)
+    const asked = world.trace.lines.filter((line) => line.endsWith('ant.1 get'))
+    expect([asked.length, isAnswered]).toEqual([1, false])
+  })
+
+  it('at a statement that it never sends lives on, which the tally tells', async () => {
+    const { world } = hamlet()
+    const [ant] = world.processes
+    world.ambush(ant!, 'put_calendar', 'ran')
+    await world.run(RUN_MS)
+    expect(ant!.isDead).toBe(false)
+    expect(world.faults.lines).toContain('ambush 1, 0 in flight')
+  })
+})
+
+describe('a process that is killed at an event', () => {
+  it('does not survive exactly that one', async () => {
+    for (const [when, events] of [
+      ['before', 41],
+      ['after', 41],
+    ] as const) {
+      const { world } = hamlet()
+      const [ant] = world.processes
+      await world.run(1_000)
+      world.killAt(ant!, 41 - ant!.events, when)
+      await world.run(RUN_MS)
+      expect([ant!.isDead, world.trace.text.includes(`killed ${when} its event ${events}`)]).toEqual([
+        true,
+        true,
+      ])
+    }
+  })
+})
