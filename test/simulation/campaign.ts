@@ -36,7 +36,9 @@ function runThread(order: () => Order, onResult: (result: Result) => void): Prom
       current = order()
       worker.postMessage(current)
     })
-    worker.on('error', (thrown) => reject(new Error(`${JSON.stringify(current)} ended its thread`, { cause: thrown })))
+    worker.on('error', (thrown) =>
+      reject(new Error(`${JSON.stringify(current)} ended its thread`, { cause: thrown })),
+    )
     worker.on('exit', () => resolve())
     worker.postMessage(current)
   })

@@ -20,7 +20,7 @@ export class Diary {
   }
 
   /** The number by which the judge knows a process. */
-  runOf({ name }: SimulatedProcess): number {
+  runOf({ name }: Pick<SimulatedProcess, 'name'>): number {
     const known = this.#runs.get(name)
     if (known !== undefined) return known
     this.#runs.set(name, this.#runs.size + 1)

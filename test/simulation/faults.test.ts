@@ -3,9 +3,9 @@ import { Faults, isWeighty } from './faults.ts'
 
 it('tells how often each fault was tried, and how often it hit something in flight', () => {
   const faults = new Faults()
-  faults.note('pause', false)
-  faults.note('kill', true)
-  const land = faults.try('kill')
+  faults.note('pause', false, null)
+  faults.note('kill', true, null)
+  const land = faults.try('kill', null)
   expect(faults.lines).toEqual(['kill 2, 1 in flight', 'pause 1, 0 in flight'])
   // However often it lands, it is one fault.
   land()

@@ -56,9 +56,12 @@ export function isWeighty(statement: string): boolean {
  */
 export class Faults {
   readonly #tallies = new Map<Fault, { count: number; inFlight: number }>()
+  /** Told of each fault as it is tried, and which process it befalls; null where it befalls all. */
+  onFault: (fault: Fault, process: string | null) => void = () => {}
 
   /** Counts a fault that is tried; answers how to say that it has landed. */
-  try(fault: Fault): Landing {
+  try(fault: Fault, process: string | null): Landing {
+    this.onFault(fault, process)
     const tally = this.#tallies.get(fault) ?? { count: 0, inFlight: 0 }
     this.#tallies.set(fault, tally)
     tally.count += 1
@@ -70,8 +73,8 @@ export class Faults {
   }
 
   /** Counts a fault of which it is known at once whether it hits something in flight. */
-  note(fault: Fault, isInFlight: boolean): void {
-    const land = this.try(fault)
+  note(fault: Fault, isInFlight: boolean, process: string | null): void {
+    const land = this.try(fault, process)
     if (isInFlight) land()
   }
 

@@ -1,4 +1,5 @@
 import { decodeCursor } from '../../src/log/index.ts'
+import type { Random } from '../chaos/random.ts'
 import type { Diary } from './diary.ts'
 import type { Whose } from './errand.ts'
 import type { SimulatedProcess } from './process.ts'
@@ -11,19 +12,21 @@ export class Follower {
   readonly #world: World
   readonly #diary: Diary
   readonly #whose: Whose
+  readonly #random: Random
   #after: string | null = null
 
   constructor(world: World, diary: Diary, whose: Whose) {
     this.#world = world
     this.#diary = diary
     this.#whose = whose
+    this.#random = world.chanceOf('follower')
   }
 
   /** Never ends: the world stops before. */
   async follow(): Promise<void> {
     for (;;) {
       const up = this.#world.processes.filter((process) => process.isUp)
-      const process = up[this.#world.random.between(0, up.length - 1)]
+      const process = up[this.#random.between(0, up.length - 1)]
       if (process !== undefined) await Promise.race([this.#followIn(process), process.died])
       await new Promise<void>((resolve) => this.#world.in(AGAIN_MS, resolve))
     }
@@ -33,7 +36,9 @@ export class Follower {
     const { tenant, owner } = this.#whose
     const after = this.#after === null ? {} : { after: this.#after }
     try {
-      for await (const { cursor } of process.wakeful.forTenant(tenant, owner).events({ ...after, follow: true })) {
+      for await (const { cursor } of process.wakeful
+        .forTenant(tenant, owner)
+        .events({ ...after, follow: true })) {
         if (process.isDead) return
         this.#after = cursor
         const [place] = decodeCursor('events', cursor)

@@ -109,8 +109,8 @@ export class Network {
       if (isWeighty(statement)) cut.land()
       return { ...fate, backMs: ANSWER_MS_MAX, fault: 'lostThere' }
     }
-    if (fate.isSlow) this.#faults.note('slow', isWeighty(statement))
-    if (fate.fault !== null) this.#faults.note(fate.fault, isWeighty(statement))
+    if (fate.isSlow) this.#faults.note('slow', isWeighty(statement), name)
+    if (fate.fault !== null) this.#faults.note(fate.fault, isWeighty(statement), name)
     return fate
   }
 }

@@ -1,9 +1,10 @@
-import { Random } from '../chaos/random.ts'
 import { POLICIES } from '../calendar/expected.ts'
+import { Random } from '../chaos/random.ts'
 import type { Errand, How, Move, Task, Whose } from './errand.ts'
-import { CALM, type Weather } from './network.ts'
+
 import { draw, STRIKES, type Strike, type Strikes } from './strikes.ts'
 import type { Misfire, Timing } from './timing.ts'
+import { CALM, type Weather } from './weather.ts'
 
 /** Which kind of run a seed makes. */
 export type Kind = 'rush' | 'crowd' | 'year'
@@ -33,7 +34,8 @@ const DAY_MS = 86_400_000
 /** What is due at the end of a run has this long to end: tries, time-outs and takeovers. */
 export const AFTERMATH_MS = 45_000
 
-const SCOPES: readonly Whose[] = [
+/** Whose alarms there are; the log of the first is followed. */
+export const SCOPES: readonly [Whose, ...Whose[]] = [
   { tenant: 'default', owner: '' },
   { tenant: 'default', owner: 'ann' },
   { tenant: 'acme', owner: '' },
@@ -112,7 +114,11 @@ interface Span {
 function weatherOf(random: Random): Weather {
   if (random.chance(0.3)) return CALM
   const draw = (max: number) => (random.chance(0.7) ? random.next() * max : 0)
-  return { ...CALM, lostThere: draw(0.03), lostBack: draw(0.03), slow: draw(0.05) }
+  return {
+    lostThere: draw(0.03),
+    lostBack: draw(0.03),
+    slow: draw(0.05),
+  }
 }
 
 /** Each kind of fault is left out of some runs: what happens often hides what happens seldom. */

@@ -1,11 +1,12 @@
+import type { Broken } from '../judge/entries.ts'
 import type { Evidence } from '../judge/evidence.ts'
 import { judge, type Verdict } from '../judge/judge.ts'
 import { Diary } from './diary.ts'
+import type { Fault } from './faults.ts'
 import { Follower } from './follower.ts'
-import { CALM } from './network.ts'
 import { AFTERMATH_MS, type Plan, SCOPES } from './plan.ts'
 import { arrange } from './strikes.ts'
-import { Users } from './users.ts'
+import { User } from './user.ts'
 import { Workers } from './workers.ts'
 import { simulatedWorld, type World } from './world.ts'
 
@@ -22,17 +23,42 @@ const RESTART_MS = 1_500
 /** What is due once the faults have stopped is delivered within this long (the bound of liveness). */
 export const LIVELY_MS = 10_000
 
+/** No fault of a process or a link lasts longer. */
+const FAULT_MS_MAX = 15_000
+/** What the judge calls each fault by which a process may lose its clocks; a death is told apart. */
+const BROKEN: Partial<Record<Fault, Broken['what']>> = {
+  pause: 'stall',
+  partition: 'cut',
+  step: 'clock',
+  databaseStep: 'clock',
+  slow: 'slow',
+  lostThere: 'lost',
+  lostBack: 'lost',
+  hang: 'half_open',
+  conflict: 'lost',
+  diskFull: 'disk_full',
+  outage: 'restart',
+}
+
 /** Lets a plan happen, and judges what came of it. */
 export async function play(plan: Plan, isTold = false): Promise<Played> {
   const { seed, shards, leaseMs, heartbeatMs, upkeepMs } = plan
-  const world = simulatedWorld({ seed, shards, leaseMs, heartbeatMs, upkeepMs, isTold })
+  const world = simulatedWorld({
+    seed,
+    shards,
+    leaseMs,
+    heartbeatMs,
+    upkeepMs,
+    trace: isTold ? 'lines' : 'hash',
+  })
   const diary = new Diary()
   const until = world.now + plan.endMs - AFTERMATH_MS
-  populate(world, plan, diary, until)
+  tellOfFaults(world, plan, diary)
+  populate(world, plan, diary)
   world.network.weather = plan.weather
   arrange(world, plan.strikes)
   await world.run(plan.calmMs)
-  world.network.weather = CALM
+  world.calm()
   diary.add({ type: 'calm', at: world.now })
   await world.run(LIVELY_MS + leaseMs)
   const overdue = world.backend.overdue(world.now - LIVELY_MS - leaseMs)
@@ -42,16 +68,33 @@ export async function play(plan: Plan, isTold = false): Promise<Played> {
 }
 
 /** Brings processes, their targets and their users to life. */
-function populate(world: World, plan: Plan, diary: Diary, until: number): void {
+function populate(world: World, plan: Plan, diary: Diary): void {
   const workers = new Workers(world, diary, plan.errands)
   for (let i = 1; i <= plan.machines; i++) {
     const { concurrency } = plan
     const equip = workers.equip.bind(workers)
     world.launch({ name: `m${i}`, skew: world.skew(), equip, restartMs: RESTART_MS, concurrency })
   }
-  const users = new Users(world, diary, until)
-  for (const errand of plan.errands) void users.see(errand)
+  const parts = { world, diary, began: world.now, until: world.now + plan.endMs }
+  for (const errand of plan.errands) void new User(errand, parts).live()
   void new Follower(world, diary, SCOPES[0]).follow()
+}
+
+/** Writes down what befalls whom: it excuses what is delivered again. */
+function tellOfFaults(world: World, { leaseMs }: Plan, diary: Diary): void {
+  const moment = (process: string | null) => ({
+    at: world.now,
+    logEnd: world.backend.logEnd(),
+    inFlight: process === null ? 0 : world.backend.inFlight(process),
+  })
+  world.onDeath = (process) =>
+    diary.add({ type: 'killed', run: diary.runOf(process), unanswered: 0, ...moment(process.name) })
+  world.faults.onFault = (fault, process) => {
+    const what = BROKEN[fault]
+    if (what === undefined) return
+    const run = process === null ? 0 : diary.runOf({ name: process })
+    diary.add({ type: 'broken', run, what, lastsMs: FAULT_MS_MAX + 2 * leaseMs, ...moment(process) })
+  }
 }
 
 function evidenceOf(

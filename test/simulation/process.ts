@@ -26,6 +26,8 @@ export interface Machine {
   readonly skew: Skew
   /** Registers the handlers of a process that boots. */
   readonly equip: (process: SimulatedProcess) => void
+  /** Deliveries it may have under way at once (100). */
+  readonly concurrency?: number
   /** How long after its death the next process is started; without, none is. */
   readonly restartMs?: number
 }
@@ -33,8 +35,10 @@ export interface Machine {
 /** Told of each event of a process: a timer, a turn, an answer, a statement that it sends. */
 type Witness = (event: number, when: 'before' | 'after') => void
 
+const CONCURRENCY = 100
 const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
+/** Longer than any run: what is judged must be there. */
+const RETENTION_MS = 1_000 * 86_400_000
 
 /** One process of the world: the production engine and library, on a store and clocks that are simulated. */
 export class SimulatedProcess implements Party {
@@ -48,7 +52,8 @@ export class SimulatedProcess implements Party {
   readonly #witnesses = new Set<Witness>()
   #wakeful: Wakeful | null = null
   #events = 0
-  isDead = false
+  readonly #death = Promise.withResolvers<void>()
+  #isDead = false
   pausedUntil = 0
 
   constructor({ name, machine, random, timeline, wallNow, upkeepMs, onTrouble }: ProcessParts) {
@@ -67,7 +72,22 @@ export class SimulatedProcess implements Party {
   }
 
   get isUp(): boolean {
-    return this.#wakeful !== null && !this.isDead
+    return this.#wakeful !== null && !this.#isDead
+  }
+
+  get isDead(): boolean {
+    return this.#isDead
+  }
+
+  /** Resolves when it dies. */
+  get died(): Promise<void> {
+    return this.#death.promise
+  }
+
+  /** Ends it: from now on nothing of it happens. */
+  die(): void {
+    this.#isDead = true
+    this.#death.resolve()
   }
 
   /** How many events of its own it has had: before each of them it waited for something. */
@@ -109,11 +129,16 @@ export class SimulatedProcess implements Party {
       },
       random: () => this.random.next(),
       zoneData: 'simulated',
-      engine: { concurrency: 100, batchMax: 1_000, graceMs: MINUTE_MS, drainMs: MINUTE_MS / 2 },
+      engine: {
+        concurrency: this.machine.concurrency ?? CONCURRENCY,
+        batchMax: 1_000,
+        graceMs: MINUTE_MS,
+        drainMs: MINUTE_MS / 2,
+      },
       scope: { tenant: 'default', owner: '' },
       limits: DEFAULT_LIMITS,
       defaults: {},
-      retentionMs: 30 * DAY_MS,
+      retentionMs: RETENTION_MS,
       upkeepMs: this.#upkeepMs,
       timezone: 'UTC',
       createdVia: 'simulation',
@@ -130,7 +155,7 @@ export class SimulatedProcess implements Party {
   }
 
   #tell(event: number, when: 'before' | 'after'): void {
-    if (this.isDead) return
+    if (this.#isDead) return
     for (const witness of [...this.#witnesses]) witness(event, when)
   }
 }

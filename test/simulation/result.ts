@@ -1,7 +1,7 @@
 import type { Violation } from '../judge/judge.ts'
 import type { Tally } from './faults.ts'
-import type { Played } from './play.ts'
 import { type Kind, planOf } from './plan.ts'
+import type { Played } from './play.ts'
 import { play } from './play.ts'
 
 /** What one seed came to, small enough to be sent from one thread to another. */

@@ -61,7 +61,9 @@ async function runOne(seed: number): Promise<void> {
   process.exitCode = 1
   if (values.whole) return console.log(storyOf(played, isTold))
   const onProgress = (plan: { errands: readonly unknown[]; strikes: readonly unknown[] }, tries: number) =>
-    console.error(`shrinking: ${plan.errands.length} alarms, ${plan.strikes.length} strikes after ${tries} runs`)
+    console.error(
+      `shrinking: ${plan.errands.length} alarms, ${plan.strikes.length} strikes after ${tries} runs`,
+    )
   const short = await shrink(planOf(seed), first.breach, { onProgress })
   console.log(storyOf(await play(short, true), isTold))
 }
@@ -83,8 +85,8 @@ async function runMany(): Promise<void> {
     signal: stop.signal,
     onResult: (result) => {
       sum.add(result)
-      for (const { promise, breach, text } of result.violations.slice(0, 3))
-        console.error(`seed ${result.seed}: ${promise}: ${breach}: ${text}`)
+      for (const { breach, text } of result.violations.slice(0, 3))
+        console.error(`seed ${result.seed}: ${breach}: ${text}`)
       if (sum.failures.length >= FAILURES_MAX) stop.abort()
     },
   })

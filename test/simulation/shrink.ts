@@ -1,7 +1,7 @@
 import type { Breach } from '../judge/judge.ts'
-import { CALM } from './network.ts'
 import type { Plan } from './plan.ts'
 import { play } from './play.ts'
+import { CALM, type Weather } from './weather.ts'
 
 /** How a plan is made shorter. */
 export interface ShrinkOptions {
@@ -27,8 +27,14 @@ export async function shrink(failing: Plan, breach: Breach, options: ShrinkOptio
   }
   for (let before = ''; before !== JSON.stringify(plan) && tries < triesMax; ) {
     before = JSON.stringify(plan)
-    await without(() => plan.strikes, (strikes) => attempt({ ...plan, strikes }))
-    await without(() => plan.errands, (errands) => attempt({ ...plan, errands }))
+    await without(
+      () => plan.strikes,
+      (strikes) => attempt({ ...plan, strikes }),
+    )
+    await without(
+      () => plan.errands,
+      (errands) => attempt({ ...plan, errands }),
+    )
     for (const shorter of simpler(plan)) await attempt(shorter(plan))
     for (const { name } of plan.errands) await withoutMoves(() => plan, name, attempt)
   }
@@ -64,8 +70,8 @@ function withoutMoves(
 function simpler(plan: Plan): ((plan: Plan) => Plan)[] {
   const ways: ((plan: Plan) => Plan)[] = []
   if (plan.weather !== CALM) ways.push((each) => ({ ...each, weather: CALM }))
-  for (const fault of Object.keys(plan.weather) as (keyof Plan['weather'])[])
-    if (plan.weather[fault] > 0)
+  for (const fault of Object.keys(plan.weather) as (keyof Weather)[])
+    if ((plan.weather[fault] ?? 0) > 0)
       ways.push((each) => ({ ...each, weather: { ...each.weather, [fault]: 0 } }))
   for (const machines of [1, 2, 3]) if (machines < plan.machines) ways.push((each) => ({ ...each, machines }))
   for (const shards of [1, 4]) if (shards < plan.shards) ways.push((each) => ({ ...each, shards }))

@@ -1,10 +1,12 @@
-import { type LogRecord, recordOf } from '../judge/evidence.ts'
+import { recordOf } from '../chaos/occurrence-row.ts'
+import type { LogRecord } from '../judge/evidence.ts'
 import { type Backend, type Connected, EFFECT } from './backend.ts'
+import type { Whose } from './errand.ts'
 import type { Network } from './network.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { SimulatedDatabase } from './store/database.ts'
 import { SimulatedStore } from './store/store.ts'
-import { ALL } from './store/tables.ts'
+import { ALL, scopedName } from './store/tables.ts'
 
 /** How the processes of a world reach their database. */
 export interface SimulatedBackendOptions {
@@ -68,6 +70,12 @@ export class SimulatedBackend implements Backend {
       if (occurrence === null || alarmId === undefined) return []
       return recordOf({ seq: Number(key), at, type, alarm_id: alarmId, occurrence, data })
     })
+  }
+
+  placesOf(whose: Whose, until: number): number[] {
+    const { eventsOfOwner, events } = this.database.tables
+    const places = eventsOfOwner.in(scopedName(whose)).map(({ key }) => key)
+    return places.filter((place) => events.get(place)!.at <= until).map(Number)
   }
 
   effects(): string[] {

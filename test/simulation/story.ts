@@ -1,9 +1,9 @@
 import type { Errand } from './errand.ts'
-import { CALM } from './network.ts'
 import type { Plan } from './plan.ts'
 import type { Played } from './play.ts'
 import type { Strike } from './strikes.ts'
 import type { Timing } from './timing.ts'
+import { CALM } from './weather.ts'
 
 const LINES_MAX = 400
 
@@ -18,7 +18,7 @@ export function storyOf({ plan, world, verdict }: Played, isWhole = false): stri
     ...told.map((line) => `  ${line}`),
     '',
     'what was wrong:',
-    ...verdict.violations.slice(0, 20).map(({ promise, breach, text }) => `  ${promise}: ${breach}: ${text}`),
+    ...verdict.violations.slice(0, 20).map(({ breach, text }) => `  ${breach}: ${text}`),
   ].join('\n')
 }
 

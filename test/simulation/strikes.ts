@@ -66,7 +66,7 @@ export function arrange(world: World, strikes: readonly Strike[]): void {
 export function carryOut(world: World, { fault, machine, ms, statement, point, n }: Strike): void {
   const process = world.processOn(machine)
   if (process === undefined || !process.isUp) {
-    world.faults.note(fault, false)
+    world.faults.note(fault, false, null)
     return
   }
   const carry: Record<StrikeFault, () => void> = {

@@ -44,7 +44,8 @@ export class Sum {
   get table(): string[] {
     const rows = [...this.#faults].sort(([a], [b]) => (a < b ? -1 : 1))
     return rows.map(
-      ([fault, { count, inFlight }]) => `  ${fault.padEnd(16)} ${String(count).padStart(9)} ${String(inFlight).padStart(9)} in flight`,
+      ([fault, { count, inFlight }]) =>
+        `  ${fault.padEnd(16)} ${String(count).padStart(9)} ${String(inFlight).padStart(9)} in flight`,
     )
   }
 }

@@ -1,5 +1,12 @@
 import type { When } from '../../src/time/index.ts'
-import { around, expectedInterval, expectedWalls, isInterval, type Policy, wallsOf } from '../calendar/expected.ts'
+import {
+  around,
+  expectedInterval,
+  expectedWalls,
+  isInterval,
+  type Policy,
+  wallsOf,
+} from '../calendar/expected.ts'
 import { readZone, type Zone } from '../calendar/tzif.ts'
 
 /** When an alarm of a run is due, as data. Times are milliseconds since the world began. */

@@ -33,7 +33,7 @@ export class Workers {
     wakeful.handle('write', write, { transactional: true })
   }
 
-  async #counted(process: SimulatedProcess, deliver: () => Promise<void>): Promise<void> {
+  async #counted(process: SimulatedProcess, deliver: () => Promise<unknown>): Promise<void> {
     this.#underWay.set(process, (this.#underWay.get(process) ?? 0) + 1)
     try {
       await deliver()

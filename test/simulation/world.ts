@@ -10,6 +10,7 @@ import { SimulatedBackend } from './simulated-backend.ts'
 import { SimulatedDatabase } from './store/database.ts'
 import { Timeline } from './timeline.ts'
 import { Trace, type TraceMode } from './trace.ts'
+import { CALM } from './weather.ts'
 
 /** How a world is made. All chance in it comes from the seed. */
 export interface WorldOptions {
@@ -53,7 +54,11 @@ export class World<B extends Backend = Backend> {
   readonly #startedAt: number
   readonly #births = new Map<string, number>()
   readonly #machines = new Map<string, Machine>()
+  /** How to take away each ambush that nobody has walked into. */
+  readonly #traps = new Set<() => void>()
   #processes: SimulatedProcess[] = []
+  /** Told when a process is dead. */
+  onDeath: (process: SimulatedProcess) => void = () => {}
 
   constructor(options: WorldOptions, makeBackend: (world: World) => B) {
     this.#options = options
@@ -85,6 +90,13 @@ export class World<B extends Backend = Backend> {
   /** A stream of chance of its own, so that what one draws does not change what another does. */
   fork(): Random {
     return new Random(this.random.between(0, 2 ** 32 - 1))
+  }
+
+  /** A stream of chance that its name and the seed repeat, whatever others draw. */
+  chanceOf(name: string): Random {
+    let hash = this.#options.seed
+    for (const character of name) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193)
+    return new Random(hash)
   }
 
   /** Starts a process on a machine. */
@@ -127,27 +139,29 @@ export class World<B extends Backend = Backend> {
    * the statements that it sends in between; so every place where it can die is one of them.
    */
   killAt(process: SimulatedProcess, n: number, when: 'before' | 'after'): void {
-    const land = this.faults.try('killAt')
+    const land = this.faults.try('killAt', process.name)
     const last = process.events + n
     const stop = process.witness((event, at) => {
       if (event !== last || at !== when) return
-      stop()
+      this.#disarm(stop)
       this.note(process.name, `killed ${when} its event ${event}`)
       if (this.isBusy(process)) land()
       this.#bury(process)
     })
+    this.#traps.add(stop)
   }
 
   /** Kills a process when its next statement of this name is at this point. Nothing it does from there on has an effect. */
   ambush(process: SimulatedProcess, statement: string, point: Point): void {
-    const land = this.faults.try('ambush')
+    const land = this.faults.try('ambush', process.name)
     const stop = this.network.watch((name, sent, at) => {
       if (name !== process.name || sent !== statement || at !== point) return
-      stop()
+      this.#disarm(stop)
       this.note(process.name, `ambushed: ${statement} ${point}`)
       if (isWeighty(statement) || this.isBusy(process)) land()
       this.#bury(process)
     })
+    this.#traps.add(stop)
   }
 
   /** Ends a process as a deploy does: what is under way may settle, and its shards are given back. */
@@ -180,6 +194,13 @@ export class World<B extends Backend = Backend> {
     process.clock.step(ms)
   }
 
+  /** From here on nothing befalls anybody. */
+  calm(): void {
+    this.network.weather = CALM
+    for (const trap of [...this.#traps]) this.#disarm(trap)
+    this.note('world', 'calm')
+  }
+
   /** Whether a process is delivering something, or waits for a statement that writes or takes. */
   isBusy({ name }: SimulatedProcess): boolean {
     return this.backend.inFlight(name) > 0 || this.network.isAwaited(name)
@@ -199,9 +220,14 @@ export class World<B extends Backend = Backend> {
     this.trace.note(this.timeline.now, who, what)
   }
 
+  #disarm(trap: () => void): void {
+    trap()
+    this.#traps.delete(trap)
+  }
+
   /** Notes what befalls a process, and whether that hits something in flight. */
   #befall(process: SimulatedProcess, fault: Fault, how = ''): Landing {
-    const land = this.faults.try(fault)
+    const land = this.faults.try(fault, process.name)
     if (this.isBusy(process)) land()
     this.note(process.name, `${fault} ${how}`)
     return land
@@ -210,7 +236,8 @@ export class World<B extends Backend = Backend> {
   /** From here on nothing that the process does has an effect; the next one on its machine comes after a while. */
   #bury(process: SimulatedProcess): void {
     if (process.isDead) return
-    process.isDead = true
+    process.die()
+    this.onDeath(process)
     this.note(process.name, 'dead')
     this.#processes = this.#processes.filter((each) => each !== process)
     this.backend.cutOff(process)

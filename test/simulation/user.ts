@@ -1,0 +1,210 @@
+import { WakefulError } from '../../src/error.ts'
+import { rawJson } from '../../src/index.ts'
+import type { Alarms, SetCallOptions } from '../../src/library/index.ts'
+import type { Random } from '../chaos/random.ts'
+import type { Ask } from '../judge/entries.ts'
+import { type Answer, callThrough, scopeText } from './calls.ts'
+import type { Diary } from './diary.ts'
+import { type Errand, type Move, messageOf, payloadOf } from './errand.ts'
+import type { SimulatedProcess } from './process.ts'
+import { instantsOf, type Timing, whenOf } from './timing.ts'
+import type { World } from './world.ts'
+
+/** Where a user lives. */
+export interface UserParts {
+  readonly world: World
+  readonly diary: Diary
+  /** When the world began. */
+  readonly began: number
+  /** Until when instants are foretold. */
+  readonly until: number
+}
+
+/** What a dead process had sent has arrived after this long. */
+const STRAY_MS = 6_000
+const RETRY_MS = 400
+
+/**
+ * A user who sees to one alarm. He makes his calls one after the other, through any process that is up, and after one
+ * that was not answered he waits until it can no longer be carried out.
+ */
+export class User {
+  readonly #errand: Errand
+  readonly #world: World
+  readonly #diary: Diary
+  readonly #began: number
+  readonly #until: number
+  readonly #random: Random
+  #alarmId: string | null = null
+
+  constructor(errand: Errand, { world, diary, began, until }: UserParts) {
+    this.#errand = errand
+    this.#world = world
+    this.#diary = diary
+    this.#began = began
+    this.#until = until
+    // Chance of his own: what one user does changes nothing for the others.
+    this.#random = world.chanceOf(`user ${errand.name}`)
+  }
+
+  /** Sets the alarm when it is time, and does to it what is planned. */
+  async live(): Promise<void> {
+    const { name, atMs, timing, isKeyed, moves } = this.#errand
+    await this.#sleepTo(atMs)
+    await this.#ask(name, timing)
+    for (const [index, move] of moves.entries()) {
+      await this.#sleepTo(move.atMs)
+      if (move.kind === 'move' && (isKeyed || this.#alarmId !== null))
+        await this.#ask(`${name}.${index + 1}`, move.timing!)
+      else if (this.#alarmId !== null) await this.#do(move, this.#alarmId)
+    }
+  }
+
+  /** Sets the alarm, or moves it. */
+  async #ask(name: string, timing: Timing): Promise<void> {
+    const { isRetried, isKeyed } = this.#errand
+    const moved = isKeyed ? null : this.#alarmId
+    const when = whenOf(timing, this.#began)
+    let process = await this.#someProcess()
+    this.#diary.add(this.#askOf(name, timing, moved, this.#diary.runOf(process)))
+    for (;;) {
+      const answer = await this.#call(process, (alarms) =>
+        moved === null ? alarms.set(when, optionsOf(this.#errand)) : alarms.reschedule(moved, when),
+      )
+      const place = { run: this.#diary.runOf(process), name, at: this.#world.now }
+      if (answer.kind === 'no') return this.#diary.add({ type: 'refused', ...place })
+      if (answer.kind === 'yes') {
+        this.#alarmId = answer.value.id
+        return this.#diary.add({ type: 'set', alarmId: answer.value.id, ...place })
+      }
+      await this.#sleep(STRAY_MS)
+      if (!isRetried || moved !== null) return
+      process = await this.#someProcess()
+    }
+  }
+
+  #askOf(name: string, timing: Timing, alarmId: string | null, run: number): Ask {
+    const { how, isKeyed, scope } = this.#errand
+    const at = this.#world.now
+    return {
+      type: 'ask',
+      run,
+      name,
+      key: isKeyed ? `key-${this.#errand.name}` : null,
+      instants: instantsOf(timing, this.#began, at - 1_000, this.#until),
+      ack: how === 'remote' || how === 'inline' ? 'report' : 'delivery',
+      toLog: how === 'event',
+      effect: how === 'write',
+      at,
+      recurs: timing.kind !== 'once',
+      payload: payloadOf(this.#errand),
+      message: messageOf(this.#errand),
+      scope: scopeText(scope),
+      ...(alarmId !== null && { alarmId }),
+    }
+  }
+
+  async #do({ kind }: Move, alarmId: string): Promise<void> {
+    const process = await this.#someProcess()
+    if (kind === 'cancel') return this.#cancel(process, alarmId)
+    if (kind === 'park') return this.#park(process, alarmId)
+    if (kind === 'unpark') return this.#unpark(process, alarmId)
+    return this.#snoop(process, alarmId)
+  }
+
+  async #cancel(process: SimulatedProcess, alarmId: string): Promise<void> {
+    const about = { run: this.#diary.runOf(process), alarmId }
+    this.#diary.add({ type: 'cancelling', ...about, at: this.#world.now })
+    const answer = await this.#call(process, (alarms) => alarms.cancel(alarmId))
+    if (answer.kind !== 'yes') return this.#sleep(STRAY_MS)
+    const { outcome } = answer.value
+    return this.#diary.add({ type: 'cancel', ...about, outcome, at: this.#world.now })
+  }
+
+  async #park(process: SimulatedProcess, alarmId: string): Promise<void> {
+    const about = { run: this.#diary.runOf(process), alarmId }
+    this.#diary.add({ type: 'parking', ...about, at: this.#world.now })
+    const { kind } = await this.#call(process, (alarms) => alarms.pause(alarmId))
+    if (kind !== 'yes' && kind !== 'no') return this.#sleep(STRAY_MS)
+    const outcome = kind === 'yes' ? 'parked' : 'refused'
+    return this.#diary.add({ type: 'parked', ...about, outcome, at: this.#world.now })
+  }
+
+  async #unpark(process: SimulatedProcess, alarmId: string): Promise<void> {
+    const about = { run: this.#diary.runOf(process), alarmId }
+    this.#diary.add({ type: 'unparking', ...about, at: this.#world.now })
+    const { kind } = await this.#call(process, (alarms) => alarms.resume(alarmId))
+    if (kind !== 'yes' && kind !== 'no') return this.#sleep(STRAY_MS)
+    const outcome = kind === 'yes' ? 'unparked' : 'refused'
+    return this.#diary.add({ type: 'unparked', ...about, outcome, at: this.#world.now })
+  }
+
+  /** Somebody else tries the alarm's id: for him there is no such thing. */
+  async #snoop(process: SimulatedProcess, alarmId: string): Promise<void> {
+    const { tenant } = this.#errand.scope
+    const stranger = { tenant: tenant === 'acme' ? 'default' : 'acme', owner: 'eve' }
+    const [call, make] = SNOOPS[this.#random.between(0, SNOOPS.length - 1)]!
+    const answer = await callThrough(process, stranger, (alarms) => make(alarms, alarmId))
+    if (answer.kind === 'unknown') return
+    const isHidden = answer.kind === 'trouble' && answer.code === 'not_found'
+    const told = isHidden ? 'not_found' : JSON.stringify(answer)
+    this.#diary.add({ type: 'snoop', run: this.#diary.runOf(process), call, answer: told })
+  }
+
+  /** Makes a call through a process, and tells of what should not have happened. */
+  async #call<T>(process: SimulatedProcess, call: (alarms: Alarms) => Promise<T>): Promise<Answer<T>> {
+    const answer = await callThrough(process, this.#errand.scope, call)
+    if (answer.kind === 'trouble')
+      this.#diary.add({ type: 'trouble', run: this.#diary.runOf(process), text: answer.text })
+    return answer
+  }
+
+  async #someProcess(): Promise<SimulatedProcess> {
+    for (;;) {
+      const up = this.#world.processes.filter((process) => process.isUp)
+      if (up.length > 0) return up[this.#random.between(0, up.length - 1)]!
+      await this.#sleep(RETRY_MS)
+    }
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#world.in(ms, resolve))
+  }
+
+  #sleepTo(ms: number): Promise<void> {
+    return this.#sleep(Math.max(0, ms - this.#world.timeline.now))
+  }
+}
+
+function optionsOf(errand: Errand): SetCallOptions {
+  const { name, how, isKeyed, isRetried, maxFailures, priority, overlap } = errand
+  const isReport = how === 'remote' || how === 'inline'
+  return {
+    target: how === 'event' ? { event: true } : how,
+    payload: rawJson(payloadOf(errand)),
+    message: messageOf(errand),
+    label: name,
+    maxFailures,
+    backoff: { baseMs: 100, capMs: 1_500 },
+    timeout: '3s',
+    priority,
+    ...(isKeyed && { key: `key-${name}` }),
+    ...(isRetried && { idempotencyKey: `once-${name}` }),
+    ...(isReport && { ack: 'report', completionTimeout: '3s', overlap }),
+  }
+}
+
+/** What a stranger may try. */
+const SNOOPS: readonly (readonly [string, (alarms: Alarms, id: string) => Promise<unknown>])[] = [
+  ['get', async (alarms, id) => (await alarms.get(id)) ?? notFound()],
+  ['cancel', (alarms, id) => alarms.cancel(id)],
+  ['pause', (alarms, id) => alarms.pause(id)],
+  ['complete', (alarms, id) => alarms.complete(id)],
+  ['edit', (alarms, id) => alarms.edit(id, { label: 'mine' })],
+  ['reschedule', (alarms, id) => alarms.reschedule(id, { delay: '1s' })],
+  ['list', async (alarms) => ((await alarms.list()).items.length > 0 ? 'something' : notFound())],
+]
+
+function notFound(): never {
+  throw new WakefulError('not_found', 'nothing')
+}
