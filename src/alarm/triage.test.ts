@@ -47,6 +47,28 @@ function told(verdict: ReturnType<typeof triage>) {
   }
 }
 
+describe('an occurrence whose take was never answered', () => {
+  const isOver = { fires: undefined, tick: undefined, next: null }
+  test('is not delivered once its alarm was moved', () => {
+    const held = due({ delay: '1m' })
+    const moved = { ...held, alarm: { ...held.alarm, generation: 2 } }
+    expect(told(triage(moved, FACTS, at(MINUTE)))).toEqual({ ...isOver, skipped: ['rescheduled', 1] })
+  })
+
+  test('is not delivered once its alarm was cancelled', () => {
+    const held = due({ every: '1m' })
+    const cancelled = { ...held, alarm: { ...held.alarm, cancelledAt: NOW } }
+    const ends = 'cancelled'
+    expect(told(triage(cancelled, FACTS, at(MINUTE)))).toEqual({ ...isOver, skipped: ['cancelled', 1], ends })
+  })
+
+  test('is not tried again either', () => {
+    const held = due({ delay: '1m' }, {}, { kind: 'retry', attempt: 2 })
+    const moved = { ...held, alarm: { ...held.alarm, generation: 2 } }
+    expect(told(triage(moved, FACTS, at(MINUTE)))).toEqual({ ...isOver, skipped: ['rescheduled', 1] })
+  })
+})
+
 describe('a misfire', () => {
   const every10: When = { every: '10m' }
   const skip = { misfire: 'skip' } as const

@@ -49,6 +49,7 @@ const HANDLER_WAIT_MS_MAX = 300_000
 /** Decides what a due timer leads to. Pure, so that every store and the simulator decide alike. */
 export function triage(held: Held, facts: Triage, context: Context): Verdict {
   if (held.timer.kind === 'report') return orLook(reportOverdue(held, context))
+  if (isGivenUp(held)) return orLook(settle(held, { kind: 'released' }, context))
   if (held.timer.kind !== 'due') return dispatch(held, facts, context)
   const elsewhere = moveOn(held, context)
   if (elsewhere !== null) return elsewhere
@@ -57,6 +58,14 @@ export function triage(held: Held, facts: Triage, context: Context): Verdict {
   if (missed.kind !== 'fire') return missed
   // The newest of what was missed meets the same questions as one that came on time.
   return afterMisfire(missed, dispatch({ ...held, timer: missed.timer }, facts, context))
+}
+
+/**
+ * Whether its user has cancelled or moved it while it was recorded as firing. Who finds it so has not delivered it: the
+ * answer to his own take was lost.
+ */
+function isGivenUp({ alarm, timer }: Held): boolean {
+  return timer.generation !== alarm.generation || alarm.cancelledAt !== null
 }
 
 function dispatch(held: Held, facts: Triage, context: Context): Verdict {

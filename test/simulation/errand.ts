@@ -52,16 +52,16 @@ export interface Whose {
   readonly owner: string
 }
 
-/** JSON that is not what it was after a round trip through JSON.parse, with the errand's name in it. */
-export function payloadOf({ name }: Pick<Errand, 'name'>): string {
+/** JSON that is not what it was after a round trip through JSON.parse, with the name of what was asked for in it. */
+export function payloadOf(name: string): string {
   return `{"z": 9007199254740993,"name":"${name}","1":[1e2, -0.0,"\\u00e9é😀"],  "a":null}`
 }
 
-export function messageOf({ name }: Pick<Errand, 'name'>): string {
+export function messageOf(name: string): string {
   return `wake ${name}\n\t"é" 😀`
 }
 
-/** The errand's name, in a payload. */
+/** The name in a payload. */
 export function nameIn(payload: string): string {
   return /"name":"([^"]*)"/.exec(payload)![1]!
 }

@@ -40,6 +40,8 @@ export const SCOPES: readonly [Whose, ...Whose[]] = [
   { tenant: 'default', owner: 'ann' },
   { tenant: 'acme', owner: '' },
 ]
+/** A call that is not made again has been answered after this long, or never will be. */
+const COUNTED_FROM_MS = 40_000
 /** Zones whose rules the runtime and the zone files agree on. */
 const ZONES = ['Europe/Rome', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Tokyo', 'Africa/Cairo', 'UTC']
 
@@ -143,7 +145,7 @@ function drawErrand(random: Random, name: string, span: Span): Errand {
     how,
     task: drawTask(random, how),
     isKeyed,
-    isRetried: !isKeyed && random.chance(0.7),
+    isRetried: random.chance(0.7) && !isKeyed && !('count' in timing),
     maxFailures: random.chance(0.2) ? random.between(1, 4) : 100_000,
     priority: random.between(-1, 1),
     overlap: random.weighted([[2, 'skip'], [1, 'queue'], [1, 'allow']] as const), // biome-ignore format: a table
@@ -170,9 +172,9 @@ function drawTiming(random: Random, fromMs: number, span: Span): Timing {
   if (kind === 'once') return { kind, atMs: fromMs + random.between(-1_000, (span.calmMs - fromMs) * 0.9) }
   if (kind === 'cron') return drawCron(random, misfire, span)
   const everyMs = random.between(span.tickMsMin, span.tickMsMax)
-  // A count is a promise only where none of its instants can have passed before it is set.
-  if (random.chance(0.2))
-    return { kind, startMs: fromMs + 20_000 + everyMs, everyMs, count: random.between(1, 5), misfire }
+  // A count is of what is to come: none of it may have passed before the alarm is set.
+  if (random.chance(0.2) && fromMs + COUNTED_FROM_MS < span.calmMs)
+    return { kind, startMs: fromMs + COUNTED_FROM_MS, everyMs, count: random.between(1, 5), misfire }
   return { kind, startMs: fromMs + random.between(-2 * everyMs, everyMs), everyMs, misfire }
 }
 

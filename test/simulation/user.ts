@@ -69,7 +69,7 @@ export class User {
     this.#diary.add(this.#askOf(name, timing, moved, this.#diary.runOf(process)))
     for (;;) {
       const answer = await this.#call(process, (alarms) =>
-        moved === null ? alarms.set(when, optionsOf(this.#errand)) : alarms.reschedule(moved, when),
+        moved === null ? alarms.set(when, optionsOf(this.#errand, name)) : alarms.reschedule(moved, when),
       )
       const place = { run: this.#diary.runOf(process), name, at: this.#world.now }
       if (answer.kind === 'no') return this.#diary.add({ type: 'refused', ...place })
@@ -97,8 +97,9 @@ export class User {
       effect: how === 'write',
       at,
       recurs: timing.kind !== 'once',
-      payload: payloadOf(this.#errand),
-      message: messageOf(this.#errand),
+      // What is moved by its id keeps what it was set with.
+      payload: payloadOf(alarmId === null ? name : this.#errand.name),
+      message: messageOf(alarmId === null ? name : this.#errand.name),
       scope: scopeText(scope),
       ...(alarmId !== null && { alarmId }),
     }
@@ -176,13 +177,13 @@ export class User {
   }
 }
 
-function optionsOf(errand: Errand): SetCallOptions {
+function optionsOf(errand: Errand, asked: string): SetCallOptions {
   const { name, how, isKeyed, isRetried, maxFailures, priority, overlap } = errand
   const isReport = how === 'remote' || how === 'inline'
   return {
     target: how === 'event' ? { event: true } : how,
-    payload: rawJson(payloadOf(errand)),
-    message: messageOf(errand),
+    payload: rawJson(payloadOf(asked)),
+    message: messageOf(asked),
     label: name,
     maxFailures,
     backoff: { baseMs: 100, capMs: 1_500 },

@@ -26,20 +26,31 @@ export class Workers {
   /** Registers the handlers of a process that boots. */
   equip(process: SimulatedProcess): void {
     const { wakeful } = process
-    wakeful.handle('work', (fire) => this.#counted(process, () => this.#work(process, fire)))
-    wakeful.handle('inline', (fire) => this.#counted(process, () => this.#reportAtOnce(process, fire)))
-    wakeful.handle('remote', (fire) => this.#counted(process, () => this.#passOn(process, fire)))
-    const write = (fire: Fire) => this.#counted(process, () => this.#write(process, fire))
+    wakeful.handle('work', (fire) => this.#counted(process, fire, () => this.#work(process, fire)))
+    wakeful.handle('inline', (fire) => this.#counted(process, fire, () => this.#reportAtOnce(process, fire)))
+    wakeful.handle('remote', (fire) => this.#counted(process, fire, () => this.#passOn(process, fire)))
+    const write = (fire: Fire) => this.#counted(process, fire, () => this.#write(process, fire))
     wakeful.handle('write', write, { transactional: true })
   }
 
-  async #counted(process: SimulatedProcess, deliver: () => Promise<unknown>): Promise<void> {
-    this.#underWay.set(process, (this.#underWay.get(process) ?? 0) + 1)
+  /** Counts what the process has under way; what it has broken off it need not wait for. */
+  async #counted(process: SimulatedProcess, fire: Fire, deliver: () => Promise<unknown>): Promise<void> {
+    this.#count(process, 1)
+    let isCounted = true
+    const end = () => {
+      if (isCounted) this.#count(process, -1)
+      isCounted = false
+    }
+    fire.signal.addEventListener('abort', end)
     try {
       await deliver()
     } finally {
-      this.#underWay.set(process, this.#underWay.get(process)! - 1)
+      end()
     }
+  }
+
+  #count(process: SimulatedProcess, more: number): void {
+    this.#underWay.set(process, (this.#underWay.get(process) ?? 0) + more)
   }
 
   async #work(process: SimulatedProcess, fire: Fire): Promise<Errand> {
@@ -98,13 +109,14 @@ export class Workers {
 
   #begin(process: SimulatedProcess, fire: Fire): Errand {
     const { alarm, occurrence, attempt, payloadJson, message } = fire
-    const errand = this.#errands.get(nameIn(payloadJson ?? ''))!
+    const name = nameIn(payloadJson ?? '')
+    const errand = this.#errands.get(name.split('.')[0]!)!
     const { failures, hangs } = errand.task
     this.#world.note(process.name, `delivers ${occurrence.id} attempt ${attempt}`)
     this.#diary.write(process, {
       type: 'start',
       at: this.#world.now,
-      name: errand.name,
+      name,
       alarmId: alarm.id,
       occurrenceId: occurrence.id,
       scheduledFor: occurrence.scheduledFor.getTime(),
