@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Breach } from '../judge/judge.ts'
+import type { Breach } from '../judge/breach.ts'
 
 /** A change that puts a fault into the sources. */
 export interface Edit {

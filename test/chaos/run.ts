@@ -74,11 +74,12 @@ async function runSqlite(): Promise<void> {
     'started after a cancel': of('after_cancel'),
     'not recorded exactly once': of('unrecorded') + of('recorded_twice'),
     'effects not exactly once': of('effect'),
-    'other violations': of('phantom') + of('pending') + of('trouble'),
+    'all violations': violations.length,
     'integrity and tallies': damage.length === 0 ? 'ok' : `${damage.length} faults`,
     seconds: Math.round((performance.now() - started) / 1000),
   })
-  for (const { breach, text } of violations.slice(0, 20)) console.log(`${breach}: ${text}`)
+  for (const { breach, promise, text } of violations.slice(0, 20))
+    console.log(`${breach}: ${text} (${promise})`)
   for (const text of damage) console.log(`damage: ${text}`)
   const enough = figures.killsInFlight * 2 >= kills
   if (!enough)

@@ -1,4 +1,4 @@
-import type { Breach } from '../judge/judge.ts'
+import type { Breach } from '../judge/breach.ts'
 import type { Planted } from './plant.ts'
 
 /** A fault that one edit makes, and what the campaign must call it. */

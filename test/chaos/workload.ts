@@ -101,6 +101,7 @@ export class Workload {
     // An interval's instants before the present are no promise: it starts with the next one.
     const first = this.#bench.now() + (kind === 'every' ? Math.max(50, delay) : delay)
     const count = kind === 'every' ? random.between(2, 4) : 1
+    const options = this.#options(kind, name)
     const ask: Ask = {
       type: 'ask',
       run: this.#run,
@@ -110,14 +111,14 @@ export class Workload {
       ack: kind === 'report' ? 'report' : 'delivery',
       toLog: kind === 'event',
       effect: kind === 'transactional',
+      at: this.#bench.now(),
+      payload: JSON.stringify(options.payload),
+      message: options.message!,
     }
     const when: When = kind === 'every' ? { every: '1s', start: new Date(first), count } : new Date(first)
     this.#ledger.write(ask)
-    const alarm = await this.#wakeful.set(when, {
-      ...this.#options(kind, name),
-      ...(key !== null && { key }),
-    })
-    this.#ledger.write({ type: 'set', run: this.#run, name, alarmId: alarm.id })
+    const alarm = await this.#wakeful.set(when, { ...options, ...(key !== null && { key }) })
+    this.#ledger.write({ type: 'set', run: this.#run, name, alarmId: alarm.id, at: this.#bench.now() })
     return alarm
   }
 
@@ -133,6 +134,7 @@ export class Workload {
     return {
       target: kind === 'once' || kind === 'keyed' || kind === 'every' ? 'work' : target,
       payload: task,
+      message: `wake ${name}`,
       maxFailures: MAX_FAILURES,
       backoff: { baseMs: 20, capMs: 100 },
       priority: random.between(-1, 1),
@@ -141,9 +143,10 @@ export class Workload {
   }
 
   async #cancel(alarm: AlarmView): Promise<void> {
-    this.#ledger.write({ type: 'cancelling', run: this.#run, alarmId: alarm.id })
-    const { outcome } = await this.#wakeful.cancel(alarm.id)
-    this.#ledger.write({ type: 'cancel', run: this.#run, alarmId: alarm.id, outcome })
+    const [run, { now }, alarmId] = [this.#run, this.#bench, alarm.id]
+    this.#ledger.write({ type: 'cancelling', run, alarmId, at: now() })
+    const { outcome } = await this.#wakeful.cancel(alarmId)
+    this.#ledger.write({ type: 'cancel', run, alarmId, outcome, at: now() })
   }
 }
 
@@ -170,6 +173,8 @@ export function handleAll(wakeful: Wakeful, ledger: Ledger, run: number, bench: 
       scheduledFor: fire.occurrence.scheduledFor.getTime(),
       attempt: fire.attempt,
       willFail: fire.attempt <= task.failures,
+      payload: fire.payloadJson,
+      message: fire.message,
     })
     return task
   }

@@ -30,6 +30,10 @@ export interface Ask {
   readonly message?: string
   /** Whose it is: tenant/owner. */
   readonly scope?: string
+  /** By how much it may wake after its instant on purpose. */
+  readonly jitterMs?: number
+  /** How long a report is waited for. */
+  readonly reportMs?: number
 }
 
 /** One delivery began: the first thing a handler writes. */

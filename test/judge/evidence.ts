@@ -13,6 +13,8 @@ export interface LogRecord {
   /** Of a run of skipped occurrences: its last instant, and why. */
   readonly skippedTo?: number
   readonly reason?: string
+  /** Of a failed attempt: when the next one is to begin. */
+  readonly retryAt?: number
 }
 
 /** All the judge is given: what the processes wrote down, and what the store says after the last of them closed. */
@@ -26,10 +28,17 @@ export interface Evidence {
   readonly pending: readonly string[]
   /** Writes that were accepted of a process that was no longer the owner, where the store was made to note who writes. */
   readonly formerOwners?: readonly string[]
-  /** The end of the run by the store's clock: what is due later is not owed. */
+  /**
+   * The end of the run by the store's clock, where it was not drained: what is due later is not owed, nor what had no
+   * time to begin. Where there were faults, a `calm` must have been noted, or nothing is owed at the end.
+   */
   readonly until?: number
   /** How many deliveries a process may have under way at once. */
   readonly concurrency?: number
+  /** How soon after its instant, or after the calm, what is due must begin (10 s). */
+  readonly promptMs?: number
+  /** How long after its last sign of life what has begun may stay without an end (10 s). */
+  readonly endsMs?: number
   /** What the store still had overdue a while after the calm, in words. */
   readonly overdue?: readonly string[]
   /** The places of all records that every follower of the log was entitled to, ascending; given where there is one. */

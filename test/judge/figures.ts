@@ -1,4 +1,4 @@
-import type { Broken, Entry } from './entries.ts'
+import type { Entry } from './entries.ts'
 import type { Evidence } from './evidence.ts'
 
 /** What happened, in numbers: a campaign that hit nothing proves nothing. */
@@ -30,34 +30,45 @@ export interface Figures {
 
 /** Counts what the evidence holds. */
 export function tally({ entries, log, effects }: Evidence): Figures {
-  const count = (fits: (entry: Evidence['entries'][number]) => boolean) => entries.filter(fits).length
-  const deliveries = count(({ type }) => type === 'start')
-  const occurrences = new Set(entries.flatMap((entry) => (entry.type === 'start' ? entry.occurrenceId : [])))
+  const counts = new Map<string, number>()
+  const occurrences = new Set<string>()
+  const add = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1)
+  for (const entry of entries) {
+    for (const what of namesOf(entry)) add(what)
+    if (entry.type === 'start') occurrences.add(entry.occurrenceId)
+  }
+  const count = (what: string) => counts.get(what) ?? 0
   return {
-    asked: count(({ type }) => type === 'ask'),
-    acknowledged: count(({ type }) => type === 'set'),
-    cancelled: count((entry) => entry.type === 'cancel' && entry.outcome === 'cancelled'),
-    firingAtCancel: count((entry) => entry.type === 'cancel' && entry.outcome === 'firing'),
+    asked: count('ask'),
+    acknowledged: count('set'),
+    cancelled: count('cancel cancelled'),
+    firingAtCancel: count('cancel firing'),
     occurrences: occurrences.size,
-    deliveries,
-    repeats: deliveries - occurrences.size,
+    deliveries: count('start'),
+    repeats: count('start') - occurrences.size,
     skipped: log.filter(({ type }) => type === 'alarm.skipped').length,
     effects: effects.length,
-    kills: count(({ type }) => type === 'killed'),
-    killsInFlight: count((entry) => entry.type === 'killed' && entry.inFlight > 0),
-    killsWithUnansweredCalls: count((entry) => entry.type === 'killed' && entry.unanswered > 0),
-    pauses: count(({ type }) => type === 'paused'),
-    pausesInFlight: count((entry) => entry.type === 'paused' && entry.inFlight > 0),
-    restarts: count(isBroken('restart', 0)),
-    restartsInFlight: count(isBroken('restart', 1)),
-    cuts: count(isBroken('cut', 0)),
-    cutsInFlight: count(isBroken('cut', 1)),
-    halfOpens: count(isBroken('half_open', 0)),
-    halfOpensInFlight: count(isBroken('half_open', 1)),
-    stalls: count(isBroken('stall', 0)),
+    kills: count('killed'),
+    killsInFlight: count('killed in flight'),
+    killsWithUnansweredCalls: count('killed unanswered'),
+    pauses: count('paused'),
+    pausesInFlight: count('paused in flight'),
+    restarts: count('restart'),
+    restartsInFlight: count('restart in flight'),
+    cuts: count('cut'),
+    cutsInFlight: count('cut in flight'),
+    halfOpens: count('half_open'),
+    halfOpensInFlight: count('half_open in flight'),
+    stalls: count('stall'),
   }
 }
 
-function isBroken(what: Broken['what'], inFlightMin: number): (entry: Entry) => boolean {
-  return (entry) => entry.type === 'broken' && entry.what === what && entry.inFlight >= inFlightMin
+/** What a line counts as. */
+function namesOf(entry: Entry): string[] {
+  if (entry.type === 'cancel') return [`cancel ${entry.outcome}`]
+  const name = entry.type === 'broken' ? entry.what : entry.type
+  const names: string[] = [name]
+  if ('inFlight' in entry && entry.inFlight > 0) names.push(`${name} in flight`)
+  if (entry.type === 'killed' && entry.unanswered > 0) names.push('killed unanswered')
+  return names
 }

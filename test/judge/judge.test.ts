@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import type { Breach } from './breach.ts'
 import type { Ask, Entry, Start } from './entries.ts'
 import type { Evidence, LogRecord } from './evidence.ts'
-import { type Breach, judge } from './judge.ts'
+import { judge } from './judge.ts'
 
 /** A small campaign in which every promise was kept; each test breaks one. */
 const T = 1_800_000_000_000

@@ -62,11 +62,12 @@ export async function runPostgres(args: string[]): Promise<void> {
     'not recorded exactly once': of('unrecorded') + of('recorded_twice'),
     'effects not exactly once': of('effect'),
     'writes of a former owner': of('former_owner'),
-    'other violations': of('phantom') + of('pending') + of('trouble'),
+    'all violations': violations.length,
     'rows and tallies': damage.length === 0 ? 'ok' : `${damage.length} faults`,
     seconds: Math.round((performance.now() - started) / 1000),
   })
-  for (const { breach, text } of violations.slice(0, 20)) console.log(`${breach}: ${text}`)
+  for (const { breach, promise, text } of violations.slice(0, 20))
+    console.log(`${breach}: ${text} (${promise})`)
   for (const text of damage) console.log(`damage: ${text}`)
   const enough = figures.killsInFlight * 2 >= options.kills
   if (!enough)
