@@ -1,4 +1,4 @@
-import type { Violation } from '../judge/judge.ts'
+import type { Violation } from '../judge/breach.ts'
 import type { Tally } from './faults.ts'
 import { type Kind, planOf } from './plan.ts'
 import type { Played } from './play.ts'

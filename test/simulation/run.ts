@@ -85,8 +85,8 @@ async function runMany(): Promise<void> {
     signal: stop.signal,
     onResult: (result) => {
       sum.add(result)
-      for (const { breach, text } of result.violations.slice(0, 3))
-        console.error(`seed ${result.seed}: ${breach}: ${text}`)
+      for (const { promise, breach, text } of result.violations.slice(0, 3))
+        console.error(`seed ${result.seed}: ${promise}: ${breach}: ${text}`)
       if (sum.failures.length >= FAILURES_MAX) stop.abort()
     },
   })

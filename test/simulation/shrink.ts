@@ -1,4 +1,4 @@
-import type { Breach } from '../judge/judge.ts'
+import type { Breach } from '../judge/breach.ts'
 import type { Plan } from './plan.ts'
 import { play } from './play.ts'
 import { CALM, type Weather } from './weather.ts'

@@ -18,7 +18,7 @@ export function storyOf({ plan, world, verdict }: Played, isWhole = false): stri
     ...told.map((line) => `  ${line}`),
     '',
     'what was wrong:',
-    ...verdict.violations.slice(0, 20).map(({ breach, text }) => `  ${breach}: ${text}`),
+    ...verdict.violations.slice(0, 20).map(({ promise, breach, text }) => `  ${promise}: ${breach}: ${text}`),
   ].join('\n')
 }
 
