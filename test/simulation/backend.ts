@@ -16,6 +16,10 @@ export interface Backend {
   connect(process: SimulatedProcess): Promise<Connected>
   /** A process is gone, or its links are: what it had open is rolled back. */
   cutOff(process: SimulatedProcess): void
+  /** The disk is full: whatever writes fails, and `onRefused` is told. Answers how to make room again. */
+  fillDisk?(onRefused: () => void): () => void
+  /** The store goes down, and comes up as it was: what nobody had committed is gone. */
+  crash?(): void
   /** Who owns the clock of this alarm's shard at this very moment. */
   ownerOf(alarmId: string): string | null
   /** How many timers are recorded as being delivered by this process. */

@@ -39,6 +39,8 @@ const KINDS: readonly { readonly when: When; readonly options: SetCallOptions }[
   { when: { every: '3s', misfire: 'all' }, options: { target: 'work' } },
   { when: { every: '4s', misfire: 'all' }, options: { target: { event: true } } },
 ]
+/** How many kinds there are. */
+export const EVERYTHING = KINDS.length
 const RETRY: SetCallOptions = { backoff: { baseMs: 200, capMs: 1_000 }, maxFailures: 12 }
 
 /** Two processes and a handful of alarms of each kind, set within the first seconds. */

@@ -1,9 +1,11 @@
+import { contention } from '../../src/stores/postgres/failure.ts'
 import type { Random } from '../chaos/random.ts'
 import { type Faults, isWeighty, type Landing } from './faults.ts'
+import type { Notice } from './store/database.ts'
 import { LinkLost } from './store/wire.ts'
 import type { Party, Timeline } from './timeline.ts'
 import type { Trace } from './trace.ts'
-import { ANSWER_MS_MAX, CALM, type Fate, fateOf, type Weather } from './weather.ts'
+import { ANSWER_MS_MAX, BEAT_MS_MAX, CALM, type Fate, fateOf, newsFateOf, type Weather } from './weather.ts'
 
 /** Where a statement is: on its way, carried out and not yet answered, or answered. */
 export type Point = 'sent' | 'ran' | 'answered'
@@ -19,10 +21,23 @@ export interface NetworkParts {
   readonly random: Random
 }
 
-/** A process that is kept from the database: until when, in true time, and who is told that a statement met it. */
-interface Cut {
+/** What is wrong for a while: until when, in true time, and who is told that a statement met it. */
+interface Spell {
   readonly until: number
   readonly land: Landing
+}
+
+/** A statement under way. */
+interface Journey<T> {
+  readonly process: Party
+  readonly name: string
+  readonly statement: string
+  readonly fate: Fate
+  readonly sentAt: number
+  /** How often the database had gone down by then: its link is of that time. */
+  readonly outages: number
+  readonly resolve: (answer: T) => void
+  readonly reject: (thrown: unknown) => void
 }
 
 /** What lies between the processes and the database. */
@@ -33,7 +48,10 @@ export class Network {
   readonly #faults: Faults
   readonly #random: Random
   readonly #watchers = new Set<Watcher>()
-  readonly #cuts = new Map<string, Cut>()
+  readonly #cuts = new Map<string, Spell>()
+  readonly #hangs = new Map<string, Spell>()
+  #outage: Spell | undefined
+  #outages = 0
   /** How many statements that write or take each process waits for. */
   readonly #awaited = new Map<string, number>()
 
@@ -49,9 +67,25 @@ export class Network {
     this.#cuts.set(name, { until: this.#timeline.now + ms, land })
   }
 
+  /** Leaves a process's links half open for a while: what it sends arrives, and no answer comes back. */
+  halfOpen(name: string, ms: number, land: Landing): void {
+    this.#hangs.set(name, { until: this.#timeline.now + ms, land })
+  }
+
+  /** The database is down for a while: every link breaks, and none is made until then. */
+  breakAll(ms: number, land: Landing): void {
+    this.#outages += 1
+    this.#outage = { until: this.#timeline.now + ms, land }
+  }
+
   /** Whether a process waits for a statement that writes or takes. */
   isAwaited(name: string): boolean {
     return (this.#awaited.get(name) ?? 0) > 0
+  }
+
+  /** A process is dead: it waits for nothing any more. */
+  forget(name: string): void {
+    this.#awaited.delete(name)
   }
 
   /** Lets somebody act at the very moment a statement is sent, carried out or answered. Answers how to stop. */
@@ -65,57 +99,120 @@ export class Network {
     // What the dead still do in the turn of their death has no effect.
     const event = process.isDead ? 0 : process.begins()
     if (process.isDead) return new Promise(() => {})
-    const { thereMs, backMs, fault } = this.#fateOf(name, statement)
-    this.#await(name, statement, 1)
+    const fate = this.#fateOf(name, statement)
     const answered = new Promise<T>((resolve, reject) => {
-      const back = (answer: () => void) =>
-        void this.#timeline.in(backMs, process, () => {
-          this.#await(name, statement, -1)
-          this.#reach(name, statement, 'answered')
-          // Whoever is killed at this moment has not read the answer.
-          if (!process.isDead) answer()
-        })
-      const lose = (where: string) => {
-        this.#trace.note(this.#timeline.now, name, `${statement} lost ${where}`)
-        back(() => reject(new LinkLost(`the link broke ${where}`)))
-      }
+      const [sentAt, outages] = [this.#timeline.now, this.#outages]
+      const journey = { process, name, statement, fate, sentAt, outages, resolve, reject }
+      this.#await(journey, 1)
       // What was sent arrives, also when its sender is dead by then.
-      this.#timeline.in(thereMs, null, () => {
-        if (fault === 'lostThere') return lose('before it ran')
-        this.#trace.note(this.#timeline.now, name, statement)
-        const answer = outcomeOf(run)
-        this.#reach(name, statement, 'ran')
-        if (fault === 'lostBack') return lose('after it ran')
-        return back(() => ('value' in answer ? resolve(answer.value) : reject(answer.thrown)))
-      })
+      this.#timeline.in(fate.thereMs, null, () => this.#arrive(journey, run))
     })
     this.#reach(name, statement, 'sent')
     process.ended(event)
     return answered
   }
 
+  /** Carries news to a process that listens: once, as a rule. */
+  news(name: string, notice: Notice, hear: () => void): void {
+    const { fault, lateMs } = newsFateOf(this.#random, this.weather)
+    if (fault === null) {
+      hear()
+      return
+    }
+    // Only the log's followers want to know that it has grown.
+    this.#faults.note(fault, notice !== 'log', name)
+    this.#trace.note(this.#timeline.now, name, fault)
+    if (fault === 'newsDoubled') hear()
+    if (fault !== 'newsLost') this.#timeline.in(lateMs, null, hear)
+  }
+
+  #arrive<T>(journey: Journey<T>, run: () => T): void {
+    const { name, statement, fate } = journey
+    if (fate.fault === 'lostThere' || this.#isBroken(journey)) {
+      this.#lose(journey, 'before it ran')
+      return
+    }
+    this.#trace.note(this.#timeline.now, name, statement)
+    const answer = fate.fault === 'conflict' ? { thrown: contention('deadlock detected') } : outcomeOf(run)
+    this.#reach(name, statement, 'ran')
+    if (fate.fault === 'lostBack') this.#lose(journey, 'after it ran')
+    else if (fate.fault === 'hang') this.#hang(journey)
+    else this.#return(journey, answer)
+  }
+
+  /** Lets the answer arrive, unless something befalls it on its way. */
+  #return<T>(journey: Journey<T>, answer: Outcome<T>): void {
+    const { process, name, statement, fate } = journey
+    this.#timeline.in(fate.backMs, process, () => {
+      if (this.#isBroken(journey)) this.#lose(journey, 'after it ran')
+      else if (this.#meets(this.#hangs.get(name), statement)) this.#hang(journey)
+      else this.#answer(journey, answer)
+    })
+  }
+
+  #lose<T>(journey: Journey<T>, where: string): void {
+    const { process, name, statement, fate } = journey
+    this.#trace.note(this.#timeline.now, name, `${statement} lost ${where}`)
+    this.#timeline.in(fate.backMs, process, () =>
+      this.#answer(journey, { thrown: new LinkLost(`the link broke ${where}`) }),
+    )
+  }
+
+  /** Nothing comes back: the process gives the link up when it has waited for long enough. */
+  #hang<T>(journey: Journey<T>): void {
+    const { process, name, statement, sentAt } = journey
+    const patienceMs = statement === 'own.beat' ? BEAT_MS_MAX : ANSWER_MS_MAX
+    this.#trace.note(this.#timeline.now, name, `${statement} hangs`)
+    this.#timeline.in(sentAt + patienceMs - this.#timeline.now, process, () =>
+      this.#answer(journey, { thrown: new LinkLost('no answer came') }),
+    )
+  }
+
+  #answer<T>(journey: Journey<T>, answer: Outcome<T>): void {
+    this.#await(journey, -1)
+    this.#reach(journey.name, journey.statement, 'answered')
+    // Whoever is killed at this moment has not read the answer.
+    if (journey.process.isDead) return
+    if ('value' in answer) journey.resolve(answer.value)
+    else journey.reject(answer.thrown)
+  }
+
   #reach(name: string, statement: string, point: Point): void {
     for (const watcher of [...this.#watchers]) watcher(name, statement, point)
   }
 
-  #await(name: string, statement: string, more: number): void {
+  #await<T>({ name, statement }: Journey<T>, more: number): void {
     if (isWeighty(statement)) this.#awaited.set(name, (this.#awaited.get(name) ?? 0) + more)
   }
 
   #fateOf(name: string, statement: string): Fate {
-    const fate = fateOf(this.#random, this.weather)
-    const cut = this.#cuts.get(name)
-    if (cut !== undefined && cut.until > this.#timeline.now) {
-      if (isWeighty(statement)) cut.land()
-      return { ...fate, backMs: ANSWER_MS_MAX, fault: 'lostThere' }
-    }
-    if (fate.isSlow) this.#faults.note('slow', isWeighty(statement), name)
-    if (fate.fault !== null) this.#faults.note(fate.fault, isWeighty(statement), name)
+    const drawn = fateOf(this.#random, this.weather)
+    if (this.#meets(this.#cuts.get(name), statement))
+      return { ...drawn, backMs: BEAT_MS_MAX, fault: 'lostThere' }
+    const weighty = isWeighty(statement)
+    // Who only looks is in nobody's way.
+    const fate = drawn.fault === 'conflict' && !weighty ? { ...drawn, fault: null } : drawn
+    if (fate.isSlow) this.#faults.note('slow', weighty, name)
+    if (fate.fault !== null) this.#faults.note(fate.fault, weighty, name)
     return fate
+  }
+
+  /** Whether the database is down, or has been since the statement was sent. */
+  #isBroken<T>({ statement, outages }: Journey<T>): boolean {
+    return this.#meets(this.#outage, statement) || outages !== this.#outages
+  }
+
+  /** Whether a statement meets what lasts at present, which then has landed. */
+  #meets(spell: Spell | undefined, statement: string): boolean {
+    if (spell === undefined || spell.until <= this.#timeline.now) return false
+    if (isWeighty(statement)) spell.land()
+    return true
   }
 }
 
-function outcomeOf<T>(run: () => T): { readonly value: T } | { readonly thrown: unknown } {
+type Outcome<T> = { readonly value: T } | { readonly thrown: unknown }
+
+function outcomeOf<T>(run: () => T): Outcome<T> {
   try {
     return { value: run() }
   } catch (thrown) {

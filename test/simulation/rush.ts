@@ -5,7 +5,7 @@ import { Ledger } from './ledger.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { SimulatedBackend } from './simulated-backend.ts'
 import { carryOut, draw, STRIKES } from './strikes.ts'
-import { CALM } from './weather.ts'
+import { CALM, STORMY } from './weather.ts'
 import { simulatedWorld, type World } from './world.ts'
 
 const MACHINES = ['ant', 'bee', 'cat', 'dog', 'elk']
@@ -27,7 +27,7 @@ export async function rush(seed: number): Promise<{ world: World<SimulatedBacken
   for (const name of MACHINES) world.launch({ name, skew: world.skew(), equip, restartMs: DOWN_MS })
   for (let i = 0; i < ALARMS; i++)
     world.in(500 + world.random.next() * SET_WITHIN_MS, () => void setOne(world, i).catch(() => {}))
-  world.network.weather = { lostThere: 0.01, lostBack: 0.01, slow: 0.02 }
+  world.network.weather = STORMY
   for (let at = 5_000; at < STORM_MS; at += world.random.between(200, 8_000))
     world.in(at, () => carryOut(world, draw(world.random, STRIKES, STRIKE_MS_MAX)))
   world.in(STORM_MS, () => {

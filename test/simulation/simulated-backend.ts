@@ -44,6 +44,14 @@ export class SimulatedBackend implements Backend {
     this.database.cutOff(process.name)
   }
 
+  fillDisk(onRefused: () => void): () => void {
+    return this.database.fill(onRefused)
+  }
+
+  crash(): void {
+    this.database.crash()
+  }
+
   ownerOf(alarmId: string): string | null {
     const { alarmIds, timersOfAlarm, timers, shards } = this.database.tables
     const [first] = timersOfAlarm.in(alarmIds.get(alarmId)!)

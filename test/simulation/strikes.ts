@@ -1,12 +1,13 @@
 import type { Random } from '../chaos/random.ts'
 import type { Fault } from './faults.ts'
 import type { Point } from './network.ts'
+import type { SimulatedProcess } from './process.ts'
 import type { World } from './world.ts'
 
 /** What can be let loose on a world at a given moment. What the weather does to statements is not among it. */
 export type StrikeFault = Extract<
   Fault,
-  'kill' | 'killAt' | 'ambush' | 'close' | 'pause' | 'partition' | 'step'
+  'kill' | 'killAt' | 'ambush' | 'close' | 'pause' | 'partition' | 'step' | 'hang' | 'outage' | 'diskFull'
 >
 
 /** Which faults, and how often each compared to the others: what is not named does not happen. */
@@ -29,7 +30,29 @@ export interface Strike {
 }
 
 /** Each as often as has been found useful. */
-export const STRIKES: Strikes = { kill: 1, close: 1, ambush: 4, pause: 2, partition: 2, step: 1, killAt: 2 }
+export const STRIKES: Strikes = {
+  kill: 1, killAt: 2, ambush: 4, close: 1, pause: 2, partition: 2, hang: 1, outage: 0.5, diskFull: 0.5, step: 1,
+} // biome-ignore format: a list
+
+/** What befalls everybody. */
+const FOR_ALL = {
+  outage: (world: World, { ms }: Strike) => world.outage(ms),
+  diskFull: (world: World, { ms }: Strike) => world.fillDisk(ms),
+}
+
+type Deed = (world: World, process: SimulatedProcess, strike: Strike) => void
+
+/** What befalls one process. */
+const FOR_ONE: Readonly<Record<Exclude<StrikeFault, keyof typeof FOR_ALL>, Deed>> = {
+  kill: (world, process) => world.kill(process),
+  killAt: (world, process, { n, point }) => world.killAt(process, n, point === 'sent' ? 'before' : 'after'),
+  ambush: (world, process, { statement, point }) => world.ambush(process, statement, point),
+  close: (world, process) => void world.close(process),
+  pause: (world, process, { ms }) => world.pause(process, ms),
+  partition: (world, process, { ms }) => world.partition(process, ms),
+  hang: (world, process, { ms }) => world.hang(process, ms),
+  step: (world, process, { ms }) => world.step(process, ms),
+}
 
 /** Where a process may be ambushed. */
 const STATEMENTS = [
@@ -63,20 +86,17 @@ export function arrange(world: World, strikes: readonly Strike[]): void {
 }
 
 /** Lets it happen now. One that finds nobody at its machine was tried, and has hit nothing. */
-export function carryOut(world: World, { fault, machine, ms, statement, point, n }: Strike): void {
-  const process = world.processOn(machine)
-  if (process === undefined || !process.isUp) {
-    world.faults.note(fault, false, null)
+export function carryOut(world: World, strike: Strike): void {
+  const { fault, machine } = strike
+  if (isForAll(fault)) {
+    FOR_ALL[fault](world, strike)
     return
   }
-  const carry: Record<StrikeFault, () => void> = {
-    kill: () => world.kill(process),
-    killAt: () => world.killAt(process, n, point === 'sent' ? 'before' : 'after'),
-    ambush: () => world.ambush(process, statement, point),
-    close: () => void world.close(process),
-    pause: () => world.pause(process, ms),
-    partition: () => world.partition(process, ms),
-    step: () => world.step(process, ms),
-  }
-  carry[fault]()
+  const process = world.processOn(machine)
+  if (process?.isUp === true) FOR_ONE[fault](world, process, strike)
+  else world.faults.note(fault, false, null)
+}
+
+function isForAll(fault: StrikeFault): fault is keyof typeof FOR_ALL {
+  return fault in FOR_ALL
 }

@@ -36,7 +36,8 @@ const DRIFT_MAX = 0.0002
 export function simulatedWorld(options: WorldOptions): World<SimulatedBackend> {
   return new World(options, (world) => {
     const { leaseMs, heartbeatMs, shards = 8 } = options
-    const database = new SimulatedDatabase({ now: () => world.now, shards })
+    const courier = world.network.news.bind(world.network)
+    const database = new SimulatedDatabase({ now: () => world.now, shards, courier })
     return new SimulatedBackend({ database, network: world.network, leaseMs, heartbeatMs })
   })
 }
@@ -188,6 +189,27 @@ export class World<B extends Backend = Backend> {
     this.backend.cutOff(process)
   }
 
+  /** Leaves a process's links half open for a while: what it sends is carried out, and no answer comes back. */
+  hang(process: SimulatedProcess, ms: number): void {
+    const land = this.#befall(process, 'hang', `for ${ms} ms`)
+    this.network.halfOpen(process.name, ms, land)
+  }
+
+  /** The database is down for a while: all links break, and what nobody had committed is gone. */
+  outage(ms: number): void {
+    const land = this.#befallAll('outage', `for ${ms} ms`)
+    if (this.#processes.some((process) => this.isBusy(process))) land()
+    this.network.breakAll(ms, land)
+    this.backend.crash?.()
+  }
+
+  /** The disk is full for a while: whatever writes fails, and what reads does not. */
+  fillDisk(ms: number): void {
+    const land = this.#befallAll('diskFull', `for ${ms} ms`)
+    const makeRoom = this.backend.fillDisk?.(land)
+    if (makeRoom !== undefined) this.in(ms, makeRoom)
+  }
+
   /** Sets a process's wall clock forward or back. */
   step(process: SimulatedProcess, ms: number): void {
     this.#befall(process, 'step', `by ${ms} ms`)
@@ -233,6 +255,12 @@ export class World<B extends Backend = Backend> {
     return land
   }
 
+  /** Notes what befalls all of them. */
+  #befallAll(fault: Fault, how: string): Landing {
+    this.note('world', `${fault} ${how}`)
+    return this.faults.try(fault, null)
+  }
+
   /** From here on nothing that the process does has an effect; the next one on its machine comes after a while. */
   #bury(process: SimulatedProcess): void {
     if (process.isDead) return
@@ -240,6 +268,7 @@ export class World<B extends Backend = Backend> {
     this.onDeath(process)
     this.note(process.name, 'dead')
     this.#processes = this.#processes.filter((each) => each !== process)
+    this.network.forget(process.name)
     this.backend.cutOff(process)
     const { machine } = process
     if (machine.restartMs !== undefined) this.in(machine.restartMs, () => this.launch(machine))

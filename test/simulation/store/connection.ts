@@ -1,7 +1,11 @@
 import { WakefulError } from '../../../src/error.ts'
+import { isContention, storeFailure } from '../../../src/stores/postgres/failure.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { Blocked, type OpenTransaction } from './transaction.ts'
 import { LinkLost, type Wire } from './wire.ts'
+
+/** So often a statement that is a transaction by itself is sent again, as the PostgreSQL store does. */
+const TRIES_MAX = 8
 
 /** A process's way to the database: every statement goes over the wire, and waits for rows that others have. */
 export class Connection {
@@ -31,10 +35,21 @@ export class Connection {
   /** Sends a statement and answers with what it answered. */
   async send<T>(name: string, run: () => T, tx?: OpenTransaction): Promise<T> {
     for (;;) {
-      this.assertOpen()
-      const answer = await this.#overWire(name, () => orBlocked(run))
+      const answer = await this.#retried(name, () => orBlocked(run), tx === undefined ? TRIES_MAX : 1)
       if (!(answer instanceof Blocked)) return answer
       await (tx === undefined ? answer.by.ended : tx.waitFor(answer.by))
+    }
+  }
+
+  /** The same again, where the database ended it because another was in the way. */
+  async #retried<T>(name: string, run: () => T, triesMax: number): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      this.assertOpen()
+      try {
+        return await this.#overWire(name, run)
+      } catch (thrown) {
+        if (!isContention(thrown) || tries >= triesMax) throw storeFailure(thrown, name)
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Scope, Serial } from '../../../src/alarm/index.ts'
 import { WakefulError } from '../../../src/error.ts'
 import type { Lease, TallyRow } from '../../../src/stores/index.ts'
+import { storeFailure } from '../../../src/stores/postgres/failure.ts'
 import { Journal, type Step } from './journal.ts'
 import { type ShardRow, scopedName, Tables } from './tables.ts'
 import { Blocked, OpenTransaction } from './transaction.ts'
@@ -11,12 +12,16 @@ export type Notice = { readonly wakeAt: number } | 'shards' | 'calendars' | 'log
 /** Who is told. The teller's name is given, so that a process need not listen to itself. */
 type Listener = (notice: Notice, teller: string | null) => void
 
+/** How news reach a process that listens: at once, where nothing befalls them. */
+type Courier = (process: string, notice: Notice, hear: () => void) => void
+
 /** How a simulated database is made. */
 export interface DatabaseOptions {
   /** The database's own clock, by which leases end. */
   readonly now: () => number
   /** Shards per pool. */
   readonly shards?: number
+  readonly courier?: Courier
 }
 
 /** So many sums are an owner's figures: those of `Tallies`, in its order. */
@@ -30,6 +35,9 @@ export class SimulatedDatabase {
   readonly now: () => number
   readonly tables: Tables
   readonly #shardsPerPool: number
+  readonly #courier: Courier
+  /** What fills the disk at present, each told of every write that it refuses. */
+  readonly #fillings = new Set<() => void>()
   readonly #journal = new Journal()
   readonly #tallies = new Map<string, number[]>()
   readonly #numbers = new Map<string, number>()
@@ -44,6 +52,7 @@ export class SimulatedDatabase {
   constructor(options: DatabaseOptions) {
     this.now = options.now
     this.#shardsPerPool = options.shards ?? 1
+    this.#courier = options.courier ?? ((_process, _notice, hear) => hear())
     const assertFree = (table: string, key: string | Serial) => {
       if (this.#locks.size > 0) this.#assertFree(`${table}:${key}`)
     }
@@ -103,6 +112,7 @@ export class SimulatedDatabase {
   atomic<T>(work: () => T): T {
     try {
       const answer = work()
+      this.#assertRoom(this.#journal.length)
       this.#journal.forget()
       return answer
     } catch (thrown) {
@@ -127,6 +137,7 @@ export class SimulatedDatabase {
     try {
       const answer = work()
       const made = this.#journal.since(0)
+      this.#assertRoom(made.length)
       for (const { table, key } of made) if (key !== null) this.#lock(tx, `${table}:${key}`)
       tx.steps.push(...made)
       return answer
@@ -140,8 +151,12 @@ export class SimulatedDatabase {
   /** Makes what was written in a transaction everybody's. */
   commit(tx: OpenTransaction): void {
     assertOpen(tx)
-    for (const step of tx.steps) step.redo()
-    this.#release(tx)
+    try {
+      this.#assertRoom(tx.steps.length)
+      for (const step of tx.steps) step.redo()
+    } finally {
+      this.#release(tx)
+    }
   }
 
   rollback(tx: OpenTransaction): void {
@@ -152,6 +167,18 @@ export class SimulatedDatabase {
   cutOff(process: string): void {
     for (const tx of this.#open) if (tx.process === process) this.rollback(tx)
     this.#listeners.delete(process)
+  }
+
+  /** The database goes down, and comes up as it was: what nobody had committed is gone, and nobody listens any more. */
+  crash(): void {
+    for (const tx of [...this.#open]) this.rollback(tx)
+    this.#listeners.clear()
+  }
+
+  /** Fills the disk: from now on every statement that writes fails. Answers how to make room again. */
+  fill(onRefused: () => void): () => void {
+    this.#fillings.add(onRefused)
+    return () => this.#fillings.delete(onRefused)
   }
 
   /** Keeps a row, or a name that is to become one, from changing until the transaction ends. */
@@ -183,7 +210,16 @@ export class SimulatedDatabase {
 
   /** Tells every process that listens, also the teller itself. */
   tell(notice: Notice, teller: string | null): void {
-    for (const listener of this.#listeners.values()) listener(notice, teller)
+    for (const [process, listener] of [...this.#listeners])
+      this.#courier(process, notice, () => listener(notice, teller))
+  }
+
+  /** What a full disk is to PostgreSQL: the statement fails, and nothing of it is written. */
+  #assertRoom(steps: number): void {
+    if (steps === 0 || this.#fillings.size === 0) return
+    for (const onRefused of this.#fillings) onRefused()
+    const full = new Error('could not extend file: No space left on device')
+    throw storeFailure(Object.assign(full, { code: '53100' }), 'simulated')
   }
 
   #assertFree(row: string): void {

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import { EVERYTHING, type Hamlet, hamlet, wrongsOf } from './hamlet.ts'
+
+const RUN_MS = 40_000
+const MARGIN_MS = 14_000
+
+/** Runs a hamlet to its end, with something that befalls it at this moment. */
+async function lived(atMs: number, befall: (small: Hamlet) => void, each = 2): Promise<Hamlet> {
+  const small = hamlet({ each })
+  small.world.in(atMs, () => befall(small))
+  await small.world.run(RUN_MS)
+  return small
+}
+
+function linesOf({ world }: Hamlet, part: string): readonly string[] {
+  return world.trace.lines.filter((line) => line.includes(part))
+}
+
+describe('a full disk', () => {
+  const FULL = 'the server is out of room (disk or memory); nothing was written'
+
+  it('stops every write for as long as it lasts, the heartbeat too, and nothing is lost, repeated or early', async () => {
+    const small = await lived(6_000, ({ world }) => world.fillDisk(5_000))
+    const { world, ledger } = small
+    expect(linesOf(small, FULL).length).toBeGreaterThan(0)
+    expect(world.faults.of('diskFull')).toEqual({ count: 1, inFlight: 1 })
+    // Nobody can renew a lease: when those that there were have ended, nobody starts anything.
+    const from = world.now - RUN_MS + 6_000
+    const within = ledger.starts.filter(({ at }) => at > from + 2_000 && at < from + 5_000)
+    expect(within).toEqual([])
+    expect(ledger.starts.some(({ at }) => at >= from + 5_000)).toBe(true)
+    expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+  })
+
+  it('refuses a set in words that say what is wrong, and answers reads', async () => {
+    const { world } = hamlet()
+    await world.run(1_000)
+    const { wakeful } = world.processes[0]!
+    world.fillDisk(10_000)
+    const refused = wakeful.set({ delay: '1h' }, { target: 'work' }).then(
+      () => 'set',
+      (thrown: unknown) => thrown,
+    )
+    const listed = wakeful.list()
+    await world.run(1_000)
+    expect(await refused).toMatchObject({ code: 'store_unavailable', message: expect.stringContaining(FULL) })
+    await expect(listed).resolves.toBeDefined()
+  })
+})
+
+describe('a database that goes down', () => {
+  it('takes every link and every open transaction along, and nothing that was committed', async () => {
+    // In the middle of a transactional delivery.
+    const small = await lived(0, ({ world }) => {
+      const stop = world.network.watch((_name, statement, point) => {
+        if (statement !== 'transact.settle' || point !== 'ran') return
+        stop()
+        world.outage(3_000)
+      })
+    })
+    const { world } = small
+    expect(world.faults.of('outage')).toEqual({ count: 1, inFlight: 1 })
+    expect(linesOf(small, 'lost before it ran').length).toBeGreaterThan(2)
+    expect(linesOf(small, 'transact.settle lost after it ran')).toHaveLength(1)
+    expect(world.processes.map(({ name }) => name)).toEqual(['ant.1', 'bee.1'])
+    expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+  })
+
+  it('leaves nobody deaf: what one sets afterwards, the other fires on time', async () => {
+    const small = hamlet({ each: 0, seed: 4 })
+    const { world, ledger } = small
+    await world.run(2_000)
+    world.outage(100)
+    await world.run(3_000)
+    for (let i = 0; i < 8; i++) void world.processes[0]!.wakeful.set({ delay: '300ms' }, { target: 'work' })
+    await world.run(2_000)
+    expect(new Set(ledger.starts.map(({ process }) => process))).toEqual(new Set(['ant.1', 'bee.1']))
+    expect(ledger.starts.every(({ at, scheduledFor }) => at - scheduledFor < 20)).toBe(true)
+  })
+})
+
+describe('a link that is half open', () => {
+  it('costs a process its shards: it starts nothing more, and the other one has all within a lease', async () => {
+    const small = await lived(6_000, ({ world }) => world.hang(world.processes[0]!, 15_000))
+    const { world, ledger } = small
+    expect(linesOf(small, 'ant.1 own.beat hangs').length).toBeGreaterThan(0)
+    const from = world.now - RUN_MS + 6_000
+    const hung = ledger.starts.filter(({ at }) => at > from + 2_000 && at < from + 15_000)
+    expect(new Set(hung.map(({ process }) => process))).toEqual(new Set(['bee.1']))
+    expect(world.faults.of('hang').count).toBe(1)
+    expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+  })
+
+  it('under one statement alone holds up that one, until it is given up and sent again', async () => {
+    const small = await lived(
+      2_000,
+      ({ world }) => {
+        world.network.weather = { hang: 0.1 }
+        world.in(15_000, () => {
+          world.network.weather = {}
+        })
+      },
+      4,
+    )
+    const { world } = small
+    expect(linesOf(small, ' settle hangs').length).toBeGreaterThan(0)
+    expect(world.faults.of('hang').inFlight).toBeGreaterThan(2)
+    expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+  })
+})
+
+describe('a statement that is in another’s way', () => {
+  it('is rolled back and sent again, and nobody notices', async () => {
+    const small = await lived(0, ({ world }) => {
+      world.network.weather = { conflict: 0.2 }
+    })
+    const { world, ids } = small
+    const { count, inFlight } = world.faults.of('conflict')
+    expect(count).toBeGreaterThan(10)
+    expect(inFlight).toBe(count)
+    expect(ids).toHaveLength(2 * EVERYTHING)
+    expect(linesOf(small, 'trouble')).toEqual([])
+    expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+  })
+
+  it('again and again is given up in words that say so', async () => {
+    const { world } = hamlet({ each: 0 })
+    await world.run(1_000)
+    world.network.weather = { conflict: 1 }
+    const refused = world.processes[0]!.wakeful.set({ delay: '1h' }, { target: 'work' }).catch(
+      (thrown: unknown) => thrown,
+    )
+    await world.run(1_000)
+    const message = expect.stringContaining('other transactions were in the way again and again')
+    expect(await refused).toMatchObject({ code: 'store_unavailable', message })
+    expect(world.trace.lines.filter((line) => line.endsWith('ant.1 set'))).toHaveLength(8)
+  })
+})
