@@ -249,6 +249,15 @@ describe('what happened to the alarm meanwhile', () => {
     expect(types(change)).toEqual(events)
   })
 
+  test.each([{ kind: 'released' }, { kind: 'lost' }] as const)(
+    'a try after a failed report: $kind',
+    (delivery) => {
+      const timer = { kind: 'retry', delivered: true } as const
+      const change = settle(held(hourly, { ack: 'report' }, { ...cancelled, timer }), delivery, context)
+      expect(types(change)).toEqual(['alarm.cancelled'])
+    },
+  )
+
   test('a cancel ends an alarm that would have awaited its report', () => {
     const change = settle(held(once, { ack: 'report' }, cancelled), delivered, context)
     expect(change).toMatchObject({

@@ -177,12 +177,10 @@ function retryDelay(alarm: Alarm, attempt: number, wished: number | undefined, c
 
 /** The occurrence ends undelivered: a cancel came while its owner died or drained. */
 function dropped(held: Held, reason: SkipReason, context: Context): Change | null {
-  return close(
-    held,
-    { events: [skippedRecord(held.alarm, held.timer, reason, context.now)] },
-    'cancel',
-    context,
-  )
+  const { alarm, timer } = held
+  // One whose delivery is in the log has its record: only a failed report led to another try (recorded-once).
+  const events = timer.delivered ? [] : [skippedRecord(alarm, timer, reason, context.now)]
+  return close(held, { events }, 'cancel', context)
 }
 
 /** A reschedule replaced this occurrence while it was firing: it gets its record and nothing else. */

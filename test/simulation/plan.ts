@@ -4,7 +4,7 @@ import type { Errand, How, Move, Task, Whose } from './errand.ts'
 
 import { draw, STRIKES, type Strike, type Strikes } from './strikes.ts'
 import type { Misfire, Timing } from './timing.ts'
-import { CALM, type Weather } from './weather.ts'
+import { ANSWER_MS_MAX, CALM, STORMY, type Weather } from './weather.ts'
 
 /** Which kind of run a seed makes. */
 export type Kind = 'rush' | 'crowd' | 'year'
@@ -64,7 +64,7 @@ function rushPlan(seed: number, random: Random, kind: Kind): Plan {
   const isCrowd = kind === 'crowd'
   const calmMs = random.between(40, 90) * SECOND_MS
   const endMs = calmMs + random.between(5, 15) * SECOND_MS + AFTERMATH_MS
-  const span: Span = { calmMs, endMs, tickMsMin: 2_000, tickMsMax: 30_000 }
+  const span: Span = { calmMs, endMs, tickMsMin: 4_000, tickMsMax: 30_000 }
   const errands = random.between(8, isCrowd ? 120 : 40)
   return {
     seed,
@@ -112,15 +112,11 @@ interface Span {
   readonly tickMsMax: number
 }
 
-/** Good weather for some, so that what faults do alone is seen as well. */
+/** Good weather for some, so that what strikes do alone is seen as well; for others some of the bad, less or more. */
 function weatherOf(random: Random): Weather {
   if (random.chance(0.3)) return CALM
-  const draw = (max: number) => (random.chance(0.7) ? random.next() * max : 0)
-  return {
-    lostThere: draw(0.03),
-    lostBack: draw(0.03),
-    slow: draw(0.05),
-  }
+  const kept = Object.entries(STORMY).filter(() => random.chance(0.6))
+  return Object.fromEntries(kept.map(([fault, chance]) => [fault, chance * random.next() * 3]))
 }
 
 /** Each kind of fault is left out of some runs: what happens often hides what happens seldom. */
@@ -128,48 +124,55 @@ function drawStrikes(random: Random, { calmMs }: Span, count: number, msMax: num
   const kept = Object.entries(STRIKES).filter(() => random.chance(0.7))
   const weights = (kept.length > 0 ? Object.fromEntries(kept) : STRIKES) as Strikes
   const moments = Array.from({ length: count }, () => random.between(1_000, calmMs - 1_000))
-  // Nothing lasts beyond the calm.
-  return moments.sort((a, b) => a - b).map((at) => draw(random, weights, Math.min(msMax, calmMs - at), at))
+  const strikes = moments
+    .sort((a, b) => a - b)
+    .map((at) => draw(random, weights, Math.min(msMax, calmMs - at), at))
+  // Nothing lasts beyond the calm: who waits on a link that hangs gives it up before.
+  return strikes.filter(({ fault, at, ms }) => fault !== 'hang' || at + ms + ANSWER_MS_MAX < calmMs)
 }
 
 function drawErrand(random: Random, name: string, span: Span): Errand {
   const atMs = random.chance(0.5) ? random.between(300, 5_000) : random.between(300, span.calmMs * 0.7)
   const how = random.weighted<How>([[5, 'work'], [2, 'write'], [1, 'inline'], [2, 'remote'], [2, 'event']]) // biome-ignore format: a table
   const isKeyed = random.chance(0.25)
-  const timing = drawTiming(random, atMs, span)
+  const isOnce = random.chance(0.35)
+  const timing = drawTiming(random, atMs, span, isOnce)
   return {
     name,
     scope: SCOPES[random.between(0, SCOPES.length - 1)]!,
     atMs,
     timing,
     how,
-    task: drawTask(random, how),
+    task: drawTask(random, how, isOnce),
     isKeyed,
     isRetried: random.chance(0.7) && !isKeyed && !('count' in timing),
     maxFailures: random.chance(0.2) ? random.between(1, 4) : 100_000,
     priority: random.between(-1, 1),
     overlap: random.weighted([[2, 'skip'], [1, 'queue'], [1, 'allow']] as const), // biome-ignore format: a table
-    moves: drawMoves(random, atMs, timing, span),
+    moves: drawMoves(random, atMs, timing, span, isOnce),
   }
 }
 
-function drawTask(random: Random, how: How): Task {
-  const reports = random.weighted([[6, 1], [2, 2], [1, 0]] as const) // biome-ignore format: a table
+/** What recurs has quick targets, so that it catches up once the faults have stopped; others hang, or report late or never. */
+function drawTask(random: Random, how: How, isOnce: boolean): Task {
+  const reports = random.weighted([[6, 1], [2, 2], [isOnce ? 1 : 0, 0]] as const) // biome-ignore format: a table
+  const isLate = () => isOnce && random.chance(0.15)
   return {
-    workMs: random.between(0, random.chance(0.1) ? 2_500 : 120),
+    workMs: random.between(0, isOnce && random.chance(0.2) ? 2_500 : 120),
     failures: random.chance(0.15) ? random.between(1, 3) : 0,
-    hangs: how !== 'write' && random.chance(0.05),
+    hangs: isOnce && how !== 'write' && random.chance(0.1),
     reports: Array.from({ length: reports }, () => ({
-      afterMs: random.chance(0.1) ? random.between(2_500, 5_000) : random.between(0, 300),
+      afterMs: isLate() ? random.between(2_500, 5_000) : random.between(0, 300),
       isGood: random.chance(0.85),
     })),
   }
 }
 
-function drawTiming(random: Random, fromMs: number, span: Span): Timing {
+function drawTiming(random: Random, fromMs: number, span: Span, isOnce: boolean): Timing {
   const misfire = random.weighted<Misfire>([[2, 'all'], [2, 'once'], [1, 'skip']]) // biome-ignore format: a table
-  const kind = random.weighted([[3, 'once'], [3, 'every'], [span.tickMsMin > MINUTE_MS ? 6 : 1, 'cron']] as const) // biome-ignore format: a table
-  if (kind === 'once') return { kind, atMs: fromMs + random.between(-1_000, (span.calmMs - fromMs) * 0.9) }
+  const kind = random.weighted([[1, 'once'], [3, 'every'], [span.tickMsMin > MINUTE_MS ? 6 : 1, 'cron']] as const) // biome-ignore format: a table
+  if (isOnce || kind === 'once')
+    return { kind: 'once', atMs: fromMs + random.between(-1_000, (span.calmMs - fromMs) * 0.9) }
   if (kind === 'cron') return drawCron(random, misfire, span)
   const everyMs = random.between(span.tickMsMin, span.tickMsMax)
   // A count is of what is to come: none of it may have passed before the alarm is set.
@@ -184,7 +187,7 @@ function drawCron(random: Random, misfire: Misfire, span: Span): Timing {
   const dst = POLICIES[random.between(0, POLICIES.length - 1)]!
   const timezone = ZONES[random.between(0, ZONES.length - 1)]!
   const rest = { kind: 'cron', timezone, dst, misfire } as const
-  if (span.tickMsMin < MINUTE_MS) return { ...rest, cron: `*/${random.between(2, 30)} * * * * *` }
+  if (span.tickMsMin < MINUTE_MS) return { ...rest, cron: `*/${random.between(4, 30)} * * * * *` }
   const [minute, hour, weekday] = [random.between(0, 59), random.between(0, 5), random.between(0, 6)]
   return random.weighted<Timing>([
     [2, { ...rest, cron: `${minute} ${hour} * * *` }],
@@ -202,14 +205,14 @@ function drawCron(random: Random, misfire: Misfire, span: Span): Timing {
 }
 
 /** What a user does to his alarm afterwards: often at the very moment at which it is due. */
-function drawMoves(random: Random, atMs: number, timing: Timing, span: Span): Move[] {
+function drawMoves(random: Random, atMs: number, timing: Timing, span: Span, isOnce: boolean): Move[] {
   const count = random.weighted([[3, 0], [2, 1], [1, 2], [1, 4]] as const) // biome-ignore format: a table
   const moves: Move[] = []
   let [fromMs, current] = [atMs, timing]
   for (let i = 0; i < count; i++) {
     fromMs = drawMoment(random, fromMs, current, span)
     const kind = random.weighted<Move['kind']>([[3, 'cancel'], [4, 'move'], [2, 'snoop'], [1, 'park']]) // biome-ignore format: a table
-    if (kind === 'move') current = drawTiming(random, fromMs, span)
+    if (kind === 'move') current = drawTiming(random, fromMs, span, isOnce)
     moves.push({ atMs: fromMs, kind, ...(kind === 'move' && { timing: current }) })
     if (kind === 'park' && random.chance(0.8)) {
       fromMs += random.between(1, span.tickMsMax)

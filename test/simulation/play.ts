@@ -7,6 +7,7 @@ import { Follower } from './follower.ts'
 import { AFTERMATH_MS, type Plan, SCOPES } from './plan.ts'
 import { arrange } from './strikes.ts'
 import { User } from './user.ts'
+import { ANSWER_MS_MAX } from './weather.ts'
 import { Workers } from './workers.ts'
 import { simulatedWorld, type World } from './world.ts'
 
@@ -40,6 +41,11 @@ const BROKEN: Partial<Record<Fault, Broken['what']>> = {
   outage: 'restart',
 }
 
+/** What befalls everybody; anything else that befalls nobody in particular has found nobody. */
+const FOR_ALL: ReadonlySet<Fault> = new Set(['diskFull', 'outage', 'databaseStep'])
+/** Of the hands that a process has, one in four more is kept for tenants whom another crowds out. */
+const RESERVE = 1 / 4
+
 /** Lets a plan happen, and judges what came of it. */
 export async function play(plan: Plan, isTold = false): Promise<Played> {
   const { seed, shards, leaseMs, heartbeatMs, upkeepMs } = plan
@@ -57,7 +63,10 @@ export async function play(plan: Plan, isTold = false): Promise<Played> {
   populate(world, plan, diary)
   world.network.weather = plan.weather
   arrange(world, plan.strikes)
-  await world.run(plan.calmMs)
+  await world.run(plan.calmMs - ANSWER_MS_MAX)
+  // Who waits on a link that hangs gives it up by the calm.
+  world.network.weather = { ...plan.weather, hang: 0 }
+  await world.run(ANSWER_MS_MAX)
   world.calm()
   diary.add({ type: 'calm', at: world.now })
   await world.run(LIVELY_MS + leaseMs)
@@ -91,7 +100,7 @@ function tellOfFaults(world: World, { leaseMs }: Plan, diary: Diary): void {
     diary.add({ type: 'killed', run: diary.runOf(process), unanswered: 0, ...moment(process.name) })
   world.faults.onFault = (fault, process) => {
     const what = BROKEN[fault]
-    if (what === undefined) return
+    if (what === undefined || (process === null && !FOR_ALL.has(fault))) return
     const run = process === null ? 0 : diary.runOf({ name: process })
     diary.add({ type: 'broken', run, what, lastsMs: FAULT_MS_MAX + 2 * leaseMs, ...moment(process) })
   }
@@ -111,7 +120,7 @@ function evidenceOf(
     // What recurs waits for ever: `overdue` says what should not wait any more.
     pending: [],
     until,
-    concurrency,
+    concurrency: concurrency + Math.floor(concurrency * RESERVE),
     overdue,
     logPlaces: backend.placesOf(SCOPES[0], until),
   }
