@@ -98,7 +98,7 @@ function yearPlan(seed: number, random: Random): Plan {
     upkeepMs: DAY_MS,
     concurrency: 100,
     weather: weatherOf(random),
-    errands: Array.from({ length: random.between(20, 50) }, (_, i) => drawErrand(random, `${i}`, span)),
+    errands: Array.from({ length: random.between(8, 24) }, (_, i) => drawErrand(random, `${i}`, span)),
     strikes: drawStrikes(random, span, random.between(20, 200), DAY_MS),
     calmMs,
     endMs,
@@ -137,16 +137,19 @@ function drawErrand(random: Random, name: string, span: Span): Errand {
   const isKeyed = random.chance(0.25)
   const isOnce = random.chance(0.35)
   const timing = drawTiming(random, atMs, span, isOnce)
+  const task = drawTask(random, how, isOnce)
   return {
     name,
     scope: SCOPES[random.between(0, SCOPES.length - 1)]!,
     atMs,
     timing,
     how,
-    task: drawTask(random, how, isOnce),
+    task,
     isKeyed,
     isRetried: random.chance(0.7) && !isKeyed && !('count' in timing),
-    maxFailures: random.chance(0.2) ? random.between(1, 4) : 100_000,
+    // Kills must not use tries up, or a failure would excuse what was lost; but who always fails must end some day.
+    maxFailures:
+      random.chance(0.2) || task.reports.some(({ isGood }) => !isGood) ? random.between(1, 4) : 100_000,
     priority: random.between(-1, 1),
     overlap: random.weighted([[2, 'skip'], [1, 'queue'], [1, 'allow']] as const), // biome-ignore format: a table
     moves: drawMoves(random, atMs, timing, span, isOnce),
