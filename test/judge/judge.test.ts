@@ -1,75 +1,45 @@
-import { describe, expect, test } from 'vitest'
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it, test } from 'vitest'
 import type { Breach } from './breach.ts'
-import type { Ask, Entry, Start } from './entries.ts'
-import type { Evidence, LogRecord } from './evidence.ts'
+import {
+  ask,
+  breaches,
+  cancelled,
+  cancelling,
+  evidence,
+  killed,
+  paused,
+  record,
+  set,
+  start,
+  T,
+  third,
+} from './by-hand.ts'
+import type { Evidence } from './evidence.ts'
 import { judge } from './judge.ts'
 
-/** A small campaign in which every promise was kept; each test breaks one. */
-const T = 1_800_000_000_000
+describe('the judge', () => {
+  it('is independent: it imports nothing from outside its room', () => {
+    const room = new URL('./', import.meta.url)
+    for (const file of readdirSync(room).filter(
+      (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+    )) {
+      const text = readFileSync(new URL(file, room), 'utf8')
+      const foreign = [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].flatMap(([, path]) =>
+        /^\.\/[\w-]+\.ts$/.test(path!) ? [] : `${file} imports ${path}`,
+      )
+      expect(foreign).toEqual([])
+    }
+  })
 
-function ask(name: string, more: Partial<Ask> = {}): Ask {
-  return {
-    type: 'ask',
-    run: 1,
-    name,
-    key: null,
-    instants: [T],
-    ack: 'delivery',
-    toLog: false,
-    effect: false,
-    ...more,
-  }
-}
-
-function set(name: string, alarmId = name): Entry {
-  return { type: 'set', run: 1, name, alarmId }
-}
-
-function start(name: string, more: Partial<Start> = {}): Start {
-  return {
-    type: 'start',
-    run: 1,
-    at: T + 2,
-    name,
-    alarmId: name,
-    occurrenceId: `${name}-1-${T}`,
-    scheduledFor: T,
-    attempt: 1,
-    willFail: false,
-    ...more,
-  }
-}
-
-function record(alarmId: string, type = 'alarm.fired', more: Partial<LogRecord> = {}): LogRecord {
-  return { place: 10, at: T + 5, alarmId, occurrenceId: `${alarmId}-1-${T}`, scheduledFor: T, type, ...more }
-}
-
-const killed = (run: number, logEnd = 0): Entry => ({
-  type: 'killed',
-  run,
-  logEnd,
-  inFlight: 1,
-  unanswered: 0,
+  it('says which promise was broken', () => {
+    const [lost] = judge(evidence({ entries: [ask('a'), set('a')] })).violations
+    expect(lost).toMatchObject({ breach: 'lost', promise: 'durable' })
+    const log = [record('a', 'alarm.attempt_failed')]
+    const [again] = judge(evidence({ entries: [ask('a'), set('a')], log })).violations
+    expect(again).toMatchObject({ breach: 'lost', promise: 'at-least-once' })
+  })
 })
-const paused = (run: number, logEnd = 0): Entry => ({ type: 'paused', run, logEnd, inFlight: 1 })
-const cancelling = (alarmId: string): Entry => ({ type: 'cancelling', run: 1, alarmId })
-const cancelled = (alarmId: string, outcome: 'cancelled' | 'firing' | 'ended' = 'cancelled'): Entry => ({
-  type: 'cancel',
-  run: 1,
-  alarmId,
-  outcome,
-})
-
-/** The third instant of an alarm every second. */
-const third = { scheduledFor: T + 2000, at: T + 2001, occurrenceId: `a-1-${T + 2000}` }
-
-function evidence(parts: Partial<Evidence>): Evidence {
-  return { entries: [], log: [], effects: [], pending: [], ...parts }
-}
-
-function breaches(parts: Partial<Evidence>): Breach[] {
-  return judge(evidence(parts)).violations.map(({ breach }) => breach)
-}
 
 describe('the judge finds nothing where', () => {
   const fine: Record<string, Partial<Evidence>> = {

@@ -82,7 +82,10 @@ const watching = setInterval(() => {
 const workload = new Workload(wakeful, ledger, new Random(config.seed), run, config.slot, bench)
 const working = workload.go().catch(trouble('call'))
 // Told to end: every caller must have its answer, and nothing may keep it from closing.
-process.on('SIGUSR2', () => workload.stop())
+process.on('SIGUSR2', () => {
+  workload.stop()
+  void working.then(() => console.log('quiet'))
+})
 process.on('SIGTERM', () => void end())
 // Not before: a signal that nobody listens for would end it, and no ledger would tell of that.
 console.log('ready')

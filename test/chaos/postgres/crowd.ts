@@ -9,6 +9,7 @@ import type { Wire } from './wire.ts'
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url))
 const READY_MS_MAX = 90_000
 const CLOSE_MS_MAX = 90_000
+const QUIET_MS_MAX = 90_000
 
 /** A process of a campaign. */
 export interface Member {
@@ -79,13 +80,19 @@ export class Crowd {
     this.#stopped.delete(slot)
   }
 
-  /** Lets everyone stop setting alarms; they go on firing. */
+  /** Lets everyone stop setting alarms, and waits until all that was asked is answered; they go on firing. */
   async quieten(): Promise<void> {
     this.fill()
-    for (const member of this.#members) {
-      await within(READY_MS_MAX, `run ${member!.run}`, member!.ready)
-      member!.child.kill('SIGUSR2')
-    }
+    await Promise.all(
+      this.#members.map(async (member) => {
+        const { run, child, ready } = member!
+        await within(READY_MS_MAX, `run ${run}`, ready)
+        // One that ends instead has told its ledger why.
+        const quiet = Promise.race([once(child.stdout!, 'data'), once(child, 'exit')])
+        child.kill('SIGUSR2')
+        await within(QUIET_MS_MAX, `the last answer to run ${run}`, quiet)
+      }),
+    )
   }
 
   /** Lets everyone close, and waits for it. */
