@@ -8,7 +8,10 @@ export type Fault =
   | 'close'
   | 'leave'
   | 'join'
+  | 'deploy'
+  // Its wall clock is set, by less than an hour or by more.
   | 'step'
+  | 'leap'
   // The way to the database.
   | 'partition'
   | 'slow'

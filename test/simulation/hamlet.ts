@@ -4,6 +4,7 @@ import type { When } from '../../src/time/index.ts'
 import { wrongEndings } from './endings.ts'
 import { Ledger } from './ledger.ts'
 import type { Machine, SimulatedProcess } from './process.ts'
+import type { Skew } from './process-clock.ts'
 import type { SimulatedBackend } from './simulated-backend.ts'
 import { simulatedWorld, type World, type WorldOptions } from './world.ts'
 
@@ -21,6 +22,8 @@ export interface HamletOptions extends Partial<WorldOptions> {
   readonly machines?: readonly string[]
   /** How many alarms of each kind. */
   readonly each?: number
+  /** The clocks of each machine: a little off, where nothing is said. */
+  readonly skew?: (world: World) => Skew
 }
 
 const LEASE_MS = 2_000
@@ -47,6 +50,7 @@ const RETRY: SetCallOptions = { backoff: { baseMs: 200, capMs: 1_000 }, maxFailu
 export function hamlet({
   machines: names = ['ant', 'bee'],
   each = 1,
+  skew = (world) => world.skew(),
   ...options
 }: HamletOptions = {}): Hamlet {
   const world = simulatedWorld({
@@ -59,7 +63,7 @@ export function hamlet({
   const ledger = new Ledger(world)
   const ids: string[] = []
   const equip = (process: SimulatedProcess) => equipWith(process, ledger)
-  const machines = names.map((name) => ({ name, skew: world.skew(), equip, restartMs: RESTART_MS }))
+  const machines = names.map((name) => ({ name, skew: skew(world), equip, restartMs: RESTART_MS }))
   for (const machine of machines) world.launch(machine)
   for (let i = 0; i < each * KINDS.length; i++) {
     const by = world.random.between(0, names.length - 1)

@@ -8,8 +8,10 @@ export interface Start {
   readonly occurrenceId: string
   readonly attempt: number
   readonly scheduledFor: number
-  /** By the database's clock. */
+  /** In truth. */
   readonly at: number
+  /** The latest that anybody with a lease could take it for, by the database's clock. */
+  readonly latest: number
   /** Who owned the shard at that very moment, by the database. */
   readonly owner: string | null
 }
@@ -34,13 +36,14 @@ export class Ledger {
       attempt: fire.attempt,
       scheduledFor: scheduledFor.getTime(),
       at: this.#world.now,
+      latest: this.#world.latestNow,
       owner: this.#world.backend.ownerOf(fire.alarm.id),
     })
   }
 
-  /** Starts before the instant (promise: never-early). */
+  /** First starts before the instant (promise: never-early). What has come due stays due, also where the clock is set back. */
   get early(): readonly Start[] {
-    return this.starts.filter(({ at, scheduledFor }) => at < scheduledFor)
+    return this.starts.filter(({ latest, scheduledFor, attempt }) => attempt === 1 && latest < scheduledFor)
   }
 
   /** Starts by a process that no longer owned the shard (promise: fenced). */

@@ -4,7 +4,7 @@ import type { When } from '../../src/time/index.ts'
 import { Ledger } from './ledger.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { SimulatedBackend } from './simulated-backend.ts'
-import { carryOut, draw, STRIKES } from './strikes.ts'
+import { carryOut, draw, STRIKES, type Strikes } from './strikes.ts'
 import { CALM, STORMY } from './weather.ts'
 import { simulatedWorld, type World } from './world.ts'
 
@@ -20,7 +20,10 @@ const STRIKE_MS_MAX = 12_000
  * Ten minutes in which much is due, with leases as short as they really are: something befalls one of five processes
  * every few seconds, for eight minutes; then all is calm.
  */
-export async function rush(seed: number): Promise<{ world: World<SimulatedBackend>; ledger: Ledger }> {
+export async function rush(
+  seed: number,
+  strikes: Strikes = STRIKES,
+): Promise<{ world: World<SimulatedBackend>; ledger: Ledger }> {
   const world = simulatedWorld({ seed, shards: 16 })
   const ledger = new Ledger(world)
   const equip = (process: SimulatedProcess) => equipWith(process, ledger)
@@ -29,7 +32,7 @@ export async function rush(seed: number): Promise<{ world: World<SimulatedBacken
     world.in(500 + world.random.next() * SET_WITHIN_MS, () => void setOne(world, i).catch(() => {}))
   world.network.weather = STORMY
   for (let at = 5_000; at < STORM_MS; at += world.random.between(200, 8_000))
-    world.in(at, () => carryOut(world, draw(world.random, STRIKES, STRIKE_MS_MAX)))
+    world.in(at, () => carryOut(world, draw(world.random, strikes, STRIKE_MS_MAX)))
   world.in(STORM_MS, () => {
     world.network.weather = CALM
   })

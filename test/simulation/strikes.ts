@@ -5,9 +5,9 @@ import type { SimulatedProcess } from './process.ts'
 import type { World } from './world.ts'
 
 /** What can be let loose on a world at a given moment. What the weather does to statements is not among it. */
-export type StrikeFault = Extract<
+export type StrikeFault = Exclude<
   Fault,
-  'kill' | 'killAt' | 'ambush' | 'close' | 'pause' | 'partition' | 'step' | 'hang' | 'outage' | 'diskFull'
+  'slow' | 'lostThere' | 'lostBack' | 'conflict' | 'newsLost' | 'newsLate' | 'newsDoubled'
 >
 
 /** Which faults, and how often each compared to the others: what is not named does not happen. */
@@ -29,15 +29,21 @@ export interface Strike {
   readonly n: number
 }
 
-/** Each as often as has been found useful. */
+/**
+ * Each as often as has been found useful. Not among them: leaps, of which a store that goes by the host's clock makes
+ * another time, and steps of the database's clock, which do so for all.
+ */
 export const STRIKES: Strikes = {
   kill: 1, killAt: 2, ambush: 4, close: 1, pause: 2, partition: 2, hang: 1, outage: 0.5, diskFull: 0.5, step: 1,
+  join: 0.5, leave: 0.5, deploy: 0.2,
 } // biome-ignore format: a list
 
 /** What befalls everybody. */
 const FOR_ALL = {
   outage: (world: World, { ms }: Strike) => world.outage(ms),
   diskFull: (world: World, { ms }: Strike) => world.fillDisk(ms),
+  databaseStep: (world: World, { ms }: Strike) => world.stepDatabase(ms),
+  deploy: (world: World, { ms }: Strike) => world.deploy(ms),
 }
 
 type Deed = (world: World, process: SimulatedProcess, strike: Strike) => void
@@ -52,6 +58,9 @@ const FOR_ONE: Readonly<Record<Exclude<StrikeFault, keyof typeof FOR_ALL>, Deed>
   partition: (world, process, { ms }) => world.partition(process, ms),
   hang: (world, process, { ms }) => world.hang(process, ms),
   step: (world, process, { ms }) => world.step(process, ms),
+  leap: (world, process, { ms }) => world.step(process, ms),
+  join: (world, { machine }) => void world.join(machine),
+  leave: (world, process) => void world.leave(process),
 }
 
 /** Where a process may be ambushed. */
@@ -61,6 +70,20 @@ const STATEMENTS = [
 ] as const // biome-ignore format: a list
 const POINTS = ['sent', 'ran', 'answered'] as const
 const EVENTS_MAX = 200
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** By hours, by days, and by so much that nobody believes it. */
+const LEAPS = [
+  [HOUR_MS, DAY_MS],
+  [DAY_MS, 300 * DAY_MS],
+  [400 * DAY_MS, 4_000 * DAY_MS],
+] as const
+/** Longer than a statement may travel: what is less is known only when an answer comes quickly. */
+const DATABASE_STEPS = [
+  [3_000, 10_000],
+  [10_000, 120_000],
+  [120_000, HOUR_MS],
+] as const
 const MS_MIN = 100
 
 /** Draws a strike: nothing that takes time takes longer than this. */
@@ -68,16 +91,27 @@ export function draw(random: Random, weights: Strikes, msMax: number, at = 0): S
   const choices = Object.entries(weights) as [StrikeFault, number][]
   const fault = random.weighted(choices.map(([each, weight]) => [weight, each]))
   const ms = random.between(Math.min(MS_MIN, msMax), msMax)
-  const isBack = random.chance(0.5)
+  const stepMs = stepOf(random, fault, ms)
   return {
     fault,
     at,
     machine: random.between(0, 2 ** 16 - 1),
-    ms: fault === 'step' && isBack ? -ms : ms,
+    ms: stepMs ?? ms,
     statement: STATEMENTS[random.between(0, STATEMENTS.length - 1)]!,
     point: POINTS[random.between(0, POINTS.length - 1)]!,
     n: random.between(1, EVENTS_MAX),
   }
+}
+
+/** How far a clock is set, forward or back; null where no clock is. As many numbers are drawn for every fault. */
+function stepOf(random: Random, fault: StrikeFault, ms: number): number | null {
+  const sign = random.chance(0.5) ? 1 : -1
+  const [part, scale] = [random.next(), random.between(0, 2)]
+  if (fault === 'step') return sign * Math.min(ms, HOUR_MS - 1)
+  const scales = fault === 'leap' ? LEAPS : fault === 'databaseStep' ? DATABASE_STEPS : null
+  if (scales === null) return null
+  const [least, most] = scales[scale]!
+  return sign * Math.floor(least + part * (most - least))
 }
 
 /** Lets each happen at its time. */

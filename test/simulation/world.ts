@@ -1,6 +1,7 @@
 import { errorText } from '../../src/error.ts'
 import { parseInstant } from '../../src/time/index.ts'
 import { Random } from '../chaos/random.ts'
+import { Authority } from './authority.ts'
 import type { Backend } from './backend.ts'
 import { type Fault, Faults, isWeighty, type Landing } from './faults.ts'
 import { Network, type Point } from './network.ts'
@@ -28,16 +29,25 @@ export interface WorldOptions {
 }
 
 const UPKEEP_MS = 60_000
+const LEASE_MS = 5_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 /** How far the clocks of machines that are looked after may be off. */
 const OFFSET_MS_MAX = 500
 const DRIFT_MAX = 0.0002
+const WILD_DRIFT_MAX = 0.005
 
 /** A world whose processes share a simulated database over a simulated network. */
 export function simulatedWorld(options: WorldOptions): World<SimulatedBackend> {
   return new World(options, (world) => {
     const { leaseMs, heartbeatMs, shards = 8 } = options
     const courier = world.network.news.bind(world.network)
-    const database = new SimulatedDatabase({ now: () => world.now, shards, courier })
+    const database = new SimulatedDatabase({
+      now: () => world.databaseNow,
+      elapsed: () => world.now,
+      shards,
+      courier,
+    })
     return new SimulatedBackend({ database, network: world.network, leaseMs, heartbeatMs })
   })
 }
@@ -53,11 +63,13 @@ export class World<B extends Backend = Backend> {
   readonly network: Network
   readonly #options: WorldOptions
   readonly #startedAt: number
+  readonly #authority: Authority
   readonly #births = new Map<string, number>()
   readonly #machines = new Map<string, Machine>()
   /** How to take away each ambush that nobody has walked into. */
   readonly #traps = new Set<() => void>()
   #processes: SimulatedProcess[] = []
+  #joined = 0
   /** Told when a process is dead. */
   onDeath: (process: SimulatedProcess) => void = () => {}
 
@@ -65,15 +77,29 @@ export class World<B extends Backend = Backend> {
     this.#options = options
     this.random = new Random(options.seed)
     this.#startedAt = parseInstant(options.start ?? '2030-01-01T00:00:00Z')
+    this.#authority = new Authority(() => this.#startedAt + this.timeline.now)
     this.trace = new Trace(options.trace)
     const { timeline, trace, faults } = this
     this.network = new Network({ timeline, trace, faults, random: this.fork() })
     this.backend = makeBackend(this)
   }
 
-  /** The database's clock, which is the truth. */
+  /** The truth, which nobody in the world can read. */
   get now(): number {
     return Math.floor(this.#startedAt + this.timeline.now)
+  }
+
+  /** The database's clock, by which alarms fire. It tells the truth until it is stepped. */
+  get databaseNow(): number {
+    return this.#authority.now()
+  }
+
+  /**
+   * The latest that a process which still has its lease can take it for by the database's clock: a step back is known with
+   * the first beat after it, and who was not answered for a lease starts nothing.
+   */
+  get latestNow(): number {
+    return this.#authority.latest(this.#options.leaseMs ?? LEASE_MS)
   }
 
   /** The processes that live, the oldest first. */
@@ -128,6 +154,13 @@ export class World<B extends Backend = Backend> {
     return { offsetMs: between(OFFSET_MS_MAX), drift: between(DRIFT_MAX) }
   }
 
+  /** The clocks of a machine that nobody looks after: days or years off, and half a percent too fast or too slow. */
+  wildSkew(): Skew {
+    const between = (max: number) => (this.random.next() * 2 - 1) * max
+    const offsetMs = between(this.random.chance(0.5) ? 10 * DAY_MS : 10 * 365 * DAY_MS)
+    return { offsetMs, drift: between(WILD_DRIFT_MAX) }
+  }
+
   /** Ends a process in the middle of whatever it does: nothing it waits for ever comes back. */
   kill(process: SimulatedProcess): void {
     if (process.isDead) return
@@ -168,12 +201,49 @@ export class World<B extends Backend = Backend> {
   /** Ends a process as a deploy does: what is under way may settle, and its shards are given back. */
   async close(process: SimulatedProcess): Promise<void> {
     this.#befall(process, 'close')
+    await this.#close(process)
+  }
+
+  async #close(process: SimulatedProcess): Promise<void> {
     try {
       await process.wakeful.close()
     } catch (thrown) {
       this.note(process.name, `did not close well: ${errorText(thrown)}`)
     }
     this.#bury(process)
+  }
+
+  /** Lets a process join on a machine that is like this one. */
+  join(like: Machine): SimulatedProcess {
+    this.#joined += 1
+    const land = this.#befallAll('join', `${like.name}-${this.#joined}`)
+    if (this.#processes.some((process) => this.isBusy(process))) land()
+    return this.launch({ ...like, name: `${like.name}-${this.#joined}`, skew: this.skew() })
+  }
+
+  /** Lets a process leave for good: it is closed, and none comes after it. The last one stays. */
+  async leave(process: SimulatedProcess): Promise<void> {
+    const { name } = process.machine
+    if (this.#machines.size === 1 || this.#machines.get(name) !== process.machine) {
+      this.faults.note('leave', false, process.name)
+      return
+    }
+    this.#befall(process, 'leave')
+    this.#machines.delete(name)
+    await this.#close(process)
+  }
+
+  /** Replaces all processes, one after the other, within this time: a rolling deploy. */
+  deploy(ms: number): void {
+    const land = this.#befallAll('deploy', `within ${ms} ms`)
+    const all = this.#processes
+    for (const [i, process] of all.entries()) {
+      this.in((i * ms) / all.length, () => {
+        if (!process.isUp) return
+        if (this.isBusy(process)) land()
+        void this.#close(process)
+      })
+    }
   }
 
   /** Stops a process for a while, clocks and all that it waits for excepted. */
@@ -210,9 +280,16 @@ export class World<B extends Backend = Backend> {
     if (makeRoom !== undefined) this.in(ms, makeRoom)
   }
 
+  /** Sets the database's clock forward or back, as a failover to another server does. */
+  stepDatabase(ms: number): void {
+    const land = this.#befallAll('databaseStep', `by ${ms} ms`)
+    if (this.#processes.some((process) => this.isBusy(process))) land()
+    this.#authority.step(ms)
+  }
+
   /** Sets a process's wall clock forward or back. */
   step(process: SimulatedProcess, ms: number): void {
-    this.#befall(process, 'step', `by ${ms} ms`)
+    this.#befall(process, Math.abs(ms) < HOUR_MS ? 'step' : 'leap', `by ${ms} ms`)
     process.clock.step(ms)
   }
 
@@ -271,7 +348,11 @@ export class World<B extends Backend = Backend> {
     this.network.forget(process.name)
     this.backend.cutOff(process)
     const { machine } = process
-    if (machine.restartMs !== undefined) this.in(machine.restartMs, () => this.launch(machine))
+    const { restartMs } = machine
+    if (restartMs === undefined || !this.#machines.has(machine.name)) return
+    this.in(restartMs, () => {
+      if (this.#machines.has(machine.name)) this.launch(machine)
+    })
   }
 
   async #boot(process: SimulatedProcess): Promise<void> {

@@ -19,6 +19,8 @@ type Courier = (process: string, notice: Notice, hear: () => void) => void
 export interface DatabaseOptions {
   /** The database's own clock, by which leases end. */
   readonly now: () => number
+  /** What passes while it runs, also where its clock is set: by this it ends who stands still (`now`). */
+  readonly elapsed?: () => number
   /** Shards per pool. */
   readonly shards?: number
   readonly courier?: Courier
@@ -33,6 +35,7 @@ const SUMS = 9
  */
 export class SimulatedDatabase {
   readonly now: () => number
+  readonly elapsed: () => number
   readonly tables: Tables
   readonly #shardsPerPool: number
   readonly #courier: Courier
@@ -51,6 +54,7 @@ export class SimulatedDatabase {
 
   constructor(options: DatabaseOptions) {
     this.now = options.now
+    this.elapsed = options.elapsed ?? options.now
     this.#shardsPerPool = options.shards ?? 1
     this.#courier = options.courier ?? ((_process, _notice, hear) => hear())
     const assertFree = (table: string, key: string | Serial) => {
@@ -231,7 +235,7 @@ export class SimulatedDatabase {
   #holder(row: string): OpenTransaction | null {
     const holder = this.#locks.get(row)
     if (holder === undefined || holder === this.#current) return null
-    if (this.now() < holder.expiresAt) return holder
+    if (this.elapsed() < holder.expiresAt) return holder
     this.rollback(holder)
     return null
   }

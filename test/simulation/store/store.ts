@@ -362,7 +362,7 @@ export class SimulatedStore extends SimulatedReads implements Store {
 /** Settles in the handler's own transaction. The shard is kept from being taken over until it is committed. */
 function settleHeld(desk: Desk, tx: OpenTransaction, settlement: Settlement): Settled {
   desk.database.hold('shards', settlement.lease.shard)
-  tx.expiresAt = desk.database.now() + SETTLING_MS_MAX
+  tx.expiresAt = desk.database.elapsed() + SETTLING_MS_MAX
   return settleAll(desk, [settlement], [])
 }
 

@@ -23,7 +23,7 @@ export class OpenTransaction {
   readonly rows = new Set<string>()
   /** The earliest wake it wrote, by shard. */
   readonly wakes = new Map<number, number>()
-  /** By the database's clock: from then on whoever needs its rows ends it. */
+  /** By what passes at the database: from then on whoever needs its rows ends it. */
   expiresAt = Number.POSITIVE_INFINITY
   readonly ended: Promise<void>
   #end: () => void
