@@ -64,8 +64,8 @@ function rushPlan(seed: number, random: Random, kind: Kind): Plan {
   const isCrowd = kind === 'crowd'
   const calmMs = random.between(40, 90) * SECOND_MS
   const endMs = calmMs + random.between(5, 15) * SECOND_MS + AFTERMATH_MS
-  const span: Span = { calmMs, endMs, tickMsMin: 4_000, tickMsMax: 30_000 }
-  const errands = random.between(8, isCrowd ? 120 : 40)
+  const span: Span = { calmMs, endMs, tickMsMin: 4_000, tickMsMax: 20_000 }
+  const errands = random.between(10, isCrowd ? 120 : 48)
   return {
     seed,
     kind,

@@ -23,6 +23,10 @@ export class Sum {
     }
   }
 
+  get seeds(): number {
+    return this.#seeds
+  }
+
   /** How many faults hit something in flight. */
   get inFlight(): number {
     return [...this.#faults.values()].reduce((sum, { inFlight }) => sum + inFlight, 0)
