@@ -58,7 +58,7 @@ describe('a process that is killed at an event', () => {
       await world.run(1_000)
       world.killAt(ant!, 41 - ant!.events, when)
       await world.run(RUN_MS)
-      expect([ant!.isDead, world.trace.text.includes(`killed ${when} its event ${events}`)]).toEqual([
+      expect([ant!.isDead, world.trace.text.includes(`met ${when} its event ${events}`)]).toEqual([
         true,
         true,
       ])

@@ -1,17 +1,29 @@
-import { expect, it } from 'vitest'
-import { sweep } from './sweep.ts'
+import { describe, expect, it } from 'vitest'
+import { type SweptFault, sweep } from './sweep.ts'
 
-/** So many worlds are swept, each at all its places, some three seconds each; without, every third place of one. */
+/** So many worlds are swept, at all their places, half a minute each; without, some places of one. */
 const SEEDS = Number(process.env.WAKEFUL_SWEEP ?? 0)
-const EVERY = SEEDS === 0 ? 3 : 1
+const FAULTS: readonly (readonly [fault: SweptFault, every: number])[] = [
+  ['kill', 3],
+  ['close', 23],
+  ['pause', 23],
+  ['partition', 23],
+  ['hang', 23],
+  ['outage', 23],
+  ['diskFull', 23],
+  ['step', 23],
+]
 
-it.each([...Array(Math.max(1, SEEDS)).keys()].map((i) => i + 1))(
-  'a process may be killed at any place where it waits for something: seed %i',
-  async (seed) => {
-    const { places, runs, inFlight, wrong } = await sweep({ seed, every: EVERY })
-    expect(wrong).toEqual([])
-    expect(runs).toBe(Math.ceil(places / EVERY))
-    expect(places).toBeGreaterThan(400)
-    expect(inFlight).toBeGreaterThan(runs / 10)
-  },
-)
+describe.each([...Array(Math.max(1, SEEDS)).keys()].map((i) => i + 1))('seed %i', (seed) => {
+  it.each(FAULTS)(
+    '%s may befall a process at any place where it waits for something',
+    async (fault, some) => {
+      const every = SEEDS === 0 ? some : 1
+      const { places, runs, inFlight, wrong } = await sweep({ seed, fault, every })
+      expect(wrong).toEqual([])
+      expect(runs).toBe(Math.ceil(places / every))
+      expect(places).toBeGreaterThan(500)
+      expect(inFlight).toBeGreaterThan(runs / 10)
+    },
+  )
+})

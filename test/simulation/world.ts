@@ -168,19 +168,26 @@ export class World<B extends Backend = Backend> {
     this.#bury(process)
   }
 
-  /**
-   * Ends a process at its n-th event from now: right before it, or right after. Its events are all that it waits for, and
-   * the statements that it sends in between; so every place where it can die is one of them.
-   */
+  /** Ends a process at its n-th event from now: right before it, or right after. */
   killAt(process: SimulatedProcess, n: number, when: 'before' | 'after'): void {
     const land = this.faults.try('killAt', process.name)
+    this.at(process, n, when, () => {
+      if (this.isBusy(process)) land()
+      this.#bury(process)
+    })
+  }
+
+  /**
+   * Lets something happen right before the n-th event of a process from now, or right after it. Its events are all that it
+   * waits for, and the statements that it sends in between: every place where something can befall it is one of them.
+   */
+  at(process: SimulatedProcess, n: number, when: 'before' | 'after', happen: () => void): void {
     const last = process.events + n
     const stop = process.witness((event, at) => {
       if (event !== last || at !== when) return
       this.#disarm(stop)
-      this.note(process.name, `killed ${when} its event ${event}`)
-      if (this.isBusy(process)) land()
-      this.#bury(process)
+      this.note(process.name, `met ${when} its event ${event}`)
+      happen()
     })
     this.#traps.add(stop)
   }

@@ -62,14 +62,28 @@ describe('a link that breaks', () => {
   it('after a take ran leaves a flight that the next take of the same process removes', async () => {
     const { bench, breaks, database } = setUp()
     const leases = await bench.own('one')
+    await bench.alarm({ delay: '1s' })
+    bench.clock.step(1_000)
+    breaks.push({ statement: 'take.commit', lost: 'back' })
+    await expect(bench.take(leases)).rejects.toMatchObject(LOST)
+    const [unknown] = database.tables.flights.values()
+    const { takings } = await bench.take(leases)
+    expect(takings).toHaveLength(1)
+    const [known, ...others] = database.tables.flights.values()
+    expect([known?.timers, others]).toEqual([unknown!.timers, []])
+  })
+
+  it('after a take ran lets a cancel answer that it is firing: then the next take delivers nothing', async () => {
+    const { bench, breaks, database } = setUp()
+    const leases = await bench.own('one')
     const id = await bench.alarm({ delay: '1s' })
     bench.clock.step(1_000)
     breaks.push({ statement: 'take.commit', lost: 'back' })
     await expect(bench.take(leases)).rejects.toMatchObject(LOST)
     expect(await bench.cancel(id)).toBe('firing')
-    const { takings } = await bench.take(leases)
-    expect(takings).toHaveLength(1)
-    expect(database.tables.flights.values()).toHaveLength(1)
+    expect((await bench.take(leases)).takings).toEqual([])
+    expect(database.tables.flights.values()).toEqual([])
+    expect(await bench.state(id)).toBe('cancelled')
   })
 
   it('after a settle ran makes it stale when it is sent again (recorded-once)', async () => {
