@@ -18,7 +18,8 @@ export interface NetworkParts {
   readonly timeline: Timeline
   readonly trace: Trace
   readonly faults: Faults
-  readonly random: Random
+  /** Chance for each link, by name. */
+  readonly chanceOf: (name: string) => Random
 }
 
 /** What is wrong for a while: until when, in true time, and who is told that a statement met it. */
@@ -46,7 +47,8 @@ export class Network {
   readonly #timeline: Timeline
   readonly #trace: Trace
   readonly #faults: Faults
-  readonly #random: Random
+  readonly #chanceOf: (name: string) => Random
+  readonly #chances = new Map<string, Random>()
   readonly #watchers = new Set<Watcher>()
   readonly #cuts = new Map<string, Spell>()
   readonly #hangs = new Map<string, Spell>()
@@ -55,11 +57,11 @@ export class Network {
   /** How many statements that write or take each process waits for. */
   readonly #awaited = new Map<string, number>()
 
-  constructor({ timeline, trace, faults, random }: NetworkParts) {
+  constructor({ timeline, trace, faults, chanceOf }: NetworkParts) {
     this.#timeline = timeline
     this.#trace = trace
     this.#faults = faults
-    this.#random = random
+    this.#chanceOf = chanceOf
   }
 
   /** Keeps a process from the database for a while: nothing it sends arrives, and nobody tells it. */
@@ -114,7 +116,7 @@ export class Network {
 
   /** Carries news to a process that listens: once, as a rule. */
   news(name: string, notice: Notice, hear: () => void): void {
-    const { fault, lateMs } = newsFateOf(this.#random, this.weather)
+    const { fault, lateMs } = newsFateOf(this.#chance(name, 'news'), this.weather)
     if (fault === null) {
       hear()
       return
@@ -177,6 +179,16 @@ export class Network {
     else journey.reject(answer.thrown)
   }
 
+  /** Chance for what a process sends, or hears, on the machine it runs on: its successors have the same. */
+  #chance(process: string, what: string): Random {
+    const name = `${process.split('.')[0]} ${what}`
+    const known = this.#chances.get(name)
+    if (known !== undefined) return known
+    const chance = this.#chanceOf(name)
+    this.#chances.set(name, chance)
+    return chance
+  }
+
   #reach(name: string, statement: string, point: Point): void {
     for (const watcher of [...this.#watchers]) watcher(name, statement, point)
   }
@@ -186,7 +198,7 @@ export class Network {
   }
 
   #fateOf(name: string, statement: string): Fate {
-    const drawn = fateOf(this.#random, this.weather)
+    const drawn = fateOf(this.#chance(name, statement), this.weather)
     if (this.#meets(this.#cuts.get(name), statement))
       return { ...drawn, backMs: BEAT_MS_MAX, fault: 'lostThere' }
     const weighty = isWeighty(statement)

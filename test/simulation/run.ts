@@ -2,9 +2,10 @@
  * `npm run sim`: runs seeds and says what they came to. `-- --seeds 10000` so many, `-- --nightly` until it is stopped,
  * `-- --seed 7 [--trace]` one, shrunk to a short story where it fails.
  */
+import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { campaign } from './campaign.ts'
-import { planOf } from './plan.ts'
+import { type Plan, planOf } from './plan.ts'
 import { play } from './play.ts'
 import { shrink } from './shrink.ts'
 import { storyOf } from './story.ts'
@@ -19,6 +20,8 @@ const USAGE = `npm run sim [-- options]
   --seed <n>       run this one and say what was wrong; a failing one is shrunk first
   --trace          with --seed: tell everything that happened
   --whole          with --seed: do not shrink
+  --save <file>    with --seed: keep the shrunk plan of a failing one
+  --plan <file>    run a plan that was kept
   --help`
 
 const FAILURES_MAX = 5
@@ -33,12 +36,15 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     trace: { type: 'boolean', default: false },
     whole: { type: 'boolean', default: false },
+    save: { type: 'string' },
+    plan: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
 
 if (values.help) console.log(USAGE)
-else if (values.seed !== undefined) await runOne(wholeNumber('seed', values.seed))
+else if (values.plan !== undefined) await runOne(JSON.parse(readFileSync(values.plan, 'utf8')) as Plan)
+else if (values.seed !== undefined) await runOne(planOf(wholeNumber('seed', values.seed)))
 else await runMany()
 
 function wholeNumber(name: string, text: string): number {
@@ -48,24 +54,23 @@ function wholeNumber(name: string, text: string): number {
   process.exit(2)
 }
 
-async function runOne(seed: number): Promise<void> {
+async function runOne(plan: Plan): Promise<void> {
   const isTold = values.trace
-  const played = await play(planOf(seed), true)
+  const played = await play(plan, true)
   const [first] = played.verdict.violations
   if (first === undefined) {
     if (isTold) console.log(storyOf(played, true))
-    console.log(`seed ${seed}: nothing wrong; trace ${played.world.trace.hash}`)
+    console.log(`seed ${plan.seed}: nothing wrong; trace ${played.world.trace.hash}`)
     for (const line of played.world.faults.lines) console.log(`  ${line}`)
     return
   }
   process.exitCode = 1
   if (values.whole) return console.log(storyOf(played, isTold))
-  const onProgress = (plan: { errands: readonly unknown[]; strikes: readonly unknown[] }, tries: number) =>
-    console.error(
-      `shrinking: ${plan.errands.length} alarms, ${plan.strikes.length} strikes after ${tries} runs`,
-    )
-  const short = await shrink(planOf(seed), first.breach, { onProgress })
+  const onProgress = ({ errands, strikes }: Plan, tries: number) =>
+    console.error(`shrinking: ${errands.length} alarms, ${strikes.length} strikes after ${tries} runs`)
+  const short = await shrink(plan, first.breach, { onProgress })
   console.log(storyOf(await play(short, true), isTold))
+  if (values.save !== undefined) writeFileSync(values.save, `${JSON.stringify(short, null, 2)}\n`)
 }
 
 async function runMany(): Promise<void> {

@@ -5,6 +5,7 @@ import { Authority } from './authority.ts'
 import type { Backend } from './backend.ts'
 import { type Fault, Faults, isWeighty, type Landing } from './faults.ts'
 import { Network, type Point } from './network.ts'
+import { PassingChance, seedOf } from './passing-chance.ts'
 import { type Machine, SimulatedProcess } from './process.ts'
 import type { Skew } from './process-clock.ts'
 import { SimulatedBackend } from './simulated-backend.ts'
@@ -80,7 +81,7 @@ export class World<B extends Backend = Backend> {
     this.#authority = new Authority(() => this.#startedAt + this.timeline.now)
     this.trace = new Trace(options.trace)
     const { timeline, trace, faults } = this
-    this.network = new Network({ timeline, trace, faults, random: this.fork() })
+    this.network = new Network({ timeline, trace, faults, chanceOf: (name) => this.passingChanceOf(name) })
     this.backend = makeBackend(this)
   }
 
@@ -114,16 +115,14 @@ export class World<B extends Backend = Backend> {
     return this.#processes.find((process) => process.machine.name === name)
   }
 
-  /** A stream of chance of its own, so that what one draws does not change what another does. */
-  fork(): Random {
-    return new Random(this.random.between(0, 2 ** 32 - 1))
-  }
-
   /** A stream of chance that its name and the seed repeat, whatever others draw. */
   chanceOf(name: string): Random {
-    let hash = this.#options.seed
-    for (const character of name) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193)
-    return new Random(hash)
+    return new Random(seedOf(this.#options.seed, name))
+  }
+
+  /** The same, but by the time at which it is drawn from. */
+  passingChanceOf(name: string): Random {
+    return new PassingChance(seedOf(this.#options.seed, name), () => this.timeline.now)
   }
 
   /** Starts a process on a machine. */
@@ -135,7 +134,7 @@ export class World<B extends Backend = Backend> {
     const onTrouble = (thrown: unknown) => this.note(name, `trouble: ${errorText(thrown)}`)
     const { timeline, now: wallNow } = this
     const upkeepMs = this.#options.upkeepMs ?? UPKEEP_MS
-    const random = this.fork()
+    const random = this.passingChanceOf(`process ${machine.name}`)
     const process = new SimulatedProcess({ name, machine, random, timeline, wallNow, upkeepMs, onTrouble })
     this.#processes.push(process)
     this.note(name, 'launched')
