@@ -6,6 +6,8 @@ import { type Span, Spans } from './sorted.ts'
 
 const PROMPT_MS = 10_000
 const ENDS_MS = 10_000
+/** From this part of its hands on, a process may keep the others for somebody else. */
+const FULL = 3 / 4
 
 const DELIVERED = new Set(['alarm.fired', 'timer.due_time_reached', 'schedule.ticked'])
 
@@ -104,7 +106,7 @@ function sureByRecords({ asks, records }: Chain): void {
   }
 }
 
-/** From a start that took a run's last free hand to the run's next start, or to its end. */
+/** From a start that may have taken a run's last free hand to the run's next start, or to its end. */
 function fullSpans(entries: readonly Entry[], concurrency: number): Span[] {
   const spans: Span[] = []
   const since = new Map<number, number>()
@@ -121,7 +123,7 @@ function fullSpans(entries: readonly Entry[], concurrency: number): Span[] {
     for (const run of over) end(run, entry.at)
     over.clear()
     end(entry.run, entry.at)
-    if ((entry.underWay ?? 0) >= concurrency) since.set(entry.run, entry.at)
+    if ((entry.underWay ?? 0) >= concurrency * FULL) since.set(entry.run, entry.at)
   }
   for (const from of since.values()) spans.push({ from, to: Number.POSITIVE_INFINITY })
   return spans

@@ -117,10 +117,19 @@ describe('the judge finds nothing where', () => {
         record('a', 'alarm.fired', { occurrenceId: third.occurrenceId, scheduledFor: T + 2000 }),
       ],
     },
+    'all tries were used up by kills, and it is in the log as failed': {
+      entries: [ask('a'), set('a')],
+      log: [record('a', 'alarm.failed')],
+    },
     'a row was written with its settle': {
       entries: [ask('a', { effect: true }), set('a'), start('a')],
       log: [record('a')],
       effects: [`a-1-${T}`],
+    },
+    'a row is there, and its settle was pruned': {
+      entries: [ask('a', { effect: true }), set('a'), start('a')],
+      effects: [`a-1-${T}`],
+      prunedBefore: T + 1,
     },
     'the target is the log': {
       entries: [ask('a', { toLog: true }), set('a')],

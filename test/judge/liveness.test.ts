@@ -48,6 +48,35 @@ describe('liveness', () => {
       },
       ['late'],
     ],
+    'the report of the one before it may have been waited for': [
+      {
+        entries: [
+          every('a', 2, { ack: 'report' }),
+          set('a', 'a', T),
+          calm(0),
+          startAt(at(1)),
+          startAt(at(2), { at: at(30) }),
+        ],
+        log: [recordAt(at(1)), recordAt(at(2), 'alarm.fired', { at: at(31) })],
+        until: at(60),
+      },
+      [],
+    ],
+    'it may just have been resumed': [
+      {
+        ...late(14),
+        entries: [
+          ask('a'),
+          set('a', 'a', T),
+          { type: 'parking', run: 1, alarmId: 'a', at: at(1) },
+          { type: 'parked', run: 1, alarmId: 'a', outcome: 'parked', at: at(1) },
+          { type: 'unparking', run: 1, alarmId: 'a', at: at(2) },
+          calm(3),
+          start('a', { at: at(14) }),
+        ],
+      },
+      [],
+    ],
     'all hands were full': [
       {
         entries: [

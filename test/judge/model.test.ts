@@ -70,6 +70,48 @@ describe('of an alarm that recurs', () => {
       },
       [],
     ],
+    'what had time to begin since the calm is owed': [
+      {
+        entries: [every('a', 30), set('a', 'a', at(0)), ...begun(1, 2), killed(1), calm(3)],
+        log: recorded(1, 2),
+        until: at(14),
+      },
+      ['lost'],
+    ],
+    'what comes after one that was just caught up with is not owed yet': [
+      {
+        entries: [every('a', 30), set('a', 'a', at(0)), ...begun(1), startAt(at(2), { at: at(13) })],
+        log: [recordAt(at(1)), recordAt(at(2), 'alarm.fired', { at: at(13.1) })],
+        until: at(14),
+      },
+      [],
+    ],
+    'one before another is owed whatever time there was, and not excused by a cancel that nobody sent': [
+      {
+        entries: [every('a', 30), set('a', 'a', at(0)), ...begun(1, 3)],
+        log: [...recorded(1, 3), recordAt(at(2), 'alarm.skipped', { reason: 'cancelled' })],
+        until: at(4),
+      },
+      ['lost'],
+    ],
+    'what waits because all hands are full is not owed': [
+      {
+        entries: [ask('a'), set('a'), ask('b'), set('b'), start('b', { underWay: 3 })],
+        log: [record('b')],
+        until: at(20),
+        concurrency: 3,
+      },
+      [],
+    ],
+    'what waits although hands are free is owed': [
+      {
+        entries: [ask('a'), set('a'), ask('b'), set('b'), start('b', { underWay: 2 })],
+        log: [record('b')],
+        until: at(20),
+        concurrency: 3,
+      },
+      ['lost'],
+    ],
     'nothing is owed at the end where the faults never ended': [
       {
         entries: [every('a', 30), set('a', 'a', at(0)), ...begun(1, 2), killed(1)],
@@ -131,6 +173,36 @@ describe('of an alarm that was moved', () => {
     'and so is the new one': [
       { entries: [ask('a'), set('a'), move('b', [5], -5), killed(1), ...begun(5)], log: recorded(5) },
       [],
+    ],
+    'a rule that was never answered owes nothing before it can have been written': [
+      {
+        entries: [
+          every('a', 3),
+          set('a', 'a', at(0)),
+          ...begun(1),
+          move('b', [2.5, 12.5, 22.5], 1.2, true),
+          killed(1),
+          calm(1.3),
+          ...begun(12.5, 22.5),
+        ],
+        log: recorded(1, 12.5, 22.5),
+      },
+      [],
+    ],
+    'it owes what comes after that': [
+      {
+        entries: [
+          every('a', 3),
+          set('a', 'a', at(0)),
+          ...begun(1),
+          move('b', [2.5, 12.5, 22.5], 1.2, true),
+          killed(1),
+          calm(1.3),
+          ...begun(12.5),
+        ],
+        log: recorded(1, 12.5),
+      },
+      ['lost'],
     ],
     'the old one is owed where the move was refused': [
       { entries: [ask('a'), set('a'), move('b', [5], -5), refused('b')] },

@@ -232,6 +232,19 @@ check('cancel-wins, for a pause by the user', {
     { entries: [...begin, parked('a', at(1.6)), startAt(at(2))], log: both },
     ['while_parked'],
   ],
+  'something new began while it was paused, to which it had been moved': [
+    {
+      entries: [
+        ...begin,
+        parked('a', at(1.6)),
+        ask('b', { alarmId: 'a', instants: [at(2)], at: at(1.7) }),
+        set('b', 'a', at(1.8)),
+        startAt(at(2)),
+      ],
+      log: both,
+    },
+    ['while_parked'],
+  ],
   'something began that was due before the pause was answered': [
     { entries: [...begin, parked('a', at(2)), startAt(at(2))], log: both },
     [],

@@ -50,6 +50,27 @@ describe('recorded-once', () => {
       },
       ['unrecorded'],
     ],
+    'a report is not waited for any more after a cancel': [
+      {
+        entries: [
+          ask('a', { ack: 'report' }),
+          set('a'),
+          start('a'),
+          { type: 'cancelling', run: 1, alarmId: 'a' },
+          { type: 'cancel', run: 1, alarmId: 'a', outcome: 'firing' },
+        ],
+        log: [record('a')],
+      },
+      [],
+    ],
+    'a report said that it failed, and it is tried again': [
+      {
+        entries: [ask('a', { ack: 'report', reportMs: SECOND }), set('a'), start('a')],
+        log: [record('a'), record('a', 'alarm.attempt_failed', { retryAt: at(3) })],
+        until: at(20),
+      },
+      [],
+    ],
     'a report is still waited for at the end': [
       {
         entries: [ask('a', { ack: 'report', reportMs: 15 * SECOND }), set('a'), start('a')],
