@@ -1,3 +1,4 @@
+import type { Point } from './network.ts'
 import type { Timing } from './timing.ts'
 
 /** What becomes of a delivery at its target. */
@@ -23,6 +24,8 @@ export type How = 'work' | 'write' | 'inline' | 'remote' | 'event'
 /** Something a user does to his alarm later. */
 export interface Move {
   readonly atMs: number
+  /** At the moment when the next such statement is there, whoever sends it: the worst of moments. */
+  readonly on?: { readonly statement: string; readonly point: Point }
   readonly kind: 'cancel' | 'park' | 'unpark' | 'snoop' | 'move'
   /** For `move`: when the alarm is due from then on. */
   readonly timing?: Timing

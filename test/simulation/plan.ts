@@ -216,13 +216,29 @@ function drawMoves(random: Random, atMs: number, timing: Timing, span: Span, isO
     fromMs = drawMoment(random, fromMs, current, span)
     const kind = random.weighted<Move['kind']>([[3, 'cancel'], [4, 'move'], [2, 'snoop'], [1, 'park']]) // biome-ignore format: a table
     if (kind === 'move') current = drawTiming(random, fromMs, span, isOnce)
-    moves.push({ atMs: fromMs, kind, ...(kind === 'move' && { timing: current }) })
+    moves.push({ atMs: fromMs, kind, ...drawTrigger(random), ...(kind === 'move' && { timing: current }) })
     if (kind === 'park' && random.chance(0.8)) {
       fromMs += random.between(1, span.tickMsMax)
       moves.push({ atMs: fromMs, kind: 'unpark' })
     }
   }
   return moves.filter((move) => move.atMs < span.calmMs)
+}
+
+/** Statements beside which a user's call comes at a bad moment. */
+const BAD_MOMENTS = [
+  'take.commit',
+  'take.commit',
+  'settle',
+  'transact.settle',
+  'transact.commit',
+  'own.claim',
+] as const
+
+function drawTrigger(random: Random): Pick<Move, 'on'> {
+  const statement = BAD_MOMENTS[random.between(0, BAD_MOMENTS.length - 1)]!
+  const point = random.weighted([[1, 'sent'], [2, 'ran'], [1, 'answered']] as const) // biome-ignore format: a table
+  return random.chance(0.4) ? { on: { statement, point } } : {}
 }
 
 /** A moment after another: a few milliseconds around an instant of the alarm, or any. */

@@ -21,8 +21,11 @@ export interface Played {
 
 /** How long after a process's death the next one is started. */
 const RESTART_MS = 1_500
-/** What is due once the faults have stopped is delivered within this long (the bound of liveness). */
-export const LIVELY_MS = 10_000
+/**
+ * The bound of liveness: a lease must end, and be taken over, before what a dead process had is delivered by another.
+ * With leases as they are by default that is ten seconds.
+ */
+const CLAIM_MS = 5_000
 
 /** No fault of a process or a link lasts longer. */
 const FAULT_MS_MAX = 15_000
@@ -69,8 +72,9 @@ export async function play(plan: Plan, isTold = false): Promise<Played> {
   await world.run(ANSWER_MS_MAX)
   world.calm()
   diary.add({ type: 'calm', at: world.now })
-  await world.run(LIVELY_MS + leaseMs)
-  const overdue = world.backend.overdue(world.now - LIVELY_MS - leaseMs)
+  const calmAt = world.now
+  await world.run(leaseMs + CLAIM_MS)
+  const overdue = world.backend.overdue(calmAt)
   await world.run(plan.endMs - world.timeline.now)
   const evidence = evidenceOf(world, plan, diary, until, overdue)
   return { plan, world, evidence, verdict: judge(evidence) }
@@ -108,7 +112,7 @@ function tellOfFaults(world: World, { leaseMs }: Plan, diary: Diary): void {
 
 function evidenceOf(
   { backend }: World,
-  { concurrency }: Plan,
+  { concurrency, leaseMs }: Plan,
   { entries }: Diary,
   until: number,
   overdue: readonly string[],
@@ -120,6 +124,7 @@ function evidenceOf(
     // What recurs waits for ever: `overdue` says what should not wait any more.
     pending: [],
     until,
+    promptMs: leaseMs + CLAIM_MS,
     concurrency: concurrency + Math.floor(concurrency * RESERVE),
     overdue,
     logPlaces: backend.placesOf(SCOPES[0], until),

@@ -45,7 +45,7 @@ function errandLines(errand: Errand): string[] {
     `  ${seconds(atMs)} a user sets alarm ${name} (${[how, ...faults].join(', ')}) ${timingText(timing)}`,
     ...moves.map(
       (move) =>
-        `  ${seconds(move.atMs)} and does: ${move.kind}${move.timing ? ` ${timingText(move.timing)}` : ''}`,
+        `  ${seconds(move.atMs)} ${move.on ? `(at the next ${move.on.statement} ${move.on.point}) ` : ''}and does: ${move.kind}${move.timing ? ` ${timingText(move.timing)}` : ''}`,
     ),
   ]
 }

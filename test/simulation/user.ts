@@ -23,6 +23,8 @@ export interface UserParts {
 /** What a dead process had sent has arrived after this long. */
 const STRAY_MS = 6_000
 const RETRY_MS = 400
+/** So long a user waits for a bad moment. */
+const MOMENT_MS_MAX = 3_000
 
 /**
  * A user who sees to one alarm. He makes his calls one after the other, through any process that is up, and after one
@@ -54,6 +56,7 @@ export class User {
     await this.#ask(name, timing)
     for (const [index, move] of moves.entries()) {
       await this.#sleepTo(move.atMs)
+      await this.#awaitMoment(move)
       if (move.kind === 'move' && (isKeyed || this.#alarmId !== null))
         await this.#ask(`${name}.${index + 1}`, move.timing!)
       else if (this.#alarmId !== null) await this.#do(move, this.#alarmId)
@@ -158,6 +161,22 @@ export class User {
     if (answer.kind === 'trouble')
       this.#diary.add({ type: 'trouble', run: this.#diary.runOf(process), text: answer.text })
     return answer
+  }
+
+  /** Waits for the statement at which the move is to be made, but not for ever. */
+  #awaitMoment({ on }: Move): Promise<void> {
+    if (on === undefined) return Promise.resolve()
+    return new Promise((resolve) => {
+      const stop = this.#world.network.watch((_, statement, point) => {
+        if (statement !== on.statement || point !== on.point) return
+        stop()
+        resolve()
+      })
+      this.#world.in(MOMENT_MS_MAX, () => {
+        stop()
+        resolve()
+      })
+    })
   }
 
   async #someProcess(): Promise<SimulatedProcess> {
