@@ -5,21 +5,32 @@ import type { Strike } from './strikes.ts'
 import type { Timing } from './timing.ts'
 import { CALM } from './weather.ts'
 
-const LINES_MAX = 400
+/** How much is told around what was wrong. */
+const LINES_BEFORE = 80
+const LINES_AFTER = 5
 
 /** A run that failed, told so that it can be followed: what was planned, what happened, what was wrong. */
 export function storyOf({ plan, world, verdict }: Played, isWhole = false): string {
-  const lines = world.trace.lines
-  const told = isWhole ? lines : lines.slice(-LINES_MAX)
+  const { lines } = world.trace
+  const [from, to] = isWhole ? [0, lines.length] : around(lines, verdict.violations[0]?.text ?? '')
+  const isPart = to - from < lines.length
   return [
     ...planLines(plan),
     '',
-    `what happened${told.length < lines.length ? ` (the last ${LINES_MAX} of ${lines.length} lines; --trace tells all)` : ''}:`,
-    ...told.map((line) => `  ${line}`),
+    `what happened${isPart ? ` (lines ${from + 1} to ${to} of ${lines.length}; --trace tells all)` : ''}:`,
+    ...lines.slice(from, to).map((line) => `  ${line}`),
     '',
     'what was wrong:',
     ...verdict.violations.slice(0, 20).map(({ promise, breach, text }) => `  ${promise}: ${breach}: ${text}`),
   ].join('\n')
+}
+
+/** The lines around the first that name the occurrence, or the alarm, of which a violation tells. */
+function around(lines: readonly string[], text: string): [from: number, to: number] {
+  const [id] = /[0-9a-f]{8}-[0-9a-f-]{27}(-\d+-\d+)?/.exec(text) ?? []
+  const named = id === undefined ? -1 : lines.findIndex((line) => line.includes(id))
+  const at = named === -1 ? lines.length : named
+  return [Math.max(0, at - LINES_BEFORE), Math.min(lines.length, at + LINES_AFTER)]
 }
 
 function planLines(plan: Plan): string[] {
