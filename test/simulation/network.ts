@@ -64,7 +64,7 @@ export class Network {
     this.#chanceOf = chanceOf
   }
 
-  /** Keeps a process from the database for a while: nothing it sends arrives, and nobody tells it. */
+  /** Keeps a process from the database for a while: neither what it sends arrives nor any answer, and nobody tells it. */
   cut(name: string, ms: number, land: Landing): void {
     this.#cuts.set(name, { until: this.#timeline.now + ms, land })
   }
@@ -134,6 +134,10 @@ export class Network {
       this.#lose(journey, 'before it ran')
       return
     }
+    if (this.#meets(this.#cuts.get(name), statement)) {
+      this.#hang(journey, BEAT_MS_MAX)
+      return
+    }
     this.#trace.note(this.#timeline.now, name, statement)
     const answer = fate.fault === 'conflict' ? { thrown: contention('deadlock detected') } : outcomeOf(run)
     this.#reach(name, statement, 'ran')
@@ -147,6 +151,7 @@ export class Network {
     const { process, name, statement, fate } = journey
     this.#timeline.in(fate.backMs, process, () => {
       if (this.#isBroken(journey)) this.#lose(journey, 'after it ran')
+      else if (this.#meets(this.#cuts.get(name), statement)) this.#hang(journey, BEAT_MS_MAX)
       else if (this.#meets(this.#hangs.get(name), statement)) this.#hang(journey)
       else this.#answer(journey, answer)
     })
@@ -161,9 +166,8 @@ export class Network {
   }
 
   /** Nothing comes back: the process gives the link up when it has waited for long enough. */
-  #hang<T>(journey: Journey<T>): void {
+  #hang<T>(journey: Journey<T>, patienceMs = patienceOf(journey.statement)): void {
     const { process, name, statement, sentAt } = journey
-    const patienceMs = statement === 'own.beat' ? BEAT_MS_MAX : ANSWER_MS_MAX
     this.#trace.note(this.#timeline.now, name, `${statement} hangs`)
     this.#timeline.in(sentAt + patienceMs - this.#timeline.now, process, () =>
       this.#answer(journey, { thrown: new LinkLost('no answer came') }),
@@ -220,6 +224,11 @@ export class Network {
     if (isWeighty(statement)) spell.land()
     return true
   }
+}
+
+/** How long an answer is waited for. */
+function patienceOf(statement: string): number {
+  return statement === 'own.beat' ? BEAT_MS_MAX : ANSWER_MS_MAX
 }
 
 type Outcome<T> = { readonly value: T } | { readonly thrown: unknown }

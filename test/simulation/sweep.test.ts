@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type SweptFault, sweep } from './sweep.ts'
+import { type SweptFault, sweep, sweepPlan } from './sweep.ts'
 
-/** So many worlds are swept, at all their places, half a minute each; without, some places of one. */
+/** So many worlds are swept, at all their places, a minute each; without, some places of one. */
 const SEEDS = Number(process.env.WAKEFUL_SWEEP ?? 0)
 const FAULTS: readonly (readonly [fault: SweptFault, every: number])[] = [
   ['kill', 3],
@@ -13,6 +13,7 @@ const FAULTS: readonly (readonly [fault: SweptFault, every: number])[] = [
   ['diskFull', 23],
   ['step', 23],
 ]
+const TIMEOUT_MS = 600_000
 
 describe.each([...Array(Math.max(1, SEEDS)).keys()].map((i) => i + 1))('seed %i', (seed) => {
   it.each(FAULTS)(
@@ -25,5 +26,17 @@ describe.each([...Array(Math.max(1, SEEDS)).keys()].map((i) => i + 1))('seed %i'
       expect(places).toBeGreaterThan(500)
       expect(inFlight).toBeGreaterThan(runs / 10)
     },
+    TIMEOUT_MS,
+  )
+
+  it(
+    'a kill may do so while users move, park and cancel their alarms',
+    async () => {
+      const { places, runs, inFlight, wrong } = await sweepPlan({ seed, every: SEEDS === 0 ? 17 : 1 })
+      expect(wrong).toEqual([])
+      expect(places).toBeGreaterThan(500)
+      expect(inFlight).toBeGreaterThan(runs / 50)
+    },
+    TIMEOUT_MS,
   )
 })

@@ -1,6 +1,9 @@
 import type { Fault } from './faults.ts'
 import { hamlet, wrongsOf } from './hamlet.ts'
+import { type Plan, planOf } from './plan.ts'
+import { play } from './play.ts'
 import type { SimulatedProcess } from './process.ts'
+import type { Strike } from './strikes.ts'
 import type { World } from './world.ts'
 
 /** What a process can meet at each of its places. */
@@ -35,6 +38,10 @@ const MARGIN_MS = 18_000
 /** Longer than a lease, and than it takes to notice. */
 const LONG_MS = 5_000
 
+/** So many alarms of a plan, and when its processes are up. */
+const ERRANDS = 8
+const UP_MS = 200
+
 const DEEDS: Readonly<Record<SweptFault, (world: World, process: SimulatedProcess) => void>> = {
   kill: (world, process) => world.kill(process),
   close: (world, process) => void world.close(process),
@@ -50,8 +57,23 @@ const DEEDS: Readonly<Record<SweptFault, (world: World, process: SimulatedProces
  * Lives through the same short world again and again. Each time something befalls its first process at another of its
  * events: right before it, and right after. What can be lost at a place where a process waits, is lost in one of these.
  */
-export async function sweep({ seed, fault = 'kill', every = 1 }: SweepOptions): Promise<Sweep> {
-  const calm = await live(seed, fault, null)
+export function sweep({ seed, fault = 'kill', every = 1 }: SweepOptions): Promise<Sweep> {
+  return sweepBy(every, (place) => live(seed, fault, place))
+}
+
+/**
+ * The same with some alarms of a seed's plan, which their users move, park and cancel meanwhile, and a judge who knows all
+ * promises. The process is killed.
+ */
+export function sweepPlan({ seed, every = 1 }: Pick<SweepOptions, 'seed' | 'every'>): Promise<Sweep> {
+  const whole = planOf(seed)
+  const errands = whole.errands.slice(0, ERRANDS)
+  const plan = { ...whole, machines: 2, shards: 4, weather: {}, errands, strikes: [] }
+  return sweepBy(every, (place) => liveThrough(plan, place))
+}
+
+async function sweepBy(every: number, liveBy: (place: Place | null) => Promise<Lived>): Promise<Sweep> {
+  const calm = await liveBy(null)
   const places = [...Array(calm.events).keys()].flatMap((n) => [
     { n: n + 1, when: 'before' as const },
     { n: n + 1, when: 'after' as const },
@@ -60,9 +82,9 @@ export async function sweep({ seed, fault = 'kill', every = 1 }: SweepOptions): 
   let inFlight = 0
   const wrong = [...calm.wrong]
   for (const place of tried) {
-    const lived = await live(seed, fault, place)
+    const lived = await liveBy(place)
     inFlight += lived.inFlight
-    wrong.push(...lived.wrong.map((each) => `${fault} ${place.when} event ${place.n}: ${each}`))
+    wrong.push(...lived.wrong.map((each) => `${place.when} event ${place.n}: ${each}`))
   }
   return { places: places.length, runs: tried.length, inFlight, wrong }
 }
@@ -72,7 +94,15 @@ interface Place {
   readonly when: 'before' | 'after'
 }
 
-async function live(seed: number, fault: SweptFault, place: Place | null) {
+/** What came of one run. */
+interface Lived {
+  /** How many events the process had. */
+  readonly events: number
+  readonly inFlight: number
+  readonly wrong: readonly string[]
+}
+
+async function live(seed: number, fault: SweptFault, place: Place | null): Promise<Lived> {
   const small = hamlet({ seed, trace: 'hash' })
   const { world } = small
   const [process] = world.processes
@@ -82,4 +112,14 @@ async function live(seed: number, fault: SweptFault, place: Place | null) {
   const wrong = wrongsOf(small, world.now - MARGIN_MS)
   if (place !== null && count === 0) wrong.push('it never came')
   return { events: process!.events, inFlight, wrong }
+}
+
+async function liveThrough(plan: Plan, place: Place | null): Promise<Lived> {
+  const point = place?.when === 'before' ? 'sent' : 'answered'
+  const strike: Omit<Strike, 'n'> = { fault: 'killAt', at: UP_MS, machine: 0, ms: 0, statement: '', point }
+  const { world, verdict } = await play(
+    place === null ? plan : { ...plan, strikes: [{ ...strike, n: place.n }] },
+  )
+  const wrong = verdict.violations.map(({ promise, breach, text }) => `${promise}: ${breach}: ${text}`)
+  return { events: world.processOn(0)!.events, inFlight: world.faults.of('killAt').inFlight, wrong }
 }

@@ -126,8 +126,8 @@ export class SimulatedDatabase {
   }
 
   /** Opens a transaction for several statements. */
-  begin(process: string): OpenTransaction {
-    const tx = new OpenTransaction(process)
+  begin(process: string, isHandler = false): OpenTransaction {
+    const tx = new OpenTransaction(process, isHandler)
     this.#open.add(tx)
     return tx
   }
@@ -171,6 +171,12 @@ export class SimulatedDatabase {
   cutOff(process: string): void {
     for (const tx of this.#open) if (tx.process === process) this.rollback(tx)
     this.#listeners.delete(process)
+  }
+
+  /** Ends the transactions of a dead owner's handlers: nobody may be there, and what they have is waited for. */
+  endHandlers(process: string): void {
+    for (const tx of [...this.#open])
+      if (tx.process === process && tx.isHandler && !tx.isSettling) this.rollback(tx)
   }
 
   /** The database goes down, and comes up as it was: what nobody had committed is gone, and nobody listens any more. */

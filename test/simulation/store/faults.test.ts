@@ -170,6 +170,24 @@ describe('an open transaction', () => {
     await expect(transacted).rejects.toMatchObject(LOST)
     expect(await bench.types(alarm.id)).toEqual(['alarm.attempt_failed'])
   })
+
+  it('of a handler whose owner seems dead is ended by whoever takes over: nobody waits for what it has', async () => {
+    const { bench, store, peer, holds } = setUp()
+    const { lease, alarm, timer } = await flying(bench)
+    const hold = holdAt(holds, 'transact.settle')
+    const work = async (tx: unknown) => {
+      await store.set([bench.request({ delay: '1h' }, { key: 'k' })], bench.context(), tx)
+      return { lease, alarm, timer, delivery: bench.delivery('delivered') }
+    }
+    const transacted = store.transact(lease, work, bench.context)
+    await hold.reached
+    bench.clock.step(store.leaseMs)
+    await peer.own('two', ['app'], bench.context())
+    const [answer] = await peer.set([bench.request({ delay: '2h' }, { key: 'k' })], bench.context())
+    expect(answer!.outcome).toBe('created')
+    hold.go()
+    await expect(transacted).rejects.toMatchObject(LOST)
+  })
 })
 
 /** Holds the next statement of this name until it is let go. */

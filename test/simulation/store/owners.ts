@@ -71,6 +71,8 @@ export function claim(
     desk,
     claimed.map(({ shard }) => shard),
   )
+  for (const other of tables.owners.values())
+    if (other.owner !== owner && isDead(other.owner)) database.endHandlers(other.owner)
   forgetDead(database, owner, isDead)
   return claimed
 }

@@ -168,7 +168,7 @@ export class SimulatedStore extends SimulatedReads implements Store {
   ): Promise<Settled> {
     const { database, connection } = this
     const tx = await connection.send('transact.begin', () =>
-      database.isOwn(lease) ? database.begin(connection.process) : null,
+      database.isOwn(lease) ? database.begin(connection.process, true) : null,
     )
     if (tx === null) return { lost: [lease], stale: 0 }
     try {

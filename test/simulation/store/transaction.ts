@@ -18,6 +18,7 @@ export class Blocked extends Error {
  */
 export class OpenTransaction {
   readonly process: string
+  readonly isHandler: boolean
   readonly steps: Step[] = []
   /** The rows it has, by name: others wait for them. */
   readonly rows = new Set<string>()
@@ -30,11 +31,18 @@ export class OpenTransaction {
   #isOpen = true
   #waitsFor: OpenTransaction | null = null
 
-  constructor(process: string) {
+  /** `isHandler` says that it is a handler's: whoever takes over from a dead owner ends it, until it settles. */
+  constructor(process: string, isHandler = false) {
     this.process = process
+    this.isHandler = isHandler
     const { promise, resolve } = Promise.withResolvers<void>()
     this.ended = promise
     this.#end = resolve
+  }
+
+  /** Whether it has settled and only waits for its commit. */
+  get isSettling(): boolean {
+    return this.expiresAt < Number.POSITIVE_INFINITY
   }
 
   get isOpen(): boolean {
