@@ -1,0 +1,72 @@
+import type { SimulatedProcess } from '../process.ts'
+import type { World } from '../world.ts'
+import type { SqliteBackend } from './backend.ts'
+import type { Point, Role } from './connection.ts'
+
+const ROLES: readonly Role[] = ['queue', 'queue', 'handler', 'lock']
+const POINTS: readonly Point[] = ['begins', 'begun', 'commits', 'committed']
+/** A clock that is corrected bit by bit, once a second. */
+const SLEW_MS = 0.5
+const SLEWS = 20
+const EVENTS_MAX = 200
+
+/** Lets something befall one of the processes, or the machine they share: nothing takes longer than this. */
+export function strikeFile(world: World<SqliteBackend>, msMax: number): void {
+  const { random, processes, backend } = world
+  const process = processes[random.between(0, processes.length - 1)]
+  if (process === undefined || !process.isUp) return
+  const ms = random.between(100, msMax)
+  const role = ROLES[random.between(0, ROLES.length - 1)]!
+  const point = POINTS[random.between(0, POINTS.length - 1)]!
+  random.weighted([
+    [1, () => world.kill(process)],
+    [2, () => void world.close(process)],
+    [2, () => world.killAt(process, random.between(1, EVENTS_MAX), random.chance(0.5) ? 'before' : 'after')],
+    [5, () => ambush(world, process, role, point)],
+    [3, () => killInTransaction(world)],
+    [3, () => world.pause(process, ms)],
+    [1, () => pauseInTransaction(world, ms)],
+    [1, () => world.stepAll(random.between(-ms, ms))],
+    [1, () => slew(world, random.chance(0.5) ? SLEW_MS : -SLEW_MS, SLEWS)],
+    [1, () => world.fillDisk(ms)],
+    [1, () => backend.hold(ms)],
+  ])()
+}
+
+/** Kills a process when its next transaction on such a connection is at this point. */
+function ambush(world: World<SqliteBackend>, process: SimulatedProcess, role: Role, point: Point): void {
+  const stop = world.backend.watch((each, as, at) => {
+    if (each !== process || as !== role || at !== point) return
+    stop()
+    world.note(process.name, `ambushed: ${role} ${point}`)
+    world.kill(process)
+  })
+}
+
+/** Kills whoever next is in the middle of a transactional handler. */
+function killInTransaction(world: World<SqliteBackend>): void {
+  whenInTransaction(world, (process) => world.kill(process))
+}
+
+/** Stops whoever next is in the middle of a transactional handler: the others cannot write until it goes on. */
+function pauseInTransaction(world: World<SqliteBackend>, ms: number): void {
+  whenInTransaction(world, (process) => world.pause(process, ms))
+}
+
+/** Once the handler of a transaction that begins from now on has been at it for a while. */
+function whenInTransaction(world: World<SqliteBackend>, strike: (process: SimulatedProcess) => void): void {
+  const { backend, random } = world
+  const stop = backend.watch((process, role, point) => {
+    if (role !== 'handler' || point !== 'begun') return
+    stop()
+    world.in(random.next() * 200, () => {
+      if (backend.isInTransaction(process)) strike(process)
+      else whenInTransaction(world, strike)
+    })
+  })
+}
+
+function slew(world: World, ms: number, times: number): void {
+  world.stepAll(ms)
+  if (times > 1) world.in(1_000, () => slew(world, ms, times - 1))
+}
