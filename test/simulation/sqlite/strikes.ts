@@ -26,6 +26,7 @@ export function strikeFile(world: World<SqliteBackend>, msMax: number): void {
     [3, () => killInTransaction(world)],
     [3, () => world.pause(process, ms)],
     [1, () => pauseInTransaction(world, ms)],
+    [2, () => pauseWithMuchInHand(world, ms)],
     [1, () => world.stepAll(random.between(-ms, ms))],
     [1, () => slew(world, random.chance(0.5) ? SLEW_MS : -SLEW_MS, SLEWS)],
     [1, () => world.fillDisk(ms)],
@@ -51,6 +52,17 @@ function killInTransaction(world: World<SqliteBackend>): void {
 /** Stops whoever next is in the middle of a transactional handler: the others cannot write until it goes on. */
 function pauseInTransaction(world: World<SqliteBackend>, ms: number): void {
   whenInTransaction(world, (process) => world.pause(process, ms))
+}
+
+/** Stops whoever next has taken more than it has hands for: it goes on when others may have taken over. */
+function pauseWithMuchInHand(world: World<SqliteBackend>, ms: number): void {
+  const { backend, random } = world
+  const stop = backend.watch((process, role, point) => {
+    const { concurrency = 100 } = process.machine
+    if (role !== 'queue' || point !== 'committed' || backend.inFlight(process.name) <= 2 * concurrency) return
+    stop()
+    world.in(random.next() * 5, () => world.pause(process, ms))
+  })
 }
 
 /** Once the handler of a transaction that begins from now on has been at it for a while. */

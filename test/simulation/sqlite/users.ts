@@ -2,6 +2,7 @@ import { errorText } from '../../../src/error.ts'
 import type { SetCallOptions } from '../../../src/library/index.ts'
 import type { Fire } from '../../../src/targets/index.ts'
 import type { When } from '../../../src/time/index.ts'
+import type { Random } from '../../chaos/random.ts'
 import { EFFECT } from '../backend.ts'
 import type { Ledger } from '../ledger.ts'
 import type { SimulatedProcess } from '../process.ts'
@@ -23,6 +24,11 @@ export function equipWith(process: SimulatedProcess, ledger: Ledger): void {
     await process.sleep(random.between(1, 400))
     if (random.chance(0.05)) throw new Error('no luck')
   })
+  // Many of them at once, and each so quick that the engine takes more than there are hands.
+  wakeful.handle('quick', async (fire) => {
+    ledger.note(process, fire)
+    await process.sleep(random.between(0, 4))
+  })
   // What it leaves behind for later commits with its settle, or not at all.
   const chain = async (fire: Fire) => {
     ledger.note(process, fire)
@@ -33,6 +39,14 @@ export function equipWith(process: SimulatedProcess, ledger: Ledger): void {
     if (random.chance(0.1)) throw new Error('no luck')
   }
   wakeful.handle('chain', chain, { transactional: true })
+}
+
+/** The i-th alarm: of every five one recurs together with others, and of the rest some end, and some recur alone. */
+function alarmOf(random: Random, i: number): [When, NonNullable<SetCallOptions['target']>] {
+  if (i % 5 === 0) return [{ cron: '*/10 * * * * *', misfire: 'all' }, 'quick']
+  const target = i % 7 === 0 ? 'chain' : i % 11 === 0 ? { event: true as const } : 'work'
+  if (i % 10 === 1) return [{ delay: `${random.between(1, 200)}s` }, target]
+  return [{ every: `${random.between(5, 60)}s`, misfire: 'all' }, target]
 }
 
 /** Those who set alarms and cancel them, by one of the processes that are up. */
@@ -50,11 +64,7 @@ export class Users {
 
   async setOne(i: number): Promise<void> {
     const { random } = this.#world
-    const when: When =
-      i % 10 === 0
-        ? { delay: `${random.between(1, 200)}s` }
-        : { every: `${random.between(5, 60)}s`, misfire: 'all' }
-    const target = i % 7 === 0 ? 'chain' : i % 5 === 0 ? { event: true as const } : 'work'
+    const [when, target] = alarmOf(random, i)
     const options: SetCallOptions = { target, backoff: { baseMs: 500, capMs: 5_000 }, maxFailures: 12 }
     await this.#by('set', async ({ wakeful }) => {
       const { id } = await wakeful.set(when, options)
