@@ -27,20 +27,30 @@ const FAST = '/dev/shm'
 const TRY_AGAIN_MS = 7
 const PAGES_MAX = 4_294_967_294
 
+/** How processes share the file's clocks; what is left out is as in production. */
+export interface SqliteBackendOptions {
+  readonly leaseMs?: number | undefined
+  readonly heartbeatMs?: number | undefined
+}
+
 /** One real database file, with the connections every process of the world has to it. */
 export class SqliteBackend implements Backend {
   readonly #world: World
+  readonly #options: SqliteBackendOptions
   readonly #folder = mkdtempSync(join(existsSync(FAST) ? FAST : tmpdir(), 'wakeful-simulation-'))
   readonly #path = join(this.#folder, 'alarms.db')
   readonly #connections = new Map<SimulatedProcess, SimulatedConnection[]>()
   readonly #watchers = new Set<Watcher>()
+  /** How to send away each stranger who has the file, or waits for it. */
+  readonly #strangers = new Set<() => void>()
   /** The world's own connection, which reads what is committed and changes nothing. */
   readonly #observer: Session
   /** Told of whoever finds the disk full; null while there is room. */
   #onRefused: (() => void) | null = null
 
-  constructor(world: World) {
+  constructor(world: World, options: SqliteBackendOptions = {}) {
     this.#world = world
+    this.#options = options
     this.#observer = new Session(connect(this.#path))
   }
 
@@ -56,7 +66,13 @@ export class SqliteBackend implements Backend {
       return connection
     })
     const clock = hostClock(process)
-    const store = await openSqliteOn(system, { path: this.#path, clock })
+    const { leaseMs, heartbeatMs } = this.#options
+    const store = await openSqliteOn(system, {
+      path: this.#path,
+      clock,
+      ...(leaseMs !== undefined && { leaseMs }),
+      ...(heartbeatMs !== undefined && { heartbeatMs }),
+    })
     return { store, clock }
   }
 
@@ -73,16 +89,22 @@ export class SqliteBackend implements Backend {
     return () => this.#watchers.delete(watcher)
   }
 
-  /** Somebody else, who knows nothing of Wakeful, has the file's write lock for a while. */
-  hold(ms: number, stranger = connect(this.#path)): void {
-    try {
-      stranger.exec('BEGIN IMMEDIATE')
-    } catch {
-      this.#world.in(TRY_AGAIN_MS, () => this.hold(ms, stranger))
-      return
+  /** Somebody else, who knows nothing of Wakeful, has the file's write lock for a while, as soon as it is free. */
+  hold(ms: number): void {
+    const stranger = connect(this.#path)
+    const leave = () => {
+      if (stranger.isOpen) stranger.close()
+      this.#strangers.delete(leave)
     }
-    this.#world.note('stranger', `holds the file for ${ms} ms`)
-    this.#world.in(ms, () => stranger.close())
+    this.#strangers.add(leave)
+    this.#world.in(ms, leave)
+    this.#lock(stranger, ms)
+  }
+
+  /** From here on nobody waits for anybody. */
+  calm(): void {
+    this.#watchers.clear()
+    for (const leave of [...this.#strangers]) leave()
   }
 
   fillDisk(onRefused: () => void): () => void {
@@ -164,9 +186,20 @@ export class SqliteBackend implements Backend {
 
   /** Removes the file, with all who still had it open. */
   dispose(): void {
+    this.calm()
     for (const process of [...this.#connections.keys()]) this.#closeAll(process)
     this.#observer.db.close()
     rmSync(this.#folder, { recursive: true })
+  }
+
+  #lock(stranger: DatabaseSync, ms: number): void {
+    if (!stranger.isOpen) return
+    try {
+      stranger.exec('BEGIN IMMEDIATE')
+      this.#world.note('stranger', `holds the file, at most ${ms} ms`)
+    } catch {
+      this.#world.in(TRY_AGAIN_MS, () => this.#lock(stranger, ms))
+    }
   }
 
   #closeAll(process: SimulatedProcess): void {

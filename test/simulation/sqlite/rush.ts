@@ -1,7 +1,7 @@
 import { Ledger } from '../ledger.ts'
 import type { Machine } from '../process.ts'
-import { World } from '../world.ts'
-import { SqliteBackend } from './backend.ts'
+import type { World } from '../world.ts'
+import { FileWorld } from './file-world.ts'
 import { strikeFile } from './strikes.ts'
 import { equipWith, Users } from './users.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
@@ -17,7 +17,8 @@ const CONCURRENCY = [3, 10, 100]
 const CALM_MS = [3_000, 8_000, 30_000]
 const SET_WITHIN_MS = 30_000
 const STORM_MS = 4 * 60_000
-const RUSH_MS = 5 * 60_000
+/** How long it takes, until everybody is told to close. */
+export const RUSH_MS = 5 * 60_000
 /** A process that is closed settles what it has under way: half a minute is its bound. */
 const CLOSE_MS = 40_000
 const SUPERVISE_MS = 700
@@ -32,7 +33,7 @@ const TRUE_CLOCK = { offsetMs: 0, drift: 0 }
  * few seconds, for four minutes, and processes join and leave; then all is calm, and at last everybody closes.
  */
 export async function rushOnFile(seed: number): Promise<Verdict> {
-  const world = new World({ seed }, (each) => new SqliteBackend(each))
+  const world = new FileWorld({ seed })
   const { random } = world
   try {
     const ledger = new Ledger(world)

@@ -1,7 +1,7 @@
 import type { SimulatedProcess } from '../process.ts'
 import type { World } from '../world.ts'
-import type { SqliteBackend } from './backend.ts'
 import type { Point, Role } from './connection.ts'
+import type { FileWorld } from './file-world.ts'
 
 const ROLES: readonly Role[] = ['queue', 'queue', 'handler', 'lock']
 const POINTS: readonly Point[] = ['begins', 'begun', 'commits', 'committed']
@@ -11,7 +11,7 @@ const SLEWS = 20
 const EVENTS_MAX = 200
 
 /** Lets something befall one of the processes, or the machine they share: nothing takes longer than this. */
-export function strikeFile(world: World<SqliteBackend>, msMax: number): void {
+export function strikeFile(world: FileWorld, msMax: number): void {
   const { random, processes, backend } = world
   const process = processes[random.between(0, processes.length - 1)]
   if (process === undefined || !process.isUp) return
@@ -22,7 +22,7 @@ export function strikeFile(world: World<SqliteBackend>, msMax: number): void {
     [1, () => world.kill(process)],
     [2, () => void world.close(process)],
     [2, () => world.killAt(process, random.between(1, EVENTS_MAX), random.chance(0.5) ? 'before' : 'after')],
-    [5, () => ambush(world, process, role, point)],
+    [5, () => world.ambushAt(process, role, point)],
     [3, () => killInTransaction(world)],
     [3, () => world.pause(process, ms)],
     [1, () => pauseInTransaction(world, ms)],
@@ -34,28 +34,18 @@ export function strikeFile(world: World<SqliteBackend>, msMax: number): void {
   ])()
 }
 
-/** Kills a process when its next transaction on such a connection is at this point. */
-function ambush(world: World<SqliteBackend>, process: SimulatedProcess, role: Role, point: Point): void {
-  const stop = world.backend.watch((each, as, at) => {
-    if (each !== process || as !== role || at !== point) return
-    stop()
-    world.note(process.name, `ambushed: ${role} ${point}`)
-    world.kill(process)
-  })
-}
-
 /** Kills whoever next is in the middle of a transactional handler. */
-function killInTransaction(world: World<SqliteBackend>): void {
+function killInTransaction(world: FileWorld): void {
   whenInTransaction(world, (process) => world.kill(process))
 }
 
 /** Stops whoever next is in the middle of a transactional handler: the others cannot write until it goes on. */
-function pauseInTransaction(world: World<SqliteBackend>, ms: number): void {
+function pauseInTransaction(world: FileWorld, ms: number): void {
   whenInTransaction(world, (process) => world.pause(process, ms))
 }
 
 /** Stops whoever next has taken more than it has hands for: it goes on when others may have taken over. */
-function pauseWithMuchInHand(world: World<SqliteBackend>, ms: number): void {
+function pauseWithMuchInHand(world: FileWorld, ms: number): void {
   const { backend, random } = world
   const stop = backend.watch((process, role, point) => {
     const { concurrency = 100 } = process.machine
@@ -66,7 +56,7 @@ function pauseWithMuchInHand(world: World<SqliteBackend>, ms: number): void {
 }
 
 /** Once the handler of a transaction that begins from now on has been at it for a while. */
-function whenInTransaction(world: World<SqliteBackend>, strike: (process: SimulatedProcess) => void): void {
+function whenInTransaction(world: FileWorld, strike: (process: SimulatedProcess) => void): void {
   const { backend, random } = world
   const stop = backend.watch((process, role, point) => {
     if (role !== 'handler' || point !== 'begun') return

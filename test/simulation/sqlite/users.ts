@@ -16,6 +16,9 @@ export interface Cancelled {
   readonly starts: number
 }
 
+/** What fails is tried again soon, so that all has ended at the end. */
+const SOON: SetCallOptions = { backoff: { baseMs: 500, capMs: 5_000 }, maxFailures: 12 }
+
 /** Gives a process its handlers. */
 export function equipWith(process: SimulatedProcess, ledger: Ledger): void {
   const { random, wakeful } = process
@@ -34,7 +37,7 @@ export function equipWith(process: SimulatedProcess, ledger: Ledger): void {
     ledger.note(process, fire)
     await process.sleep(random.between(1, 100))
     const label = `${EFFECT}${fire.occurrence.id}`
-    await wakeful.set({ delay: '20s' }, { target: 'work', label, tx: fire.tx })
+    await wakeful.set({ delay: '20s' }, { target: 'work', label, tx: fire.tx, ...SOON })
     await process.sleep(random.between(1, 100))
     if (random.chance(0.1)) throw new Error('no luck')
   }
@@ -65,9 +68,8 @@ export class Users {
   async setOne(i: number): Promise<void> {
     const { random } = this.#world
     const [when, target] = alarmOf(random, i)
-    const options: SetCallOptions = { target, backoff: { baseMs: 500, capMs: 5_000 }, maxFailures: 12 }
     await this.#by('set', async ({ wakeful }) => {
-      const { id } = await wakeful.set(when, options)
+      const { id } = await wakeful.set(when, { target, ...SOON })
       this.ids.push(id)
     })
   }
@@ -78,7 +80,7 @@ export class Users {
     const delayMs = random.between(1_000, 20_000)
     await this.#by('set', async ({ wakeful }) => {
       const target = random.chance(0.3) ? 'chain' : 'work'
-      const { id } = await wakeful.set({ delay: `PT${delayMs / 1000}S` }, { target, maxFailures: 12 })
+      const { id } = await wakeful.set({ delay: `PT${delayMs / 1000}S` }, { target, ...SOON })
       this.ids.push(id)
       this.#world.in(delayMs + random.between(-300, 300), () => void this.#cancel(id, starts))
     })

@@ -23,7 +23,7 @@ export function verdictOf(world: World<SqliteBackend>, ledger: Ledger, users: Us
   const { backend, trace, faults } = world
   const wrong = [
     ...lost(backend, users, until),
-    ...ledger.early.map(({ occurrenceId, at }) => `early: ${occurrenceId} began at ${at}`),
+    ...early(ledger),
     ...ledger.unfenced.map(
       ({ occurrenceId, process, owner }) => `unfenced: ${occurrenceId} by ${process}, the owner is ${owner}`,
     ),
@@ -34,7 +34,7 @@ export function verdictOf(world: World<SqliteBackend>, ledger: Ledger, users: Us
     ...backend.damage(),
   ]
   return {
-    trace: backend.placeless(trace.text),
+    trace: trace.text,
     starts: ledger.starts.length,
     records: backend.records().length,
     faults,
@@ -52,6 +52,12 @@ function lost(backend: SqliteBackend, { ids, cancelling }: Users, until: number)
     ...ids.filter((id) => !known.has(id)).map((id) => `lost: ${id} was answered for and is not there`),
     ...wrongEndingsOf(owed, backend.log(), until),
   ]
+}
+
+/** never-early: by the clock of the machine, which everybody reads, and for every attempt. */
+function early({ starts }: Ledger): string[] {
+  const tooSoon = starts.filter(({ at, scheduledFor }) => at < scheduledFor)
+  return tooSoon.map(({ occurrenceId, attempt, at }) => `early: ${occurrenceId} attempt ${attempt} at ${at}`)
 }
 
 /** cancel-wins. */
