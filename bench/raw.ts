@@ -46,6 +46,7 @@ export class Raw {
           4_000_000_000_000,
           null,
           null,
+          null,
           1,
           1,
           0,

@@ -166,6 +166,15 @@ describe('a once alarm', () => {
     const change = settle(held(once), { kind: 'lost' }, context)
     expect(change).toMatchObject({ move: [{ kind: 'retry', wakeAt: context.now, attempt: 1 }] })
   })
+
+  // Found by the simulation on a SQLite file (test/simulation/sqlite), seed 2 of 15 November 2026.
+  test.each<Delivery>([{ kind: 'lost' }, failed])(
+    'is tried again no earlier than its instant, though the clock was set back since ($kind)',
+    (delivery) => {
+      const change = settle(held(once), delivery, { ...context, now: NOW + HOUR - 60_000 })
+      expect(change).toMatchObject({ move: [{ kind: 'retry', wakeAt: NOW + HOUR, attempt: 1 }] })
+    },
+  )
 })
 
 describe('a recurring alarm', () => {

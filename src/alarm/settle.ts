@@ -131,10 +131,9 @@ export function failed(held: Held, failure: Failure, context: Context): Change |
   const startedAt = timer.startedAt ?? failure.firedAt
   const summary = { ...NO_OUTCOME, startedAt, lastError: error, failureCount: attempt, attempts: attempt }
   if (attempt < alarm.maxFailures && failure.final !== true && alarm.cancelledAt === null) {
-    const wakeAt = Math.min(
-      context.now + retryDelay(alarm, attempt, failure.retryAfterMs, context),
-      INSTANT_MAX,
-    )
+    const delayMs = retryDelay(alarm, attempt, failure.retryAfterMs, context)
+    // A wall clock that was set back since the first try is before the instant again (promise: never-early).
+    const wakeAt = Math.min(Math.max(context.now + delayMs, timer.scheduledFor), INSTANT_MAX)
     const outcome = { ...summary, result: `RETRY: ${error} (attempt ${attempt}/${alarm.maxFailures})` }
     const events = [attemptFailedRecord(timer, error, attempt, wakeAt, context.now)]
     const retry = parkedWhilePaused(alarm, { ...opened(timer, startedAt), kind: 'retry', wakeAt, attempt })

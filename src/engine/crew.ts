@@ -213,8 +213,10 @@ export class Crew {
       const { lost, stale } = await store.transact(
         lease,
         async (tx) => {
-          // The transaction was waited for: the lease may have ended meanwhile (promise: fenced).
+          // The transaction was waited for: meanwhile the lease may have ended (promise: fenced), or the clock may have
+          // been set back (promise: never-early).
           if (mayStart(lease) !== 'yes') throw new Error('the lease has ended')
+          if (this.#isEarly(taking)) throw new Error('its instant is yet to come')
           ran = true
           const delivery = await attempt.run(within(attempt, tx))
           if (delivery.kind !== 'delivered') {

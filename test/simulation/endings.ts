@@ -9,8 +9,20 @@ const ENDS = ['alarm.fired', 'alarm.failed', 'schedule.ticked', 'timer.due_time_
 /** Occurrences that came due by a moment and have no end in the log, or more than one. */
 export function wrongEndings({ backend }: World<SimulatedBackend>, until: number): string[] {
   const { alarms, events } = backend.database.tables
-  const stories = Map.groupBy(events.values(), ({ alarm }) => alarm)
-  return alarms.values().flatMap((alarm) => {
+  return wrongEndingsOf(alarms.values(), events.values(), until)
+}
+
+/** A record of the log about an alarm. */
+export type Told = Pick<LoggedRow, 'type' | 'occurrence' | 'data' | 'alarm'>
+
+/** The same, of these alarms and this log. */
+export function wrongEndingsOf(
+  alarms: readonly StoredAlarm[],
+  events: Iterable<Told>,
+  until: number,
+): string[] {
+  const stories = Map.groupBy(events, ({ alarm }) => alarm)
+  return alarms.flatMap((alarm) => {
     const story = stories.get(alarm.seq) ?? []
     const told = story.filter(({ type }) => ENDS.includes(type)).map(scheduledFor)
     const skipped = story.filter(({ type }) => type === 'alarm.skipped').map(skippedRun)
@@ -38,11 +50,11 @@ function instantsOf({ rule, createdAt }: StoredAlarm, until: number): number[] {
   return instants
 }
 
-function scheduledFor({ occurrence }: LoggedRow): number {
+function scheduledFor({ occurrence }: Told): number {
   return Number(occurrence!.split('-')[1])
 }
 
-function skippedRun({ data }: LoggedRow): { from: number; to: number } {
+function skippedRun({ data }: Told): { from: number; to: number } {
   const { from, to } = JSON.parse(data) as { from: string; to: string }
   return { from: Date.parse(from), to: Date.parse(to) }
 }

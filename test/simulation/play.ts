@@ -9,7 +9,7 @@ import { arrange } from './strikes.ts'
 import { User } from './user.ts'
 import { ANSWER_MS_MAX } from './weather.ts'
 import { Workers } from './workers.ts'
-import { simulatedWorld, type World } from './world.ts'
+import { simulatedWorld, type World, type WorldOptions } from './world.ts'
 
 /** What became of a run. */
 export interface Played {
@@ -50,9 +50,13 @@ const FOR_ALL: ReadonlySet<Fault> = new Set(['diskFull', 'outage', 'databaseStep
 const RESERVE = 1 / 4
 
 /** Lets a plan happen, and judges what came of it. */
-export async function play(plan: Plan, isTold = false): Promise<Played> {
+export async function play(
+  plan: Plan,
+  isTold = false,
+  makeWorld: (options: WorldOptions) => World = simulatedWorld,
+): Promise<Played> {
   const { seed, shards, leaseMs, heartbeatMs, upkeepMs } = plan
-  const world = simulatedWorld({
+  const world = makeWorld({
     seed,
     shards,
     leaseMs,

@@ -13,7 +13,7 @@ export interface Skew {
 /** A timer fires late by up to this much, as Node's do. */
 const TIMER_LATE_MS_MAX = 1
 /** How long a turn of the event loop takes. */
-const TURN_MS = 0.25
+export const TURN_MS = 0.25
 
 /** The clocks of one process: the truth as it sees it. */
 export class ProcessClock implements Clock {

@@ -63,7 +63,7 @@ export class World<B extends Backend = Backend> {
   readonly backend: B
   readonly network: Network
   readonly #options: WorldOptions
-  readonly #startedAt: number
+  #startedAt: number
   readonly #authority: Authority
   readonly #births = new Map<string, number>()
   readonly #machines = new Map<string, Machine>()
@@ -297,6 +297,14 @@ export class World<B extends Backend = Backend> {
   step(process: SimulatedProcess, ms: number): void {
     this.#befall(process, Math.abs(ms) < HOUR_MS ? 'step' : 'leap', `by ${ms} ms`)
     process.clock.step(ms)
+  }
+
+  /** Sets the wall clock of a machine on which all processes run, and which is the truth here. */
+  stepAll(ms: number): void {
+    const land = this.#befallAll('databaseStep', `by ${ms} ms`)
+    if (this.#processes.some((process) => this.isBusy(process))) land()
+    this.#startedAt += ms
+    for (const process of this.#processes) process.clock.step(ms)
   }
 
   /** From here on nothing befalls anybody. */

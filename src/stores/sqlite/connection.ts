@@ -1,13 +1,18 @@
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { WakefulError } from '../../error.ts'
 import { storeFailure } from './failure.ts'
+import { realSystem, type System } from './system.ts'
 
 /** Opens a database file the way Wakeful needs it: durable commits, readers beside the writer, no blocking waits. */
-export function connect(path: string, options: { readOnly?: boolean } = {}): DatabaseSync {
+export function connect(
+  path: string,
+  options: { readOnly?: boolean } = {},
+  system: System = realSystem,
+): DatabaseSync {
   let db: DatabaseSync
   try {
     // Busy timeout 0: a wait inside SQLite would block the event loop, and the lock may be held by this very thread.
-    db = new DatabaseSync(path, { timeout: 0, readOnly: options.readOnly ?? false })
+    db = system.open(path, { timeout: 0, readOnly: options.readOnly ?? false })
   } catch (thrown) {
     throw storeFailure(thrown, path)
   }

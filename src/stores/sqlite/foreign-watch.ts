@@ -1,4 +1,5 @@
 import type { Session } from './session.ts'
+import type { System } from './system.ts'
 
 /** How often another process's commits are looked for: a read of 3 µs, so that a set elsewhere fires on time. */
 const POLL_MS = 25
@@ -7,18 +8,20 @@ const POLL_MS = 25
 export class ForeignWatch {
   readonly #session: Session
   readonly #listeners = new Set<() => void>()
-  #timer: NodeJS.Timeout | null = null
+  readonly #system: System
+  #stop: (() => void) | null = null
   #version = 0
 
-  constructor(session: Session) {
+  constructor(session: Session, system: System) {
     this.#session = session
+    this.#system = system
   }
 
   add(listener: () => void): () => void {
     this.#listeners.add(listener)
-    if (this.#timer === null) {
+    if (this.#stop === null) {
       this.#version = this.#read()
-      this.#timer = setInterval(() => this.#poll(), POLL_MS)
+      this.#stop = this.#system.every(POLL_MS, () => this.#poll())
     }
     return () => {
       this.#listeners.delete(listener)
@@ -27,8 +30,8 @@ export class ForeignWatch {
   }
 
   close(): void {
-    if (this.#timer !== null) clearInterval(this.#timer)
-    this.#timer = null
+    this.#stop?.()
+    this.#stop = null
   }
 
   #poll(): void {

@@ -3,6 +3,7 @@ import { WakefulError } from '../../error.ts'
 import type { Migrated, Migration } from '../index.ts'
 import { isBusy, storeFailure } from './failure.ts'
 import { MIGRATIONS } from './migrations/index.ts'
+import { realSystem, type System, wait } from './system.ts'
 
 const LEDGER = `CREATE TABLE IF NOT EXISTS wakeful_migrations (
   number INTEGER PRIMARY KEY,
@@ -19,11 +20,12 @@ export async function migrate(
   path: string,
   now: number,
   migrations = MIGRATIONS,
+  system: System = realSystem,
 ): Promise<Migrated> {
   const before = schemaVersion(db)
   refuseNewer(db, path, migrations)
   if (before >= migrations.at(-1)!.number) return { from: before, to: before, applied: [] }
-  await beginImmediate(db, path)
+  await beginImmediate(db, path, system)
   try {
     const from = schemaVersion(db)
     const missing = migrations.filter((each) => each.number > from)
@@ -78,7 +80,7 @@ function refuseNewer(db: DatabaseSync, path: string, migrations: readonly Migrat
   )
 }
 
-async function beginImmediate(db: DatabaseSync, path: string): Promise<void> {
+async function beginImmediate(db: DatabaseSync, path: string, system: System): Promise<void> {
   for (let waited = 0; ; waited += 10) {
     try {
       db.exec('BEGIN IMMEDIATE')
@@ -86,6 +88,6 @@ async function beginImmediate(db: DatabaseSync, path: string): Promise<void> {
     } catch (thrown) {
       if (!isBusy(thrown) || waited >= BUSY_MS_MAX) throw storeFailure(thrown, path)
     }
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    await wait(system, 10)
   }
 }

@@ -6,6 +6,7 @@ import { recoverFlights } from './delivery.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 import { SideLock, sidePath } from './side-lock.ts'
+import type { System } from './system.ts'
 
 /** A row of the shards' table. */
 export interface ShardRow {
@@ -32,6 +33,7 @@ interface Sighting {
 export interface OwnershipPorts {
   readonly session: Session
   readonly clock: Clock
+  readonly system: System
   readonly leaseMs: number
   /** The database's path; null in memory, where nobody else can be. */
   readonly path: string | null
@@ -161,7 +163,7 @@ export class Ownership {
     if (this.#ports.path === null) return null
     let lock = this.#locks.get(pool)
     if (lock === undefined) {
-      lock = new SideLock(sidePath(this.#ports.path, pool))
+      lock = new SideLock(sidePath(this.#ports.path, pool), this.#ports.system)
       this.#locks.set(pool, lock)
     }
     return lock

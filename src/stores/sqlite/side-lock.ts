@@ -1,6 +1,7 @@
-import { closeSync, existsSync, openSync, statSync, utimesSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import { closeSync, existsSync, openSync, statSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
 import { isBusy } from './failure.ts'
+import { realSystem, type System } from './system.ts'
 
 /** The file beside the database that stands for the clock of a pool. */
 export function sidePath(path: string, pool: string): string {
@@ -27,10 +28,12 @@ export function isTaken(path: string): boolean {
  */
 export class SideLock {
   readonly #path: string
+  readonly #system: System
   #held: DatabaseSync | null = null
 
-  constructor(path: string) {
+  constructor(path: string, system: System = realSystem) {
     this.#path = path
+    this.#system = system
   }
 
   get isHeld(): boolean {
@@ -39,7 +42,7 @@ export class SideLock {
 
   tryAcquire(): boolean {
     if (this.#held !== null) return true
-    const db = new DatabaseSync(this.#path, { timeout: 0 })
+    const db = this.#system.open(this.#path, { timeout: 0 })
     try {
       db.exec('BEGIN EXCLUSIVE')
     } catch (thrown) {
@@ -54,7 +57,7 @@ export class SideLock {
   /** Shows that the holder lives. Touches by path: closing a descriptor of this file would drop its locks. */
   beat(at: number): void {
     if (!existsSync(this.#path)) closeSync(openSync(this.#path, 'a'))
-    utimesSync(this.#path, at / 1000, at / 1000)
+    this.#system.touch(this.#path, at)
   }
 
   /** A value that moves with every beat; null before the first. */

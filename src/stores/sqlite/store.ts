@@ -40,7 +40,6 @@ import { isBusy, storeFailure } from './failure.ts'
 import { fairWakeAt } from './fair-look.ts'
 import { ForeignWatch } from './foreign-watch.ts'
 import { list } from './list.ts'
-import { migrate } from './migrate.ts'
 import { Ownership, type ShardRow } from './ownership.ts'
 import { exportLines, importRow } from './portable.ts'
 import { prune } from './prune.ts'
@@ -51,6 +50,7 @@ import { setAll } from './sets.ts'
 import { readShards } from './shards.ts'
 import { alarmNamed, readFlights, snapshotOf } from './snapshots.ts'
 import { readStats, writeTallies } from './stats.ts'
+import { realSystem, type System, wait } from './system.ts'
 import { UserTransactions } from './user-transactions.ts'
 import { WriteQueue } from './write-queue.ts'
 
@@ -72,18 +72,6 @@ const BUSY_MS = 10_000
 /** How much longer leases last in memory, where nobody else can take over: virtual days pass with fewer beats. */
 const ALONE = 1_000
 
-/** Opens a store on one SQLite file, creating or upgrading its tables. */
-export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
-  const db = connect(options.path)
-  try {
-    await migrate(db, options.path, options.clock.now())
-    return new SqliteStore(db, options)
-  } catch (thrown) {
-    db.close()
-    throw storeFailure(thrown, options.path)
-  }
-}
-
 /** The store on one SQLite file: one shard per pool, one writer at a time. */
 export class SqliteStore implements Store {
   readonly leaseMs: number
@@ -94,6 +82,7 @@ export class SqliteStore implements Store {
   readonly #ownership: Ownership
   readonly #watch: ForeignWatch
   readonly #clock: Clock
+  readonly #system: System
   readonly #busyMs: number
   readonly #shards = new Map<string, number>()
   readonly #newPools = new Set<string>()
@@ -101,7 +90,7 @@ export class SqliteStore implements Store {
   #txSession: Session | null = null
   #closed = false
 
-  constructor(db: DatabaseSync, options: SqliteOptions) {
+  constructor(db: DatabaseSync, options: SqliteOptions, system: System = realSystem) {
     // In memory there is nobody to take over.
     const alone = options.path === ':memory:' ? ALONE : 1
     this.leaseMs = options.leaseMs ?? LEASE_MS * alone
@@ -109,13 +98,15 @@ export class SqliteStore implements Store {
     this.#busyMs = options.busyMs ?? BUSY_MS
     this.#path = options.path
     this.#clock = options.clock
+    this.#system = system
     this.#session = new Session(db)
     this.#users = new UserTransactions(this.#session)
-    this.#queue = new WriteQueue(this.#session, this.#path, this.#busyMs)
-    this.#watch = new ForeignWatch(this.#session)
+    this.#queue = new WriteQueue(this.#session, this.#path, this.#busyMs, system)
+    this.#watch = new ForeignWatch(this.#session, system)
     this.#ownership = new Ownership({
       session: this.#session,
       clock: options.clock,
+      system,
       leaseMs: this.leaseMs,
       path: this.#path === ':memory:' ? null : this.#path,
       write: (work, context) => this.#write(work, context),
@@ -244,7 +235,7 @@ export class SqliteStore implements Store {
       yield* exportLines(this.#session, this.#clock.now())
       return
     }
-    const session = new Session(connect(this.#path))
+    const session = new Session(connect(this.#path, {}, this.#system))
     try {
       session.db.exec('BEGIN')
       yield* exportLines(session, this.#clock.now())
@@ -333,7 +324,7 @@ export class SqliteStore implements Store {
   /** A connection of its own, so that others read only what is committed; in memory there can be only one. */
   #transactionSession(): Session {
     if (this.#path === ':memory:') return this.#session
-    this.#txSession ??= new Session(connect(this.#path))
+    this.#txSession ??= new Session(connect(this.#path, {}, this.#system))
     return this.#txSession
   }
 
@@ -373,7 +364,7 @@ export class SqliteStore implements Store {
     const found = session.get<ShardRow>(sql.shardOfPool, pool)
     if (found === undefined) {
       this.#newPools.add(pool)
-      setImmediate(() => this.#newPools.delete(pool))
+      this.#system.soon(() => this.#newPools.delete(pool))
       return session.run(sql.insertShard, pool).lastInsertRowid
     }
     if (session === this.#session && !this.#newPools.has(pool)) this.#shards.set(pool, found.shard)
@@ -390,7 +381,7 @@ export class SqliteStore implements Store {
         if (!isBusy(thrown) || this.#clock.monotonic() - start > this.#busyMs)
           throw storeFailure(thrown, this.#path)
       }
-      await new Promise((resolve) => setTimeout(resolve, 2))
+      await wait(this.#system, 2)
     }
   }
 }

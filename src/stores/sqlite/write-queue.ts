@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { WakefulError } from '../../error.ts'
 import { isBusy, storeFailure } from './failure.ts'
 import { SavepointNeeded, type Session } from './session.ts'
+import { realSystem, type System, wait } from './system.ts'
 
 interface Job {
   readonly work: (session: Session) => unknown
@@ -26,6 +27,7 @@ export class WriteQueue {
   readonly #session: Session
   readonly #path: string
   readonly #busyMs: number
+  readonly #system: System
   /** Marks calls that come from within exclusive work: they would wait for themselves. */
   readonly #inExclusive = new AsyncLocalStorage<{ isOpen: boolean }>()
   #jobs: Job[] = []
@@ -37,10 +39,11 @@ export class WriteQueue {
   #flushing: Promise<unknown> | null = null
   #closed = false
 
-  constructor(session: Session, path: string, busyMs: number) {
+  constructor(session: Session, path: string, busyMs: number, system: System = realSystem) {
     this.#session = session
     this.#path = path
     this.#busyMs = busyMs
+    this.#system = system
   }
 
   /** Runs work inside the next transaction; answers when it is on disk. */
@@ -95,7 +98,7 @@ export class WriteQueue {
   #schedule(): void {
     if (this.#scheduled || this.#jobs.length === 0 || this.#exclusive !== null) return
     this.#scheduled = true
-    setImmediate(() => {
+    this.#system.soon(() => {
       this.#flushing = this.#exclusive === null ? this.#flush() : Promise.resolve()
       void this.#flushing.finally(() => {
         this.#flushing = null
@@ -152,15 +155,15 @@ export class WriteQueue {
 
   /** Takes the write lock, waiting without blocking the event loop: a lock may be held by this very thread. */
   async #begin(): Promise<true | unknown> {
-    for (let waited = 0, wait = 1; ; wait = Math.min(wait * 2, BUSY_WAIT_MS_MAX)) {
+    for (let waited = 0, ms = 1; ; ms = Math.min(ms * 2, BUSY_WAIT_MS_MAX)) {
       try {
         this.#session.db.exec('BEGIN IMMEDIATE')
         return true
       } catch (thrown) {
         if (!isBusy(thrown) || waited >= this.#busyMs) return storeFailure(thrown, this.#path)
       }
-      await new Promise((resolve) => setTimeout(resolve, wait))
-      waited += wait
+      await wait(this.#system, ms)
+      waited += ms
     }
   }
 
@@ -177,7 +180,8 @@ export class WriteQueue {
   }
 
   #rollback(): void {
-    if (this.#session.db.isTransaction) this.#session.db.exec('ROLLBACK')
+    const { db } = this.#session
+    if (db.isOpen && db.isTransaction) db.exec('ROLLBACK')
   }
 }
 

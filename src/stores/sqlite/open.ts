@@ -1,0 +1,22 @@
+import { connect } from './connection.ts'
+import { storeFailure } from './failure.ts'
+import { migrate } from './migrate.ts'
+import { type SqliteOptions, SqliteStore } from './store.ts'
+import { realSystem, type System } from './system.ts'
+
+/** Opens a store on one SQLite file, creating or upgrading its tables. */
+export function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
+  return openSqliteOn(realSystem, options)
+}
+
+/** The same on another system than the one this process runs on. */
+export async function openSqliteOn(system: System, options: SqliteOptions): Promise<SqliteStore> {
+  const db = connect(options.path, {}, system)
+  try {
+    await migrate(db, options.path, options.clock.now(), undefined, system)
+    return new SqliteStore(db, options, system)
+  } catch (thrown) {
+    db.close()
+    throw storeFailure(thrown, options.path)
+  }
+}

@@ -1,0 +1,33 @@
+import { utimesSync } from 'node:fs'
+import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite'
+
+/** What the store uses of the system it runs on. A simulation brings its own, in which time passes as it says. */
+export interface System {
+  /** Calls back after everything else of this turn of the event loop. */
+  soon(call: () => void): void
+  /** Calls back after so many milliseconds. */
+  later(ms: number, call: () => void): void
+  /** Calls back every so many milliseconds, until the answer is called. */
+  every(ms: number, call: () => void): () => void
+  /** Opens a database file. */
+  open(path: string, options: DatabaseSyncOptions): DatabaseSync
+  /** Sets a file's modification time, in epoch milliseconds. */
+  touch(path: string, at: number): void
+}
+
+/** Node, and the operating system below it. */
+export const realSystem: System = {
+  soon: (call) => void setImmediate(call),
+  later: (ms, call) => void setTimeout(call, ms),
+  every(ms, call) {
+    const timer = setInterval(call, ms)
+    return () => clearInterval(timer)
+  },
+  open: (path, options) => new DatabaseSync(path, options),
+  touch: (path, at) => utimesSync(path, at / 1000, at / 1000),
+}
+
+/** Waits so many milliseconds, without blocking anybody. */
+export function wait(system: System, ms: number): Promise<void> {
+  return new Promise((resolve) => system.later(ms, resolve))
+}

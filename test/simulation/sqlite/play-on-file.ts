@@ -1,0 +1,17 @@
+import type { Plan } from '../plan.ts'
+import { type Played, play } from '../play.ts'
+import { FileWorld } from './file-world.ts'
+
+/** Lets a plan happen on one real SQLite file, which is gone afterwards. */
+export async function playOnFile(plan: Plan, isTold = false): Promise<Played> {
+  const worlds: FileWorld[] = []
+  try {
+    return await play(plan, isTold, (options) => {
+      const world = new FileWorld(options)
+      worlds.push(world)
+      return world
+    })
+  } finally {
+    for (const { backend } of worlds) backend.dispose()
+  }
+}

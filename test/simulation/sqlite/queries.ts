@@ -1,0 +1,29 @@
+import { ALARM_COLUMNS } from '../../../src/stores/index.ts'
+
+/** What the world reads of the file, beside the processes. */
+
+export const ownerOf = `SELECT s.owner FROM wakeful_alarms a JOIN wakeful_timers t ON t.alarm = a.seq
+  JOIN wakeful_shards s ON s.shard = t.shard WHERE a.id = ? LIMIT 1`
+
+export const flightsOf = `SELECT f.* FROM wakeful_flights f JOIN wakeful_shards s ON s.shard = f.shard WHERE s.owner = ?`
+
+/** Those of the present owners. */
+export const ownFlights = `SELECT f.* FROM wakeful_flights f
+  JOIN wakeful_shards s ON s.shard = f.shard AND s.epoch = f.epoch`
+
+export const logEnd = 'SELECT max(seq) AS seq FROM wakeful_events'
+
+export const occurrences = `SELECT e.seq, e.at, e.type, a.id AS alarm_id, e.occurrence, e.data FROM wakeful_events e
+  JOIN wakeful_alarms a ON a.seq = e.alarm WHERE e.occurrence IS NOT NULL ORDER BY e.seq`
+
+export const placesOf =
+  'SELECT seq FROM wakeful_events WHERE tenant = ? AND owner = ? AND at <= ? ORDER BY seq'
+
+export const labels = 'SELECT label FROM wakeful_alarms WHERE label LIKE ? ORDER BY seq'
+
+export const overdue = `SELECT t.id, a.id AS alarm, t.kind, t.wake_at AS at FROM wakeful_timers t
+  JOIN wakeful_alarms a ON a.seq = t.alarm WHERE t.wake_at < ? ORDER BY t.wake_at`
+
+export const alarms = `SELECT seq, ${ALARM_COLUMNS.join(', ')} FROM wakeful_alarms ORDER BY seq`
+
+export const log = 'SELECT type, occurrence, data, alarm FROM wakeful_events ORDER BY seq'

@@ -1,0 +1,74 @@
+import type { SimulatedProcess } from '../process.ts'
+import type { World } from '../world.ts'
+import type { Point, Role } from './connection.ts'
+import type { FileWorld } from './file-world.ts'
+
+const ROLES: readonly Role[] = ['queue', 'queue', 'handler', 'lock']
+const POINTS: readonly Point[] = ['begins', 'begun', 'commits', 'committed']
+/** A clock that is corrected bit by bit, once a second. */
+const SLEW_MS = 0.5
+const SLEWS = 20
+const EVENTS_MAX = 200
+
+/** Lets something befall one of the processes, or the machine they share: nothing takes longer than this. */
+export function strikeFile(world: FileWorld, msMax: number): void {
+  const { random, processes, backend } = world
+  const process = processes[random.between(0, processes.length - 1)]
+  if (process === undefined || !process.isUp) return
+  const ms = random.between(100, msMax)
+  const role = ROLES[random.between(0, ROLES.length - 1)]!
+  const point = POINTS[random.between(0, POINTS.length - 1)]!
+  random.weighted([
+    [1, () => world.kill(process)],
+    [2, () => void world.close(process)],
+    [2, () => world.killAt(process, random.between(1, EVENTS_MAX), random.chance(0.5) ? 'before' : 'after')],
+    [5, () => world.ambushAt(process, role, point)],
+    [3, () => killInTransaction(world)],
+    [3, () => world.pause(process, ms)],
+    [1, () => pauseInTransaction(world, ms)],
+    [2, () => pauseWithMuchInHand(world, ms)],
+    [1, () => world.stepAll(random.between(-ms, ms))],
+    [1, () => slew(world, random.chance(0.5) ? SLEW_MS : -SLEW_MS, SLEWS)],
+    [1, () => world.fillDisk(ms)],
+    [1, () => backend.hold(ms)],
+  ])()
+}
+
+/** Kills whoever next is in the middle of a transactional handler. */
+function killInTransaction(world: FileWorld): void {
+  whenInTransaction(world, (process) => world.kill(process))
+}
+
+/** Stops whoever next is in the middle of a transactional handler: the others cannot write until it goes on. */
+function pauseInTransaction(world: FileWorld, ms: number): void {
+  whenInTransaction(world, (process) => world.pause(process, ms))
+}
+
+/** Stops whoever next has taken more than it has hands for: it goes on when others may have taken over. */
+function pauseWithMuchInHand(world: FileWorld, ms: number): void {
+  const { backend, random } = world
+  const stop = backend.watch((process, role, point) => {
+    const { concurrency = 100 } = process.machine
+    if (role !== 'queue' || point !== 'committed' || backend.inFlight(process.name) <= 2 * concurrency) return
+    stop()
+    world.in(random.next() * 5, () => world.pause(process, ms))
+  })
+}
+
+/** Once the handler of a transaction that begins from now on has been at it for a while. */
+function whenInTransaction(world: FileWorld, strike: (process: SimulatedProcess) => void): void {
+  const { backend, random } = world
+  const stop = backend.watch((process, role, point) => {
+    if (role !== 'handler' || point !== 'begun') return
+    stop()
+    world.in(random.next() * 200, () => {
+      if (backend.isInTransaction(process)) strike(process)
+      else whenInTransaction(world, strike)
+    })
+  })
+}
+
+function slew(world: World, ms: number, times: number): void {
+  world.stepAll(ms)
+  if (times > 1) world.in(1_000, () => slew(world, ms, times - 1))
+}

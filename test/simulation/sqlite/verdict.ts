@@ -1,0 +1,88 @@
+import { wrongEndingsOf } from '../endings.ts'
+import type { Faults } from '../faults.ts'
+import type { Ledger } from '../ledger.ts'
+import type { World } from '../world.ts'
+import type { SqliteBackend } from './backend.ts'
+import type { Users } from './users.ts'
+
+/** What became of a run, and everything that was wrong about it. */
+export interface Verdict {
+  readonly trace: string
+  /** How many deliveries began. */
+  readonly starts: number
+  /** How many records of the log are about occurrences. */
+  readonly records: number
+  /** How often each fault has befallen somebody. */
+  readonly faults: Faults
+  /** The broken promises, in words. */
+  readonly wrong: readonly string[]
+}
+
+/** Judges a world in which everybody has closed: what came due by this moment has ended. */
+export function verdictOf(world: World<SqliteBackend>, ledger: Ledger, users: Users, until: number): Verdict {
+  const { backend, trace, faults } = world
+  const wrong = [
+    ...lost(backend, users, until),
+    ...early(ledger),
+    ...ledger.unfenced.map(
+      ({ occurrenceId, process, owner }) => `unfenced: ${occurrenceId} by ${process}, the owner is ${owner}`,
+    ),
+    ...startedAfterCancel(ledger, users),
+    ...wrongEffects(backend),
+    ...backend.overdue(until).map((each) => `overdue: ${each}`),
+    ...world.processes.map(({ name }) => `${name} has not closed`),
+    ...backend.damage(),
+  ]
+  return {
+    trace: trace.text,
+    starts: ledger.starts.length,
+    records: backend.records().length,
+    faults,
+    wrong,
+  }
+}
+
+/** durable, recorded-once: what was answered for is there, and every occurrence has one end. */
+function lost(backend: SqliteBackend, { ids, cancelling }: Users, until: number): string[] {
+  const alarms = backend.alarms()
+  const known = new Set(alarms.map(({ id }) => id))
+  // Of what was cancelled, nobody can tell from outside which of its occurrences were still owed.
+  const owed = alarms.filter(({ id }) => !cancelling.has(id))
+  return [
+    ...ids.filter((id) => !known.has(id)).map((id) => `lost: ${id} was answered for and is not there`),
+    ...wrongEndingsOf(owed, backend.log(), until),
+  ]
+}
+
+/** never-early: by the clock of the machine, which everybody reads, and for every attempt. */
+function early({ starts }: Ledger): string[] {
+  const tooSoon = starts.filter(({ at, scheduledFor }) => at < scheduledFor)
+  return tooSoon.map(({ occurrenceId, attempt, at }) => `early: ${occurrenceId} attempt ${attempt} at ${at}`)
+}
+
+/** cancel-wins. */
+function startedAfterCancel({ starts }: Ledger, { cancelled }: Users): string[] {
+  return cancelled.flatMap(({ id, outcome, starts: before }) => {
+    if (outcome !== 'cancelled') return []
+    const later = starts.slice(before).filter(({ occurrenceId }) => occurrenceId.startsWith(id))
+    return later.map(({ occurrenceId }) => `after its cancel: ${occurrenceId}`)
+  })
+}
+
+/** What transactional handlers left behind without their settle, more than once, or not at all. */
+function wrongEffects(backend: SqliteBackend): string[] {
+  const effects = Map.groupBy(backend.effects(), (occurrence) => occurrence)
+  const chains = new Set(backend.alarms().flatMap(({ id, target }) => (target.name === 'chain' ? [id] : [])))
+  const fired = new Set(
+    backend
+      .records()
+      .filter(({ type, alarmId }) => type === 'alarm.fired' && chains.has(alarmId))
+      .map(({ occurrenceId }) => occurrenceId),
+  )
+  const missing = [...fired].filter((id) => effects.get(id)?.length !== 1)
+  const unsettled = [...effects.keys()].filter((id) => !fired.has(id))
+  return [
+    ...missing.map((id) => `effect: ${id} was settled, with ${effects.get(id)?.length ?? 0} effects`),
+    ...unsettled.map((id) => `effect: ${id} left one and was not settled`),
+  ]
+}
