@@ -4,5 +4,5 @@ import { resultOf } from './result.ts'
 
 parentPort!.on('message', (order: Order) => {
   if ('done' in order) parentPort!.close()
-  else void resultOf(order.seed).then((result) => parentPort!.postMessage(result))
+  else void resultOf(order.store, order.seed).then((result) => parentPort!.postMessage(result))
 })

@@ -22,7 +22,7 @@ describe('simulated worlds', () => {
   )
 
   it.each([3, 99])('tell the same story again: seed %i', async (seed) => {
-    const [first, second] = [await resultOf(seed), await resultOf(seed)]
+    const [first, second] = [await resultOf('simulated', seed), await resultOf('simulated', seed)]
     expect(second).toEqual(first)
   })
 })

@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { Result } from './result.ts'
+import type { Result, StoreName } from './result.ts'
 
 /** Which seeds are run, and how. */
 export interface CampaignOptions {
+  readonly store?: StoreName
   readonly from: number
   /** How many; without end where it is absent. */
   readonly count?: number
@@ -14,14 +15,14 @@ export interface CampaignOptions {
 }
 
 /** The order given to a thread, and its answer. */
-export type Order = { readonly seed: number } | { readonly done: true }
+export type Order = { readonly seed: number; readonly store: StoreName } | { readonly done: true }
 
 /** Runs many seeds on all cores; ends when all are done, or it is told to stop. */
 export async function campaign(options: CampaignOptions): Promise<void> {
-  const { from, count = Number.POSITIVE_INFINITY, signal, onResult } = options
+  const { from, count = Number.POSITIVE_INFINITY, store = 'simulated', signal, onResult } = options
   let next = from
   const order = (): Order =>
-    next < from + count && signal?.aborted !== true ? { seed: next++ } : { done: true }
+    next < from + count && signal?.aborted !== true ? { seed: next++, store } : { done: true }
   const threads = Math.min(options.threads ?? availableParallelism(), count)
   await Promise.all(Array.from({ length: threads }, () => runThread(order, onResult)))
 }

@@ -46,9 +46,8 @@ const COUNTED_FROM_MS = 40_000
 const ZONES = ['Europe/Rome', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Tokyo', 'Africa/Cairo', 'UTC']
 
 /** What a seed stands for: which processes, which alarms, what their users do, what befalls whom. */
-export function planOf(seed: number): Plan {
+export function planOf(seed: number, kind = kindOf(seed)): Plan {
   const random = new Random(seed)
-  const kind = kindOf(seed)
   if (kind === 'year') return yearPlan(seed, random)
   return rushPlan(seed, random, kind)
 }

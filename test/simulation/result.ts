@@ -1,8 +1,9 @@
 import type { Violation } from '../judge/breach.ts'
 import type { Tally } from './faults.ts'
-import { type Kind, planOf } from './plan.ts'
+import { type Kind, type Plan, planOf } from './plan.ts'
 import type { Played } from './play.ts'
 import { play } from './play.ts'
+import { playOnFile } from './sqlite/play-on-file.ts'
 
 /** What one seed came to, small enough to be sent from one thread to another. */
 export interface Result {
@@ -17,13 +18,26 @@ export interface Result {
   readonly hash: string
 }
 
+/** On what the processes of a world keep their alarms: the simulated database, or one real SQLite file. */
+export type StoreName = 'simulated' | 'sqlite'
+
+/** Lets a plan happen on such a store. */
+export function playOn(store: StoreName, plan: Plan, isTold = false): Promise<Played> {
+  return store === 'sqlite' ? playOnFile(plan, isTold) : play(plan, isTold)
+}
+
+/** What a seed stands for on such a store: a real file is looked at every 25 ms, and years of that are too many looks. */
+export function planFor(store: StoreName, seed: number): Plan {
+  return planOf(seed, store === 'sqlite' ? 'rush' : undefined)
+}
+
 /** Runs a seed. */
-export async function resultOf(seed: number): Promise<Result> {
-  return summed(await play(planOf(seed)))
+export async function resultOf(store: StoreName, seed: number): Promise<Result> {
+  return summed(await playOn(store, planFor(store, seed)))
 }
 
 /** What a run came to. */
-export function summed({ plan, world, verdict }: Played): Result {
+function summed({ plan, world, verdict }: Played): Result {
   const { occurrences, deliveries } = verdict.figures
   return {
     seed: plan.seed,

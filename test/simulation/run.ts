@@ -5,14 +5,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { campaign } from './campaign.ts'
-import { type Plan, planOf } from './plan.ts'
-import { play } from './play.ts'
+import type { Plan } from './plan.ts'
+import { planFor, playOn, type StoreName } from './result.ts'
 import { shrink } from './shrink.ts'
 import { storyOf } from './story.ts'
 import { Sum } from './sum.ts'
 
 const USAGE = `npm run sim [-- options]
 
+  --store <name>   on the simulated database (simulated), or on real SQLite files (sqlite)
   --seeds <n>      run so many seeds (1000)
   --from <seed>    the first of them (0)
   --nightly        run until stopped, from a seed that the clock gives (or --from)
@@ -29,6 +30,7 @@ const PROGRESS_MS = process.stderr.isTTY ? 500 : 10_000
 
 const { values } = parseArgs({
   options: {
+    store: { type: 'string', default: 'simulated' },
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string' },
     nightly: { type: 'boolean', default: false },
@@ -42,10 +44,18 @@ const { values } = parseArgs({
   },
 })
 
+const store = storeName(values.store)
+
 if (values.help) console.log(USAGE)
 else if (values.plan !== undefined) await runOne(JSON.parse(readFileSync(values.plan, 'utf8')) as Plan)
-else if (values.seed !== undefined) await runOne(planOf(wholeNumber('seed', values.seed)))
+else if (values.seed !== undefined) await runOne(planFor(store, wholeNumber('seed', values.seed)))
 else await runMany()
+
+function storeName(text: string): StoreName {
+  if (text === 'simulated' || text === 'sqlite') return text
+  console.error(`--store is simulated or sqlite, not ${JSON.stringify(text)}\n\n${USAGE}`)
+  process.exit(2)
+}
 
 function wholeNumber(name: string, text: string): number {
   const number = Number(text)
@@ -56,7 +66,7 @@ function wholeNumber(name: string, text: string): number {
 
 async function runOne(plan: Plan): Promise<void> {
   const isTold = values.trace
-  const played = await play(plan, true)
+  const played = await playOn(store, plan, true)
   const [first] = played.verdict.violations
   if (first === undefined) {
     if (isTold) console.log(storyOf(played, true))
@@ -68,8 +78,8 @@ async function runOne(plan: Plan): Promise<void> {
   if (values.whole) return console.log(storyOf(played, isTold))
   const onProgress = ({ errands, strikes }: Plan, tries: number) =>
     console.error(`shrinking: ${errands.length} alarms, ${strikes.length} strikes after ${tries} runs`)
-  const short = await shrink(plan, first.breach, { onProgress })
-  console.log(storyOf(await play(short, true), isTold))
+  const short = await shrink(plan, first.breach, { play: (each) => playOn(store, each), onProgress })
+  console.log(storyOf(await playOn(store, short, true), isTold))
   if (values.save !== undefined) writeFileSync(values.save, `${JSON.stringify(short, null, 2)}\n`)
 }
 
@@ -84,6 +94,7 @@ async function runMany(): Promise<void> {
   const elapsed = () => `${((performance.now() - started) / 1_000).toFixed(0)} s`
   const progress = setInterval(() => console.error(`${sum.line}, ${elapsed()}`), PROGRESS_MS)
   await campaign({
+    store,
     from,
     ...(!nightly && { count }),
     ...(threads !== undefined && { threads: wholeNumber('threads', threads) }),

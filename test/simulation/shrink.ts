@@ -1,10 +1,12 @@
 import type { Breach } from '../judge/breach.ts'
 import type { Plan } from './plan.ts'
-import { play } from './play.ts'
+import type { Played } from './play.ts'
 import { CALM, type Weather } from './weather.ts'
 
 /** How a plan is made shorter. */
 export interface ShrinkOptions {
+  /** Lets a plan happen. */
+  readonly play: (plan: Plan) => Promise<Pick<Played, 'verdict'>>
   /** Most runs that are tried. */
   readonly triesMax?: number
   readonly onProgress?: (plan: Plan, tries: number) => void
@@ -13,8 +15,8 @@ export interface ShrinkOptions {
 const TRIES_MAX = 400
 
 /** Leaves out whatever a failing run does not need to fail in the same way, until nothing more can be left out. */
-export async function shrink(failing: Plan, breach: Breach, options: ShrinkOptions = {}): Promise<Plan> {
-  const { triesMax = TRIES_MAX, onProgress } = options
+export async function shrink(failing: Plan, breach: Breach, options: ShrinkOptions): Promise<Plan> {
+  const { play, triesMax = TRIES_MAX, onProgress } = options
   let [plan, tries] = [failing, 0]
   const attempt = async (shorter: Plan): Promise<boolean> => {
     if (tries >= triesMax) return false
