@@ -12,7 +12,8 @@ import { type Hamlet, hamlet, wrongsOf } from './hamlet.ts'
  * - What waits, waits by that clock. A step back by an hour makes a retry, or an instant that lay ahead, an hour later.
  * - Leases do not depend on it: nobody who lives loses a shard, and the dead lose theirs within two leases. One exception
  *   is a process that starts between a jump ahead and the next beat of the others: it sees nothing but leases that have
- *   ended, and takes over. What those had in flight is delivered again, and nothing they say is accepted.
+ *   ended, and takes over. What those had in flight is delivered again, and nothing they say is accepted. Another is an
+ *   owner whose beat is late already when the clock jumps ahead by less than half a lease, which nobody takes for a jump.
  */
 
 const HOUR_MS = 3_600_000
