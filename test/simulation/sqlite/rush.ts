@@ -17,8 +17,7 @@ const CONCURRENCY = [3, 10, 100]
 const CALM_MS = [3_000, 8_000, 30_000]
 const SET_WITHIN_MS = 30_000
 const STORM_MS = 4 * 60_000
-/** How long it takes, until everybody is told to close. */
-export const RUSH_MS = 5 * 60_000
+const RUSH_MS = 5 * 60_000
 /** A process that is closed settles what it has under way: half a minute is its bound. */
 const CLOSE_MS = 40_000
 const SUPERVISE_MS = 700

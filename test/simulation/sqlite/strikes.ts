@@ -26,7 +26,9 @@ export function strikeFile(world: FileWorld, msMax: number): void {
     [3, () => killInTransaction(world)],
     [3, () => world.pause(process, ms)],
     [1, () => pauseInTransaction(world, ms)],
-    [2, () => pauseWithMuchInHand(world, ms)],
+    [2, () => whenMuchInHand(world, (each) => world.pause(each, ms))],
+    [1, () => whenMuchInHand(world, () => world.stepAll(-ms))],
+    [1, () => whenInTransaction(world, () => world.stepAll(-ms))],
     [1, () => world.stepAll(random.between(-ms, ms))],
     [1, () => slew(world, random.chance(0.5) ? SLEW_MS : -SLEW_MS, SLEWS)],
     [1, () => world.fillDisk(ms)],
@@ -44,14 +46,14 @@ function pauseInTransaction(world: FileWorld, ms: number): void {
   whenInTransaction(world, (process) => world.pause(process, ms))
 }
 
-/** Stops whoever next has taken more than it has hands for: it goes on when others may have taken over. */
-function pauseWithMuchInHand(world: FileWorld, ms: number): void {
+/** Once somebody has taken more than it has hands for: then a lease may end, or an instant be yet to come, in its hands. */
+function whenMuchInHand(world: FileWorld, strike: (process: SimulatedProcess) => void): void {
   const { backend, random } = world
   const stop = backend.watch((process, role, point) => {
     const { concurrency = 100 } = process.machine
     if (role !== 'queue' || point !== 'committed' || backend.inFlight(process.name) <= 2 * concurrency) return
     stop()
-    world.in(random.next() * 5, () => world.pause(process, ms))
+    world.in(random.next() * 5, () => strike(process))
   })
 }
 

@@ -44,9 +44,11 @@ export function equipWith(process: SimulatedProcess, ledger: Ledger): void {
   wakeful.handle('chain', chain, { transactional: true })
 }
 
-/** The i-th alarm: of every five one recurs together with others, and of the rest some end, and some recur alone. */
+/** The i-th alarm: of every four one recurs together with others, and of the rest some end, and some recur alone. */
 function alarmOf(random: Random, i: number): [When, NonNullable<SetCallOptions['target']>] {
-  if (i % 5 === 0) return [{ cron: '*/10 * * * * *', misfire: 'all' }, 'quick']
+  const together: When = { cron: '*/10 * * * * *', misfire: 'all' }
+  if (i % 20 === 3) return [together, 'chain']
+  if (i % 5 === 0) return [together, 'quick']
   const target = i % 7 === 0 ? 'chain' : i % 11 === 0 ? { event: true as const } : 'work'
   if (i % 10 === 1) return [{ delay: `${random.between(1, 200)}s` }, target]
   return [{ every: `${random.between(5, 60)}s`, misfire: 'all' }, target]
