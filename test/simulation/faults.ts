@@ -22,6 +22,8 @@ export type Fault =
   | 'conflict'
   | 'diskFull'
   | 'outage'
+  // A file: somebody else has its write lock.
+  | 'held'
   | 'databaseStep'
   // What processes are told of each other.
   | 'newsLost'

@@ -42,10 +42,11 @@ const BROKEN: Partial<Record<Fault, Broken['what']>> = {
   conflict: 'lost',
   diskFull: 'disk_full',
   outage: 'restart',
+  held: 'stall',
 }
 
 /** What befalls everybody; anything else that befalls nobody in particular has found nobody. */
-const FOR_ALL: ReadonlySet<Fault> = new Set(['diskFull', 'outage', 'databaseStep'])
+const FOR_ALL: ReadonlySet<Fault> = new Set(['diskFull', 'outage', 'held', 'databaseStep'])
 /** Of the hands that a process has, one in four more is kept for tenants whom another crowds out. */
 const RESERVE = 1 / 4
 

@@ -7,7 +7,7 @@ import type { World } from './world.ts'
 /** What can be let loose on a world at a given moment. What the weather does to statements is not among it. */
 export type StrikeFault = Exclude<
   Fault,
-  'slow' | 'lostThere' | 'lostBack' | 'conflict' | 'newsLost' | 'newsLate' | 'newsDoubled'
+  'slow' | 'lostThere' | 'lostBack' | 'conflict' | 'newsLost' | 'newsLate' | 'newsDoubled' | 'held'
 >
 
 /** Which faults, and how often each compared to the others: what is not named does not happen. */
