@@ -2,6 +2,7 @@ import { POLICIES } from '../calendar/expected.ts'
 import { Random } from '../chaos/random.ts'
 import type { Errand, How, Move, Task, Whose } from './errand.ts'
 
+import type { Fault } from './faults.ts'
 import { draw, STRIKES, type Strike, type Strikes } from './strikes.ts'
 import type { Misfire, Timing } from './timing.ts'
 import { ANSWER_MS_MAX, CALM, STORMY, type Weather } from './weather.ts'
@@ -31,6 +32,8 @@ export interface Plan {
 const SECOND_MS = 1_000
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
+const TRIED_AGAIN: ReadonlySet<Fault> = new Set(['partition', 'outage', 'hang', 'diskFull'])
+const TRIED_AGAIN_MS_MAX = 3_600_000
 /** What is due at the end of a run has this long to end: tries, time-outs and takeovers. */
 export const AFTERMATH_MS = 45_000
 
@@ -131,6 +134,11 @@ const DEADLY: ReadonlySet<Strike['fault']> = new Set([
   'kill', 'killAt', 'ambush', 'close', 'leave', 'deploy',
 ]) // biome-ignore format: a list
 
+/** Who cannot reach the database tries again every few seconds: a day of that is much work, and shows nothing more. */
+function shortened(strike: Strike): Strike {
+  return TRIED_AGAIN.has(strike.fault) ? { ...strike, ms: Math.min(strike.ms, TRIED_AGAIN_MS_MAX) } : strike
+}
+
 /** Each kind of fault is left out of some runs: what happens often hides what happens seldom. */
 function drawStrikes(random: Random, { calmMs }: Span, count: number, msMax: number): Strike[] {
   // A death sets right what its process did wrong: in some runs nobody dies.
@@ -143,6 +151,7 @@ function drawStrikes(random: Random, { calmMs }: Span, count: number, msMax: num
   const strikes = moments
     .sort((a, b) => a - b)
     .map((at) => draw(random, weights, Math.min(msMax, calmMs - at), at))
+    .map(shortened)
   // Nothing lasts beyond the calm: who waits on a link that hangs gives it up before.
   return strikes.filter(({ fault, at, ms }) => fault !== 'hang' || at + ms + ANSWER_MS_MAX < calmMs)
 }
