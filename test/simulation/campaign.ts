@@ -9,12 +9,12 @@ export interface CampaignOptions {
   /** How many; without end where it is absent. */
   readonly count?: number
   readonly threads?: number
-  /** Stops when it is aborted, or when it answers true to a result. */
+  /** No seed is begun once it is aborted. */
   readonly signal?: AbortSignal
   readonly onResult: (result: Result) => void
 }
 
-/** The order given to a thread, and its answer. */
+/** What a thread is told to do next. */
 export type Order = { readonly seed: number; readonly store: StoreName } | { readonly done: true }
 
 /** Runs many seeds on all cores; ends when all are done, or it is told to stop. */
