@@ -5,6 +5,7 @@ export type Fault =
   | 'killAt'
   | 'ambush'
   | 'pause'
+  | 'stall'
   | 'close'
   | 'leave'
   | 'join'

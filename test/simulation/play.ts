@@ -27,6 +27,9 @@ const RESTART_MS = 1_500
  */
 const CLAIM_MS = 5_000
 
+/** Once all is calm, most of what is due begins within this long: nobody waits for a beat to find it. */
+const PUNCTUAL_MS = 500
+
 /** No fault of a process or a link lasts longer. */
 const FAULT_MS_MAX = 15_000
 /** What the judge calls each fault by which a process may lose its clocks; a death is told apart. */
@@ -130,6 +133,7 @@ function evidenceOf(
     pending: [],
     until,
     promptMs: leaseMs + CLAIM_MS,
+    punctualMs: PUNCTUAL_MS,
     concurrency: concurrency + Math.floor(concurrency * RESERVE),
     overdue,
     logPlaces: backend.placesOf(SCOPES[0], until),

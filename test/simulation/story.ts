@@ -127,6 +127,7 @@ function strikeLine(strike: Strike): string {
 }
 
 function strikeText({ fault, ms, statement, point, n }: Strike): string {
+  if (fault === 'stall') return ` for ${ms} ms at its next ${statement} ${point}`
   if (fault === 'ambush') return ` at its next ${statement} ${point}`
   if (fault === 'killAt') return ` ${point === 'sent' ? 'before' : 'after'} its event ${n} from then on`
   if (fault === 'step' || fault === 'leap' || fault === 'databaseStep') return ` by ${ms} ms`
