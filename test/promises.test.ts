@@ -8,7 +8,7 @@ import { open, rawJson, type Wakeful } from '../src/index.ts'
 import { openTest } from '../src/testing/index.ts'
 
 /**
- * Each promise of the design, by its name, in its shortest form. The conformance suite, the chaos tests and the
+ * Each promise of docs/guarantees.md, by its name, in its shortest form. The conformance suite, the chaos tests and the
  * end-to-end tests go deeper into each of them.
  */
 const dir = mkdtempSync(join(tmpdir(), 'wakeful-promises-'))

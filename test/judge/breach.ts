@@ -1,4 +1,4 @@
-/** A promise of design.md by its name; what the table there does not name is the promise that things go on: liveness. */
+/** A promise of docs/guarantees.md by its name. */
 export type Promised =
   | 'durable'
   | 'at-least-once'

@@ -11,12 +11,12 @@ export interface CampaignOptions {
   /** How many; without end where it is absent. */
   readonly count?: number
   readonly threads?: number
-  /** Stops when it is aborted, or when it answers true to a result. */
+  /** No seed is begun once it is aborted. */
   readonly signal?: AbortSignal
   readonly onResult: (result: Result) => void
 }
 
-/** The order given to a thread, and its answer. */
+/** What a thread is told to do next. */
 export type Order = { readonly seed: number; readonly store: StoreName } | { readonly done: true }
 
 /** A seed takes seconds at most, also on a busy machine: one that takes this long, of real time, will never end. */

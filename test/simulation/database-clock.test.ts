@@ -6,9 +6,9 @@ import { type Hamlet, hamlet, wrongsOf } from './hamlet.ts'
  * jumps, or when another server's takes its place:
  * - Nothing is lost and nothing is recorded twice. What a jump ahead makes due is due; how what was missed by it is made
  *   up for is each alarm's own policy.
- * - Nothing starts for the first time before its instant, by the clock as it was read within the last lease. A step back
- *   is known with the next beat; one that is shorter than the way to the database, with the next beat that is quick.
- * - What has come due stays due: it is tried again also where the clock now reads less than its instant.
+ * - Nothing starts before its instant, at its first attempt or a later one, by the clock as it was read within the last
+ *   lease. A step back is known with the next beat; one that is shorter than the way to the database, with the next beat
+ *   that is quick.
  * - What waits, waits by that clock. A step back by an hour makes a retry, or an instant that lay ahead, an hour later.
  * - Leases do not depend on it: nobody who lives loses a shard, and the dead lose theirs within two leases. One exception
  *   is a process that starts between a jump ahead and the next beat of the others: it sees nothing but leases that have

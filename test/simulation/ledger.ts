@@ -41,9 +41,9 @@ export class Ledger {
     })
   }
 
-  /** First starts before the instant (promise: never-early). What has come due stays due, also where the clock is set back. */
+  /** Starts before the instant (promise: never-early). */
   get early(): readonly Start[] {
-    return this.starts.filter(({ latest, scheduledFor, attempt }) => attempt === 1 && latest < scheduledFor)
+    return this.starts.filter(({ latest, scheduledFor }) => latest < scheduledFor)
   }
 
   /** Starts by a process that no longer owned the shard (promise: fenced). */

@@ -1,80 +1,147 @@
+import { parseInstant } from '../../src/time/index.ts'
+import type { Evidence, LogRecord } from '../judge/evidence.ts'
 import type { Errand } from './errand.ts'
 import type { Plan } from './plan.ts'
 import type { Played } from './play.ts'
 import type { Strike } from './strikes.ts'
 import type { Timing } from './timing.ts'
 import { CALM } from './weather.ts'
+import { START } from './world.ts'
 
-/** How much is told around what was wrong. */
+/** A trace of so many lines is told whole; of a longer one, so many up to the last that is about what was wrong. */
+const LINES_WHOLE = 250
 const LINES_BEFORE = 80
-const LINES_AFTER = 5
+const LINES_AFTER = 10
+const WRONGS_MAX = 20
+const RECORDS_MAX = 60
+/** Faults that do not last. */
+const MOMENTARY: ReadonlySet<Strike['fault']> = new Set(['kill', 'close', 'join', 'leave'])
 
-/** A run that failed, told so that it can be followed: what was planned, what happened, what was wrong. */
-export function storyOf({ plan, world, verdict }: Played, isWhole = false): string {
+/** An alarm's id, or an occurrence's, which goes on with a generation and an instant. */
+const ID = /([0-9a-f]{8}-[0-9a-f-]{27})(?:-(\d+)-(\d+))?/
+const IDS = new RegExp(ID, 'g')
+
+/**
+ * A run, told so that it can be followed: what was planned, what happened, what the log says of the alarms that went wrong,
+ * and what was wrong. All times are seconds since the world began, and alarms go by the names they have in the plan.
+ */
+export function storyOf({ plan, world, evidence, verdict }: Played, isWhole = false): string {
   const { lines } = world.trace
-  const [from, to] = isWhole ? [0, lines.length] : around(lines, verdict.violations[0]?.text ?? '')
+  const { violations } = verdict
+  const wrong = violations
+    .slice(0, WRONGS_MAX)
+    .map(({ promise, breach, text }) => `${promise}: ${breach}: ${text}`)
+  const [from, to] = isWhole || lines.length <= LINES_WHOLE ? [0, lines.length] : around(lines, wrong)
   const isPart = to - from < lines.length
+  const inWords = wordsOf(evidence)
   return [
     ...planLines(plan),
     '',
     `what happened${isPart ? ` (lines ${from + 1} to ${to} of ${lines.length}; --trace tells all)` : ''}:`,
-    ...lines.slice(from, to).map((line) => `  ${line}`),
-    '',
-    'what was wrong:',
-    ...verdict.violations.slice(0, 20).map(({ promise, breach, text }) => `  ${promise}: ${breach}: ${text}`),
+    ...lines
+      .slice(from, to)
+      .map((line) => `  ${inWords(line.replace(/^[\d.]+/, (ms) => seconds(Number(ms))))}`),
+    ...(wrong.length === 0 ? [] : ['', 'what the log says of it:', ...logOf(evidence, wrong).map(inWords)]),
+    ...(wrong.length === 0 ? [] : ['', 'what was wrong:', ...wrong.map((each) => `  ${inWords(each)}`)]),
   ].join('\n')
 }
 
-/** The lines around the first that name the occurrence, or the alarm, of which a violation tells. */
-function around(lines: readonly string[], text: string): [from: number, to: number] {
-  const [id] = /[0-9a-f]{8}-[0-9a-f-]{27}(-\d+-\d+)?/.exec(text) ?? []
-  const named = id === undefined ? -1 : lines.findIndex((line) => line.includes(id))
+/** The lines up to the last that names the occurrence, or the alarm, of which the first violation tells. */
+function around(lines: readonly string[], [first = '']: readonly string[]): [from: number, to: number] {
+  const [id] = ID.exec(first) ?? []
+  const named = id === undefined ? -1 : lines.findLastIndex((line) => line.includes(id))
   const at = named === -1 ? lines.length : named
   return [Math.max(0, at - LINES_BEFORE), Math.min(lines.length, at + LINES_AFTER)]
 }
 
+/** What the log says of the alarms that these texts name; the last of it, where that is much. */
+function logOf({ log }: Evidence, texts: readonly string[]): string[] {
+  const alarmIds = new Set(texts.map((text) => ID.exec(text)?.[1]))
+  return log
+    .filter(({ alarmId }) => alarmIds.has(alarmId))
+    .slice(-RECORDS_MAX)
+    .map(recordLine)
+}
+
+function recordLine({ at, occurrenceId, type, skippedTo, reason, retryAt }: LogRecord): string {
+  const skipped = skippedTo === undefined ? '' : ` up to ${skippedTo}: ${reason}`
+  return `  ${at} ${occurrenceId} ${type}${skipped}${retryAt === undefined ? '' : `, again at ${retryAt}`}`
+}
+
+/** Says ids, moments and runs in the words of the plan and the trace. */
+function wordsOf({ entries }: Evidence): (text: string) => string {
+  const began = parseInstant(START)
+  const alarms = new Map<string, string>()
+  const processes = new Map<string, string>()
+  for (const entry of entries) {
+    if (entry.type === 'set' || entry.type === 'start') alarms.set(entry.alarmId, entry.name.split('.')[0]!)
+    if (entry.type === 'start') processes.set(String(entry.run), entry.process!)
+  }
+  const nameOf = (id: string, alarmId: string, generation?: string, instant?: string) => {
+    const name = alarms.get(alarmId)
+    if (name === undefined) return id
+    const moved = generation === '1' ? '' : `, generation ${generation}`
+    return `alarm ${name}${instant === undefined ? '' : ` (for ${instant}${moved})`}`
+  }
+  return (text) =>
+    text
+      .replace(IDS, nameOf)
+      .replace(/(\b\d+) \(alarm \1\)/g, 'alarm $1')
+      .replace(/\b\d{13}\b/g, (ms) => seconds(Number(ms) - began))
+      .replace(/\brun (\d+)/g, (run, number: string) => processes.get(number) ?? run)
+}
+
 function planLines(plan: Plan): string[] {
   const { seed, kind, machines, shards, errands, strikes, weather, calmMs } = plan
-  const bad = Object.entries(weather).filter(([name, chance]) => chance !== CALM[name as keyof typeof CALM])
+  const bad = Object.entries(weather).filter(
+    ([name, chance]) => chance > (CALM[name as keyof typeof CALM] ?? 0),
+  )
   const weatherText = bad.map(([name, chance]) => `${name} ${(chance * 100).toFixed(1)} %`).join(', ')
   return [
-    `seed ${seed}, a ${kind}: ${machines} processes, ${shards} shards; calm from ${seconds(calmMs)} on`,
+    `seed ${seed}, a ${kind}: ${counted(machines, 'process', 'processes')}, ${counted(shards, 'shard', 'shards')}; calm from ${seconds(calmMs)} on`,
     `weather: ${weatherText || 'good'}`,
     ...errands.flatMap(errandLines),
     ...strikes.map(strikeLine),
   ]
 }
 
-function errandLines(errand: Errand): string[] {
-  const { name, atMs, how, timing, isKeyed, task, moves } = errand
-  const faults = [
-    task.failures > 0 && `fails ${task.failures} times`,
+function errandLines({ name, atMs, how, timing, isKeyed, task, maxFailures, moves }: Errand): string[] {
+  const details = [
+    task.failures > 0 && `fails ${task.failures === 1 ? 'once' : `${task.failures} times`}`,
     task.hangs && 'hangs at first',
+    maxFailures < 100 && `at most ${counted(maxFailures, 'attempt', 'attempts')}`,
     isKeyed && 'by key',
   ].filter((text) => text !== false)
   return [
-    `  ${seconds(atMs)} a user sets alarm ${name} (${[how, ...faults].join(', ')}) ${timingText(timing)}`,
-    ...moves.map(
-      (move) =>
-        `  ${seconds(move.atMs)} ${move.on ? `(at the next ${move.on.statement} ${move.on.point}) ` : ''}and does: ${move.kind}${move.timing ? ` ${timingText(move.timing)}` : ''}`,
-    ),
+    `  ${seconds(atMs)} a user sets alarm ${name} (${[how, ...details].join(', ')}) ${timingText(timing)}`,
+    ...moves.map((move) => {
+      const moment = move.on ? ` (at the next ${move.on.statement} ${move.on.point})` : ''
+      return `    ${seconds(move.atMs)}${moment} and does: ${move.kind}${move.timing ? ` ${timingText(move.timing)}` : ''}`
+    }),
   ]
 }
 
-function strikeLine({ at, fault, machine, ms, statement, point, n }: Strike): string {
-  const how =
-    fault === 'ambush' || fault === 'stall'
-      ? `${statement} ${point}`
-      : fault === 'killAt'
-        ? `event ${n}`
-        : `for ${ms} ms`
-  return `  ${seconds(at)} ${fault} machine ${machine} ${how}`
+/** Whom it meets, the trace tells: that depends on who is there by then. */
+function strikeLine(strike: Strike): string {
+  return `  ${seconds(strike.at)} ${strike.fault}${strikeText(strike)}`
+}
+
+function strikeText({ fault, ms, statement, point, n }: Strike): string {
+  if (fault === 'stall') return ` for ${ms} ms at its next ${statement} ${point}`
+  if (fault === 'ambush') return ` at its next ${statement} ${point}`
+  if (fault === 'killAt') return ` ${point === 'sent' ? 'before' : 'after'} its event ${n} from then on`
+  if (fault === 'step' || fault === 'leap' || fault === 'databaseStep') return ` by ${ms} ms`
+  return MOMENTARY.has(fault) ? '' : ` for ${ms} ms`
 }
 
 function timingText(timing: Timing): string {
   if (timing.kind === 'once') return `at ${seconds(timing.atMs)}`
   if (timing.kind === 'cron') return `${timing.rrule ?? timing.cron} in ${timing.timezone}`
   return `every ${timing.everyMs} ms from ${seconds(timing.startMs)}${timing.count ? `, ${timing.count} times` : ''}`
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`
 }
 
 function seconds(ms: number): string {

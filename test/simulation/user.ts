@@ -23,6 +23,8 @@ export interface UserParts {
 /** What a dead process had sent has arrived after this long. */
 const STRAY_MS = 6_000
 const RETRY_MS = 400
+/** How long a report is waited for. */
+const REPORT_MS = 3_000
 /** So long a user waits for a bad moment. */
 const MOMENT_MS_MAX = 3_000
 const BACKOFF = { baseMs: 100, capMs: 1_500 }
@@ -108,6 +110,7 @@ export class User {
       message: messageOf(alarmId === null ? name : this.#errand.name),
       retryMsMax: RETRY_MS_MAX,
       scope: scopeText(scope),
+      reportMs: REPORT_MS,
       ...(alarmId !== null && { alarmId }),
     }
   }
@@ -219,7 +222,7 @@ function optionsOf(errand: Errand, asked: string): SetCallOptions {
     priority,
     ...(isKeyed && { key: `key-${name}` }),
     ...(isRetried && { idempotencyKey: `once-${name}` }),
-    ...(isReport && { ack: 'report', completionTimeout: '3s', overlap }),
+    ...(isReport && { ack: 'report', completionTimeout: `${REPORT_MS}ms`, overlap }),
   }
 }
 

@@ -29,6 +29,8 @@ export interface WorldOptions {
   readonly trace?: TraceMode
 }
 
+/** When a world begins, where nobody says. */
+export const START = '2030-01-01T00:00:00Z'
 const UPKEEP_MS = 60_000
 const LEASE_MS = 5_000
 const HOUR_MS = 3_600_000
@@ -77,7 +79,7 @@ export class World<B extends Backend = Backend> {
   constructor(options: WorldOptions, makeBackend: (world: World) => B) {
     this.#options = options
     this.random = new Random(options.seed)
-    this.#startedAt = parseInstant(options.start ?? '2030-01-01T00:00:00Z')
+    this.#startedAt = parseInstant(options.start ?? START)
     this.#authority = new Authority(() => this.#startedAt + this.timeline.now)
     this.trace = new Trace(options.trace)
     const { timeline, trace, faults } = this
