@@ -30,8 +30,10 @@ const CLAIM_MS = 5_000
 /** Once all is calm, most of what is due begins within this long: nobody waits for a beat to find it. */
 const PUNCTUAL_MS = 500
 
-/** No fault of a process or a link lasts longer. */
-const FAULT_MS_MAX = 15_000
+/** No strike lasts longer, where the leases are as they are by default. */
+const STRIKE_MS_MAX = 15_000
+/** What befalls a single statement: it can cost a process a beat, and so its lease, and no more. */
+const PASSING: ReadonlySet<Fault> = new Set(['slow', 'lostThere', 'lostBack', 'conflict'])
 /** What the judge calls each fault by which a process may lose its clocks; a death is told apart. */
 const BROKEN: Partial<Record<Fault, Broken['what']>> = {
   pause: 'stall',
@@ -114,7 +116,13 @@ function tellOfFaults(world: World, { leaseMs }: Plan, diary: Diary): void {
     const what = BROKEN[fault]
     if (what === undefined || (process === null && !FOR_ALL.has(fault))) return
     const run = process === null ? 0 : diary.runOf({ name: process })
-    diary.add({ type: 'broken', run, what, lastsMs: FAULT_MS_MAX + 2 * leaseMs, ...moment(process) })
+    diary.add({
+      type: 'broken',
+      run,
+      what,
+      lastsMs: 2 * leaseMs + (PASSING.has(fault) ? 0 : STRIKE_MS_MAX),
+      ...moment(process),
+    })
   }
 }
 

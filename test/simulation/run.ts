@@ -16,7 +16,7 @@ const USAGE = `npm run sim [-- options]
   --store <name>   on the simulated database (simulated), or on real SQLite files (sqlite)
   --seeds <n>      run so many seeds (1000)
   --from <seed>    the first of them (0)
-  --nightly        run until stopped, from a seed that the clock gives (or --from)
+  --nightly        run until stopped, or until five have failed, from a seed that the clock gives (or --from)
   --first          stop at the first seed that fails, and say which promises it breaks
   --threads <n>    on so many threads (all cores)
   --seed <n>       run this one and say what was wrong; a failing one is shrunk first
@@ -29,41 +29,64 @@ const USAGE = `npm run sim [-- options]
 const FAILURES_MAX = 5
 const PROGRESS_MS = process.stderr.isTTY ? 500 : 10_000
 
-const { values } = parseArgs({
-  options: {
-    store: { type: 'string', default: 'simulated' },
-    seeds: { type: 'string', default: '1000' },
-    from: { type: 'string' },
-    nightly: { type: 'boolean', default: false },
-    first: { type: 'boolean', default: false },
-    threads: { type: 'string' },
-    seed: { type: 'string' },
-    trace: { type: 'boolean', default: false },
-    whole: { type: 'boolean', default: false },
-    save: { type: 'string' },
-    plan: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
-})
-
+const values = argumentsGiven()
 const store = storeName(values.store)
+/** How the same store is named again. */
+const ON_STORE = store === 'simulated' ? '' : ` --store ${store}`
 
 if (values.help) console.log(USAGE)
-else if (values.plan !== undefined) await runOne(JSON.parse(readFileSync(values.plan, 'utf8')) as Plan)
+else if (values.plan !== undefined) await runOne(readPlan(values.plan))
 else if (values.seed !== undefined) await runOne(planFor(store, wholeNumber('seed', values.seed)))
+else if (values.trace || values.whole || values.save !== undefined)
+  refuse('--trace, --whole and --save are about one run: name it with --seed or --plan')
 else await runMany()
 
-function storeName(text: string): StoreName {
-  if (text === 'simulated' || text === 'sqlite') return text
-  console.error(`--store is simulated or sqlite, not ${JSON.stringify(text)}\n\n${USAGE}`)
+function argumentsGiven() {
+  try {
+    return parseArgs({
+      options: {
+        store: { type: 'string', default: 'simulated' },
+        seeds: { type: 'string', default: '1000' },
+        from: { type: 'string' },
+        nightly: { type: 'boolean', default: false },
+        first: { type: 'boolean', default: false },
+        threads: { type: 'string' },
+        seed: { type: 'string' },
+        trace: { type: 'boolean', default: false },
+        whole: { type: 'boolean', default: false },
+        save: { type: 'string' },
+        plan: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    }).values
+  } catch (thrown) {
+    return refuse((thrown as Error).message)
+  }
+}
+
+/** Says what was wrong about the arguments, and what would be right. */
+function refuse(text: string): never {
+  console.error(`${text}\n\n${USAGE}`)
   process.exit(2)
 }
 
-function wholeNumber(name: string, text: string): number {
+function storeName(text: string): StoreName {
+  if (text === 'simulated' || text === 'sqlite') return text
+  return refuse(`--store is simulated or sqlite, not ${JSON.stringify(text)}`)
+}
+
+function wholeNumber(name: string, text: string, least = 0): number {
   const number = Number(text)
-  if (Number.isSafeInteger(number) && number >= 0) return number
-  console.error(`--${name} takes a whole number, not ${JSON.stringify(text)}\n\n${USAGE}`)
-  process.exit(2)
+  if (Number.isSafeInteger(number) && number >= least) return number
+  return refuse(`--${name} takes a whole number from ${least} on, not ${JSON.stringify(text)}`)
+}
+
+function readPlan(path: string): Plan {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Plan
+  } catch (thrown) {
+    return refuse(`--plan names a file that --save has written: ${(thrown as Error).message}`)
+  }
 }
 
 async function runOne(plan: Plan): Promise<void> {
@@ -74,6 +97,7 @@ async function runOne(plan: Plan): Promise<void> {
     if (isTold) console.log(storyOf(played, true))
     console.log(`seed ${plan.seed}: nothing wrong; trace ${played.world.trace.hash}`)
     for (const line of played.world.faults.lines) console.log(`  ${line}`)
+    if (values.save !== undefined) console.log(`${values.save} is not written: there is nothing to keep`)
     return
   }
   process.exitCode = 1
@@ -82,13 +106,15 @@ async function runOne(plan: Plan): Promise<void> {
     console.error(`shrinking: ${errands.length} alarms, ${strikes.length} strikes after ${tries} runs`)
   const short = await shrink(plan, first.breach, { play: (each) => playOn(store, each), onProgress })
   console.log(storyOf(await playOn(store, short, true), isTold))
-  if (values.save !== undefined) writeFileSync(values.save, `${JSON.stringify(short, null, 2)}\n`)
+  if (values.save === undefined) return
+  writeFileSync(values.save, `${JSON.stringify(short, null, 2)}\n`)
+  console.log(`kept in ${values.save}: npm run sim --${ON_STORE} --plan ${values.save}`)
 }
 
 async function runMany(): Promise<void> {
   const { nightly, threads } = values
   const from = wholeNumber('from', values.from ?? (nightly ? String(Math.floor(Date.now() / 1_000)) : '0'))
-  const count = wholeNumber('seeds', values.seeds)
+  const count = wholeNumber('seeds', values.seeds, 1)
   const sum = new Sum()
   const stop = new AbortController()
   process.once('SIGINT', () => stop.abort())
@@ -99,7 +125,7 @@ async function runMany(): Promise<void> {
     store,
     from,
     ...(!nightly && { count }),
-    ...(threads !== undefined && { threads: wholeNumber('threads', threads) }),
+    ...(threads !== undefined && { threads: wholeNumber('threads', threads, 1) }),
     signal: stop.signal,
     onResult: (result) => {
       sum.add(result)
@@ -117,7 +143,7 @@ async function runMany(): Promise<void> {
   if (first === undefined) return
   process.exitCode = 1
   for (const line of values.first ? wrongsOf(first) : []) console.log(line)
-  console.log(`the first that failed: npm run sim -- --seed ${first.seed}`)
+  console.log(`the first that failed: npm run sim --${ON_STORE} --seed ${first.seed}`)
 }
 
 /** One line for each kind of wrong, in the form that `npm run test:planted` reads. */

@@ -3,11 +3,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
-import { SteppedClock } from '../conformance/stepped-clock.ts'
+import type { Clock } from '../../time/index.ts'
 import { openSqlite } from './open.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'wakeful-ownership-'))
 afterAll(() => rmSync(folder, { recursive: true }))
+
+/** A clock that moves when it is told to. */
+class SteppedClock implements Clock {
+  #passed = 0
+  now = () => Date.UTC(2030, 0, 1) + this.#passed
+  monotonic = () => this.#passed
+  setTimer = () => () => {}
+  turn = () => Promise.resolve()
+
+  step(ms: number): void {
+    this.#passed += ms
+  }
+}
 
 const LEASE_MS = 5_000
 const POOLS = ['app']
