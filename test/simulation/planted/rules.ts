@@ -70,6 +70,17 @@ export const RULE_BUGS: readonly Bug[] = [
     ],
   },
   {
+    bug: 'a report is awaited for ever',
+    breaches: ['unrecorded'],
+    edits: [
+      {
+        file: 'src/alarm/settle.ts',
+        from: 'Math.min(context.now + alarm.completionTimeoutMs, INSTANT_MAX)',
+        to: 'INSTANT_MAX',
+      },
+    ],
+  },
+  {
     bug: 'a report does not end the wait for it',
     breaches: ['recorded_twice'],
     edits: [
