@@ -28,40 +28,58 @@ const USAGE = `npm run sim [-- options]
 const FAILURES_MAX = 5
 const PROGRESS_MS = process.stderr.isTTY ? 500 : 10_000
 
-const { values } = parseArgs({
-  options: {
-    store: { type: 'string', default: 'simulated' },
-    seeds: { type: 'string', default: '1000' },
-    from: { type: 'string' },
-    nightly: { type: 'boolean', default: false },
-    threads: { type: 'string' },
-    seed: { type: 'string' },
-    trace: { type: 'boolean', default: false },
-    whole: { type: 'boolean', default: false },
-    save: { type: 'string' },
-    plan: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
-})
+const { values } = readArguments(() =>
+  parseArgs({
+    options: {
+      store: { type: 'string', default: 'simulated' },
+      seeds: { type: 'string', default: '1000' },
+      from: { type: 'string' },
+      nightly: { type: 'boolean', default: false },
+      threads: { type: 'string' },
+      seed: { type: 'string' },
+      trace: { type: 'boolean', default: false },
+      whole: { type: 'boolean', default: false },
+      save: { type: 'string' },
+      plan: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  }),
+)
 
 const store = storeName(values.store)
 
 if (values.help) console.log(USAGE)
-else if (values.plan !== undefined) await runOne(JSON.parse(readFileSync(values.plan, 'utf8')) as Plan)
+else if (values.plan !== undefined) await runOne(planIn(values.plan))
 else if (values.seed !== undefined) await runOne(planFor(store, wholeNumber('seed', values.seed)))
 else await runMany()
 
-function storeName(text: string): StoreName {
-  if (text === 'simulated' || text === 'sqlite') return text
-  console.error(`--store is simulated or sqlite, not ${JSON.stringify(text)}\n\n${USAGE}`)
+function refuse(what: string): never {
+  console.error(`${what}\n\n${USAGE}`)
   process.exit(2)
 }
 
-function wholeNumber(name: string, text: string): number {
+/** What cannot be read is said in one line. */
+function readArguments<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (thrown) {
+    return refuse((thrown as Error).message)
+  }
+}
+
+function planIn(file: string): Plan {
+  return readArguments(() => JSON.parse(readFileSync(file, 'utf8')) as Plan)
+}
+
+function storeName(text: string): StoreName {
+  if (text === 'simulated' || text === 'sqlite') return text
+  return refuse(`--store is simulated or sqlite, not ${JSON.stringify(text)}`)
+}
+
+function wholeNumber(name: string, text: string, least = 0): number {
   const number = Number(text)
-  if (Number.isSafeInteger(number) && number >= 0) return number
-  console.error(`--${name} takes a whole number, not ${JSON.stringify(text)}\n\n${USAGE}`)
-  process.exit(2)
+  if (Number.isSafeInteger(number) && number >= least) return number
+  return refuse(`--${name} takes a whole number from ${least} on, not ${JSON.stringify(text)}`)
 }
 
 async function runOne(plan: Plan): Promise<void> {
@@ -86,7 +104,7 @@ async function runOne(plan: Plan): Promise<void> {
 async function runMany(): Promise<void> {
   const { nightly, threads } = values
   const from = wholeNumber('from', values.from ?? (nightly ? String(Math.floor(Date.now() / 1_000)) : '0'))
-  const count = wholeNumber('seeds', values.seeds)
+  const count = wholeNumber('seeds', values.seeds, 1)
   const sum = new Sum()
   const stop = new AbortController()
   process.once('SIGINT', () => stop.abort())
@@ -97,7 +115,7 @@ async function runMany(): Promise<void> {
     store,
     from,
     ...(!nightly && { count }),
-    ...(threads !== undefined && { threads: wholeNumber('threads', threads) }),
+    ...(threads !== undefined && { threads: wholeNumber('threads', threads, 1) }),
     signal: stop.signal,
     onResult: (result) => {
       sum.add(result)

@@ -14,6 +14,8 @@ import type { World } from './world.ts'
 export interface UserParts {
   readonly world: World
   readonly diary: Diary
+  /** Occurrences this late are misfires. */
+  readonly graceMs: number
   /** When the world began. */
   readonly began: number
   /** Until when instants are foretold. */
@@ -23,6 +25,10 @@ export interface UserParts {
 /** What a dead process had sent has arrived after this long. */
 const STRAY_MS = 6_000
 const RETRY_MS = 400
+/** How long a report is waited for. */
+const REPORT_MS = 3_000
+/** Where all that was missed is to fire, what is older than this is skipped. */
+const ALL_WITHIN_MS = 86_400_000
 /** So long a user waits for a bad moment. */
 const MOMENT_MS_MAX = 3_000
 
@@ -34,15 +40,17 @@ export class User {
   readonly #errand: Errand
   readonly #world: World
   readonly #diary: Diary
+  readonly #graceMs: number
   readonly #began: number
   readonly #until: number
   readonly #random: Random
   #alarmId: string | null = null
 
-  constructor(errand: Errand, { world, diary, began, until }: UserParts) {
+  constructor(errand: Errand, { world, diary, graceMs, began, until }: UserParts) {
     this.#errand = errand
     this.#world = world
     this.#diary = diary
+    this.#graceMs = graceMs
     this.#began = began
     this.#until = until
     // Chance of his own: what one user does changes nothing for the others.
@@ -87,7 +95,7 @@ export class User {
   }
 
   #askOf(name: string, timing: Timing, alarmId: string | null, run: number): Ask {
-    const { how, isKeyed, scope } = this.#errand
+    const { how, isKeyed, scope, maxFailures, overlap } = this.#errand
     const at = this.#world.now
     return {
       type: 'ask',
@@ -104,6 +112,10 @@ export class User {
       payload: payloadOf(alarmId === null ? name : this.#errand.name),
       message: messageOf(alarmId === null ? name : this.#errand.name),
       scope: scopeText(scope),
+      reportMs: REPORT_MS,
+      triesMax: maxFailures,
+      yields: overlap === 'skip',
+      ...('misfire' in timing && { missedMs: timing.misfire === 'all' ? ALL_WITHIN_MS : this.#graceMs }),
       ...(alarmId !== null && { alarmId }),
     }
   }
@@ -210,7 +222,7 @@ function optionsOf(errand: Errand, asked: string): SetCallOptions {
     priority,
     ...(isKeyed && { key: `key-${name}` }),
     ...(isRetried && { idempotencyKey: `once-${name}` }),
-    ...(isReport && { ack: 'report', completionTimeout: '3s', overlap }),
+    ...(isReport && { ack: 'report', completionTimeout: `${REPORT_MS}ms`, overlap }),
   }
 }
 
