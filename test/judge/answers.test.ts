@@ -168,6 +168,16 @@ check('an occurrence', {
   ],
 })
 
+const overlapping = (isAlone: boolean): Partial<Evidence> => ({
+  entries: [every('a', 2, { ack: 'report', isAlone }), set('a', 'a', T), startAt(at(1)), startAt(at(2))],
+  log: [1, 2].flatMap((s) => [recordAt(at(s)), recordAt(at(s), 'alarm.completed', { at: at(s + 1.5) })]),
+})
+
+check('one that begins before the report of the one before', {
+  'may not': [overlapping(true), ['overlap']],
+  may: [overlapping(false), []],
+})
+
 const reported = (isGood = true): Entry => ({
   type: 'report',
   run: 1,

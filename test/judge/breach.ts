@@ -26,6 +26,8 @@ const BROKEN = {
   while_parked: 'cancel-wins',
   /** The user was told that the alarm had ended, or is not his to change any more, and it had not. */
   refused: 'cancel-wins',
+  /** Begun while one before it was still open, which was to come first. */
+  overlap: 'at-least-once',
   /** Tried more often than was asked for, or given up before. */
   tries: 'at-least-once',
   unrecorded: 'recorded-once',

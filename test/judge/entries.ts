@@ -38,6 +38,8 @@ export interface Ask {
   readonly missedMs?: number
   /** Whether one may be skipped because another still waits for its report. */
   readonly yields?: boolean
+  /** Whether none begins while another is delivered, or waits for its report. */
+  readonly isAlone?: boolean
   /** How often an occurrence is tried before it fails for good. */
   readonly triesMax?: number
 }

@@ -12,6 +12,7 @@ import { isolated } from './isolated.ts'
 import { liveness } from './liveness.ts'
 import { logReaders } from './log-readers.ts'
 import { neverEarly } from './never-early.ts'
+import { overlaps } from './overlaps.ts'
 import { recordedOnce } from './recorded-once.ts'
 import { refusals } from './refusals.ts'
 import { repeats } from './repeats.ts'
@@ -35,6 +36,7 @@ const CHECKERS: readonly ((facts: Facts) => Violation[])[] = [
   twins,
   repeats,
   tries,
+  overlaps,
   cancelWins,
   stoppedInLog,
   refusals,

@@ -95,8 +95,11 @@ export class SimulatedBackend implements Backend {
     const { timers, alarms } = this.database.tables
     const flying = this.#flying()
     return timers.values().flatMap(({ alarm, timer }) => {
-      const isOverdue = timer.wakeAt !== null && timer.wakeAt < before && !flying.has(timer.id)
-      return isOverdue ? [`${alarms.get(alarm)!.id} (${timer.kind}) was to wake at ${timer.wakeAt}`] : []
+      const { id, updatedAt } = alarms.get(alarm)!
+      const isOverdue = timer.wakeAt !== null && Math.max(timer.wakeAt, updatedAt) < before
+      return isOverdue && !flying.has(timer.id)
+        ? [`${id} (${timer.kind}) was to wake at ${timer.wakeAt}`]
+        : []
     })
   }
 

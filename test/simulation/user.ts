@@ -115,6 +115,7 @@ export class User {
       reportMs: REPORT_MS,
       triesMax: maxFailures,
       yields: overlap === 'skip',
+      isAlone: overlap !== 'allow' && (how === 'remote' || how === 'inline'),
       ...('misfire' in timing && { missedMs: timing.misfire === 'all' ? ALL_WITHIN_MS : this.#graceMs }),
       ...(alarmId !== null && { alarmId }),
     }
