@@ -1,5 +1,7 @@
-import { type OpenOptions, open } from '../hosts/node/index.ts'
+import { WakefulError } from '../error.ts'
+import { type OpenOptions, openOn, warn } from '../hosts/node/index.ts'
 import type { Wakeful } from '../library/index.ts'
+import { Mortal } from './mortal.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 /** How a test is set up: everything `open` takes, and where and when it takes place. */
@@ -16,6 +18,11 @@ export interface TestBench extends AsyncDisposable {
   readonly clock: VirtualClock
   /** Closes it; time passes until what is in flight has settled, or the drain's bound is reached. */
   close(): Promise<void>
+  /**
+   * Ends it as `kill -9` would: nothing it was doing is settled, and what it had open is rolled back. Open another bench on
+   * the same file and clock to see what comes of it. For a store on a SQLite file.
+   */
+  crash(): void
 }
 
 /**
@@ -32,7 +39,27 @@ export interface TestBench extends AsyncDisposable {
 export async function openTest(options: TestOptions = {}): Promise<TestBench> {
   const { clock: given, store = 'sqlite::memory:', ...rest } = options
   const clock = given instanceof VirtualClock ? given : new VirtualClock(given)
-  const wakeful = await open(store, { timezone: 'UTC', ...rest, clock })
-  const close = () => clock.until(wakeful.close())
-  return { wakeful, clock, close, [Symbol.asyncDispose]: close }
+  const mortal = new Mortal(clock)
+  const onTrouble = (thrown: unknown) => {
+    if (!mortal.isDead) (rest.onTrouble ?? warn)(thrown)
+  }
+  const wakeful = await openOn(
+    store,
+    { timezone: 'UTC', ...rest, onTrouble, clock: mortal.clock },
+    mortal.system,
+  )
+  const close = async () => {
+    if (!mortal.isDead) await clock.until(wakeful.close())
+  }
+  const crash = () => {
+    if (!isOnFile(store)) throw new WakefulError('invalid_request', NO_FILE)
+    mortal.die()
+  }
+  return { wakeful, clock, close, crash, [Symbol.asyncDispose]: close }
+}
+
+const NO_FILE = 'only what is kept in a file outlives a crash: openTest({ store: "sqlite:alarms.db" })'
+
+function isOnFile(store: string): boolean {
+  return !store.includes(':memory:') && !/^postgres(ql)?:/.test(store)
 }

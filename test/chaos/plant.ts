@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,67 +15,53 @@ export interface Edit {
 export interface Planted {
   readonly bug: string
   readonly edits: readonly Edit[]
-  /** A campaign with these arguments must call it one of these; or a test of this name must fail. */
-  readonly by:
-    | { readonly campaign: readonly string[]; readonly breaches: readonly (Breach | 'damage')[] }
-    | { readonly test: string; readonly file: string }
+  readonly by: Finder
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
+/**
+ * A campaign with these arguments must call it one of these; or one of the first so many simulated worlds must; or a test
+ * of this name must fail.
+ */
+export type Finder =
+  | { readonly campaign: readonly string[]; readonly breaches: readonly (Breach | 'damage')[] }
+  | { readonly simulation: { readonly seeds: number }; readonly breaches: readonly Breach[] }
+  | { readonly test: string; readonly file: string }
+
+/** The directory of the project. */
+export const root = fileURLToPath(new URL('../..', import.meta.url))
 const COPIED = ['src', 'test', 'package.json', 'vitest.config.ts']
 
-/** Plants each bug and says which were caught: whether the judge finds bugs that are really there. */
-export function plantAll(all: readonly Planted[], only?: string): void {
-  const chosen = all.filter(({ bug }) => only === undefined || bug.includes(only))
-  let missed = 0
-  for (const planted of chosen) {
-    const { isCaught, words, output } = runOn(planted)
-    if (!isCaught) missed += 1
-    console.log(`${isCaught ? 'caught' : 'MISSED'}  ${planted.bug} (${words})`)
-    if (!isCaught) console.log(output)
+/** A copy of the sources, in which one bug after the other is planted: the sources themselves stay as they are. */
+export class Copy {
+  readonly path = mkdtempSync(join(tmpdir(), 'wakeful-planted-'))
+
+  constructor() {
+    for (const part of COPIED) cpSync(join(root, part), join(this.path, part), { recursive: true })
+    symlinkSync(join(root, 'node_modules'), join(this.path, 'node_modules'))
   }
-  console.log(`${chosen.length - missed} of ${chosen.length} planted bugs were caught`)
-  process.exitCode = missed === 0 ? 0 : 1
-}
 
-interface Finding {
-  readonly isCaught: boolean
-  readonly words: string
-  readonly output: string
-}
-
-function runOn({ bug, edits, by }: Planted): Finding {
-  const copy = mkdtempSync(join(tmpdir(), 'wakeful-planted-'))
-  try {
-    for (const part of COPIED) cpSync(join(root, part), join(copy, part), { recursive: true })
-    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-    for (const edit of edits) plant(copy, bug, edit)
-    if ('test' in by) {
-      const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
-      const { output, status } = run(copy, [vitest, 'run', by.file, '-t', by.test])
-      const isCaught = status !== 0 && output.includes('1 failed')
-      return { isCaught, words: isCaught ? `a test fails: ${by.test}` : '', output }
+  /** Runs something in the copy while a bug is in it. */
+  async while<T>({ bug, edits }: Planted, work: (path: string) => Promise<T>): Promise<T> {
+    const before = new Map(edits.map(({ file }) => [file, readFileSync(join(this.path, file), 'utf8')]))
+    try {
+      for (const edit of edits) this.#plant(bug, edit)
+      return await work(this.path)
+    } finally {
+      for (const [file, text] of before) writeFileSync(join(this.path, file), text)
     }
-    const { output } = run(copy, [join('test', 'chaos', 'run.ts'), ...by.campaign, '--discard'])
-    const found = [...new Set(output.match(/^\w+(?=: )/gm) ?? [])].filter((word) => word !== 'chaos')
-    return { isCaught: by.breaches.some((breach) => found.includes(breach)), words: found.join(', '), output }
-  } finally {
-    rmSync(copy, { recursive: true, force: true, maxRetries: 5 })
   }
-}
 
-function plant(copy: string, bug: string, { file, from, to }: Edit): void {
-  const path = join(copy, file)
-  const text = readFileSync(path, 'utf8')
-  if (!text.includes(from)) throw new Error(`cannot plant "${bug}": ${file} no longer says ${from}`)
-  writeFileSync(
-    path,
-    text.replace(from, () => to),
-  )
-}
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true, maxRetries: 5 })
+  }
 
-function run(cwd: string, args: readonly string[]): { output: string; status: number | null } {
-  const env = { ...process.env, NO_COLOR: '1' }
-  const { stdout, stderr, status } = spawnSync(process.execPath, args, { cwd, env, encoding: 'utf8' })
-  return { output: `${stdout}\n${stderr}`, status }
+  #plant(bug: string, { file, from, to }: Edit): void {
+    const path = join(this.path, file)
+    const text = readFileSync(path, 'utf8')
+    if (!text.includes(from)) throw new Error(`cannot plant "${bug}": ${file} no longer says ${from}`)
+    writeFileSync(
+      path,
+      text.replace(from, () => to),
+    )
+  }
 }

@@ -1,10 +1,37 @@
 import { parseArgs } from 'node:util'
-import { plantAll } from './plant.ts'
+import { SIMULATION_PLANTED } from '../simulation/planted.ts'
+import { hunt, tableOf } from './hunt.ts'
+import type { Planted } from './plant.ts'
 import { POSTGRES_PLANTED } from './postgres/planted.ts'
 import { SQLITE_PLANTED } from './sqlite-planted.ts'
 
-/** `npm run test:planted [-- --store postgres] [-- --only <words>]`: whether the campaigns find bugs that are really there. */
+/**
+ * `npm run test:planted [-- --store postgres|simulation] [-- --only <words>]`: whether the campaigns, or the simulation,
+ * find bugs that are really there.
+ */
 const { values } = parseArgs({
-  options: { store: { type: 'string', default: 'sqlite' }, only: { type: 'string' } },
+  options: { store: { type: 'string', default: 'sqlite' }, only: { type: 'string', default: '' } },
 })
-plantAll(values.store === 'postgres' ? POSTGRES_PLANTED : SQLITE_PLANTED, values.only)
+
+const STORES: Readonly<Record<string, { readonly all: readonly Planted[]; readonly hands: number }>> = {
+  sqlite: { all: SQLITE_PLANTED, hands: 1 },
+  postgres: { all: POSTGRES_PLANTED, hands: 1 },
+  // Nothing there depends on how fast the machine is.
+  simulation: { all: SIMULATION_PLANTED, hands: 2 },
+}
+
+const store = STORES[values.store]
+if (store === undefined) throw new Error(`--store is one of ${Object.keys(STORES).join(', ')}`)
+const chosen = store.all.filter(({ bug }) => bug.includes(values.only))
+const findings = await hunt(chosen, {
+  hands: store.hands,
+  onFinding: ({ bug, isCaught, breaches, seeds, output }) => {
+    const when = seeds === null ? '' : ` after ${seeds} seeds`
+    console.log(`${isCaught ? 'caught' : 'MISSED'}  ${bug} (${breaches.join(', ')}${when})`)
+    if (!isCaught) console.log(output)
+  },
+})
+const missed = findings.filter(({ isCaught }) => !isCaught).length
+console.log(`\n${tableOf(findings).join('\n')}\n`)
+console.log(`${chosen.length - missed} of ${chosen.length} planted bugs were caught`)
+process.exitCode = missed === 0 ? 0 : 1

@@ -55,6 +55,8 @@ const BROKEN = {
   log_missed: 'at-least-once',
   /** An error that no fault explains. */
   trouble: 'liveness',
+  /** The run itself did not come to its end. */
+  stuck: 'liveness',
 } as const satisfies Readonly<Record<string, Promised>>
 
 /** The word for one way of breaking a promise. */

@@ -1,7 +1,8 @@
 import { type Violation, violation } from './breach.ts'
 import type { Start } from './entries.ts'
+import type { LogRecord } from './evidence.ts'
 import type { Facts } from './facts.ts'
-import { type AskCall, lineOf } from './model.ts'
+import { type AskCall, type Chain, lineOf } from './model.ts'
 
 /** What the user's last word on an alarm was, and where in the ledger and when it was answered. */
 interface Stop {
@@ -17,14 +18,30 @@ interface Stop {
  * what was due may begin, once; it is not tried again and nothing follows. While the user's own pause is answered and
  * no resume is under way, only what was due before it begins.
  */
-export function cancelWins({ evidence, asks }: Facts): Violation[] {
+export function cancelWins(facts: Facts): Violation[] {
+  return [...beganAfter(facts), ...facts.chains.flatMap(toBeTriedAgain)]
+}
+
+/** What failed after the last word on its alarm was a cancel must not be put in the queue again. */
+function toBeTriedAgain({ calls, records }: Chain): Violation[] {
+  const last = calls.findLast(({ answer }) => answer !== 'no')
+  if (last?.kind !== 'cancel' || last.answer !== 'yes') return []
+  const { answeredAt = Number.POSITIVE_INFINITY } = last
+  return records.flatMap(({ type, at, occurrenceId }) =>
+    type === 'alarm.attempt_failed' && at > answeredAt
+      ? [violation('after_cancel', `${occurrenceId} failed after its cancel and is to be tried again`)]
+      : [],
+  )
+}
+
+function beganAfter({ evidence, asks, recordsOf }: Facts): Violation[] {
   const found: Violation[] = []
   const stops = new Map<string, Stop>()
   for (const [index, entry] of evidence.entries.entries()) {
     if (entry.type === 'start') {
       const stop = stops.get(entry.alarmId)
       if (stop === undefined || isAskedSince(asks.get(entry.name), stop)) continue
-      const wrong = broken(entry, stop)
+      const wrong = broken(entry, stop, recordsOf.get(entry.occurrenceId) ?? [])
       if (wrong !== null) found.push(wrong)
       stop.began.add(entry.occurrenceId)
     } else if (entry.type === 'unparking') {
@@ -44,11 +61,18 @@ function isAskedSince(named: AskCall | undefined, { word, index }: Stop): boolea
   return named !== undefined && lineOf(named).some(isNewer)
 }
 
-function broken({ occurrenceId, scheduledFor }: Start, { word, at, began }: Stop): Violation | null {
+function broken(start: Start, { word, at, began }: Stop, records: readonly LogRecord[]): Violation | null {
+  const { occurrenceId, scheduledFor } = start
   if (word === 'cancelled')
     return violation('after_cancel', `${occurrenceId} began after its cancel had answered cancelled`)
-  if (word === 'parked')
-    return scheduledFor > at ? violation('while_parked', `${occurrenceId} began while it was paused`) : null
+  if (word === 'parked') {
+    // What was in flight when the pause came, and failed since, waits for the resume like the rest.
+    const hasFailed = records.some(
+      (record) => record.type === 'alarm.attempt_failed' && at < record.at && record.at < start.at,
+    )
+    if (scheduledFor <= at && !hasFailed) return null
+    return violation('while_parked', `${occurrenceId} began while it was paused`)
+  }
   if (scheduledFor > at)
     return violation('after_cancel', `${occurrenceId} was not due when its cancel answered firing`)
   if (began.has(occurrenceId))

@@ -32,6 +32,8 @@ export interface Ask {
   readonly scope?: string
   /** By how much it may wake after its instant on purpose. */
   readonly jitterMs?: number
+  /** The longest that a failed attempt waits for the next. */
+  readonly retryMsMax?: number
   /** How long a report is waited for. */
   readonly reportMs?: number
   /** What is later than this, and nothing else, may be skipped as missed. */

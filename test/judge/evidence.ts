@@ -39,6 +39,8 @@ export interface Evidence {
   readonly concurrency?: number
   /** How soon after its instant, or after the calm, what is due must begin (10 s). */
   readonly promptMs?: number
+  /** How late at most half of what comes due long after the calm may begin. */
+  readonly punctualMs?: number
   /** How long after its last sign of life what has begun may stay without an end (10 s). */
   readonly endsMs?: number
   /** What the store still had overdue a while after the calm, in words. */

@@ -12,6 +12,18 @@ const late = (second: number): Partial<Evidence> => ({
   log: [record('a', 'alarm.fired', { at: at(second + 1) })],
 })
 
+const instants = Array.from({ length: 20 }, (_, i) => at(60 + i))
+const punctual = (lateMs: number): Partial<Evidence> => ({
+  entries: [
+    ask('a', { instants, recurs: true }),
+    set('a', 'a', T),
+    calm(3),
+    ...instants.map((instant) => startAt(instant, { at: instant + lateMs })),
+  ],
+  log: instants.map((instant) => recordAt(instant)),
+  punctualMs: 500,
+})
+
 describe('liveness', () => {
   const cases: Record<string, [Partial<Evidence>, Breach[]]> = {
     'it began long after the calm': [late(14), ['late']],
@@ -20,6 +32,22 @@ describe('liveness', () => {
       { ...late(14), entries: late(14).entries!.filter(({ type }) => type !== 'calm') },
       [],
     ],
+    'a failed attempt is put off for longer than it may': [
+      {
+        entries: [ask('a', { retryMsMax: 1_500 }), set('a'), start('a', { willFail: true })],
+        log: [record('a', 'alarm.attempt_failed', { at: T, retryAt: T + 1_501 }), record('a')],
+      },
+      ['late'],
+    ],
+    'a failed attempt waits for its instant again': [
+      {
+        entries: [ask('a', { retryMsMax: 1_500 }), set('a'), start('a', { willFail: true })],
+        log: [record('a', 'alarm.attempt_failed', { at: at(-60), retryAt: T }), record('a')],
+      },
+      [],
+    ],
+    'what comes due in the calm begins late': [punctual(600), ['late']],
+    'what comes due in the calm begins soon': [punctual(400), []],
     'it was moved meanwhile': [
       {
         ...late(14),

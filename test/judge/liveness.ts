@@ -12,6 +12,8 @@ export function liveness(facts: Facts): Violation[] {
   for (const text of evidence.overdue ?? []) found.push(violation('late', text))
   for (const entry of evidence.entries)
     if (entry.type === 'trouble') found.push(violation('trouble', `run ${entry.run}: ${entry.text}`))
+  for (const chain of chains) found.push(...putOff(chain))
+  found.push(...unpunctual(facts))
   if (calmAt !== null) for (const chain of chains) found.push(...late(chain, calmAt, facts))
   return found
 }
@@ -38,6 +40,34 @@ function late(chain: Chain, calmAt: number, facts: Facts): Violation[] {
     const free = Math.max(due, before)
     if (at - free <= facts.promptMs || facts.full.some(free, at)) return []
     return [lateViolation(call, instant, at - due)]
+  })
+}
+
+/** So many must have begun before it is said that they begin late. */
+const PUNCTUAL_COUNT_MIN = 20
+
+/** Whether half of what comes due when all has long been calm begins late: one may be slow, not all of them. */
+function unpunctual({ starts, asks, calmAt, promptMs, evidence: { punctualMs } }: Facts): Violation[] {
+  if (calmAt === null || punctualMs === undefined) return []
+  const lates = starts
+    .filter(({ scheduledFor, attempt }) => attempt === 1 && scheduledFor > calmAt + promptMs)
+    .filter(({ name }) => asks.get(name)?.ask.ack === 'delivery')
+    .map(({ at, scheduledFor }) => at - scheduledFor)
+    .sort((a, b) => a - b)
+  const median = lates[Math.floor(lates.length / 2)]
+  if (lates.length < PUNCTUAL_COUNT_MIN || median === undefined || median <= punctualMs) return []
+  return [violation('late', `half of what was due in the calm began ${median} ms late, or more`)]
+}
+
+/** Attempts that are put off for longer than their alarm allows. */
+function putOff({ asks, records }: Chain): Violation[] {
+  const waitMsMax = Math.max(...asks.map(({ ask }) => ask.retryMsMax ?? Number.POSITIVE_INFINITY))
+  return records.flatMap(({ occurrenceId, scheduledFor, at, retryAt = at }) => {
+    // A clock that was set back is before the instant again, which is waited for too.
+    const waitMs = retryAt - Math.max(at, scheduledFor)
+    if (waitMs <= waitMsMax) return []
+    const text = `${occurrenceId} is tried again ${waitMs} ms after it failed, and should be within ${waitMsMax}`
+    return [violation('late', text)]
   })
 }
 

@@ -199,6 +199,20 @@ check('cancel-wins', {
     },
     [],
   ],
+  'it failed after its cancel had answered firing, and is to be tried again': [
+    {
+      entries: [ask('a'), set('a'), start('a', { willFail: true }), ...firing(1)],
+      log: [record('a', 'alarm.attempt_failed', { at: at(2) }), record('a')],
+    },
+    ['after_cancel'],
+  ],
+  'it had failed before its cancel answered firing': [
+    {
+      entries: [ask('a'), set('a'), start('a', { willFail: true }), ...firing(1)],
+      log: [record('a', 'alarm.attempt_failed', { at: at(1) }), record('a')],
+    },
+    [],
+  ],
   'it was moved after its cancel had answered firing': [
     {
       entries: [ask('a'), set('a'), ...firing(1), ...moved(2), startAt(at(60))],
@@ -248,6 +262,14 @@ check('cancel-wins, for a pause by the user', {
   'something began that was due before the pause was answered': [
     { entries: [...begin, parked('a', at(2)), startAt(at(2))], log: both },
     [],
+  ],
+  'what failed while it was paused was tried again': [
+    {
+      entries: [...begin, parked('a', at(1.6)), startAt(at(1), { at: at(3), attempt: 2 })],
+      log: [recordAt(at(1), 'alarm.attempt_failed', { at: at(2) }), recordAt(at(1))],
+      until: at(1),
+    },
+    ['duplicate', 'while_parked'],
   ],
   'something began while the pause was not answered': [
     { entries: [...begin, startAt(at(2))], log: both },

@@ -5,6 +5,9 @@ import type { Chain } from './model.ts'
 
 type Report = Extract<Entry, { type: 'report' }>
 
+/** By these the log says that a report, or another, was taken in. */
+const TAKEN_IN = new Set(['alarm.completed', 'alarm.failed', 'alarm.attempt_failed'])
+
 /**
  * Promise recorded-once, for reports: one that was taken in as good is in the log, unless the wait for it had ended. Only
  * where nothing else may have ended the wait: no other report of the occurrence, and no other call about the alarm.
@@ -22,7 +25,8 @@ export function reports(facts: Facts): Violation[] {
 
 function isLost({ occurrenceId, at }: Report, { recordsOf, hadTime, endsMs }: Facts): boolean {
   const records = recordsOf.get(occurrenceId) ?? []
-  if (records.some(({ type }) => type === 'alarm.completed')) return false
+  // Another report, whose answer was lost, may have said otherwise.
+  if (records.some(({ type }) => TAKEN_IN.has(type))) return false
   const timedOut = records.find(({ type }) => type === 'alarm.timed_out')
   return timedOut === undefined ? hadTime(at, endsMs) : timedOut.at > at
 }

@@ -60,8 +60,9 @@ export function payloadOf(name: string): string {
   return `{"z": 9007199254740993,"name":"${name}","1":[1e2, -0.0,"\\u00e9é😀"],  "a":null}`
 }
 
+/** Text that is not what it was once it is trimmed, or its characters are composed. */
 export function messageOf(name: string): string {
-  return `wake ${name}\n\t"é" 😀`
+  return ` wake ${name}\n\t"é" e\u0301 😀 `
 }
 
 /** The name in a payload. */

@@ -5,6 +5,7 @@ export type Fault =
   | 'killAt'
   | 'ambush'
   | 'pause'
+  | 'stall'
   | 'close'
   | 'leave'
   | 'join'
@@ -22,6 +23,8 @@ export type Fault =
   | 'conflict'
   | 'diskFull'
   | 'outage'
+  // A file: somebody else has its write lock.
+  | 'held'
   | 'databaseStep'
   // What processes are told of each other.
   | 'newsLost'

@@ -2,6 +2,7 @@ import { POLICIES } from '../calendar/expected.ts'
 import { Random } from '../chaos/random.ts'
 import type { Errand, How, Move, Task, Whose } from './errand.ts'
 
+import type { Fault } from './faults.ts'
 import { draw, STRIKES, type Strike, type Strikes } from './strikes.ts'
 import type { Misfire, Timing } from './timing.ts'
 import { ANSWER_MS_MAX, CALM, STORMY, type Weather } from './weather.ts'
@@ -33,6 +34,8 @@ export interface Plan {
 const SECOND_MS = 1_000
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
+const TRIED_AGAIN: ReadonlySet<Fault> = new Set(['partition', 'outage', 'hang', 'diskFull'])
+const TRIED_AGAIN_MS_MAX = 3_600_000
 /** What is due at the end of a run has this long to end: tries, time-outs and takeovers. */
 export const AFTERMATH_MS = 45_000
 
@@ -64,8 +67,9 @@ function kindOf(seed: number): Kind {
 function rushPlan(seed: number, random: Random, kind: Kind): Plan {
   const isCrowd = kind === 'crowd'
   const calmMs = random.between(40, 90) * SECOND_MS
-  const endMs = calmMs + random.between(5, 15) * SECOND_MS + AFTERMATH_MS
-  const span: Span = { calmMs, endMs, tickMsMin: 4_000, tickMsMax: 20_000 }
+  const endMs = calmMs + random.between(11, 18) * SECOND_MS + AFTERMATH_MS
+  const burstMs = random.between(3_000, calmMs * 0.7)
+  const span: Span = { calmMs, endMs, burstMs, tickMsMin: 4_000, tickMsMax: 20_000 }
   const errands = random.between(10, isCrowd ? 120 : 48)
   return {
     seed,
@@ -90,7 +94,13 @@ function rushPlan(seed: number, random: Random, kind: Kind): Plan {
 function yearPlan(seed: number, random: Random): Plan {
   const calmMs = 365 * DAY_MS
   const endMs = calmMs + 2 * DAY_MS
-  const span: Span = { calmMs, endMs, tickMsMin: DAY_MS / 4, tickMsMax: 30 * DAY_MS }
+  const span: Span = {
+    calmMs,
+    endMs,
+    burstMs: random.between(0, calmMs),
+    tickMsMin: DAY_MS / 4,
+    tickMsMax: 30 * DAY_MS,
+  }
   return {
     seed,
     kind: 'year',
@@ -111,6 +121,8 @@ function yearPlan(seed: number, random: Random): Plan {
 interface Span {
   readonly calmMs: number
   readonly endMs: number
+  /** A moment at which many are due at once. */
+  readonly burstMs: number
   readonly tickMsMin: number
   readonly tickMsMax: number
 }
@@ -122,14 +134,28 @@ function weatherOf(random: Random): Weather {
   return Object.fromEntries(kept.map(([fault, chance]) => [fault, chance * random.next() * 3]))
 }
 
+const DEADLY: ReadonlySet<Strike['fault']> = new Set([
+  'kill', 'killAt', 'ambush', 'close', 'leave', 'deploy',
+]) // biome-ignore format: a list
+
+/** Who cannot reach the database tries again every few seconds: a day of that is much work, and shows nothing more. */
+function shortened(strike: Strike): Strike {
+  return TRIED_AGAIN.has(strike.fault) ? { ...strike, ms: Math.min(strike.ms, TRIED_AGAIN_MS_MAX) } : strike
+}
+
 /** Each kind of fault is left out of some runs: what happens often hides what happens seldom. */
 function drawStrikes(random: Random, { calmMs }: Span, count: number, msMax: number): Strike[] {
-  const kept = Object.entries(STRIKES).filter(() => random.chance(0.7))
+  // A death sets right what its process did wrong: in some runs nobody dies.
+  const spares = random.chance(0.25)
+  const kept = Object.entries(STRIKES).filter(
+    ([fault]) => random.chance(0.7) && !(spares && DEADLY.has(fault as Strike['fault'])),
+  )
   const weights = (kept.length > 0 ? Object.fromEntries(kept) : STRIKES) as Strikes
   const moments = Array.from({ length: count }, () => random.between(1_000, calmMs - 1_000))
   const strikes = moments
     .sort((a, b) => a - b)
     .map((at) => draw(random, weights, Math.min(msMax, calmMs - at), at))
+    .map(shortened)
   // Nothing lasts beyond the calm: who waits on a link that hangs gives it up before.
   return strikes.filter(({ fault, at, ms }) => fault !== 'hang' || at + ms + ANSWER_MS_MAX < calmMs)
 }
@@ -165,7 +191,7 @@ function drawTask(random: Random, how: How, isOnce: boolean): Task {
   const isLate = () => isOnce && random.chance(0.15)
   return {
     workMs: random.between(0, isOnce && random.chance(0.2) ? 2_500 : 120),
-    failures: random.chance(0.15) ? random.between(1, 3) : 0,
+    failures: random.chance(0.15) ? random.between(1, isOnce && random.chance(0.2) ? 12 : 3) : 0,
     hangs: isOnce && how !== 'write' && random.chance(0.1),
     reports: Array.from({ length: reports }, () => ({
       afterMs: isLate() ? random.between(2_500, 5_000) : random.between(0, 300),
@@ -177,8 +203,10 @@ function drawTask(random: Random, how: How, isOnce: boolean): Task {
 function drawTiming(random: Random, fromMs: number, span: Span, isOnce: boolean): Timing {
   const misfire = random.weighted<Misfire>([[2, 'all'], [2, 'once'], [1, 'skip']]) // biome-ignore format: a table
   const kind = random.weighted([[1, 'once'], [3, 'every'], [span.tickMsMin > MINUTE_MS ? 6 : 1, 'cron']] as const) // biome-ignore format: a table
-  if (isOnce || kind === 'once')
-    return { kind: 'once', atMs: fromMs + random.between(-1_000, (span.calmMs - fromMs) * 0.9) }
+  if (isOnce || kind === 'once') {
+    const atMs = fromMs + random.between(-1_000, (span.calmMs - fromMs) * 0.9)
+    return { kind: 'once', atMs: random.chance(0.3) && span.burstMs > fromMs ? span.burstMs : atMs }
+  }
   if (kind === 'cron') return drawCron(random, misfire, span)
   const everyMs = random.between(span.tickMsMin, span.tickMsMax)
   // A count is of what is to come: none of it may have passed before the alarm is set.
@@ -194,7 +222,7 @@ function drawCron(random: Random, misfire: Misfire, span: Span): Timing {
   const timezone = ZONES[random.between(0, ZONES.length - 1)]!
   const rest = { kind: 'cron', timezone, dst, misfire } as const
   if (span.tickMsMin < MINUTE_MS) return { ...rest, cron: `*/${random.between(4, 30)} * * * * *` }
-  const [minute, hour, weekday] = [random.between(0, 59), random.between(0, 5), random.between(0, 6)]
+  const [minute, hour, weekday] = [random.between(0, 59), random.between(0, 3), random.between(0, 6)]
   return random.weighted<Timing>([
     [2, { ...rest, cron: `${minute} ${hour} * * *` }],
     [1, { ...rest, cron: `${minute} */${random.between(1, 12)} * * *` }],

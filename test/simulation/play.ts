@@ -28,6 +28,9 @@ const RESTART_MS = 1_500
  */
 const CLAIM_MS = 5_000
 
+/** Once all is calm, most of what is due begins within this long: nobody waits for a beat to find it. */
+const PUNCTUAL_MS = 500
+
 /** No fault of a process or a link lasts longer. */
 const FAULT_MS_MAX = 15_000
 /** Nor does what befalls a single statement, unless its answer never comes. */
@@ -47,10 +50,11 @@ const BROKEN: Partial<Record<Fault, Broken['what']>> = {
   conflict: 'lost',
   diskFull: 'disk_full',
   outage: 'restart',
+  held: 'stall',
 }
 
 /** What befalls everybody; anything else that befalls nobody in particular has found nobody. */
-const FOR_ALL: ReadonlySet<Fault> = new Set(['diskFull', 'outage', 'databaseStep'])
+const FOR_ALL: ReadonlySet<Fault> = new Set(['diskFull', 'outage', 'held', 'databaseStep'])
 /** Of the hands that a process has, one in four more is kept for tenants whom another crowds out. */
 const RESERVE = 1 / 4
 
@@ -138,6 +142,7 @@ function evidenceOf(
     pending: [],
     until,
     promptMs: leaseMs + CLAIM_MS,
+    punctualMs: PUNCTUAL_MS,
     concurrency: concurrency + Math.floor(concurrency * RESERVE),
     overdue,
     logPlaces: backend.placesOf(SCOPES[0], until),

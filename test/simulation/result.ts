@@ -50,3 +50,18 @@ function summed({ plan, world, verdict }: Played): Result {
     hash: world.trace.hash,
   }
 }
+
+/** What is told of a seed that did not come to its end. */
+export function unfinished(of: { store: StoreName; seed: number }, wrong: Violation): Result {
+  const { seed, kind } = planFor(of.store, of.seed)
+  return {
+    seed,
+    kind,
+    violations: [wrong],
+    occurrences: 0,
+    deliveries: 0,
+    virtualMs: 0,
+    faults: [],
+    hash: '',
+  }
+}

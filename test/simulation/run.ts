@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { campaign } from './campaign.ts'
 import type { Plan } from './plan.ts'
-import { planFor, playOn, type StoreName } from './result.ts'
+import { planFor, playOn, type Result, type StoreName } from './result.ts'
 import { shrink } from './shrink.ts'
 import { storyOf } from './story.ts'
 import { Sum } from './sum.ts'
@@ -17,6 +17,7 @@ const USAGE = `npm run sim [-- options]
   --seeds <n>      run so many seeds (1000)
   --from <seed>    the first of them (0)
   --nightly        run until stopped, from a seed that the clock gives (or --from)
+  --first          stop at the first seed that fails, and say which promises it breaks
   --threads <n>    on so many threads (all cores)
   --seed <n>       run this one and say what was wrong; a failing one is shrunk first
   --trace          with --seed: tell everything that happened
@@ -35,6 +36,7 @@ const { values } = readArguments(() =>
       seeds: { type: 'string', default: '1000' },
       from: { type: 'string' },
       nightly: { type: 'boolean', default: false },
+      first: { type: 'boolean', default: false },
       threads: { type: 'string' },
       seed: { type: 'string' },
       trace: { type: 'boolean', default: false },
@@ -122,15 +124,23 @@ async function runMany(): Promise<void> {
       sum.add(result)
       for (const { promise, breach, text } of result.violations.slice(0, 3))
         console.error(`seed ${result.seed}: ${promise}: ${breach}: ${text}`)
-      if (sum.failures.length >= FAILURES_MAX) stop.abort()
+      if (sum.failures.length >= (values.first ? 1 : FAILURES_MAX)) stop.abort()
     },
   })
   clearInterval(progress)
   console.log(`${sum.line}, ${elapsed()}`)
   for (const line of sum.table) console.log(line)
   if (sum.missed.length > 0) console.log(`never hit anything: ${sum.missed.join(', ')}`)
-  const [first] = sum.failures
+  // Threads may have ended them in another order.
+  const [first] = sum.failures.sort((a, b) => a.seed - b.seed)
   if (first === undefined) return
   process.exitCode = 1
+  for (const line of values.first ? wrongsOf(first) : []) console.log(line)
   console.log(`the first that failed: npm run sim -- --seed ${first.seed}`)
+}
+
+/** One line for each kind of wrong, in the form that `npm run test:planted` reads. */
+function wrongsOf({ seed, violations }: Result): string[] {
+  const kinds = Map.groupBy(violations, ({ promise, breach }) => `${promise}: ${breach}`)
+  return [...kinds].map(([kind, [one]]) => `first: seed ${seed}: ${kind}: ${one!.text}`)
 }

@@ -63,7 +63,11 @@ function errandLines(errand: Errand): string[] {
 
 function strikeLine({ at, fault, machine, ms, statement, point, n }: Strike): string {
   const how =
-    fault === 'ambush' ? `${statement} ${point}` : fault === 'killAt' ? `event ${n}` : `for ${ms} ms`
+    fault === 'ambush' || fault === 'stall'
+      ? `${statement} ${point}`
+      : fault === 'killAt'
+        ? `event ${n}`
+        : `for ${ms} ms`
   return `  ${seconds(at)} ${fault} machine ${machine} ${how}`
 }
 

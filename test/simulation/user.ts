@@ -31,6 +31,9 @@ const REPORT_MS = 3_000
 const ALL_WITHIN_MS = 86_400_000
 /** So long a user waits for a bad moment. */
 const MOMENT_MS_MAX = 3_000
+const BACKOFF = { baseMs: 100, capMs: 1_500 }
+/** The cap, and what is added to it by chance. */
+const RETRY_MS_MAX = BACKOFF.capMs * 1.1
 
 /**
  * A user who sees to one alarm. He makes his calls one after the other, through any process that is up, and after one
@@ -111,6 +114,7 @@ export class User {
       // What is moved by its id keeps what it was set with.
       payload: payloadOf(alarmId === null ? name : this.#errand.name),
       message: messageOf(alarmId === null ? name : this.#errand.name),
+      retryMsMax: RETRY_MS_MAX,
       scope: scopeText(scope),
       reportMs: REPORT_MS,
       triesMax: maxFailures,
@@ -158,8 +162,13 @@ export class User {
 
   /** Somebody else tries the alarm's id: for him there is no such thing. */
   async #snoop(process: SimulatedProcess, alarmId: string): Promise<void> {
-    const { tenant } = this.#errand.scope
-    const stranger = { tenant: tenant === 'acme' ? 'default' : 'acme', owner: 'eve' }
+    const { tenant, owner } = this.#errand.scope
+    const strangers = [
+      { tenant, owner: 'eve' },
+      { tenant: tenant === 'acme' ? 'default' : 'acme', owner: 'eve' },
+      { tenant: 'elsewhere', owner },
+    ]
+    const stranger = strangers[this.#random.between(0, strangers.length - 1)]!
     const [call, make] = SNOOPS[this.#random.between(0, SNOOPS.length - 1)]!
     const answer = await callThrough(process, stranger, (alarms) => make(alarms, alarmId))
     if (answer.kind === 'unknown') return
@@ -218,7 +227,7 @@ function optionsOf(errand: Errand, asked: string): SetCallOptions {
     message: messageOf(asked),
     label: name,
     maxFailures,
-    backoff: { baseMs: 100, capMs: 1_500 },
+    backoff: BACKOFF,
     timeout: '3s',
     priority,
     ...(isKeyed && { key: `key-${name}` }),

@@ -9,6 +9,8 @@ import type { World } from './world.ts'
 const EFFECT_AFTER_MS = 20_000
 /** How long a message to a remote target travels: long enough for one to overtake another. */
 const MESSAGE_MS_MAX = 400
+/** How long after its start a process may come to register a handler. */
+const HANDLED_AFTER_MS_MAX = 3_000
 
 /** The targets of a run's alarms: the handlers of every process, and who stands behind the remote ones. */
 export class Workers {
@@ -26,7 +28,13 @@ export class Workers {
   /** Registers the handlers of a process that boots. */
   equip(process: SimulatedProcess): void {
     const { wakeful } = process
-    wakeful.handle('work', (fire) => this.#counted(process, fire, () => this.#work(process, fire)))
+    const work = (fire: Fire) => this.#counted(process, fire, () => this.#work(process, fire))
+    // Some applications get to it only when their clocks run already: what is due waits for them.
+    if (process.random.chance(0.1))
+      process.clock.setTimer(process.random.between(1, HANDLED_AFTER_MS_MAX), () =>
+        wakeful.handle('work', work),
+      )
+    else wakeful.handle('work', work)
     wakeful.handle('inline', (fire) => this.#counted(process, fire, () => this.#reportAtOnce(process, fire)))
     wakeful.handle('remote', (fire) => this.#counted(process, fire, () => this.#passOn(process, fire)))
     const write = (fire: Fire) => this.#counted(process, fire, () => this.#write(process, fire))

@@ -258,6 +258,26 @@ export class World<B extends Backend = Backend> {
     process.pausedUntil = this.timeline.now + ms
   }
 
+  /**
+   * Stops a process at its next statement of this name, once that has run, until so much later than now. Where its machine
+   * is suspended, its wall clock stands still meanwhile.
+   */
+  stall(process: SimulatedProcess, statement: string, ms: number, isSuspended = false): void {
+    const land = this.faults.try('stall', process.name)
+    const until = this.timeline.now + ms
+    const stop = this.network.watch((name, ran, at) => {
+      if (name !== process.name || ran !== statement || at !== 'ran') return
+      this.#disarm(stop)
+      if (this.timeline.now >= until) return
+      this.note(process.name, `stalls at ${statement}`)
+      this.faults.onFault('pause', process.name)
+      if (isWeighty(statement) || this.isBusy(process)) land()
+      process.pausedUntil = until
+      if (isSuspended) process.clock.step(this.timeline.now - until)
+    })
+    this.#traps.add(stop)
+  }
+
   /** Keeps a process from the database for a while. */
   partition(process: SimulatedProcess, ms: number): void {
     const land = this.#befall(process, 'partition', `for ${ms} ms`)

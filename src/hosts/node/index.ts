@@ -9,5 +9,5 @@ export {
   missingStore,
   type Progress,
 } from './maintenance.ts'
-export { type OpenOptions, open } from './open.ts'
+export { type OpenOptions, open, openOn, warn } from './open.ts'
 export { systemClock } from './system-clock.ts'

@@ -4,6 +4,7 @@ import { type AlarmDefaults, assertText, DEFAULT_LIMITS, type Limits } from '../
 import { WakefulError } from '../../error.ts'
 import { assemble, checked, type Wakeful } from '../../library/index.ts'
 import type { Store } from '../../stores/index.ts'
+import type { System } from '../../stores/sqlite/index.ts'
 import {
   assertPool,
   BUILT_IN_POOL,
@@ -86,18 +87,27 @@ const ALARM_DEFAULTS = {
 } as const
 
 /** Opens Wakeful on a store: `sqlite:alarms.db`, `sqlite::memory:`, a bare path, or `postgres://user@host/database`. */
-export async function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
+export function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
+  return openOn(url, options)
+}
+
+/** The same, where SQLite runs on another system than this process does: one that ends when a test says so. */
+export async function openOn(url: string, options: OpenOptions, system?: System): Promise<Wakeful> {
   const settings = settingsOf(options)
   const onTrouble = options.onTrouble ?? warn
   const handlers = new HandlerTarget(options.pool ?? DEFAULT_POOL)
-  const opened = await openStore(url, options.clock)
+  const opened = await openStore(url, options.clock, system)
   const clock = new ScepticalClock(opened.clock, (doubt) => onTrouble(new Error(doubt)))
   if (options.trustClock !== true) clock.compare(await opened.store.lastSeen())
   return wire(opened.store, clock, handlers, settings, { ...options, onTrouble })
 }
 
 /** The store, and the clock that is the authority there: the database's own for PostgreSQL, unless another was given. */
-async function openStore(url: string, given: Clock | undefined): Promise<{ store: Store; clock: Clock }> {
+async function openStore(
+  url: string,
+  given: Clock | undefined,
+  system: System | undefined,
+): Promise<{ store: Store; clock: Clock }> {
   const clock = given ?? systemClock
   if (isPostgres(url)) {
     const { openPostgres } = await loadPostgres()
@@ -105,8 +115,8 @@ async function openStore(url: string, given: Clock | undefined): Promise<{ store
     return { store, clock: store.clock }
   }
   const path = storePath(url)
-  const { openSqlite } = await import('../../stores/sqlite/index.ts')
-  return { store: await openSqlite({ path, clock }), clock }
+  const { openSqliteOn, realSystem } = await import('../../stores/sqlite/index.ts')
+  return { store: await openSqliteOn(system ?? realSystem, { path, clock }), clock }
 }
 
 function wire(
@@ -187,6 +197,7 @@ function count(name: string, value: unknown): number {
   )
 }
 
-function warn(thrown: unknown): void {
+/** Prints trouble as a warning. */
+export function warn(thrown: unknown): void {
   process.emitWarning(thrown instanceof Error ? thrown.message : String(thrown), 'WakefulTrouble')
 }

@@ -12,7 +12,8 @@ export class Bells {
   readonly #database: Database
   readonly #clock = new Set<Listening>()
   readonly #log = new Set<Listening>()
-  readonly #timers = new Set<NodeJS.Timeout>()
+  /** What is to ring, by how long it waits: who asks again for the same while it waits is answered by that one. */
+  readonly #timers = new Map<number, NodeJS.Timeout>()
   #poll: NodeJS.Timeout | null = null
   #newest = -1
   #polling = false
@@ -36,18 +37,18 @@ export class Bells {
   }
 
   /** Rings after a while, unless it is closed before. */
-  ringIn(inMs: number, news: News): void {
-    if (this.#clock.size === 0) return
+  ringIn(inMs: number, news: 'shards'): void {
+    if (this.#clock.size === 0 || this.#timers.has(inMs)) return
     const timer = setTimeout(() => {
-      this.#timers.delete(timer)
+      this.#timers.delete(inMs)
       this.ring(news)
     }, inMs)
-    this.#timers.add(timer)
+    this.#timers.set(inMs, timer)
   }
 
   close(): void {
     this.#stopPolling()
-    for (const timer of this.#timers) clearTimeout(timer)
+    for (const timer of this.#timers.values()) clearTimeout(timer)
     this.#timers.clear()
     this.#clock.clear()
     this.#log.clear()

@@ -88,10 +88,10 @@ export class Ownership {
   async #renew(pool: string): Promise<Lease | null> {
     const claim = this.#claims.get(pool)
     if (claim === undefined) return null
-    const from = this.#ports.clock.monotonic()
-    claim.lock?.beat(this.#ports.clock.now())
-    const row = this.#ports.session.get<ShardRow>(sql.shardOfPool, pool)
-    if (row === undefined || row.epoch !== claim.lease.epoch) {
+    const hasLapsed = claim.lock !== null && this.#ports.clock.monotonic() >= claim.lease.until
+    const show = (session: Session) => this.#show(session, claim)
+    const { row, from } = hasLapsed ? await this.#ports.run(show) : show(this.#ports.session)
+    if (row?.epoch !== claim.lease.epoch) {
       claim.lock?.release()
       this.#claims.delete(pool)
       return null
@@ -105,6 +105,17 @@ export class Ownership {
     return lease
   }
 
+  /**
+   * Shows that this process lives, if the shard is still its own. While its lease holds nobody can have judged it dead;
+   * afterwards somebody may be about to take over, and the write lock says who comes first.
+   */
+  #show(session: Session, { lock, lease }: Claim): { row: ShardRow | undefined; from: number } {
+    const { clock } = this.#ports
+    const from = clock.monotonic()
+    lock?.beat(clock.now())
+    return { row: session.get<ShardRow>(sql.shardOfPool, lease.pool), from }
+  }
+
   async #claim(owner: string, pool: string, context: Context): Promise<Lease | null> {
     const row = this.#ports.session.get<ShardRow>(sql.shardOfPool, pool) ?? (await this.#addShard(pool))
     const lock = this.#lockOf(pool)
@@ -114,8 +125,10 @@ export class Ownership {
       return null
     }
     const from = this.#ports.clock.monotonic()
-    lock?.beat(this.#ports.clock.now())
+    const beat = lock?.lastBeat()
     const epoch = await this.#ports.write((desk) => {
+      // The write lock was waited for: whoever was taken for dead may have shown that he lives.
+      if (lock?.lastBeat() !== beat) return undefined
       const claimed = desk.session.get<{ epoch: number }>(
         sql.claimShard,
         owner,
@@ -130,6 +143,7 @@ export class Ownership {
       lock?.release()
       return null
     }
+    lock?.beat(this.#ports.clock.now())
     const lease = { shard: row.shard, pool, owner, epoch, until: from + this.#ports.leaseMs }
     this.#claims.set(pool, { lease, lock })
     this.#sightings.delete(pool)

@@ -13,6 +13,7 @@ import type { LogRecord } from '../../judge/evidence.ts'
 import { type Backend, type Connected, EFFECT } from '../backend.ts'
 import type { Told } from '../endings.ts'
 import type { Whose } from '../errand.ts'
+import type { Landing } from '../faults.ts'
 import type { SimulatedProcess } from '../process.ts'
 import type { World } from '../world.ts'
 import { type Point, type Role, SimulatedConnection } from './connection.ts'
@@ -89,10 +90,17 @@ export class SqliteBackend implements Backend {
     return () => this.#watchers.delete(watcher)
   }
 
-  /** Somebody else, who knows nothing of Wakeful, has the file's write lock for a while, as soon as it is free. */
-  hold(ms: number): void {
+  /**
+   * Somebody else, who knows nothing of Wakeful, has the file's write lock for a while, as soon as it is free. It is told
+   * when somebody who wants to write meets it.
+   */
+  hold(ms: number, land: Landing): void {
     const stranger = connect(this.#path)
+    const stop = this.watch((_, role, point) => {
+      if (role !== 'lock' && point === 'begins' && stranger.isTransaction) land()
+    })
     const leave = () => {
+      stop()
       if (stranger.isOpen) stranger.close()
       this.#strangers.delete(leave)
     }

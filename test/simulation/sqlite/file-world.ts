@@ -41,15 +41,20 @@ export class FileWorld extends World<SqliteBackend> {
   }
 
   override partition(_: SimulatedProcess, ms: number): void {
-    this.backend.hold(ms)
+    this.hold(ms)
   }
 
   override hang(_: SimulatedProcess, ms: number): void {
-    this.backend.hold(ms)
+    this.hold(ms)
   }
 
   override outage(ms: number): void {
-    this.backend.hold(ms)
+    this.hold(ms)
+  }
+
+  /** Lets somebody else have the file's write lock for a while. */
+  hold(ms: number): void {
+    this.backend.hold(ms, this.faults.try('held', null))
   }
 
   /** Kills a process when its next transaction of that kind is at such a point. */

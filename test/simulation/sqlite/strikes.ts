@@ -12,7 +12,7 @@ const EVENTS_MAX = 200
 
 /** Lets something befall one of the processes, or the machine they share: nothing takes longer than this. */
 export function strikeFile(world: FileWorld, msMax: number): void {
-  const { random, processes, backend } = world
+  const { random, processes } = world
   const process = processes[random.between(0, processes.length - 1)]
   if (process === undefined || !process.isUp) return
   const ms = random.between(100, msMax)
@@ -32,7 +32,7 @@ export function strikeFile(world: FileWorld, msMax: number): void {
     [1, () => world.stepAll(random.between(-ms, ms))],
     [1, () => slew(world, random.chance(0.5) ? SLEW_MS : -SLEW_MS, SLEWS)],
     [1, () => world.fillDisk(ms)],
-    [1, () => backend.hold(ms)],
+    [1, () => world.hold(ms)],
   ])()
 }
 

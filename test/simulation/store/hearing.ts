@@ -24,7 +24,7 @@ export class Hearing {
   readonly #ports: HearingPorts
   readonly #clockBells = new Set<Listening>()
   readonly #logBells = new Set<Listening>()
-  readonly #timers = new Set<() => void>()
+  readonly #timers = new Map<number, () => void>()
   #isDeaf = false
 
   constructor(ports: HearingPorts) {
@@ -48,13 +48,13 @@ export class Hearing {
   }
 
   /** Rings after a while, unless it is closed before. */
-  ringIn(inMs: number, news: News): void {
-    if (this.#clockBells.size === 0) return
+  ringIn(inMs: number, news: 'shards'): void {
+    if (this.#clockBells.size === 0 || this.#timers.has(inMs)) return
     const cancel = this.#ports.clock.setTimer(inMs, () => {
-      this.#timers.delete(cancel)
+      this.#timers.delete(inMs)
       this.ring(news)
     })
-    this.#timers.add(cancel)
+    this.#timers.set(inMs, cancel)
   }
 
   /** The database was reached: what was told while nobody listened was not heard. */
@@ -68,7 +68,7 @@ export class Hearing {
   }
 
   close(): void {
-    for (const cancel of this.#timers) cancel()
+    for (const cancel of this.#timers.values()) cancel()
     this.#clockBells.clear()
     this.#logBells.clear()
   }

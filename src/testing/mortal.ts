@@ -1,0 +1,70 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { realSystem, type System } from '../stores/sqlite/index.ts'
+import type { Clock } from '../time/index.ts'
+
+/**
+ * A process within this one, which can die: from then on nothing it waits for comes back, and what it had open is closed
+ * without being asked, as the operating system does it. What a handler still does, it does alone.
+ */
+export class Mortal {
+  readonly clock: Clock
+  readonly system: System
+  readonly #open = new Set<DatabaseSync>()
+  readonly #repeating = new Set<() => void>()
+  #isDead = false
+
+  constructor(clock: Clock) {
+    this.clock = {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      setTimer: (delayMs, fire) => (this.#isDead ? () => {} : clock.setTimer(delayMs, this.#living(fire))),
+      turn: () => this.#unlessDead(clock.turn()),
+      ...(clock.onStep && { onStep: (listener) => clock.onStep!(this.#living(listener)) }),
+    }
+    this.system = {
+      // Whoever asks the dead for something is told that the file is closed.
+      soon: realSystem.soon,
+      later: realSystem.later,
+      every: (ms, call) => this.#repeated(realSystem.every(ms, call)),
+      open: (path, options) => this.#opened(realSystem.open(path, options)),
+      touch: (path, at) => {
+        if (!this.#isDead) realSystem.touch(path, at)
+      },
+    }
+  }
+
+  get isDead(): boolean {
+    return this.#isDead
+  }
+
+  /** Ends it, in the middle of whatever it does. */
+  die(): void {
+    this.#isDead = true
+    for (const stop of this.#repeating) stop()
+    for (const database of this.#open) if (database.isOpen) database.close()
+  }
+
+  #repeated(stop: () => void): () => void {
+    this.#repeating.add(stop)
+    return () => {
+      this.#repeating.delete(stop)
+      stop()
+    }
+  }
+
+  #opened(database: DatabaseSync): DatabaseSync {
+    if (this.#isDead) database.close()
+    else this.#open.add(database)
+    return database
+  }
+
+  #living(call: () => void): () => void {
+    return () => {
+      if (!this.#isDead) call()
+    }
+  }
+
+  #unlessDead(waited: Promise<void>): Promise<void> {
+    return new Promise((resolve) => void waited.then(this.#living(resolve)))
+  }
+}

@@ -1,0 +1,187 @@
+import type { Bug } from './bug.ts'
+
+/** Bugs in the engine, the library and the reader of the log. */
+export const ENGINE_BUGS: readonly Bug[] = [
+  {
+    bug: 'a set is answered although its statement failed',
+    breaches: ['lost', 'phantom', 'trouble'],
+    edits: [
+      {
+        file: 'src/library/alarms.ts',
+        from: "import type { Decide, Selector, SetAnswer, SetRequest } from '../stores/index.ts'",
+        to: "import type { Decide, Selector, SetAnswer, SetRequest } from '../stores/index.ts'\nimport { createdAnswer } from '../stores/postgres/sets.ts'",
+      },
+      {
+        file: 'src/library/alarms.ts',
+        from: 'return await store.set(requests, context, tx)',
+        to: 'return await store.set(requests, context, tx).catch((thrown) => {\n          if (tx !== undefined) throw thrown\n          return requests.map(createdAnswer)\n        })',
+      },
+    ],
+  },
+  {
+    bug: 'outcomes are dropped when a settle fails',
+    breaches: ['lost', 'unrecorded', 'late', 'uncounted'],
+    edits: [{ file: 'src/engine/settling.ts', from: 'crew.restore(ended, landed)', to: '' }],
+  },
+  {
+    bug: 'the loop ends at an error',
+    breaches: ['lost', 'late'],
+    edits: [
+      {
+        file: 'src/engine/engine.ts',
+        from: 'if (!this.#stopping) await this.#alert.rest(',
+        to: 'return\n        if (!this.#stopping) await this.#alert.rest(',
+      },
+    ],
+  },
+  {
+    bug: 'what is held is taken again',
+    breaches: ['duplicate', 'uncounted'],
+    edits: [
+      {
+        file: 'src/engine/held-set.ts',
+        from: 'return this.#versions.get(id) === version',
+        to: 'return this.#versions.get(id) === version && Number(id) % 50 !== 0',
+      },
+    ],
+  },
+  {
+    bug: 'the log is read in the order of its clock',
+    breaches: ['log_missed'],
+    edits: [
+      {
+        file: 'src/log/reader.ts',
+        from: 'for (const event of page) {',
+        to: 'for (const event of page.toSorted((a, b) => a.at - b.at)) {',
+      },
+    ],
+  },
+  {
+    bug: 'a failed handler commits what it wrote',
+    breaches: ['effect'],
+    edits: [
+      {
+        file: 'src/engine/crew.ts',
+        from: "            failure = delivery\n            throw new Error('the delivery failed: its transaction is rolled back')\n",
+        to: '            failure = delivery\n',
+      },
+    ],
+  },
+  {
+    bug: 'an owner starts deliveries after its lease has ended',
+    breaches: ['unfenced', 'duplicate'],
+    edits: [
+      {
+        file: 'src/engine/engine.ts',
+        from: "return this.#options.clock.monotonic() < held.until ? 'yes' : 'wait'",
+        to: "return 'yes'",
+      },
+    ],
+  },
+  {
+    bug: 'a transactional handler begins though its lease ended while it waited',
+    breaches: ['unfenced', 'duplicate'],
+    seeds: 500,
+    edits: [
+      {
+        file: 'src/engine/crew.ts',
+        from: "if (mayStart(lease) !== 'yes') throw new Error('the lease has ended')",
+        to: '',
+      },
+    ],
+  },
+  {
+    bug: 'a list tells of other owners',
+    breaches: ['isolated'],
+    edits: [
+      {
+        file: 'src/library/reads.ts',
+        from: 'this.around.store.list(this.scope, {\n      ...filters,\n      states: status',
+        to: "this.around.store.list({ ...this.scope, owner: '' }, {\n      ...filters,\n      states: status",
+      },
+    ],
+  },
+  {
+    bug: 'all owners of a tenant are one',
+    breaches: ['isolated'],
+    edits: [
+      {
+        file: 'src/library/wakeful.ts',
+        from: 'new ScopedAlarms(this.#surround, { tenant, owner })',
+        to: "new ScopedAlarms(this.#surround, { tenant, owner: owner && '' })",
+      },
+    ],
+  },
+  {
+    bug: 'nobody counts the hands',
+    breaches: ['bounded'],
+    edits: [
+      {
+        file: 'src/engine/crew.ts',
+        from: 'while (this.#active.size < this.#ports.concurrency && this.#head',
+        to: 'while (this.#head',
+      },
+    ],
+  },
+  {
+    bug: 'the hands kept for others are counted twice',
+    breaches: ['bounded'],
+    edits: [
+      {
+        file: 'src/engine/crew.ts',
+        from: 'this.#ports.concurrency + this.#shares.reserve - this.active',
+        to: 'this.#ports.concurrency + 2 * this.#shares.reserve - this.active',
+      },
+    ],
+  },
+  {
+    bug: 'an attempt that hangs is never broken off',
+    breaches: ['unrecorded', 'uncounted', 'late'],
+    edits: [
+      {
+        file: 'src/engine/attempt.ts',
+        from: "this.break('timeout',",
+        to: "Object.is('timeout',",
+      },
+    ],
+  },
+  {
+    bug: 'the loop sleeps past the next wake',
+    breaches: ['late', 'lost'],
+    edits: [
+      {
+        file: 'src/engine/engine.ts',
+        from: '? this.#nextWakeAt : this.#sharing.nextLookAt',
+        to: '? null : this.#sharing.nextLookAt',
+      },
+    ],
+  },
+  {
+    bug: 'a hint is dropped',
+    breaches: ['late', 'lost'],
+    seeds: 500,
+    edits: [
+      {
+        file: 'src/engine/engine.ts',
+        from: 'if (!this.#taking && later) return',
+        to: 'if (!later || this.#taking) return',
+      },
+    ],
+  },
+  {
+    bug: 'nobody looks at the clock again before a start',
+    breaches: ['early'],
+    edits: [
+      {
+        file: 'src/engine/engine.ts',
+        from: 'const context = this.#options.context()\n    const { clock }',
+        to: 'const asked = this.#options.context()\n    const context = { ...asked, now: Math.max(asked.now, Math.min(this.#nextWakeAt ?? 0, asked.now + 5)) }\n    const { clock }',
+      },
+      {
+        file: 'src/engine/crew.ts',
+        from: 'return timer.wakeAt !== null && this.#ports.clock.now() < timer.wakeAt',
+        to: 'return timer.wakeAt === Number.NaN',
+      },
+    ],
+  },
+]

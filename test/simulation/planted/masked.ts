@@ -1,0 +1,174 @@
+import type { Edit } from '../../chaos/plant.ts'
+
+/** A bug that no simulated world shows, and why. */
+export interface Masked {
+  readonly bug: string
+  readonly edits: readonly Edit[]
+  readonly why: string
+  /** Who finds it instead; null where nobody is known to. */
+  readonly by: string | null
+}
+
+/** Bugs that simulated worlds have not shown in 200 seeds: a second safeguard hides them, or they cost time alone. */
+export const MASKED: readonly Masked[] = [
+  {
+    bug: 'the loop waits twice as long after every trouble, for ever',
+    edits: [
+      { file: 'src/engine/engine.ts', from: '        waitMs = TROUBLE_WAIT_MS_MIN\n', to: '' },
+      { file: 'src/engine/engine.ts', from: 'Math.min(waitMs * 2, TROUBLE_WAIT_MS_MAX)', to: 'waitMs * 2' },
+    ],
+    why: 'whatever troubles it for long costs it its lease, and the renewed lease rouses it',
+    by: null,
+  },
+  {
+    bug: 'a reader of the log waits for the bell after he has read',
+    edits: [
+      { file: 'src/log/reader.ts', from: 'const rung = bell.next(options.signal)\n', to: '' },
+      { file: 'src/log/reader.ts', from: 'await rung', to: 'await bell.next(options.signal)' },
+    ],
+    why: 'the next record rings again: he is late, and misses nothing',
+    by: null,
+  },
+  {
+    bug: 'a settle does not ask for its epoch',
+    edits: [
+      {
+        file: 'test/simulation/store/settle.ts',
+        from: '.filter((lease) => !database.isOwn(lease))',
+        to: '.filter(() => false)',
+      },
+    ],
+    why: 'a takeover moves every timer in flight, so the version refuses what the epoch would have refused',
+    by: 'interleavings: the epoch is not checked by a settle',
+  },
+  {
+    bug: 'a lost lease breaks nothing off',
+    edits: [{ file: 'src/engine/engine.ts', from: "this.#crew.break('lost', lease)", to: '' }],
+    why: 'what it still delivers is settled in vain: only its handlers are not told to stop',
+    by: null,
+  },
+  {
+    bug: 'a closed engine does not wait for what it delivers',
+    edits: [
+      {
+        file: 'src/engine/engine.ts',
+        from: 'this.#running = this.#loop().then(() => this.#drain())',
+        to: 'this.#running = this.#loop()',
+      },
+    ],
+    why: 'what was under way is found in flight by the next owner, as after a kill: a needless second attempt',
+    by: 'turns.test.ts: queued transactional handlers do not stretch a close',
+  },
+  {
+    bug: 'the timer is trusted, and the clock not asked again',
+    edits: [
+      {
+        file: 'src/engine/engine.ts',
+        from: 'const context = this.#options.context()\n    const { clock }',
+        to: 'const asked = this.#options.context()\n    const context = { ...asked, now: Math.max(asked.now, Math.min(this.#nextWakeAt ?? 0, asked.now + 5)) }\n    const { clock }',
+      },
+    ],
+    why: 'the crew looks at the clock before each start, and gives back what is early',
+    by: null,
+  },
+  {
+    bug: 'a hint during a take is dropped',
+    edits: [
+      {
+        file: 'src/engine/engine.ts',
+        from: 'if (!this.#taking && later) return',
+        to: 'if (this.#taking || later) return',
+      },
+    ],
+    why: 'the next beat finds it, two seconds later',
+    by: null,
+  },
+  {
+    bug: 'a lease that is renewed after its end rouses nobody',
+    edits: [
+      {
+        file: 'src/engine/engine.ts',
+        from: 'if (gained || lapsed || this.#crew.queued > 0)',
+        to: 'if (gained || (lapsed && this.#crew.queued > 0))',
+      },
+    ],
+    why: 'the same beat measures the clock, and a clock that moves ends the sleep',
+    by: null,
+  },
+  {
+    bug: 'who died is told by the clock alone',
+    edits: [
+      {
+        file: 'src/stores/postgres/heartbeat.ts',
+        from: 'this.isStill(other, at) || (other.leaseUntil <= now && !this.hasJumped(at))',
+        to: 'other.leaseUntil <= now && !this.hasJumped(at)',
+      },
+    ],
+    why: 'it takes a database whose clock is set back, which no plan does',
+    by: 'heartbeat.test.ts: is also whose beat stands still for a lease on our own clock',
+  },
+  {
+    bug: 'shards that are given back tell nobody',
+    edits: [
+      {
+        file: 'test/simulation/store/ownership.ts',
+        from: "      database.atomic(() => disown(database, leases))\n      database.tell('shards', null)",
+        to: '      database.atomic(() => disown(database, leases))',
+      },
+    ],
+    why: 'the next beat of another finds them, two seconds later',
+    by: null,
+  },
+  {
+    bug: 'shards are kept by who is over his share',
+    edits: [
+      { file: 'src/stores/postgres/spread.ts', from: 'giveUp: Math.max(0, mine - share)', to: 'giveUp: 0' },
+    ],
+    why: 'one process does the work of another: slower, and nothing is broken',
+    by: 'spread.test.ts: over its share it gives up',
+  },
+  {
+    bug: 'a bound is raised past what was written during the look',
+    edits: [
+      {
+        file: 'src/stores/postgres/lookout.ts',
+        from: 'return missed <= place.wakeAt ? ',
+        to: 'return missed < 0 ? ',
+      },
+    ],
+    why: 'a simulated statement looks and answers in one step, and the next beat looks from the start',
+    by: 'interleavings: a look raises its place past what was written during it',
+  },
+  {
+    bug: "what was written in a shard while it was another's is not looked for",
+    edits: [
+      { file: 'test/simulation/store/ownership.ts', from: 'this.#ports.lookout.lower(shard, 0)', to: '' },
+    ],
+    why: 'the beat that brings the shard back tells its first wake as well',
+    by: 'interleavings: what was known of a shard is believed when it comes back',
+  },
+  {
+    bug: 'what is held is forgotten as soon as its settle answers',
+    edits: [
+      {
+        file: 'src/engine/held-set.ts',
+        from: 'this.#settled.push({ id, version, atTake: this.#takes })',
+        to: 'if (this.has(id, version)) this.#versions.delete(id)',
+      },
+    ],
+    why: 'a simulated take looks at what is held while it runs, not when its rows arrive',
+    by: 'interleavings: what is held is forgotten as soon as its settle answers',
+  },
+  {
+    bug: 'a report that comes before its settle is forgotten',
+    edits: [
+      {
+        file: 'src/stores/postgres/apply.ts',
+        from: 'for (const { id, ok, text } of change.reports ?? []) writes.report(id, JSON.stringify({ ok, text }))',
+        to: '',
+      },
+    ],
+    why: 'the occurrence ends as timed out: the judge does not hold what was reported against what was recorded',
+    by: 'interleavings: a report that comes before the settle is not looked for',
+  },
+]

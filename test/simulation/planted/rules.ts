@@ -1,0 +1,314 @@
+import type { Bug } from './bug.ts'
+
+/** Bugs in what is decided: about alarms, and about time. */
+export const RULE_BUGS: readonly Bug[] = [
+  {
+    bug: 'a recurring alarm ends with a failed attempt',
+    breaches: ['lost', 'refused'],
+    edits: [
+      {
+        file: 'src/alarm/settle.ts',
+        from: "const after = timer.kind === 'due' ? following(alarm, timer) : null",
+        to: 'const after = null',
+      },
+    ],
+  },
+  {
+    bug: 'a resume forgets what was to be tried again',
+    breaches: ['lost', 'unrecorded'],
+    seeds: 500,
+    edits: [
+      {
+        file: 'src/alarm/edit.ts',
+        from: 'moves.push({ id: timer.id, wakeAt: Math.max(context.now, timer.scheduledFor), waiting: null })\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    bug: 'what was in flight when its process died is given up',
+    breaches: ['lost'],
+    edits: [
+      {
+        file: 'src/alarm/settle.ts',
+        from: 'return alarm.cancelledAt === null ? lost(held, context) : dropped',
+        to: "return alarm.cancelledAt === null ? dropped(held, 'rescheduled', context) : dropped",
+      },
+    ],
+  },
+  {
+    bug: 'what was in flight when its process died is not counted as an attempt',
+    breaches: ['uncounted'],
+    edits: [
+      {
+        file: 'src/alarm/settle.ts',
+        from: 'return alarm.cancelledAt === null ? lost(held, context)',
+        to: 'return alarm.cancelledAt === null ? handedBack(alarm, timer)',
+      },
+    ],
+  },
+  {
+    bug: 'an occurrence that waits for the one before it is never let go',
+    breaches: ['lost', 'late'],
+    edits: [
+      {
+        file: 'src/alarm/recurrence.ts',
+        from: 'return [{ id: timer.id, wakeAt: timer.scheduledFor }]',
+        to: 'return []',
+      },
+    ],
+  },
+  {
+    bug: 'what was missed fires from the moment of the settle on',
+    breaches: ['lost'],
+    edits: [
+      {
+        file: 'src/alarm/settle.ts',
+        from: 'alarm.cancelledAt === null ? following(alarm, timer) : null',
+        to: 'alarm.cancelledAt === null ? following(alarm, { ...timer, scheduledFor: Math.max(timer.scheduledFor, context.now) }) : null',
+      },
+    ],
+  },
+  {
+    bug: 'a report does not end the wait for it',
+    breaches: ['recorded_twice'],
+    edits: [
+      {
+        file: 'src/alarm/report.ts',
+        from: "return known(close(held, { outcome, events }, 'reported', context))",
+        to: 'return { outcome, events }',
+      },
+    ],
+  },
+  {
+    bug: 'what is delivered again after a failed report is recorded again',
+    breaches: ['recorded_twice'],
+    edits: [
+      {
+        file: 'src/alarm/settle.ts',
+        from: 'const events = timer.delivered ? [] : [firedRecord(alarm, timer, firedAt, endedAt)]',
+        to: 'const events = [firedRecord(alarm, timer, firedAt, endedAt)]',
+      },
+    ],
+  },
+  {
+    bug: 'what was replaced while it was tried again is recorded twice',
+    breaches: ['recorded_twice'],
+    seeds: 500,
+    edits: [{ file: 'src/alarm/settle.ts', from: 'if (timer.delivered) return { remove }', to: '' }],
+  },
+  {
+    bug: 'a failed attempt is recorded as the end',
+    breaches: ['recorded_twice'],
+    edits: [
+      {
+        file: 'src/alarm/settle.ts',
+        from: 'const events = [attemptFailedRecord(timer, error, attempt, wakeAt, context.now)]',
+        to: 'const events = [failedRecord(timer, error, attempt, context.now)]',
+      },
+    ],
+  },
+  {
+    bug: 'the newest of what was missed is recorded as skipped as well',
+    breaches: ['recorded_twice'],
+    seeds: 500,
+    edits: [
+      {
+        file: 'src/alarm/triage.ts',
+        from: 'const to = lastBefore(alarm, timer, run, newest.scheduledFor)',
+        to: 'const to = newest.scheduledFor',
+      },
+    ],
+  },
+  {
+    bug: 'a cancel leaves no record of what was to be tried again',
+    breaches: ['unrecorded'],
+    edits: [
+      {
+        file: 'src/alarm/edit.ts',
+        from: "const dropped = others.filter((timer) => timer.kind === 'retry' && !timer.delivered)",
+        to: 'const dropped = others.slice(0, 0)',
+      },
+    ],
+  },
+  {
+    bug: 'a move leaves no record of what was to be tried again',
+    breaches: ['unrecorded'],
+    edits: [
+      {
+        file: 'src/alarm/edit.ts',
+        from: "...superseded.map((timer) => skippedRecord(alarm, timer, 'rescheduled', context.now)),",
+        to: '',
+      },
+    ],
+  },
+  {
+    bug: 'a cancel looks at no flights',
+    breaches: ['after_cancel', 'unrecorded'],
+    edits: [
+      {
+        file: 'src/alarm/edit.ts',
+        from: 'const flying = timers.filter((timer) => snapshot.inFlight.has(timer.id))\n  const others = timers.filter((timer) => !snapshot.inFlight.has(timer.id))',
+        to: 'const flying = timers.slice(0, 0)\n  const others = timers',
+      },
+    ],
+  },
+  {
+    bug: 'a cancelled alarm is tried again',
+    breaches: ['after_cancel'],
+    edits: [{ file: 'src/alarm/settle.ts', from: ' && alarm.cancelledAt === null) {', to: ') {' }],
+  },
+  {
+    bug: 'what was cancelled or moved in flight is delivered after a lost answer',
+    breaches: ['after_cancel', 'off_calendar', 'phantom'],
+    seeds: 1000,
+    edits: [
+      {
+        file: 'src/alarm/triage.ts',
+        from: "if (isGivenUp(held)) return orLook(settle(held, { kind: 'released' }, context))",
+        to: '',
+      },
+    ],
+  },
+  {
+    bug: 'what follows is not paused where the pause came in flight',
+    breaches: ['while_parked'],
+    edits: [
+      {
+        file: 'src/alarm/recurrence.ts',
+        from: 'const paused = alarm.pausedAt !== null',
+        to: 'const paused = alarm.pausedAt === 0',
+      },
+    ],
+  },
+  {
+    bug: 'what is tried again is not paused',
+    breaches: ['while_parked'],
+    edits: [
+      {
+        file: 'src/alarm/settle.ts',
+        from: "return alarm.pausedAt === null ? timer : { ...timer, wakeAt: null, waiting: 'paused' }",
+        to: 'return timer',
+      },
+    ],
+  },
+  {
+    bug: 'a move begins no new generation',
+    breaches: ['duplicate', 'off_calendar', 'lost', 'recorded_twice'],
+    edits: [
+      {
+        file: 'src/alarm/edit.ts',
+        from: 'generation: alarm.generation + 1,\n    pausedAt',
+        to: 'generation: alarm.generation,\n    pausedAt',
+      },
+    ],
+  },
+  {
+    bug: 'the payload is written anew',
+    breaches: ['verbatim'],
+    edits: [
+      {
+        file: 'src/alarm/payload.ts',
+        from: 'payload instanceof RawJson ? payload.text : stringify(payload)',
+        to: 'stringify(payload instanceof RawJson ? JSON.parse(payload.text) : payload)',
+      },
+    ],
+  },
+  {
+    bug: 'the message is trimmed',
+    breaches: ['verbatim'],
+    edits: [
+      {
+        file: 'src/alarm/build.ts',
+        from: "assertText('message', options.message, shop.limits.messageBytesMax)",
+        to: "assertText('message', options.message, shop.limits.messageBytesMax).trim()",
+      },
+    ],
+  },
+  {
+    bug: 'the message is normalised',
+    breaches: ['verbatim'],
+    edits: [
+      {
+        file: 'src/alarm/build.ts',
+        from: "assertText('message', options.message, shop.limits.messageBytesMax)",
+        to: "assertText('message', options.message, shop.limits.messageBytesMax).normalize()",
+      },
+    ],
+  },
+  {
+    bug: 'a rule has one occurrence more than its count',
+    breaches: ['off_calendar', 'phantom'],
+    edits: [
+      { file: 'src/alarm/recurrence.ts', from: 'timer.tick >= rule.count', to: 'timer.tick > rule.count' },
+    ],
+  },
+  {
+    bug: 'an interval is counted from its first end',
+    breaches: ['off_calendar', 'phantom', 'lost'],
+    edits: [
+      {
+        file: 'src/time/schedule.ts',
+        from: 'rule.start === undefined ? rule.anchor + everyMs : rule.anchor',
+        to: 'rule.anchor + everyMs',
+      },
+    ],
+  },
+  {
+    bug: 'what a clock change skips is skipped',
+    breaches: ['lost'],
+    seeds: 500,
+    edits: [
+      {
+        file: 'src/time/wall-walk.ts',
+        from: "policy.gap === 'shift' ? nextInGap(nextWall, stretch, from) : null",
+        to: "policy.gap === 'shift' && stretch.end < 0 ? nextInGap(nextWall, stretch, from) : null",
+      },
+    ],
+  },
+  {
+    bug: 'what a clock change shows twice comes twice',
+    breaches: ['off_calendar'],
+    seeds: 500,
+    edits: [
+      {
+        file: 'src/time/wall-walk.ts',
+        from: "policy.overlap === 'first' && offset < offsetBefore",
+        to: "policy.overlap === 'first' && offset > offsetBefore",
+      },
+    ],
+  },
+  {
+    bug: 'a backoff knows no cap',
+    breaches: ['late'],
+    edits: [
+      {
+        file: 'src/time/backoff.ts',
+        from: 'Math.min(options.baseMs * 2 ** doublings, options.capMs)',
+        to: 'options.baseMs * 2 ** doublings',
+      },
+    ],
+  },
+  {
+    bug: 'what waits for a handler is never let go',
+    breaches: ['late', 'lost'],
+    edits: [
+      {
+        file: 'src/alarm/triage.ts',
+        from: "wakeAt: context.now + wait, waiting: 'handler'",
+        to: "wakeAt: wait < 0 ? 0 : null, waiting: 'handler'",
+      },
+    ],
+  },
+  {
+    bug: 'an idempotency key is not kept',
+    breaches: ['phantom'],
+    edits: [
+      {
+        file: 'src/alarm/build.ts',
+        from: "idempotencyKey: filled('idempotencyKey', name('idempotencyKey')),",
+        to: 'idempotencyKey: null,',
+      },
+    ],
+  },
+]

@@ -1,0 +1,229 @@
+import type { Bug } from './bug.ts'
+
+/**
+ * Bugs in what the simulated store shares with PostgreSQL's, and in the simulated store where it stands for SQL.
+ */
+export const STORE_BUGS: readonly Bug[] = [
+  {
+    bug: 'the log is read by number, past what is not committed yet',
+    breaches: ['log_missed'],
+    edits: [
+      {
+        file: 'test/simulation/store/log.ts',
+        from: 'if (last !== undefined) database.assertWhole(last.key)',
+        to: '',
+      },
+    ],
+  },
+  {
+    bug: 'who was cut off does not listen again',
+    breaches: ['log_missed', 'late'],
+    edits: [
+      {
+        file: 'test/simulation/store/hearing.ts',
+        from: 'if (!this.#listen() && !this.#isDeaf) return',
+        to: 'if (!this.#isDeaf) return',
+      },
+    ],
+  },
+  {
+    bug: 'a settle asks neither for its epoch nor for the version it was taken at',
+    breaches: ['recorded_twice', 'duplicate', 'lost', 'effect'],
+    edits: [
+      {
+        file: 'test/simulation/store/settle.ts',
+        from: '.filter((lease) => !database.isOwn(lease))',
+        to: '.filter(() => false)',
+      },
+      { file: 'test/simulation/store/settle.ts', from: ' || row.timer.version !== taken.version', to: '' },
+    ],
+  },
+  {
+    bug: 'a handler writes outside the transaction of its settle',
+    breaches: ['effect'],
+    edits: [
+      {
+        file: 'test/simulation/store/store.ts',
+        from: '(desk) => settleHeld(desk, tx, settlement),\n        tx,\n',
+        to: '(desk) => settleHeld(desk, tx, settlement),\n',
+      },
+    ],
+  },
+  {
+    bug: 'a lease is counted from the answer to its beat',
+    breaches: ['unfenced', 'duplicate'],
+    seeds: 500,
+    edits: [
+      {
+        file: 'test/simulation/store/ownership.ts',
+        from: 'const until = sentAt + leaseMs',
+        to: 'const until = answeredAt + leaseMs',
+      },
+    ],
+  },
+  {
+    bug: 'a lease is renewed by the wall clock',
+    breaches: ['unfenced', 'duplicate'],
+    edits: [
+      {
+        file: 'test/simulation/store/ownership.ts',
+        from: 'const sentAt = clock.monotonic()\n',
+        to: 'const sentAt = clock.monotonic()\n    const wall = clock.now()\n',
+      },
+      {
+        file: 'test/simulation/store/ownership.ts',
+        from: 'const until = sentAt + leaseMs',
+        to: 'const until = wall + leaseMs',
+      },
+      {
+        file: 'test/simulation/store/told-clock.ts',
+        from: 'return this.#host.monotonic()',
+        to: 'return this.#host.now()',
+      },
+    ],
+  },
+  {
+    bug: 'who is slow to beat is taken for dead',
+    breaches: ['unfenced', 'duplicate'],
+    edits: [
+      {
+        file: 'src/stores/postgres/heartbeat.ts',
+        from: 'at - seen.since >= this.#leaseMs',
+        to: 'at - seen.since >= this.#leaseMs / 4',
+      },
+    ],
+  },
+  {
+    bug: 'a take does not ask whether the shard is still its own',
+    breaches: ['unfenced', 'duplicate'],
+    edits: [
+      {
+        file: 'test/simulation/store/take.ts',
+        from: 'return database.isOwn(lease) && database.shard(lease.shard, lease.pool).owner === lease.owner',
+        to: 'return database.isOwn(lease) || true',
+      },
+    ],
+  },
+  {
+    bug: 'the clock is 30 ms ahead',
+    breaches: ['early'],
+    edits: [
+      {
+        file: 'src/stores/postgres/database-clock.ts',
+        from: 'return Math.floor(at + this.#offsetAt(at))',
+        to: 'return Math.floor(at + this.#offsetAt(at)) + 30',
+      },
+    ],
+  },
+  {
+    bug: 'the wall clock of the process is believed',
+    breaches: ['early', 'late', 'lost'],
+    edits: [
+      {
+        file: 'src/stores/postgres/database-clock.ts',
+        from: 'return Math.floor(at + this.#offsetAt(at))',
+        to: 'return this.#host.now()',
+      },
+    ],
+  },
+  {
+    bug: 'the clock is measured at the middle of the round trip',
+    breaches: ['early'],
+    edits: [
+      {
+        file: 'src/stores/postgres/database-clock.ts',
+        from: 'const low = databaseNow - answeredAt',
+        to: 'const low = databaseNow - (sentAt + answeredAt) / 2',
+      },
+    ],
+  },
+  {
+    bug: 'what is known of the clock does not grow old',
+    breaches: ['early', 'late'],
+    edits: [
+      {
+        file: 'src/stores/postgres/database-clock.ts',
+        from: 'return this.#offset - Math.max(0, at - this.#sampledAt) * DRIFT',
+        to: 'return this.#offset - Math.min(0, at - this.#sampledAt) * DRIFT',
+      },
+    ],
+  },
+  {
+    bug: 'an alarm is found by its id, whosoever it is',
+    breaches: ['isolated'],
+    edits: [
+      {
+        file: 'test/simulation/store/snapshots.ts',
+        from: 'return alarm?.tenant === scope.tenant && alarm.owner === scope.owner ? seq : undefined',
+        to: 'return alarm === undefined || scope === null ? undefined : seq',
+      },
+    ],
+  },
+  {
+    bug: 'an alarm is found by its id within the tenant',
+    breaches: ['isolated'],
+    edits: [
+      {
+        file: 'test/simulation/store/snapshots.ts',
+        from: 'return alarm?.tenant === scope.tenant && alarm.owner === scope.owner ? seq : undefined',
+        to: 'return alarm?.tenant === scope.tenant ? seq : undefined',
+      },
+    ],
+  },
+  {
+    bug: 'shares are rounded down',
+    breaches: ['late', 'lost'],
+    edits: [
+      {
+        file: 'src/stores/postgres/spread.ts',
+        from: ' + (rank < shards % live ? 1 : 0)',
+        to: ' + (rank < 0 ? 1 : 0)',
+      },
+    ],
+  },
+  {
+    bug: 'the dead count among the living',
+    breaches: ['late', 'lost'],
+    edits: [
+      {
+        file: 'src/stores/postgres/spread.ts',
+        from: 'beat.others.filter((other) => !isDead(other))',
+        to: 'beat.others.filter((other) => !isDead(other) || true)',
+      },
+    ],
+  },
+  {
+    bug: 'a bound is not lowered by what is written below it',
+    breaches: ['late', 'lost'],
+    edits: [
+      {
+        file: 'src/stores/postgres/lookout.ts',
+        from: '(shard === null || shard === known) && wakeAt <= low.wakeAt',
+        to: '(shard === null || shard === known) && wakeAt < low.wakeAt - 60_000',
+      },
+    ],
+  },
+  {
+    bug: 'what is soon due is told to nobody',
+    breaches: ['late', 'lost'],
+    seeds: 500,
+    edits: [
+      {
+        file: 'test/simulation/store/store.ts',
+        from: 'if (told.length > 0) database.tell({ wakeAt: Math.min(...told) }, teller)',
+        to: '',
+      },
+    ],
+  },
+  {
+    bug: 'a known idempotency key is set again',
+    breaches: ['phantom'],
+    edits: [
+      {
+        file: 'test/simulation/store/sets.ts',
+        from: 'if (first !== undefined) return',
+        to: 'if (first === null) return',
+      },
+    ],
+  },
+]
