@@ -129,7 +129,7 @@ function tellOfFaults(world: World, { leaseMs }: Plan, diary: Diary): void {
 
 function evidenceOf(
   { backend }: World,
-  { concurrency, leaseMs }: Plan,
+  { kind, concurrency, leaseMs }: Plan,
   { entries }: Diary,
   until: number,
   overdue: readonly string[],
@@ -142,7 +142,8 @@ function evidenceOf(
     pending: [],
     until,
     promptMs: leaseMs + CLAIM_MS,
-    punctualMs: PUNCTUAL_MS,
+    // Between beats that come seldom, clocks are the more careful: a year's are seconds behind.
+    ...(kind !== 'year' && { punctualMs: PUNCTUAL_MS }),
     concurrency: concurrency + Math.floor(concurrency * RESERVE),
     overdue,
     logPlaces: backend.placesOf(SCOPES[0], until),

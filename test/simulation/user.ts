@@ -29,6 +29,8 @@ const RETRY_MS = 400
 const REPORT_MS = 3_000
 /** Where all that was missed is to fire, what is older than this is skipped. */
 const ALL_WITHIN_MS = 86_400_000
+/** A call has been carried out after this long, or never will be. */
+const COUNTED_MS_MIN = 20_000
 /** So long a user waits for a bad moment. */
 const MOMENT_MS_MAX = 3_000
 const BACKOFF = { baseMs: 100, capMs: 1_500 }
@@ -80,6 +82,7 @@ export class User {
     const moved = isKeyed ? null : this.#alarmId
     const when = whenOf(timing, this.#began)
     let process = await this.#someProcess()
+    if (this.#isTooLateFor(timing)) return
     this.#diary.add(this.#askOf(name, timing, moved, this.#diary.runOf(process)))
     for (;;) {
       const answer = await this.#call(process, (alarms) =>
@@ -95,6 +98,11 @@ export class User {
       if (!isRetried || moved !== null) return
       process = await this.#someProcess()
     }
+  }
+
+  /** A count is of what is to come: a user whom others kept waiting may have let some of it pass. */
+  #isTooLateFor(timing: Timing): boolean {
+    return 'count' in timing && timing.startMs < this.#world.timeline.now + COUNTED_MS_MIN
   }
 
   #askOf(name: string, timing: Timing, alarmId: string | null, run: number): Ask {
