@@ -160,7 +160,7 @@ export const RULE_BUGS: readonly Bug[] = [
   },
   {
     bug: 'what was cancelled or moved in flight is delivered after a lost answer',
-    breaches: ['after_cancel', 'off_calendar', 'phantom'],
+    breaches: ['after_cancel', 'off_calendar', 'phantom', 'duplicate', 'recorded_twice'],
     seeds: 1000,
     edits: [
       {
