@@ -12,7 +12,7 @@ export interface OccurrenceRow {
 
 /** Reads a row of the log. */
 export function recordOf(row: OccurrenceRow): LogRecord {
-  const data = JSON.parse(row.data) as { to?: string; reason?: string; retry_at?: string }
+  const data = JSON.parse(row.data) as { to?: string; reason?: string; retry_at?: string; attempts?: number }
   const scheduledFor = Number(row.occurrence.split('-')[1])
   return {
     place: row.seq,
@@ -22,6 +22,7 @@ export function recordOf(row: OccurrenceRow): LogRecord {
     scheduledFor,
     type: row.type,
     ...(row.type === 'alarm.skipped' && { skippedTo: Date.parse(data.to!), reason: data.reason! }),
+    ...(row.type === 'alarm.failed' && data.attempts !== undefined && { attempts: data.attempts }),
     ...(data.retry_at !== undefined && { retryAt: Date.parse(data.retry_at) }),
   }
 }

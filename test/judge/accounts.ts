@@ -17,27 +17,31 @@ export function accountsOf(chain: Chain, as: 'standing' | 'replaced'): Accounts 
     log ??= logOf(chain, as)
     if (log.failed.has(instant)) return true
     if (call.ask.toLog && log.told.has(instant)) return true
-    return log.skipped.some(instant, instant)
+    return log.skipped.some(instant, instant, ({ record }) => as === 'replaced' || mayBeSkipped(call, record))
   }
+}
+
+interface Skip extends Span {
+  readonly record: LogRecord
 }
 
 interface ChainLog {
   readonly failed: ReadonlySet<number>
   readonly told: ReadonlySet<number>
-  readonly skipped: Spans<Span>
+  readonly skipped: Spans<Skip>
 }
 
 function logOf(chain: Chain, as: 'standing' | 'replaced'): ChainLog {
   const failed = new Set<number>()
   const told = new Set<number>()
-  const skipped: Span[] = []
+  const skipped: Skip[] = []
   const mayBeParked = chain.calls.some(({ kind, answer }) => kind === 'park' && answer !== 'no')
   for (const record of chain.records) {
     const { type, scheduledFor, skippedTo = scheduledFor, reason = '' } = record
     if (type === 'alarm.failed') failed.add(scheduledFor)
     else if (type !== 'alarm.skipped') tell(told, record)
     else if (as === 'replaced' || counts(reason, mayBeParked))
-      skipped.push({ from: scheduledFor, to: skippedTo })
+      skipped.push({ from: scheduledFor, to: skippedTo, record })
   }
   return { failed, told, skipped: new Spans(skipped) }
 }
@@ -49,4 +53,10 @@ function tell(told: Set<number>, { type, scheduledFor }: LogRecord): void {
 function counts(reason: string, mayBeParked: boolean): boolean {
   if (reason === 'paused') return mayBeParked
   return reason !== 'cancelled' && reason !== 'rescheduled' && reason !== 'skip_next'
+}
+
+/** Whether an ask allows what was skipped to be skipped for that reason, as far as it says. */
+function mayBeSkipped({ ask }: AskCall, { at, scheduledFor, reason }: LogRecord): boolean {
+  if (reason === 'misfire') return ask.missedMs === undefined || at - scheduledFor > ask.missedMs
+  return reason !== 'overlap' || ask.yields !== false
 }

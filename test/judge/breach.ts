@@ -24,7 +24,15 @@ const BROKEN = {
   after_cancel: 'cancel-wins',
   /** A new occurrence began although the user's own pause had been answered. */
   while_parked: 'cancel-wins',
+  /** The user was told that the alarm had ended, or is not his to change any more, and it had not. */
+  refused: 'cancel-wins',
+  /** Begun while one before it was still open, which was to come first. */
+  overlap: 'at-least-once',
+  /** Tried more often than was asked for, or given up before. */
+  tries: 'at-least-once',
   unrecorded: 'recorded-once',
+  /** A report that was taken in is not what the log says. */
+  report_lost: 'recorded-once',
   recorded_twice: 'recorded-once',
   /** A transactional handler's row is missing, or there twice, or there without its settle. */
   effect: 'recorded-once',

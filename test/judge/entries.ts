@@ -36,6 +36,14 @@ export interface Ask {
   readonly retryMsMax?: number
   /** How long a report is waited for. */
   readonly reportMs?: number
+  /** What is later than this, and nothing else, may be skipped as missed. */
+  readonly missedMs?: number
+  /** Whether one may be skipped because another still waits for its report. */
+  readonly yields?: boolean
+  /** Whether none begins while another is delivered, or waits for its report. */
+  readonly isAlone?: boolean
+  /** How often an occurrence is tried before it fails for good. */
+  readonly triesMax?: number
 }
 
 /** One delivery began: the first thing a handler writes. */
@@ -139,6 +147,15 @@ export type Entry =
   | { readonly type: 'refused'; readonly run: number; readonly name: string; readonly at?: number }
   | EditEntry
   | Start
+  /** The target's report on an occurrence was taken in. */
+  | {
+      readonly type: 'report'
+      readonly run: number
+      readonly alarmId: string
+      readonly occurrenceId: string
+      readonly isGood: boolean
+      readonly at: number
+    }
   /** Somebody called with an id that is not his: he must be told that there is no such thing. */
   | { readonly type: 'snoop'; readonly run: number; readonly call: string; readonly answer: string }
   /** A follower of the log, whose cursor outlives restarts, was given the record at this place. */

@@ -15,6 +15,8 @@ export interface LogRecord {
   readonly reason?: string
   /** Of a failed attempt: when the next one is to begin. */
   readonly retryAt?: number
+  /** Of one that failed for good: how often it was tried. */
+  readonly attempts?: number
 }
 
 /** All the judge is given: what the processes wrote down, and what the store says after the last of them closed. */
@@ -45,6 +47,8 @@ export interface Evidence {
   readonly overdue?: readonly string[]
   /** The places of all records that every follower of the log was entitled to, ascending; given where there is one. */
   readonly logPlaces?: readonly number[]
+  /** The places of all records that a follower of the log may be given at all. */
+  readonly logOwn?: readonly number[]
   /** Records that are older than this may have been pruned. */
   readonly prunedBefore?: number
 }

@@ -12,8 +12,13 @@ import { isolated } from './isolated.ts'
 import { liveness } from './liveness.ts'
 import { logReaders } from './log-readers.ts'
 import { neverEarly } from './never-early.ts'
+import { overlaps } from './overlaps.ts'
 import { recordedOnce } from './recorded-once.ts'
+import { refusals } from './refusals.ts'
 import { repeats } from './repeats.ts'
+import { reports } from './reports.ts'
+import { stoppedInLog } from './stopped-in-log.ts'
+import { tries } from './tries.ts'
 import { twins } from './twins.ts'
 import { verbatim } from './verbatim.ts'
 
@@ -30,8 +35,13 @@ const CHECKERS: readonly ((facts: Facts) => Violation[])[] = [
   calendarTrue,
   twins,
   repeats,
+  tries,
+  overlaps,
   cancelWins,
+  stoppedInLog,
+  refusals,
   recordedOnce,
+  reports,
   effects,
   fenced,
   verbatim,

@@ -299,7 +299,7 @@ describe('of an alarm that its user paused', () => {
         ],
         log: recorded(1),
       },
-      ['lost'],
+      ['lost', 'refused'],
     ],
     'what comes after the resume is owed': [
       { entries: [...begin, ...pause, ...resume, ...begun(4, 5)], log: recorded(1, 4, 5) },

@@ -82,7 +82,8 @@ export function standing({ calls }: Chain): AskCall[] {
   return later.filter(isAsk)
 }
 
-function isAsk(call: Call): call is AskCall {
+/** Whether a call asks for something. */
+export function isAsk(call: Call): call is AskCall {
   return call.kind === 'ask'
 }
 

@@ -32,7 +32,7 @@ export interface Backend {
   placesOf(whose: Whose, until: number): number[]
   /** What transactional handlers left behind: the label of each alarm set by one, `effect` and the occurrence. */
   effects(): string[]
-  /** What was to wake before this moment, and is not being delivered by the owner of its shard. */
+  /** What was to wake before this moment, of whose alarm nothing was heard since, and is not being delivered by the owner of its shard. */
   overdue(before: number): string[]
 }
 

@@ -62,12 +62,12 @@ export function isWeighty(statement: string): boolean {
  */
 export class Faults {
   readonly #tallies = new Map<Fault, { count: number; inFlight: number }>()
-  /** Told of each fault as it is tried, and which process it befalls; null where it befalls all. */
-  onFault: (fault: Fault, process: string | null) => void = () => {}
+  /** Told of each fault as it is tried, which process it befalls (null: all of them), and which statement, if one. */
+  onFault: (fault: Fault, process: string | null, statement?: string) => void = () => {}
 
   /** Counts a fault that is tried; answers how to say that it has landed. */
-  try(fault: Fault, process: string | null): Landing {
-    this.onFault(fault, process)
+  try(fault: Fault, process: string | null, statement?: string): Landing {
+    this.onFault(fault, process, statement)
     const tally = this.#tallies.get(fault) ?? { count: 0, inFlight: 0 }
     this.#tallies.set(fault, tally)
     tally.count += 1
@@ -79,8 +79,8 @@ export class Faults {
   }
 
   /** Counts a fault of which it is known at once whether it hits something in flight. */
-  note(fault: Fault, isInFlight: boolean, process: string | null): void {
-    const land = this.try(fault, process)
+  note(fault: Fault, isInFlight: boolean, process: string | null, statement?: string): void {
+    const land = this.try(fault, process, statement)
     if (isInFlight) land()
   }
 

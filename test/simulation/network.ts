@@ -208,8 +208,8 @@ export class Network {
     const weighty = isWeighty(statement)
     // Who only looks is in nobody's way.
     const fate = drawn.fault === 'conflict' && !weighty ? { ...drawn, fault: null } : drawn
-    if (fate.isSlow) this.#faults.note('slow', weighty, name)
-    if (fate.fault !== null) this.#faults.note(fate.fault, weighty, name)
+    if (fate.isSlow) this.#faults.note('slow', weighty, name, statement)
+    if (fate.fault !== null) this.#faults.note(fate.fault, weighty, name, statement)
     return fate
   }
 

@@ -19,6 +19,8 @@ export interface Plan {
   readonly leaseMs: number
   readonly heartbeatMs: number
   readonly upkeepMs: number
+  /** Occurrences this late are misfires (a minute). */
+  readonly graceMs?: number
   /** Deliveries a process may have under way at once. */
   readonly concurrency: number
   readonly weather: Weather
@@ -77,6 +79,8 @@ function rushPlan(seed: number, random: Random, kind: Kind): Plan {
     leaseMs: 5_000,
     heartbeatMs: 2_000,
     upkeepMs: MINUTE_MS,
+    // Faults last for seconds: by the usual grace nothing would ever be missed.
+    ...(seed % 3 === 0 && { graceMs: 2 * SECOND_MS }),
     concurrency: random.weighted([[1, 3], [1, 10], [3, 100]] as const),
     weather: weatherOf(random),
     errands: Array.from({ length: errands }, (_, i) => drawErrand(random, `${i}`, span)),

@@ -5,6 +5,7 @@ import { Diary } from './diary.ts'
 import type { Fault } from './faults.ts'
 import { Follower } from './follower.ts'
 import { AFTERMATH_MS, type Plan, SCOPES } from './plan.ts'
+import { GRACE_MS } from './process.ts'
 import { arrange } from './strikes.ts'
 import { User } from './user.ts'
 import { ANSWER_MS_MAX } from './weather.ts'
@@ -30,10 +31,12 @@ const CLAIM_MS = 5_000
 /** Once all is calm, most of what is due begins within this long: nobody waits for a beat to find it. */
 const PUNCTUAL_MS = 500
 
-/** No strike lasts longer, where the leases are as they are by default. */
-const STRIKE_MS_MAX = 15_000
-/** What befalls a single statement: it can cost a process a beat, and so its lease, and no more. */
-const PASSING: ReadonlySet<Fault> = new Set(['slow', 'lostThere', 'lostBack', 'conflict'])
+/** No fault of a process or a link lasts longer. */
+const FAULT_MS_MAX = 15_000
+/** Nor does what befalls a single statement, unless its answer never comes. */
+const STATEMENT_MS_MAX = 4_000
+/** Statements whose slowness can cost a process its lease, or an attempt its time. */
+const TIMED = /^(own|transact|set)\b/
 /** What the judge calls each fault by which a process may lose its clocks; a death is told apart. */
 const BROKEN: Partial<Record<Fault, Broken['what']>> = {
   pause: 'stall',
@@ -93,12 +96,12 @@ export async function play(
 /** Brings processes, their targets and their users to life. */
 function populate(world: World, plan: Plan, diary: Diary): void {
   const workers = new Workers(world, diary, plan.errands)
+  const { concurrency, graceMs = GRACE_MS } = plan
   for (let i = 1; i <= plan.machines; i++) {
-    const { concurrency } = plan
     const equip = workers.equip.bind(workers)
-    world.launch({ name: `m${i}`, skew: world.skew(), equip, restartMs: RESTART_MS, concurrency })
+    world.launch({ name: `m${i}`, skew: world.skew(), equip, restartMs: RESTART_MS, concurrency, graceMs })
   }
-  const parts = { world, diary, began: world.now, until: world.now + plan.endMs }
+  const parts = { world, diary, graceMs, began: world.now, until: world.now + plan.endMs }
   for (const errand of plan.errands) void new User(errand, parts).live()
   void new Follower(world, diary, SCOPES[0]).follow()
 }
@@ -112,23 +115,21 @@ function tellOfFaults(world: World, { leaseMs }: Plan, diary: Diary): void {
   })
   world.onDeath = (process) =>
     diary.add({ type: 'killed', run: diary.runOf(process), unanswered: 0, ...moment(process.name) })
-  world.faults.onFault = (fault, process) => {
+  world.faults.onFault = (fault, process, statement) => {
     const what = BROKEN[fault]
     if (what === undefined || (process === null && !FOR_ALL.has(fault))) return
+    // What is slow is waited for: only a lease, or the time that a transactional handler has, runs out over it.
+    if (fault === 'slow' && !TIMED.test(statement ?? '')) return
     const run = process === null ? 0 : diary.runOf({ name: process })
-    diary.add({
-      type: 'broken',
-      run,
-      what,
-      lastsMs: 2 * leaseMs + (PASSING.has(fault) ? 0 : STRIKE_MS_MAX),
-      ...moment(process),
-    })
+    const lastsMs =
+      (statement === undefined || fault === 'hang' ? FAULT_MS_MAX : STATEMENT_MS_MAX) + 2 * leaseMs
+    diary.add({ type: 'broken', run, what, lastsMs, ...moment(process) })
   }
 }
 
 function evidenceOf(
   { backend }: World,
-  { concurrency, leaseMs }: Plan,
+  { kind, concurrency, leaseMs }: Plan,
   { entries }: Diary,
   until: number,
   overdue: readonly string[],
@@ -141,9 +142,11 @@ function evidenceOf(
     pending: [],
     until,
     promptMs: leaseMs + CLAIM_MS,
-    punctualMs: PUNCTUAL_MS,
+    // Between beats that come seldom, clocks are the more careful: a year's are seconds behind.
+    ...(kind !== 'year' && { punctualMs: PUNCTUAL_MS }),
     concurrency: concurrency + Math.floor(concurrency * RESERVE),
     overdue,
     logPlaces: backend.placesOf(SCOPES[0], until),
+    logOwn: backend.placesOf(SCOPES[0], Number.MAX_SAFE_INTEGER),
   }
 }

@@ -28,6 +28,8 @@ export interface Machine {
   readonly equip: (process: SimulatedProcess) => void
   /** Deliveries it may have under way at once (100). */
   readonly concurrency?: number
+  /** Occurrences this late are misfires (a minute). */
+  readonly graceMs?: number
   /** How long after its death the next process is started; without, none is. */
   readonly restartMs?: number
 }
@@ -37,6 +39,8 @@ type Witness = (event: number, when: 'before' | 'after') => void
 
 const CONCURRENCY = 100
 const MINUTE_MS = 60_000
+/** Occurrences this late are misfires. */
+export const GRACE_MS = MINUTE_MS
 /** Longer than any run: what is judged must be there. */
 const RETENTION_MS = 1_000 * 86_400_000
 
@@ -132,7 +136,7 @@ export class SimulatedProcess implements Party {
       engine: {
         concurrency: this.machine.concurrency ?? CONCURRENCY,
         batchMax: 1_000,
-        graceMs: MINUTE_MS,
+        graceMs: this.machine.graceMs ?? GRACE_MS,
         drainMs: MINUTE_MS / 2,
       },
       scope: { tenant: 'default', owner: '' },

@@ -102,6 +102,7 @@ async function runOne(plan: Plan): Promise<void> {
   }
   process.exitCode = 1
   if (values.whole) return console.log(storyOf(played, isTold))
+  console.error(`seed ${plan.seed}: ${first.promise}: ${first.breach}: ${first.text}`)
   const onProgress = ({ errands, strikes }: Plan, tries: number) =>
     console.error(`shrinking: ${errands.length} alarms, ${strikes.length} strikes after ${tries} runs`)
   const short = await shrink(plan, first.breach, { play: (each) => playOn(store, each), onProgress })

@@ -71,8 +71,11 @@ function withoutMoves(
 /** Plainer worlds: better weather, fewer machines, fewer shards. */
 function simpler(plan: Plan): ((plan: Plan) => Plan)[] {
   const ways: ((plan: Plan) => Plan)[] = []
-  if (plan.weather !== CALM) ways.push((each) => ({ ...each, weather: CALM }))
-  for (const fault of Object.keys(plan.weather) as (keyof Weather)[])
+  const faults = Object.keys(plan.weather) as (keyof Weather)[]
+  // Good weather is not without all slowness: what has less is not made worse again.
+  if (faults.some((fault) => (plan.weather[fault] ?? 0) > (CALM[fault] ?? 0)))
+    ways.push((each) => ({ ...each, weather: CALM }))
+  for (const fault of faults)
     if ((plan.weather[fault] ?? 0) > 0)
       ways.push((each) => ({ ...each, weather: { ...each.weather, [fault]: 0 } }))
   for (const machines of [1, 2, 3]) if (machines < plan.machines) ways.push((each) => ({ ...each, machines }))

@@ -92,11 +92,16 @@ export class SimulatedBackend implements Backend {
   }
 
   overdue(before: number): string[] {
-    const { timers, alarms } = this.database.tables
+    const { timers, alarms, events, eventsOfAlarm } = this.database.tables
     const flying = this.#flying()
     return timers.values().flatMap(({ alarm, timer }) => {
-      const isOverdue = timer.wakeAt !== null && timer.wakeAt < before && !flying.has(timer.id)
-      return isOverdue ? [`${alarms.get(alarm)!.id} (${timer.kind}) was to wake at ${timer.wakeAt}`] : []
+      const { id, updatedAt } = alarms.get(alarm)!
+      const told = eventsOfAlarm.in(alarm).at(-1)
+      const toldAt = told === undefined ? 0 : events.get(told.key)!.at
+      const isOverdue = timer.wakeAt !== null && Math.max(timer.wakeAt, updatedAt, toldAt) < before
+      return isOverdue && !flying.has(timer.id)
+        ? [`${id} (${timer.kind}) was to wake at ${timer.wakeAt}`]
+        : []
     })
   }
 

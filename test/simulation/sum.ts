@@ -27,9 +27,12 @@ export class Sum {
     return this.#seeds
   }
 
-  /** How many faults hit something in flight. */
+  /** How many faults hit something in flight. What is slow is not counted: it comes to its end. */
   get inFlight(): number {
-    return [...this.#faults.values()].reduce((sum, { inFlight }) => sum + inFlight, 0)
+    return [...this.#faults].reduce(
+      (sum, [fault, { inFlight }]) => sum + (fault === 'slow' ? 0 : inFlight),
+      0,
+    )
   }
 
   /** Faults that were tried and never hit anything: they prove nothing. */

@@ -14,6 +14,8 @@ import type { World } from './world.ts'
 export interface UserParts {
   readonly world: World
   readonly diary: Diary
+  /** Occurrences this late are misfires. */
+  readonly graceMs: number
   /** When the world began. */
   readonly began: number
   /** Until when instants are foretold. */
@@ -25,6 +27,10 @@ const STRAY_MS = 6_000
 const RETRY_MS = 400
 /** How long a report is waited for. */
 const REPORT_MS = 3_000
+/** Where all that was missed is to fire, what is older than this is skipped. */
+const ALL_WITHIN_MS = 86_400_000
+/** A call has been carried out after this long, or never will be. */
+const COUNTED_MS_MIN = 20_000
 /** So long a user waits for a bad moment. */
 const MOMENT_MS_MAX = 3_000
 const BACKOFF = { baseMs: 100, capMs: 1_500 }
@@ -39,15 +45,17 @@ export class User {
   readonly #errand: Errand
   readonly #world: World
   readonly #diary: Diary
+  readonly #graceMs: number
   readonly #began: number
   readonly #until: number
   readonly #random: Random
   #alarmId: string | null = null
 
-  constructor(errand: Errand, { world, diary, began, until }: UserParts) {
+  constructor(errand: Errand, { world, diary, graceMs, began, until }: UserParts) {
     this.#errand = errand
     this.#world = world
     this.#diary = diary
+    this.#graceMs = graceMs
     this.#began = began
     this.#until = until
     // Chance of his own: what one user does changes nothing for the others.
@@ -74,6 +82,7 @@ export class User {
     const moved = isKeyed ? null : this.#alarmId
     const when = whenOf(timing, this.#began)
     let process = await this.#someProcess()
+    if (this.#isTooLateFor(timing)) return
     this.#diary.add(this.#askOf(name, timing, moved, this.#diary.runOf(process)))
     for (;;) {
       const answer = await this.#call(process, (alarms) =>
@@ -91,8 +100,13 @@ export class User {
     }
   }
 
+  /** A count is of what is to come: a user whom others kept waiting may have let some of it pass. */
+  #isTooLateFor(timing: Timing): boolean {
+    return 'count' in timing && timing.startMs < this.#world.timeline.now + COUNTED_MS_MIN
+  }
+
   #askOf(name: string, timing: Timing, alarmId: string | null, run: number): Ask {
-    const { how, isKeyed, scope } = this.#errand
+    const { how, isKeyed, scope, maxFailures, overlap } = this.#errand
     const at = this.#world.now
     return {
       type: 'ask',
@@ -111,6 +125,10 @@ export class User {
       retryMsMax: RETRY_MS_MAX,
       scope: scopeText(scope),
       reportMs: REPORT_MS,
+      triesMax: maxFailures,
+      yields: overlap === 'skip',
+      isAlone: overlap !== 'allow' && (how === 'remote' || how === 'inline'),
+      ...('misfire' in timing && { missedMs: timing.misfire === 'all' ? ALL_WITHIN_MS : this.#graceMs }),
       ...(alarmId !== null && { alarmId }),
     }
   }

@@ -111,6 +111,8 @@ export class Workers {
     const answer = await callThrough(process, scope, (alarms) =>
       isGood ? alarms.complete(id, 'done', options) : alarms.fail(id, 'not done', options),
     )
+    if (answer.kind === 'yes')
+      this.#diary.write(process, { type: 'report', alarmId: id, ...options, isGood, at: this.#world.now })
     if (answer.kind === 'trouble')
       this.#diary.write(process, { type: 'trouble', text: `report: ${answer.text}` })
   }

@@ -4,7 +4,7 @@ import type { Bug } from './bug.ts'
 export const RULE_BUGS: readonly Bug[] = [
   {
     bug: 'a recurring alarm ends with a failed attempt',
-    breaches: ['lost'],
+    breaches: ['lost', 'refused'],
     edits: [
       {
         file: 'src/alarm/settle.ts',
@@ -171,7 +171,7 @@ export const RULE_BUGS: readonly Bug[] = [
   },
   {
     bug: 'what was cancelled or moved in flight is delivered after a lost answer',
-    breaches: ['after_cancel', 'off_calendar', 'phantom'],
+    breaches: ['after_cancel', 'off_calendar', 'phantom', 'duplicate', 'recorded_twice'],
     seeds: 1000,
     edits: [
       {

@@ -22,7 +22,8 @@ export const placesOf =
 export const labels = 'SELECT label FROM wakeful_alarms WHERE label LIKE ? ORDER BY seq'
 
 export const overdue = `SELECT t.id, a.id AS alarm, t.kind, t.wake_at AS at FROM wakeful_timers t
-  JOIN wakeful_alarms a ON a.seq = t.alarm WHERE t.wake_at < ? ORDER BY t.wake_at`
+  JOIN wakeful_alarms a ON a.seq = t.alarm WHERE max(t.wake_at, a.updated_at,
+    coalesce((SELECT max(e.at) FROM wakeful_events e WHERE e.alarm = a.seq), 0)) < ? ORDER BY t.wake_at`
 
 export const alarms = `SELECT seq, ${ALARM_COLUMNS.join(', ')} FROM wakeful_alarms ORDER BY seq`
 

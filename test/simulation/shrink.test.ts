@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { type Violation, violation } from '../judge/breach.ts'
+import { type Plan, planOf } from './plan.ts'
+import { shrink } from './shrink.ts'
+
+const figures = {} as never
+
+/** Shrinks a plan that fails wherever this is so; answers what is left and how many runs it took. */
+async function shrunk(seed: number, wrongOf: (plan: Plan) => Violation[]): Promise<[Plan, runs: number]> {
+  let runs = 0
+  const play = (plan: Plan) => {
+    runs += 1
+    return Promise.resolve({ verdict: { violations: wrongOf(plan), figures } })
+  }
+  return [await shrink(planOf(seed), 'late', { play }), runs]
+}
+
+it('leaves nothing of a plan that fails whatever is left out, and comes to an end by itself', async () => {
+  const [plan, runs] = await shrunk(0, () => [violation('late', '')])
+  expect(plan).toMatchObject({ errands: [], strikes: [], machines: 1, shards: 1 })
+  expect(Object.values(plan.weather).filter((chance) => chance > 0)).toEqual([])
+  expect(runs).toBeLessThan(30)
+})
+
+it('keeps what the failure needs, and takes no other failure for it', async () => {
+  const needed = planOf(0).strikes[3]!
+  const [plan] = await shrunk(0, ({ strikes, errands }) => [
+    violation(strikes.some(({ at }) => at === needed.at) && errands.length > 1 ? 'late' : 'early', ''),
+  ])
+  expect(plan.strikes).toEqual([needed])
+  expect(plan.errands).toHaveLength(2)
+})
