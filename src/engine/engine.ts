@@ -53,6 +53,8 @@ export class Engine {
   #running: Promise<void> | null = null
   #stopping = false
   #releasing = false
+  /** Whether what waited for handlers is still to be put back: the store could not be reached. */
+  #owesRelease = false
   #turn: Promise<unknown> = Promise.resolve()
   #cancelBeat: (() => void) | null = null
   #beating: Promise<void> = Promise.resolve()
@@ -123,11 +125,10 @@ export class Engine {
   /** Puts back in the queue what waited for handlers that are here now, in steps that let others write between. */
   async releaseWaiting(): Promise<void> {
     const { store, courier, context } = this.#options
-    for (const handler of courier.names()) {
-      while (
-        (await store.releaseWaiting(this.#leases, handler, context().now, RELEASED_MAX)) === RELEASED_MAX
-      );
-    }
+    const release = (name: string) => store.releaseWaiting(this.#leases, name, context().now, RELEASED_MAX)
+    this.#owesRelease = true
+    for (const name of courier.names()) while ((await release(name)) === RELEASED_MAX);
+    this.#owesRelease = false
     this.#alert.rouse()
   }
 
@@ -348,8 +349,8 @@ export class Engine {
       const gained = leases.some((is) => !isIn(this.#leases, is))
       for (const lease of lost) this.#lose(lease)
       this.#leases = leases
-      if (gained) await this.releaseWaiting()
       if (gained || lapsed || this.#crew.queued > 0) this.#alert.rouse()
+      if (gained || this.#owesRelease) await this.releaseWaiting()
     } catch (thrown) {
       this.#options.onTrouble(thrown)
     }

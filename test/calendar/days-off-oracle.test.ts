@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Random } from '../chaos/random.ts'
+import { Random } from '../random.ts'
 import { compareDaysOff } from './days-off-oracle.ts'
 
 /** The short form of days-off-oracle.ts; a seed that fails can be given to it. */

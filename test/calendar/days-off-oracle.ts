@@ -15,7 +15,7 @@ import {
   standingNext,
   type When,
 } from '../../src/time/index.ts'
-import { Random } from '../chaos/random.ts'
+import { Random } from '../random.ts'
 import { isoDay, type RandomRule, randomDates, randomRule, someOf } from './days-off-random.ts'
 import { DAY_S, randomZone, type SlowDaysOff, type SlowZone, slowDaysOff } from './days-off-world.ts'
 

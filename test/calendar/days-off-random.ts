@@ -1,4 +1,4 @@
-import type { Random } from '../chaos/random.ts'
+import type { Random } from '../random.ts'
 import { DAY_S, type SlowZone, type Tick, weekdayOf } from './days-off-world.ts'
 
 /** A random rule: what Wakeful is given, and its instants found by looking at every day of a window. */

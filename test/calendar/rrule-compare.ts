@@ -1,6 +1,6 @@
 import { WakefulError } from '../../src/error.ts'
 import { compileRrule } from '../../src/time/rrule.ts'
-import type { Random } from '../chaos/random.ts'
+import type { Random } from '../random.ts'
 import { enumerate } from './rrule-brute.ts'
 import { addDates, randomSpec, textOf } from './rrule-random.ts'
 

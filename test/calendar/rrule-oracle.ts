@@ -3,7 +3,7 @@
  *
  *   node test/calendar/rrule-oracle.ts [rules=10000] [seed]
  */
-import { Random } from '../chaos/random.ts'
+import { Random } from '../random.ts'
 import { compareOne } from './rrule-compare.ts'
 
 const rules = Number(process.argv[2] ?? 10_000)

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { judge, type Verdict } from '../judge/judge.ts'
+import { Random } from '../random.ts'
 import type { ChildConfig } from './child.ts'
 import { Ledger, openedBy, readLedger } from './ledger.ts'
-import { Random } from './random.ts'
 import { EFFECTS_TABLE, sqliteDamage, sqliteEvidence, sqliteMoment, sqliteOwner } from './sqlite-evidence.ts'
 
 /** How a campaign is run. */

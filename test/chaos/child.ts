@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { open } from '../../src/index.ts'
+import { Random } from '../random.ts'
 import { Ledger } from './ledger.ts'
-import { Random } from './random.ts'
 import { handleAll, Workload } from './workload.ts'
 
 /** What one process of a campaign is told. */

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { Evidence } from '../judge/evidence.ts'
+import { type OccurrenceRow, recordOf } from '../judge/occurrence-row.ts'
 import { readLedger } from './ledger.ts'
-import { type OccurrenceRow, recordOf } from './occurrence-row.ts'
 import { FORMER_OWNERS } from './postgres/audit.ts'
 
 /** Runs one statement on a connection of its own, again and again while the server is down. */

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Evidence } from '../judge/evidence.ts'
+import { type OccurrenceRow, recordOf } from '../judge/occurrence-row.ts'
 import { readLedger } from './ledger.ts'
-import { type OccurrenceRow, recordOf } from './occurrence-row.ts'
 
 /** The table of the application's own, in the same file, that transactional handlers write to. */
 export const EFFECTS_TABLE =

@@ -1,8 +1,8 @@
 import type { AlarmView, Fire, SetOptions, Wakeful, When } from '../../src/index.ts'
 import { WakefulError } from '../../src/index.ts'
 import type { Ask } from '../judge/entries.ts'
+import type { Random } from '../random.ts'
 import type { Ledger } from './ledger.ts'
-import type { Random } from './random.ts'
 
 const CALLERS = 8
 const KEYS_PER_CALLER = 4

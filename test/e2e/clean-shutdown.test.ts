@@ -3,10 +3,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { open, WakefulError } from '../../src/index.ts'
 import { Ledger } from '../chaos/ledger.ts'
-import { Random } from '../chaos/random.ts'
 import { EFFECTS_TABLE, sqliteDamage, sqliteEvidence } from '../chaos/sqlite-evidence.ts'
 import { handleAll, Workload } from '../chaos/workload.ts'
 import { judge } from '../judge/judge.ts'
+import { Random } from '../random.ts'
 import { newPath } from './cast.ts'
 
 const DELIVERIES_PER_RUN = 40

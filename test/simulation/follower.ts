@@ -1,5 +1,5 @@
 import { decodeCursor } from '../../src/log/index.ts'
-import type { Random } from '../chaos/random.ts'
+import type { Random } from '../random.ts'
 import type { Diary } from './diary.ts'
 import type { Whose } from './errand.ts'
 import type { SimulatedProcess } from './process.ts'

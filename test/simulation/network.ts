@@ -1,5 +1,5 @@
 import { contention } from '../../src/stores/postgres/failure.ts'
-import type { Random } from '../chaos/random.ts'
+import type { Random } from '../random.ts'
 import { type Faults, isWeighty, type Landing } from './faults.ts'
 import type { Notice } from './store/database.ts'
 import { LinkLost } from './store/wire.ts'

@@ -1,4 +1,4 @@
-import { Random } from '../chaos/random.ts'
+import { Random } from '../random.ts'
 
 /** Chance does not change within this long. */
 const MOMENT_MS = 3

@@ -1,5 +1,5 @@
 import { POLICIES } from '../calendar/expected.ts'
-import { Random } from '../chaos/random.ts'
+import { Random } from '../random.ts'
 import type { Errand, How, Move, Task, Whose } from './errand.ts'
 
 import type { Fault } from './faults.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/time/index.ts'
-import type { Random } from '../chaos/random.ts'
+import type { Random } from '../random.ts'
 import type { Party, Timeline } from './timeline.ts'
 
 /** How a process's clocks differ from the truth. */

@@ -1,5 +1,5 @@
-import { recordOf } from '../chaos/occurrence-row.ts'
 import type { LogRecord } from '../judge/evidence.ts'
+import { recordOf } from '../judge/occurrence-row.ts'
 import { type Backend, type Connected, EFFECT } from './backend.ts'
 import type { Whose } from './errand.ts'
 import type { Network } from './network.ts'

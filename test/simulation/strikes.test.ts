@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Random } from '../chaos/random.ts'
+import { Random } from '../random.ts'
 import { hamlet, wrongsOf } from './hamlet.ts'
 import { arrange, draw, STRIKES, type Strike, type StrikeFault } from './strikes.ts'
 

@@ -1,4 +1,4 @@
-import type { Random } from '../chaos/random.ts'
+import type { Random } from '../random.ts'
 import type { Fault } from './faults.ts'
 import type { Point } from './network.ts'
 import type { SimulatedProcess } from './process.ts'

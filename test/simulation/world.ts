@@ -1,6 +1,6 @@
 import { errorText } from '../../src/error.ts'
 import { parseInstant } from '../../src/time/index.ts'
-import { Random } from '../chaos/random.ts'
+import { Random } from '../random.ts'
 import { Authority } from './authority.ts'
 import type { Backend } from './backend.ts'
 import { type Fault, Faults, isWeighty, type Landing } from './faults.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../../chaos/random.ts'
+import type { Random } from '../../random.ts'
 import { assertRule, type ReadRule, readRule } from './rule.ts'
 import { Bogus } from './sound.ts'
 import { pick, type Subject } from './subject.ts'

@@ -1,5 +1,5 @@
 import { formatDuration, parseDuration } from '../../../src/time/index.ts'
-import type { Random } from '../../chaos/random.ts'
+import type { Random } from '../../random.ts'
 import { Bogus } from './sound.ts'
 import { pick, type Subject } from './subject.ts'
 import { type Language, textFrom } from './texts.ts'

@@ -1,5 +1,5 @@
 import { parseInstant } from '../../../src/time/index.ts'
-import type { Random } from '../../chaos/random.ts'
+import type { Random } from '../../random.ts'
 import { localOf } from './local.ts'
 import { assertInstant, Bogus, isDate } from './sound.ts'
 import { pick, type Subject } from './subject.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../../chaos/random.ts'
+import type { Random } from '../../random.ts'
 import { pick } from './subject.ts'
 
 /** What a getter of the caller's own throws: it is the caller's, and passes through. */

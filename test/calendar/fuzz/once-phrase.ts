@@ -1,5 +1,5 @@
 import { type Parsed, parse } from '../../../src/time/index.ts'
-import type { Random } from '../../chaos/random.ts'
+import type { Random } from '../../random.ts'
 import { assertIso, ISO, isIso, randomDay } from './instant.ts'
 import { localOf } from './local.ts'
 import { assertInstant, Bogus, isDate } from './sound.ts'

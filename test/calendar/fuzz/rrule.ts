@@ -1,6 +1,6 @@
 import { compileRrule } from '../../../src/time/rrule.ts'
 import { describeRrule } from '../../../src/time/rrule-words.ts'
-import type { Random } from '../../chaos/random.ts'
+import type { Random } from '../../random.ts'
 import { randomSpec, textOf } from '../rrule-random.ts'
 import { assertRule, type ReadRule, readRule } from './rule.ts'
 import { Bogus } from './sound.ts'

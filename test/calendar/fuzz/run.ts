@@ -1,5 +1,5 @@
 import { WakefulError } from '../../../src/error.ts'
-import { Random } from '../../chaos/random.ts'
+import { Random } from '../../random.ts'
 import { assertRefusal } from './sound.ts'
 import { randomContext, type Subject } from './subject.ts'
 

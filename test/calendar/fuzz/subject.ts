@@ -1,5 +1,5 @@
 import type { CalendarLookup } from '../../../src/time/index.ts'
-import type { Random } from '../../chaos/random.ts'
+import type { Random } from '../../random.ts'
 
 /** What an input is read against. */
 export interface FuzzContext {

@@ -1,4 +1,4 @@
-import type { Random } from '../../chaos/random.ts'
+import type { Random } from '../../random.ts'
 import { pick } from './subject.ts'
 
 /** What texts of one language are made of: sound ones, and the pieces they have. */

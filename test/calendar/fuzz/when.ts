@@ -1,5 +1,5 @@
 import type { When } from '../../../src/time/index.ts'
-import type { Random } from '../../chaos/random.ts'
+import type { Random } from '../../random.ts'
 import { CRON } from './cron.ts'
 import { DURATION } from './duration.ts'
 import { STEP } from './every.ts'

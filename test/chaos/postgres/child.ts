@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import type pg from 'pg'
 import { open, type Wakeful, WakefulError } from '../../../src/index.ts'
+import { Random } from '../../random.ts'
 import { Ledger } from '../ledger.ts'
-import { Random } from '../random.ts'
 import { type Bench, handleAll, Workload } from '../workload.ts'
 
 /** What one process of a campaign is told. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { Random } from '../random.ts'
+import type { Random } from '../../random.ts'
 import type { ChildConfig } from './child.ts'
 import type { ClockShift } from './clock-shift.ts'
 import type { Wire } from './wire.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { open, type Wakeful } from '../../../src/index.ts'
-import { Random } from '../random.ts'
+import { Random } from '../../random.ts'
 
 /** How a log is written while it is read. */
 export interface LogReadersOptions {
