@@ -1,4 +1,4 @@
-import type { LogRecord } from '../judge/evidence.ts'
+import type { LogRecord } from './evidence.ts'
 
 /** A row of the log about an occurrence, as every store keeps it. */
 export interface OccurrenceRow {
