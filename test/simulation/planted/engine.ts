@@ -157,18 +157,6 @@ export const ENGINE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a hint is dropped',
-    breaches: ['late', 'lost'],
-    seeds: 500,
-    edits: [
-      {
-        file: 'src/engine/engine.ts',
-        from: 'if (!this.#taking && later) return',
-        to: 'if (!later || this.#taking) return',
-      },
-    ],
-  },
-  {
     bug: 'nobody looks at the clock again before a start',
     breaches: ['early'],
     edits: [

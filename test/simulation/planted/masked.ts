@@ -171,4 +171,40 @@ export const MASKED: readonly Masked[] = [
     why: 'the occurrence ends as timed out: the judge does not hold what was reported against what was recorded',
     by: 'interleavings: a report that comes before the settle is not looked for',
   },
+  {
+    bug: 'a hint is dropped',
+    edits: [
+      {
+        file: 'src/engine/engine.ts',
+        from: 'if (!this.#taking && later) return',
+        to: 'if (!later || this.#taking) return',
+      },
+    ],
+    why: 'the next beat finds it, within two seconds: late, and within the bound',
+    by: 'open-test.test.ts: fires at its instant, to the millisecond, and not before',
+  },
+  {
+    bug: 'a bound is not lowered by what is written below it',
+    edits: [
+      {
+        file: 'src/stores/postgres/lookout.ts',
+        from: '(shard === null || shard === known) && wakeAt <= low.wakeAt',
+        to: '(shard === null || shard === known) && wakeAt < low.wakeAt - 60_000',
+      },
+    ],
+    why: 'the next beat looks from the start',
+    by: 'lookout.test.ts: is from where a look may begin, until something is written below',
+  },
+  {
+    bug: 'what is soon due is told to nobody',
+    edits: [
+      {
+        file: 'test/simulation/store/store.ts',
+        from: 'if (told.length > 0) database.tell({ wakeAt: Math.min(...told) }, teller)',
+        to: '',
+      },
+    ],
+    why: 'the next beat finds it, within two seconds: late, and within the bound',
+    by: 'conformance: a set of another process is seen, taken and told of',
+  },
 ]

@@ -193,29 +193,6 @@ export const STORE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a bound is not lowered by what is written below it',
-    breaches: ['late', 'lost'],
-    edits: [
-      {
-        file: 'src/stores/postgres/lookout.ts',
-        from: '(shard === null || shard === known) && wakeAt <= low.wakeAt',
-        to: '(shard === null || shard === known) && wakeAt < low.wakeAt - 60_000',
-      },
-    ],
-  },
-  {
-    bug: 'what is soon due is told to nobody',
-    breaches: ['late', 'lost'],
-    seeds: 500,
-    edits: [
-      {
-        file: 'test/simulation/store/store.ts',
-        from: 'if (told.length > 0) database.tell({ wakeAt: Math.min(...told) }, teller)',
-        to: '',
-      },
-    ],
-  },
-  {
     bug: 'a known idempotency key is set again',
     breaches: ['phantom'],
     edits: [
