@@ -3,7 +3,7 @@ import { resolveWhen, type When } from '../time/index.ts'
 import { buildAlarm, DEFAULTS, type SetOptions } from './build.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import { firstTimer } from './recurrence.ts'
-import type { Timer } from './timer.ts'
+import { FORCED_TICK, type Timer } from './timer.ts'
 import { type Triage, triage } from './triage.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
@@ -60,6 +60,15 @@ describe('an occurrence whose take was never answered', () => {
     const cancelled = { ...held, alarm: { ...held.alarm, cancelledAt: NOW } }
     const ends = 'cancelled'
     expect(told(triage(cancelled, FACTS, at(MINUTE)))).toEqual({ ...isOver, skipped: ['cancelled', 1], ends })
+  })
+
+  test('waits while its alarm is paused, unless it is fired by hand', () => {
+    const held = due({ every: '1m' })
+    const paused = { ...held, alarm: { ...held.alarm, pausedAt: NOW } }
+    const verdict = triage(paused, FACTS, at(MINUTE))
+    expect(verdict).toMatchObject({ kind: 'settle', change: { move: [{ wakeAt: null, waiting: 'paused' }] } })
+    const forced = { ...paused, timer: { ...held.timer, tick: FORCED_TICK } }
+    expect(triage(forced, FACTS, at(MINUTE)).kind).toBe('fire')
   })
 
   test('is not tried again either', () => {

@@ -18,7 +18,7 @@ import {
 } from './recurrence.ts'
 import { reviewed } from './review.ts'
 import { close, type Held, settle } from './settle.ts'
-import type { NewTimer, Timer } from './timer.ts'
+import { FORCED_TICK, type NewTimer, type Timer } from './timer.ts'
 
 /** What to do with a timer that came due. */
 export type Verdict =
@@ -61,11 +61,12 @@ export function triage(held: Held, facts: Triage, context: Context): Verdict {
 }
 
 /**
- * Whether its user has cancelled or moved it while it was recorded as firing. Who finds it so has not delivered it: the
- * answer to his own take was lost.
+ * Whether its user has cancelled, moved or paused it while it was recorded as firing. Who finds it so has not delivered
+ * it: the answer to his own take was lost. What is fired by hand fires in a pause, too.
  */
 function isGivenUp({ alarm, timer }: Held): boolean {
-  return timer.generation !== alarm.generation || alarm.cancelledAt !== null
+  if (timer.generation !== alarm.generation || alarm.cancelledAt !== null) return true
+  return alarm.pausedAt !== null && timer.tick !== FORCED_TICK
 }
 
 function dispatch(held: Held, facts: Triage, context: Context): Verdict {

@@ -38,7 +38,8 @@ function logOf(chain: Chain, as: 'standing' | 'replaced'): ChainLog {
   const mayBeParked = chain.calls.some(({ kind, answer }) => kind === 'park' && answer !== 'no')
   for (const record of chain.records) {
     const { type, scheduledFor, skippedTo = scheduledFor, reason = '' } = record
-    if (type === 'alarm.failed') failed.add(scheduledFor)
+    // What is to be tried again waits as long as its alarm is parked.
+    if (type === 'alarm.failed' || (mayBeParked && type === 'alarm.attempt_failed')) failed.add(scheduledFor)
     else if (type !== 'alarm.skipped') tell(told, record)
     else if (as === 'replaced' || counts(reason, mayBeParked))
       skipped.push({ from: scheduledFor, to: skippedTo, record })

@@ -35,8 +35,8 @@ const PUNCTUAL_MS = 500
 const FAULT_MS_MAX = 15_000
 /** Nor does what befalls a single statement, unless its answer never comes. */
 const STATEMENT_MS_MAX = 4_000
-/** Statements whose slowness can cost a process its lease, or an attempt its time. */
-const TIMED = /^(own|transact|set)\b/
+/** Statements whose slowness can cost a process its lease (a beat waits for the last of them), or an attempt its time. */
+const TIMED = /^(own|transact|set|release_waiting)\b/
 /** What the judge calls each fault by which a process may lose its clocks; a death is told apart. */
 const BROKEN: Partial<Record<Fault, Broken['what']>> = {
   pause: 'stall',

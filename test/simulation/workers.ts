@@ -90,6 +90,8 @@ export class Workers {
   /** Hands the delivery on to a remote target: the message may arrive twice, and later than the next one. */
   async #passOn(process: SimulatedProcess, fire: Fire): Promise<void> {
     const errand = await this.#work(process, fire)
+    // What the dead still do in the turn of their death has no effect.
+    if (process.isDead) return
     const { random } = process
     const copies = random.chance(0.1) ? 2 : 1
     for (let i = 0; i < copies; i++)
