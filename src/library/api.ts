@@ -1,7 +1,7 @@
 import type { AlarmView, CancelOutcome, Limits, SetOptions, Status, Story } from '../alarm/index.ts'
 import type { LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
-import type { CalendarGiven, Preview, Rule, When } from '../time/index.ts'
+import type { CalendarGiven, Clock, Preview, Rule, When } from '../time/index.ts'
 
 /** What `set` takes beside the *when*. */
 export interface SetCallOptions extends SetOptions {
@@ -14,6 +14,26 @@ export interface SetCallOptions extends SetOptions {
 /** Options of a call that can be made in the caller's own transaction. */
 export interface TxOptions {
   readonly tx?: unknown
+}
+
+/** An alarm that was set: whether its idempotency key was known (nothing changed), or its key (it was set again). */
+export type SetView = AlarmView & { readonly deduped?: true; readonly replaced?: true }
+
+/** What an edit may change: what was said of the alarm, and when it fires. */
+export interface EditFields extends SetOptions {
+  /** Another time: the alarm starts afresh, as with `reschedule`. */
+  readonly when?: When
+  readonly timezone?: string
+}
+
+/** An event of the caller's own, to be appended to the log. */
+export interface OwnEventGiven {
+  /** A dotted name of the caller's own, such as `order.paid`. */
+  readonly type: string
+  readonly subject?: string
+  readonly correlationId?: string
+  /** Any JSON object, or `rawJson(text)`. */
+  readonly data?: unknown
 }
 
 /** One of many to set. */
@@ -154,19 +174,24 @@ export interface Calendars {
   remove(name: string): Promise<boolean>
 }
 
+/** What a server needs beside the alarms themselves. */
+export interface Operator {
+  readonly clock: Clock
+}
+
 /** Everything that can be done with one owner's alarms. */
 export interface Alarms {
   /** The tenant's holiday calendars. */
   readonly calendars: Calendars
-  set(when: When, options?: SetCallOptions): Promise<AlarmView & { deduped?: true }>
-  setMany(items: readonly SetManyItem[], options?: { tx?: unknown }): Promise<AlarmView[]>
+  set(when: When, options?: SetCallOptions): Promise<SetView>
+  setMany(items: readonly SetManyItem[], options?: { tx?: unknown }): Promise<SetView[]>
   /** The alarm, or null where there is none of yours. */
   get(id: string): Promise<AlarmView | null>
   getByKey(key: string): Promise<AlarmView | null>
   list(options?: ListOptions): Promise<ListPage>
   reschedule(id: string, when: When, options?: SeenOptions & { timezone?: string }): Promise<AlarmView>
-  /** Edits fields that do not move the alarm in time. */
-  edit(id: string, fields: SetOptions, options?: SeenOptions): Promise<AlarmView>
+  /** Edits what was said of the alarm; with a `when` it moves in time as well, in the same change. */
+  edit(id: string, fields: EditFields, options?: SeenOptions): Promise<AlarmView>
   cancel(
     id: string,
     options?: SeenOptions & { tx?: unknown },
@@ -189,6 +214,10 @@ export interface Alarms {
   preview(when: When, options?: { from?: Date; count?: number; timezone?: string }): Preview
   parse(text: string, timezone?: string): ParsedView
   events(options?: EventsOptions): AsyncIterableIterator<EventView>
+  /** The end of the log as a cursor: `after` it comes what has not happened yet. */
+  newest(): Promise<string>
+  /** Appends an event of the caller's own to the log (origin `caught`). */
+  append(event: OwnEventGiven): Promise<EventView>
   /** The alarm as JSON text on the wire, its payload byte for byte. */
   wire(id: string): Promise<string | null>
 }
@@ -209,6 +238,8 @@ export interface Wakeful extends Alarms {
   ownership(): Promise<ClockState[]>
   /** Whether this process runs the clock of any pool. */
   readonly isOwner: boolean
+  /** What stands beside the alarms, for a server that lets others call. */
+  readonly operator: Operator
   readonly limits: Limits
 }
 

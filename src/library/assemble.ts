@@ -70,6 +70,7 @@ export function assemble(assembly: Assembly): Wakeful {
   return new WakefulLibrary({
     store,
     engine,
+    clock,
     handlers,
     bell,
     upkeep: new Upkeep({

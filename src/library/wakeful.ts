@@ -5,8 +5,9 @@ import { WakefulError } from '../error.ts'
 import type { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import type { Handler, HandlerOptions, HandlerTarget } from '../targets/index.ts'
+import type { Clock } from '../time/index.ts'
 import { ScopedAlarms } from './alarms.ts'
-import type { Alarms, ClockState, TickResult, Wakeful } from './api.ts'
+import type { Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
 import { checked } from './options.ts'
 import type { Surround } from './surround.ts'
 import type { Upkeep } from './upkeep.ts'
@@ -17,6 +18,7 @@ const HANDLER = { transactional: true, timeoutMs: true } as const
 export interface WakefulParts {
   readonly store: Store
   readonly engine: Engine
+  readonly clock: Clock
   readonly handlers: HandlerTarget
   readonly upkeep: Upkeep
   /** Rung when the log has grown. */
@@ -33,6 +35,7 @@ export interface WakefulParts {
 /** The front of it all, the same in every host: calls go to the store, the engine fires, the log is followed. */
 export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   readonly limits: Limits
+  readonly operator: Operator
   readonly #parts: WakefulParts
   readonly #surround: Surround
   #unwatch: (() => void) | null = null
@@ -42,6 +45,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     const surround = surroundOf(parts)
     super(surround, parts.scope)
     this.limits = parts.limits
+    this.operator = { clock: parts.clock }
     this.#parts = parts
     this.#surround = surround
   }
