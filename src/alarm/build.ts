@@ -111,7 +111,7 @@ export function buildAlarm(
   if (options.target === undefined) {
     throw new WakefulError(
       'invalid_request',
-      "no target: say where the fire goes, e.g. target: 'remind' (a handler) or target: { event: true }",
+      "no target: say where the fire goes, e.g. target: 'remind' (a handler), 'inbox', { webhook: 'https://…' } or { event: true }; or give its owner a default target",
     )
   }
   const id = shop.newId()

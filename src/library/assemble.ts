@@ -9,9 +9,16 @@ import {
 import { Engine, type EngineOptions } from '../engine/index.ts'
 import { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
-import { BUILT_IN_POOL, type HandlerTarget, type Targets } from '../targets/index.ts'
+import {
+  BUILT_IN_POOL,
+  defaultTarget,
+  type HandlerTarget,
+  inboxTarget,
+  type Targets,
+} from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import type { Wakeful } from './api.ts'
+import { DefaultTargets } from './default-target.ts'
 import { reviewStore } from './reviews.ts'
 import { Upkeep } from './upkeep.ts'
 import { WakefulLibrary } from './wakeful.ts'
@@ -21,7 +28,7 @@ export interface Assembly {
   readonly store: Store
   readonly clock: Clock
   readonly handlers: HandlerTarget
-  /** Every kind of target this process knows, its handlers among them. */
+  /** Every kind of target of this host, its handlers among them; the inbox and owners' defaults come with every one. */
   readonly targets: Targets
   /** Whether this process also runs the built-in targets. */
   readonly serveBuiltIns: boolean
@@ -47,7 +54,15 @@ export interface Assembly {
 
 /** Wires store, clock, targets, engine and library together, the same in every host. */
 export function assemble(assembly: Assembly): Wakeful {
-  const { store, clock, handlers, targets, random, onTrouble, limits, upkeepMs } = assembly
+  const { store, clock, handlers, random, onTrouble, limits, upkeepMs } = assembly
+  const defaultTargets = new DefaultTargets(store, clock)
+  const targets: Targets = assembly.targets.with([
+    inboxTarget(store),
+    defaultTarget(
+      (scope) => defaultTargets.find(scope),
+      (errand) => targets.deliver(errand),
+    ),
+  ])
   const makeId = idMaker(assembly.fill)
   const context = (): Context => {
     const now = clock.now()
@@ -71,6 +86,7 @@ export function assemble(assembly: Assembly): Wakeful {
     store,
     engine,
     clock,
+    defaultTargets,
     handlers,
     bell,
     upkeep: new Upkeep({

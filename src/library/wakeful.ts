@@ -8,6 +8,7 @@ import type { Handler, HandlerOptions, HandlerTarget } from '../targets/index.ts
 import type { Clock } from '../time/index.ts'
 import { ScopedAlarms } from './alarms.ts'
 import type { Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
+import type { DefaultTargets } from './default-target.ts'
 import { checked } from './options.ts'
 import type { Surround } from './surround.ts'
 import type { Upkeep } from './upkeep.ts'
@@ -19,6 +20,7 @@ export interface WakefulParts {
   readonly store: Store
   readonly engine: Engine
   readonly clock: Clock
+  readonly defaultTargets: DefaultTargets
   readonly handlers: HandlerTarget
   readonly upkeep: Upkeep
   /** Rung when the log has grown. */
@@ -45,7 +47,11 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     const surround = surroundOf(parts)
     super(surround, parts.scope)
     this.limits = parts.limits
-    this.operator = { clock: parts.clock }
+    this.operator = {
+      clock: parts.clock,
+      documents: parts.store,
+      pendingOf: (tenant) => parts.store.pendingOf(tenant),
+    }
     this.#parts = parts
     this.#surround = surround
   }
@@ -114,9 +120,12 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
 }
 
 function surroundOf(parts: WakefulParts): Surround {
-  const { store, engine, limits, workshop, timezone, createdVia, context, bell } = parts
+  const { store, engine, clock, limits, workshop, timezone, createdVia, context, bell, defaultTargets } =
+    parts
   return {
     store,
+    clock,
+    defaultTargets,
     bell,
     limits,
     workshop,

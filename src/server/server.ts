@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { WakefulError } from '../error.ts'
 import type { Wakeful } from '../library/index.ts'
+import type { Audit } from './audit.ts'
+import { buildCalls } from './calls/index.ts'
+import { Gate } from './gate.ts'
 import { buildApp } from './http/app.ts'
+import { isLoopback } from './http/local-guard.ts'
+import { KeyBook } from './keys/key-book.ts'
 import { Listener } from './listener.ts'
-import { localDoor } from './local-door.ts'
 import { openApi } from './openapi.ts'
 
 /** What a server is made of. */
@@ -16,6 +21,8 @@ export interface ServerOptions {
   /** How long requests under way may take once the server is to close. */
   readonly drainMs?: number
   readonly onTrouble: (thrown: unknown) => void
+  /** Told of everything an admin does. */
+  readonly onAdminAct?: Audit
 }
 
 const BODY_BYTES_MAX = 1024 * 1024
@@ -30,9 +37,19 @@ export interface Server {
 /** Listens, and answers calls about the alarms of this Wakeful. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { wakeful, onTrouble } = options
-  const { clock } = wakeful.operator
+  const { clock, documents } = wakeful.operator
+  const keys = new KeyBook(documents, clock)
+  const isLocal = isLoopback(options.host)
+  if (!isLocal && !(await keys.hasKeys())) throw refusedWithoutKeys(options.host)
+  const gate = new Gate({
+    keys,
+    isLocal,
+    forTenant: (tenant, owner) => wakeful.forTenant(tenant, owner),
+    allowedOrigins: new Set(options.allowedOrigins),
+  })
   const app = buildApp({
-    door: localDoor((tenant, owner) => wakeful.forTenant(tenant, owner), new Set(options.allowedOrigins)),
+    door: gate,
+    calls: buildCalls({ keys, clock, audit: options.onAdminAct ?? (() => {}) }),
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
     newRequestId: randomUUID,
     monotonic: () => clock.monotonic(),
@@ -50,4 +67,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     fetch: app.fetch as never,
   })
   return { url: listener.url, close: () => listener.close(options.drainMs ?? DRAIN_MS) }
+}
+
+function refusedWithoutKeys(host: string): WakefulError {
+  return new WakefulError(
+    'forbidden',
+    `listening on ${host} lets others call, and there are no keys yet: make one with 'wakeful keys create --rights admin --tenant "*"' (on the same store), or listen on 127.0.0.1`,
+  )
 }

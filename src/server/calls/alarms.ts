@@ -123,8 +123,8 @@ function versionOf({ updatedAt }: AlarmView): string {
   return updatedAt.toISOString()
 }
 
-function origin({ caller }: Around) {
-  return { createdVia: caller.via }
+function origin({ caller, traceparent }: Around) {
+  return { createdVia: caller.via, ...(traceparent !== undefined && { traceparent }) }
 }
 
 function seen({ seen: updatedAt }: Around): { updatedAt?: string } {

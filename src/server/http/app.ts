@@ -4,7 +4,7 @@ import { type Operation, type OperationName, operations } from '../../contracts/
 import { WakefulError } from '../../error.ts'
 import { type Caller, includes } from '../caller.ts'
 import type { Around, Reply } from '../calls/call.ts'
-import { calls } from '../calls/index.ts'
+import type { Calls } from '../calls/index.ts'
 import { readBody } from './body.ts'
 import { type Problem, problemOf, refuse, TryLater } from './problem.ts'
 
@@ -27,6 +27,7 @@ export interface Answered {
 /** What the HTTP side is made of. */
 export interface AppParts {
   readonly door: Door
+  readonly calls: Calls
   readonly bodyBytesMax: number
   /** Makes the id of a request that brings none. */
   readonly newRequestId: () => string
@@ -75,7 +76,7 @@ async function answer(
         `this needs a key with the right to ${operation.rights}; yours may ${caller.rights}`,
       )
     const input = await inputOf(c, operation, parts.bodyBytesMax)
-    const reply = await (calls[name] as (input: unknown, around: Around) => Promise<Reply>)(
+    const reply = await (parts.calls[name] as (input: unknown, around: Around) => Promise<Reply>)(
       input,
       aroundOf(c, caller, operation),
     )
