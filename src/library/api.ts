@@ -233,6 +233,11 @@ export interface Operator {
   readonly clock: Clock
   /** Keys, tenants' settings and whatever else is kept beside the alarms. */
   readonly documents: Documents
+  /** Writes what an admin did into the tenant's log. */
+  audit(
+    tenant: string,
+    act: { readonly type: string; readonly data: Readonly<Record<string, unknown>> },
+  ): Promise<void>
   /** How many alarms of a tenant are still to fire, over all its owners. */
   pendingOf(tenant: string): Promise<number>
 }

@@ -50,6 +50,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     this.operator = {
       clock: parts.clock,
       documents: parts.store,
+      audit: (tenant, act) => this.#audit(tenant, act),
       pendingOf: (tenant) => parts.store.pendingOf(tenant),
     }
     this.#parts = parts
@@ -111,6 +112,21 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
       bell.close()
       await store.close()
     }
+  }
+
+  async #audit(tenant: string, { type, data }: Parameters<Operator['audit']>[1]): Promise<void> {
+    const { store, context, bell } = this.#parts
+    const { now, newId } = context()
+    const event = {
+      id: newId(),
+      type,
+      at: now,
+      subject: null,
+      correlationId: null,
+      data: JSON.stringify(data),
+    }
+    await store.append({ tenant, owner: '' }, event)
+    bell.ring()
   }
 
   #assertOpen(): void {

@@ -11,7 +11,7 @@ export interface AdminAct {
 }
 
 /** Writes down what admins do. */
-export type Audit = (act: AdminAct) => void
+export type Audit = (act: AdminAct) => Promise<void>
 
 /** An act of this caller. */
 export function actOf(caller: Caller, act: string, about: Readonly<Record<string, unknown>>): AdminAct {

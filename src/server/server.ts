@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { WakefulError } from '../error.ts'
 import type { Wakeful } from '../library/index.ts'
-import type { Audit } from './audit.ts'
+import type { AdminAct, Audit } from './audit.ts'
 import { buildCalls } from './calls/index.ts'
 import { Gate } from './gate.ts'
 import { buildApp } from './http/app.ts'
@@ -22,7 +22,7 @@ export interface ServerOptions {
   readonly drainMs?: number
   readonly onTrouble: (thrown: unknown) => void
   /** Told of everything an admin does. */
-  readonly onAdminAct?: Audit
+  readonly onAdminAct?: (act: AdminAct) => void
 }
 
 const BODY_BYTES_MAX = 1024 * 1024
@@ -41,6 +41,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const keys = new KeyBook(documents, clock)
   const isLocal = isLoopback(options.host)
   if (!isLocal && !(await keys.hasKeys())) throw refusedWithoutKeys(options.host)
+  const audit: Audit = async (act) => {
+    options.onAdminAct?.(act)
+    const { act: name, by, tenant, about } = act
+    await wakeful.operator.audit(tenant, { type: `admin.${name}`, data: { by, ...about } })
+  }
   const gate = new Gate({
     keys,
     isLocal,
@@ -49,7 +54,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   })
   const app = buildApp({
     door: gate,
-    calls: buildCalls({ keys, clock, audit: options.onAdminAct ?? (() => {}) }),
+    calls: buildCalls({ keys, clock, audit }),
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
     newRequestId: randomUUID,
     monotonic: () => clock.monotonic(),

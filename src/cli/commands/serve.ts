@@ -3,7 +3,7 @@ import { skippedText } from '../../alarm/index.ts'
 import { eventWire } from '../../contracts/index.ts'
 import { errorText } from '../../error.ts'
 import type { EventView, OpenOptions, Wakeful } from '../../index.ts'
-import { type Server, startServer } from '../../server/index.ts'
+import { isPortTaken, type Server, startServer } from '../../server/index.ts'
 import { addCommand, wholeNumber } from '../command.ts'
 import { fireLine, wakeText } from '../fire-text.ts'
 import { fileOf, isInMemory, STORE_DEFAULT } from '../globals.ts'
@@ -109,7 +109,7 @@ async function listen(
       onTrouble: (thrown) => say('trouble', `trouble: ${errorText(thrown)}`, { message: errorText(thrown) }),
     })
   } catch (thrown) {
-    if (port !== undefined) throw thrown
+    if (port !== undefined || !isPortTaken(thrown)) throw thrown
     say('no_http', `no HTTP API here: ${errorText(thrown)}`, { message: errorText(thrown) })
     return null
   }

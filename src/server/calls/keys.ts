@@ -25,7 +25,7 @@ export function keyCalls(keys: KeyBook, clock: Clock, audit: Audit) {
         throw new WakefulError('forbidden', `your key cannot give the right to ${rights}`)
       const expiresAt = expires_in === undefined ? null : clock.now() + parseDuration(expires_in)
       const made = await keys.create({ ...wanted, rights, label, createdBy: caller.keyId, expiresAt })
-      audit(actOf(caller, 'key.created', { key: made.view.id, ...wanted, rights }))
+      await audit(actOf(caller, 'key_created', { key: made.view.id, ...wanted, rights }))
       return { status: 201, json: withFields(keyJson(made.view), { key: made.key }) }
     },
 
@@ -42,14 +42,14 @@ export function keyCalls(keys: KeyBook, clock: Clock, audit: Audit) {
       const { tenant } = await own(caller, params.id)
       const graceMs = body.grace === undefined ? 0 : parseDuration(body.grace)
       const made = await keys.rotate(params.id, tenant, graceMs)
-      audit(actOf(caller, 'key.rotated', { key: params.id, grace_ms: graceMs }))
+      await audit(actOf(caller, 'key_rotated', { key: params.id, tenant, grace_ms: graceMs }))
       return ok(withFields(keyJson(made.view), { key: made.key }))
     },
 
     revokeKey: async ({ params }, { caller }) => {
       const { tenant } = await own(caller, params.id)
       const view = await keys.revoke(params.id, tenant)
-      audit(actOf(caller, 'key.revoked', { key: params.id }))
+      await audit(actOf(caller, 'key_revoked', { key: params.id, tenant }))
       return ok(keyJson(view))
     },
   } satisfies Partial<CallsOf<OperationName>>
