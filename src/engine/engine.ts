@@ -1,10 +1,11 @@
 import { type Context, isFire, triage } from '../alarm/index.ts'
-import type { Found, Lease, Store, Taken } from '../stores/index.ts'
+import type { Found, Lease, ReleaseOf, Store, Taken } from '../stores/index.ts'
 import type { Courier } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { Alert } from './alert.ts'
 import { Crew } from './crew.ts'
 import { HeldSet } from './held-set.ts'
+import type { Holds } from './hold-book.ts'
 import { Leases } from './leases.ts'
 import { Settling } from './settling.ts'
 import { Sharing } from './sharing.ts'
@@ -25,6 +26,10 @@ export interface EngineOptions {
   readonly graceMs: number
   /** How long a stop waits for deliveries under way. */
   readonly drainMs: number
+  /** What operators hold: nothing, where it is not said. */
+  readonly holds?: Holds
+  /** Told when this process has gained shards. */
+  readonly onGained?: () => void
   /** What must be done before anything may be taken. */
   readonly prepare?: () => Promise<void>
   /** Told when something was written to the log. */
@@ -68,6 +73,7 @@ export class Engine {
       onLost: (lease) => this.#crew.break('lost', lease),
       onRenewed: async ({ gained, lapsed }) => {
         if (gained || lapsed || this.#crew.queued > 0) this.#alert.rouse()
+        if (gained) options.onGained?.()
         if (gained || this.#owesRelease) await this.releaseWaiting()
       },
     })
@@ -131,11 +137,20 @@ export class Engine {
   /** Puts back in the queue what waited for handlers that are here now, in steps that let others write between. */
   async releaseWaiting(): Promise<void> {
     const { store, courier, context } = this.#options
-    const release = (name: string) => store.releaseWaiting(this.#leases.all, name, context().now, RELEASED_MAX)
+    const release = (name: string) =>
+      store.releaseWaiting(this.#leases.all, { handler: name }, context().now, RELEASED_MAX)
     this.#owesRelease = true
     for (const name of courier.names()) while ((await release(name)) === RELEASED_MAX);
     this.#owesRelease = false
     this.#alert.rouse()
+  }
+
+  /** Puts back what an operator held in this process's shards, so many at most; answers how many. */
+  async release(which: ReleaseOf, limit: number): Promise<number> {
+    const { store, context } = this.#options
+    const released = await store.releaseWaiting(this.#leases.ready, which, context().now, limit)
+    if (released > 0) this.#alert.rouse()
+    return released
   }
 
   /** Stops taking, lets what is under way settle within the drain's bound, and gives the shards back. */
@@ -309,6 +324,7 @@ export class Engine {
     const facts = {
       graceMs: this.#options.graceMs,
       canRun: this.#options.courier.canRun(found.alarm.target),
+      isHeld: this.#options.holds?.isHeld(found.alarm, found.timer) === true,
       openCount: found.openCount,
     }
     const verdict = triage(found, facts, context)
