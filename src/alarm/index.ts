@@ -9,6 +9,7 @@ export {
   recurs,
   type Scope,
   type Target,
+  targetKey,
 } from './alarm.ts'
 export {
   ALARM_OPTIONS,

@@ -138,6 +138,9 @@ function timerText({ alarm }: Snapshot, timer: Timer, around: Surroundings): str
   if (timer.waiting === 'handler') {
     return `it is due since ${formatInstant(timer.scheduledFor)} and waits, uncounted, until a process of pool ${alarm.target.pool} registers the handler ${alarm.target.name}`
   }
+  if (timer.waiting === 'hold') {
+    return `held: an operator has paused this tenant or this target; it is due since ${formatInstant(timer.scheduledFor)} and waits, uncounted, until that is resumed`
+  }
   if (timer.waiting === 'overlap' && timer.wakeAt === null)
     return 'it waits until its earlier occurrence has ended'
   if (timer.kind === 'report') return `its report is awaited; without one it ends timed_out ${at}`

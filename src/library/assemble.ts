@@ -6,7 +6,7 @@ import {
   type Limits,
   type Scope,
 } from '../alarm/index.ts'
-import { Engine, type EngineOptions } from '../engine/index.ts'
+import { Engine, type EngineOptions, type HoldBook, Pacer } from '../engine/index.ts'
 import { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import {
@@ -41,6 +41,8 @@ export interface Assembly {
   /** The version of the runtime's zone data. */
   readonly zoneData: string
   readonly engine: Pick<EngineOptions, 'concurrency' | 'batchMax' | 'graceMs' | 'drainMs'>
+  /** What operators have paused and resumed, where there are any. */
+  readonly holds?: HoldBook
   readonly scope: Scope
   readonly limits: Limits
   readonly defaults: Partial<AlarmDefaults>
@@ -70,12 +72,27 @@ export function assemble(assembly: Assembly): Wakeful {
   }
   const bell = new Bell()
   const review = () => reviewStore({ store, context, onTrouble, zoneData: assembly.zoneData })
+  const pools = assembly.serveBuiltIns ? [...new Set([BUILT_IN_POOL, handlers.pool])] : [handlers.pool]
+  const pacer =
+    assembly.holds === undefined
+      ? null
+      : new Pacer({
+          book: assembly.holds,
+          clock,
+          release: (which, limit) => engine.release(which, limit),
+          share: async () => {
+            const shards = (await store.ownership(false)).filter(({ pool }) => pools.includes(pool))
+            return shards.length === 0 ? 0 : engine.leases.length / shards.length
+          },
+          onTrouble,
+        })
   const engine = new Engine({
     store,
     clock,
     courier: targets,
     owner: assembly.process,
-    pools: assembly.serveBuiltIns ? [...new Set([BUILT_IN_POOL, handlers.pool])] : [handlers.pool],
+    pools,
+    ...(pacer !== null && { holds: pacer, onGained: () => pacer.lookAgain() }),
     context,
     prepare: review,
     onLogged: () => bell.ring(),
@@ -88,6 +105,7 @@ export function assemble(assembly: Assembly): Wakeful {
     clock,
     defaultTargets,
     handlers,
+    pacer,
     bell,
     upkeep: new Upkeep({
       store,

@@ -1,6 +1,6 @@
 import type { Context, Limits, Scope, Workshop } from '../alarm/index.ts'
 import { assertText } from '../alarm/index.ts'
-import type { Engine } from '../engine/index.ts'
+import type { Engine, Pacer } from '../engine/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
@@ -23,6 +23,8 @@ export interface WakefulParts {
   readonly defaultTargets: DefaultTargets
   readonly handlers: HandlerTarget
   readonly upkeep: Upkeep
+  /** Lets go of what operators held; null where there are none. */
+  readonly pacer: Pacer | null
   /** Rung when the log has grown. */
   readonly bell: Bell
   readonly scope: Scope
@@ -65,11 +67,13 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
 
   async start(): Promise<void> {
     this.#assertOpen()
-    const { engine, store, upkeep } = this.#parts
+    const { engine, store, upkeep, pacer } = this.#parts
     this.#unwatch ??= store.watch((news) => (news === 'shards' ? engine.renew() : engine.hint(null)))
     await engine.start()
     // It may have been closed while it started.
-    if (this.#closing === null) upkeep.start()
+    if (this.#closing !== null) return
+    upkeep.start()
+    pacer?.start()
   }
 
   async tick(): Promise<TickResult> {
@@ -103,8 +107,9 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   }
 
   async #close(): Promise<void> {
-    const { engine, store, upkeep, bell } = this.#parts
+    const { engine, store, upkeep, pacer, bell } = this.#parts
     upkeep.stop()
+    pacer?.stop()
     this.#unwatch?.()
     try {
       await engine.stop()

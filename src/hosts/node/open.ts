@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type AlarmDefaults, assertText, DEFAULT_LIMITS, type Limits } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import { assemble, checked, type Wakeful } from '../../library/index.ts'
+import { assemble, checked, type HoldBook, type Wakeful } from '../../library/index.ts'
 import type { Store } from '../../stores/index.ts'
 import type { System } from '../../stores/sqlite/index.ts'
 import {
@@ -42,6 +42,8 @@ export interface OpenOptions {
   readonly defaults?: Partial<AlarmDefaults>
   /** Which door alarms come in by, for their record. */
   readonly createdVia?: string
+  /** What operators have paused and resumed; a server keeps it. */
+  readonly holds?: HoldBook
   /** Told of trouble beside the alarms themselves; by default it is printed as a warning. */
   readonly onTrouble?: (thrown: unknown) => void
   /** Chance, from 0 to below 1, for the jitter of retries: a seeded one makes a test repeat itself. */
@@ -67,6 +69,7 @@ const OPEN = {
   limits: true,
   defaults: true,
   createdVia: true,
+  holds: true,
   onTrouble: true,
   random: true,
   trustClock: true,
@@ -140,6 +143,7 @@ function wire(
     defaults: options.defaults ?? {},
     createdVia: options.createdVia ?? 'library',
     onTrouble: options.onTrouble,
+    ...(options.holds !== undefined && { holds: options.holds }),
     ...settings,
   })
 }

@@ -57,6 +57,8 @@ export class Bench {
   readonly #makeId = idMaker((bytes) => crypto.getRandomValues(bytes))
   /** Whether this process has the handler of a target. */
   canRun: (target: Target) => boolean = () => true
+  /** Whether an operator holds an alarm. */
+  isHeld: (alarm: Alarm) => boolean = () => false
   /** Set by cases that prune: lifetime figures then stay above what is left to count. */
   hasPruned = false
 
@@ -181,6 +183,7 @@ export class Bench {
         const facts = {
           graceMs: GRACE_MS,
           canRun: this.canRun(found.alarm.target),
+          isHeld: this.isHeld(found.alarm),
           openCount: found.openCount,
         }
         return triage(found, facts, context)
