@@ -7,7 +7,7 @@ import type { Store } from '../stores/index.ts'
 import type { Handler, HandlerOptions, HandlerTarget } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { ScopedAlarms } from './alarms.ts'
-import type { Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
+import type { Alarms, ClockState, Operator, TenantSecrets, TickResult, Wakeful } from './api.ts'
 import type { DefaultTargets } from './default-target.ts'
 import { checked } from './options.ts'
 import type { Surround } from './surround.ts'
@@ -34,6 +34,9 @@ export interface WakefulParts {
   readonly createdVia: string
   readonly context: () => Context
   readonly onTrouble: (thrown: unknown) => void
+  readonly webhookSecrets: TenantSecrets | undefined
+  /** Lets go of what the host's targets hold, when nothing is delivered any more. */
+  readonly release: () => void
 }
 
 /** The front of it all, the same in every host: calls go to the store, the engine fires, the log is followed. */
@@ -107,13 +110,14 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   }
 
   async #close(): Promise<void> {
-    const { engine, store, upkeep, pacer, bell } = this.#parts
+    const { engine, store, upkeep, pacer, bell, release } = this.#parts
     upkeep.stop()
     pacer?.stop()
     this.#unwatch?.()
     try {
       await engine.stop()
     } finally {
+      release()
       bell.close()
       await store.close()
     }
@@ -141,8 +145,8 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
 }
 
 function surroundOf(parts: WakefulParts): Surround {
-  const { store, engine, clock, limits, workshop, timezone, createdVia, context, bell, defaultTargets } =
-    parts
+  const { store, engine, clock, limits, workshop, timezone, createdVia, context, bell } = parts
+  const { defaultTargets, webhookSecrets } = parts
   return {
     store,
     clock,
@@ -152,6 +156,7 @@ function surroundOf(parts: WakefulParts): Surround {
     workshop,
     timezone,
     createdVia,
+    webhookSecrets,
     context,
     hint: (wakeAt) => engine.hint(wakeAt),
     watchLog: () => store.watch(() => bell.ring(), 'log'),
