@@ -38,7 +38,7 @@ function setting<T>(
 }
 
 /** Every setting of `wakeful serve`, in the order they are shown. */
-export const SETTINGS = {
+const SETTINGS = {
   host: setting(text, '127.0.0.1', 'the address to listen on; any but a loopback one needs keys'),
   port: setting(wholeNumber(0, 65_535), 7420, 'the port to listen on; 0 takes any free one'),
   db: setting(text, 'sqlite:./wakeful.db', 'the store: sqlite:FILE, a file, or postgres://…', {
