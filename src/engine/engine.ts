@@ -61,6 +61,7 @@ export class Engine {
   #taking = false
   #delivered = 0
   #settledAtOnce = 0
+  readonly state = () => ({ leases: this.#leases, held: this.#held, crew: this.#crew })
 
   constructor(options: EngineOptions) {
     this.#options = options

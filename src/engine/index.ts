@@ -1,2 +1,4 @@
 /** The clock loop: own, wait, take, fire, settle. Knows ports only. */
 export { Engine, type EngineOptions } from './engine.ts'
+export { observed } from './observed.ts'
+export type { ObservedAttempt, Observer } from './observer.ts'

@@ -1,4 +1,5 @@
 import type { AlarmView, CancelOutcome, Limits, SetOptions, Status, Story } from '../alarm/index.ts'
+import type { ObservedAttempt, Observer } from '../engine/index.ts'
 import type { LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
 import type { CalendarGiven, Preview, Rule, When } from '../time/index.ts'
@@ -212,4 +213,4 @@ export interface Wakeful extends Alarms {
   readonly limits: Limits
 }
 
-export type { Fire, Handler, LogEvent, Stats }
+export type { Fire, Handler, LogEvent, ObservedAttempt, Observer, Stats }

@@ -6,12 +6,13 @@ import {
   type Limits,
   type Scope,
 } from '../alarm/index.ts'
-import { Engine, type EngineOptions } from '../engine/index.ts'
+import { Engine, type EngineOptions, type Observer, observed } from '../engine/index.ts'
 import { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import { BUILT_IN_POOL, type HandlerTarget, type Targets } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import type { Wakeful } from './api.ts'
+import type { Metered } from './readings.ts'
 import { reviewStore } from './reviews.ts'
 import { Upkeep } from './upkeep.ts'
 import { WakefulLibrary } from './wakeful.ts'
@@ -43,11 +44,14 @@ export interface Assembly {
   readonly timezone: string
   readonly createdVia: string
   readonly onTrouble: (thrown: unknown) => void
+  /** Told of every attempt, as it is written. */
+  readonly observer?: Observer | undefined
 }
 
 /** Wires store, clock, targets, engine and library together, the same in every host. */
-export function assemble(assembly: Assembly): Wakeful {
-  const { store, clock, handlers, targets, random, onTrouble, limits, upkeepMs } = assembly
+export function assemble(assembly: Assembly): Wakeful & Metered {
+  const { clock, observer, handlers, targets, random, onTrouble, limits, upkeepMs } = assembly
+  const store = observer === undefined ? assembly.store : observed(assembly.store, clock, observer)
   const makeId = idMaker(assembly.fill)
   const context = (): Context => {
     const now = clock.now()
@@ -69,6 +73,7 @@ export function assemble(assembly: Assembly): Wakeful {
   })
   return new WakefulLibrary({
     store,
+    clock,
     engine,
     handlers,
     bell,

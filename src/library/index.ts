@@ -2,3 +2,4 @@
 export type * from './api.ts'
 export { type Assembly, assemble } from './assemble.ts'
 export { checked } from './options.ts'
+export type * from './readings.ts'

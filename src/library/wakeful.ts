@@ -5,9 +5,11 @@ import { WakefulError } from '../error.ts'
 import type { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import type { Handler, HandlerOptions, HandlerTarget } from '../targets/index.ts'
+import type { Clock } from '../time/index.ts'
 import { ScopedAlarms } from './alarms.ts'
 import type { Alarms, ClockState, TickResult, Wakeful } from './api.ts'
 import { checked } from './options.ts'
+import { type Metered, type Readings, readingsOf } from './readings.ts'
 import type { Surround } from './surround.ts'
 import type { Upkeep } from './upkeep.ts'
 
@@ -16,6 +18,7 @@ const HANDLER = { transactional: true, timeoutMs: true } as const
 /** What a host puts together. */
 export interface WakefulParts {
   readonly store: Store
+  readonly clock: Clock
   readonly engine: Engine
   readonly handlers: HandlerTarget
   readonly upkeep: Upkeep
@@ -31,7 +34,7 @@ export interface WakefulParts {
 }
 
 /** The front of it all, the same in every host: calls go to the store, the engine fires, the log is followed. */
-export class WakefulLibrary extends ScopedAlarms implements Wakeful {
+export class WakefulLibrary extends ScopedAlarms implements Wakeful, Metered {
   readonly limits: Limits
   readonly #parts: WakefulParts
   readonly #surround: Surround
@@ -85,6 +88,11 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     return shards.map(({ pool, owner, epoch, pending, nextWakeAt }) => {
       return { pool, owner, epoch, pending, nextWakeAt: nextWakeAt === null ? null : new Date(nextWakeAt) }
     })
+  }
+
+  readings(): Promise<Readings> {
+    const { engine, store, clock } = this.#parts
+    return readingsOf(engine, store, clock)
   }
 
   get isOwner(): boolean {

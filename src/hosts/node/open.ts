@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type AlarmDefaults, assertText, DEFAULT_LIMITS, type Limits } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import { assemble, checked, type Wakeful } from '../../library/index.ts'
+import { assemble, checked, type Metered, type Observer, type Wakeful } from '../../library/index.ts'
 import type { Store } from '../../stores/index.ts'
 import type { System } from '../../stores/sqlite/index.ts'
 import {
@@ -48,6 +48,8 @@ export interface OpenOptions {
   readonly random?: () => number
   /** Takes the wall clock as it is at the start, however far it is from what the store last saw. */
   readonly trustClock?: boolean
+  /** Told of every attempt as it is written, of skips, sets and a failing store: for metrics of your own. */
+  readonly observer?: Observer
   /** Another clock, such as the virtual one of `wakeful/testing`. */
   readonly clock?: Clock
 }
@@ -70,6 +72,7 @@ const OPEN = {
   onTrouble: true,
   random: true,
   trustClock: true,
+  observer: true,
   clock: true,
 } as const
 const LIMITS = {
@@ -92,7 +95,7 @@ export function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
 }
 
 /** The same, where SQLite runs on another system than this process does: one that ends when a test says so. */
-export async function openOn(url: string, options: OpenOptions, system?: System): Promise<Wakeful> {
+export async function openOn(url: string, options: OpenOptions, system?: System): Promise<Wakeful & Metered> {
   const settings = settingsOf(options)
   const onTrouble = options.onTrouble ?? warn
   const handlers = new HandlerTarget(options.pool ?? DEFAULT_POOL)
@@ -125,7 +128,7 @@ function wire(
   handlers: HandlerTarget,
   settings: Settings,
   options: OpenOptions & { onTrouble: (thrown: unknown) => void },
-): Wakeful {
+): Wakeful & Metered {
   return assemble({
     store,
     clock,
@@ -140,6 +143,7 @@ function wire(
     defaults: options.defaults ?? {},
     createdVia: options.createdVia ?? 'library',
     onTrouble: options.onTrouble,
+    observer: options.observer,
     ...settings,
   })
 }

@@ -54,11 +54,16 @@ function errorFields(error: Error, depth: number): Record<string, unknown> {
 /** A text as it may be logged: bounded, and nothing secret in it. */
 export function redactedText(given: string): string {
   // Cut last: half an address does not show any more that the rest of it is a password. What is searched is bounded too.
-  const clean = withoutSecrets(given.slice(0, SEARCHED_MAX))
+  const clean = withoutSecrets(given.length > SEARCHED_MAX ? wholeWords(given) : given)
   return clean.length > TEXT_MAX ? `${clean.slice(0, TEXT_MAX)}…` : clean
 }
 
 /** The message of anything thrown, as it may be logged. */
 export function redactedError(thrown: unknown): string {
-  return redactedText(errorText(thrown, SEARCHED_MAX))
+  return redactedText(errorText(thrown, Number.MAX_SAFE_INTEGER))
+}
+
+function wholeWords(given: string): string {
+  const cut = given.slice(0, SEARCHED_MAX)
+  return `${cut.slice(0, Math.max(0, cut.lastIndexOf(' ')))} …`
 }
