@@ -12,6 +12,8 @@ export interface Readings {
   readonly queued: number
   /** Ended, and not written yet. */
   readonly unsettled: number
+  /** Due, and neither under way nor taken, of the shards that run here or nowhere; at most 10,000 of each are counted. */
+  readonly backlog: number
   /** By pool: those this process runs, and those nobody does. */
   readonly pools: readonly PoolReadings[]
   /** The time by the store's authority, when it was read. */
@@ -36,12 +38,14 @@ export interface Metered {
 
 /** Reads it all: a look at the shards' rows, and one at the head of each one's queue. */
 export async function readingsOf(engine: Engine, store: Store, clock: Clock): Promise<Readings> {
-  const shards = await store.ownership(false)
+  const shards = await store.ownership({ dueBy: clock.now() })
   const { leases, held, crew } = engine.state()
   const pools: PoolReadings[] = []
+  let due = 0
   for (const [pool, all] of Map.groupBy(shards, (shard) => shard.pool)) {
     const mine = leases.filter((lease) => lease.pool === pool)
     const isMine = ({ shard }: ShardState) => mine.some((lease) => lease.shard === shard)
+    for (const shard of all) if (shard.owner === null || isMine(shard)) due += shard.pending
     const orphans = all.filter((shard) => shard.owner === null && !isMine(shard))
     const next = mine.length === 0 ? null : await store.nextWakeAt(mine, held)
     const wakes = [next, ...orphans.map(({ nextWakeAt }) => nextWakeAt)].filter((at) => at !== null)
@@ -59,6 +63,7 @@ export async function readingsOf(engine: Engine, store: Store, clock: Clock): Pr
     inFlight: crew.active,
     queued: crew.queued,
     unsettled: crew.ended,
+    backlog: Math.max(0, due - crew.active - crew.queued - crew.ended),
     pools,
     now: clock.now(),
   }

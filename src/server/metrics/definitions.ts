@@ -71,6 +71,12 @@ export const METRICS = {
     help: 'Deliveries that ended and are not written yet',
     labels: [],
   },
+  backlog: {
+    name: 'wakeful_backlog',
+    type: 'gauge',
+    help: 'Occurrences that are due and not taken yet, of the shards that run here or nowhere; at most 10,000 of each shard are counted',
+    labels: [],
+  },
   lag: {
     name: 'wakeful_lag_seconds',
     type: 'gauge',

@@ -128,6 +128,7 @@ test('what is under way, what waits for a hand and how far the clock lags is rea
   await at.clock.advance(11_000)
   const busy = await at.read()
   expect(busy.wakeful_in_flight).toBe(2)
+  expect(busy.wakeful_queued! + busy.wakeful_backlog!).toBe(3)
   expect(busy['wakeful_lag_seconds{pool="app"}']).toBe(10)
   expect(busy['wakeful_lag_seconds{pool="wakeful"}']).toBe(0)
   expect(named(busy, 'wakeful_shards')).toEqual({
@@ -206,6 +207,7 @@ test('a scrape answers where the store fails or hangs, and says so', async () =>
     inFlight: 0,
     queued: 0,
     unsettled: 0,
+    backlog: 0,
     now: 0,
     pools: [{ pool: 'app', here: 1, elsewhere: 2, nobody: 3, lagMs: 4_000 }],
   }

@@ -47,6 +47,7 @@ export class Metrics {
     inFlight: this.#gauge(METRICS.inFlight),
     queued: this.#gauge(METRICS.queued),
     unsettled: this.#gauge(METRICS.unsettled),
+    backlog: this.#gauge(METRICS.backlog),
     lag: this.#gauge(METRICS.lag),
     shards: this.#gauge(METRICS.shards),
     storeUp: this.#gauge(METRICS.storeUp),
@@ -108,11 +109,12 @@ export class Metrics {
     }
   }
 
-  #show({ inFlight, queued, unsettled, pools }: Readings): void {
+  #show({ inFlight, queued, unsettled, backlog, pools }: Readings): void {
     const gauges = this.#gauges
     gauges.inFlight.set(inFlight)
     gauges.queued.set(queued)
     gauges.unsettled.set(unsettled)
+    gauges.backlog.set(backlog)
     for (const { pool, lagMs, here, elsewhere, nobody } of pools) {
       gauges.lag.set({ pool }, lagMs / 1000)
       for (const [owner, count] of Object.entries({ here, elsewhere, nobody }))

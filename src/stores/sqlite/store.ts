@@ -3,6 +3,7 @@ import type { Change, Context, Scope, Snapshot } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { Clock, HolidayCalendar } from '../../time/index.ts'
 import type {
+  Counts,
   Decide,
   EditedCalendar,
   Flight,
@@ -307,7 +308,7 @@ export class SqliteStore implements Store {
     return this.#read((session) => session.get<{ value: string }>(CALENDAR_QUERIES.fact, name)?.value ?? null)
   }
 
-  async ownership(counts?: boolean): Promise<ShardState[]> {
+  async ownership(counts?: Counts): Promise<ShardState[]> {
     return this.#read((session) => readShards(session, this.#path, counts))
   }
 

@@ -1,5 +1,6 @@
 import type { Scope, Serial, Snapshot } from '../../../src/alarm/index.ts'
 import type {
+  Counts,
   EditedCalendar,
   HeldTimers,
   Lease,
@@ -93,7 +94,7 @@ export abstract class SimulatedReads implements StoreReads {
     return this.#ask('fact', (database) => database.tables.facts.get(name) ?? null)
   }
 
-  ownership(counts = true): Promise<ShardState[]> {
+  ownership(counts: Counts = true): Promise<ShardState[]> {
     return this.#ask('ownership', (database) => readShards(database, counts))
   }
 
