@@ -7,6 +7,7 @@ import { cliDoc } from '../tools/cli-doc.ts'
 import { codeBlocks, ignoredBlocks, programsOf } from '../tools/code-blocks.ts'
 import { configDoc } from '../tools/config-doc.ts'
 import { lifecycleDoc } from '../tools/lifecycle-doc.ts'
+import { metricsDoc } from '../tools/metrics-doc.ts'
 import { inTurns, type Ran, runProgram, workshop } from '../tools/run-program.ts'
 
 const PROGRAM_MS_MAX = 60_000
@@ -93,6 +94,7 @@ describe('pages', () => {
     expect(markdown.get('docs/reference/lifecycle.md')).toBe(lifecycleDoc())
     expect(markdown.get('docs/reference/cli.md')).toBe(cliDoc())
     expect(markdown.get('docs/reference/configuration.md')).toBe(configDoc())
+    expect(markdown.get('docs/reference/metrics.md')).toBe(metricsDoc())
   })
 
   it('tell of every type of event', () => {

@@ -93,6 +93,35 @@ describe('board and rules', () => {
   })
 })
 
+describe('the guide to operations', () => {
+  const guide = readFileSync('docs/guides/operations.md', 'utf8')
+
+  it('tells of every alert, and of no other', () => {
+    const told = [...guide.matchAll(/`(Wakeful[A-Z]\w+)`/g)].map(([, name]) => name!)
+    expect(told.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
+  })
+
+  it('asks for metrics that are there', () => {
+    const asked = [...guide.matchAll(/\bwakeful_[a-z_]+/g)].map(([name]) => name)
+    const known = [...series, ...METRIC_LIST.map(({ name }) => name)]
+    expect(asked.length).toBeGreaterThan(4)
+    expect(asked.filter((name) => !known.includes(name))).toEqual([])
+  })
+
+  it('names files that are there', () => {
+    const named = [
+      'Dockerfile',
+      'compose.yaml',
+      'wakeful.env.example',
+      'systemd/wakeful.service',
+      'grafana/wakeful.json',
+    ]
+    expect(named.filter((file) => !guide.includes(`\`${file}\``) || !existsSync(`deploy/${file}`))).toEqual(
+      [],
+    )
+  })
+})
+
 describe('images and units', () => {
   it('call commands that are there', () => {
     const commands = new Set([...cliDoc().matchAll(/^### `([a-z]+)/gm)].map(([, name]) => name!))
