@@ -9,5 +9,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    // Servers that tests start listen where there is room.
+    env: { WAKEFUL_PORT: '0' },
   },
 })

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 /** What users get is built, packed and installed as they would, but without the network. */
@@ -39,8 +39,10 @@ beforeAll(() => {
     'undici-types',
     'temporal-spec',
     'temporal-utils',
-  ])
+  ]) {
+    mkdirSync(dirname(join(app, 'node_modules', name)), { recursive: true })
     symlinkSync(resolve('node_modules', name), join(app, 'node_modules', name), 'dir')
+  }
 }, 60_000)
 
 afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 3 }))

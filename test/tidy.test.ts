@@ -5,6 +5,7 @@ import { importsOf, roomOf, type SourceFile, sourceFiles, withoutComments } from
 
 const BELOW_HOSTS = [
   'alarm',
+  'contracts',
   'engine',
   'library',
   'log',
@@ -36,7 +37,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   testing: ['alarm', 'engine', 'hosts', 'library', 'log', 'stores', 'stores/sqlite', 'targets', 'time'],
   watch: ['alarm', 'engine', 'library', 'log', 'stores', 'targets', 'time'],
   xstate: ['alarm', 'engine', 'library', 'log', 'stores', 'targets', 'time'],
-  server: ['alarm', 'library', 'log', 'stores', 'targets', 'time', 'watch', 'xstate'],
+  contracts: ['alarm', 'library', 'time'],
+  server: ['alarm', 'contracts', 'library', 'log', 'stores', 'targets', 'time', 'watch', 'xstate'],
   hosts: [...BELOW_HOSTS],
   package: ['alarm', 'hosts', 'library', 'time'],
   cli: [...BELOW_HOSTS, 'hosts', 'package'],

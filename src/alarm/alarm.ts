@@ -45,6 +45,8 @@ export interface Alarm extends Scope {
   readonly idempotencyKey: string | null
   readonly subject: string | null
   readonly correlationId: string
+  /** The W3C trace context it was set in, which goes with every wake. */
+  readonly traceparent: string | null
   readonly maxFailures: number
   readonly backoff: Backoff
   readonly timeoutMs: number | null

@@ -30,6 +30,7 @@ export interface AlarmView {
   readonly idempotencyKey: string | null
   readonly subject: string | null
   readonly correlationId: string
+  readonly traceparent: string | null
   readonly ack: Alarm['ack']
   readonly overlap: Alarm['overlap']
   readonly priority: number
@@ -76,6 +77,7 @@ export function viewOf(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>)
     idempotencyKey: alarm.idempotencyKey,
     subject: alarm.subject,
     correlationId: alarm.correlationId,
+    traceparent: alarm.traceparent,
     ack: alarm.ack,
     overlap: alarm.overlap,
     priority: alarm.priority,

@@ -41,7 +41,8 @@ function snapshot(when: When, options: SetOptions = {}, changed: Changed = {}) {
   }
 }
 
-const wire = (found: ReturnType<typeof snapshot>) => JSON.parse(wireJson(found)) as Record<string, unknown>
+const wire = (found: ReturnType<typeof snapshot>) =>
+  JSON.parse(wireJson(viewOf(found))) as Record<string, unknown>
 
 describe('an alarm on the wire', () => {
   test('has Chronos’s fields and Wakeful’s own, and leaves out what has no value', () => {
@@ -171,7 +172,7 @@ describe('an alarm on the wire', () => {
         fc.constantFrom(raw, '"payload":null'.replaceAll('"', '\\"').replace(/^|$/g, '"'), 'null'),
         (label, message, payload) => {
           const options = { label: `${label}"payload":null`, message, payload: rawJson(payload) }
-          const json = wireJson(snapshot({ delay: '1h' }, options))
+          const json = wireJson(viewOf(snapshot({ delay: '1h' }, options)))
           expect(json).toContain(`"payload":${payload}`)
           expect(JSON.parse(json)).toMatchObject({ label: options.label, wake_message: message })
           expect(Object.keys(JSON.parse(json) as object).filter((name) => name === 'payload')).toHaveLength(1)

@@ -1,25 +1,21 @@
 import { formatInstant, type Rule, ruleOptions } from '../time/index.ts'
-import type { Snapshot } from './change.ts'
-import { viewOf } from './view.ts'
+import type { AlarmView } from './view.ts'
 
 /** An alarm as JSON text: Chronos's fields with their omissions, then Wakeful's own where they have a value. */
-export function wireJson(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>): string {
-  const { alarm } = snapshot
-  const fields = wireFields(snapshot)
-  if (alarm.payload === null) return JSON.stringify(fields)
+export function wireJson(view: AlarmView): string {
+  const fields = wireFields(view)
+  if (view.payloadJson === null) return JSON.stringify(fields)
   // The payload is spliced in as it was given: parsing it would lose digits beyond 2^53 (promise: verbatim).
-  const text = JSON.stringify({ ...fields, payload: null })
+  const text = JSON.stringify(fields)
   const at = text.indexOf('"payload":null')
-  return `${text.slice(0, at)}"payload":${alarm.payload}${text.slice(at + '"payload":null'.length)}`
+  return `${text.slice(0, at)}"payload":${view.payloadJson}${text.slice(at + '"payload":null'.length)}`
 }
 
-function wireFields(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>): Record<string, unknown> {
-  const { alarm } = snapshot
-  const view = viewOf({ ...snapshot, alarm: { ...alarm, payload: null } })
-  const rule = alarm.rule
+function wireFields(view: AlarmView): Record<string, unknown> {
+  const { rule } = view
   return {
     // The payload stands before every field a user writes freely, so that the splice above finds its own.
-    ...(alarm.payload !== null && { payload: null }),
+    payload: view.payloadJson === null ? undefined : null,
     id: view.id,
     label: view.label,
     kind: view.kind,

@@ -1,7 +1,7 @@
 import type { AlarmView } from '../alarm/index.ts'
+import { oneLineJson } from '../contracts/index.ts'
 import { describe, type Rule, span } from '../time/index.ts'
 import { inFlags } from './flag-words.ts'
-import { oneLineJson } from './json-text.ts'
 import { count } from './progress.ts'
 import { type Column, card } from './table.ts'
 import { oneLine } from './text-width.ts'

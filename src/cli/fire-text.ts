@@ -1,7 +1,7 @@
+import { oneLineJson } from '../contracts/index.ts'
 import type { Fire } from '../targets/index.ts'
 import { span } from '../time/index.ts'
 import { titleOf } from './alarm-text.ts'
-import { oneLineJson } from './json-text.ts'
 import { oneLine } from './text-width.ts'
 import { localTime } from './time-text.ts'
 

@@ -1,6 +1,6 @@
 import type { AlarmView } from '../alarm/index.ts'
+import { withFields } from '../contracts/index.ts'
 import type { Alarms } from '../index.ts'
-import { withFields } from './json-text.ts'
 
 /** Alarms as the JSON of a page, each as it is on the wire, so that payloads come back digit for digit. */
 export async function wireItems(

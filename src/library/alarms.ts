@@ -1,5 +1,6 @@
 import {
   ALARM_OPTIONS,
+  type Alarm,
   type AlarmView,
   amend,
   assertSeen,
@@ -19,7 +20,6 @@ import {
   resume,
   retry,
   type Serial,
-  type SetOptions,
   type Snapshot,
   skipNext,
   viewOf,
@@ -28,13 +28,29 @@ import {
 import { WakefulError } from '../error.ts'
 import type { Decide, Selector, SetAnswer, SetRequest } from '../stores/index.ts'
 import { type CalendarLookup, parseInstant, resolveAgain, resolveWhen, type When } from '../time/index.ts'
-import type { Alarms, SeenOptions, SetCallOptions, SetManyItem, TxOptions } from './api.ts'
+import type {
+  Alarms,
+  DefaultTarget,
+  EditFields,
+  EventView,
+  Inbox,
+  OwnEventGiven,
+  SeenOptions,
+  SetCallOptions,
+  SetManyItem,
+  SetView,
+  TxOptions,
+} from './api.ts'
+import { DEFAULT_SPEC } from './default-target.ts'
+import { OwnInbox } from './inbox.ts'
 import { checked, checkedList } from './options.ts'
-import { named, notFound, ScopedReads } from './reads.ts'
+import { ownEvent } from './own-events.ts'
+import { eventView, named, notFound, ScopedReads } from './reads.ts'
 
 const SEEN = { updatedAt: true } as const
 const TX = { tx: true } as const
 const SET_OPTIONS = { ...ALARM_OPTIONS, timezone: true, ...TX } as const
+const EDIT_FIELDS = { ...ALARM_OPTIONS, when: true, timezone: true } as const
 const SET_MANY_ITEM = { ...ALARM_OPTIONS, when: true, timezone: true } as const
 const SET_TRIES_MAX = 3
 /** Bulk edits go in chunks, so that others get their turn at the write lock. */
@@ -44,15 +60,21 @@ type CalendarShop = Workshop & { readonly calendars: CalendarLookup }
 
 /** One owner's alarms: every call carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedAlarms extends ScopedReads implements Alarms {
-  async set(when: When, options: SetCallOptions = {}): Promise<AlarmView & { deduped?: true }> {
-    const { tx, ...rest } = checked<SetCallOptions>('set', options, SET_OPTIONS)
-    const [answer] = await this.#store([{ when, ...rest }], tx)
-    if (answer!.outcome !== 'deduped') this.#changed(answer!.snapshot)
-    const view = viewOf(answer!.snapshot)
-    return answer!.outcome === 'deduped' ? { ...view, deduped: true } : view
+  get inbox(): Inbox {
+    return new OwnInbox(this.around, this.scope, this)
   }
 
-  async setMany(items: readonly SetManyItem[], options: TxOptions = {}): Promise<AlarmView[]> {
+  get defaultTarget(): DefaultTarget {
+    return this.around.defaultTargets.of(this.scope, this.around.workshop)
+  }
+
+  async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
+    const { tx, ...rest } = checked<SetCallOptions>('set', options, SET_OPTIONS)
+    const [answer] = await this.#store([{ when, ...rest }], tx)
+    return this.#wasSet(answer!)
+  }
+
+  async setMany(items: readonly SetManyItem[], options: TxOptions = {}): Promise<SetView[]> {
     const { batchMax } = this.around.limits
     checkedList('setMany', items, '{ when, ...options }')
     if (items.length > batchMax)
@@ -63,30 +85,26 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const { tx } = checked<TxOptions>('setMany', options, TX)
     for (const item of items) checked<SetManyItem>('setMany', item, SET_MANY_ITEM)
     const answers = await this.#store(items, tx)
-    for (const { snapshot } of answers) this.#changed(snapshot)
-    return answers.map(({ snapshot }) => viewOf(snapshot))
+    return answers.map((answer) => this.#wasSet(answer))
   }
 
   reschedule(id: string, when: When, options: SeenOptions & { timezone?: string } = {}): Promise<AlarmView> {
-    const { timezone: zone, ...seen } = checked<typeof options>('reschedule', options, {
-      ...SEEN,
-      timezone: true,
-    })
-    return this.#edit('reschedule', id, seen, (snapshot, context) => {
-      const timezone = zone ?? snapshot.alarm.rule.timezone
-      const calendars = this.calendars.lookup
-      const around = { now: context.now, timezone, calendars }
-      const gone = snapshot.timers.find(({ kind }) => kind === 'due')?.tick ?? 1
-      const { rule, first, nominal, notes } = resolveAgain(snapshot.alarm.rule, when, around, gone - 1)
-      const alarm = { ...snapshot.alarm, rule, calendars: namedBy(rule, calendars), notes }
-      return replace(snapshot, { alarm, first, nominal }, 'reschedule', context)
-    })
+    const { timezone, ...seen } = checked<typeof options>('reschedule', options, { ...SEEN, timezone: true })
+    return this.#edit('reschedule', id, seen, (snapshot, context) =>
+      this.#moved(snapshot, when, timezone, {}, context),
+    )
   }
 
-  edit(id: string, fields: SetOptions, options: SeenOptions = {}): Promise<AlarmView> {
-    return this.#edit('edit', id, options, (snapshot, context) =>
-      amend(snapshot, editedFields(fields, snapshot.alarm, this.around.workshop), context),
-    )
+  edit(id: string, fields: EditFields, options: SeenOptions = {}): Promise<AlarmView> {
+    const { when, timezone, ...rest } = checked<EditFields>('edit', fields, EDIT_FIELDS)
+    if (timezone !== undefined && when === undefined)
+      throw new WakefulError('invalid_request', 'timezone is that of a when: give the when, too')
+    return this.#edit('edit', id, options, (snapshot, context) => {
+      const edited = editedFields(rest, snapshot.alarm, this.around.workshop)
+      return when === undefined
+        ? amend(snapshot, edited, context)
+        : this.#moved(snapshot, when, timezone, edited, context)
+    })
   }
 
   async cancel(id: string, options: SeenOptions & TxOptions = {}) {
@@ -156,9 +174,17 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     )
   }
 
+  async append(event: OwnEventGiven): Promise<EventView> {
+    const { store, bell, limits } = this.around
+    const appended = await store.append(this.scope, ownEvent(event, this.around.context(), limits))
+    bell.ring()
+    return eventView(appended)
+  }
+
   /** Resolves and writes; once more where a calendar is not known here, or was edited in between. */
-  async #store(items: readonly SetManyItem[], tx: unknown): Promise<SetAnswer[]> {
+  async #store(given: readonly SetManyItem[], tx: unknown): Promise<SetAnswer[]> {
     const { store } = this.around
+    const items = await this.#addressed(given)
     for (let tries = 1; ; tries++) {
       try {
         const context = this.around.context()
@@ -174,12 +200,36 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     }
   }
 
+  /** Those that name no target get their owner's default, where there is one. */
+  async #addressed(items: readonly SetManyItem[]): Promise<readonly SetManyItem[]> {
+    if (items.every(({ target }) => target !== undefined)) return items
+    if ((await this.around.defaultTargets.find(this.scope)) === null) return items
+    return items.map((item) => ({ ...item, target: item.target ?? DEFAULT_SPEC }))
+  }
+
   #request({ when, timezone, ...options }: SetManyItem, { now }: Context, shop: CalendarShop): SetRequest {
     const zone = timezone ?? this.around.timezone
     const resolved = resolveWhen(when, { now, timezone: zone, calendars: shop.calendars })
     const named = { createdVia: this.around.createdVia, ...options }
     const alarm = buildAlarm(this.scope, resolved, named, now, shop)
     return { alarm, timer: firstTimer(alarm, resolved) }
+  }
+
+  /** Moves an alarm in time, and edits it in the same change. */
+  #moved(
+    snapshot: Snapshot,
+    when: When,
+    zone: string | undefined,
+    fields: Partial<Alarm>,
+    context: Context,
+  ): Change {
+    const timezone = zone ?? snapshot.alarm.rule.timezone
+    const calendars = this.calendars.lookup
+    const around = { now: context.now, timezone, calendars }
+    const gone = snapshot.timers.find(({ kind }) => kind === 'due')?.tick ?? 1
+    const { rule, first, nominal, notes } = resolveAgain(snapshot.alarm.rule, when, around, gone - 1)
+    const alarm = { ...snapshot.alarm, ...fields, rule, calendars: namedBy(rule, calendars), notes }
+    return replace(snapshot, { alarm, first, nominal }, 'reschedule', context)
   }
 
   async #edit(
@@ -240,6 +290,13 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     }
     this.around.bell.ring()
     return { cancelled: counts.cancelled, firing: counts.firing }
+  }
+
+  #wasSet({ outcome, snapshot }: SetAnswer): SetView {
+    const view = viewOf(snapshot)
+    if (outcome === 'deduped') return { ...view, deduped: true }
+    this.#changed(snapshot)
+    return outcome === 'replaced' ? { ...view, replaced: true } : view
   }
 
   #changed(snapshot: Snapshot): void {

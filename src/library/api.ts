@@ -1,8 +1,16 @@
-import type { AlarmView, CancelOutcome, Limits, SetOptions, Status, Story } from '../alarm/index.ts'
+import type {
+  AlarmView,
+  CancelOutcome,
+  Limits,
+  SetOptions,
+  Status,
+  Story,
+  TargetSpec,
+} from '../alarm/index.ts'
 import type { ObservedAttempt, Observer } from '../engine/index.ts'
-import type { LogEvent, Stats } from '../stores/index.ts'
+import type { Documents, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
-import type { CalendarGiven, Preview, Rule, When } from '../time/index.ts'
+import type { CalendarGiven, Clock, Preview, Rule, When } from '../time/index.ts'
 
 /** What `set` takes beside the *when*. */
 export interface SetCallOptions extends SetOptions {
@@ -15,6 +23,26 @@ export interface SetCallOptions extends SetOptions {
 /** Options of a call that can be made in the caller's own transaction. */
 export interface TxOptions {
   readonly tx?: unknown
+}
+
+/** An alarm that was set: whether its idempotency key was known (nothing changed), or its key (it was set again). */
+export type SetView = AlarmView & { readonly deduped?: true; readonly replaced?: true }
+
+/** What an edit may change: what was said of the alarm, and when it fires. */
+export interface EditFields extends SetOptions {
+  /** Another time: the alarm starts afresh, as with `reschedule`. */
+  readonly when?: When
+  readonly timezone?: string
+}
+
+/** An event of the caller's own, to be appended to the log. */
+export interface OwnEventGiven {
+  /** A dotted name of the caller's own, such as `order.paid`. */
+  readonly type: string
+  readonly subject?: string
+  readonly correlationId?: string
+  /** Any JSON object, or `rawJson(text)`. */
+  readonly data?: unknown
 }
 
 /** One of many to set. */
@@ -155,19 +183,83 @@ export interface Calendars {
   remove(name: string): Promise<boolean>
 }
 
+/** How wakes are taken out of an inbox. */
+export interface TakeOptions {
+  /** How long to wait for one where there is none ('0s', at most '60s'). */
+  readonly wait?: string
+  /** How long they are yours: what is not acknowledged by then comes again ('60s', at most '1h'). */
+  readonly hold?: string
+  /** How many at most (10, up to 100). */
+  readonly limit?: number
+  readonly signal?: AbortSignal
+}
+
+/** A wake that lay in an inbox. */
+export interface WakeView {
+  readonly occurrenceId: string
+  readonly alarmId: string
+  readonly arrivedAt: Date
+  /** How often it was handed out, this time included. */
+  readonly tries: number
+  /** The wake's body, as a webhook would have got it. */
+  readonly body: Readonly<Record<string, unknown>>
+  /** The same as JSON text, byte for byte. */
+  readonly bodyJson: string
+}
+
+/** What came of a wake. */
+export interface WakeReport {
+  readonly complete?: string
+  readonly fail?: string
+}
+
+/** The wakes of alarms with the target `inbox`, for those who cannot be called. */
+export interface Inbox {
+  /** The oldest wakes, waiting for one where there is none. */
+  take(options?: TakeOptions): Promise<WakeView[]>
+  /** Takes a wake out of the inbox, with a report where its alarm awaits one. */
+  ack(occurrenceId: string, report?: WakeReport): Promise<void>
+}
+
+/** Where an owner's alarms go that name no target. */
+export interface DefaultTarget {
+  get(): Promise<TargetSpec | null>
+  put(target: TargetSpec): Promise<TargetSpec>
+  /** Whether there was one. */
+  remove(): Promise<boolean>
+}
+
+/** What a server needs beside the alarms themselves. */
+export interface Operator {
+  readonly clock: Clock
+  /** Keys, tenants' settings and whatever else is kept beside the alarms. */
+  readonly documents: Documents
+  /** Writes what an admin did into the tenant's log. */
+  audit(
+    tenant: string,
+    act: { readonly type: string; readonly data: Readonly<Record<string, unknown>> },
+  ): Promise<void>
+  /** How many alarms of a tenant are still to fire, over all its owners. */
+  pendingOf(tenant: string): Promise<number>
+}
+
 /** Everything that can be done with one owner's alarms. */
 export interface Alarms {
+  /** The wakes of alarms with the target `inbox`. */
+  readonly inbox: Inbox
+  /** Where alarms go that name no target. */
+  readonly defaultTarget: DefaultTarget
   /** The tenant's holiday calendars. */
   readonly calendars: Calendars
-  set(when: When, options?: SetCallOptions): Promise<AlarmView & { deduped?: true }>
-  setMany(items: readonly SetManyItem[], options?: { tx?: unknown }): Promise<AlarmView[]>
+  set(when: When, options?: SetCallOptions): Promise<SetView>
+  setMany(items: readonly SetManyItem[], options?: { tx?: unknown }): Promise<SetView[]>
   /** The alarm, or null where there is none of yours. */
   get(id: string): Promise<AlarmView | null>
   getByKey(key: string): Promise<AlarmView | null>
   list(options?: ListOptions): Promise<ListPage>
   reschedule(id: string, when: When, options?: SeenOptions & { timezone?: string }): Promise<AlarmView>
-  /** Edits fields that do not move the alarm in time. */
-  edit(id: string, fields: SetOptions, options?: SeenOptions): Promise<AlarmView>
+  /** Edits what was said of the alarm; with a `when` it moves in time as well, in the same change. */
+  edit(id: string, fields: EditFields, options?: SeenOptions): Promise<AlarmView>
   cancel(
     id: string,
     options?: SeenOptions & { tx?: unknown },
@@ -190,6 +282,10 @@ export interface Alarms {
   preview(when: When, options?: { from?: Date; count?: number; timezone?: string }): Preview
   parse(text: string, timezone?: string): ParsedView
   events(options?: EventsOptions): AsyncIterableIterator<EventView>
+  /** The end of the log as a cursor: `after` it comes what has not happened yet. */
+  newest(): Promise<string>
+  /** Appends an event of the caller's own to the log (origin `caught`). */
+  append(event: OwnEventGiven): Promise<EventView>
   /** The alarm as JSON text on the wire, its payload byte for byte. */
   wire(id: string): Promise<string | null>
 }
@@ -210,6 +306,8 @@ export interface Wakeful extends Alarms {
   ownership(): Promise<ClockState[]>
   /** Whether this process runs the clock of any pool. */
   readonly isOwner: boolean
+  /** What stands beside the alarms, for a server that lets others call. */
+  readonly operator: Operator
   readonly limits: Limits
 }
 

@@ -9,9 +9,16 @@ import {
 import { Engine, type EngineOptions, type Observer, observed } from '../engine/index.ts'
 import { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
-import { BUILT_IN_POOL, type HandlerTarget, type Targets } from '../targets/index.ts'
+import {
+  BUILT_IN_POOL,
+  defaultTarget,
+  type HandlerTarget,
+  inboxTarget,
+  type Targets,
+} from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import type { Wakeful } from './api.ts'
+import { DefaultTargets } from './default-target.ts'
 import type { Metered } from './readings.ts'
 import { reviewStore } from './reviews.ts'
 import { Upkeep } from './upkeep.ts'
@@ -22,7 +29,7 @@ export interface Assembly {
   readonly store: Store
   readonly clock: Clock
   readonly handlers: HandlerTarget
-  /** Every kind of target this process knows, its handlers among them. */
+  /** Every kind of target of this host, its handlers among them; the inbox and owners' defaults come with every one. */
   readonly targets: Targets
   /** Whether this process also runs the built-in targets. */
   readonly serveBuiltIns: boolean
@@ -50,8 +57,16 @@ export interface Assembly {
 
 /** Wires store, clock, targets, engine and library together, the same in every host. */
 export function assemble(assembly: Assembly): Wakeful & Metered {
-  const { clock, observer, handlers, targets, random, onTrouble, limits, upkeepMs } = assembly
+  const { clock, observer, handlers, random, onTrouble, limits, upkeepMs } = assembly
   const store = observer === undefined ? assembly.store : observed(assembly.store, clock, observer)
+  const defaultTargets = new DefaultTargets(store, clock)
+  const targets: Targets = assembly.targets.with([
+    inboxTarget(store),
+    defaultTarget(
+      (scope) => defaultTargets.find(scope),
+      (errand) => targets.deliver(errand),
+    ),
+  ])
   const makeId = idMaker(assembly.fill)
   const context = (): Context => {
     const now = clock.now()
@@ -73,8 +88,9 @@ export function assemble(assembly: Assembly): Wakeful & Metered {
   })
   return new WakefulLibrary({
     store,
-    clock,
     engine,
+    clock,
+    defaultTargets,
     handlers,
     bell,
     upkeep: new Upkeep({

@@ -87,7 +87,7 @@ export class ScopedReads {
 
   async wire(id: string): Promise<string | null> {
     const snapshot = await this.around.store.get(this.scope, { id: named('id', id) })
-    return snapshot && wireJson(snapshot)
+    return snapshot && wireJson(viewOf(snapshot))
   }
 
   async list(options: ListOptions = {}): Promise<ListPage> {
@@ -206,6 +206,10 @@ export class ScopedReads {
     }
   }
 
+  async newest(): Promise<string> {
+    return encodeCursor('events', [await this.around.store.lastEvent()])
+  }
+
   #place(after: string | undefined): Promise<Serial> | Serial {
     if (after === undefined) return 0
     return after === 'newest' ? this.around.store.lastEvent() : decodeCursor('events', after)[0]!
@@ -253,7 +257,8 @@ export function notFound(id: string): WakefulError {
   return new WakefulError('not_found', `there is no alarm ${JSON.stringify(id.slice(0, 100))}`)
 }
 
-function eventView(event: LogEvent): EventView {
+/** A row of the log as users see it. */
+export function eventView(event: LogEvent): EventView {
   const { id, tenant, type, origin, alarmId, occurrenceId, key, subject, correlationId } = event
   const data = readData(event.data)
   const cursor = encodeCursor('events', [event.seq])

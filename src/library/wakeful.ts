@@ -7,7 +7,8 @@ import type { Store } from '../stores/index.ts'
 import type { Handler, HandlerOptions, HandlerTarget } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { ScopedAlarms } from './alarms.ts'
-import type { Alarms, ClockState, TickResult, Wakeful } from './api.ts'
+import type { Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
+import type { DefaultTargets } from './default-target.ts'
 import { checked } from './options.ts'
 import { type Metered, type Readings, readingsOf } from './readings.ts'
 import type { Surround } from './surround.ts'
@@ -20,6 +21,7 @@ export interface WakefulParts {
   readonly store: Store
   readonly clock: Clock
   readonly engine: Engine
+  readonly defaultTargets: DefaultTargets
   readonly handlers: HandlerTarget
   readonly upkeep: Upkeep
   /** Rung when the log has grown. */
@@ -36,6 +38,7 @@ export interface WakefulParts {
 /** The front of it all, the same in every host: calls go to the store, the engine fires, the log is followed. */
 export class WakefulLibrary extends ScopedAlarms implements Wakeful, Metered {
   readonly limits: Limits
+  readonly operator: Operator
   readonly #parts: WakefulParts
   readonly #surround: Surround
   #unwatch: (() => void) | null = null
@@ -45,6 +48,12 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful, Metered {
     const surround = surroundOf(parts)
     super(surround, parts.scope)
     this.limits = parts.limits
+    this.operator = {
+      clock: parts.clock,
+      documents: parts.store,
+      audit: (tenant, act) => this.#audit(tenant, act),
+      pendingOf: (tenant) => parts.store.pendingOf(tenant),
+    }
     this.#parts = parts
     this.#surround = surround
   }
@@ -111,6 +120,21 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful, Metered {
     }
   }
 
+  async #audit(tenant: string, { type, data }: Parameters<Operator['audit']>[1]): Promise<void> {
+    const { store, context, bell } = this.#parts
+    const { now, newId } = context()
+    const event = {
+      id: newId(),
+      type,
+      at: now,
+      subject: null,
+      correlationId: null,
+      data: JSON.stringify(data),
+    }
+    await store.append({ tenant, owner: '' }, event)
+    bell.ring()
+  }
+
   #assertOpen(): void {
     if (this.#closing !== null)
       throw new WakefulError('store_unavailable', 'this Wakeful is closed: open another')
@@ -118,9 +142,12 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful, Metered {
 }
 
 function surroundOf(parts: WakefulParts): Surround {
-  const { store, engine, limits, workshop, timezone, createdVia, context, bell } = parts
+  const { store, engine, clock, limits, workshop, timezone, createdVia, context, bell, defaultTargets } =
+    parts
   return {
     store,
+    clock,
+    defaultTargets,
     bell,
     limits,
     workshop,

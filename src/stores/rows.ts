@@ -22,7 +22,7 @@ export const ALARM_COLUMNS = [
   'target_config', 'pool', 'payload', 'message', 'conversation_id', 'key', 'idempotency_key', 'subject',
   'correlation_id', 'max_failures', 'backoff_base_ms', 'backoff_cap_ms', 'timeout_ms', 'ack',
   'completion_timeout_ms', 'overlap', 'priority', 'on_failure', 'created_by', 'created_via', 'created_at',
-  'updated_at', 'paused_at', 'cancelled_at', 'notes', 'calendars',
+  'updated_at', 'paused_at', 'cancelled_at', 'notes', 'calendars', 'traceparent',
 ] as const // biome-ignore format: a list
 
 /** A timer's columns, in the order in which they are read. */
@@ -87,6 +87,7 @@ export function alarmOf(values: Values, at = 0): StoredAlarm {
     pausedAt: numberOrNull(34),
     cancelledAt: numberOrNull(35),
     notes: textOrNull(36) === null ? NO_NOTES : notesOf(text(36)),
+    traceparent: textOrNull(38),
   }
 }
 
@@ -170,6 +171,7 @@ export function alarmValues(alarm: Alarm): (string | number | null)[] {
     alarm.cancelledAt,
     alarm.notes.length === 0 ? null : JSON.stringify(alarm.notes),
     calendars === undefined ? null : JSON.stringify(calendars),
+    alarm.traceparent,
   ]
 }
 

@@ -14,12 +14,14 @@ import type {
   Verdict,
 } from '../alarm/index.ts'
 import type { HolidayCalendar } from '../time/index.ts'
+import type { Documents } from './document.ts'
+import type { Inbox } from './inbox.ts'
 
 /**
  * The port every store keeps. A store holds no rules of its own: pure functions of `alarm/` decide, and the store
  * applies what they decided in one transaction. The conformance suite says what "keeps" means.
  */
-export interface Store extends StoreReads {
+export interface Store extends StoreReads, Documents, Inbox {
   /** Writes new alarms, all or none: known idempotency keys answer with the first, known keys are set again. */
   set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetAnswer[]>
   /** Reads, decides and writes alarms one by one in one transaction; `next` says where to go on. */
@@ -57,7 +59,7 @@ export interface Store extends StoreReads {
 
   /** Appends an event of a user's own. */
   append(scope: Scope, event: OwnEvent): Promise<LogEvent>
-  /** Deletes ended alarms with their events, a bounded number at a time; answers how many. */
+  /** Deletes ended alarms with their events, and wakes that nobody fetched, a bounded number at a time; answers how many. */
   prune(endedBefore: number, limit: number): Promise<number>
   /** Calls back when another process may have changed something about the clocks, or the log. Answers how to stop. */
   watch(listener: (news: News) => void, about?: 'clock' | 'log'): () => void
@@ -78,6 +80,8 @@ export interface StoreReads {
   ): Promise<Snapshot | null>
   list(scope: Scope, query: ListQuery): Promise<Page>
   stats(scope: Scope): Promise<Stats>
+  /** How many alarms of a tenant are still to fire, over all its owners. */
+  pendingOf(tenant: string): Promise<number>
   /** Events after a place in the log, oldest first; of one alarm where it is named. */
   events(scope: Scope, query: { after: Serial; limit: number; alarmId?: string }): Promise<LogEvent[]>
   /** One alarm's newest events, oldest of them first. */

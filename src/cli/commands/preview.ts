@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { type Preview, type Rule, readMoment } from '../../time/index.ts'
+import { wireRule, wireText } from '../../contracts/index.ts'
+import { type Preview, readMoment } from '../../time/index.ts'
 import { noteText, ruleText } from '../alarm-text.ts'
 import { addCommand, joined, wholeNumber } from '../command.ts'
 import { zoneOf } from '../globals.ts'
-import { wireText } from '../json-text.ts'
 import { withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import { card } from '../table.ts'
@@ -90,15 +90,4 @@ function previewLines({ rule, timezone, instants }: Preview, now: number, width:
     ['timezone', timezone],
   ]
   return [...card(facts, width), ...lines]
-}
-
-/** A rule with its instants as ISO text, as everything on the wire has them. */
-function wireRule(rule: Rule): Record<string, unknown> {
-  const instants: ReadonlySet<string> = new Set(['at', 'anchor', 'start', 'end'])
-  return Object.fromEntries(
-    Object.entries(rule).map(([name, value]) => [
-      name,
-      instants.has(name) ? new Date(value as number) : value,
-    ]),
-  )
 }

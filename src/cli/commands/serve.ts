@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
 import { skippedText } from '../../alarm/index.ts'
+import { eventWire } from '../../contracts/index.ts'
 import { errorText } from '../../error.ts'
 import type { EventView, OpenOptions, Wakeful } from '../../index.ts'
+import { isPortTaken, type Server, startServer } from '../../server/index.ts'
 import { withoutPasswords } from '../../server/redaction/index.ts'
 import { addCommand, wholeNumber } from '../command.ts'
 import { fireLine, wakeText } from '../fire-text.ts'
 import { fileOf, isInMemory, STORE_DEFAULT } from '../globals.ts'
-import { eventWire } from '../json-text.ts'
 import { type Session, withSession } from '../session.ts'
 import { PRINT_TARGET } from '../set-arguments.ts'
 import type { Shell } from '../shell.ts'
@@ -21,19 +22,36 @@ const TROUBLE = /^alarm\.(?:attempt_failed|failed|timed_out|skipped|dead_lettere
 
 type Say = (type: string, text: string, more?: Readonly<Record<string, unknown>>) => void
 
-/** `serve`: runs the clock, and prints what fires without a target. */
+interface ServeFlags {
+  readonly concurrency?: number
+  readonly host?: string
+  readonly port?: number
+}
+
+const HOST = '127.0.0.1'
+const PORT = 7420
+
+/** `serve`: runs the clock and the HTTP API, and prints what fires without a target. */
 export function addServe(program: Command, shell: Shell): void {
-  addCommand(program, 'serve', 'run the clock, and print what fires without a target', [
+  addCommand(program, 'serve', 'run the clock and the HTTP API, and print what fires without a target', [
     'serve',
-    'serve --db /var/lib/wakeful/alarms.db --json',
+    'serve --db /var/lib/wakeful/alarms.db --port 8080 --json',
   ])
+    .option('--host <address>', `where to listen (default ${HOST}; WAKEFUL_HOST)`)
+    .option(
+      '--port <n>',
+      `the port of the HTTP API (default ${PORT}; 0 takes any; WAKEFUL_PORT)`,
+      wholeNumber(0, 65_535),
+    )
     .option('--concurrency <n>', 'deliveries at a time (default 100)', wholeNumber(1, 10_000))
-    .action(async (flags: { concurrency?: number }, self: Command) => {
+    .action(async (flags: ServeFlags, self: Command) => {
       // What goes wrong while the store is opened is said as soon as there is someone to say it.
       const early: Parameters<Say>[] = []
       let say: Say = (...said) => void early.push(said)
       const choices: OpenOptions = {
         pool: PRINT_TARGET.pool,
+        // Over the network there is no zone of one's own.
+        timezone: 'UTC',
         onTrouble: (thrown) =>
           say('trouble', `trouble: ${errorText(thrown)}`, { message: errorText(thrown) }),
         ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
@@ -47,7 +65,7 @@ export function addServe(program: Command, shell: Shell): void {
           async (session) => {
             say = sayer(session, shell)
             for (const said of early) say(...said)
-            await serve(session, shell, stop, say)
+            await serve(session, shell, stop, say, flags)
           },
           choices,
         )
@@ -58,13 +76,51 @@ export function addServe(program: Command, shell: Shell): void {
     })
 }
 
-async function serve(session: Session, shell: Shell, stop: Stop, say: Say): Promise<void> {
+async function serve(session: Session, shell: Shell, stop: Stop, say: Say, flags: ServeFlags): Promise<void> {
   const { wakeful, out, zone } = session
   wakeful.handle(PRINT_TARGET.handler, (fire) => {
     out.line(out.json ? wakeText(fire) : fireLine(fire, zone))
   })
-  await banner(session, shell, say)
-  await wakeful.start()
+  const server = await listen(session, shell, say, flags)
+  try {
+    await banner(session, shell, say, server?.url ?? null)
+    await wakeful.start()
+    await run(session, stop, say)
+  } finally {
+    await server?.close()
+  }
+}
+
+/** The HTTP API. Where the port that nobody chose is taken, the clock runs without: it may be there to stand by. */
+async function listen(
+  { wakeful }: Session,
+  shell: Shell,
+  say: Say,
+  flags: ServeFlags,
+): Promise<Server | null> {
+  const { env } = shell.terminal
+  const port = flags.port ?? portOf(env.WAKEFUL_PORT)
+  try {
+    return await startServer({
+      wakeful,
+      host: flags.host ?? env.WAKEFUL_HOST ?? HOST,
+      port: port ?? PORT,
+      version: shell.version,
+      onTrouble: (thrown) => say('trouble', `trouble: ${errorText(thrown)}`, { message: errorText(thrown) }),
+    })
+  } catch (thrown) {
+    if (port !== undefined || !isPortTaken(thrown)) throw thrown
+    say('no_http', `no HTTP API here: ${errorText(thrown)}`, { message: errorText(thrown) })
+    return null
+  }
+}
+
+function portOf(text: string | undefined): number | undefined {
+  return text === undefined || text === '' ? undefined : wholeNumber(0, 65_535)(text)
+}
+
+async function run(session: Session, stop: Stop, say: Say): Promise<void> {
+  const { wakeful } = session
   const unwatch = watchOwnership(wakeful, say)
   const reporting = reportTrouble(session, stop.signal, say)
   await stop.asked
@@ -81,16 +137,22 @@ function sayer({ out, zone, now }: Session, shell: Shell): Say {
   }
 }
 
-async function banner({ alarms, out, url: whole }: Session, shell: Shell, say: Say): Promise<void> {
+async function banner(
+  { alarms, out, url: whole }: Session,
+  shell: Shell,
+  say: Say,
+  http: string | null,
+): Promise<void> {
   // A password is nothing for a terminal, or a log.
   const url = withoutPasswords(whole)
   const pools = ['wakeful', PRINT_TARGET.pool]
   if (out.json) {
-    say('serving', '', { version: shell.version, store: url, pools })
+    say('serving', '', { version: shell.version, store: url, pools, url: http })
     return
   }
   const db = url === STORE_DEFAULT ? '' : ` --db ${quoted(fileOf(url) ?? url)}`
   out.line(`wakeful ${shell.version}: store ${url}, pools ${pools.join(' and ')}, pid ${shell.terminal.pid}`)
+  if (http !== null) out.line(`HTTP API: ${http} (${http}/openapi.json)`)
   if (isInMemory(url)) {
     out.line('In memory: no other process can set alarms here, and they end with this one.')
     return

@@ -2,7 +2,9 @@ import { cancelCases } from './cancel-wins.ts'
 import type { ConformanceCase } from './conformance-case.ts'
 import { daysOffCases } from './days-off.ts'
 import { deliveryCases } from './delivery.ts'
+import { documentCases } from './documents.ts'
 import { editCases } from './edits.ts'
+import { inboxCases } from './inbox.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './lists.ts'
 import { logCases } from './log.ts'
@@ -22,6 +24,8 @@ export const conformance: readonly ConformanceCase[] = [
   ...cancelCases,
   ...ownershipCases,
   ...daysOffCases,
+  ...documentCases,
+  ...inboxCases,
   ...transactionCases,
   ...logCases,
   ...listCases,

@@ -242,6 +242,8 @@ export const logWriters = `SELECT DISTINCT virtualtransaction FROM pg_locks WHER
 
 export const addTallies = addFigures(1)
 export const tallyOfOwner = `SELECT ${FIGURES.map((column) => `coalesce(sum(${column}), 0)::bigint`).join(', ')} FROM wakeful.tallies WHERE tenant = $1 AND owner = $2`
+export const pendingOfTenant =
+  'SELECT coalesce(sum(pending), 0)::bigint FROM wakeful.tallies WHERE tenant = $1'
 
 // Who runs which clock
 

@@ -8,10 +8,8 @@ import type {
   Flight,
   HeldTimers,
   Lease,
-  LogEvent,
   NewCalendar,
   News,
-  OwnEvent,
   PortableLine,
   PortableRow,
   Reviewed,
@@ -32,7 +30,6 @@ import { Database, type DatabaseOptions } from './database.ts'
 import { DatabaseClock } from './database-clock.ts'
 import { atDesk, Desk, noticeOf, type Office, SHARDS_NOTICE } from './desk.ts'
 import { nextFree } from './due.ts'
-import { appendEvent } from './events.ts'
 import { isStoreTrouble } from './failure.ts'
 import { Growth } from './growth.ts'
 import { Guests } from './guests.ts'
@@ -43,9 +40,8 @@ import { Lookout, RECENT_MS } from './lookout.ts'
 import { migrate, SHARDS } from './migrate.ts'
 import { Ownership } from './ownership.ts'
 import { exportLines } from './portable.ts'
-import { prune } from './prune.ts'
 import * as sql from './queries.ts'
-import { PostgresReads } from './reads.ts'
+import { PostgresRecords } from './records.ts'
 import { reviewSelected } from './reviews.ts'
 import type { Session } from './session.ts'
 import { isKeyed } from './sets.ts'
@@ -92,7 +88,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
 }
 
 /** The store in a PostgreSQL database: many processes, each the owner of some shards. */
-export class PostgresStore extends PostgresReads implements Store {
+export class PostgresStore extends PostgresRecords implements Store {
   readonly leaseMs: number
   readonly heartbeatMs: number
   /** The time by which alarms fire: the database's own, as this process knows it. */
@@ -250,22 +246,6 @@ export class PostgresStore extends PostgresReads implements Store {
 
   removeCalendar(tenant: string, name: string): Promise<boolean> {
     return this.#editCalendars((session) => removeCalendar(session, tenant, name))
-  }
-
-  async calendarReviewed(tenant: string, { name, version }: Pick<HolidayCalendar, 'name' | 'version'>) {
-    await this.guard(() => this.database.session.run(sql.markReviewed, version, tenant, name))
-  }
-
-  async putFact(name: string, value: string): Promise<void> {
-    await this.guard(() => this.database.session.run(sql.putMeta, name, value))
-  }
-
-  append(scope: Scope, event: OwnEvent): Promise<LogEvent> {
-    return this.guard(() => appendEvent(this.database, scope, event))
-  }
-
-  prune(endedBefore: number, limit: number): Promise<number> {
-    return this.guard(() => prune(this.database, endedBefore, limit))
   }
 
   /** Writes a batch of an export's lines; what is here already is passed over. */

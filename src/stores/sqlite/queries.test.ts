@@ -1,7 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { CALENDAR_QUERIES } from './calendars.ts'
+import { DOCUMENT_QUERIES } from './documents.ts'
 import { FAIR_QUERIES } from './fair-look.ts'
+import { INBOX_QUERIES } from './inbox.ts'
 import { UPCOMING } from './list.ts'
 import { migrate } from './migrate.ts'
 import { EXPORT_QUERIES } from './portable.ts'
@@ -52,6 +54,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   ownEventById: 'wakeful_events_own',
   eventOfAlarmById: 'wakeful_events_alarm',
   tallyOfOwner: 'PRIMARY KEY',
+  pendingOfTenant: 'PRIMARY KEY',
   keptIdempotencyKey: 'PRIMARY KEY',
   shardOfPool: 'sqlite_autoindex_wakeful_shards_1',
   shardEpoch: 'rowid',
@@ -72,6 +75,17 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'calendar markReviewed': 'sqlite_autoindex_wakeful_calendars_1',
   'calendar unreview': 'sqlite_autoindex_wakeful_calendars_1',
   'calendar fact': 'PRIMARY KEY',
+  'document named': 'PRIMARY KEY',
+  'document list': 'PRIMARY KEY',
+  'document listOfTenant': 'wakeful_documents_tenant',
+  'document remove': 'PRIMARY KEY',
+  'inbox known': 'sqlite_autoindex_wakeful_inbox_1',
+  'inbox count': 'wakeful_inbox_oldest',
+  'inbox free': 'wakeful_inbox_oldest',
+  'inbox hold': 'rowid',
+  'inbox remove': 'sqlite_autoindex_wakeful_inbox_1',
+  'inbox prune': 'wakeful_inbox_arrived',
+  'inbox all': 'rowid',
   'fair nextOwner': 'wakeful_timers_upcoming',
   'fair nextTenant': 'wakeful_timers_upcoming',
   'fair due': 'wakeful_timers_upcoming',
@@ -117,6 +131,9 @@ const EXEMPT: Readonly<Record<string, string>> = {
   'calendar putFact': 'an insert',
   'calendar unreviewed': 'a handful of rows, once at the start',
   'calendar all': 'an export reads everything',
+  'document put': 'an insert',
+  'document all': 'an export reads everything',
+  'inbox put': 'an insert',
   'export countAlarms': 'an export reads everything',
   'export countEvents': 'an export reads everything',
 }
@@ -131,6 +148,8 @@ const STATEMENTS: readonly [string, string][] = [
   ...prefixed('prune', PRUNE_QUERIES),
   ...prefixed('fair', FAIR_QUERIES),
   ...prefixed('calendar', CALENDAR_QUERIES),
+  ...prefixed('document', DOCUMENT_QUERIES),
+  ...prefixed('inbox', INBOX_QUERIES),
   ...prefixed('export', EXPORT_QUERIES),
   ['upcoming', UPCOMING],
 ]

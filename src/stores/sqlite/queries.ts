@@ -115,6 +115,7 @@ export const addTally = `INSERT INTO wakeful_tallies (tenant, owner, total, pend
   duration_ms_sum = duration_ms_sum + excluded.duration_ms_sum, duration_count = duration_count + excluded.duration_count`
 
 export const tallyOfOwner = 'SELECT * FROM wakeful_tallies WHERE tenant = ? AND owner = ?'
+export const pendingOfTenant = 'SELECT sum(pending) AS pending FROM wakeful_tallies WHERE tenant = ?'
 
 export const shardOfPool = 'SELECT * FROM wakeful_shards WHERE pool = ? AND slot = 0'
 export const insertShard = `INSERT INTO wakeful_shards (pool, slot, owner, epoch, locked) VALUES (?, 0, NULL, 0, 0)

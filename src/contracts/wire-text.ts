@@ -1,8 +1,20 @@
-import type { EventView } from '../index.ts'
+import type { EventView } from '../library/index.ts'
+import type { Rule } from '../time/index.ts'
 
 /** A value as JSON on the wire: snake_case keys, instants as ISO text. */
 export function wireText(value: unknown): string {
   return JSON.stringify(toWire(value))
+}
+
+/** A rule as it is shown on the wire: its instants as instants. */
+export function wireRule(rule: Rule): Record<string, unknown> {
+  const instants: ReadonlySet<string> = new Set(['at', 'anchor', 'start', 'end'])
+  return Object.fromEntries(
+    Object.entries(rule).map(([name, value]) => [
+      name,
+      instants.has(name) ? new Date(value as number) : value,
+    ]),
+  )
 }
 
 /** An event as JSON on the wire, its data as it was written (promise: verbatim). */

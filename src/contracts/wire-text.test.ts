@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { oneLineJson, wireText, withFields } from './json-text.ts'
+import { oneLineJson, wireText, withFields } from './wire-text.ts'
 
 it('writes keys in snake_case and instants as ISO text, and leaves what users wrote alone', () => {
   const view = { alarmId: 'x', at: new Date(0), none: undefined, nothing: null, data: { keepMe: 1 } }

@@ -1,0 +1,238 @@
+import { z } from 'zod'
+import type { SetOptions, TargetSpec } from '../alarm/index.ts'
+import { WakefulError } from '../error.ts'
+import type { EditFields, SetManyItem } from '../library/index.ts'
+import type { When, WhenObject } from '../time/index.ts'
+import { duration, name, targetSpec, text, timezone } from './fields.ts'
+
+const moment = (description: string) => z.string().min(1).max(200).meta({ description })
+
+/** The ways to say when, one of which a request has. */
+const KINDS = {
+  fire_at: moment(
+    'An instant, as ISO 8601: `2030-01-01T09:00:00Z`; without an offset it is read in `timezone`.',
+  ).optional(),
+  delay: duration('A time from now.').optional(),
+  when: moment('Plain language: `tomorrow at 9am`, `every weekday at 9:30`.').optional(),
+  cron_expr: moment('Cron: five fields, six with seconds, `@daily`, `@every 5m`.').optional(),
+  rrule: z
+    .string()
+    .min(1)
+    .max(10_000)
+    .meta({ description: 'RFC 5545: RRULE, with DTSTART, EXDATE, RDATE.' })
+    .optional(),
+  every: duration('An interval.').optional(),
+}
+
+const exclude = z.union([
+  z.string().max(512),
+  z.array(z.string().max(512)).max(50),
+  z.strictObject({
+    calendars: z.union([z.string().max(512), z.array(z.string().max(512)).max(50)]).optional(),
+    weekend: z.union([z.literal(true), z.array(z.union([z.string().max(20), z.int()])).max(7)]).optional(),
+    move: z.enum(['next', 'previous']).optional(),
+    offset: z.int().optional(),
+  }),
+])
+
+/** What can be said of a rule beside its text. */
+const RULE_OPTIONS = {
+  timezone: timezone.optional(),
+  start: moment('Recurring: no instant before.').optional(),
+  end: moment('Recurring: no instant after.').optional(),
+  count: z.int().min(1).meta({ description: 'Recurring: how many occurrences in all.' }).optional(),
+  jitter: duration('Recurring: each wakes up to this much later.').optional(),
+  dst: z
+    .strictObject({
+      gap: z.enum(['shift', 'skip']).optional(),
+      overlap: z.enum(['first', 'last', 'both']).optional(),
+    })
+    .meta({ description: 'What a clock change does to a wall time that does not exist, or exists twice.' })
+    .optional(),
+  misfire: z
+    .union([
+      z.enum(['once', 'skip', 'all']),
+      z.strictObject({
+        all: z.strictObject({ max: z.int().optional(), within: z.string().max(100).optional() }),
+      }),
+    ])
+    .meta({ description: 'What becomes of instants that passed while nothing could fire.' })
+    .optional(),
+  exclude: exclude.meta({ description: 'Days off: names of calendars, `weekends`.' }).optional(),
+}
+
+/** What is said of an alarm beside its time, and may be edited. */
+const DESCRIPTION = {
+  label: text('A short label for people.').optional(),
+  target: targetSpec.optional(),
+  payload: z.unknown().optional().meta({ description: 'Any JSON; it comes back byte for byte.' }),
+  wake_message: text('The text the woken one is given.', 64 * 1024).optional(),
+  conversation_id: text('The conversation to resume; empty opens a fresh one.').optional(),
+  subject: name('What the alarm is for: removing the subject cancels its alarms.').optional(),
+  correlation_id: name('Ties it to what it belongs to; the alarm’s own id where nothing is said.').optional(),
+  max_failures: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .meta({ description: 'Failed tries until it is given up (5).' })
+    .optional(),
+  backoff: z
+    .strictObject({ base_ms: z.int().min(0).optional(), cap_ms: z.int().min(0).optional() })
+    .meta({ description: 'The wait before a retry: doubling from the base (5 s) up to the cap (1 h).' })
+    .optional(),
+  timeout: duration('How long one try may take (a webhook: 30 s).').optional(),
+  ack: z
+    .enum(['delivery', 'report'])
+    .meta({ description: '`delivery`: being delivered is the end. `report`: a report is awaited.' })
+    .optional(),
+  completion_timeout: duration('How long a report is awaited (5 min).').optional(),
+  overlap: z
+    .enum(['skip', 'queue', 'allow'])
+    .meta({ description: 'What becomes of an occurrence while an earlier one awaits its report.' })
+    .optional(),
+  priority: z
+    .int()
+    .min(-100)
+    .max(100)
+    .meta({ description: 'Higher first among what is due (0).' })
+    .optional(),
+  on_failure: targetSpec.meta({ description: 'Where an occurrence goes that was given up.' }).optional(),
+}
+
+/** The identity of an alarm: fixed once it is set. */
+const IDENTITY = {
+  key: name('Names the alarm: setting the same key again reschedules it.').optional(),
+  idempotency_key: name('Setting it again changes nothing and answers with the first alarm.').optional(),
+  created_by: text('Who set it, for the record.').optional(),
+}
+
+/** The body of a set. */
+export const setBody = z.strictObject({ ...KINDS, ...RULE_OPTIONS, ...DESCRIPTION, ...IDENTITY }).meta({
+  id: 'NewAlarm',
+  description: 'One of `fire_at`, `delay`, `when`, `cron_expr`, `rrule`, `every`, and what goes with it.',
+})
+
+/** The body of a set by key: the key is in the path. */
+export const setByKeyBody = setBody.omit({ key: true }).meta({ id: 'AlarmByKey' })
+
+/** The body of an edit. */
+export const editBody = z.strictObject({ ...KINDS, ...RULE_OPTIONS, ...DESCRIPTION }).meta({
+  id: 'AlarmEdit',
+  description: 'What is left out stays. A time moves the alarm, which then starts afresh.',
+})
+
+/** The body of a preview. */
+export const previewBody = z
+  .strictObject({
+    ...KINDS,
+    ...RULE_OPTIONS,
+    from: moment('The first instant not before: ISO 8601.').optional(),
+    instants: z.int().min(1).max(1000).meta({ description: 'How many instants (5).' }).optional(),
+  })
+  .meta({ id: 'PreviewRequest' })
+
+type WhenFields = Partial<z.output<typeof setBody>>
+
+/** Members of a body that are kept as the text they are (promise: verbatim). */
+export const VERBATIM_MEMBERS: ReadonlySet<string> = new Set(['payload', 'data'])
+
+const ISO_DATE = /^[+-]?\d{4,6}-?\d\d/
+
+/** What a body says of when, in the library's words; null where it says nothing. */
+export function whenOf(body: WhenFields): When | null {
+  const { fire_at, delay, when, cron_expr, rrule, every } = body
+  const given = Object.keys(KINDS).filter((kind) => body[kind as keyof WhenFields] !== undefined)
+  if (given.length > 1) throw oneOf(`this has ${given.join(' and ')}`)
+  if (fire_at !== undefined && !ISO_DATE.test(fire_at))
+    throw new WakefulError(
+      'invalid_time',
+      `fire_at ${JSON.stringify(fire_at)} must be an instant such as 2030-01-01T09:00:00Z; plain language goes into when`,
+    )
+  const at = fire_at ?? when
+  const options = ruleOptions(body)
+  const kind = { at, delay, cron: cron_expr, rrule, every }
+  const found = Object.fromEntries(Object.entries(kind).filter(([, value]) => value !== undefined))
+  return given.length === 0 && Object.keys(options).length === 0 ? null : { ...found, ...options }
+}
+
+/** The same, refused where nothing is said. */
+export function requiredWhen(body: WhenFields): When {
+  if (Object.keys(KINDS).every((kind) => body[kind as keyof WhenFields] === undefined))
+    throw oneOf('this has none')
+  return whenOf(body)!
+}
+
+function oneOf(found: string): WakefulError {
+  return new WakefulError(
+    'invalid_request',
+    `an alarm has exactly one of ${Object.keys(KINDS).join(', ')}; ${found}`,
+  )
+}
+
+function ruleOptions(body: WhenFields): Omit<WhenObject, 'at'> {
+  const options: Record<string, unknown> = {}
+  for (const option of Object.keys(RULE_OPTIONS) as (keyof typeof RULE_OPTIONS)[])
+    if (body[option] !== undefined) options[option] = body[option]
+  return options
+}
+
+/** What a body says of the alarm beside its time, in the library's words. */
+export function optionsOf(body: Partial<z.output<typeof setBody>>): SetOptions {
+  const {
+    label,
+    target,
+    payload,
+    wake_message,
+    conversation_id,
+    subject,
+    correlation_id,
+    max_failures,
+    backoff,
+  } = body
+  const {
+    timeout,
+    ack,
+    completion_timeout,
+    overlap,
+    priority,
+    on_failure,
+    key,
+    idempotency_key,
+    created_by,
+  } = body
+  return {
+    ...(label !== undefined && { label }),
+    ...(target !== undefined && { target: target as TargetSpec }),
+    ...(payload !== undefined && { payload }),
+    ...(wake_message !== undefined && { message: wake_message }),
+    ...(conversation_id !== undefined && { conversationId: conversation_id }),
+    ...(subject !== undefined && { subject }),
+    ...(correlation_id !== undefined && { correlationId: correlation_id }),
+    ...(max_failures !== undefined && { maxFailures: max_failures }),
+    ...(backoff !== undefined && { backoff: backoffOf(backoff) }),
+    ...(timeout !== undefined && { timeout }),
+    ...(ack !== undefined && { ack }),
+    ...(completion_timeout !== undefined && { completionTimeout: completion_timeout }),
+    ...(overlap !== undefined && { overlap }),
+    ...(priority !== undefined && { priority }),
+    ...(on_failure !== undefined && { onFailure: on_failure as TargetSpec }),
+    ...(key !== undefined && { key }),
+    ...(idempotency_key !== undefined && { idempotencyKey: idempotency_key }),
+    ...(created_by !== undefined && { createdBy: created_by }),
+  }
+}
+
+function backoffOf({ base_ms, cap_ms }: { base_ms?: number | undefined; cap_ms?: number | undefined }) {
+  return { ...(base_ms !== undefined && { baseMs: base_ms }), ...(cap_ms !== undefined && { capMs: cap_ms }) }
+}
+
+/** A set as the library takes it. */
+export function setOf(body: z.output<typeof setBody>): SetManyItem {
+  return { when: requiredWhen(body), ...optionsOf(body) }
+}
+
+/** An edit as the library takes it. */
+export function editOf(body: z.output<typeof editBody>): EditFields {
+  const when = whenOf(body)
+  return { ...optionsOf(body), ...(when !== null && { when }) }
+}

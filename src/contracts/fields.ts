@@ -1,0 +1,65 @@
+import { z } from 'zod'
+
+/** A name of the caller's own. The exact bound is in bytes of UTF-8, and checked where it is stored. */
+export const text = (description: string, max = 512) => z.string().max(max).meta({ description })
+
+/** A name that must not be empty. */
+export const name = (description: string, max = 512) => z.string().min(1).max(max).meta({ description })
+
+/** A duration. */
+export const duration = (description: string) =>
+  z
+    .string()
+    .min(1)
+    .max(100)
+    .meta({
+      description: `${description} As \`10s\`, \`5m\`, \`1h30m\` or ISO 8601 (\`PT5M\`).`,
+      examples: ['5m'],
+    })
+
+/** An instant in an answer. */
+export const instant = (description: string) =>
+  z.string().meta({ description, format: 'date-time', examples: ['2030-01-01T09:00:00.000Z'] })
+
+/** An IANA time zone. */
+export const timezone = z
+  .string()
+  .min(1)
+  .max(100)
+  .meta({ description: 'The IANA time zone in which it is read. UTC by default.', examples: ['Europe/Rome'] })
+
+/** How many items of a list. In a query everything is a text. */
+export const limit = (standard: number, max = 500) =>
+  z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(max)
+    .optional()
+    .meta({ description: `How many at most; ${standard} where nothing is said, ${max} at most.` })
+
+/** Where a page begins. */
+export const cursor = z
+  .string()
+  .max(500)
+  .optional()
+  .meta({ description: 'The `next_cursor` of the page before; left out for the first page.' })
+
+/** A moment that bounds a list: an instant, a phrase, or seconds since 1970. */
+export const since = z
+  .string()
+  .min(1)
+  .max(200)
+  .optional()
+  .meta({ description: 'Only what was set from this moment on: an instant, or seconds since 1970.' })
+
+/** Where a fire goes, as it is written in a request. */
+export const targetSpec = z
+  .union([
+    z.string().min(1).max(512).meta({ description: 'The name of a handler, or `inbox`.' }),
+    z.record(z.string(), z.unknown()).meta({
+      description:
+        'An object that names its kind: `{ "webhook": "https://…" }`, `{ "event": true }`, `{ "inbox": true }`.',
+    }),
+  ])
+  .meta({ id: 'Target', examples: [{ webhook: 'https://example.com/wake' }, 'inbox', { event: true }] })

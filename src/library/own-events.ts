@@ -1,0 +1,60 @@
+import { assertText, type Context, type Limits, RawJson } from '../alarm/index.ts'
+import { WakefulError } from '../error.ts'
+import type { OwnEvent } from '../stores/index.ts'
+import type { OwnEventGiven } from './api.ts'
+import { checked } from './options.ts'
+
+const OWN_EVENT = { type: true, subject: true, correlationId: true, data: true } as const
+const TYPE = /^[a-z][a-z0-9_-]*(?:\.[a-z0-9][a-z0-9_-]*)*$/i
+/** What Wakeful itself writes begins with these: a reader must be able to tell its records from a caller's. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'admin',
+  'alarm',
+  'schedule',
+  'timer',
+  'watch',
+  'condition',
+  'run',
+  'wakeful',
+])
+
+/** Reads an event that a caller wants in the log. */
+export function ownEvent(given: OwnEventGiven, { now, newId }: Context, limits: Limits): OwnEvent {
+  const { type, subject, correlationId, data } = checked<OwnEventGiven>('append', given, OWN_EVENT)
+  const name = (field: string, value: string | undefined) =>
+    value === undefined ? null : assertText(field, value, limits.nameBytesMax)
+  return {
+    id: newId(),
+    type: ownType(assertText('type', type, limits.nameBytesMax)),
+    at: now,
+    subject: name('subject', subject),
+    correlationId: name('correlationId', correlationId),
+    data: dataText(data, limits),
+  }
+}
+
+function ownType(type: string): string {
+  if (!TYPE.test(type))
+    throw new WakefulError(
+      'invalid_request',
+      `type ${JSON.stringify(type)} must be a dotted name such as order.paid`,
+    )
+  const [first] = type.toLowerCase().split('.')
+  if (RESERVED.has(first!))
+    throw new WakefulError(
+      'invalid_request',
+      `types that begin with ${first}. are written by Wakeful itself: choose another name`,
+    )
+  return type
+}
+
+function dataText(data: unknown, { payloadBytesMax }: Limits): string {
+  const text = data instanceof RawJson ? data.text : (JSON.stringify(data ?? {}) ?? '')
+  if (!/^\s*\{/.test(text)) throw new WakefulError('invalid_request', 'data must be an object')
+  const bytes = new TextEncoder().encode(text).length
+  if (bytes <= payloadBytesMax) return text
+  throw new WakefulError(
+    'payload_too_large',
+    `the data is ${bytes} bytes of JSON; at most ${payloadBytesMax} are allowed`,
+  )
+}

@@ -1,0 +1,24 @@
+import type { OperationName } from '../../contracts/index.ts'
+import type { Clock } from '../../time/index.ts'
+import type { Audit } from '../audit.ts'
+import type { KeyBook } from '../keys/key-book.ts'
+import { alarmCalls } from './alarms.ts'
+import type { CallsOf } from './call.ts'
+import { inboxCalls } from './inbox.ts'
+import { keyCalls } from './keys.ts'
+import { readCalls } from './reads.ts'
+
+/** What the calls work with beside the caller's own alarms. */
+export interface CallParts {
+  readonly keys: KeyBook
+  readonly clock: Clock
+  readonly audit: Audit
+}
+
+/** The work of every operation. */
+export type Calls = CallsOf<OperationName>
+
+/** Puts together what does the work of every operation. */
+export function buildCalls({ keys, clock, audit }: CallParts): Calls {
+  return { ...alarmCalls, ...readCalls, ...inboxCalls, ...keyCalls(keys, clock, audit) }
+}

@@ -1,0 +1,208 @@
+import { type Context, Hono } from 'hono'
+import type { z } from 'zod'
+import { type Operation, type OperationName, operations } from '../../contracts/index.ts'
+import { WakefulError } from '../../error.ts'
+import { type Caller, includes } from '../caller.ts'
+import type { Around, Reply } from '../calls/call.ts'
+import type { Calls } from '../calls/index.ts'
+import { readBody } from './body.ts'
+import { type Problem, problemOf, refuse, TryLater } from './problem.ts'
+
+/** Lets callers in: says who they are, or refuses. */
+export interface Door {
+  admit(headers: Headers, via: string): Caller | Promise<Caller>
+}
+
+/** What is known of a request once it is answered. */
+export interface Answered {
+  readonly method: string
+  /** The route's pattern, never the path itself: ids are no names of metrics. */
+  readonly route: string
+  readonly status: number
+  readonly requestId: string
+  readonly caller: Caller | null
+  readonly thrown: unknown
+}
+
+/** What the HTTP side is made of. */
+export interface AppParts {
+  readonly door: Door
+  readonly calls: Calls
+  readonly bodyBytesMax: number
+  /** Makes the id of a request that brings none. */
+  readonly newRequestId: () => string
+  readonly onAnswered: (answered: Answered, startedAt: number) => void
+  readonly monotonic: () => number
+}
+
+const REQUEST_ID = /^[\w.:-]{1,128}$/
+const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
+const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
+
+/** The routes of every operation. */
+export function buildApp(parts: AppParts): Hono {
+  const app = new Hono()
+  for (const [name, operation] of Object.entries(operations) as [OperationName, Operation][])
+    app.on(operation.method, honoPath(operation.path), (c) => answer(parts, c, name, operation))
+  for (const [path, methods] of methodsByPath())
+    app.all(honoPath(path), (c) => refuseMethod(parts, c, path, methods))
+  app.notFound((c) => {
+    const thrown = new WakefulError(
+      'not_found',
+      `there is no call ${c.req.method} ${c.req.path.slice(0, 200)}; /openapi.json lists them`,
+    )
+    return refusal(parts, c, thrown, { route: 'none', caller: null })
+  })
+  return app
+}
+
+function honoPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1')
+}
+
+async function answer(
+  parts: AppParts,
+  c: Context,
+  name: OperationName,
+  operation: Operation,
+): Promise<Response> {
+  const startedAt = parts.monotonic()
+  let caller: Caller | null = null
+  try {
+    caller = await parts.door.admit(c.req.raw.headers, 'rest')
+    if (!includes(caller.rights, operation.rights))
+      throw new WakefulError(
+        'forbidden',
+        `this needs a key with the right to ${operation.rights}; yours may ${caller.rights}`,
+      )
+    const input = await inputOf(c, operation, parts.bodyBytesMax)
+    const reply = await (parts.calls[name] as (input: unknown, around: Around) => Promise<Reply>)(
+      input,
+      aroundOf(c, caller, operation),
+    )
+    const requestId = requestIdOf(parts, c)
+    parts.onAnswered(
+      {
+        method: operation.method,
+        route: operation.path,
+        status: reply.status,
+        requestId,
+        caller,
+        thrown: null,
+      },
+      startedAt,
+    )
+    return c.body(reply.json, reply.status as 200, {
+      ...JSON_HEADERS,
+      'x-request-id': requestId,
+      ...(reply.version !== undefined && { etag: `"${reply.version}"` }),
+    })
+  } catch (thrown) {
+    return refusal(parts, c, thrown, { route: operation.path, caller }, startedAt)
+  }
+}
+
+/** What the call is given: parameters, query and body, each checked against its contract. */
+async function inputOf(c: Context, operation: Operation, bodyBytesMax: number) {
+  return {
+    params: operation.params === undefined ? {} : checked(operation.params, c.req.param()),
+    query: queryOf(c, operation),
+    body: operation.body === undefined ? {} : await bodyOf(c, operation, bodyBytesMax),
+  }
+}
+
+function queryOf(c: Context, { query }: Operation): unknown {
+  const given = c.req.url.includes('?') ? c.req.queries() : {}
+  const twice = Object.keys(given).find((name) => given[name]!.length > 1)
+  if (twice !== undefined)
+    throw new WakefulError('invalid_request', `${JSON.stringify(twice)} is given twice in the query`)
+  const single = Object.fromEntries(Object.entries(given).map(([name, [value]]) => [name, value]))
+  if (query !== undefined) return checked(query, single)
+  const [unknown] = Object.keys(single)
+  if (unknown === undefined) return {}
+  throw new WakefulError(
+    'invalid_request',
+    `this call takes no query: ${JSON.stringify(unknown.slice(0, 60))} is unknown`,
+  )
+}
+
+async function bodyOf(c: Context, { body, bodyOptional }: Operation, bytesMax: number): Promise<unknown> {
+  const given = await readBody(c.req.raw, bytesMax)
+  if (given === undefined && bodyOptional === true) return {}
+  if (given === undefined)
+    throw new WakefulError('invalid_request', 'the body is missing: it is a JSON object')
+  return checked(body!, given)
+}
+
+function checked(schema: z.ZodObject, given: unknown): unknown {
+  const parsed = schema.safeParse(given)
+  if (parsed.success) return parsed.data
+  throw refuse(parsed.error, Object.keys(schema.shape))
+}
+
+function aroundOf(c: Context, caller: Caller, { ifMatch }: Operation): Around {
+  const headers = c.req.raw.headers
+  const [match, trace] = [ifMatch === true ? headers.get('if-match') : null, headers.get('traceparent')]
+  return {
+    caller,
+    signal: c.req.raw.signal,
+    ...(match !== null && match !== '*' && { seen: match.replace(/^(?:W\/)?"(.*)"$/, '$1') }),
+    // A malformed trace is no reason to refuse: the standard says to go on without it.
+    ...(trace !== null && TRACEPARENT.test(trace) && { traceparent: trace }),
+  }
+}
+
+function refusal(
+  parts: AppParts,
+  c: Context,
+  thrown: unknown,
+  known: Pick<Answered, 'route' | 'caller'>,
+  startedAt = parts.monotonic(),
+): Response {
+  const problem = problemOf(thrown)
+  const requestId = requestIdOf(parts, c)
+  const isOurs = problem.status >= 500
+  parts.onAnswered(
+    { method: c.req.method, status: problem.status, requestId, ...known, thrown: isOurs ? thrown : null },
+    startedAt,
+  )
+  return problemResponse(problem, requestId, thrown)
+}
+
+/** A problem as a response, with the headers that go with its status. */
+export function problemResponse(problem: Problem, requestId: string, thrown: unknown): Response {
+  return new Response(JSON.stringify({ ...problem, request_id: requestId }), {
+    status: problem.status,
+    headers: {
+      'content-type': 'application/problem+json; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-request-id': requestId,
+      ...(problem.status === 401 && { 'www-authenticate': 'Bearer realm="wakeful"' }),
+      ...(thrown instanceof TryLater && {
+        'retry-after': String(Math.max(1, Math.ceil(thrown.retryAfterMs / 1000))),
+      }),
+      ...(problem.status === 413 && { connection: 'close' }),
+    },
+  })
+}
+
+function requestIdOf(parts: AppParts, c: Context): string {
+  const given = c.req.raw.headers.get('x-request-id')
+  return given !== null && REQUEST_ID.test(given) ? given : parts.newRequestId()
+}
+
+function methodsByPath(): Map<string, string[]> {
+  const methods = new Map<string, string[]>()
+  for (const { path, method } of Object.values(operations))
+    methods.set(path, [...(methods.get(path) ?? []), method])
+  return methods
+}
+
+function refuseMethod(parts: AppParts, c: Context, path: string, methods: readonly string[]): Response {
+  const thrown = new WakefulError('not_found', `${path} has no ${c.req.method}: it has ${methods.join(', ')}`)
+  const response = refusal(parts, c, thrown, { route: path, caller: null })
+  return new Response(response.body, {
+    status: 405,
+    headers: { ...Object.fromEntries(response.headers), allow: methods.join(', ') },
+  })
+}

@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { RawJson } from '../../alarm/index.ts'
+import { readJson } from './json.ts'
+
+const NONE: ReadonlySet<string> = new Set()
+const PAYLOAD: ReadonlySet<string> = new Set(['payload'])
+
+describe('reading JSON', () => {
+  it('reads what JSON.parse reads, alike', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), fc.boolean(), (value, isWide) => {
+        const text = JSON.stringify(value, null, isWide ? 2 : 0)
+        expect(readJson(text, NONE)).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+
+  it('refuses what JSON.parse refuses', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.nat(), fc.string({ maxLength: 2 }), (value, place, noise) => {
+        const text = JSON.stringify(value)
+        const at = place % (text.length + 1)
+        const spoiled = text.slice(0, at) + noise + text.slice(at + 1)
+        let parsed: unknown
+        try {
+          parsed = JSON.parse(spoiled)
+        } catch {
+          expect(() => readJson(spoiled, NONE)).toThrow(/is not JSON|given twice/)
+          return
+        }
+        // A name that has become another's is the one thing in which the two differ.
+        try {
+          expect(readJson(spoiled, NONE)).toEqual(parsed)
+        } catch (thrown) {
+          expect(String(thrown)).toMatch(/given twice/)
+        }
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('keeps a member that is to come back byte for byte as the text it is', () => {
+    const payload = '{"b": 9007199254740993,\n "a":1e400, "2":"\\u00e9é", "1":{"payload":[1.0]}}'
+    const body = readJson(`{"label":"x","payload": ${payload} ,"n":1}`, PAYLOAD) as Record<string, unknown>
+    expect((body.payload as RawJson).text).toBe(payload)
+    expect(body.label).toBe('x')
+    expect(body.n).toBe(1)
+    const items = readJson(`{"items":[{"payload":1.50},{"payload":null}]}`, PAYLOAD) as {
+      items: { payload: RawJson }[]
+    }
+    expect(items.items.map(({ payload }) => payload.text)).toEqual(['1.50', 'null'])
+  })
+
+  it('refuses a name given twice, but not inside what is kept as it is', () => {
+    expect(() => readJson('{"a":1,"a":2}', PAYLOAD)).toThrow('"a" is given twice')
+    expect(() => readJson('{"payload":1,"payload":2}', PAYLOAD)).toThrow('"payload" is given twice')
+    expect(readJson('{"payload":{"a":1,"a":2}}', PAYLOAD)).toEqual({ payload: new RawJson('{"a":1,"a":2}') })
+  })
+
+  it('keeps __proto__ a name like any other', () => {
+    const read = readJson('{"__proto__":{"polluted":true}}', NONE) as object
+    expect(Object.keys(read)).toEqual(['__proto__'])
+    expect(Object.getPrototypeOf(read)).toBe(Object.prototype)
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
+  })
+
+  it('has a bound on nesting', () => {
+    for (const depth of [101, 10_000, 500_000]) {
+      expect(() => readJson('['.repeat(depth) + ']'.repeat(depth), NONE)).toThrow('nested deeper than 100')
+      expect(() => readJson(`{"payload":${'{"a":'.repeat(depth)}1${'}'.repeat(depth + 1)}`, PAYLOAD)).toThrow(
+        'nested deeper than 100',
+      )
+    }
+    expect(readJson('['.repeat(100) + ']'.repeat(100), NONE)).toBeInstanceOf(Array)
+  })
+
+  it('says where it went wrong', () => {
+    expect(() => readJson('{"a" 1}', NONE)).toThrow('at character 5 a colon is expected, and there is "1}"')
+    expect(() => readJson('{"a":', NONE)).toThrow('at character 5 a value is expected, and it ends there')
+    expect(() => readJson('', NONE)).toThrow('at character 0 a value is expected, and it ends there')
+  })
+})

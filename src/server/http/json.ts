@@ -1,0 +1,192 @@
+import { RawJson } from '../../alarm/index.ts'
+import { WakefulError } from '../../error.ts'
+
+/** Deeper than anybody writes by hand, and far from where a reader of nested values could be hurt. */
+const DEPTH_MAX = 100
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACKET = 0x5d
+const COLON = 0x3a
+const COMMA = 0x2c
+const MINUS = 0x2d
+const ZERO = 0x30
+const NINE = 0x39
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const WORDS: readonly (readonly [string, unknown])[] = [
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]
+
+/**
+ * Reads JSON as `JSON.parse` does, and beside it: members that are to come back byte for byte (promise: verbatim) are
+ * kept as the text they are, a name given twice is refused instead of half lost, and nesting has a bound.
+ */
+export function readJson(text: string, verbatim: ReadonlySet<string>): unknown {
+  return new Reader(text, verbatim).whole()
+}
+
+class Reader {
+  readonly #text: string
+  readonly #verbatim: ReadonlySet<string>
+  #at = 0
+  /** Within a member that is kept as it is: its own names are its own affair. */
+  #kept = 0
+
+  constructor(text: string, verbatim: ReadonlySet<string>) {
+    this.#text = text
+    this.#verbatim = verbatim
+  }
+
+  whole(): unknown {
+    const value = this.#value(0)
+    this.#space()
+    if (this.#at < this.#text.length) throw this.#wrong('nothing more')
+    return value
+  }
+
+  #value(depth: number): unknown {
+    this.#space()
+    const code = this.#text.charCodeAt(this.#at)
+    if (code === QUOTE) return this.#string()
+    if (depth >= DEPTH_MAX && (code === OPEN_BRACE || code === OPEN_BRACKET))
+      throw new WakefulError('invalid_request', `the JSON is nested deeper than ${DEPTH_MAX} levels`)
+    if (code === OPEN_BRACE) return this.#object(depth)
+    if (code === OPEN_BRACKET) return this.#list(depth)
+    if (code === MINUS || (code >= ZERO && code <= NINE)) return this.#number()
+    for (const [word, value] of WORDS) {
+      if (!this.#text.startsWith(word, this.#at)) continue
+      this.#at += word.length
+      return value
+    }
+    throw this.#wrong('a value')
+  }
+
+  #object(depth: number): Record<string, unknown> {
+    const fields: Record<string, unknown> = {}
+    this.#at += 1
+    if (this.#next() === CLOSE_BRACE) {
+      this.#at += 1
+      return fields
+    }
+    for (;;) {
+      if (this.#next() !== QUOTE) throw this.#wrong('a name in quotes')
+      const name = this.#string()
+      if (this.#kept === 0 && Object.hasOwn(fields, name))
+        throw new WakefulError('invalid_request', `${shown(name)} is given twice in one object`)
+      this.#expect(COLON, 'a colon')
+      const value = this.#member(name, depth + 1)
+      // Assigned as its own: `__proto__` is a name like any other, and refused like any other that is not known.
+      if (name === '__proto__')
+        Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true })
+      else fields[name] = value
+      if (this.#goesOn(CLOSE_BRACE)) continue
+      return fields
+    }
+  }
+
+  #member(name: string, depth: number): unknown {
+    if (this.#kept > 0 || !this.#verbatim.has(name)) return this.#value(depth)
+    this.#space()
+    const from = this.#at
+    this.#kept += 1
+    this.#value(depth)
+    this.#kept -= 1
+    return new RawJson(this.#text.slice(from, this.#at))
+  }
+
+  #list(depth: number): unknown[] {
+    const items: unknown[] = []
+    this.#at += 1
+    if (this.#next() === CLOSE_BRACKET) {
+      this.#at += 1
+      return items
+    }
+    do items.push(this.#value(depth + 1))
+    while (this.#goesOn(CLOSE_BRACKET))
+    return items
+  }
+
+  /** Past a comma, or past the end. */
+  #goesOn(end: number): boolean {
+    const code = this.#next()
+    if (code !== COMMA && code !== end)
+      throw this.#wrong(end === CLOSE_BRACE ? 'a comma or }' : 'a comma or ]')
+    this.#at += 1
+    return code === COMMA
+  }
+
+  #string(): string {
+    const text = this.#text
+    const from = this.#at
+    let at = from + 1
+    let isPlain = true
+    for (; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      if (code === QUOTE) break
+      if (code === BACKSLASH) {
+        isPlain = false
+        at += 1
+      } else if (code < 0x20) {
+        this.#at = at
+        throw this.#wrong('no control character in a string: it is written as an escape')
+      }
+    }
+    if (at >= text.length) {
+      this.#at = text.length
+      throw this.#wrong('the end of a string')
+    }
+    this.#at = at + 1
+    if (isPlain) return text.slice(from + 1, at)
+    try {
+      return JSON.parse(text.slice(from, at + 1)) as string
+    } catch {
+      this.#at = from
+      throw this.#wrong('a string whose escapes are right')
+    }
+  }
+
+  #number(): number {
+    NUMBER.lastIndex = this.#at
+    const found = NUMBER.exec(this.#text)?.[0]
+    if (found === undefined) throw this.#wrong('a number')
+    this.#at += found.length
+    return Number(found)
+  }
+
+  #expect(code: number, what: string): void {
+    if (this.#next() !== code) throw this.#wrong(what)
+    this.#at += 1
+  }
+
+  #next(): number {
+    this.#space()
+    return this.#text.charCodeAt(this.#at)
+  }
+
+  #space(): void {
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at)
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return
+      this.#at += 1
+    }
+  }
+
+  #wrong(expected: string): WakefulError {
+    const at = this.#at
+    const found =
+      at >= this.#text.length ? 'it ends there' : `there is ${shown(this.#text.slice(at, at + 20))}`
+    return new WakefulError(
+      'invalid_request',
+      `the body is not JSON: at character ${at} ${expected} is expected, and ${found}`,
+    )
+  }
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
+}

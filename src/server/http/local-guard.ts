@@ -1,0 +1,33 @@
+import { WakefulError } from '../../error.ts'
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
+
+/** Whether an address is one that only this machine can reach. */
+export function isLoopback(host: string): boolean {
+  return host === '::1' || LOOPBACK.test(host)
+}
+
+/**
+ * On a server without keys the only protection is that nobody else can reach it. A page in the user's browser can: by a
+ * name that it lets point here (so the Host must be this machine's), or by sending from elsewhere (so the Origin must be ours).
+ */
+export function assertLocal(headers: Headers, allowedOrigins: ReadonlySet<string>): void {
+  const host = headers.get('host')
+  if (host === null || !LOOPBACK.test(host))
+    throw new WakefulError(
+      'forbidden',
+      `without keys only this machine may call: the Host must be localhost or 127.0.0.1, not ${JSON.stringify((host ?? '').slice(0, 100))}; 'wakeful keys create' makes a key`,
+    )
+  const origin = headers.get('origin')
+  if (origin !== null && !isOwnOrigin(origin, host) && !allowedOrigins.has(origin))
+    throw new WakefulError(
+      'forbidden',
+      `a page of ${JSON.stringify(origin.slice(0, 100))} may not call this server: allowed_origins lists those that may`,
+    )
+  if (origin === null && headers.get('sec-fetch-site') === 'cross-site')
+    throw new WakefulError('forbidden', 'a page of another site may not call this server')
+}
+
+function isOwnOrigin(origin: string, host: string): boolean {
+  return origin === `http://${host}` || origin === `https://${host}`
+}

@@ -1,0 +1,127 @@
+import type { z } from 'zod'
+import { type ErrorCode, errorText, WakefulError } from '../../error.ts'
+
+/** What each code is over HTTP: the one table of it. */
+export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
+  invalid_request: 400,
+  invalid_time: 400,
+  invalid_rule: 400,
+  invalid_timezone: 400,
+  payload_too_large: 413,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  already_ended: 409,
+  cursor_expired: 410,
+  quota_exceeded: 429,
+  rate_limited: 429,
+  store_unavailable: 503,
+  schema_too_new: 503,
+  internal: 500,
+}
+
+const TITLES: Readonly<Record<ErrorCode, string>> = {
+  invalid_request: 'The request is not right',
+  invalid_time: 'The time is not right',
+  invalid_rule: 'The rule is not right',
+  invalid_timezone: 'The time zone is not known',
+  payload_too_large: 'Too large',
+  unauthorized: 'A key is needed',
+  forbidden: 'The key does not allow it',
+  not_found: 'There is none',
+  conflict: 'It has changed meanwhile',
+  already_ended: 'It has ended',
+  cursor_expired: 'The cursor is too old',
+  quota_exceeded: 'The quota is used up',
+  rate_limited: 'Too many requests',
+  store_unavailable: 'The store does not answer',
+  schema_too_new: 'The store is newer than this version',
+  internal: 'Something is wrong here',
+}
+
+/** A refusal as it goes over the wire (RFC 9457). */
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly code: ErrorCode
+  readonly detail: string
+  /** The fields that are wrong, where the request's shape is. */
+  readonly errors?: readonly FieldError[]
+}
+
+/** One wrong field. */
+export interface FieldError {
+  readonly field: string
+  readonly detail: string
+}
+
+/** A request whose shape is wrong, field by field. */
+export class InvalidRequest extends WakefulError {
+  readonly errors: readonly FieldError[]
+
+  constructor(errors: readonly FieldError[]) {
+    super(
+      'invalid_request',
+      errors.map(({ field, detail }) => (field === '' ? detail : `${field}: ${detail}`)).join('; '),
+    )
+    this.errors = errors
+  }
+}
+
+/** Something asked for too often or too much: when it may be asked again. */
+export class TryLater extends WakefulError {
+  readonly retryAfterMs: number
+
+  constructor(
+    code: 'quota_exceeded' | 'rate_limited' | 'store_unavailable',
+    message: string,
+    retryAfterMs: number,
+  ) {
+    super(code, message)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** What was thrown, as a problem; what is nobody's business but ours is `internal`, without its inside. */
+export function problemOf(thrown: unknown): Problem {
+  if (!(thrown instanceof WakefulError))
+    return problem('internal', 'an error of the server’s own; it is in its log')
+  if (thrown instanceof InvalidRequest)
+    return { ...problem(thrown.code, errorText(thrown)), errors: thrown.errors }
+  return problem(thrown.code, inWireWords(errorText(thrown)))
+}
+
+function problem(code: ErrorCode, detail: string): Problem {
+  return { type: `urn:wakeful:problem:${code}`, title: TITLES[code], status: STATUS_OF[code], code, detail }
+}
+
+const OPTION =
+  /\b(?:idempotencyKey|conversationId|correlationId|maxFailures|completionTimeout|onFailure|createdBy|createdVia|updatedAt|occurrenceId|alarmId|backoff\.(?:baseMs|capMs))\b/g
+
+/** The library's own messages name options as TypeScript does: on the wire they have other names. */
+function inWireWords(message: string): string {
+  return message.replace(OPTION, (word) => word.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+}
+
+const ISSUES_TOLD_MAX = 10
+
+/** What zod found wrong, in words: unknown fields are named, with what is known. */
+export function refuse(error: z.ZodError, known: readonly string[]): InvalidRequest {
+  const errors = error.issues.slice(0, ISSUES_TOLD_MAX).map((issue): FieldError => {
+    const field = issue.path.join('.')
+    if (issue.code !== 'unrecognized_keys') return { field, detail: lowered(issue.message) }
+    const names = issue.keys.slice(0, ISSUES_TOLD_MAX).map((key) => JSON.stringify(key.slice(0, 60)))
+    const said = names.length === 1 ? `unknown field ${names[0]}` : `unknown fields ${names.join(', ')}`
+    return {
+      field,
+      detail: field === '' && known.length > 0 ? `${said}; known are ${known.join(', ')}` : said,
+    }
+  })
+  return new InvalidRequest(errors)
+}
+
+function lowered(message: string): string {
+  return message.replace(/^Invalid input: /, '').replace(/^[A-Z]/, (letter) => letter.toLowerCase())
+}

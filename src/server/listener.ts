@@ -1,0 +1,115 @@
+import type { Server as HttpServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
+import { WakefulError } from '../error.ts'
+
+/** Where to listen, and how long anything may take. */
+export interface ListenOptions {
+  readonly host: string
+  readonly port: number
+  readonly fetch: (request: Request, env: object) => Response | Promise<Response>
+}
+
+const HEADERS_MS_MAX = 10_000
+/** From the first byte to the last of a request: those who send slower are hung up on. */
+const REQUEST_MS_MAX = 30_000
+const IDLE_MS_MAX = 65_000
+const HEADER_BYTES_MAX = 32 * 1024
+const CONNECTIONS_MAX = 10_000
+const CHECK_EACH_MS = 2_000
+
+/** An HTTP server that is listening. */
+export class Listener {
+  readonly http: HttpServer
+  readonly url: string
+
+  private constructor(http: HttpServer, url: string) {
+    this.http = http
+    this.url = url
+  }
+
+  static async listen({ host, port, fetch }: ListenOptions): Promise<Listener> {
+    const http = createAdaptorServer({
+      fetch: fetch as never,
+      // Whoever replaces the globals of a process surprises its other parts.
+      overrideGlobalObjects: false,
+      serverOptions: {
+        headersTimeout: HEADERS_MS_MAX,
+        requestTimeout: REQUEST_MS_MAX,
+        keepAliveTimeout: IDLE_MS_MAX,
+        maxHeaderSize: HEADER_BYTES_MAX,
+        connectionsCheckingInterval: CHECK_EACH_MS,
+      },
+    }) as HttpServer
+    http.maxConnections = CONNECTIONS_MAX
+    http.on('clientError', refuseBroken)
+    await new Promise<void>((resolve, reject) => {
+      const refused = (thrown: NodeJS.ErrnoException) => reject(listenFailure(thrown, host, port))
+      http.once('error', refused)
+      http.listen(port, host, () => {
+        http.off('error', refused)
+        resolve()
+      })
+    })
+    const bound = http.address() as AddressInfo
+    const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address
+    return new Listener(http, `http://${name}:${bound.port}`)
+  }
+
+  /** Takes no more connections, lets requests under way end within the bound, then hangs up. */
+  async close(withinMs: number): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.http.close(() => resolve()))
+    this.http.closeIdleConnections()
+    const hangUp = setTimeout(() => this.http.closeAllConnections(), withinMs)
+    await closed
+    clearTimeout(hangUp)
+  }
+}
+
+const BROKEN: Readonly<Record<string, readonly [number, string, string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'the request was not sent in time'],
+  HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'the headers are too large'],
+}
+
+/** What is no HTTP at all is answered as a problem, too, and nothing of it is repeated. */
+function refuseBroken(thrown: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || thrown.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const [status, title, detail] = BROKEN[thrown.code ?? ''] ?? [400, 'Bad Request', 'this is not HTTP']
+  const code = 'invalid_request'
+  const body = JSON.stringify({ type: `urn:wakeful:problem:${code}`, title, status, code, detail })
+  socket.end(
+    `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+/** Whether another program has the port. */
+export function isPortTaken(thrown: unknown): boolean {
+  return (
+    thrown instanceof WakefulError &&
+    (thrown.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
+  )
+}
+
+function listenFailure(thrown: NodeJS.ErrnoException, host: string, port: number): WakefulError {
+  const where = `${host}:${port}`
+  if (thrown.code === 'EADDRINUSE')
+    return new WakefulError(
+      'invalid_request',
+      `${where} is taken by another program, perhaps another 'wakeful serve': give another with --port`,
+      { cause: thrown },
+    )
+  if (thrown.code === 'EACCES')
+    return new WakefulError(
+      'invalid_request',
+      `this user may not listen on ${where}: give a --port from 1024 on`,
+      {
+        cause: thrown,
+      },
+    )
+  return new WakefulError('invalid_request', `cannot listen on ${where}: ${thrown.message}`, {
+    cause: thrown,
+  })
+}

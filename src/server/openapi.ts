@@ -1,0 +1,164 @@
+import { z } from 'zod'
+import { type Operation, operations } from '../contracts/index.ts'
+import type { ErrorCode } from '../error.ts'
+import { STATUS_OF } from './http/problem.ts'
+
+const ALWAYS: readonly ErrorCode[] = [
+  'invalid_request',
+  'unauthorized',
+  'forbidden',
+  'rate_limited',
+  'store_unavailable',
+  'internal',
+]
+
+type Json = Record<string, unknown>
+
+/** The API as OpenAPI 3.1, made from the contracts. */
+export function openApi(version: string): Json {
+  const schemas: Json = {}
+  const paths: Record<string, Json> = {}
+  for (const [name, operation] of Object.entries(operations) as [string, Operation][]) {
+    paths[operation.path] ??= {}
+    paths[operation.path]![operation.method.toLowerCase()] = operationJson(name, operation, schemas)
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Wakeful',
+      version,
+      description: 'Durable alarms: set one, kill everything, be woken.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: 'http://127.0.0.1:7420', description: '`wakeful serve` on this machine' }],
+    security: [{ key: [] }, {}],
+    tags: [...new Set(Object.values(operations).map(({ chapter }) => chapter))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        key: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, `wk_…`. On this machine, without keys, none is needed.',
+        },
+      },
+      schemas: { Problem: problemSchema(), ...schemas },
+    },
+  }
+}
+
+function operationJson(name: string, operation: Operation, schemas: Json): Json {
+  const { chapter, summary, description, body, bodyOptional, params, query, ifMatch, rights } = operation
+  return {
+    operationId: name,
+    tags: [chapter],
+    summary,
+    description: [description, `Needs the right to ${rights}.`].filter(Boolean).join(' '),
+    parameters: [
+      ...parameters('path', params, schemas),
+      ...parameters('query', query, schemas),
+      ...(ifMatch === true
+        ? [
+            {
+              name: 'If-Match',
+              in: 'header',
+              required: false,
+              schema: { type: 'string' },
+              description:
+                'The `ETag` the edit was made from: refused (`conflict`) where it is no longer the newest.',
+            },
+          ]
+        : []),
+    ],
+    ...(body !== undefined && {
+      requestBody: {
+        required: bodyOptional !== true,
+        content: { 'application/json': { schema: schemaOf(body, schemas, 'input') } },
+      },
+    }),
+    responses: { ...answers(operation, schemas), ...refusals(operation) },
+  }
+}
+
+function parameters(place: 'path' | 'query', schema: z.ZodObject | undefined, schemas: Json): Json[] {
+  if (schema === undefined) return []
+  return Object.entries(schema.shape).map(([name, field]) => {
+    const { description, ...json } = schemaOf(field as z.ZodType, schemas, 'input')
+    const required = place === 'path' || !(field as z.ZodType).safeParse(undefined).success
+    return { name, in: place, required, ...(description !== undefined && { description }), schema: json }
+  })
+}
+
+function answers({ answers }: Operation, schemas: Json): Json {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, { description, schema, type = 'application/json' }]) => [
+      status,
+      {
+        description,
+        ...(schema !== undefined && { content: { [type]: { schema: schemaOf(schema, schemas, 'output') } } }),
+      },
+    ]),
+  )
+}
+
+/** One answer per status, with the codes it may have. */
+function refusals({ refusals = [] }: Operation): Json {
+  const codes = new Map<number, ErrorCode[]>()
+  for (const code of [...refusals, ...ALWAYS]) {
+    const of = codes.get(STATUS_OF[code]) ?? []
+    if (!of.includes(code)) codes.set(STATUS_OF[code], [...of, code])
+  }
+  return Object.fromEntries(
+    [...codes].map(([status, of]) => [
+      status,
+      {
+        description: of.map((code) => `\`${code}\``).join(', '),
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
+    ]),
+  )
+}
+
+function schemaOf(schema: z.ZodType, schemas: Json, io: 'input' | 'output'): Json {
+  const {
+    $schema: _,
+    $defs,
+    ...json
+  } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json & { $defs?: Json }
+  const text = (value: unknown) =>
+    JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json
+  for (const [name, definition] of Object.entries($defs ?? {})) schemas[name] = named(text(definition))
+  const id = schema.meta()?.id
+  if (typeof id !== 'string') return text(json)
+  schemas[id] = named(text(json))
+  return { $ref: `#/components/schemas/${id}` }
+}
+
+/** In OpenAPI a schema is named by its place. */
+function named({ id: _, ...schema }: Json): Json {
+  return schema
+}
+
+function problemSchema(): Json {
+  return {
+    type: 'object',
+    description: 'A refusal (RFC 9457).',
+    properties: {
+      type: { type: 'string' },
+      title: { type: 'string' },
+      status: { type: 'integer' },
+      code: { type: 'string', enum: Object.keys(STATUS_OF) },
+      detail: { type: 'string', description: 'What was wrong, with which value, and what would be right.' },
+      errors: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { field: { type: 'string' }, detail: { type: 'string' } },
+          required: ['field', 'detail'],
+        },
+      },
+      request_id: { type: 'string' },
+    },
+    required: ['type', 'title', 'status', 'code', 'detail'],
+  }
+}

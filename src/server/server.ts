@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { WakefulError } from '../error.ts'
+import type { Wakeful } from '../library/index.ts'
+import type { AdminAct, Audit } from './audit.ts'
+import { buildCalls } from './calls/index.ts'
+import { Gate } from './gate.ts'
+import { buildApp } from './http/app.ts'
+import { isLoopback } from './http/local-guard.ts'
+import { KeyBook } from './keys/key-book.ts'
+import { Listener } from './listener.ts'
+import { openApi } from './openapi.ts'
+
+/** What a server is made of. */
+export interface ServerOptions {
+  readonly wakeful: Wakeful
+  readonly host: string
+  readonly port: number
+  readonly version: string
+  readonly bodyBytesMax?: number
+  readonly allowedOrigins?: readonly string[]
+  /** How long requests under way may take once the server is to close. */
+  readonly drainMs?: number
+  readonly onTrouble: (thrown: unknown) => void
+  /** Told of everything an admin does. */
+  readonly onAdminAct?: (act: AdminAct) => void
+}
+
+const BODY_BYTES_MAX = 1024 * 1024
+const DRAIN_MS = 10_000
+
+/** A server that is listening. */
+export interface Server {
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** Listens, and answers calls about the alarms of this Wakeful. */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { wakeful, onTrouble } = options
+  const { clock, documents } = wakeful.operator
+  const keys = new KeyBook(documents, clock)
+  const isLocal = isLoopback(options.host)
+  if (!isLocal && !(await keys.hasKeys())) throw refusedWithoutKeys(options.host)
+  const audit: Audit = async (act) => {
+    options.onAdminAct?.(act)
+    const { act: name, by, tenant, about } = act
+    await wakeful.operator.audit(tenant, { type: `admin.${name}`, data: { by, ...about } })
+  }
+  const gate = new Gate({
+    keys,
+    isLocal,
+    forTenant: (tenant, owner) => wakeful.forTenant(tenant, owner),
+    allowedOrigins: new Set(options.allowedOrigins),
+  })
+  const app = buildApp({
+    door: gate,
+    calls: buildCalls({ keys, clock, audit }),
+    bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
+    newRequestId: randomUUID,
+    monotonic: () => clock.monotonic(),
+    onAnswered: ({ thrown }) => {
+      if (thrown !== null) onTrouble(thrown)
+    },
+  })
+  const document = JSON.stringify(openApi(options.version))
+  app.get('/openapi.json', (c) =>
+    c.body(document, 200, { 'content-type': 'application/json; charset=utf-8' }),
+  )
+  const listener = await Listener.listen({
+    host: options.host,
+    port: options.port,
+    fetch: app.fetch as never,
+  })
+  return { url: listener.url, close: () => listener.close(options.drainMs ?? DRAIN_MS) }
+}
+
+function refusedWithoutKeys(host: string): WakefulError {
+  return new WakefulError(
+    'forbidden',
+    `listening on ${host} lets others call, and there are no keys yet: make one with 'wakeful keys create --rights admin --tenant "*"' (on the same store), or listen on 127.0.0.1`,
+  )
+}

@@ -1,0 +1,239 @@
+import { expect, it } from 'vitest'
+import { serving } from './harness.ts'
+
+const server = await serving()
+const { call } = server
+const EVENT = { event: true }
+
+it('sets an alarm and shows it as Chronos does, field for field', async () => {
+  const set = await call('POST', '/v1/alarms', {
+    cron_expr: '@every 5m',
+    timezone: 'Europe/Rome',
+    label: 'portfolio',
+    wake_message: 'look again',
+    conversation_id: 'c-1',
+    target: EVENT,
+    payload: { a: 1 },
+    idempotency_key: 'i-1',
+    max_failures: 3,
+  })
+  expect(set.status).toBe(201)
+  expect(set.json).toEqual({
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    label: 'portfolio',
+    kind: 'cron',
+    cron_expr: '@every 5m',
+    timezone: 'Europe/Rome',
+    next_fire_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    conversation_id: 'c-1',
+    wake_message: 'look again',
+    payload: { a: 1 },
+    status: 'active',
+    idempotency_key: 'i-1',
+    max_failures: 3,
+    failure_count: 0,
+    created_at: expect.any(String),
+    correlation_id: set.json.id,
+    target: 'event',
+    ack: 'delivery',
+    created_via: 'rest',
+    updated_at: expect.any(String),
+  })
+  expect((await call('GET', `/v1/alarms/${set.json.id}`)).json).toEqual(set.json)
+  const again = await call('POST', '/v1/alarms', { delay: '1h', target: EVENT, idempotency_key: 'i-1' })
+  expect([again.status, again.json]).toEqual([200, { ...set.json, deduped: true }])
+})
+
+it('leaves out what has no value, and next_fire_at once it is no longer active', async () => {
+  const { json } = await call('POST', '/v1/alarms', { delay: '1h', target: EVENT })
+  expect(json).not.toHaveProperty('payload')
+  expect(json).not.toHaveProperty('conversation_id')
+  expect(json.wake_message).toBe('')
+  const cancelled = await call('DELETE', `/v1/alarms/${json.id}`)
+  expect(cancelled.status).toBe(200)
+  expect(cancelled.json.outcome).toBe('cancelled')
+  expect(cancelled.json.alarm.status).toBe('cancelled')
+  expect(cancelled.json.alarm).not.toHaveProperty('next_fire_at')
+  expect((await call('DELETE', `/v1/alarms/${json.id}`)).json.outcome).toBe('ended')
+})
+
+it('gives payload and message back byte for byte (promise: verbatim)', async () => {
+  const payload =
+    '{"z":9007199254740993, "a" : [1.0, 1e400, -0], "2":"\\u00e9é😀\\n", "1":{"__proto__":{"x":1}}, "k":1,"k":2}'
+  const wake_message = 'line\n\ttab "quotes" \u2028 é 😀 \\u0041'
+  const body = `{"delay":"1h","target":{"event":true},"payload":${payload},"wake_message":${JSON.stringify(wake_message)}}`
+  const set = await call('POST', '/v1/alarms', body)
+  expect(set.status).toBe(201)
+  for (const answer of [
+    set,
+    await call('GET', `/v1/alarms/${set.json.id}`),
+    await call('GET', '/v1/alarms?limit=1'),
+    await call('PATCH', `/v1/alarms/${set.json.id}`, { label: 'x' }),
+    await call('GET', '/v1/history?limit=1'),
+    await call('DELETE', `/v1/alarms/${set.json.id}`),
+  ]) {
+    expect(answer.status).toBeLessThan(300)
+    expect(answer.text).toContain(`"payload":${payload}`)
+    expect(answer.text).toContain(`"wake_message":${JSON.stringify(wake_message)}`)
+  }
+  const batch = await call('POST', '/v1/alarms/batch', `{"items":[${body},${body}]}`)
+  expect(batch.text.split(payload)).toHaveLength(3)
+})
+
+it('answers the same 404 for what is not there and what is another owner’s', async () => {
+  const { json } = await call(
+    'POST',
+    '/v1/alarms',
+    { delay: '1h', target: EVENT },
+    { 'wakeful-owner': 'other' },
+  )
+  const unknown = '01a1e136-0000-7000-8000-000000000000'
+  for (const [method, path] of [
+    ['GET', ''],
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['GET', '/why'],
+    ...['pause', 'resume', 'skip', 'fire', 'retry', 'complete', 'fail'].map((verb) => ['POST', `/${verb}`]),
+  ] as [string, string][]) {
+    const body = method === 'PATCH' ? { label: 'mine' } : undefined
+    const theirs = await call(method, `/v1/alarms/${json.id}${path}`, body)
+    const none = await call(method, `/v1/alarms/${unknown}${path}`, body)
+    expect(theirs.status).toBe(404)
+    expect({ ...theirs.json, detail: theirs.json.detail.replace(json.id, 'ID'), request_id: '' }).toEqual({
+      ...none.json,
+      detail: none.json.detail.replace(unknown, 'ID'),
+      request_id: '',
+    })
+  }
+})
+
+it('sets by key: new, then again', async () => {
+  const first = await call('PUT', '/v1/alarms/by-key/a%2Fb%20c', { delay: '1h', target: EVENT })
+  expect([first.status, first.json.key]).toEqual([201, 'a/b c'])
+  const second = await call('PUT', '/v1/alarms/by-key/a%2Fb%20c', {
+    delay: '2h',
+    target: EVENT,
+    label: 'new',
+  })
+  expect([second.status, second.json.id, second.json.label]).toEqual([200, first.json.id, 'new'])
+  expect((await call('GET', '/v1/alarms/by-key/a%2Fb%20c')).json).toEqual(second.json)
+  expect((await call('GET', '/v1/alarms/by-key/none')).status).toBe(404)
+})
+
+it('edits and moves in one change, and refuses who has not seen the newest', async () => {
+  const set = await call('POST', '/v1/alarms', { fire_at: '2040-01-01T09:00:00Z', target: EVENT, label: 'a' })
+  const etag = set.headers.get('etag')!
+  const edited = await call(
+    'PATCH',
+    `/v1/alarms/${set.json.id}`,
+    { fire_at: '2041-01-01T09:00:00', timezone: 'Europe/Rome', label: 'b' },
+    { 'if-match': etag },
+  )
+  expect(edited.json).toMatchObject({
+    label: 'b',
+    next_fire_at: '2041-01-01T08:00:00.000Z',
+    timezone: 'Europe/Rome',
+  })
+  const late = await call('PATCH', `/v1/alarms/${set.json.id}`, { label: 'c' }, { 'if-match': etag })
+  expect([late.status, late.json.code]).toEqual([409, 'conflict'])
+  expect((await call('PATCH', `/v1/alarms/${set.json.id}`, {})).json.detail).toMatch('nothing to edit')
+  expect((await call('PATCH', `/v1/alarms/${set.json.id}`, { key: 'k' })).json.detail).toMatch(
+    'unknown field "key"',
+  )
+})
+
+it('lists by pages, capped at 500', async () => {
+  const items = Array.from({ length: 30 }, (_, n) => ({
+    delay: `${n + 1}h`,
+    target: EVENT,
+    subject: 'paged',
+    label: `n${n}`,
+  }))
+  expect((await call('POST', '/v1/alarms/batch', { items })).json.items).toHaveLength(30)
+  const seen: string[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const { json } = await call('GET', `/v1/alarms?subject=paged&limit=7${cursor && `&cursor=${cursor}`}`)
+    seen.push(...json.items.map(({ label }: { label: string }) => label))
+    cursor = json.next_cursor
+  }
+  expect(seen).toEqual(items.map(({ label }) => label).reverse())
+  expect((await call('GET', '/v1/alarms?subject=paged&order=due&limit=1')).json.items[0].label).toBe('n0')
+  expect((await call('GET', '/v1/alarms?limit=501')).json.code).toBe('invalid_request')
+  expect((await call('GET', '/v1/alarms?limitt=5')).json.detail).toMatch('unknown field "limitt"')
+  expect((await call('GET', '/v1/alarms?limit=5&limit=6')).json.detail).toMatch('"limit" is given twice')
+})
+
+it('acts on all that match, and counts them first', async () => {
+  const filter = { subject: 'many' }
+  const items = Array.from({ length: 5 }, () => ({ delay: '1h', target: EVENT, subject: 'many' }))
+  await call('POST', '/v1/alarms/batch', { items })
+  const dry = await call('POST', '/v1/alarms/actions', { action: 'pause', filter, dry_run: true })
+  expect(dry.json).toEqual({ matched: 5, done: 0, refused: [], more: false })
+  expect((await call('POST', '/v1/alarms/actions', { action: 'pause', filter })).json.done).toBe(5)
+  expect((await call('GET', '/v1/alarms?subject=many&status=paused')).json.items).toHaveLength(5)
+  const skipped = await call('POST', '/v1/alarms/actions', { action: 'retry', filter })
+  expect(skipped.json.done).toBe(0)
+  expect(skipped.json.refused).toHaveLength(5)
+  expect((await call('DELETE', '/v1/subjects/many')).json).toEqual({ cancelled: 5, firing: 0 })
+  expect(
+    (await call('POST', '/v1/alarms/actions', { action: 'cancel', filter: {} })).json.done,
+  ).toBeGreaterThan(5)
+  expect((await call('POST', '/v1/reset')).json).toEqual({ cancelled: 0, firing: 0 })
+})
+
+it('previews, tells figures and stories, and keeps events of one’s own', async () => {
+  const preview = await call('POST', '/v1/preview', {
+    cron_expr: '0 9 * * 1-5',
+    timezone: 'America/New_York',
+    instants: 2,
+  })
+  expect(preview.json).toMatchObject({ timezone: 'America/New_York', rule: { kind: 'cron' } })
+  expect(preview.json.instants).toHaveLength(2)
+  expect((await call('GET', '/v1/stats')).json).toMatchObject({ pending: 0, timeout_unknown: 0 })
+  expect((await call('GET', '/v1/failed')).json).toEqual({ items: [] })
+  expect((await call('GET', '/v1/history?status=cancelled&since=0&limit=2')).json.items).toHaveLength(2)
+
+  const { json } = await call('POST', '/v1/alarms', { delay: '1h', target: EVENT })
+  await call('POST', `/v1/alarms/${json.id}/pause`)
+  const why = await call('GET', `/v1/alarms/${json.id}/why`)
+  expect(why.json.story.map(({ type }: { type: string }) => type)).toEqual(['alarm.set', 'alarm.paused'])
+
+  const { next_cursor } = (await call('GET', '/v1/events?after=newest')).json
+  const data = '{"n":9007199254740993,"b":1,"a":2}'
+  const event = await call('POST', '/v1/events', `{"type":"order.paid","subject":"o-1","data":${data}}`)
+  expect([event.status, event.json.origin]).toEqual([201, 'caught'])
+  const page = await call('GET', `/v1/events?after=${next_cursor}`)
+  expect(page.json.items).toEqual([event.json])
+  expect(page.text).toContain(`"data":${data}`)
+  expect(page.json.next_cursor).toBe(event.json.cursor)
+  expect((await call('POST', '/v1/events', { type: 'alarm.fired' })).json.detail).toMatch(
+    'written by Wakeful itself',
+  )
+})
+
+it('takes exactly one time, and says what would be right', async () => {
+  const refused = async (body: unknown) => (await call('POST', '/v1/alarms', body)).json
+  expect(await refused({ target: EVENT })).toMatchObject({
+    code: 'invalid_request',
+    detail: expect.stringContaining(
+      'exactly one of fire_at, delay, when, cron_expr, rrule, every; this has none',
+    ),
+  })
+  expect((await refused({ delay: '1h', every: '5m', target: EVENT })).detail).toMatch(
+    'this has delay and every',
+  )
+  expect(await refused({ fire_at: 'tomorrow', target: EVENT })).toMatchObject({ code: 'invalid_time' })
+  expect(await refused({ when: 'florp', target: EVENT })).toMatchObject({ code: 'invalid_time' })
+  expect(await refused({ cron_expr: 'florp', target: EVENT })).toMatchObject({ code: 'invalid_rule' })
+  expect(await refused({ delay: '1h', timezone: 'Mars/Base', target: EVENT })).toMatchObject({
+    code: 'invalid_timezone',
+  })
+  expect(await refused({ delay: 60, target: EVENT })).toMatchObject({ code: 'invalid_request' })
+  expect((await refused({ delay: '1h', target: EVENT, maxFailures: 1 })).detail).toMatch(
+    'unknown field "maxFailures"; known are fire_at',
+  )
+  expect((await refused({ delay: '1h', target: EVENT, key: 'é'.repeat(300) })).detail).toMatch(
+    'key is 600 bytes long',
+  )
+})

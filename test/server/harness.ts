@@ -1,0 +1,76 @@
+import { afterAll } from 'vitest'
+import { type OpenOptions, open, type Wakeful } from '../../src/index.ts'
+import { type ServerOptions, startServer } from '../../src/server/index.ts'
+
+/** What a call came to, its body as text and parsed. */
+export interface Called {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
+  readonly json: any
+}
+
+/** A server under test. */
+export interface Serving {
+  readonly url: string
+  readonly wakeful: Wakeful
+  readonly troubles: unknown[]
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Called>
+  close(): Promise<void>
+}
+
+/** Starts a real server on a store in memory, or the one that is named; it ends with the file's tests. */
+export async function serving(
+  options: { store?: string; open?: OpenOptions; server?: Partial<ServerOptions> } = {},
+): Promise<Serving> {
+  const troubles: unknown[] = []
+  const onTrouble = (thrown: unknown) => void troubles.push(thrown)
+  const wakeful = await open(options.store ?? 'sqlite::memory:', {
+    timezone: 'UTC',
+    onTrouble,
+    ...options.open,
+  })
+  const server = await startServer({
+    wakeful,
+    host: '127.0.0.1',
+    port: 0,
+    version: '0.0.0',
+    onTrouble,
+    ...options.server,
+  })
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= server.close().then(() => wakeful.close())
+    return closing
+  }
+  afterAll(close)
+  return { url: server.url, wakeful, troubles, call: caller(server.url), close }
+}
+
+/** Calls a server as a client would; a text or bytes are sent as they are. */
+export function caller(url: string, always: Record<string, string> = {}): Serving['call'] {
+  return async (method, path, body, headers = {}) => {
+    const isRaw = typeof body === 'string' || body instanceof Uint8Array
+    const response = await fetch(url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...always,
+        ...headers,
+      },
+      ...(body !== undefined && { body: isRaw ? (body as string) : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, text, json: parsed(text) }
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
