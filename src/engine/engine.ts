@@ -64,6 +64,7 @@ export class Engine {
   #taking = false
   #delivered = 0
   #settledAtOnce = 0
+  readonly state = () => ({ leases: this.#leases.all, held: this.#held, crew: this.#crew })
 
   constructor(options: EngineOptions) {
     this.#options = options

@@ -7,6 +7,7 @@ import type {
   Story,
   TargetSpec,
 } from '../alarm/index.ts'
+import type { ObservedAttempt, Observer } from '../engine/index.ts'
 import type { Documents, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
 import type { CalendarGiven, Clock, Preview, Rule, When } from '../time/index.ts'
@@ -334,4 +335,4 @@ export interface Wakeful extends Alarms {
   readonly limits: Limits
 }
 
-export type { Fire, Handler, LogEvent, Stats }
+export type { Fire, Handler, LogEvent, ObservedAttempt, Observer, Stats }

@@ -6,7 +6,7 @@ import {
   type Limits,
   type Scope,
 } from '../alarm/index.ts'
-import { Engine, type EngineOptions, type HoldBook, Pacer } from '../engine/index.ts'
+import { Engine, type EngineOptions, type HoldBook, type Observer, observed, Pacer } from '../engine/index.ts'
 import { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import {
@@ -19,6 +19,7 @@ import {
 import type { Clock } from '../time/index.ts'
 import type { TenantSecrets, Wakeful } from './api.ts'
 import { DefaultTargets } from './default-target.ts'
+import type { Metered } from './readings.ts'
 import { reviewStore } from './reviews.ts'
 import { Upkeep } from './upkeep.ts'
 import { WakefulLibrary } from './wakeful.ts'
@@ -56,11 +57,14 @@ export interface Assembly {
   readonly webhookSecrets?: TenantSecrets
   /** Lets go of what the targets hold, when nothing is delivered any more. */
   readonly release?: () => void
+  /** Told of every attempt, as it is written. */
+  readonly observer?: Observer | undefined
 }
 
 /** Wires store, clock, targets, engine and library together, the same in every host. */
-export function assemble(assembly: Assembly): Wakeful {
-  const { store, clock, handlers, random, onTrouble, limits, upkeepMs } = assembly
+export function assemble(assembly: Assembly): Wakeful & Metered {
+  const { clock, observer, handlers, random, onTrouble, limits, upkeepMs } = assembly
+  const store = observer === undefined ? assembly.store : observed(assembly.store, clock, observer)
   const defaultTargets = new DefaultTargets(store, clock)
   const targets: Targets = assembly.targets.with([
     inboxTarget(store),

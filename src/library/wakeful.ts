@@ -10,6 +10,7 @@ import { ScopedAlarms } from './alarms.ts'
 import type { Alarms, ClockState, Operator, TenantSecrets, TickResult, Wakeful } from './api.ts'
 import type { DefaultTargets } from './default-target.ts'
 import { checked } from './options.ts'
+import { type Metered, type Readings, readingsOf } from './readings.ts'
 import type { Surround } from './surround.ts'
 import type { Upkeep } from './upkeep.ts'
 
@@ -18,8 +19,8 @@ const HANDLER = { transactional: true, timeoutMs: true } as const
 /** What a host puts together. */
 export interface WakefulParts {
   readonly store: Store
-  readonly engine: Engine
   readonly clock: Clock
+  readonly engine: Engine
   readonly defaultTargets: DefaultTargets
   readonly handlers: HandlerTarget
   readonly upkeep: Upkeep
@@ -40,7 +41,7 @@ export interface WakefulParts {
 }
 
 /** The front of it all, the same in every host: calls go to the store, the engine fires, the log is followed. */
-export class WakefulLibrary extends ScopedAlarms implements Wakeful {
+export class WakefulLibrary extends ScopedAlarms implements Wakeful, Metered {
   readonly limits: Limits
   readonly operator: Operator
   readonly #parts: WakefulParts
@@ -103,6 +104,11 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     return shards.map(({ pool, owner, epoch, pending, nextWakeAt }) => {
       return { pool, owner, epoch, pending, nextWakeAt: nextWakeAt === null ? null : new Date(nextWakeAt) }
     })
+  }
+
+  readings(): Promise<Readings> {
+    const { engine, store, clock } = this.#parts
+    return readingsOf(engine, store, clock)
   }
 
   get isOwner(): boolean {

@@ -99,8 +99,11 @@ export interface StoreReads {
   /** Edited calendars whose alarms have not all been looked at again. */
   unreviewedCalendars(): Promise<readonly EditedCalendar[]>
   fact(name: string): Promise<string | null>
-  /** Who runs the clock of each pool, and what waits there; that is counted row by row, unless nobody asks for it. */
-  ownership(counts?: boolean): Promise<ShardState[]>
+  /**
+   * Who runs the clock of each pool, and what waits there. That is counted row by row, unless nobody asks for it (false),
+   * or asks for what is due by a moment: then no more than `DUE_COUNTED_MAX` of each shard are counted.
+   */
+  ownership(counts?: Counts): Promise<ShardState[]>
 }
 
 /** A new alarm with its first timer. */
@@ -308,6 +311,12 @@ export interface Stats {
   readonly timedOut: number
   readonly avgDurationMs: number | null
 }
+
+/** What is counted of each shard: all that waits (true), nothing (false), or what is due by a moment. */
+export type Counts = boolean | { readonly dueBy: number }
+
+/** So many due timers of a shard are counted: a backlog is a backlog, and counting it must not add to it. */
+export const DUE_COUNTED_MAX = 10_000
 
 /** Who runs a shard's clock. */
 export interface ShardState {

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type AlarmDefaults, assertText, DEFAULT_LIMITS, type Limits } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import { assemble, checked, type HoldBook, type Wakeful } from '../../library/index.ts'
+import {
+  assemble,
+  checked,
+  type HoldBook,
+  type Metered,
+  type Observer,
+  type Wakeful,
+} from '../../library/index.ts'
 import type { Store } from '../../stores/index.ts'
 import type { System } from '../../stores/sqlite/index.ts'
 import {
@@ -56,6 +63,8 @@ export interface OpenOptions {
   /** Lets webhooks reach loopback, private and other addresses that are not public; else WAKEFUL_ALLOW_PRIVATE_TARGETS=1. */
   readonly allowPrivateTargets?: boolean
   readonly webhooks?: WebhookOptions
+  /** Told of every attempt as it is written, of skips, sets and a failing store: for metrics of your own. */
+  readonly observer?: Observer
   /** Another clock, such as the virtual one of `wakeful/testing`. */
   readonly clock?: Clock
 }
@@ -82,6 +91,7 @@ const OPEN = {
   secret: true,
   allowPrivateTargets: true,
   webhooks: true,
+  observer: true,
   clock: true,
 } as const
 const LIMITS = {
@@ -104,7 +114,7 @@ export function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
 }
 
 /** The same, where SQLite runs on another system than this process does: one that ends when a test says so. */
-export async function openOn(url: string, options: OpenOptions, system?: System): Promise<Wakeful> {
+export async function openOn(url: string, options: OpenOptions, system?: System): Promise<Wakeful & Metered> {
   const settings = settingsOf(options)
   const onTrouble = options.onTrouble ?? warn
   const handlers = new HandlerTarget(options.pool ?? DEFAULT_POOL)
@@ -145,7 +155,7 @@ function wire(
   webhooks: NodeWebhooks,
   settings: Settings,
   options: OpenOptions & { onTrouble: (thrown: unknown) => void },
-): Wakeful {
+): Wakeful & Metered {
   const { engine, limits, retentionMs, timezone } = settings
   return assemble({
     store,
@@ -162,6 +172,7 @@ function wire(
     createdVia: options.createdVia ?? 'library',
     onTrouble: options.onTrouble,
     ...(options.holds !== undefined && { holds: options.holds }),
+    observer: options.observer,
     webhookSecrets: webhooks.secrets,
     release: () => webhooks.close(),
     engine,

@@ -256,7 +256,8 @@ export const insertShards = `INSERT INTO wakeful.shards (pool, slot, owner, epoc
   SELECT $1, slot, NULL, 0 FROM generate_series(0, $2::int - 1) AS slot ON CONFLICT (pool, slot) DO NOTHING`
 export const allShards = `SELECT s.shard, s.pool, CASE WHEN o.lease_until > ${CLOCK('$1')} THEN s.owner END, s.epoch,
     CASE $2::int WHEN 0 THEN 0 ELSE (
-      SELECT count(*) FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at IS NOT NULL) END,
+      SELECT count(*) FROM (SELECT 1 FROM wakeful.timers t
+        WHERE t.shard = s.shard AND t.wake_at <= $3::bigint LIMIT $4::int) counted) END,
     (SELECT wake_at FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at IS NOT NULL ORDER BY wake_at LIMIT 1)
   FROM wakeful.shards s LEFT JOIN wakeful.owners o ON o.owner = s.owner ORDER BY s.shard`
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Change, Context, Scope, Snapshot } from '../../alarm/index.ts'
 import type { Clock, HolidayCalendar } from '../../time/index.ts'
 import type {
+  Counts,
   Decide,
   Edited,
   Flight,
@@ -269,7 +270,7 @@ export class PostgresStore extends PostgresRecords implements Store {
     return this.guard(() => nextFree(this.database.session, leases, held, this.#lookout, this.clock.now()))
   }
 
-  ownership(counts?: boolean): Promise<ShardState[]> {
+  ownership(counts?: Counts): Promise<ShardState[]> {
     return this.guard(() => readShards(this.database, this.#office.moment(), counts))
   }
 

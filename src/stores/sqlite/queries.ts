@@ -137,6 +137,8 @@ export const disownShard = 'UPDATE wakeful_shards SET owner = NULL WHERE shard =
 export const allShards = 'SELECT * FROM wakeful_shards ORDER BY shard'
 export const pendingOfShard =
   'SELECT count(*) AS pending FROM wakeful_timers WHERE shard = ? AND wake_at IS NOT NULL'
+export const dueOfShard = `SELECT count(*) AS due FROM (
+  SELECT 1 FROM wakeful_timers WHERE shard = ? AND wake_at <= ? LIMIT ?)`
 
 export const insertFlight = 'INSERT INTO wakeful_flights (shard, epoch, taken_at, timers) VALUES (?, ?, ?, ?)'
 export const removeFlight = 'DELETE FROM wakeful_flights WHERE id = ?'

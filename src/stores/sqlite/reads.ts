@@ -2,6 +2,7 @@ import type { Scope, Snapshot } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { HolidayCalendar } from '../../time/index.ts'
 import type {
+  Counts,
   Document,
   EditedCalendar,
   HeldTimers,
@@ -97,7 +98,7 @@ export class SqliteReads {
     return this.read((session) => session.get<{ value: string }>(CALENDAR_QUERIES.fact, name)?.value ?? null)
   }
 
-  async ownership(counts?: boolean): Promise<ShardState[]> {
+  async ownership(counts?: Counts): Promise<ShardState[]> {
     return this.read((session) => readShards(session, this.path, counts))
   }
 

@@ -1,5 +1,6 @@
 import type { Scope, Serial, Snapshot } from '../../../src/alarm/index.ts'
 import type {
+  Counts,
   Document,
   EditedCalendar,
   HeldTimers,
@@ -107,7 +108,7 @@ export abstract class SimulatedReads implements StoreReads {
     return this.#ask('fact', (database) => database.tables.facts.get(name) ?? null)
   }
 
-  ownership(counts = true): Promise<ShardState[]> {
+  ownership(counts: Counts = true): Promise<ShardState[]> {
     return this.#ask('ownership', (database) => readShards(database, counts))
   }
 
