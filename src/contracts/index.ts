@@ -3,4 +3,4 @@ export { editOf, movedTo, optionsOf, requiredWhen, setOf, VERBATIM_MEMBERS, when
 export { ACTIONS } from './alarms.ts'
 export type { Input, Operation, Rights } from './operation.ts'
 export { type OperationName, operations } from './operations.ts'
-export { eventWire, oneLineJson, wireRule, wireText, withFields } from './wire-text.ts'
+export { eventWire, oneLineJson, parseExact, wireRule, wireText, withFields } from './wire-text.ts'

@@ -4,10 +4,11 @@ import type { Wakeful } from '../library/index.ts'
 import type { AdminAct, Audit } from './audit.ts'
 import { buildCalls } from './calls/index.ts'
 import { Gate } from './gate.ts'
-import { buildApp } from './http/app.ts'
+import { type AppParts, buildApp } from './http/app.ts'
 import { isLoopback } from './http/local-guard.ts'
 import { KeyBook } from './keys/key-book.ts'
 import { Listener } from './listener.ts'
+import { mountMcp } from './mcp/index.ts'
 import { openApi } from './openapi.ts'
 import { QuotaGuard } from './tenants/quota-guard.ts'
 import { NO_QUOTAS, type QuotaPair } from './tenants/quotas.ts'
@@ -59,7 +60,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     forTenant: (tenant, owner) => wakeful.forTenant(tenant, owner),
     allowedOrigins: new Set(options.allowedOrigins),
   })
-  const app = buildApp({
+  const parts: AppParts = {
     door: gate,
     calls: buildCalls({ keys, tenants, quotas, clock, audit }),
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
@@ -68,7 +69,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     onAnswered: ({ thrown }) => {
       if (thrown !== null) onTrouble(thrown)
     },
-  })
+  }
+  const app = buildApp(parts)
+  mountMcp(app, { ...parts, version: options.version, now: () => clock.now() })
   const document = JSON.stringify(openApi(options.version))
   app.get('/openapi.json', (c) =>
     c.body(document, 200, { 'content-type': 'application/json; charset=utf-8' }),

@@ -186,7 +186,8 @@ export function problemResponse(problem: Problem, requestId: string, thrown: unk
   })
 }
 
-function requestIdOf(parts: AppParts, c: Context): string {
+/** The id of a request: its own, or a new one. */
+export function requestIdOf(parts: Pick<AppParts, 'newRequestId'>, c: Context): string {
   const given = c.req.raw.headers.get('x-request-id')
   return given !== null && REQUEST_ID.test(given) ? given : parts.newRequestId()
 }

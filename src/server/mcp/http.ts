@@ -1,0 +1,137 @@
+import type { Context, Hono } from 'hono'
+import { WakefulError } from '../../error.ts'
+import type { Caller } from '../caller.ts'
+import { type Answered, type AppParts, problemResponse, requestIdOf } from '../http/app.ts'
+import { readBody } from '../http/body.ts'
+import { problemOf } from '../http/problem.ts'
+import { whileAdmitted } from './admission.ts'
+import type { Exchange } from './exchange.ts'
+import { toolBox } from './tool-box.ts'
+
+/** Where the tools are. */
+const MCP_PATH = '/mcp'
+
+/** What MCP over HTTP is made of, beside what every call is. */
+export interface McpParts extends AppParts {
+  readonly version: string
+  readonly now: () => number
+}
+
+/**
+ * MCP over streamable HTTP. Every request stands for itself: it brings its key, is let in at the same gate as REST, and any
+ * process behind a load balancer can answer it.
+ */
+export function mountMcp(app: Hono, parts: McpParts): void {
+  // Loaded when somebody asks for it: most processes of the command line never do.
+  let loading: Promise<typeof import('./exchange.ts')> | undefined
+  const load = () => {
+    loading ??= import('./exchange.ts')
+    return loading
+  }
+  app.post(MCP_PATH, (c) => answer(parts, c, async (exchange) => (await load()).exchanged(exchange)))
+  app.all(MCP_PATH, (c) => refuseMethod(parts, c))
+}
+
+async function answer(
+  parts: McpParts,
+  c: Context,
+  exchange: (given: Exchange) => Promise<Response>,
+): Promise<Response> {
+  const startedAt = parts.monotonic()
+  const request = c.req.raw
+  const known: { caller: Caller | null; trouble: unknown } = { caller: null, trouble: null }
+  try {
+    const caller = await parts.door.admit(request.headers, 'mcp')
+    known.caller = caller
+    const body = await readBody(request, parts.bodyBytesMax)
+    if (body === undefined)
+      throw new WakefulError('invalid_request', 'the body is missing: it is a message of JSON-RPC')
+    const response = await exchange({
+      request,
+      body,
+      info: { version: parts.version, zone: 'UTC' },
+      box: boxFor(parts, request, caller, (thrown) => {
+        known.trouble = thrown
+      }),
+    })
+    return told(parts, c, response, known, startedAt)
+  } catch (thrown) {
+    return refusal(parts, c, thrown, known.caller, startedAt)
+  }
+}
+
+/** The tools as this caller may use them, for as long as they are let in. */
+function boxFor(parts: McpParts, request: Request, caller: Caller, onTrouble: (thrown: unknown) => void) {
+  const header = request.headers.get('traceparent')
+  const box = toolBox(({ signal, traceparent = header ?? undefined }) => {
+    const around = { caller, signal, ...(isTrace(traceparent) && { traceparent }) }
+    return { calls: parts.calls, around, now: parts.now }
+  }, onTrouble)
+  return {
+    ...box,
+    call: (name: string, args: unknown, given: Parameters<typeof box.call>[2]) =>
+      whileAdmitted(
+        async () => parts.door.admit(request.headers, 'mcp'),
+        AbortSignal.any([given.signal, request.signal]),
+        (signal) => box.call(name, args, { ...given, signal }),
+      ),
+  }
+}
+
+const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
+
+/** A malformed trace is no reason to refuse: the standard says to go on without it. */
+function isTrace(text: string | undefined): text is string {
+  return text !== undefined && TRACEPARENT.test(text)
+}
+
+function told(
+  parts: McpParts,
+  c: Context,
+  response: Response,
+  { caller, trouble }: { caller: Caller | null; trouble: unknown },
+  startedAt: number,
+): Response {
+  const requestId = requestIdOf(parts, c)
+  const { status } = response
+  const answered: Answered = {
+    method: c.req.method,
+    route: MCP_PATH,
+    status,
+    requestId,
+    caller,
+    thrown: trouble,
+  }
+  parts.onAnswered(answered, startedAt)
+  const headers = new Headers(response.headers)
+  headers.set('x-request-id', requestId)
+  headers.set('cache-control', 'no-store')
+  return new Response(response.body, { status, headers })
+}
+
+function refusal(
+  parts: McpParts,
+  c: Context,
+  thrown: unknown,
+  caller: Caller | null,
+  startedAt: number,
+): Response {
+  const problem = problemOf(thrown)
+  const requestId = requestIdOf(parts, c)
+  const { status } = problem
+  const known = { method: c.req.method, route: MCP_PATH, status, requestId, caller }
+  parts.onAnswered({ ...known, thrown: status >= 500 ? thrown : null }, startedAt)
+  return problemResponse(problem, requestId, thrown)
+}
+
+/** There is no stream to open and no session to end. */
+function refuseMethod(parts: McpParts, c: Context): Response {
+  const thrown = new WakefulError(
+    'not_found',
+    `${MCP_PATH} has no ${c.req.method}: messages are sent to it by POST`,
+  )
+  const response = refusal(parts, c, thrown, null, parts.monotonic())
+  const headers = new Headers(response.headers)
+  headers.set('allow', 'POST')
+  return new Response(response.body, { status: 405, headers })
+}
