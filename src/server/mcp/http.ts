@@ -6,7 +6,8 @@ import { readBody } from '../http/body.ts'
 import { problemOf } from '../http/problem.ts'
 import { whileAdmitted } from './admission.ts'
 import type { Exchange } from './exchange.ts'
-import { toolBox } from './tool-box.ts'
+import { refusalResult } from './refusal.ts'
+import { type ToolBox, type ToolCall, toolBox } from './tool-box.ts'
 
 /** Where the tools are. */
 const MCP_PATH = '/mcp'
@@ -61,20 +62,28 @@ async function answer(
 }
 
 /** The tools as this caller may use them, for as long as they are let in. */
-function boxFor(parts: McpParts, request: Request, caller: Caller, onTrouble: (thrown: unknown) => void) {
+function boxFor(
+  parts: McpParts,
+  request: Request,
+  caller: Caller,
+  onTrouble: (thrown: unknown) => void,
+): ToolBox {
   const header = request.headers.get('traceparent')
   const box = toolBox(({ signal, traceparent = header ?? undefined }) => {
     const around = { caller, signal, ...(isTrace(traceparent) && { traceparent }) }
     return { calls: parts.calls, around, now: parts.now }
   }, onTrouble)
+  const admit = async () => parts.door.admit(request.headers, 'mcp')
   return {
     ...box,
-    call: (name: string, args: unknown, given: Parameters<typeof box.call>[2]) =>
-      whileAdmitted(
-        async () => parts.door.admit(request.headers, 'mcp'),
-        AbortSignal.any([given.signal, request.signal]),
-        (signal) => box.call(name, args, { ...given, signal }),
-      ),
+    call: async (name: string, args: unknown, given: ToolCall) => {
+      const either = AbortSignal.any([given.signal, request.signal])
+      try {
+        return await whileAdmitted(admit, either, (signal) => box.call(name, args, { ...given, signal }))
+      } catch (thrown) {
+        return refusalResult(thrown)
+      }
+    },
   }
 }
 
