@@ -17,7 +17,7 @@ export function wallTime(at: Date, zone: string): string {
 }
 
 /** How far an instant is from now: `in 1d 11h`, `3m ago`, `now`. */
-export function distance(at: Date, now: number): string {
+function distance(at: Date, now: number): string {
   const ms = at.getTime() - now
   if (Math.abs(ms) < 1000) return 'now'
   return ms > 0 ? `in ${span(ms)}` : `${span(-ms)} ago`

@@ -1,0 +1,84 @@
+import type { Command } from 'commander'
+import { errorText } from '../../error.ts'
+import type { OpenOptions } from '../../index.ts'
+import { localTools, remoteTools, serveTools } from '../../server/mcp/index.ts'
+import { addCommand } from '../command.ts'
+import { badUsage } from '../failure.ts'
+import { type Globals, scopeOf, zoneOf } from '../globals.ts'
+import { withSession } from '../session.ts'
+import type { Shell } from '../shell.ts'
+import { Stop } from '../stop.ts'
+
+/** `mcp`: the tools of agents over stdio, for clients that start their servers themselves. */
+export function addMcp(program: Command, shell: Shell): void {
+  addCommand(program, 'mcp', 'serve alarms as tools to an agent (MCP over stdio)', [
+    'mcp --db /home/ann/alarms.db --timezone Europe/Rome',
+    'mcp --url https://wakeful.example.com',
+  ])
+    .option('--no-clock', 'do not run the clock here: another process fires the alarms')
+    .action(async (flags: { clock: boolean }, self: Command) => {
+      const globals: Globals = self.optsWithGlobals()
+      const stop = new Stop(shell.terminal)
+      try {
+        const url = serverUrl(globals, shell)
+        if (url === null) await onStore(shell, self, stop, flags.clock)
+        else await throughServer(shell, globals, url, stop)
+      } finally {
+        stop.forget()
+      }
+    })
+}
+
+/** On the store itself: this process runs the clock, or stands by where another does. */
+async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boolean): Promise<void> {
+  const { terminal } = shell
+  // Nothing but the protocol goes to stdout.
+  const onTrouble = (thrown: unknown) => void terminal.stderr.write(`trouble: ${errorText(thrown)}\n`)
+  // A pool of its own: the clock of an application's handlers belongs to processes that have them.
+  const choices: OpenOptions = { createdVia: 'mcp', pool: 'mcp', onTrouble }
+  const { tenant = 'default', owner = '' } = scopeOf(self.optsWithGlobals())
+  await withSession(
+    shell,
+    self,
+    'any',
+    async ({ wakeful, zone }) => {
+      if (runsClock) await wakeful.start()
+      await serve(shell, stop, localTools(wakeful, { tenant, owner }, onTrouble), zone)
+    },
+    choices,
+  )
+}
+
+/** Through a server: it has the clock, the keys and the quotas. */
+async function throughServer(shell: Shell, globals: Globals, url: string, stop: Stop): Promise<void> {
+  const { WAKEFUL_KEY: key } = shell.terminal.env
+  const { tenant, owner } = scopeOf(globals)
+  const headers = {
+    ...(key !== undefined && key !== '' && { authorization: `Bearer ${key}` }),
+    ...(tenant !== undefined && { 'wakeful-tenant': encodeURIComponent(tenant) }),
+    ...(owner !== undefined && { 'wakeful-owner': encodeURIComponent(owner) }),
+  }
+  if (globals.timezone !== undefined) zoneOf(globals)
+  await serve(shell, stop, remoteTools({ url, headers }), 'UTC')
+}
+
+async function serve(
+  { terminal, version }: Shell,
+  stop: Stop,
+  box: ReturnType<typeof localTools>,
+  zone: string,
+): Promise<void> {
+  const { stdin: input, stdout: output } = terminal
+  await serveTools({ input, output, box, info: { version, zone }, signal: stop.signal })
+}
+
+/** The server to work through: `--url`, else WAKEFUL_URL where no store is named. */
+function serverUrl({ url, db }: Globals, { terminal }: Shell): string | null {
+  if (url !== undefined && db !== undefined) throw badUsage('give --db or --url, not both')
+  const given = url ?? (db === undefined ? terminal.env.WAKEFUL_URL : undefined)
+  if (given === undefined || given.trim() === '') return null
+  if (/^https?:\/\//i.test(given) && URL.canParse(given)) return given
+  throw badUsage(
+    `--url must be the address of a server, such as http://127.0.0.1:7420, not ${JSON.stringify(given)}`,
+  )
+}
