@@ -11,6 +11,7 @@ import type { ObservedAttempt, Observer } from '../engine/index.ts'
 import type { Documents, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
 import type { CalendarGiven, Clock, Preview, Rule, When } from '../time/index.ts'
+import type { Readings } from './readings.ts'
 
 /** What `set` takes beside the *when*. */
 export interface SetCallOptions extends SetOptions {
@@ -234,6 +235,8 @@ export interface Operator {
   readonly clock: Clock
   /** Keys, tenants' settings and whatever else is kept beside the alarms. */
   readonly documents: Documents
+  /** How the engine is doing. */
+  readings(): Promise<Readings>
   /** Writes what an admin did into the tenant's log. */
   audit(
     tenant: string,

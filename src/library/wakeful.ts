@@ -56,6 +56,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful, Metered {
     this.operator = {
       clock: parts.clock,
       documents: parts.store,
+      readings: () => this.readings(),
       audit: (tenant, act) => this.#audit(tenant, act),
       pendingOf: (tenant) => parts.store.pendingOf(tenant),
     }
