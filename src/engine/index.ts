@@ -1,4 +1,5 @@
 /** The clock loop: own, wait, take, fire, settle. Knows ports only. */
 export { Engine, type EngineOptions } from './engine.ts'
 export type { HeldParty, HoldBook, Holds, Resumed } from './hold-book.ts'
+export type { DeliveryLimits } from './limits.ts'
 export { Pacer, type PacerPorts } from './pacer.ts'
