@@ -5,6 +5,7 @@ import { WakefulError } from '../../error.ts'
 import {
   assemble,
   checked,
+  type DeliveryLimits,
   type HoldBook,
   type Metered,
   type Observer,
@@ -52,6 +53,8 @@ export interface OpenOptions {
   readonly createdVia?: string
   /** What operators have paused and resumed; a server keeps it. */
   readonly holds?: HoldBook
+  /** How many deliveries tenants and owners may have under way in this process; a server keeps it. */
+  readonly deliveryLimits?: DeliveryLimits
   /** Told of trouble beside the alarms themselves; by default it is printed as a warning. */
   readonly onTrouble?: (thrown: unknown) => void
   /** Chance, from 0 to below 1, for the jitter of retries: a seeded one makes a test repeat itself. */
@@ -85,6 +88,7 @@ const OPEN = {
   defaults: true,
   createdVia: true,
   holds: true,
+  deliveryLimits: true,
   onTrouble: true,
   random: true,
   trustClock: true,
@@ -172,6 +176,7 @@ function wire(
     createdVia: options.createdVia ?? 'library',
     onTrouble: options.onTrouble,
     ...(options.holds !== undefined && { holds: options.holds }),
+    ...(options.deliveryLimits !== undefined && { deliveryLimits: options.deliveryLimits }),
     observer: options.observer,
     webhookSecrets: webhooks.secrets,
     release: () => webhooks.close(),
