@@ -10,7 +10,7 @@ import { ScopedAlarms } from './alarms.ts'
 import type { Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
 import type { DefaultTargets } from './default-target.ts'
 import { checked } from './options.ts'
-import { type Metered, type Readings, readingsOf } from './readings.ts'
+import { readingsOf } from './readings.ts'
 import type { Surround } from './surround.ts'
 import type { Upkeep } from './upkeep.ts'
 
@@ -36,7 +36,7 @@ export interface WakefulParts {
 }
 
 /** The front of it all, the same in every host: calls go to the store, the engine fires, the log is followed. */
-export class WakefulLibrary extends ScopedAlarms implements Wakeful, Metered {
+export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   readonly limits: Limits
   readonly operator: Operator
   readonly #parts: WakefulParts
@@ -49,6 +49,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful, Metered {
     super(surround, parts.scope)
     this.limits = parts.limits
     this.operator = {
+      readings: () => readingsOf(parts.engine, parts.store, parts.clock),
       clock: parts.clock,
       documents: parts.store,
       audit: (tenant, act) => this.#audit(tenant, act),
@@ -97,11 +98,6 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful, Metered {
     return shards.map(({ pool, owner, epoch, pending, nextWakeAt }) => {
       return { pool, owner, epoch, pending, nextWakeAt: nextWakeAt === null ? null : new Date(nextWakeAt) }
     })
-  }
-
-  readings(): Promise<Readings> {
-    const { engine, store, clock } = this.#parts
-    return readingsOf(engine, store, clock)
   }
 
   get isOwner(): boolean {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type AlarmDefaults, assertText, DEFAULT_LIMITS, type Limits } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import { assemble, checked, type Metered, type Observer, type Wakeful } from '../../library/index.ts'
+import { assemble, checked, type Observer, type Wakeful } from '../../library/index.ts'
 import type { Store } from '../../stores/index.ts'
 import type { System } from '../../stores/sqlite/index.ts'
 import {
@@ -95,7 +95,7 @@ export function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
 }
 
 /** The same, where SQLite runs on another system than this process does: one that ends when a test says so. */
-export async function openOn(url: string, options: OpenOptions, system?: System): Promise<Wakeful & Metered> {
+export async function openOn(url: string, options: OpenOptions, system?: System): Promise<Wakeful> {
   const settings = settingsOf(options)
   const onTrouble = options.onTrouble ?? warn
   const handlers = new HandlerTarget(options.pool ?? DEFAULT_POOL)
@@ -128,7 +128,7 @@ function wire(
   handlers: HandlerTarget,
   settings: Settings,
   options: OpenOptions & { onTrouble: (thrown: unknown) => void },
-): Wakeful & Metered {
+): Wakeful {
   return assemble({
     store,
     clock,
