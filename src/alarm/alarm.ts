@@ -21,6 +21,11 @@ export interface Target {
   readonly pool: string
 }
 
+/** A target by its kind and name, as those name it who pause one. */
+export function targetKey({ kind, name }: Pick<Target, 'kind' | 'name'>): string {
+  return `${kind} ${name}`
+}
+
 /** Delays between attempts: doubling from the base up to the cap. */
 export interface Backoff {
   readonly baseMs: number

@@ -1,7 +1,8 @@
-import { keyOperations } from './admin.ts'
 import { alarmOperations } from './alarms.ts'
 import { inboxOperations, ownerOperations } from './inbox.ts'
+import { keyOperations } from './keys.ts'
 import { readOperations } from './reads.ts'
+import { tenantOperations } from './tenants.ts'
 
 /** Every call of the API, by its name. */
 export const operations = {
@@ -10,6 +11,7 @@ export const operations = {
   ...inboxOperations,
   ...ownerOperations,
   ...keyOperations,
+  ...tenantOperations,
 }
 
 /** The name of a call. */

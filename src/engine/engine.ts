@@ -1,10 +1,12 @@
 import { type Context, isFire, triage } from '../alarm/index.ts'
-import type { Found, Lease, Store, Taken } from '../stores/index.ts'
+import type { Found, Lease, ReleaseOf, Store, Taken } from '../stores/index.ts'
 import type { Courier } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { Alert } from './alert.ts'
 import { Crew } from './crew.ts'
 import { HeldSet } from './held-set.ts'
+import type { Holds } from './hold-book.ts'
+import { Leases } from './leases.ts'
 import { Settling } from './settling.ts'
 import { Sharing } from './sharing.ts'
 
@@ -24,6 +26,10 @@ export interface EngineOptions {
   readonly graceMs: number
   /** How long a stop waits for deliveries under way. */
   readonly drainMs: number
+  /** What operators hold: nothing, where it is not said. */
+  readonly holds?: Holds
+  /** Told when this process has gained shards. */
+  readonly onGained?: () => void
   /** What must be done before anything may be taken. */
   readonly prepare?: () => Promise<void>
   /** Told when something was written to the log. */
@@ -48,30 +54,36 @@ export class Engine {
   readonly #sharing: Sharing
   readonly #held = new HeldSet()
   readonly #alert: Alert
-  #leases: readonly Lease[] = []
+  readonly #leases: Leases
   #nextWakeAt: number | null = null
   #running: Promise<void> | null = null
   #stopping = false
-  #releasing = false
   /** Whether what waited for handlers is still to be put back: the store could not be reached. */
   #owesRelease = false
   #turn: Promise<unknown> = Promise.resolve()
-  #cancelBeat: (() => void) | null = null
-  #beating: Promise<void> = Promise.resolve()
   #taking = false
   #delivered = 0
   #settledAtOnce = 0
-  readonly state = () => ({ leases: this.#leases, held: this.#held, crew: this.#crew })
+  readonly state = () => ({ leases: this.#leases.all, held: this.#held, crew: this.#crew })
 
   constructor(options: EngineOptions) {
     this.#options = options
     this.#alert = new Alert(options.clock)
+    this.#leases = new Leases({
+      ...options,
+      onLost: (lease) => this.#crew.break('lost', lease),
+      onRenewed: async ({ gained, lapsed }) => {
+        if (gained || lapsed || this.#crew.queued > 0) this.#alert.rouse()
+        if (gained) options.onGained?.()
+        if (gained || this.#owesRelease) await this.releaseWaiting()
+      },
+    })
     this.#crew = new Crew({
       store: options.store,
       courier: options.courier,
       clock: options.clock,
       concurrency: options.concurrency,
-      mayStart: (lease) => this.#mayStart(lease),
+      mayStart: (lease) => this.#leases.mayStart(lease),
       context: options.context,
       onEnded: () => this.#alert.rouse(),
     })
@@ -79,7 +91,7 @@ export class Engine {
       ...options,
       crew: this.#crew,
       held: this.#held,
-      onLost: (lease) => this.#lose(lease),
+      onLost: (lease) => this.#leases.lose(lease),
       onSettled: (delivered) => {
         this.#delivered += delivered
         options.onLogged()
@@ -94,7 +106,7 @@ export class Engine {
   }
 
   get leases(): readonly Lease[] {
-    return this.#leases
+    return this.#leases.all
   }
 
   /** Runs the clock until `stop`. */
@@ -102,7 +114,7 @@ export class Engine {
     return this.#inTurn(async () => {
       if (this.#running !== null) return
       await this.#options.prepare?.()
-      await this.#beat()
+      await this.#leases.beat()
       // The drain belongs to the loop: a stop may be asked for from inside a handler, whose calls are held back.
       this.#running = this.#loop().then(() => this.#drain())
     })
@@ -120,17 +132,26 @@ export class Engine {
 
   /** Shards may have become free: they are claimed now, not at the next beat. */
   renew(): void {
-    if (this.#running !== null && !this.#stopping) void this.#beat()
+    if (this.#running !== null && !this.#stopping) void this.#leases.beat()
   }
 
   /** Puts back in the queue what waited for handlers that are here now, in steps that let others write between. */
   async releaseWaiting(): Promise<void> {
     const { store, courier, context } = this.#options
-    const release = (name: string) => store.releaseWaiting(this.#leases, name, context().now, RELEASED_MAX)
+    const release = (name: string) =>
+      store.releaseWaiting(this.#leases.all, { handler: name }, context().now, RELEASED_MAX)
     this.#owesRelease = true
     for (const name of courier.names()) while ((await release(name)) === RELEASED_MAX);
     this.#owesRelease = false
     this.#alert.rouse()
+  }
+
+  /** Puts back what an operator held in this process's shards, so many at most; answers how many. */
+  async release(which: ReleaseOf, limit: number): Promise<number> {
+    const { store, context } = this.#options
+    const released = await store.releaseWaiting(this.#leases.ready, which, context().now, limit)
+    if (released > 0) this.#alert.rouse()
+    return released
   }
 
   /** Stops taking, lets what is under way settle within the drain's bound, and gives the shards back. */
@@ -143,7 +164,7 @@ export class Engine {
         if (this.#running === null) return
         await this.#running
         this.#running = null
-        await this.#release()
+        await this.#leases.release()
       } finally {
         this.#stopping = false
       }
@@ -159,12 +180,12 @@ export class Engine {
     return this.#inTurn(async () => {
       const before = this.#delivered
       await this.#options.prepare?.()
-      await this.#beat()
+      await this.#leases.beat()
       try {
         while (!this.#stopping && (await this.#tickOnce()));
         if (this.#stopping) await this.#drain()
       } finally {
-        await this.#release()
+        await this.#leases.release()
       }
       return { delivered: this.#delivered - before, nextWakeAt: this.#nextWakeAt }
     })
@@ -221,7 +242,7 @@ export class Engine {
    * delivery, or the next beat, rouses the loop. Turning over a past instant would starve the beat itself.
    */
   #sleepUntil(): number | null {
-    if (!this.#leases.some((lease) => this.#mayStart(lease) === 'yes')) return null
+    if (this.#leases.ready.length === 0) return null
     return this.#sharing.room(this.#options.batchMax) > 0 ? this.#nextWakeAt : this.#sharing.nextLookAt
   }
 
@@ -254,7 +275,7 @@ export class Engine {
     for (let round = 0; round < SHARES_MAX && this.#sharing.isDue; round++) {
       const taken = await this.#takeSome(this.#crew.spare, new Set(this.#sharing.crowding))
       if (taken === null) return
-      for (const lease of taken.lost) this.#lose(lease)
+      for (const lease of taken.lost) this.#leases.lose(lease)
       for (const { timer } of taken.takings) this.#held.add(timer.id, timer.version)
       this.#sharing.looked(taken)
       this.#crew.acceptApart(taken.takings)
@@ -262,7 +283,7 @@ export class Engine {
   }
 
   async #takeSome(limit: number, avoid?: ReadonlySet<string>): Promise<Taken | null> {
-    const leases = this.#leases.filter((lease) => this.#mayStart(lease) === 'yes')
+    const leases = this.#leases.ready
     if (limit === 0 || leases.length === 0) return null
     const context = this.#options.context()
     const { clock } = this.#options
@@ -291,7 +312,7 @@ export class Engine {
   }
 
   #accept(taken: Taken): void {
-    for (const lease of taken.lost) this.#lose(lease)
+    for (const lease of taken.lost) this.#leases.lose(lease)
     this.#nextWakeAt = taken.nextWakeAt
     this.#sharing.took(taken)
     if (this.#settledAtOnce > 0) this.#options.onLogged()
@@ -304,6 +325,7 @@ export class Engine {
     const facts = {
       graceMs: this.#options.graceMs,
       canRun: this.#options.courier.canRun(found.alarm.target),
+      isHeld: this.#options.holds?.isHeld(found.alarm, found.timer) === true,
       openCount: found.openCount,
     }
     const verdict = triage(found, facts, context)
@@ -311,50 +333,6 @@ export class Engine {
     if (verdict.kind === 'settle' && verdict.change.events?.some(isFire))
       ticked.add(`${found.timer.id}:${found.timer.version}`)
     return verdict
-  }
-
-  /** Checked immediately before each start; a lease that ran out may be renewed yet, a lost one may not. */
-  #mayStart(lease: Lease): 'yes' | 'wait' | 'lost' {
-    const held = this.#leases.find((each) => each.shard === lease.shard)
-    if (held === undefined || held.epoch !== lease.epoch) return 'lost'
-    return this.#options.clock.monotonic() < held.until ? 'yes' : 'wait'
-  }
-
-  #lose(lease: Lease): void {
-    this.#leases = this.#leases.filter((each) => each.shard !== lease.shard || each.epoch !== lease.epoch)
-    this.#crew.break('lost', lease)
-  }
-
-  /** The heartbeat: renews the leases, takes over shards that are free, and sees to the next beat. */
-  #beat(): Promise<void> {
-    const { clock, store } = this.#options
-    this.#cancelBeat?.()
-    this.#beating = this.#renew().finally(() => {
-      // A drain may outlast the lease: it beats on until the shards are given back.
-      if (this.#releasing) return
-      // Another beat may have been asked for meanwhile: one chain of them is enough.
-      this.#cancelBeat?.()
-      this.#cancelBeat = clock.setTimer(store.heartbeatMs, () => void this.#beat())
-    })
-    return this.#beating
-  }
-
-  async #renew(): Promise<void> {
-    const { store, owner, pools, context } = this.#options
-    try {
-      const lapsed = this.#leases.some((lease) => this.#mayStart(lease) !== 'yes')
-      const leases = await store.own(owner, pools, context())
-      const isIn = (list: readonly Lease[], { shard, epoch }: Lease) =>
-        list.some((each) => each.shard === shard && each.epoch === epoch)
-      const lost = this.#leases.filter((was) => !isIn(leases, was))
-      const gained = leases.some((is) => !isIn(this.#leases, is))
-      for (const lease of lost) this.#lose(lease)
-      this.#leases = leases
-      if (gained || lapsed || this.#crew.queued > 0) this.#alert.rouse()
-      if (gained || this.#owesRelease) await this.releaseWaiting()
-    } catch (thrown) {
-      this.#options.onTrouble(thrown)
-    }
   }
 
   async #drain(): Promise<void> {
@@ -381,20 +359,6 @@ export class Engine {
       // What cannot be written by then is left to the next owner, which finds it in flight.
       if (clock.monotonic() >= deadline) this.#crew.drain()
       else await this.#alert.sleep(clock.now() + TROUBLE_WAIT_MS_MIN)
-    }
-  }
-
-  async #release(): Promise<void> {
-    this.#releasing = true
-    this.#cancelBeat?.()
-    await this.#beating
-    this.#cancelBeat?.()
-    const leases = this.#leases
-    this.#leases = []
-    try {
-      await this.#options.store.disown(leases)
-    } finally {
-      this.#releasing = false
     }
   }
 }

@@ -1,4 +1,6 @@
 /** The clock loop: own, wait, take, fire, settle. Knows ports only. */
 export { Engine, type EngineOptions } from './engine.ts'
+export type { HeldParty, HoldBook, Holds, Resumed } from './hold-book.ts'
 export { observed } from './observed.ts'
 export type { ObservedAttempt, Observer } from './observer.ts'
+export { Pacer, type PacerPorts } from './pacer.ts'

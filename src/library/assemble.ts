@@ -6,7 +6,7 @@ import {
   type Limits,
   type Scope,
 } from '../alarm/index.ts'
-import { Engine, type EngineOptions, type Observer, observed } from '../engine/index.ts'
+import { Engine, type EngineOptions, type HoldBook, type Observer, observed, Pacer } from '../engine/index.ts'
 import { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import {
@@ -17,7 +17,7 @@ import {
   type Targets,
 } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
-import type { Wakeful } from './api.ts'
+import type { TenantSecrets, Wakeful } from './api.ts'
 import { DefaultTargets } from './default-target.ts'
 import { reviewStore } from './reviews.ts'
 import { Upkeep } from './upkeep.ts'
@@ -41,6 +41,8 @@ export interface Assembly {
   /** The version of the runtime's zone data. */
   readonly zoneData: string
   readonly engine: Pick<EngineOptions, 'concurrency' | 'batchMax' | 'graceMs' | 'drainMs'>
+  /** What operators have paused and resumed, where there are any. */
+  readonly holds?: HoldBook
   readonly scope: Scope
   readonly limits: Limits
   readonly defaults: Partial<AlarmDefaults>
@@ -50,6 +52,10 @@ export interface Assembly {
   readonly timezone: string
   readonly createdVia: string
   readonly onTrouble: (thrown: unknown) => void
+  /** Left out by a host that sends no webhooks. */
+  readonly webhookSecrets?: TenantSecrets
+  /** Lets go of what the targets hold, when nothing is delivered any more. */
+  readonly release?: () => void
   /** Told of every attempt, as it is written. */
   readonly observer?: Observer | undefined
 }
@@ -73,12 +79,27 @@ export function assemble(assembly: Assembly): Wakeful {
   }
   const bell = new Bell()
   const review = () => reviewStore({ store, context, onTrouble, zoneData: assembly.zoneData })
+  const pools = assembly.serveBuiltIns ? [...new Set([BUILT_IN_POOL, handlers.pool])] : [handlers.pool]
+  const pacer =
+    assembly.holds === undefined
+      ? null
+      : new Pacer({
+          book: assembly.holds,
+          clock,
+          release: (which, limit) => engine.release(which, limit),
+          share: async () => {
+            const shards = (await store.ownership(false)).filter(({ pool }) => pools.includes(pool))
+            return shards.length === 0 ? 0 : engine.leases.length / shards.length
+          },
+          onTrouble,
+        })
   const engine = new Engine({
     store,
     clock,
     courier: targets,
     owner: assembly.process,
-    pools: assembly.serveBuiltIns ? [...new Set([BUILT_IN_POOL, handlers.pool])] : [handlers.pool],
+    pools,
+    ...(pacer !== null && { holds: pacer, onGained: () => pacer.lookAgain() }),
     context,
     prepare: review,
     onLogged: () => bell.ring(),
@@ -91,6 +112,7 @@ export function assemble(assembly: Assembly): Wakeful {
     clock,
     defaultTargets,
     handlers,
+    pacer,
     bell,
     upkeep: new Upkeep({
       store,
@@ -112,5 +134,7 @@ export function assemble(assembly: Assembly): Wakeful {
     createdVia: assembly.createdVia,
     context,
     onTrouble,
+    webhookSecrets: assembly.webhookSecrets,
+    release: assembly.release ?? (() => {}),
   })
 }

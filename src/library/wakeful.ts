@@ -1,13 +1,13 @@
 import type { Context, Limits, Scope, Workshop } from '../alarm/index.ts'
 import { assertText } from '../alarm/index.ts'
-import type { Engine } from '../engine/index.ts'
+import type { Engine, Pacer } from '../engine/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import type { Handler, HandlerOptions, HandlerTarget } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { ScopedAlarms } from './alarms.ts'
-import type { Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
+import type { Alarms, ClockState, Operator, TenantSecrets, TickResult, Wakeful } from './api.ts'
 import type { DefaultTargets } from './default-target.ts'
 import { checked } from './options.ts'
 import { readingsOf } from './readings.ts'
@@ -24,6 +24,8 @@ export interface WakefulParts {
   readonly defaultTargets: DefaultTargets
   readonly handlers: HandlerTarget
   readonly upkeep: Upkeep
+  /** Lets go of what operators held; null where there are none. */
+  readonly pacer: Pacer | null
   /** Rung when the log has grown. */
   readonly bell: Bell
   readonly scope: Scope
@@ -33,6 +35,9 @@ export interface WakefulParts {
   readonly createdVia: string
   readonly context: () => Context
   readonly onTrouble: (thrown: unknown) => void
+  readonly webhookSecrets: TenantSecrets | undefined
+  /** Lets go of what the host's targets hold, when nothing is delivered any more. */
+  readonly release: () => void
 }
 
 /** The front of it all, the same in every host: calls go to the store, the engine fires, the log is followed. */
@@ -67,11 +72,13 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
 
   async start(): Promise<void> {
     this.#assertOpen()
-    const { engine, store, upkeep } = this.#parts
+    const { engine, store, upkeep, pacer } = this.#parts
     this.#unwatch ??= store.watch((news) => (news === 'shards' ? engine.renew() : engine.hint(null)))
     await engine.start()
     // It may have been closed while it started.
-    if (this.#closing === null) upkeep.start()
+    if (this.#closing !== null) return
+    upkeep.start()
+    pacer?.start()
   }
 
   async tick(): Promise<TickResult> {
@@ -105,12 +112,14 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   }
 
   async #close(): Promise<void> {
-    const { engine, store, upkeep, bell } = this.#parts
+    const { engine, store, upkeep, pacer, bell, release } = this.#parts
     upkeep.stop()
+    pacer?.stop()
     this.#unwatch?.()
     try {
       await engine.stop()
     } finally {
+      release()
       bell.close()
       await store.close()
     }
@@ -138,8 +147,8 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
 }
 
 function surroundOf(parts: WakefulParts): Surround {
-  const { store, engine, clock, limits, workshop, timezone, createdVia, context, bell, defaultTargets } =
-    parts
+  const { store, engine, clock, limits, workshop, timezone, createdVia, context, bell } = parts
+  const { defaultTargets, webhookSecrets } = parts
   return {
     store,
     clock,
@@ -149,6 +158,7 @@ function surroundOf(parts: WakefulParts): Surround {
     workshop,
     timezone,
     createdVia,
+    webhookSecrets,
     context,
     hint: (wakeAt) => engine.hint(wakeAt),
     watchLog: () => store.watch(() => bell.ring(), 'log'),

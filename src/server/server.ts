@@ -9,6 +9,9 @@ import { isLoopback } from './http/local-guard.ts'
 import { KeyBook } from './keys/key-book.ts'
 import { Listener } from './listener.ts'
 import { openApi } from './openapi.ts'
+import { QuotaGuard } from './tenants/quota-guard.ts'
+import { NO_QUOTAS, type QuotaPair } from './tenants/quotas.ts'
+import { TenantBook } from './tenants/tenant-book.ts'
 
 /** What a server is made of. */
 export interface ServerOptions {
@@ -21,6 +24,8 @@ export interface ServerOptions {
   /** How long requests under way may take once the server is to close. */
   readonly drainMs?: number
   readonly onTrouble: (thrown: unknown) => void
+  /** What holds for tenants of which nothing else is said. */
+  readonly quotas?: QuotaPair
   /** Told of everything an admin does. */
   readonly onAdminAct?: (act: AdminAct) => void
 }
@@ -39,6 +44,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { wakeful, onTrouble } = options
   const { clock, documents } = wakeful.operator
   const keys = new KeyBook(documents, clock)
+  const tenants = new TenantBook(documents, clock, options.quotas ?? NO_QUOTAS)
+  const quotas = new QuotaGuard(tenants, clock, (tenant) => wakeful.operator.pendingOf(tenant))
   const isLocal = isLoopback(options.host)
   if (!isLocal && !(await keys.hasKeys())) throw refusedWithoutKeys(options.host)
   const audit: Audit = async (act) => {
@@ -54,7 +61,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   })
   const app = buildApp({
     door: gate,
-    calls: buildCalls({ keys, clock, audit }),
+    calls: buildCalls({ keys, tenants, quotas, clock, audit }),
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
     newRequestId: randomUUID,
     monotonic: () => clock.monotonic(),

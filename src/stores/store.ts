@@ -43,8 +43,8 @@ export interface Store extends StoreReads, Documents, Inbox {
   settle(settlements: readonly Settlement[], landed: readonly Flight[], context: Context): Promise<Settled>
   /** Runs work in a transaction of its own, which commits with the settlement it answers, or not at all. */
   transact(lease: Lease, work: (tx: unknown) => Promise<Settlement>, context: () => Context): Promise<Settled>
-  /** Puts timers that wait for this handler back in the queue, at most so many; answers how many. */
-  releaseWaiting(leases: readonly Lease[], handler: string, now: number, limit: number): Promise<number>
+  /** Puts timers that wait for a handler, or for an operator, back in the queue, at most so many; answers how many. */
+  releaseWaiting(leases: readonly Lease[], which: ReleaseOf, now: number, limit: number): Promise<number>
 
   /** Lets a decision look at live alarms again, whoever's they are; `next` says where to go on. */
   review(which: ReviewOf, decide: (snapshot: Snapshot) => Change | null, context: Context): Promise<Reviewed>
@@ -135,6 +135,15 @@ export interface Edited<A> {
   readonly answers: readonly A[]
   readonly next: Serial | null
 }
+
+/**
+ * Whose timers are put back: those that wait for a handler; those that an operator holds of a tenant, or of a target by its
+ * name, the longest held first.
+ */
+export type ReleaseOf =
+  | { readonly handler: string }
+  | { readonly heldTenant: string }
+  | { readonly heldTarget: string }
 
 /** Which live alarms a review looks at: those of a tenant that name calendars, or all on a zone's wall clock. */
 export type ReviewOf =

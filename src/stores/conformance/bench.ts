@@ -41,7 +41,7 @@ export const OTHERS: readonly Scope[] = [
 ]
 
 /** What a delivery came to, without its times. */
-export type Came = 'delivered' | 'failed' | 'released' | 'lost'
+export type Came = 'delivered' | 'failed' | 'gone' | 'released' | 'lost'
 
 const POOLS = ['app', 'wakeful']
 const GRACE_MS = 60_000
@@ -57,6 +57,8 @@ export class Bench {
   readonly #makeId = idMaker((bytes) => crypto.getRandomValues(bytes))
   /** Whether this process has the handler of a target. */
   canRun: (target: Target) => boolean = () => true
+  /** Whether an operator holds an alarm. */
+  isHeld: (alarm: Alarm) => boolean = () => false
   /** Set by cases that prune: lifetime figures then stay above what is left to count. */
   hasPruned = false
 
@@ -181,6 +183,7 @@ export class Bench {
         const facts = {
           graceMs: GRACE_MS,
           canRun: this.canRun(found.alarm.target),
+          isHeld: this.isHeld(found.alarm),
           openCount: found.openCount,
         }
         return triage(found, facts, context)
@@ -198,6 +201,7 @@ export class Bench {
   delivery(came: Came, error = 'no luck'): Delivery {
     const times = { firedAt: this.now, endedAt: this.now }
     if (came === 'delivered') return { kind: 'delivered', ...times, report: null }
+    if (came === 'gone') return { kind: 'failed', ...times, error, gone: true }
     return came === 'failed' ? { kind: 'failed', ...times, error } : { kind: came }
   }
 

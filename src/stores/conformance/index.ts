@@ -4,6 +4,7 @@ import { daysOffCases } from './days-off.ts'
 import { deliveryCases } from './delivery.ts'
 import { documentCases } from './documents.ts'
 import { editCases } from './edits.ts'
+import { holdCases } from './holds.ts'
 import { inboxCases } from './inbox.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './lists.ts'
@@ -22,6 +23,7 @@ export const conformance: readonly ConformanceCase[] = [
   ...editCases,
   ...deliveryCases,
   ...cancelCases,
+  ...holdCases,
   ...ownershipCases,
   ...daysOffCases,
   ...documentCases,

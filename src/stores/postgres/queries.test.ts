@@ -46,6 +46,7 @@ const FILL = `
   INSERT INTO wakeful.calendars SELECT 't' || n % 10, 'c' || n, 1, 1, '{}', '[]', 0 FROM generate_series(1, ${ROWS}) AS n;
   UPDATE wakeful.alarms SET calendars = '["c1"]' WHERE seq % 100 = 0;
   UPDATE wakeful.timers SET zone_offset = 0 WHERE id % 2 = 0;
+  UPDATE wakeful.timers SET waiting = 'handler', held = 1 WHERE id % 70 = 0;
   INSERT INTO wakeful.flights (shard, epoch, taken_at, timers)
     SELECT 1 + n % 64, 1, 0, ARRAY[n, 1] FROM generate_series(1, 2000) AS n;
   ANALYZE`
@@ -114,7 +115,9 @@ const EXPECTED: Readonly<Record<string, string>> = {
   retargetTimers: 'timers_alarm',
   timersById: 'timers_pkey',
   timersOfAlarms: 'timers_alarm',
-  releaseWaiting: 'timers_handler',
+  releaseUnhandled: 'timers_unhandled',
+  releaseHeldTenant: 'timers_held_tenant',
+  releaseHeldTarget: 'timers_held_target',
   nextTimers: 'timers_due',
   peekShards: 'timers_due',
   dueTimers: 'timers_due',
@@ -255,7 +258,7 @@ const STATEMENTS: readonly [string, string][] = [
 const SMALL = 'shards|owners|flights|meta'
 /** A sort of what was found by an index is one of a handful: locks are taken in order. Any other would be of the table. */
 const MAY_SORT = new Set([
-  'dueTimers', 'lockAlarms', 'lockTimersOfAlarms', 'lockFreeTimers', 'timersOfAlarms', 'nearShards', 'allShards', 'prune lockAlarms',
+  'dueTimers', 'releaseHeldTenant', 'releaseHeldTarget', 'lockAlarms', 'lockTimersOfAlarms', 'lockFreeTimers', 'timersOfAlarms', 'nearShards', 'allShards', 'prune lockAlarms',
 ]) // biome-ignore format: a list
 
 describe('the plan of every statement', () => {

@@ -12,6 +12,7 @@ import type {
   News,
   PortableLine,
   PortableRow,
+  ReleaseOf,
   Reviewed,
   ReviewOf,
   Selector,
@@ -221,12 +222,13 @@ export class PostgresStore extends PostgresRecords implements Store {
     return this.guard(() => transact(ports, lease, work, context))
   }
 
-  releaseWaiting(leases: readonly Lease[], handler: string, now: number, limit: number): Promise<number> {
+  releaseWaiting(leases: readonly Lease[], which: ReleaseOf, now: number, limit: number): Promise<number> {
     return this.guard(async () => {
       if (leases.length === 0) return 0
       const [shards, epochs] = [leases.map(({ shard }) => shard), leases.map(({ epoch }) => epoch)]
       const { session } = this.database
-      const released = await session.run(sql.releaseWaiting, shards, epochs, handler, now, limit)
+      const [query, name] = releaseQuery(which)
+      const released = await session.run(query, shards, epochs, name, now, limit)
       if (released > 0) this.#lookout.sweep()
       return released
     })
@@ -369,4 +371,10 @@ export class PostgresStore extends PostgresRecords implements Store {
   #rereadCalendars(): void {
     void this.readCalendars().catch(() => {})
   }
+}
+
+function releaseQuery(which: ReleaseOf): readonly [query: string, name: string] {
+  if ('handler' in which) return [sql.releaseUnhandled, which.handler]
+  if ('heldTenant' in which) return [sql.releaseHeldTenant, which.heldTenant]
+  return [sql.releaseHeldTarget, which.heldTarget]
 }

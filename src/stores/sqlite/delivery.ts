@@ -12,6 +12,7 @@ import type {
   Found,
   HeldTimers,
   Lease,
+  ReleaseOf,
   Settled,
   Settlement,
   Taken,
@@ -312,6 +313,26 @@ function settleLooking(desk: Desk, taken: Timer, delivery: Delivery): boolean {
   // Its target may have changed during the delivery: what is left of it follows now.
   retarget(desk, alarm)
   return true
+}
+
+/** Puts back what waits in these shards, so many at most; answers how many. */
+export function releaseWaiting(
+  session: Session,
+  leases: readonly Lease[],
+  which: ReleaseOf,
+  now: number,
+  limit: number,
+): number {
+  const [query, name] = releaseQuery(which)
+  let released = 0
+  for (const { shard } of leases) released += session.run(query, shard, name, now, limit - released).changes
+  return released
+}
+
+function releaseQuery(which: ReleaseOf): readonly [query: string, name: string] {
+  if ('handler' in which) return [sql.releaseUnhandled, which.handler]
+  if ('heldTenant' in which) return [sql.releaseHeldTenant, which.heldTenant]
+  return [sql.releaseHeldTarget, which.heldTarget]
 }
 
 /** Counts what a former owner may have delivered as an attempt, so that a deadly handler ends some day. */

@@ -15,6 +15,7 @@ import type {
   OwnEvent,
   PortableLine,
   PortableRow,
+  ReleaseOf,
   Reviewed,
   ReviewOf,
   Selector,
@@ -31,7 +32,7 @@ import { Tallies } from '../index.ts'
 import type { Desk } from './apply.ts'
 import { CALENDAR_QUERIES, putCalendar } from './calendars.ts'
 import { connect } from './connection.ts'
-import { isOwn, isSurelyDue, nextWakeAt, settleAll, take } from './delivery.ts'
+import { isOwn, isSurelyDue, nextWakeAt, releaseWaiting, settleAll, take } from './delivery.ts'
 import { DOCUMENT_QUERIES, putDocument } from './documents.ts'
 import { editSelected } from './edits.ts'
 import { appendEvent } from './events.ts'
@@ -176,14 +177,8 @@ export class SqliteStore extends SqliteReads implements Store {
     })
   }
 
-  releaseWaiting(leases: readonly Lease[], handler: string, now: number, limit: number): Promise<number> {
-    return this.#queue.run((session) => {
-      let released = 0
-      for (const { shard } of leases) {
-        released += session.run(sql.releaseWaiting, shard, handler, now, limit - released).changes
-      }
-      return released
-    })
+  releaseWaiting(leases: readonly Lease[], which: ReleaseOf, now: number, limit: number): Promise<number> {
+    return this.#queue.run((session) => releaseWaiting(session, leases, which, now, limit))
   }
 
   review(

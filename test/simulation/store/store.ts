@@ -7,6 +7,7 @@ import type {
   Lease,
   NewCalendar,
   News,
+  ReleaseOf,
   Reviewed,
   ReviewOf,
   Selector,
@@ -29,6 +30,7 @@ import { editSelected, reviewSelected, select } from './edits.ts'
 import { Hearing } from './hearing.ts'
 import { Ownership } from './ownership.ts'
 import { SimulatedRecords } from './records.ts'
+import { releaseWaiting } from './releases.ts'
 import { setAll } from './sets.ts'
 import { settleAll } from './settle.ts'
 import { Takes } from './takes.ts'
@@ -200,22 +202,12 @@ export class SimulatedStore extends SimulatedRecords implements Store {
 
   async releaseWaiting(
     leases: readonly Lease[],
-    handler: string,
+    which: ReleaseOf,
     now: number,
     limit: number,
   ): Promise<number> {
-    const { tables } = this.database
-    const released = await this.atomic('release_waiting', () => {
-      const waiting = leases
-        .filter((lease) => this.database.isOwn(lease))
-        .flatMap(({ shard }) => tables.due.in(shard).slice(tables.due.upTo(shard, now)))
-        .map(({ key }) => tables.timers.get(key)!)
-        .filter(({ target, timer }) => target === handler && timer.waiting === 'handler')
-        .slice(0, limit)
-      for (const row of waiting)
-        tables.timers.put(row.timer.id, { ...row, timer: { ...row.timer, wakeAt: row.timer.scheduledFor } })
-      return waiting.length
-    })
+    const release = () => releaseWaiting(this.database, leases, which, now, limit)
+    const released = await this.atomic('release_waiting', release)
     if (released > 0) this.#takes.lookout.sweep()
     return released
   }
