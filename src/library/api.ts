@@ -232,6 +232,8 @@ export interface DefaultTarget {
 
 /** What a server needs beside the alarms themselves. */
 export interface Operator {
+  /** What is under way here, and what waits in the store: for metrics and health. */
+  readings(): Promise<Readings>
   readonly clock: Clock
   /** Keys, tenants' settings and whatever else is kept beside the alarms. */
   readonly documents: Documents

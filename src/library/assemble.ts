@@ -27,7 +27,6 @@ import {
 import type { Clock } from '../time/index.ts'
 import type { TenantSecrets, Wakeful } from './api.ts'
 import { DefaultTargets } from './default-target.ts'
-import type { Metered } from './readings.ts'
 import { reviewStore } from './reviews.ts'
 import { Upkeep } from './upkeep.ts'
 import { WakefulLibrary } from './wakeful.ts'
@@ -72,7 +71,7 @@ export interface Assembly {
 }
 
 /** Wires store, clock, targets, engine and library together, the same in every host. */
-export function assemble(assembly: Assembly): Wakeful & Metered {
+export function assemble(assembly: Assembly): Wakeful {
   const { clock, observer, handlers, random, onTrouble, limits, upkeepMs } = assembly
   const store = observer === undefined ? assembly.store : observed(assembly.store, clock, observer)
   const defaultTargets = new DefaultTargets(store, clock)

@@ -31,11 +31,6 @@ export interface PoolReadings {
   readonly lagMs: number
 }
 
-/** What can be read of an opened Wakeful beside what users see. */
-export interface Metered {
-  readings(): Promise<Readings>
-}
-
 /** Reads it all: a look at the shards' rows, and one at the head of each one's queue. */
 export async function readingsOf(engine: Engine, store: Store, clock: Clock): Promise<Readings> {
   const shards = await store.ownership({ dueBy: clock.now() })

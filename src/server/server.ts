@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import type { Hono } from 'hono'
 import { WakefulError } from '../error.ts'
 import type { Wakeful } from '../library/index.ts'
 import type { AdminAct, Audit } from './audit.ts'
 import { buildCalls } from './calls/index.ts'
 import { Gate } from './gate.ts'
-import { liveness, readiness } from './health/index.ts'
-import { type Answered, buildApp, refusal } from './http/app.ts'
+import { type Answered, buildApp } from './http/app.ts'
 import { isLoopback } from './http/local-guard.ts'
 import { KeyBook } from './keys/key-book.ts'
 import { Listener } from './listener.ts'
-import { Log } from './logs/index.ts'
-import type { Metrics } from './metrics/index.ts'
+import { Log, requestLine } from './logs/index.ts'
+import { Metrics } from './metrics/index.ts'
 import { openApi } from './openapi.ts'
+import { addOperations } from './operations.ts'
 import { HoldDesk } from './tenants/hold-desk.ts'
 import { QuotaGuard } from './tenants/quota-guard.ts'
 import { NO_QUOTAS, type QuotaPair } from './tenants/quotas.ts'
@@ -59,7 +58,8 @@ export interface Server {
 
 /** Listens, and answers calls about the alarms of this Wakeful. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { wakeful, metrics } = options
+  const { wakeful } = options
+  const metrics = options.metrics ?? new Metrics({ version: options.version, node: process.version })
   const { clock, documents } = wakeful.operator
   const log = options.log ?? quietLog(() => clock.now())
   const keys = new KeyBook(documents, clock)
@@ -83,19 +83,30 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     newRequestId: randomUUID,
     monotonic: () => clock.monotonic(),
     onAnswered: (answered: Answered, startedAt: number) => {
-      const line = lineOf(answered, clock.monotonic() - startedAt)
+      const line = requestLine(answered, clock.monotonic() - startedAt)
       log.request(line)
-      metrics?.request(line)
+      metrics.request(line)
     },
   }
   const app = buildApp(parts)
   let isStopping = false
-  addOperations(
-    app,
-    options,
-    () => isStopping,
-    (headers) => gate.admit(headers, 'rest'),
+  const document = JSON.stringify(openApi(options.version))
+  app.get('/openapi.json', (c) =>
+    c.body(document, 200, { 'content-type': 'application/json; charset=utf-8' }),
   )
+  addOperations(app, {
+    door: gate,
+    newRequestId: randomUUID,
+    metrics,
+    metricsFor: options.metricsFor ?? 'key',
+    readiness: {
+      readings: () => wakeful.operator.readings(),
+      clock,
+      timeoutMs: options.readyTimeoutMs ?? READY_TIMEOUT_MS,
+      lagMsMax: options.readyLagMs ?? READY_LAG_MS,
+      isStopping: () => isStopping,
+    },
+  })
   try {
     const listener = await Listener.listen({
       host: options.host,
@@ -117,67 +128,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-/** What operators and their tools ask for. */
-function addOperations(
-  app: Hono,
-  options: ServerOptions,
-  isStopping: () => boolean,
-  admit: (headers: Headers) => Promise<unknown>,
-): void {
-  const { wakeful, metrics, metricsFor = 'key' } = options
-  const { clock } = wakeful.operator
-  const document = JSON.stringify(openApi(options.version))
-  app.get('/openapi.json', (c) =>
-    c.body(document, 200, { 'content-type': 'application/json; charset=utf-8' }),
-  )
-  app.get('/healthz', (c) => {
-    const { status, body } = liveness()
-    return c.json(body, status)
-  })
-  app.get('/readyz', async (c) => {
-    const { status, body } = await readiness({
-      readings: () => wakeful.operator.readings(),
-      clock,
-      timeoutMs: options.readyTimeoutMs ?? READY_TIMEOUT_MS,
-      lagMsMax: options.readyLagMs ?? READY_LAG_MS,
-      isStopping,
-    })
-    return c.json(body, status, { 'cache-control': 'no-store' })
-  })
-  if (metrics === undefined || metricsFor === 'off') return
-  app.get('/metrics', async (c) => {
-    try {
-      if (metricsFor === 'key') await admit(c.req.raw.headers)
-      const { contentType, body } = await metrics.text()
-      return c.body(body, 200, { 'content-type': contentType })
-    } catch (thrown) {
-      return refusal(thrown, randomUUID())
-    }
-  })
-}
-
-function lineOf({ caller, thrown, ...answered }: Answered, durationMs: number) {
-  return {
-    ...answered,
-    durationMs,
-    ...(caller !== null && { tenant: caller.tenant, owner: caller.owner }),
-    ...(caller?.keyId != null && { keyId: caller.keyId }),
-    ...(thrown !== null && { thrown }),
-  }
-}
-
 /** What admins do is in the server's log, and in the log of the tenant it concerns. */
 function auditor(wakeful: Wakeful, log: Log): Audit {
-  return async ({ act, by, tenant, about }: AdminAct) => {
-    log.audit({
-      act,
-      by,
-      tenant,
-      to: String(about.key ?? about.target ?? about.tenant ?? tenant),
-      data: about,
-    })
+  return async (act: AdminAct) => {
+    log.audit(act)
+    const { act: name, by, tenant, about } = act
     const concerned = typeof about.tenant === 'string' ? about.tenant : tenant
-    await wakeful.operator.audit(concerned, { type: `admin.${act}`, data: { by, ...about } })
+    await wakeful.operator.audit(concerned, { type: `admin.${name}`, data: { by, ...about } })
   }
 }
 

@@ -7,7 +7,6 @@ import {
   checked,
   type DeliveryLimits,
   type HoldBook,
-  type Metered,
   type Observer,
   type Wakeful,
 } from '../../library/index.ts'
@@ -118,7 +117,7 @@ export function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
 }
 
 /** The same, where SQLite runs on another system than this process does: one that ends when a test says so. */
-export async function openOn(url: string, options: OpenOptions, system?: System): Promise<Wakeful & Metered> {
+export async function openOn(url: string, options: OpenOptions, system?: System): Promise<Wakeful> {
   const settings = settingsOf(options)
   const onTrouble = options.onTrouble ?? warn
   const handlers = new HandlerTarget(options.pool ?? DEFAULT_POOL)
@@ -159,7 +158,7 @@ function wire(
   webhooks: NodeWebhooks,
   settings: Settings,
   options: OpenOptions & { onTrouble: (thrown: unknown) => void },
-): Wakeful & Metered {
+): Wakeful {
   const { engine, limits, retentionMs, timezone } = settings
   return assemble({
     store,

@@ -8,7 +8,7 @@ const BOUNDS = { timeoutMs: 2_000, lagMsMax: 60_000, isStopping: () => false }
 async function bench(options: { concurrency?: number } = {}) {
   const { wakeful, clock, close } = await openTest(options)
   const look = (more: Partial<ReadinessPorts> = {}) =>
-    readiness({ readings: () => wakeful.readings(), clock, ...BOUNDS, ...more })
+    readiness({ readings: () => wakeful.operator.readings(), clock, ...BOUNDS, ...more })
   return { wakeful, clock, look, [Symbol.asyncDispose]: close }
 }
 

@@ -61,6 +61,7 @@ export class Metrics {
     const { version, node } = options
     this.observer = this.#observe()
     this.#gauge(METRICS.build).set({ version, node }, 1)
+    this.#forget()
     if (options.process === true) collectDefaultMetrics({ register: this.#registry })
   }
 
@@ -95,18 +96,24 @@ export class Metrics {
   async #read(source: MetricsSource): Promise<void> {
     const { storeUp, inboxWaiting, clockCorrection } = this.#gauges
     const { hostNow, clock, timeoutMs = TIMEOUT_MS } = source
-    if (hostNow !== undefined) clockCorrection.set((clock.now() - hostNow()) / 1000)
     try {
       const reading = Promise.all([source.readings(), source.inboxWaiting?.()])
       const [readings, waiting] = await answerWithin(reading, timeoutMs, clock)
       if (waiting !== undefined) inboxWaiting.set(waiting)
+      if (hostNow !== undefined) clockCorrection.set((clock.now() - hostNow()) / 1000)
       this.#show(readings)
       storeUp.set(1)
     } catch {
-      // What cannot be read is not told: an old figure would look like a good one.
-      for (const gauge of [this.#gauges.lag, this.#gauges.shards]) gauge.reset()
+      this.#forget()
       storeUp.set(0)
     }
+  }
+
+  /** What cannot be read is not told: an old figure, or a nought, would look like a good one. */
+  #forget(): void {
+    const { lag, shards, ...others } = this.#gauges
+    for (const gauge of [lag, shards]) gauge.reset()
+    for (const gauge of Object.values(others)) gauge.remove()
   }
 
   #show({ inFlight, queued, unsettled, backlog, pools }: Readings): void {
