@@ -49,7 +49,7 @@ export {
   type State,
   type Status,
 } from './lifecycle.ts'
-export { assertText, DEFAULT_LIMITS, type Limits } from './limits.ts'
+export { assertText, DEFAULT_LIMITS, type Limits, utf8Length } from './limits.ts'
 export { type Bucket, bucketOf, type Outcome, stateOf, type Tally } from './outcome.ts'
 export { RawJson, rawJson } from './payload.ts'
 export { lateness } from './record.ts'

@@ -135,6 +135,9 @@ function timerText({ alarm }: Snapshot, timer: Timer, around: Surroundings): str
   const { now } = around
   const at =
     timer.wakeAt === null ? '' : `at ${formatInstant(timer.wakeAt)} (${relative(timer.wakeAt - now)})`
+  if (timer.waiting === 'handler' && alarm.target.kind !== 'handler') {
+    return `it is due since ${formatInstant(timer.scheduledFor)} and waits, uncounted, until its ${alarm.target.kind} can be reached; looked at again ${at}`
+  }
   if (timer.waiting === 'handler') {
     return `it is due since ${formatInstant(timer.scheduledFor)} and waits, uncounted, until a process of pool ${alarm.target.pool} registers the handler ${alarm.target.name}`
   }

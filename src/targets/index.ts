@@ -1,5 +1,12 @@
 /** Where a fire goes. A kind per file; `courier.ts` is what a new one has to be. */
-export { type Courier, DeliveryFailure, type Errand, type Receipt, type TargetKind } from './courier.ts'
+export {
+  type Courier,
+  DeliveryFailure,
+  type Errand,
+  Postponed,
+  type Receipt,
+  type TargetKind,
+} from './courier.ts'
 export { eventTarget } from './event.ts'
 export type { Fire, Handler, HandlerOptions } from './fire.ts'
 export { HandlerTarget } from './handler.ts'

@@ -41,7 +41,7 @@ export const OTHERS: readonly Scope[] = [
 ]
 
 /** What a delivery came to, without its times. */
-export type Came = 'delivered' | 'failed' | 'released' | 'lost'
+export type Came = 'delivered' | 'failed' | 'gone' | 'released' | 'lost'
 
 const POOLS = ['app', 'wakeful']
 const GRACE_MS = 60_000
@@ -201,6 +201,7 @@ export class Bench {
   delivery(came: Came, error = 'no luck'): Delivery {
     const times = { firedAt: this.now, endedAt: this.now }
     if (came === 'delivered') return { kind: 'delivered', ...times, report: null }
+    if (came === 'gone') return { kind: 'failed', ...times, error, gone: true }
     return came === 'failed' ? { kind: 'failed', ...times, error } : { kind: came }
   }
 
