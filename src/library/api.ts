@@ -154,8 +154,32 @@ export interface Calendars {
   remove(name: string): Promise<boolean>
 }
 
+/** What a tenant's webhooks are signed with, as the Standard Webhooks libraries take it (`whsec_…`). */
+export interface TenantSecret {
+  readonly secret: string
+  /** The one before, which signs too until `formerUntil`; null where none does. */
+  readonly former: string | null
+  readonly formerUntil: Date | null
+}
+
+/** Where tenants' webhook secrets come from: the host's part. */
+export interface TenantSecrets {
+  read(tenant: string): Promise<TenantSecret>
+  rotate(tenant: string): Promise<TenantSecret>
+}
+
+/** A tenant's webhooks. */
+export interface Webhooks {
+  /** The secret that receivers verify with. */
+  secret(): Promise<TenantSecret>
+  /** Makes another one; for 24 hours the former signs too, so that receivers can change over. */
+  rotateSecret(): Promise<TenantSecret>
+}
+
 /** Everything that can be done with one owner's alarms. */
 export interface Alarms {
+  /** The tenant's webhooks. */
+  readonly webhooks: Webhooks
   /** The tenant's holiday calendars. */
   readonly calendars: Calendars
   set(when: When, options?: SetCallOptions): Promise<AlarmView & { deduped?: true }>

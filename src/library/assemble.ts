@@ -11,7 +11,7 @@ import { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import { BUILT_IN_POOL, type HandlerTarget, type Targets } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
-import type { Wakeful } from './api.ts'
+import type { TenantSecrets, Wakeful } from './api.ts'
 import { reviewStore } from './reviews.ts'
 import { Upkeep } from './upkeep.ts'
 import { WakefulLibrary } from './wakeful.ts'
@@ -45,6 +45,10 @@ export interface Assembly {
   readonly timezone: string
   readonly createdVia: string
   readonly onTrouble: (thrown: unknown) => void
+  /** Left out by a host that sends no webhooks. */
+  readonly webhookSecrets?: TenantSecrets
+  /** Lets go of what the targets hold, when nothing is delivered any more. */
+  readonly release?: () => void
 }
 
 /** Wires store, clock, targets, engine and library together, the same in every host. */
@@ -110,5 +114,7 @@ export function assemble(assembly: Assembly): Wakeful {
     createdVia: assembly.createdVia,
     context,
     onTrouble,
+    webhookSecrets: assembly.webhookSecrets,
+    release: assembly.release ?? (() => {}),
   })
 }

@@ -1,6 +1,7 @@
 import type { Context, Limits, Workshop } from '../alarm/index.ts'
 import type { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
+import type { TenantSecrets } from './api.ts'
 
 /** What one owner's calls need from the whole they belong to. */
 export interface Surround {
@@ -11,6 +12,7 @@ export interface Surround {
   /** The zone where a call names none. */
   readonly timezone: string
   readonly createdVia: string
+  readonly webhookSecrets: TenantSecrets | undefined
   context(): Context
   /** Tells the engine that something may be due at this moment. */
   hint(wakeAt: number | null): void

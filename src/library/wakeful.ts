@@ -6,7 +6,7 @@ import type { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import type { Handler, HandlerOptions, HandlerTarget } from '../targets/index.ts'
 import { ScopedAlarms } from './alarms.ts'
-import type { Alarms, ClockState, TickResult, Wakeful } from './api.ts'
+import type { Alarms, ClockState, TenantSecrets, TickResult, Wakeful } from './api.ts'
 import { checked } from './options.ts'
 import type { Surround } from './surround.ts'
 import type { Upkeep } from './upkeep.ts'
@@ -30,6 +30,9 @@ export interface WakefulParts {
   readonly createdVia: string
   readonly context: () => Context
   readonly onTrouble: (thrown: unknown) => void
+  readonly webhookSecrets: TenantSecrets | undefined
+  /** Lets go of what the host's targets hold, when nothing is delivered any more. */
+  readonly release: () => void
 }
 
 /** The front of it all, the same in every host: calls go to the store, the engine fires, the log is followed. */
@@ -96,13 +99,14 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   }
 
   async #close(): Promise<void> {
-    const { engine, store, upkeep, pacer, bell } = this.#parts
+    const { engine, store, upkeep, pacer, bell, release } = this.#parts
     upkeep.stop()
     pacer?.stop()
     this.#unwatch?.()
     try {
       await engine.stop()
     } finally {
+      release()
       bell.close()
       await store.close()
     }
@@ -115,7 +119,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
 }
 
 function surroundOf(parts: WakefulParts): Surround {
-  const { store, engine, limits, workshop, timezone, createdVia, context, bell } = parts
+  const { store, engine, limits, workshop, timezone, createdVia, context, bell, webhookSecrets } = parts
   return {
     store,
     bell,
@@ -123,6 +127,7 @@ function surroundOf(parts: WakefulParts): Surround {
     workshop,
     timezone,
     createdVia,
+    webhookSecrets,
     context,
     hint: (wakeAt) => engine.hint(wakeAt),
     watchLog: () => store.watch(() => bell.ring(), 'log'),

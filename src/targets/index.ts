@@ -1,4 +1,5 @@
 /** Where a fire goes. A kind per file; `courier.ts` is what a new one has to be. */
+export { type AddressClass, addressClass, hostClass, isAddress } from './address-class.ts'
 export {
   type Courier,
   DeliveryFailure,
@@ -12,3 +13,15 @@ export type { Fire, Handler, HandlerOptions } from './fire.ts'
 export { HandlerTarget } from './handler.ts'
 export { assertPool, BUILT_IN_POOL, DEFAULT_POOL } from './pools.ts'
 export { Targets } from './targets.ts'
+export { type Wake, wakeJson } from './wake-body.ts'
+export { type WebhookSettings, WebhookTarget } from './webhook.ts'
+export {
+  type Sealer,
+  type SigningKey,
+  type SigningKeys,
+  type Transport,
+  TransportFailure,
+  type WebhookAnswer,
+  type WebhookRequest,
+} from './webhook-ports.ts'
+export { forbiddenText } from './webhook-spec.ts'

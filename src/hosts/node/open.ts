@@ -17,6 +17,7 @@ import { assertTimezone, type Clock, parseDuration, ScepticalClock } from '../..
 import { loadPostgres } from './load-postgres.ts'
 import { isPostgres, storePath } from './store-url.ts'
 import { systemClock } from './system-clock.ts'
+import { type NodeWebhooks, openWebhooks, type WebhookOptions, webhookSettings } from './webhooks.ts'
 
 /** How Wakeful is opened; everything has a default, and the defaults are the fast settings. */
 export interface OpenOptions {
@@ -50,6 +51,11 @@ export interface OpenOptions {
   readonly random?: () => number
   /** Takes the wall clock as it is at the start, however far it is from what the store last saw. */
   readonly trustClock?: boolean
+  /** The master secret, from which webhooks' secrets come; else WAKEFUL_SECRET, else a file beside the store. */
+  readonly secret?: string
+  /** Lets webhooks reach loopback, private and other addresses that are not public; else WAKEFUL_ALLOW_PRIVATE_TARGETS=1. */
+  readonly allowPrivateTargets?: boolean
+  readonly webhooks?: WebhookOptions
   /** Another clock, such as the virtual one of `wakeful/testing`. */
   readonly clock?: Clock
 }
@@ -73,6 +79,9 @@ const OPEN = {
   onTrouble: true,
   random: true,
   trustClock: true,
+  secret: true,
+  allowPrivateTargets: true,
+  webhooks: true,
   clock: true,
 } as const
 const LIMITS = {
@@ -102,7 +111,14 @@ export async function openOn(url: string, options: OpenOptions, system?: System)
   const opened = await openStore(url, options.clock, system)
   const clock = new ScepticalClock(opened.clock, (doubt) => onTrouble(new Error(doubt)))
   if (options.trustClock !== true) clock.compare(await opened.store.lastSeen())
-  return wire(opened.store, clock, handlers, settings, { ...options, onTrouble })
+  const all = { ...options, onTrouble }
+  try {
+    const webhooks = await openWebhooks(url, opened.store, clock, settings.webhooks, all)
+    return wire(opened.store, clock, handlers, webhooks, settings, all)
+  } catch (thrown) {
+    await opened.store.close()
+    throw thrown
+  }
 }
 
 /** The store, and the clock that is the authority there: the database's own for PostgreSQL, unless another was given. */
@@ -126,14 +142,16 @@ function wire(
   store: Store,
   clock: Clock,
   handlers: HandlerTarget,
+  webhooks: NodeWebhooks,
   settings: Settings,
   options: OpenOptions & { onTrouble: (thrown: unknown) => void },
 ): Wakeful {
+  const { engine, limits, retentionMs, timezone } = settings
   return assemble({
     store,
     clock,
     handlers,
-    targets: new Targets([handlers, eventTarget]),
+    targets: new Targets([handlers, eventTarget, webhooks.target]),
     serveBuiltIns: options.serveBuiltIns ?? true,
     process: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
     fill: (bytes) => crypto.getRandomValues(bytes),
@@ -144,7 +162,12 @@ function wire(
     createdVia: options.createdVia ?? 'library',
     onTrouble: options.onTrouble,
     ...(options.holds !== undefined && { holds: options.holds }),
-    ...settings,
+    webhookSecrets: webhooks.secrets,
+    release: () => webhooks.close(),
+    engine,
+    limits,
+    retentionMs,
+    timezone,
   })
 }
 
@@ -153,6 +176,7 @@ interface Settings {
   readonly limits: Limits
   readonly retentionMs: number | null
   readonly timezone: string
+  readonly webhooks: ReturnType<typeof webhookSettings>
 }
 
 /** Reads the options before anything is opened, so that a wrong one leaves nothing behind. */
@@ -190,6 +214,7 @@ function settingsOf(options: OpenOptions): Settings {
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     retentionMs: options.retention === null ? null : parseDuration(options.retention ?? RETENTION),
     timezone: assertTimezone(options.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone),
+    webhooks: webhookSettings(options),
   }
 }
 
