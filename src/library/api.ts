@@ -237,8 +237,6 @@ export interface Operator {
   readonly clock: Clock
   /** Keys, tenants' settings and whatever else is kept beside the alarms. */
   readonly documents: Documents
-  /** How the engine is doing. */
-  readings(): Promise<Readings>
   /** Writes what an admin did into the tenant's log. */
   audit(
     tenant: string,
