@@ -12,9 +12,9 @@ import { Log, requestLine } from './logs/index.ts'
 import { Metrics } from './metrics/index.ts'
 import { openApi } from './openapi.ts'
 import { addOperations } from './operations.ts'
-import { HoldDesk } from './tenants/hold-desk.ts'
 import { QuotaGuard } from './tenants/quota-guard.ts'
 import { NO_QUOTAS, type QuotaPair } from './tenants/quotas.ts'
+import { Switchboard } from './tenants/switchboard.ts'
 import { TenantBook } from './tenants/tenant-book.ts'
 
 /** What a server is made of. */
@@ -31,7 +31,7 @@ export interface ServerOptions {
   /** What holds for tenants of which nothing else is said. */
   readonly quotas?: QuotaPair
   /** What this Wakeful was opened with, so that a pause here holds what fires there. */
-  readonly holds?: HoldDesk
+  readonly holds?: Switchboard
   readonly log?: Log
   readonly metrics?: Metrics
   /** Who may read the metrics: holders of a key (on this machine, without keys, everybody), anyone, nobody. */
@@ -74,7 +74,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   })
   const tenants = new TenantBook(documents, clock, options.quotas ?? NO_QUOTAS)
   const quotas = new QuotaGuard(tenants, clock, (tenant) => wakeful.operator.pendingOf(tenant))
-  const holds = options.holds ?? new HoldDesk()
+  const holds = options.holds ?? new Switchboard()
   await holds.attach(documents, clock, (thrown) => log.trouble(thrown))
   const parts = {
     door: gate,

@@ -2,8 +2,8 @@ import type { OperationName } from '../../contracts/index.ts'
 import type { Clock } from '../../time/index.ts'
 import type { Audit } from '../audit.ts'
 import type { KeyBook } from '../keys/key-book.ts'
-import type { HoldDesk } from '../tenants/hold-desk.ts'
 import type { QuotaGuard } from '../tenants/quota-guard.ts'
+import type { Switchboard } from '../tenants/switchboard.ts'
 import type { TenantBook } from '../tenants/tenant-book.ts'
 import { alarmCalls } from './alarms.ts'
 import type { CallsOf } from './call.ts'
@@ -18,7 +18,7 @@ export interface CallParts {
   readonly keys: KeyBook
   readonly tenants: TenantBook
   readonly quotas: QuotaGuard
-  readonly holds: HoldDesk
+  readonly holds: Switchboard
   readonly clock: Clock
   readonly audit: Audit
 }
