@@ -2,6 +2,7 @@ import { alarmOperations } from './alarms.ts'
 import { inboxOperations, ownerOperations } from './inbox.ts'
 import { keyOperations } from './keys.ts'
 import { readOperations } from './reads.ts'
+import { targetOperations } from './targets.ts'
 import { tenantOperations } from './tenants.ts'
 
 /** Every call of the API, by its name. */
@@ -12,6 +13,7 @@ export const operations = {
   ...ownerOperations,
   ...keyOperations,
   ...tenantOperations,
+  ...targetOperations,
 }
 
 /** The name of a call. */

@@ -6,7 +6,15 @@ import {
   type Limits,
   type Scope,
 } from '../alarm/index.ts'
-import { Engine, type EngineOptions, type HoldBook, type Observer, observed, Pacer } from '../engine/index.ts'
+import {
+  type DeliveryLimits,
+  Engine,
+  type EngineOptions,
+  type HoldBook,
+  type Observer,
+  observed,
+  Pacer,
+} from '../engine/index.ts'
 import { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import {
@@ -43,6 +51,8 @@ export interface Assembly {
   readonly engine: Pick<EngineOptions, 'concurrency' | 'batchMax' | 'graceMs' | 'drainMs'>
   /** What operators have paused and resumed, where there are any. */
   readonly holds?: HoldBook
+  /** How many deliveries tenants and owners may have under way in this process. */
+  readonly deliveryLimits?: DeliveryLimits
   readonly scope: Scope
   readonly limits: Limits
   readonly defaults: Partial<AlarmDefaults>
@@ -99,6 +109,7 @@ export function assemble(assembly: Assembly): Wakeful {
     courier: targets,
     owner: assembly.process,
     pools,
+    ...(assembly.deliveryLimits !== undefined && { limits: assembly.deliveryLimits }),
     ...(pacer !== null && { holds: pacer, onGained: () => pacer.lookAgain() }),
     context,
     prepare: review,

@@ -19,6 +19,7 @@ export interface GateParts {
   /** Whether callers without a key may come in at all, while there are no keys. */
   readonly isLocal: boolean
   readonly allowedOrigins: ReadonlySet<string>
+  readonly allowedHosts: ReadonlySet<string>
 }
 
 /** Lets callers in by their keys; on this machine, while there are no keys, everybody as the local tenant. */
@@ -30,10 +31,10 @@ export class Gate implements Door {
   }
 
   async admit(headers: Headers, via: string): Promise<Caller> {
-    const { keys, isLocal, allowedOrigins } = this.#parts
+    const { keys, isLocal, allowedOrigins, allowedHosts } = this.#parts
     const given = bearerOf(headers)
     if (given === null && isLocal && !(await keys.hasKeys())) {
-      assertLocal(headers, allowedOrigins)
+      assertLocal(headers, allowedOrigins, allowedHosts)
       return this.#caller(
         named(headers, TENANT_HEADER) ?? LOCAL_TENANT,
         named(headers, OWNER_HEADER) ?? '',

@@ -3,9 +3,7 @@ import { WakefulError } from '../error.ts'
 import { includes } from './caller.ts'
 import type { Health, ReadinessPorts } from './health/index.ts'
 import { liveness, readiness } from './health/index.ts'
-import type { Door } from './http/app.ts'
-import { problemResponse } from './http/app.ts'
-import { problemOf } from './http/problem.ts'
+import { type Door, refusal } from './http/app.ts'
 import type { Metrics } from './metrics/index.ts'
 
 /** What the routes for operators are made of. */
@@ -31,7 +29,7 @@ export function addOperations(app: Hono, parts: OperationsParts): void {
       const { contentType, body } = await parts.metrics.text()
       return new Response(body, { headers: { 'content-type': contentType, ...NO_STORE } })
     } catch (thrown) {
-      return problemResponse(problemOf(thrown), parts.newRequestId(), thrown)
+      return refusal(thrown, parts.newRequestId())
     }
   })
 }

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type AlarmDefaults, assertText, DEFAULT_LIMITS, type Limits } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import { assemble, checked, type HoldBook, type Observer, type Wakeful } from '../../library/index.ts'
+import {
+  assemble,
+  checked,
+  type DeliveryLimits,
+  type HoldBook,
+  type Observer,
+  type Wakeful,
+} from '../../library/index.ts'
 import type { Store } from '../../stores/index.ts'
 import type { System } from '../../stores/sqlite/index.ts'
 import {
@@ -45,6 +52,8 @@ export interface OpenOptions {
   readonly createdVia?: string
   /** What operators have paused and resumed; a server keeps it. */
   readonly holds?: HoldBook
+  /** How many deliveries tenants and owners may have under way in this process; a server keeps it. */
+  readonly deliveryLimits?: DeliveryLimits
   /** Told of trouble beside the alarms themselves; by default it is printed as a warning. */
   readonly onTrouble?: (thrown: unknown) => void
   /** Chance, from 0 to below 1, for the jitter of retries: a seeded one makes a test repeat itself. */
@@ -78,6 +87,7 @@ const OPEN = {
   defaults: true,
   createdVia: true,
   holds: true,
+  deliveryLimits: true,
   onTrouble: true,
   random: true,
   trustClock: true,
@@ -165,6 +175,7 @@ function wire(
     createdVia: options.createdVia ?? 'library',
     onTrouble: options.onTrouble,
     ...(options.holds !== undefined && { holds: options.holds }),
+    ...(options.deliveryLimits !== undefined && { deliveryLimits: options.deliveryLimits }),
     observer: options.observer,
     webhookSecrets: webhooks.secrets,
     release: () => webhooks.close(),

@@ -80,11 +80,17 @@ export class Log {
     )
   }
 
+  /** Whether its lines are JSON. */
+  get isJson(): boolean {
+    return this.#options.format === 'json'
+  }
+
   /** A request was answered. In text it is shown to those who debug, or where it failed. */
   request(line: RequestLine): void {
     const { method, route, status, requestId: request_id, durationMs, thrown } = line
     const level = status >= 500 ? 'error' : 'info'
     const shown = level === 'info' && this.#options.format === 'text' ? 'debug' : level
+    if (RANK[shown] < RANK[this.#options.level]) return
     const fields = {
       request_id,
       method,
