@@ -181,6 +181,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
 
 /** Inserts have no plan, and these read tables that hold a handful of rows, or none of Wakeful's. */
 const EXEMPT: Readonly<Record<string, string>> = {
+  'inbox waiting': 'so many of the whole table, for the metrics',
   clockNow: 'reads no table',
   clockNowUs: 'reads no table',
   endHandlers: 'reads none of Wakeful’s tables',
