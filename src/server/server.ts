@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { WakefulError } from '../error.ts'
 import type { Wakeful } from '../library/index.ts'
 import type { AdminAct, Audit } from './audit.ts'
+import { Feeds } from './calendar/feeds.ts'
 import { buildCalls } from './calls/index.ts'
 import { Gate } from './gate.ts'
 import { type Answered, buildApp } from './http/app.ts'
@@ -65,8 +66,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const keys = new KeyBook(documents, clock)
   const isLocal = isLoopback(options.host)
   if (!isLocal && !(await keys.hasKeys())) throw refusedWithoutKeys(options.host)
+  const feeds = new Feeds(documents, clock)
   const gate = new Gate({
     keys,
+    feeds,
     isLocal,
     forTenant: (tenant, owner) => wakeful.forTenant(tenant, owner),
     allowedOrigins: new Set(options.allowedOrigins),
@@ -78,7 +81,15 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   await holds.attach(documents, clock, (thrown) => log.trouble(thrown))
   const parts = {
     door: gate,
-    calls: buildCalls({ keys, tenants, quotas, holds, clock, audit: auditor(wakeful, log) }),
+    calls: buildCalls({
+      keys,
+      tenants,
+      quotas,
+      holds,
+      feeds,
+      operator: wakeful.operator,
+      audit: auditor(wakeful, log),
+    }),
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
     newRequestId: randomUUID,
     monotonic: () => clock.monotonic(),
