@@ -155,6 +155,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'inbox prune': 'inbox_arrived',
   'inbox all': 'inbox_pkey',
   'fair pending': 'timers_upcoming',
+  'fair nearest': 'timers_due',
   'fair found': 'timers_pkey',
   'stream owner': 'alarms_owner',
   'stream subject': 'alarms_subject',
