@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { errorText } from '../../error.ts'
 import type { OpenOptions } from '../../index.ts'
+import { Switchboard } from '../../server/index.ts'
 import { localTools, remoteTools, serveTools } from '../../server/mcp/index.ts'
 import { addCommand } from '../command.ts'
 import { badUsage } from '../failure.ts'
@@ -35,15 +36,23 @@ async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boole
   // Nothing but the protocol goes to stdout.
   const onTrouble = (thrown: unknown) => void terminal.stderr.write(`trouble: ${errorText(thrown)}\n`)
   // A pool of its own: the clock of an application's handlers belongs to processes that have them.
-  const choices: OpenOptions = { createdVia: 'mcp', pool: 'mcp', onTrouble }
+  const holds = new Switchboard()
+  const choices: OpenOptions = { createdVia: 'mcp', pool: 'mcp', holds, deliveryLimits: holds, onTrouble }
   const { tenant = 'default', owner = '' } = scopeOf(self.optsWithGlobals())
   await withSession(
     shell,
     self,
     'any',
     async ({ wakeful, zone }) => {
-      if (runsClock) await wakeful.start()
-      await serve(shell, stop, localTools(wakeful, { tenant, owner }, onTrouble), zone)
+      const { documents, clock } = wakeful.operator
+      // What an operator has paused on this store is held here too.
+      await holds.attach(documents, clock, onTrouble)
+      try {
+        if (runsClock) await wakeful.start()
+        await serve(shell, stop, localTools(wakeful, { tenant, owner }, onTrouble), zone)
+      } finally {
+        holds.detach()
+      }
     },
     choices,
   )

@@ -73,7 +73,7 @@ export async function openWebhooks(
   const keyring = await Keyring.open({ given, path: secretPath(url) }, store, options.onTrouble)
   const secrets = new WebhookSecrets(keyring, store, clock)
   const transport = new NodeTransport({ allowPrivate: settings.allowPrivate })
-  const ports = { clock, transport, keys: secrets, sealer: keyring, canSign: () => keyring.isUsable }
+  const ports = { clock, transport, keys: secrets, sealer: keyring, canSign: () => keyring.canSign() }
   return { target: new WebhookTarget(ports, settings), secrets, close: () => transport.close() }
 }
 

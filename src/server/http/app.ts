@@ -5,12 +5,15 @@ import { WakefulError } from '../../error.ts'
 import { type Caller, includes } from '../caller.ts'
 import type { Around, Reply } from '../calls/call.ts'
 import type { Calls } from '../calls/index.ts'
+import { requestId } from '../logs/index.ts'
 import { readBody } from './body.ts'
-import { type Problem, problemOf, refuse, TryLater } from './problem.ts'
+import { problemOf, refuse, TryLater } from './problem.ts'
 
 /** Lets callers in: says who they are, or refuses. */
 export interface Door {
   admit(headers: Headers, via: string): Caller | Promise<Caller>
+  /** Lets in who has a secret address: to read, and nothing else. */
+  admitToken(token: string): Promise<Caller>
 }
 
 /** What is known of a request once it is answered. */
@@ -35,7 +38,6 @@ export interface AppParts {
   readonly monotonic: () => number
 }
 
-const REQUEST_ID = /^[\w.:-]{1,128}$/
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
 
@@ -51,7 +53,7 @@ export function buildApp(parts: AppParts): Hono {
       'not_found',
       `there is no call ${c.req.method} ${c.req.path.slice(0, 200)}; /openapi.json lists them`,
     )
-    return refusal(parts, c, thrown, { route: 'none', caller: null })
+    return refused(parts, c, thrown, { route: 'unmatched', caller: null })
   })
   return app
 }
@@ -69,7 +71,7 @@ async function answer(
   const startedAt = parts.monotonic()
   let caller: Caller | null = null
   try {
-    caller = await parts.door.admit(c.req.raw.headers, 'rest')
+    caller = await admitted(parts.door, c, operation)
     if (!includes(caller.rights, operation.rights))
       throw new WakefulError(
         'forbidden',
@@ -94,12 +96,18 @@ async function answer(
     )
     return c.body(reply.json, reply.status as 200, {
       ...JSON_HEADERS,
+      ...(reply.type !== undefined && { 'content-type': reply.type }),
       'x-request-id': requestId,
       ...(reply.version !== undefined && { etag: `"${reply.version}"` }),
     })
   } catch (thrown) {
-    return refusal(parts, c, thrown, { route: operation.path, caller }, startedAt)
+    return refused(parts, c, thrown, { route: operation.path, caller }, startedAt)
   }
+}
+
+function admitted(door: Door, c: Context, { byToken }: Operation): Caller | Promise<Caller> {
+  const token = byToken === true ? c.req.query('token') : undefined
+  return token === undefined ? door.admit(c.req.raw.headers, 'rest') : door.admitToken(token)
 }
 
 /** What the call is given: parameters, query and body, each checked against its contract. */
@@ -152,25 +160,26 @@ function aroundOf(c: Context, caller: Caller, { ifMatch }: Operation): Around {
   }
 }
 
-function refusal(
+function refused(
   parts: AppParts,
   c: Context,
   thrown: unknown,
   known: Pick<Answered, 'route' | 'caller'>,
   startedAt = parts.monotonic(),
 ): Response {
-  const problem = problemOf(thrown)
   const requestId = requestIdOf(parts, c)
-  const isOurs = problem.status >= 500
+  const response = refusal(thrown, requestId)
+  const isOurs = response.status >= 500
   parts.onAnswered(
-    { method: c.req.method, status: problem.status, requestId, ...known, thrown: isOurs ? thrown : null },
+    { method: c.req.method, status: response.status, requestId, ...known, thrown: isOurs ? thrown : null },
     startedAt,
   )
-  return problemResponse(problem, requestId, thrown)
+  return response
 }
 
-/** A problem as a response, with the headers that go with its status. */
-export function problemResponse(problem: Problem, requestId: string, thrown: unknown): Response {
+/** What was thrown as a response: a problem document, with the headers that go with its status. */
+export function refusal(thrown: unknown, requestId: string): Response {
+  const problem = problemOf(thrown)
   return new Response(JSON.stringify({ ...problem, request_id: requestId }), {
     status: problem.status,
     headers: {
@@ -186,10 +195,8 @@ export function problemResponse(problem: Problem, requestId: string, thrown: unk
   })
 }
 
-/** The id of a request: its own, or a new one. */
-export function requestIdOf(parts: Pick<AppParts, 'newRequestId'>, c: Context): string {
-  const given = c.req.raw.headers.get('x-request-id')
-  return given !== null && REQUEST_ID.test(given) ? given : parts.newRequestId()
+function requestIdOf(parts: AppParts, c: Context): string {
+  return requestId(c.req.raw.headers.get('x-request-id') ?? undefined, parts.newRequestId)
 }
 
 function methodsByPath(): Map<string, string[]> {
@@ -201,7 +208,7 @@ function methodsByPath(): Map<string, string[]> {
 
 function refuseMethod(parts: AppParts, c: Context, path: string, methods: readonly string[]): Response {
   const thrown = new WakefulError('not_found', `${path} has no ${c.req.method}: it has ${methods.join(', ')}`)
-  const response = refusal(parts, c, thrown, { route: path, caller: null })
+  const response = refused(parts, c, thrown, { route: path, caller: null })
   return new Response(response.body, {
     status: 405,
     headers: { ...Object.fromEntries(response.headers), allow: methods.join(', ') },

@@ -1,13 +1,14 @@
 import type { Context, Hono } from 'hono'
 import { WakefulError } from '../../error.ts'
 import type { Caller } from '../caller.ts'
-import { type Answered, type AppParts, problemResponse, requestIdOf } from '../http/app.ts'
+import { type Answered, type AppParts, refusal } from '../http/app.ts'
 import { readBody } from '../http/body.ts'
-import { problemOf } from '../http/problem.ts'
+import { requestId } from '../logs/index.ts'
 import { whileAdmitted } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import { refusalResult } from './refusal.ts'
 import { type ToolBox, type ToolCall, toolBox } from './tool-box.ts'
+import { traceOf } from './trace.ts'
 
 /** Where the tools are. */
 const MCP_PATH = '/mcp'
@@ -57,7 +58,7 @@ async function answer(
     })
     return told(parts, c, response, known, startedAt)
   } catch (thrown) {
-    return refusal(parts, c, thrown, known.caller, startedAt)
+    return refused(parts, c, thrown, known.caller, startedAt)
   }
 }
 
@@ -68,9 +69,9 @@ function boxFor(
   caller: Caller,
   onTrouble: (thrown: unknown) => void,
 ): ToolBox {
-  const header = request.headers.get('traceparent')
-  const box = toolBox(({ signal, traceparent = header ?? undefined }) => {
-    const around = { caller, signal, ...(isTrace(traceparent) && { traceparent }) }
+  const trace = traceOf(request.headers.get('traceparent'))
+  const box = toolBox(({ signal, traceparent = trace.traceparent }) => {
+    const around = { caller, signal, ...(traceparent !== undefined && { traceparent }) }
     return { calls: parts.calls, around, now: parts.now }
   }, onTrouble)
   const admit = async () => parts.door.admit(request.headers, 'mcp')
@@ -87,13 +88,6 @@ function boxFor(
   }
 }
 
-const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
-
-/** A malformed trace is no reason to refuse: the standard says to go on without it. */
-function isTrace(text: string | undefined): text is string {
-  return text !== undefined && TRACEPARENT.test(text)
-}
-
 function told(
   parts: McpParts,
   c: Context,
@@ -101,36 +95,40 @@ function told(
   { caller, trouble }: { caller: Caller | null; trouble: unknown },
   startedAt: number,
 ): Response {
-  const requestId = requestIdOf(parts, c)
+  const id = idOf(parts, c)
   const { status } = response
   const answered: Answered = {
     method: c.req.method,
     route: MCP_PATH,
     status,
-    requestId,
+    requestId: id,
     caller,
     thrown: trouble,
   }
   parts.onAnswered(answered, startedAt)
   const headers = new Headers(response.headers)
-  headers.set('x-request-id', requestId)
+  headers.set('x-request-id', id)
   headers.set('cache-control', 'no-store')
   return new Response(response.body, { status, headers })
 }
 
-function refusal(
+function refused(
   parts: McpParts,
   c: Context,
   thrown: unknown,
   caller: Caller | null,
   startedAt: number,
 ): Response {
-  const problem = problemOf(thrown)
-  const requestId = requestIdOf(parts, c)
-  const { status } = problem
-  const known = { method: c.req.method, route: MCP_PATH, status, requestId, caller }
+  const id = idOf(parts, c)
+  const response = refusal(thrown, id)
+  const { status } = response
+  const known = { method: c.req.method, route: MCP_PATH, status, requestId: id, caller }
   parts.onAnswered({ ...known, thrown: status >= 500 ? thrown : null }, startedAt)
-  return problemResponse(problem, requestId, thrown)
+  return response
+}
+
+function idOf(parts: McpParts, c: Context): string {
+  return requestId(c.req.raw.headers.get('x-request-id') ?? undefined, parts.newRequestId)
 }
 
 /** There is no stream to open and no session to end. */
@@ -139,7 +137,7 @@ function refuseMethod(parts: McpParts, c: Context): Response {
     'not_found',
     `${MCP_PATH} has no ${c.req.method}: messages are sent to it by POST`,
   )
-  const response = refusal(parts, c, thrown, null, parts.monotonic())
+  const response = refused(parts, c, thrown, null, parts.monotonic())
   const headers = new Headers(response.headers)
   headers.set('allow', 'POST')
   return new Response(response.body, { status: 405, headers })

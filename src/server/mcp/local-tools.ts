@@ -1,6 +1,7 @@
 import type { Wakeful } from '../../library/index.ts'
-import { buildCalls } from '../calls/index.ts'
-import { KeyBook } from '../keys/key-book.ts'
+import { alarmCalls } from '../calls/alarms.ts'
+import { inboxCalls } from '../calls/inbox.ts'
+import { readCalls } from '../calls/reads.ts'
 import { QuotaGuard } from '../tenants/quota-guard.ts'
 import { NO_QUOTAS } from '../tenants/quotas.ts'
 import { TenantBook } from '../tenants/tenant-book.ts'
@@ -19,14 +20,8 @@ export function localTools(
   onTrouble: (thrown: unknown) => void,
 ): ToolBox {
   const { clock, documents, pendingOf } = wakeful.operator
-  const tenants = new TenantBook(documents, clock, NO_QUOTAS)
-  const calls = buildCalls({
-    keys: new KeyBook(documents, clock),
-    tenants,
-    quotas: new QuotaGuard(tenants, clock, pendingOf),
-    clock,
-    audit: () => Promise.resolve(),
-  })
+  const quotas = new QuotaGuard(new TenantBook(documents, clock, NO_QUOTAS), clock, pendingOf)
+  const calls = { ...alarmCalls(quotas), ...readCalls, ...inboxCalls }
   const caller = {
     tenant,
     owner,
@@ -36,5 +31,12 @@ export function localTools(
     via: 'mcp',
     alarms: wakeful,
   } as const
-  return toolBox(({ signal }) => ({ calls, around: { caller, signal }, now: () => clock.now() }), onTrouble)
+  return toolBox(
+    ({ signal, traceparent }) => ({
+      calls,
+      around: { caller, signal, ...(traceparent !== undefined && { traceparent }) },
+      now: () => clock.now(),
+    }),
+    onTrouble,
+  )
 }

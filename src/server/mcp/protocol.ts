@@ -1,5 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import { TOOLS, type ToolBox } from './tool-box.ts'
+import { traceOf } from './trace.ts'
 
 /** What a client is told of the server. */
 export interface McpInfo {
@@ -27,8 +28,7 @@ export function mcpServer(box: ToolBox, { version, zone }: McpInfo): Server {
   )
   server.setRequestHandler('tools/list', async () => ({ tools: await box.list() }))
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-    const { traceparent } = mcpReq._meta ?? {}
-    const given = { signal: mcpReq.signal, ...(typeof traceparent === 'string' && { traceparent }) }
+    const given = { signal: mcpReq.signal, ...traceOf(mcpReq._meta?.traceparent) }
     const result = await box.call(params.name, params.arguments ?? {}, given)
     if (result !== null) return result
     const name = JSON.stringify(params.name.slice(0, 60))

@@ -1,13 +1,31 @@
 import type { z } from 'zod'
-import { type Input, type OperationName, operations } from '../../contracts/index.ts'
+import { type Input, operations } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { includes } from '../caller.ts'
 import type { Around, Reply } from '../calls/call.ts'
 import type { Calls } from '../calls/index.ts'
 
+/** The calls that tools are made of. */
+export type ToolCalls = Pick<Calls, ToolOperation>
+
+type ToolOperation =
+  | 'set'
+  | 'list'
+  | 'get'
+  | 'getByKey'
+  | 'edit'
+  | 'cancel'
+  | 'preview'
+  | 'complete'
+  | 'fail'
+  | 'why'
+  | 'inbox'
+  | 'ack'
+  | 'getOwnerTarget'
+
 /** What a tool works with: the calls of the API, made as whoever called the tool. */
 export interface Work {
-  readonly calls: Calls
+  readonly calls: ToolCalls
   readonly around: Around
   readonly now: () => number
 }
@@ -32,7 +50,7 @@ export interface Tool<I extends z.ZodObject = z.ZodObject> {
   readonly title: string
   readonly description: string
   /** The call of the API that it is; its rights are the tool's. */
-  readonly operation: OperationName
+  readonly operation: ToolOperation
   readonly input: I
   readonly output: z.ZodObject
   readonly hints: Hints
@@ -50,10 +68,10 @@ export const READS: Hints = { readOnlyHint: true, destructiveHint: false, idempo
 /** What changes something, and takes nothing away. */
 export const WRITES: Hints = { readOnlyHint: false, destructiveHint: false, idempotentHint: false }
 
-type Parts<N extends OperationName> = Partial<Input<(typeof operations)[N]>>
+type Parts<N extends ToolOperation> = Partial<Input<(typeof operations)[N]>>
 
 /** Makes a call of the API as whoever called the tool: with their rights, and no others. */
-export async function call<N extends OperationName>(work: Work, name: N, given: Parts<N>): Promise<Reply> {
+export async function call<N extends ToolOperation>(work: Work, name: N, given: Parts<N>): Promise<Reply> {
   const { rights } = operations[name]
   const { caller } = work.around
   if (!includes(caller.rights, rights))

@@ -129,6 +129,7 @@ it('forgets the call of a client that has hung up, and its wakes are not lost', 
 
 it('has had no trouble', () => {
   expect(server.troubles).toEqual([])
+  expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
 })
 
 async function untouched(): Promise<boolean> {

@@ -137,6 +137,7 @@ describe.for(ERAS)('a neighbour (%s)', (era) => {
 
 it('has had no trouble', () => {
   expect(server.troubles).toEqual([])
+  expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
 })
 
 /** What a refusal says, without the name that was asked for. */

@@ -244,6 +244,7 @@ it('carries a trace from the call to the alarm, and passes over a malformed one'
 
 it('has had no trouble', () => {
   expect(server.troubles).toEqual([])
+  expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
 })
 
 function message(params: string, headers: Record<string, string>) {
