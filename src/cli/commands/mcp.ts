@@ -49,7 +49,7 @@ async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boole
       await holds.attach(documents, clock, onTrouble)
       try {
         if (runsClock) await wakeful.start()
-        await serve(shell, stop, localTools(wakeful, { tenant, owner }, onTrouble), zone)
+        await serve(shell, stop, localTools(wakeful, { tenant, owner, zone }, onTrouble), zone)
       } finally {
         holds.detach()
       }

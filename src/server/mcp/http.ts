@@ -13,6 +13,9 @@ import { traceOf } from './trace.ts'
 /** Where the tools are. */
 const MCP_PATH = '/mcp'
 
+/** Over the network nobody has a zone of their own. */
+const ZONE = 'UTC'
+
 /** What MCP over HTTP is made of, beside what every call is. */
 export interface McpParts extends AppParts {
   readonly version: string
@@ -51,7 +54,7 @@ async function answer(
     const response = await exchange({
       request,
       body,
-      info: { version: parts.version, zone: 'UTC' },
+      info: { version: parts.version, zone: ZONE },
       box: boxFor(parts, request, caller, (thrown) => {
         known.trouble = thrown
       }),
@@ -70,10 +73,13 @@ function boxFor(
   onTrouble: (thrown: unknown) => void,
 ): ToolBox {
   const trace = traceOf(request.headers.get('traceparent'))
-  const box = toolBox(({ signal, traceparent = trace.traceparent }) => {
-    const around = { caller, signal, ...(traceparent !== undefined && { traceparent }) }
-    return { calls: parts.calls, around, now: parts.now }
-  }, onTrouble)
+  const box = toolBox(
+    ({ signal, traceparent = trace.traceparent }) => {
+      const around = { caller, signal, ...(traceparent !== undefined && { traceparent }) }
+      return { calls: parts.calls, around, now: parts.now }
+    },
+    { zone: ZONE, onTrouble },
+  )
   const admit = async () => parts.door.admit(request.headers, 'mcp')
   return {
     ...box,

@@ -11,12 +11,14 @@ import { type ToolBox, toolBox } from './tool-box.ts'
 export interface LocalOwner {
   readonly tenant: string
   readonly owner: string
+  /** The zone in which times are read that name none. */
+  readonly zone: string
 }
 
 /** The tools on a store directly, as one tenant and owner. */
 export function localTools(
   wakeful: Wakeful,
-  { tenant, owner }: LocalOwner,
+  { tenant, owner, zone }: LocalOwner,
   onTrouble: (thrown: unknown) => void,
 ): ToolBox {
   const { clock, documents, pendingOf } = wakeful.operator
@@ -37,6 +39,6 @@ export function localTools(
       around: { caller, signal, ...(traceparent !== undefined && { traceparent }) },
       now: () => clock.now(),
     }),
-    onTrouble,
+    { zone, onTrouble },
   )
 }

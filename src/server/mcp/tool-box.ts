@@ -27,7 +27,7 @@ export interface ToolBox {
 const byName = new Map(TOOLS.map((tool) => [tool.name, tool]))
 let listed: ListedTool[] | undefined
 
-/** The tools as they are listed: made once, the same for every caller. */
+/** The tools as they are listed to those whose times are read in UTC where they name no zone. */
 export function listedTools(): ListedTool[] {
   listed ??= TOOLS.map(({ name, title, description, input, output, hints }) => ({
     name,
@@ -40,10 +40,22 @@ export function listedTools(): ListedTool[] {
   return listed
 }
 
+/** The same to those whose times are read in another zone. */
+function listedIn(zone: string): ListedTool[] {
+  if (zone === 'UTC') return listedTools()
+  const text = JSON.stringify(listedTools())
+    .replaceAll('UTC by default', `${zone} by default`)
+    .replaceAll('is read in UTC', `is read in ${zone}`)
+  return JSON.parse(text) as ListedTool[]
+}
+
 /** The tools, done by the calls of the API as one caller. */
-export function toolBox(workFor: (given: ToolCall) => Work, onTrouble: (thrown: unknown) => void): ToolBox {
+export function toolBox(
+  workFor: (given: ToolCall) => Work,
+  { zone, onTrouble }: { readonly zone: string; readonly onTrouble: (thrown: unknown) => void },
+): ToolBox {
   return {
-    list: listedTools,
+    list: () => listedIn(zone),
     call: async (name, args, given) => {
       const tool = byName.get(name)
       if (tool === undefined) return null
