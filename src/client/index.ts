@@ -1,0 +1,21 @@
+/** The library's interface over the network, for Node and for browsers: `fetch` and nothing else. */
+
+export type { AlarmView, SetOptions, Status, Story, TargetSpec } from '../alarm/index.ts'
+export { type ErrorCode, WakefulError } from '../error.ts'
+export { RawJson, rawJson } from '../json/index.ts'
+export type {
+  EditFields,
+  EventsOptions,
+  EventView,
+  HistoryOptions,
+  ListOptions,
+  ListPage,
+  OwnEventGiven,
+  ParsedView,
+  SetManyItem,
+  SetView,
+  StatsView,
+} from '../library/index.ts'
+export type { Preview, When } from '../time/index.ts'
+export type { ConnectOptions, RemoteAlarms } from './api.ts'
+export { connect } from './connect.ts'
