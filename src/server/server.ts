@@ -12,6 +12,7 @@ export interface ServerOptions {
   readonly port: number
   readonly version: string
   readonly bodyBytesMax?: number
+  /** Origins whose pages may call, as a browser names them: `https://app.example.com`. */
   readonly allowedOrigins?: readonly string[]
   /** How long requests under way may take once the server is to close. */
   readonly drainMs?: number
@@ -31,8 +32,10 @@ export interface Server {
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { wakeful, onTrouble } = options
   const { clock } = wakeful.operator
+  const allowedOrigins = new Set(options.allowedOrigins)
   const app = buildApp({
-    door: localDoor((tenant, owner) => wakeful.forTenant(tenant, owner), new Set(options.allowedOrigins)),
+    door: localDoor((tenant, owner) => wakeful.forTenant(tenant, owner), allowedOrigins),
+    allowedOrigins,
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
     newRequestId: randomUUID,
     monotonic: () => clock.monotonic(),
