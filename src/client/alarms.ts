@@ -192,8 +192,8 @@ export class HttpAlarms implements RemoteAlarms {
 
   async why(id: string): Promise<Story> {
     type Wire = Omit<Story, 'story'> & { story: { at: string; type: string; text: string }[] }
-    const { story, ...rest } = await this.#link.json<'why', Wire>('why', { params: { id } })
-    return { ...rest, story: story.map((line) => ({ ...line, at: new Date(line.at) })) }
+    const wire = await this.#link.json<'why', Wire>('why', { params: { id } })
+    return { ...wire, story: wire.story.map((line) => ({ ...line, at: new Date(line.at) })) }
   }
 
   async preview(

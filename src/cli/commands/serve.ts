@@ -8,7 +8,7 @@ import { addCommand, wholeNumber } from '../command.ts'
 import { fireLine, wakeText } from '../fire-text.ts'
 import { fileOf, isInMemory, STORE_DEFAULT } from '../globals.ts'
 import { withoutPasswords } from '../passwords.ts'
-import { type Session, withSession } from '../session.ts'
+import { type StoreSession, withStore } from '../session.ts'
 import { PRINT_TARGET } from '../set-arguments.ts'
 import type { Shell } from '../shell.ts'
 import { Stop } from '../stop.ts'
@@ -58,7 +58,7 @@ export function addServe(program: Command, shell: Shell): void {
       }
       const stop = new Stop(shell.terminal)
       try {
-        await withSession(
+        await withStore(
           shell,
           self,
           'any',
@@ -76,7 +76,13 @@ export function addServe(program: Command, shell: Shell): void {
     })
 }
 
-async function serve(session: Session, shell: Shell, stop: Stop, say: Say, flags: ServeFlags): Promise<void> {
+async function serve(
+  session: StoreSession,
+  shell: Shell,
+  stop: Stop,
+  say: Say,
+  flags: ServeFlags,
+): Promise<void> {
   const { wakeful, out, zone } = session
   wakeful.handle(PRINT_TARGET.handler, (fire) => {
     out.line(out.json ? wakeText(fire) : fireLine(fire, zone))
@@ -93,7 +99,7 @@ async function serve(session: Session, shell: Shell, stop: Stop, say: Say, flags
 
 /** The HTTP API. Where the port that nobody chose is taken, the clock runs without: it may be there to stand by. */
 async function listen(
-  { wakeful }: Session,
+  { wakeful }: StoreSession,
   shell: Shell,
   say: Say,
   flags: ServeFlags,
@@ -119,7 +125,7 @@ function portOf(text: string | undefined): number | undefined {
   return text === undefined || text === '' ? undefined : wholeNumber(0, 65_535)(text)
 }
 
-async function run(session: Session, stop: Stop, say: Say): Promise<void> {
+async function run(session: StoreSession, stop: Stop, say: Say): Promise<void> {
   const { wakeful } = session
   const unwatch = watchOwnership(wakeful, say)
   const reporting = reportTrouble(session, stop.signal, say)
@@ -129,7 +135,7 @@ async function run(session: Session, stop: Stop, say: Say): Promise<void> {
   say('stopping', DRAIN_NOTE)
 }
 
-function sayer({ out, zone, now }: Session, shell: Shell): Say {
+function sayer({ out, zone, now }: StoreSession, shell: Shell): Say {
   return (type, text, more = {}) => {
     const at = new Date(now())
     if (out.json) out.line(JSON.stringify({ type, at: at.toISOString(), pid: shell.terminal.pid, ...more }))
@@ -138,7 +144,7 @@ function sayer({ out, zone, now }: Session, shell: Shell): Say {
 }
 
 async function banner(
-  { alarms, out, url: whole }: Session,
+  { alarms, out, url: whole }: StoreSession,
   shell: Shell,
   say: Say,
   http: string | null,
@@ -178,7 +184,7 @@ function watchOwnership(wakeful: Wakeful, say: Say): () => void {
 }
 
 /** Tells of what went wrong from now on; where the log cannot be followed, the alarms still fire. */
-async function reportTrouble({ alarms, zone }: Session, signal: AbortSignal, say: Say): Promise<void> {
+async function reportTrouble({ alarms, zone }: StoreSession, signal: AbortSignal, say: Say): Promise<void> {
   try {
     for await (const event of alarms.events({ follow: true, after: 'newest', signal })) {
       if (TROUBLE.test(event.type))
