@@ -75,6 +75,22 @@ it('does not repeat a write that would be done twice, and says that nobody knows
   }
 })
 
+it('repeats what broke off in the middle of its answer, where that is safe', async () => {
+  const torn = () =>
+    new Response(
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode('{"tot'))
+          controller.error(broken())
+        },
+      }),
+    )
+  const read = answered([torn(), ok('{"total":3}')])
+  expect(await read.alarms.stats()).toEqual({ total: 3 })
+  const written = answered([torn()])
+  await expect(written.alarms.fireNow('a')).rejects.toThrow('whether it was done is not known')
+})
+
 it('gives up after so many tries, and at once on what will not pass', async () => {
   const away = answered([broken(), broken()], { retries: 1 })
   await expect(away.alarms.stats()).rejects.toMatchObject({ code: 'store_unavailable' })

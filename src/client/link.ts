@@ -68,9 +68,9 @@ export class Link {
       isRepeatable: given.isRepeatable ?? (method === 'GET' || method === 'PUT' || method === 'DELETE'),
     }
     for (let tries = 1; ; tries++) {
-      const response = await this.#try(request, tries)
-      if (response === null) continue
-      const text = await this.#textOf(response, request)
+      const answer = await this.#try(request, tries)
+      if (answer === null) continue
+      const { response, text } = answer
       if (response.ok) return { status: response.status, text }
       const repeatMs = this.#repeatMs(request, tries, response)
       if (repeatMs === null) throw this.#clean(refusalOf(response.status, text, this.base))
@@ -98,31 +98,23 @@ export class Link {
   }
 
   /** One try; null where there was no answer and it is to be tried again. */
-  async #try(request: Request, tries: number): Promise<Response | null> {
+  async #try(request: Request, tries: number): Promise<{ response: Response; text: string } | null> {
     const { timeoutMs = TIMEOUT_MS, signal } = this.options
     const late = AbortSignal.timeout(timeoutMs)
     try {
-      return await this.#fetch(request.path, {
+      const response = await this.#fetch(request.path, {
         method: request.method,
         headers: request.headers,
         ...(request.body !== undefined && { body: request.body }),
         signal: signal === undefined ? late : AbortSignal.any([signal, late]),
       })
+      return { response, text: await response.text() }
     } catch (thrown) {
       signal?.throwIfAborted()
       const repeatMs = this.#repeatMs(request, tries, null)
       if (repeatMs === null) throw this.#silence(thrown, late.aborted, request.isRepeatable)
       await pause(repeatMs, signal)
       return null
-    }
-  }
-
-  async #textOf(response: Response, { isRepeatable }: Request): Promise<string> {
-    try {
-      return await response.text()
-    } catch (thrown) {
-      this.options.signal?.throwIfAborted()
-      throw this.#silence(thrown, false, isRepeatable)
     }
   }
 
