@@ -7,13 +7,7 @@ import { startServer } from 'wakeful/server'
 const wakeful = await open('sqlite::memory:')
 wakeful.handle('remind', () => {})
 await wakeful.start()
-const server = await startServer({
-  wakeful,
-  host: '127.0.0.1',
-  port: 0,
-  version: '1',
-  onTrouble: console.error,
-})
+const server = await startServer({ wakeful, host: '127.0.0.1', port: 0, version: '1' })
 
 // The program.
 const alarms = connect(server.url, { owner: 'ann' })

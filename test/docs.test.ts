@@ -5,7 +5,9 @@ import { afterAll, describe, expect, inject, it } from 'vitest'
 import { EVENT_TYPES } from '../src/alarm/index.ts'
 import { cliDoc } from '../tools/cli-doc.ts'
 import { codeBlocks, ignoredBlocks, programsOf } from '../tools/code-blocks.ts'
+import { configDoc } from '../tools/config-doc.ts'
 import { lifecycleDoc } from '../tools/lifecycle-doc.ts'
+import { metricsDoc } from '../tools/metrics-doc.ts'
 import { inTurns, type Ran, runProgram, workshop } from '../tools/run-program.ts'
 
 const PROGRAM_MS_MAX = 60_000
@@ -91,6 +93,8 @@ describe('pages', () => {
   it('that are generated are up to date (npm run docs)', () => {
     expect(markdown.get('docs/reference/lifecycle.md')).toBe(lifecycleDoc())
     expect(markdown.get('docs/reference/cli.md')).toBe(cliDoc())
+    expect(markdown.get('docs/reference/configuration.md')).toBe(configDoc())
+    expect(markdown.get('docs/reference/metrics.md')).toBe(metricsDoc())
   })
 
   it('tell of every type of event', () => {

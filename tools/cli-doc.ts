@@ -14,7 +14,7 @@ below with \`--help\`. It works on the store directly, beside whatever other pro
 - **The store** is \`--db\`, else \`WAKEFUL_DB\`, else \`sqlite:./wakeful.db\`. A bare path is a SQLite file.
 - **A server** is \`--url\`, else \`WAKEFUL_URL\` where no \`--db\` is given: \`wakeful list --url http://127.0.0.1:7420\` says the same as on the
   store. Its key is in \`WAKEFUL_KEY\`, never an argument, which others could read in a list of processes. \`--tenant\` and \`--owner\` say whose
-  alarms are meant, where the key leaves that open. What works on the store itself (\`serve\`, \`calendar\`, \`export\`, \`import\`, \`backup\`,
+  alarms are meant, where the key leaves that open. What works on the store itself (\`serve\`, \`keys\`, \`calendar\`, \`export\`, \`import\`, \`backup\`,
   \`migrate\`, \`doctor\`, \`bench\`) says so.
 - **A when** is given as words (\`in 10 minutes\`, quoted or not) or by one option (\`--cron\`, \`--every\`, \`--rrule\`, \`--unix\`, \`--delay\`).
   What the words may be is in [when.md](when.md). An RRULE of several lines is one argument: in bash and zsh

@@ -8,3 +8,16 @@ declare class AbortController {
   readonly signal: AbortSignal
   abort(reason?: unknown): void
 }
+declare class URL {
+  static canParse(url: string): boolean
+  readonly href: string
+  readonly origin: string
+  readonly protocol: string
+  readonly hostname: string
+  readonly port: string
+  readonly pathname: string
+  readonly search: string
+  readonly username: string
+  readonly password: string
+  constructor(url: string)
+}

@@ -9,7 +9,7 @@ const MEANINGS: Readonly<Record<State, string>> = {
   completed: 'reported success, or a recurring one that ran out of instants',
   failed: 'used up its attempts, reported failure for good, or was missed under `misfire: skip`',
   timed_out: 'was delivered and never reported',
-  cancelled: 'was cancelled',
+  cancelled: 'was cancelled, by its user or since its target is gone',
 }
 
 const events = Object.keys(EVENTS) as LifecycleEvent[]

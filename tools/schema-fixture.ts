@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { systemClock } from '../src/hosts/node/system-clock.ts'
 import { open } from '../src/index.ts'
+import { openSqlite } from '../src/stores/sqlite/index.ts'
 
 /**
  * A database of the present schema with something of everything in it, as SQL. Run once when a migration is added
@@ -19,6 +21,7 @@ await wakeful.set(far, {
   key: 'once',
   label: 'far away',
   subject: 'order-7',
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
 })
 await wakeful.set({ cron: '0 9 * * 1-5' }, { target: 'remind', key: 'cron', idempotencyKey: 'cron-1' })
 await wakeful.set({ every: '10m' }, { target: { event: true }, key: 'every' })
@@ -40,6 +43,18 @@ await wakeful.set({ cron: '0 9 * * *', exclude: 'holidays' }, { target: 'remind'
 await wakeful.set('2040-06-01 09:00', { target: 'remind', key: 'wall' })
 await wakeful.tick()
 await wakeful.close()
+const store = await openSqlite({ path, clock: systemClock })
+await store.putDocument({ kind: 'tenant', name: 'default', tenant: 'default', value: '{"paused":false}' }, 0)
+const wake = {
+  tenant: 'default',
+  owner: '',
+  alarmId: 'a',
+  occurrenceId: 'a-1-0',
+  arrivedAt: far.getTime(),
+  body: '{}',
+}
+await store.putWake(wake, 1)
+await store.close()
 process.stdout.write(dump(path))
 for (const suffix of ['', '-wal', '-shm', '-clock-app', '-clock-wakeful'])
   rmSync(path + suffix, { force: true })

@@ -21,6 +21,11 @@ export interface Target {
   readonly pool: string
 }
 
+/** A target by its kind and name, as those name it who pause one. */
+export function targetKey({ kind, name }: Pick<Target, 'kind' | 'name'>): string {
+  return `${kind} ${name}`
+}
+
 /** Delays between attempts: doubling from the base up to the cap. */
 export interface Backoff {
   readonly baseMs: number
@@ -45,6 +50,8 @@ export interface Alarm extends Scope {
   readonly idempotencyKey: string | null
   readonly subject: string | null
   readonly correlationId: string
+  /** The W3C trace context it was set in, which goes with every wake. */
+  readonly traceparent: string | null
   readonly maxFailures: number
   readonly backoff: Backoff
   readonly timeoutMs: number | null

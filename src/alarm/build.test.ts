@@ -129,3 +129,33 @@ function cycle(): unknown {
   self.push(self)
   return self
 }
+
+describe('a trace context', () => {
+  const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+
+  test('is kept as it was given, also over edits that do not name another', () => {
+    const alarm = build({ traceparent: TRACE })
+    expect(alarm.traceparent).toBe(TRACE)
+    expect(build({}).traceparent).toBeNull()
+    expect(editedFields({ label: 'new' }, alarm, shop())).toEqual({ label: 'new' })
+    const other = TRACE.replace('01', '00')
+    expect(editedFields({ traceparent: other }, alarm, shop())).toEqual({ traceparent: other })
+  })
+
+  test.each([
+    '',
+    'trace',
+    TRACE.toUpperCase(),
+    TRACE.replace(/^00/, '01'),
+    `${TRACE}-more`,
+    `${TRACE}\n`,
+    TRACE.replace(/[0-9a-f]{32}/, '0'.repeat(32)),
+    TRACE.replace(/-[0-9a-f]{16}-/, `-${'0'.repeat(16)}-`),
+    7,
+    null,
+  ])('is refused where it is none: %j', (traceparent) => {
+    expect(() => build({ traceparent: traceparent as string })).toThrow(
+      expect.objectContaining({ code: 'invalid_request', message: expect.stringContaining('traceparent') }),
+    )
+  })
+})

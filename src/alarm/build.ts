@@ -9,6 +9,7 @@ import {
 import { type Ack, type Alarm, NO_CALENDARS, type Overlap, type Scope, type Target } from './alarm.ts'
 import { assertText, type Limits } from './limits.ts'
 import { payloadText } from './payload.ts'
+import { traceparentOf } from './traceparent.ts'
 
 /** What a user may say of a target: a handler's name, or an object that names its kind. */
 export type TargetSpec = string | { readonly [kind: string]: unknown }
@@ -27,6 +28,8 @@ export interface SetOptions {
   readonly idempotencyKey?: string
   readonly subject?: string
   readonly correlationId?: string
+  /** The W3C trace context of the set (`00-…`): it is carried to every wake. */
+  readonly traceparent?: string
   readonly maxFailures?: number
   readonly backoff?: { readonly baseMs?: number; readonly capMs?: number }
   /** How long one attempt may take, as a duration. */
@@ -73,6 +76,7 @@ export const ALARM_OPTIONS: { readonly [K in keyof Required<SetOptions>]: true }
   idempotencyKey: true,
   subject: true,
   correlationId: true,
+  traceparent: true,
   maxFailures: true,
   backoff: true,
   timeout: true,
@@ -107,7 +111,7 @@ export function buildAlarm(
   if (options.target === undefined) {
     throw new WakefulError(
       'invalid_request',
-      "no target: say where the fire goes, e.g. target: 'remind' (a handler) or target: { event: true }",
+      "no target: say where the fire goes, e.g. target: 'remind' (a handler), 'inbox', { webhook: 'https://…' } or { event: true }; or give its owner a default target",
     )
   }
   const id = shop.newId()
@@ -130,6 +134,7 @@ export function buildAlarm(
     idempotencyKey: described.idempotencyKey,
     subject: described.subject,
     correlationId: described.correlationId,
+    traceparent: described.traceparent,
     createdBy: described.createdBy,
     createdVia: described.createdVia,
     maxFailures: delivery.maxFailures,
@@ -169,6 +174,7 @@ function describeFields(options: SetOptions, shop: Workshop, id: string) {
     idempotencyKey: filled('idempotencyKey', name('idempotencyKey')),
     subject: filled('subject', name('subject')),
     correlationId: filled('correlationId', name('correlationId')) ?? id,
+    traceparent: options.traceparent === undefined ? null : traceparentOf(options.traceparent),
     createdBy: name('createdBy'),
     createdVia: name('createdVia') ?? 'library',
   }

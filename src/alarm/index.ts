@@ -11,6 +11,7 @@ export {
   recurs,
   type Scope,
   type Target,
+  targetKey,
 } from './alarm.ts'
 export {
   ALARM_OPTIONS,
@@ -50,7 +51,7 @@ export {
   type State,
   type Status,
 } from './lifecycle.ts'
-export { assertText, DEFAULT_LIMITS, type Limits } from './limits.ts'
+export { assertText, DEFAULT_LIMITS, type Limits, utf8Length } from './limits.ts'
 export { type Bucket, bucketOf, type Outcome, stateOf, type Tally } from './outcome.ts'
 export { lateness } from './record.ts'
 export { type Beginning, firstTimer } from './recurrence.ts'

@@ -48,6 +48,7 @@ test('no event of the engine refuses: an outcome that comes late changes nothing
     'delivered_unreported',
     'attempt_failed',
     'exhausted',
+    'target_gone',
     'missed',
     'report_overdue',
     'ran_out',

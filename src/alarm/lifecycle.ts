@@ -27,6 +27,7 @@ export const EVENTS = {
   delivered_unreported: 'an attempt succeeded, and the report is awaited',
   attempt_failed: 'an attempt failed, or its report said so, and tries are left',
   exhausted: 'an attempt failed, or its report said so, and no tries are left',
+  target_gone: 'its target says that it is gone for good',
   missed: 'its instant passed unseen and its misfire policy is skip',
   ran_out: 'a recurring alarm has no further instant and nothing open',
   reported: 'the target reported success',
@@ -75,6 +76,7 @@ export const LIFECYCLE: Readonly<Record<LifecycleEvent, Readonly<Record<State, C
   delivered_unreported: { active: 'awaiting', paused: 'awaiting', awaiting: 'awaiting', ...unmoved },
   attempt_failed: { active: 'active', paused: 'paused', awaiting: 'active', ...unmoved },
   exhausted: { active: 'failed', paused: 'failed', awaiting: 'failed', ...unmoved, timed_out: 'failed' },
+  target_gone: { active: 'cancelled', paused: 'cancelled', awaiting: 'awaiting', ...unmoved },
   missed: { active: 'failed', paused: 'paused', awaiting: 'awaiting', ...unmoved },
   ran_out: { active: 'completed', paused: 'completed', awaiting: 'completed', ...unmoved },
   reported: {
@@ -105,6 +107,7 @@ export const LIFECYCLE: Readonly<Record<LifecycleEvent, Readonly<Record<State, C
 /** The events that move a recurring alarm; every other belongs to one of its occurrences and leaves it as it is. */
 const MOVES_RECURRING: ReadonlySet<LifecycleEvent> = new Set([
   'ran_out',
+  'target_gone',
   'cancel',
   'pause',
   'resume',

@@ -20,10 +20,10 @@ export function review(snapshot: Snapshot, context: Context): Change | null {
 
 /** What a review of one timer writes: its new place, and a record that tells from where to where it went, and why. */
 export function reviewed(alarm: Alarm, timer: Timer, context: Context): Change | null {
-  // One that waits for its handler, or for an earlier occurrence, has come due already.
-  if (timer.generation !== alarm.generation || timer.waiting === 'handler' || timer.waiting === 'overlap') {
-    return null
-  }
+  // One that waits for its handler, an operator, or an earlier occurrence, has come due already.
+  const { waiting } = timer
+  const hasComeDue = waiting === 'handler' || waiting === 'hold' || waiting === 'overlap'
+  if (timer.generation !== alarm.generation || hasComeDue) return null
   const place = placeToday(alarm, timer)
   if (place === null || (place.scheduledFor === timer.scheduledFor && place.nominal === timer.nominal)) {
     return null

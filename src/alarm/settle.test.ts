@@ -136,6 +136,27 @@ describe('a once alarm', () => {
     })
   })
 
+  test('whose target is gone ends cancelled, with the record of its failure', () => {
+    const change = settle(held(once), { ...failed, gone: true }, context)
+    expect(change).toMatchObject({
+      remove: [1],
+      outcome: { status: 'cancelled', lastError: 'broken', result: 'FAILED: broken (after 1 attempts)' },
+      tally: { from: 'pending', to: 'cancelled' },
+    })
+    expect(types(change)).toEqual(['alarm.failed', 'alarm.cancelled'])
+  })
+
+  test('that its target takes no earlier waits till then, uncounted, and is not taken for missed', () => {
+    const change = settle(held(once), { kind: 'released', until: NOW + 2 * HOUR }, context)
+    expect(change).toEqual({
+      move: [expect.objectContaining({ id: 1, wakeAt: NOW + 2 * HOUR, waiting: 'handler', attempt: 0 })],
+    })
+    const paused = held(once, {}, { alarm: { pausedAt: NOW } })
+    expect(settle(paused, { kind: 'released', until: NOW + 2 * HOUR }, context)).toMatchObject({
+      move: [{ wakeAt: null, waiting: 'paused' }],
+    })
+  })
+
   test.each([
     ['longer than the backoff', 60_000, 60_000],
     ['shorter than the backoff', 1_000, 5_000],
@@ -236,6 +257,38 @@ describe('a recurring alarm', () => {
     const open = held(hourly, options, { timer: { kind: 'retry' }, others: [queued] })
     const change = settle(open, { ...delivered, report: 'done' }, context)
     expect(change).toMatchObject({ remove: [1], move: [{ id: 2, wakeAt: NOW + 2 * HOUR }] })
+  })
+})
+
+describe('a recurring alarm whose target is gone', () => {
+  const gone = { ...failed, gone: true }
+  const other = (fields: Partial<Timer>) => ({ ...held(hourly).timer, id: 2, ...fields })
+
+  test('is looked up whole first, and ends where nothing else is open', () => {
+    expect(settle(held(hourly), gone, context)).toBeNull()
+    const change = settle(held(hourly, {}, { others: [] }), gone, context)
+    expect(change).toMatchObject({ remove: [1], outcome: { status: 'cancelled' } })
+    expect(types(change)).toEqual(['alarm.failed', 'alarm.cancelled'])
+  })
+
+  test('drops its next occurrence and what waits for another try, which gets its record', () => {
+    const due = other({ id: 2, wakeAt: NOW + 2 * HOUR })
+    const retry = other({ id: 3, kind: 'retry', wakeAt: NOW + 3 * HOUR, scheduledFor: NOW })
+    const change = settle(held(hourly, {}, { timer: { kind: 'retry' }, others: [due, retry] }), gone, context)
+    expect(change).toMatchObject({ remove: [1, 2, 3], outcome: { status: 'cancelled' } })
+    expect(types(change)).toEqual(['alarm.failed', 'alarm.skipped', 'alarm.cancelled'])
+  })
+
+  test('lets what may be in flight end first, as after a user’s cancel', () => {
+    const flying = other({ id: 2, kind: 'forced', wakeAt: context.now - 1 })
+    const change = settle(held(hourly, {}, { others: [flying] }), gone, context)
+    expect(change).toMatchObject({
+      remove: [1],
+      markEdited: [2],
+      alarm: { cancelledAt: context.now },
+      outcome: { status: null },
+    })
+    expect(types(change)).toEqual(['alarm.failed'])
   })
 })
 

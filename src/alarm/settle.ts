@@ -25,8 +25,10 @@ export type Delivery =
       readonly report: string | null
     }
   | ({ readonly kind: 'failed' } & Failure)
-  /** Handed back by its own engine (a drain): not counted as an attempt. */
-  | { readonly kind: 'released' }
+  /**
+   * Handed back by its own engine (a drain), or by a target that takes nothing before `until`: not counted as an attempt.
+   */
+  | { readonly kind: 'released'; readonly until?: number }
   /** Its engine died or lost its lease: it may have been delivered, so it counts as an attempt. */
   | { readonly kind: 'lost' }
 
@@ -39,6 +41,8 @@ export interface Failure {
   readonly retryAfterMs?: number
   /** The target refuses for good: no retry. */
   readonly final?: boolean
+  /** The target is not there any more: no retry, and the alarm is cancelled. */
+  readonly gone?: boolean
 }
 
 /** What a settle knows. `others`, the alarm's other timers, is null on the hot path, where nothing is looked up. */
@@ -65,7 +69,8 @@ export function settle(held: Held, delivery: Delivery, context: Context): Change
     case 'failed':
       return failed(held, delivery, context)
     case 'released':
-      return alarm.cancelledAt === null ? handedBack(alarm, timer) : dropped(held, 'cancelled', context)
+      if (alarm.cancelledAt !== null) return dropped(held, 'cancelled', context)
+      return handedBack(alarm, delivery.until === undefined ? timer : postponed(timer, delivery.until))
     case 'lost':
       return alarm.cancelledAt === null ? lost(held, context) : dropped(held, 'cancelled', context)
   }
@@ -130,7 +135,8 @@ export function failed(held: Held, failure: Failure, context: Context): Change |
   const attempt = timer.attempt + 1
   const startedAt = timer.startedAt ?? failure.firedAt
   const summary = { ...NO_OUTCOME, startedAt, lastError: error, failureCount: attempt, attempts: attempt }
-  if (attempt < alarm.maxFailures && failure.final !== true && alarm.cancelledAt === null) {
+  const isOver = attempt >= alarm.maxFailures || failure.final === true || failure.gone === true
+  if (!isOver && alarm.cancelledAt === null) {
     const delayMs = retryDelay(alarm, attempt, failure.retryAfterMs, context)
     // A wall clock that was set back since the first try is before the instant again (promise: never-early).
     const wakeAt = Math.min(Math.max(context.now + delayMs, timer.scheduledFor), INSTANT_MAX)
@@ -143,12 +149,42 @@ export function failed(held: Held, failure: Failure, context: Context): Change |
   const outcome = { ...summary, completedAt: failure.endedAt, result }
   const letter = deadLetter(alarm, timer, error, context)
   const events = [failedRecord(timer, error, attempt, context.now), ...(letter?.events ?? [])]
-  return close(held, { outcome, events, ...(letter && { spawn: letter.spawn }) }, 'exhausted', context)
+  const consequences = { outcome, events, ...(letter && { spawn: letter.spawn }) }
+  if (failure.gone === true) return endGone(held, consequences, context)
+  return close(held, consequences, 'exhausted', context)
+}
+
+/**
+ * Its target is gone: the alarm is cancelled with this occurrence. Of a recurring one, what waits goes too, and what may
+ * be in flight by now ends first, as when a user cancels.
+ */
+function endGone(held: Held, consequences: Consequences, context: Context): Change | null {
+  const { alarm, timer } = held
+  if (!recurs(alarm)) return end(held, consequences, 'target_gone', context)
+  if (held.others === null) return null
+  const others = held.others.filter((other) => other.id !== timer.id)
+  const isResting = ({ wakeAt }: Timer) => wakeAt === null || wakeAt > context.now
+  const resting = others.filter(isResting)
+  const dropped = resting.filter(({ kind, delivered }) => kind === 'retry' && !delivered)
+  const records = dropped.map((other) => skippedRecord(alarm, other, 'cancelled', context.now))
+  const rest = { ...consequences, events: [...consequences.events, ...records] }
+  const remove = [timer.id, ...resting.map(({ id }) => id)]
+  const flying = others.filter((other) => !isResting(other)).map(({ id }) => id)
+  if (!others.some((other) => !isResting(other) && other.generation === alarm.generation))
+    return { ...end(held, rest, 'target_gone', context), remove }
+  const updatedAt = Math.max(context.now, alarm.updatedAt + 1)
+  return { ...rest, remove, alarm: { ...alarm, cancelledAt: context.now, updatedAt }, markEdited: flying }
 }
 
 /** Its version grows, so that no flight names it any more; a pause that came meanwhile parks it. */
 function handedBack(alarm: Alarm, timer: Timer): Change {
   return { move: [{ id: timer.id, ...parkedWhilePaused(alarm, timer) }] }
+}
+
+/** It waits for its target as one does whose handler is missing: it was not missed, however late it will be. */
+function postponed(timer: Timer, until: number): Timer {
+  const wakeAt = Math.min(Math.max(until, timer.wakeAt ?? 0), INSTANT_MAX)
+  return { ...timer, wakeAt, waiting: 'handler' }
 }
 
 /** Nothing is delivered while its alarm is paused. */

@@ -11,7 +11,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 /** No alarm keeps more open than this, whatever it allows. */
 const MANY = 100
-const FACTS: Triage = { graceMs: MINUTE, canRun: true, openCount: 0 }
+const FACTS: Triage = { graceMs: MINUTE, canRun: true, isHeld: false, openCount: 0 }
 const at = (ms: number) => ({ now: NOW + ms, random: () => 0, newId: () => 'new' })
 
 function due(when: When, options: SetOptions = {}, changed: Partial<Timer> = {}) {

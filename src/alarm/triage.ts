@@ -28,6 +28,8 @@ export type Verdict =
   | { readonly kind: 'settle'; readonly change: Change }
   /** The alarm's other timers must be looked up first. */
   | { readonly kind: 'look' }
+  /** Left as it is, though it is due: whoever takes has no room for it now, and comes back. */
+  | { readonly kind: 'pass'; readonly change?: undefined }
 
 /** What a triage knows beside the timer. */
 export interface Triage {
@@ -35,6 +37,8 @@ export interface Triage {
   readonly graceMs: number
   /** Whether this process can deliver to the alarm's target. */
   readonly canRun: boolean
+  /** Whether an operator has paused its tenant or its target. */
+  readonly isHeld: boolean
   /** The alarm's occurrences that are still open. */
   readonly openCount: number
 }
@@ -45,11 +49,16 @@ const OPEN_OCCURRENCES_MAX = 100
 const MISSED_TICKS_MAX = 100_000
 const HANDLER_WAIT_MS_MIN = 5_000
 const HANDLER_WAIT_MS_MAX = 300_000
+/** What is held is put back by whoever lets it go: to look by itself is for those whom that has missed. */
+const HOLD_WAIT_MS_MIN = 60_000
+const HOLD_WAIT_MS_MAX = 3_600_000
 
 /** Decides what a due timer leads to. Pure, so that every store and the simulator decide alike. */
 export function triage(held: Held, facts: Triage, context: Context): Verdict {
   if (held.timer.kind === 'report') return orLook(reportOverdue(held, context))
   if (isGivenUp(held)) return orLook(settle(held, { kind: 'released' }, context))
+  // Before it is asked what was missed: after the resume it is as if nobody had looked at all.
+  if (facts.isHeld) return waitForOperator(held.timer, context)
   if (held.timer.kind !== 'due') return dispatch(held, facts, context)
   const elsewhere = moveOn(held, context)
   if (elsewhere !== null) return elsewhere
@@ -82,7 +91,7 @@ function dispatch(held: Held, facts: Triage, context: Context): Verdict {
 
 /** Joins the record of what was missed with what comes of the newest: both are one change to one timer. */
 function afterMisfire(missed: Extract<Verdict, { kind: 'fire' }>, verdict: Verdict): Verdict {
-  if (verdict.kind === 'look') return verdict
+  if (verdict.kind === 'look' || verdict.kind === 'pass') return verdict
   if (verdict.kind === 'fire') return missed
   const { id } = missed.timer
   const own = verdict.change.move?.find((move) => move.id === id)
@@ -151,8 +160,8 @@ function misfire(held: Held, facts: Triage, context: Context): Verdict | null {
   const { alarm, timer } = held
   const policy = alarm.rule.misfire ?? 'once'
   const late = context.now - wakeTime(alarm.rule, alarm.id, timer.scheduledFor) > facts.graceMs
-  // What waited for a reason of its own (a pause, a handler, an earlier occurrence) was not missed.
-  if (!late || timer.waiting !== null) return null
+  // What waited for a reason of its own (a pause, a handler, an earlier occurrence) was not missed; what was held is.
+  if (!late || (timer.waiting !== null && timer.waiting !== 'hold')) return null
   if (!recurs(alarm)) return policy === 'skip' ? orLook(missedOnce(held, context)) : null
   const run = missedAfter(alarm, timer, context.now, MISSED_TICKS_MAX)
   if (policy === 'once') return run.count === 0 ? null : fireNewest(held, run, context)
@@ -255,4 +264,12 @@ function waitForHandler(timer: Timer, context: Context): Verdict {
     kind: 'settle',
     change: { move: [{ id: timer.id, wakeAt: context.now + wait, waiting: 'handler' }] },
   }
+}
+
+/** An operator holds it: it waits, uncounted. Spread, for a million may be held in one moment. */
+function waitForOperator(timer: Timer, context: Context): Verdict {
+  const late = context.now - timer.scheduledFor
+  const wait = Math.min(HOLD_WAIT_MS_MAX, Math.max(HOLD_WAIT_MS_MIN, late))
+  const wakeAt = context.now + wait + Math.floor(context.random() * wait)
+  return { kind: 'settle', change: { move: [{ id: timer.id, wakeAt, waiting: 'hold' }] } }
 }

@@ -30,6 +30,7 @@ export interface AlarmView {
   readonly idempotencyKey: string | null
   readonly subject: string | null
   readonly correlationId: string
+  readonly traceparent: string | null
   readonly ack: Alarm['ack']
   readonly overlap: Alarm['overlap']
   readonly priority: number
@@ -76,6 +77,7 @@ export function viewOf(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>)
     idempotencyKey: alarm.idempotencyKey,
     subject: alarm.subject,
     correlationId: alarm.correlationId,
+    traceparent: alarm.traceparent,
     ack: alarm.ack,
     overlap: alarm.overlap,
     priority: alarm.priority,
@@ -109,8 +111,9 @@ function nextFireAt(snapshot: Pick<Snapshot, 'alarm' | 'timers'>): Date | null {
   let earliest: number | null = null
   for (const timer of snapshot.timers) {
     if (timer.kind === 'report' || timer.generation !== snapshot.alarm.generation) continue
-    // One that waits for its handler is due since its instant, however often it is looked at.
-    const at = timer.waiting === 'handler' ? timer.scheduledFor : timer.wakeAt
+    // One that waits for its handler, or for an operator, is due since its instant, however often it is looked at.
+    const isLate = timer.waiting === 'handler' || timer.waiting === 'hold'
+    const at = isLate ? timer.scheduledFor : timer.wakeAt
     if (at !== null && (earliest === null || at < earliest)) earliest = at
   }
   return dateOf(earliest)

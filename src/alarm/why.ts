@@ -135,8 +135,14 @@ function timerText({ alarm }: Snapshot, timer: Timer, around: Surroundings): str
   const { now } = around
   const at =
     timer.wakeAt === null ? '' : `at ${formatInstant(timer.wakeAt)} (${relative(timer.wakeAt - now)})`
+  if (timer.waiting === 'handler' && alarm.target.kind !== 'handler') {
+    return `it is due since ${formatInstant(timer.scheduledFor)} and waits, uncounted, until its ${alarm.target.kind} can be reached; looked at again ${at}`
+  }
   if (timer.waiting === 'handler') {
     return `it is due since ${formatInstant(timer.scheduledFor)} and waits, uncounted, until a process of pool ${alarm.target.pool} registers the handler ${alarm.target.name}`
+  }
+  if (timer.waiting === 'hold') {
+    return `held: an operator has paused this tenant or this target; it is due since ${formatInstant(timer.scheduledFor)} and waits, uncounted, until that is resumed`
   }
   if (timer.waiting === 'overlap' && timer.wakeAt === null)
     return 'it waits until its earlier occurrence has ended'

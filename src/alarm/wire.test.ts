@@ -218,10 +218,13 @@ describe('an alarm as users see it', () => {
     )
   })
 
-  test('shows what waits for its handler as due since its instant', () => {
-    const timers = [{ waiting: 'handler' as const, wakeAt: NOW + 5 * HOUR }]
-    expect(viewOf(snapshot({ delay: '1h' }, {}, { timers })).nextFireAt).toEqual(new Date(NOW + HOUR))
-  })
+  test.each(['handler', 'hold'] as const)(
+    'shows what waits for its %s as due since its instant',
+    (waiting) => {
+      const timers = [{ waiting, wakeAt: NOW + 5 * HOUR }]
+      expect(viewOf(snapshot({ delay: '1h' }, {}, { timers })).nextFireAt).toEqual(new Date(NOW + HOUR))
+    },
+  )
 
   test('reads the payload, and shows a damaged one as the text it has become', () => {
     expect(viewOf(snapshot({ delay: '1h' }, { payload: { a: [1] } })).payload).toEqual({ a: [1] })

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import { type ErrorCode, errorText, WakefulError } from '../error.ts'
+import { withoutPasswords } from '../server/redaction/index.ts'
 import { inFlags } from './flag-words.ts'
-import { withoutPasswords } from './passwords.ts'
 import { oneLine } from './text-width.ts'
 
 /** What the process says and answers when a command did not succeed. */

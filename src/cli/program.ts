@@ -6,6 +6,7 @@ import { addCancel } from './commands/cancel.ts'
 import { addEvents } from './commands/events.ts'
 import { addGet } from './commands/get.ts'
 import { addHistory } from './commands/history.ts'
+import { addKeys } from './commands/keys.ts'
 import { addList } from './commands/list.ts'
 import { addParse, addPreview } from './commands/preview.ts'
 import { addReschedule } from './commands/reschedule.ts'
@@ -35,7 +36,7 @@ const GROUPS = [
     ],
   ],
   ['What happened, and what will:', [addHistory, addWhy, addEvents, addPreview, addParse]],
-  ['The store:', [addExport, addImport, addBackup, addMigrate, addDoctor, addBench]],
+  ['The store:', [addExport, addImport, addBackup, addMigrate, addDoctor, addBench, addKeys]],
 ] as const
 
 /** The whole command line. It throws where commander would end the process. */

@@ -77,6 +77,8 @@ export function alarmView(wire: AlarmWire, { tenant, owner }: Whose): AlarmView 
     idempotencyKey: wire.idempotency_key ?? null,
     subject: wire.subject ?? null,
     correlationId: wire.correlation_id,
+    // Not on the wire: it is for whoever follows the trace.
+    traceparent: null,
     ack: wire.ack,
     overlap: wire.overlap ?? 'skip',
     priority: wire.priority ?? 0,

@@ -1,10 +1,12 @@
 import type { AlarmView, CancelOutcome, Story } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type {
+  DefaultTarget,
   EditFields,
   EventsOptions,
   EventView,
   HistoryOptions,
+  Inbox,
   ListOptions,
   ListPage,
   OwnEventGiven,
@@ -15,13 +17,16 @@ import type {
   SetView,
   StatsView,
   TxOptions,
+  Webhooks,
 } from '../library/index.ts'
 import type { Preview, PreviewedInstant, When } from '../time/index.ts'
 import { type AlarmWire, alarmView, type EventWire, eventView, type Whose } from './alarm-view.ts'
 import type { ConnectOptions, RemoteAlarms } from './api.ts'
 import { bodyText, editFields, eventFields, setFields, sinceText, whenFields } from './body.ts'
 import { newestCursor, readEvents } from './follow.ts'
+import { remoteDefaultTarget, remoteInbox, remoteWebhooks } from './inbox.ts'
 import { Link } from './link.ts'
+import { orNull } from './problem.ts'
 import type { Given } from './routes.ts'
 import { camelNames, ruleOfPreview } from './rule.ts'
 
@@ -33,11 +38,17 @@ type OnOne = 'edit' | 'pause' | 'resume' | 'skip' | 'fire' | 'retry' | 'complete
 
 /** One owner's alarms on a server. */
 export class HttpAlarms implements RemoteAlarms {
+  readonly inbox: Inbox
+  readonly defaultTarget: DefaultTarget
+  readonly webhooks: Webhooks
   readonly #link: Link
   readonly #whose: Whose
 
   constructor(url: string, options: ConnectOptions) {
     this.#link = new Link(url, options)
+    this.inbox = remoteInbox(this.#link)
+    this.defaultTarget = remoteDefaultTarget(this.#link)
+    this.webhooks = remoteWebhooks(this.#link)
     const { key, tenant, owner } = options
     this.#whose = { tenant: tenant ?? (key === undefined ? 'default' : ''), owner: owner ?? '' }
   }
@@ -55,15 +66,16 @@ export class HttpAlarms implements RemoteAlarms {
   }
 
   async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
-    const { tx, ...rest } = options
+    const { tx, traceparent, ...rest } = options
     refuseTx(tx)
+    const trace = traceIn([traceparent])
     const { key, ...fields } = setFields({ when, ...rest }, this.#link.options.timezone)
     const isRepeatable = typeof rest.idempotencyKey === 'string'
     // By its key it can be set again without harm; what cannot be part of a path goes in the body.
     const { status, text } =
       typeof key === 'string' && !/^\.{0,2}$/.test(key)
-        ? await this.#link.call('setByKey', { params: { key }, body: bodyText(fields) })
-        : await this.#link.call('set', { body: bodyText({ ...fields, key }), isRepeatable })
+        ? await this.#link.call('setByKey', { params: { key }, body: bodyText(fields), ...trace })
+        : await this.#link.call('set', { body: bodyText({ ...fields, key }), isRepeatable, ...trace })
     return this.#wasSet(this.#link.read<AlarmWire>(text), status === 200)
   }
 
@@ -72,9 +84,12 @@ export class HttpAlarms implements RemoteAlarms {
     if (!Array.isArray(items))
       throw new WakefulError('invalid_request', 'setMany takes a list of { when, ...options }')
     if (items.length === 0) return []
-    const texts = items.map((item: SetManyItem) => bodyText(setFields(item, this.#link.options.timezone)))
+    const texts = items.map(({ traceparent: _, ...item }: SetManyItem) =>
+      bodyText(setFields(item, this.#link.options.timezone)),
+    )
     const answer = await this.#link.json<'setMany', { items: AlarmWire[] }>('setMany', {
       body: `{"items":[${texts.join(',')}]}`,
+      ...traceIn(items.map(({ traceparent }: SetManyItem) => traceparent)),
       isRepeatable: items.every(({ idempotencyKey }) => typeof idempotencyKey === 'string'),
     })
     return answer.items.map((wire) => this.#wasSet(wire, wire.created_at !== wire.updated_at))
@@ -253,22 +268,23 @@ export class HttpAlarms implements RemoteAlarms {
   }
 }
 
-/** What is not there, or not the caller's, is null. */
-async function orNull<T>(ask: () => Promise<T>): Promise<T | null> {
-  try {
-    return await ask()
-  } catch (thrown) {
-    if (thrown instanceof WakefulError && thrown.code === 'not_found') return null
-    throw thrown
-  }
-}
-
 function refuseTx(tx: unknown): void {
   if (tx !== undefined)
     throw new WakefulError(
       'invalid_request',
       'tx: a transaction does not reach over the network; leave it out',
     )
+}
+
+/** The trace of a call goes in its header, as everywhere: all that one call sets belongs to one. */
+function traceIn(given: readonly (string | undefined)[]): { traceparent?: string } {
+  const [first, ...others] = new Set(given)
+  if (others.length > 0)
+    throw new WakefulError(
+      'invalid_request',
+      'traceparent: what one call sets has one trace; set them one by one',
+    )
+  return first === undefined ? {} : { traceparent: first }
 }
 
 function seenIn({ updatedAt }: SeenOptions): { seen?: string } {

@@ -114,7 +114,11 @@ class Reading {
     const signal = AbortSignal.any([silent.signal, this.#link.options.signal!])
     const cursor = this.#cursor!
     const headers = { accept: 'text/event-stream', 'last-event-id': cursor }
-    const response = await this.#link.open(`${STREAM}?after=${encodeURIComponent(cursor)}`, headers, signal)
+    const query = new URLSearchParams({
+      after: cursor,
+      ...(this.#alarmId !== undefined && { alarm_id: this.#alarmId }),
+    })
+    const response = await this.#link.open(`${STREAM}?${query}`, headers, signal)
     try {
       if (!(await this.#isStream(response))) return
       const reader = new SseReader()

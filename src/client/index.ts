@@ -4,10 +4,12 @@ export type { AlarmView, SetOptions, Status, Story, TargetSpec } from '../alarm/
 export { type ErrorCode, WakefulError } from '../error.ts'
 export { RawJson, rawJson } from '../json/index.ts'
 export type {
+  DefaultTarget,
   EditFields,
   EventsOptions,
   EventView,
   HistoryOptions,
+  Inbox,
   ListOptions,
   ListPage,
   OwnEventGiven,
@@ -15,6 +17,11 @@ export type {
   SetManyItem,
   SetView,
   StatsView,
+  TakeOptions,
+  TenantSecret,
+  WakeReport,
+  WakeView,
+  Webhooks,
 } from '../library/index.ts'
 export type { Preview, When } from '../time/index.ts'
 export type { ConnectOptions, RemoteAlarms } from './api.ts'

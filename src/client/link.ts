@@ -23,6 +23,7 @@ interface Request {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
+  readonly timeoutMs: number
   readonly isRepeatable: boolean
 }
 
@@ -63,8 +64,10 @@ export class Link {
       headers: {
         ...(given.body !== undefined && { 'content-type': 'application/json' }),
         ...(given.seen !== undefined && { 'if-match': `"${given.seen}"` }),
+        ...(given.traceparent !== undefined && { traceparent: traceText(given.traceparent) }),
       },
       body: given.body,
+      timeoutMs: (this.options.timeoutMs ?? TIMEOUT_MS) + (given.waitMs ?? 0),
       isRepeatable: given.isRepeatable ?? (method === 'GET' || method === 'PUT' || method === 'DELETE'),
     }
     for (let tries = 1; ; tries++) {
@@ -91,7 +94,7 @@ export class Link {
       return await this.#fetch(path, { headers, signal: AbortSignal.any([signal, waiting.signal]) })
     } catch (thrown) {
       signal.throwIfAborted()
-      throw this.#silence(thrown, waiting.signal.aborted, true)
+      throw this.#silence(thrown, waiting.signal.aborted ? timeoutMs : null, true)
     } finally {
       clearTimeout(timer)
     }
@@ -99,8 +102,8 @@ export class Link {
 
   /** One try; null where there was no answer and it is to be tried again. */
   async #try(request: Request, tries: number): Promise<{ response: Response; text: string } | null> {
-    const { timeoutMs = TIMEOUT_MS, signal } = this.options
-    const late = AbortSignal.timeout(timeoutMs)
+    const { signal } = this.options
+    const late = AbortSignal.timeout(request.timeoutMs)
     try {
       const response = await this.#fetch(request.path, {
         method: request.method,
@@ -112,7 +115,8 @@ export class Link {
     } catch (thrown) {
       signal?.throwIfAborted()
       const repeatMs = this.#repeatMs(request, tries, null)
-      if (repeatMs === null) throw this.#silence(thrown, late.aborted, request.isRepeatable)
+      if (repeatMs === null)
+        throw this.#silence(thrown, late.aborted ? request.timeoutMs : null, request.isRepeatable)
       await pause(repeatMs, signal)
       return null
     }
@@ -135,9 +139,8 @@ export class Link {
   }
 
   /** No answer: of a write that cannot be repeated, nobody knows whether it was done. */
-  #silence(thrown: unknown, isLate: boolean, isRepeatable: boolean): WakefulError {
-    const { timeoutMs = TIMEOUT_MS } = this.options
-    const why = isLate ? `within ${timeoutMs} ms` : `(${reasonOf(thrown)})`
+  #silence(thrown: unknown, lateMs: number | null, isRepeatable: boolean): WakefulError {
+    const why = lateMs === null ? `(${reasonOf(thrown)})` : `within ${lateMs} ms`
     const unknown = isRepeatable
       ? ''
       : '; whether it was done is not known: an idempotencyKey makes it safe to repeat'
@@ -190,13 +193,16 @@ function headersOf({ key, owner, tenant }: ConnectOptions): Record<string, strin
   }
 }
 
-/** A name that goes into a header must come out of it as it was. */
+/** A name that goes into a header must come out of it as it was: beyond ASCII it is percent-encoded. */
 function headerText(field: string, value: string): string {
-  if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)) return value
-  throw new WakefulError(
-    'invalid_request',
-    `${field} ${JSON.stringify(value.slice(0, 100))} cannot be named over the network: printable ASCII can; else give a key of this ${field}`,
-  )
+  if (typeof value === 'string' && value.isWellFormed() && !value.includes('\0'))
+    return value.replace(/[^\x21-\x24\x26-\x7e]+/g, encodeURIComponent)
+  throw new WakefulError('invalid_request', `${field} must be a text, and whole`)
+}
+
+function traceText(value: string): string {
+  if (/^[\x21-\x7e]{1,512}$/.test(value)) return value
+  throw new WakefulError('invalid_request', 'traceparent is written as W3C Trace Context does: 00-…-…-01')
 }
 
 function pathOf(pattern: string, params: Readonly<Record<string, string>>): string {

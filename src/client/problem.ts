@@ -52,6 +52,16 @@ export function refusalOf(status: number, text: string, place: string): WakefulE
   )
 }
 
+/** What is not there, or not the caller's, is null. */
+export async function orNull<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask()
+  } catch (thrown) {
+    if (thrown instanceof WakefulError && thrown.code === 'not_found') return null
+    throw thrown
+  }
+}
+
 /** On the wire options have other names than in TypeScript. */
 function inLibraryWords(detail: string): string {
   return detail.replace(OPTION, (word) =>

@@ -29,6 +29,13 @@ export const ROUTES = {
   failed: 'GET /v1/failed',
   events: 'GET /v1/events',
   append: 'POST /v1/events',
+  inbox: 'GET /v1/inbox',
+  ack: 'POST /v1/inbox/{occurrence_id}/ack',
+  getOwnerTarget: 'GET /v1/owner/target',
+  putOwnerTarget: 'PUT /v1/owner/target',
+  removeOwnerTarget: 'DELETE /v1/owner/target',
+  webhookSecret: 'GET /v1/webhooks/secret',
+  rotateWebhookSecret: 'POST /v1/webhooks/secret/rotate',
 } as const satisfies { readonly [N in OperationName]?: Route<N> }
 
 /** The name of a call this client makes. */
@@ -48,6 +55,10 @@ export interface Given<N extends RouteName> {
   readonly body?: string
   /** The version that an edit was made from. */
   readonly seen?: string
+  /** The W3C trace that it belongs to. */
+  readonly traceparent?: string
+  /** How much longer than usual the answer may take. */
+  readonly waitMs?: number
   /** Whether a write that may have been done already can be done again without harm. */
   readonly isRepeatable?: boolean
 }

@@ -231,6 +231,12 @@ export function setOf(body: z.output<typeof setBody>): SetManyItem {
   return { when: requiredWhen(body), ...optionsOf(body) }
 }
 
+/** Where an edit moves the alarm; null where it leaves its instants, or only changes what goes with its rule. */
+export function movedTo(body: z.output<typeof editBody>): When | null {
+  const isMoved = Object.keys(KINDS).some((kind) => body[kind as keyof typeof KINDS] !== undefined)
+  return isMoved ? whenOf(body) : null
+}
+
 /** An edit as the library takes it. */
 export function editOf(body: z.output<typeof editBody>): EditFields {
   const when = whenOf(body)

@@ -1,8 +1,20 @@
 import { alarmOperations } from './alarms.ts'
+import { inboxOperations, ownerOperations } from './inbox.ts'
+import { keyOperations } from './keys.ts'
 import { readOperations } from './reads.ts'
+import { targetOperations } from './targets.ts'
+import { tenantOperations } from './tenants.ts'
 
 /** Every call of the API, by its name. */
-export const operations = { ...alarmOperations, ...readOperations }
+export const operations = {
+  ...alarmOperations,
+  ...readOperations,
+  ...inboxOperations,
+  ...ownerOperations,
+  ...keyOperations,
+  ...tenantOperations,
+  ...targetOperations,
+}
 
 /** The name of a call. */
 export type OperationName = keyof typeof operations

@@ -1,7 +1,7 @@
 import type { Delivery } from '../alarm/index.ts'
 import { errorText } from '../error.ts'
 import type { Taking } from '../stores/index.ts'
-import { type Courier, DeliveryFailure, type Errand, type Receipt } from '../targets/index.ts'
+import { type Courier, DeliveryFailure, type Errand, Postponed, type Receipt } from '../targets/index.ts'
 import { type Clock, formatDuration } from '../time/index.ts'
 
 /** Why an attempt was broken off. */
@@ -91,15 +91,17 @@ export class Attempt implements Errand {
   }
 
   #failed(thrown: unknown): Delivery {
+    if (isA(Postponed, thrown))
+      return { kind: 'released', until: this.#clock.now() + Math.ceil(thrown.waitMs) }
     const failure = {
       kind: 'failed',
       firedAt: this.firedAt,
       endedAt: this.#endedAt(),
       error: errorText(thrown),
     } as const
-    if (!isDeliveryFailure(thrown)) return failure
-    const { final, retryAfterMs } = thrown
-    return { ...failure, final, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+    if (!isA(DeliveryFailure, thrown)) return failure
+    const { final, gone, retryAfterMs } = thrown
+    return { ...failure, final, ...(gone && { gone }), ...(retryAfterMs !== undefined && { retryAfterMs }) }
   }
 
   /** A wall clock that was set back must not make a duration negative. */
@@ -109,9 +111,9 @@ export class Attempt implements Errand {
 }
 
 /** A handler may throw anything, also what traps every question about it. */
-function isDeliveryFailure(thrown: unknown): thrown is DeliveryFailure {
+function isA<T>(kind: new (...args: never) => T, thrown: unknown): thrown is T {
   try {
-    return thrown instanceof DeliveryFailure
+    return thrown instanceof kind
   } catch {
     return false
   }

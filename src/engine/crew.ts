@@ -3,6 +3,7 @@ import type { Flight, Lease, Settlement, Store, Taking } from '../stores/index.t
 import type { Courier } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { Attempt, type Break } from './attempt.ts'
+import { type DeliveryLimits, type Full, Grants, Throttle } from './limits.ts'
 import { NOBODY, Shares } from './shares.ts'
 
 /** A delivery that has ended and is to be settled; one that committed itself has no more to write. */
@@ -27,6 +28,7 @@ export interface CrewPorts {
   readonly courier: Courier
   readonly clock: Clock
   readonly concurrency: number
+  readonly limits?: DeliveryLimits | undefined
   /** Whether an attempt under this lease may start at this very moment (promise: fenced). */
   readonly mayStart: (lease: Lease) => 'yes' | 'wait' | 'lost'
   readonly context: () => Parameters<Store['settle']>[2]
@@ -46,6 +48,7 @@ export class Crew {
   readonly #active = new Set<Attempt>()
   readonly #flights = new Map<Flight, number>()
   readonly #shares: Shares
+  readonly #throttle: Throttle | null
   #queue: { readonly taking: Taking; readonly since: number }[] = []
   #head = 0
   #ended: Ended[] = []
@@ -55,6 +58,7 @@ export class Crew {
   constructor(ports: CrewPorts) {
     this.#ports = ports
     this.#shares = new Shares(ports.concurrency)
+    this.#throttle = ports.limits === undefined ? null : new Throttle(ports.limits)
   }
 
   get concurrency(): number {
@@ -99,6 +103,16 @@ export class Crew {
     return this.active + this.queued < this.#ports.concurrency ? NOBODY : this.#shares.crowding
   }
 
+  /** Tenants and owners that have as much under way as they may; null where nobody has. */
+  get full(): Full | null {
+    return this.#throttle?.full ?? null
+  }
+
+  /** What a take may bring of each tenant and owner; null where there are no limits. */
+  grants(): Grants | null {
+    return this.#throttle === null ? null : new Grants(this.#throttle)
+  }
+
   /** How many more to take from tenants that are not crowding: some hands are kept for them. */
   get spare(): number {
     return Math.max(0, this.#ports.concurrency + this.#shares.reserve - this.active)
@@ -127,6 +141,7 @@ export class Crew {
   #enter(taking: Taking): void {
     this.#flights.set(taking.flight, (this.#flights.get(taking.flight) ?? 0) + 1)
     this.#shares.add(taking.alarm.tenant)
+    this.#throttle?.add(taking.alarm)
   }
 
   /** Starts queued deliveries as far as there are free hands. */
@@ -245,6 +260,7 @@ export class Crew {
   #end(taking: Taking, delivery: Delivery | null): void {
     this.#ended.push({ taking, delivery })
     this.#shares.remove(taking.alarm.tenant)
+    this.#throttle?.remove(taking.alarm)
     this.#land(taking.flight)
     this.#ports.onEnded()
   }

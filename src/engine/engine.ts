@@ -1,10 +1,13 @@
-import { type Context, isFire, triage } from '../alarm/index.ts'
-import type { Found, Lease, Store, Taken } from '../stores/index.ts'
+import { type Context, isFire, triage, type Verdict } from '../alarm/index.ts'
+import type { Found, Lease, ReleaseOf, Store, Taken, TakeRequest } from '../stores/index.ts'
 import type { Courier } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { Alert } from './alert.ts'
 import { Crew } from './crew.ts'
 import { HeldSet } from './held-set.ts'
+import type { Holds } from './hold-book.ts'
+import { Leases } from './leases.ts'
+import type { DeliveryLimits, Grants } from './limits.ts'
 import { Settling } from './settling.ts'
 import { Sharing } from './sharing.ts'
 
@@ -24,6 +27,12 @@ export interface EngineOptions {
   readonly graceMs: number
   /** How long a stop waits for deliveries under way. */
   readonly drainMs: number
+  /** What operators hold: nothing, where it is not said. */
+  readonly holds?: Holds
+  /** How many deliveries tenants and owners may have under way here: any number, where it is not said. */
+  readonly limits?: DeliveryLimits
+  /** Told when this process has gained shards. */
+  readonly onGained?: () => void
   /** What must be done before anything may be taken. */
   readonly prepare?: () => Promise<void>
   /** Told when something was written to the log. */
@@ -32,11 +41,20 @@ export interface EngineOptions {
   readonly onTrouble: (thrown: unknown) => void
 }
 
+/** What a take counts while the store asks about each. */
+interface Counts {
+  readonly ticked: Set<string>
+  readonly grants: Grants | null
+}
+
 const RELEASED_MAX = 5_000
 /** Deciding about long missed rules takes time: a take ends after this much of it, so that others get their turn. */
 const TAKE_MS_MAX = 50
+/** So few are looked at while those at their limits have more due: all but a handful would be read in vain. */
+const ROOM_BESIDE_LIMITS = 32
 /** Looks in a row for those whom another crowds out, while they have more due than hands are kept. */
 const SHARES_MAX = 4
+const GATHER_MS = 5
 const TROUBLE_WAIT_MS_MIN = 50
 const TROUBLE_WAIT_MS_MAX = 5_000
 
@@ -48,29 +66,39 @@ export class Engine {
   readonly #sharing: Sharing
   readonly #held = new HeldSet()
   readonly #alert: Alert
-  #leases: readonly Lease[] = []
+  readonly #leases: Leases
   #nextWakeAt: number | null = null
   #running: Promise<void> | null = null
   #stopping = false
-  #releasing = false
   /** Whether what waited for handlers is still to be put back: the store could not be reached. */
   #owesRelease = false
   #turn: Promise<unknown> = Promise.resolve()
-  #cancelBeat: (() => void) | null = null
-  #beating: Promise<void> = Promise.resolve()
   #taking = false
+  /** Whether the last take from everybody had to pass something. */
+  #hasPassed = false
   #delivered = 0
   #settledAtOnce = 0
+  readonly state = () => ({ leases: this.#leases.all, held: this.#held, crew: this.#crew })
 
   constructor(options: EngineOptions) {
     this.#options = options
     this.#alert = new Alert(options.clock)
+    this.#leases = new Leases({
+      ...options,
+      onLost: (lease) => this.#crew.break('lost', lease),
+      onRenewed: async ({ gained, lapsed }) => {
+        if (gained || lapsed || this.#crew.queued > 0) this.#alert.rouse()
+        if (gained) options.onGained?.()
+        if (gained || this.#owesRelease) await this.releaseWaiting()
+      },
+    })
     this.#crew = new Crew({
       store: options.store,
       courier: options.courier,
       clock: options.clock,
       concurrency: options.concurrency,
-      mayStart: (lease) => this.#mayStart(lease),
+      limits: options.limits,
+      mayStart: (lease) => this.#leases.mayStart(lease),
       context: options.context,
       onEnded: () => this.#alert.rouse(),
     })
@@ -78,7 +106,7 @@ export class Engine {
       ...options,
       crew: this.#crew,
       held: this.#held,
-      onLost: (lease) => this.#lose(lease),
+      onLost: (lease) => this.#leases.lose(lease),
       onSettled: (delivered) => {
         this.#delivered += delivered
         options.onLogged()
@@ -93,7 +121,7 @@ export class Engine {
   }
 
   get leases(): readonly Lease[] {
-    return this.#leases
+    return this.#leases.all
   }
 
   /** Runs the clock until `stop`. */
@@ -101,7 +129,7 @@ export class Engine {
     return this.#inTurn(async () => {
       if (this.#running !== null) return
       await this.#options.prepare?.()
-      await this.#beat()
+      await this.#leases.beat()
       // The drain belongs to the loop: a stop may be asked for from inside a handler, whose calls are held back.
       this.#running = this.#loop().then(() => this.#drain())
     })
@@ -119,17 +147,26 @@ export class Engine {
 
   /** Shards may have become free: they are claimed now, not at the next beat. */
   renew(): void {
-    if (this.#running !== null && !this.#stopping) void this.#beat()
+    if (this.#running !== null && !this.#stopping) void this.#leases.beat()
   }
 
   /** Puts back in the queue what waited for handlers that are here now, in steps that let others write between. */
   async releaseWaiting(): Promise<void> {
     const { store, courier, context } = this.#options
-    const release = (name: string) => store.releaseWaiting(this.#leases, name, context().now, RELEASED_MAX)
+    const release = (name: string) =>
+      store.releaseWaiting(this.#leases.all, { handler: name }, context().now, RELEASED_MAX)
     this.#owesRelease = true
     for (const name of courier.names()) while ((await release(name)) === RELEASED_MAX);
     this.#owesRelease = false
     this.#alert.rouse()
+  }
+
+  /** Puts back what an operator held in this process's shards, so many at most; answers how many. */
+  async release(which: ReleaseOf, limit: number): Promise<number> {
+    const { store, context } = this.#options
+    const released = await store.releaseWaiting(this.#leases.ready, which, context().now, limit)
+    if (released > 0) this.#alert.rouse()
+    return released
   }
 
   /** Stops taking, lets what is under way settle within the drain's bound, and gives the shards back. */
@@ -142,7 +179,7 @@ export class Engine {
         if (this.#running === null) return
         await this.#running
         this.#running = null
-        await this.#release()
+        await this.#leases.release()
       } finally {
         this.#stopping = false
       }
@@ -158,12 +195,12 @@ export class Engine {
     return this.#inTurn(async () => {
       const before = this.#delivered
       await this.#options.prepare?.()
-      await this.#beat()
+      await this.#leases.beat()
       try {
         while (!this.#stopping && (await this.#tickOnce()));
         if (this.#stopping) await this.#drain()
       } finally {
-        await this.#release()
+        await this.#leases.release()
       }
       return { delivered: this.#delivered - before, nextWakeAt: this.#nextWakeAt }
     })
@@ -196,6 +233,7 @@ export class Engine {
         this.#settling.check()
         this.#crew.releaseQueued()
         this.#crew.start()
+        await this.#gather()
         const taken = await this.#exchange(true)
         waitMs = TROUBLE_WAIT_MS_MIN
         // What is delivered much faster than it can be written must not pile up.
@@ -216,11 +254,21 @@ export class Engine {
   }
 
   /**
+   * While most hands are busy, what has ended is written with what ends in the next moment: a commit for ten costs as
+   * much as one for fifty, and no delivery is made on a SQLite file while it lasts.
+   */
+  async #gather(): Promise<void> {
+    const { clock, concurrency } = this.#options
+    if (this.#crew.active < concurrency / 2 || this.#crew.ended >= concurrency / 2) return
+    await new Promise<void>((resolve) => void clock.setTimer(GATHER_MS, resolve))
+  }
+
+  /**
    * Without room, or without a lease that holds, nothing can be taken, however due it is: then the next end of a
    * delivery, or the next beat, rouses the loop. Turning over a past instant would starve the beat itself.
    */
   #sleepUntil(): number | null {
-    if (!this.#leases.some((lease) => this.#mayStart(lease) === 'yes')) return null
+    if (this.#leases.ready.length === 0) return null
     return this.#sharing.room(this.#options.batchMax) > 0 ? this.#nextWakeAt : this.#sharing.nextLookAt
   }
 
@@ -231,7 +279,8 @@ export class Engine {
   async #exchange(shares = false): Promise<Taken | null> {
     this.#settling.begin()
     try {
-      const taken = await this.#takeSome(this.#sharing.room(this.#options.batchMax))
+      const room = this.#sharing.room(this.#options.batchMax)
+      const taken = await this.#takeSome(this.#hasPassed ? Math.min(room, ROOM_BESIDE_LIMITS) : room)
       if (taken !== null) this.#accept(taken)
       // Never beside the other take: each must know what the other holds.
       if (shares) await this.#share()
@@ -253,7 +302,7 @@ export class Engine {
     for (let round = 0; round < SHARES_MAX && this.#sharing.isDue; round++) {
       const taken = await this.#takeSome(this.#crew.spare, new Set(this.#sharing.crowding))
       if (taken === null) return
-      for (const lease of taken.lost) this.#lose(lease)
+      for (const lease of taken.lost) this.#leases.lose(lease)
       for (const { timer } of taken.takings) this.#held.add(timer.id, timer.version)
       this.#sharing.looked(taken)
       this.#crew.acceptApart(taken.takings)
@@ -261,7 +310,7 @@ export class Engine {
   }
 
   async #takeSome(limit: number, avoid?: ReadonlySet<string>): Promise<Taken | null> {
-    const leases = this.#leases.filter((lease) => this.#mayStart(lease) === 'yes')
+    const leases = this.#leases.ready
     if (limit === 0 || leases.length === 0) return null
     const context = this.#options.context()
     const { clock } = this.#options
@@ -271,26 +320,39 @@ export class Engine {
     this.#taking = true
     // Each is counted once, however often the store asks: it may have to start over.
     const ticked = new Set<string>()
+    const grants = this.#crew.grants()
     try {
-      return await this.#options.store.take(leases, {
+      const taken = await this.#options.store.take(leases, {
         context,
         limit,
-        ...(avoid !== undefined && { avoid }),
+        ...this.#avoided(avoid),
         held: this.#held,
         triage: (found) => {
           startedAt ??= clock.monotonic()
-          return this.#triage(found, context, ticked)
+          return this.#triage(found, context, { ticked, grants })
         },
         isLong: () => startedAt !== null && clock.monotonic() - startedAt > TAKE_MS_MAX,
       })
+      if (avoid === undefined) this.#hasPassed = grants?.hasRefused === true
+      return taken
     } finally {
       this.#held.takeEnded(take)
       this.#delivered += ticked.size
     }
   }
 
+  /**
+   * Whom a look passes over: those who crowd others out, and those who have as much under way as they may. Not even a million
+   * alarms that are due and may not fire yet are read again and again.
+   */
+  #avoided(avoid?: ReadonlySet<string>): Pick<TakeRequest, 'avoid' | 'avoidOwners'> {
+    const { full } = this.#crew
+    if (full === null) return avoid === undefined ? {} : { avoid }
+    return { avoid: avoid === undefined ? full.tenants : avoid.union(full.tenants), avoidOwners: full.owners }
+  }
+
   #accept(taken: Taken): void {
-    for (const lease of taken.lost) this.#lose(lease)
+    for (const lease of taken.lost) this.#leases.lose(lease)
     this.#nextWakeAt = taken.nextWakeAt
     this.#sharing.took(taken)
     if (this.#settledAtOnce > 0) this.#options.onLogged()
@@ -299,61 +361,19 @@ export class Engine {
     this.#crew.accept(taken.takings)
   }
 
-  #triage(found: Found, context: Context, ticked: Set<string>) {
+  #triage(found: Found, context: Context, { ticked, grants }: Counts): Verdict {
     const facts = {
       graceMs: this.#options.graceMs,
       canRun: this.#options.courier.canRun(found.alarm.target),
+      isHeld: this.#options.holds?.isHeld(found.alarm, found.timer) === true,
       openCount: found.openCount,
     }
     const verdict = triage(found, facts, context)
+    const occurrence = `${found.timer.id}:${found.timer.version}`
+    if (verdict.kind === 'fire' && grants?.grant(found.alarm, occurrence) === false) return { kind: 'pass' }
     if (verdict.kind === 'settle') this.#settledAtOnce += 1
-    if (verdict.kind === 'settle' && verdict.change.events?.some(isFire))
-      ticked.add(`${found.timer.id}:${found.timer.version}`)
+    if (verdict.kind === 'settle' && verdict.change.events?.some(isFire)) ticked.add(occurrence)
     return verdict
-  }
-
-  /** Checked immediately before each start; a lease that ran out may be renewed yet, a lost one may not. */
-  #mayStart(lease: Lease): 'yes' | 'wait' | 'lost' {
-    const held = this.#leases.find((each) => each.shard === lease.shard)
-    if (held === undefined || held.epoch !== lease.epoch) return 'lost'
-    return this.#options.clock.monotonic() < held.until ? 'yes' : 'wait'
-  }
-
-  #lose(lease: Lease): void {
-    this.#leases = this.#leases.filter((each) => each.shard !== lease.shard || each.epoch !== lease.epoch)
-    this.#crew.break('lost', lease)
-  }
-
-  /** The heartbeat: renews the leases, takes over shards that are free, and sees to the next beat. */
-  #beat(): Promise<void> {
-    const { clock, store } = this.#options
-    this.#cancelBeat?.()
-    this.#beating = this.#renew().finally(() => {
-      // A drain may outlast the lease: it beats on until the shards are given back.
-      if (this.#releasing) return
-      // Another beat may have been asked for meanwhile: one chain of them is enough.
-      this.#cancelBeat?.()
-      this.#cancelBeat = clock.setTimer(store.heartbeatMs, () => void this.#beat())
-    })
-    return this.#beating
-  }
-
-  async #renew(): Promise<void> {
-    const { store, owner, pools, context } = this.#options
-    try {
-      const lapsed = this.#leases.some((lease) => this.#mayStart(lease) !== 'yes')
-      const leases = await store.own(owner, pools, context())
-      const isIn = (list: readonly Lease[], { shard, epoch }: Lease) =>
-        list.some((each) => each.shard === shard && each.epoch === epoch)
-      const lost = this.#leases.filter((was) => !isIn(leases, was))
-      const gained = leases.some((is) => !isIn(this.#leases, is))
-      for (const lease of lost) this.#lose(lease)
-      this.#leases = leases
-      if (gained || lapsed || this.#crew.queued > 0) this.#alert.rouse()
-      if (gained || this.#owesRelease) await this.releaseWaiting()
-    } catch (thrown) {
-      this.#options.onTrouble(thrown)
-    }
   }
 
   async #drain(): Promise<void> {
@@ -380,20 +400,6 @@ export class Engine {
       // What cannot be written by then is left to the next owner, which finds it in flight.
       if (clock.monotonic() >= deadline) this.#crew.drain()
       else await this.#alert.sleep(clock.now() + TROUBLE_WAIT_MS_MIN)
-    }
-  }
-
-  async #release(): Promise<void> {
-    this.#releasing = true
-    this.#cancelBeat?.()
-    await this.#beating
-    this.#cancelBeat?.()
-    const leases = this.#leases
-    this.#leases = []
-    try {
-      await this.#options.store.disown(leases)
-    } finally {
-      this.#releasing = false
     }
   }
 }

@@ -30,8 +30,10 @@ import type { Decide, Selector, SetAnswer, SetRequest } from '../stores/index.ts
 import { type CalendarLookup, parseInstant, resolveAgain, resolveWhen, type When } from '../time/index.ts'
 import type {
   Alarms,
+  DefaultTarget,
   EditFields,
   EventView,
+  Inbox,
   OwnEventGiven,
   SeenOptions,
   SetCallOptions,
@@ -39,6 +41,8 @@ import type {
   SetView,
   TxOptions,
 } from './api.ts'
+import { DEFAULT_SPEC } from './default-target.ts'
+import { OwnInbox } from './inbox.ts'
 import { checked, checkedList } from './options.ts'
 import { ownEvent } from './own-events.ts'
 import { eventView, named, notFound, ScopedReads } from './reads.ts'
@@ -56,6 +60,14 @@ type CalendarShop = Workshop & { readonly calendars: CalendarLookup }
 
 /** One owner's alarms: every call carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedAlarms extends ScopedReads implements Alarms {
+  get inbox(): Inbox {
+    return new OwnInbox(this.around, this.scope, this)
+  }
+
+  get defaultTarget(): DefaultTarget {
+    return this.around.defaultTargets.of(this.scope, this.around.workshop)
+  }
+
   async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
     const { tx, ...rest } = checked<SetCallOptions>('set', options, SET_OPTIONS)
     const [answer] = await this.#store([{ when, ...rest }], tx)
@@ -170,8 +182,9 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   /** Resolves and writes; once more where a calendar is not known here, or was edited in between. */
-  async #store(items: readonly SetManyItem[], tx: unknown): Promise<SetAnswer[]> {
+  async #store(given: readonly SetManyItem[], tx: unknown): Promise<SetAnswer[]> {
     const { store } = this.around
+    const items = await this.#addressed(given)
     for (let tries = 1; ; tries++) {
       try {
         const context = this.around.context()
@@ -185,6 +198,13 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
       }
       await store.readCalendars()
     }
+  }
+
+  /** Those that name no target get their owner's default, where there is one. */
+  async #addressed(items: readonly SetManyItem[]): Promise<readonly SetManyItem[]> {
+    if (items.every(({ target }) => target !== undefined)) return items
+    if ((await this.around.defaultTargets.find(this.scope)) === null) return items
+    return items.map((item) => ({ ...item, target: item.target ?? DEFAULT_SPEC }))
   }
 
   #request({ when, timezone, ...options }: SetManyItem, { now }: Context, shop: CalendarShop): SetRequest {

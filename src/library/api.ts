@@ -1,7 +1,17 @@
-import type { AlarmView, CancelOutcome, Limits, SetOptions, Status, Story } from '../alarm/index.ts'
-import type { LogEvent, Stats } from '../stores/index.ts'
+import type {
+  AlarmView,
+  CancelOutcome,
+  Limits,
+  SetOptions,
+  Status,
+  Story,
+  TargetSpec,
+} from '../alarm/index.ts'
+import type { ObservedAttempt, Observer } from '../engine/index.ts'
+import type { Documents, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
 import type { CalendarGiven, Clock, Preview, Rule, When } from '../time/index.ts'
+import type { Readings } from './readings.ts'
 
 /** What `set` takes beside the *when*. */
 export interface SetCallOptions extends SetOptions {
@@ -174,13 +184,98 @@ export interface Calendars {
   remove(name: string): Promise<boolean>
 }
 
+/** How wakes are taken out of an inbox. */
+export interface TakeOptions {
+  /** How long to wait for one where there is none ('0s', at most '60s'). */
+  readonly wait?: string
+  /** How long they are yours: what is not acknowledged by then comes again ('60s', at most '1h'). */
+  readonly hold?: string
+  /** How many at most (10, up to 100). */
+  readonly limit?: number
+  readonly signal?: AbortSignal
+}
+
+/** A wake that lay in an inbox. */
+export interface WakeView {
+  readonly occurrenceId: string
+  readonly alarmId: string
+  readonly arrivedAt: Date
+  /** How often it was handed out, this time included. */
+  readonly tries: number
+  /** The wake's body, as a webhook would have got it. */
+  readonly body: Readonly<Record<string, unknown>>
+  /** The same as JSON text, byte for byte. */
+  readonly bodyJson: string
+}
+
+/** What came of a wake. */
+export interface WakeReport {
+  readonly complete?: string
+  readonly fail?: string
+}
+
+/** The wakes of alarms with the target `inbox`, for those who cannot be called. */
+export interface Inbox {
+  /** The oldest wakes, waiting for one where there is none. */
+  take(options?: TakeOptions): Promise<WakeView[]>
+  /** Takes a wake out of the inbox, with a report where its alarm awaits one. */
+  ack(occurrenceId: string, report?: WakeReport): Promise<void>
+}
+
+/** Where an owner's alarms go that name no target. */
+export interface DefaultTarget {
+  get(): Promise<TargetSpec | null>
+  put(target: TargetSpec): Promise<TargetSpec>
+  /** Whether there was one. */
+  remove(): Promise<boolean>
+}
+
 /** What a server needs beside the alarms themselves. */
 export interface Operator {
+  /** What is under way here, and what waits in the store: for metrics and health. */
+  readings(): Promise<Readings>
   readonly clock: Clock
+  /** Keys, tenants' settings and whatever else is kept beside the alarms. */
+  readonly documents: Documents
+  /** Writes what an admin did into the tenant's log. */
+  audit(
+    tenant: string,
+    act: { readonly type: string; readonly data: Readonly<Record<string, unknown>> },
+  ): Promise<void>
+  /** How many alarms of a tenant are still to fire, over all its owners. */
+  pendingOf(tenant: string): Promise<number>
+}
+
+/** What a tenant's webhooks are signed with, as the Standard Webhooks libraries take it (`whsec_…`). */
+export interface TenantSecret {
+  readonly secret: string
+  /** The one before, which signs too until `formerUntil`; null where none does. */
+  readonly former: string | null
+  readonly formerUntil: Date | null
+}
+
+/** Where tenants' webhook secrets come from: the host's part. */
+export interface TenantSecrets {
+  read(tenant: string): Promise<TenantSecret>
+  rotate(tenant: string): Promise<TenantSecret>
+}
+
+/** A tenant's webhooks. */
+export interface Webhooks {
+  /** The secret that receivers verify with. */
+  secret(): Promise<TenantSecret>
+  /** Makes another one; for 24 hours the former signs too, so that receivers can change over. */
+  rotateSecret(): Promise<TenantSecret>
 }
 
 /** Everything that can be done with one owner's alarms. */
 export interface Alarms {
+  /** The wakes of alarms with the target `inbox`. */
+  readonly inbox: Inbox
+  /** Where alarms go that name no target. */
+  readonly defaultTarget: DefaultTarget
+  /** The tenant's webhooks. */
+  readonly webhooks: Webhooks
   /** The tenant's holiday calendars. */
   readonly calendars: Calendars
   set(when: When, options?: SetCallOptions): Promise<SetView>
@@ -243,4 +338,4 @@ export interface Wakeful extends Alarms {
   readonly limits: Limits
 }
 
-export type { Fire, Handler, LogEvent, Stats }
+export type { Fire, Handler, LogEvent, ObservedAttempt, Observer, Stats }

@@ -6,12 +6,27 @@ import {
   type Limits,
   type Scope,
 } from '../alarm/index.ts'
-import { Engine, type EngineOptions } from '../engine/index.ts'
+import {
+  type DeliveryLimits,
+  Engine,
+  type EngineOptions,
+  type HoldBook,
+  type Observer,
+  observed,
+  Pacer,
+} from '../engine/index.ts'
 import { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
-import { BUILT_IN_POOL, type HandlerTarget, type Targets } from '../targets/index.ts'
+import {
+  BUILT_IN_POOL,
+  defaultTarget,
+  type HandlerTarget,
+  inboxTarget,
+  type Targets,
+} from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
-import type { Wakeful } from './api.ts'
+import type { TenantSecrets, Wakeful } from './api.ts'
+import { DefaultTargets } from './default-target.ts'
 import { reviewStore } from './reviews.ts'
 import { Upkeep } from './upkeep.ts'
 import { WakefulLibrary } from './wakeful.ts'
@@ -21,7 +36,7 @@ export interface Assembly {
   readonly store: Store
   readonly clock: Clock
   readonly handlers: HandlerTarget
-  /** Every kind of target this process knows, its handlers among them. */
+  /** Every kind of target of this host, its handlers among them; the inbox and owners' defaults come with every one. */
   readonly targets: Targets
   /** Whether this process also runs the built-in targets. */
   readonly serveBuiltIns: boolean
@@ -34,6 +49,10 @@ export interface Assembly {
   /** The version of the runtime's zone data. */
   readonly zoneData: string
   readonly engine: Pick<EngineOptions, 'concurrency' | 'batchMax' | 'graceMs' | 'drainMs'>
+  /** What operators have paused and resumed, where there are any. */
+  readonly holds?: HoldBook
+  /** How many deliveries tenants and owners may have under way in this process. */
+  readonly deliveryLimits?: DeliveryLimits
   readonly scope: Scope
   readonly limits: Limits
   readonly defaults: Partial<AlarmDefaults>
@@ -43,11 +62,26 @@ export interface Assembly {
   readonly timezone: string
   readonly createdVia: string
   readonly onTrouble: (thrown: unknown) => void
+  /** Left out by a host that sends no webhooks. */
+  readonly webhookSecrets?: TenantSecrets
+  /** Lets go of what the targets hold, when nothing is delivered any more. */
+  readonly release?: () => void
+  /** Told of every attempt, as it is written. */
+  readonly observer?: Observer | undefined
 }
 
 /** Wires store, clock, targets, engine and library together, the same in every host. */
 export function assemble(assembly: Assembly): Wakeful {
-  const { store, clock, handlers, targets, random, onTrouble, limits, upkeepMs } = assembly
+  const { clock, observer, handlers, random, onTrouble, limits, upkeepMs } = assembly
+  const store = observer === undefined ? assembly.store : observed(assembly.store, clock, observer)
+  const defaultTargets = new DefaultTargets(store, clock)
+  const targets: Targets = assembly.targets.with([
+    inboxTarget(store),
+    defaultTarget(
+      (scope) => defaultTargets.find(scope),
+      (errand) => targets.deliver(errand),
+    ),
+  ])
   const makeId = idMaker(assembly.fill)
   const context = (): Context => {
     const now = clock.now()
@@ -55,12 +89,28 @@ export function assemble(assembly: Assembly): Wakeful {
   }
   const bell = new Bell()
   const review = () => reviewStore({ store, context, onTrouble, zoneData: assembly.zoneData })
+  const pools = assembly.serveBuiltIns ? [...new Set([BUILT_IN_POOL, handlers.pool])] : [handlers.pool]
+  const pacer =
+    assembly.holds === undefined
+      ? null
+      : new Pacer({
+          book: assembly.holds,
+          clock,
+          release: (which, limit) => engine.release(which, limit),
+          share: async () => {
+            const shards = (await store.ownership(false)).filter(({ pool }) => pools.includes(pool))
+            return shards.length === 0 ? 0 : engine.leases.length / shards.length
+          },
+          onTrouble,
+        })
   const engine = new Engine({
     store,
     clock,
     courier: targets,
     owner: assembly.process,
-    pools: assembly.serveBuiltIns ? [...new Set([BUILT_IN_POOL, handlers.pool])] : [handlers.pool],
+    pools,
+    ...(assembly.deliveryLimits !== undefined && { limits: assembly.deliveryLimits }),
+    ...(pacer !== null && { holds: pacer, onGained: () => pacer.lookAgain() }),
     context,
     prepare: review,
     onLogged: () => bell.ring(),
@@ -71,7 +121,9 @@ export function assemble(assembly: Assembly): Wakeful {
     store,
     engine,
     clock,
+    defaultTargets,
     handlers,
+    pacer,
     bell,
     upkeep: new Upkeep({
       store,
@@ -93,5 +145,7 @@ export function assemble(assembly: Assembly): Wakeful {
     createdVia: assembly.createdVia,
     context,
     onTrouble,
+    webhookSecrets: assembly.webhookSecrets,
+    release: assembly.release ?? (() => {}),
   })
 }

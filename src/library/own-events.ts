@@ -8,6 +8,7 @@ const OWN_EVENT = { type: true, subject: true, correlationId: true, data: true }
 const TYPE = /^[a-z][a-z0-9_-]*(?:\.[a-z0-9][a-z0-9_-]*)*$/i
 /** What Wakeful itself writes begins with these: a reader must be able to tell its records from a caller's. */
 const RESERVED: ReadonlySet<string> = new Set([
+  'admin',
   'alarm',
   'schedule',
   'timer',

@@ -18,6 +18,7 @@ import type { EventsOptions, EventView, HistoryOptions, ListOptions, ListPage } 
 import { TenantCalendars } from './calendars.ts'
 import { checked, checkedText } from './options.ts'
 import type { Surround } from './surround.ts'
+import { TenantWebhooks } from './webhooks.ts'
 
 const LIST_DEFAULT = 50
 const FAILED_DEFAULT = 20
@@ -68,11 +69,13 @@ export class ScopedReads {
   protected readonly around: Surround
   protected readonly scope: Scope
   readonly calendars: TenantCalendars
+  readonly webhooks: TenantWebhooks
 
   constructor(around: Surround, scope: Scope) {
     this.around = around
     this.scope = scope
     this.calendars = new TenantCalendars(around, scope.tenant)
+    this.webhooks = new TenantWebhooks(around.webhookSecrets, scope.tenant)
   }
 
   async get(id: string): Promise<AlarmView | null> {

@@ -1,16 +1,22 @@
 import type { Context, Limits, Workshop } from '../alarm/index.ts'
 import type { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
+import type { Clock } from '../time/index.ts'
+import type { TenantSecrets } from './api.ts'
+import type { DefaultTargets } from './default-target.ts'
 
 /** What one owner's calls need from the whole they belong to. */
 export interface Surround {
   readonly store: Store
+  readonly clock: Clock
   readonly bell: Bell
   readonly limits: Limits
   readonly workshop: Workshop
   /** The zone where a call names none. */
   readonly timezone: string
   readonly createdVia: string
+  readonly defaultTargets: DefaultTargets
+  readonly webhookSecrets: TenantSecrets | undefined
   context(): Context
   /** Tells the engine that something may be due at this moment. */
   hint(wakeAt: number | null): void

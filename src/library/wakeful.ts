@@ -1,14 +1,16 @@
 import type { Context, Limits, Scope, Workshop } from '../alarm/index.ts'
 import { assertText } from '../alarm/index.ts'
-import type { Engine } from '../engine/index.ts'
+import type { Engine, Pacer } from '../engine/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import type { Handler, HandlerOptions, HandlerTarget } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { ScopedAlarms } from './alarms.ts'
-import type { Alarms, ClockState, Operator, TickResult, Wakeful } from './api.ts'
+import type { Alarms, ClockState, Operator, TenantSecrets, TickResult, Wakeful } from './api.ts'
+import type { DefaultTargets } from './default-target.ts'
 import { checked } from './options.ts'
+import { readingsOf } from './readings.ts'
 import type { Surround } from './surround.ts'
 import type { Upkeep } from './upkeep.ts'
 
@@ -17,10 +19,13 @@ const HANDLER = { transactional: true, timeoutMs: true } as const
 /** What a host puts together. */
 export interface WakefulParts {
   readonly store: Store
-  readonly engine: Engine
   readonly clock: Clock
+  readonly engine: Engine
+  readonly defaultTargets: DefaultTargets
   readonly handlers: HandlerTarget
   readonly upkeep: Upkeep
+  /** Lets go of what operators held; null where there are none. */
+  readonly pacer: Pacer | null
   /** Rung when the log has grown. */
   readonly bell: Bell
   readonly scope: Scope
@@ -30,6 +35,9 @@ export interface WakefulParts {
   readonly createdVia: string
   readonly context: () => Context
   readonly onTrouble: (thrown: unknown) => void
+  readonly webhookSecrets: TenantSecrets | undefined
+  /** Lets go of what the host's targets hold, when nothing is delivered any more. */
+  readonly release: () => void
 }
 
 /** The front of it all, the same in every host: calls go to the store, the engine fires, the log is followed. */
@@ -45,7 +53,13 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     const surround = surroundOf(parts)
     super(surround, parts.scope)
     this.limits = parts.limits
-    this.operator = { clock: parts.clock }
+    this.operator = {
+      readings: () => readingsOf(parts.engine, parts.store, parts.clock),
+      clock: parts.clock,
+      documents: parts.store,
+      audit: (tenant, act) => this.#audit(tenant, act),
+      pendingOf: (tenant) => parts.store.pendingOf(tenant),
+    }
     this.#parts = parts
     this.#surround = surround
   }
@@ -58,11 +72,13 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
 
   async start(): Promise<void> {
     this.#assertOpen()
-    const { engine, store, upkeep } = this.#parts
+    const { engine, store, upkeep, pacer } = this.#parts
     this.#unwatch ??= store.watch((news) => (news === 'shards' ? engine.renew() : engine.hint(null)))
     await engine.start()
     // It may have been closed while it started.
-    if (this.#closing === null) upkeep.start()
+    if (this.#closing !== null) return
+    upkeep.start()
+    pacer?.start()
   }
 
   async tick(): Promise<TickResult> {
@@ -96,15 +112,32 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   }
 
   async #close(): Promise<void> {
-    const { engine, store, upkeep, bell } = this.#parts
+    const { engine, store, upkeep, pacer, bell, release } = this.#parts
     upkeep.stop()
+    pacer?.stop()
     this.#unwatch?.()
     try {
       await engine.stop()
     } finally {
+      release()
       bell.close()
       await store.close()
     }
+  }
+
+  async #audit(tenant: string, { type, data }: Parameters<Operator['audit']>[1]): Promise<void> {
+    const { store, context, bell } = this.#parts
+    const { now, newId } = context()
+    const event = {
+      id: newId(),
+      type,
+      at: now,
+      subject: null,
+      correlationId: null,
+      data: JSON.stringify(data),
+    }
+    await store.append({ tenant, owner: '' }, event)
+    bell.ring()
   }
 
   #assertOpen(): void {
@@ -114,14 +147,18 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
 }
 
 function surroundOf(parts: WakefulParts): Surround {
-  const { store, engine, limits, workshop, timezone, createdVia, context, bell } = parts
+  const { store, engine, clock, limits, workshop, timezone, createdVia, context, bell } = parts
+  const { defaultTargets, webhookSecrets } = parts
   return {
     store,
+    clock,
+    defaultTargets,
     bell,
     limits,
     workshop,
     timezone,
     createdVia,
+    webhookSecrets,
     context,
     hint: (wakeAt) => engine.hint(wakeAt),
     watchLog: () => store.watch(() => bell.ring(), 'log'),

@@ -1,5 +1,6 @@
 import type { Rights } from '../contracts/index.ts'
 import type { Alarms } from '../library/index.ts'
+import type { KeyView } from './keys/key-book.ts'
 
 /** Who calls, what they may do, and the alarms they can see. */
 export interface Caller {
@@ -8,6 +9,8 @@ export interface Caller {
   readonly rights: Rights
   /** The public part of the key they came with; null on a server without keys. */
   readonly keyId: string | null
+  /** The key itself, as it may be shown. */
+  readonly key: KeyView | null
   /** The door they came in by, for the record: `rest`, `ws`, `mcp`. */
   readonly via: string
   /** Their alarms, and nobody else's (promise: isolated). */

@@ -85,6 +85,14 @@ function refuseBroken(thrown: NodeJS.ErrnoException, socket: Socket): void {
   )
 }
 
+/** Whether another program has the port. */
+export function isPortTaken(thrown: unknown): boolean {
+  return (
+    thrown instanceof WakefulError &&
+    (thrown.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
+  )
+}
+
 function listenFailure(thrown: NodeJS.ErrnoException, host: string, port: number): WakefulError {
   const where = `${host}:${port}`
   if (thrown.code === 'EADDRINUSE')

@@ -1,7 +1,9 @@
 /** Where alarms are kept: the port, what any store must do to be one, and what stores on tables share. */
 
 export * from './check.ts'
+export * from './document.ts'
 export * from './event-row.ts'
+export * from './inbox.ts'
 export * from './list-fit.ts'
 export * from './list-streams.ts'
 export * from './migration.ts'

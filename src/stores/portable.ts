@@ -10,16 +10,21 @@ import {
 } from '../alarm/index.ts'
 import { errorText, WakefulError } from '../error.ts'
 import { type HolidayCalendar, isHolidayCalendar, isRule } from '../time/index.ts'
+import type { Document } from './document.ts'
+import type { InboxWake } from './inbox.ts'
 import type { StoredAlarm } from './rows.ts'
 import type { LogEvent } from './store.ts'
 
 /**
  * The version of the lines below; a reader refuses what is newer. Since 2 there are calendars; since 3 a timer carries
- * nothing that only its store knows, and an alarm the idempotency keys it once had.
+ * nothing that only its store knows, and an alarm the idempotency keys it once had; since 4 there are documents and wakes.
  */
-const PORTABLE_VERSION = 3
+const PORTABLE_VERSION = 4
 
-/** One line of an export. Calendars come first, then alarms, then the log in its order, then the counts that prove it is whole. */
+/**
+ * One line of an export. Calendars and documents come first, then alarms, then the log in its order, then the wakes that lie
+ * in inboxes, then the counts that prove it is whole.
+ */
 export type PortableLine =
   | {
       readonly wakeful: 'export'
@@ -29,6 +34,8 @@ export type PortableLine =
       readonly events: number
     }
   | { readonly calendar: Omit<HolidayCalendar, 'version'> & { readonly tenant: string } }
+  /** As it is, wherever it goes: what a document says of its own installation is its reader's to judge. */
+  | { readonly document: Omit<Document, 'version'> }
   | {
       readonly alarm: Alarm
       readonly timers: readonly NewTimer[]
@@ -37,9 +44,17 @@ export type PortableLine =
       readonly formerKeys?: readonly string[]
     }
   | { readonly event: Omit<LogEvent, 'seq'> }
+  | { readonly wake: InboxWake }
   /** A row that could not be read: told, so that nobody takes the export for whole, and passed over by imports. */
   | { readonly damaged: { readonly row: number; readonly reason: string } }
-  | { readonly end: true; readonly alarms: number; readonly events: number }
+  | {
+      readonly end: true
+      readonly alarms: number
+      readonly events: number
+      /** Absent in exports before version 4. */
+      readonly documents?: number
+      readonly wakes?: number
+    }
 
 /** An alarm as an export carries it, with all that is known of it. */
 export type PortableAlarm = Extract<PortableLine, { alarm: Alarm }>
@@ -50,8 +65,14 @@ export type PortableCalendar = Extract<PortableLine, { calendar: unknown }>
 /** An event as an export carries it. */
 export type PortableEvent = Extract<PortableLine, { event: unknown }>
 
+/** A document as an export carries it. */
+export type PortableDocument = Extract<PortableLine, { document: unknown }>
+
+/** A wake as an export carries it. */
+export type PortableWake = Extract<PortableLine, { wake: unknown }>
+
 /** A line that stands for a row. */
-export type PortableRow = PortableCalendar | PortableAlarm | PortableEvent
+export type PortableRow = PortableCalendar | PortableDocument | PortableAlarm | PortableEvent | PortableWake
 
 /** The first line. */
 export function portableHead(exportedAt: string, counts: { alarms: number; events: number }): PortableLine {
@@ -74,6 +95,11 @@ export function portableTimer(timer: NewTimer): NewTimer {
   // Older exports knew neither days off nor zone offsets.
   const place = { kind, wakeAt, scheduledFor, nominal, zoneOffset, floor }
   return { ...place, tick, generation, attempt, startedAt, waiting, delivered }
+}
+
+/** The line of a document. */
+export function portableDocument({ version, ...document }: Document): PortableDocument {
+  return { document }
 }
 
 /** The line of an event. */
@@ -115,7 +141,8 @@ export function parsePortable(text: string, lineNumber: number): PortableLine {
   }
   if ('alarm' in line) {
     if (!isPortableAlarm(line)) throw refuse('its alarm is not whole')
-    return line
+    // Older exports knew no traces.
+    return { ...line, alarm: { ...line.alarm, traceparent: line.alarm.traceparent ?? null } }
   }
   if ('calendar' in line) {
     const { tenant, ...calendar } = line.calendar ?? {}
@@ -127,8 +154,16 @@ export function parsePortable(text: string, lineNumber: number): PortableLine {
     if (!hasAll(line.event, EVENT_TEXTS, ['at'])) throw refuse('its event is not whole')
     return line
   }
+  if ('document' in line) {
+    if (!hasAll(line.document, DOCUMENT_TEXTS, ['updatedAt'])) throw refuse('its document is not whole')
+    return line
+  }
+  if ('wake' in line) {
+    if (!hasAll(line.wake, WAKE_TEXTS, ['arrivedAt', 'tries'])) throw refuse('its wake is not whole')
+    return line
+  }
   if ('damaged' in line || ('end' in line && hasAll(line, [], ['alarms', 'events']))) return line
-  throw refuse('neither a calendar, an alarm, an event nor the end')
+  throw refuse('neither a calendar, a document, an alarm, an event, a wake nor the end')
 }
 
 const ALARM_TEXTS = [
@@ -154,6 +189,8 @@ const ALARM_NUMBERS = [
 const TIMER_NUMBERS = ['scheduledFor', 'tick', 'generation', 'attempt']
 /** Absent in exports of version 1. */
 const TIMER_PLACES = ['wakeAt', 'nominal', 'zoneOffset', 'floor', 'startedAt']
+const DOCUMENT_TEXTS = ['kind', 'name', 'tenant', 'value']
+const WAKE_TEXTS = ['tenant', 'owner', 'occurrenceId', 'alarmId', 'body']
 const EVENT_TEXTS = ['id', 'tenant', 'owner', 'type', 'origin', 'data']
 
 function isPortableAlarm(line: PortableAlarm): boolean {

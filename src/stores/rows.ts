@@ -22,13 +22,13 @@ export const ALARM_COLUMNS = [
   'target_config', 'pool', 'payload', 'message', 'conversation_id', 'key', 'idempotency_key', 'subject',
   'correlation_id', 'max_failures', 'backoff_base_ms', 'backoff_cap_ms', 'timeout_ms', 'ack',
   'completion_timeout_ms', 'overlap', 'priority', 'on_failure', 'created_by', 'created_via', 'created_at',
-  'updated_at', 'paused_at', 'cancelled_at', 'notes', 'calendars',
+  'updated_at', 'paused_at', 'cancelled_at', 'notes', 'calendars', 'traceparent',
 ] as const // biome-ignore format: a list
 
 /** A timer's columns, in the order in which they are read. */
 export const TIMER_COLUMNS = [
   'id', 'alarm', 'shard', 'kind', 'wake_at', 'scheduled_for', 'tick', 'generation', 'attempt', 'started_at',
-  'waiting', 'delivered', 'version', 'edited', 'report', 'nominal', 'zone_offset', 'floor',
+  'waiting', 'delivered', 'version', 'edited', 'report', 'nominal', 'zone_offset', 'floor', 'held',
 ] as const // biome-ignore format: a list
 
 /** A row as a list of its columns' values: reading those is twice as fast as reading objects. */
@@ -87,6 +87,7 @@ export function alarmOf(values: Values, at = 0): StoredAlarm {
     pausedAt: numberOrNull(34),
     cancelledAt: numberOrNull(35),
     notes: textOrNull(36) === null ? NO_NOTES : notesOf(text(36)),
+    traceparent: textOrNull(38),
   }
 }
 
@@ -170,6 +171,7 @@ export function alarmValues(alarm: Alarm): (string | number | null)[] {
     alarm.cancelledAt,
     alarm.notes.length === 0 ? null : JSON.stringify(alarm.notes),
     calendars === undefined ? null : JSON.stringify(calendars),
+    alarm.traceparent,
   ]
 }
 
@@ -194,6 +196,7 @@ export function timerOf(values: Values): Timer {
     nominal,
     zoneOffset,
     floor,
+    held,
   ] = values as TimerValues
   return {
     id,
@@ -208,7 +211,7 @@ export function timerOf(values: Values): Timer {
     generation,
     attempt,
     startedAt,
-    waiting,
+    waiting: waiting === 'handler' && held === 1 ? 'hold' : waiting,
     delivered: delivered === 1,
     version,
     edited: edited === 1,
@@ -219,8 +222,18 @@ export function timerOf(values: Values): Timer {
 type TimerValues = [
   number, number, number, Timer['kind'], number | null, number, number, number, number, number | null,
   Timer['waiting'], number, number, number, string | null, number | null, number | null,
-  number | null,
+  number | null, number | null,
 ] // biome-ignore format: a list
+
+/**
+ * How a timer's reason to wait is written: the columns `waiting` and `held`. What an operator holds is told apart by the
+ * second, so that a version which does not know of holds reads what it knows.
+ */
+export function waitingValues(
+  waiting: Timer['waiting'],
+): readonly [waiting: Exclude<Timer['waiting'], 'hold'>, held: 1 | null] {
+  return waiting === 'hold' ? ['handler', 1] : [waiting, null]
+}
 
 /** The row of a timer's alarm. */
 export function alarmSeqOf(values: Values): Serial {

@@ -14,12 +14,14 @@ import type {
   Verdict,
 } from '../alarm/index.ts'
 import type { HolidayCalendar } from '../time/index.ts'
+import type { Documents } from './document.ts'
+import type { Inbox } from './inbox.ts'
 
 /**
  * The port every store keeps. A store holds no rules of its own: pure functions of `alarm/` decide, and the store
  * applies what they decided in one transaction. The conformance suite says what "keeps" means.
  */
-export interface Store extends StoreReads {
+export interface Store extends StoreReads, Documents, Inbox {
   /** Writes new alarms, all or none: known idempotency keys answer with the first, known keys are set again. */
   set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetAnswer[]>
   /** Reads, decides and writes alarms one by one in one transaction; `next` says where to go on. */
@@ -41,8 +43,8 @@ export interface Store extends StoreReads {
   settle(settlements: readonly Settlement[], landed: readonly Flight[], context: Context): Promise<Settled>
   /** Runs work in a transaction of its own, which commits with the settlement it answers, or not at all. */
   transact(lease: Lease, work: (tx: unknown) => Promise<Settlement>, context: () => Context): Promise<Settled>
-  /** Puts timers that wait for this handler back in the queue, at most so many; answers how many. */
-  releaseWaiting(leases: readonly Lease[], handler: string, now: number, limit: number): Promise<number>
+  /** Puts timers that wait for a handler, or for an operator, back in the queue, at most so many; answers how many. */
+  releaseWaiting(leases: readonly Lease[], which: ReleaseOf, now: number, limit: number): Promise<number>
 
   /** Lets a decision look at live alarms again, whoever's they are; `next` says where to go on. */
   review(which: ReviewOf, decide: (snapshot: Snapshot) => Change | null, context: Context): Promise<Reviewed>
@@ -57,7 +59,7 @@ export interface Store extends StoreReads {
 
   /** Appends an event of a user's own. */
   append(scope: Scope, event: OwnEvent): Promise<LogEvent>
-  /** Deletes ended alarms with their events, a bounded number at a time; answers how many. */
+  /** Deletes ended alarms with their events, and wakes that nobody fetched, a bounded number at a time; answers how many. */
   prune(endedBefore: number, limit: number): Promise<number>
   /** Calls back when another process may have changed something about the clocks, or the log. Answers how to stop. */
   watch(listener: (news: News) => void, about?: 'clock' | 'log'): () => void
@@ -78,6 +80,8 @@ export interface StoreReads {
   ): Promise<Snapshot | null>
   list(scope: Scope, query: ListQuery): Promise<Page>
   stats(scope: Scope): Promise<Stats>
+  /** How many alarms of a tenant are still to fire, over all its owners. */
+  pendingOf(tenant: string): Promise<number>
   /** Events after a place in the log, oldest first; of one alarm where it is named. */
   events(scope: Scope, query: { after: Serial; limit: number; alarmId?: string }): Promise<LogEvent[]>
   /** One alarm's newest events, oldest of them first. */
@@ -95,8 +99,11 @@ export interface StoreReads {
   /** Edited calendars whose alarms have not all been looked at again. */
   unreviewedCalendars(): Promise<readonly EditedCalendar[]>
   fact(name: string): Promise<string | null>
-  /** Who runs the clock of each pool, and what waits there; that is counted row by row, unless nobody asks for it. */
-  ownership(counts?: boolean): Promise<ShardState[]>
+  /**
+   * Who runs the clock of each pool, and what waits there. That is counted row by row, unless nobody asks for it (false),
+   * or asks for what is due by a moment: then no more than `DUE_COUNTED_MAX` of each shard are counted.
+   */
+  ownership(counts?: Counts): Promise<ShardState[]>
 }
 
 /** A new alarm with its first timer. */
@@ -128,6 +135,15 @@ export interface Edited<A> {
   readonly answers: readonly A[]
   readonly next: Serial | null
 }
+
+/**
+ * Whose timers are put back: those that wait for a handler; those that an operator holds of a tenant, or of a target by its
+ * name, the longest held first.
+ */
+export type ReleaseOf =
+  | { readonly handler: string }
+  | { readonly heldTenant: string }
+  | { readonly heldTarget: string }
 
 /** Which live alarms a review looks at: those of a tenant that name calendars, or all on a zone's wall clock. */
 export type ReviewOf =
@@ -181,9 +197,16 @@ export interface TakeRequest {
   readonly held: HeldTimers
   /** Tenants that have enough: nothing of theirs is taken, however much of it is due. */
   readonly avoid?: ReadonlySet<string>
+  /** Owners that have enough, each as `ownerKey` names it; only beside `avoid`. */
+  readonly avoidOwners?: ReadonlySet<string>
   readonly triage: (found: Found) => Verdict
   /** Whether the take has lasted long enough: what is left is taken by the next one. */
   readonly isLong: () => boolean
+}
+
+/** An owner's name among those of all tenants. */
+export function ownerKey({ tenant, owner }: Scope): string {
+  return `${tenant}\0${owner}`
 }
 
 /** Timers this process holds already, by id and version: a look passes over them. */
@@ -208,7 +231,7 @@ export interface Taken {
   readonly nextWakeAt: number | null
   /** Leases that turned out to be another's by now. */
   readonly lost: readonly Lease[]
-  /** Whether more was due than the limit allowed. */
+  /** Whether more was due than the limit allowed, or something was passed. */
   readonly more: boolean
 }
 
@@ -295,6 +318,12 @@ export interface Stats {
   readonly timedOut: number
   readonly avgDurationMs: number | null
 }
+
+/** What is counted of each shard: all that waits (true), nothing (false), or what is due by a moment. */
+export type Counts = boolean | { readonly dueBy: number }
+
+/** So many due timers of a shard are counted: a backlog is a backlog, and counting it must not add to it. */
+export const DUE_COUNTED_MAX = 10_000
 
 /** Who runs a shard's clock. */
 export interface ShardState {

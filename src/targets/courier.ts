@@ -22,11 +22,32 @@ export class DeliveryFailure extends Error {
   readonly retryAfterMs: number | undefined
   /** The target refuses for good: no retry. */
   readonly final: boolean
+  /** The target is not there any more: no retry, and its alarm is cancelled. */
+  readonly gone: boolean
 
-  constructor(message: string, options: { retryAfterMs?: number; final?: boolean; cause?: unknown } = {}) {
+  constructor(message: string, options: FailureOptions = {}) {
     super(message, { cause: options.cause })
     this.retryAfterMs = options.retryAfterMs
     this.final = options.final ?? false
+    this.gone = options.gone ?? false
+  }
+}
+
+interface FailureOptions {
+  readonly retryAfterMs?: number
+  readonly final?: boolean
+  readonly gone?: boolean
+  readonly cause?: unknown
+}
+
+/** Thrown where nothing was tried, since the target takes nothing just now: it waits, uncounted, and comes again. */
+export class Postponed extends Error {
+  override readonly name = 'Postponed'
+  readonly waitMs: number
+
+  constructor(message: string, waitMs: number) {
+    super(message)
+    this.waitMs = waitMs
   }
 }
 

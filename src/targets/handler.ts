@@ -11,6 +11,7 @@ import {
 import { errorText, WakefulError } from '../error.ts'
 import { DeliveryFailure, type Errand, type Receipt, type TargetKind } from './courier.ts'
 import type { Fire, Handler, HandlerOptions } from './fire.ts'
+import { INBOX } from './inbox.ts'
 import { assertPool } from './pools.ts'
 
 const HANDLER_TIMEOUT_MS = 300_000
@@ -33,6 +34,8 @@ export class HandlerTarget implements TargetKind {
   register(name: string, handler: Handler, options: HandlerOptions): void {
     assertText('handler name', name, 512)
     if (name === '') throw new WakefulError('invalid_request', 'a handler needs a name')
+    if (name === INBOX)
+      throw new WakefulError('invalid_request', `${INBOX} is the inbox: give the handler another name`)
     if (typeof handler !== 'function')
       throw new WakefulError('invalid_request', `handler ${name} must be a function`)
     const { timeoutMs } = options

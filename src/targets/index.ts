@@ -1,7 +1,29 @@
 /** Where a fire goes. A kind per file; `courier.ts` is what a new one has to be. */
-export { type Courier, DeliveryFailure, type Errand, type Receipt, type TargetKind } from './courier.ts'
+export { type AddressClass, addressClass, hostClass, isAddress } from './address-class.ts'
+export {
+  type Courier,
+  DeliveryFailure,
+  type Errand,
+  Postponed,
+  type Receipt,
+  type TargetKind,
+} from './courier.ts'
+export { defaultTarget } from './default.ts'
 export { eventTarget } from './event.ts'
 export type { Fire, Handler, HandlerOptions } from './fire.ts'
 export { HandlerTarget } from './handler.ts'
+export { INBOX, type Inboxes, inboxTarget } from './inbox.ts'
 export { assertPool, BUILT_IN_POOL, DEFAULT_POOL } from './pools.ts'
 export { Targets } from './targets.ts'
+export { type Wake, wakeJson } from './wake-body.ts'
+export { type WebhookSettings, WebhookTarget } from './webhook.ts'
+export {
+  type Sealer,
+  type SigningKey,
+  type SigningKeys,
+  type Transport,
+  TransportFailure,
+  type WebhookAnswer,
+  type WebhookRequest,
+} from './webhook-ports.ts'
+export { forbiddenText } from './webhook-spec.ts'

@@ -10,6 +10,11 @@ export class Targets implements Courier {
     this.#kinds = new Map(kinds.map((kind) => [kind.kind, kind]))
   }
 
+  /** The same with more kinds, which are asked first. */
+  with(kinds: readonly TargetKind[]): Targets {
+    return new Targets([...kinds, ...this.#kinds.values()])
+  }
+
   /** Reads what a user wrote as a target, or says what can be written. */
   parse(spec: TargetSpec): Target {
     if (typeof spec !== 'string' && (spec === null || typeof spec !== 'object')) {

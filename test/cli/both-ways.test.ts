@@ -8,8 +8,7 @@ const ZONE = ['--timezone', 'Europe/Rome']
 /** A server in this process on the test's own store; its clock does not run. */
 async function serving() {
   const alarms = await open(`sqlite:${storeFile()}`, { timezone: 'UTC' })
-  const onTrouble = () => {}
-  const server = await startServer({ wakeful: alarms, host: '127.0.0.1', port: 0, version: '0', onTrouble })
+  const server = await startServer({ wakeful: alarms, host: '127.0.0.1', port: 0, version: '0' })
   return {
     url: server.url,
     async [Symbol.asyncDispose]() {
@@ -180,11 +179,12 @@ describe('through a server', () => {
     ['backup', 'x.db'],
     ['migrate'],
     ['doctor'],
+    ['keys', 'list'],
   ])('%j says that it works on the store itself', async (args) => {
     const env = { WAKEFUL_URL: 'http://127.0.0.1:1' }
     const { code, stdout, stderr } = await wakeful(args, '', env)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    const name = args[0] === 'calendar' ? 'calendar list' : args[0]
+    const name = args[1] === 'list' ? args.join(' ') : args[0]
     expect(stderr).toMatch(`error: WAKEFUL_URL is set, but ${name} works on the store itself`)
     const flag = await wakeful([...args, '--url', 'http://127.0.0.1:1'])
     expect(flag.stderr).toMatch(`error: ${name} works on the store itself`)

@@ -78,6 +78,7 @@ it('is the same on a server with keys: asking beforehand needs none', async () =
       },
     },
     allowedOrigins: new Set([APP]),
+    calls: {} as never,
     bodyBytesMax: 1,
     newRequestId: () => 'r',
     onAnswered: () => {},

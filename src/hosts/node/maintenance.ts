@@ -80,7 +80,7 @@ export async function importLines(
     random: Math.random,
     newId: () => makeId(systemClock.now()),
   })
-  const counts = { imported: 0, seen: 0, total: 0, alarms: 0, events: 0 }
+  const counts = { imported: 0, seen: 0, total: 0, alarms: 0, events: 0, documents: 0, wakes: 0 }
   let batch: PortableRow[] = []
   const flush = async () => {
     counts.imported += await store.import(batch, context())
@@ -99,8 +99,8 @@ export async function importLines(
         throw new WakefulError('invalid_request', 'this is no export of Wakeful: its first line says so')
       if ('wakeful' in last) counts.total = last.alarms + last.events
       else if ('calendar' in last) batch.push(last)
-      else if ('alarm' in last || 'event' in last) {
-        counts['alarm' in last ? 'alarms' : 'events'] += 1
+      else if (!('damaged' in last || 'end' in last)) {
+        counts[countOf(last)] += 1
         batch.push(last)
       }
       if (batch.length >= IMPORT_BATCH) await flush()
@@ -112,15 +112,30 @@ export async function importLines(
         `the export breaks off after ${counts.seen} rows, which were imported: export again and import the rest`,
       )
     }
-    if (last.alarms !== counts.alarms || last.events !== counts.events) {
-      throw new WakefulError(
-        'invalid_request',
-        `the export says it holds ${last.alarms} alarms and ${last.events} events, but ${counts.alarms} and ${counts.events} came: lines are missing`,
-      )
-    }
+    assertWhole(last, counts)
     return { imported: counts.imported, known: counts.seen - counts.imported }
   } finally {
     await store.close()
+  }
+}
+
+type Counted = 'alarms' | 'events' | 'documents' | 'wakes'
+
+function countOf(line: PortableRow): Counted {
+  if ('alarm' in line) return 'alarms'
+  if ('document' in line) return 'documents'
+  return 'wake' in line ? 'wakes' : 'events'
+}
+
+/** Refuses an export of which lines are missing, by the counts that stand at its end. */
+function assertWhole(said: Partial<Record<Counted, number>>, came: Readonly<Record<Counted, number>>): void {
+  for (const what of ['alarms', 'events', 'documents', 'wakes'] as const) {
+    const count = said[what]
+    if (count === undefined || count === came[what]) continue
+    throw new WakefulError(
+      'invalid_request',
+      `the export says it holds ${count} ${what}, but ${came[what]} came: lines are missing`,
+    )
   }
 }
 

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testDatabase } from '../../../test/postgres/database.ts'
 import { open, rawJson, type SetOptions, type Wakeful, type When } from '../../index.ts'
+import { openSqlite } from '../../stores/sqlite/index.ts'
 import { openTest } from '../../testing/index.ts'
 import { exportLines, importLines } from './index.ts'
+import { systemClock } from './system-clock.ts'
 
 const { url: postgres, client } = testDatabase()
 const dir = mkdtempSync(join(tmpdir(), 'wakeful-moving-'))
@@ -17,6 +19,7 @@ const schema = (name: string) => `${postgres}?schema=${name}`
 /** The alarms were set in a future of the tests' own: it is no matter here what the time is. */
 const LATER = { trustClock: true }
 const ALARMS = 2_000
+const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const PAYLOAD = '{"id":9007199254740993,"count":123456789012345678901234567890,"é":[1.0,1e2,null,"\\u0000"]}'
 
 async function* linesOf(texts: readonly string[]) {
@@ -35,7 +38,7 @@ async function fill(wakeful: Wakeful): Promise<void> {
     ['in 1 hour', { target: 'x', payload: rawJson(PAYLOAD), message: 'day\n"one" 🎉' }],
     [
       { cron: '0 9 * * 1-5', timezone: 'Europe/Rome' },
-      { target: 'x', label: 'nine' },
+      { target: 'x', label: 'nine', traceparent: TRACEPARENT },
     ],
     [{ rrule: 'FREQ=MONTHLY;BYDAY=-1FR', timezone: 'America/New_York' }, { target: { event: true } }],
     [
@@ -62,6 +65,19 @@ async function fill(wakeful: Wakeful): Promise<void> {
   await wakeful.forTenant('other', 'somebody').set('in 1 day', { target: 'x', key: 'k0' })
 }
 
+/** What a server keeps beside the alarms. */
+async function keep(path: string): Promise<void> {
+  const store = await openSqlite({ path, clock: systemClock })
+  for (const name of ['b', 'é', 'A'])
+    await store.putDocument({ kind: 'key', name, tenant: 'default', value: `{"snake_case":"${name}"}` }, 7)
+  await store.putDocument({ kind: 'Tenant', name: 'other', tenant: 'other', value: PAYLOAD }, 8)
+  const scope = { tenant: 'other', owner: 'somebody' }
+  for (const occurrenceId of ['one', 'two'])
+    await store.putWake({ ...scope, occurrenceId, alarmId: 'a', arrivedAt: 9, body: PAYLOAD }, 9)
+  await store.takeWakes(scope, { now: 10, holdMs: 1e12, limit: 1 })
+  await store.close()
+}
+
 let texts: readonly string[]
 
 beforeAll(async () => {
@@ -74,6 +90,7 @@ beforeAll(async () => {
   await wakeful.start()
   await clock.advance('3s')
   await close()
+  await keep(join(dir, 'from.db'))
   texts = await exported(file('from.db'))
 }, 240_000)
 
@@ -81,6 +98,8 @@ describe('moving between SQLite and PostgreSQL', () => {
   it('carries everything over and back, line for line', async () => {
     expect(texts.filter((text) => text.startsWith('{"alarm"')).length).toBeGreaterThan(ALARMS)
     expect(texts.filter((text) => text.startsWith('{"event"')).length).toBeGreaterThan(ALARMS / 3)
+    expect(texts.filter((text) => text.startsWith('{"document"')).length).toBe(4)
+    expect(texts.filter((text) => text.startsWith('{"wake"')).length).toBe(2)
     const seen: number[] = []
     const came = await importLines(schema('there'), linesOf(texts), (done) => seen.push(done))
     expect(came).toEqual({ imported: texts.length - 2, known: 0 })

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type AlarmDefaults, assertText, DEFAULT_LIMITS, type Limits } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import { assemble, checked, type Wakeful } from '../../library/index.ts'
+import {
+  assemble,
+  checked,
+  type DeliveryLimits,
+  type HoldBook,
+  type Observer,
+  type Wakeful,
+} from '../../library/index.ts'
 import type { Store } from '../../stores/index.ts'
 import type { System } from '../../stores/sqlite/index.ts'
 import {
@@ -17,6 +24,7 @@ import { assertTimezone, type Clock, parseDuration, ScepticalClock } from '../..
 import { loadPostgres } from './load-postgres.ts'
 import { isPostgres, storePath } from './store-url.ts'
 import { systemClock } from './system-clock.ts'
+import { type NodeWebhooks, openWebhooks, type WebhookOptions, webhookSettings } from './webhooks.ts'
 
 /** How Wakeful is opened; everything has a default, and the defaults are the fast settings. */
 export interface OpenOptions {
@@ -42,12 +50,23 @@ export interface OpenOptions {
   readonly defaults?: Partial<AlarmDefaults>
   /** Which door alarms come in by, for their record. */
   readonly createdVia?: string
+  /** What operators have paused and resumed; a server keeps it. */
+  readonly holds?: HoldBook
+  /** How many deliveries tenants and owners may have under way in this process; a server keeps it. */
+  readonly deliveryLimits?: DeliveryLimits
   /** Told of trouble beside the alarms themselves; by default it is printed as a warning. */
   readonly onTrouble?: (thrown: unknown) => void
   /** Chance, from 0 to below 1, for the jitter of retries: a seeded one makes a test repeat itself. */
   readonly random?: () => number
   /** Takes the wall clock as it is at the start, however far it is from what the store last saw. */
   readonly trustClock?: boolean
+  /** The master secret, from which webhooks' secrets come; else WAKEFUL_SECRET, else a file beside the store. */
+  readonly secret?: string
+  /** Lets webhooks reach loopback, private and other addresses that are not public; else WAKEFUL_ALLOW_PRIVATE_TARGETS=1. */
+  readonly allowPrivateTargets?: boolean
+  readonly webhooks?: WebhookOptions
+  /** Told of every attempt as it is written, of skips, sets and a failing store: for metrics of your own. */
+  readonly observer?: Observer
   /** Another clock, such as the virtual one of `wakeful/testing`. */
   readonly clock?: Clock
 }
@@ -67,9 +86,15 @@ const OPEN = {
   limits: true,
   defaults: true,
   createdVia: true,
+  holds: true,
+  deliveryLimits: true,
   onTrouble: true,
   random: true,
   trustClock: true,
+  secret: true,
+  allowPrivateTargets: true,
+  webhooks: true,
+  observer: true,
   clock: true,
 } as const
 const LIMITS = {
@@ -99,7 +124,14 @@ export async function openOn(url: string, options: OpenOptions, system?: System)
   const opened = await openStore(url, options.clock, system)
   const clock = new ScepticalClock(opened.clock, (doubt) => onTrouble(new Error(doubt)))
   if (options.trustClock !== true) clock.compare(await opened.store.lastSeen())
-  return wire(opened.store, clock, handlers, settings, { ...options, onTrouble })
+  const all = { ...options, onTrouble }
+  try {
+    const webhooks = await openWebhooks(url, opened.store, clock, settings.webhooks, all)
+    return wire(opened.store, clock, handlers, webhooks, settings, all)
+  } catch (thrown) {
+    await opened.store.close()
+    throw thrown
+  }
 }
 
 /** The store, and the clock that is the authority there: the database's own for PostgreSQL, unless another was given. */
@@ -123,14 +155,16 @@ function wire(
   store: Store,
   clock: Clock,
   handlers: HandlerTarget,
+  webhooks: NodeWebhooks,
   settings: Settings,
   options: OpenOptions & { onTrouble: (thrown: unknown) => void },
 ): Wakeful {
+  const { engine, limits, retentionMs, timezone } = settings
   return assemble({
     store,
     clock,
     handlers,
-    targets: new Targets([handlers, eventTarget]),
+    targets: new Targets([handlers, eventTarget, webhooks.target]),
     serveBuiltIns: options.serveBuiltIns ?? true,
     process: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
     fill: (bytes) => crypto.getRandomValues(bytes),
@@ -140,7 +174,15 @@ function wire(
     defaults: options.defaults ?? {},
     createdVia: options.createdVia ?? 'library',
     onTrouble: options.onTrouble,
-    ...settings,
+    ...(options.holds !== undefined && { holds: options.holds }),
+    ...(options.deliveryLimits !== undefined && { deliveryLimits: options.deliveryLimits }),
+    observer: options.observer,
+    webhookSecrets: webhooks.secrets,
+    release: () => webhooks.close(),
+    engine,
+    limits,
+    retentionMs,
+    timezone,
   })
 }
 
@@ -149,6 +191,7 @@ interface Settings {
   readonly limits: Limits
   readonly retentionMs: number | null
   readonly timezone: string
+  readonly webhooks: ReturnType<typeof webhookSettings>
 }
 
 /** Reads the options before anything is opened, so that a wrong one leaves nothing behind. */
@@ -186,6 +229,7 @@ function settingsOf(options: OpenOptions): Settings {
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     retentionMs: options.retention === null ? null : parseDuration(options.retention ?? RETENTION),
     timezone: assertTimezone(options.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone),
+    webhooks: webhookSettings(options),
   }
 }
 

@@ -1,6 +1,7 @@
 import { type AlarmView, wireJson } from '../../alarm/index.ts'
 import {
   editOf,
+  movedTo,
   type OperationName,
   optionsOf,
   requiredWhen,
@@ -11,99 +12,115 @@ import {
 } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { SetView } from '../../library/index.ts'
+import type { QuotaGuard } from '../tenants/quota-guard.ts'
 import { actOnMany, listed, listOptions } from './bulk.ts'
 import { type Around, type CallsOf, ok, type Reply } from './call.ts'
 
 /** The calls about alarms. */
-export const alarmCalls = {
-  set: async ({ body }, around) => {
-    const { when, ...options } = setOf(body)
-    const alarm = await around.caller.alarms.set(when, { ...options, ...origin(around) })
-    return setReply(alarm)
-  },
+export function alarmCalls(quotas: QuotaGuard) {
+  return {
+    set: async ({ body }, around) => {
+      const { when, ...options } = setOf(body)
+      await quotas.admit(around.caller, [{ when, options, adds: true }])
+      const alarm = await around.caller.alarms.set(when, { ...options, ...origin(around) })
+      return setReply(alarm)
+    },
 
-  setMany: async ({ body }, around) => {
-    const items = body.items.map((item) => ({ ...setOf(item), ...origin(around) }))
-    const alarms = await around.caller.alarms.setMany(items)
-    return { status: 201, json: `{"items":[${alarms.map(setJson).join(',')}]}` }
-  },
+    setMany: async ({ body }, around) => {
+      const items = body.items.map((item) => ({ ...setOf(item), ...origin(around) }))
+      await quotas.admit(
+        around.caller,
+        items.map(({ when, ...options }) => ({ when, options, adds: true })),
+      )
+      const alarms = await around.caller.alarms.setMany(items)
+      return { status: 201, json: `{"items":[${alarms.map(setJson).join(',')}]}` }
+    },
 
-  setByKey: async ({ params, body }, around) => {
-    const options = { ...optionsOf(body), key: params.key, ...origin(around) }
-    return setReply(await around.caller.alarms.set(requiredWhen(body), options))
-  },
+    setByKey: async ({ params, body }, around) => {
+      const options = { ...optionsOf(body), key: params.key, ...origin(around) }
+      const when = requiredWhen(body)
+      await quotas.admit(around.caller, [{ when, options, adds: true }])
+      return setReply(await around.caller.alarms.set(when, options))
+    },
 
-  getByKey: async ({ params }, { caller }) => {
-    const alarm = await caller.alarms.getByKey(params.key)
-    if (alarm === null)
-      throw new WakefulError('not_found', `there is no alarm with the key ${JSON.stringify(params.key)}`)
-    return alarmReply(alarm)
-  },
+    getByKey: async ({ params }, { caller }) => {
+      const alarm = await caller.alarms.getByKey(params.key)
+      if (alarm === null)
+        throw new WakefulError('not_found', `there is no alarm with the key ${JSON.stringify(params.key)}`)
+      return alarmReply(alarm)
+    },
 
-  list: async ({ query }, { caller }) => {
-    const { order, limit, cursor, ...filter } = query
-    const page = await caller.alarms.list({
-      ...listOptions(filter),
-      ...(order !== undefined && { order }),
-      ...(limit !== undefined && { limit }),
-      ...(cursor !== undefined && { cursor }),
-    })
-    return ok(listed(page.items, { next_cursor: page.nextCursor }))
-  },
+    list: async ({ query }, { caller }) => {
+      const { order, limit, cursor, ...filter } = query
+      const page = await caller.alarms.list({
+        ...listOptions(filter),
+        ...(order !== undefined && { order }),
+        ...(limit !== undefined && { limit }),
+        ...(cursor !== undefined && { cursor }),
+      })
+      return ok(listed(page.items, { next_cursor: page.nextCursor }))
+    },
 
-  get: async ({ params }, { caller }) => {
-    const alarm = await caller.alarms.get(params.id)
-    if (alarm === null) throw new WakefulError('not_found', `there is no alarm ${JSON.stringify(params.id)}`)
-    return alarmReply(alarm)
-  },
+    get: async ({ params }, { caller }) => {
+      const alarm = await caller.alarms.get(params.id)
+      if (alarm === null)
+        throw new WakefulError('not_found', `there is no alarm ${JSON.stringify(params.id)}`)
+      return alarmReply(alarm)
+    },
 
-  edit: async ({ params, body }, around) => {
-    const fields = editOf(body)
-    if (Object.keys(fields).length === 0)
-      throw new WakefulError('invalid_request', 'nothing to edit: name at least one field')
-    return alarmReply(await around.caller.alarms.edit(params.id, fields, seen(around)))
-  },
+    edit: async ({ params, body }, around) => {
+      const fields = editOf(body)
+      if (Object.keys(fields).length === 0)
+        throw new WakefulError('invalid_request', 'nothing to edit: name at least one field')
+      const { when: _, ...options } = fields
+      await quotas.admit(around.caller, [{ when: movedTo(body), options, adds: false }])
+      return alarmReply(await around.caller.alarms.edit(params.id, fields, seen(around)))
+    },
 
-  cancel: async ({ params }, around) => {
-    const { outcome, alarm } = await around.caller.alarms.cancel(params.id, seen(around))
-    return ok(`{"outcome":"${outcome}","alarm":${wireJson(alarm)}}`, versionOf(alarm))
-  },
+    cancel: async ({ params }, around) => {
+      const { outcome, alarm } = await around.caller.alarms.cancel(params.id, seen(around))
+      return ok(`{"outcome":"${outcome}","alarm":${wireJson(alarm)}}`, versionOf(alarm))
+    },
 
-  pause: async ({ params }, around) => alarmReply(await around.caller.alarms.pause(params.id, seen(around))),
-  resume: async ({ params }, around) =>
-    alarmReply(await around.caller.alarms.resume(params.id, seen(around))),
-  skip: async ({ params }, around) =>
-    alarmReply(await around.caller.alarms.skipNext(params.id, seen(around))),
-  fire: async ({ params }, around) => alarmReply(await around.caller.alarms.fireNow(params.id, seen(around))),
-  retry: async ({ params }, around) => alarmReply(await around.caller.alarms.retry(params.id, seen(around))),
+    pause: async ({ params }, around) =>
+      alarmReply(await around.caller.alarms.pause(params.id, seen(around))),
+    resume: async ({ params }, around) =>
+      alarmReply(await around.caller.alarms.resume(params.id, seen(around))),
+    skip: async ({ params }, around) =>
+      alarmReply(await around.caller.alarms.skipNext(params.id, seen(around))),
+    fire: async ({ params }, around) =>
+      alarmReply(await around.caller.alarms.fireNow(params.id, seen(around))),
+    retry: async ({ params }, around) =>
+      alarmReply(await around.caller.alarms.retry(params.id, seen(around))),
 
-  complete: async ({ params, body }, { caller }) => {
-    const { result, occurrence_id } = body
-    return alarmReply(await caller.alarms.complete(params.id, result, occurrence(occurrence_id)))
-  },
+    complete: async ({ params, body }, { caller }) => {
+      const { result, occurrence_id } = body
+      return alarmReply(await caller.alarms.complete(params.id, result, occurrence(occurrence_id)))
+    },
 
-  fail: async ({ params, body }, { caller }) => {
-    const { reason, occurrence_id } = body
-    return alarmReply(await caller.alarms.fail(params.id, reason, occurrence(occurrence_id)))
-  },
+    fail: async ({ params, body }, { caller }) => {
+      const { reason, occurrence_id } = body
+      return alarmReply(await caller.alarms.fail(params.id, reason, occurrence(occurrence_id)))
+    },
 
-  act: async ({ body }, { caller, signal }) =>
-    ok(JSON.stringify(await actOnMany(caller.alarms, body, signal))),
+    act: async ({ body }, { caller, signal }) =>
+      ok(JSON.stringify(await actOnMany(caller.alarms, body, signal))),
 
-  removeSubject: async ({ params }, { caller }) =>
-    ok(JSON.stringify(await caller.alarms.removeSubject(params.subject))),
+    removeSubject: async ({ params }, { caller }) =>
+      ok(JSON.stringify(await caller.alarms.removeSubject(params.subject))),
 
-  reset: async (_input, { caller }) => ok(JSON.stringify(await caller.alarms.reset())),
+    reset: async (_input, { caller }) => ok(JSON.stringify(await caller.alarms.reset())),
 
-  preview: ({ body }, { caller }) => {
-    const { from, instants, ...when } = body
-    const preview = caller.alarms.preview(requiredWhen(when), {
-      ...(from !== undefined && { from: instantOf('from', from) }),
-      ...(instants !== undefined && { count: instants }),
-    })
-    return ok(wireText({ ...preview, rule: wireRule(preview.rule) }))
-  },
-} satisfies Partial<CallsOf<OperationName>>
+    preview: ({ body }, { caller }) => {
+      const { from, instants, ...when } = body
+      const preview = caller.alarms.preview(requiredWhen(when), {
+        ...(from !== undefined && { from: instantOf('from', from) }),
+        ...(instants !== undefined && { count: instants }),
+      })
+      return ok(wireText({ ...preview, rule: wireRule(preview.rule) }))
+    },
+  } satisfies Partial<CallsOf<OperationName>>
+}
 
 function setReply(alarm: SetView): Reply {
   const isNew = alarm.deduped === undefined && alarm.replaced === undefined
@@ -123,8 +140,8 @@ function versionOf({ updatedAt }: AlarmView): string {
   return updatedAt.toISOString()
 }
 
-function origin({ caller }: Around) {
-  return { createdVia: caller.via }
+function origin({ caller, traceparent }: Around) {
+  return { createdVia: caller.via, ...(traceparent !== undefined && { traceparent }) }
 }
 
 function seen({ seen: updatedAt }: Around): { updatedAt?: string } {

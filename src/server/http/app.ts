@@ -4,10 +4,11 @@ import { type Operation, type OperationName, operations } from '../../contracts/
 import { WakefulError } from '../../error.ts'
 import { type Caller, includes } from '../caller.ts'
 import type { Around, Reply } from '../calls/call.ts'
-import { calls } from '../calls/index.ts'
+import type { Calls } from '../calls/index.ts'
+import { requestId } from '../logs/index.ts'
 import { readBody } from './body.ts'
 import { crossOrigin } from './cors.ts'
-import { type Problem, problemOf, refuse, TryLater } from './problem.ts'
+import { problemOf, refuse, TryLater } from './problem.ts'
 
 /** Lets callers in: says who they are, or refuses. */
 export interface Door {
@@ -28,6 +29,7 @@ export interface Answered {
 /** What the HTTP side is made of. */
 export interface AppParts {
   readonly door: Door
+  readonly calls: Calls
   /** The origins whose pages may call. */
   readonly allowedOrigins: ReadonlySet<string>
   readonly bodyBytesMax: number
@@ -37,7 +39,6 @@ export interface AppParts {
   readonly monotonic: () => number
 }
 
-const REQUEST_ID = /^[\w.:-]{1,128}$/
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
 
@@ -55,7 +56,7 @@ export function buildApp(parts: AppParts): Hono {
       'not_found',
       `there is no call ${c.req.method} ${c.req.path.slice(0, 200)}; /openapi.json lists them`,
     )
-    return refusal(parts, c, thrown, { route: 'none', caller: null })
+    return refused(parts, c, thrown, { route: 'unmatched', caller: null })
   })
   return app
 }
@@ -66,7 +67,7 @@ function refuseOrigin(parts: AppParts, c: Context): Response {
     'forbidden',
     `a page of ${origin} may not call this server: allowed_origins lists those that may`,
   )
-  return refusal(parts, c, thrown, { route: 'none', caller: null })
+  return refused(parts, c, thrown, { route: 'unmatched', caller: null })
 }
 
 function honoPath(path: string): string {
@@ -89,7 +90,7 @@ async function answer(
         `this needs a key with the right to ${operation.rights}; yours may ${caller.rights}`,
       )
     const input = await inputOf(c, operation, parts.bodyBytesMax)
-    const reply = await (calls[name] as (input: unknown, around: Around) => Promise<Reply>)(
+    const reply = await (parts.calls[name] as (input: unknown, around: Around) => Promise<Reply>)(
       input,
       aroundOf(c, caller, operation),
     )
@@ -111,7 +112,7 @@ async function answer(
       ...(reply.version !== undefined && { etag: `"${reply.version}"` }),
     })
   } catch (thrown) {
-    return refusal(parts, c, thrown, { route: operation.path, caller }, startedAt)
+    return refused(parts, c, thrown, { route: operation.path, caller }, startedAt)
   }
 }
 
@@ -165,25 +166,26 @@ function aroundOf(c: Context, caller: Caller, { ifMatch }: Operation): Around {
   }
 }
 
-function refusal(
+function refused(
   parts: AppParts,
   c: Context,
   thrown: unknown,
   known: Pick<Answered, 'route' | 'caller'>,
   startedAt = parts.monotonic(),
 ): Response {
-  const problem = problemOf(thrown)
   const requestId = requestIdOf(parts, c)
-  const isOurs = problem.status >= 500
+  const response = refusal(thrown, requestId)
+  const isOurs = response.status >= 500
   parts.onAnswered(
-    { method: c.req.method, status: problem.status, requestId, ...known, thrown: isOurs ? thrown : null },
+    { method: c.req.method, status: response.status, requestId, ...known, thrown: isOurs ? thrown : null },
     startedAt,
   )
-  return problemResponse(problem, requestId, thrown)
+  return response
 }
 
-/** A problem as a response, with the headers that go with its status. */
-export function problemResponse(problem: Problem, requestId: string, thrown: unknown): Response {
+/** What was thrown as a response: a problem document, with the headers that go with its status. */
+export function refusal(thrown: unknown, requestId: string): Response {
+  const problem = problemOf(thrown)
   return new Response(JSON.stringify({ ...problem, request_id: requestId }), {
     status: problem.status,
     headers: {
@@ -200,8 +202,7 @@ export function problemResponse(problem: Problem, requestId: string, thrown: unk
 }
 
 function requestIdOf(parts: AppParts, c: Context): string {
-  const given = c.req.raw.headers.get('x-request-id')
-  return given !== null && REQUEST_ID.test(given) ? given : parts.newRequestId()
+  return requestId(c.req.raw.headers.get('x-request-id') ?? undefined, parts.newRequestId)
 }
 
 function methodsByPath(): Map<string, string[]> {
@@ -213,7 +214,7 @@ function methodsByPath(): Map<string, string[]> {
 
 function refuseMethod(parts: AppParts, c: Context, path: string, methods: readonly string[]): Response {
   const thrown = new WakefulError('not_found', `${path} has no ${c.req.method}: it has ${methods.join(', ')}`)
-  const response = refusal(parts, c, thrown, { route: path, caller: null })
+  const response = refused(parts, c, thrown, { route: path, caller: null })
   return new Response(response.body, {
     status: 405,
     headers: { ...Object.fromEntries(response.headers), allow: methods.join(', ') },

@@ -41,7 +41,17 @@ export const OTHERS: readonly Scope[] = [
 ]
 
 /** What a delivery came to, without its times. */
-export type Came = 'delivered' | 'failed' | 'released' | 'lost'
+export type Came = 'delivered' | 'failed' | 'gone' | 'released' | 'lost'
+
+/** How a case takes. */
+interface TakeOptions {
+  readonly limit?: number
+  readonly held?: HeldTimers
+  readonly avoid?: ReadonlySet<string>
+  readonly avoidOwners?: ReadonlySet<string>
+  /** What is left as it is, though it would fire. */
+  readonly passes?: (alarm: Alarm) => boolean
+}
 
 const POOLS = ['app', 'wakeful']
 const GRACE_MS = 60_000
@@ -57,6 +67,8 @@ export class Bench {
   readonly #makeId = idMaker((bytes) => crypto.getRandomValues(bytes))
   /** Whether this process has the handler of a target. */
   canRun: (target: Target) => boolean = () => true
+  /** Whether an operator holds an alarm. */
+  isHeld: (alarm: Alarm) => boolean = () => false
   /** Set by cases that prune: lifetime figures then stay above what is left to count. */
   hasPruned = false
 
@@ -165,25 +177,24 @@ export class Bench {
     return store.own(owner, pools, this.context())
   }
 
-  take(
-    leases: readonly Lease[],
-    options: { limit?: number; held?: HeldTimers; avoid?: ReadonlySet<string> } = {},
-    store = this.store,
-  ): Promise<Taken> {
+  take(leases: readonly Lease[], options: TakeOptions = {}, store = this.store): Promise<Taken> {
     const context = this.context()
     return store.take(leases, {
       context,
       limit: options.limit ?? 100,
       held: options.held ?? NONE_HELD,
       ...(options.avoid !== undefined && { avoid: options.avoid }),
+      ...(options.avoidOwners !== undefined && { avoidOwners: options.avoidOwners }),
       isLong: () => false,
       triage: (found) => {
         const facts = {
           graceMs: GRACE_MS,
           canRun: this.canRun(found.alarm.target),
+          isHeld: this.isHeld(found.alarm),
           openCount: found.openCount,
         }
-        return triage(found, facts, context)
+        const verdict = triage(found, facts, context)
+        return verdict.kind === 'fire' && options.passes?.(found.alarm) === true ? { kind: 'pass' } : verdict
       },
     })
   }
@@ -198,6 +209,7 @@ export class Bench {
   delivery(came: Came, error = 'no luck'): Delivery {
     const times = { firedAt: this.now, endedAt: this.now }
     if (came === 'delivered') return { kind: 'delivered', ...times, report: null }
+    if (came === 'gone') return { kind: 'failed', ...times, error, gone: true }
     return came === 'failed' ? { kind: 'failed', ...times, error } : { kind: came }
   }
 

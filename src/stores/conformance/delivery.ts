@@ -281,7 +281,7 @@ export const deliveryCases = casesOf('delivery', {
     assert.equal((await bench.get(id)).timers[0]!.waiting, 'handler')
     assert.deepEqual((await bench.take(leases)).takings, [])
     const release = (handler: string, from = leases) =>
-      bench.store.releaseWaiting(from, handler, bench.now, 10)
+      bench.store.releaseWaiting(from, { handler }, bench.now, 10)
     assert.deepEqual([await release('other'), await release('unknown', [])], [0, 0])
     bench.canRun = () => true
     assert.deepEqual([await release('unknown'), await release('unknown')], [1, 0])

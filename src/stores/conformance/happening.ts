@@ -27,6 +27,7 @@ export const HAPPENINGS: Readonly<Record<LifecycleEvent, Happening>> = {
   // What timed out may still be reported failed: there is no delivery left that could fail.
   exhausted: (at) =>
     at.state === 'awaiting' || at.state === 'timed_out' ? reported(at, false) : outcome(at, 'failed'),
+  target_gone: (at) => outcome(at, 'gone'),
   ran_out: (at) => outcome(at, 'delivered'),
   missed: (at) => later(at, at.state === 'awaiting' ? REPORT_MS - 1 : LATER_MS),
   report_overdue: (at) => later(at, REPORT_MS),

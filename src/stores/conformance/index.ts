@@ -2,7 +2,10 @@ import { cancelCases } from './cancel-wins.ts'
 import type { ConformanceCase } from './conformance-case.ts'
 import { daysOffCases } from './days-off.ts'
 import { deliveryCases } from './delivery.ts'
+import { documentCases } from './documents.ts'
 import { editCases } from './edits.ts'
+import { holdCases, passCases } from './holds.ts'
+import { inboxCases } from './inbox.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './lists.ts'
 import { logCases } from './log.ts'
@@ -20,8 +23,12 @@ export const conformance: readonly ConformanceCase[] = [
   ...editCases,
   ...deliveryCases,
   ...cancelCases,
+  ...holdCases,
+  ...passCases,
   ...ownershipCases,
   ...daysOffCases,
+  ...documentCases,
+  ...inboxCases,
   ...transactionCases,
   ...logCases,
   ...listCases,

@@ -37,6 +37,15 @@ export const ownershipCases = casesOf('ownership', {
     assert.equal((await of())!.owner, null)
   },
 
+  async 'counts what is due by a moment, and nothing that is not'(bench) {
+    await bench.alarm({ delay: '1m' })
+    await bench.alarm({ delay: '2m' })
+    const dueBy = async (at: number) =>
+      (await bench.store.ownership({ dueBy: at })).reduce((sum, { pending }) => sum + pending, 0)
+    const counts = [await dueBy(bench.now), await dueBy(bench.now + 60_000), await dueBy(bench.now + 120_000)]
+    assert.deepEqual(counts, [0, 1, 2])
+  },
+
   async 'a process takes only from pools it owns'(bench) {
     await bench.alarm({ delay: '1s' }, { target: { handler: 'x', pool: 'theirs' } })
     bench.clock.step(1000)

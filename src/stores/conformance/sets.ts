@@ -13,6 +13,7 @@ const EVERYTHING: SetOptions = {
   idempotencyKey: 'once only',
   subject: 'order:7',
   correlationId: 'corr-1',
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   maxFailures: 7,
   backoff: { baseMs: 10, capMs: 20 },
   timeout: '9s',

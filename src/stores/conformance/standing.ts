@@ -24,6 +24,7 @@ const FLYING: readonly LifecycleEvent[] = [
   'delivered_unreported',
   'attempt_failed',
   'exhausted',
+  'target_gone',
   'ran_out',
 ]
 const REPORTED: readonly (State | LifecycleEvent)[] = [

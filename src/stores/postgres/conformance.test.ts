@@ -5,6 +5,7 @@ import { openPostgres } from './index.ts'
 
 const TABLES = [
   'alarms', 'idempotency_keys', 'timers', 'outcomes', 'events', 'tallies', 'owners', 'shards', 'flights',
+  'documents', 'inbox',
 ] as const // biome-ignore format: a list
 /** Cases that count leases, of which a pool of one shard has one. */
 const COUNTS_LEASES: readonly string[] = [
@@ -15,7 +16,13 @@ const COUNTS_LEASES: readonly string[] = [
 ]
 
 /** What rows are numbered by, and where a plain number could be another one: each case is to go past it. */
-const NUMBERED = ['alarms_seq_seq', 'timers_id_seq', 'events_seq_seq', 'flights_id_seq'] as const
+const NUMBERED = [
+  'alarms_seq_seq',
+  'timers_id_seq',
+  'events_seq_seq',
+  'flights_id_seq',
+  'inbox_seq_seq',
+] as const
 const LARGE = 2n ** 53n - 3n
 
 const { url, client } = testDatabase()

@@ -131,7 +131,7 @@ describe('the rights of a role', () => {
     const checks = await examine(as.href)
     expect(bad(checks).map(({ name }) => name)).toEqual(['rights'])
     expect(named(checks, 'rights')?.detail).toMatch(
-      /^missing: INSERT, UPDATE, DELETE on alarms, .*; USAGE on alarms_seq_seq, tally_slots; SELECT on events_seq_seq$/,
+      /^missing: INSERT, UPDATE, DELETE on alarms, .*; USAGE on alarms_seq_seq, document_versions, tally_slots; SELECT on events_seq_seq$/,
     )
   })
 

@@ -1,5 +1,5 @@
-import type { Serial } from '../../alarm/index.ts'
-import { type Lease, type TakeRequest, TIMER_COLUMNS, type Values } from '../index.ts'
+import type { Scope, Serial } from '../../alarm/index.ts'
+import { type Lease, ownerKey, type TakeRequest, TIMER_COLUMNS, type Values } from '../index.ts'
 import type { DueLook } from './due.ts'
 import type { Session } from './session.ts'
 
@@ -64,12 +64,7 @@ type PendingValues = [
   wakeAt: number,
 ]
 
-interface Owner {
-  readonly tenant: string
-  readonly owner: string
-}
-
-interface Found extends Owner {
+interface Found extends Scope {
   readonly id: Serial
   readonly version: number
   readonly shard: number
@@ -78,7 +73,7 @@ interface Found extends Owner {
 
 /** A look by owner says nothing about how far a shard was seen. */
 const NOTHING: DueLook['found'] = new Map()
-const FIRST: Owner = { tenant: '', owner: '' }
+const FIRST: Scope = { tenant: '', owner: '' }
 
 /** What the owners that nobody crowds are due, and when they are next. */
 export interface FairLook {
@@ -89,7 +84,7 @@ export interface FairLook {
 
 /** Looks owner by owner, from where the look before ended: with many of them, each comes to its turn. */
 export class FairLooks {
-  #after: Owner = FIRST
+  #after: Scope = FIRST
 
   async look(session: Session, leases: readonly Lease[], request: TakeRequest): Promise<FairLook> {
     const { limit, context } = request
@@ -111,7 +106,7 @@ export class FairLooks {
 
   /** Some owners' first rows that are not held. Held ones that stand first are passed over by a wider look. */
   async #page(session: Session, leases: readonly Lease[], request: TakeRequest): Promise<Found[]> {
-    const { held, limit, context, avoid } = request
+    const { held, limit, context, avoid, avoidOwners } = request
     const [shards, after] = [leases.map(({ shard }) => shard), this.#after]
     const each = Math.max(EACH_MIN, Math.ceil(limit / 4))
     const ask = async (most: number) => {
@@ -119,7 +114,9 @@ export class FairLooks {
       return (await session.rows(FAIR_QUERIES.pending, ...values)) as PendingValues[]
     }
     const free = (rows: readonly PendingValues[]) =>
-      rows.flatMap(foundOf).filter(({ id, version }) => !held.has(id, version))
+      rows
+        .flatMap(foundOf)
+        .filter((each) => !held.has(each.id, each.version) && avoidOwners?.has(ownerKey(each)) !== true)
     let rows = await ask(each)
     if (held.size > 0 && isHidden(rows, free(rows), each, context.now)) rows = await ask(each + held.size)
     const last = rows.at(-1)
@@ -143,7 +140,7 @@ function isHidden(
   const dueOf = (found: readonly Found[]) =>
     Map.groupBy(
       found.filter(({ wakeAt }) => wakeAt <= now),
-      ownerOf,
+      ownerKey,
     )
   const freeDue = dueOf(free)
   return [...dueOf(rows.flatMap(foundOf))].some(
@@ -151,14 +148,10 @@ function isHidden(
   )
 }
 
-function ownerOf({ tenant, owner }: Owner): string {
-  return `${tenant}\0${owner}`
-}
-
 /** A little of each owner's, by turns. */
 function fairly(due: readonly Found[], limit: number): readonly Found[] {
   if (due.length <= limit) return due
-  const queues = [...Map.groupBy(due, ownerOf).values()]
+  const queues = [...Map.groupBy(due, ownerKey).values()]
   const taken: Found[] = []
   for (let place = 0; taken.length < limit; place++) {
     for (const queue of queues) if (taken.length < limit && place < queue.length) taken.push(queue[place]!)

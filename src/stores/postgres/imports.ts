@@ -9,16 +9,20 @@ import {
   occurrenceIn,
   type PortableAlarm,
   type PortableCalendar,
+  type PortableDocument,
   type PortableEvent,
   type PortableRow,
+  type PortableWake,
   portableTally,
   portableTimer,
   ZONE_DATA_FACT,
 } from '../index.ts'
 import { putCalendar, shelfOf } from './calendars.ts'
 import type { Desk } from './desk.ts'
+import { putDocument } from './documents.ts'
 import { isDuplicate } from './failure.ts'
 import { settleKeys } from './import-keys.ts'
+import { INBOX_QUERIES, wakeValues } from './inbox.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 import { columns } from './writes.ts'
@@ -63,6 +67,8 @@ async function importRows(desk: Desk, lines: readonly PortableRow[], context: Co
     const end = lines.findIndex((line, index) => index > from && kindOf(line) !== kind)
     const run = lines.slice(from, end === -1 ? lines.length : end)
     if (kind === 'calendar') written += await importCalendars(desk, run as PortableCalendar[], context)
+    else if (kind === 'document') written += await importDocuments(desk, run as PortableDocument[])
+    else if (kind === 'wake') written += await importWakes(desk, run as PortableWake[])
     else if (kind === 'alarm') written += await importAlarms(desk, run as PortableAlarm[])
     else written += await importEvents(desk, run as PortableEvent[])
     await desk.flush()
@@ -71,9 +77,25 @@ async function importRows(desk: Desk, lines: readonly PortableRow[], context: Co
   return written
 }
 
-function kindOf(line: PortableRow): 'calendar' | 'alarm' | 'event' {
-  if ('calendar' in line) return 'calendar'
-  return 'alarm' in line ? 'alarm' : 'event'
+function kindOf(line: PortableRow) {
+  return KINDS.find((kind) => kind in line)!
+}
+
+const KINDS = ['calendar', 'document', 'alarm', 'event', 'wake'] as const
+
+/** Writes documents as they were exported; one of that name that is here already stays as it is. */
+async function importDocuments({ session }: Desk, lines: readonly PortableDocument[]): Promise<number> {
+  let written = 0
+  for (const { document: given } of lines) {
+    const { updatedAt, ...document } = given
+    if ((await putDocument(session, document, updatedAt, 0)) !== null) written += 1
+  }
+  return written
+}
+
+/** Writes wakes as they were exported: whoever held one there does not hold it here. */
+function importWakes({ session }: Desk, lines: readonly PortableWake[]): Promise<number> {
+  return session.run(INBOX_QUERIES.import, ...columns(lines.map(({ wake }) => wakeValues(wake))))
 }
 
 /** Writes calendars as they were exported; one of that name that is here already stays as it is. */

@@ -4,12 +4,15 @@ import {
   type PortableLine,
   portableAlarm,
   portableDamage,
+  portableDocument,
   portableEvent,
   portableHead,
   type Values,
 } from '../index.ts'
 import type { Database } from './database.ts'
+import { DOCUMENT_QUERIES, documentOf } from './documents.ts'
 import { eventIn } from './events.ts'
+import { INBOX_QUERIES, wakeOf } from './inbox.ts'
 import { eventsOfAll } from './queries.ts'
 import type { Querying, Session } from './session.ts'
 import { readSnapshots } from './snapshots.ts'
@@ -47,7 +50,11 @@ export async function* exportLines(database: Database, now: number): AsyncGenera
     const [events] = (await session.row(EXPORT_QUERIES.countEvents)) as [number]
     yield portableHead(formatInstant(now), { alarms, events })
     yield* calendarLines(session)
-    const written = { alarms: 0, events: 0 }
+    const written = { alarms: 0, events: 0, documents: 0, wakes: 0 }
+    for (const row of await session.rows(DOCUMENT_QUERIES.all)) {
+      written.documents += 1
+      yield portableDocument(documentOf(row))
+    }
     for await (const rows of pages(session, EXPORT_QUERIES.alarms)) {
       for (const line of await alarmLines(session, rows)) {
         if ('alarm' in line) written.alarms += 1
@@ -57,6 +64,10 @@ export async function* exportLines(database: Database, now: number): AsyncGenera
     for await (const rows of pages(session, eventsOfAll)) {
       written.events += rows.length
       for (const row of rows) yield portableEvent(eventIn(row))
+    }
+    for await (const rows of pages(session, INBOX_QUERIES.all)) {
+      written.wakes += rows.length
+      for (const row of rows) yield { wake: wakeOf(row) }
     }
     yield { end: true, ...written }
   } catch (thrown) {

@@ -1,5 +1,6 @@
 import { bySerial, type Serial, serialOf } from '../../alarm/index.ts'
 import type { Database } from './database.ts'
+import { INBOX_QUERIES } from './inbox.ts'
 import { meta, putMeta } from './queries.ts'
 import type { Session } from './session.ts'
 
@@ -35,14 +36,16 @@ export const PRUNE_QUERIES = {
 } as const
 
 /**
- * Deletes ended alarms with their events, oldest first. It walks the log, whose order is time, from where it was
+ * Deletes ended alarms with their events, oldest first, and the wakes that nobody fetched by then. It walks the log, whose order is time, from where it was
  * left: an alarm is met again at its last event, so that no index is needed just for this.
  */
 export async function prune(database: Database, endedBefore: number, limit: number): Promise<number> {
   await database.session.run(PRUNE_QUERIES.foldTallies)
   return database.transaction(async (session) => {
     const [isAlone] = (await session.row(PRUNE_QUERIES.lock))!
-    return isAlone === 1 ? pruneSome(session, endedBefore, limit) : 0
+    if (isAlone !== 1) return 0
+    const pruned = await pruneSome(session, endedBefore, limit)
+    return pruned + (await session.run(INBOX_QUERIES.prune, endedBefore, limit - pruned))
   })
 }
 

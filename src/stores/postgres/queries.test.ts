@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testDatabase } from '../../../test/postgres/database.ts'
+import { DOCUMENT_QUERIES } from './documents.ts'
 import { FAIR_QUERIES } from './fair-look.ts'
 import { KEY_QUERIES } from './import-keys.ts'
 import { IMPORT_QUERIES } from './imports.ts'
+import { INBOX_QUERIES } from './inbox.ts'
 import { migratePostgres } from './index.ts'
 import { UPCOMING } from './list.ts'
 import { insertAlarms, insertAlarmsAndFigures } from './new-alarms.ts'
@@ -38,9 +40,13 @@ const FILL = `
     FROM generate_series(1, ${2 * ROWS}) AS n;
   INSERT INTO wakeful.idempotency_keys SELECT 't' || n % 10, '', 'o' || n, n FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO wakeful.tallies SELECT 't' || n, '', 0, 1, 1, 0, 0, 0, 0, 0, 0, 0 FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO wakeful.documents SELECT 'k' || n % 3, 'n' || n, 't' || n % 100, '{}', n, 0 FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO wakeful.inbox (tenant, owner, occurrence, alarm, arrived_at, body, tries, held_until)
+    SELECT 't' || n % 10, 'o' || n % 100, 'c' || n, 'a' || n, n, '{}', 0, 0 FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO wakeful.calendars SELECT 't' || n % 10, 'c' || n, 1, 1, '{}', '[]', 0 FROM generate_series(1, ${ROWS}) AS n;
   UPDATE wakeful.alarms SET calendars = '["c1"]' WHERE seq % 100 = 0;
   UPDATE wakeful.timers SET zone_offset = 0 WHERE id % 2 = 0;
+  UPDATE wakeful.timers SET waiting = 'handler', held = 1 WHERE id % 70 = 0;
   INSERT INTO wakeful.flights (shard, epoch, taken_at, timers)
     SELECT 1 + n % 64, 1, 0, ARRAY[n, 1] FROM generate_series(1, 2000) AS n;
   ANALYZE`
@@ -109,7 +115,9 @@ const EXPECTED: Readonly<Record<string, string>> = {
   retargetTimers: 'timers_alarm',
   timersById: 'timers_pkey',
   timersOfAlarms: 'timers_alarm',
-  releaseWaiting: 'timers_handler',
+  releaseUnhandled: 'timers_unhandled',
+  releaseHeldTenant: 'timers_held_tenant',
+  releaseHeldTarget: 'timers_held_target',
   nextTimers: 'timers_due',
   peekShards: 'timers_due',
   dueTimers: 'timers_due',
@@ -132,8 +140,20 @@ const EXPECTED: Readonly<Record<string, string>> = {
   eventSeqs: 'events_pkey',
   lastEvent: 'events_pkey',
   tallyOfOwner: 'tallies_pkey',
+  pendingOfTenant: 'tallies_pkey',
   beat: 'timers_due',
   allShards: 'timers_due',
+  'document named': 'documents_pkey',
+  'document list': 'documents_pkey',
+  'document listOfTenant': 'documents_tenant',
+  'document replace': 'documents_pkey',
+  'document remove': 'documents_pkey',
+  'inbox known': 'inbox_tenant_owner_occurrence_key',
+  'inbox put': 'inbox_(oldest|tenant_owner_occurrence_key)',
+  'inbox take': 'inbox_oldest',
+  'inbox remove': 'inbox_tenant_owner_occurrence_key',
+  'inbox prune': 'inbox_arrived',
+  'inbox all': 'inbox_pkey',
   'fair pending': 'timers_upcoming',
   'fair found': 'timers_pkey',
   'stream owner': 'alarms_owner',
@@ -175,6 +195,10 @@ const EXEMPT: Readonly<Record<string, string>> = {
   'export countAlarms': 'an export reads everything',
   'export countEvents': 'an export reads everything',
   'export calendars': 'an export reads everything',
+  'document put': 'an insert',
+  'document create': 'an insert',
+  'document all': 'an export reads everything',
+  'inbox import': 'an insert',
   'import lock': 'reads no table',
   'import unreview': 'few rows, when alarms that name calendars move in',
   insertTimers: 'an insert',
@@ -221,6 +245,8 @@ const STATEMENTS: readonly [string, string][] = [
   ...prefixed('stream', STREAM_QUERIES),
   ...prefixed('fair', FAIR_QUERIES),
   ...prefixed('prune', PRUNE_QUERIES),
+  ...prefixed('document', DOCUMENT_QUERIES),
+  ...prefixed('inbox', INBOX_QUERIES),
   ...prefixed('export', EXPORT_QUERIES),
   ...prefixed('import', IMPORT_QUERIES),
   ...prefixed('import', KEY_QUERIES),
@@ -232,7 +258,7 @@ const STATEMENTS: readonly [string, string][] = [
 const SMALL = 'shards|owners|flights|meta'
 /** A sort of what was found by an index is one of a handful: locks are taken in order. Any other would be of the table. */
 const MAY_SORT = new Set([
-  'dueTimers', 'lockAlarms', 'lockTimersOfAlarms', 'lockFreeTimers', 'timersOfAlarms', 'nearShards', 'allShards', 'prune lockAlarms',
+  'dueTimers', 'releaseHeldTenant', 'releaseHeldTarget', 'lockAlarms', 'lockTimersOfAlarms', 'lockFreeTimers', 'timersOfAlarms', 'nearShards', 'allShards', 'prune lockAlarms',
 ]) // biome-ignore format: a list
 
 describe('the plan of every statement', () => {

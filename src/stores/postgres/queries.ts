@@ -126,11 +126,15 @@ export const timersOfAlarms = `SELECT ${qualified('t', TIMER_COLUMNS)} FROM wake
     ON t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq
   WHERE a.seq = ANY($1::bigint[]) ORDER BY t.id`
 /** Asked of the row itself too: a pause that this waited for has parked it meanwhile. */
-export const releaseWaiting = `UPDATE wakeful.timers SET wake_at = scheduled_for WHERE waiting = 'handler' AND id IN (
-  SELECT t.id FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
-  JOIN wakeful.shards s ON s.shard = l.shard AND s.epoch = l.epoch
-  JOIN wakeful.timers t ON t.shard = l.shard AND t.target = $3 AND t.waiting = 'handler' AND t.wake_at > $4::bigint
-  LIMIT $5::bigint)`
+export const releaseUnhandled = `UPDATE wakeful.timers SET wake_at = scheduled_for
+  WHERE waiting = 'handler' AND held IS NULL AND id IN (
+    SELECT t.id FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
+    JOIN wakeful.shards s ON s.shard = l.shard AND s.epoch = l.epoch
+    JOIN wakeful.timers t ON t.shard = l.shard AND t.target = $3 AND t.waiting = 'handler' AND t.held IS NULL
+      AND t.wake_at > $4::bigint
+    LIMIT $5::bigint)`
+export const releaseHeldTenant = releaseHeld('tenant')
+export const releaseHeldTarget = releaseHeld('target')
 
 // The due look
 
@@ -242,6 +246,8 @@ export const logWriters = `SELECT DISTINCT virtualtransaction FROM pg_locks WHER
 
 export const addTallies = addFigures(1)
 export const tallyOfOwner = `SELECT ${FIGURES.map((column) => `coalesce(sum(${column}), 0)::bigint`).join(', ')} FROM wakeful.tallies WHERE tenant = $1 AND owner = $2`
+export const pendingOfTenant =
+  'SELECT coalesce(sum(pending), 0)::bigint FROM wakeful.tallies WHERE tenant = $1'
 
 // Who runs which clock
 
@@ -250,7 +256,8 @@ export const insertShards = `INSERT INTO wakeful.shards (pool, slot, owner, epoc
   SELECT $1, slot, NULL, 0 FROM generate_series(0, $2::int - 1) AS slot ON CONFLICT (pool, slot) DO NOTHING`
 export const allShards = `SELECT s.shard, s.pool, CASE WHEN o.lease_until > ${CLOCK('$1')} THEN s.owner END, s.epoch,
     CASE $2::int WHEN 0 THEN 0 ELSE (
-      SELECT count(*) FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at IS NOT NULL) END,
+      SELECT count(*) FROM (SELECT 1 FROM wakeful.timers t
+        WHERE t.shard = s.shard AND t.wake_at <= $3::bigint LIMIT $4::int) counted) END,
     (SELECT wake_at FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at IS NOT NULL ORDER BY wake_at LIMIT 1)
   FROM wakeful.shards s LEFT JOIN wakeful.owners o ON o.owner = s.owner ORDER BY s.shard`
 
@@ -348,6 +355,17 @@ export const notify = 'SELECT pg_notify($1, $2)'
 export const meta = 'SELECT value FROM wakeful.meta WHERE name = $1'
 export const putMeta = `INSERT INTO wakeful.meta (name, value) VALUES ($1, $2)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+
+/** The longest held first. They forget that they were held: what is missed by now is judged as after a standstill. */
+function releaseHeld(by: 'tenant' | 'target'): string {
+  return `UPDATE wakeful.timers SET wake_at = scheduled_for, waiting = NULL, held = NULL
+  WHERE waiting = 'handler' AND held = 1 AND id = ANY(ARRAY(
+    SELECT t.id FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
+    JOIN wakeful.shards s ON s.shard = l.shard AND s.epoch = l.epoch
+    CROSS JOIN LATERAL (SELECT id, scheduled_for FROM wakeful.timers WHERE shard = l.shard AND ${by} = $3
+      AND waiting = 'handler' AND held = 1 AND wake_at > $4::bigint ORDER BY scheduled_for LIMIT $5::bigint) t
+    ORDER BY t.scheduled_for LIMIT $5::bigint))`
+}
 
 /** The parameters of one list per column, from a number on. */
 function marks(from: number, types: readonly string[]): string {

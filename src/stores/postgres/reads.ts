@@ -1,8 +1,9 @@
 import type { Scope, Serial, Snapshot } from '../../alarm/index.ts'
 import type { HolidayCalendar } from '../../time/index.ts'
-import type { EditedCalendar, ListQuery, LogEvent, Page, Stats } from '../index.ts'
+import type { Document, EditedCalendar, ListQuery, LogEvent, Page, Stats } from '../index.ts'
 import { shelfOf } from './calendars.ts'
 import type { Database } from './database.ts'
+import { documentNamed, listDocuments } from './documents.ts'
 import { lastEvent, newestEvents, readEvents } from './events.ts'
 import { Gets } from './gets.ts'
 import { list } from './list.ts'
@@ -42,6 +43,20 @@ export class PostgresReads {
 
   stats(scope: Scope): Promise<Stats> {
     return this.guard(() => readStats(this.database.session, scope))
+  }
+
+  pendingOf(tenant: string): Promise<number> {
+    return this.guard(
+      async () => (await this.database.session.row(sql.pendingOfTenant, tenant))![0] as number,
+    )
+  }
+
+  getDocument(kind: string, name: string): Promise<Document | null> {
+    return this.guard(() => documentNamed(this.database.session, kind, name))
+  }
+
+  listDocuments(kind: string, tenant: string | null, after: string, limit: number): Promise<Document[]> {
+    return this.guard(() => listDocuments(this.database.session, kind, tenant, after, limit))
   }
 
   events(scope: Scope, query: { after: Serial; limit: number; alarmId?: string }): Promise<LogEvent[]> {

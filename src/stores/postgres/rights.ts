@@ -6,6 +6,7 @@ const IN_SCHEMA = 'FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 /** What the store does with sequences itself; those behind identity columns need no right for that. */
 export const SEQUENCE_RIGHTS: readonly (readonly [sequence: string, right: string])[] = [
   ['alarms_seq_seq', 'USAGE'],
+  ['document_versions', 'USAGE'],
   ['events_seq_seq', 'SELECT'],
   ['tally_slots', 'USAGE'],
 ]

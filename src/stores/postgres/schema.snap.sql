@@ -37,6 +37,7 @@ alarms.paused_at bigint
 alarms.cancelled_at bigint
 alarms.notes text
 alarms.calendars text
+alarms.traceparent text
 calendars.tenant text not null
 calendars.name text not null
 calendars.version bigint not null
@@ -44,6 +45,12 @@ calendars.reviewed bigint not null
 calendars.dates text not null
 calendars.weekend text not null
 calendars.updated_at bigint not null
+documents.kind text not null
+documents.name text not null
+documents.tenant text not null
+documents.value text not null
+documents.version bigint not null
+documents.updated_at bigint not null
 events.seq bigint not null identity
 events.id text not null
 events.tenant text not null
@@ -65,6 +72,15 @@ idempotency_keys.tenant text not null
 idempotency_keys.owner text not null
 idempotency_keys.idempotency_key text not null
 idempotency_keys.alarm bigint not null
+inbox.seq bigint not null identity
+inbox.tenant text not null
+inbox.owner text not null
+inbox.occurrence text not null
+inbox.alarm text not null
+inbox.arrived_at bigint not null
+inbox.body text not null
+inbox.tries bigint not null
+inbox.held_until bigint not null
 meta.name text not null
 meta.value text not null
 migrations.number bigint not null
@@ -127,10 +143,12 @@ timers.report text
 timers.nominal bigint
 timers.zone_offset bigint
 timers.floor bigint
+timers.held smallint
 
 -- settings
 events with (autovacuum_vacuum_insert_scale_factor=0.05)
 flights with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0)
+inbox with (fillfactor=85, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000)
 outcomes with (fillfactor=85)
 owners with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=200)
 shards with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000)
@@ -155,7 +173,10 @@ alarms CHECK ((overlap = ANY (ARRAY['skip'::text, 'queue'::text, 'allow'::text])
 alarms CHECK ((timeout_ms > 0))
 calendars CHECK ((reviewed <= version))
 calendars CHECK ((version >= 1))
+documents CHECK ((version >= 1))
 events CHECK ((origin = ANY (ARRAY['caught'::text, 'caused'::text, 'derived'::text, 'scheduled'::text])))
+inbox CHECK (((arrived_at >= 0) AND (arrived_at <= '253402300799999'::bigint)))
+inbox CHECK ((tries >= 0))
 outcomes CHECK ((attempts >= 0))
 outcomes CHECK ((failure_count >= 0))
 outcomes CHECK ((status = ANY (ARRAY['fired'::text, 'completed'::text, 'failed'::text, 'timed_out'::text, 'cancelled'::text])))
@@ -168,6 +189,7 @@ timers CHECK ((attempt >= 0))
 timers CHECK ((delivered = ANY (ARRAY[0, 1])))
 timers CHECK ((edited = ANY (ARRAY[0, 1])))
 timers CHECK ((generation >= 1))
+timers CHECK ((held = 1))
 timers CHECK ((kind = ANY (ARRAY['due'::text, 'forced'::text, 'retry'::text, 'report'::text])))
 timers CHECK ((tick >= 0))
 timers CHECK ((version >= 1))
@@ -186,6 +208,8 @@ CREATE INDEX alarms_paused ON wakeful.alarms USING btree (tenant, owner, seq) WH
 CREATE UNIQUE INDEX alarms_pkey ON wakeful.alarms USING btree (seq)
 CREATE INDEX alarms_subject ON wakeful.alarms USING btree (tenant, owner, subject, seq) WHERE (subject IS NOT NULL)
 CREATE UNIQUE INDEX calendars_pkey ON wakeful.calendars USING btree (tenant, name)
+CREATE UNIQUE INDEX documents_pkey ON wakeful.documents USING btree (kind, name)
+CREATE INDEX documents_tenant ON wakeful.documents USING btree (kind, tenant, name)
 CREATE INDEX events_alarm ON wakeful.events USING btree (alarm, seq) WHERE (alarm IS NOT NULL)
 CREATE UNIQUE INDEX events_own ON wakeful.events USING btree (id) WHERE (alarm IS NULL)
 CREATE INDEX events_owner ON wakeful.events USING btree (tenant, owner, seq)
@@ -194,6 +218,10 @@ CREATE UNIQUE INDEX flights_pkey ON wakeful.flights USING btree (id)
 CREATE INDEX flights_shard ON wakeful.flights USING btree (shard)
 CREATE INDEX idempotency_keys_alarm ON wakeful.idempotency_keys USING btree (alarm)
 CREATE UNIQUE INDEX idempotency_keys_pkey ON wakeful.idempotency_keys USING btree (tenant, owner, idempotency_key)
+CREATE INDEX inbox_arrived ON wakeful.inbox USING btree (arrived_at)
+CREATE INDEX inbox_oldest ON wakeful.inbox USING btree (tenant, owner, arrived_at, seq)
+CREATE UNIQUE INDEX inbox_pkey ON wakeful.inbox USING btree (seq)
+CREATE UNIQUE INDEX inbox_tenant_owner_occurrence_key ON wakeful.inbox USING btree (tenant, owner, occurrence)
 CREATE UNIQUE INDEX meta_pkey ON wakeful.meta USING btree (name)
 CREATE UNIQUE INDEX migrations_pkey ON wakeful.migrations USING btree (number)
 CREATE UNIQUE INDEX outcomes_pkey ON wakeful.outcomes USING btree (alarm)
@@ -208,7 +236,10 @@ CREATE UNIQUE INDEX tallies_pkey ON wakeful.tallies USING btree (tenant, owner, 
 CREATE INDEX timers_alarm ON wakeful.timers USING btree (tenant, owner, alarm)
 CREATE INDEX timers_due ON wakeful.timers USING btree (shard, wake_at, id) WHERE (wake_at IS NOT NULL)
 CREATE INDEX timers_handler ON wakeful.timers USING btree (shard, target, wake_at) WHERE (waiting = 'handler'::text)
+CREATE INDEX timers_held_target ON wakeful.timers USING btree (shard, target, scheduled_for) WHERE ((waiting = 'handler'::text) AND (held = 1))
+CREATE INDEX timers_held_tenant ON wakeful.timers USING btree (shard, tenant, scheduled_for) WHERE ((waiting = 'handler'::text) AND (held = 1))
 CREATE UNIQUE INDEX timers_pkey ON wakeful.timers USING btree (id)
 CREATE INDEX timers_report ON wakeful.timers USING btree (tenant, owner, alarm) WHERE (kind = 'report'::text)
 CREATE INDEX timers_target ON wakeful.timers USING btree (tenant, owner, target, alarm)
+CREATE INDEX timers_unhandled ON wakeful.timers USING btree (shard, target, wake_at) WHERE ((waiting = 'handler'::text) AND (held IS NULL))
 CREATE INDEX timers_upcoming ON wakeful.timers USING btree (tenant, owner, wake_at, id) WHERE (wake_at IS NOT NULL)

@@ -1,5 +1,6 @@
 import { WakefulError } from '../../error.ts'
-import type { ShardState } from '../index.ts'
+import { INSTANT_MAX } from '../../time/index.ts'
+import { type Counts, DUE_COUNTED_MAX, type ShardState } from '../index.ts'
 import type { Database } from './database.ts'
 import * as sql from './queries.ts'
 
@@ -51,9 +52,11 @@ function hash(text: string): number {
 export async function readShards(
   database: Database,
   moment: number | null,
-  counts = true,
+  counts: Counts = true,
 ): Promise<ShardState[]> {
-  const rows = await database.session.rows(sql.allShards, moment, counts ? 1 : 0)
+  const isDue = typeof counts === 'object'
+  const bounds = isDue ? [counts.dueBy, DUE_COUNTED_MAX] : [INSTANT_MAX, null]
+  const rows = await database.session.rows(sql.allShards, moment, counts === false ? 0 : 1, ...bounds)
   return rows.map((row) => {
     const [shard, pool, owner, epoch, pending, nextWakeAt] = row as ShardValues
     return { shard, pool, owner, epoch, pending, nextWakeAt }

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto'
 import type { Change, Context, Scope, Snapshot } from '../../alarm/index.ts'
 import type { Clock, HolidayCalendar } from '../../time/index.ts'
 import type {
+  Counts,
   Decide,
   Edited,
   Flight,
   HeldTimers,
   Lease,
-  LogEvent,
   NewCalendar,
   News,
-  OwnEvent,
   PortableLine,
   PortableRow,
+  ReleaseOf,
   Reviewed,
   ReviewOf,
   Selector,
@@ -31,7 +31,6 @@ import { Database, type DatabaseOptions } from './database.ts'
 import { DatabaseClock } from './database-clock.ts'
 import { atDesk, Desk, noticeOf, type Office, SHARDS_NOTICE } from './desk.ts'
 import { nextFree } from './due.ts'
-import { appendEvent } from './events.ts'
 import { isStoreTrouble } from './failure.ts'
 import { Growth } from './growth.ts'
 import { Guests } from './guests.ts'
@@ -42,9 +41,8 @@ import { Lookout, RECENT_MS } from './lookout.ts'
 import { migrate, SHARDS } from './migrate.ts'
 import { Ownership } from './ownership.ts'
 import { exportLines } from './portable.ts'
-import { prune } from './prune.ts'
 import * as sql from './queries.ts'
-import { PostgresReads } from './reads.ts'
+import { PostgresRecords } from './records.ts'
 import { reviewSelected } from './reviews.ts'
 import type { Session } from './session.ts'
 import { isKeyed } from './sets.ts'
@@ -91,7 +89,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
 }
 
 /** The store in a PostgreSQL database: many processes, each the owner of some shards. */
-export class PostgresStore extends PostgresReads implements Store {
+export class PostgresStore extends PostgresRecords implements Store {
   readonly leaseMs: number
   readonly heartbeatMs: number
   /** The time by which alarms fire: the database's own, as this process knows it. */
@@ -224,12 +222,13 @@ export class PostgresStore extends PostgresReads implements Store {
     return this.guard(() => transact(ports, lease, work, context))
   }
 
-  releaseWaiting(leases: readonly Lease[], handler: string, now: number, limit: number): Promise<number> {
+  releaseWaiting(leases: readonly Lease[], which: ReleaseOf, now: number, limit: number): Promise<number> {
     return this.guard(async () => {
       if (leases.length === 0) return 0
       const [shards, epochs] = [leases.map(({ shard }) => shard), leases.map(({ epoch }) => epoch)]
       const { session } = this.database
-      const released = await session.run(sql.releaseWaiting, shards, epochs, handler, now, limit)
+      const [query, name] = releaseQuery(which)
+      const released = await session.run(query, shards, epochs, name, now, limit)
       if (released > 0) this.#lookout.sweep()
       return released
     })
@@ -249,22 +248,6 @@ export class PostgresStore extends PostgresReads implements Store {
 
   removeCalendar(tenant: string, name: string): Promise<boolean> {
     return this.#editCalendars((session) => removeCalendar(session, tenant, name))
-  }
-
-  async calendarReviewed(tenant: string, { name, version }: Pick<HolidayCalendar, 'name' | 'version'>) {
-    await this.guard(() => this.database.session.run(sql.markReviewed, version, tenant, name))
-  }
-
-  async putFact(name: string, value: string): Promise<void> {
-    await this.guard(() => this.database.session.run(sql.putMeta, name, value))
-  }
-
-  append(scope: Scope, event: OwnEvent): Promise<LogEvent> {
-    return this.guard(() => appendEvent(this.database, scope, event))
-  }
-
-  prune(endedBefore: number, limit: number): Promise<number> {
-    return this.guard(() => prune(this.database, endedBefore, limit))
   }
 
   /** Writes a batch of an export's lines; what is here already is passed over. */
@@ -287,7 +270,7 @@ export class PostgresStore extends PostgresReads implements Store {
     return this.guard(() => nextFree(this.database.session, leases, held, this.#lookout, this.clock.now()))
   }
 
-  ownership(counts?: boolean): Promise<ShardState[]> {
+  ownership(counts?: Counts): Promise<ShardState[]> {
     return this.guard(() => readShards(this.database, this.#office.moment(), counts))
   }
 
@@ -388,4 +371,10 @@ export class PostgresStore extends PostgresReads implements Store {
   #rereadCalendars(): void {
     void this.readCalendars().catch(() => {})
   }
+}
+
+function releaseQuery(which: ReleaseOf): readonly [query: string, name: string] {
+  if ('handler' in which) return [sql.releaseUnhandled, which.handler]
+  if ('heldTenant' in which) return [sql.releaseHeldTenant, which.heldTenant]
+  return [sql.releaseHeldTarget, which.heldTarget]
 }

@@ -8,7 +8,7 @@ import {
   type Timer,
 } from '../../alarm/index.ts'
 import type { Tallies } from '../index.ts'
-import { alarmValues, type StoredAlarm } from '../index.ts'
+import { alarmValues, type StoredAlarm, waitingValues } from '../index.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 
@@ -150,7 +150,7 @@ function placeValues(timer: NewTimer, move: Partial<NewTimer> = timer) {
     move.generation ?? timer.generation,
     move.attempt ?? timer.attempt,
     moved(move.startedAt, timer.startedAt),
-    moved(move.waiting, timer.waiting),
+    ...waitingValues(moved(move.waiting, timer.waiting)),
     delivered ? 1 : 0,
   ] as const
 }

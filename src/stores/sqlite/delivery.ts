@@ -12,6 +12,7 @@ import type {
   Found,
   HeldTimers,
   Lease,
+  ReleaseOf,
   Settled,
   Settlement,
   Taken,
@@ -87,11 +88,12 @@ function gather(
     const wanted = room - ready.length
     const held = ready.length === 0 ? request.held : heldWith(request.held, ready)
     const due = dueIn(desk.session, lease, { ...request, held }, wanted)
-    const { ready: found, cutShort } = triageAll(desk, due, request)
+    const { ready: found, cutShort, hasPassed } = triageAll(desk, due, request)
     ready.push(...found)
     looked += due.length
-    const isMore = due.length >= wanted || cutShort
-    if (!isMore || cutShort || ready.length >= room || looked >= LOOKED_MAX)
+    const isMore = due.length >= wanted || cutShort || hasPassed
+    // What was passed would be found again: whoever passed it comes back, and looks elsewhere.
+    if (!isMore || cutShort || hasPassed || ready.length >= room || looked >= LOOKED_MAX)
       return { ready: byPriority(ready), isMore }
   }
 }
@@ -167,12 +169,15 @@ interface Ready {
 interface Triaged {
   readonly ready: readonly Ready[]
   readonly cutShort: boolean
+  /** Whether something is due and was left as it is. */
+  readonly hasPassed: boolean
 }
 
 /** Decides about each row. What cannot be decided or written is set aside, so that the rest go on. */
 function triageAll(desk: Desk, rows: readonly Values[], request: TakeRequest): Triaged {
   const ready: Ready[] = []
   let looked = 0
+  let hasPassed = false
   for (const row of rows) {
     if (looked > 0 && request.isLong()) break
     looked += 1
@@ -182,8 +187,9 @@ function triageAll(desk: Desk, rows: readonly Values[], request: TakeRequest): T
     const { change } = verdict
     if (change !== undefined && !applyApart(desk, row, decided, change)) continue
     if (verdict.kind === 'fire') ready.push({ alarm, timer: verdict.timer })
+    hasPassed ||= verdict.kind === 'pass'
   }
-  return { ready, cutShort: looked < rows.length }
+  return { ready, cutShort: looked < rows.length, hasPassed }
 }
 
 /** Answers whether it could be written. */
@@ -312,6 +318,26 @@ function settleLooking(desk: Desk, taken: Timer, delivery: Delivery): boolean {
   // Its target may have changed during the delivery: what is left of it follows now.
   retarget(desk, alarm)
   return true
+}
+
+/** Puts back what waits in these shards, so many at most; answers how many. */
+export function releaseWaiting(
+  session: Session,
+  leases: readonly Lease[],
+  which: ReleaseOf,
+  now: number,
+  limit: number,
+): number {
+  const [query, name] = releaseQuery(which)
+  let released = 0
+  for (const { shard } of leases) released += session.run(query, shard, name, now, limit - released).changes
+  return released
+}
+
+function releaseQuery(which: ReleaseOf): readonly [query: string, name: string] {
+  if ('handler' in which) return [sql.releaseUnhandled, which.handler]
+  if ('heldTenant' in which) return [sql.releaseHeldTenant, which.heldTenant]
+  return [sql.releaseHeldTarget, which.heldTarget]
 }
 
 /** Counts what a former owner may have delivered as an attempt, so that a deadly handler ends some day. */

@@ -1,6 +1,6 @@
 import type { Scope } from '../../alarm/index.ts'
 import type { Lease, TakeRequest } from '../index.ts'
-import { ALARM_COLUMNS, TIMER_COLUMNS, type Values } from '../index.ts'
+import { ALARM_COLUMNS, ownerKey, TIMER_COLUMNS, type Values } from '../index.ts'
 import type { Session } from './session.ts'
 
 const SEEN = TIMER_COLUMNS.map((column) => `t.${column}`).join(', ')
@@ -33,7 +33,7 @@ const places = new WeakMap<Session, Scope>()
 
 /** What the owners that nobody crowds are due in a shard, a little of each, the most overdue first. */
 export function fairDue(session: Session, lease: Lease, request: TakeRequest, room: number): Values[] {
-  const owners = ownersFrom(session, places.get(session) ?? FIRST, request.avoid!)
+  const owners = ownersFrom(session, places.get(session) ?? FIRST, request)
   if (owners.length > 0) places.set(session, owners.length < OWNERS_MAX ? FIRST : owners.at(-1)!)
   const each = Math.max(1, Math.ceil(room / Math.max(1, owners.length))) + request.held.size
   const rows = owners.flatMap(({ tenant, owner }) =>
@@ -46,7 +46,7 @@ export function fairDue(session: Session, lease: Lease, request: TakeRequest, ro
 export function fairWakeAt(session: Session, leases: readonly Lease[], request: TakeRequest): number | null {
   const { now } = request.context
   const after = places.get(session) ?? FIRST
-  const owners = ownersFrom(session, after, request.avoid!)
+  const owners = ownersFrom(session, after, request)
   const wakes = owners.flatMap(({ tenant, owner }) =>
     leases.flatMap(({ shard }) => {
       const isDue = session
@@ -65,13 +65,13 @@ export function fairWakeAt(session: Session, leases: readonly Lease[], request: 
 
 const FIRST: Scope = { tenant: '', owner: '' }
 
-function ownersFrom(session: Session, after: Scope, avoid: ReadonlySet<string>): Scope[] {
+function ownersFrom(session: Session, after: Scope, { avoid, avoidOwners }: TakeRequest): Scope[] {
   const owners: Scope[] = []
   let at: Scope | undefined = after
   while (owners.length < OWNERS_MAX) {
-    at = nextOwner(session, at, avoid)
+    at = nextOwner(session, at, avoid!)
     if (at === undefined) return owners
-    if (!avoid.has(at.tenant)) owners.push(at)
+    if (!avoid!.has(at.tenant) && avoidOwners?.has(ownerKey(at)) !== true) owners.push(at)
   }
   return owners
 }

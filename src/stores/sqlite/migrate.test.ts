@@ -106,6 +106,10 @@ describe('a database of every earlier schema', () => {
       expect((await wakeful.getByKey('holidays'))?.rule).toEqual(
         more === 0 ? undefined : expect.objectContaining({ exclude: { calendars: ['holidays'] } }),
       )
+      // From 0004 on with the trace it was set in.
+      expect((await wakeful.getByKey('once'))?.traceparent).toBe(
+        fixture >= '0004.sql' ? '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' : null,
+      )
       expect(await wakeful.stats()).toMatchObject({
         total: 9 + more,
         pending: 5 + more,

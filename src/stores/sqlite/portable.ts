@@ -3,9 +3,11 @@ import { formatInstant } from '../../time/index.ts'
 import {
   alarmMissing,
   calendarMissing,
+  type Document,
   type EventRow,
   eventOf,
   hasEnded,
+  type InboxWake,
   isZoned,
   nameTaken,
   occurrenceIn,
@@ -16,6 +18,7 @@ import {
   type PortableRow,
   portableAlarm,
   portableDamage,
+  portableDocument,
   portableEvent,
   portableHead,
   portableTally,
@@ -25,7 +28,9 @@ import {
 } from '../index.ts'
 import { type Desk, insertAlarm, insertTimer, putOutcome } from './apply.ts'
 import { CALENDAR_QUERIES, calendarNamed, putCalendar } from './calendars.ts'
+import { DOCUMENT_QUERIES, putDocument } from './documents.ts'
 import { isStoreTrouble } from './failure.ts'
+import { INBOX_QUERIES, insertWake } from './inbox.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 import { alarmAt, alarmNamed, snapshotOf } from './snapshots.ts'
@@ -52,7 +57,11 @@ export function* exportLines(session: Session, now: number): Generator<PortableL
     const { version, ...calendar } = calendarNamed(session, tenant, name)!
     yield { calendar: { tenant, ...calendar } }
   }
-  const written = { alarms: 0, events: 0 }
+  const written = { alarms: 0, events: 0, documents: 0, wakes: 0 }
+  for (const document of session.all<Document>(DOCUMENT_QUERIES.all)) {
+    written.documents += 1
+    yield portableDocument(document)
+  }
   for (const { seq } of pages<{ seq: number }>(session, EXPORT_QUERIES.alarms)) {
     const line = alarmLine(session, seq)
     if ('alarm' in line) written.alarms += 1
@@ -61,6 +70,10 @@ export function* exportLines(session: Session, now: number): Generator<PortableL
   for (const row of pages<EventRow>(session, EXPORT_QUERIES.events)) {
     written.events += 1
     yield portableEvent(eventOf(row))
+  }
+  for (const { seq, ...wake } of pages<InboxWake & { seq: number }>(session, INBOX_QUERIES.all)) {
+    written.wakes += 1
+    yield { wake }
   }
   yield { end: true, ...written }
 }
@@ -96,6 +109,12 @@ function importCalendar(desk: Desk, { calendar: { tenant, ...calendar } }: Porta
 /** Writes a row of an export; false where it is here already, so that an import can be repeated. */
 export function importRow(desk: Desk, line: PortableRow): boolean {
   if ('calendar' in line) return importCalendar(desk, line)
+  if ('document' in line) {
+    const { updatedAt, ...document } = line.document
+    // One of that name that is here already stays as it is.
+    return putDocument(desk.session, document, updatedAt, 0) !== null
+  }
+  if ('wake' in line) return insertWake(desk.session, line.wake)
   return 'alarm' in line ? importAlarm(desk, line) : importEvent(desk, line)
 }
 

@@ -1,3 +1,4 @@
+import { INBOX_QUERIES } from './inbox.ts'
 import type { Session } from './session.ts'
 
 /** How far pruning has looked at the log: events below it belong to alarms that live, or are gone. */
@@ -19,7 +20,7 @@ interface OldEvent {
 }
 
 /**
- * Deletes ended alarms with their events, oldest first. It walks the log, whose order is time, from where it was
+ * Deletes ended alarms with their events, oldest first, and the wakes that nobody fetched by then. It walks the log, whose order is time, from where it was
  * left: an alarm is met again at its last event, so that no index is needed just for this.
  */
 export function prune(session: Session, endedBefore: number, limit: number): number {
@@ -46,7 +47,7 @@ export function prune(session: Session, endedBefore: number, limit: number): num
       String(reached),
     )
   }
-  return pruned
+  return pruned + session.run(INBOX_QUERIES.prune, endedBefore, limit - pruned).changes
 }
 
 function pruneAlarm(session: Session, seq: number): void {

@@ -29,11 +29,11 @@ export const keptIdempotencyKey = `SELECT alarm FROM wakeful_idempotency_keys
   WHERE tenant = ? AND owner = ? AND idempotency_key = ?`
 
 export const insertTimer = `INSERT INTO wakeful_timers (alarm, tenant, owner, target, shard, kind, wake_at, scheduled_for,
-  nominal, zone_offset, floor, tick, generation, attempt, started_at, waiting, delivered, version, edited)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)`
+  nominal, zone_offset, floor, tick, generation, attempt, started_at, waiting, held, delivered, version, edited)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)`
 
 export const moveTimer = `UPDATE wakeful_timers SET kind = ?, wake_at = ?, scheduled_for = ?, nominal = ?, zone_offset = ?,
-  floor = ?, tick = ?, generation = ?, attempt = ?, started_at = ?, waiting = ?, delivered = ?, version = version + 1, edited = 0, report = NULL WHERE id = ?`
+  floor = ?, tick = ?, generation = ?, attempt = ?, started_at = ?, waiting = ?, held = ?, delivered = ?, version = version + 1, edited = 0, report = NULL WHERE id = ?`
 
 /** A settle's own timer: moved only as it was taken, or not at all (promise: recorded-once). */
 export const moveTakenTimer = `${moveTimer} AND version = ? AND edited = 0`
@@ -69,8 +69,17 @@ export const nextTimers = `SELECT id, version, wake_at FROM wakeful_timers
 export const wakeAfter = `SELECT wake_at FROM wakeful_timers
   WHERE shard = ? AND wake_at IS NOT NULL ORDER BY wake_at LIMIT 1 OFFSET ?`
 
-export const releaseWaiting = `UPDATE wakeful_timers SET wake_at = scheduled_for WHERE id IN (
-  SELECT id FROM wakeful_timers WHERE shard = ? AND target = ? AND waiting = 'handler' AND wake_at > ? LIMIT ?)`
+export const releaseUnhandled = `UPDATE wakeful_timers SET wake_at = scheduled_for WHERE id IN (
+  SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_unhandled
+  WHERE shard = ? AND target = ? AND waiting = 'handler' AND held IS NULL AND wake_at > ? LIMIT ?)`
+
+/** The longest held first. It forgets that it was held: what is missed by now is judged as after a standstill. */
+export const releaseHeldTenant = `UPDATE wakeful_timers SET wake_at = scheduled_for, waiting = NULL, held = NULL WHERE id IN (
+  SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_held_tenant
+  WHERE shard = ? AND tenant = ? AND waiting = 'handler' AND held = 1 AND wake_at > ? ORDER BY scheduled_for LIMIT ?)`
+export const releaseHeldTarget = `UPDATE wakeful_timers SET wake_at = scheduled_for, waiting = NULL, held = NULL WHERE id IN (
+  SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_held_target
+  WHERE shard = ? AND target = ? AND waiting = 'handler' AND held = 1 AND wake_at > ? ORDER BY scheduled_for LIMIT ?)`
 
 export const putOutcome = `INSERT INTO wakeful_outcomes (alarm, tenant, owner, target, status, started_at, last_fired_at,
   completed_at, duration_ms, result, last_error, failure_count, attempts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -115,6 +124,7 @@ export const addTally = `INSERT INTO wakeful_tallies (tenant, owner, total, pend
   duration_ms_sum = duration_ms_sum + excluded.duration_ms_sum, duration_count = duration_count + excluded.duration_count`
 
 export const tallyOfOwner = 'SELECT * FROM wakeful_tallies WHERE tenant = ? AND owner = ?'
+export const pendingOfTenant = 'SELECT sum(pending) AS pending FROM wakeful_tallies WHERE tenant = ?'
 
 export const shardOfPool = 'SELECT * FROM wakeful_shards WHERE pool = ? AND slot = 0'
 export const insertShard = `INSERT INTO wakeful_shards (pool, slot, owner, epoch, locked) VALUES (?, 0, NULL, 0, 0)
@@ -127,6 +137,8 @@ export const disownShard = 'UPDATE wakeful_shards SET owner = NULL WHERE shard =
 export const allShards = 'SELECT * FROM wakeful_shards ORDER BY shard'
 export const pendingOfShard =
   'SELECT count(*) AS pending FROM wakeful_timers WHERE shard = ? AND wake_at IS NOT NULL'
+export const dueOfShard = `SELECT count(*) AS due FROM (
+  SELECT 1 FROM wakeful_timers WHERE shard = ? AND wake_at <= ? LIMIT ?)`
 
 export const insertFlight = 'INSERT INTO wakeful_flights (shard, epoch, taken_at, timers) VALUES (?, ?, ?, ?)'
 export const removeFlight = 'DELETE FROM wakeful_flights WHERE id = ?'

@@ -35,7 +35,7 @@ CREATE TABLE wakeful_alarms (
   updated_at INTEGER NOT NULL,
   paused_at INTEGER,
   cancelled_at INTEGER,
-  notes TEXT, calendars TEXT,
+  notes TEXT, calendars TEXT, traceparent TEXT,
   CHECK ((kind = 'once') = (fire_at IS NOT NULL)),
   -- Beyond these no instant is one, and reading it would fail for the whole batch.
   CHECK (fire_at BETWEEN 0 AND 253402300799999),
@@ -55,6 +55,17 @@ CREATE TABLE wakeful_calendars (
   updated_at INTEGER NOT NULL,
   UNIQUE (tenant, name)
 ) STRICT;
+
+CREATE TABLE wakeful_documents (
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  tenant TEXT NOT NULL,
+  value TEXT NOT NULL,
+  -- Grows over all documents: one that was removed and put anew is never taken for what it was.
+  version INTEGER NOT NULL CHECK (version >= 1),
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE wakeful_events (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -86,6 +97,20 @@ CREATE TABLE wakeful_idempotency_keys (
   alarm INTEGER NOT NULL,
   PRIMARY KEY (tenant, owner, idempotency_key)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE wakeful_inbox (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  tenant TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  occurrence TEXT NOT NULL,
+  alarm TEXT NOT NULL,
+  arrived_at INTEGER NOT NULL CHECK (arrived_at BETWEEN 0 AND 253402300799999),
+  body TEXT NOT NULL,
+  tries INTEGER NOT NULL CHECK (tries >= 0),
+  -- Whoever has taken it may answer until then.
+  held_until INTEGER NOT NULL,
+  UNIQUE (tenant, owner, occurrence)
+) STRICT;
 
 CREATE TABLE wakeful_meta (
   name TEXT PRIMARY KEY,
@@ -160,7 +185,7 @@ CREATE TABLE wakeful_timers (
   delivered INTEGER NOT NULL CHECK (delivered IN (0, 1)),
   version INTEGER NOT NULL CHECK (version >= 1),
   edited INTEGER NOT NULL CHECK (edited IN (0, 1)),
-  report TEXT, nominal INTEGER CHECK (nominal BETWEEN 0 AND 253402300799999), zone_offset INTEGER, floor INTEGER,
+  report TEXT, nominal INTEGER CHECK (nominal BETWEEN 0 AND 253402300799999), zone_offset INTEGER, floor INTEGER, held INTEGER CHECK (held = 1),
   CHECK (wake_at IS NOT NULL OR waiting IN ('paused', 'overlap')),
   -- Beyond these no instant is one, and reading it would fail for the whole batch.
   CHECK (wake_at BETWEEN 0 AND 253402300799999),
@@ -186,6 +211,8 @@ CREATE INDEX wakeful_alarms_paused ON wakeful_alarms (tenant, owner) WHERE pause
 
 CREATE INDEX wakeful_alarms_subject ON wakeful_alarms (tenant, owner, subject) WHERE subject IS NOT NULL;
 
+CREATE INDEX wakeful_documents_tenant ON wakeful_documents (kind, tenant, name);
+
 CREATE INDEX wakeful_events_alarm ON wakeful_events (alarm) WHERE alarm IS NOT NULL;
 
 CREATE UNIQUE INDEX wakeful_events_own ON wakeful_events (id) WHERE alarm IS NULL;
@@ -193,6 +220,10 @@ CREATE UNIQUE INDEX wakeful_events_own ON wakeful_events (id) WHERE alarm IS NUL
 CREATE INDEX wakeful_events_owner ON wakeful_events (tenant, owner);
 
 CREATE INDEX wakeful_idempotency_keys_alarm ON wakeful_idempotency_keys (alarm);
+
+CREATE INDEX wakeful_inbox_arrived ON wakeful_inbox (arrived_at);
+
+CREATE INDEX wakeful_inbox_oldest ON wakeful_inbox (tenant, owner, arrived_at);
 
 CREATE INDEX wakeful_outcomes_status ON wakeful_outcomes (tenant, owner, status) WHERE status IS NOT NULL;
 
@@ -204,8 +235,14 @@ CREATE INDEX wakeful_timers_due ON wakeful_timers (shard, wake_at) WHERE wake_at
 
 CREATE INDEX wakeful_timers_handler ON wakeful_timers (shard, target, wake_at) WHERE waiting = 'handler';
 
+CREATE INDEX wakeful_timers_held_target ON wakeful_timers (shard, target, scheduled_for) WHERE waiting = 'handler' AND held = 1;
+
+CREATE INDEX wakeful_timers_held_tenant ON wakeful_timers (shard, tenant, scheduled_for) WHERE waiting = 'handler' AND held = 1;
+
 CREATE INDEX wakeful_timers_report ON wakeful_timers (tenant, owner, alarm) WHERE kind = 'report';
 
 CREATE INDEX wakeful_timers_target ON wakeful_timers (tenant, owner, target, alarm);
+
+CREATE INDEX wakeful_timers_unhandled ON wakeful_timers (shard, target, wake_at) WHERE waiting = 'handler' AND held IS NULL;
 
 CREATE INDEX wakeful_timers_upcoming ON wakeful_timers (tenant, owner, wake_at) WHERE wake_at IS NOT NULL;

@@ -33,6 +33,11 @@ export function readStats(session: Session, scope: Scope): Stats {
   }
 }
 
+/** Reads how many alarms of a tenant are still to fire: one row per owner. */
+export function readPending(session: Session, tenant: string): number {
+  return session.get<{ pending: number | null }>(sql.pendingOfTenant, tenant)?.pending ?? 0
+}
+
 /** Adds what was gathered to the figures. */
 export function writeTallies(session: Session, tallies: Tallies): void {
   for (const { scope, sums } of tallies.drain()) {

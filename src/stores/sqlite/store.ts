@@ -1,21 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Context, Scope, Snapshot } from '../../alarm/index.ts'
-import { WakefulError } from '../../error.ts'
 import type { Clock, HolidayCalendar } from '../../time/index.ts'
 import type {
   Decide,
-  EditedCalendar,
+  Document,
   Flight,
-  HeldTimers,
+  InboxWake,
   Lease,
-  ListQuery,
   LogEvent,
   NewCalendar,
+  NewDocument,
   News,
+  NewWake,
   OwnEvent,
-  Page,
   PortableLine,
   PortableRow,
+  ReleaseOf,
   Reviewed,
   ReviewOf,
   Selector,
@@ -23,33 +23,32 @@ import type {
   SetRequest,
   Settled,
   Settlement,
-  ShardState,
-  Stats,
   Store,
   Taken,
   TakeRequest,
+  WakeRequest,
 } from '../index.ts'
 import { Tallies } from '../index.ts'
 import type { Desk } from './apply.ts'
-import { CALENDAR_QUERIES, calendarsOf, putCalendar } from './calendars.ts'
+import { CALENDAR_QUERIES, putCalendar } from './calendars.ts'
 import { connect } from './connection.ts'
-import { isOwn, isSurelyDue, nextWakeAt, settleAll, take } from './delivery.ts'
+import { isOwn, isSurelyDue, nextWakeAt, releaseWaiting, settleAll, take } from './delivery.ts'
+import { DOCUMENT_QUERIES, putDocument } from './documents.ts'
 import { editSelected } from './edits.ts'
-import { appendEvent, newestEvents, readEvents } from './events.ts'
+import { appendEvent } from './events.ts'
 import { isBusy, storeFailure } from './failure.ts'
 import { fairWakeAt } from './fair-look.ts'
 import { ForeignWatch } from './foreign-watch.ts'
-import { list } from './list.ts'
+import { freeWakes, putWake, removeWake, takeWakes } from './inbox.ts'
 import { Ownership, type ShardRow } from './ownership.ts'
 import { exportLines, importRow } from './portable.ts'
 import { prune } from './prune.ts'
 import * as sql from './queries.ts'
+import { SqliteReads } from './reads.ts'
 import { removeCalendar, reviewSelected } from './reviews.ts'
 import { Session } from './session.ts'
 import { setAll } from './sets.ts'
-import { readShards } from './shards.ts'
-import { alarmNamed, readFlights, snapshotOf } from './snapshots.ts'
-import { readStats, writeTallies } from './stats.ts'
+import { writeTallies } from './stats.ts'
 import { realSystem, type System, wait } from './system.ts'
 import { UserTransactions } from './user-transactions.ts'
 import { WriteQueue } from './write-queue.ts'
@@ -73,11 +72,9 @@ const BUSY_MS = 10_000
 const ALONE = 1_000
 
 /** The store on one SQLite file: one shard per pool, one writer at a time. */
-export class SqliteStore implements Store {
+export class SqliteStore extends SqliteReads implements Store {
   readonly leaseMs: number
   readonly heartbeatMs: number
-  readonly #path: string
-  readonly #session: Session
   readonly #queue: WriteQueue
   readonly #ownership: Ownership
   readonly #watch: ForeignWatch
@@ -88,27 +85,25 @@ export class SqliteStore implements Store {
   readonly #newPools = new Set<string>()
   readonly #users: UserTransactions
   #txSession: Session | null = null
-  #closed = false
 
   constructor(db: DatabaseSync, options: SqliteOptions, system: System = realSystem) {
+    super(new Session(db), options.path)
     // In memory there is nobody to take over.
     const alone = options.path === ':memory:' ? ALONE : 1
     this.leaseMs = options.leaseMs ?? LEASE_MS * alone
     this.heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS * alone
     this.#busyMs = options.busyMs ?? BUSY_MS
-    this.#path = options.path
     this.#clock = options.clock
     this.#system = system
-    this.#session = new Session(db)
-    this.#users = new UserTransactions(this.#session)
-    this.#queue = new WriteQueue(this.#session, this.#path, this.#busyMs, system)
-    this.#watch = new ForeignWatch(this.#session, system)
+    this.#users = new UserTransactions(this.session)
+    this.#queue = new WriteQueue(this.session, this.path, this.#busyMs, system)
+    this.#watch = new ForeignWatch(this.session, system)
     this.#ownership = new Ownership({
-      session: this.#session,
+      session: this.session,
       clock: options.clock,
       system,
       leaseMs: this.leaseMs,
-      path: this.#path === ':memory:' ? null : this.#path,
+      path: this.path === ':memory:' ? null : this.path,
       write: (work, context) => this.#write(work, context),
       run: (work) => this.#queue.run(work),
     })
@@ -132,9 +127,9 @@ export class SqliteStore implements Store {
 
   async take(leases: readonly Lease[], request: TakeRequest): Promise<Taken> {
     const { held, context } = request
-    if (!this.#read((session) => isSurelyDue(session, leases, request))) {
+    if (!this.read((session) => isSurelyDue(session, leases, request))) {
       // An empty look writes nothing and needs no lock.
-      const next = this.#read((session) =>
+      const next = this.read((session) =>
         request.avoid === undefined
           ? nextWakeAt(session, leases, held)
           : fairWakeAt(session, leases, request),
@@ -167,7 +162,7 @@ export class SqliteStore implements Store {
         session.db.exec('COMMIT')
         return settled
       } catch (thrown) {
-        throw storeFailure(thrown, this.#path)
+        throw storeFailure(thrown, this.path)
       } finally {
         if (!session.db.isOpen) this.#txSession = null
         else if (session.db.isTransaction) {
@@ -182,14 +177,8 @@ export class SqliteStore implements Store {
     })
   }
 
-  releaseWaiting(leases: readonly Lease[], handler: string, now: number, limit: number): Promise<number> {
-    return this.#queue.run((session) => {
-      let released = 0
-      for (const { shard } of leases) {
-        released += session.run(sql.releaseWaiting, shard, handler, now, limit - released).changes
-      }
-      return released
-    })
+  releaseWaiting(leases: readonly Lease[], which: ReleaseOf, now: number, limit: number): Promise<number> {
+    return this.#queue.run((session) => releaseWaiting(session, leases, which, now, limit))
   }
 
   review(
@@ -224,6 +213,28 @@ export class SqliteStore implements Store {
     return this.#queue.run((session) => prune(session, endedBefore, limit))
   }
 
+  putDocument(document: NewDocument, now: number, version?: number): Promise<Document | null> {
+    return this.#queue.run((session) => putDocument(session, document, now, version))
+  }
+
+  async removeDocument(kind: string, name: string): Promise<boolean> {
+    return this.#queue.run((session) => session.run(DOCUMENT_QUERIES.remove, kind, name).changes > 0)
+  }
+
+  putWake(wake: NewWake, max: number): Promise<void> {
+    return this.#queue.run((session) => putWake(session, wake, max))
+  }
+
+  async takeWakes(scope: Scope, request: WakeRequest): Promise<InboxWake[]> {
+    // An empty look writes nothing: it is asked again and again.
+    if (this.read((session) => freeWakes(session, scope, request)).length === 0) return []
+    return this.#queue.run((session) => takeWakes(session, scope, request))
+  }
+
+  removeWake(scope: Scope, occurrenceId: string): Promise<InboxWake | null> {
+    return this.#queue.run((session) => removeWake(session, scope, occurrenceId))
+  }
+
   /** Writes a batch of an export's lines; what is here already is passed over. */
   import(lines: readonly PortableRow[], context: Context): Promise<number> {
     return this.#write((desk) => lines.filter((line) => importRow(desk, line)).length, context)
@@ -231,11 +242,11 @@ export class SqliteStore implements Store {
 
   /** Everything as it stands at this moment, line by line, on a connection of its own. */
   async *export(): AsyncGenerator<PortableLine> {
-    if (this.#path === ':memory:') {
-      yield* exportLines(this.#session, this.#clock.now())
+    if (this.path === ':memory:') {
+      yield* exportLines(this.session, this.#clock.now())
       return
     }
-    const session = new Session(connect(this.#path, {}, this.#system))
+    const session = new Session(connect(this.path, {}, this.#system))
     try {
       session.db.exec('BEGIN')
       yield* exportLines(session, this.#clock.now())
@@ -245,86 +256,24 @@ export class SqliteStore implements Store {
   }
 
   watch(listener: (news: News) => void): () => void {
-    if (this.#closed) throw new WakefulError('store_unavailable', `${this.#path} is closed`)
-    return this.#path === ':memory:' ? () => {} : this.#watch.add(() => listener('timers'))
-  }
-
-  async get(
-    scope: Scope,
-    by: { id: string } | { key: string } | { idempotencyKey: string },
-  ): Promise<Snapshot | null> {
-    return this.#read((session) => {
-      const alarm = alarmNamed(session, scope, by)
-      return alarm === undefined ? null : snapshotOf(session, alarm, readFlights(session))
-    })
-  }
-
-  async list(scope: Scope, query: ListQuery): Promise<Page> {
-    return this.#read((session) => list(session, scope, query))
-  }
-
-  async stats(scope: Scope): Promise<Stats> {
-    return this.#read((session) => readStats(session, scope))
-  }
-
-  async events(scope: Scope, query: { after: number; limit: number; alarmId?: string }): Promise<LogEvent[]> {
-    return this.#read((session) => readEvents(session, scope, query))
-  }
-
-  async eventsOf(scope: Scope, alarmId: string, limit: number): Promise<LogEvent[]> {
-    return this.#read((session) => newestEvents(session, scope, alarmId, limit))
-  }
-
-  async lastSeen(): Promise<number | null> {
-    return this.#read((session) => {
-      const moments = [sql.lastLogged, sql.lastSet].flatMap(
-        (last) => session.get<{ at: number }>(last)?.at ?? [],
-      )
-      return moments.length === 0 ? null : Math.max(...moments)
-    })
-  }
-
-  async lastEvent(): Promise<number> {
-    return this.#read((session) => session.get<{ seq: number }>(sql.lastEvent)?.seq ?? 0)
-  }
-
-  async nextWakeAt(leases: readonly Lease[], held: HeldTimers): Promise<number | null> {
-    return this.#read((session) => nextWakeAt(session, leases, held))
-  }
-
-  calendars(tenant: string): readonly HolidayCalendar[] {
-    return this.#read((session) => calendarsOf(session, tenant))
-  }
-
-  /** They are read when they are asked for. */
-  async readCalendars(): Promise<void> {}
-
-  async unreviewedCalendars(): Promise<readonly EditedCalendar[]> {
-    return this.#read((session) => session.all<EditedCalendar>(CALENDAR_QUERIES.unreviewed))
-  }
-
-  async fact(name: string): Promise<string | null> {
-    return this.#read((session) => session.get<{ value: string }>(CALENDAR_QUERIES.fact, name)?.value ?? null)
-  }
-
-  async ownership(counts?: boolean): Promise<ShardState[]> {
-    return this.#read((session) => readShards(session, this.#path, counts))
+    this.assertOpen()
+    return this.path === ':memory:' ? () => {} : this.#watch.add(() => listener('timers'))
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return
-    this.#closed = true
+    if (this.isClosed) return
+    this.isClosed = true
     this.#watch.close()
     await this.#queue.close()
     this.#ownership.release()
     if (this.#txSession?.db.isOpen) this.#txSession.db.close()
-    this.#session.db.close()
+    this.session.db.close()
   }
 
   /** A connection of its own, so that others read only what is committed; in memory there can be only one. */
   #transactionSession(): Session {
-    if (this.#path === ':memory:') return this.#session
-    this.#txSession ??= new Session(connect(this.#path, {}, this.#system))
+    if (this.path === ':memory:') return this.session
+    this.#txSession ??= new Session(connect(this.path, {}, this.#system))
     return this.#txSession
   }
 
@@ -340,20 +289,11 @@ export class SqliteStore implements Store {
       : this.#guard(async () => this.#users.session(tx).undoable(job))
   }
 
-  #read<T>(work: (session: Session) => T): T {
-    if (this.#closed) throw new WakefulError('store_unavailable', `${this.#path} is closed`)
-    try {
-      return work(this.#session)
-    } catch (thrown) {
-      throw storeFailure(thrown, this.#path)
-    }
-  }
-
   async #guard<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (thrown) {
-      throw storeFailure(thrown, this.#path)
+      throw storeFailure(thrown, this.path)
     }
   }
 
@@ -367,7 +307,7 @@ export class SqliteStore implements Store {
       this.#system.soon(() => this.#newPools.delete(pool))
       return session.run(sql.insertShard, pool).lastInsertRowid
     }
-    if (session === this.#session && !this.#newPools.has(pool)) this.#shards.set(pool, found.shard)
+    if (session === this.session && !this.#newPools.has(pool)) this.#shards.set(pool, found.shard)
     return found.shard
   }
 
@@ -379,7 +319,7 @@ export class SqliteStore implements Store {
         return
       } catch (thrown) {
         if (!isBusy(thrown) || this.#clock.monotonic() - start > this.#busyMs)
-          throw storeFailure(thrown, this.#path)
+          throw storeFailure(thrown, this.path)
       }
       await wait(this.#system, 2)
     }

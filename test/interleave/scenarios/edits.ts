@@ -137,7 +137,9 @@ export const editScenarios: readonly Scenario[] = [
         one.bench.canRun = () => false
         await one.take(leases)
         const release = () =>
-          one.does('release', () => one.store.releaseWaiting(leases, 'remind', world.clock.now(), 10))
+          one.does('release', () =>
+            one.store.releaseWaiting(leases, { handler: 'remind' }, world.clock.now(), 10),
+          )
         return {
           actors: [
             { process: 'one', act: release },

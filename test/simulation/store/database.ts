@@ -64,7 +64,7 @@ export class SimulatedDatabase {
   }
 
   /** The next number of a sequence: given out once, also to those who are rolled back. */
-  next(sequence: 'alarms' | 'timers' | 'events' | 'flights' | 'owners'): Serial {
+  next(sequence: 'alarms' | 'timers' | 'events' | 'flights' | 'owners' | 'documents' | 'inbox'): Serial {
     const number = (this.#numbers.get(sequence) ?? 0) + 1
     this.#numbers.set(sequence, number)
     return number
@@ -106,6 +106,11 @@ export class SimulatedDatabase {
       add(1)
       this.#journal.note({ table: 'tallies', key: null, undo: () => add(-1), redo: () => add(1) })
     }
+  }
+
+  /** The sums of all of a tenant's owners. */
+  talliesOf(tenant: string): number[][] {
+    return [...this.#tallies].filter(([name]) => JSON.parse(name)[0] === tenant).map(([, sums]) => sums)
   }
 
   tallyOf(scope: Scope): number[] {

@@ -53,4 +53,9 @@ export function readStats(database: SimulatedDatabase, scope: Scope): Stats {
   return { total, pending, fired, completed, failed, cancelled, timedOut, avgDurationMs }
 }
 
+/** Reads how many alarms of a tenant are still to fire. */
+export function readPending(database: SimulatedDatabase, tenant: string): number {
+  return database.talliesOf(tenant).reduce((sum, sums) => sum + sums[1]!, 0)
+}
+
 type Sums = [number, number, number, number, number, number, number, number, number]

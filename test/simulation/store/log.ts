@@ -1,6 +1,7 @@
 import { type Scope, type Serial, serialOf } from '../../../src/alarm/index.ts'
 import { eventOf, type LogEvent, type OwnEvent } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
+import { pruneWakes } from './inbox.ts'
 import { seqNamed } from './snapshots.ts'
 import { ALL, type LoggedRow, scopedName } from './tables.ts'
 
@@ -85,7 +86,7 @@ export function appendEvent(database: SimulatedDatabase, scope: Scope, event: Ow
 const PRUNED_TO = 'pruned_to'
 const EVENTS_LOOKED_AT_MAX = 5_000
 
-/** Deletes ended alarms with their events, oldest first: walks the log from where it was left. */
+/** Deletes ended alarms with their events, oldest first, and wakes that nobody fetched: walks the log from where it was left. */
 export function prune(database: SimulatedDatabase, endedBefore: number, limit: number): number {
   const { tables } = database
   const place = serialOf(tables.facts.get(PRUNED_TO) ?? '0')
@@ -101,7 +102,7 @@ export function prune(database: SimulatedDatabase, endedBefore: number, limit: n
     pruned += 1
   }
   if (reached > place) tables.facts.put(PRUNED_TO, String(reached))
-  return pruned
+  return pruned + pruneWakes(database, endedBefore, limit - pruned)
 }
 
 /** An alarm that ended is met again at its last event: by then it is old enough, or not. */

@@ -1,4 +1,4 @@
-import type { Lease, ShardState } from '../../../src/stores/index.ts'
+import type { Counts, Lease, ShardState } from '../../../src/stores/index.ts'
 import type { Beat } from '../../../src/stores/postgres/heartbeat.ts'
 import type { SimulatedDatabase } from './database.ts'
 import type { Desk } from './desk.ts'
@@ -113,14 +113,14 @@ export function disown(database: SimulatedDatabase, leases: readonly Lease[]): v
 }
 
 /** Who runs the clock of each shard. An owner whose lease has ended is none. */
-export function readShards(database: SimulatedDatabase, counts: boolean): ShardState[] {
+export function readShards(database: SimulatedDatabase, counts: Counts): ShardState[] {
   const { tables } = database
   const now = database.now()
   return database.shardsIn().map(({ shard, pool, owner, epoch }) => {
     const lives = owner !== null && (tables.owners.get(owner)?.leaseUntil ?? 0) > now
     const due = tables.due.in(shard)
     const nextWakeAt = due[0]?.at ?? null
-    return { shard, pool, owner: lives ? owner : null, epoch, pending: counts ? due.length : 0, nextWakeAt }
+    return { shard, pool, owner: lives ? owner : null, epoch, pending: countOf(due, counts), nextWakeAt }
   })
 }
 
@@ -130,4 +130,9 @@ function isHolder(database: SimulatedDatabase, lease: Lease): boolean {
 
 function free(database: SimulatedDatabase, { shard, pool }: Lease): void {
   database.tables.shards.put(shard, { ...database.shard(shard, pool), owner: null })
+}
+
+function countOf(waiting: readonly { readonly at: number }[], counts: Counts): number {
+  if (typeof counts === 'boolean') return counts ? waiting.length : 0
+  return waiting.filter(({ at }) => at <= counts.dueBy).length
 }

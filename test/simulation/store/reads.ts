@@ -1,5 +1,7 @@
 import type { Scope, Serial, Snapshot } from '../../../src/alarm/index.ts'
 import type {
+  Counts,
+  Document,
   EditedCalendar,
   HeldTimers,
   Lease,
@@ -15,7 +17,8 @@ import type { HolidayCalendar } from '../../../src/time/index.ts'
 import { allCalendars, unreviewed } from './calendars.ts'
 import type { Connection } from './connection.ts'
 import type { SimulatedDatabase } from './database.ts'
-import { list, readStats } from './list.ts'
+import { documentNamed, listDocuments } from './documents.ts'
+import { list, readPending, readStats } from './list.ts'
 import { type LogQuery, lastEvent, newestEvents, readEvents } from './log.ts'
 import { readShards } from './owners.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
@@ -51,6 +54,18 @@ export abstract class SimulatedReads implements StoreReads {
 
   stats(scope: Scope): Promise<Stats> {
     return this.#ask('stats', (database) => readStats(database, scope))
+  }
+
+  pendingOf(tenant: string): Promise<number> {
+    return this.#ask('pending_of', (database) => readPending(database, tenant))
+  }
+
+  getDocument(kind: string, name: string): Promise<Document | null> {
+    return this.#ask('get_document', (database) => documentNamed(database, kind, name))
+  }
+
+  listDocuments(kind: string, tenant: string | null, after: string, limit: number): Promise<Document[]> {
+    return this.#ask('list_documents', (database) => listDocuments(database, kind, tenant, after, limit))
   }
 
   events(scope: Scope, query: LogQuery): Promise<LogEvent[]> {
@@ -93,7 +108,7 @@ export abstract class SimulatedReads implements StoreReads {
     return this.#ask('fact', (database) => database.tables.facts.get(name) ?? null)
   }
 
-  ownership(counts = true): Promise<ShardState[]> {
+  ownership(counts: Counts = true): Promise<ShardState[]> {
     return this.#ask('ownership', (database) => readShards(database, counts))
   }
 

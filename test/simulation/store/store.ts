@@ -5,10 +5,9 @@ import type {
   Edited,
   Flight,
   Lease,
-  LogEvent,
   NewCalendar,
   News,
-  OwnEvent,
+  ReleaseOf,
   Reviewed,
   ReviewOf,
   Selector,
@@ -23,15 +22,15 @@ import type {
 import type { Beat } from '../../../src/stores/postgres/heartbeat.ts'
 import { lowerTo, RECENT_MS } from '../../../src/stores/postgres/lookout.ts'
 import type { Clock, HolidayCalendar } from '../../../src/time/index.ts'
-import { markReviewed, putCalendar, removeCalendar } from './calendars.ts'
+import { putCalendar, removeCalendar } from './calendars.ts'
 import { Connection } from './connection.ts'
 import type { SimulatedDatabase } from './database.ts'
 import type { Desk } from './desk.ts'
 import { editSelected, reviewSelected, select } from './edits.ts'
 import { Hearing } from './hearing.ts'
-import { appendEvent, prune } from './log.ts'
 import { Ownership } from './ownership.ts'
-import { SimulatedReads } from './reads.ts'
+import { SimulatedRecords } from './records.ts'
+import { releaseWaiting } from './releases.ts'
 import { setAll } from './sets.ts'
 import { settleAll } from './settle.ts'
 import { Takes } from './takes.ts'
@@ -65,7 +64,7 @@ const CLOCK_SAMPLES = 3
 const SETTLING_MS_MAX = 4_000
 
 /** One process's view of a simulated database, shaped as the PostgreSQL store: many processes, each the owner of some shards. */
-export class SimulatedStore extends SimulatedReads implements Store {
+export class SimulatedStore extends SimulatedRecords implements Store {
   readonly leaseMs: number
   readonly heartbeatMs: number
   /** The time by which alarms fire. */
@@ -203,22 +202,12 @@ export class SimulatedStore extends SimulatedReads implements Store {
 
   async releaseWaiting(
     leases: readonly Lease[],
-    handler: string,
+    which: ReleaseOf,
     now: number,
     limit: number,
   ): Promise<number> {
-    const { tables } = this.database
-    const released = await this.#atomic('release_waiting', () => {
-      const waiting = leases
-        .filter((lease) => this.database.isOwn(lease))
-        .flatMap(({ shard }) => tables.due.in(shard).slice(tables.due.upTo(shard, now)))
-        .map(({ key }) => tables.timers.get(key)!)
-        .filter(({ target, timer }) => target === handler && timer.waiting === 'handler')
-        .slice(0, limit)
-      for (const row of waiting)
-        tables.timers.put(row.timer.id, { ...row, timer: { ...row.timer, wakeAt: row.timer.scheduledFor } })
-      return waiting.length
-    })
+    const release = () => releaseWaiting(this.database, leases, which, now, limit)
+    const released = await this.atomic('release_waiting', release)
     if (released > 0) this.#takes.lookout.sweep()
     return released
   }
@@ -237,25 +226,6 @@ export class SimulatedStore extends SimulatedReads implements Store {
 
   removeCalendar(tenant: string, name: string): Promise<boolean> {
     return this.#editCalendars('remove_calendar', () => removeCalendar(this.database, tenant, name))
-  }
-
-  calendarReviewed(
-    tenant: string,
-    { name, version }: Pick<HolidayCalendar, 'name' | 'version'>,
-  ): Promise<void> {
-    return this.#atomic('calendar_reviewed', () => markReviewed(this.database, tenant, name, version))
-  }
-
-  putFact(name: string, value: string): Promise<void> {
-    return this.#atomic('put_fact', () => this.database.tables.facts.put(name, value))
-  }
-
-  append(scope: Scope, event: OwnEvent): Promise<LogEvent> {
-    return this.#atomic('append', () => appendEvent(this.database, scope, event))
-  }
-
-  prune(endedBefore: number, limit: number): Promise<number> {
-    return this.#atomic('prune', () => prune(this.database, endedBefore, limit))
   }
 
   watch(listener: (news: News) => void, about: 'clock' | 'log' = 'clock'): () => void {
@@ -313,10 +283,6 @@ export class SimulatedStore extends SimulatedReads implements Store {
 
   #noteWakes(wakes: ReadonlyMap<number, number>): void {
     for (const [shard, wakeAt] of wakes) this.#takes.lookout.lower(shard, wakeAt)
-  }
-
-  #atomic<T>(name: string, work: () => T): Promise<T> {
-    return this.connection.send(name, () => this.database.atomic(work))
   }
 
   async #commit(name: string, tx: OpenTransaction): Promise<void> {

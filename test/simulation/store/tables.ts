@@ -1,5 +1,5 @@
 import type { Outcome, Scope, Serial, Timer } from '../../../src/alarm/index.ts'
-import type { EventRow, StoredAlarm } from '../../../src/stores/index.ts'
+import type { Document, EventRow, InboxWake, StoredAlarm } from '../../../src/stores/index.ts'
 import type { HolidayCalendar } from '../../../src/time/index.ts'
 import type { Journal } from './journal.ts'
 import { OrderedIndex } from './ordered-index.ts'
@@ -41,6 +41,9 @@ export interface CalendarRow {
   /** The version by which the alarms that name it stand. */
   readonly reviewed: number
 }
+
+/** A wake, and until when whoever has taken it may answer. */
+export type InboxRow = InboxWake & { readonly seq: Serial; readonly heldUntil: number }
 
 /** A row of the log; its alarm's id and key are looked up where it is read. */
 export type LoggedRow = Omit<EventRow, 'alarm_id' | 'key'> & { readonly alarm: Serial | null }
@@ -101,6 +104,13 @@ export class Tables {
   readonly owners: Table<string, OwnerRow>
   readonly calendars: Table<string, CalendarRow>
   readonly facts: Table<string, string>
+  readonly documents: Table<string, Document>
+  readonly inbox: Table<Serial, InboxRow>
+  readonly inboxNames = new NameIndex<Serial, InboxRow>((wake) => scopedName(wake, wake.occurrenceId))
+  readonly inboxOfOwner = new OrderedIndex<InboxRow, number>(
+    (wake) => scopedName(wake),
+    (wake) => wake.arrivedAt,
+  )
 
   constructor(around: { journal: Journal; assertFree: AssertFree }) {
     this.alarms = new Table('alarms', around, [
@@ -118,6 +128,8 @@ export class Tables {
     this.owners = new Table('owners', around)
     this.calendars = new Table('calendars', around)
     this.facts = new Table('facts', around)
+    this.documents = new Table('documents', around)
+    this.inbox = new Table('inbox', around, [this.inboxNames, this.inboxOfOwner])
   }
 }
 

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest'
+import { resolveWhen, type When } from '../time/index.ts'
+import { buildAlarm, DEFAULTS, type SetOptions } from './build.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
+import { firstTimer } from './recurrence.ts'
+import { FORCED_TICK, type Timer } from './timer.ts'
+import { type Triage, triage } from './triage.ts'
+
+const NOW = Date.UTC(2030, 0, 1)
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const HELD: Triage = { graceMs: MINUTE, canRun: true, isHeld: true, openCount: 0 }
+const FREE: Triage = { ...HELD, isHeld: false }
+const at = (ms: number, random = 0) => ({ now: NOW + ms, random: () => random, newId: () => 'new' })
+
+function due(when: When, options: SetOptions = {}, changed: Partial<Timer> = {}) {
+  const resolved = resolveWhen(when, { now: NOW, timezone: 'UTC' })
+  const alarm = buildAlarm({ tenant: 't', owner: 'o' }, resolved, { target: 'h', ...options }, NOW, {
+    limits: DEFAULT_LIMITS,
+    defaults: DEFAULTS,
+    target: (spec) => ({ kind: spec === 'log' ? 'event' : 'handler', name: String(spec), pool: 'app' }),
+    newId: () => 'id',
+  })
+  const row = { id: 1, shard: 1, version: 1, edited: false, report: null }
+  const timer: Timer = { ...firstTimer(alarm, resolved), ...row, ...changed }
+  return { alarm, timer, others: [timer] }
+}
+
+describe('what an operator holds', () => {
+  test.each([
+    ['an occurrence', {}, {}],
+    ['one whose target is the log', { target: 'log' }, {}],
+    ['another try', {}, { kind: 'retry', attempt: 2 }],
+    ['a fire by hand', {}, { kind: 'forced', tick: FORCED_TICK }],
+  ] as const)('waits, and nothing is written to the log: %s', (_, options, changed) => {
+    const verdict = triage(due({ delay: '1h' }, options, changed), HELD, at(HOUR))
+    const change = { move: [{ id: 1, wakeAt: NOW + HOUR + MINUTE, waiting: 'hold' }] }
+    expect(verdict).toEqual({ kind: 'settle', change })
+  })
+
+  test('is looked at ever less often, and not all of it in one moment', () => {
+    const wakeAt = (late: number, random = 0) => {
+      const verdict = triage(due({ delay: '1h' }), HELD, at(HOUR + late, random))
+      return verdict.kind === 'settle' ? verdict.change.move![0]!.wakeAt! - NOW - HOUR - late : null
+    }
+    expect([wakeAt(0), wakeAt(10 * MINUTE), wakeAt(100 * HOUR)]).toEqual([MINUTE, 10 * MINUTE, HOUR])
+    expect(wakeAt(100 * HOUR, 0.5)).toBe(1.5 * HOUR)
+  })
+
+  test('still ends when its report is overdue, and is given up when its alarm was cancelled', () => {
+    const report = due({ delay: '1h' }, { ack: 'report' }, { kind: 'report', startedAt: NOW })
+    expect(triage(report, HELD, at(2 * HOUR))).toMatchObject({ change: { outcome: { status: 'timed_out' } } })
+    const held = due({ delay: '1h' })
+    const cancelled = { ...held, alarm: { ...held.alarm, cancelledAt: NOW } }
+    expect(triage(cancelled, HELD, at(HOUR))).toMatchObject({ change: { status: 'cancelled' } })
+  })
+
+  test('has what it missed judged when it is let go', () => {
+    const hold = { waiting: 'hold' } as const
+    const skipped = triage(due({ delay: '1h', misfire: 'skip' }, {}, hold), FREE, at(2 * HOUR))
+    expect(skipped).toMatchObject({ kind: 'settle', change: { events: [{ type: 'alarm.skipped' }] } })
+    const newest = triage(due({ every: '1h' }, {}, hold), FREE, at(5 * HOUR))
+    expect(newest).toMatchObject({ kind: 'fire', timer: { scheduledFor: NOW + 5 * HOUR } })
+  })
+})

@@ -1,0 +1,151 @@
+import type { Command } from 'commander'
+import { type Rights, wireText } from '../../contracts/index.ts'
+import { ALL_TENANTS, KeyBook, type KeyView } from '../../server/index.ts'
+import { parseDuration } from '../../time/index.ts'
+import { addCommand } from '../command.ts'
+import { badUsage } from '../failure.ts'
+import type { Globals } from '../globals.ts'
+import type { Need } from '../session.ts'
+import { type StoreSession, withStore } from '../session.ts'
+import type { Shell } from '../shell.ts'
+import type { Column } from '../table.ts'
+import { localTime } from '../time-text.ts'
+
+const RIGHTS: readonly string[] = ['read', 'write', 'admin'] satisfies Rights[]
+const LISTED_MAX = 500
+
+interface CreateFlags {
+  readonly rights?: string
+  readonly label?: string
+  readonly expiresIn?: string
+}
+
+/** `keys create|list|rotate|revoke`: who may call the HTTP API of a server on this store. */
+export function addKeys(program: Command, shell: Shell): void {
+  const group = addCommand(program, 'keys', 'who may call the HTTP API', [
+    "keys create --tenant '*' --rights admin --label operator",
+    'keys create --tenant acme --owner ann',
+  ])
+  addCommand(group, 'create', 'make a key; it is shown this once', [
+    "keys create --tenant '*' --rights admin --label operator",
+    'keys create --tenant acme --rights write --expires-in 90d',
+    'keys create --tenant acme --owner did:matrix:ann:f00',
+  ])
+    .option('--rights <what>', 'read, write (default) or admin')
+    .option('--label <text>', 'what it is for')
+    .option('--expires-in <duration>', 'how long it holds (default: for ever)')
+    .action(async (flags: CreateFlags, self: Command) => {
+      const rights = rightsOf(flags.rights ?? 'write')
+      const expiresInMs = flags.expiresIn === undefined ? null : parseDuration(flags.expiresIn)
+      const { tenant, owner }: Globals = self.optsWithGlobals()
+      await withKeys(shell, self, 'any', async (keys, { out, wakeful }) => {
+        const { key, view } = await keys.create({
+          tenant: tenant ?? 'default',
+          owner: owner ?? null,
+          rights,
+          label: flags.label ?? '',
+          createdBy: null,
+          expiresAt: expiresInMs === null ? null : wakeful.operator.clock.now() + expiresInMs,
+        })
+        await audit(wakeful, view, 'admin.key_created')
+        out.answer({
+          json: () => wireText({ ...wireKey(view), key }),
+          human: () => [
+            key,
+            `  ${summary(view)}`,
+            '  Keep it: it is stored as a hash, and cannot be shown again.',
+          ],
+        })
+      })
+    })
+  addCommand(group, 'list', 'the keys, without their texts', ['keys list', 'keys list --tenant acme']).action(
+    async (_flags: unknown, self: Command) => {
+      const { tenant }: Globals = self.optsWithGlobals()
+      await withKeys(shell, self, 'existing', async (keys, { out, zone }) => {
+        const items = await keys.list(tenant ?? null, '', LISTED_MAX)
+        if (!out.json && items.length === 0) return out.aside('no keys: on this machine none is needed')
+        out.answer({
+          json: () => wireText({ items: items.map(wireKey) }),
+          human: () => out.rows([columns(zone)], items),
+        })
+      })
+    },
+  )
+  addCommand(group, 'rotate <id>', 'give a key another text', ['keys rotate 0f3f2a5b1c2d7e3a --grace 1h'])
+    .option('--grace <duration>', 'how long the former one holds still (default: not at all)')
+    .action(async (id: string, flags: { grace?: string }, self: Command) => {
+      const graceMs = flags.grace === undefined ? 0 : parseDuration(flags.grace)
+      await withKeys(shell, self, 'existing', async (keys, { out, wakeful }) => {
+        const { key, view } = await keys.rotate(id, await tenantOf(keys, id), graceMs)
+        await audit(wakeful, view, 'admin.key_rotated')
+        out.answer({
+          json: () => wireText({ ...wireKey(view), key }),
+          human: () => [key, `  ${summary(view)}`],
+        })
+      })
+    })
+  addCommand(group, 'revoke <id>', 'end a key: within a second nobody gets in by it', [
+    'keys revoke 0f3f2a5b1c2d7e3a',
+  ]).action(async (id: string, _flags: unknown, self: Command) => {
+    await withKeys(shell, self, 'existing', async (keys, { out, wakeful }) => {
+      const view = await keys.revoke(id, await tenantOf(keys, id))
+      await audit(wakeful, view, 'admin.key_revoked')
+      out.answer({ json: () => wireText(wireKey(view)), human: () => [`${id} revoked`] })
+    })
+  })
+}
+
+function withKeys(
+  shell: Shell,
+  self: Command,
+  need: Need,
+  work: (keys: KeyBook, session: StoreSession) => Promise<void>,
+): Promise<void> {
+  return withStore(shell, self, need, async (session) => {
+    const { documents, clock } = session.wakeful.operator
+    await work(new KeyBook(documents, clock), session)
+  })
+}
+
+function audit(wakeful: StoreSession['wakeful'], { id, tenant, owner, rights }: KeyView, type: string) {
+  return wakeful.operator.audit(tenant, { type, data: { by: 'cli', key: id, tenant, owner, rights } })
+}
+
+async function tenantOf(keys: KeyBook, id: string): Promise<string> {
+  const key = await keys.get(id)
+  if (key === null) throw badUsage(`there is no key ${JSON.stringify(id)}: 'keys list' shows the ids`)
+  return key.tenant
+}
+
+function rightsOf(text: string): Rights {
+  if (RIGHTS.includes(text)) return text as Rights
+  throw badUsage(`--rights must be ${RIGHTS.join(', ')}, not ${JSON.stringify(text)}`)
+}
+
+function summary({ tenant, owner, rights, expiresAt }: KeyView): string {
+  const whose = tenant === ALL_TENANTS ? 'every tenant' : `tenant ${tenant}`
+  const until = expiresAt === null ? '' : `, until ${new Date(expiresAt).toISOString()}`
+  return `${whose}, ${owner === null ? 'any owner' : `owner ${owner}`}, may ${rights}${until}`
+}
+
+function wireKey({ createdAt, expiresAt, revokedAt, ...key }: KeyView) {
+  const date = (at: number | null) => (at === null ? null : new Date(at))
+  return { ...key, createdAt: date(createdAt), expiresAt: date(expiresAt), revokedAt: date(revokedAt) }
+}
+
+function columns(zone: string): Column<KeyView>[] {
+  return [
+    { title: 'id', value: ({ id }) => id },
+    { title: 'tenant', value: ({ tenant }) => tenant, cutTo: 10 },
+    { title: 'owner', value: ({ owner }) => owner ?? '(any)', cutTo: 10 },
+    { title: 'rights', value: ({ rights }) => rights },
+    { title: 'label', value: ({ label }) => label, cutTo: 10 },
+    { title: 'made', value: ({ createdAt }) => localTime(new Date(createdAt), zone) },
+    { title: 'state', value: stateOf },
+  ]
+}
+
+function stateOf({ revokedAt, expiresAt }: KeyView): string {
+  if (revokedAt !== null) return 'revoked'
+  return expiresAt === null ? 'holds' : `holds until ${new Date(expiresAt).toISOString()}`
+}

@@ -1,0 +1,136 @@
+import { WakefulError } from '../../error.ts'
+import type { Store } from '../../stores/index.ts'
+import type { Sealer } from '../../targets/index.ts'
+import { makeSecretFile, passingSecret, readSecretFile, Secret } from './secret.ts'
+
+/** The fact under which a store names the secret that its webhooks are signed and their headers sealed with. */
+const FINGERPRINT_FACT = 'secret_fingerprint'
+
+/** Where the secret of a store comes from. */
+export interface SecretSource {
+  /** Given by option or environment; undefined where neither says. */
+  readonly given: string | undefined
+  /** Where it is kept where none is given; null for a store in memory. */
+  readonly path: string | null
+}
+
+/**
+ * The secret of one store, made when it is first needed: who sets no webhook gets no file. The store remembers its
+ * fingerprint, so that no process signs or seals with another.
+ */
+export class Keyring implements Sealer {
+  readonly #store: Pick<Store, 'fact' | 'putFact'>
+  readonly #path: string | null
+  readonly #onTrouble: (thrown: unknown) => void
+  #secret: Secret | null
+  /** What the store remembers. */
+  #fingerprint: string | null
+  #agreed: Promise<void> | null = null
+  #refusal: WakefulError | null = null
+  #isTold = false
+
+  private constructor(
+    store: Pick<Store, 'fact' | 'putFact'>,
+    path: string | null,
+    secret: Secret | null,
+    fingerprint: string | null,
+    onTrouble: (thrown: unknown) => void,
+  ) {
+    this.#store = store
+    this.#path = path
+    this.#secret = secret
+    this.#fingerprint = fingerprint
+    this.#onTrouble = onTrouble
+  }
+
+  /** Looks for the secret, and refuses one that is not the store's. */
+  static async open(
+    source: SecretSource,
+    store: Pick<Store, 'fact' | 'putFact'>,
+    onTrouble: (thrown: unknown) => void,
+  ): Promise<Keyring> {
+    const { given, path } = source
+    const secret =
+      given !== undefined ? new Secret(given, 'the secret') : path === null ? null : readSecretFile(path)
+    const fingerprint = await store.fact(FINGERPRINT_FACT)
+    if (secret !== null && fingerprint !== null && secret.fingerprint !== fingerprint) throw another(path)
+    return new Keyring(store, path, secret, fingerprint, onTrouble)
+  }
+
+  /** Whether this process has the store's secret, or may make one. */
+  get isUsable(): boolean {
+    return this.#refusal === null && (this.#secret !== null || this.#fingerprint === null)
+  }
+
+  /** The same, asked for something that is to be signed now: where it cannot be, that is said, once. */
+  canSign(): boolean {
+    if (this.isUsable) return true
+    if (!this.#isTold) this.#onTrouble(this.#refusal ?? missing(this.#path))
+    this.#isTold = true
+    return false
+  }
+
+  seal(text: string, purpose: string): string {
+    const secret = this.#need()
+    // Nobody can wait here: where another process was first, everything from here on is refused.
+    void this.agree().catch(this.#onTrouble)
+    return secret.seal(text, purpose)
+  }
+
+  open(sealed: string, purpose: string): string {
+    return this.#need().open(sealed, purpose)
+  }
+
+  /** The secret, once the store remembers it as its own. */
+  async secret(): Promise<Secret> {
+    const secret = this.#need()
+    await this.agree()
+    return secret
+  }
+
+  /** Has the store remember the secret; throws where it knows another by now. */
+  agree(): Promise<void> {
+    this.#agreed ??= this.#agree().catch((thrown: unknown) => {
+      this.#agreed = null
+      throw thrown
+    })
+    return this.#agreed
+  }
+
+  async #agree(): Promise<void> {
+    const { fingerprint } = this.#need()
+    if (this.#fingerprint === fingerprint) return
+    if ((await this.#store.fact(FINGERPRINT_FACT)) === null)
+      await this.#store.putFact(FINGERPRINT_FACT, fingerprint)
+    // Two processes may each have made one: the store's word is the last.
+    this.#fingerprint = await this.#store.fact(FINGERPRINT_FACT)
+    if (this.#fingerprint === fingerprint) return
+    this.#refusal = another(this.#path)
+    throw this.#refusal
+  }
+
+  #need(): Secret {
+    if (this.#refusal !== null) throw this.#refusal
+    if (this.#secret === null) {
+      if (this.#fingerprint !== null) throw missing(this.#path)
+      this.#secret = this.#path === null ? passingSecret() : makeSecretFile(this.#path)
+    }
+    return this.#secret
+  }
+}
+
+const WHAT_TO_DO = 'give this process the one that the others have: WAKEFUL_SECRET, option secret, or'
+
+function another(path: string | null): WakefulError {
+  return new WakefulError(
+    'invalid_request',
+    `this store was first used with another secret: ${WHAT_TO_DO} the file ${path ?? 'it was made in'}`,
+  )
+}
+
+function missing(path: string | null): WakefulError {
+  return new WakefulError(
+    'invalid_request',
+    `this store’s secret is not here, so webhooks can neither be signed nor their headers sealed: ${WHAT_TO_DO} the file ${path ?? 'it was made in'}`,
+  )
+}

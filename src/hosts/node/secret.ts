@@ -1,0 +1,123 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
+import { errorText, WakefulError } from '../../error.ts'
+import type { Sealer } from '../../targets/index.ts'
+
+const SECRET_BYTES = 32
+const SECRET_LENGTH_MIN = 32
+const SALT = 'wakeful'
+const IV_BYTES = 12
+const TAG_BYTES = 16
+const SEALED = 'v1.'
+
+/** The master secret of an installation: every other one is derived from it, so that the database holds none. */
+export class Secret implements Sealer {
+  readonly #text: string
+  #sealing: Buffer | null = null
+
+  constructor(text: string, from: string) {
+    this.#text = text.trim()
+    if (this.#text.length >= SECRET_LENGTH_MIN) return
+    throw new WakefulError(
+      'invalid_request',
+      `${from} is ${this.#text.length} characters long; a secret has ${SECRET_LENGTH_MIN} or more, such as \`openssl rand -base64 32\` prints`,
+    )
+  }
+
+  /** 32 bytes for one purpose, which tell nothing of the secret nor of those for another. */
+  derive(purpose: string): Buffer {
+    return Buffer.from(hkdfSync('sha256', this.#text, SALT, purpose, SECRET_BYTES))
+  }
+
+  /** Names the secret without telling it: a store remembers it, to refuse another. */
+  get fingerprint(): string {
+    return this.derive('fingerprint').toString('hex').slice(0, 16)
+  }
+
+  seal(text: string, purpose: string): string {
+    const iv = randomBytes(IV_BYTES)
+    const cipher = createCipheriv('aes-256-gcm', this.#sealingKey(), iv)
+    cipher.setAAD(Buffer.from(purpose))
+    const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+    return SEALED + sealed.toString('base64url')
+  }
+
+  open(sealed: string, purpose: string): string {
+    const bytes = Buffer.from(sealed.slice(SEALED.length), 'base64url')
+    try {
+      if (!sealed.startsWith(SEALED)) throw new Error('its form is not known')
+      const tag = bytes.subarray(bytes.length - TAG_BYTES)
+      const key = this.#sealingKey()
+      const iv = bytes.subarray(0, IV_BYTES)
+      const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
+      decipher.setAAD(Buffer.from(purpose))
+      decipher.setAuthTag(tag)
+      return (
+        decipher.update(bytes.subarray(IV_BYTES, bytes.length - TAG_BYTES), undefined, 'utf8') +
+        decipher.final('utf8')
+      )
+    } catch (cause) {
+      throw new WakefulError('internal', 'it was sealed with another secret, or for another target', {
+        cause,
+      })
+    }
+  }
+
+  #sealingKey(): Buffer {
+    this.#sealing ??= this.derive('sealing')
+    return this.#sealing
+  }
+}
+
+/** The secret in a file; null where there is none. */
+export function readSecretFile(path: string): Secret | null {
+  try {
+    return new Secret(readFileSync(path, 'utf8'), path)
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return null
+    if (thrown instanceof WakefulError) throw thrown
+    throw new WakefulError(
+      'store_unavailable',
+      `the secret in ${path} cannot be read: ${errorText(thrown)}`,
+      {
+        cause: thrown,
+      },
+    )
+  }
+}
+
+/** The secret in a file, made by chance where there is none; only its owner can read it. */
+export function makeSecretFile(path: string): Secret {
+  const known = readSecretFile(path)
+  if (known !== null) return known
+  const own = `${path}.${randomBytes(6).toString('hex')}`
+  try {
+    const file = openSync(own, 'wx', 0o600)
+    try {
+      writeSync(file, `${randomBytes(SECRET_BYTES).toString('base64url')}\n`)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    try {
+      // Whole or not at all: another process may be making one, too, and the first one's is everybody's.
+      linkSync(own, path)
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown
+    } finally {
+      unlinkSync(own)
+    }
+  } catch (cause) {
+    throw new WakefulError(
+      'store_unavailable',
+      `no secret could be kept in ${path} (${errorText(cause)}): make the folder writable, or set WAKEFUL_SECRET`,
+      { cause },
+    )
+  }
+  return readSecretFile(path)!
+}
+
+/** A secret that dies with the process. */
+export function passingSecret(): Secret {
+  return new Secret(randomBytes(SECRET_BYTES).toString('base64url'), 'a secret by chance')
+}

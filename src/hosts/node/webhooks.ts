@@ -1,0 +1,95 @@
+import { WakefulError } from '../../error.ts'
+import { checked } from '../../library/index.ts'
+import type { Store } from '../../stores/index.ts'
+import { type WebhookSettings, WebhookTarget } from '../../targets/index.ts'
+import { type Clock, parseDuration } from '../../time/index.ts'
+import { Keyring } from './keyring.ts'
+import { isPostgres, storePath } from './store-url.ts'
+import { WebhookSecrets } from './webhook-secrets.ts'
+import { NodeTransport } from './webhook-transport.ts'
+
+/** How webhooks are called; everything has a default. */
+export interface WebhookOptions {
+  /** How long one attempt may take where the alarm does not say ('30s'). */
+  readonly timeout?: string
+  /** Calls to one endpoint at a time (10). */
+  readonly perEndpoint?: number
+  /** How long after its instant an occurrence waits uncounted for an endpoint that is left alone ('10m'). */
+  readonly patience?: string
+  /** So many failures of an endpoint in a row (5), and it is left alone: for `open` ('10s'), then longer, up to `openMax` ('1m'). */
+  readonly circuit?: { readonly failures?: number; readonly open?: string; readonly openMax?: string }
+}
+
+/** The options of `open` that webhooks are about. */
+export interface WebhookOpenOptions {
+  readonly secret?: string
+  readonly allowPrivateTargets?: boolean
+  readonly webhooks?: WebhookOptions
+}
+
+const WEBHOOKS = { timeout: true, perEndpoint: true, patience: true, circuit: true } as const
+const CIRCUIT = { failures: true, open: true, openMax: true } as const
+/** Where the secret of a database is kept, which has no folder of its own. */
+const POSTGRES_SECRET = './wakeful.secret'
+
+/** Reads the options, before anything is opened. */
+export function webhookSettings(options: WebhookOpenOptions): WebhookSettings {
+  const { timeout = '30s', perEndpoint = 10, patience = '10m', circuit = {} } = options.webhooks ?? {}
+  checked<WebhookOptions>('webhooks', options.webhooks ?? {}, WEBHOOKS)
+  checked<NonNullable<WebhookOptions['circuit']>>('webhooks.circuit', circuit, CIRCUIT)
+  const { secret, allowPrivateTargets } = options
+  if (secret !== undefined && typeof secret !== 'string')
+    throw new WakefulError('invalid_request', 'secret must be a text')
+  if (allowPrivateTargets !== undefined && typeof allowPrivateTargets !== 'boolean')
+    throw new WakefulError('invalid_request', 'allowPrivateTargets must be true or false')
+  const circuitOpenMs = positive('webhooks.circuit.open', circuit.open ?? '10s')
+  return {
+    timeoutMs: positive('webhooks.timeout', timeout),
+    perEndpoint: count('webhooks.perEndpoint', perEndpoint),
+    patienceMs: parseDuration(patience),
+    circuitFailures: count('webhooks.circuit.failures', circuit.failures ?? 5),
+    circuitOpenMs,
+    circuitOpenMsMax: Math.max(circuitOpenMs, positive('webhooks.circuit.openMax', circuit.openMax ?? '1m')),
+    allowPrivate: allowPrivateTargets ?? process.env.WAKEFUL_ALLOW_PRIVATE_TARGETS === '1',
+  }
+}
+
+/** Webhooks on Node: the target, the secrets it signs with, and how to close what it holds. */
+export interface NodeWebhooks {
+  readonly target: WebhookTarget
+  readonly secrets: WebhookSecrets
+  close(): void
+}
+
+/** Puts the parts together. Nothing is made before the first webhook: no file, no connection. */
+export async function openWebhooks(
+  url: string,
+  store: Store,
+  clock: Clock,
+  settings: WebhookSettings,
+  options: WebhookOpenOptions & { readonly onTrouble: (thrown: unknown) => void },
+): Promise<NodeWebhooks> {
+  const given = options.secret ?? process.env.WAKEFUL_SECRET
+  const keyring = await Keyring.open({ given, path: secretPath(url) }, store, options.onTrouble)
+  const secrets = new WebhookSecrets(keyring, store, clock)
+  const transport = new NodeTransport({ allowPrivate: settings.allowPrivate })
+  const ports = { clock, transport, keys: secrets, sealer: keyring, canSign: () => keyring.canSign() }
+  return { target: new WebhookTarget(ports, settings), secrets, close: () => transport.close() }
+}
+
+function secretPath(url: string): string | null {
+  if (isPostgres(url)) return POSTGRES_SECRET
+  const path = storePath(url)
+  return path === ':memory:' ? null : `${path}.secret`
+}
+
+function count(name: string, value: unknown): number {
+  if (Number.isSafeInteger(value) && (value as number) >= 1) return value as number
+  throw new WakefulError('invalid_request', `${name} must be a whole number from 1 on, not ${String(value)}`)
+}
+
+function positive(name: string, duration: string): number {
+  const ms = parseDuration(duration)
+  if (ms > 0) return ms
+  throw new WakefulError('invalid_request', `${name} must be longer than nothing`)
+}

@@ -1,0 +1,117 @@
+import type { Scope } from '../alarm/index.ts'
+import { WakefulError } from '../error.ts'
+import type { InboxWake } from '../stores/index.ts'
+import { parseDuration } from '../time/index.ts'
+import type { Alarms, Inbox, TakeOptions, WakeReport, WakeView } from './api.ts'
+import { checked } from './options.ts'
+import type { Surround } from './surround.ts'
+
+const TAKE = { wait: true, hold: true, limit: true, signal: true } as const
+const REPORT = { complete: true, fail: true } as const
+const WAIT_MS_MAX = 60_000
+const HOLD = '60s'
+const HOLD_MS_MAX = 3_600_000
+const LIMIT = 10
+const LIMIT_MAX = 100
+/** What another process put, or held and gave up, is seen after so long where nothing tells of it. */
+const LOOK_MS = 1_000
+
+/** One owner's inbox: the wakes of its alarms with the target `inbox` (promise: isolated). */
+export class OwnInbox implements Inbox {
+  readonly #around: Surround
+  readonly #scope: Scope
+  readonly #reports: Pick<Alarms, 'complete' | 'fail'>
+
+  constructor(around: Surround, scope: Scope, reports: Pick<Alarms, 'complete' | 'fail'>) {
+    this.#around = around
+    this.#scope = scope
+    this.#reports = reports
+  }
+
+  async take(options: TakeOptions = {}): Promise<WakeView[]> {
+    const { wait = '0s', hold = HOLD, limit = LIMIT, signal } = checked<TakeOptions>('take', options, TAKE)
+    const holdMs = bounded('hold', hold, HOLD_MS_MAX)
+    if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX)
+      throw new WakefulError(
+        'invalid_request',
+        `limit must be a whole number from 1 to ${LIMIT_MAX}, not ${limit}`,
+      )
+    const { store, clock } = this.#around
+    const until = clock.monotonic() + bounded('wait', wait, WAIT_MS_MAX)
+    const unwatch = this.#around.watchLog()
+    try {
+      for (;;) {
+        // Asked for before the look, so that no ring is missed.
+        const rung = this.#pause(until, signal)
+        try {
+          const wakes = await store.takeWakes(this.#scope, { now: clock.now(), holdMs, limit })
+          if (wakes.length > 0 || clock.monotonic() >= until || signal?.aborted || this.#around.bell.isClosed)
+            return wakes.map(viewOf)
+          await rung.over
+        } finally {
+          rung.forget()
+        }
+      }
+    } finally {
+      unwatch()
+    }
+  }
+
+  async ack(occurrenceId: string, report: WakeReport = {}): Promise<void> {
+    const { complete, fail } = checked<WakeReport>('ack', report, REPORT)
+    if (complete !== undefined && fail !== undefined)
+      throw new WakefulError(
+        'invalid_request',
+        'a wake is reported with complete or with fail, not with both',
+      )
+    const { store } = this.#around
+    const wake = await store.removeWake(this.#scope, occurrenceId)
+    if (wake === null)
+      throw new WakefulError(
+        'not_found',
+        `there is no wake ${JSON.stringify(occurrenceId.slice(0, 200))} in your inbox`,
+      )
+    try {
+      if (complete !== undefined) await this.#reports.complete(wake.alarmId, complete, { occurrenceId })
+      if (fail !== undefined) await this.#reports.fail(wake.alarmId, fail, { occurrenceId })
+    } catch (thrown) {
+      // An alarm that awaits no report has no use for one; where the store failed, the wake must not be lost.
+      if (thrown instanceof WakefulError && NO_REPORT_AWAITED.has(thrown.code)) return
+      await store.putWake(wake, Number.MAX_SAFE_INTEGER)
+      throw thrown
+    }
+  }
+
+  /** Over when the log has grown, or it is time to look again. */
+  #pause(until: number, signal: AbortSignal | undefined): { over: Promise<void>; forget: () => void } {
+    const { bell, clock } = this.#around
+    const stop = new AbortController()
+    const either = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal])
+    const waitMs = Math.max(0, Math.min(LOOK_MS, until - clock.monotonic()))
+    const cancel = clock.setTimer(waitMs, () => stop.abort())
+    const forget = () => {
+      cancel()
+      stop.abort()
+    }
+    return { over: bell.next(either), forget }
+  }
+}
+
+const NO_REPORT_AWAITED: ReadonlySet<string> = new Set(['already_ended', 'conflict', 'not_found'])
+
+function bounded(name: string, text: string, max: number): number {
+  const ms = parseDuration(text)
+  if (ms <= max) return ms
+  throw new WakefulError('invalid_request', `${name} is at most ${max / 1000}s, not ${text}`)
+}
+
+function viewOf({ occurrenceId, alarmId, arrivedAt, body, tries }: InboxWake): WakeView {
+  return {
+    occurrenceId,
+    alarmId,
+    arrivedAt: new Date(arrivedAt),
+    tries,
+    body: JSON.parse(body),
+    bodyJson: body,
+  }
+}

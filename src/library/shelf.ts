@@ -1,0 +1,89 @@
+import { WakefulError } from '../error.ts'
+import type { Document, Documents } from '../stores/index.ts'
+import type { Clock } from '../time/index.ts'
+
+/** How old a copy may be: what is revoked or changed elsewhere has effect here within a second. */
+export const COPY_MS_MAX = 500
+const COPIES_MAX = 10_000
+const CHANGE_TRIES_MAX = 5
+
+/** A document's value, read. */
+export interface Kept<T> {
+  readonly name: string
+  readonly tenant: string
+  readonly value: T
+  readonly version: number
+  readonly updatedAt: number
+}
+
+interface Copy<T> {
+  readonly until: number
+  readonly found: Promise<Kept<T> | null>
+}
+
+/** The documents of one kind, each read through a copy that is half a second old at most. */
+export class Shelf<T> {
+  readonly #documents: Documents
+  readonly #clock: Clock
+  readonly #kind: string
+  readonly #copies = new Map<string, Copy<T>>()
+
+  constructor(documents: Documents, clock: Clock, kind: string) {
+    this.#documents = documents
+    this.#clock = clock
+    this.#kind = kind
+  }
+
+  /** The document of this name, perhaps as it was half a second ago. */
+  get(name: string): Promise<Kept<T> | null> {
+    const now = this.#clock.monotonic()
+    const copy = this.#copies.get(name)
+    if (copy !== undefined && now < copy.until) return copy.found
+    const found = this.#read(name)
+    // Asked for again by the next one, where it could not be read.
+    found.catch(() => this.#copies.delete(name))
+    this.#copies.delete(name)
+    this.#copies.set(name, { until: now + COPY_MS_MAX, found })
+    if (this.#copies.size > COPIES_MAX) this.#copies.delete(this.#copies.keys().next().value!)
+    return found
+  }
+
+  /** Those of a tenant, or of all, by name. */
+  async list(tenant: string | null, after = '', limit = 500): Promise<Kept<T>[]> {
+    return (await this.#documents.listDocuments(this.#kind, tenant, after, limit)).map((each) =>
+      kept<T>(each),
+    )
+  }
+
+  /** Reads it as it stands, and writes what the change makes of it; where another was faster, once more. */
+  async change(name: string, tenant: string, change: (value: T | null) => T): Promise<Kept<T>> {
+    for (let tries = 0; tries < CHANGE_TRIES_MAX; tries++) {
+      const before = await this.#read(name)
+      const value = JSON.stringify(change(before?.value ?? null))
+      const document = { kind: this.#kind, name, tenant, value }
+      const written = await this.#documents.putDocument(document, this.#clock.now(), before?.version ?? 0)
+      this.#copies.delete(name)
+      if (written !== null) return kept<T>(written)
+    }
+    throw new WakefulError(
+      'conflict',
+      `${this.#kind} ${JSON.stringify(name)} is being changed by others: try again`,
+    )
+  }
+
+  /** False where there is none. */
+  async remove(name: string): Promise<boolean> {
+    const removed = await this.#documents.removeDocument(this.#kind, name)
+    this.#copies.delete(name)
+    return removed
+  }
+
+  async #read(name: string): Promise<Kept<T> | null> {
+    const found = await this.#documents.getDocument(this.#kind, name)
+    return found === null ? null : kept<T>(found)
+  }
+}
+
+function kept<T>({ name, tenant, value, version, updatedAt }: Document): Kept<T> {
+  return { name, tenant, value: JSON.parse(value) as T, version, updatedAt }
+}

@@ -1,0 +1,82 @@
+import { type OperationName, wireText, withFields } from '../../contracts/index.ts'
+import { WakefulError } from '../../error.ts'
+import { type Clock, parseDuration } from '../../time/index.ts'
+import { type Audit, actOf } from '../audit.ts'
+import { type Caller, includes } from '../caller.ts'
+import { ALL_TENANTS, type KeyBook, type KeyView } from '../keys/key-book.ts'
+import { type CallsOf, ok } from './call.ts'
+
+const LIST_DEFAULT = 50
+
+/** The calls about keys: an admin of a tenant makes and ends those of this tenant, and no others. */
+export function keyCalls(keys: KeyBook, clock: Clock, audit: Audit) {
+  const own = async (caller: Caller, id: string): Promise<KeyView> => {
+    const key = await keys.get(id)
+    if (key !== null && mayManage(caller, key)) return key
+    throw new WakefulError('not_found', `there is no key ${JSON.stringify(id)}`)
+  }
+  return {
+    createKey: async ({ body }, { caller }) => {
+      const { tenant = caller.tenant, owner, rights = 'write', label = '', expires_in } = body
+      const wanted = { tenant, owner: owner ?? ownerOf(caller) }
+      if (!mayManage(caller, wanted))
+        throw new WakefulError('forbidden', 'your key makes keys of its own tenant and owner only')
+      if (!includes(caller.rights, rights))
+        throw new WakefulError('forbidden', `your key cannot give the right to ${rights}`)
+      const expiresAt = expires_in === undefined ? null : clock.now() + parseDuration(expires_in)
+      const made = await keys.create({ ...wanted, rights, label, createdBy: caller.keyId, expiresAt })
+      await audit(actOf(caller, 'key_created', { key: made.view.id, ...wanted, rights }))
+      return { status: 201, json: withFields(keyJson(made.view), { key: made.key }) }
+    },
+
+    listKeys: async ({ query }, { caller }) => {
+      const { limit = LIST_DEFAULT, cursor = '' } = query
+      const tenant = isOperator(caller) ? null : caller.tenant
+      const page = await keys.list(tenant, cursor, limit)
+      const next = page.length === limit ? page.at(-1)!.id : null
+      const items = page.filter((key) => mayManage(caller, key)).map(keyJson)
+      return ok(`{"items":[${items.join(',')}],"next_cursor":${JSON.stringify(next)}}`)
+    },
+
+    rotateKey: async ({ params, body }, { caller }) => {
+      const { tenant } = await own(caller, params.id)
+      const graceMs = body.grace === undefined ? 0 : parseDuration(body.grace)
+      const made = await keys.rotate(params.id, tenant, graceMs)
+      await audit(actOf(caller, 'key_rotated', { key: params.id, tenant, grace_ms: graceMs }))
+      return ok(withFields(keyJson(made.view), { key: made.key }))
+    },
+
+    revokeKey: async ({ params }, { caller }) => {
+      const { tenant } = await own(caller, params.id)
+      const view = await keys.revoke(params.id, tenant)
+      await audit(actOf(caller, 'key_revoked', { key: params.id, tenant }))
+      return ok(keyJson(view))
+    },
+  } satisfies Partial<CallsOf<OperationName>>
+}
+
+/** Whether the caller may act on every tenant. */
+export function isOperator({ key }: Caller): boolean {
+  return key === null || (key.tenant === ALL_TENANTS && key.owner === null)
+}
+
+function mayManage(caller: Caller, key: Pick<KeyView, 'tenant' | 'owner'>): boolean {
+  if (isOperator(caller)) return true
+  const mine = caller.key!
+  if (mine.tenant !== ALL_TENANTS && mine.tenant !== key.tenant) return false
+  return mine.owner === null || mine.owner === key.owner
+}
+
+function ownerOf({ key }: Caller): string | null {
+  return key?.owner ?? null
+}
+
+function keyJson({ createdAt, expiresAt, revokedAt, ...key }: KeyView): string {
+  const date = (at: number | null) => (at === null ? null : new Date(at))
+  return wireText({
+    ...key,
+    createdAt: new Date(createdAt),
+    expiresAt: date(expiresAt),
+    revokedAt: date(revokedAt),
+  })
+}

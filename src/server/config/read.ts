@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs'
+import type { z } from 'zod'
+import { display, errorText, WakefulError } from '../../error.ts'
+import { closest } from '../../time/index.ts'
+import { QUOTA_NAMES } from './kinds.ts'
+import {
+  type Config,
+  flagOf,
+  nameOf,
+  SETTING_LIST,
+  type Setting,
+  type SettingKey,
+  variableOf,
+} from './settings.ts'
+
+/** Where a value comes from. */
+export type Source = 'flag' | 'environment' | 'file' | 'default'
+
+/** The effective configuration, and where each value comes from. */
+export interface Configured {
+  readonly config: Config
+  readonly sources: Readonly<Record<SettingKey, Source>>
+  /** The file it was read from, if any. */
+  readonly file: string | null
+  /** What may surprise, such as a variable that nothing reads. */
+  readonly notes: readonly string[]
+}
+
+/** What a configuration is read from. */
+export interface ConfigInput {
+  /** The command's options, under commander's names; also those of every command. */
+  readonly flags: Readonly<Record<string, unknown>>
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Reads the file; the disk's by default. */
+  readonly readFile?: (path: string) => string
+}
+
+/** Variables with the same beginning that others read. */
+const OTHERS = ['WAKEFUL_CONFIG', 'WAKEFUL_URL', 'WAKEFUL_KEY', 'WAKEFUL_TENANT', 'WAKEFUL_OWNER']
+
+/** Reads flags, environment and file, in this order of precedence, and refuses what is wrong by its name. */
+export function readConfig(input: ConfigInput): Configured {
+  const { flags, env } = input
+  const file = filled(flags.config) ?? filled(env.WAKEFUL_CONFIG)
+  const inFile =
+    file === null ? {} : readObject(file, input.readFile ?? ((path) => readFileSync(path, 'utf8')))
+  if (file !== null) assertKnown(inFile, file)
+  const config: Record<string, unknown> = {}
+  const sources: Record<string, Source> = {}
+  for (const [key, setting] of SETTING_LIST) {
+    const found = find(key, setting, { flags, env, inFile, file })
+    config[key] = found.value
+    sources[key] = found.source
+  }
+  return {
+    config: config as Config,
+    sources: sources as Record<SettingKey, Source>,
+    file,
+    notes: strangeVariables(env),
+  }
+}
+
+interface Places {
+  readonly flags: ConfigInput['flags']
+  readonly env: ConfigInput['env']
+  readonly inFile: Readonly<Record<string, unknown>>
+  readonly file: string | null
+}
+
+function find(key: string, setting: Setting<unknown>, { flags, env, inFile, file }: Places) {
+  const flag = flags[key]
+  if (setting.fileOnly !== true && flag !== undefined)
+    return { value: check(setting, flag === true ? 'on' : flag, flagOf(key), true), source: 'flag' } as const
+  const variable = filled(env[variableOf(key)])
+  if (setting.fileOnly !== true && variable !== null)
+    return { value: check(setting, variable, variableOf(key), true), source: 'environment' } as const
+  const name = nameOf(key)
+  if (Object.hasOwn(inFile, name))
+    return { value: check(setting, inFile[name], `${name} in ${file}`, false), source: 'file' } as const
+  return { value: setting.default, source: 'default' } as const
+}
+
+function check(setting: Setting<unknown>, given: unknown, where: string, isText: boolean): unknown {
+  const value = isText && typeof given === 'string' ? setting.kind.fromText(given.trim()) : given
+  const { data, error } = setting.kind.schema.safeParse(value)
+  if (error === undefined) return data
+  const shown = setting.secret === true ? 'what was given' : display(given)
+  const [issue] = error.issues
+  const inner = issue !== undefined && issue.path.length > 0 ? ` at ${issue.path.join('.')}` : ''
+  throw new WakefulError(
+    'invalid_request',
+    `${where}${inner}${unknownWords(issue)} must be ${setting.kind.words}, not ${shown}`,
+  )
+}
+
+/** Names a key inside a value that nobody knows, with the nearest that is known. */
+function unknownWords(issue: z.core.$ZodIssue | undefined): string {
+  if (issue?.code !== 'unrecognized_keys') return ''
+  return ` has the unknown key ${issue.keys.map((key) => `${display(key)}${meant(key, QUOTA_NAMES)}`).join(', ')}: it`
+}
+
+function readObject(file: string, read: (path: string) => string): Readonly<Record<string, unknown>> {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(read(file))
+  } catch (thrown) {
+    const why =
+      thrown instanceof SyntaxError ? `is no JSON: ${errorText(thrown, 200)}` : errorText(thrown, 200)
+    throw new WakefulError('invalid_request', `the configuration ${file} cannot be read: ${why}`)
+  }
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
+    return parsed as Record<string, unknown>
+  throw new WakefulError(
+    'invalid_request',
+    `the configuration ${file} must be a JSON object: { "port": 7420 }`,
+  )
+}
+
+function assertKnown(inFile: Readonly<Record<string, unknown>>, file: string): void {
+  const known = SETTING_LIST.map(([key]) => nameOf(key))
+  for (const name of Object.keys(inFile)) {
+    if (known.includes(name)) continue
+    throw new WakefulError(
+      'invalid_request',
+      `${file} has the unknown setting ${display(name)}${meant(name, known)}; known are ${known.join(', ')}`,
+    )
+  }
+}
+
+function strangeVariables(env: ConfigInput['env']): string[] {
+  const known = [
+    ...SETTING_LIST.filter(([, { fileOnly }]) => fileOnly !== true).map(([key]) => variableOf(key)),
+    ...OTHERS,
+  ]
+  return Object.keys(env)
+    .filter((name) => name.startsWith('WAKEFUL_') && !known.includes(name))
+    .map((name) => `${name} is set, and nothing reads it${meant(name, known)}`)
+}
+
+function meant(name: string, known: readonly string[]): string {
+  const near = closest(name, known, 3)
+  return near === null ? '' : ` (did you mean ${near}?)`
+}
+
+function filled(given: unknown): string | null {
+  return typeof given === 'string' && given.trim() !== '' ? given : null
+}

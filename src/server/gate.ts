@@ -1,0 +1,106 @@
+import { WakefulError } from '../error.ts'
+import type { Alarms } from '../library/index.ts'
+import type { Caller } from './caller.ts'
+import type { Door } from './http/app.ts'
+import { assertLocal } from './http/local-guard.ts'
+import { ALL_TENANTS, type KeyBook, type KeyView } from './keys/key-book.ts'
+
+/** By these a caller names whom it acts for, where its key leaves that open. Percent-encoded beyond ASCII. */
+export const TENANT_HEADER = 'wakeful-tenant'
+export const OWNER_HEADER = 'wakeful-owner'
+
+/** The tenant of the library, the command line, and callers without a key. */
+export const LOCAL_TENANT = 'default'
+
+/** What the gate knows. */
+export interface GateParts {
+  readonly keys: KeyBook
+  readonly forTenant: (tenant: string, owner: string) => Alarms
+  /** Whether callers without a key may come in at all, while there are no keys. */
+  readonly isLocal: boolean
+  readonly allowedOrigins: ReadonlySet<string>
+  readonly allowedHosts: ReadonlySet<string>
+}
+
+/** Lets callers in by their keys; on this machine, while there are no keys, everybody as the local tenant. */
+export class Gate implements Door {
+  readonly #parts: GateParts
+
+  constructor(parts: GateParts) {
+    this.#parts = parts
+  }
+
+  async admit(headers: Headers, via: string): Promise<Caller> {
+    const { keys, isLocal, allowedOrigins, allowedHosts } = this.#parts
+    const given = bearerOf(headers)
+    if (given === null && isLocal && !(await keys.hasKeys())) {
+      assertLocal(headers, allowedOrigins, allowedHosts)
+      return this.#caller(
+        named(headers, TENANT_HEADER) ?? LOCAL_TENANT,
+        named(headers, OWNER_HEADER) ?? '',
+        null,
+        via,
+      )
+    }
+    if (given === null)
+      throw new WakefulError(
+        'unauthorized',
+        'send a key: Authorization: Bearer wk_…; an admin makes one with `wakeful keys create`',
+      )
+    return this.admitKey(given, headers, via)
+  }
+
+  /** Lets in who has this key, as whom its headers name where the key leaves that open. */
+  async admitKey(given: string, headers: Headers, via: string): Promise<Caller> {
+    const key = await this.#parts.keys.find(given)
+    if (key === null)
+      throw new WakefulError(
+        'unauthorized',
+        'this key is not known, or no longer: it may be revoked or expired',
+      )
+    const tenant = tenantOf(key, named(headers, TENANT_HEADER))
+    const owner = ownerOf(key, named(headers, OWNER_HEADER))
+    return this.#caller(tenant, owner, key, via)
+  }
+
+  #caller(tenant: string, owner: string, key: KeyView | null, via: string): Caller {
+    const alarms = this.#parts.forTenant(tenant, owner)
+    return { tenant, owner, rights: key?.rights ?? 'admin', keyId: key?.id ?? null, key, via, alarms }
+  }
+}
+
+function bearerOf(headers: Headers): string | null {
+  const given = headers.get('authorization')
+  if (given === null) return null
+  const found = /^Bearer +(\S+)$/i.exec(given.trim())?.[1]
+  if (found !== undefined) return found
+  throw new WakefulError('unauthorized', 'the Authorization header must be: Bearer wk_…')
+}
+
+function tenantOf({ tenant }: KeyView, asked: string | null): string {
+  if (tenant === ALL_TENANTS) return asked ?? LOCAL_TENANT
+  if (asked === null || asked === tenant) return tenant
+  throw new WakefulError(
+    'forbidden',
+    'this key belongs to one tenant, and not to the one that Wakeful-Tenant names',
+  )
+}
+
+function ownerOf({ owner }: KeyView, asked: string | null): string {
+  if (owner === null) return asked ?? ''
+  if (asked === null || asked === owner) return owner
+  throw new WakefulError(
+    'forbidden',
+    'this key belongs to one owner, and not to the one that Wakeful-Owner names',
+  )
+}
+
+function named(headers: Headers, header: string): string | null {
+  const given = headers.get(header)
+  if (given === null) return null
+  try {
+    return decodeURIComponent(given)
+  } catch {
+    throw new WakefulError('invalid_request', `${header} must be percent-encoded UTF-8`)
+  }
+}

@@ -1,0 +1,14 @@
+/** What a request may be called: it is answered with and logged, so it must be short and harmless in a header. */
+const WELL_FORMED = /^[\w.:+/=-]{1,128}$/
+const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/
+
+/** The id of a request: the caller's `x-request-id` where it is well-formed and no key, else a new one. */
+export function requestId(given: string | undefined, make: () => string): string {
+  return given !== undefined && WELL_FORMED.test(given) && !/^(?:wk|whsec)_/.test(given) ? given : make()
+}
+
+/** The trace a request belongs to, from its W3C `traceparent`; null where it has none. */
+export function traceId(traceparent: string | undefined): string | null {
+  const id = TRACEPARENT.exec(traceparent ?? '')?.[1]
+  return id === undefined || /^0+$/.test(id) ? null : id
+}

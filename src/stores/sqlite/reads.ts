@@ -1,0 +1,131 @@
+import type { Scope, Snapshot } from '../../alarm/index.ts'
+import { WakefulError } from '../../error.ts'
+import type { HolidayCalendar } from '../../time/index.ts'
+import type {
+  Counts,
+  Document,
+  EditedCalendar,
+  HeldTimers,
+  Lease,
+  ListQuery,
+  LogEvent,
+  Page,
+  ShardState,
+  Stats,
+} from '../index.ts'
+import { CALENDAR_QUERIES, calendarsOf } from './calendars.ts'
+import { nextWakeAt } from './delivery.ts'
+import { documentNamed, listDocuments } from './documents.ts'
+import { newestEvents, readEvents } from './events.ts'
+import { storeFailure } from './failure.ts'
+import { list } from './list.ts'
+import * as sql from './queries.ts'
+import type { Session } from './session.ts'
+import { readShards } from './shards.ts'
+import { alarmNamed, readFlights, snapshotOf } from './snapshots.ts'
+import { readPending, readStats } from './stats.ts'
+
+/** What can be asked of the store without changing anything. */
+export class SqliteReads {
+  protected readonly path: string
+  protected readonly session: Session
+  protected isClosed = false
+
+  constructor(session: Session, path: string) {
+    this.session = session
+    this.path = path
+  }
+
+  async get(
+    scope: Scope,
+    by: { id: string } | { key: string } | { idempotencyKey: string },
+  ): Promise<Snapshot | null> {
+    return this.read((session) => {
+      const alarm = alarmNamed(session, scope, by)
+      return alarm === undefined ? null : snapshotOf(session, alarm, readFlights(session))
+    })
+  }
+
+  async list(scope: Scope, query: ListQuery): Promise<Page> {
+    return this.read((session) => list(session, scope, query))
+  }
+
+  async stats(scope: Scope): Promise<Stats> {
+    return this.read((session) => readStats(session, scope))
+  }
+
+  async pendingOf(tenant: string): Promise<number> {
+    return this.read((session) => readPending(session, tenant))
+  }
+
+  async events(scope: Scope, query: { after: number; limit: number; alarmId?: string }): Promise<LogEvent[]> {
+    return this.read((session) => readEvents(session, scope, query))
+  }
+
+  async eventsOf(scope: Scope, alarmId: string, limit: number): Promise<LogEvent[]> {
+    return this.read((session) => newestEvents(session, scope, alarmId, limit))
+  }
+
+  async lastSeen(): Promise<number | null> {
+    return this.read((session) => {
+      const moments = [sql.lastLogged, sql.lastSet].flatMap(
+        (last) => session.get<{ at: number }>(last)?.at ?? [],
+      )
+      return moments.length === 0 ? null : Math.max(...moments)
+    })
+  }
+
+  async lastEvent(): Promise<number> {
+    return this.read((session) => session.get<{ seq: number }>(sql.lastEvent)?.seq ?? 0)
+  }
+
+  async nextWakeAt(leases: readonly Lease[], held: HeldTimers): Promise<number | null> {
+    return this.read((session) => nextWakeAt(session, leases, held))
+  }
+
+  calendars(tenant: string): readonly HolidayCalendar[] {
+    return this.read((session) => calendarsOf(session, tenant))
+  }
+
+  /** They are read when they are asked for. */
+  async readCalendars(): Promise<void> {}
+
+  async unreviewedCalendars(): Promise<readonly EditedCalendar[]> {
+    return this.read((session) => session.all<EditedCalendar>(CALENDAR_QUERIES.unreviewed))
+  }
+
+  async fact(name: string): Promise<string | null> {
+    return this.read((session) => session.get<{ value: string }>(CALENDAR_QUERIES.fact, name)?.value ?? null)
+  }
+
+  async ownership(counts?: Counts): Promise<ShardState[]> {
+    return this.read((session) => readShards(session, this.path, counts))
+  }
+
+  async getDocument(kind: string, name: string): Promise<Document | null> {
+    return this.read((session) => documentNamed(session, kind, name))
+  }
+
+  async listDocuments(
+    kind: string,
+    tenant: string | null,
+    after: string,
+    limit: number,
+  ): Promise<Document[]> {
+    return this.read((session) => listDocuments(session, kind, tenant, after, limit))
+  }
+
+  /** Reads what is committed, and says what went wrong in words that help. */
+  protected read<T>(work: (session: Session) => T): T {
+    this.assertOpen()
+    try {
+      return work(this.session)
+    } catch (thrown) {
+      throw storeFailure(thrown, this.path)
+    }
+  }
+
+  protected assertOpen(): void {
+    if (this.isClosed) throw new WakefulError('store_unavailable', `${this.path} is closed`)
+  }
+}

@@ -1,0 +1,59 @@
+import type { Scope, Target, TargetSpec } from '../alarm/index.ts'
+import { WakefulError } from '../error.ts'
+import { DeliveryFailure, type Errand, type Receipt, type TargetKind } from './courier.ts'
+import { BUILT_IN_POOL } from './pools.ts'
+
+const TARGET: Target = { kind: 'default', name: 'default', pool: BUILT_IN_POOL }
+const TIMEOUT_MS = 30_000
+
+/** The owner's default target, whatever it is at the moment of the fire. */
+export function defaultTarget(
+  find: (scope: Scope) => Promise<Target | null>,
+  deliver: (errand: Errand) => Promise<Receipt>,
+): TargetKind {
+  return {
+    kind: 'default',
+    parse(spec: TargetSpec) {
+      if (typeof spec === 'string' || !('default' in spec)) return undefined
+      if (spec.default === true && Object.keys(spec).length === 1) return TARGET
+      throw new WakefulError('invalid_request', 'the owner’s default target is written { default: true }')
+    },
+    names: () => [],
+    canRun: () => true,
+    isTransactional: () => false,
+    timeoutMs: () => TIMEOUT_MS,
+    async deliver(errand: Errand): Promise<Receipt> {
+      const target = await find(errand.alarm)
+      if (target === null || target.kind === 'default')
+        throw new DeliveryFailure('its owner has no default target any more: put one (PUT /v1/owner/target)')
+      return deliver(new Redirected(errand, target))
+    },
+  }
+}
+
+/** The same errand to another target. Its signal is made only where somebody looks at it. */
+class Redirected implements Errand {
+  readonly alarm: Errand['alarm']
+  readonly #errand: Errand
+
+  constructor(errand: Errand, target: Target) {
+    this.#errand = errand
+    this.alarm = { ...errand.alarm, target }
+  }
+
+  get timer() {
+    return this.#errand.timer
+  }
+
+  get firedAt() {
+    return this.#errand.firedAt
+  }
+
+  get signal() {
+    return this.#errand.signal
+  }
+
+  get tx() {
+    return this.#errand.tx
+  }
+}

@@ -1,0 +1,60 @@
+import { occurrenceId, type Target, type TargetSpec } from '../alarm/index.ts'
+import { WakefulError } from '../error.ts'
+import type { Errand, Receipt, TargetKind } from './courier.ts'
+import { BUILT_IN_POOL } from './pools.ts'
+import { wakeJson } from './wake-body.ts'
+
+/** The bare word by which an alarm goes to the inbox; no handler has this name. */
+export const INBOX = 'inbox'
+
+const TARGET: Target = { kind: 'inbox', name: INBOX, pool: BUILT_IN_POOL }
+/** More than this, and nobody is reading: the next ones wait and are tried again. */
+const WAKES_MAX = 10_000
+const TIMEOUT_MS = 30_000
+
+/** Where wakes are put: a store's part. */
+export interface Inboxes {
+  putWake(
+    wake: {
+      tenant: string
+      owner: string
+      occurrenceId: string
+      alarmId: string
+      arrivedAt: number
+      body: string
+    },
+    max: number,
+  ): Promise<void>
+}
+
+/** The inbox: wakes lie ready for an agent that cannot be called. Being put there is being delivered. */
+export function inboxTarget(inboxes: Inboxes, wakesMax = WAKES_MAX): TargetKind {
+  return {
+    kind: 'inbox',
+    parse(spec: TargetSpec) {
+      if (spec === INBOX) return TARGET
+      if (typeof spec === 'string' || !('inbox' in spec)) return undefined
+      if (spec.inbox === true && Object.keys(spec).length === 1) return TARGET
+      throw new WakefulError('invalid_request', "the inbox is written 'inbox' or { inbox: true }")
+    },
+    names: () => [],
+    canRun: () => true,
+    isTransactional: () => false,
+    timeoutMs: () => TIMEOUT_MS,
+    async deliver(errand: Errand): Promise<Receipt> {
+      const { alarm, timer, firedAt } = errand
+      const { tenant, owner, id: alarmId } = alarm
+      const body = wakeJson({ alarm, timer, firedAt })
+      const wake = {
+        tenant,
+        owner,
+        alarmId,
+        occurrenceId: occurrenceId(alarm, timer),
+        arrivedAt: firedAt,
+        body,
+      }
+      await inboxes.putWake(wake, wakesMax)
+      return { report: null }
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import { type Alarm, lateness, occurrenceId, type Timer } from '../alarm/index.ts'
+import { formatInstant } from '../time/index.ts'
+
+/** One attempt at waking somebody, as far as its body tells of it. */
+export interface Wake {
+  readonly alarm: Alarm
+  readonly timer: Timer
+  readonly firedAt: number
+}
+
+const FIELDS = {
+  alarm_id: ({ alarm }) => alarm.id,
+  occurrence_id: ({ alarm, timer }) => occurrenceId(alarm, timer),
+  scheduled_for: ({ timer }) => formatInstant(timer.scheduledFor),
+  fired_at: ({ firedAt }) => formatInstant(firedAt),
+  drift_ms: ({ alarm, timer, firedAt }) => lateness(alarm, timer, firedAt),
+  attempt: ({ timer }) => timer.attempt + 1,
+  label: ({ alarm }) => alarm.label,
+  key: ({ alarm }) => alarm.key,
+  owner: ({ alarm }) => alarm.owner,
+  user_id: ({ alarm }) => userIdOf(alarm.owner),
+  conversation_id: ({ alarm }) => alarm.conversationId,
+  wake_message: ({ alarm }) => alarm.message,
+  payload: null,
+  correlation_id: ({ alarm }) => alarm.correlationId,
+  subject: ({ alarm }) => alarm.subject,
+} as const satisfies Record<string, ((wake: Wake) => string | number | null) | null>
+
+/** A field of a wake's body. */
+export type WakeField = keyof typeof FIELDS
+
+/** The fields of a wake's body, in their order. */
+export const WAKE_FIELDS = Object.keys(FIELDS) as readonly WakeField[]
+
+/** One field of a wake's body as JSON text; the payload byte for byte (promise: verbatim). */
+export function wakeFieldJson(wake: Wake, field: WakeField): string {
+  const read = FIELDS[field]
+  return read === null ? (wake.alarm.payload ?? 'null') : JSON.stringify(read(wake))
+}
+
+/** A wake's body as JSON text: what is told to whoever is woken, the same through every door. */
+export function wakeJson(wake: Wake): string {
+  let text = ''
+  for (const field of WAKE_FIELDS)
+    text += `${text === '' ? '{' : ','}"${field}":${wakeFieldJson(wake, field)}`
+  return `${text}}`
+}
+
+const DID = 'did:matrix:'
+
+/** Who is woken: the user within a DID `did:matrix:<user_id>:<keyfp>`; any other owner is its own user id. */
+export function userIdOf(owner: string): string {
+  const end = owner.lastIndexOf(':')
+  return owner.startsWith(DID) && end > DID.length ? owner.slice(DID.length, end) : owner
+}

@@ -1,0 +1,72 @@
+import { DEFAULT_LIMITS, utf8Length } from '../alarm/index.ts'
+import { errorText } from '../error.ts'
+import { DeliveryFailure, type Receipt } from './courier.ts'
+import type { WebhookAnswer } from './webhook-ports.ts'
+
+/** The longest wait that `Retry-After` may ask for. */
+const RETRY_AFTER_MS_MAX = 24 * 3_600_000
+const RETRIED: ReadonlySet<number> = new Set([408, 425, 429])
+const GONE = 410
+
+/** Whether the endpoint itself is in trouble, rather than with this one request. */
+export function isTrouble({ status }: WebhookAnswer): boolean {
+  return status >= 500 && status <= 599
+}
+
+/** What an answer means: success with its report, or the failure it is. `from` names the endpoint, without its path. */
+export function receiptOf(answer: WebhookAnswer, from: string, now: number): Receipt {
+  const { status } = answer
+  const said = `HTTP ${status} from ${from}`
+  if (status >= 200 && status <= 299) return reportOf(answer.body)
+  if (status === GONE) throw new DeliveryFailure(`${said}: gone, so its alarm is cancelled`, { gone: true })
+  if (status >= 300 && status <= 399)
+    throw new DeliveryFailure(`${said}: redirects are not followed; give the address it leads to`, {
+      final: true,
+    })
+  if (!RETRIED.has(status) && !isTrouble(answer)) throw new DeliveryFailure(said, { final: true })
+  const retryAfterMs = readRetryAfter(answer.retryAfter, now)
+  throw new DeliveryFailure(said, retryAfterMs === null ? {} : { retryAfterMs })
+}
+
+/** A JSON body `{ "complete": "…" }` or `{ "fail": "…" }` is the report; anything else says nothing. */
+function reportOf(body: string | null): Receipt {
+  const said = body === null || !/^\s*\{/.test(body) ? null : parsed(body)
+  if (said === null) return { report: null }
+  if (typeof said.fail === 'string')
+    throw new DeliveryFailure(errorText(said.fail || 'the webhook reported failure'))
+  if (typeof said.complete !== 'string') return { report: null }
+  const text = said.complete.toWellFormed().replaceAll('\0', '\ufffd')
+  return { report: utf8Length(text) > DEFAULT_LIMITS.messageBytesMax ? null : text }
+}
+
+function parsed(body: string): { readonly complete?: unknown; readonly fail?: unknown } | null {
+  try {
+    const value: unknown = JSON.parse(body)
+    return typeof value === 'object' ? value : null
+  } catch {
+    return null
+  }
+}
+
+/**
+ * How long `Retry-After` asks to wait, in seconds or until a date; null where it says nothing that can be used. "At once"
+ * is none: it would use up every try within a moment, so the alarm's own backoff stands.
+ */
+export function readRetryAfter(text: string | null, now: number): number | null {
+  const given = text?.trim() ?? ''
+  const ms = /^\d{1,15}$/.test(given)
+    ? Number(given) * 1_000
+    : HTTP_DATE.test(given)
+      ? dateMs(given) - now
+      : 0
+  return ms > 0 ? Math.min(ms, RETRY_AFTER_MS_MAX) : null
+}
+
+/** The form of dates that HTTP writes, and the two it must still read. */
+const HTTP_DATE =
+  /^(?:\w{3}, \d{2} \w{3} \d{4} [\d:]{8} GMT|\w{6,9}, \d{2}-\w{3}-\d{2} [\d:]{8} GMT|\w{3} \w{3} [ \d]\d [\d:]{8} \d{4})$/
+
+/** The oldest form names no zone, and means GMT as the others do. */
+function dateMs(text: string): number {
+  return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
+}

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest'
+import type { TargetSpec } from '../alarm/index.ts'
+import { readWebhook } from './webhook-spec.ts'
+
+const URL_OK = 'https://example.com/hook'
+const read = (fields: object) => readWebhook({ webhook: URL_OK, ...fields } as TargetSpec, false)
+const refused = (fields: object) => {
+  try {
+    read(fields)
+  } catch (thrown) {
+    expect(thrown).toMatchObject({ name: 'WakefulError', code: 'invalid_request' })
+    return (thrown as Error).message
+  }
+  return 'accepted'
+}
+
+test('what names no webhook is of another kind', () => {
+  expect(readWebhook('remind', false)).toBeUndefined()
+  expect(readWebhook({ event: true }, false)).toBeUndefined()
+})
+
+test('a bare URL is a POST without headers and with the wake’s own body', () => {
+  expect(read({})).toEqual({ url: URL_OK, method: 'POST', headers: null, body: undefined })
+})
+
+describe('its URL', () => {
+  test.each([
+    'http://example.com',
+    'https://example.com:8443/a/b?c=d&e=%20',
+    'https://bücher.example/é',
+    'https://8.8.8.8/',
+    'https://[2606:4700:4700::1111]/',
+    'HTTPS://EXAMPLE.COM/',
+  ])('%s is kept as it is written', (webhook) => expect(read({ webhook })?.url).toBe(webhook))
+
+  test.each([
+    [42, /must be a string/],
+    ['', /https:\/\//],
+    ['example.com/hook', /https:\/\//],
+    ['ftp://example.com/', /https:\/\//],
+    ['file:///etc/passwd', /https:\/\//],
+    ['javascript:alert(1)', /https:\/\//],
+    ['https:example.com', /https:\/\//],
+    ['https://', /https:\/\//],
+    ['https://exa mple.com/', /spaces/],
+    ['https://example.com/a\nb', /control characters/],
+    ['https://example.com\\@evil.example/', /backslashes/],
+    ['https://user:pass@example.com/', /headers, which are sealed/],
+    ['https://user@example.com/', /user or password/],
+    ['https://example.com/#part', /fragment/],
+    [`https://example.com/${'a'.repeat(2_048)}`, /at most 2048/],
+    ['https://localhost/', /loopback.*WAKEFUL_ALLOW_PRIVATE_TARGETS=1/],
+    ['http://169.254.169.254/latest/meta-data', /link-local/],
+    ['http://0x7f.1/', /loopback/],
+    ['http://2130706433/', /loopback/],
+    ['http://[::ffff:10.0.0.1]/', /IPv4 within IPv6/],
+  ])('%j is refused', (webhook, message) => expect(refused({ webhook })).toMatch(message))
+
+  test('a password in it is not repeated', () => {
+    expect(refused({ webhook: 'https://user:hunter2@example.com/' })).not.toContain('hunter2')
+  })
+
+  test('private addresses are read where the operator allows them', () => {
+    expect(readWebhook({ webhook: 'http://127.0.0.1:8080/' }, true)?.url).toBe('http://127.0.0.1:8080/')
+  })
+})
+
+test('fields that are not known are named', () => {
+  expect(refused({ metod: 'PUT', retries: 3 })).toBe(
+    'a webhook has no field "metod", "retries"; it has webhook, method, headers, body',
+  )
+})
+
+test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'put'])('method %s is sent', (method) => {
+  expect(read({ method })?.method).toBe(method.toUpperCase())
+})
+
+test.each(['HEAD', 'CONNECT', 'TRACE', 'OPTIONS', '', 'POST /', 7, null])(
+  'method %j is refused',
+  (method) => {
+    expect(refused({ method })).toMatch(/one of POST, PUT, PATCH, DELETE, GET/)
+  },
+)
+
+test('a GET has no body', () => expect(refused({ method: 'GET', body: {} })).toMatch(/no body/))
+
+describe('its headers', () => {
+  test('are kept by their names in lower case', () => {
+    const headers = { Authorization: 'Bearer x', 'X-A': 'e\t1' }
+    expect(read({ headers })?.headers).toEqual({ authorization: 'Bearer x', 'x-a': 'e\t1' })
+  })
+
+  test.each([
+    'Host',
+    'content-length',
+    'Transfer-Encoding',
+    'connection',
+    'keep-alive',
+    'upgrade',
+    'te',
+    'trailer',
+    'expect',
+    'webhook-id',
+    'Webhook-Signature',
+    'webhook-timestamp',
+    'webhook-anything',
+    'traceparent',
+    'tracestate',
+    'proxy-authorization',
+    'accept-encoding',
+    'content-encoding',
+    'sec-fetch-mode',
+  ])('%s is not the user’s to set', (name) => {
+    expect(refused({ headers: { [name]: 'x' } })).toMatch(/cannot be set/)
+  })
+
+  test.each(['a b', 'a:b', '', 'ä', 'a\r\nb', '(x)', 'x'.repeat(129), '__proto__ '])(
+    '%j is no name',
+    (name) => {
+      expect(refused({ headers: { [name]: 'x' } })).toMatch(/no name of a header/)
+    },
+  )
+
+  test.each(['a\r\nx-evil: 1', 'a\nb', 'a\0b', '\x7f', '\u0001', 'é', '漢字', 7, null, {}])(
+    '%j is no value',
+    (value) => {
+      expect(refused({ headers: { 'x-a': value } })).toMatch(/header x-a of the webhook must be/)
+    },
+  )
+
+  test('a value that is refused is not repeated', () => {
+    expect(refused({ headers: { authorization: 'hunter2\n' } })).not.toContain('hunter2')
+  })
+
+  test('are bounded in number and size, and there once', () => {
+    const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`x-${index}`, '']))
+    expect(refused({ headers: many })).toMatch(/at most 50/)
+    expect(refused({ headers: { 'x-a': 'a'.repeat(16_384) } })).toMatch(/at most 16384/)
+    expect(refused({ headers: { 'x-a': '1', 'X-A': '2' } })).toMatch(/twice/)
+    expect(refused({ headers: ['x'] })).toMatch(/object/)
+    expect(refused({ headers: null })).toMatch(/object/)
+  })
+
+  test('that are called as an object’s own parts are headers like any other', () => {
+    expect(read({ headers: { constructor: 'x' } })?.headers).toMatchObject({ constructor: 'x' })
+  })
+})

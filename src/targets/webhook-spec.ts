@@ -1,0 +1,126 @@
+import { assertText, type TargetSpec } from '../alarm/index.ts'
+import { display, WakefulError } from '../error.ts'
+import { hostClass } from './address-class.ts'
+import { type BodyTemplate, readTemplate } from './webhook-template.ts'
+
+/** A webhook as it was asked for, checked. */
+export interface WebhookSpec {
+  readonly url: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>> | null
+  /** Undefined where the wake's own body is sent. */
+  readonly body: BodyTemplate | undefined
+}
+
+const KNOWN: readonly string[] = ['webhook', 'method', 'headers', 'body']
+const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE', 'GET']
+const URL_BYTES_MAX = 2_048
+const HEADERS_MAX = 50
+const HEADERS_BYTES_MAX = 16 * 1024
+const HEADER_NAME_MAX = 128
+const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
+/** What stands in a header's value: no line ends and no control characters, which could begin another header. */
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/
+/** Headers that are Wakeful's to write, or the connection's. */
+const REFUSED: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'te',
+  'traceparent',
+  'tracestate',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+const REFUSED_PREFIXES: readonly string[] = ['webhook-', 'proxy-', 'sec-']
+
+/** Reads a target that is a webhook, or refuses with what is wrong; undefined where it is of another kind. */
+export function readWebhook(spec: TargetSpec, allowPrivate: boolean): WebhookSpec | undefined {
+  if (typeof spec === 'string' || !Object.hasOwn(spec, 'webhook')) return undefined
+  const unknown = Object.keys(spec).filter((name) => !KNOWN.includes(name))
+  if (unknown.length > 0) {
+    throw refusal(`a webhook has no field ${unknown.map(display).join(', ')}; it has ${KNOWN.join(', ')}`)
+  }
+  const method = readMethod(spec.method)
+  const url = readUrl(spec.webhook, allowPrivate)
+  if (method === 'GET' && spec.body !== undefined)
+    throw refusal('a webhook by GET has no body: leave body out, or use POST')
+  return {
+    url,
+    method,
+    headers: spec.headers === undefined ? null : readHeaders(spec.headers),
+    body: spec.body === undefined ? undefined : readTemplate(spec.body),
+  }
+}
+
+function readMethod(given: unknown): string {
+  if (given === undefined) return 'POST'
+  const method = typeof given === 'string' ? given.toUpperCase() : ''
+  if (METHODS.includes(method)) return method
+  throw refusal(`method of the webhook must be one of ${METHODS.join(', ')}, not ${display(given)}`)
+}
+
+function readUrl(given: unknown, allowPrivate: boolean): string {
+  const text = assertText('webhook', given, URL_BYTES_MAX)
+  // A URL's reader passes over some of these in silence: what is kept would not be what is called.
+  if (/[\p{Cc}\p{White_Space}\\]/u.test(text))
+    throw refusal('webhook contains spaces, control characters or backslashes: write them percent-encoded')
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
+    throw refusal(`webhook must be a URL that begins with https:// or http://, not ${display(text)}`)
+  const url = new URL(text)
+  if (url.username !== '' || url.password !== '')
+    throw refusal('webhook holds a user or password: send them as headers, which are sealed')
+  if (text.includes('#')) throw refusal('webhook has a fragment (#…), which is never sent: leave it out')
+  const kind = allowPrivate ? null : hostClass(url.hostname)
+  if (kind !== null) throw refusal(forbiddenText(kind))
+  return text
+}
+
+/** What is said where an address is not for webhooks: its kind, and who can allow it. */
+export function forbiddenText(kind: string): string {
+  return `webhooks do not go to ${kind} addresses; the operator can allow them with WAKEFUL_ALLOW_PRIVATE_TARGETS=1`
+}
+
+function readHeaders(given: unknown): Readonly<Record<string, string>> {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw refusal(`headers of the webhook must be an object of texts, not ${display(given)}`)
+  const entries = Object.entries(given)
+  if (entries.length > HEADERS_MAX)
+    throw refusal(`${entries.length} headers of the webhook; at most ${HEADERS_MAX} are allowed`)
+  const headers: Record<string, string> = Object.create(null)
+  let bytes = 0
+  for (const [given, value] of entries) {
+    const name = headerName(given)
+    if (name in headers) throw refusal(`header ${name} of the webhook is there twice`)
+    if (typeof value !== 'string' || !HEADER_VALUE.test(value)) {
+      // The value is not repeated: it may be a secret.
+      throw refusal(
+        `header ${name} of the webhook must be a text in ASCII without line ends or control characters`,
+      )
+    }
+    headers[name] = value
+    bytes += name.length + value.length
+  }
+  if (bytes > HEADERS_BYTES_MAX)
+    throw refusal(`headers of the webhook are ${bytes} bytes long; at most ${HEADERS_BYTES_MAX} are allowed`)
+  return headers
+}
+
+function headerName(given: string): string {
+  const name = given.toLowerCase()
+  if (name.length > HEADER_NAME_MAX || !TOKEN.test(name))
+    throw refusal(`${display(given)} is no name of a header: letters, digits and - are`)
+  if (REFUSED.has(name) || REFUSED_PREFIXES.some((prefix) => name.startsWith(prefix)))
+    throw refusal(`header ${name} of the webhook cannot be set: Wakeful or the connection writes it`)
+  return name
+}
+
+function refusal(message: string): WakefulError {
+  return new WakefulError('invalid_request', message)
+}

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest'
+import {
+  type Alarm,
+  buildAlarm,
+  DEFAULT_LIMITS,
+  DEFAULTS,
+  firstTimer,
+  rawJson,
+  type SetOptions,
+  type Timer,
+} from '../alarm/index.ts'
+import { resolveWhen } from '../time/index.ts'
+import { userIdOf, WAKE_FIELDS, type Wake, wakeJson } from './wake-body.ts'
+import { fillTemplate, readTemplate } from './webhook-template.ts'
+
+const NOW = Date.UTC(2030, 0, 1)
+
+function wakeOf(options: SetOptions = {}, owner = 'did:matrix:@ann:example.org:fp'): Wake {
+  const resolved = resolveWhen({ delay: '1h' }, { now: NOW, timezone: 'UTC' })
+  const shop = {
+    limits: DEFAULT_LIMITS,
+    defaults: DEFAULTS,
+    target: () => ({ kind: 'webhook', name: 'https://example.com/', pool: 'wakeful' }),
+    newId: () => 'the-id',
+  }
+  const alarm: Alarm = buildAlarm({ tenant: 't', owner }, resolved, { target: 'x', ...options }, NOW, shop)
+  const timer: Timer = {
+    ...firstTimer(alarm, resolved),
+    id: 1,
+    shard: 1,
+    version: 1,
+    edited: false,
+    report: null,
+  }
+  return { alarm, timer, firedAt: NOW + 3_600_007 }
+}
+
+const ODD = '{"z":9007199254740993,"a" : [1.10, 1e400, "\\u00e9", "é"],"z":2 }'
+
+describe('a wake’s body', () => {
+  test('has the fields of the contract, in their order', () => {
+    const body = wakeJson(
+      wakeOf({
+        label: 'l',
+        key: 'k',
+        message: 'up "now"\n',
+        conversationId: 'c',
+        payload: { a: 1 },
+        subject: 's',
+        correlationId: 'co',
+      }),
+    )
+    expect(body).toBe(
+      '{"alarm_id":"the-id","occurrence_id":"the-id-1-1893459600000","scheduled_for":"2030-01-01T01:00:00.000Z",' +
+        '"fired_at":"2030-01-01T01:00:00.007Z","drift_ms":7,"attempt":1,"label":"l","key":"k",' +
+        '"owner":"did:matrix:@ann:example.org:fp","user_id":"@ann:example.org","conversation_id":"c",' +
+        '"wake_message":"up \\"now\\"\\n","payload":{"a":1},"correlation_id":"co","subject":"s"}',
+    )
+  })
+
+  test('has all of them where little was said', () => {
+    const body = JSON.parse(wakeJson(wakeOf({}, ''))) as Record<string, unknown>
+    expect(Object.keys(body)).toEqual(WAKE_FIELDS)
+    expect(body).toMatchObject({
+      label: '',
+      key: null,
+      owner: '',
+      user_id: '',
+      conversation_id: '',
+      payload: null,
+    })
+    expect(body).toMatchObject({ wake_message: '', subject: null, correlation_id: 'the-id' })
+  })
+
+  test('holds the payload byte for byte', () => {
+    expect(wakeJson(wakeOf({ payload: rawJson(ODD) }))).toContain(`"payload":${ODD},"correlation_id"`)
+  })
+
+  test.each([
+    ['did:matrix:@ann:example.org:abc', '@ann:example.org'],
+    ['did:matrix:ann:abc', 'ann'],
+    ['did:matrix:ann', 'did:matrix:ann'],
+    ['did:matrix:', 'did:matrix:'],
+    ['did:web:example.org:abc', 'did:web:example.org:abc'],
+    ['ann', 'ann'],
+    ['', ''],
+  ])('the user of owner %s is %s', (owner, user) => expect(userIdOf(owner)).toBe(user))
+})
+
+describe('a template', () => {
+  const wake = wakeOf({ message: 'say "hi"', payload: rawJson(ODD), label: 'l' })
+  const fill = (template: unknown, of = wake) => fillTemplate(readTemplate(template), of)
+
+  test('replaces a value that is one placeholder by the JSON value itself, the payload byte for byte', () => {
+    expect(fill({ all: '{{payload}}', n: '{{ drift_ms }}', key: '{{key}}' })).toBe(
+      `{"all":${ODD},"n":7,"key":null}`,
+    )
+  })
+
+  test('fills placeholders into text, quoted as JSON wants it', () => {
+    expect(
+      fill({ text: 'Wake: {{wake_message}} ({{attempt}}){{key}}', list: [1, true, null, '{{label}}!'] }),
+    ).toBe('{"text":"Wake: say \\"hi\\" (1)","list":[1,true,null,"l!"]}')
+  })
+
+  test('reaches into the payload, and keeps every digit of its numbers', () => {
+    const payload = rawJson('{"a":{"b":[10,{"c":9007199254740993}],"d":"x"},"__proto__":{"e":1}}')
+    const of = wakeOf({ payload })
+    expect(fill(['{{payload.a.b.1.c}}', '{{payload.a.d}}', '{{payload.a.b}}'], of)).toBe(
+      '[9007199254740993,"x",[10,{"c":9007199254740993}]]',
+    )
+    expect(
+      fill(
+        ['{{payload.no}}', '{{payload.a.toString}}', '{{payload.a.b.length}}', 'n={{payload.a.b.1.c}}'],
+        of,
+      ),
+    ).toBe('[null,null,2,"n=9007199254740993"]')
+    expect(fill(['{{payload.a}}'], wakeOf())).toBe('[null]')
+  })
+
+  test('that is a text is filled in as it is', () => {
+    expect(fill('{{label}}: {{wake_message}} {{payload.z}} {not one} {{')).toBe('l: say "hi" 2 {not one} {{')
+  })
+
+  test('is not read again after it is filled in', () => {
+    const sly = wakeOf({ message: '{{owner}}', label: '$&$1' })
+    expect(fill({ a: 'x {{wake_message}}', b: '{{label}} y' }, sly)).toBe('{"a":"x {{owner}}","b":"$&$1 y"}')
+  })
+
+  test.each([
+    [{ a: '{{mesage}}' }, /"{{mesage}}"; known are alarm_id/],
+    [['x {{}}'], /known are/],
+    [{ a: '{{payload.}}' }, /known are/],
+    [{ a: '{{payload..b}}' }, /known are/],
+    [{ a: '{{alarm.target}}' }, /known are/],
+    [{ a: '{{constructor}}' }, /known are/],
+    [{ '{{key}}': 1 }, /only values are filled in/],
+    ['a'.repeat(65_536), /at most 65536/],
+    [() => 1, /JSON or text/],
+    [1n, /JSON or text/],
+    [{ a: '\ud800' }, /surrogate/],
+    [Array.from({ length: 40 }).reduce<unknown>((inner) => [inner], 1), /nested deeper/],
+  ])('%# that cannot be sent is refused', (template, message) => {
+    expect(() => readTemplate(template)).toThrow(message)
+  })
+})

@@ -1,0 +1,260 @@
+import { describe, expect, test } from 'vitest'
+import {
+  type Alarm,
+  buildAlarm,
+  DEFAULT_LIMITS,
+  DEFAULTS,
+  firstTimer,
+  type SetOptions,
+} from '../alarm/index.ts'
+import { VirtualClock } from '../testing/index.ts'
+import { resolveWhen } from '../time/index.ts'
+import { DeliveryFailure, type Errand, Postponed } from './courier.ts'
+import { WebhookTarget } from './webhook.ts'
+import { TransportFailure, type WebhookAnswer, type WebhookRequest } from './webhook-ports.ts'
+
+const SETTINGS = {
+  timeoutMs: 30_000,
+  perEndpoint: 10,
+  circuitFailures: 5,
+  circuitOpenMs: 10_000,
+  circuitOpenMsMax: 60_000,
+  patienceMs: 600_000,
+  allowPrivate: false,
+}
+const OK: WebhookAnswer = { status: 200, retryAfter: null, body: '' }
+
+/** A target whose transport answers what it is told to, and remembers what was sent. */
+function bench(answer: (request: WebhookRequest) => WebhookAnswer | Promise<WebhookAnswer> = () => OK) {
+  const clock = new VirtualClock('2030-01-01T00:00:00Z')
+  const sent: WebhookRequest[] = []
+  const target = new WebhookTarget(
+    {
+      clock,
+      transport: {
+        async send(request) {
+          sent.push(request)
+          return answer(request)
+        },
+      },
+      keys: {
+        of: async (tenant) => [{ sign: (text) => `new:${tenant}:${text.length}` }, { sign: () => 'old' }],
+      },
+      sealer: {
+        seal: (text, purpose) => `sealed ${purpose} ${btoa(text)}`,
+        open: (sealed, purpose) => {
+          if (!sealed.startsWith(`sealed ${purpose} `)) throw new Error('not sealed for this')
+          return atob(sealed.split(' ').at(-1)!)
+        },
+      },
+      canSign: () => true,
+    },
+    SETTINGS,
+  )
+  const errand = (options: SetOptions = {}, tenant = 't', signal = new AbortController().signal): Errand => {
+    const now = clock.now()
+    const resolved = resolveWhen({ delay: '0s' }, { now, timezone: 'UTC' })
+    const shop = {
+      limits: DEFAULT_LIMITS,
+      defaults: DEFAULTS,
+      target: (spec: unknown) => target.parse(spec as never)!,
+      newId: () => 'id',
+    }
+    const spec = { target: { webhook: 'https://example.com/hook?token=hidden' }, ...options }
+    const alarm: Alarm = buildAlarm({ tenant, owner: 'o' }, resolved, spec, now, shop)
+    const timer = { ...firstTimer(alarm, resolved), id: 1, shard: 1, version: 1, edited: false, report: null }
+    return { alarm, timer, firedAt: now, signal, tx: undefined }
+  }
+  const deliver = (options: SetOptions = {}, tenant = 't') => target.deliver(errand(options, tenant))
+  const thrown = (options: SetOptions = {}, tenant = 't') =>
+    deliver(options, tenant).then(
+      () => null,
+      (error: unknown) => error as Error,
+    )
+  return { clock, sent, target, errand, deliver, thrown }
+}
+
+const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+
+describe('what is sent', () => {
+  test('is the wake’s body with the headers of Standard Webhooks, signed with every key', async () => {
+    const { sent, deliver } = bench()
+    await deliver({ message: 'up', traceparent: TRACE })
+    const { url, method, headers, body } = sent[0]!
+    expect([url.href, method]).toEqual(['https://example.com/hook?token=hidden', 'POST'])
+    expect(JSON.parse(body!)).toMatchObject({ alarm_id: 'id', wake_message: 'up' })
+    const signed = `id-1-1893456000000.1893456000.${body}`
+    expect(headers).toEqual({
+      'user-agent': 'wakeful',
+      'content-type': 'application/json',
+      'webhook-id': 'id-1-1893456000000',
+      'webhook-timestamp': '1893456000',
+      'webhook-signature': `v1,new:t:${signed.length} v1,old`,
+      traceparent: TRACE,
+    })
+  })
+
+  test('has the user’s method, headers and body, which never stand in for Wakeful’s own', async () => {
+    const { sent, deliver } = bench()
+    const headers = {
+      Authorization: 'Bearer x',
+      'Content-Type': 'application/vnd.a+json',
+      'User-Agent': 'mine',
+    }
+    await deliver({
+      target: { webhook: 'https://example.com/', method: 'put', headers, body: { a: '{{label}}' } },
+      label: 'l',
+    })
+    expect(sent[0]).toMatchObject({ method: 'PUT', body: '{"a":"l"}' })
+    expect(sent[0]!.headers).toMatchObject({
+      authorization: 'Bearer x',
+      'content-type': 'application/vnd.a+json',
+      'user-agent': 'mine',
+    })
+    expect(sent[0]!.headers).not.toHaveProperty('traceparent')
+  })
+
+  test('is nothing but its headers by GET, and plain text where the template is one', async () => {
+    const { sent, deliver } = bench()
+    await deliver({ target: { webhook: 'https://example.com/', method: 'GET' } })
+    expect([sent[0]!.body, sent[0]!.headers['content-type']]).toEqual([null, undefined])
+    await deliver({ target: { webhook: 'https://example.com/', body: 'hello {{attempt}}' } })
+    expect([sent[1]!.body, sent[1]!.headers['content-type']]).toEqual([
+      'hello 1',
+      'text/plain; charset=utf-8',
+    ])
+  })
+
+  test('keeps headers sealed, for this URL alone', async () => {
+    const { target, deliver, errand, sent } = bench()
+    const webhook = 'https://example.com/'
+    const parsed = target.parse({ webhook, headers: { authorization: 'hunter2' } })!
+    expect(JSON.stringify(parsed)).not.toContain('hunter2')
+    expect(target.parse({ webhook })).toEqual({ kind: 'webhook', name: webhook, pool: 'wakeful' })
+    const moved = errand()
+    const alarm = { ...moved.alarm, target: { ...parsed, name: 'https://evil.example/' } }
+    await expect(target.deliver({ ...moved, alarm })).rejects.toMatchObject({ final: true })
+    expect(sent).toEqual([])
+    await deliver()
+  })
+})
+
+describe('what comes of it', () => {
+  test('an address that is refused fails for good; a network that fails is tried again', async () => {
+    const kinds = ['forbidden', 'network'] as const
+    const { thrown } = bench(() => {
+      throw new TransportFailure(kinds[round++ % 2]!, 'said')
+    })
+    let round = 0
+    expect(await thrown()).toMatchObject({ name: 'DeliveryFailure', final: true, message: 'said' })
+    expect(await thrown()).toMatchObject({ name: 'DeliveryFailure', final: false, message: 'said' })
+  })
+
+  test('no error holds the path, the query or a header of the webhook', async () => {
+    for (const status of [302, 400, 410, 429, 500]) {
+      const { thrown } = bench(() => ({ status, retryAfter: null, body: 'echo hunter2' }))
+      const target = {
+        webhook: 'https://example.com/secret-path?token=hidden',
+        headers: { authorization: 'hunter2' },
+      }
+      expect((await thrown({ target }))!.message).not.toMatch(/hunter2|hidden|secret-path/)
+    }
+  })
+})
+
+describe('an endpoint that fails', () => {
+  const dead = () => ({ status: 503, retryAfter: null, body: null })
+
+  test('is left alone after five failures: what comes then waits, uncounted, and is not sent', async () => {
+    const { thrown, sent } = bench(dead)
+    for (let tries = 0; tries < 5; tries++) expect(await thrown()).toBeInstanceOf(DeliveryFailure)
+    const refused = await thrown()
+    expect(refused).toBeInstanceOf(Postponed)
+    expect(refused).toMatchObject({
+      waitMs: 10_000,
+      message: expect.stringContaining('has failed 5 times in a row'),
+    })
+    expect(sent).toHaveLength(5)
+  })
+
+  test('fails what has waited for longer than the patience, spaced by the circuit', async () => {
+    const { target, errand, thrown, clock } = bench(dead)
+    for (let tries = 0; tries < 5; tries++) await thrown()
+    const old = { ...errand(), firedAt: clock.now() + 600_001 }
+    await expect(target.deliver(old)).rejects.toMatchObject({
+      name: 'DeliveryFailure',
+      final: false,
+      retryAfterMs: 10_000,
+    })
+  })
+
+  test('holds up neither another tenant nor another origin', async () => {
+    const { thrown, sent } = bench(dead)
+    for (let tries = 0; tries < 6; tries++) await thrown()
+    await thrown({}, 'another')
+    await thrown({ target: { webhook: 'https://example.com:8443/hook' } })
+    expect(sent).toHaveLength(7)
+  })
+
+  test('is probed by one call, and called again when that succeeds', async () => {
+    let isDead = true
+    const { thrown, sent, clock } = bench(() => (isDead ? dead() : OK))
+    for (let tries = 0; tries < 5; tries++) await thrown()
+    isDead = false
+    await clock.advance(10_000)
+    const probe = thrown()
+    expect(await thrown()).toBeInstanceOf(Postponed)
+    expect(await probe).toBeNull()
+    expect(await thrown()).toBeNull()
+    expect(sent).toHaveLength(7)
+  })
+
+  test.each([
+    ['a timeout', 'timeout', 0],
+    ['a drain', 'drain', null],
+  ])('is known by %s, which breaks the call off: %s', async (_, reason, refused) => {
+    const { target, errand, clock } = bench(
+      ({ signal }) =>
+        new Promise((__, reject) =>
+          signal.addEventListener('abort', () => reject(new TransportFailure('network', 'broken off'))),
+        ),
+    )
+    for (let tries = 0; tries < 5; tries++) {
+      const controller = new AbortController()
+      const delivery = target.deliver(errand({}, 't', controller.signal)).catch(() => {})
+      await clock.rest()
+      controller.abort(reason)
+      await delivery
+    }
+    const next = target.deliver(errand()).catch((thrown: unknown) => thrown)
+    const isRefused = (await Promise.race([next, clock.rest()])) instanceof Postponed
+    expect(isRefused).toBe(refused === 0)
+  })
+
+  test.each([200, 302, 400, 404, 408, 410, 425, 429])('is not one that answers %i', async (status) => {
+    const { thrown, sent } = bench(() => ({ status, retryAfter: null, body: null }))
+    for (let tries = 0; tries < 12; tries++) await thrown()
+    expect(sent).toHaveLength(12)
+  })
+})
+
+test('ten calls to an endpoint are under way at a time, and others’ endpoints do not wait for them', async () => {
+  const waiting: (() => void)[] = []
+  const { deliver, sent, clock } = bench(
+    ({ url }) =>
+      new Promise((resolve) => {
+        if (url.hostname === 'example.com') waiting.push(() => resolve(OK))
+        else resolve(OK)
+      }),
+  )
+  const all = Promise.all(Array.from({ length: 30 }, () => deliver()))
+  await deliver({ target: { webhook: 'https://example.net/' } })
+  await clock.rest()
+  expect(sent.filter(({ url }) => url.hostname === 'example.com')).toHaveLength(10)
+  for (let left = 30; left > 0; left--) {
+    waiting.shift()!()
+    await clock.rest()
+    expect(waiting.length).toBeLessThanOrEqual(10)
+  }
+  expect(await all).toHaveLength(30)
+})

@@ -1,0 +1,204 @@
+import { occurrenceId, type Target, type TargetSpec } from '../alarm/index.ts'
+import { errorText } from '../error.ts'
+import type { Clock } from '../time/index.ts'
+import { DeliveryFailure, type Errand, Postponed, type Receipt, type TargetKind } from './courier.ts'
+import { type Endpoint, Endpoints } from './endpoint.ts'
+import { BUILT_IN_POOL } from './pools.ts'
+import { wakeJson } from './wake-body.ts'
+import { isTrouble, receiptOf } from './webhook-answer.ts'
+import {
+  type Sealer,
+  type SigningKeys,
+  type Transport,
+  TransportFailure,
+  type WebhookAnswer,
+  type WebhookRequest,
+} from './webhook-ports.ts'
+import { readWebhook } from './webhook-spec.ts'
+import { type BodyTemplate, fillTemplate } from './webhook-template.ts'
+
+/** How webhooks are called. */
+export interface WebhookSettings {
+  /** How long one attempt may take where the alarm does not say. */
+  readonly timeoutMs: number
+  /** Calls to one endpoint at a time. */
+  readonly perEndpoint: number
+  /** So many failures of an endpoint in a row, and it is left alone for a while. */
+  readonly circuitFailures: number
+  readonly circuitOpenMs: number
+  readonly circuitOpenMsMax: number
+  /** How long after its instant an occurrence waits uncounted for an endpoint that is left alone. */
+  readonly patienceMs: number
+  /** Whether webhooks may reach loopback, private and other addresses that are not public. */
+  readonly allowPrivate: boolean
+}
+
+/** What a host brings for webhooks. */
+export interface WebhookPorts {
+  readonly clock: Clock
+  readonly transport: Transport
+  readonly keys: SigningKeys
+  readonly sealer: Sealer
+  /** Whether this process can sign: it has the secret of its store. */
+  readonly canSign: () => boolean
+}
+
+/** What a target keeps beside its URL. */
+interface Config {
+  readonly method?: string
+  /** Sealed. */
+  readonly headers?: string
+  readonly body?: BodyTemplate
+}
+
+/** A waiter in line uses up at most this part of the time its attempt has. */
+const LINE_SHARE = 1 / 4
+
+/** Webhooks: signed HTTP requests to a URL, after the Standard Webhooks specification. */
+export class WebhookTarget implements TargetKind {
+  readonly kind = 'webhook'
+  readonly #ports: WebhookPorts
+  readonly #settings: WebhookSettings
+  readonly #endpoints: Endpoints
+
+  constructor(ports: WebhookPorts, settings: WebhookSettings) {
+    this.#ports = ports
+    this.#settings = settings
+    this.#endpoints = new Endpoints(ports.clock, {
+      concurrency: settings.perEndpoint,
+      failuresMax: settings.circuitFailures,
+      openMs: settings.circuitOpenMs,
+      openMsMax: settings.circuitOpenMsMax,
+    })
+  }
+
+  parse(spec: TargetSpec): Target | undefined {
+    const read = readWebhook(spec, this.#settings.allowPrivate)
+    if (read === undefined) return undefined
+    const { url, method, headers, body } = read
+    const config: Config = {
+      ...(method !== 'POST' && { method }),
+      ...(headers !== null && { headers: this.#ports.sealer.seal(JSON.stringify(headers), sealedFor(url)) }),
+      ...(body !== undefined && { body }),
+    }
+    const target = { kind: this.kind, name: url, pool: BUILT_IN_POOL }
+    return Object.keys(config).length === 0 ? target : { ...target, config: { ...config } }
+  }
+
+  names(): readonly string[] {
+    return []
+  }
+
+  canRun(): boolean {
+    return this.#ports.canSign()
+  }
+
+  isTransactional(): boolean {
+    return false
+  }
+
+  timeoutMs(): number {
+    return this.#settings.timeoutMs
+  }
+
+  async deliver(errand: Errand): Promise<Receipt> {
+    const { alarm, signal } = errand
+    const url = new URL(alarm.target.name)
+    const endpoint = this.#endpoints.of(alarm.tenant, url.origin)
+    this.#assertWorthTrying(errand, endpoint)
+    const turn = await endpoint.enter(signal, LINE_SHARE * (alarm.timeoutMs ?? this.#settings.timeoutMs))
+    try {
+      // The line was waited for: meanwhile the endpoint may have been given up, or the attempt.
+      this.#assertWorthTrying(errand, endpoint)
+      if (signal.aborted) throw new Postponed('broken off in line', 0)
+      endpoint.circuit.begin()
+      const answer = await this.#call(errand, url, endpoint)
+      return receiptOf(answer, url.origin, this.#ports.clock.now())
+    } finally {
+      endpoint.leave(turn)
+    }
+  }
+
+  /** Calls the endpoint, and tells its circuit what came of it. */
+  async #call(errand: Errand, url: URL, endpoint: Endpoint): Promise<WebhookAnswer> {
+    const { circuit } = endpoint
+    let answer: WebhookAnswer
+    try {
+      answer = await this.#ports.transport.send(await this.#request(errand, url))
+    } catch (thrown) {
+      const { aborted, reason } = errand.signal
+      const isOurs = aborted ? reason !== 'timeout' : !isNetwork(thrown)
+      if (isOurs) circuit.abandoned()
+      else circuit.failed()
+      if (!(thrown instanceof TransportFailure)) throw thrown
+      throw new DeliveryFailure(thrown.message, { final: thrown.kind === 'forbidden', cause: thrown })
+    }
+    if (isTrouble(answer)) circuit.failed()
+    else circuit.succeeded()
+    return answer
+  }
+
+  /**
+   * Nothing is sent to an endpoint that is left alone. That is no attempt: the occurrence waits, uncounted. Only one that
+   * has waited for long enough fails as it would have without the circuit, a try at a time.
+   */
+  #assertWorthTrying({ timer, firedAt }: Errand, { circuit, origin }: Endpoint): void {
+    const waitMs = circuit.refusal()
+    if (waitMs === null) return
+    const message = `not sent: ${origin} has failed ${circuit.failures} times in a row, and is left alone for a while`
+    if (firedAt - timer.scheduledFor <= this.#settings.patienceMs) throw new Postponed(message, waitMs)
+    throw new DeliveryFailure(message, { retryAfterMs: waitMs })
+  }
+
+  async #request(errand: Errand, url: URL): Promise<WebhookRequest> {
+    const { clock, keys } = this.#ports
+    const { alarm, timer, signal } = errand
+    const { method = 'POST', headers, body: template } = (alarm.target.config ?? {}) as Config
+    const body = bodyOf(errand, method, template)
+    const id = occurrenceId(alarm, timer)
+    const timestamp = String(Math.floor(clock.now() / 1_000))
+    const signed = `${id}.${timestamp}.${body ?? ''}`
+    const signatures = (await keys.of(alarm.tenant)).map((key) => `v1,${key.sign(signed)}`)
+    return {
+      url,
+      method,
+      body,
+      signal,
+      headers: {
+        'user-agent': 'wakeful',
+        ...(body !== null && { 'content-type': contentTypeOf(template) }),
+        ...(headers !== undefined && this.#opened(headers, alarm.target.name)),
+        'webhook-id': id,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': signatures.join(' '),
+        ...(alarm.traceparent !== null && { traceparent: alarm.traceparent }),
+      },
+    }
+  }
+
+  #opened(sealed: string, url: string): Record<string, string> {
+    try {
+      return JSON.parse(this.#ports.sealer.open(sealed, sealedFor(url))) as Record<string, string>
+    } catch (thrown) {
+      throw new DeliveryFailure(`its headers cannot be opened: ${errorText(thrown)}`, { final: true })
+    }
+  }
+}
+
+/** Headers are sealed for one URL, so that nobody can have them sent elsewhere by moving them in the database. */
+function sealedFor(url: string): string {
+  return `webhook headers ${url}`
+}
+
+function bodyOf(errand: Errand, method: string, template: BodyTemplate | undefined): string | null {
+  if (method === 'GET') return null
+  return template === undefined ? wakeJson(errand) : fillTemplate(template, errand)
+}
+
+function contentTypeOf(template: BodyTemplate | undefined): string {
+  return typeof template === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
+}
+
+function isNetwork(thrown: unknown): boolean {
+  return thrown instanceof TransportFailure && thrown.kind === 'network'
+}

@@ -1,0 +1,84 @@
+import { expect, it } from 'vitest'
+import { serving } from './harness.ts'
+
+const server = await serving()
+const { call, wakeful } = server
+await wakeful.start()
+const DID = 'did:matrix:7b0c-user:f00'
+const as = { 'wakeful-owner': DID }
+
+it('hands a wake to an agent that waits for it, and takes its report', async () => {
+  const waiting = call('GET', '/v1/inbox?wait=20s', undefined, as)
+  const payload = '{"n":9007199254740993,"b":1,"a":[]}'
+  const set = await call(
+    'POST',
+    '/v1/alarms',
+    `{"delay":"10ms","target":"inbox","ack":"report","label":"l","wake_message":"go on","conversation_id":"c","payload":${payload}}`,
+    as,
+  )
+  expect(set.json.target).toBe('inbox')
+  const got = await waiting
+  expect(got.text).toContain(`"payload":${payload}`)
+  const [wake] = got.json.items
+  expect(wake).toMatchObject({
+    alarm_id: set.json.id,
+    occurrence_id: expect.stringContaining(set.json.id),
+    attempt: 1,
+    label: 'l',
+    key: null,
+    owner: DID,
+    user_id: '7b0c-user',
+    conversation_id: 'c',
+    wake_message: 'go on',
+    correlation_id: set.json.id,
+    subject: null,
+    tries: 1,
+  })
+  expect(wake.drift_ms).toBeGreaterThanOrEqual(0)
+  // Held by the one who took it; nobody else's business at all.
+  expect((await call('GET', '/v1/inbox', undefined, as)).json.items).toEqual([])
+  const path = `/v1/inbox/${wake.occurrence_id}/ack`
+  expect((await call('POST', path)).status).toBe(404)
+  expect((await call('POST', path, { complete: 'done', fail: 'no' }, as)).json.code).toBe('invalid_request')
+  expect((await call('POST', path, { complete: 'done' }, as)).json).toEqual({ acknowledged: true })
+  expect((await call('POST', path, {}, as)).status).toBe(404)
+  expect((await call('GET', `/v1/alarms/${set.json.id}`, undefined, as)).json).toMatchObject({
+    status: 'completed',
+    result: 'done',
+  })
+})
+
+it('hands a wake out again that nobody acknowledged', async () => {
+  await call('POST', '/v1/alarms', { delay: '10ms', target: { inbox: true } }, as)
+  const first = (await call('GET', '/v1/inbox?wait=20s&hold=50ms', undefined, as)).json.items[0]
+  const second = (await call('GET', '/v1/inbox?wait=20s', undefined, as)).json.items[0]
+  expect(second).toMatchObject({ occurrence_id: first.occurrence_id, tries: 2 })
+  await call('POST', `/v1/inbox/${second.occurrence_id}/ack`, { complete: 'no report is awaited' }, as)
+  expect((await call('GET', '/v1/inbox', undefined, as)).json.items).toEqual([])
+})
+
+it('is the default target of an owner who says so, and follows the change when it fires', async () => {
+  const other = { 'wakeful-owner': 'router' }
+  const bare = { delay: '1h', conversation_id: 'c' }
+  expect((await call('POST', '/v1/alarms', bare, other)).json.detail).toMatch('no target')
+  expect((await call('GET', '/v1/owner/target', undefined, other)).status).toBe(404)
+  expect((await call('PUT', '/v1/owner/target', { target: 'some-handler' }, other)).json.detail).toMatch(
+    "is { webhook: 'https://…' } or 'inbox'",
+  )
+  expect((await call('PUT', '/v1/owner/target', { target: 'inbox' }, other)).json).toEqual({
+    target: 'inbox',
+  })
+  expect((await call('GET', '/v1/owner/target', undefined, other)).json).toEqual({ target: 'inbox' })
+  const set = await call('POST', '/v1/alarms', { ...bare, delay: '10ms' }, other)
+  expect([set.status, set.json.target]).toEqual([201, 'default'])
+  const [wake] = (await call('GET', '/v1/inbox?wait=20s', undefined, other)).json.items
+  expect(wake).toMatchObject({ alarm_id: set.json.id, user_id: 'router' })
+  expect((await call('DELETE', '/v1/owner/target', undefined, other)).json).toEqual({ removed: true })
+  expect((await call('POST', '/v1/alarms', bare, other)).status).toBe(400)
+})
+
+it('has bounds', async () => {
+  for (const query of ['wait=61s', 'hold=2h', 'limit=101', 'wait=soon', 'until=1'])
+    expect((await call('GET', `/v1/inbox?${query}`)).status).toBe(400)
+  expect(() => wakeful.handle('inbox', () => {})).toThrow('give the handler another name')
+})

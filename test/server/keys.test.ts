@@ -1,0 +1,129 @@
+import { expect, it } from 'vitest'
+import { caller, serving } from './harness.ts'
+
+const server = await serving()
+const ALARM = { delay: '1h', target: { event: true } }
+const keyed = (key: string, more: Record<string, string> = {}) =>
+  caller(server.url, { authorization: `Bearer ${key}`, ...more })
+
+it('needs no key on this machine until there is one, and from then on for everything', async () => {
+  expect((await server.call('GET', '/v1/stats')).status).toBe(200)
+  const made = await server.call('POST', '/v1/keys', { tenant: '*', rights: 'admin', label: 'operator' })
+  expect(made.status).toBe(201)
+  expect(made.json).toMatchObject({ tenant: '*', owner: null, rights: 'admin', revoked_at: null })
+  expect(made.json.key).toMatch(/^wk_[0-9a-f]{16}_[\w-]{43}$/)
+  await within(1_000, async () => (await server.call('GET', '/v1/stats')).status === 401)
+  const refused = await server.call('GET', '/v1/stats')
+  expect(refused.headers.get('www-authenticate')).toMatch('Bearer')
+  expect(refused.json).toMatchObject({
+    code: 'unauthorized',
+    detail: expect.stringContaining('wakeful keys create'),
+  })
+
+  const operator = keyed(made.json.key)
+  expect((await operator('GET', '/v1/stats')).status).toBe(200)
+  expect((await keyed(`${made.json.key.slice(0, -1)}x`)('GET', '/v1/stats')).status).toBe(401)
+  expect((await keyed('wk_nonsense')('GET', '/v1/stats')).status).toBe(401)
+  expect((await server.call('GET', '/v1/stats', undefined, { authorization: 'Basic x' })).status).toBe(401)
+
+  await tenants(operator)
+  await rotation(operator)
+})
+
+async function tenants(operator: ReturnType<typeof keyed>) {
+  const make = async (body: object, by = operator) => (await by('POST', '/v1/keys', body)).json
+  const acme = keyed((await make({ tenant: 'acme', rights: 'admin' })).key)
+  const ann = keyed((await make({ owner: 'did:matrix:ann:f00' }, acme)).key)
+  const reader = keyed((await make({ owner: 'did:matrix:ann:f00', rights: 'read' }, acme)).key)
+
+  const set = await ann('POST', '/v1/alarms', ALARM)
+  expect(set.status).toBe(201)
+  expect((await reader('GET', `/v1/alarms/${set.json.id}`)).status).toBe(200)
+  expect((await reader('DELETE', `/v1/alarms/${set.json.id}`)).json.code).toBe('forbidden')
+  // A platform's key names the owner; without a name it is the owner without one.
+  expect((await acme('GET', `/v1/alarms/${set.json.id}`)).status).toBe(404)
+  const asAnn = await acme('GET', `/v1/alarms/${set.json.id}`, undefined, {
+    'wakeful-owner': 'did:matrix:ann:f00',
+  })
+  expect(asAnn.json.id).toBe(set.json.id)
+  expect((await ann('GET', '/v1/stats', undefined, { 'wakeful-owner': 'bob' })).json.code).toBe('forbidden')
+  expect((await acme('GET', '/v1/stats', undefined, { 'wakeful-tenant': 'other' })).json.code).toBe(
+    'forbidden',
+  )
+
+  // An admin of one tenant makes, sees and ends the keys of that tenant alone, and gives no more than it has.
+  expect((await acme('POST', '/v1/keys', { tenant: 'other' })).json.code).toBe('forbidden')
+  expect((await acme('POST', '/v1/keys', { tenant: '*' })).json.code).toBe('forbidden')
+  expect((await ann('POST', '/v1/keys', {})).json.code).toBe('forbidden')
+  const all = (await operator('GET', '/v1/keys')).json.items
+  const theirs = (await acme('GET', '/v1/keys')).json.items
+  expect(new Set(theirs.map(({ tenant }: { tenant: string }) => tenant))).toEqual(new Set(['acme']))
+  expect(all.length).toBeGreaterThan(theirs.length)
+  expect(JSON.stringify(all)).not.toMatch(/wk_|hash/)
+  const foreign = all.find(({ tenant }: { tenant: string }) => tenant === '*').id
+  const [unknown, notMine] = [
+    await acme('DELETE', '/v1/keys/0000000000000000'),
+    await acme('DELETE', `/v1/keys/${foreign}`),
+  ]
+  expect([unknown.status, notMine.status]).toEqual([404, 404])
+}
+
+async function rotation(operator: ReturnType<typeof keyed>) {
+  const { json: made } = await operator('POST', '/v1/keys', { tenant: 'spin', owner: 'o' })
+  const first = keyed(made.key)
+  expect((await first('GET', '/v1/stats')).status).toBe(200)
+  const rotated = (await operator('POST', `/v1/keys/${made.id}/rotate`, { grace: '1h' })).json
+  expect(rotated.id).toBe(made.id)
+  const second = keyed(rotated.key)
+  expect((await second('GET', '/v1/stats')).status).toBe(200)
+  expect((await first('GET', '/v1/stats')).status).toBe(200)
+  const third = keyed((await operator('POST', `/v1/keys/${made.id}/rotate`)).json.key)
+  expect((await third('GET', '/v1/stats')).status).toBe(200)
+  expect([(await first('GET', '/v1/stats')).status, (await second('GET', '/v1/stats')).status]).toEqual([
+    401, 401,
+  ])
+  expect((await operator('DELETE', `/v1/keys/${made.id}`)).json.revoked_at).not.toBeNull()
+  await within(1_000, async () => (await third('GET', '/v1/stats')).status === 401)
+  expect((await operator('POST', `/v1/keys/${made.id}/rotate`)).json.code).toBe('already_ended')
+}
+
+it('keeps nothing of a key but its hash', async () => {
+  const documents = await server.wakeful.operator.documents.listDocuments('key', null, '', 100)
+  expect(documents.length).toBeGreaterThan(3)
+  for (const { value } of documents) expect(value).not.toContain('wk_')
+})
+
+it('refuses to listen to others without keys, and says how to make one', async () => {
+  await expect(serving({ server: { host: '0.0.0.0' } })).rejects.toThrow(/wakeful keys create --rights admin/)
+})
+
+it('answers this machine alone while there are no keys: neither a rebound name nor a foreign page', async () => {
+  const { url, call } = await serving()
+  const port = new URL(url).port
+  for (const origin of [`http://127.0.0.1:${port}`, undefined])
+    expect((await call('GET', '/v1/stats', undefined, origin ? { origin } : {})).status).toBe(200)
+  for (const origin of ['https://evil.example', 'null', `http://127.0.0.1:${Number(port) + 1}`])
+    expect((await call('GET', '/v1/stats', undefined, { origin })).json.code).toBe('forbidden')
+  expect((await call('POST', '/v1/alarms', '{}', { 'content-type': 'text/plain' })).status).toBe(400)
+  const { request } = await import('node:http')
+  const status = await new Promise((resolve) => {
+    const asked = request(
+      { port, host: '127.0.0.1', path: '/v1/stats', headers: { host: 'evil.example' } },
+      (answer) => {
+        answer.resume()
+        resolve(answer.statusCode)
+      },
+    )
+    asked.end()
+  })
+  expect(status).toBe(403)
+})
+
+/** Holds that something becomes true in a time that is promised. */
+async function within(ms: number, isTrue: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + ms
+  while (!(await isTrue())) {
+    if (performance.now() > end) throw new Error(`not within ${ms} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

@@ -1,0 +1,58 @@
+import type { Scope } from '../../../src/alarm/index.ts'
+import { type InboxWake, inboxFull, type NewWake, type WakeRequest } from '../../../src/stores/index.ts'
+import type { SimulatedDatabase } from './database.ts'
+import { type InboxRow, scopedName } from './tables.ts'
+
+/** Puts a wake, unless it is there already, or its owner has as many as allowed. */
+export function putWake(database: SimulatedDatabase, wake: NewWake, max: number): void {
+  const { tables } = database
+  if (tables.inboxNames.get(scopedName(wake, wake.occurrenceId)) !== undefined) return
+  if (tables.inboxOfOwner.in(scopedName(wake)).length >= max) throw inboxFull(wake, max)
+  const seq = database.next('inbox')
+  tables.inbox.put(seq, { ...wake, seq, tries: 0, heldUntil: 0 })
+}
+
+/** Takes the oldest that nobody holds. */
+export function takeWakes(
+  { tables }: SimulatedDatabase,
+  scope: Scope,
+  { now, holdMs, limit }: WakeRequest,
+): InboxWake[] {
+  const free = tables.inboxOfOwner
+    .in(scopedName(scope))
+    .map(({ key }) => tables.inbox.get(key)!)
+    .filter(({ heldUntil }) => heldUntil <= now)
+    .slice(0, limit)
+  return free.map((row) => {
+    const taken = { ...row, tries: row.tries + 1, heldUntil: now + holdMs }
+    tables.inbox.put(row.seq, taken)
+    return wakeOf(taken)
+  })
+}
+
+/** Removes a wake; null where there is none of the owner's. */
+export function removeWake(
+  { tables }: SimulatedDatabase,
+  scope: Scope,
+  occurrenceId: string,
+): InboxWake | null {
+  const seq = tables.inboxNames.get(scopedName(scope, occurrenceId))
+  if (seq === undefined) return null
+  const row = tables.inbox.get(seq)!
+  tables.inbox.remove(seq)
+  return wakeOf(row)
+}
+
+/** Deletes wakes that arrived before a moment, so many at most; answers how many. */
+export function pruneWakes({ tables }: SimulatedDatabase, arrivedBefore: number, limit: number): number {
+  const old = tables.inbox
+    .values()
+    .filter(({ arrivedAt }) => arrivedAt < arrivedBefore)
+    .slice(0, limit)
+  for (const { seq } of old) tables.inbox.remove(seq)
+  return old.length
+}
+
+function wakeOf({ seq: _seq, heldUntil: _heldUntil, ...wake }: InboxRow): InboxWake {
+  return wake
+}

@@ -1,0 +1,63 @@
+import type { Scope } from '../../../src/alarm/index.ts'
+import type {
+  Document,
+  InboxWake,
+  LogEvent,
+  NewDocument,
+  NewWake,
+  OwnEvent,
+  WakeRequest,
+} from '../../../src/stores/index.ts'
+import type { HolidayCalendar } from '../../../src/time/index.ts'
+import { markReviewed } from './calendars.ts'
+import { putDocument, removeDocument } from './documents.ts'
+import { putWake, removeWake, takeWakes } from './inbox.ts'
+import { appendEvent, prune } from './log.ts'
+import { SimulatedReads } from './reads.ts'
+
+/** What is written beside the alarms and their timers: one statement each, which wakes nobody. */
+export abstract class SimulatedRecords extends SimulatedReads {
+  putDocument(document: NewDocument, now: number, version?: number): Promise<Document | null> {
+    return this.atomic('put_document', () => putDocument(this.database, document, now, version))
+  }
+
+  removeDocument(kind: string, name: string): Promise<boolean> {
+    return this.atomic('remove_document', () => removeDocument(this.database, kind, name))
+  }
+
+  putWake(wake: NewWake, max: number): Promise<void> {
+    return this.atomic('put_wake', () => putWake(this.database, wake, max))
+  }
+
+  takeWakes(scope: Scope, request: WakeRequest): Promise<InboxWake[]> {
+    return this.atomic('take_wakes', () => takeWakes(this.database, scope, request))
+  }
+
+  removeWake(scope: Scope, occurrenceId: string): Promise<InboxWake | null> {
+    return this.atomic('remove_wake', () => removeWake(this.database, scope, occurrenceId))
+  }
+
+  calendarReviewed(
+    tenant: string,
+    { name, version }: Pick<HolidayCalendar, 'name' | 'version'>,
+  ): Promise<void> {
+    return this.atomic('calendar_reviewed', () => markReviewed(this.database, tenant, name, version))
+  }
+
+  putFact(name: string, value: string): Promise<void> {
+    return this.atomic('put_fact', () => this.database.tables.facts.put(name, value))
+  }
+
+  append(scope: Scope, event: OwnEvent): Promise<LogEvent> {
+    return this.atomic('append', () => appendEvent(this.database, scope, event))
+  }
+
+  prune(endedBefore: number, limit: number): Promise<number> {
+    return this.atomic('prune', () => prune(this.database, endedBefore, limit))
+  }
+
+  /** Runs work in a statement that is a transaction of its own. */
+  protected atomic<T>(name: string, work: () => T): Promise<T> {
+    return this.connection.send(name, () => this.database.atomic(work))
+  }
+}

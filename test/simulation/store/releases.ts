@@ -1,0 +1,34 @@
+import type { Lease, ReleaseOf } from '../../../src/stores/index.ts'
+import type { SimulatedDatabase } from './database.ts'
+import type { TimerRow } from './tables.ts'
+
+/** Puts back what waits in these shards, so many at most; answers how many. */
+export function releaseWaiting(
+  database: SimulatedDatabase,
+  leases: readonly Lease[],
+  which: ReleaseOf,
+  now: number,
+  limit: number,
+): number {
+  const { tables } = database
+  const waiting = leases
+    .filter((lease) => database.isOwn(lease))
+    .flatMap(({ shard }) => tables.due.in(shard).slice(tables.due.upTo(shard, now)))
+    .map(({ key }) => tables.timers.get(key)!)
+    .filter((row) => isMeant(row, which))
+  const isHeld = !('handler' in which)
+  // The longest held first. They forget that they were held.
+  if (isHeld) waiting.sort((a, b) => a.timer.scheduledFor - b.timer.scheduledFor)
+  const released = waiting.slice(0, limit)
+  for (const row of released) {
+    const timer = { ...row.timer, wakeAt: row.timer.scheduledFor }
+    tables.timers.put(timer.id, { ...row, timer: isHeld ? { ...timer, waiting: null } : timer })
+  }
+  return released.length
+}
+
+function isMeant({ tenant, target, timer }: TimerRow, which: ReleaseOf): boolean {
+  if ('handler' in which) return timer.waiting === 'handler' && target === which.handler
+  if (timer.waiting !== 'hold') return false
+  return 'heldTenant' in which ? tenant === which.heldTenant : target === which.heldTarget
+}
