@@ -259,8 +259,10 @@ export class Engine {
    */
   async #gather(): Promise<void> {
     const { clock, concurrency } = this.#options
-    if (this.#crew.active < concurrency / 2 || this.#crew.ended >= concurrency / 2) return
-    await new Promise<void>((resolve) => void clock.setTimer(GATHER_MS, resolve))
+    for (let ms = 0; ms < GATHER_MS; ms++) {
+      if (this.#crew.active < concurrency / 2 || this.#crew.ended >= concurrency / 2) return
+      await new Promise<void>((resolve) => void clock.setTimer(1, resolve))
+    }
   }
 
   /**
