@@ -68,12 +68,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const isLocal = isLoopback(options.host)
   if (!isLocal && !(await keys.hasKeys())) throw refusedWithoutKeys(options.host)
   const feeds = new Feeds(documents, clock)
+  const allowedOrigins = new Set(options.allowedOrigins)
   const gate = new Gate({
     keys,
     feeds,
     isLocal,
     forTenant: (tenant, owner) => wakeful.forTenant(tenant, owner),
-    allowedOrigins: new Set(options.allowedOrigins),
+    allowedOrigins,
     allowedHosts: new Set(options.allowedHosts),
   })
   const tenants = new TenantBook(documents, clock, options.quotas ?? NO_QUOTAS)
@@ -82,6 +83,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   await holds.attach(documents, clock, (thrown) => log.trouble(thrown))
   const parts = {
     door: gate,
+    allowedOrigins,
     calls: buildCalls({
       keys,
       tenants,

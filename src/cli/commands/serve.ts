@@ -20,7 +20,7 @@ import {
 import { parseDuration } from '../../time/index.ts'
 import { addCommand } from '../command.ts'
 import { fireLine, wakeText } from '../fire-text.ts'
-import { type Globals, normalizeUrl, scopeOf, zoneOf } from '../globals.ts'
+import { type Globals, normalizeUrl, scopeOf, storeUrl, zoneOf } from '../globals.ts'
 import { Output } from '../output.ts'
 import { banner, reportTrouble, watchOwnership } from '../serve-lines.ts'
 import { PRINT_TARGET } from '../set-arguments.ts'
@@ -49,6 +49,8 @@ export function addServe(program: Command, shell: Shell): void {
   addConfigFlags(command).action(async (flags: { printConfig?: boolean }, self: Command) => {
     const { terminal } = shell
     const globals: Globals = self.optsWithGlobals()
+    // Whoever means a server is told so; which store it is says the configuration.
+    storeUrl(globals, terminal.env, 'serve')
     const configured = readConfig({ flags: { ...globals }, env: terminal.env })
     const { config, sources, notes } = configured
     const out = new Output(terminal, globals.json === true)

@@ -7,6 +7,7 @@ import type { Around, Reply } from '../calls/call.ts'
 import type { Calls } from '../calls/index.ts'
 import { requestId } from '../logs/index.ts'
 import { readBody } from './body.ts'
+import { crossOrigin } from './cors.ts'
 import { problemOf, refuse, TryLater } from './problem.ts'
 
 /** Lets callers in: says who they are, or refuses. */
@@ -31,6 +32,8 @@ export interface Answered {
 export interface AppParts {
   readonly door: Door
   readonly calls: Calls
+  /** The origins whose pages may call. */
+  readonly allowedOrigins: ReadonlySet<string>
   readonly bodyBytesMax: number
   /** Makes the id of a request that brings none. */
   readonly newRequestId: () => string
@@ -44,6 +47,8 @@ const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache
 /** The routes of every operation. */
 export function buildApp(parts: AppParts): Hono {
   const app = new Hono()
+  // Where no page may call there is nothing to agree to, and calls take the shorter way.
+  if (parts.allowedOrigins.size > 0) app.use(crossOrigin(parts.allowedOrigins, (c) => refuseOrigin(parts, c)))
   for (const [name, operation] of Object.entries(operations) as [OperationName, Operation][])
     app.on(operation.method, honoPath(operation.path), (c) => answer(parts, c, name, operation))
   for (const [path, methods] of methodsByPath())
@@ -56,6 +61,15 @@ export function buildApp(parts: AppParts): Hono {
     return refused(parts, c, thrown, { route: 'unmatched', caller: null })
   })
   return app
+}
+
+function refuseOrigin(parts: AppParts, c: Context): Response {
+  const origin = JSON.stringify((c.req.raw.headers.get('origin') ?? '').slice(0, 100))
+  const thrown = new WakefulError(
+    'forbidden',
+    `a page of ${origin} may not call this server: allowed_origins lists those that may`,
+  )
+  return refused(parts, c, thrown, { route: 'unmatched', caller: null })
 }
 
 function honoPath(path: string): string {
