@@ -5,8 +5,8 @@ import { Switchboard } from '../../server/index.ts'
 import { localTools, remoteTools, serveTools } from '../../server/mcp/index.ts'
 import { addCommand } from '../command.ts'
 import { badUsage } from '../failure.ts'
-import { type Globals, scopeOf, zoneOf } from '../globals.ts'
-import { withSession } from '../session.ts'
+import { type Globals, type Place, placeOf, scopeOf, zoneOf } from '../globals.ts'
+import { withStore } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import { Stop } from '../stop.ts'
 
@@ -21,9 +21,9 @@ export function addMcp(program: Command, shell: Shell): void {
       const globals: Globals = self.optsWithGlobals()
       const stop = new Stop(shell.terminal)
       try {
-        const url = serverUrl(globals, shell)
-        if (url === null) await onStore(shell, self, stop, flags.clock)
-        else await throughServer(shell, globals, url, stop)
+        const place = placeOf(globals, shell.terminal.env)
+        if (place.kind === 'store') await onStore(shell, self, stop, flags.clock)
+        else await throughServer(shell, globals, place, stop)
       } finally {
         stop.forget()
       }
@@ -39,7 +39,7 @@ async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boole
   const holds = new Switchboard()
   const choices: OpenOptions = { createdVia: 'mcp', pool: 'mcp', holds, deliveryLimits: holds, onTrouble }
   const { tenant = 'default', owner = '' } = scopeOf(self.optsWithGlobals())
-  await withSession(
+  await withStore(
     shell,
     self,
     'any',
@@ -59,16 +59,24 @@ async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boole
 }
 
 /** Through a server: it has the clock, the keys and the quotas. */
-async function throughServer(shell: Shell, globals: Globals, url: string, stop: Stop): Promise<void> {
-  const { WAKEFUL_KEY: key } = shell.terminal.env
+async function throughServer(
+  shell: Shell,
+  globals: Globals,
+  { url, key }: Extract<Place, { kind: 'server' }>,
+  stop: Stop,
+): Promise<void> {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
+    throw badUsage(
+      `--url must be the address of a server, such as http://127.0.0.1:7420, not ${JSON.stringify(url)}`,
+    )
   const { tenant, owner } = scopeOf(globals)
+  const zone = zoneOf(globals)
   const headers = {
-    ...(key !== undefined && key !== '' && { authorization: `Bearer ${key}` }),
+    ...(key !== undefined && { authorization: `Bearer ${key}` }),
     ...(tenant !== undefined && { 'wakeful-tenant': encodeURIComponent(tenant) }),
     ...(owner !== undefined && { 'wakeful-owner': encodeURIComponent(owner) }),
   }
-  if (globals.timezone !== undefined) zoneOf(globals)
-  await serve(shell, stop, remoteTools({ url, headers }), 'UTC')
+  await serve(shell, stop, remoteTools({ url, headers, zone }), zone)
 }
 
 async function serve(
@@ -79,15 +87,4 @@ async function serve(
 ): Promise<void> {
   const { stdin: input, stdout: output } = terminal
   await serveTools({ input, output, box, info: { version, zone }, signal: stop.signal })
-}
-
-/** The server to work through: `--url`, else WAKEFUL_URL where no store is named. */
-function serverUrl({ url, db }: Globals, { terminal }: Shell): string | null {
-  if (url !== undefined && db !== undefined) throw badUsage('give --db or --url, not both')
-  const given = url ?? (db === undefined ? terminal.env.WAKEFUL_URL : undefined)
-  if (given === undefined || given.trim() === '') return null
-  if (/^https?:\/\//i.test(given) && URL.canParse(given)) return given
-  throw badUsage(
-    `--url must be the address of a server, such as http://127.0.0.1:7420, not ${JSON.stringify(given)}`,
-  )
 }

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { JSONRPCMessage, MessageExtraInfo, Transport } from '@modelcontextprotocol/server'
 import { VERBATIM_MEMBERS } from '../../contracts/index.ts'
 import { errorText } from '../../error.ts'
-import { readJson } from '../http/json.ts'
+import { readJson } from '../../json/index.ts'
 
 /** Where messages are written. */
 export interface LineSink {

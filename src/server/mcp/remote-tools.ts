@@ -1,10 +1,10 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
-import { RawJson } from '../../alarm/index.ts'
 import { parseExact } from '../../contracts/index.ts'
 import { type ErrorCode, errorText, WakefulError } from '../../error.ts'
+import { RawJson } from '../../json/index.ts'
 import { STATUS_OF } from '../http/problem.ts'
 import { refusalResult } from './refusal.ts'
-import type { ToolBox } from './tool-box.ts'
+import { namingZone, type ToolBox } from './tool-box.ts'
 
 /** A server whose tools are used from here. */
 export interface Remote {
@@ -12,6 +12,8 @@ export interface Remote {
   readonly url: string
   /** Sent with every request: the key, and whom a platform acts for. */
   readonly headers: Readonly<Record<string, string>>
+  /** The zone in which the one who sits here means a time that names none; the server would take it for UTC. */
+  readonly zone: string
 }
 
 const LIST_MS_MAX = 10_000
@@ -26,12 +28,13 @@ export function remoteTools(remote: Remote): ToolBox {
         {},
         AbortSignal.timeout(LIST_MS_MAX),
       )
-      return tools
+      return namingZone(tools, remote.zone)
     },
     call: async (name, args, { signal, traceparent }) => {
       const meta = traceparent === undefined ? {} : { _meta: { traceparent } }
       try {
-        return await send<CallToolResult>(remote, 'tools/call', { name, arguments: args, ...meta }, signal)
+        const params = { name, arguments: zoned(name, args, remote.zone), ...meta }
+        return await send<CallToolResult>(remote, 'tools/call', params, signal)
       } catch (thrown) {
         if (thrown instanceof UnknownTool) return null
         return refusalResult(thrown)
@@ -40,10 +43,19 @@ export function remoteTools(remote: Remote): ToolBox {
   }
 }
 
+/** Tools that take a new time, and the ways to say one that a zone belongs to; an alarm that is moved has its own. */
+const TIMED: ReadonlySet<string> = new Set(['set', 'preview'])
+const BY_THE_CLOCK = ['when', 'fire_at', 'cron_expr'] as const
+
+function zoned(name: string, args: unknown, zone: string): unknown {
+  if (!TIMED.has(name) || typeof args !== 'object' || args === null || 'timezone' in args) return args
+  return BY_THE_CLOCK.some((field) => field in args) ? { ...args, timezone: zone } : args
+}
+
 class UnknownTool extends Error {}
 
 async function send<T>(remote: Remote, method: string, params: unknown, signal: AbortSignal): Promise<T> {
-  const response = await posted(remote, jsonText({ jsonrpc: '2.0', id: 1, method, params }), signal)
+  const response = await posted(remote, messageText({ jsonrpc: '2.0', id: 1, method, params }), signal)
   const answer = answerOf(await response.text(), remote)
   if (answer.result !== undefined) return answer.result as T
   if (isKnown(answer.code)) throw new WakefulError(answer.code, answer.detail ?? answer.code)
@@ -96,11 +108,11 @@ function isKnown(code: string | undefined): code is ErrorCode {
   return code !== undefined && Object.hasOwn(STATUS_OF, code)
 }
 
-/** A value as JSON, with what was kept as text written as it is (promise: verbatim). */
-function jsonText(value: unknown): string {
+/** A message as JSON, with what was kept as text written as it is, however deep (promise: verbatim). */
+function messageText(value: unknown): string {
   if (value instanceof RawJson) return value.text
-  if (Array.isArray(value)) return `[${value.map((item) => jsonText(item ?? null)).join(',')}]`
+  if (Array.isArray(value)) return `[${value.map((item) => messageText(item ?? null)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   const fields = Object.entries(value).filter(([, field]) => field !== undefined)
-  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${jsonText(field)}`).join(',')}}`
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${messageText(field)}`).join(',')}}`
 }

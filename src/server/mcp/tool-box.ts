@@ -41,9 +41,9 @@ export function listedTools(): ListedTool[] {
 }
 
 /** The same to those whose times are read in another zone. */
-function listedIn(zone: string): ListedTool[] {
-  if (zone === 'UTC') return listedTools()
-  const text = JSON.stringify(listedTools())
+export function namingZone(tools: ListedTool[], zone: string): ListedTool[] {
+  if (zone === 'UTC') return tools
+  const text = JSON.stringify(tools)
     .replaceAll('UTC by default', `${zone} by default`)
     .replaceAll('is read in UTC', `is read in ${zone}`)
   return JSON.parse(text) as ListedTool[]
@@ -55,7 +55,7 @@ export function toolBox(
   { zone, onTrouble }: { readonly zone: string; readonly onTrouble: (thrown: unknown) => void },
 ): ToolBox {
   return {
-    list: () => listedIn(zone),
+    list: () => namingZone(listedTools(), zone),
     call: async (name, args, given) => {
       const tool = byName.get(name)
       if (tool === undefined) return null

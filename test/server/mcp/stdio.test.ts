@@ -60,9 +60,14 @@ describe.for(ERAS)('wakeful mcp (%s)', (era) => {
   it('works through a server with a key, and says so when there is none', async () => {
     const server = await serving()
     const { json } = await server.call('POST', '/v1/keys', { tenant: 'acme', owner: 'ann' })
-    const agent = await spawned(['--url', server.url], { WAKEFUL_KEY: json.key }, era)
+    const through = ['--url', server.url, '--timezone', 'Asia/Tokyo']
+    const agent = await spawned(through, { WAKEFUL_KEY: json.key }, era)
     const { tools } = await agent.client.listTools()
     expect(tools).toHaveLength(11)
+    expect(JSON.stringify(tools)).toMatch('Asia/Tokyo by default')
+    expect((await agent.tool('preview', { when: 'tomorrow at 9am' })).text).toMatch(/09:00 Asia\/Tokyo/)
+    const elsewhere = { when: 'tomorrow at 9am', timezone: 'Europe/Rome' }
+    expect((await agent.tool('preview', elsewhere)).text).toMatch(/09:00 Europe\/Rome/)
     const set = await agent.tool('set', { delay: '1h', key: 'k' })
     expect(set.text).toMatch(/^Set: .*to your inbox/)
     expect(await server.wakeful.forTenant('acme', 'ann').getByKey('k')).toMatchObject({ createdVia: 'mcp' })
@@ -168,7 +173,10 @@ function rawProcess(args: readonly string[]) {
     say: async (...said: string[]) => {
       const from = lines.length
       child.stdin.write(said.map((line) => `${line}\n`).join(''))
-      while (lines.length < from + said.length) await once(arrived, 'line')
+      while (lines.length < from + said.length) {
+        await Promise.race([once(arrived, 'line'), once(child, 'exit')])
+        if (child.exitCode !== null) throw new Error(`it ended: ${stderr}`)
+      }
       return lines.slice(from)
     },
     left: async (endsInput = true) => {
