@@ -1,4 +1,5 @@
 import { alarmOperations } from './alarms.ts'
+import { calendarOperations } from './calendar.ts'
 import { inboxOperations, ownerOperations } from './inbox.ts'
 import { keyOperations } from './keys.ts'
 import { readOperations } from './reads.ts'
@@ -9,6 +10,7 @@ import { tenantOperations } from './tenants.ts'
 export const operations = {
   ...alarmOperations,
   ...readOperations,
+  ...calendarOperations,
   ...inboxOperations,
   ...ownerOperations,
   ...keyOperations,

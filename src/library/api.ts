@@ -10,7 +10,7 @@ import type {
 import type { ObservedAttempt, Observer } from '../engine/index.ts'
 import type { Documents, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
-import type { CalendarGiven, Clock, Preview, Rule, When } from '../time/index.ts'
+import type { CalendarGiven, Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
 import type { Readings } from './readings.ts'
 
 /** What `set` takes beside the *when*. */
@@ -237,6 +237,8 @@ export interface Operator {
   readonly clock: Clock
   /** Keys, tenants' settings and whatever else is kept beside the alarms. */
   readonly documents: Documents
+  /** A tenant's holiday calendars, as they stand. */
+  calendarsOf(tenant: string): readonly HolidayCalendar[]
   /** Writes what an admin did into the tenant's log. */
   audit(
     tenant: string,

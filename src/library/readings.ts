@@ -14,6 +14,8 @@ export interface Readings {
   readonly unsettled: number
   /** Due, and neither under way nor taken, of the shards that run here or nowhere; at most 10,000 of each are counted. */
   readonly backlog: number
+  /** Wakes that lie in inboxes, unacknowledged; at most 10,000 are counted. */
+  readonly inboxWaiting: number
   /** By pool: those this process runs, and those nobody does. */
   readonly pools: readonly PoolReadings[]
   /** The time by the store's authority, when it was read. */
@@ -30,6 +32,8 @@ export interface PoolReadings {
   /** How long the oldest wake is due that is not under way here; 0 where none is. Of what runs elsewhere nothing is told. */
   readonly lagMs: number
 }
+
+const WAKES_COUNTED_MAX = 10_000
 
 /** Reads it all: a look at the shards' rows, and one at the head of each one's queue. */
 export async function readingsOf(engine: Engine, store: Store, clock: Clock): Promise<Readings> {
@@ -59,6 +63,7 @@ export async function readingsOf(engine: Engine, store: Store, clock: Clock): Pr
     queued: crew.queued,
     unsettled: crew.ended,
     backlog: Math.max(0, due - crew.active - crew.queued - crew.ended),
+    inboxWaiting: await store.wakesWaiting(WAKES_COUNTED_MAX),
     pools,
     now: clock.now(),
   }

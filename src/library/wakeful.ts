@@ -57,6 +57,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
       readings: () => readingsOf(parts.engine, parts.store, parts.clock),
       clock: parts.clock,
       documents: parts.store,
+      calendarsOf: (tenant) => parts.store.calendars(tenant),
       audit: (tenant, act) => this.#audit(tenant, act),
       pendingOf: (tenant) => parts.store.pendingOf(tenant),
     }

@@ -1,5 +1,6 @@
 import { WakefulError } from '../error.ts'
 import type { Alarms } from '../library/index.ts'
+import type { Feeds } from './calendar/feeds.ts'
 import type { Caller } from './caller.ts'
 import type { Door } from './http/app.ts'
 import { assertLocal } from './http/local-guard.ts'
@@ -15,6 +16,7 @@ export const LOCAL_TENANT = 'default'
 /** What the gate knows. */
 export interface GateParts {
   readonly keys: KeyBook
+  readonly feeds: Feeds
   readonly forTenant: (tenant: string, owner: string) => Alarms
   /** Whether callers without a key may come in at all, while there are no keys. */
   readonly isLocal: boolean
@@ -61,6 +63,14 @@ export class Gate implements Door {
     const tenant = tenantOf(key, named(headers, TENANT_HEADER))
     const owner = ownerOf(key, named(headers, OWNER_HEADER))
     return this.#caller(tenant, owner, key, via)
+  }
+
+  async admitToken(token: string): Promise<Caller> {
+    const scope = await this.#parts.feeds.find(token)
+    if (scope === null) throw new WakefulError('unauthorized', 'this address is not known, or no longer')
+    const { tenant, owner } = scope
+    const alarms = this.#parts.forTenant(tenant, owner)
+    return { tenant, owner, rights: 'read', keyId: null, key: null, via: 'feed', alarms }
   }
 
   #caller(tenant: string, owner: string, key: KeyView | null, via: string): Caller {

@@ -12,7 +12,7 @@ export interface OperationsParts {
   readonly metrics: Metrics
   /** Who may read the metrics: those with a key, anyone, nobody. */
   readonly metricsFor: 'key' | 'open' | 'off'
-  readonly door: Door
+  readonly door: Pick<Door, 'admit'>
   readonly newRequestId: () => string
 }
 
@@ -35,7 +35,7 @@ export function addOperations(app: Hono, parts: OperationsParts): void {
 }
 
 /** Figures are of all tenants: a key of one owner would tell him of the others' load. */
-async function assertMayRead(door: Door, headers: Headers): Promise<void> {
+async function assertMayRead(door: Pick<Door, 'admit'>, headers: Headers): Promise<void> {
   const { rights, key } = await door.admit(headers, 'rest')
   if (key === null || includes(rights, 'admin') || key.tenant === '*') return
   throw new WakefulError(

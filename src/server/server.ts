@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { WakefulError } from '../error.ts'
 import type { Wakeful } from '../library/index.ts'
 import type { AdminAct, Audit } from './audit.ts'
+import { Feeds } from './calendar/feeds.ts'
 import { buildCalls } from './calls/index.ts'
 import { Gate } from './gate.ts'
 import { type Answered, buildApp } from './http/app.ts'
@@ -12,9 +13,9 @@ import { Log, requestLine } from './logs/index.ts'
 import { Metrics } from './metrics/index.ts'
 import { openApi } from './openapi.ts'
 import { addOperations } from './operations.ts'
-import { HoldDesk } from './tenants/hold-desk.ts'
 import { QuotaGuard } from './tenants/quota-guard.ts'
 import { NO_QUOTAS, type QuotaPair } from './tenants/quotas.ts'
+import { Switchboard } from './tenants/switchboard.ts'
 import { TenantBook } from './tenants/tenant-book.ts'
 
 /** What a server is made of. */
@@ -31,7 +32,7 @@ export interface ServerOptions {
   /** What holds for tenants of which nothing else is said. */
   readonly quotas?: QuotaPair
   /** What this Wakeful was opened with, so that a pause here holds what fires there. */
-  readonly holds?: HoldDesk
+  readonly holds?: Switchboard
   readonly log?: Log
   readonly metrics?: Metrics
   /** Who may read the metrics: holders of a key (on this machine, without keys, everybody), anyone, nobody. */
@@ -66,8 +67,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const isLocal = isLoopback(options.host)
   if (!isLocal && !(await keys.hasKeys())) throw refusedWithoutKeys(options.host)
   const allowedOrigins = new Set(options.allowedOrigins)
+  const feeds = new Feeds(documents, clock)
   const gate = new Gate({
     keys,
+    feeds,
     isLocal,
     forTenant: (tenant, owner) => wakeful.forTenant(tenant, owner),
     allowedOrigins,
@@ -75,12 +78,20 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   })
   const tenants = new TenantBook(documents, clock, options.quotas ?? NO_QUOTAS)
   const quotas = new QuotaGuard(tenants, clock, (tenant) => wakeful.operator.pendingOf(tenant))
-  const holds = options.holds ?? new HoldDesk()
+  const holds = options.holds ?? new Switchboard()
   await holds.attach(documents, clock, (thrown) => log.trouble(thrown))
   const parts = {
     door: gate,
     allowedOrigins,
-    calls: buildCalls({ keys, tenants, quotas, holds, clock, audit: auditor(wakeful, log) }),
+    calls: buildCalls({
+      keys,
+      tenants,
+      quotas,
+      holds,
+      feeds,
+      operator: wakeful.operator,
+      audit: auditor(wakeful, log),
+    }),
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
     newRequestId: randomUUID,
     monotonic: () => clock.monotonic(),

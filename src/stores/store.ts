@@ -82,6 +82,8 @@ export interface StoreReads {
   stats(scope: Scope): Promise<Stats>
   /** How many alarms of a tenant are still to fire, over all its owners. */
   pendingOf(tenant: string): Promise<number>
+  /** How many wakes lie in all inboxes, as far as `limit`. */
+  wakesWaiting(limit: number): Promise<number>
   /** Events after a place in the log, oldest first; of one alarm where it is named. */
   events(scope: Scope, query: { after: Serial; limit: number; alarmId?: string }): Promise<LogEvent[]>
   /** One alarm's newest events, oldest of them first. */

@@ -5,7 +5,6 @@ import type { OpenOptions, Wakeful } from '../../index.ts'
 import {
   addConfigFlags,
   type Config,
-  HoldDesk,
   isPortTaken,
   Log,
   Metrics,
@@ -15,6 +14,7 @@ import {
   readConfig,
   type Server,
   type Source,
+  Switchboard,
   startServer,
 } from '../../server/index.ts'
 import { parseDuration } from '../../time/index.ts'
@@ -80,12 +80,13 @@ export function addServe(program: Command, shell: Shell): void {
 async function serve(serving: Serving, globals: Globals, portSource: Source): Promise<void> {
   const { shell, config, out, log, zone, stop } = serving
   const metrics = new Metrics({ version: shell.version, node: process.version, process: true })
-  const holds = new HoldDesk()
+  const holds = new Switchboard(quotasOf(config))
   const url = normalizeUrl(config.db)
   const wakeful = await shell.open(url, {
     ...openOptions(serving, globals),
     observer: metrics.observer,
     holds,
+    deliveryLimits: holds,
   })
   try {
     metrics.attach({
@@ -131,6 +132,10 @@ function openOptions({ config, log }: Serving, globals: Globals): OpenOptions {
   }
 }
 
+function quotasOf({ quotas }: Config) {
+  return { tenant: quotas.tenant ?? {}, owner: quotas.owner ?? {} }
+}
+
 function secretIn(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim()
@@ -147,7 +152,7 @@ function secretIn(file: string): string {
 async function listen(
   { shell, config, log }: Serving,
   wakeful: Wakeful,
-  parts: { metrics: Metrics; holds: HoldDesk },
+  parts: { metrics: Metrics; holds: Switchboard },
   isPortChosen: boolean,
 ): Promise<Server | null> {
   try {
@@ -161,7 +166,7 @@ async function listen(
       bodyBytesMax: config.maxBodyBytes,
       allowedOrigins: config.allowedOrigins,
       allowedHosts: config.allowedHosts,
-      quotas: { tenant: config.quotas.tenant ?? {}, owner: config.quotas.owner ?? {} },
+      quotas: quotasOf(config),
       metricsFor: config.metrics,
       readyTimeoutMs: parseDuration(config.readyTimeout),
       readyLagMs: parseDuration(config.readyLag),

@@ -1,11 +1,13 @@
 import type { OperationName } from '../../contracts/index.ts'
-import type { Clock } from '../../time/index.ts'
+import type { Operator } from '../../library/index.ts'
 import type { Audit } from '../audit.ts'
+import type { Feeds } from '../calendar/feeds.ts'
 import type { KeyBook } from '../keys/key-book.ts'
-import type { HoldDesk } from '../tenants/hold-desk.ts'
 import type { QuotaGuard } from '../tenants/quota-guard.ts'
+import type { Switchboard } from '../tenants/switchboard.ts'
 import type { TenantBook } from '../tenants/tenant-book.ts'
 import { alarmCalls } from './alarms.ts'
+import { calendarCalls } from './calendar.ts'
 import type { CallsOf } from './call.ts'
 import { inboxCalls } from './inbox.ts'
 import { keyCalls } from './keys.ts'
@@ -18,8 +20,9 @@ export interface CallParts {
   readonly keys: KeyBook
   readonly tenants: TenantBook
   readonly quotas: QuotaGuard
-  readonly holds: HoldDesk
-  readonly clock: Clock
+  readonly holds: Switchboard
+  readonly feeds: Feeds
+  readonly operator: Operator
   readonly audit: Audit
 }
 
@@ -27,12 +30,13 @@ export interface CallParts {
 export type Calls = CallsOf<OperationName>
 
 /** Puts together what does the work of every operation. */
-export function buildCalls({ keys, tenants, quotas, holds, clock, audit }: CallParts): Calls {
+export function buildCalls({ keys, tenants, quotas, holds, feeds, operator, audit }: CallParts): Calls {
   return {
     ...alarmCalls(quotas),
     ...readCalls,
     ...inboxCalls,
-    ...keyCalls(keys, clock, audit),
+    ...calendarCalls(feeds, operator),
+    ...keyCalls(keys, operator.clock, audit),
     ...tenantCalls(tenants, holds, audit),
     ...targetCalls(holds, audit),
   }

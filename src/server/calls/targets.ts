@@ -2,12 +2,12 @@ import type { Target } from '../../alarm/index.ts'
 import { type OperationName, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type Audit, actOf } from '../audit.ts'
-import type { HoldDesk } from '../tenants/hold-desk.ts'
+import type { Switchboard } from '../tenants/switchboard.ts'
 import { type CallsOf, ok } from './call.ts'
 import { assertOperator, CATCH_UP_PER_SECOND } from './tenants.ts'
 
 /** The calls about where fires go. */
-export function targetCalls(holds: HoldDesk, audit: Audit) {
+export function targetCalls(holds: Switchboard, audit: Audit) {
   return {
     webhookSecret: async (_input, { caller }) => {
       await audit(actOf(caller, 'webhook_secret_read', {}))

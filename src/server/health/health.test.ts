@@ -70,7 +70,16 @@ describe('readiness', () => {
 
   it('is well where another process runs the clock, and this one stands by', async () => {
     const pools = [{ pool: 'app', here: 0, elsewhere: 64, nobody: 0, lagMs: 0 }]
-    const readings = { isRunning: true, inFlight: 0, queued: 0, unsettled: 0, backlog: 0, now: 0, pools }
+    const readings = {
+      isRunning: true,
+      inFlight: 0,
+      queued: 0,
+      unsettled: 0,
+      backlog: 0,
+      inboxWaiting: 0,
+      now: 0,
+      pools,
+    }
     const ports = { readings: () => Promise.resolve(readings), clock: new VirtualClock(), ...BOUNDS }
     expect(await readiness(ports)).toMatchObject({
       status: 200,

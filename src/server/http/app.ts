@@ -13,6 +13,8 @@ import { problemOf, refuse, TryLater } from './problem.ts'
 /** Lets callers in: says who they are, or refuses. */
 export interface Door {
   admit(headers: Headers, via: string): Caller | Promise<Caller>
+  /** Lets in who has a secret address: to read, and nothing else. */
+  admitToken(token: string): Promise<Caller>
 }
 
 /** What is known of a request once it is answered. */
@@ -83,7 +85,7 @@ async function answer(
   const startedAt = parts.monotonic()
   let caller: Caller | null = null
   try {
-    caller = await parts.door.admit(c.req.raw.headers, 'rest')
+    caller = await admitted(parts.door, c, operation)
     if (!includes(caller.rights, operation.rights))
       throw new WakefulError(
         'forbidden',
@@ -108,12 +110,18 @@ async function answer(
     )
     return c.body(reply.json, reply.status as 200, {
       ...JSON_HEADERS,
+      ...(reply.type !== undefined && { 'content-type': reply.type }),
       'x-request-id': requestId,
       ...(reply.version !== undefined && { etag: `"${reply.version}"` }),
     })
   } catch (thrown) {
     return refused(parts, c, thrown, { route: operation.path, caller }, startedAt)
   }
+}
+
+function admitted(door: Door, c: Context, { byToken }: Operation): Caller | Promise<Caller> {
+  const token = byToken === true ? c.req.query('token') : undefined
+  return token === undefined ? door.admit(c.req.raw.headers, 'rest') : door.admitToken(token)
 }
 
 /** What the call is given: parameters, query and body, each checked against its contract. */

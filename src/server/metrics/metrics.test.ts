@@ -208,10 +208,11 @@ test('a scrape answers where the store fails or hangs, and says so', async () =>
     queued: 0,
     unsettled: 0,
     backlog: 0,
+    inboxWaiting: 9,
     now: 0,
     pools: [{ pool: 'app', here: 1, elsewhere: 2, nobody: 3, lagMs: 4_000 }],
   }
-  metrics.attach({ readings: () => Promise.resolve(readings), clock, inboxWaiting: () => 9 })
+  metrics.attach({ readings: () => Promise.resolve(readings), clock })
   const well = figures((await metrics.text()).body)
   expect(well).toMatchObject({ wakeful_store_up: 1, wakeful_inbox_waiting: 9 })
   expect(well['wakeful_shards{pool="app",owner="nobody"}']).toBe(3)

@@ -11,8 +11,6 @@ export interface MetricsSource {
   readonly clock: Clock
   /** This machine's own wall clock, in epoch milliseconds. */
   readonly hostNow?: () => number
-  /** How many wakes lie in inboxes. */
-  readonly inboxWaiting?: () => number | Promise<number>
   /** A store that does not answer by then is down, for this scrape. */
   readonly timeoutMs?: number
 }
@@ -94,12 +92,10 @@ export class Metrics {
   }
 
   async #read(source: MetricsSource): Promise<void> {
-    const { storeUp, inboxWaiting, clockCorrection } = this.#gauges
+    const { storeUp, clockCorrection } = this.#gauges
     const { hostNow, clock, timeoutMs = TIMEOUT_MS } = source
     try {
-      const reading = Promise.all([source.readings(), source.inboxWaiting?.()])
-      const [readings, waiting] = await answerWithin(reading, timeoutMs, clock)
-      if (waiting !== undefined) inboxWaiting.set(waiting)
+      const readings = await answerWithin(source.readings(), timeoutMs, clock)
       if (hostNow !== undefined) clockCorrection.set((clock.now() - hostNow()) / 1000)
       this.#show(readings)
       storeUp.set(1)
@@ -116,12 +112,13 @@ export class Metrics {
     for (const gauge of Object.values(others)) gauge.remove()
   }
 
-  #show({ inFlight, queued, unsettled, backlog, pools }: Readings): void {
+  #show({ inFlight, queued, unsettled, backlog, inboxWaiting, pools }: Readings): void {
     const gauges = this.#gauges
     gauges.inFlight.set(inFlight)
     gauges.queued.set(queued)
     gauges.unsettled.set(unsettled)
     gauges.backlog.set(backlog)
+    gauges.inboxWaiting.set(inboxWaiting)
     for (const { pool, lagMs, here, elsewhere, nobody } of pools) {
       gauges.lag.set({ pool }, lagMs / 1000)
       for (const [owner, count] of Object.entries({ here, elsewhere, nobody }))

@@ -12,7 +12,11 @@ const PAGES_MAX = 8
 /** Rows of one owner that are passed over because other processes have their shards. */
 const OTHERS_MAX = 1_000
 const EACH_MIN = 8
-const LOOK_AGAIN_MS = 20
+/** How soon those are asked who have been due for long, beside so much that is newer. */
+const LOOK_AGAIN_MS = 200
+/** Of each shard: what came due last, and what comes next. */
+const NEWEST_MAX = 16
+const UPCOMING_MAX = 4
 const ID = TIMER_COLUMNS.indexOf('id')
 const VERSION = TIMER_COLUMNS.indexOf('version')
 
@@ -50,6 +54,16 @@ export const FAIR_QUERIES = {
       UNION ALL
       (SELECT ${PLACE} FROM wakeful.timers WHERE ${OF_OWNER} AND wake_at > $5::bigint AND shard + 0 = ANY($4::int[])
         ORDER BY wake_at, id LIMIT 1)) t ON NOT o.tenant = ANY($1::text[])`,
+  /**
+   * What came due last in these shards, and what comes next: who is avoided has a backlog, and whoever else comes due stands
+   * behind it. So they are found at once, however many owners there are.
+   */
+  nearest: `SELECT t.tenant, t.owner, t.id, t.version, s.shard, t.wake_at FROM unnest($1::int[]) AS s (shard) CROSS JOIN LATERAL (
+      (SELECT tenant, owner, id, version, wake_at FROM wakeful.timers WHERE shard = s.shard AND wake_at <= $2::bigint
+        ORDER BY wake_at DESC, id DESC LIMIT ${NEWEST_MAX})
+      UNION ALL
+      (SELECT tenant, owner, id, version, wake_at FROM wakeful.timers WHERE shard = s.shard AND wake_at > $2::bigint
+        ORDER BY wake_at, id LIMIT ${UPCOMING_MAX})) t`,
   /** The same rows when their shards are locked, as they are now; the last column as in `dueTimers`. */
   found: `SELECT ${TIMER}, xmax::text FROM wakeful.timers WHERE id = ANY($1::bigint[]) AND wake_at <= $2::bigint`,
 } as const
@@ -88,15 +102,17 @@ export class FairLooks {
 
   async look(session: Session, leases: readonly Lease[], request: TakeRequest): Promise<FairLook> {
     const { limit, context } = request
-    const wakes: number[] = []
+    const near = await nearest(session, leases, request)
+    const isNear = near.some(({ wakeAt }) => wakeAt <= context.now)
+    const wakes = near.map(({ wakeAt }) => wakeAt).filter((wakeAt) => wakeAt > context.now)
     let due: Found[] = []
     let pages = 0
     do {
-      const found = await this.#page(session, leases, request)
-      due = found.filter(({ wakeAt }) => wakeAt <= context.now)
+      const found = [...near, ...(await this.#page(session, leases, request))]
+      due = onlyOnce(found.filter(({ wakeAt }) => wakeAt <= context.now))
       wakes.push(...found.map(({ wakeAt }) => wakeAt).filter((wakeAt) => wakeAt > context.now))
       pages += 1
-    } while (due.length === 0 && this.#after !== FIRST && pages < PAGES_MAX)
+    } while (!isNear && due.length === 0 && this.#after !== FIRST && pages < PAGES_MAX)
     const more = due.length > limit
     // Those who come before the place where this look began, or after the one where it ended, are not known.
     if (pages > 1 || this.#after !== FIRST) wakes.push(context.now + LOOK_AGAIN_MS)
@@ -106,7 +122,7 @@ export class FairLooks {
 
   /** Some owners' first rows that are not held. Held ones that stand first are passed over by a wider look. */
   async #page(session: Session, leases: readonly Lease[], request: TakeRequest): Promise<Found[]> {
-    const { held, limit, context, avoid, avoidOwners } = request
+    const { held, limit, context, avoid } = request
     const [shards, after] = [leases.map(({ shard }) => shard), this.#after]
     const each = Math.max(EACH_MIN, Math.ceil(limit / 4))
     const ask = async (most: number) => {
@@ -114,9 +130,7 @@ export class FairLooks {
       return (await session.rows(FAIR_QUERIES.pending, ...values)) as PendingValues[]
     }
     const free = (rows: readonly PendingValues[]) =>
-      rows
-        .flatMap(foundOf)
-        .filter((each) => !held.has(each.id, each.version) && avoidOwners?.has(ownerKey(each)) !== true)
+      rows.flatMap(foundOf).filter((each) => isFree(each, request))
     let rows = await ask(each)
     if (held.size > 0 && isHidden(rows, free(rows), each, context.now)) rows = await ask(each + held.size)
     const last = rows.at(-1)
@@ -124,6 +138,27 @@ export class FairLooks {
     this.#after = isCut ? { tenant: last[0], owner: last[1] } : FIRST
     return free(rows)
   }
+}
+
+/** What is near in the order of the due index and may be had. */
+async function nearest(session: Session, leases: readonly Lease[], request: TakeRequest): Promise<Found[]> {
+  const shards = leases.map(({ shard }) => shard)
+  const rows = (await session.rows(FAIR_QUERIES.nearest, shards, request.context.now)) as NearValues[]
+  return rows
+    .map(([tenant, owner, id, version, shard, wakeAt]) => ({ tenant, owner, id, version, shard, wakeAt }))
+    .filter((each) => isFree(each, request))
+    .sort((a, b) => a.wakeAt - b.wakeAt)
+}
+
+type NearValues = [tenant: string, owner: string, id: Serial, version: number, shard: number, wakeAt: number]
+
+function isFree(found: Found, { held, avoid, avoidOwners }: TakeRequest): boolean {
+  if (held.has(found.id, found.version) || avoid!.has(found.tenant)) return false
+  return avoidOwners?.has(ownerKey(found)) !== true
+}
+
+function onlyOnce(found: readonly Found[]): Found[] {
+  return [...new Map(found.map((each) => [each.id, each])).values()]
 }
 
 function foundOf([tenant, owner, , id, version, shard, wakeAt]: PendingValues): Found[] {

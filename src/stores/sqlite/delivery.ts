@@ -33,7 +33,7 @@ import {
 import { apply, applyTaken, type Desk, retarget } from './apply.ts'
 import { withCalendars } from './calendars.ts'
 import { isStoreTrouble } from './failure.ts'
-import { fairDue, fairWakeAt } from './fair-look.ts'
+import { fairDue, fairWakeAt, passOn } from './fair-look.ts'
 import { quarantine } from './quarantine.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
@@ -58,6 +58,7 @@ export function take(desk: Desk, leases: readonly Lease[], request: TakeRequest)
   }
   if (request.avoid !== undefined) {
     const held = heldWith(request.held, takings)
+    passOn(desk.session, request)
     return { takings, lost, more, nextWakeAt: fairWakeAt(desk.session, leases, { ...request, held }) }
   }
   // With more to take, the engine comes back at once: what is due after that need not be known yet.
