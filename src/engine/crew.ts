@@ -41,6 +41,7 @@ const AHEAD_MS = 50
 /** What was taken and has not started by then goes back to the queue. */
 const QUEUED_MS_MAX = 500
 const SMOOTHING = 0.05
+const GATHER_MS = 5
 
 /** Delivers what was taken, so many at a time, and gathers what came of it. */
 export class Crew {
@@ -174,6 +175,18 @@ export class Crew {
     for (const attempt of this.#active) {
       const { shard, epoch } = attempt.taking.lease
       if (lease === undefined || (shard === lease.shard && epoch === lease.epoch)) attempt.break(by)
+    }
+  }
+
+  /**
+   * While most hands are busy, what has ended is written with what ends in the next moment: a commit for ten costs as
+   * much as one for fifty, and no delivery is made on a SQLite file while it lasts.
+   */
+  async gather(): Promise<void> {
+    const { clock, concurrency } = this.#ports
+    for (let ms = 0; ms < GATHER_MS; ms++) {
+      if (this.active < concurrency / 2 || this.ended >= concurrency / 2) return
+      await new Promise<void>((resolve) => void clock.setTimer(1, resolve))
     }
   }
 

@@ -54,7 +54,6 @@ const TAKE_MS_MAX = 50
 const ROOM_BESIDE_LIMITS = 32
 /** Looks in a row for those whom another crowds out, while they have more due than hands are kept. */
 const SHARES_MAX = 4
-const GATHER_MS = 5
 const TROUBLE_WAIT_MS_MIN = 50
 const TROUBLE_WAIT_MS_MAX = 5_000
 
@@ -233,7 +232,7 @@ export class Engine {
         this.#settling.check()
         this.#crew.releaseQueued()
         this.#crew.start()
-        await this.#gather()
+        await this.#crew.gather()
         const taken = await this.#exchange(true)
         waitMs = TROUBLE_WAIT_MS_MIN
         // What is delivered much faster than it can be written must not pile up.
@@ -251,16 +250,6 @@ export class Engine {
         waitMs = Math.min(waitMs * 2, TROUBLE_WAIT_MS_MAX)
       }
     }
-  }
-
-  /**
-   * While most hands are busy, what has ended is written with what ends in the next moment: a commit for ten costs as
-   * much as one for fifty, and no delivery is made on a SQLite file while it lasts.
-   */
-  async #gather(): Promise<void> {
-    const { clock, concurrency } = this.#options
-    if (this.#crew.active < concurrency / 2 || this.#crew.ended >= concurrency / 2) return
-    await new Promise<void>((resolve) => void clock.setTimer(GATHER_MS, resolve))
   }
 
   /**

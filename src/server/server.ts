@@ -66,8 +66,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const keys = new KeyBook(documents, clock)
   const isLocal = isLoopback(options.host)
   if (!isLocal && !(await keys.hasKeys())) throw refusedWithoutKeys(options.host)
-  const allowedOrigins = new Set(options.allowedOrigins)
   const feeds = new Feeds(documents, clock)
+  const allowedOrigins = new Set(options.allowedOrigins)
   const gate = new Gate({
     keys,
     feeds,

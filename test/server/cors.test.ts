@@ -71,11 +71,15 @@ it('says nothing of it to whoever is no page, but to caches', async () => {
 })
 
 it('is the same on a server with keys: asking beforehand needs none', async () => {
-  const nobody = () => {
-    throw new Error('nobody is let in')
-  }
   const app = buildApp({
-    door: { admit: nobody, admitToken: nobody },
+    door: {
+      admitToken() {
+        throw new Error('nobody asks')
+      },
+      admit() {
+        throw new Error('nobody is let in')
+      },
+    },
     allowedOrigins: new Set([APP]),
     calls: {} as never,
     bodyBytesMax: 1,
