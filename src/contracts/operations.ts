@@ -1,6 +1,7 @@
 import { alarmOperations } from './alarms.ts'
 import { inboxOperations, ownerOperations } from './inbox.ts'
 import { keyOperations } from './keys.ts'
+import { liveOperations } from './live.ts'
 import { readOperations } from './reads.ts'
 import { tenantOperations } from './tenants.ts'
 
@@ -8,6 +9,7 @@ import { tenantOperations } from './tenants.ts'
 export const operations = {
   ...alarmOperations,
   ...readOperations,
+  ...liveOperations,
   ...inboxOperations,
   ...ownerOperations,
   ...keyOperations,

@@ -8,6 +8,7 @@ import { buildApp } from './http/app.ts'
 import { isLoopback } from './http/local-guard.ts'
 import { KeyBook } from './keys/key-book.ts'
 import { Listener } from './listener.ts'
+import { Live, type LiveOptions } from './live/live.ts'
 import { openApi } from './openapi.ts'
 import { QuotaGuard } from './tenants/quota-guard.ts'
 import { NO_QUOTAS, type QuotaPair } from './tenants/quotas.ts'
@@ -28,6 +29,8 @@ export interface ServerOptions {
   readonly quotas?: QuotaPair
   /** Told of everything an admin does. */
   readonly onAdminAct?: (act: AdminAct) => void
+  /** What bounds WebSockets and streams. */
+  readonly live?: LiveOptions
 }
 
 const BODY_BYTES_MAX = 1024 * 1024
@@ -53,15 +56,19 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const { act: name, by, tenant, about } = act
     await wakeful.operator.audit(tenant, { type: `admin.${name}`, data: { by, ...about } })
   }
+  const live = new Live({ keys, documents, clock, onTrouble }, options.live)
+  const allowedOrigins = new Set(options.allowedOrigins)
   const gate = new Gate({
     keys,
+    tickets: live.tickets,
     isLocal,
     forTenant: (tenant, owner) => wakeful.forTenant(tenant, owner),
-    allowedOrigins: new Set(options.allowedOrigins),
+    allowedOrigins,
   })
+  const calls = buildCalls({ keys, tenants, quotas, clock, audit, live: live.parts })
   const app = buildApp({
     door: gate,
-    calls: buildCalls({ keys, tenants, quotas, clock, audit }),
+    calls,
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
     newRequestId: randomUUID,
     monotonic: () => clock.monotonic(),
@@ -78,7 +85,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     port: options.port,
     fetch: app.fetch as never,
   })
-  return { url: listener.url, close: () => listener.close(options.drainMs ?? DRAIN_MS) }
+  live.attach(listener.http, { door: gate, calls, allowedOrigins })
+  const close = () => {
+    live.close()
+    return listener.close(options.drainMs ?? DRAIN_MS)
+  }
+  return { url: listener.url, close }
 }
 
 function refusedWithoutKeys(host: string): WakefulError {

@@ -7,6 +7,8 @@ export interface Reply {
   readonly json: string
   /** The version of what is answered, for `ETag` and `If-Match`. */
   readonly version?: string
+  /** In place of JSON: server-sent events, until either side ends them. */
+  readonly stream?: ReadableStream<Uint8Array>
 }
 
 /** What a call is given beside its own input. */
@@ -16,6 +18,8 @@ export interface Around {
   readonly seen?: string
   /** The W3C trace the call belongs to. */
   readonly traceparent?: string
+  /** Where a stream that broke off was. */
+  readonly lastEventId?: string
   /** Aborted when the caller has gone. */
   readonly signal?: AbortSignal
 }
