@@ -20,6 +20,8 @@ export interface Around {
   readonly traceparent?: string
   /** Where a stream that broke off was. */
   readonly lastEventId?: string
+  /** Cuts the connection of a caller who takes nothing of a stream. */
+  readonly hangUp?: () => void
   /** Aborted when the caller has gone. */
   readonly signal?: AbortSignal
 }

@@ -14,6 +14,11 @@ export interface Door {
   admit(headers: Headers, via: string, ticket?: string): Caller | Promise<Caller>
 }
 
+/** What the Node adapter gives beside the request. */
+interface NodeEnv {
+  readonly outgoing?: { destroy(): void }
+}
+
 /** What is known of a request once it is answered. */
 export interface Answered {
   readonly method: string
@@ -154,6 +159,7 @@ function aroundOf(c: Context, caller: Caller, { ifMatch, takesTicket }: Operatio
     signal: c.req.raw.signal,
     ...(match !== null && match !== '*' && { seen: match.replace(/^(?:W\/)?"(.*)"$/, '$1') }),
     ...(place !== null && place !== '' && { lastEventId: place }),
+    ...(takesTicket === true && { hangUp: () => (c.env as NodeEnv | undefined)?.outgoing?.destroy() }),
     // A malformed trace is no reason to refuse: the standard says to go on without it.
     ...(trace !== null && TRACEPARENT.test(trace) && { traceparent: trace }),
   }

@@ -7,6 +7,8 @@ import type { Line, Lines } from './lines.ts'
 
 /** How soon a reader whose stream broke off should come back. */
 const RETRY_MS = 1_000
+/** How long it may take to read the end. */
+const GOODBYE_MS = 2_000
 const encoder = new TextEncoder()
 
 /** What a stream is made of. */
@@ -18,6 +20,8 @@ export interface EventStreamParts {
   readonly heartbeatMs: number
   /** A reader who takes nothing for so long is hung up on: it can resume. */
   readonly stallMs: number
+  /** Cuts the connection: who takes nothing does not take the end either. */
+  readonly hangUp: () => void
   readonly onTrouble: (thrown: unknown) => void
 }
 
@@ -38,7 +42,7 @@ class EventStream {
 
   constructor(parts: EventStreamParts) {
     this.#parts = parts
-    this.#line = { kind: 'sse', caller: parts.caller, end: () => this.#finish((stream) => stream.close()) }
+    this.#line = { kind: 'sse', caller: parts.caller, end: () => this.#end() }
     this.#leave = parts.lines.enter(this.#line)
   }
 
@@ -54,17 +58,17 @@ class EventStream {
       const event = await this.#next()
       if (this.#isOver) return
       if (event === 'quiet') this.#send(`: quiet\n${this.#place()}\n`)
-      else if (event === null) this.#finish((stream) => stream.close())
+      else if (event === null) this.#end()
       else this.#send(frame(event))
     } catch (thrown) {
       if (this.#isOver) return
       this.#parts.onTrouble(thrown)
-      this.#finish((stream) => stream.close())
+      this.#end()
     }
   }
 
   cancel(): void {
-    this.#finish(() => {})
+    this.#finish()
   }
 
   /** The next event; where none comes for a while, a sign of life. */
@@ -90,12 +94,21 @@ class EventStream {
   #send(text: string): void {
     const { clock, stallMs } = this.#parts
     this.#controller?.enqueue(encoder.encode(text))
-    this.#cancelStall = clock.setTimer(stallMs, () =>
-      this.#finish((stream) => stream.error(new Error('the reader takes nothing'))),
-    )
+    this.#cancelStall = clock.setTimer(stallMs, () => {
+      this.#finish()
+      this.#parts.hangUp()
+    })
   }
 
-  #finish(how: (controller: ReadableStreamDefaultController<Uint8Array>) => void): void {
+  /** Ends it in order; a reader who does not take the end is cut off. */
+  #end(): void {
+    if (this.#isOver) return
+    this.#finish()
+    this.#controller?.close()
+    this.#parts.clock.setTimer(GOODBYE_MS, this.#parts.hangUp)
+  }
+
+  #finish(): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#cancelStall()
@@ -103,7 +116,6 @@ class EventStream {
     // What is still awaited ends with the feed, and concerns nobody.
     this.#coming?.catch(() => {})
     this.#leave()
-    if (this.#controller !== null) how(this.#controller)
   }
 }
 

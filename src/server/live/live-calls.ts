@@ -25,7 +25,7 @@ export function liveCalls({ tickets, ...live }: LiveParts) {
       json: wireText(await tickets.issue(caller)),
     }),
 
-    stream: async ({ query }, { caller, lastEventId }) => {
+    stream: async ({ query }, { caller, lastEventId, hangUp = () => {} }) => {
       const { after, alarm_id: alarmId, types } = query
       live.lines.assertRoom()
       const feed = await Feed.open(caller.alarms, {
@@ -34,7 +34,7 @@ export function liveCalls({ tickets, ...live }: LiveParts) {
         types: typesOf(types),
       })
       try {
-        return { status: 200, json: '', stream: eventStream({ ...live, caller, feed }) }
+        return { status: 200, json: '', stream: eventStream({ ...live, caller, feed, hangUp }) }
       } catch (thrown) {
         feed.end()
         throw thrown

@@ -152,10 +152,13 @@ function inputOf({ params, query, body, ifMatch }: Operation, args: Args) {
   }
 }
 
-/** In a query everything is a text; over the WebSocket a number may be a number. */
+/** In a query everything is a text; over the WebSocket a number may be a number, and nothing else is taken for one. */
 function asTexts(query: Args): Args {
   return Object.fromEntries(
-    Object.entries(query).map(([name, value]) => [name, typeof value === 'number' ? String(value) : value]),
+    Object.entries(query).map(([field, value]) => {
+      if (typeof value === 'string' || typeof value === 'number') return [field, String(value)]
+      throw new InvalidRequest([{ field, detail: 'must be a text or a number' }])
+    }),
   )
 }
 
