@@ -6,6 +6,7 @@ import { EVENT_TYPES } from '../src/alarm/index.ts'
 import { cliDoc } from '../tools/cli-doc.ts'
 import { codeBlocks, ignoredBlocks, programsOf } from '../tools/code-blocks.ts'
 import { configDoc } from '../tools/config-doc.ts'
+import { httpDoc } from '../tools/http-doc.ts'
 import { lifecycleDoc } from '../tools/lifecycle-doc.ts'
 import { metricsDoc } from '../tools/metrics-doc.ts'
 import { inTurns, type Ran, runProgram, workshop } from '../tools/run-program.ts'
@@ -93,6 +94,7 @@ describe('pages', () => {
   it('that are generated are up to date (npm run docs)', () => {
     expect(markdown.get('docs/reference/lifecycle.md')).toBe(lifecycleDoc())
     expect(markdown.get('docs/reference/cli.md')).toBe(cliDoc())
+    expect(markdown.get('docs/reference/http.md')).toBe(httpDoc())
     expect(markdown.get('docs/reference/configuration.md')).toBe(configDoc())
     expect(markdown.get('docs/reference/metrics.md')).toBe(metricsDoc())
   })

@@ -59,7 +59,7 @@ describe('the package', () => {
 
   it('holds no tests and no Node', () => {
     expect(packed.files.filter(({ path }) => /\.test\.|runtime/.test(path))).toEqual([])
-    expect(packed.size).toBeLessThan(500_000)
+    expect(packed.size).toBeLessThan(1_000_000)
     expect(Object.keys(dependencies).filter((name) => /^node\b|runtime/.test(name))).toEqual([])
   })
 
@@ -124,6 +124,33 @@ describe('the package', () => {
       'node',
     ]
     expect(run(resolve('node_modules/.bin/tsc'), [...flags, 'types.ts'], app)).toBe('')
+  })
+})
+
+describe('the client', () => {
+  it('has types that compile for a browser, without those of Node', () => {
+    const program = `
+      import { type AlarmView, connect, type RemoteAlarms } from 'wakeful/client'
+      const alarms: RemoteAlarms = connect('https://alarms.example.com', { key: 'wk_' })
+      const alarm: AlarmView = await alarms.set('tomorrow at 9am', { target: 'remind' })
+      document.title = (await alarms.preview({ every: '5m' })).description + alarm.id`
+    writeFileSync(join(app, 'page.ts'), program)
+    const flags = ['--noEmit', '--strict', '--module', 'esnext', '--moduleResolution', 'bundler']
+    const browser = ['--target', 'es2024', '--lib', 'esnext,dom', '--types', '', '--skipLibCheck']
+    expect(run(resolve('node_modules/.bin/tsc'), [...flags, ...browser, 'page.ts'], app)).toBe('')
+  })
+
+  it('loads no package, and little of this one', () => {
+    const loaded = new Set([join(installed, 'dist/client/index.js')])
+    for (const file of loaded)
+      for (const [, name] of readFileSync(file, 'utf8').matchAll(
+        /^(?:import|export)\b[^'"]*? from ['"]([^'"]+)['"]/gm,
+      )) {
+        expect(name).toMatch(/^\./)
+        loaded.add(join(dirname(file), name!))
+      }
+    const bytes = [...loaded].reduce((sum, file) => sum + readFileSync(file).length, 0)
+    expect(bytes).toBeLessThan(80_000)
   })
 })
 

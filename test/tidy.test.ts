@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { basename } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { basename, dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { importsOf, roomOf, type SourceFile, sourceFiles, withoutComments } from '../tools/source-files.ts'
 
@@ -7,6 +9,7 @@ const BELOW_HOSTS = [
   'alarm',
   'contracts',
   'engine',
+  'json',
   'library',
   'log',
   'server',
@@ -25,7 +28,8 @@ const BELOW_HOSTS = [
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   time: [],
-  alarm: ['time'],
+  json: [],
+  alarm: ['json', 'time'],
   stores: ['alarm', 'time'],
   targets: ['alarm', 'time'],
   'stores/postgres': ['alarm', 'stores', 'time'],
@@ -38,11 +42,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   watch: ['alarm', 'engine', 'library', 'log', 'stores', 'targets', 'time'],
   xstate: ['alarm', 'engine', 'library', 'log', 'stores', 'targets', 'time'],
   contracts: ['alarm', 'library', 'time'],
-  server: ['alarm', 'contracts', 'library', 'log', 'stores', 'targets', 'time', 'watch', 'xstate'],
+  // All but json and a side door of time by their types alone: see below.
+  client: ['alarm', 'contracts', 'json', 'library', 'time'],
+  server: ['alarm', 'contracts', 'json', 'library', 'log', 'stores', 'targets', 'time', 'watch', 'xstate'],
   hosts: [...BELOW_HOSTS],
   package: ['alarm', 'hosts', 'library', 'time'],
-  cli: [...BELOW_HOSTS, 'hosts', 'package'],
+  cli: [...BELOW_HOSTS, 'client', 'hosts', 'package'],
 }
+
+/** Doors beside a room's front door, for those who must not carry the whole room along. */
+const SIDE_DOORS: readonly string[] = ['src/time/durations.ts']
+/** What the client loads where it runs: it goes to browsers. */
+const CLIENT_LOADS = /^src\/(?:client\/|json\/|error\.ts|time\/(?:durations|duration|every-step|text)\.ts)/
 
 /** Rooms that learn the time from the clock port alone, so that the simulator and a Durable Object can run them. */
 const CLOCK_PORT_ONLY = ['time', 'alarm', 'engine', 'library', 'log', 'targets']
@@ -75,7 +86,8 @@ describe('rooms', () => {
     const wrong = src.flatMap((file) =>
       importsOf(file).flatMap(({ line, path }) => {
         const to = roomOf(path)
-        const isDoor = basename(path) === 'index.ts' || to === null || to === 'package'
+        const isDoor =
+          basename(path) === 'index.ts' || to === null || to === 'package' || SIDE_DOORS.includes(path)
         if (isDoor || roomOf(file.path) === to) return []
         return [
           `${file.path}:${line} reaches past the front door of ${to}: import ${to}/index.ts, not ${path}`,
@@ -85,6 +97,23 @@ describe('rooms', () => {
     expect(wrong).toEqual([])
   })
 
+  it('the client loads nothing but itself and small pure parts', () => {
+    const loaded = new Set(['src/client/index.ts'])
+    const wrong: string[] = []
+    for (const path of loaded) {
+      const code = stripTypeScriptTypes(readFileSync(path, 'utf8'))
+      for (const [, name] of code.matchAll(
+        /^(?:import|export|\})[^'\n]* from '([^']+)'|\bimport\('([^']+)'/gm,
+      )) {
+        const to = name?.startsWith('.') === true ? normalize(join(dirname(path), name)) : String(name)
+        if (CLIENT_LOADS.test(to)) loaded.add(to)
+        else wrong.push(`${path} loads ${to}`)
+      }
+    }
+    expect(wrong).toEqual([])
+    expect([...loaded].filter((path) => path.startsWith('src/client/')).length).toBeGreaterThan(8)
+  })
+
   it('are all known to this test', () => {
     const rooms = new Set(src.map((file) => roomOf(file.path)).filter((room) => room !== null))
     expect([...rooms].filter((room) => MAY_IMPORT[room] === undefined)).toEqual([])
@@ -92,6 +121,10 @@ describe('rooms', () => {
 
   it('time, alarm and engine compile without the types of Node', () => {
     expect(output('tsc', ['-p', 'tsconfig.pure.json', '--noEmit'])).toBe('')
+  })
+
+  it('the client compiles with the types of a browser and without those of Node', () => {
+    expect(output('tsc', ['-p', 'tsconfig.client.json', '--noEmit'])).toBe('')
   })
 })
 

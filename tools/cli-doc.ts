@@ -9,9 +9,13 @@ const HEAD = `<!-- Written by tools/cli-doc.ts from the help of src/cli: change 
 # The command line
 
 In a clone, \`npm run wakeful -- COMMAND\`; where the package is installed, \`wakeful COMMAND\`. Every command says the same as
-below with \`--help\`. It works on the store directly, beside whatever other process has the file open.
+below with \`--help\`. It works on the store directly, beside whatever other process has the file open, or through a server.
 
 - **The store** is \`--db\`, else \`WAKEFUL_DB\`, else \`sqlite:./wakeful.db\`. A bare path is a SQLite file.
+- **A server** is \`--url\`, else \`WAKEFUL_URL\` where no \`--db\` is given: \`wakeful list --url http://127.0.0.1:7420\` says the same as on the
+  store. Its key is in \`WAKEFUL_KEY\`, never an argument, which others could read in a list of processes. \`--tenant\` and \`--owner\` say whose
+  alarms are meant, where the key leaves that open. What works on the store itself (\`serve\`, \`keys\`, \`calendar\`, \`export\`, \`import\`, \`backup\`,
+  \`migrate\`, \`doctor\`, \`bench\`) says so.
 - **A when** is given as words (\`in 10 minutes\`, quoted or not) or by one option (\`--cron\`, \`--every\`, \`--rrule\`, \`--unix\`, \`--delay\`).
   What the words may be is in [when.md](when.md). An RRULE of several lines is one argument: in bash and zsh
   \`--rrule $'DTSTART;TZID=Europe/Rome:20270104T090000\\nRRULE:FREQ=WEEKLY'\`.

@@ -1,4 +1,6 @@
 /** What an alarm is, its states, what may happen to it, and how it is shown. Pure. */
+
+export { RawJson, rawJson } from '../json/index.ts'
 export {
   type Ack,
   type Alarm,
@@ -51,7 +53,6 @@ export {
 } from './lifecycle.ts'
 export { assertText, DEFAULT_LIMITS, type Limits, utf8Length } from './limits.ts'
 export { type Bucket, bucketOf, type Outcome, stateOf, type Tally } from './outcome.ts'
-export { RawJson, rawJson } from './payload.ts'
 export { lateness } from './record.ts'
 export { type Beginning, firstTimer } from './recurrence.ts'
 export { type Report, report } from './report.ts'

@@ -28,6 +28,8 @@ export type Verdict =
   | { readonly kind: 'settle'; readonly change: Change }
   /** The alarm's other timers must be looked up first. */
   | { readonly kind: 'look' }
+  /** Left as it is, though it is due: whoever takes has no room for it now, and comes back. */
+  | { readonly kind: 'pass'; readonly change?: undefined }
 
 /** What a triage knows beside the timer. */
 export interface Triage {
@@ -89,7 +91,7 @@ function dispatch(held: Held, facts: Triage, context: Context): Verdict {
 
 /** Joins the record of what was missed with what comes of the newest: both are one change to one timer. */
 function afterMisfire(missed: Extract<Verdict, { kind: 'fire' }>, verdict: Verdict): Verdict {
-  if (verdict.kind === 'look') return verdict
+  if (verdict.kind === 'look' || verdict.kind === 'pass') return verdict
   if (verdict.kind === 'fire') return missed
   const { id } = missed.timer
   const own = verdict.change.move?.find((move) => move.id === id)

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { rawJson } from '../json/index.ts'
 import { resolveWhen, type When } from '../time/index.ts'
 import type { Alarm } from './alarm.ts'
 import { buildAlarm, DEFAULTS, type SetOptions } from './build.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import { NO_OUTCOME, type Outcome } from './outcome.ts'
-import { rawJson } from './payload.ts'
 import { firstTimer } from './recurrence.ts'
 import type { Timer } from './timer.ts'
 import { viewOf } from './view.ts'
@@ -91,6 +91,20 @@ describe('an alarm on the wire', () => {
       payload: { a: 1 },
     })
     expect(wire(snapshot({ every: '90m' }))).toMatchObject({ kind: 'every', every: '90m' })
+  })
+
+  test('tells pool, overlap and priority where they are not as everybody expects', () => {
+    const options = { ack: 'report', overlap: 'queue', priority: -3 } as const
+    expect(wire(snapshot({ delay: '1h' }, options))).toMatchObject({ overlap: 'queue', priority: -3 })
+    const targets = [
+      ['handler', 'remind', 'app', undefined],
+      ['handler', 'remind', 'cli', 'cli'],
+      ['event', 'event', 'wakeful', undefined],
+      ['webhook', 'https://example.com/', 'wakeful', undefined],
+      ['handler', 'event', 'app', 'app'],
+    ] as const
+    for (const [kind, name, pool, told] of targets)
+      expect(wire(snapshot({ delay: '1h' }, {}, { alarm: { target: { kind, name, pool } } })).pool).toBe(told)
   })
 
   test('tells what the rule says beside its text', () => {

@@ -39,7 +39,10 @@ function wireFields(view: AlarmView): Record<string, unknown> {
     subject: view.subject ?? undefined,
     correlation_id: view.correlationId,
     target: view.target,
+    pool: view.pool === impliedPool(view.target) ? undefined : view.pool,
     ack: view.ack,
+    overlap: view.overlap === 'skip' ? undefined : view.overlap,
+    priority: view.priority === 0 ? undefined : view.priority,
     result: view.result ?? undefined,
     started_at: instant(view.startedAt),
     completed_at: instant(view.completedAt),
@@ -50,6 +53,11 @@ function wireFields(view: AlarmView): Record<string, unknown> {
     updated_at: instant(view.updatedAt),
     notes: view.notes.length > 0 ? view.notes : undefined,
   }
+}
+
+/** Who runs a target whose name says it: a pool is told only where it is another. */
+function impliedPool(target: string): string {
+  return /^(?:event|inbox|default)$|^https?:/.test(target) ? 'wakeful' : 'app'
 }
 
 /** What the rule says beside its text, where it says anything: `start, end, count, jitter, misfire, dst, exclude`. */

@@ -153,6 +153,16 @@ describe('serve', () => {
     expect(await json(['stats', ...db])).toMatchObject({ pending: 0, completed: 1 })
   })
 
+  it('is reached through its address as well as on its file', async () => {
+    const serve = start(['serve', '--port', '0', '--db', 'reached.db'])
+    const [, url] = /HTTP API: (\S+)/.exec(await saying(serve, /the clock runs here/))!
+    const fired = saying(serve, /fired: .*\n/)
+    const set = await json(['set', '--delay', '300ms', '-m', 'hello from afar', '--url', url!])
+    expect(set).toMatchObject({ timezone: 'Europe/Rome', created_via: 'rest', pool: 'cli' })
+    expect(await fired).toContain('hello from afar')
+    expect(await json(['history', '--url', url!])).toEqual(await json(['history', '--db', 'reached.db']))
+  })
+
   it('stands by while another process runs the clock, and takes over when that one ends', async () => {
     const args = ['serve', '--json', '--db', 'two.db']
     const first = start(args)

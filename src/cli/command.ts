@@ -16,6 +16,14 @@ export function addCommand(
     .addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
 }
 
+/** What a command is called, with the group it is in: `calendar put`. */
+export function commandName(command: Command): string {
+  const { parent } = command
+  return parent === null || parent.parent === null
+    ? command.name()
+    : `${commandName(parent)} ${command.name()}`
+}
+
 /** Reads an option that must be a whole number, perhaps within bounds. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {

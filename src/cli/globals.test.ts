@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fileOf, normalizeUrl, storeUrl } from './globals.ts'
+import { fileOf, normalizeUrl, placeOf, storeUrl } from './globals.ts'
 
 it.each([
   ['alarms.db', 'sqlite:alarms.db'],
@@ -13,15 +13,29 @@ it.each([
 })
 
 it('prefers --db to WAKEFUL_DB to the default', () => {
-  expect(storeUrl({ db: 'a.db' }, { WAKEFUL_DB: 'b.db' })).toBe('sqlite:a.db')
-  expect(storeUrl({}, { WAKEFUL_DB: 'b.db' })).toBe('sqlite:b.db')
-  expect(storeUrl({}, {})).toBe('sqlite:./wakeful.db')
+  expect(placeOf({ db: 'a.db' }, { WAKEFUL_DB: 'b.db' })).toEqual({ kind: 'store', url: 'sqlite:a.db' })
+  expect(placeOf({}, { WAKEFUL_DB: 'b.db' })).toEqual({ kind: 'store', url: 'sqlite:b.db' })
+  expect(placeOf({}, {})).toEqual({ kind: 'store', url: 'sqlite:./wakeful.db' })
+  expect(() => placeOf({ db: ' ' }, {})).toThrow('--db is empty: give a file')
 })
 
-it('says clearly that servers come later', () => {
-  expect(() => storeUrl({ url: 'http://x' }, {})).toThrow(/later version/)
-  expect(() => storeUrl({}, { WAKEFUL_URL: 'http://x' })).toThrow(/WAKEFUL_URL is set/)
-  expect(storeUrl({ db: 'a.db' }, { WAKEFUL_URL: 'http://x' })).toBe('sqlite:a.db')
+it('goes through a server that is named, unless a store is named beside the environment’s', () => {
+  const server = { kind: 'server', url: 'http://x' }
+  expect(placeOf({ url: 'http://x' }, { WAKEFUL_DB: 'b.db' })).toEqual(server)
+  expect(placeOf({}, { WAKEFUL_URL: 'http://x', WAKEFUL_DB: 'b.db' })).toEqual(server)
+  expect(placeOf({ db: 'a.db' }, { WAKEFUL_URL: 'http://x' })).toEqual({ kind: 'store', url: 'sqlite:a.db' })
+  expect(placeOf({}, { WAKEFUL_URL: 'http://x', WAKEFUL_KEY: 'wk_a_b\n' })).toEqual({
+    ...server,
+    key: 'wk_a_b',
+  })
+  expect(() => placeOf({ db: 'a.db', url: 'http://x' }, {})).toThrow('give one of them')
+  expect(() => placeOf({ url: '' }, {})).toThrow('--url is empty: give an address')
+})
+
+it('says of what only a store offers that it does, and why a server was thought of', () => {
+  expect(() => storeUrl({ url: 'http://x' }, {}, 'backup')).toThrow(/^backup works on the store itself/)
+  expect(() => storeUrl({}, { WAKEFUL_URL: 'http://x' }, 'backup')).toThrow(/^WAKEFUL_URL is set, but backup/)
+  expect(storeUrl({ db: 'a.db' }, { WAKEFUL_URL: 'http://x' }, 'backup')).toBe('sqlite:a.db')
 })
 
 it('knows which stores lie in a file', () => {

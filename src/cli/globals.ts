@@ -22,7 +22,7 @@ export const STORE_DEFAULT = 'sqlite:./wakeful.db'
 export function addGlobals(program: Command): Command {
   return program
     .option('--db <url>', 'the store: sqlite:FILE, just the file, or postgres://… (WAKEFUL_DB)', undefined)
-    .option('--url <url>', 'a Wakeful server (comes with a later version)')
+    .option('--url <url>', 'work through this server instead, with the key in WAKEFUL_KEY (WAKEFUL_URL)')
     .option('--tenant <name>', 'work as this tenant')
     .option('--owner <name>', 'work as this owner')
     .option('--timezone <zone>', 'read and show times in this zone (default: the system’s)')
@@ -30,19 +30,32 @@ export function addGlobals(program: Command): Command {
     .option('--trust-clock', 'believe the wall clock, however far from what the store last saw')
 }
 
-/** The store to work on: `--db`, else WAKEFUL_DB, else a file in this directory. */
-export function storeUrl(globals: Globals, env: Terminal['env']): string {
-  const given = filled(globals.db)
-  if (globals.db !== undefined && given === null)
-    throw badUsage('--db is empty: give a file, or leave it out')
-  const server = filled(globals.url) ?? (given === null ? filled(env.WAKEFUL_URL) : null)
-  if (server !== null) {
-    const named = globals.url === undefined ? 'WAKEFUL_URL is set, but working' : 'Working'
-    throw badUsage(
-      `${named} through a server (--url) comes with a later version; this one works on the store directly: --db FILE`,
-    )
-  }
-  return normalizeUrl(given ?? filled(env.WAKEFUL_DB) ?? STORE_DEFAULT)
+/** Where the alarms are: in a store, or on a server. */
+export type Place =
+  | { readonly kind: 'store'; readonly url: string }
+  | { readonly kind: 'server'; readonly url: string; readonly key?: string }
+
+/** What to work on: what an option names comes first, then a server of the environment's, then its store. */
+export function placeOf(globals: Globals, env: Terminal['env']): Place {
+  const db = given('--db', globals.db)
+  const server = given('--url', globals.url)
+  if (db !== null && server !== null)
+    throw badUsage('--db is the store itself, --url a server that has one: give one of them')
+  const url = server ?? (db === null ? filled(env.WAKEFUL_URL) : null)
+  if (url === null) return { kind: 'store', url: normalizeUrl(db ?? filled(env.WAKEFUL_DB) ?? STORE_DEFAULT) }
+  // From the environment alone: arguments can be read by whoever lists the processes of a machine.
+  const key = filled(env.WAKEFUL_KEY)?.trim()
+  return { kind: 'server', url, ...(key !== undefined && { key }) }
+}
+
+/** The store to work on, for a command that a server does not offer. */
+export function storeUrl(globals: Globals, env: Terminal['env'], command: string): string {
+  const place = placeOf(globals, env)
+  if (place.kind === 'store') return place.url
+  const named = globals.url === undefined ? 'WAKEFUL_URL is set, but ' : ''
+  throw badUsage(
+    `${named}${command} works on the store itself, not through a server: run it where the store is, with --db`,
+  )
 }
 
 /** The zone in which times are read and shown: `--timezone`, else this machine's. */
@@ -71,6 +84,12 @@ export function isInMemory(url: string): boolean {
 export function scopeOf({ tenant, owner }: Globals): { tenant?: string; owner?: string } {
   if (tenant?.trim() === '') throw badUsage('--tenant is empty: name one, or leave it out')
   return { ...(tenant !== undefined && { tenant }), ...(owner !== undefined && { owner }) }
+}
+
+function given(flag: string, text: string | undefined): string | null {
+  const value = filled(text)
+  if (text === undefined || value !== null) return value
+  throw badUsage(`${flag} is empty: give ${flag === '--db' ? 'a file' : 'an address'}, or leave it out`)
 }
 
 function filled(text: string | undefined): string | null {

@@ -1,16 +1,22 @@
 import type { Command } from 'commander'
+import { connect } from '../client/index.ts'
 import { missingStore } from '../hosts/node/index.ts'
 import type { Alarms, OpenOptions, Wakeful } from '../index.ts'
-import { type Globals, scopeOf, storeUrl, zoneOf } from './globals.ts'
+import type { AnyAlarms } from './any-alarms.ts'
+import { commandName } from './command.ts'
+import { badUsage } from './failure.ts'
+import { type Globals, type Place, placeOf, scopeOf, storeUrl, zoneOf } from './globals.ts'
 import { Output } from './output.ts'
 import type { Shell } from './shell.ts'
 
-/** An open store, seen as the tenant and owner that were asked for. */
+/** Alarms seen as the tenant and owner that were asked for, in a store or on a server. */
 export interface Session {
-  readonly wakeful: Wakeful
-  /** What most commands need of it, and all that a server will offer them. */
-  readonly alarms: Alarms
+  /** The store that was opened; null where a server has it. */
+  readonly wakeful: Wakeful | null
+  /** What most commands need, and all that a server offers them. */
+  readonly alarms: AnyAlarms
   readonly out: Output
+  /** The address of the store, or of the server. */
   readonly url: string
   /** The zone in which times are read and shown. */
   readonly zone: string
@@ -23,19 +29,71 @@ export interface Session {
  */
 export type Need = 'any' | 'existing' | 'none'
 
-/** Opens the store for the length of one command's work, and closes it whatever happens. */
+/** A session on a store that this process has opened itself. */
+export interface StoreSession extends Session {
+  readonly wakeful: Wakeful
+  readonly alarms: Alarms
+}
+
+/** Reaches the alarms for the length of one command's work: the server that was named, or else the store. */
 export async function withSession<T>(
   shell: Shell,
   command: Command,
   need: Need,
   work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const globals: Globals = command.optsWithGlobals()
+  const place = placeOf(globals, shell.terminal.env)
+  // What touches no store needs no server either.
+  if (place.kind === 'store' || need === 'none')
+    return inStore(shell, globals, place.kind === 'store' ? place.url : '', need, work)
+  return work(throughServer(shell, globals, place))
+}
+
+/** Opens the store for the length of one command's work that a server does not offer. */
+export async function withStore<T>(
+  shell: Shell,
+  command: Command,
+  need: Need,
+  work: (session: StoreSession) => Promise<T>,
   choices: OpenOptions = {},
 ): Promise<T> {
   const globals: Globals = command.optsWithGlobals()
+  return inStore(
+    shell,
+    globals,
+    storeUrl(globals, shell.terminal.env, commandName(command)),
+    need,
+    work,
+    choices,
+  )
+}
+
+function throughServer(
+  { terminal }: Shell,
+  globals: Globals,
+  { url, key }: Extract<Place, { kind: 'server' }>,
+): Session {
+  if (globals.trustClock === true)
+    throw badUsage('--trust-clock is for the process that has the store: leave it out, or --url')
+  const zone = zoneOf(globals)
+  const alarms = connect(url, { timezone: zone, ...scopeOf(globals), ...(key !== undefined && { key }) })
+  const out = new Output(terminal, globals.json === true)
+  return { wakeful: null, alarms, out, url: alarms.url, zone, now: () => terminal.now() }
+}
+
+/** Opens the store, and closes it whatever happens. */
+async function inStore<T>(
+  shell: Shell,
+  globals: Globals,
+  url: string,
+  need: Need,
+  work: (session: StoreSession) => Promise<T>,
+  choices: OpenOptions = {},
+): Promise<T> {
   const { terminal } = shell
   const out = new Output(terminal, globals.json === true)
   const zone = zoneOf(globals)
-  const url = storeUrl(globals, terminal.env)
   const scope = scopeOf(globals)
   const wakeful = await shell.open(await place(url, need, out), {
     timezone: zone,

@@ -35,9 +35,12 @@ it.each([
 
 it('lists since seconds of 1970, so long ago, or what words say', () => {
   const now = 1_800_000_000_000
-  expect(readSince('1709395200', now)).toEqual({ unix: 1_709_395_200 })
-  expect(readSince('2h', now)).toEqual(new Date(now - 7_200_000))
-  expect(readSince('2026-11-01T00:00Z', now)).toBe('2026-11-01T00:00Z')
+  const view = { now: () => now, zone: 'Europe/Rome' }
+  expect(readSince('1709395200', view)).toEqual({ unix: 1_709_395_200 })
+  expect(readSince('2h', view)).toEqual(new Date(now - 7_200_000))
+  expect(readSince('2026-11-01T00:00Z', view)).toEqual(new Date('2026-11-01T00:00Z'))
+  expect(readSince('2026-11-01T00:00', view)).toEqual(new Date('2026-10-31T23:00Z'))
+  expect(() => readSince('florp', view)).toThrow("'florp' is not a time")
 })
 
 it('days off, by name, and where to', () => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Alarms } from '../index.ts'
+import type { AnyAlarms } from './any-alarms.ts'
 import { badUsage, notFound } from './failure.ts'
 
 /** How an alarm is named beside its id. */
@@ -25,7 +25,7 @@ export function assertNamed(id: string | undefined, { key }: KeyFlag): void {
 }
 
 /** The id of the alarm that was named: by its id, by the beginning of one, or by its key. */
-export async function idOf(alarms: Alarms, id: string | undefined, flags: KeyFlag): Promise<string> {
+export async function idOf(alarms: AnyAlarms, id: string | undefined, flags: KeyFlag): Promise<string> {
   assertNamed(id, flags)
   const { key } = flags
   if (key !== undefined) {
@@ -43,7 +43,7 @@ export function wordsBeside(id: string | undefined, words: readonly string[], { 
 }
 
 /** The whole of an id of which the beginning is enough to know it; what is none is left as it is. */
-export async function wholeId(alarms: Alarms, id: string): Promise<string> {
+export async function wholeId(alarms: AnyAlarms, id: string): Promise<string> {
   if (id.length < PREFIX_LENGTH_MIN || id.length >= ID_LENGTH || !/^[0-9a-f-]+$/i.test(id)) return id
   const found: string[] = []
   let cursor: string | null = null

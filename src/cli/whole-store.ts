@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { WakefulError } from '../error.ts'
+import { commandName } from './command.ts'
 import { fileOf, type Globals, storeUrl } from './globals.ts'
 import { Output } from './output.ts'
 import type { Shell } from './shell.ts'
@@ -14,7 +15,7 @@ export interface WholeStore {
 /** The store that was asked for; `existing` refuses to make one where there is none. */
 export function wholeStore(shell: Shell, command: Command, need: 'any' | 'existing'): WholeStore {
   const globals: Globals = command.optsWithGlobals()
-  const url = storeUrl(globals, shell.terminal.env)
+  const url = storeUrl(globals, shell.terminal.env, commandName(command))
   const file = fileOf(url)
   if (need === 'existing' && file !== null && !existsSync(file)) {
     throw new WakefulError(

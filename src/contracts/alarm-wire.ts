@@ -42,7 +42,15 @@ export const alarmWire = z
     target: z
       .string()
       .meta({ description: 'Where it goes: the URL, the handler’s name, `inbox`, `event`, `default`.' }),
+    pool: optional(
+      'Who runs it, where that is not as its target says: `app` for a handler, `wakeful` for others.',
+    ),
     ack: z.enum(['delivery', 'report']),
+    overlap: z.enum(['queue', 'allow']).optional().meta({
+      description:
+        'What becomes of an occurrence while an earlier one awaits its report, where it is not `skip`.',
+    }),
+    priority: z.int().optional().meta({ description: 'Its priority, where it is not 0.' }),
     result: optional('What was reported, or `FAILED: …`, `RETRY: …`, `timeout_unknown`.'),
     started_at: instant('Its first fire.').optional(),
     completed_at: instant('When it was reported complete.').optional(),

@@ -31,6 +31,8 @@ export interface Operation {
   readonly body?: z.ZodObject
   /** Whether the body may be left out altogether. */
   readonly bodyOptional?: boolean
+  /** Whether a secret address lets its holder in, without a key (`token` in the query). */
+  readonly byToken?: boolean
   /** Whether an edit may name the version it was made from (`If-Match`). */
   readonly ifMatch?: boolean
   /** Whether a one-time ticket in the query may stand for the key, and `Last-Event-ID` says where to go on. */

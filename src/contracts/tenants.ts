@@ -28,7 +28,8 @@ const tenantView = z
 
 const tenant = z.object({ tenant: name('The tenant.') })
 const oneTenant = { 200: { description: 'The tenant as it is now.', schema: tenantView } }
-const pace = z.strictObject({
+/** How fast what waited is caught up with. */
+export const pace = z.strictObject({
   per_second: z
     .int()
     .min(1)

@@ -3,6 +3,7 @@ import type { Flight, Lease, Settlement, Store, Taking } from '../stores/index.t
 import type { Courier } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { Attempt, type Break } from './attempt.ts'
+import { type DeliveryLimits, type Full, Grants, Throttle } from './limits.ts'
 import { NOBODY, Shares } from './shares.ts'
 
 /** A delivery that has ended and is to be settled; one that committed itself has no more to write. */
@@ -27,6 +28,7 @@ export interface CrewPorts {
   readonly courier: Courier
   readonly clock: Clock
   readonly concurrency: number
+  readonly limits?: DeliveryLimits | undefined
   /** Whether an attempt under this lease may start at this very moment (promise: fenced). */
   readonly mayStart: (lease: Lease) => 'yes' | 'wait' | 'lost'
   readonly context: () => Parameters<Store['settle']>[2]
@@ -39,6 +41,7 @@ const AHEAD_MS = 50
 /** What was taken and has not started by then goes back to the queue. */
 const QUEUED_MS_MAX = 500
 const SMOOTHING = 0.05
+const GATHER_MS = 5
 
 /** Delivers what was taken, so many at a time, and gathers what came of it. */
 export class Crew {
@@ -46,6 +49,7 @@ export class Crew {
   readonly #active = new Set<Attempt>()
   readonly #flights = new Map<Flight, number>()
   readonly #shares: Shares
+  readonly #throttle: Throttle | null
   #queue: { readonly taking: Taking; readonly since: number }[] = []
   #head = 0
   #ended: Ended[] = []
@@ -55,6 +59,7 @@ export class Crew {
   constructor(ports: CrewPorts) {
     this.#ports = ports
     this.#shares = new Shares(ports.concurrency)
+    this.#throttle = ports.limits === undefined ? null : new Throttle(ports.limits)
   }
 
   get concurrency(): number {
@@ -99,6 +104,16 @@ export class Crew {
     return this.active + this.queued < this.#ports.concurrency ? NOBODY : this.#shares.crowding
   }
 
+  /** Tenants and owners that have as much under way as they may; null where nobody has. */
+  get full(): Full | null {
+    return this.#throttle?.full ?? null
+  }
+
+  /** What a take may bring of each tenant and owner; null where there are no limits. */
+  grants(): Grants | null {
+    return this.#throttle === null ? null : new Grants(this.#throttle)
+  }
+
   /** How many more to take from tenants that are not crowding: some hands are kept for them. */
   get spare(): number {
     return Math.max(0, this.#ports.concurrency + this.#shares.reserve - this.active)
@@ -127,6 +142,7 @@ export class Crew {
   #enter(taking: Taking): void {
     this.#flights.set(taking.flight, (this.#flights.get(taking.flight) ?? 0) + 1)
     this.#shares.add(taking.alarm.tenant)
+    this.#throttle?.add(taking.alarm)
   }
 
   /** Starts queued deliveries as far as there are free hands. */
@@ -159,6 +175,18 @@ export class Crew {
     for (const attempt of this.#active) {
       const { shard, epoch } = attempt.taking.lease
       if (lease === undefined || (shard === lease.shard && epoch === lease.epoch)) attempt.break(by)
+    }
+  }
+
+  /**
+   * While most hands are busy, what has ended is written with what ends in the next moment: a commit for ten costs as
+   * much as one for fifty, and no delivery is made on a SQLite file while it lasts.
+   */
+  async gather(): Promise<void> {
+    const { clock, concurrency } = this.#ports
+    for (let ms = 0; ms < GATHER_MS; ms++) {
+      if (this.active < concurrency / 2 || this.ended >= concurrency / 2) return
+      await new Promise<void>((resolve) => void clock.setTimer(1, resolve))
     }
   }
 
@@ -245,6 +273,7 @@ export class Crew {
   #end(taking: Taking, delivery: Delivery | null): void {
     this.#ended.push({ taking, delivery })
     this.#shares.remove(taking.alarm.tenant)
+    this.#throttle?.remove(taking.alarm)
     this.#land(taking.flight)
     this.#ports.onEnded()
   }

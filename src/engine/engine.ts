@@ -1,5 +1,5 @@
-import { type Context, isFire, triage } from '../alarm/index.ts'
-import type { Found, Lease, ReleaseOf, Store, Taken } from '../stores/index.ts'
+import { type Context, isFire, triage, type Verdict } from '../alarm/index.ts'
+import type { Found, Lease, ReleaseOf, Store, Taken, TakeRequest } from '../stores/index.ts'
 import type { Courier } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { Alert } from './alert.ts'
@@ -7,6 +7,7 @@ import { Crew } from './crew.ts'
 import { HeldSet } from './held-set.ts'
 import type { Holds } from './hold-book.ts'
 import { Leases } from './leases.ts'
+import type { DeliveryLimits, Grants } from './limits.ts'
 import { Settling } from './settling.ts'
 import { Sharing } from './sharing.ts'
 
@@ -28,6 +29,8 @@ export interface EngineOptions {
   readonly drainMs: number
   /** What operators hold: nothing, where it is not said. */
   readonly holds?: Holds
+  /** How many deliveries tenants and owners may have under way here: any number, where it is not said. */
+  readonly limits?: DeliveryLimits
   /** Told when this process has gained shards. */
   readonly onGained?: () => void
   /** What must be done before anything may be taken. */
@@ -38,9 +41,17 @@ export interface EngineOptions {
   readonly onTrouble: (thrown: unknown) => void
 }
 
+/** What a take counts while the store asks about each. */
+interface Counts {
+  readonly ticked: Set<string>
+  readonly grants: Grants | null
+}
+
 const RELEASED_MAX = 5_000
 /** Deciding about long missed rules takes time: a take ends after this much of it, so that others get their turn. */
 const TAKE_MS_MAX = 50
+/** So few are looked at while those at their limits have more due: all but a handful would be read in vain. */
+const ROOM_BESIDE_LIMITS = 32
 /** Looks in a row for those whom another crowds out, while they have more due than hands are kept. */
 const SHARES_MAX = 4
 const TROUBLE_WAIT_MS_MIN = 50
@@ -62,6 +73,8 @@ export class Engine {
   #owesRelease = false
   #turn: Promise<unknown> = Promise.resolve()
   #taking = false
+  /** Whether the last take from everybody had to pass something. */
+  #hasPassed = false
   #delivered = 0
   #settledAtOnce = 0
   readonly state = () => ({ leases: this.#leases.all, held: this.#held, crew: this.#crew })
@@ -83,6 +96,7 @@ export class Engine {
       courier: options.courier,
       clock: options.clock,
       concurrency: options.concurrency,
+      limits: options.limits,
       mayStart: (lease) => this.#leases.mayStart(lease),
       context: options.context,
       onEnded: () => this.#alert.rouse(),
@@ -218,6 +232,7 @@ export class Engine {
         this.#settling.check()
         this.#crew.releaseQueued()
         this.#crew.start()
+        await this.#crew.gather()
         const taken = await this.#exchange(true)
         waitMs = TROUBLE_WAIT_MS_MIN
         // What is delivered much faster than it can be written must not pile up.
@@ -253,7 +268,8 @@ export class Engine {
   async #exchange(shares = false): Promise<Taken | null> {
     this.#settling.begin()
     try {
-      const taken = await this.#takeSome(this.#sharing.room(this.#options.batchMax))
+      const room = this.#sharing.room(this.#options.batchMax)
+      const taken = await this.#takeSome(this.#hasPassed ? Math.min(room, ROOM_BESIDE_LIMITS) : room)
       if (taken !== null) this.#accept(taken)
       // Never beside the other take: each must know what the other holds.
       if (shares) await this.#share()
@@ -293,22 +309,35 @@ export class Engine {
     this.#taking = true
     // Each is counted once, however often the store asks: it may have to start over.
     const ticked = new Set<string>()
+    const grants = this.#crew.grants()
     try {
-      return await this.#options.store.take(leases, {
+      const taken = await this.#options.store.take(leases, {
         context,
         limit,
-        ...(avoid !== undefined && { avoid }),
+        ...this.#avoided(avoid),
         held: this.#held,
         triage: (found) => {
           startedAt ??= clock.monotonic()
-          return this.#triage(found, context, ticked)
+          return this.#triage(found, context, { ticked, grants })
         },
         isLong: () => startedAt !== null && clock.monotonic() - startedAt > TAKE_MS_MAX,
       })
+      if (avoid === undefined) this.#hasPassed = grants?.hasRefused === true
+      return taken
     } finally {
       this.#held.takeEnded(take)
       this.#delivered += ticked.size
     }
+  }
+
+  /**
+   * Whom a look passes over: those who crowd others out, and those who have as much under way as they may. Not even a million
+   * alarms that are due and may not fire yet are read again and again.
+   */
+  #avoided(avoid?: ReadonlySet<string>): Pick<TakeRequest, 'avoid' | 'avoidOwners'> {
+    const { full } = this.#crew
+    if (full === null) return avoid === undefined ? {} : { avoid }
+    return { avoid: avoid === undefined ? full.tenants : avoid.union(full.tenants), avoidOwners: full.owners }
   }
 
   #accept(taken: Taken): void {
@@ -321,7 +350,7 @@ export class Engine {
     this.#crew.accept(taken.takings)
   }
 
-  #triage(found: Found, context: Context, ticked: Set<string>) {
+  #triage(found: Found, context: Context, { ticked, grants }: Counts): Verdict {
     const facts = {
       graceMs: this.#options.graceMs,
       canRun: this.#options.courier.canRun(found.alarm.target),
@@ -329,9 +358,10 @@ export class Engine {
       openCount: found.openCount,
     }
     const verdict = triage(found, facts, context)
+    const occurrence = `${found.timer.id}:${found.timer.version}`
+    if (verdict.kind === 'fire' && grants?.grant(found.alarm, occurrence) === false) return { kind: 'pass' }
     if (verdict.kind === 'settle') this.#settledAtOnce += 1
-    if (verdict.kind === 'settle' && verdict.change.events?.some(isFire))
-      ticked.add(`${found.timer.id}:${found.timer.version}`)
+    if (verdict.kind === 'settle' && verdict.change.events?.some(isFire)) ticked.add(occurrence)
     return verdict
   }
 

@@ -153,5 +153,5 @@ function outcomeOf(
   hasMore: boolean,
 ): ObservedAttempt['outcome'] {
   if (delivery.kind === 'delivered') return 'delivered'
-  return hasMore && delivery.final !== true ? 'retry' : 'failed'
+  return hasMore && delivery.final !== true && delivery.gone !== true ? 'retry' : 'failed'
 }

@@ -10,7 +10,8 @@ import type {
 import type { ObservedAttempt, Observer } from '../engine/index.ts'
 import type { Documents, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
-import type { CalendarGiven, Clock, Preview, Rule, When } from '../time/index.ts'
+import type { CalendarGiven, Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
+import type { Readings } from './readings.ts'
 
 /** What `set` takes beside the *when*. */
 export interface SetCallOptions extends SetOptions {
@@ -231,9 +232,13 @@ export interface DefaultTarget {
 
 /** What a server needs beside the alarms themselves. */
 export interface Operator {
+  /** What is under way here, and what waits in the store: for metrics and health. */
+  readings(): Promise<Readings>
   readonly clock: Clock
   /** Keys, tenants' settings and whatever else is kept beside the alarms. */
   readonly documents: Documents
+  /** A tenant's holiday calendars, as they stand. */
+  calendarsOf(tenant: string): readonly HolidayCalendar[]
   /** Writes what an admin did into the tenant's log. */
   audit(
     tenant: string,

@@ -6,7 +6,15 @@ import {
   type Limits,
   type Scope,
 } from '../alarm/index.ts'
-import { Engine, type EngineOptions, type HoldBook, type Observer, observed, Pacer } from '../engine/index.ts'
+import {
+  type DeliveryLimits,
+  Engine,
+  type EngineOptions,
+  type HoldBook,
+  type Observer,
+  observed,
+  Pacer,
+} from '../engine/index.ts'
 import { Bell } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import {
@@ -19,7 +27,6 @@ import {
 import type { Clock } from '../time/index.ts'
 import type { TenantSecrets, Wakeful } from './api.ts'
 import { DefaultTargets } from './default-target.ts'
-import type { Metered } from './readings.ts'
 import { reviewStore } from './reviews.ts'
 import { Upkeep } from './upkeep.ts'
 import { WakefulLibrary } from './wakeful.ts'
@@ -44,6 +51,8 @@ export interface Assembly {
   readonly engine: Pick<EngineOptions, 'concurrency' | 'batchMax' | 'graceMs' | 'drainMs'>
   /** What operators have paused and resumed, where there are any. */
   readonly holds?: HoldBook
+  /** How many deliveries tenants and owners may have under way in this process. */
+  readonly deliveryLimits?: DeliveryLimits
   readonly scope: Scope
   readonly limits: Limits
   readonly defaults: Partial<AlarmDefaults>
@@ -62,7 +71,7 @@ export interface Assembly {
 }
 
 /** Wires store, clock, targets, engine and library together, the same in every host. */
-export function assemble(assembly: Assembly): Wakeful & Metered {
+export function assemble(assembly: Assembly): Wakeful {
   const { clock, observer, handlers, random, onTrouble, limits, upkeepMs } = assembly
   const store = observer === undefined ? assembly.store : observed(assembly.store, clock, observer)
   const defaultTargets = new DefaultTargets(store, clock)
@@ -100,6 +109,7 @@ export function assemble(assembly: Assembly): Wakeful & Metered {
     courier: targets,
     owner: assembly.process,
     pools,
+    ...(assembly.deliveryLimits !== undefined && { limits: assembly.deliveryLimits }),
     ...(pacer !== null && { holds: pacer, onGained: () => pacer.lookAgain() }),
     context,
     prepare: review,

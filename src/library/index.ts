@@ -1,5 +1,5 @@
 /** What users hold in their hands, the same in every host. */
-export type { HeldParty, HoldBook, Resumed } from '../engine/index.ts'
+export type { DeliveryLimits, HeldParty, HoldBook, Resumed } from '../engine/index.ts'
 export type * from './api.ts'
 export { type Assembly, assemble } from './assemble.ts'
 export { checked } from './options.ts'

@@ -14,6 +14,8 @@ export interface Readings {
   readonly unsettled: number
   /** Due, and neither under way nor taken, of the shards that run here or nowhere; at most 10,000 of each are counted. */
   readonly backlog: number
+  /** Wakes that lie in inboxes, unacknowledged; at most 10,000 are counted. */
+  readonly inboxWaiting: number
   /** By pool: those this process runs, and those nobody does. */
   readonly pools: readonly PoolReadings[]
   /** The time by the store's authority, when it was read. */
@@ -31,10 +33,7 @@ export interface PoolReadings {
   readonly lagMs: number
 }
 
-/** What can be read of an opened Wakeful beside what users see. */
-export interface Metered {
-  readings(): Promise<Readings>
-}
+const WAKES_COUNTED_MAX = 10_000
 
 /** Reads it all: a look at the shards' rows, and one at the head of each one's queue. */
 export async function readingsOf(engine: Engine, store: Store, clock: Clock): Promise<Readings> {
@@ -64,6 +63,7 @@ export async function readingsOf(engine: Engine, store: Store, clock: Clock): Pr
     queued: crew.queued,
     unsettled: crew.ended,
     backlog: Math.max(0, due - crew.active - crew.queued - crew.ended),
+    inboxWaiting: await store.wakesWaiting(WAKES_COUNTED_MAX),
     pools,
     now: clock.now(),
   }

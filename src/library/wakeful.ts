@@ -10,7 +10,7 @@ import { ScopedAlarms } from './alarms.ts'
 import type { Alarms, ClockState, Operator, TenantSecrets, TickResult, Wakeful } from './api.ts'
 import type { DefaultTargets } from './default-target.ts'
 import { checked } from './options.ts'
-import { type Metered, type Readings, readingsOf } from './readings.ts'
+import { readingsOf } from './readings.ts'
 import type { Surround } from './surround.ts'
 import type { Upkeep } from './upkeep.ts'
 
@@ -41,7 +41,7 @@ export interface WakefulParts {
 }
 
 /** The front of it all, the same in every host: calls go to the store, the engine fires, the log is followed. */
-export class WakefulLibrary extends ScopedAlarms implements Wakeful, Metered {
+export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   readonly limits: Limits
   readonly operator: Operator
   readonly #parts: WakefulParts
@@ -54,8 +54,10 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful, Metered {
     super(surround, parts.scope)
     this.limits = parts.limits
     this.operator = {
+      readings: () => readingsOf(parts.engine, parts.store, parts.clock),
       clock: parts.clock,
       documents: parts.store,
+      calendarsOf: (tenant) => parts.store.calendars(tenant),
       audit: (tenant, act) => this.#audit(tenant, act),
       pendingOf: (tenant) => parts.store.pendingOf(tenant),
     }
@@ -104,11 +106,6 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful, Metered {
     return shards.map(({ pool, owner, epoch, pending, nextWakeAt }) => {
       return { pool, owner, epoch, pending, nextWakeAt: nextWakeAt === null ? null : new Date(nextWakeAt) }
     })
-  }
-
-  readings(): Promise<Readings> {
-    const { engine, store, clock } = this.#parts
-    return readingsOf(engine, store, clock)
   }
 
   get isOwner(): boolean {

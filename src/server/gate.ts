@@ -1,5 +1,6 @@
 import { WakefulError } from '../error.ts'
 import type { Alarms } from '../library/index.ts'
+import type { Feeds } from './calendar/feeds.ts'
 import type { Caller } from './caller.ts'
 import type { Door } from './http/app.ts'
 import { assertLocal } from './http/local-guard.ts'
@@ -18,10 +19,12 @@ export const LOCAL_TENANT = 'default'
 export interface GateParts {
   readonly keys: KeyBook
   readonly tickets: TicketBook
+  readonly feeds: Feeds
   readonly forTenant: (tenant: string, owner: string) => Alarms
   /** Whether callers without a key may come in at all, while there are no keys. */
   readonly isLocal: boolean
   readonly allowedOrigins: ReadonlySet<string>
+  readonly allowedHosts: ReadonlySet<string>
 }
 
 /** Lets callers in by their keys; on this machine, while there are no keys, everybody as the local tenant. */
@@ -32,12 +35,11 @@ export class Gate implements Door {
     this.#parts = parts
   }
 
-  async admit(headers: Headers, via: string, ticket?: string): Promise<Caller> {
-    if (ticket !== undefined) return this.#admitTicket(ticket, headers, via)
-    const { keys, isLocal, allowedOrigins } = this.#parts
+  async admit(headers: Headers, via: string): Promise<Caller> {
+    const { keys, isLocal, allowedOrigins, allowedHosts } = this.#parts
     const given = bearerOf(headers)
     if (given === null && isLocal && !(await keys.hasKeys())) {
-      assertLocal(headers, allowedOrigins)
+      assertLocal(headers, allowedOrigins, allowedHosts)
       return this.#caller(
         named(headers, TENANT_HEADER) ?? LOCAL_TENANT,
         named(headers, OWNER_HEADER) ?? '',
@@ -66,19 +68,27 @@ export class Gate implements Door {
   }
 
   /** Lets in whoever brings a ticket, as the one it was made for, if that one's key still holds. */
-  async #admitTicket(given: string, headers: Headers, via: string): Promise<Caller> {
-    const { keys, tickets, isLocal, allowedOrigins } = this.#parts
+  async admitTicket(given: string, headers: Headers, via: string): Promise<Caller> {
+    const { keys, tickets, isLocal, allowedOrigins, allowedHosts } = this.#parts
     const ticket = await tickets.redeem(given)
     if (ticket === null) throw refusedTicket()
     const { tenant, owner, keyId, keyHash } = ticket
     if (keyId === null || keyHash === null) {
       if (!isLocal || (await keys.hasKeys())) throw refusedTicket()
-      assertLocal(headers, allowedOrigins)
+      assertLocal(headers, allowedOrigins, allowedHosts)
       return this.#caller(tenant, owner, via)
     }
     const key = (await keys.holds(keyId, keyHash)) ? await keys.get(keyId) : null
     if (key === null) throw refusedTicket()
     return this.#caller(tenant, owner, via, { key, hash: keyHash })
+  }
+
+  async admitToken(token: string): Promise<Caller> {
+    const scope = await this.#parts.feeds.find(token)
+    if (scope === null) throw new WakefulError('unauthorized', 'this address is not known, or no longer')
+    const { tenant, owner } = scope
+    const alarms = this.#parts.forTenant(tenant, owner)
+    return { tenant, owner, rights: 'read', keyId: null, keyHash: null, key: null, via: 'feed', alarms }
   }
 
   #caller(

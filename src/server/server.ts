@@ -2,16 +2,21 @@ import { randomUUID } from 'node:crypto'
 import { WakefulError } from '../error.ts'
 import type { Wakeful } from '../library/index.ts'
 import type { AdminAct, Audit } from './audit.ts'
+import { Feeds } from './calendar/feeds.ts'
 import { buildCalls } from './calls/index.ts'
 import { Gate } from './gate.ts'
-import { buildApp } from './http/app.ts'
+import { type Answered, buildApp } from './http/app.ts'
 import { isLoopback } from './http/local-guard.ts'
 import { KeyBook } from './keys/key-book.ts'
 import { Listener } from './listener.ts'
 import { Live, type LiveOptions } from './live/live.ts'
+import { Log, requestLine } from './logs/index.ts'
+import { Metrics } from './metrics/index.ts'
 import { openApi } from './openapi.ts'
+import { addOperations } from './operations.ts'
 import { QuotaGuard } from './tenants/quota-guard.ts'
 import { NO_QUOTAS, type QuotaPair } from './tenants/quotas.ts'
+import { Switchboard } from './tenants/switchboard.ts'
 import { TenantBook } from './tenants/tenant-book.ts'
 
 /** What a server is made of. */
@@ -21,76 +26,150 @@ export interface ServerOptions {
   readonly port: number
   readonly version: string
   readonly bodyBytesMax?: number
+  /** Pages that may call, as origins: `https://app.example`. */
   readonly allowedOrigins?: readonly string[]
-  /** How long requests under way may take once the server is to close. */
-  readonly drainMs?: number
-  readonly onTrouble: (thrown: unknown) => void
+  /** Names beside those of this machine by which it may be called while there are no keys. */
+  readonly allowedHosts?: readonly string[]
   /** What holds for tenants of which nothing else is said. */
   readonly quotas?: QuotaPair
-  /** Told of everything an admin does. */
-  readonly onAdminAct?: (act: AdminAct) => void
+  /** What this Wakeful was opened with, so that a pause here holds what fires there. */
+  readonly holds?: Switchboard
+  readonly log?: Log
+  readonly metrics?: Metrics
+  /** Who may read the metrics: holders of a key (on this machine, without keys, everybody), anyone, nobody. */
+  readonly metricsFor?: 'key' | 'open' | 'off'
+  /** How long `/readyz` waits for the store, and how far the clock may lag behind. */
+  readonly readyTimeoutMs?: number
+  readonly readyLagMs?: number
+  /** How long requests under way may take once the server is to close. */
+  readonly drainMs?: number
   /** What bounds WebSockets and streams. */
   readonly live?: LiveOptions
 }
 
 const BODY_BYTES_MAX = 1024 * 1024
 const DRAIN_MS = 10_000
+const READY_TIMEOUT_MS = 2_000
+const READY_LAG_MS = 60_000
 
 /** A server that is listening. */
 export interface Server {
   readonly url: string
+  /** Says at `/readyz` that no more requests should come. */
+  stopping(): void
   close(): Promise<void>
 }
 
 /** Listens, and answers calls about the alarms of this Wakeful. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { wakeful, onTrouble } = options
+  const { wakeful } = options
+  const metrics = options.metrics ?? new Metrics({ version: options.version, node: process.version })
   const { clock, documents } = wakeful.operator
+  const log = options.log ?? quietLog(() => clock.now())
   const keys = new KeyBook(documents, clock)
-  const tenants = new TenantBook(documents, clock, options.quotas ?? NO_QUOTAS)
-  const quotas = new QuotaGuard(tenants, clock, (tenant) => wakeful.operator.pendingOf(tenant))
   const isLocal = isLoopback(options.host)
   if (!isLocal && !(await keys.hasKeys())) throw refusedWithoutKeys(options.host)
-  const audit: Audit = async (act) => {
-    options.onAdminAct?.(act)
-    const { act: name, by, tenant, about } = act
-    await wakeful.operator.audit(tenant, { type: `admin.${name}`, data: { by, ...about } })
-  }
-  const live = new Live({ keys, documents, clock, onTrouble }, options.live)
+  const feeds = new Feeds(documents, clock)
   const allowedOrigins = new Set(options.allowedOrigins)
+  const live = new Live(
+    {
+      keys,
+      documents,
+      clock,
+      connected: (kind) => metrics.connected(kind),
+      onTrouble: (thrown) => log.trouble(thrown),
+    },
+    options.live,
+  )
   const gate = new Gate({
     keys,
     tickets: live.tickets,
+    feeds,
     isLocal,
     forTenant: (tenant, owner) => wakeful.forTenant(tenant, owner),
     allowedOrigins,
+    allowedHosts: new Set(options.allowedHosts),
   })
-  const calls = buildCalls({ keys, tenants, quotas, clock, audit, live: live.parts })
-  const app = buildApp({
+  const tenants = new TenantBook(documents, clock, options.quotas ?? NO_QUOTAS)
+  const quotas = new QuotaGuard(tenants, clock, (tenant) => wakeful.operator.pendingOf(tenant))
+  const holds = options.holds ?? new Switchboard()
+  await holds.attach(documents, clock, (thrown) => log.trouble(thrown))
+  const parts = {
     door: gate,
-    calls,
+    allowedOrigins,
+    calls: buildCalls({
+      keys,
+      tenants,
+      quotas,
+      holds,
+      feeds,
+      operator: wakeful.operator,
+      audit: auditor(wakeful, log),
+      live: live.parts,
+    }),
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
     newRequestId: randomUUID,
     monotonic: () => clock.monotonic(),
-    onAnswered: ({ thrown }) => {
-      if (thrown !== null) onTrouble(thrown)
+    onAnswered: (answered: Answered, startedAt: number) => {
+      const line = requestLine(answered, clock.monotonic() - startedAt)
+      log.request(line)
+      metrics.request(line)
     },
-  })
+  }
+  const app = buildApp(parts)
+  let isStopping = false
   const document = JSON.stringify(openApi(options.version))
   app.get('/openapi.json', (c) =>
     c.body(document, 200, { 'content-type': 'application/json; charset=utf-8' }),
   )
-  const listener = await Listener.listen({
-    host: options.host,
-    port: options.port,
-    fetch: app.fetch as never,
+  addOperations(app, {
+    door: gate,
+    newRequestId: randomUUID,
+    metrics,
+    metricsFor: options.metricsFor ?? 'key',
+    readiness: {
+      readings: () => wakeful.operator.readings(),
+      clock,
+      timeoutMs: options.readyTimeoutMs ?? READY_TIMEOUT_MS,
+      lagMsMax: options.readyLagMs ?? READY_LAG_MS,
+      isStopping: () => isStopping,
+    },
   })
-  live.attach(listener.http, { door: gate, calls, allowedOrigins })
-  const close = () => {
-    live.close()
-    return listener.close(options.drainMs ?? DRAIN_MS)
+  try {
+    const listener = await Listener.listen({
+      host: options.host,
+      port: options.port,
+      fetch: app.fetch as never,
+    })
+    live.attach(listener.http, parts)
+    const stopping = () => {
+      isStopping = true
+    }
+    const close = async () => {
+      stopping()
+      holds.detach()
+      live.close()
+      await listener.close(options.drainMs ?? DRAIN_MS)
+    }
+    return { url: listener.url, stopping, close }
+  } catch (thrown) {
+    holds.detach()
+    throw thrown
   }
-  return { url: listener.url, close }
+}
+
+/** What admins do is in the server's log, and in the log of the tenant it concerns. */
+function auditor(wakeful: Wakeful, log: Log): Audit {
+  return async (act: AdminAct) => {
+    log.audit(act)
+    const { act: name, by, tenant, about } = act
+    const concerned = typeof about.tenant === 'string' ? about.tenant : tenant
+    await wakeful.operator.audit(concerned, { type: `admin.${name}`, data: { by, ...about } })
+  }
+}
+
+function quietLog(now: () => number): Log {
+  return new Log({ level: 'silent', format: 'json', write: () => {}, now, pid: process.pid })
 }
 
 function refusedWithoutKeys(host: string): WakefulError {

@@ -82,6 +82,8 @@ export interface StoreReads {
   stats(scope: Scope): Promise<Stats>
   /** How many alarms of a tenant are still to fire, over all its owners. */
   pendingOf(tenant: string): Promise<number>
+  /** How many wakes lie in all inboxes, as far as `limit`. */
+  wakesWaiting(limit: number): Promise<number>
   /** Events after a place in the log, oldest first; of one alarm where it is named. */
   events(scope: Scope, query: { after: Serial; limit: number; alarmId?: string }): Promise<LogEvent[]>
   /** One alarm's newest events, oldest of them first. */
@@ -197,9 +199,16 @@ export interface TakeRequest {
   readonly held: HeldTimers
   /** Tenants that have enough: nothing of theirs is taken, however much of it is due. */
   readonly avoid?: ReadonlySet<string>
+  /** Owners that have enough, each as `ownerKey` names it; only beside `avoid`. */
+  readonly avoidOwners?: ReadonlySet<string>
   readonly triage: (found: Found) => Verdict
   /** Whether the take has lasted long enough: what is left is taken by the next one. */
   readonly isLong: () => boolean
+}
+
+/** An owner's name among those of all tenants. */
+export function ownerKey({ tenant, owner }: Scope): string {
+  return `${tenant}\0${owner}`
 }
 
 /** Timers this process holds already, by id and version: a look passes over them. */
@@ -224,7 +233,7 @@ export interface Taken {
   readonly nextWakeAt: number | null
   /** Leases that turned out to be another's by now. */
   readonly lost: readonly Lease[]
-  /** Whether more was due than the limit allowed. */
+  /** Whether more was due than the limit allowed, or something was passed. */
   readonly more: boolean
 }
 

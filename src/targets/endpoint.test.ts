@@ -112,7 +112,7 @@ describe('an endpoint', () => {
     controller.abort('lost')
     await waiting
     for (const turn of turns) endpoint.leave(turn)
-    expect(endpoint.isIdle).toBe(true)
+    expect(endpoint.isInUse).toBe(false)
   })
 })
 
@@ -126,4 +126,7 @@ test('endpoints are each tenant’s own, and forgotten when there is nothing to 
   for (let index = 0; index < 2_000; index++) endpoints.of('d', `https://${index}.example.com`)
   expect(endpoints.of('c', 'https://example.com')).not.toBe(passing)
   expect(endpoints.of('a', 'https://example.com')).toBe(first)
+  for (let index = 0; index < 20_000; index++)
+    endpoints.of('e', `https://${index}.example.com`).circuit.failed()
+  expect(endpoints.of('a', 'https://example.com')).not.toBe(first)
 })

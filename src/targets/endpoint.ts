@@ -37,9 +37,8 @@ export class Endpoint {
     this.#concurrency = settings.concurrency
   }
 
-  /** Whether there is nothing to remember of it. */
-  get isIdle(): boolean {
-    return this.#turns.size === 0 && this.#line.size === 0 && this.circuit.isSound
+  get isInUse(): boolean {
+    return this.#turns.size > 0 || this.#line.size > 0
   }
 
   /**
@@ -108,8 +107,9 @@ export class Endpoint {
   }
 }
 
-/** Endpoints that are forgotten again when nothing is to be remembered of them. */
-const ENDPOINTS_MAX = 1_000
+/** Beyond this, endpoints are forgotten of which nothing is to be remembered; beyond the most, any that is not in use. */
+const ENDPOINTS_KEPT = 1_000
+const ENDPOINTS_MAX = 10_000
 
 /** The endpoints that are called, each tenant's apart: what one does to an origin holds up no other. */
 export class Endpoints {
@@ -126,13 +126,16 @@ export class Endpoints {
     const name = `${origin} ${tenant}`
     const known = this.#known.get(name)
     if (known !== undefined) return known
-    if (this.#known.size >= ENDPOINTS_MAX) this.#forgetIdle()
+    if (this.#known.size >= ENDPOINTS_KEPT) this.#forget()
     const endpoint = new Endpoint(origin, this.#clock, this.#settings)
     this.#known.set(name, endpoint)
     return endpoint
   }
 
-  #forgetIdle(): void {
-    for (const [name, endpoint] of this.#known) if (endpoint.isIdle) this.#known.delete(name)
+  #forget(): void {
+    for (const [name, endpoint] of this.#known) {
+      const isSpare = endpoint.circuit.isSound || this.#known.size >= ENDPOINTS_MAX
+      if (isSpare && !endpoint.isInUse) this.#known.delete(name)
+    }
   }
 }

@@ -19,6 +19,7 @@ export class Mortal {
       monotonic: () => clock.monotonic(),
       setTimer: (delayMs, fire) => (this.#isDead ? () => {} : clock.setTimer(delayMs, this.#living(fire))),
       turn: () => this.#unlessDead(clock.turn()),
+      ...(clock.hold && { hold: (work) => clock.hold!(work) }),
       ...(clock.onStep && { onStep: (listener) => clock.onStep!(this.#living(listener)) }),
     }
     this.system = {

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { EventView, Wakeful } from '../library/index.ts'
 import { openTest } from './open-test.ts'
@@ -201,4 +203,27 @@ test('closing passes the time that the drain needs', async () => {
   await clock.advance('1s')
   await close()
   expect([aborted, clock.now() - T0]).toEqual(['drain', 11_000])
+})
+
+test('a webhook is sent to a real server while virtual time stands still', async () => {
+  const arrived: string[] = []
+  const server = createServer((request, response) => {
+    arrived.push(`${request.method} ${request.url}`)
+    setTimeout(() => response.writeHead(arrived.length < 3 ? 503 : 200).end(), 10)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await using bench = await openTest({ allowPrivateTargets: true })
+  const { wakeful, clock } = bench
+  await wakeful.start()
+  const { id } = await wakeful.set(
+    { delay: '3 days' },
+    { target: { webhook: `http://127.0.0.1:${port}/wake` } },
+  )
+  await clock.advance('3 days')
+  expect(arrived).toEqual(['POST /wake'])
+  await clock.advance('1m')
+  expect(await wakeful.get(id)).toMatchObject({ status: 'fired', attempts: 3 })
+  server.closeAllConnections()
+  server.close()
 })

@@ -1,6 +1,6 @@
 import { WakefulError } from '../error.ts'
 import { type OpenOptions, openOn, warn } from '../hosts/node/index.ts'
-import type { Metered, Wakeful } from '../library/index.ts'
+import type { Wakeful } from '../library/index.ts'
 import { Mortal } from './mortal.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
@@ -14,7 +14,7 @@ export interface TestOptions extends Omit<OpenOptions, 'clock'> {
 
 /** Wakeful under virtual time. */
 export interface TestBench extends AsyncDisposable {
-  readonly wakeful: Wakeful & Metered
+  readonly wakeful: Wakeful
   readonly clock: VirtualClock
   /** Closes it; time passes until what is in flight has settled, or the drain's bound is reached. */
   close(): Promise<void>

@@ -13,4 +13,6 @@ export interface Clock {
    * it need not look at the wall clock in between.
    */
   onStep?(listener: () => void): () => void
+  /** On a clock that passes by itself only: it stands still while this real work (a socket's) is under way. */
+  hold?<T>(work: Promise<T>): Promise<T>
 }

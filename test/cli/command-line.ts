@@ -20,8 +20,17 @@ export interface Said {
   readonly code: 0 | 1 | 2
 }
 
-/** Runs a command in this process, on a store that is the test's own. */
-export async function wakeful(args: readonly string[], input = ''): Promise<Said> {
+/** The file of the test's own store. */
+export function storeFile(): string {
+  return join(dir, 'alarms.db')
+}
+
+/** Runs a command in this process, on a store that is the test's own, or where the environment says. */
+export async function wakeful(
+  args: readonly string[],
+  input = '',
+  env: Readonly<Record<string, string>> = { WAKEFUL_DB: storeFile() },
+): Promise<Said> {
   const said = { stdout: '', stderr: '' }
   const sink = (name: 'stdout' | 'stderr') => ({
     write(text: string, done?: () => void) {
@@ -33,7 +42,7 @@ export async function wakeful(args: readonly string[], input = ''): Promise<Said
     stdout: sink('stdout'),
     stderr: sink('stderr'),
     stdin: Readable.from([input]),
-    env: { WAKEFUL_DB: join(dir, 'alarms.db'), NO_COLOR: '1' },
+    env: { ...env, NO_COLOR: '1' },
     pid: 1,
     now: () => systemClock.now(),
     monotonic: () => systemClock.monotonic(),

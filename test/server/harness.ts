@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest'
 import { type OpenOptions, open, type Wakeful } from '../../src/index.ts'
-import { type ServerOptions, startServer } from '../../src/server/index.ts'
+import { Log, type ServerOptions, Switchboard, startServer } from '../../src/server/index.ts'
 
 /** What a call came to, its body as text and parsed. */
 export interface Called {
@@ -16,6 +16,8 @@ export interface Serving {
   readonly url: string
   readonly wakeful: Wakeful
   readonly troubles: unknown[]
+  /** What the server has logged. */
+  readonly lines: string[]
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Called>
   close(): Promise<void>
 }
@@ -26,9 +28,13 @@ export async function serving(
 ): Promise<Serving> {
   const troubles: unknown[] = []
   const onTrouble = (thrown: unknown) => void troubles.push(thrown)
+  const lines: string[] = []
+  const holds = new Switchboard()
   const wakeful = await open(options.store ?? 'sqlite::memory:', {
     timezone: 'UTC',
     onTrouble,
+    holds,
+    deliveryLimits: holds,
     ...options.open,
   })
   const server = await startServer({
@@ -36,7 +42,8 @@ export async function serving(
     host: '127.0.0.1',
     port: 0,
     version: '0.0.0',
-    onTrouble,
+    log: new Log({ level: 'debug', format: 'json', write: (line) => lines.push(line), now: () => 0, pid: 0 }),
+    holds,
     ...options.server,
   })
   let closing: Promise<void> | undefined
@@ -45,7 +52,7 @@ export async function serving(
     return closing
   }
   afterAll(close)
-  return { url: server.url, wakeful, troubles, call: caller(server.url), close }
+  return { url: server.url, wakeful, troubles, lines, call: caller(server.url), close }
 }
 
 /** Calls a server as a client would; a text or bytes are sent as they are. */

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import type { AlarmView } from '../../alarm/index.ts'
-import type { Alarms, SeenOptions } from '../../index.ts'
+import { type AlarmView, wireJson } from '../../alarm/index.ts'
+import type { SeenOptions } from '../../index.ts'
 import { parseInstant } from '../../time/index.ts'
 import { standing } from '../alarm-text.ts'
+import type { AnyAlarms } from '../any-alarms.ts'
 import { addCommand, joined } from '../command.ts'
 import { withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
@@ -10,7 +11,7 @@ import { card } from '../table.ts'
 import { addKeyOption, assertNamed, idOf, type KeyFlag, wordsBeside } from '../which-alarm.ts'
 
 type SeenFlags = { readonly ifUpdatedAt?: string }
-type Act = (alarms: Alarms, id: string, seen: SeenOptions) => Promise<AlarmView>
+type Act = (alarms: AnyAlarms, id: string, seen: SeenOptions) => Promise<AlarmView>
 
 const ACTS: readonly { name: string; summary: string; done: string; act: Act }[] = [
   { name: 'pause', summary: 'keep an alarm from firing', done: 'paused', act: (alarms, id, seen) => alarms.pause(id, seen) },
@@ -80,15 +81,14 @@ export async function change(
   shell: Shell,
   command: Command,
   done: string,
-  make: (alarms: Alarms) => Promise<AlarmView>,
+  make: (alarms: AnyAlarms) => Promise<AlarmView>,
   more: (alarm: AlarmView) => (readonly [string, string])[] = () => [],
 ): Promise<void> {
   await withSession(shell, command, 'existing', async (session) => {
     const { alarms, out } = session
     const alarm = await make(alarms)
-    const wire = out.json ? ((await alarms.wire(alarm.id)) ?? '{}') : ''
     out.answer({
-      json: () => wire,
+      json: () => wireJson(alarm),
       human: () => [`${done}: ${alarm.id} is ${standing(alarm, session)}`, ...card(more(alarm), out.width)],
     })
   })

@@ -20,9 +20,11 @@ export function addBench(program: Command, shell: Shell): void {
     .option('--dir <dir>', 'where to make the temporary store (default: the system’s)')
     .option('--seconds <n>', 'how long each measurement lasts (default 2)', wholeNumber(1, 600))
     .action(async (flags: { dir?: string; seconds?: number }, self: Command) => {
-      const { json, db } = self.optsWithGlobals<Globals>()
-      if (db !== undefined) {
-        throw badUsage('bench measures SQLite, on a temporary store of its own in --dir: leave --db out')
+      const { json, db, url } = self.optsWithGlobals<Globals>()
+      if (db !== undefined || url !== undefined) {
+        throw badUsage(
+          `bench measures SQLite, on a temporary store of its own in --dir: leave ${db === undefined ? '--url' : '--db'} out`,
+        )
       }
       const out = new Output(shell.terminal, json === true)
       const parent = flags.dir ?? tmpdir()

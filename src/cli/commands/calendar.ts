@@ -7,7 +7,7 @@ import { type CalendarGiven, closest } from '../../time/index.ts'
 import { addCommand } from '../command.ts'
 import { badUsage, withFile } from '../failure.ts'
 import { counted } from '../progress.ts'
-import { withSession } from '../session.ts'
+import { withStore } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import { card } from '../table.ts'
 import { oneLine, wrap } from '../text-width.ts'
@@ -39,7 +39,7 @@ export function addCalendars(program: Command, shell: Shell): void {
   ])
   addCommand(calendar, 'list', 'the calendars there are', ['calendar list']).action(
     async (_flags: unknown, self: Command) => {
-      await withSession(shell, self, 'existing', async ({ alarms, out }) => {
+      await withStore(shell, self, 'existing', async ({ alarms, out }) => {
         const items = await alarms.calendars.list()
         if (!out.json && items.length === 0) return out.aside('no calendars')
         out.answer({ json: () => wireText({ items }), human: () => items.map(summary) })
@@ -48,7 +48,7 @@ export function addCalendars(program: Command, shell: Shell): void {
   )
   addCommand(calendar, 'get <name>', 'a calendar with its days', ['calendar get us-holidays']).action(
     async (name: string, _flags: unknown, self: Command) => {
-      await withSession(shell, self, 'existing', async ({ alarms, out }) => {
+      await withStore(shell, self, 'existing', async ({ alarms, out }) => {
         const found = await alarms.calendars.get(name)
         if (found === null) throw await noCalendar(name, alarms)
         out.answer({ json: () => wireText(found), human: () => details(found) })
@@ -58,7 +58,7 @@ export function addCalendars(program: Command, shell: Shell): void {
   addCommand(calendar, 'remove <name>', 'delete a calendar that no alarm names', [
     'calendar remove company',
   ]).action(async (name: string, _flags: unknown, self: Command) => {
-    await withSession(shell, self, 'existing', async ({ alarms, out }) => {
+    await withStore(shell, self, 'existing', async ({ alarms, out }) => {
       if (!(await alarms.calendars.remove(name))) throw await noCalendar(name, alarms)
       out.answer({ json: () => wireText({ name, removed: true }), human: () => [`${name} removed`] })
     })
@@ -79,7 +79,7 @@ function addWriting(
     .option('--label <text>', 'what the dates are called')
     .action(async (name: string, dates: string[], flags: PutFlags, self: Command) => {
       const given = await readGiven(shell, dates, flags)
-      await withSession(shell, self, 'any', async ({ alarms, out }) => {
+      await withStore(shell, self, 'any', async ({ alarms, out }) => {
         const put = await alarms.calendars[verb](name, given)
         const notes =
           put.moved > 0 ? [...put.notes, `${counted(put.moved, 'pending alarm')} moved`] : put.notes

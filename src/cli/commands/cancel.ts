@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
+import { type AlarmView, type CancelOutcome, wireJson } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { Alarms, SeenOptions } from '../../index.ts'
+import type { SeenOptions } from '../../index.ts'
+import type { AnyAlarms } from '../any-alarms.ts'
 import { addCommand } from '../command.ts'
 import { badUsage } from '../failure.ts'
 import { count } from '../progress.ts'
@@ -15,7 +17,6 @@ const WORDS: Record<string, string> = {
   cancelled: 'cancelled',
   firing: 'firing now: this delivery goes on, none follows',
   ended: 'had ended already',
-  not_found: 'not found',
 }
 
 /** `cancel ID…`: cancels alarms, and says of each what came of it. */
@@ -48,16 +49,16 @@ async function cancelOne(
   shell: Shell,
 ): Promise<void> {
   const id = await wholeId(alarms, given).catch(unknownAs(given))
-  const outcome = await outcomeOf(alarms, id, seen)
-  if (outcome === 'not_found') {
+  const cancelled = await cancel(alarms, id, seen)
+  if (cancelled === null) {
     shell.exitCode = 1
     if (!out.json) out.aside(`error: ${id}: not found (not_found)`)
-    else out.line(JSON.stringify({ id, outcome }))
+    else out.line(JSON.stringify({ id, outcome: 'not_found' }))
     return
   }
-  const wire = out.json ? await alarms.wire(id) : null
+  const { outcome, alarm } = cancelled
   out.answer({
-    json: () => `{"id":${JSON.stringify(id)},"outcome":"${outcome}","alarm":${wire}}`,
+    json: () => `{"id":${JSON.stringify(id)},"outcome":"${outcome}","alarm":${wireJson(alarm)}}`,
     human: () => [`${id}: ${WORDS[outcome] ?? outcome}`],
   })
 }
@@ -70,11 +71,16 @@ function unknownAs(id: string): (thrown: unknown) => string {
   }
 }
 
-async function outcomeOf(alarms: Alarms, id: string, seen: SeenOptions): Promise<string> {
+/** What came of it; null where there is no such alarm. */
+async function cancel(
+  alarms: AnyAlarms,
+  id: string,
+  seen: SeenOptions,
+): Promise<{ outcome: CancelOutcome; alarm: AlarmView } | null> {
   try {
-    return (await alarms.cancel(id, seen)).outcome
+    return await alarms.cancel(id, seen)
   } catch (thrown) {
-    if (thrown instanceof WakefulError && thrown.code === 'not_found') return 'not_found'
+    if (thrown instanceof WakefulError && thrown.code === 'not_found') return null
     throw thrown
   }
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { wireJson } from '../../alarm/index.ts'
 import { alarmCard } from '../alarm-text.ts'
 import { addCommand } from '../command.ts'
 import { notFound } from '../failure.ts'
@@ -17,9 +18,9 @@ export function addGet(program: Command, shell: Shell): void {
     await withSession(shell, self, 'existing', async (session) => {
       const { alarms, out } = session
       const whole = await idOf(alarms, id, flags)
-      const [alarm, wire] = [await alarms.get(whole), await alarms.wire(whole)]
-      if (alarm === null || wire === null) throw notFound(whole)
-      out.answer({ json: () => wire, human: () => alarmCard(alarm, session, out.width) })
+      const alarm = await alarms.get(whole)
+      if (alarm === null) throw notFound(whole)
+      out.answer({ json: () => wireJson(alarm), human: () => alarmCard(alarm, session, out.width) })
     })
   })
 }

@@ -33,7 +33,7 @@ export function addHistory(program: Command, shell: Shell): void {
     .option('--limit <n>', 'at most so many (default 50)', wholeNumber(1, 500))
     .action(async (flags: HistoryFlags, self: Command) => {
       await withSession(shell, self, 'existing', async (session) =>
-        printItems(session, await session.alarms.history(filtersOf(flags, session.now()))),
+        printItems(session, await session.alarms.history(filtersOf(flags, session))),
       )
     })
   addCommand(program, 'failed', 'the newest failures', ['failed --limit 5'])
@@ -54,19 +54,16 @@ export function addHistory(program: Command, shell: Shell): void {
   )
 }
 
-function filtersOf(flags: HistoryFlags, now: number): HistoryOptions {
+function filtersOf(flags: HistoryFlags, session: Session): HistoryOptions {
   const names = ['status', 'target', 'process', 'limit'] as const
   const given = names.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
   const filters: HistoryOptions = Object.fromEntries(given)
-  return flags.since === undefined ? filters : { ...filters, since: readSince(flags.since, now) }
+  return flags.since === undefined ? filters : { ...filters, since: readSince(flags.since, session) }
 }
 
-async function printItems(
-  session: Session,
-  items: Awaited<ReturnType<Session['alarms']['history']>>,
-): Promise<void> {
-  const { alarms, out } = session
-  if (out.json) out.line(await wireItems(alarms, items))
+function printItems(session: Session, items: Awaited<ReturnType<Session['alarms']['history']>>): void {
+  const { out } = session
+  if (out.json) out.line(wireItems(items))
   else if (items.length === 0) out.aside('no alarms')
   else for (const line of out.rows([historyColumns(session)], items)) out.line(line)
 }

@@ -6,7 +6,7 @@ import { addCommand } from '../command.ts'
 import { badUsage } from '../failure.ts'
 import type { Globals } from '../globals.ts'
 import type { Need } from '../session.ts'
-import { type Session, withSession } from '../session.ts'
+import { type StoreSession, withStore } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import type { Column } from '../table.ts'
 import { localTime } from '../time-text.ts'
@@ -99,15 +99,15 @@ function withKeys(
   shell: Shell,
   self: Command,
   need: Need,
-  work: (keys: KeyBook, session: Session) => Promise<void>,
+  work: (keys: KeyBook, session: StoreSession) => Promise<void>,
 ): Promise<void> {
-  return withSession(shell, self, need, async (session) => {
+  return withStore(shell, self, need, async (session) => {
     const { documents, clock } = session.wakeful.operator
     await work(new KeyBook(documents, clock), session)
   })
 }
 
-function audit(wakeful: Session['wakeful'], { id, tenant, owner, rights }: KeyView, type: string) {
+function audit(wakeful: StoreSession['wakeful'], { id, tenant, owner, rights }: KeyView, type: string) {
   return wakeful.operator.audit(tenant, { type, data: { by: 'cli', key: id, tenant, owner, rights } })
 }
 

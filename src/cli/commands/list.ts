@@ -3,7 +3,7 @@ import type { ListOptions } from '../../index.ts'
 import { listColumns } from '../alarm-text.ts'
 import { addCommand, wholeNumber } from '../command.ts'
 import { badUsage } from '../failure.ts'
-import { withSession } from '../session.ts'
+import { type Session, withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import { readSince } from '../when-arguments.ts'
 import { wireItems } from '../wire-items.ts'
@@ -58,9 +58,9 @@ export function addList(program: Command, shell: Shell): void {
       }
       await withSession(shell, self, 'existing', async (session) => {
         const { alarms, out } = session
-        const page = await alarms.list(filtersOf(flags, session.now()))
+        const page = await alarms.list(filtersOf(flags, session))
         if (out.json) {
-          out.line(await wireItems(alarms, page.items, { next_cursor: page.nextCursor }))
+          out.line(wireItems(page.items, { next_cursor: page.nextCursor }))
           return
         }
         if (page.items.length === 0) out.aside('no alarms')
@@ -70,8 +70,8 @@ export function addList(program: Command, shell: Shell): void {
     })
 }
 
-function filtersOf(flags: ListFlags, now: number): ListOptions {
+function filtersOf(flags: ListFlags, session: Session): ListOptions {
   const given = FILTERS.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
   const filters: ListOptions = Object.fromEntries(given)
-  return flags.since === undefined ? filters : { ...filters, since: readSince(flags.since, now) }
+  return flags.since === undefined ? filters : { ...filters, since: readSince(flags.since, session) }
 }

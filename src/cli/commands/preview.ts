@@ -31,7 +31,7 @@ export function addPreview(program: Command, shell: Shell): void {
         }
         const need = namesCalendars(words, flags) ? 'existing' : 'none'
         await withSession(shell, self, need, async ({ alarms, out, now }) => {
-          const preview = alarms.preview(when, options)
+          const preview = await alarms.preview(when, options)
           out.answer({
             json: () => wireText({ ...preview, rule: wireRule(preview.rule) }),
             human: () => previewLines(preview, now(), out.width),
@@ -48,7 +48,7 @@ export function addParse(program: Command, shell: Shell): void {
   ]).action(async (words: string[], _flags: unknown, self: Command) => {
     const need = namesCalendars(words, {}) ? 'existing' : 'none'
     await withSession(shell, self, need, async ({ alarms, out, zone, now }) => {
-      const { instant, rule, timezone, notes } = alarms.parse(joined(words), zone)
+      const { instant, rule, timezone, notes } = await alarms.parse(joined(words), zone)
       const unix = instant === undefined ? undefined : Math.ceil(instant.getTime() / 1000)
       out.answer({
         json: () => wireText({ instant, unix, rule: rule && wireRule(rule), timezone, notes }),

@@ -1,203 +1,196 @@
+import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { skippedText } from '../../alarm/index.ts'
-import { eventWire } from '../../contracts/index.ts'
-import { errorText } from '../../error.ts'
-import type { EventView, OpenOptions, Wakeful } from '../../index.ts'
-import { isPortTaken, type Server, startServer } from '../../server/index.ts'
-import { withoutPasswords } from '../../server/redaction/index.ts'
-import { addCommand, wholeNumber } from '../command.ts'
+import { WakefulError } from '../../error.ts'
+import type { OpenOptions, Wakeful } from '../../index.ts'
+import {
+  addConfigFlags,
+  type Config,
+  isPortTaken,
+  Log,
+  Metrics,
+  openSettings,
+  printed,
+  printedLines,
+  readConfig,
+  type Server,
+  type Source,
+  Switchboard,
+  startServer,
+} from '../../server/index.ts'
+import { parseDuration } from '../../time/index.ts'
+import { addCommand } from '../command.ts'
 import { fireLine, wakeText } from '../fire-text.ts'
-import { fileOf, isInMemory, STORE_DEFAULT } from '../globals.ts'
-import { type Session, withSession } from '../session.ts'
+import { type Globals, normalizeUrl, scopeOf, storeUrl, zoneOf } from '../globals.ts'
+import { Output } from '../output.ts'
+import { banner, reportTrouble, watchOwnership } from '../serve-lines.ts'
 import { PRINT_TARGET } from '../set-arguments.ts'
 import type { Shell } from '../shell.ts'
 import { Stop } from '../stop.ts'
-import { oneLine } from '../text-width.ts'
-import { localInstants, localTime } from '../time-text.ts'
+import { localTime } from '../time-text.ts'
 
-const OWNER_LOOK_MS = 250
-const DRAIN_NOTE = 'stopping (30 s at most; Ctrl-C again ends at once)'
-/** The events that someone who watches `serve` should see. */
-const TROUBLE = /^alarm\.(?:attempt_failed|failed|timed_out|skipped|dead_lettered)$/
-
-type Say = (type: string, text: string, more?: Readonly<Record<string, unknown>>) => void
-
-interface ServeFlags {
-  readonly concurrency?: number
-  readonly host?: string
-  readonly port?: number
+/** What `serve` works with. */
+interface Serving {
+  readonly shell: Shell
+  readonly config: Config
+  readonly out: Output
+  readonly log: Log
+  readonly zone: string
+  readonly stop: Stop
 }
-
-const HOST = '127.0.0.1'
-const PORT = 7420
 
 /** `serve`: runs the clock and the HTTP API, and prints what fires without a target. */
 export function addServe(program: Command, shell: Shell): void {
-  addCommand(program, 'serve', 'run the clock and the HTTP API, and print what fires without a target', [
+  const command = addCommand(
+    program,
     'serve',
-    'serve --db /var/lib/wakeful/alarms.db --port 8080 --json',
-  ])
-    .option('--host <address>', `where to listen (default ${HOST}; WAKEFUL_HOST)`)
-    .option(
-      '--port <n>',
-      `the port of the HTTP API (default ${PORT}; 0 takes any; WAKEFUL_PORT)`,
-      wholeNumber(0, 65_535),
-    )
-    .option('--concurrency <n>', 'deliveries at a time (default 100)', wholeNumber(1, 10_000))
-    .action(async (flags: ServeFlags, self: Command) => {
-      // What goes wrong while the store is opened is said as soon as there is someone to say it.
-      const early: Parameters<Say>[] = []
-      let say: Say = (...said) => void early.push(said)
-      const choices: OpenOptions = {
-        pool: PRINT_TARGET.pool,
-        // Over the network there is no zone of one's own.
-        timezone: 'UTC',
-        onTrouble: (thrown) =>
-          say('trouble', `trouble: ${errorText(thrown)}`, { message: errorText(thrown) }),
-        ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
-      }
-      const stop = new Stop(shell.terminal)
-      try {
-        await withSession(
-          shell,
-          self,
-          'any',
-          async (session) => {
-            say = sayer(session, shell)
-            for (const said of early) say(...said)
-            await serve(session, shell, stop, say, flags)
-          },
-          choices,
-        )
-        say('stopped', 'stopped')
-      } finally {
-        stop.forget()
-      }
+    'run the clock and the HTTP API, and print what fires without a target',
+    ['serve', 'serve --db /var/lib/wakeful/alarms.db --port 8080 --json', 'serve --print-config'],
+  )
+  addConfigFlags(command).action(async (flags: { printConfig?: boolean }, self: Command) => {
+    const { terminal } = shell
+    const globals: Globals = self.optsWithGlobals()
+    // Whoever means a server is told so; which store it is says the configuration.
+    storeUrl(globals, terminal.env, 'serve')
+    const configured = readConfig({ flags: { ...globals }, env: terminal.env })
+    const { config, sources, notes } = configured
+    const out = new Output(terminal, globals.json === true)
+    if (flags.printConfig === true) {
+      out.answer({ json: () => JSON.stringify(printed(configured)), human: () => printedLines(configured) })
+      return
+    }
+    const zone = zoneOf(globals)
+    const log = new Log({
+      level: config.logLevel,
+      format: globals.json === true ? 'json' : config.logFormat,
+      write: (line) => terminal.stdout.write(line),
+      now: () => terminal.now(),
+      pid: terminal.pid,
+      timeText: (at) => localTime(at, zone),
     })
+    for (const note of notes) log.say('note', `note: ${note}`, { message: note }, 'warn')
+    const stop = new Stop(terminal)
+    try {
+      await serve({ shell, config, out, log, zone, stop }, globals, sources.port)
+    } finally {
+      stop.forget()
+    }
+  })
 }
 
-async function serve(session: Session, shell: Shell, stop: Stop, say: Say, flags: ServeFlags): Promise<void> {
-  const { wakeful, out, zone } = session
-  wakeful.handle(PRINT_TARGET.handler, (fire) => {
-    out.line(out.json ? wakeText(fire) : fireLine(fire, zone))
+async function serve(serving: Serving, globals: Globals, portSource: Source): Promise<void> {
+  const { shell, config, out, log, zone, stop } = serving
+  const metrics = new Metrics({ version: shell.version, node: process.version, process: true })
+  const holds = new Switchboard(quotasOf(config))
+  const url = normalizeUrl(config.db)
+  const wakeful = await shell.open(url, {
+    ...openOptions(serving, globals),
+    observer: metrics.observer,
+    holds,
+    deliveryLimits: holds,
   })
-  const server = await listen(session, shell, say, flags)
   try {
-    await banner(session, shell, say, server?.url ?? null)
-    await wakeful.start()
-    await run(session, stop, say)
+    metrics.attach({
+      readings: () => wakeful.operator.readings(),
+      clock: wakeful.operator.clock,
+      hostNow: () => shell.terminal.now(),
+    })
+    wakeful.handle(PRINT_TARGET.handler, (fire) => {
+      out.line(log.isJson ? wakeText(fire) : fireLine(fire, zone))
+    })
+    const server = await listen(serving, wakeful, { metrics, holds }, portSource !== 'default')
+    try {
+      await banner({ wakeful, out, log, shell, url, http: server?.url ?? null })
+      await wakeful.start()
+      const unwatch = watchOwnership(wakeful, log)
+      const reporting = reportTrouble(wakeful, zone, stop.signal, log)
+      await stop.asked
+      server?.stopping()
+      unwatch()
+      await reporting
+      log.say('stopping', `stopping (${config.drain} at most; Ctrl-C again ends at once)`)
+    } finally {
+      await server?.close()
+    }
   } finally {
-    await server?.close()
+    await wakeful.close()
+  }
+  log.say('stopped', 'stopped')
+}
+
+function openOptions({ config, log }: Serving, globals: Globals): OpenOptions {
+  const secret = config.secret ?? (config.secretFile === null ? null : secretIn(config.secretFile))
+  return {
+    ...openSettings(config),
+    ...scopeOf(globals),
+    pool: PRINT_TARGET.pool,
+    createdVia: 'cli',
+    onTrouble: (thrown) => log.trouble(thrown),
+    allowPrivateTargets: config.allowPrivateTargets,
+    webhooks: { timeout: config.webhookTimeout, perEndpoint: config.webhooksPerEndpoint },
+    ...(secret !== null && { secret }),
+    ...(globals.trustClock === true && { trustClock: true }),
+  }
+}
+
+function quotasOf({ quotas }: Config) {
+  return { tenant: quotas.tenant ?? {}, owner: quotas.owner ?? {} }
+}
+
+function liveOf(config: Config) {
+  return {
+    connectionsMax: config.wsConnectionsMax,
+    messageBytesMax: config.wsMessageBytesMax,
+    messagesPerSecond: config.wsMessagesPerSecond,
+    bufferBytesMax: config.wsBufferBytesMax,
+    heartbeatMs: parseDuration(config.wsHeartbeat),
+  }
+}
+
+function secretIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (cause) {
+    throw new WakefulError(
+      'invalid_request',
+      `the secret file ${file} cannot be read: make it, or leave --secret-file out`,
+      { cause },
+    )
   }
 }
 
 /** The HTTP API. Where the port that nobody chose is taken, the clock runs without: it may be there to stand by. */
 async function listen(
-  { wakeful }: Session,
-  shell: Shell,
-  say: Say,
-  flags: ServeFlags,
+  { shell, config, log }: Serving,
+  wakeful: Wakeful,
+  parts: { metrics: Metrics; holds: Switchboard },
+  isPortChosen: boolean,
 ): Promise<Server | null> {
-  const { env } = shell.terminal
-  const port = flags.port ?? portOf(env.WAKEFUL_PORT)
   try {
     return await startServer({
+      ...parts,
       wakeful,
-      host: flags.host ?? env.WAKEFUL_HOST ?? HOST,
-      port: port ?? PORT,
+      log,
       version: shell.version,
-      onTrouble: (thrown) => say('trouble', `trouble: ${errorText(thrown)}`, { message: errorText(thrown) }),
+      host: config.host,
+      port: config.port,
+      bodyBytesMax: config.maxBodyBytes,
+      allowedOrigins: config.allowedOrigins,
+      allowedHosts: config.allowedHosts,
+      quotas: quotasOf(config),
+      live: liveOf(config),
+      metricsFor: config.metrics,
+      readyTimeoutMs: parseDuration(config.readyTimeout),
+      readyLagMs: parseDuration(config.readyLag),
+      drainMs: parseDuration(config.drain),
     })
   } catch (thrown) {
-    if (port !== undefined || !isPortTaken(thrown)) throw thrown
-    say('no_http', `no HTTP API here: ${errorText(thrown)}`, { message: errorText(thrown) })
+    if (isPortChosen || !isPortTaken(thrown)) throw thrown
+    log.say(
+      'no_http',
+      `no HTTP API here: ${(thrown as Error).message}`,
+      { message: (thrown as Error).message },
+      'warn',
+    )
     return null
   }
-}
-
-function portOf(text: string | undefined): number | undefined {
-  return text === undefined || text === '' ? undefined : wholeNumber(0, 65_535)(text)
-}
-
-async function run(session: Session, stop: Stop, say: Say): Promise<void> {
-  const { wakeful } = session
-  const unwatch = watchOwnership(wakeful, say)
-  const reporting = reportTrouble(session, stop.signal, say)
-  await stop.asked
-  unwatch()
-  await reporting
-  say('stopping', DRAIN_NOTE)
-}
-
-function sayer({ out, zone, now }: Session, shell: Shell): Say {
-  return (type, text, more = {}) => {
-    const at = new Date(now())
-    if (out.json) out.line(JSON.stringify({ type, at: at.toISOString(), pid: shell.terminal.pid, ...more }))
-    else out.line(`${localTime(at, zone)}  ${text}`)
-  }
-}
-
-async function banner(
-  { alarms, out, url: whole }: Session,
-  shell: Shell,
-  say: Say,
-  http: string | null,
-): Promise<void> {
-  // A password is nothing for a terminal, or a log.
-  const url = withoutPasswords(whole)
-  const pools = ['wakeful', PRINT_TARGET.pool]
-  if (out.json) {
-    say('serving', '', { version: shell.version, store: url, pools, url: http })
-    return
-  }
-  const db = url === STORE_DEFAULT ? '' : ` --db ${quoted(fileOf(url) ?? url)}`
-  out.line(`wakeful ${shell.version}: store ${url}, pools ${pools.join(' and ')}, pid ${shell.terminal.pid}`)
-  if (http !== null) out.line(`HTTP API: ${http} (${http}/openapi.json)`)
-  if (isInMemory(url)) {
-    out.line('In memory: no other process can set alarms here, and they end with this one.')
-    return
-  }
-  if ((await alarms.stats()).total > 0) return
-  out.line('Set your first alarm from another terminal:')
-  out.line(`  ${shell.invocation} set 'in 10 seconds' --message hello${db}`)
-}
-
-/** Says who runs the clock, now and when it changes hands. */
-function watchOwnership(wakeful: Wakeful, say: Say): () => void {
-  let owned: boolean | null = null
-  const look = () => {
-    if (wakeful.isOwner === owned) return
-    const before = owned
-    owned = wakeful.isOwner
-    if (owned) say('owner', before === null ? 'the clock runs here' : 'took over: the clock runs here now')
-    else say('standby', 'standing by: another process runs the clock; this one takes over when it ends')
-  }
-  look()
-  const timer = setInterval(look, OWNER_LOOK_MS)
-  return () => clearInterval(timer)
-}
-
-/** Tells of what went wrong from now on; where the log cannot be followed, the alarms still fire. */
-async function reportTrouble({ alarms, zone }: Session, signal: AbortSignal, say: Say): Promise<void> {
-  try {
-    for await (const event of alarms.events({ follow: true, after: 'newest', signal })) {
-      if (TROUBLE.test(event.type))
-        say(event.type, troubleText(event, zone), { event: JSON.parse(eventWire(event)) })
-    }
-  } catch (thrown) {
-    say('trouble', `cannot follow the log: ${errorText(thrown)}`, { message: errorText(thrown) })
-  }
-}
-
-function troubleText({ type, alarmId, data }: EventView, zone: string): string {
-  if (type === 'alarm.skipped')
-    return `skipped: ${alarmId}: ${localInstants(oneLine(skippedText(data)), zone)}`
-  const what = type.replace('alarm.', '').replaceAll('_', ' ')
-  const said = data.error ?? data.reason
-  return `${what}: ${alarmId}${typeof said === 'string' ? `: ${oneLine(said)}` : ''}`
-}
-
-/** An argument as a shell takes it. */
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type AlarmView, rawJson } from '../../alarm/index.ts'
+import { type AlarmView, rawJson, wireJson } from '../../alarm/index.ts'
 import { withFields } from '../../contracts/index.ts'
 import { resolveWhen } from '../../time/index.ts'
 import { noteText, ruleText, targetOf } from '../alarm-text.ts'
@@ -46,7 +46,7 @@ export function addSet(program: Command, shell: Shell): void {
           await hintAtClock(alarm, session, shell)
           return
         }
-        const wire = (await session.alarms.wire(alarm.id)) ?? '{}'
+        const wire = wireJson(alarm)
         session.out.line(alarm.deduped === true ? withFields(wire, { deduped: true }) : wire)
       })
     },
@@ -88,7 +88,8 @@ function isPrinted(alarm: AlarmView): boolean {
 
 /** An alarm nobody will fire looks set like any other: the first thing a newcomer would stumble over. */
 async function hintAtClock(alarm: AlarmView, { wakeful, out, url }: Session, shell: Shell): Promise<void> {
-  if (isInMemory(url)) return
+  // A server that answers runs the clock itself.
+  if (isInMemory(url) || wakeful === null) return
   const clocks = await wakeful.ownership()
   if (clocks.some((clock) => clock.pool === alarm.pool && clock.owner !== null)) return
   const isServed = alarm.pool === PRINT_TARGET.pool || alarm.targetKind !== 'handler'

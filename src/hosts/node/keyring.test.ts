@@ -107,8 +107,11 @@ describe('a keyring', () => {
   test('without the store’s secret can neither sign nor seal, and makes none', async () => {
     const store = memory()
     store.facts.set('secret_fingerprint', 'ffff')
-    const ring = await Keyring.open({ given: undefined, path: path() }, store, fail)
-    expect(ring.isUsable).toBe(false)
+    const told: string[] = []
+    const tell = (thrown: unknown) => void told.push((thrown as Error).message)
+    const ring = await Keyring.open({ given: undefined, path: path() }, store, tell)
+    expect([ring.isUsable, ring.canSign(), ring.canSign()]).toEqual([false, false, false])
+    expect(told).toEqual([expect.stringContaining('secret is not here')])
     expect(() => ring.seal('a', 'b')).toThrow(/not here.*WAKEFUL_SECRET/)
     await expect(ring.secret()).rejects.toThrow('not here')
     expect(readdirSync(folder)).toEqual([])

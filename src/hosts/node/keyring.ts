@@ -27,6 +27,7 @@ export class Keyring implements Sealer {
   #fingerprint: string | null
   #agreed: Promise<void> | null = null
   #refusal: WakefulError | null = null
+  #isTold = false
 
   private constructor(
     store: Pick<Store, 'fact' | 'putFact'>,
@@ -59,6 +60,14 @@ export class Keyring implements Sealer {
   /** Whether this process has the store's secret, or may make one. */
   get isUsable(): boolean {
     return this.#refusal === null && (this.#secret !== null || this.#fingerprint === null)
+  }
+
+  /** The same, asked for something that is to be signed now: where it cannot be, that is said, once. */
+  canSign(): boolean {
+    if (this.isUsable) return true
+    if (!this.#isTold) this.#onTrouble(this.#refusal ?? missing(this.#path))
+    this.#isTold = true
+    return false
   }
 
   seal(text: string, purpose: string): string {

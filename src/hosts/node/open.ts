@@ -5,8 +5,8 @@ import { WakefulError } from '../../error.ts'
 import {
   assemble,
   checked,
+  type DeliveryLimits,
   type HoldBook,
-  type Metered,
   type Observer,
   type Wakeful,
 } from '../../library/index.ts'
@@ -52,6 +52,8 @@ export interface OpenOptions {
   readonly createdVia?: string
   /** What operators have paused and resumed; a server keeps it. */
   readonly holds?: HoldBook
+  /** How many deliveries tenants and owners may have under way in this process; a server keeps it. */
+  readonly deliveryLimits?: DeliveryLimits
   /** Told of trouble beside the alarms themselves; by default it is printed as a warning. */
   readonly onTrouble?: (thrown: unknown) => void
   /** Chance, from 0 to below 1, for the jitter of retries: a seeded one makes a test repeat itself. */
@@ -85,6 +87,7 @@ const OPEN = {
   defaults: true,
   createdVia: true,
   holds: true,
+  deliveryLimits: true,
   onTrouble: true,
   random: true,
   trustClock: true,
@@ -114,7 +117,7 @@ export function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
 }
 
 /** The same, where SQLite runs on another system than this process does: one that ends when a test says so. */
-export async function openOn(url: string, options: OpenOptions, system?: System): Promise<Wakeful & Metered> {
+export async function openOn(url: string, options: OpenOptions, system?: System): Promise<Wakeful> {
   const settings = settingsOf(options)
   const onTrouble = options.onTrouble ?? warn
   const handlers = new HandlerTarget(options.pool ?? DEFAULT_POOL)
@@ -155,7 +158,7 @@ function wire(
   webhooks: NodeWebhooks,
   settings: Settings,
   options: OpenOptions & { onTrouble: (thrown: unknown) => void },
-): Wakeful & Metered {
+): Wakeful {
   const { engine, limits, retentionMs, timezone } = settings
   return assemble({
     store,
@@ -172,6 +175,7 @@ function wire(
     createdVia: options.createdVia ?? 'library',
     onTrouble: options.onTrouble,
     ...(options.holds !== undefined && { holds: options.holds }),
+    ...(options.deliveryLimits !== undefined && { deliveryLimits: options.deliveryLimits }),
     observer: options.observer,
     webhookSecrets: webhooks.secrets,
     release: () => webhooks.close(),

@@ -1,7 +1,7 @@
 import { WakefulError } from '../../error.ts'
 import { checked } from '../../library/index.ts'
 import type { Store } from '../../stores/index.ts'
-import { type WebhookSettings, WebhookTarget } from '../../targets/index.ts'
+import { type Transport, type WebhookSettings, WebhookTarget } from '../../targets/index.ts'
 import { type Clock, parseDuration } from '../../time/index.ts'
 import { Keyring } from './keyring.ts'
 import { isPostgres, storePath } from './store-url.ts'
@@ -67,14 +67,26 @@ export async function openWebhooks(
   store: Store,
   clock: Clock,
   settings: WebhookSettings,
-  options: WebhookOpenOptions & { readonly onTrouble: (thrown: unknown) => void },
+  options: WebhookOpenOptions & { readonly onTrouble: (thrown: unknown) => void; readonly clock?: Clock },
 ): Promise<NodeWebhooks> {
   const given = options.secret ?? process.env.WAKEFUL_SECRET
   const keyring = await Keyring.open({ given, path: secretPath(url) }, store, options.onTrouble)
   const secrets = new WebhookSecrets(keyring, store, clock)
   const transport = new NodeTransport({ allowPrivate: settings.allowPrivate })
-  const ports = { clock, transport, keys: secrets, sealer: keyring, canSign: () => keyring.isUsable }
+  const sending = options.clock?.hold === undefined ? transport : held(transport, options.clock)
+  const ports = {
+    clock,
+    transport: sending,
+    keys: secrets,
+    sealer: keyring,
+    canSign: () => keyring.canSign(),
+  }
   return { target: new WebhookTarget(ports, settings), secrets, close: () => transport.close() }
+}
+
+/** Virtual time stands still while a request is under way: else an attempt would time out before it was sent. */
+function held(transport: Transport, clock: Clock): Transport {
+  return { send: (request) => clock.hold!(transport.send(request)) }
 }
 
 function secretPath(url: string): string | null {

@@ -5,6 +5,8 @@ import type { Caller } from '../caller.ts'
 export interface Reply {
   readonly status: number
   readonly json: string
+  /** Where it is no JSON: what it is. */
+  readonly type?: string
   /** The version of what is answered, for `ETag` and `If-Match`. */
   readonly version?: string
   /** In place of JSON: server-sent events, until either side ends them. */

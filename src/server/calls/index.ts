@@ -1,15 +1,19 @@
 import type { OperationName } from '../../contracts/index.ts'
-import type { Clock } from '../../time/index.ts'
+import type { Operator } from '../../library/index.ts'
 import type { Audit } from '../audit.ts'
+import type { Feeds } from '../calendar/feeds.ts'
 import type { KeyBook } from '../keys/key-book.ts'
 import { type LiveParts, liveCalls } from '../live/live-calls.ts'
 import type { QuotaGuard } from '../tenants/quota-guard.ts'
+import type { Switchboard } from '../tenants/switchboard.ts'
 import type { TenantBook } from '../tenants/tenant-book.ts'
 import { alarmCalls } from './alarms.ts'
+import { calendarCalls } from './calendar.ts'
 import type { CallsOf } from './call.ts'
 import { inboxCalls } from './inbox.ts'
 import { keyCalls } from './keys.ts'
 import { readCalls } from './reads.ts'
+import { targetCalls } from './targets.ts'
 import { tenantCalls } from './tenants.ts'
 
 /** What the calls work with beside the caller's own alarms. */
@@ -17,7 +21,9 @@ export interface CallParts {
   readonly keys: KeyBook
   readonly tenants: TenantBook
   readonly quotas: QuotaGuard
-  readonly clock: Clock
+  readonly holds: Switchboard
+  readonly feeds: Feeds
+  readonly operator: Operator
   readonly audit: Audit
   readonly live: LiveParts
 }
@@ -26,13 +32,15 @@ export interface CallParts {
 export type Calls = CallsOf<OperationName>
 
 /** Puts together what does the work of every operation. */
-export function buildCalls({ keys, tenants, quotas, clock, audit, live }: CallParts): Calls {
+export function buildCalls({ keys, tenants, quotas, holds, feeds, operator, audit, live }: CallParts): Calls {
   return {
     ...alarmCalls(quotas),
     ...readCalls,
     ...inboxCalls,
-    ...keyCalls(keys, clock, audit),
-    ...tenantCalls(tenants, audit),
+    ...calendarCalls(feeds, operator),
+    ...keyCalls(keys, operator.clock, audit),
+    ...tenantCalls(tenants, holds, audit),
+    ...targetCalls(holds, audit),
     ...liveCalls(live),
   }
 }

@@ -3,50 +3,57 @@ import { WakefulError } from '../../error.ts'
 import { type Audit, actOf } from '../audit.ts'
 import type { Caller } from '../caller.ts'
 import { checkedQuotas } from '../tenants/quotas.ts'
+import type { Switchboard } from '../tenants/switchboard.ts'
 import type { TenantBook, TenantView } from '../tenants/tenant-book.ts'
-import { type CallsOf, ok, type Reply } from './call.ts'
+import { type CallsOf, ok } from './call.ts'
 import { isOperator } from './keys.ts'
 
 const LIST_DEFAULT = 50
-const CATCH_UP_PER_SECOND = 100
+/** How fast what waited is caught up with where nothing is said. */
+export const CATCH_UP_PER_SECOND = 100
 
 /** The calls about tenants. What concerns others than the caller's own tenant is for operators. */
-export function tenantCalls(book: TenantBook, audit: Audit) {
+export function tenantCalls(book: TenantBook, holds: Switchboard, audit: Audit) {
+  const shown = (view: TenantView) => {
+    const party = { tenant: view.tenant }
+    return wireText({ ...view, paused: holds.isPaused(party), catchingUp: holds.isCatchingUp(party) })
+  }
   return {
     listTenants: async ({ query }, { caller }) => {
       assertOperator(caller)
       const { limit = LIST_DEFAULT, cursor = '' } = query
       const page = await book.list(cursor, limit)
       const next = page.length === limit ? page.at(-1)!.tenant : null
-      return ok(`{"items":[${page.map(tenantJson).join(',')}],"next_cursor":${JSON.stringify(next)}}`)
+      return ok(`{"items":[${page.map(shown).join(',')}],"next_cursor":${JSON.stringify(next)}}`)
     },
 
     getTenant: async ({ params }, { caller }) => {
       assertOwn(caller, params.tenant)
-      return tenantReply(await book.get(params.tenant))
+      return ok(shown(await book.get(params.tenant)))
     },
 
     putTenant: async ({ params, body }, { caller }) => {
       assertOperator(caller)
       const [quotas, owners] = [checkedQuotas(body.quotas ?? {}), checkedQuotas(body.owner_quotas ?? {})]
       const view = await book.putQuotas(params.tenant, quotas, owners)
+      await holds.limit(params.tenant, await book.quotasOf(params.tenant))
       await audit(actOf(caller, 'tenant_quotas_put', { tenant: params.tenant, quotas, owner_quotas: owners }))
-      return tenantReply(view)
+      return ok(shown(view))
     },
 
     pauseTenant: async ({ params }, { caller }) => {
       assertOperator(caller)
-      const view = await book.pause(params.tenant)
+      await holds.pause({ tenant: params.tenant })
       await audit(actOf(caller, 'tenant_paused', { tenant: params.tenant }))
-      return tenantReply(view)
+      return ok(shown(await book.get(params.tenant)))
     },
 
     resumeTenant: async ({ params, body }, { caller }) => {
       assertOperator(caller)
       const { per_second = CATCH_UP_PER_SECOND } = body
-      const view = await book.resume(params.tenant, per_second)
+      await holds.resume({ tenant: params.tenant }, per_second)
       await audit(actOf(caller, 'tenant_resumed', { tenant: params.tenant, per_second }))
-      return tenantReply(view)
+      return ok(shown(await book.get(params.tenant)))
     },
   } satisfies Partial<CallsOf<OperationName>>
 }
@@ -61,12 +68,4 @@ export function assertOperator(caller: Caller): void {
 export function assertOwn(caller: Caller, tenant: string): void {
   if (!isOperator(caller) && caller.tenant !== tenant)
     throw new WakefulError('not_found', `there is no tenant ${JSON.stringify(tenant)}`)
-}
-
-function tenantReply(view: TenantView): Reply {
-  return ok(tenantJson(view))
-}
-
-function tenantJson(view: TenantView): string {
-  return wireText(view)
 }

@@ -56,13 +56,12 @@ describe('the configuration', () => {
   })
 
   it('reads switches and lists from text', () => {
-    const { config } = read(['--allow-private-targets', '--trust-proxy', 'off'], {
+    const { config } = read(['--allow-private-targets'], {
       WAKEFUL_ALLOWED_ORIGINS: 'https://a.example, https://b.example',
       WAKEFUL_METRICS: 'open',
     })
     expect(config).toMatchObject({
       allowPrivateTargets: true,
-      trustProxy: false,
       allowedOrigins: ['https://a.example', 'https://b.example'],
       metrics: 'open',
     })

@@ -8,7 +8,7 @@ const BOUNDS = { timeoutMs: 2_000, lagMsMax: 60_000, isStopping: () => false }
 async function bench(options: { concurrency?: number } = {}) {
   const { wakeful, clock, close } = await openTest(options)
   const look = (more: Partial<ReadinessPorts> = {}) =>
-    readiness({ readings: () => wakeful.readings(), clock, ...BOUNDS, ...more })
+    readiness({ readings: () => wakeful.operator.readings(), clock, ...BOUNDS, ...more })
   return { wakeful, clock, look, [Symbol.asyncDispose]: close }
 }
 
@@ -70,7 +70,16 @@ describe('readiness', () => {
 
   it('is well where another process runs the clock, and this one stands by', async () => {
     const pools = [{ pool: 'app', here: 0, elsewhere: 64, nobody: 0, lagMs: 0 }]
-    const readings = { isRunning: true, inFlight: 0, queued: 0, unsettled: 0, backlog: 0, now: 0, pools }
+    const readings = {
+      isRunning: true,
+      inFlight: 0,
+      queued: 0,
+      unsettled: 0,
+      backlog: 0,
+      inboxWaiting: 0,
+      now: 0,
+      pools,
+    }
     const ports = { readings: () => Promise.resolve(readings), clock: new VirtualClock(), ...BOUNDS }
     expect(await readiness(ports)).toMatchObject({
       status: 200,

@@ -5,13 +5,18 @@ import { WakefulError } from '../../error.ts'
 import { assertMay, type Caller } from '../caller.ts'
 import type { Around, Reply } from '../calls/call.ts'
 import type { Calls } from '../calls/index.ts'
+import { requestId } from '../logs/index.ts'
 import { readBody } from './body.ts'
-import { type Problem, problemOf, refuse, TryLater } from './problem.ts'
+import { crossOrigin } from './cors.ts'
+import { problemOf, refuse, TryLater } from './problem.ts'
 
 /** Lets callers in: says who they are, or refuses. */
 export interface Door {
-  /** By their key, or by a one-time ticket where they bring one. */
-  admit(headers: Headers, via: string, ticket?: string): Caller | Promise<Caller>
+  admit(headers: Headers, via: string): Caller | Promise<Caller>
+  /** Lets in who has a secret address: to read, and nothing else. */
+  admitToken(token: string): Promise<Caller>
+  /** Lets in who has a one-time ticket, as the one it was made for. */
+  admitTicket(ticket: string, headers: Headers, via: string): Promise<Caller>
 }
 
 /** What the Node adapter gives beside the request. */
@@ -34,6 +39,8 @@ export interface Answered {
 export interface AppParts {
   readonly door: Door
   readonly calls: Calls
+  /** The origins whose pages may call. */
+  readonly allowedOrigins: ReadonlySet<string>
   readonly bodyBytesMax: number
   /** Makes the id of a request that brings none. */
   readonly newRequestId: () => string
@@ -41,7 +48,6 @@ export interface AppParts {
   readonly monotonic: () => number
 }
 
-const REQUEST_ID = /^[\w.:-]{1,128}$/
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
 /** A proxy that gathers what it passes on would make a stream wait. */
@@ -54,6 +60,8 @@ const STREAM_HEADERS = {
 /** The routes of every operation. */
 export function buildApp(parts: AppParts): Hono {
   const app = new Hono()
+  // Where no page may call there is nothing to agree to, and calls take the shorter way.
+  if (parts.allowedOrigins.size > 0) app.use(crossOrigin(parts.allowedOrigins, (c) => refuseOrigin(parts, c)))
   for (const [name, operation] of Object.entries(operations) as [OperationName, Operation][])
     app.on(operation.method, honoPath(operation.path), (c) => answer(parts, c, name, operation))
   for (const [path, methods] of methodsByPath())
@@ -63,9 +71,18 @@ export function buildApp(parts: AppParts): Hono {
       'not_found',
       `there is no call ${c.req.method} ${c.req.path.slice(0, 200)}; /openapi.json lists them`,
     )
-    return refusal(parts, c, thrown, { route: 'none', caller: null })
+    return refused(parts, c, thrown, { route: 'unmatched', caller: null })
   })
   return app
+}
+
+function refuseOrigin(parts: AppParts, c: Context): Response {
+  const origin = JSON.stringify((c.req.raw.headers.get('origin') ?? '').slice(0, 100))
+  const thrown = new WakefulError(
+    'forbidden',
+    `a page of ${origin} may not call this server: allowed_origins lists those that may`,
+  )
+  return refused(parts, c, thrown, { route: 'unmatched', caller: null })
 }
 
 function honoPath(path: string): string {
@@ -81,8 +98,7 @@ async function answer(
   const startedAt = parts.monotonic()
   let caller: Caller | null = null
   try {
-    const ticket = operation.takesTicket === true ? c.req.query('ticket') : undefined
-    caller = await parts.door.admit(c.req.raw.headers, 'rest', ticket)
+    caller = await admitted(parts.door, c, operation)
     assertMay(caller, operation.rights)
     const input = await inputOf(c, operation, parts.bodyBytesMax)
     const reply = await (parts.calls[name] as (input: unknown, around: Around) => Promise<Reply>)(
@@ -103,12 +119,20 @@ async function answer(
     )
     return c.body(reply.stream ?? reply.json, reply.status as 200, {
       ...(reply.stream === undefined ? JSON_HEADERS : STREAM_HEADERS),
+      ...(reply.type !== undefined && { 'content-type': reply.type }),
       'x-request-id': requestId,
       ...(reply.version !== undefined && { etag: `"${reply.version}"` }),
     })
   } catch (thrown) {
-    return refusal(parts, c, thrown, { route: operation.path, caller }, startedAt)
+    return refused(parts, c, thrown, { route: operation.path, caller }, startedAt)
   }
+}
+
+function admitted(door: Door, c: Context, { byToken, takesTicket }: Operation): Caller | Promise<Caller> {
+  const ticket = takesTicket === true ? c.req.query('ticket') : undefined
+  if (ticket !== undefined) return door.admitTicket(ticket, c.req.raw.headers, 'rest')
+  const token = byToken === true ? c.req.query('token') : undefined
+  return token === undefined ? door.admit(c.req.raw.headers, 'rest') : door.admitToken(token)
 }
 
 /** What the call is given: parameters, query and body, each checked against its contract. */
@@ -165,25 +189,26 @@ function aroundOf(c: Context, caller: Caller, { ifMatch, takesTicket }: Operatio
   }
 }
 
-function refusal(
+function refused(
   parts: AppParts,
   c: Context,
   thrown: unknown,
   known: Pick<Answered, 'route' | 'caller'>,
   startedAt = parts.monotonic(),
 ): Response {
-  const problem = problemOf(thrown)
   const requestId = requestIdOf(parts, c)
-  const isOurs = problem.status >= 500
+  const response = refusal(thrown, requestId)
+  const isOurs = response.status >= 500
   parts.onAnswered(
-    { method: c.req.method, status: problem.status, requestId, ...known, thrown: isOurs ? thrown : null },
+    { method: c.req.method, status: response.status, requestId, ...known, thrown: isOurs ? thrown : null },
     startedAt,
   )
-  return problemResponse(problem, requestId, thrown)
+  return response
 }
 
-/** A problem as a response, with the headers that go with its status. */
-export function problemResponse(problem: Problem, requestId: string, thrown: unknown): Response {
+/** What was thrown as a response: a problem document, with the headers that go with its status. */
+export function refusal(thrown: unknown, requestId: string): Response {
+  const problem = problemOf(thrown)
   return new Response(JSON.stringify({ ...problem, request_id: requestId }), {
     status: problem.status,
     headers: {
@@ -200,8 +225,7 @@ export function problemResponse(problem: Problem, requestId: string, thrown: unk
 }
 
 function requestIdOf(parts: AppParts, c: Context): string {
-  const given = c.req.raw.headers.get('x-request-id')
-  return given !== null && REQUEST_ID.test(given) ? given : parts.newRequestId()
+  return requestId(c.req.raw.headers.get('x-request-id') ?? undefined, parts.newRequestId)
 }
 
 function methodsByPath(): Map<string, string[]> {
@@ -213,7 +237,7 @@ function methodsByPath(): Map<string, string[]> {
 
 function refuseMethod(parts: AppParts, c: Context, path: string, methods: readonly string[]): Response {
   const thrown = new WakefulError('not_found', `${path} has no ${c.req.method}: it has ${methods.join(', ')}`)
-  const response = refusal(parts, c, thrown, { route: path, caller: null })
+  const response = refused(parts, c, thrown, { route: path, caller: null })
   return new Response(response.body, {
     status: 405,
     headers: { ...Object.fromEntries(response.headers), allow: methods.join(', ') },

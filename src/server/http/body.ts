@@ -1,6 +1,6 @@
 import { VERBATIM_MEMBERS } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { readJson } from './json.ts'
+import { readJson } from '../../json/index.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 const decoder = new TextDecoder('utf-8', { fatal: true })

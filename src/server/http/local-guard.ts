@@ -11,9 +11,13 @@ export function isLoopback(host: string): boolean {
  * On a server without keys the only protection is that nobody else can reach it. A page in the user's browser can: by a
  * name that it lets point here (so the Host must be this machine's), or by sending from elsewhere (so the Origin must be ours).
  */
-export function assertLocal(headers: Headers, allowedOrigins: ReadonlySet<string>): void {
+export function assertLocal(
+  headers: Headers,
+  allowedOrigins: ReadonlySet<string>,
+  allowedHosts: ReadonlySet<string>,
+): void {
   const host = headers.get('host')
-  if (host === null || !LOOPBACK.test(host))
+  if (host === null || !(LOOPBACK.test(host) || allowedHosts.has(host)))
     throw new WakefulError(
       'forbidden',
       `without keys only this machine may call: the Host must be localhost or 127.0.0.1, not ${JSON.stringify((host ?? '').slice(0, 100))}; 'wakeful keys create' makes a key`,

@@ -1,13 +1,12 @@
 import type { Server } from 'node:http'
 import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
-import type { Calls } from '../calls/index.ts'
-import type { Door } from '../http/app.ts'
+import type { AppParts } from '../http/app.ts'
 import type { KeyBook } from '../keys/key-book.ts'
 import { type Line, Lines } from './lines.ts'
 import type { LiveParts } from './live-calls.ts'
 import { TicketBook } from './ticket-book.ts'
-import { type WsCalled, WsCalls } from './ws-calls.ts'
+import { WsCalls } from './ws-calls.ts'
 import { WsDoor } from './ws-door.ts'
 
 /** What bounds live connections: the settings `ws…`. */
@@ -20,10 +19,6 @@ export interface LiveOptions {
   readonly heartbeatMs?: number
   /** How long a reader may take nothing before it is hung up on. */
   readonly stallMs?: number
-  /** Told of each connection that opens; what it answers is called when it ends. */
-  readonly connected?: (kind: Line['kind']) => () => void
-  /** Told of each call over a WebSocket. */
-  readonly onCalled?: (called: WsCalled) => void
 }
 
 const MIB = 1_048_576
@@ -42,14 +37,12 @@ export interface LiveGround {
   readonly documents: Documents
   readonly clock: Clock
   readonly onTrouble: (thrown: unknown) => void
+  /** Told of each connection that opens; what it answers is called when it ends. */
+  readonly connected?: (kind: Line['kind']) => () => void
 }
 
-/** What a WebSocket's calls go through: the same door and the same calls as over HTTP. */
-export interface LiveUse {
-  readonly door: Door
-  readonly calls: Calls
-  readonly allowedOrigins: ReadonlySet<string>
-}
+/** What a WebSocket's calls go through: the same door, the same calls and the same log as over HTTP. */
+export type LiveUse = Pick<AppParts, 'door' | 'calls' | 'allowedOrigins' | 'newRequestId' | 'onAnswered'>
 
 /** Everything that stays connected: the WebSocket and the stream of events. */
 export class Live {
@@ -61,30 +54,21 @@ export class Live {
   readonly #lines: Lines
 
   constructor(ground: LiveGround, options: LiveOptions = {}) {
-    const { keys, documents, clock, onTrouble } = ground
+    const { keys, documents, clock, onTrouble, connected } = ground
     this.#ground = ground
     this.#options = { ...DEFAULTS, ...options }
-    const { connectionsMax, heartbeatMs, stallMs, connected } = this.#options
+    const { connectionsMax, heartbeatMs, stallMs } = this.#options
     this.tickets = new TicketBook(documents, clock)
     this.#lines = new Lines({ keys, clock, connectionsMax, connected })
     this.parts = { tickets: this.tickets, lines: this.#lines, clock, heartbeatMs, stallMs, onTrouble }
   }
 
   /** Lets WebSockets in at this server. */
-  attach(http: Server, { calls, ...use }: LiveUse): void {
+  attach(http: Server, { door, calls, allowedOrigins, newRequestId, onAnswered }: LiveUse): void {
     const { clock, onTrouble } = this.#ground
-    const { onCalled } = this.#options
-    const wsCalls = new WsCalls({
-      calls,
-      monotonic: () => clock.monotonic(),
-      onCalled: (called) => {
-        if (called.thrown !== null) onTrouble(called.thrown)
-        onCalled?.(called)
-      },
-    })
-    new WsDoor({ ...this.#options, ...use, calls: wsCalls, lines: this.#lines, clock, onTrouble }).attach(
-      http,
-    )
+    const wsCalls = new WsCalls({ calls, monotonic: () => clock.monotonic(), newRequestId, onAnswered })
+    const use = { door, allowedOrigins, calls: wsCalls, lines: this.#lines, clock, onTrouble }
+    new WsDoor({ ...this.#options, ...use }).attach(http)
   }
 
   /** Says goodbye to all: WebSockets are closed (1001), streams end. What does not answer is cut off soon after. */

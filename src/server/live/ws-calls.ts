@@ -9,8 +9,7 @@ import {
 import { WakefulError } from '../../error.ts'
 import { assertMay, type Caller } from '../caller.ts'
 import type { Around, Reply } from '../calls/call.ts'
-import type { Calls } from '../calls/index.ts'
-import { checked } from '../http/app.ts'
+import { type AppParts, checked } from '../http/app.ts'
 import { InvalidRequest, problemOf } from '../http/problem.ts'
 import { type FeedGiven, typesOf } from './feed.ts'
 import { SEED_CALLS } from './seed-calls.ts'
@@ -32,23 +31,11 @@ export interface WsResult {
   readonly after?: () => void
 }
 
-/** A call that was answered, for the log and the metrics. */
-export interface WsCalled {
-  /** The call's name; `unknown` where there is none of that name. */
-  readonly call: string
-  readonly caller: Caller
-  /** The status it would have over HTTP. */
-  readonly status: number
-  readonly thrown: unknown
-  readonly startedAt: number
-}
-
 /** What the calls work with. */
-export interface WsCallsParts {
-  readonly calls: Calls
-  readonly monotonic: () => number
-  readonly onCalled: (called: WsCalled) => void
-}
+export interface WsCallsParts extends Pick<AppParts, 'calls' | 'newRequestId' | 'onAnswered' | 'monotonic'> {}
+
+/** Where the WebSocket is. */
+export const WS_PATH = '/v1/ws'
 
 type Args = Readonly<Record<string, unknown>>
 type Work = (args: Args, caller: Caller, around: WsAround) => Promise<WsResult>
@@ -81,7 +68,11 @@ export class WsCalls {
   async perform(call: string, args: Args, caller: Caller, around: WsAround): Promise<WsResult> {
     const startedAt = this.#parts.monotonic()
     const work = this.#works.get(call)
-    const told = { call: work === undefined ? 'unknown' : call, caller, startedAt }
+    const told = (status: number, thrown: unknown) => {
+      const route = work === undefined ? 'unmatched' : `${WS_PATH} ${call}`
+      const requestId = this.#parts.newRequestId()
+      this.#parts.onAnswered({ method: 'WS', route, status, requestId, caller, thrown }, startedAt)
+    }
     try {
       if (work === undefined)
         throw new WakefulError(
@@ -89,11 +80,11 @@ export class WsCalls {
           `there is no call ${JSON.stringify(call.slice(0, 60))}; there are ${[...this.#works.keys()].join(', ')}`,
         )
       const result = await work(args, caller, around)
-      this.#parts.onCalled({ ...told, status: 200, thrown: null })
+      told(200, null)
       return result
     } catch (thrown) {
       const { status } = problemOf(thrown)
-      this.#parts.onCalled({ ...told, status, thrown: status >= 500 ? thrown : null })
+      told(status, status >= 500 ? thrown : null)
       throw thrown
     }
   }
@@ -106,7 +97,8 @@ export class WsCalls {
       assertMay(caller, operation.rights)
       const { seen, ...input } = inputOf(operation, args)
       const reply = await perform(input, { caller, signal, ...(seen !== undefined && { seen }) })
-      return { json: reply.json }
+      // What is no JSON goes as a text.
+      return { json: reply.type === undefined ? reply.json : JSON.stringify(reply.json) }
     }
   }
 }

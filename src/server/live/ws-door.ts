@@ -8,11 +8,8 @@ import type { Door } from '../http/app.ts'
 import { isOwnOrigin } from '../http/local-guard.ts'
 import { problemOf, TryLater } from '../http/problem.ts'
 import type { Lines } from './lines.ts'
-import type { WsCalls } from './ws-calls.ts'
+import { WS_PATH, type WsCalls } from './ws-calls.ts'
 import { type WsBounds, WsSession } from './ws-session.ts'
-
-/** Where the WebSocket is. */
-const WS_PATH = '/v1/ws'
 
 /** What lets WebSockets in. */
 export interface WsDoorParts extends WsBounds {
@@ -62,7 +59,7 @@ export class WsDoor {
     const headers = headersOf(request)
     assertOrigin(headers, allowedOrigins)
     lines.assertRoom()
-    return door.admit(headers, 'ws', ticket)
+    return ticket === undefined ? door.admit(headers, 'ws') : door.admitTicket(ticket, headers, 'ws')
   }
 
   #open(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { WakefulError } from '../../error.ts'
-import { Log, type LogOptions, requestId, traceId } from './index.ts'
+import type { Caller } from '../caller.ts'
+import { Log, type LogOptions, requestId, requestLine, traceId } from './index.ts'
 
 function open(options: Partial<LogOptions> = {}) {
   const lines: string[] = []
@@ -49,9 +50,14 @@ describe('a line of the log', () => {
   })
 
   it('tells who did what to whom, and when, at every level but silent', () => {
-    const act = { by: '0123456789abcdef', act: 'tenant.pause', to: 'acme', requestId: 'r1' }
+    const act = {
+      by: '0123456789abcdef',
+      act: 'tenant.pause',
+      tenant: 'acme',
+      about: { catch_up_per_second: 10 },
+    }
     const { log, parsed } = open({ level: 'error' })
-    log.audit({ ...act, data: { catch_up_per_second: 10 } })
+    log.audit(act)
     log.say('serving', 'serving')
     expect(parsed()).toEqual([
       {
@@ -62,15 +68,29 @@ describe('a line of the log', () => {
         audit: true,
         by: '0123456789abcdef',
         act: 'tenant.pause',
-        to: 'acme',
-        request_id: 'r1',
-        data: { catch_up_per_second: 10 },
+        tenant: 'acme',
+        about: { catch_up_per_second: 10 },
       },
     ])
     const silent = open({ level: 'silent' })
     silent.log.audit(act)
     silent.log.trouble(new Error('x'))
     expect(silent.lines).toEqual([])
+  })
+
+  it('tells what the HTTP side knows of a request', () => {
+    const { log, parsed } = open()
+    const caller = { tenant: 't', owner: 'o', keyId: 'k' } as unknown as Caller
+    const answered = { method: 'GET', route: '/v1/alarms', status: 200, requestId: 'r', caller, thrown: null }
+    log.request(requestLine(answered, 2))
+    expect(parsed()[0]).toMatchObject({
+      request_id: 'r',
+      tenant: 't',
+      owner: 'o',
+      key_id: 'k',
+      duration_ms: 2,
+    })
+    expect(parsed()[0]).not.toHaveProperty('error')
   })
 
   it('is friendly as text: requests are shown where they failed, or to those who debug', () => {
@@ -139,7 +159,12 @@ describe('secrets', () => {
       log.trouble(thrown, { more: [text, { deep: text }] })
       log.trouble(text)
       log.request({ ...REQUEST, status: 500, thrown, owner: text, correlationId: text })
-      log.audit({ by: text, act: 'key.create', to: text, data: { text, secret: 'opaque-token', [text]: 1 } })
+      log.audit({
+        by: text,
+        act: 'key.create',
+        tenant: text,
+        about: { text, secret: 'opaque-token', [text]: 1 },
+      })
       log.say('alarm.failed', text, { event: { data: { error: text } }, headers: { Cookie: 'opaque-token' } })
     }
     const wanted = 5 * texts.length

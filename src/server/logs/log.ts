@@ -1,4 +1,7 @@
 import { type Logger, pino } from 'pino'
+import { display } from '../../error.ts'
+import type { AdminAct } from '../audit.ts'
+import type { Answered } from '../http/app.ts'
 import { redacted, redactedError, redactedText } from '../redaction/index.ts'
 
 /** From which line on it is logged. */
@@ -37,18 +40,20 @@ export interface RequestLine {
   readonly thrown?: unknown
 }
 
-/** Something an administrator did. */
-export interface AdminAct {
-  /** The public id of the key, or `local`. */
-  readonly by: string
-  /** The verb: `key.create`, `tenant.pause`. */
-  readonly act: string
-  /** Whom or what it was done to. */
-  readonly to: string
-  readonly tenant?: string | undefined
-  readonly requestId?: string | undefined
-  /** What else is worth keeping; secrets in it are hidden. */
-  readonly data?: Readonly<Record<string, unknown>>
+/** An answered request as it is logged. */
+export function requestLine(answered: Answered, durationMs: number): RequestLine {
+  const { requestId, method, route, status, caller, thrown } = answered
+  return {
+    requestId,
+    method,
+    route,
+    status,
+    durationMs,
+    tenant: caller?.tenant,
+    owner: caller?.owner,
+    keyId: caller?.keyId ?? undefined,
+    ...(thrown !== null && { thrown }),
+  }
 }
 
 const RANK: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, warn: 40, error: 50, silent: 100 }
@@ -75,11 +80,17 @@ export class Log {
     )
   }
 
+  /** Whether its lines are JSON. */
+  get isJson(): boolean {
+    return this.#options.format === 'json'
+  }
+
   /** A request was answered. In text it is shown to those who debug, or where it failed. */
   request(line: RequestLine): void {
     const { method, route, status, requestId: request_id, durationMs, thrown } = line
     const level = status >= 500 ? 'error' : 'info'
     const shown = level === 'info' && this.#options.format === 'text' ? 'debug' : level
+    if (RANK[shown] < RANK[this.#options.level]) return
     const fields = {
       request_id,
       method,
@@ -105,10 +116,11 @@ export class Log {
   }
 
   /** An administrator did something: kept at every level but `silent`. */
-  audit({ by, act, to, tenant, requestId: request_id, data }: AdminAct): void {
+  audit({ by, act, tenant, about }: AdminAct): void {
     if (this.#options.level === 'silent') return
-    const text = `audit: ${act} ${to} by ${by}`
-    this.#put('info', 'audit', text, { audit: true, by, act, to, tenant, request_id, data })
+    const what = Object.entries(redacted(about) as object).map(([name, value]) => `${name} ${display(value)}`)
+    const text = [`audit: ${act} by ${by}, tenant ${tenant}`, ...what].join(', ')
+    this.#put('info', 'audit', text, { audit: true, by, act, tenant, about })
   }
 
   /** A turn in the server's life, such as that it serves, or stops: `text` for people, `more` for programs. */

@@ -130,7 +130,7 @@ export const METRICS = {
   inboxWaiting: {
     name: 'wakeful_inbox_waiting',
     type: 'gauge',
-    help: 'Wakes that lie in inboxes, unacknowledged',
+    help: 'Wakes that lie in inboxes, unacknowledged; at most 10,000 are counted',
     labels: [],
   },
   clockCorrection: {

@@ -11,8 +11,6 @@ export interface MetricsSource {
   readonly clock: Clock
   /** This machine's own wall clock, in epoch milliseconds. */
   readonly hostNow?: () => number
-  /** How many wakes lie in inboxes. */
-  readonly inboxWaiting?: () => number | Promise<number>
   /** A store that does not answer by then is down, for this scrape. */
   readonly timeoutMs?: number
 }
@@ -29,7 +27,7 @@ export interface MeasuredRequest {
 /** A kind of connection that stays open. */
 export type ConnectionKind = 'ws' | 'sse' | 'inbox'
 
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'WS'])
 /** Whatever calls itself a route beyond this many is one: labels must have a bound. */
 const ROUTES_MAX = 300
 const TIMEOUT_MS = 2_000
@@ -61,6 +59,7 @@ export class Metrics {
     const { version, node } = options
     this.observer = this.#observe()
     this.#gauge(METRICS.build).set({ version, node }, 1)
+    this.#forget()
     if (options.process === true) collectDefaultMetrics({ register: this.#registry })
   }
 
@@ -93,28 +92,33 @@ export class Metrics {
   }
 
   async #read(source: MetricsSource): Promise<void> {
-    const { storeUp, inboxWaiting, clockCorrection } = this.#gauges
+    const { storeUp, clockCorrection } = this.#gauges
     const { hostNow, clock, timeoutMs = TIMEOUT_MS } = source
-    if (hostNow !== undefined) clockCorrection.set((clock.now() - hostNow()) / 1000)
     try {
-      const reading = Promise.all([source.readings(), source.inboxWaiting?.()])
-      const [readings, waiting] = await answerWithin(reading, timeoutMs, clock)
-      if (waiting !== undefined) inboxWaiting.set(waiting)
+      const readings = await answerWithin(source.readings(), timeoutMs, clock)
+      if (hostNow !== undefined) clockCorrection.set((clock.now() - hostNow()) / 1000)
       this.#show(readings)
       storeUp.set(1)
     } catch {
-      // What cannot be read is not told: an old figure would look like a good one.
-      for (const gauge of [this.#gauges.lag, this.#gauges.shards]) gauge.reset()
+      this.#forget()
       storeUp.set(0)
     }
   }
 
-  #show({ inFlight, queued, unsettled, backlog, pools }: Readings): void {
+  /** What cannot be read is not told: an old figure, or a nought, would look like a good one. */
+  #forget(): void {
+    const { lag, shards, ...others } = this.#gauges
+    for (const gauge of [lag, shards]) gauge.reset()
+    for (const gauge of Object.values(others)) gauge.remove()
+  }
+
+  #show({ inFlight, queued, unsettled, backlog, inboxWaiting, pools }: Readings): void {
     const gauges = this.#gauges
     gauges.inFlight.set(inFlight)
     gauges.queued.set(queued)
     gauges.unsettled.set(unsettled)
     gauges.backlog.set(backlog)
+    gauges.inboxWaiting.set(inboxWaiting)
     for (const { pool, lagMs, here, elsewhere, nobody } of pools) {
       gauges.lag.set({ pool }, lagMs / 1000)
       for (const [owner, count] of Object.entries({ here, elsewhere, nobody }))

@@ -2,8 +2,11 @@ import { errorText } from '../../error.ts'
 import { withoutSecrets } from './secrets.ts'
 
 /** Fields whose value is a secret, whatever it looks like. */
-const SECRET_FIELD =
-  /^(?:authorization|proxy[-_]authorization|cookie|set[-_]cookie|x[-_]api[-_]key|secret|password|passwd|token|ticket|webhook_secret|api_key)$/i
+const SECRET_FIELDS = new Set(
+  'authorization proxy-authorization cookie set-cookie x-api-key secret password passwd token ticket webhook-secret api-key'.split(
+    ' ',
+  ),
+)
 const HIDDEN = '…'
 const DEPTH_MAX = 6
 const ITEMS_MAX = 100
@@ -31,7 +34,8 @@ export function redacted(value: unknown, depth = 0): unknown {
 function fields(value: object, depth: number): Record<string, unknown> {
   const shown: Record<string, unknown> = {}
   for (const [name, each] of Object.entries(value).slice(0, ITEMS_MAX)) {
-    const isSecret = SECRET_FIELD.test(name) && each !== null && each !== undefined
+    const isSecret =
+      SECRET_FIELDS.has(name.toLowerCase().replaceAll('_', '-')) && each !== null && each !== undefined
     shown[redactedText(name)] = isSecret ? HIDDEN : redacted(each, depth + 1)
   }
   return shown

@@ -7,9 +7,6 @@ import { merged, type QuotaPair, type Quotas } from './quotas.ts'
 interface TenantRecord {
   readonly quotas?: Quotas
   readonly owner_quotas?: Quotas
-  readonly paused?: boolean
-  readonly catch_up_per_second?: number | null
-  readonly webhook_secret?: { readonly number: number; readonly rotated_at: number | null }
 }
 
 /** A tenant's settings as they are shown. */
@@ -17,11 +14,9 @@ export interface TenantView {
   readonly tenant: string
   readonly quotas: Quotas
   readonly ownerQuotas: Quotas
-  readonly paused: boolean
-  readonly catchingUp: boolean
 }
 
-/** Tenants' settings: quotas and pauses. A tenant that has none needs no record. */
+/** Tenants' settings. A tenant that has none needs no record. */
 export class TenantBook {
   readonly #shelf: Shelf<TenantRecord>
   readonly #defaults: QuotaPair
@@ -56,36 +51,9 @@ export class TenantBook {
       })),
     )
   }
-
-  async pause(tenant: string): Promise<TenantView> {
-    return viewOf(
-      await this.#shelf.change(tenant, tenant, (before) => ({
-        ...before,
-        paused: true,
-        catch_up_per_second: null,
-      })),
-    )
-  }
-
-  /** What waited goes on, so many a second. */
-  async resume(tenant: string, perSecond: number): Promise<TenantView> {
-    return viewOf(
-      await this.#shelf.change(tenant, tenant, (before) => ({
-        ...before,
-        paused: false,
-        catch_up_per_second: before?.paused === true ? perSecond : (before?.catch_up_per_second ?? null),
-      })),
-    )
-  }
 }
 
 function viewOf({ name, value }: Pick<Kept<TenantRecord>, 'name' | 'value'>): TenantView {
-  const { quotas = {}, owner_quotas = {}, paused = false, catch_up_per_second = null } = value
-  return {
-    tenant: name,
-    quotas,
-    ownerQuotas: owner_quotas,
-    paused,
-    catchingUp: !paused && catch_up_per_second !== null,
-  }
+  const { quotas = {}, owner_quotas = {} } = value
+  return { tenant: name, quotas, ownerQuotas: owner_quotas }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { fireNow, replace } from '../../alarm/index.ts'
-import type { Lease, ReleaseOf } from '../store.ts'
+import { type Lease, ownerKey, type ReleaseOf } from '../store.ts'
 import { ANN, type Bench, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
 
@@ -133,13 +133,102 @@ export const holdCases = casesOf('holds', {
   },
 })
 
+/** What whoever takes has no room for stays as it is. */
+export const passCases = casesOf('limits', {
+  async 'what is passed stays due, unwritten, and says that there is more'(bench) {
+    const leases = await bench.own()
+    const ids = await dueOnes(bench, 5)
+    const before = (await bench.get(ids[0]!)).timers
+    const none = await bench.take(leases, { passes: () => true })
+    assert.deepEqual([none.takings.length, none.more, none.nextWakeAt! <= bench.now], [0, true, true])
+    assert.deepEqual((await bench.get(ids[0]!)).timers, before)
+    const some = await bench.take(leases, { passes: ({ id }) => id !== ids[3] })
+    assert.deepEqual(
+      some.takings.map(({ alarm }) => alarm.id),
+      [ids[3]],
+    )
+    assert.equal(some.more, true)
+    await bench.settle(some.takings, 'delivered')
+    assert.deepEqual(
+      await takenNow(bench, leases),
+      ids.filter((id) => id !== ids[3]),
+    )
+  },
+
+  async 'is found again after others were looked for'(bench) {
+    const leases = await bench.own()
+    const [, zeta] = OTHERS
+    const ids = await dueOnes(bench, 3)
+    const other = await bench.alarm({ delay: '1s' }, {}, zeta!)
+    await bench.take(leases, { passes: () => true })
+    const avoid = new Set(['acme'])
+    const early = await bench.take(leases, { avoid })
+    assert.deepEqual([early.takings.length, early.nextWakeAt], [0, bench.now + 1000])
+    bench.clock.step(1000)
+    const { takings } = await bench.take(leases, { avoid })
+    assert.deepEqual(
+      takings.map(({ alarm }) => alarm.id),
+      [other],
+    )
+    await bench.settle(takings, 'delivered')
+    assert.deepEqual(await takenNow(bench, leases), ids)
+  },
+
+  async 'finds who is due among many owners, also those who are due for long'(bench) {
+    const leases = await bench.own()
+    await dueOnes(bench, 3)
+    const scopes = Array.from({ length: 150 }, (_, i) => ({ tenant: `t${1000 + i}`, owner: 'o' }))
+    const sets = scopes.map((scope) => bench.request({ delay: '1d' }, {}, scope))
+    await bench.store.set(sets, bench.context())
+    const ids = [await bench.alarm({ delay: '1s' }, {}, scopes[140]!)]
+    bench.clock.step(60_000)
+    // Newer than that, and not to be had: an owner by owner look comes by all the same.
+    const newer = Array.from({ length: 600 }, () => bench.request({ delay: '1s' }))
+    await bench.store.set(newer, bench.context())
+    ids.push(await bench.alarm({ delay: '1s' }, {}, scopes[70]!))
+    bench.clock.step(1000)
+    const found: string[] = []
+    for (let looks = 0; looks < 20 && found.length < 2; looks++) {
+      const { takings } = await bench.take(leases, { avoid: new Set(['acme']) })
+      found.push(...takings.map(({ alarm }) => alarm.id))
+      if (takings.length > 0) await bench.settle(takings, 'delivered')
+    }
+    assert.deepEqual(found.sort(), ids.sort())
+  },
+
+  async 'passes over an owner that has enough, and no other of its tenant'(bench) {
+    const leases = await bench.own()
+    const [bob, zeta] = OTHERS
+    const ids = await dueOnes(bench, 3)
+    const bobs = await bench.alarm({ delay: '1s' }, {}, bob!)
+    const zetas = await bench.alarm({ delay: '2s' }, {}, zeta!)
+    bench.clock.step(1000)
+    const request = { avoid: new Set<string>(), avoidOwners: new Set([ownerKey(ANN)]) }
+    const { takings, nextWakeAt } = await bench.take(leases, request)
+    assert.deepEqual(
+      takings.map(({ alarm }) => alarm.id),
+      [bobs],
+    )
+    assert.equal(nextWakeAt, bench.now + 1000)
+    await bench.settle(takings, 'delivered')
+    bench.clock.step(1000)
+    assert.deepEqual(await takenNow(bench, leases), [...ids, zetas])
+  },
+})
+
+/** Alarms of Ann's that came due a second apart. */
+async function dueOnes(bench: Bench, count: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let i = 1; i <= count; i++) ids.push(await bench.alarm({ delay: `${i}s` }))
+  bench.clock.step(count * 1000)
+  return ids
+}
+
 /** Alarms of Ann's that came due a second apart, and are held. */
 async function heldOnes(bench: Bench, count: number): Promise<{ leases: Lease[]; ids: string[] }> {
   const leases = await bench.own()
-  const ids: string[] = []
-  for (let i = 1; i <= count; i++) ids.push(await bench.alarm({ delay: `${i}s` }, {}, ANN))
+  const ids = await dueOnes(bench, count)
   bench.isHeld = () => true
-  bench.clock.step(count * 1000)
   assert.deepEqual((await bench.take(leases)).takings, [])
   return { leases, ids }
 }

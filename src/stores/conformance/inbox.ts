@@ -108,6 +108,13 @@ export const inboxCases = casesOf('inbox', {
     assert.deepEqual(await taken(bench), ['new'])
   },
 
+  async 'all that lies in inboxes is counted, as far as one asks'(bench) {
+    for (const name of ['one', 'two', 'three']) await put(bench, name)
+    assert.deepEqual([await bench.store.wakesWaiting(10), await bench.store.wakesWaiting(2)], [3, 2])
+    await bench.store.removeWake(ANN, 'one')
+    assert.equal(await bench.store.wakesWaiting(10), 2)
+  },
+
   async 'what a tenant has pending is counted over all its owners'(bench) {
     const [bob, zeta] = OTHERS
     assert.equal(await bench.store.pendingOf('acme'), 0)

@@ -4,7 +4,7 @@ import { daysOffCases } from './days-off.ts'
 import { deliveryCases } from './delivery.ts'
 import { documentCases } from './documents.ts'
 import { editCases } from './edits.ts'
-import { holdCases } from './holds.ts'
+import { holdCases, passCases } from './holds.ts'
 import { inboxCases } from './inbox.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './lists.ts'
@@ -24,6 +24,7 @@ export const conformance: readonly ConformanceCase[] = [
   ...deliveryCases,
   ...cancelCases,
   ...holdCases,
+  ...passCases,
   ...ownershipCases,
   ...daysOffCases,
   ...documentCases,

@@ -1,5 +1,5 @@
-import type { Serial } from '../../alarm/index.ts'
-import { type Lease, type TakeRequest, TIMER_COLUMNS, type Values } from '../index.ts'
+import type { Scope, Serial } from '../../alarm/index.ts'
+import { type Lease, ownerKey, type TakeRequest, TIMER_COLUMNS, type Values } from '../index.ts'
 import type { DueLook } from './due.ts'
 import type { Session } from './session.ts'
 
@@ -12,7 +12,11 @@ const PAGES_MAX = 8
 /** Rows of one owner that are passed over because other processes have their shards. */
 const OTHERS_MAX = 1_000
 const EACH_MIN = 8
-const LOOK_AGAIN_MS = 20
+/** How soon those are asked who have been due for long, beside so much that is newer. */
+const LOOK_AGAIN_MS = 200
+/** Of each shard: what came due last, and what comes next. */
+const NEWEST_MAX = 16
+const UPCOMING_MAX = 4
 const ID = TIMER_COLUMNS.indexOf('id')
 const VERSION = TIMER_COLUMNS.indexOf('version')
 
@@ -50,6 +54,16 @@ export const FAIR_QUERIES = {
       UNION ALL
       (SELECT ${PLACE} FROM wakeful.timers WHERE ${OF_OWNER} AND wake_at > $5::bigint AND shard + 0 = ANY($4::int[])
         ORDER BY wake_at, id LIMIT 1)) t ON NOT o.tenant = ANY($1::text[])`,
+  /**
+   * What came due last in these shards, and what comes next: who is avoided has a backlog, and whoever else comes due stands
+   * behind it. So they are found at once, however many owners there are.
+   */
+  nearest: `SELECT t.tenant, t.owner, t.id, t.version, s.shard, t.wake_at FROM unnest($1::int[]) AS s (shard) CROSS JOIN LATERAL (
+      (SELECT tenant, owner, id, version, wake_at FROM wakeful.timers WHERE shard = s.shard AND wake_at <= $2::bigint
+        ORDER BY wake_at DESC, id DESC LIMIT ${NEWEST_MAX})
+      UNION ALL
+      (SELECT tenant, owner, id, version, wake_at FROM wakeful.timers WHERE shard = s.shard AND wake_at > $2::bigint
+        ORDER BY wake_at, id LIMIT ${UPCOMING_MAX})) t`,
   /** The same rows when their shards are locked, as they are now; the last column as in `dueTimers`. */
   found: `SELECT ${TIMER}, xmax::text FROM wakeful.timers WHERE id = ANY($1::bigint[]) AND wake_at <= $2::bigint`,
 } as const
@@ -64,12 +78,7 @@ type PendingValues = [
   wakeAt: number,
 ]
 
-interface Owner {
-  readonly tenant: string
-  readonly owner: string
-}
-
-interface Found extends Owner {
+interface Found extends Scope {
   readonly id: Serial
   readonly version: number
   readonly shard: number
@@ -78,7 +87,7 @@ interface Found extends Owner {
 
 /** A look by owner says nothing about how far a shard was seen. */
 const NOTHING: DueLook['found'] = new Map()
-const FIRST: Owner = { tenant: '', owner: '' }
+const FIRST: Scope = { tenant: '', owner: '' }
 
 /** What the owners that nobody crowds are due, and when they are next. */
 export interface FairLook {
@@ -89,19 +98,21 @@ export interface FairLook {
 
 /** Looks owner by owner, from where the look before ended: with many of them, each comes to its turn. */
 export class FairLooks {
-  #after: Owner = FIRST
+  #after: Scope = FIRST
 
   async look(session: Session, leases: readonly Lease[], request: TakeRequest): Promise<FairLook> {
     const { limit, context } = request
-    const wakes: number[] = []
+    const near = await nearest(session, leases, request)
+    const isNear = near.some(({ wakeAt }) => wakeAt <= context.now)
+    const wakes = near.map(({ wakeAt }) => wakeAt).filter((wakeAt) => wakeAt > context.now)
     let due: Found[] = []
     let pages = 0
     do {
-      const found = await this.#page(session, leases, request)
-      due = found.filter(({ wakeAt }) => wakeAt <= context.now)
+      const found = [...near, ...(await this.#page(session, leases, request))]
+      due = onlyOnce(found.filter(({ wakeAt }) => wakeAt <= context.now))
       wakes.push(...found.map(({ wakeAt }) => wakeAt).filter((wakeAt) => wakeAt > context.now))
       pages += 1
-    } while (due.length === 0 && this.#after !== FIRST && pages < PAGES_MAX)
+    } while (!isNear && due.length === 0 && this.#after !== FIRST && pages < PAGES_MAX)
     const more = due.length > limit
     // Those who come before the place where this look began, or after the one where it ended, are not known.
     if (pages > 1 || this.#after !== FIRST) wakes.push(context.now + LOOK_AGAIN_MS)
@@ -119,7 +130,7 @@ export class FairLooks {
       return (await session.rows(FAIR_QUERIES.pending, ...values)) as PendingValues[]
     }
     const free = (rows: readonly PendingValues[]) =>
-      rows.flatMap(foundOf).filter(({ id, version }) => !held.has(id, version))
+      rows.flatMap(foundOf).filter((each) => isFree(each, request))
     let rows = await ask(each)
     if (held.size > 0 && isHidden(rows, free(rows), each, context.now)) rows = await ask(each + held.size)
     const last = rows.at(-1)
@@ -127,6 +138,27 @@ export class FairLooks {
     this.#after = isCut ? { tenant: last[0], owner: last[1] } : FIRST
     return free(rows)
   }
+}
+
+/** What is near in the order of the due index and may be had. */
+async function nearest(session: Session, leases: readonly Lease[], request: TakeRequest): Promise<Found[]> {
+  const shards = leases.map(({ shard }) => shard)
+  const rows = (await session.rows(FAIR_QUERIES.nearest, shards, request.context.now)) as NearValues[]
+  return rows
+    .map(([tenant, owner, id, version, shard, wakeAt]) => ({ tenant, owner, id, version, shard, wakeAt }))
+    .filter((each) => isFree(each, request))
+    .sort((a, b) => a.wakeAt - b.wakeAt)
+}
+
+type NearValues = [tenant: string, owner: string, id: Serial, version: number, shard: number, wakeAt: number]
+
+function isFree(found: Found, { held, avoid, avoidOwners }: TakeRequest): boolean {
+  if (held.has(found.id, found.version) || avoid!.has(found.tenant)) return false
+  return avoidOwners?.has(ownerKey(found)) !== true
+}
+
+function onlyOnce(found: readonly Found[]): Found[] {
+  return [...new Map(found.map((each) => [each.id, each])).values()]
 }
 
 function foundOf([tenant, owner, , id, version, shard, wakeAt]: PendingValues): Found[] {
@@ -143,7 +175,7 @@ function isHidden(
   const dueOf = (found: readonly Found[]) =>
     Map.groupBy(
       found.filter(({ wakeAt }) => wakeAt <= now),
-      ownerOf,
+      ownerKey,
     )
   const freeDue = dueOf(free)
   return [...dueOf(rows.flatMap(foundOf))].some(
@@ -151,14 +183,10 @@ function isHidden(
   )
 }
 
-function ownerOf({ tenant, owner }: Owner): string {
-  return `${tenant}\0${owner}`
-}
-
 /** A little of each owner's, by turns. */
 function fairly(due: readonly Found[], limit: number): readonly Found[] {
   if (due.length <= limit) return due
-  const queues = [...Map.groupBy(due, ownerOf).values()]
+  const queues = [...Map.groupBy(due, ownerKey).values()]
   const taken: Found[] = []
   for (let place = 0; taken.length < limit; place++) {
     for (const queue of queues) if (taken.length < limit && place < queue.length) taken.push(queue[place]!)

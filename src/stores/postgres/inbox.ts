@@ -8,6 +8,7 @@ const WAKE_OF_ROW = WAKE.replaceAll(/\w+/g, 'i.$&')
 /** The statements about inboxes. What is held is passed over row by row: an owner has no more than a few thousand. */
 export const INBOX_QUERIES = {
   known: 'SELECT 1 FROM wakeful.inbox WHERE tenant = $1 AND owner = $2 AND occurrence = $3',
+  waiting: 'SELECT count(*) FROM (SELECT FROM wakeful.inbox LIMIT $1::bigint) n',
   put: `INSERT INTO wakeful.inbox (${WAKE}, held_until) SELECT $1, $2, $3, $4, $5::bigint, $6, 0, 0
     WHERE $7::bigint > (SELECT count(*) FROM (SELECT FROM wakeful.inbox WHERE tenant = $1 AND owner = $2 LIMIT $7::bigint) n)
     ON CONFLICT DO NOTHING`,

@@ -6,6 +6,7 @@ import type { Database } from './database.ts'
 import { documentNamed, listDocuments } from './documents.ts'
 import { lastEvent, newestEvents, readEvents } from './events.ts'
 import { Gets } from './gets.ts'
+import { INBOX_QUERIES } from './inbox.ts'
 import { list } from './list.ts'
 import { LogHorizon } from './log-horizon.ts'
 import * as sql from './queries.ts'
@@ -49,6 +50,10 @@ export class PostgresReads {
     return this.guard(
       async () => (await this.database.session.row(sql.pendingOfTenant, tenant))![0] as number,
     )
+  }
+
+  wakesWaiting(limit: number): Promise<number> {
+    return this.guard(async () => Number((await this.database.session.row(INBOX_QUERIES.waiting, limit))![0]))
   }
 
   getDocument(kind: string, name: string): Promise<Document | null> {

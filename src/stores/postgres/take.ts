@@ -75,13 +75,14 @@ export async function take(desk: Desk, work: TakeWork): Promise<TakeResult> {
   if (work.known !== null) session.send(sql.removeUnknownFlights, [...own.shards], work.known)
   const rows = due.rows.filter((row) => own.shards.has(row[SHARD] as number))
   const { rows: free, waits } = await withoutLocked(session, rows, request)
-  const { ready, cutShort } = await decideAll(desk, free, work)
+  const { ready, cutShort, hasPassed } = await decideAll(desk, free, work)
   // Priority orders what is due together; the due index keeps leading with time.
   ready.sort((a, b) => b.alarm.priority - a.alarm.priority)
   const takings = fly(session, work, ready)
   takings.catch(() => {})
   await desk.flush()
-  const more = due.more || cutShort
+  // What was passed is still due: nobody may believe that nothing is.
+  const more = due.more || cutShort || hasPassed
   const again = new Set(waits ? shards : busy.map(({ shard }) => shard))
   // With more to take, the engine comes back at once: what is due after that need not be known yet.
   const firsts = more ? new Map(shards.map((shard) => [shard, now])) : next
@@ -137,6 +138,8 @@ interface Ready {
 interface Triaged {
   readonly ready: Ready[]
   readonly cutShort: boolean
+  /** Whether something is due and was left as it is. */
+  readonly hasPassed: boolean
 }
 
 /** Decides about each row. What cannot be decided is set aside, so that the rest go on. */
@@ -144,6 +147,7 @@ async function decideAll(desk: Desk, rows: readonly Values[], work: TakeWork): P
   const ready: Ready[] = []
   let left = rows
   let looked = 0
+  let hasPassed = false
   while (left.length > 0) {
     // An alarm's second timer is decided about when what came of its first is written.
     const met = new Set<Serial>()
@@ -159,7 +163,8 @@ async function decideAll(desk: Desk, rows: readonly Values[], work: TakeWork): P
       : await decideRound(desk, now, work, looked)
     ready.push(...round.ready)
     looked += now.length
-    if (round.cutShort) return { ready, cutShort: true }
+    hasPassed ||= round.hasPassed
+    if (round.cutShort) return { ready, cutShort: true, hasPassed }
     if (later.length === 0) break
     await desk.flush()
     const ids = later.map((row) => row[ID] as Serial)
@@ -167,7 +172,7 @@ async function decideAll(desk: Desk, rows: readonly Values[], work: TakeWork): P
     // What has changed since is found again by the next look.
     left = later.filter((row) => again.get(row[ID])?.[VERSION] === row[VERSION])
   }
-  return { ready, cutShort: false }
+  return { ready, cutShort: false, hasPassed }
 }
 
 /** One row that is undone alone when it cannot be written, and quarantined with the reason. */
@@ -192,7 +197,7 @@ async function roundApart(desk: Desk, rows: readonly Values[], work: TakeWork): 
       work.request.context,
     )
     await session.plain('RELEASE apart')
-    return { ready: [], cutShort: false }
+    return { ready: [], cutShort: false, hasPassed: false }
   }
 }
 
@@ -206,7 +211,7 @@ async function decideRound(
   const { request } = work
   const seqs = rows.map(alarmSeqOf)
   const alarms = await readAlarms(session, await session.rows(sql.alarmsToFire, seqs))
-  const outcome: Round = { ready: [], looks: [], damaged: [] }
+  const outcome: Round = { ready: [], looks: [], damaged: [], hasPassed: false }
   let looked = 0
   for (const row of rows) {
     if (lookedBefore + looked > 0 && request.isLong()) break
@@ -215,13 +220,14 @@ async function decideRound(
   }
   await decideLooking(desk, outcome, request)
   await quarantine(desk, outcome.damaged, request.context)
-  return { ready: outcome.ready, cutShort: looked < rows.length }
+  return { ready: outcome.ready, cutShort: looked < rows.length, hasPassed: outcome.hasPassed }
 }
 
 interface Round {
   readonly ready: Ready[]
   readonly looks: { readonly row: Values; readonly found: Found; readonly alarm: StoredAlarm }[]
   readonly damaged: Damaged[]
+  hasPassed: boolean
 }
 
 /** An alarm to fire, or why it cannot be read; with how many of its occurrences are open. */
@@ -309,6 +315,7 @@ function carryOut(
 ): void {
   if (verdict.change !== undefined) apply(desk.writes, alarm, timers, verdict.change, request.context)
   if (verdict.kind === 'fire') round.ready.push({ alarm, timer: verdict.timer })
+  if (verdict.kind === 'pass') round.hasPassed = true
 }
 
 /** Records the batch as in flight, one row per shard; its answer comes with the commit. */

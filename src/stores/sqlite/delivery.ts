@@ -33,7 +33,7 @@ import {
 import { apply, applyTaken, type Desk, retarget } from './apply.ts'
 import { withCalendars } from './calendars.ts'
 import { isStoreTrouble } from './failure.ts'
-import { fairDue, fairWakeAt } from './fair-look.ts'
+import { fairDue, fairWakeAt, passOn } from './fair-look.ts'
 import { quarantine } from './quarantine.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
@@ -58,6 +58,7 @@ export function take(desk: Desk, leases: readonly Lease[], request: TakeRequest)
   }
   if (request.avoid !== undefined) {
     const held = heldWith(request.held, takings)
+    passOn(desk.session, request)
     return { takings, lost, more, nextWakeAt: fairWakeAt(desk.session, leases, { ...request, held }) }
   }
   // With more to take, the engine comes back at once: what is due after that need not be known yet.
@@ -88,11 +89,12 @@ function gather(
     const wanted = room - ready.length
     const held = ready.length === 0 ? request.held : heldWith(request.held, ready)
     const due = dueIn(desk.session, lease, { ...request, held }, wanted)
-    const { ready: found, cutShort } = triageAll(desk, due, request)
+    const { ready: found, cutShort, hasPassed } = triageAll(desk, due, request)
     ready.push(...found)
     looked += due.length
-    const isMore = due.length >= wanted || cutShort
-    if (!isMore || cutShort || ready.length >= room || looked >= LOOKED_MAX)
+    const isMore = due.length >= wanted || cutShort || hasPassed
+    // What was passed would be found again: whoever passed it comes back, and looks elsewhere.
+    if (!isMore || cutShort || hasPassed || ready.length >= room || looked >= LOOKED_MAX)
       return { ready: byPriority(ready), isMore }
   }
 }
@@ -168,12 +170,15 @@ interface Ready {
 interface Triaged {
   readonly ready: readonly Ready[]
   readonly cutShort: boolean
+  /** Whether something is due and was left as it is. */
+  readonly hasPassed: boolean
 }
 
 /** Decides about each row. What cannot be decided or written is set aside, so that the rest go on. */
 function triageAll(desk: Desk, rows: readonly Values[], request: TakeRequest): Triaged {
   const ready: Ready[] = []
   let looked = 0
+  let hasPassed = false
   for (const row of rows) {
     if (looked > 0 && request.isLong()) break
     looked += 1
@@ -183,8 +188,9 @@ function triageAll(desk: Desk, rows: readonly Values[], request: TakeRequest): T
     const { change } = verdict
     if (change !== undefined && !applyApart(desk, row, decided, change)) continue
     if (verdict.kind === 'fire') ready.push({ alarm, timer: verdict.timer })
+    hasPassed ||= verdict.kind === 'pass'
   }
-  return { ready, cutShort: looked < rows.length }
+  return { ready, cutShort: looked < rows.length, hasPassed }
 }
 
 /** Answers whether it could be written. */

@@ -9,6 +9,7 @@ const WAKE =
 export const INBOX_QUERIES = {
   known: 'SELECT 1 FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND occurrence = ?',
   count: 'SELECT count(*) AS n FROM wakeful_inbox WHERE tenant = ? AND owner = ?',
+  waiting: 'SELECT count(*) AS n FROM (SELECT 1 FROM wakeful_inbox LIMIT ?)',
   put: `INSERT INTO wakeful_inbox (tenant, owner, occurrence, alarm, arrived_at, body, tries, held_until)
     VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING`,
   free: `SELECT seq FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND held_until <= ?

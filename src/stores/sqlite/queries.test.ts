@@ -92,6 +92,9 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'fair nextTenant': 'wakeful_timers_upcoming',
   'fair due': 'wakeful_timers_upcoming',
   'fair nextWake': 'wakeful_timers_upcoming',
+  'fair newest': 'wakeful_timers_due',
+  'fair upcoming': 'wakeful_timers_due',
+  'fair byId': 'rowid',
   'stream owner': 'wakeful_alarms_owner',
   'stream subject': 'wakeful_alarms_subject',
   'stream correlation': 'wakeful_alarms_correlation',
@@ -136,6 +139,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   'document put': 'an insert',
   'document all': 'an export reads everything',
   'inbox put': 'an insert',
+  'inbox waiting': 'so many of the whole table, for the metrics',
   'export countAlarms': 'an export reads everything',
   'export countEvents': 'an export reads everything',
 }

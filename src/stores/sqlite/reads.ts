@@ -18,6 +18,7 @@ import { nextWakeAt } from './delivery.ts'
 import { documentNamed, listDocuments } from './documents.ts'
 import { newestEvents, readEvents } from './events.ts'
 import { storeFailure } from './failure.ts'
+import { INBOX_QUERIES } from './inbox.ts'
 import { list } from './list.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
@@ -56,6 +57,10 @@ export class SqliteReads {
 
   async pendingOf(tenant: string): Promise<number> {
     return this.read((session) => readPending(session, tenant))
+  }
+
+  async wakesWaiting(limit: number): Promise<number> {
+    return this.read((session) => session.get<{ n: number }>(INBOX_QUERIES.waiting, limit)!.n)
   }
 
   async events(scope: Scope, query: { after: number; limit: number; alarmId?: string }): Promise<LogEvent[]> {

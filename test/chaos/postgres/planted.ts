@@ -156,8 +156,8 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     bug: 'an owner starts deliveries after its lease has ended',
     edits: [
       {
-        file: 'src/engine/engine.ts',
-        from: "return this.#options.clock.monotonic() < held.until ? 'yes' : 'wait'",
+        file: 'src/engine/leases.ts',
+        from: "return this.#ports.clock.monotonic() < held.until ? 'yes' : 'wait'",
         to: "return 'yes'",
       },
     ],

@@ -149,6 +149,29 @@ export const editScenarios: readonly Scenario[] = [
       },
     }),
   ),
+  ...Object.entries({
+    pause,
+    cancel: (found: Snapshot, context: Context) => cancel(found, context).change,
+  }).map(
+    ([name, decide]): Scenario => ({
+      name: `${name} | release of what an operator held`,
+      async setUp(world) {
+        const { one, two, leases, id } = await due(world, { every: '1h' })
+        one.bench.isHeld = () => true
+        await one.take(leases)
+        one.bench.isHeld = () => false
+        const which = { heldTarget: 'remind' }
+        const release = () =>
+          one.does('release', () => one.store.releaseWaiting(leases, which, world.clock.now(), 10))
+        return {
+          actors: [
+            { process: 'one', act: release },
+            { process: 'two', act: () => two.edit(name, id, decide) },
+          ],
+        }
+      },
+    }),
+  ),
   {
     name: 'two sets of two keys, crosswise | cancel of both',
     isOfThree: true,

@@ -72,8 +72,8 @@ export const ENGINE_BUGS: readonly Bug[] = [
     breaches: ['unfenced', 'duplicate'],
     edits: [
       {
-        file: 'src/engine/engine.ts',
-        from: "return this.#options.clock.monotonic() < held.until ? 'yes' : 'wait'",
+        file: 'src/engine/leases.ts',
+        from: "return this.#ports.clock.monotonic() < held.until ? 'yes' : 'wait'",
         to: "return 'yes'",
       },
     ],

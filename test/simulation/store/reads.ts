@@ -60,6 +60,10 @@ export abstract class SimulatedReads implements StoreReads {
     return this.#ask('pending_of', (database) => readPending(database, tenant))
   }
 
+  wakesWaiting(limit: number): Promise<number> {
+    return this.#ask('wakes_waiting', ({ tables }) => Math.min(limit, tables.inbox.values().length))
+  }
+
   getDocument(kind: string, name: string): Promise<Document | null> {
     return this.#ask('get_document', (database) => documentNamed(database, kind, name))
   }

@@ -1,6 +1,13 @@
 import { bySerial, type Serial, type Timer, type Verdict } from '../../../src/alarm/index.ts'
 import { WakefulError } from '../../../src/error.ts'
-import type { HeldTimers, Lease, StoredAlarm, TakeRequest, Taking } from '../../../src/stores/index.ts'
+import {
+  type HeldTimers,
+  type Lease,
+  ownerKey,
+  type StoredAlarm,
+  type TakeRequest,
+  type Taking,
+} from '../../../src/stores/index.ts'
 import { apply } from '../../../src/stores/postgres/apply.ts'
 import { lowerTo, type Place } from '../../../src/stores/postgres/lookout.ts'
 import type { SimulatedDatabase } from './database.ts'
@@ -109,19 +116,26 @@ export function nextWakeAt(
   { tables }: SimulatedDatabase,
   leases: readonly Lease[],
   held: HeldTimers,
-  avoid?: ReadonlySet<string>,
+  request: Partial<Pick<TakeRequest, 'avoid' | 'avoidOwners'>> = {},
 ): number | null {
   let earliest: number | null = null
   for (const { shard } of leases) {
     for (const { at, key } of tables.due.in(shard)) {
       if (earliest !== null && at >= earliest) break
       const row = tables.timers.get(key)!
-      if (held.has(key, row.timer.version) || avoid?.has(row.tenant)) continue
+      if (held.has(key, row.timer.version) || isAvoided(row, request)) continue
       earliest = at
       break
     }
   }
   return earliest
+}
+
+function isAvoided(
+  row: TimerRow,
+  { avoid, avoidOwners }: Partial<Pick<TakeRequest, 'avoid' | 'avoidOwners'>>,
+): boolean {
+  return avoid?.has(row.tenant) === true || avoidOwners?.has(ownerKey(row)) === true
 }
 
 interface Ready {
@@ -141,9 +155,10 @@ interface Gathered {
 function gather(desk: Desk, found: readonly TimerRow[], request: TakeRequest): Gathered {
   const { database } = desk
   const ready: Ready[] = []
-  let [looked, waits] = [0, false]
-  for (const { timer, alarm, tenant } of found) {
-    if (request.held.has(timer.id, timer.version) || request.avoid?.has(tenant)) continue
+  let [looked, waits, hasPassed] = [0, false, false]
+  for (const each of found) {
+    const { timer, alarm } = each
+    if (request.held.has(timer.id, timer.version) || isAvoided(each, request)) continue
     const row = database.tables.timers.get(timer.id)
     // What another timer of the same alarm came to may have moved it.
     if (row?.timer.version !== timer.version) continue
@@ -154,9 +169,10 @@ function gather(desk: Desk, found: readonly TimerRow[], request: TakeRequest): G
     if (ready.length >= request.limit || (looked > 0 && request.isLong())) return { ready, more: true, waits }
     looked += 1
     const fired = decide(desk, row, request)
-    if (fired !== null) ready.push(fired)
+    if (fired === 'passed') hasPassed = true
+    else if (fired !== null) ready.push(fired)
   }
-  return { ready, more: false, waits }
+  return { ready, more: hasPassed, waits }
 }
 
 /** What is due in these shards from the bounds on, the most overdue first, also what is held. */
@@ -182,8 +198,8 @@ function fromBound({ tables }: SimulatedDatabase, shard: number, bounds: Bounds)
   return tables.due.upTo(shard, wakeAt, id)
 }
 
-/** Decides about one, and writes what needs no delivery; answers what is to be delivered. */
-function decide(desk: Desk, row: TimerRow, request: TakeRequest): Ready | null {
+/** Decides about one, and writes what needs no delivery; answers what is to be delivered, or that it was passed. */
+function decide(desk: Desk, row: TimerRow, request: TakeRequest): Ready | 'passed' | null {
   const { database, writes, context } = desk
   const alarm = alarmAt(database, row.alarm)!
   const timers = timersOf(database, row.alarm)
@@ -193,6 +209,7 @@ function decide(desk: Desk, row: TimerRow, request: TakeRequest): Ready | null {
   if (verdict.kind === 'look') verdict = request.triage({ ...found, others: timers })
   if (verdict.kind === 'look') throw new WakefulError('internal', 'no decision could be made about it')
   if (verdict.change !== undefined) apply(writes, alarm, timers, verdict.change, context)
+  if (verdict.kind === 'pass') return 'passed'
   return verdict.kind === 'fire' ? { alarm, timer: verdict.timer } : null
 }
 

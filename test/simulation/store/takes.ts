@@ -86,7 +86,7 @@ export class Takes {
   /** What other tenants than the crowding ones are due. */
   async #takeApart(leases: readonly Lease[], request: TakeRequest, write: Write): Promise<Taken> {
     const { database } = this.#connection
-    const next = () => nextWakeAt(database, leases, request.held, request.avoid)
+    const next = () => nextWakeAt(database, leases, request.held, request)
     const first = await this.#connection.send('take.look_apart', next)
     if (first === null || first > request.context.now)
       return { takings: [], lost: [], more: false, nextWakeAt: first }
@@ -97,7 +97,7 @@ export class Takes {
       has: (id: Serial, version: number) => taken.has(id) || request.held.has(id, version),
     }
     const left = await this.#connection.send('take.look_apart', () =>
-      nextWakeAt(database, leases, held, request.avoid),
+      nextWakeAt(database, leases, held, request),
     )
     return { takings, lost, more, nextWakeAt: left }
   }

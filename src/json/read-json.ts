@@ -1,5 +1,5 @@
-import { RawJson } from '../../alarm/index.ts'
-import { WakefulError } from '../../error.ts'
+import { WakefulError } from '../error.ts'
+import { RawJson } from './raw-json.ts'
 
 /** Deeper than anybody writes by hand, and far from where a reader of nested values could be hurt. */
 const DEPTH_MAX = 100
@@ -26,20 +26,22 @@ const WORDS: readonly (readonly [string, unknown])[] = [
  * Reads JSON as `JSON.parse` does, and beside it: members that are to come back byte for byte (promise: verbatim) are
  * kept as the text they are, a name given twice is refused instead of half lost, and nesting has a bound.
  */
-export function readJson(text: string, verbatim: ReadonlySet<string>): unknown {
-  return new Reader(text, verbatim).whole()
+export function readJson(text: string, verbatim: ReadonlySet<string>, depthMax = DEPTH_MAX): unknown {
+  return new Reader(text, verbatim, depthMax).whole()
 }
 
 class Reader {
   readonly #text: string
   readonly #verbatim: ReadonlySet<string>
+  readonly #depthMax: number
   #at = 0
   /** Within a member that is kept as it is: its own names are its own affair. */
   #kept = 0
 
-  constructor(text: string, verbatim: ReadonlySet<string>) {
+  constructor(text: string, verbatim: ReadonlySet<string>, depthMax: number) {
     this.#text = text
     this.#verbatim = verbatim
+    this.#depthMax = depthMax
   }
 
   whole(): unknown {
@@ -53,8 +55,8 @@ class Reader {
     this.#space()
     const code = this.#text.charCodeAt(this.#at)
     if (code === QUOTE) return this.#string()
-    if (depth >= DEPTH_MAX && (code === OPEN_BRACE || code === OPEN_BRACKET))
-      throw new WakefulError('invalid_request', `the JSON is nested deeper than ${DEPTH_MAX} levels`)
+    if (depth >= this.#depthMax && (code === OPEN_BRACE || code === OPEN_BRACKET))
+      throw new WakefulError('invalid_request', `the JSON is nested deeper than ${this.#depthMax} levels`)
     if (code === OPEN_BRACE) return this.#object(depth)
     if (code === OPEN_BRACKET) return this.#list(depth)
     if (code === MINUS || (code >= ZERO && code <= NINE)) return this.#number()

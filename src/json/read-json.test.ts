@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { RawJson } from '../../alarm/index.ts'
-import { readJson } from './json.ts'
+import { RawJson } from './raw-json.ts'
+import { readJson } from './read-json.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 const PAYLOAD: ReadonlySet<string> = new Set(['payload'])

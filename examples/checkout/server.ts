@@ -1,0 +1,2 @@
+/** What `import … from 'wakeful/server'` means here: this checkout. */
+export * from '../../src/server/index.ts'

@@ -1,0 +1,93 @@
+import { skippedText } from '../alarm/index.ts'
+import { eventWire } from '../contracts/index.ts'
+import { errorText } from '../error.ts'
+import type { EventView, Wakeful } from '../index.ts'
+import { type Log, withoutPasswords } from '../server/index.ts'
+import { fileOf, isInMemory, STORE_DEFAULT } from './globals.ts'
+import type { Output } from './output.ts'
+import { PRINT_TARGET } from './set-arguments.ts'
+import type { Shell } from './shell.ts'
+import { oneLine } from './text-width.ts'
+import { localInstants } from './time-text.ts'
+
+const OWNER_LOOK_MS = 250
+/** The events that someone who watches `serve` should see. */
+const TROUBLE = /^alarm\.(?:attempt_failed|failed|timed_out|skipped|dead_lettered)$/
+
+/** What is said when a server begins. */
+export interface Beginning {
+  readonly wakeful: Wakeful
+  readonly out: Output
+  readonly log: Log
+  readonly shell: Shell
+  readonly url: string
+  /** Where the HTTP API listens; null where it does not. */
+  readonly http: string | null
+}
+
+/** Says what serves where, and to a newcomer what to do next. */
+export async function banner({ wakeful, out, log, shell, url: whole, http }: Beginning): Promise<void> {
+  // A password is nothing for a terminal, or a log.
+  const url = withoutPasswords(whole)
+  const pools = ['wakeful', PRINT_TARGET.pool]
+  if (log.isJson) {
+    log.say('serving', '', { version: shell.version, store: url, pools, url: http })
+    return
+  }
+  const db = url === STORE_DEFAULT ? '' : ` --db ${quoted(fileOf(url) ?? url)}`
+  out.line(`wakeful ${shell.version}: store ${url}, pools ${pools.join(' and ')}, pid ${shell.terminal.pid}`)
+  if (http !== null) out.line(`HTTP API: ${http} (${http}/openapi.json)`)
+  if (isInMemory(url)) {
+    out.line('In memory: no other process can set alarms here, and they end with this one.')
+    return
+  }
+  if ((await wakeful.stats()).total > 0) return
+  out.line('Set your first alarm from another terminal:')
+  out.line(`  ${shell.invocation} set 'in 10 seconds' --message hello${db}`)
+}
+
+/** Says who runs the clock, now and when it changes hands. */
+export function watchOwnership(wakeful: Wakeful, log: Log): () => void {
+  let owned: boolean | null = null
+  const look = () => {
+    if (wakeful.isOwner === owned) return
+    const before = owned
+    owned = wakeful.isOwner
+    if (owned)
+      log.say('owner', before === null ? 'the clock runs here' : 'took over: the clock runs here now')
+    else log.say('standby', 'standing by: another process runs the clock; this one takes over when it ends')
+  }
+  look()
+  const timer = setInterval(look, OWNER_LOOK_MS)
+  return () => clearInterval(timer)
+}
+
+/** Tells of what went wrong from now on; where the log cannot be followed, the alarms still fire. */
+export async function reportTrouble(
+  wakeful: Wakeful,
+  zone: string,
+  signal: AbortSignal,
+  log: Log,
+): Promise<void> {
+  try {
+    for await (const event of wakeful.events({ follow: true, after: 'newest', signal })) {
+      if (TROUBLE.test(event.type))
+        log.say(event.type, troubleText(event, zone), { event: JSON.parse(eventWire(event)) }, 'warn')
+    }
+  } catch (thrown) {
+    log.say('trouble', `cannot follow the log: ${errorText(thrown)}`, { message: errorText(thrown) }, 'warn')
+  }
+}
+
+function troubleText({ type, alarmId, data }: EventView, zone: string): string {
+  if (type === 'alarm.skipped')
+    return `skipped: ${alarmId}: ${localInstants(oneLine(skippedText(data)), zone)}`
+  const what = type.replace('alarm.', '').replaceAll('_', ' ')
+  const said = data.error ?? data.reason
+  return `${what}: ${alarmId}${typeof said === 'string' ? `: ${oneLine(said)}` : ''}`
+}
+
+/** An argument as a shell takes it. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,292 @@
+import type { AlarmView, CancelOutcome, Story } from '../alarm/index.ts'
+import { WakefulError } from '../error.ts'
+import type {
+  DefaultTarget,
+  EditFields,
+  EventsOptions,
+  EventView,
+  HistoryOptions,
+  Inbox,
+  ListOptions,
+  ListPage,
+  OwnEventGiven,
+  ParsedView,
+  SeenOptions,
+  SetCallOptions,
+  SetManyItem,
+  SetView,
+  StatsView,
+  TxOptions,
+  Webhooks,
+} from '../library/index.ts'
+import type { Preview, PreviewedInstant, When } from '../time/index.ts'
+import { type AlarmWire, alarmView, type EventWire, eventView, type Whose } from './alarm-view.ts'
+import type { ConnectOptions, RemoteAlarms } from './api.ts'
+import { bodyText, editFields, eventFields, setFields, sinceText, whenFields } from './body.ts'
+import { newestCursor, readEvents } from './follow.ts'
+import { remoteDefaultTarget, remoteInbox, remoteWebhooks } from './inbox.ts'
+import { Link } from './link.ts'
+import { orNull } from './problem.ts'
+import type { Given } from './routes.ts'
+import { camelNames, ruleOfPreview } from './rule.ts'
+
+/** So many calls of a bulk at a time. */
+const HANDS = 8
+
+type Counts = { cancelled: number; firing: number }
+type OnOne = 'edit' | 'pause' | 'resume' | 'skip' | 'fire' | 'retry' | 'complete' | 'fail'
+
+/** One owner's alarms on a server. */
+export class HttpAlarms implements RemoteAlarms {
+  readonly inbox: Inbox
+  readonly defaultTarget: DefaultTarget
+  readonly webhooks: Webhooks
+  readonly #link: Link
+  readonly #whose: Whose
+
+  constructor(url: string, options: ConnectOptions) {
+    this.#link = new Link(url, options)
+    this.inbox = remoteInbox(this.#link)
+    this.defaultTarget = remoteDefaultTarget(this.#link)
+    this.webhooks = remoteWebhooks(this.#link)
+    const { key, tenant, owner } = options
+    this.#whose = { tenant: tenant ?? (key === undefined ? 'default' : ''), owner: owner ?? '' }
+  }
+
+  get url(): string {
+    return this.#link.base
+  }
+
+  with(options: ConnectOptions): RemoteAlarms {
+    return new HttpAlarms(this.url, { ...this.#link.options, ...options })
+  }
+
+  forTenant(tenant: string, owner = ''): RemoteAlarms {
+    return this.with({ tenant, owner })
+  }
+
+  async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
+    const { tx, traceparent, ...rest } = options
+    refuseTx(tx)
+    const trace = traceIn([traceparent])
+    const { key, ...fields } = setFields({ when, ...rest }, this.#link.options.timezone)
+    const isRepeatable = typeof rest.idempotencyKey === 'string'
+    // By its key it can be set again without harm; what cannot be part of a path goes in the body.
+    const { status, text } =
+      typeof key === 'string' && !/^\.{0,2}$/.test(key)
+        ? await this.#link.call('setByKey', { params: { key }, body: bodyText(fields), ...trace })
+        : await this.#link.call('set', { body: bodyText({ ...fields, key }), isRepeatable, ...trace })
+    return this.#wasSet(this.#link.read<AlarmWire>(text), status === 200)
+  }
+
+  async setMany(items: readonly SetManyItem[], options: TxOptions = {}): Promise<SetView[]> {
+    refuseTx(options.tx)
+    if (!Array.isArray(items))
+      throw new WakefulError('invalid_request', 'setMany takes a list of { when, ...options }')
+    if (items.length === 0) return []
+    const texts = items.map(({ traceparent: _, ...item }: SetManyItem) =>
+      bodyText(setFields(item, this.#link.options.timezone)),
+    )
+    const answer = await this.#link.json<'setMany', { items: AlarmWire[] }>('setMany', {
+      body: `{"items":[${texts.join(',')}]}`,
+      ...traceIn(items.map(({ traceparent }: SetManyItem) => traceparent)),
+      isRepeatable: items.every(({ idempotencyKey }) => typeof idempotencyKey === 'string'),
+    })
+    return answer.items.map((wire) => this.#wasSet(wire, wire.created_at !== wire.updated_at))
+  }
+
+  get(id: string): Promise<AlarmView | null> {
+    return orNull(async () => this.#view(await this.#link.json('get', { params: { id } })))
+  }
+
+  getByKey(key: string): Promise<AlarmView | null> {
+    return orNull(async () => this.#view(await this.#link.json('getByKey', { params: { key } })))
+  }
+
+  wire(id: string): Promise<string | null> {
+    return orNull(async () => (await this.#link.call('get', { params: { id } })).text)
+  }
+
+  async list(options: ListOptions = {}): Promise<ListPage> {
+    const { correlationId, conversationId, since, ...rest } = options
+    const page = await this.#link.json<'list', { items: AlarmWire[]; next_cursor: string | null }>('list', {
+      query: {
+        ...rest,
+        correlation_id: correlationId,
+        conversation_id: conversationId,
+        since: since && sinceText(since),
+      },
+    })
+    return { items: page.items.map((wire) => this.#view(wire)), nextCursor: page.next_cursor }
+  }
+
+  reschedule(id: string, when: When, options: SeenOptions & { timezone?: string } = {}): Promise<AlarmView> {
+    const { timezone, ...seen } = options
+    return this.edit(id, { when, ...(timezone !== undefined && { timezone }) }, seen)
+  }
+
+  async edit(id: string, fields: EditFields, options: SeenOptions = {}): Promise<AlarmView> {
+    return this.#one('edit', id, { body: bodyText(editFields(fields)), ...seenIn(options) })
+  }
+
+  async cancel(id: string, options: SeenOptions & TxOptions = {}) {
+    refuseTx(options.tx)
+    const answer = await this.#link.json<'cancel', { outcome: CancelOutcome; alarm: AlarmWire }>('cancel', {
+      params: { id },
+      ...seenIn(options),
+    })
+    return { outcome: answer.outcome, alarm: this.#view(answer.alarm) }
+  }
+
+  async cancelMany(ids: readonly string[]): Promise<{ id: string; outcome: CancelOutcome | 'not_found' }[]> {
+    const outcomes: { id: string; outcome: CancelOutcome | 'not_found' }[] = []
+    let next = 0
+    const work = async () => {
+      for (let at = next++; at < ids.length; at = next++) {
+        const id = ids[at]!
+        const answer = await orNull(() => this.cancel(id))
+        outcomes[at] = { id, outcome: answer?.outcome ?? 'not_found' }
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(HANDS, ids.length) }, work))
+    return outcomes
+  }
+
+  async removeSubject(subject: string, options: TxOptions = {}): Promise<Counts> {
+    refuseTx(options.tx)
+    return this.#link.json('removeSubject', { params: { subject } })
+  }
+
+  async pause(id: string, options: SeenOptions = {}): Promise<AlarmView> {
+    return this.#one('pause', id, seenIn(options))
+  }
+
+  async resume(id: string, options: SeenOptions = {}): Promise<AlarmView> {
+    return this.#one('resume', id, seenIn(options))
+  }
+
+  async skipNext(id: string, options: SeenOptions = {}): Promise<AlarmView> {
+    return this.#one('skip', id, seenIn(options))
+  }
+
+  async fireNow(id: string, options: SeenOptions = {}): Promise<AlarmView> {
+    return this.#one('fire', id, seenIn(options))
+  }
+
+  async retry(id: string, options: SeenOptions = {}): Promise<AlarmView> {
+    return this.#one('retry', id, seenIn(options))
+  }
+
+  complete(id: string, result?: string, options: { occurrenceId?: string } = {}): Promise<AlarmView> {
+    return this.#one('complete', id, { body: bodyText({ result, occurrence_id: options.occurrenceId }) })
+  }
+
+  fail(id: string, reason?: string, options: { occurrenceId?: string } = {}): Promise<AlarmView> {
+    return this.#one('fail', id, { body: bodyText({ reason, occurrence_id: options.occurrenceId }) })
+  }
+
+  reset(): Promise<Counts> {
+    return this.#link.json('reset')
+  }
+
+  async history(options: HistoryOptions = {}): Promise<AlarmView[]> {
+    const { since, ...rest } = options
+    const query = { ...rest, since: since && sinceText(since) }
+    const page = await this.#link.json<'history', { items: AlarmWire[] }>('history', { query })
+    return page.items.map((wire) => this.#view(wire))
+  }
+
+  async failed(options: { limit?: number } = {}): Promise<AlarmView[]> {
+    const page = await this.#link.json<'failed', { items: AlarmWire[] }>('failed', { query: options })
+    return page.items.map((wire) => this.#view(wire))
+  }
+
+  async stats(): Promise<StatsView> {
+    return camelNames(await this.#link.json('stats')) as unknown as StatsView
+  }
+
+  async why(id: string): Promise<Story> {
+    type Wire = Omit<Story, 'story'> & { story: { at: string; type: string; text: string }[] }
+    const wire = await this.#link.json<'why', Wire>('why', { params: { id } })
+    return { ...wire, story: wire.story.map((line) => ({ ...line, at: new Date(line.at) })) }
+  }
+
+  async preview(
+    when: When,
+    options: { from?: Date; count?: number; timezone?: string } = {},
+  ): Promise<Preview> {
+    const { from, count, timezone = this.#link.options.timezone } = options
+    const fields = { ...whenFields(when, timezone), from: from && sinceText(from), instants: count }
+    type Wire = Omit<Preview, 'rule'> & { rule: Record<string, unknown>; instants: PreviewedInstant[] }
+    const answer = await this.#link.json<'preview', Wire>('preview', {
+      body: bodyText(fields),
+      isRepeatable: true,
+    })
+    return { ...answer, rule: ruleOfPreview(answer.rule) }
+  }
+
+  async parse(text: string, timezone?: string): Promise<ParsedView> {
+    const preview = await this.preview(text, { count: 1, ...(timezone !== undefined && { timezone }) })
+    const note = preview.instants[0]?.note
+    const shared = { timezone: preview.timezone, notes: note === undefined ? [] : [note] }
+    const { rule } = preview
+    return rule.kind === 'once' ? { instant: new Date(rule.at), ...shared } : { rule, ...shared }
+  }
+
+  events(options: EventsOptions = {}): AsyncIterableIterator<EventView> {
+    return readEvents(this.#link, options)
+  }
+
+  newest(): Promise<string> {
+    return newestCursor(this.#link)
+  }
+
+  async append(event: OwnEventGiven): Promise<EventView> {
+    return eventView(
+      await this.#link.json<'append', EventWire>('append', { body: bodyText(eventFields(event)) }),
+    )
+  }
+
+  /** One change of one alarm. */
+  async #one<N extends OnOne>(
+    name: N,
+    id: string,
+    given: Pick<Given<N>, 'body' | 'seen'>,
+  ): Promise<AlarmView> {
+    const all = { ...given, params: { id } } as unknown as Given<N>
+    return this.#view(await this.#link.json<N, AlarmWire>(name, all))
+  }
+
+  #view(wire: AlarmWire): AlarmView {
+    return alarmView(wire, this.#whose)
+  }
+
+  #wasSet(wire: AlarmWire, wasThere: boolean): SetView {
+    const view = this.#view(wire)
+    if (wire.deduped === true) return { ...view, deduped: true }
+    return wasThere ? { ...view, replaced: true } : view
+  }
+}
+
+function refuseTx(tx: unknown): void {
+  if (tx !== undefined)
+    throw new WakefulError(
+      'invalid_request',
+      'tx: a transaction does not reach over the network; leave it out',
+    )
+}
+
+/** The trace of a call goes in its header, as everywhere: all that one call sets belongs to one. */
+function traceIn(given: readonly (string | undefined)[]): { traceparent?: string } {
+  const [first, ...others] = new Set(given)
+  if (others.length > 0)
+    throw new WakefulError(
+      'invalid_request',
+      'traceparent: what one call sets has one trace; set them one by one',
+    )
+  return first === undefined ? {} : { traceparent: first }
+}
+
+function seenIn({ updatedAt }: SeenOptions): { seen?: string } {
+  return updatedAt === undefined ? {} : { seen: sinceText(updatedAt) }
+}

@@ -1,0 +1,140 @@
+import type { SetOptions } from '../alarm/index.ts'
+import { WakefulError } from '../error.ts'
+import { jsonText } from '../json/index.ts'
+import type { EditFields, OwnEventGiven, SetManyItem } from '../library/index.ts'
+import type { Moment, When, WhenObject } from '../time/index.ts'
+
+type Fields = Record<string, unknown>
+
+/** Members that users write themselves: given as `rawJson(text)` they are sent byte for byte (promise: verbatim). */
+const VERBATIM: ReadonlySet<string> = new Set(['payload', 'data'])
+
+/** The options whose names on the wire are not just the same in snake_case. */
+const RENAMED: Readonly<Record<string, string>> = { message: 'wake_message' }
+
+/** A body as JSON text. */
+export function bodyText(fields: Fields): string {
+  const members = Object.entries(fields).flatMap(([name, value]) => {
+    if (value === undefined) return []
+    const text = VERBATIM.has(name) ? jsonText(value) : JSON.stringify(value)
+    return `${JSON.stringify(name)}:${text}`
+  })
+  return `{${members.join(',')}}`
+}
+
+/** A set as the API takes it: when, and everything beside it. */
+export function setFields(item: SetManyItem, zone: string | undefined): Fields {
+  const { when, timezone, ...options } = item
+  return { ...whenFields(when, timezone ?? zone), ...optionFields(options) }
+}
+
+/** An edit as the API takes it. A zone that was not said stays the alarm's own. */
+export function editFields({ when, timezone, ...options }: EditFields): Fields {
+  if (when === undefined) {
+    if (timezone === undefined) return optionFields(options)
+    throw new WakefulError('invalid_request', 'timezone is that of a when: give the when, too')
+  }
+  return { ...whenFields(when, timezone), ...optionFields(options) }
+}
+
+/** An event of the caller's own as the API takes it. */
+export function eventFields(event: OwnEventGiven): Fields {
+  return snakeNames(event as unknown as Fields)
+}
+
+function optionFields(options: SetOptions): Fields {
+  const { backoff, ...rest } = options
+  return {
+    ...snakeNames(rest as Fields),
+    ...(backoff !== undefined && { backoff: snakeNames(backoff as Fields) }),
+  }
+}
+
+/** What is unknown goes along under its name: the server says so. */
+function snakeNames(fields: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      RENAMED[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  )
+}
+
+/** A when as the API takes it; `zone` is that of a when which names none. */
+export function whenFields(when: When, zone?: string): Fields {
+  if (!isWhenObject(when)) return { ...momentFields(when), ...(zone !== undefined && { timezone: zone }) }
+  const { at, unix, cron, start, end, timezone, ...rest } = when
+  if (at !== undefined && unix !== undefined)
+    throw new WakefulError('invalid_request', 'a when has at or unix, not both: give one')
+  const own = timezone ?? (takesZone(when) ? zone : undefined)
+  return {
+    ...(at !== undefined && momentFields(at)),
+    ...(unix !== undefined && { fire_at: isoOfUnix(unix) }),
+    ...(cron !== undefined && { cron_expr: cron }),
+    ...(start !== undefined && { start: momentText(start) }),
+    ...(end !== undefined && { end: momentText(end) }),
+    ...(own !== undefined && { timezone: own }),
+    ...rest,
+  }
+}
+
+const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
+
+/** Options alone keep the zone of the rule they change, and a rule that names its zone needs no other. */
+function takesZone(when: WhenObject): boolean {
+  if (typeof when.cron === 'string' && /^\s*(?:CRON_)?TZ=/i.test(when.cron)) return false
+  if (typeof when.rrule === 'string' && /^\s*DTSTART(?:[^\n:]*TZID=|[^\n]*Z\s*$)/im.test(when.rrule))
+    return false
+  return KINDS.some((kind) => when[kind] !== undefined)
+}
+
+/** A bound of a list: an instant or words, or seconds since 1970. */
+export function sinceText(since: When): string {
+  if (!isWhenObject(since)) return momentText(since)
+  const { at, unix, ...others } = since
+  if (Object.values(others).every((value) => value === undefined)) {
+    if (at !== undefined && unix === undefined) return momentText(at)
+    if (unix !== undefined && at === undefined) return isoOfUnix(unix)
+  }
+  throw new WakefulError(
+    'invalid_request',
+    'since must be an instant over the network: a Date, an ISO text, words, or { unix: seconds }',
+  )
+}
+
+function momentFields(moment: Moment): Fields {
+  return typeof moment === 'string' ? { when: moment } : { fire_at: momentText(moment) }
+}
+
+function momentText(moment: Moment): string {
+  const given: unknown = moment
+  if (typeof given === 'string') return given
+  if (typeof given === 'number')
+    throw new WakefulError(
+      'invalid_time',
+      `the bare number ${given} could be seconds or milliseconds: give { unix: seconds } or a Date`,
+    )
+  const tag = Object.prototype.toString.call(given)
+  if (tag === '[object Temporal.Instant]') return String(given)
+  if (tag === '[object Date]') return isoOf(given as Date)
+  throw new WakefulError(
+    'invalid_time',
+    'an instant is a Date, a Temporal.Instant or an ISO string with offset',
+  )
+}
+
+function isoOf(date: Date): string {
+  if (Number.isFinite(date.getTime())) return date.toISOString()
+  throw new WakefulError('invalid_time', 'this Date names no instant: it is invalid')
+}
+
+function isoOfUnix(unix: unknown): string {
+  if (typeof unix !== 'number' || !Number.isFinite(unix) || Math.abs(unix) > 8.64e12)
+    throw new WakefulError('invalid_time', `unix ${String(unix)} is not a number of seconds`)
+  // Rounded to a microsecond first, as the library does: a product may not be a whole number in floating point.
+  return new Date(Math.ceil(Number((unix * 1000).toFixed(3)))).toISOString()
+}
+
+function isWhenObject(when: When): when is WhenObject {
+  return Object.prototype.toString.call(when) === '[object Object]'
+}

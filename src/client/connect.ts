@@ -1,0 +1,15 @@
+import { WakefulError } from '../error.ts'
+import { HttpAlarms } from './alarms.ts'
+import type { ConnectOptions, RemoteAlarms } from './api.ts'
+
+const WHOLE_NUMBERS = { timeoutMs: 1, retries: 0, pollMs: 1 } as const
+
+/** The alarms of a server. Nothing is called until something is asked. */
+export function connect(url: string, options: ConnectOptions = {}): RemoteAlarms {
+  for (const [name, min] of Object.entries(WHOLE_NUMBERS)) {
+    const value = options[name as keyof typeof WHOLE_NUMBERS]
+    if (value === undefined || (Number.isInteger(value) && value >= min)) continue
+    throw new WakefulError('invalid_request', `${name} must be a whole number from ${min} on, not ${value}`)
+  }
+  return new HttpAlarms(url, options)
+}

@@ -1,0 +1,28 @@
+/** The library's interface over the network, for Node and for browsers: `fetch` and nothing else. */
+
+export type { AlarmView, SetOptions, Status, Story, TargetSpec } from '../alarm/index.ts'
+export { type ErrorCode, WakefulError } from '../error.ts'
+export { RawJson, rawJson } from '../json/index.ts'
+export type {
+  DefaultTarget,
+  EditFields,
+  EventsOptions,
+  EventView,
+  HistoryOptions,
+  Inbox,
+  ListOptions,
+  ListPage,
+  OwnEventGiven,
+  ParsedView,
+  SetManyItem,
+  SetView,
+  StatsView,
+  TakeOptions,
+  TenantSecret,
+  WakeReport,
+  WakeView,
+  Webhooks,
+} from '../library/index.ts'
+export type { Preview, When } from '../time/index.ts'
+export type { ConnectOptions, RemoteAlarms } from './api.ts'
+export { connect } from './connect.ts'

@@ -1,0 +1,233 @@
+import { errorText, WakefulError } from '../error.ts'
+import { readJson } from '../json/index.ts'
+import type { ConnectOptions } from './api.ts'
+import { refusalOf } from './problem.ts'
+import { pause, pauseBefore } from './repeat.ts'
+import { type Given, ROUTES, type RouteName } from './routes.ts'
+
+const TIMEOUT_MS = 30_000
+const RETRIES = 2
+/** A payload may be nested as deep as its server lets it, and stands a few levels down in an answer. */
+const DEPTH_MAX = 2_000
+const VERBATIM: ReadonlySet<string> = new Set(['payload', 'data'])
+const PRINTABLE = /^[\x21-\x7e]+$/
+
+/** What a call was answered with. */
+export interface Answer {
+  readonly status: number
+  readonly text: string
+}
+
+interface Request {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  readonly timeoutMs: number
+  readonly isRepeatable: boolean
+}
+
+/** The way to one server: its address, who calls, and how long and how often it is tried. */
+export class Link {
+  readonly base: string
+  readonly options: ConnectOptions
+  readonly #headers: Readonly<Record<string, string>>
+
+  constructor(url: string, options: ConnectOptions) {
+    this.base = baseOf(url)
+    this.options = options
+    this.#headers = headersOf(options)
+  }
+
+  /** Makes a call and reads its answer as JSON, what users wrote kept as text. */
+  async json<N extends RouteName, T>(name: N, given: Given<N> = {}): Promise<T> {
+    return this.read<T>((await this.call(name, given)).text)
+  }
+
+  /** An answer's JSON, what users wrote kept as text (promise: verbatim). */
+  read<T>(text: string): T {
+    try {
+      return readJson(text, VERBATIM, DEPTH_MAX) as T
+    } catch (cause) {
+      throw new WakefulError('internal', `${this.base} answered, and not in JSON: is it a Wakeful server?`, {
+        cause,
+      })
+    }
+  }
+
+  /** Makes a call, again where that is safe and may help; throws what the server refuses. */
+  async call<N extends RouteName>(name: N, given: Given<N> = {}): Promise<Answer> {
+    const [method, pattern] = ROUTES[name].split(' ') as [string, string]
+    const request: Request = {
+      method,
+      path: pathOf(pattern, given.params ?? {}) + queryOf(given.query ?? {}),
+      headers: {
+        ...(given.body !== undefined && { 'content-type': 'application/json' }),
+        ...(given.seen !== undefined && { 'if-match': `"${given.seen}"` }),
+        ...(given.traceparent !== undefined && { traceparent: traceText(given.traceparent) }),
+      },
+      body: given.body,
+      timeoutMs: (this.options.timeoutMs ?? TIMEOUT_MS) + (given.waitMs ?? 0),
+      isRepeatable: given.isRepeatable ?? (method === 'GET' || method === 'PUT' || method === 'DELETE'),
+    }
+    for (let tries = 1; ; tries++) {
+      const answer = await this.#try(request, tries)
+      if (answer === null) continue
+      const { response, text } = answer
+      if (response.ok) return { status: response.status, text }
+      const repeatMs = this.#repeatMs(request, tries, response)
+      if (repeatMs === null) throw this.#clean(refusalOf(response.status, text, this.base))
+      await pause(repeatMs, this.options.signal)
+    }
+  }
+
+  /** Opens a stream of the answer's lines; the bound on time is that of its beginning. */
+  async open(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const waiting = new AbortController()
+    const { timeoutMs = TIMEOUT_MS } = this.options
+    const timer = setTimeout(() => waiting.abort(), timeoutMs)
+    try {
+      return await this.#fetch(path, { headers, signal: AbortSignal.any([signal, waiting.signal]) })
+    } catch (thrown) {
+      signal.throwIfAborted()
+      throw this.#silence(thrown, waiting.signal.aborted ? timeoutMs : null, true)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** One try; null where there was no answer and it is to be tried again. */
+  async #try(request: Request, tries: number): Promise<{ response: Response; text: string } | null> {
+    const { signal } = this.options
+    const late = AbortSignal.timeout(request.timeoutMs)
+    try {
+      const response = await this.#fetch(request.path, {
+        method: request.method,
+        headers: request.headers,
+        ...(request.body !== undefined && { body: request.body }),
+        signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+      })
+      return { response, text: await response.text() }
+    } catch (thrown) {
+      signal?.throwIfAborted()
+      const repeatMs = this.#repeatMs(request, tries, null)
+      if (repeatMs === null)
+        throw this.#silence(thrown, late.aborted ? request.timeoutMs : null, request.isRepeatable)
+      await pause(repeatMs, signal)
+      return null
+    }
+  }
+
+  #repeatMs({ isRepeatable }: Request, tries: number, answer: Response | null): number | null {
+    return isRepeatable ? pauseBefore(tries, this.options.retries ?? RETRIES, answer, Math.random()) : null
+  }
+
+  #fetch(path: string, init: RequestInit): Promise<Response> {
+    const call = this.options.fetch ?? ((url: string, given: RequestInit) => fetch(url, given))
+    return call(this.base + path, {
+      // A key is for the server it was given for, and for no other.
+      redirect: 'error',
+      credentials: 'omit',
+      cache: 'no-store',
+      ...init,
+      headers: { accept: 'application/json', ...this.#headers, ...init.headers },
+    })
+  }
+
+  /** No answer: of a write that cannot be repeated, nobody knows whether it was done. */
+  #silence(thrown: unknown, lateMs: number | null, isRepeatable: boolean): WakefulError {
+    const why = lateMs === null ? `(${reasonOf(thrown)})` : `within ${lateMs} ms`
+    const unknown = isRepeatable
+      ? ''
+      : '; whether it was done is not known: an idempotencyKey makes it safe to repeat'
+    return this.#clean(
+      new WakefulError('store_unavailable', `no answer from ${this.base} ${why}${unknown}`, {
+        cause: thrown,
+      }),
+    )
+  }
+
+  /** A key is nothing for a message, whoever wrote it. */
+  #clean(error: WakefulError): WakefulError {
+    const { key } = this.options
+    if (key === undefined || !error.message.includes(key)) return error
+    return new WakefulError(error.code, error.message.replaceAll(key, 'wk_…'))
+  }
+}
+
+/** The address as the paths follow it. */
+function baseOf(url: string): string {
+  let parsed: URL
+  try {
+    parsed = new URL(url)
+  } catch {
+    throw new WakefulError('invalid_request', 'the address of a server is written like http://127.0.0.1:7420')
+  }
+  if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')
+    throw new WakefulError(
+      'invalid_request',
+      `a server is reached by http:// or https://, not by ${parsed.protocol}//`,
+    )
+  if (parsed.username !== '' || parsed.password !== '')
+    throw new WakefulError('invalid_request', 'the address holds a name or a password: give the key as key')
+  if (parsed.search !== '' || parsed.hash !== '')
+    throw new WakefulError('invalid_request', 'the address of a server ends with its path: leave out ? and #')
+  return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
+}
+
+function headersOf({ key, owner, tenant }: ConnectOptions): Record<string, string> {
+  // Checked here: whoever else finds it wrong would show it.
+  if (key !== undefined && !PRINTABLE.test(key))
+    throw new WakefulError(
+      'invalid_request',
+      'the key is not one: it is wk_ and what follows, without spaces',
+    )
+  return {
+    ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    ...(owner !== undefined && owner !== '' && { 'wakeful-owner': headerText('owner', owner) }),
+    ...(tenant !== undefined && tenant !== '' && { 'wakeful-tenant': headerText('tenant', tenant) }),
+  }
+}
+
+/** A name that goes into a header must come out of it as it was: beyond ASCII it is percent-encoded. */
+function headerText(field: string, value: string): string {
+  if (typeof value === 'string' && value.isWellFormed() && !value.includes('\0'))
+    return value.replace(/[^\x21-\x24\x26-\x7e]+/g, encodeURIComponent)
+  throw new WakefulError('invalid_request', `${field} must be a text, and whole`)
+}
+
+function traceText(value: string): string {
+  if (/^[\x21-\x7e]{1,512}$/.test(value)) return value
+  throw new WakefulError('invalid_request', 'traceparent is written as W3C Trace Context does: 00-…-…-01')
+}
+
+function pathOf(pattern: string, params: Readonly<Record<string, string>>): string {
+  return pattern.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(name, params[name]))
+}
+
+function segmentOf(name: string, value: unknown): string {
+  if (typeof value !== 'string' || value === '' || value.includes('\0') || !value.isWellFormed())
+    throw new WakefulError('invalid_request', `${name} must be a text that is not empty`)
+  // A path forgets these, however they are written.
+  if (value === '.' || value === '..')
+    throw new WakefulError('invalid_request', `${name} ${JSON.stringify(value)} cannot be part of an address`)
+  return encodeURIComponent(value)
+}
+
+function queryOf(query: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  return given.length === 0
+    ? ''
+    : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+}
+
+/** What a runtime says of a call that came to nothing; some say the reason one level down. */
+function reasonOf(thrown: unknown): string {
+  const { cause } = (thrown ?? {}) as { cause?: { code?: unknown; message?: unknown } }
+  const inner = typeof cause?.code === 'string' ? cause.code : cause?.message
+  return typeof inner === 'string' && inner !== '' ? `${errorText(thrown)}: ${inner}` : errorText(thrown)
+}

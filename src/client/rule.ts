@@ -1,0 +1,85 @@
+import { parseDuration, parseStep } from '../time/durations.ts'
+import type { Exclusion, Misfire, Rule } from '../time/index.ts'
+
+/** What a rule on the wire says beside its text. */
+export interface WireWhen {
+  readonly start?: string
+  readonly end?: string
+  readonly count?: number
+  readonly jitter?: string
+  readonly misfire?: 'once' | 'skip' | { readonly all: { readonly max: number; readonly within: string } }
+  readonly dst?: { readonly gap: 'shift' | 'skip'; readonly overlap: 'first' | 'last' | 'both' }
+  readonly exclude?: Omit<Exclusion, 'weekend'> & { readonly weekend?: readonly string[] }
+}
+
+interface RuleWire {
+  readonly kind: Rule['kind']
+  readonly timezone: string
+  readonly created_at: string
+  readonly cron_expr?: string
+  readonly rrule?: string
+  readonly every?: string
+  readonly fire_at?: string
+  readonly when?: WireWhen
+}
+
+const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
+
+/**
+ * The rule of an alarm on the wire. What intervals are counted from is not there: it is taken to be the start, or else
+ * the moment the alarm was made, which is not so after a reschedule.
+ */
+export function ruleOf(wire: RuleWire): Rule {
+  const { kind, timezone, when = {} } = wire
+  const misfire = when.misfire === undefined ? undefined : misfireOf(when.misfire)
+  if (kind === 'once') {
+    const at = Date.parse(wire.fire_at!)
+    return { kind, at, timezone, ...(misfire !== undefined && { misfire: misfire as 'once' | 'skip' }) }
+  }
+  const shared = {
+    anchor: Date.parse(when.start ?? wire.created_at),
+    timezone,
+    ...(when.start !== undefined && { start: Date.parse(when.start) }),
+    ...(when.end !== undefined && { end: Date.parse(when.end) }),
+    ...(when.count !== undefined && { count: when.count }),
+    ...(when.jitter !== undefined && { jitterMs: parseDuration(when.jitter) }),
+    ...(misfire !== undefined && { misfire }),
+    ...(when.exclude !== undefined && { exclude: exclusionOf(when.exclude) }),
+    ...(when.dst !== undefined && { dst: when.dst }),
+  }
+  if (kind === 'cron') return { kind, cron: wire.cron_expr!, ...shared }
+  if (kind === 'rrule') return { kind, rrule: wire.rrule!, ...shared }
+  return { kind, every: wire.every!, ...parseStep(wire.every!), ...shared } as Rule
+}
+
+function misfireOf(given: NonNullable<WireWhen['misfire']>): Misfire {
+  if (typeof given === 'string') return given
+  return { all: { max: given.all.max, withinMs: parseDuration(given.all.within) } }
+}
+
+function exclusionOf({ weekend, ...rest }: NonNullable<WireWhen['exclude']>): Exclusion {
+  return { ...rest, ...(weekend !== undefined && { weekend: weekend.map((day) => DAYS.indexOf(day) + 1) }) }
+}
+
+const INSTANTS: ReadonlySet<string> = new Set(['at', 'anchor', 'start', 'end'])
+
+/** A rule as a preview shows it, which has everything. */
+export function ruleOfPreview(wire: Readonly<Record<string, unknown>>): Rule {
+  return camelNames(wire, (name, value) =>
+    INSTANTS.has(name) ? Date.parse(value as string) : value,
+  ) as unknown as Rule
+}
+
+/** An object with its names in camelCase, all the way down. */
+export function camelNames(
+  fields: Readonly<Record<string, unknown>>,
+  read: (name: string, value: unknown) => unknown = (_, value) => value,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([wireName, value]) => {
+      const name = wireName.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+      return [name, isObject ? camelNames(value as Record<string, unknown>) : read(name, value)]
+    }),
+  )
+}

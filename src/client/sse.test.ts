@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type SentEvent, SseReader } from './sse.ts'
+
+const all = (...pieces: string[]): SentEvent[] => {
+  const reader = new SseReader()
+  return pieces.flatMap((piece) => reader.push(piece))
+}
+
+describe('reading server-sent events', () => {
+  it('reads id, name and text, and keeps the id for those that have none', () => {
+    expect(all('id: 7\nevent: tick\ndata: {"a":1}\n\ndata: next\n\n')).toEqual([
+      { id: '7', type: 'tick', data: '{"a":1}' },
+      { id: '7', type: 'message', data: 'next' },
+    ])
+  })
+
+  it('joins lines of data, takes one space off, and leaves the others', () => {
+    expect(all('data:a\ndata:  b\ndata\n\n').map(({ data }) => data)).toEqual(['a\n b\n'])
+  })
+
+  it('passes over comments, unknown fields, and events without data', () => {
+    expect(all(': alive\n\nid: 3\n\nflavour: mint\ndata: x\n\n')).toEqual([
+      { id: '3', type: 'message', data: 'x' },
+    ])
+  })
+
+  it('gives out nothing of an event that is not complete', () => {
+    expect(all('data: half\n')).toEqual([])
+    expect(all('data: half')).toEqual([])
+  })
+
+  it('takes any line ending, a mark of byte order at the beginning, and how long to wait', () => {
+    const reader = new SseReader()
+    expect(reader.push('\ufeffretry: 1500\r\ndata: a\rdata: b\r\n\r\n')).toEqual([
+      { id: '', type: 'message', data: 'a\nb' },
+    ])
+    expect(reader.retryMs).toBe(1500)
+  })
+
+  it('does not take an id that holds a NUL, nor a wait that is none', () => {
+    const reader = new SseReader()
+    reader.push('id: 1\nid: a\0b\nretry: soon\n')
+    expect(reader.push('data: x\n\n')).toEqual([{ id: '1', type: 'message', data: 'x' }])
+    expect(reader.retryMs).toBeNull()
+  })
+
+  it('reads the same wherever the text is cut', () => {
+    const text = 'id: 1\r\ndata: {"é":"\u{1f600}"}\r\n\r\n:ping\n\nid: 2\rdata: b\rdata: c\r\rdata: d\n\n'
+    const whole = all(text)
+    expect(whole).toHaveLength(3)
+    fc.assert(
+      fc.property(fc.array(fc.nat(text.length), { maxLength: 12 }), (cuts) => {
+        const places = [0, ...cuts.sort((a, b) => a - b), text.length]
+        const pieces = places.slice(1).map((end, index) => text.slice(places[index], end))
+        expect(all(...pieces)).toEqual(whole)
+      }),
+    )
+  })
+})

@@ -1,0 +1,25 @@
+import type { OperationName } from '../../contracts/index.ts'
+import type { Operator } from '../../library/index.ts'
+import type { Feeds } from '../calendar/feeds.ts'
+import { upcomingIcs } from '../calendar/upcoming.ts'
+import type { CallsOf } from './call.ts'
+
+/** The calls about the calendar of upcoming alarms. */
+export function calendarCalls(feeds: Feeds, operator: Operator) {
+  return {
+    calendar: async (_input, { caller }) => {
+      const calendars = operator.calendarsOf(caller.tenant)
+      const body = await upcomingIcs(caller.alarms, calendars, operator.clock.now())
+      return { status: 200, json: body, type: 'text/calendar; charset=utf-8' }
+    },
+
+    createCalendar: async (_input, { caller }) => {
+      const token = await feeds.create(caller)
+      return { status: 201, json: JSON.stringify({ path: `/v1/calendar.ics?token=${token}` }) }
+    },
+
+    removeCalendar: async (_input, { caller }) => {
+      return { status: 200, json: JSON.stringify({ removed: await feeds.removeAll(caller) }) }
+    },
+  } satisfies Partial<CallsOf<OperationName>>
+}

@@ -1,0 +1,59 @@
+import type { Target } from '../../alarm/index.ts'
+import { type OperationName, wireText } from '../../contracts/index.ts'
+import { WakefulError } from '../../error.ts'
+import { type Audit, actOf } from '../audit.ts'
+import type { Switchboard } from '../tenants/switchboard.ts'
+import { type CallsOf, ok } from './call.ts'
+import { assertOperator, CATCH_UP_PER_SECOND } from './tenants.ts'
+
+/** The calls about where fires go. */
+export function targetCalls(holds: Switchboard, audit: Audit) {
+  return {
+    webhookSecret: async (_input, { caller }) => {
+      await audit(actOf(caller, 'webhook_secret_read', {}))
+      return ok(wireText(await caller.alarms.webhooks.secret()))
+    },
+
+    rotateWebhookSecret: async (_input, { caller }) => {
+      const secret = await caller.alarms.webhooks.rotateSecret()
+      await audit(actOf(caller, 'webhook_secret_rotated', {}))
+      return ok(wireText(secret))
+    },
+
+    listHeldTargets: (_input, { caller }) => {
+      assertOperator(caller)
+      return ok(wireText({ items: holds.targets().map(({ target, isPaused }) => held(target, isPaused)) }))
+    },
+
+    pauseTarget: async ({ body }, { caller }) => {
+      assertOperator(caller)
+      const target = targetOf(body)
+      await holds.pause({ target })
+      await audit(actOf(caller, 'target_paused', held(target, true)))
+      return ok(wireText(held(target, true)))
+    },
+
+    resumeTarget: async ({ body }, { caller }) => {
+      assertOperator(caller)
+      const { per_second = CATCH_UP_PER_SECOND } = body
+      const target = targetOf(body)
+      if (!(await holds.resume({ target }, per_second)))
+        throw new WakefulError('not_found', `the ${target.kind} ${JSON.stringify(target.name)} is not paused`)
+      await audit(actOf(caller, 'target_resumed', { ...held(target, false), per_second }))
+      return ok(wireText(held(target, false)))
+    },
+  } satisfies Partial<CallsOf<OperationName>>
+}
+
+type HeldTarget = Pick<Target, 'kind' | 'name'>
+
+function targetOf({ target, kind }: { target: string; kind?: string | undefined }): HeldTarget {
+  if (kind !== undefined) return { kind, name: target }
+  // An alarm's target is the address as URLs are written, so it is looked for as that.
+  if (/^https?:/i.test(target) && URL.canParse(target)) return { kind: 'webhook', name: new URL(target).href }
+  return { kind: target === 'inbox' ? 'inbox' : 'handler', name: target }
+}
+
+function held({ kind, name }: HeldTarget, isPaused: boolean) {
+  return { target: name, kind, paused: isPaused }
+}

@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest'
+import { open } from '../../src/index.ts'
+import { startServer } from '../../src/server/index.ts'
+import { storeFile, wakeful } from './command-line.ts'
+
+const ZONE = ['--timezone', 'Europe/Rome']
+
+/** A server in this process on the test's own store; its clock does not run. */
+async function serving() {
+  const alarms = await open(`sqlite:${storeFile()}`, { timezone: 'UTC' })
+  const server = await startServer({ wakeful: alarms, host: '127.0.0.1', port: 0, version: '0' })
+  return {
+    url: server.url,
+    async [Symbol.asyncDispose]() {
+      await server.close()
+      await alarms.close()
+    },
+  }
+}
+
+/** What is never the same twice, and the door, which differs: everything else must be alike. */
+function alike(text: string): string {
+  return text
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID')
+    .replace(/20(?:2|3[0-8])\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+Z| [+-]\d\d:\d\d)/g, 'TIME')
+    .replace(/cursor":"\w+"/g, 'cursor":"…"')
+    .replace(/created_via":"(?:rest|cli)"/g, 'created_via":"DOOR"')
+    .replace(/\bvia (?:rest|cli)\b|\((?:rest|cli)\)/g, 'DOOR')
+    .replace(/\bin http:\S+:|\bin sqlite:\S+:/g, 'in PLACE:')
+    .replace(/\bin \d+[wdhm]\b(?: \d+\w+)*/g, 'LATER')
+    .replace(/\b(?:\d+(?:ms|s) ago|just now|now)\b/g, 'NOW')
+}
+
+/** One after the other, each on what the ones before have left; `$KEY` is the id of the alarm with that key. */
+const STORY: Record<string, readonly (readonly string[])[]> = {
+  'one alarm, from set to cancel': [
+    ['set', '2040-05-01T09:00', '--label', 'call Ann', '-m', 'ring', '--key', 'a', '--priority', '-5'],
+    ['set', '2040-05-01T10:00', '--label', 'call Ann', '-m', 'ring', '--key', 'a', '--priority', '-5'],
+    ['get', '--key', 'a'],
+    ['get', '$a', '--json'],
+    ['list'],
+    ['list', '--order', 'due', '--json'],
+    ['reschedule', '--key', 'a', '2041-05-01T09:00'],
+    ['reschedule', '$a', '--cron', '0 8 1 1 *', '--misfire', 'skip', '--jitter', '5m', '--json'],
+    ['pause', '$a'],
+    ['resume', '$a', '--json'],
+    ['skip', '$a'],
+    ['why', '$a'],
+    ['why', '$a', '--json'],
+    ['events', '--alarm', '$a'],
+    ['events', '--json', '--limit', '2'],
+    ['resume', '$a', '--if-updated-at', '2026-01-01T00:00Z'],
+    ['cancel', '$a', 'none'],
+    ['cancel', '$a', '--json'],
+    ['retry', '$a'],
+    ['stats'],
+    ['stats', '--json'],
+    ['history', '--status', 'cancelled'],
+    ['history', '--since', '2h', '--json'],
+    ['failed'],
+  ],
+  'payloads, digit for digit': [
+    ['set', '2040-05-01', '--payload', '{"big":12345678901234567890,"small":0.10}', '--key', 'p', '--json'],
+    ['get', '--key', 'p'],
+    ['list', '--json'],
+  ],
+  'everything that can be said': [
+    [
+      'set',
+      '--cron',
+      '0 9 25 * *',
+      '--start',
+      '2040-01-01',
+      '--end',
+      '2041-01-01',
+      '--count',
+      '9',
+      '--key',
+      'all',
+    ],
+    ['reschedule', '--key', 'all', '--exclude', 'weekends', '--move', 'previous', '--misfire', 'all'],
+    ['get', '--key', 'all'],
+    ['set', '--rrule', 'DTSTART;TZID=Asia/Tokyo:20400101T090000\nRRULE:FREQ=WEEKLY', '--key', 'r', '--event'],
+    ['set', '--cron', 'CRON_TZ=Asia/Tokyo 0 9 1 1 *', '--key', 'z', '--event'],
+    [
+      'set',
+      '--unix',
+      '2250000000',
+      '--target',
+      'remind',
+      '--key',
+      'u',
+      '--ack',
+      'report',
+      '--overlap',
+      'queue',
+    ],
+    ['get', '--key', 'u'],
+    ['complete', '--key', 'u', 'done'],
+    ['fail', '--key', 'u', 'no', '--occurrence', 'none'],
+    ['fire', '--key', 'u', '--json'],
+    ['set', '2040-05-01', '--idempotency-key', 'i', '--event', '--subject', 's'],
+    ['set', '2040-05-01', '--idempotency-key', 'i', '--event', '--subject', 's', '--json'],
+    ['list', '--q', 'nothing'],
+    ['list', '--subject', 's', '--since', '2026-01-01', '--json'],
+    ['list', '--limit', '1', '--json'],
+    ['cancel', '--subject', 's'],
+    ['reset', '--yes', '--json'],
+  ],
+  'what is refused, or not there': [
+    ['get', 'nope'],
+    ['why', 'nope'],
+    ['cancel', 'nope', '--json'],
+    ['pause', '--key', 'nope'],
+    ['events', '--alarm', 'nope'],
+    ['events', '--after', 'nonsense'],
+    ['list', '--cursor', 'nonsense', '--json'],
+    ['set', 'tomorrow', '--key', 'é'.repeat(300)],
+    ['set', 'every day at 9am except us-holidays'],
+    ['set', 'tomorrow', '--target', '{"florp":1}'],
+  ],
+  'what touches nothing': [
+    ['preview', '--cron', '30 2 * * *', '--from', '2045-03-26', '-n', '2', '--json'],
+    ['preview', '2040-05-01', '--exclude', 'us-holidays'],
+    ['parse', '2040-05-01T00:00Z', '--json'],
+  ],
+}
+
+describe('on the store and through a server', () => {
+  it.for(Object.entries(STORY))('the same is said, and the same done: %s', async ([, commands]) => {
+    const said = { store: '', server: '' }
+    for (const way of ['store', 'server'] as const) {
+      await using server = await serving()
+      const owner = ['--tenant', 'acme', '--owner', way]
+      const env = way === 'store' ? undefined : { WAKEFUL_URL: server.url }
+      const ids = new Map<string, string>()
+      for (const command of commands) {
+        const args = command.map((word) => (word.startsWith('$') ? ids.get(word.slice(1))! : word))
+        const { stdout, stderr, code } = await wakeful([...args, ...owner, ...ZONE], '', env)
+        said[way] += `> ${command.join(' ')}\n${stdout}${withoutHint(stderr)}= ${code}\n`
+        const key = args[args.indexOf('--key') + 1]!
+        if (args[0] === 'set' && code === 0) ids.set(key, /[0-9a-f-]{36}/.exec(stdout)![0])
+      }
+    }
+    expect(alike(said.server)).toBe(alike(said.store))
+  })
+
+  it('finds an alarm by the beginning of its id', async () => {
+    await using server = await serving()
+    const env = { WAKEFUL_URL: server.url }
+    const { stdout } = await wakeful(['set', '2040-05-01', '--json'], '', env)
+    const { id, created_via } = JSON.parse(stdout) as { id: string; created_via: string }
+    expect(created_via).toBe('rest')
+    const found = await wakeful(['get', id.slice(0, 13), '--json', '--url', server.url])
+    expect(JSON.parse(found.stdout)).toMatchObject({ id })
+  })
+})
+
+/** Through a server nobody has to be told to start one. */
+function withoutHint(stderr: string): string {
+  return stderr.replace(/^no process .*\n/gm, '')
+}
+
+describe('through a server', () => {
+  it('follows the log as it grows', async () => {
+    await using server = await serving()
+    const env = { WAKEFUL_URL: server.url }
+    const following = wakeful(['events', '--follow', '--limit', '1', '--json'], '', env)
+    await wakeful(['set', '2040-05-01', '--key', 'a'], '', env)
+    await wakeful(['pause', '--key', 'a'], '', env)
+    expect(JSON.parse((await following).stdout)).toMatchObject({ type: 'alarm.paused' })
+  })
+
+  it.for([
+    ['serve'],
+    ['calendar', 'list'],
+    ['export'],
+    ['import', 'x.jsonl'],
+    ['backup', 'x.db'],
+    ['migrate'],
+    ['doctor'],
+    ['keys', 'list'],
+  ])('%j says that it works on the store itself', async (args) => {
+    const env = { WAKEFUL_URL: 'http://127.0.0.1:1' }
+    const { code, stdout, stderr } = await wakeful(args, '', env)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    const name = args[1] === 'list' ? args.join(' ') : args[0]
+    expect(stderr).toMatch(`error: WAKEFUL_URL is set, but ${name} works on the store itself`)
+    const flag = await wakeful([...args, '--url', 'http://127.0.0.1:1'])
+    expect(flag.stderr).toMatch(`error: ${name} works on the store itself`)
+  })
+
+  it('says which server does not answer, and shows no key', async () => {
+    const env = { WAKEFUL_URL: 'http://127.0.0.1:1', WAKEFUL_KEY: 'wk_0123_secret' }
+    const { code, stderr } = await wakeful(['set', 'tomorrow'], '', env)
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^error: no answer from http:\/\/127\.0\.0\.1:1 .*\(store_unavailable\)\n$/,
+      ),
+    })
+    expect(stderr).not.toContain('secret')
+    const broken = await wakeful(['list'], '', { ...env, WAKEFUL_KEY: 'wk_0123_sec ret' })
+    expect(broken.stderr).toMatch(/^error: the key is not one/)
+    expect((await wakeful(['list', '--trust-clock'], '', env)).stderr).toMatch(
+      '--trust-clock is for the process',
+    )
+  })
+
+  it('sends the key, and whose alarms are meant', async () => {
+    await using server = await serving()
+    const env = { WAKEFUL_URL: `${server.url}/` }
+    await wakeful(['set', '2040-05-01', '--owner', 'ann', '--key', 'k'], '', env)
+    expect((await wakeful(['get', '--key', 'k', '--owner', 'bob'], '', env)).code).toBe(1)
+    expect((await wakeful(['get', '--key', 'k', '--owner', 'ann'])).code).toBe(0)
+  })
+})

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import { readCalendar } from '../../src/time/index.ts'
+import { caller, serving } from './harness.ts'
+
+const { url, call, wakeful } = await serving()
+const EVENT = { event: true }
+
+it('shows the alarms of the next month to whoever has the secret address, and to nobody else', async () => {
+  const label = 'Stand-up; all, of us \\ "é😀" '.repeat(5)
+  await call('POST', '/v1/alarms', { delay: '1h', target: EVENT, label, wake_message: 'line one\nline two' })
+  await call('POST', '/v1/alarms', { every: '1d', target: EVENT, key: 'daily' })
+  await call('POST', '/v1/alarms', { delay: '90d', target: EVENT, label: 'far away' })
+  await call(
+    'POST',
+    '/v1/alarms',
+    { delay: '1h', target: EVENT, label: 'theirs' },
+    { 'wakeful-owner': 'other' },
+  )
+  const { json } = await call('POST', '/v1/calendar')
+  expect(json.path).toMatch(/^\/v1\/calendar\.ics\?token=wf_[\w-]{43}$/)
+
+  // By its address alone, as a calendar program fetches it.
+  const { status, headers, text } = await caller(url)('GET', json.path)
+  expect([status, headers.get('content-type')]).toEqual([200, 'text/calendar; charset=utf-8'])
+  for (const line of text.split('\r\n')) expect(Buffer.byteLength(line)).toBeLessThanOrEqual(75)
+  const unfolded = text.replaceAll('\r\n ', '')
+  const summaries = [...unfolded.matchAll(/^SUMMARY:(.*)$/gm)].map(([, summary]) => summary)
+  expect(summaries.filter((summary) => summary === 'daily')).toHaveLength(31)
+  expect(summaries.some((summary) => summary!.startsWith('Stand-up\\; all\\, of us \\\\ "é😀"'))).toBe(true)
+  expect(unfolded).toContain('DESCRIPTION:line one\\nline two')
+  expect(unfolded).not.toMatch(/far away|theirs/)
+  expect(new Set(unfolded.match(/^UID:.*$/gm)).size).toBe(summaries.length)
+  // Our own reader of calendars takes it: entries without days off are none of its business.
+  expect(() => readCalendar('x', { ics: text, dates: ['2030-01-01'] }, 0)).not.toThrow()
+
+  expect((await call('GET', '/v1/calendar.ics')).text).toContain('BEGIN:VCALENDAR')
+  expect((await call('GET', '/v1/calendar.ics?token=wf_nonsense')).status).toBe(401)
+  expect((await call('GET', `/v1/alarms?token=${json.path.split('=')[1]}`)).status).toBe(400)
+  const stored = await wakeful.operator.documents.listDocuments('feed', null, '', 10)
+  expect(JSON.stringify(stored)).not.toContain(json.path.split('=')[1])
+  expect((await call('DELETE', '/v1/calendar')).json).toEqual({ removed: 1 })
+  expect((await call('GET', json.path)).status).toBe(401)
+})

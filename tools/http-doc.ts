@@ -1,0 +1,215 @@
+/** Prints docs/reference/http.md from the OpenAPI document: `node tools/http-doc.ts > docs/reference/http.md`. */
+import { openApi } from '../src/server/index.ts'
+
+const HEAD = `<!-- Written by tools/http-doc.ts from src/contracts: change that, then run \`npm run docs\`. -->
+
+# The HTTP API
+
+\`wakeful serve\` answers on \`http://127.0.0.1:7420\`. The same as below is at \`/openapi.json\`, as OpenAPI 3.1, for programs.
+[The client](client.md) speaks it from TypeScript, in Node and in browsers.
+
+- **Who calls** is said by a key: \`Authorization: Bearer wk_…\`. It belongs to one tenant and owner; one without an owner names
+  it per request (\`Wakeful-Owner\`), one of every tenant (\`*\`) names the tenant too (\`Wakeful-Tenant\`), percent-encoded beyond
+  ASCII. On this machine, until the first key is made, none is needed, and everybody is the tenant \`default\`.
+- **Bodies** are JSON, sent as \`application/json\`, 1 MiB at most. Unknown fields are refused by name, and so is one given twice.
+  \`payload\` and \`data\` come back byte for byte.
+- **What is not yours is not found**: the same 404 as for what is not there.
+- **Versions**: an alarm comes with an \`ETag\`. An edit that names it in \`If-Match\` is refused (409 \`conflict\`) where it is no longer the newest.
+- **Requests** are told apart by \`x-request-id\`: yours, or one that is made. A W3C \`traceparent\` is carried from the set to the wake.
+- **Refusals** are problem documents (RFC 9457), \`application/problem+json\`, with a stable \`code\`; 429 says when to try again (\`Retry-After\`).
+`
+
+type Json = Record<string, unknown>
+
+interface Schema extends Json {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly anyOf?: readonly Schema[]
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly items?: Schema
+}
+
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly required: boolean
+  readonly description?: string
+  readonly schema: Schema
+}
+
+interface Documented {
+  readonly operationId: string
+  readonly tags: readonly string[]
+  readonly summary: string
+  readonly description: string
+  readonly parameters: readonly Parameter[]
+  readonly requestBody?: { required: boolean; content: Record<string, { schema: Schema }> }
+  readonly responses: Record<string, { description: string; content?: Record<string, { schema: Schema }> }>
+}
+
+/** The page, from the API's own description of itself. */
+export function httpDoc(): string {
+  const api = openApi('0.0.0') as {
+    paths: Record<string, Record<string, Documented>>
+    components: { schemas: Record<string, Schema> }
+  }
+  const { schemas } = api.components
+  const all = Object.entries(api.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, documented]) => ({
+      path,
+      method: method.toUpperCase(),
+      documented,
+    })),
+  )
+  const chapters = Map.groupBy(all, ({ documented }) => documented.tags[0]!)
+  const calls = [...chapters].map(
+    ([title, members]) => `## ${capital(title)}\n\n${members.map(section).join('\n')}`,
+  )
+  return `${HEAD}
+${calls.join('\n')}
+## Codes
+
+| status | codes |
+|---|---|
+${codeRows(all.map(({ documented }) => documented))}
+
+## Shapes
+
+${Object.entries(schemas)
+  .map(([name, schema]) => shape(name, schema))
+  .join('\n')}`
+}
+
+function section({
+  path,
+  method,
+  documented,
+}: {
+  path: string
+  method: string
+  documented: Documented
+}): string {
+  const { summary, description, parameters, requestBody, responses } = documented
+  const body = requestBody?.content['application/json']?.schema
+  const lines = [
+    `### \`${method} ${path}\``,
+    '',
+    `${summary}. ${description}`,
+    '',
+    ...(parameters.length === 0
+      ? []
+      : ['| parameter | | |', '|---|---|---|', ...parameters.map(parameterRow), '']),
+    ...(body === undefined ? [] : bodyLines(body, requestBody!.required)),
+    ...Object.entries(responses)
+      .filter(([status]) => Number(status) < 300)
+      .map(([status, answer]) => `- **${status}** ${answer.description}${answerShape(answer)}`),
+    refusals(responses),
+    '',
+  ]
+  return lines.join('\n').replace(/\n{3,}/g, '\n\n')
+}
+
+function parameterRow({ name, in: place, required, description = '', schema }: Parameter): string {
+  const where =
+    place === 'path' ? 'in the path' : place === 'header' ? 'header' : required ? 'required' : 'optional'
+  return `| \`${name}\` | ${typeWords(schema)}, ${where} | ${cell(description)} |`
+}
+
+function bodyLines(schema: Schema, isRequired: boolean): string[] {
+  const may = isRequired ? '' : ' (may be left out)'
+  if (schema.$ref !== undefined)
+    return [`Body${may}: [${refName(schema)}](#${refName(schema).toLowerCase()}).`, '']
+  const fields = Object.entries(schema.properties ?? {})
+  if (fields.length === 0) return []
+  return [
+    `Body${may}:`,
+    '',
+    '| field | | |',
+    '|---|---|---|',
+    ...fields.map(([name, field]) => fieldRow(name, field, schema)),
+    '',
+  ]
+}
+
+function shape(name: string, schema: Schema): string {
+  if (schema.properties === undefined) return `### ${name}\n\n${capital(typeWords(schema))}.\n`
+  const rows = Object.entries(schema.properties ?? {}).map(([field, inner]) => fieldRow(field, inner, schema))
+  const said = schema.description === undefined ? '' : `${schema.description}\n\n`
+  return `### ${name}\n\n${said}| field | | |\n|---|---|---|\n${rows.join('\n')}\n`
+}
+
+function fieldRow(name: string, field: Schema, of: Schema): string {
+  const isRequired = of.required?.includes(name) === true
+  return `| \`${name}\` | ${typeWords(field)}${isRequired ? '' : ', optional'} | ${cell(field.description ?? '')} |`
+}
+
+function typeWords(schema: Schema): string {
+  if (schema.$ref !== undefined) return `[${refName(schema)}](#${refName(schema).toLowerCase()})`
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
+  if (schema.enum !== undefined) return schema.enum.map((value) => `\`${String(value)}\``).join(', ')
+  if (schema.anyOf !== undefined) return schema.anyOf.map(typeWords).join(' or ')
+  if (schema.type === 'array') return `list of ${typeWords(schema.items ?? {})}`
+  if (Array.isArray(schema.type)) return schema.type.join(' or ')
+  return (schema.type as string | undefined) ?? 'any JSON'
+}
+
+function answerShape({ content = {} }: Documented['responses'][string]): string {
+  const [type, body] = Object.entries(content)[0] ?? []
+  if (body === undefined) return ''
+  if (body.schema?.$ref !== undefined)
+    return ` [${refName(body.schema)}](#${refName(body.schema).toLowerCase()}).`
+  const fields = Object.keys(body.schema?.properties ?? {})
+  return fields.length === 0 ? ` (\`${type}\`)` : ` \`{ ${fields.join(', ')} }\``
+}
+
+function refusals(responses: Documented['responses']): string {
+  const always = new Set([
+    'invalid_request',
+    'unauthorized',
+    'forbidden',
+    'rate_limited',
+    'store_unavailable',
+    'internal',
+  ])
+  const codes = Object.entries(responses)
+    .filter(([status]) => Number(status) >= 400)
+    .flatMap(([status, { description }]) => codesIn(description).map((code) => ({ status, code })))
+    .filter(({ code }) => !always.has(code))
+  return codes.length === 0
+    ? ''
+    : `- Refused with ${codes.map(({ status, code }) => `${status} \`${code}\``).join(', ')}.`
+}
+
+function codeRows(documented: readonly Documented[]): string {
+  const codes = new Map<string, Set<string>>()
+  for (const { responses } of documented)
+    for (const [status, { description }] of Object.entries(responses))
+      if (Number(status) >= 400)
+        codes.set(status, (codes.get(status) ?? new Set()).union(new Set(codesIn(description))))
+  return [...codes]
+    .sort(([a], [b]) => Number(a) - Number(b))
+    .map(([status, of]) => `| ${status} | ${[...of].map((code) => `\`${code}\``).join(', ')} |`)
+    .join('\n')
+}
+
+function codesIn(text: string): string[] {
+  return [...text.matchAll(/`([a-z_]+)`/g)].map(([, code]) => code!)
+}
+
+function refName({ $ref }: Schema): string {
+  return $ref!.split('/').at(-1)!
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+}
+
+function capital(text: string): string {
+  return text[0]!.toUpperCase() + text.slice(1)
+}
+
+if (import.meta.main) process.stdout.write(httpDoc())
