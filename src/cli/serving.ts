@@ -110,6 +110,16 @@ function quotasOf({ quotas }: Config) {
   return { tenant: quotas.tenant ?? {}, owner: quotas.owner ?? {} }
 }
 
+function liveOf(config: Config) {
+  return {
+    connectionsMax: config.wsConnectionsMax,
+    messageBytesMax: config.wsMessageBytesMax,
+    messagesPerSecond: config.wsMessagesPerSecond,
+    bufferBytesMax: config.wsBufferBytesMax,
+    heartbeatMs: parseDuration(config.wsHeartbeat),
+  }
+}
+
 function secretIn(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim()
@@ -141,6 +151,7 @@ async function listen(
       allowedOrigins: config.allowedOrigins,
       allowedHosts: config.allowedHosts,
       quotas: quotasOf(config),
+      live: liveOf(config),
       metricsFor: config.metrics,
       readyTimeoutMs: parseDuration(config.readyTimeout),
       readyLagMs: parseDuration(config.readyLag),
