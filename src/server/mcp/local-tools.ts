@@ -29,6 +29,7 @@ export function localTools(
     owner,
     rights: 'write',
     keyId: null,
+    keyHash: null,
     key: null,
     via: 'mcp',
     alarms: wakeful,

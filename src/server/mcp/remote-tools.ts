@@ -1,7 +1,7 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
-import { parseExact } from '../../contracts/index.ts'
 import { type ErrorCode, errorText, WakefulError } from '../../error.ts'
 import { RawJson } from '../../json/index.ts'
+import { parseExact } from '../../library/index.ts'
 import { STATUS_OF } from '../http/problem.ts'
 import { refusalResult } from './refusal.ts'
 import { namingZone, type ToolBox } from './tool-box.ts'

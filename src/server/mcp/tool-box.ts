@@ -1,5 +1,5 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
-import { parseExact } from '../../contracts/index.ts'
+import { parseExact } from '../../library/index.ts'
 import { refuse } from '../http/problem.ts'
 import { alarmTools } from './alarm-tools.ts'
 import { isOurs, refusalResult } from './refusal.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { operations, withFields } from '../../contracts/index.ts'
+import { operations } from '../../contracts/index.ts'
+import { withFields } from '../../library/index.ts'
 import { type AlarmWire, alarmText, short } from './alarm-words.ts'
 import { itemTexts } from './item-texts.ts'
 import { type Background, IN_TIME_MS, lateness } from './lateness.ts'
@@ -139,7 +140,7 @@ const fail = tool({
   name: 'fail',
   title: 'Report an alarm failed',
   description:
-    'Report that what an alarm asked for could not be done, with the `reason`. It is tried again after a while, up to `max_failures` times. Only alarms set with `ack: "report"` await a report.',
+    'Report that what an alarm asked for could not be done, with the `reason`. It is tried again after a while, up to `max_failures` times. Only alarms set with `ack: "report"` await a report. For a wake out of your inbox use `ack` with `fail` instead, which does both.',
   operation: 'fail',
   input: z.strictObject({ ...WHICH, ...operations.fail.body.shape }),
   output: operations.fail.answers[200].schema,

@@ -146,13 +146,15 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
     const retry = { ack: 'report', backoff: { base_ms: 10 } }
     const { structured: alarm } = await agent.tool('set', { delay: '10ms', wake_message: 'try', ...retry })
     const [first] = (await agent.tool('inbox', { wait: '20s' })).structured.items
-    expect((await agent.tool('fail', { id: alarm.id, reason: 'the kettle is cold' })).text).toMatch(
-      /^Reported failed: /,
-    )
-    await agent.tool('ack', { occurrence_id: first.occurrence_id })
+    await agent.tool('ack', { occurrence_id: first.occurrence_id, fail: 'the kettle is cold' })
     const second = await agent.tool('inbox', { wait: '20s' })
     expect(second.structured.items[0]).toMatchObject({ occurrence_id: first.occurrence_id, attempt: 2 })
     expect(second.structured.items[0].lateness).toMatch('the first try failed: the kettle is cold')
+    await agent.tool('ack', { occurrence_id: first.occurrence_id })
+    expect((await agent.tool('fail', { id: alarm.id, reason: 'still cold' })).text).toMatch(
+      /^Reported failed: [\s\S]*try 3 of 5 .*; the last failed: still cold/,
+    )
+    await agent.tool('inbox', { wait: '20s' })
     expect((await agent.tool('complete', { id: alarm.id, result: 'hot now' })).structured).toMatchObject({
       status: 'completed',
       result: 'hot now',
