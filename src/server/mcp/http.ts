@@ -48,7 +48,7 @@ async function answer(
   try {
     const caller = await parts.door.admit(request.headers, 'mcp')
     known.caller = caller
-    const body = await readBody(request, parts.bodyBytesMax)
+    const body = await readBody(request, request.headers, parts.bodyBytesMax)
     if (body === undefined)
       throw new WakefulError('invalid_request', 'the body is missing: it is a message of JSON-RPC')
     const response = await exchange({
