@@ -1,10 +1,12 @@
 import type { Wakeful } from '../../library/index.ts'
+import { DEFAULT_POOL, INBOX } from '../../targets/index.ts'
 import { alarmCalls } from '../calls/alarms.ts'
 import { inboxCalls } from '../calls/inbox.ts'
 import { readCalls } from '../calls/reads.ts'
 import { QuotaGuard } from '../tenants/quota-guard.ts'
 import { NO_QUOTAS } from '../tenants/quotas.ts'
 import { TenantBook } from '../tenants/tenant-book.ts'
+import type { ToolCalls } from './tool.ts'
 import { type ToolBox, toolBox } from './tool-box.ts'
 
 /** Whose tools they are: on the store itself there are no keys, as for every command on it. */
@@ -23,7 +25,14 @@ export function localTools(
 ): ToolBox {
   const { clock, documents, pendingOf } = wakeful.operator
   const quotas = new QuotaGuard(new TenantBook(documents, clock, NO_QUOTAS), clock, pendingOf)
-  const calls = { ...alarmCalls(quotas), ...readCalls, ...inboxCalls }
+  const alarms = alarmCalls(quotas)
+  const calls: ToolCalls = {
+    ...alarms,
+    ...readCalls,
+    ...inboxCalls,
+    set: (input, around) => alarms.set({ ...input, body: toApplication(input.body) }, around),
+    edit: (input, around) => alarms.edit({ ...input, body: toApplication(input.body) }, around),
+  }
   const caller = {
     tenant,
     owner,
@@ -42,4 +51,11 @@ export function localTools(
     }),
     { zone, onTrouble },
   )
+}
+
+/** A handler that is named by its name alone is the application's on the same store: this process has none. */
+function toApplication<B extends { readonly target?: unknown }>(body: B): B {
+  const { target } = body
+  if (typeof target !== 'string' || target === INBOX) return body
+  return { ...body, target: { handler: target, pool: DEFAULT_POOL } }
 }

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, describe, expect, it } from 'vitest'
+import { open } from '../../../src/index.ts'
 import { serving } from '../harness.ts'
 import { type Agent, agentOf, ERAS, newClient } from './agents.ts'
 
@@ -45,6 +46,17 @@ describe.for(ERAS)('wakeful mcp (%s)', (era) => {
     await first.tool('set', { delay: '10ms', wake_message: 'for either' })
     const [wake] = (await second.tool('inbox', { wait: '20s' })).structured.items
     expect(wake.wake_message).toBe('for either')
+  })
+
+  it('hands an application’s handler its alarms, and leaves it its clock', async () => {
+    const agent = await spawned(['--db', db], {}, era)
+    const application = await open(`sqlite:${db}`)
+    const called = Promise.withResolvers<string>()
+    application.handle('remind', ({ message }) => called.resolve(message))
+    await application.start()
+    await agent.tool('set', { delay: '10ms', target: 'remind', wake_message: 'for a handler' })
+    expect(await called.promise).toBe('for a handler')
+    await application.close()
   })
 
   it('is one owner’s, as every command is', async () => {
