@@ -3,7 +3,7 @@ import { duration, limit, targetSpec, text } from './fields.ts'
 import { operation } from './operation.ts'
 
 /** What is told of a wake, the same to a webhook and in the inbox. */
-export const wakeBody = z
+const wakeBody = z
   .object({
     alarm_id: z.string(),
     occurrence_id: z.string().meta({ description: 'The same over retries.' }),
