@@ -9,6 +9,7 @@ import { configDoc } from '../tools/config-doc.ts'
 import { httpDoc } from '../tools/http-doc.ts'
 import { lifecycleDoc } from '../tools/lifecycle-doc.ts'
 import { metricsDoc } from '../tools/metrics-doc.ts'
+import { difference, runSession, type Session, shellSteps } from '../tools/page-session.ts'
 import { inTurns, type Ran, runProgram, workshop } from '../tools/run-program.ts'
 
 const PROGRAM_MS_MAX = 60_000
@@ -70,6 +71,34 @@ describe('code in the docs', () => {
     expect(silent.map(({ page, line }) => `${page}:${line} is ignored without a reason`)).toEqual([])
     expect(ignored.length).toBeLessThanOrEqual(IGNORED_MAX)
   })
+})
+
+describe('commands in the docs', () => {
+  const sessions = pages
+    .map((page) => ({ page, steps: shellSteps(markdown.get(page)!) }))
+    .filter(({ steps }) => steps.length > 0)
+  const runs = inTurns(
+    sessions.map(
+      ({ steps }) =>
+        () =>
+          runSession(steps, PROGRAM_MS_MAX),
+    ),
+    2,
+  )
+
+  it.for(sessions.map(({ page }, index) => [page, index] as const))(
+    'do and print what the page says: %s',
+    async ([, index]) => {
+      const session = await runs[index]!
+      const { steps } = sessions[index]!
+      expect(failed(session, steps)).toBe('')
+      const wrong = steps.flatMap(({ line, printed }, at) => {
+        const said = printed === null ? '' : difference(printed, session.printed[at]!)
+        return said === '' ? [] : [`line ${line}: ${said}`]
+      })
+      expect(wrong).toEqual([])
+    },
+  )
 })
 
 describe('examples', () => {
@@ -212,6 +241,12 @@ function withoutChance(said: string): string {
 function told({ code, stdout, stderr, tookMs }: Ran): string {
   if (code === 0 && !stderr.includes('Warning')) return ''
   return `exit ${code} after ${tookMs} ms\n${stdout}\n${stderr}`
+}
+
+/** Where a page's commands ended, if not at their end. */
+function failed({ code, stderr, printed }: Session, steps: readonly { readonly line: number }[]): string {
+  if (code === 0) return ''
+  return `exit ${code} in the block of line ${steps[printed.length - 1]?.line}\n${printed.at(-1)}\n${stderr}`
 }
 
 function output(command: string, args: readonly string[]): string {
