@@ -56,7 +56,7 @@ function storyLines(story: Story, { zone, out }: Session): string[] {
 
 function withOwnTime({ next, timezone }: Story): string {
   return next.replace(
-    /\d{4}-\d\d-\d\dT[\d:.]+Z/,
-    (instant) => `${instant} = ${localTime(new Date(instant), timezone)} ${timezone}`,
+    /(\d{4}-\d\d-\d\dT[\d:.]+Z)(?: \([^)]*\))?/,
+    (said, instant: string) => `${said} = ${localTime(new Date(instant), timezone)} ${timezone}`,
   )
 }
