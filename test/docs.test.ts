@@ -9,6 +9,7 @@ import { configDoc } from '../tools/config-doc.ts'
 import { httpDoc } from '../tools/http-doc.ts'
 import { lifecycleDoc } from '../tools/lifecycle-doc.ts'
 import { llmsDoc } from '../tools/llms-doc.ts'
+import { mcpDoc } from '../tools/mcp-doc.ts'
 import { metricsDoc } from '../tools/metrics-doc.ts'
 import { difference, runSession, type Session, shellSteps } from '../tools/page-session.ts'
 import { inTurns, type Ran, runProgram, workshop } from '../tools/run-program.ts'
@@ -126,6 +127,7 @@ describe('pages', () => {
     expect(markdown.get('docs/reference/cli.md')).toBe(cliDoc())
     expect(markdown.get('docs/reference/http.md')).toBe(httpDoc())
     expect(markdown.get('docs/reference/configuration.md')).toBe(configDoc())
+    expect(markdown.get('docs/reference/mcp.md')).toBe(mcpDoc())
     expect(markdown.get('docs/reference/metrics.md')).toBe(metricsDoc())
     expect(readFileSync('docs/llms.txt', 'utf8')).toBe(llmsDoc())
   })

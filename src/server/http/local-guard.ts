@@ -1,4 +1,5 @@
 import { WakefulError } from '../../error.ts'
+import type { HeaderReader } from './node-side.ts'
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
@@ -15,7 +16,7 @@ export function isLoopback(host: string): boolean {
  * name that it lets point here (so the Host must be this machine's), or by sending from elsewhere (so the Origin must be ours).
  */
 export function assertLocal(
-  headers: Headers,
+  headers: HeaderReader,
   allowedOrigins: ReadonlySet<string>,
   allowedHosts: ReadonlySet<string>,
 ): void {
@@ -26,7 +27,7 @@ export function assertLocal(
       `without keys only this machine may call: the Host must be localhost or 127.0.0.1, not ${JSON.stringify((host ?? '').slice(0, 100))}; 'wakeful keys create' makes a key`,
     )
   // A proxy on this machine calls from it, whoever called the proxy.
-  const proxied = allowedHosts.has(host) ? undefined : PROXIED.find((name) => headers.has(name))
+  const proxied = allowedHosts.has(host) ? undefined : PROXIED.find((name) => headers.get(name) !== null)
   if (proxied !== undefined)
     throw new WakefulError(
       'forbidden',
