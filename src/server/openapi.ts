@@ -102,9 +102,10 @@ function answers({ answers }: Operation, schemas: Json): Json {
 }
 
 /** One answer per status, with the codes it may have. */
-function refusals({ refusals = [] }: Operation): Json {
+function refusals({ refusals = [], body }: Operation): Json {
   const codes = new Map<number, ErrorCode[]>()
-  for (const code of [...refusals, ...ALWAYS]) {
+  const ofBodies: ErrorCode[] = body === undefined ? [] : ['payload_too_large']
+  for (const code of [...refusals, ...ofBodies, ...ALWAYS]) {
     const of = codes.get(STATUS_OF[code]) ?? []
     if (!of.includes(code)) codes.set(STATUS_OF[code], [...of, code])
   }
@@ -130,7 +131,8 @@ function schemaOf(schema: z.ZodType, schemas: Json, io: 'input' | 'output'): Jso
   for (const [name, definition] of Object.entries($defs ?? {})) schemas[name] = named(text(definition))
   const id = schema.meta()?.id
   if (typeof id !== 'string') return text(json)
-  schemas[id] = named(text(json))
+  // Zod puts a named schema beside the others and refers to it: what it refers to is the definition.
+  if (json.$ref === undefined) schemas[id] = named(text(json))
   return { $ref: `#/components/schemas/${id}` }
 }
 
