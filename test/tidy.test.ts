@@ -7,11 +7,13 @@ import { importsOf, roomOf, type SourceFile, sourceFiles, withoutComments } from
 
 const BELOW_HOSTS = [
   'alarm',
+  'config',
   'contracts',
   'engine',
   'json',
   'library',
   'log',
+  'redaction',
   'server',
   'stores',
   'stores/postgres',
@@ -29,6 +31,8 @@ const BELOW_HOSTS = [
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   time: [],
   json: [],
+  redaction: [],
+  config: ['redaction', 'time'],
   alarm: ['json', 'time'],
   stores: ['alarm', 'time'],
   targets: ['alarm', 'time'],
@@ -44,7 +48,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contracts: ['alarm', 'library', 'time'],
   // All but json and a side door of time by their types alone: see below.
   client: ['alarm', 'contracts', 'json', 'library', 'time'],
-  server: ['alarm', 'contracts', 'json', 'library', 'log', 'stores', 'targets', 'time', 'watch', 'xstate'],
+  server: [
+    'alarm',
+    'contracts',
+    'json',
+    'library',
+    'log',
+    'redaction',
+    'stores',
+    'targets',
+    'time',
+    'watch',
+    'xstate',
+  ],
   hosts: [...BELOW_HOSTS],
   package: ['alarm', 'hosts', 'library', 'time'],
   cli: [...BELOW_HOSTS, 'client', 'hosts', 'package'],

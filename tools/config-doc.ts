@@ -1,7 +1,7 @@
 /** Prints docs/reference/configuration.md from the settings themselves: `node tools/config-doc.ts > docs/reference/configuration.md`. */
-import { flagOf, nameOf, SETTING_LIST, type Setting, variableOf } from '../src/server/config/index.ts'
+import { flagOf, nameOf, SETTING_LIST, type Setting, variableOf } from '../src/config/index.ts'
 
-const HEAD = `<!-- Written by tools/config-doc.ts from src/server/config/settings.ts: change that, then run \`npm run docs\`. -->
+const HEAD = `<!-- Written by tools/config-doc.ts from src/config/settings.ts: change that, then run \`npm run docs\`. -->
 
 # Configuration of \`wakeful serve\`
 

@@ -1,5 +1,5 @@
 import type { AlarmView } from '../alarm/index.ts'
-import { oneLineJson } from '../contracts/index.ts'
+import { oneLineJson } from '../library/index.ts'
 import { describe, type Rule, span } from '../time/index.ts'
 import { inFlags } from './flag-words.ts'
 import { count } from './progress.ts'

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import { type ErrorCode, errorText, WakefulError } from '../error.ts'
-import { withoutPasswords } from '../server/redaction/index.ts'
+import { withoutPasswords } from '../redaction/index.ts'
 import { inFlags } from './flag-words.ts'
 import { oneLine } from './text-width.ts'
 

@@ -1,4 +1,4 @@
-import { oneLineJson } from '../contracts/index.ts'
+import { oneLineJson } from '../library/index.ts'
 import type { Fire } from '../targets/index.ts'
 import { span } from '../time/index.ts'
 import { titleOf } from './alarm-text.ts'

@@ -35,6 +35,8 @@ export interface Operation {
   readonly byToken?: boolean
   /** Whether an edit may name the version it was made from (`If-Match`). */
   readonly ifMatch?: boolean
+  /** Whether a one-time ticket in the query may stand for the key, and `Last-Event-ID` says where to go on. */
+  readonly takesTicket?: boolean
   readonly answers: Readonly<Record<number, Answer>>
   /** What it may refuse with, beside what every call may. */
   readonly refusals?: readonly ErrorCode[]

@@ -2,6 +2,7 @@ import { alarmOperations } from './alarms.ts'
 import { calendarOperations } from './calendar.ts'
 import { inboxOperations, ownerOperations } from './inbox.ts'
 import { keyOperations } from './keys.ts'
+import { liveOperations } from './live.ts'
 import { readOperations } from './reads.ts'
 import { targetOperations } from './targets.ts'
 import { tenantOperations } from './tenants.ts'
@@ -10,6 +11,7 @@ import { tenantOperations } from './tenants.ts'
 export const operations = {
   ...alarmOperations,
   ...readOperations,
+  ...liveOperations,
   ...calendarOperations,
   ...inboxOperations,
   ...ownerOperations,

@@ -2,6 +2,8 @@ import type { Scope, Serial } from '../alarm/index.ts'
 import type { LogEvent, Store } from '../stores/index.ts'
 
 const PAGE = 500
+/** Followers are many and some are slow: what each holds in memory is less. */
+const FOLLOWED_PAGE = 100
 
 /** How to read the log. */
 export interface ReadOptions {
@@ -19,19 +21,18 @@ export async function* readLog(
   options: ReadOptions,
 ): AsyncGenerator<LogEvent> {
   let after = options.after
+  const limit = options.follow ? FOLLOWED_PAGE : PAGE
   for (;;) {
     if (options.signal?.aborted || bell.isClosed) return
     const rung = bell.next(options.signal)
     const query =
-      options.alarmId === undefined
-        ? { after, limit: PAGE }
-        : { after, limit: PAGE, alarmId: options.alarmId }
+      options.alarmId === undefined ? { after, limit } : { after, limit, alarmId: options.alarmId }
     const page = await store.events(scope, query)
     for (const event of page) {
       yield event
       after = event.seq
     }
-    if (page.length === PAGE) continue
+    if (page.length === limit) continue
     if (!options.follow) return
     await rung
   }

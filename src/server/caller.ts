@@ -1,4 +1,5 @@
 import type { Rights } from '../contracts/index.ts'
+import { WakefulError } from '../error.ts'
 import type { Alarms } from '../library/index.ts'
 import type { KeyView } from './keys/key-book.ts'
 
@@ -11,6 +12,8 @@ export interface Caller {
   readonly keyId: string | null
   /** The key itself, as it may be shown. */
   readonly key: KeyView | null
+  /** What is stored of the key's text they came with: once it is another, those who stay connected must leave. */
+  readonly keyHash: string | null
   /** The door they came in by, for the record: `rest`, `ws`, `mcp`. */
   readonly via: string
   /** Their alarms, and nobody else's (promise: isolated). */
@@ -22,4 +25,13 @@ const RANK: Readonly<Record<Rights, number>> = { read: 0, write: 1, admin: 2 }
 /** Whether rights include what a call needs. */
 export function includes(rights: Rights, needed: Rights): boolean {
   return RANK[rights] >= RANK[needed]
+}
+
+/** Refuses who may not do this. */
+export function assertMay(caller: Caller, needed: Rights): void {
+  if (!includes(caller.rights, needed))
+    throw new WakefulError(
+      'forbidden',
+      `this needs a key with the right to ${needed}; yours may ${caller.rights}`,
+    )
 }

@@ -4,7 +4,9 @@ import type { Feeds } from './calendar/feeds.ts'
 import type { Caller } from './caller.ts'
 import type { Door } from './http/app.ts'
 import { assertLocal } from './http/local-guard.ts'
+import { hashOf } from './keys/api-key.ts'
 import { ALL_TENANTS, type KeyBook, type KeyView } from './keys/key-book.ts'
+import type { TicketBook } from './live/ticket-book.ts'
 
 /** By these a caller names whom it acts for, where its key leaves that open. Percent-encoded beyond ASCII. */
 export const TENANT_HEADER = 'wakeful-tenant'
@@ -16,6 +18,7 @@ export const LOCAL_TENANT = 'default'
 /** What the gate knows. */
 export interface GateParts {
   readonly keys: KeyBook
+  readonly tickets: TicketBook
   readonly feeds: Feeds
   readonly forTenant: (tenant: string, owner: string) => Alarms
   /** Whether callers without a key may come in at all, while there are no keys. */
@@ -40,7 +43,6 @@ export class Gate implements Door {
       return this.#caller(
         named(headers, TENANT_HEADER) ?? LOCAL_TENANT,
         named(headers, OWNER_HEADER) ?? '',
-        null,
         via,
       )
     }
@@ -62,7 +64,23 @@ export class Gate implements Door {
       )
     const tenant = tenantOf(key, named(headers, TENANT_HEADER))
     const owner = ownerOf(key, named(headers, OWNER_HEADER))
-    return this.#caller(tenant, owner, key, via)
+    return this.#caller(tenant, owner, via, { key, hash: hashOf(given) })
+  }
+
+  /** Lets in whoever brings a ticket, as the one it was made for, if that one's key still holds. */
+  async admitTicket(given: string, headers: Headers, via: string): Promise<Caller> {
+    const { keys, tickets, isLocal, allowedOrigins, allowedHosts } = this.#parts
+    const ticket = await tickets.redeem(given)
+    if (ticket === null) throw refusedTicket()
+    const { tenant, owner, keyId, keyHash } = ticket
+    if (keyId === null || keyHash === null) {
+      if (!isLocal || (await keys.hasKeys())) throw refusedTicket()
+      assertLocal(headers, allowedOrigins, allowedHosts)
+      return this.#caller(tenant, owner, via)
+    }
+    const key = (await keys.holds(keyId, keyHash)) ? await keys.get(keyId) : null
+    if (key === null) throw refusedTicket()
+    return this.#caller(tenant, owner, via, { key, hash: keyHash })
   }
 
   async admitToken(token: string): Promise<Caller> {
@@ -70,13 +88,35 @@ export class Gate implements Door {
     if (scope === null) throw new WakefulError('unauthorized', 'this address is not known, or no longer')
     const { tenant, owner } = scope
     const alarms = this.#parts.forTenant(tenant, owner)
-    return { tenant, owner, rights: 'read', keyId: null, key: null, via: 'feed', alarms }
+    return { tenant, owner, rights: 'read', keyId: null, keyHash: null, key: null, via: 'feed', alarms }
   }
 
-  #caller(tenant: string, owner: string, key: KeyView | null, via: string): Caller {
+  #caller(
+    tenant: string,
+    owner: string,
+    via: string,
+    by: { readonly key: KeyView | null; readonly hash: string | null } = { key: null, hash: null },
+  ): Caller {
+    const { key, hash: keyHash } = by
     const alarms = this.#parts.forTenant(tenant, owner)
-    return { tenant, owner, rights: key?.rights ?? 'admin', keyId: key?.id ?? null, key, via, alarms }
+    return {
+      tenant,
+      owner,
+      rights: key?.rights ?? 'admin',
+      keyId: key?.id ?? null,
+      keyHash,
+      key,
+      via,
+      alarms,
+    }
   }
+}
+
+function refusedTicket(): WakefulError {
+  return new WakefulError(
+    'unauthorized',
+    'this ticket is not known: each is good once, for 30 seconds; POST /v1/tickets makes another',
+  )
 }
 
 function bearerOf(headers: Headers): string | null {

@@ -39,6 +39,8 @@ export class Listener {
         keepAliveTimeout: IDLE_MS_MAX,
         maxHeaderSize: HEADER_BYTES_MAX,
         connectionsCheckingInterval: CHECK_EACH_MS,
+        // What else somebody would like to speak (h2c) is answered in HTTP/1.1, as the standard has it.
+        shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
       },
     }) as HttpServer
     http.maxConnections = CONNECTIONS_MAX

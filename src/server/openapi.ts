@@ -34,6 +34,11 @@ export function openApi(version: string): Json {
     security: [{ key: [] }, {}],
     tags: [...new Set(Object.values(operations).map(({ chapter }) => chapter))].map((name) => ({ name })),
     paths,
+    'x-websocket': {
+      path: '/v1/ws',
+      description:
+        'JSON messages `{id, call, args}`, answered by `{id, result}` or `{id, error}`: every operation here by its operationId, and `subscribe` for live events. See docs/reference/websocket.md.',
+    },
     components: {
       securitySchemes: {
         key: {

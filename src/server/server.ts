@@ -9,6 +9,7 @@ import { type Answered, buildApp } from './http/app.ts'
 import { isLoopback } from './http/local-guard.ts'
 import { KeyBook } from './keys/key-book.ts'
 import { Listener } from './listener.ts'
+import { Live, type LiveOptions } from './live/live.ts'
 import { Log, requestLine } from './logs/index.ts'
 import { Metrics } from './metrics/index.ts'
 import { openApi } from './openapi.ts'
@@ -42,6 +43,8 @@ export interface ServerOptions {
   readonly readyLagMs?: number
   /** How long requests under way may take once the server is to close. */
   readonly drainMs?: number
+  /** What bounds WebSockets and streams. */
+  readonly live?: LiveOptions
 }
 
 const BODY_BYTES_MAX = 1024 * 1024
@@ -68,8 +71,19 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   if (!isLocal && !(await keys.hasKeys())) throw refusedWithoutKeys(options.host)
   const feeds = new Feeds(documents, clock)
   const allowedOrigins = new Set(options.allowedOrigins)
+  const live = new Live(
+    {
+      keys,
+      documents,
+      clock,
+      connected: (kind) => metrics.connected(kind),
+      onTrouble: (thrown) => log.trouble(thrown),
+    },
+    options.live,
+  )
   const gate = new Gate({
     keys,
+    tickets: live.tickets,
     feeds,
     isLocal,
     forTenant: (tenant, owner) => wakeful.forTenant(tenant, owner),
@@ -91,6 +105,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       feeds,
       operator: wakeful.operator,
       audit: auditor(wakeful, log),
+      live: live.parts,
     }),
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
     newRequestId: randomUUID,
@@ -126,12 +141,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       port: options.port,
       fetch: app.fetch as never,
     })
+    live.attach(listener.http, parts)
     const stopping = () => {
       isStopping = true
     }
     const close = async () => {
       stopping()
       holds.detach()
+      live.close()
       await listener.close(options.drainMs ?? DRAIN_MS)
     }
     return { url: listener.url, stopping, close }

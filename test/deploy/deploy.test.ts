@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { readConfig, SETTING_LIST, variableOf } from '../../src/server/config/index.ts'
+import { readConfig, SETTING_LIST, variableOf } from '../../src/config/index.ts'
 import { METRIC_LIST, Metrics } from '../../src/server/metrics/index.ts'
 import { parseDuration } from '../../src/time/index.ts'
 import { cliDoc } from '../../tools/cli-doc.ts'

@@ -76,6 +76,9 @@ it('is the same on a server with keys: asking beforehand needs none', async () =
       admitToken() {
         throw new Error('nobody asks')
       },
+      admitTicket() {
+        throw new Error('nobody has one')
+      },
       admit() {
         throw new Error('nobody is let in')
       },

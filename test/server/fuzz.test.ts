@@ -108,16 +108,17 @@ function send(url: string, { method, target, headers, body }: FuzzRequest): Prom
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
     const asked = request({ agent, hostname, port, method, path: target, headers }, (answer) => {
+      const { statusCode: status = 0, headers: told } = answer
+      if (told['content-type']?.startsWith('text/event-stream') === true) {
+        // It goes on for ever: that it began is the answer.
+        answer.destroy()
+        resolve({ status, headers: told, text: '' })
+        return
+      }
       const chunks: Buffer[] = []
       answer.on('data', (chunk: Buffer) => chunks.push(chunk))
       answer.on('error', reject)
-      answer.on('end', () =>
-        resolve({
-          status: answer.statusCode!,
-          headers: answer.headers,
-          text: Buffer.concat(chunks).toString(),
-        }),
-      )
+      answer.on('end', () => resolve({ status, headers: told, text: Buffer.concat(chunks).toString() }))
     })
     asked.on('error', (cause) => reject(new Error(`${method} ${target.slice(0, 300)}`, { cause })))
     if (body !== null) asked.setHeader('content-length', body.length)

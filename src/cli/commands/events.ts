@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { eventWire } from '../../contracts/index.ts'
 import type { EventsOptions, EventView } from '../../index.ts'
+import { eventWire } from '../../library/index.ts'
 import { addCommand, wholeNumber } from '../command.ts'
 import { notFound } from '../failure.ts'
 import { type Session, withSession } from '../session.ts'

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import { wireText } from '../../contracts/index.ts'
 import type { HistoryOptions, StatsView } from '../../index.ts'
+import { wireText } from '../../library/index.ts'
 import { span } from '../../time/index.ts'
 import { historyColumns } from '../alarm-text.ts'
 import { addCommand, wholeNumber } from '../command.ts'

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
-import { type Rights, wireText } from '../../contracts/index.ts'
-import { ALL_TENANTS, KeyBook, type KeyView } from '../../server/index.ts'
+import type { Rights } from '../../contracts/index.ts'
+import { wireText } from '../../library/index.ts'
+import type { KeyBook, KeyView } from '../../server/index.ts'
 import { parseDuration } from '../../time/index.ts'
 import { addCommand } from '../command.ts'
 import { badUsage } from '../failure.ts'
@@ -102,6 +103,7 @@ function withKeys(
   work: (keys: KeyBook, session: StoreSession) => Promise<void>,
 ): Promise<void> {
   return withStore(shell, self, need, async (session) => {
+    const { KeyBook } = await import('../../server/index.ts')
     const { documents, clock } = session.wakeful.operator
     await work(new KeyBook(documents, clock), session)
   })
@@ -123,7 +125,7 @@ function rightsOf(text: string): Rights {
 }
 
 function summary({ tenant, owner, rights, expiresAt }: KeyView): string {
-  const whose = tenant === ALL_TENANTS ? 'every tenant' : `tenant ${tenant}`
+  const whose = tenant === '*' ? 'every tenant' : `tenant ${tenant}`
   const until = expiresAt === null ? '' : `, until ${new Date(expiresAt).toISOString()}`
   return `${whose}, ${owner === null ? 'any owner' : `owner ${owner}`}, may ${rights}${until}`
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { wireRule, wireText } from '../../contracts/index.ts'
+import { wireRule, wireText } from '../../library/index.ts'
 import { type Preview, readMoment } from '../../time/index.ts'
 import { noteText, ruleText } from '../alarm-text.ts'
 import { addCommand, joined, wholeNumber } from '../command.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type AlarmView, rawJson, wireJson } from '../../alarm/index.ts'
-import { withFields } from '../../contracts/index.ts'
+import { withFields } from '../../library/index.ts'
 import { resolveWhen } from '../../time/index.ts'
 import { noteText, ruleText, targetOf } from '../alarm-text.ts'
 import { addCommand } from '../command.ts'

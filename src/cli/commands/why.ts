@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Story } from '../../alarm/index.ts'
-import { wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
+import { wireText } from '../../library/index.ts'
 import { addCommand } from '../command.ts'
 import { inFlags } from '../flag-words.ts'
 import { type Session, withSession } from '../session.ts'

@@ -9,6 +9,8 @@ export interface Reply {
   readonly type?: string
   /** The version of what is answered, for `ETag` and `If-Match`. */
   readonly version?: string
+  /** In place of JSON: server-sent events, until either side ends them. */
+  readonly stream?: ReadableStream<Uint8Array>
 }
 
 /** What a call is given beside its own input. */
@@ -18,6 +20,10 @@ export interface Around {
   readonly seen?: string
   /** The W3C trace the call belongs to. */
   readonly traceparent?: string
+  /** Where a stream that broke off was. */
+  readonly lastEventId?: string
+  /** Cuts the connection of a caller who takes nothing of a stream. */
+  readonly hangUp?: () => void
   /** Aborted when the caller has gone. */
   readonly signal?: AbortSignal
 }

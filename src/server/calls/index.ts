@@ -3,6 +3,7 @@ import type { Operator } from '../../library/index.ts'
 import type { Audit } from '../audit.ts'
 import type { Feeds } from '../calendar/feeds.ts'
 import type { KeyBook } from '../keys/key-book.ts'
+import { type LiveParts, liveCalls } from '../live/live-calls.ts'
 import type { QuotaGuard } from '../tenants/quota-guard.ts'
 import type { Switchboard } from '../tenants/switchboard.ts'
 import type { TenantBook } from '../tenants/tenant-book.ts'
@@ -24,13 +25,14 @@ export interface CallParts {
   readonly feeds: Feeds
   readonly operator: Operator
   readonly audit: Audit
+  readonly live: LiveParts
 }
 
 /** The work of every operation. */
 export type Calls = CallsOf<OperationName>
 
 /** Puts together what does the work of every operation. */
-export function buildCalls({ keys, tenants, quotas, holds, feeds, operator, audit }: CallParts): Calls {
+export function buildCalls({ keys, tenants, quotas, holds, feeds, operator, audit, live }: CallParts): Calls {
   return {
     ...alarmCalls(quotas),
     ...readCalls,
@@ -39,5 +41,6 @@ export function buildCalls({ keys, tenants, quotas, holds, feeds, operator, audi
     ...keyCalls(keys, operator.clock, audit),
     ...tenantCalls(tenants, holds, audit),
     ...targetCalls(holds, audit),
+    ...liveCalls(live),
   }
 }

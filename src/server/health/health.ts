@@ -1,8 +1,8 @@
 import { errorText, WakefulError } from '../../error.ts'
 import type { Readings } from '../../library/index.ts'
+import { redactedText } from '../../redaction/index.ts'
 import { type Clock, formatDuration } from '../../time/index.ts'
 import { answerWithin, Late } from '../bounded-wait.ts'
-import { redactedText } from '../redaction/index.ts'
 
 /** One thing that was looked at. */
 export interface HealthCheck {

@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono'
 import type { z } from 'zod'
 import { type Operation, type OperationName, operations } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type Caller, includes } from '../caller.ts'
+import { assertMay, type Caller } from '../caller.ts'
 import type { Around, Reply } from '../calls/call.ts'
 import type { Calls } from '../calls/index.ts'
 import { requestId } from '../logs/index.ts'
@@ -15,6 +15,13 @@ export interface Door {
   admit(headers: Headers, via: string): Caller | Promise<Caller>
   /** Lets in who has a secret address: to read, and nothing else. */
   admitToken(token: string): Promise<Caller>
+  /** Lets in who has a one-time ticket, as the one it was made for. */
+  admitTicket(ticket: string, headers: Headers, via: string): Promise<Caller>
+}
+
+/** What the Node adapter gives beside the request. */
+interface NodeEnv {
+  readonly outgoing?: { destroy(): void }
 }
 
 /** What is known of a request once it is answered. */
@@ -45,6 +52,12 @@ const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}
 /** A version as an answer writes it, with its quotes or without. */
 const VERSION_TAG = /^(?:W\/)?"?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"?$/
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
+/** A proxy that gathers what it passes on would make a stream wait. */
+const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+}
 
 /** The routes of every operation. */
 export function buildApp(parts: AppParts): Hono {
@@ -88,11 +101,7 @@ async function answer(
   let caller: Caller | null = null
   try {
     caller = await admitted(parts.door, c, operation)
-    if (!includes(caller.rights, operation.rights))
-      throw new WakefulError(
-        'forbidden',
-        `this needs a key with the right to ${operation.rights}; yours may ${caller.rights}`,
-      )
+    assertMay(caller, operation.rights)
     const input = await inputOf(c, operation, parts.bodyBytesMax)
     const reply = await (parts.calls[name] as (input: unknown, around: Around) => Promise<Reply>)(
       input,
@@ -110,8 +119,8 @@ async function answer(
       },
       startedAt,
     )
-    return c.body(reply.json, reply.status as 200, {
-      ...JSON_HEADERS,
+    return c.body(reply.stream ?? reply.json, reply.status as 200, {
+      ...(reply.stream === undefined ? JSON_HEADERS : STREAM_HEADERS),
       ...(reply.type !== undefined && { 'content-type': reply.type }),
       'x-request-id': requestId,
       ...(reply.version !== undefined && { etag: `"${reply.version}"` }),
@@ -121,7 +130,9 @@ async function answer(
   }
 }
 
-function admitted(door: Door, c: Context, { byToken }: Operation): Caller | Promise<Caller> {
+function admitted(door: Door, c: Context, { byToken, takesTicket }: Operation): Caller | Promise<Caller> {
+  const ticket = takesTicket === true ? c.req.query('ticket') : undefined
+  if (ticket !== undefined) return door.admitTicket(ticket, c.req.raw.headers, 'rest')
   const token = byToken === true ? c.req.query('token') : undefined
   return token === undefined ? door.admit(c.req.raw.headers, 'rest') : door.admitToken(token)
 }
@@ -158,19 +169,23 @@ async function bodyOf(c: Context, { body, bodyOptional }: Operation, bytesMax: n
   return checked(body!, given)
 }
 
-function checked(schema: z.ZodObject, given: unknown): unknown {
+/** What was given, checked against its contract. */
+export function checked(schema: z.ZodObject, given: unknown): unknown {
   const parsed = schema.safeParse(given)
   if (parsed.success) return parsed.data
   throw refuse(parsed.error, Object.keys(schema.shape))
 }
 
-function aroundOf(c: Context, caller: Caller, { ifMatch }: Operation): Around {
+function aroundOf(c: Context, caller: Caller, { ifMatch, takesTicket }: Operation): Around {
   const headers = c.req.raw.headers
+  const place = takesTicket === true ? headers.get('last-event-id') : null
   const [match, trace] = [ifMatch === true ? headers.get('if-match') : null, headers.get('traceparent')]
   return {
     caller,
     signal: c.req.raw.signal,
     ...(match !== null && match !== '*' && { seen: versionIn(match) }),
+    ...(place !== null && place !== '' && { lastEventId: place }),
+    ...(takesTicket === true && { hangUp: () => (c.env as NodeEnv | undefined)?.outgoing?.destroy() }),
     // A malformed trace is no reason to refuse: the standard says to go on without it.
     ...(trace !== null && TRACEPARENT.test(trace) && { traceparent: trace }),
   }

@@ -32,6 +32,7 @@ export function assertLocal(
     throw new WakefulError('forbidden', 'a page of another site may not call this server')
 }
 
-function isOwnOrigin(origin: string, host: string): boolean {
+/** Whether a page's origin is this server itself, by the name it was called by. */
+export function isOwnOrigin(origin: string, host: string): boolean {
   return origin === `http://${host}` || origin === `https://${host}`
 }

@@ -86,12 +86,15 @@ export class KeyBook {
     return viewOf(kept)
   }
 
-  /** Whether a key that was found before still holds: for those who stay connected. */
-  async holds(id: string): Promise<boolean> {
+  /** Whether a key that was found before still holds, by the text it then had: for those who stay connected. */
+  async holds(id: string, textHash: string): Promise<boolean> {
     const kept = await this.#shelf.get(id)
     if (kept === null) return false
-    const { revokedAt, expiresAt } = kept.value
-    return revokedAt === null && (expiresAt === null || this.#clock.now() < expiresAt)
+    const { hash, former, revokedAt, expiresAt } = kept.value
+    const now = this.#clock.now()
+    const isFormer = former !== null && now < former.until && former.hash === textHash
+    if (hash !== textHash && !isFormer) return false
+    return revokedAt === null && (expiresAt === null || now < expiresAt)
   }
 
   async get(id: string): Promise<KeyView | null> {

@@ -1,8 +1,8 @@
 import { type Logger, pino } from 'pino'
 import { display } from '../../error.ts'
+import { redacted, redactedError, redactedText } from '../../redaction/index.ts'
 import type { AdminAct } from '../audit.ts'
 import type { Answered } from '../http/app.ts'
-import { redacted, redactedError, redactedText } from '../redaction/index.ts'
 
 /** From which line on it is logged. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'

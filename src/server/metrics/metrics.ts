@@ -27,7 +27,7 @@ export interface MeasuredRequest {
 /** A kind of connection that stays open. */
 export type ConnectionKind = 'ws' | 'sse' | 'inbox'
 
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'WS'])
 /** Whatever calls itself a route beyond this many is one: labels must have a bound. */
 const ROUTES_MAX = 300
 const TIMEOUT_MS = 2_000

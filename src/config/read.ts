@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { z } from 'zod'
-import { display, errorText, WakefulError } from '../../error.ts'
-import { closest } from '../../time/index.ts'
+import { display, errorText, WakefulError } from '../error.ts'
+import { closest } from '../time/index.ts'
 import { QUOTA_NAMES } from './kinds.ts'
 import {
   type Config,
@@ -82,21 +81,22 @@ function find(key: string, setting: Setting<unknown>, { flags, env, inFile, file
 
 function check(setting: Setting<unknown>, given: unknown, where: string, isText: boolean): unknown {
   const value = isText && typeof given === 'string' ? setting.kind.fromText(given.trim()) : given
-  const { data, error } = setting.kind.schema.safeParse(value)
-  if (error === undefined) return data
+  if (setting.kind.fits(value)) return value
   const shown = setting.secret === true ? 'what was given' : display(given)
-  const [issue] = error.issues
-  const inner = issue !== undefined && issue.path.length > 0 ? ` at ${issue.path.join('.')}` : ''
+  const part = setting.kind.wrongPart?.(value) ?? ''
   throw new WakefulError(
     'invalid_request',
-    `${where}${inner}${unknownWords(issue)} must be ${setting.kind.words}, not ${shown}`,
+    `${where}${partWords(part)} must be ${setting.kind.words}, not ${shown}`,
   )
 }
 
-/** Names a key inside a value that nobody knows, with the nearest that is known. */
-function unknownWords(issue: z.core.$ZodIssue | undefined): string {
-  if (issue?.code !== 'unrecognized_keys') return ''
-  return ` has the unknown key ${issue.keys.map((key) => `${display(key)}${meant(key, QUOTA_NAMES)}`).join(', ')}: it`
+/** Where in a value it is wrong; a name that nobody knows is told with the nearest that is known. */
+function partWords(part: string): string {
+  if (part === '') return ''
+  const [name = '', ...outer] = part.split('.').reverse()
+  if (QUOTA_NAMES.includes(name)) return ` at ${part}`
+  const at = outer.length === 0 ? '' : ` at ${outer.join('.')}`
+  return `${at} has the unknown key ${display(name)}${meant(name, QUOTA_NAMES)}: it`
 }
 
 function readObject(file: string, read: (path: string) => string): Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
-import type { EventView } from '../library/index.ts'
 import type { Rule } from '../time/index.ts'
+import type { EventView } from './api.ts'
 
 /** A value as JSON on the wire: snake_case keys, instants as ISO text. */
 export function wireText(value: unknown): string {

@@ -1,4 +1,4 @@
-import { errorText } from '../../error.ts'
+import { errorText } from '../error.ts'
 import { withoutSecrets } from './secrets.ts'
 
 /** Fields whose value is a secret, whatever it looks like. */

@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs'
+import type { Config, Configured } from '../config/index.ts'
+import { openSettings } from '../config/index.ts'
+import { WakefulError } from '../error.ts'
+import type { OpenOptions, Wakeful } from '../index.ts'
+import { isPortTaken, Log, Metrics, type Server, Switchboard, startServer } from '../server/index.ts'
+import { parseDuration } from '../time/index.ts'
+import { fireLine, wakeText } from './fire-text.ts'
+import { type Globals, normalizeUrl, scopeOf, zoneOf } from './globals.ts'
+import type { Output } from './output.ts'
+import { banner, reportTrouble, watchOwnership } from './serve-lines.ts'
+import { PRINT_TARGET } from './set-arguments.ts'
+import type { Shell } from './shell.ts'
+import { Stop } from './stop.ts'
+import { localTime } from './time-text.ts'
+
+/** What `serve` works with. */
+interface Serving {
+  readonly shell: Shell
+  readonly config: Config
+  readonly out: Output
+  readonly log: Log
+  readonly zone: string
+  readonly stop: Stop
+}
+
+/** Runs the clock and the HTTP API until it is asked to end. */
+export async function serve(
+  shell: Shell,
+  globals: Globals,
+  configured: Configured,
+  out: Output,
+): Promise<void> {
+  const { terminal } = shell
+  const { config, sources, notes } = configured
+  const zone = zoneOf(globals)
+  const log = new Log({
+    level: config.logLevel,
+    format: globals.json === true ? 'json' : config.logFormat,
+    write: (line) => terminal.stdout.write(line),
+    now: () => terminal.now(),
+    pid: terminal.pid,
+    timeText: (at) => localTime(at, zone),
+  })
+  for (const note of notes) log.say('note', `note: ${note}`, { message: note }, 'warn')
+  const stop = new Stop(terminal)
+  try {
+    await run({ shell, config, out, log, zone, stop }, globals, sources.port !== 'default')
+  } finally {
+    stop.forget()
+  }
+}
+
+async function run(serving: Serving, globals: Globals, isPortChosen: boolean): Promise<void> {
+  const { shell, config, out, log, zone, stop } = serving
+  const metrics = new Metrics({ version: shell.version, node: process.version, process: true })
+  const holds = new Switchboard(quotasOf(config))
+  const url = normalizeUrl(config.db)
+  const wakeful = await shell.open(url, {
+    ...openOptions(serving, globals),
+    observer: metrics.observer,
+    holds,
+    deliveryLimits: holds,
+  })
+  try {
+    metrics.attach({
+      readings: () => wakeful.operator.readings(),
+      clock: wakeful.operator.clock,
+      hostNow: () => shell.terminal.now(),
+    })
+    wakeful.handle(PRINT_TARGET.handler, (fire) => {
+      out.line(log.isJson ? wakeText(fire) : fireLine(fire, zone))
+    })
+    const server = await listen(serving, wakeful, { metrics, holds }, isPortChosen)
+    try {
+      await banner({ wakeful, out, log, shell, url, http: server?.url ?? null })
+      await wakeful.start()
+      const unwatch = watchOwnership(wakeful, log)
+      const reporting = reportTrouble(wakeful, zone, stop.signal, log)
+      await stop.asked
+      server?.stopping()
+      unwatch()
+      await reporting
+      log.say('stopping', `stopping (${config.drain} at most; Ctrl-C again ends at once)`)
+    } finally {
+      await server?.close()
+    }
+  } finally {
+    await wakeful.close()
+  }
+  log.say('stopped', 'stopped')
+}
+
+function openOptions({ config, log }: Serving, globals: Globals): OpenOptions {
+  const secret = config.secret ?? (config.secretFile === null ? null : secretIn(config.secretFile))
+  return {
+    ...openSettings(config),
+    ...scopeOf(globals),
+    pool: PRINT_TARGET.pool,
+    createdVia: 'cli',
+    onTrouble: (thrown) => log.trouble(thrown),
+    allowPrivateTargets: config.allowPrivateTargets,
+    webhooks: { timeout: config.webhookTimeout, perEndpoint: config.webhooksPerEndpoint },
+    ...(secret !== null && { secret }),
+    ...(globals.trustClock === true && { trustClock: true }),
+  }
+}
+
+function quotasOf({ quotas }: Config) {
+  return { tenant: quotas.tenant ?? {}, owner: quotas.owner ?? {} }
+}
+
+function liveOf(config: Config) {
+  return {
+    connectionsMax: config.wsConnectionsMax,
+    messageBytesMax: config.wsMessageBytesMax,
+    messagesPerSecond: config.wsMessagesPerSecond,
+    bufferBytesMax: config.wsBufferBytesMax,
+    heartbeatMs: parseDuration(config.wsHeartbeat),
+  }
+}
+
+function secretIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (cause) {
+    throw new WakefulError(
+      'invalid_request',
+      `the secret file ${file} cannot be read: make it, or leave --secret-file out`,
+      { cause },
+    )
+  }
+}
+
+/** The HTTP API. Where the port that nobody chose is taken, the clock runs without: it may be there to stand by. */
+async function listen(
+  { shell, config, log }: Serving,
+  wakeful: Wakeful,
+  parts: { metrics: Metrics; holds: Switchboard },
+  isPortChosen: boolean,
+): Promise<Server | null> {
+  try {
+    return await startServer({
+      ...parts,
+      wakeful,
+      log,
+      version: shell.version,
+      host: config.host,
+      port: config.port,
+      bodyBytesMax: config.maxBodyBytes,
+      allowedOrigins: config.allowedOrigins,
+      allowedHosts: config.allowedHosts,
+      quotas: quotasOf(config),
+      live: liveOf(config),
+      metricsFor: config.metrics,
+      readyTimeoutMs: parseDuration(config.readyTimeout),
+      readyLagMs: parseDuration(config.readyLag),
+      drainMs: parseDuration(config.drain),
+    })
+  } catch (thrown) {
+    if (isPortChosen || !isPortTaken(thrown)) throw thrown
+    log.say(
+      'no_http',
+      `no HTTP API here: ${(thrown as Error).message}`,
+      { message: (thrown as Error).message },
+      'warn',
+    )
+    return null
+  }
+}

@@ -1,0 +1,75 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Alarms, EventView } from '../../library/index.ts'
+
+const PASSED_OVER_MAX = 500
+
+/** Which events are followed. */
+export interface FeedGiven {
+  readonly after?: string | undefined
+  readonly alarmId?: string | undefined
+  readonly types?: ReadonlySet<string> | undefined
+}
+
+/** Events of the log as it grows, from a place on; read only as fast as they are taken. */
+export class Feed {
+  /** Everything up to here was handed out, and asked on for, or is not of the wanted types. */
+  cursor: string | null
+  readonly #events: AsyncGenerator<EventView>
+  readonly #abort: AbortController
+
+  private constructor(cursor: string | null, events: AsyncGenerator<EventView>, abort: AbortController) {
+    this.cursor = cursor
+    this.#events = events
+    this.#abort = abort
+  }
+
+  /** Begins at a place, and refuses one that is none, or too old, before anything is answered. */
+  static async open(alarms: Alarms, { after = 'newest', alarmId, types }: FeedGiven): Promise<Feed> {
+    const abort = new AbortController()
+    const about = { signal: abort.signal, ...(alarmId !== undefined && { alarmId }) }
+    const from = after === 'newest' ? await alarms.newest() : after === 'oldest' ? undefined : after
+    const past = alarms.events({ ...about, ...(from !== undefined && { after: from }) })
+    const first = await past.next()
+    let passedOver = 0
+    const feed: Feed = new Feed(from ?? null, follow(), abort)
+    return feed
+
+    /** What is there already; then what comes. */
+    async function* follow(): AsyncGenerator<EventView> {
+      if (first.done !== true) {
+        yield* wanted(first.value)
+        for await (const event of past) yield* wanted(event)
+      }
+      const next = feed.cursor === null ? {} : { after: feed.cursor }
+      for await (const event of alarms.events({ ...about, ...next, follow: true })) yield* wanted(event)
+    }
+
+    async function* wanted(event: EventView): AsyncGenerator<EventView> {
+      if (types === undefined || types.has(event.type)) yield event
+      // Others get their turn while much is passed over.
+      else if (++passedOver % PASSED_OVER_MAX === 0) await turn()
+      // Only now: whoever resumes from here has had it.
+      feed.cursor = event.cursor
+    }
+  }
+
+  /** The next event; null once nothing more will come. */
+  async next(): Promise<EventView | null> {
+    const { done, value } = await this.#events.next()
+    return done === true ? null : value
+  }
+
+  /** Ends it, also while somebody waits for the next. */
+  end(): void {
+    this.#abort.abort()
+    // Ends what it holds, too, where it stands between two events.
+    this.#events.return(undefined).catch(() => {})
+  }
+}
+
+/** Types as they are given: a list, or one text with commas. */
+export function typesOf(given: string | readonly string[] | undefined): ReadonlySet<string> | undefined {
+  if (given === undefined) return undefined
+  const list = typeof given === 'string' ? given.split(',') : given
+  return new Set(list.map((type) => type.trim()).filter((type) => type !== ''))
+}

@@ -1,0 +1,109 @@
+import type { Clock } from '../../time/index.ts'
+import type { Caller } from '../caller.ts'
+import { TryLater } from '../http/problem.ts'
+import type { KeyBook } from '../keys/key-book.ts'
+
+/** Together with the age of a key's copy (half a second) this stays below the second that is promised. */
+const CHECK_EACH_MS = 400
+const FULL_RETRY_MS = 5_000
+
+/** Why a connection is ended from here. */
+export type LineEnd = 'revoked' | 'closing'
+
+/** Somebody who stays connected. */
+export interface Line {
+  readonly kind: 'ws' | 'sse'
+  readonly caller: Caller
+  end(why: LineEnd): void
+}
+
+/** What the open connections are kept by. */
+export interface LinesParts {
+  readonly keys: KeyBook
+  readonly clock: Clock
+  readonly connectionsMax: number
+  /** Told of each that opens; what it answers is called when it ends. */
+  readonly connected?: ((kind: Line['kind']) => () => void) | undefined
+}
+
+/** The connections that stay: so many at most, each as long as its key holds. */
+export class Lines {
+  readonly #parts: LinesParts
+  readonly #open = new Map<Line, () => void>()
+  #isClosing = false
+  #cancelCheck: (() => void) | null = null
+
+  constructor(parts: LinesParts) {
+    this.#parts = parts
+  }
+
+  get count(): number {
+    return this.#open.size
+  }
+
+  /** Refuses where there is no room for another. */
+  assertRoom(): void {
+    const { connectionsMax } = this.#parts
+    if (this.#isClosing) throw new TryLater('store_unavailable', 'this server is closing', FULL_RETRY_MS)
+    if (this.#open.size >= connectionsMax)
+      throw new TryLater(
+        'rate_limited',
+        `all ${connectionsMax} live connections of this server are in use`,
+        FULL_RETRY_MS,
+      )
+  }
+
+  /** Takes a connection in; it leaves by the answer. */
+  enter(line: Line): () => void {
+    this.assertRoom()
+    const gone = this.#parts.connected?.(line.kind) ?? (() => {})
+    this.#open.set(line, gone)
+    this.#cancelCheck ??= this.#nextCheck()
+    return () => this.#leave(line)
+  }
+
+  /** Ends all of them, and takes in no more. */
+  close(): void {
+    this.#isClosing = true
+    for (const line of [...this.#open.keys()]) line.end('closing')
+  }
+
+  #leave(line: Line): void {
+    const gone = this.#open.get(line)
+    this.#open.delete(line)
+    gone?.()
+    if (this.#open.size > 0) return
+    this.#cancelCheck?.()
+    this.#cancelCheck = null
+  }
+
+  #nextCheck(): () => void {
+    return this.#parts.clock.setTimer(CHECK_EACH_MS, () => void this.#check())
+  }
+
+  async #check(): Promise<void> {
+    const held = new Map<string, Promise<boolean>>()
+    await Promise.all(
+      [...this.#open.keys()].map(async (line) => {
+        const { keyId, keyHash } = line.caller
+        const name = `${keyId}.${keyHash}`
+        let holds = held.get(name)
+        if (holds === undefined) {
+          // A store that does not answer says nothing against anybody: it is asked again.
+          holds = this.#holds(line.caller).catch(() => true)
+          held.set(name, holds)
+        }
+        if (!(await holds)) line.end('revoked')
+      }),
+    )
+    if (this.#open.size > 0) this.#cancelCheck = this.#nextCheck()
+    else this.#cancelCheck = null
+  }
+
+  async #holds({ keyId, keyHash }: Caller): Promise<boolean> {
+    const { keys } = this.#parts
+    // Those without a key were let in while there were none.
+    if (keyId === null || keyHash === null) return !(await keys.hasKeys())
+    return keys.holds(keyId, keyHash)
+  }
+}

@@ -1,0 +1,78 @@
+import type { Server } from 'node:http'
+import type { Documents } from '../../stores/index.ts'
+import type { Clock } from '../../time/index.ts'
+import type { AppParts } from '../http/app.ts'
+import type { KeyBook } from '../keys/key-book.ts'
+import { type Line, Lines } from './lines.ts'
+import type { LiveParts } from './live-calls.ts'
+import { TicketBook } from './ticket-book.ts'
+import { WsCalls } from './ws-calls.ts'
+import { WsDoor } from './ws-door.ts'
+
+/** What bounds live connections: the settings `ws…`. */
+export interface LiveOptions {
+  /** WebSockets and streams together. */
+  readonly connectionsMax?: number
+  readonly messageBytesMax?: number
+  readonly messagesPerSecond?: number
+  readonly bufferBytesMax?: number
+  readonly heartbeatMs?: number
+  /** How long a reader may take nothing before it is hung up on. */
+  readonly stallMs?: number
+}
+
+const MIB = 1_048_576
+const DEFAULTS = {
+  connectionsMax: 1_000,
+  messageBytesMax: MIB,
+  messagesPerSecond: 50,
+  bufferBytesMax: MIB,
+  heartbeatMs: 30_000,
+  stallMs: 30_000,
+}
+
+/** What live connections stand on. */
+export interface LiveGround {
+  readonly keys: KeyBook
+  readonly documents: Documents
+  readonly clock: Clock
+  readonly onTrouble: (thrown: unknown) => void
+  /** Told of each connection that opens; what it answers is called when it ends. */
+  readonly connected?: (kind: Line['kind']) => () => void
+}
+
+/** What a WebSocket's calls go through: the same door, the same calls and the same log as over HTTP. */
+export type LiveUse = Pick<AppParts, 'door' | 'calls' | 'allowedOrigins' | 'newRequestId' | 'onAnswered'>
+
+/** Everything that stays connected: the WebSocket and the stream of events. */
+export class Live {
+  readonly tickets: TicketBook
+  /** What the calls about live connections are made with. */
+  readonly parts: LiveParts
+  readonly #ground: LiveGround
+  readonly #options: LiveOptions & typeof DEFAULTS
+  readonly #lines: Lines
+
+  constructor(ground: LiveGround, options: LiveOptions = {}) {
+    const { keys, documents, clock, onTrouble, connected } = ground
+    this.#ground = ground
+    this.#options = { ...DEFAULTS, ...options }
+    const { connectionsMax, heartbeatMs, stallMs } = this.#options
+    this.tickets = new TicketBook(documents, clock)
+    this.#lines = new Lines({ keys, clock, connectionsMax, connected })
+    this.parts = { tickets: this.tickets, lines: this.#lines, clock, heartbeatMs, stallMs, onTrouble }
+  }
+
+  /** Lets WebSockets in at this server. */
+  attach(http: Server, { door, calls, allowedOrigins, newRequestId, onAnswered }: LiveUse): void {
+    const { clock, onTrouble } = this.#ground
+    const wsCalls = new WsCalls({ calls, monotonic: () => clock.monotonic(), newRequestId, onAnswered })
+    const use = { door, allowedOrigins, calls: wsCalls, lines: this.#lines, clock, onTrouble }
+    new WsDoor({ ...this.#options, ...use }).attach(http)
+  }
+
+  /** Says goodbye to all: WebSockets are closed (1001), streams end. What does not answer is cut off soon after. */
+  close(): void {
+    this.#lines.close()
+  }
+}

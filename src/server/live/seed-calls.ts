@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { type AlarmView, wireJson } from '../../alarm/index.ts'
+import { plain, wireText } from '../../contracts/index.ts'
+import { WakefulError } from '../../error.ts'
+import type { Caller } from '../caller.ts'
+import { sinceOption } from '../calls/bulk.ts'
+
+const LIST_MAX = 500
+
+interface SeedCall {
+  readonly args: z.ZodObject
+  /** What it answers with, as JSON text. */
+  readonly work: (args: never, caller: Caller) => Promise<string>
+}
+
+/** A call with its arguments' types kept between its two halves. */
+function call<S extends z.ZodObject>(
+  args: S,
+  work: (args: z.output<S>, caller: Caller) => Promise<string>,
+): SeedCall {
+  return { args, work: work as SeedCall['work'] }
+}
+
+const limit = z.int().min(1).max(LIST_MAX).optional()
+/** Seconds since 1970, as the seed has it, or an instant. */
+const since = z.union([z.number().min(0).max(1e12), plain().min(1).max(200)]).optional()
+const status = z.enum([
+  'pending',
+  'fired',
+  'completed',
+  'failed',
+  'cancelled',
+  'timed_out',
+  'timeout_unknown',
+])
+
+/** Seed 001's calls, with its arguments and shapes; an alarm in them is as it is over REST. */
+export const SEED_CALLS: Readonly<Record<string, SeedCall>> = {
+  list: call(z.strictObject({ limit }), async ({ limit: most = LIST_MAX }, { alarms }) => {
+    const { items: due } = await alarms.list({ status: 'active', order: 'due', limit: most })
+    const room = most - due.length
+    // A paused one is pending too, and due nowhere: it stands behind the others.
+    const paused = room === 0 ? [] : (await alarms.list({ status: 'paused', limit: room })).items
+    return JSON.stringify([...due, ...paused].map(pending))
+  }),
+
+  count: call(z.strictObject({}), async (_args, { alarms }) => String((await alarms.stats()).pending)),
+
+  history: call(
+    z.strictObject({
+      status: status.optional(),
+      target: plain().max(4_096).optional(),
+      process: plain().max(4_096).optional(),
+      since,
+      limit,
+    }),
+    async ({ since: from, ...filter }, { alarms }) =>
+      listed(
+        await alarms.history({
+          ...given(filter),
+          ...sinceOption(from === undefined ? undefined : String(from)),
+        }),
+      ),
+  ),
+
+  stats: call(z.strictObject({}), async (_args, { alarms }) => wireText(await alarms.stats())),
+
+  failed: call(z.strictObject({ limit }), async (args, { alarms }) =>
+    listed(await alarms.failed(given(args))),
+  ),
+
+  get: call(z.strictObject({ id: plain().min(1).max(200) }), async ({ id }, { alarms }) => {
+    const json = await alarms.wire(id)
+    if (json === null) throw new WakefulError('not_found', `there is no alarm ${JSON.stringify(id)}`)
+    return json
+  }),
+}
+
+/** A pending alarm as the seed lists it: when it fires, and how long after it was set. A paused one may have no instant. */
+function pending({ id, nextFireAt, fireAt, createdAt }: AlarmView) {
+  const at = nextFireAt ?? fireAt
+  if (at === null) return { id, set_at: null, time_offset: null }
+  const setAt = seconds(at)
+  return { id, set_at: setAt, time_offset: setAt - seconds(createdAt) }
+}
+
+function seconds(date: Date): number {
+  return Math.floor(date.getTime() / 1_000)
+}
+
+function listed(items: readonly AlarmView[]): string {
+  return `[${items.map(wireJson).join(',')}]`
+}
+
+type Given<T> = { [K in keyof T]: Exclude<T[K], undefined> }
+
+/** Without what is not given. */
+function given<T extends object>(fields: T): Given<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>
+}

@@ -1,0 +1,125 @@
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer } from 'ws'
+import { WakefulError } from '../../error.ts'
+import type { Clock } from '../../time/index.ts'
+import type { Caller } from '../caller.ts'
+import type { Door } from '../http/app.ts'
+import { isOwnOrigin } from '../http/local-guard.ts'
+import { problemOf, TryLater } from '../http/problem.ts'
+import type { Lines } from './lines.ts'
+import { WS_PATH, type WsCalls } from './ws-calls.ts'
+import { type WsBounds, WsSession } from './ws-session.ts'
+
+/** What lets WebSockets in. */
+export interface WsDoorParts extends WsBounds {
+  readonly door: Door
+  readonly calls: WsCalls
+  readonly lines: Lines
+  readonly clock: Clock
+  readonly allowedOrigins: ReadonlySet<string>
+  readonly onTrouble: (thrown: unknown) => void
+}
+
+/** Takes requests to become a WebSocket: who may not is refused as over HTTP, with a problem. */
+export class WsDoor {
+  readonly #parts: WsDoorParts
+  readonly #server: WebSocketServer
+
+  constructor(parts: WsDoorParts) {
+    this.#parts = parts
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      maxPayload: parts.messageBytesMax,
+      // Compression costs memory per connection, and a small message can be a large one.
+      perMessageDeflate: false,
+    })
+  }
+
+  attach(http: Server): void {
+    http.on('upgrade', (request, socket, head) => {
+      // A peer that breaks off while it is let in is nobody's trouble.
+      const ignore = () => {}
+      socket.on('error', ignore)
+      this.#admit(request).then(
+        (caller) => {
+          if (socket.destroyed) return
+          socket.off('error', ignore)
+          this.#open(request, socket, head, caller)
+        },
+        (thrown: unknown) => this.#refuse(socket, thrown),
+      )
+    })
+  }
+
+  async #admit(request: IncomingMessage): Promise<Caller> {
+    const { door, lines, allowedOrigins } = this.#parts
+    const ticket = ticketOf(request)
+    const headers = headersOf(request)
+    assertOrigin(headers, allowedOrigins)
+    lines.assertRoom()
+    return ticket === undefined ? door.admit(headers, 'ws') : door.admitTicket(ticket, headers, 'ws')
+  }
+
+  #open(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void {
+    const { lines } = this.#parts
+    try {
+      // Others may have come in while this one was let in.
+      lines.assertRoom()
+    } catch (thrown) {
+      this.#refuse(socket, thrown)
+      return
+    }
+    this.#server.handleUpgrade(request, socket, head, (open) =>
+      new WsSession({ ...this.#parts, socket: open, caller }).begin(),
+    )
+  }
+
+  #refuse(socket: Duplex, thrown: unknown): void {
+    const problem = problemOf(thrown)
+    if (problem.status >= 500) this.#parts.onTrouble(thrown)
+    const body = JSON.stringify(problem)
+    const retry =
+      thrown instanceof TryLater
+        ? `Retry-After: ${Math.max(1, Math.ceil(thrown.retryAfterMs / 1_000))}\r\n`
+        : ''
+    socket.end(
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${retry}Connection: close\r\n\r\n${body}`,
+      () => socket.destroy(),
+    )
+  }
+}
+
+function ticketOf({ url = '/' }: IncomingMessage): string | undefined {
+  const [path, query = ''] = url.split('?', 2) as [string, string?]
+  if (path !== WS_PATH)
+    throw new WakefulError('not_found', `there is no WebSocket at this path: it is ${WS_PATH}`)
+  const { ticket, ...rest } = Object.fromEntries(new URLSearchParams(query)) as { ticket?: string }
+  const [unknown] = Object.keys(rest)
+  if (unknown === undefined) return ticket
+  throw new WakefulError(
+    'invalid_request',
+    `unknown parameter ${JSON.stringify(unknown.slice(0, 60))}; known is ticket`,
+  )
+}
+
+/** What of the headers says who calls. */
+function headersOf({ headers }: IncomingMessage): Headers {
+  const known = ['host', 'origin', 'authorization', 'sec-fetch-site', 'wakeful-tenant', 'wakeful-owner']
+  return new Headers(
+    known.flatMap((name): [string, string][] =>
+      typeof headers[name] === 'string' ? [[name, headers[name]]] : [],
+    ),
+  )
+}
+
+/** A browser says whose page calls, and lets every page try: only our own and the allowed ones may. Others send no Origin. */
+function assertOrigin(headers: Headers, allowedOrigins: ReadonlySet<string>): void {
+  const origin = headers.get('origin')
+  if (origin === null || allowedOrigins.has(origin) || isOwnOrigin(origin, headers.get('host') ?? '')) return
+  throw new WakefulError(
+    'forbidden',
+    `a page of ${JSON.stringify(origin.slice(0, 100))} may not connect: allowed_origins lists those that may`,
+  )
+}

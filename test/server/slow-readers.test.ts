@@ -1,0 +1,101 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, it } from 'vitest'
+import type { Alarms } from '../../src/index.ts'
+import { serving } from './harness.ts'
+import { openStream, StreamReader } from './stream-client.ts'
+import { connected, within } from './ws-client.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+const EVENTS = 100_000
+const MIB = 1_048_576
+
+const server = await serving({ server: { live: { bufferBytesMax: 256 * 1024, stallMs: 60_000 } } })
+const { url, wakeful } = server
+
+/** Everything this process holds, but for the store's own memory. */
+function heldBytes(): number {
+  collect()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+async function fill(alarms: Alarms, count: number): Promise<void> {
+  const text = 'x'.repeat(300)
+  for (let n = 0; n < count; n += 1_000)
+    await Promise.all(
+      Array.from({ length: 1_000 }, (_, at) =>
+        alarms.append({ type: 'order.paid', data: { n: n + at, text } }),
+      ),
+    )
+}
+
+it('holds little for readers who read nothing while 100,000 events come, and all is there once they do', async () => {
+  const headers = { 'wakeful-owner': 'slow' }
+  const ws = await connected(url, { headers })
+  await ws.call('subscribe')
+  const reader = new StreamReader()
+  const stream = openStream(`${url}/v1/events/stream`, reader, headers)
+  await stream.opened
+  await within(5_000, () => reader.lastId !== null)
+  ws.socket.pause()
+  stream.asked.socket!.pause()
+  const before = heldBytes()
+  await fill(wakeful.forTenant('default', 'slow'), EVENTS)
+  expect(heldBytes() - before).toBeLessThan(16 * MIB)
+  let [seen, wrong] = [0, 0]
+  ws.socket.removeAllListeners('message')
+  ws.socket.on('message', (text) => {
+    if (JSON.parse(String(text)).event.data.n !== seen) wrong += 1
+    seen += 1
+  })
+  ws.socket.resume()
+  stream.asked.socket!.resume()
+  await within(60_000, () => seen === EVENTS)
+  await within(60_000, () => reader.events.length === EVENTS)
+  expect(wrong).toBe(0)
+  expect(reader.events.every(({ data }, n) => JSON.parse(data).data.n === n)).toBe(true)
+  stream.cut()
+}, 180_000)
+
+it('hangs up on who does not read within the bound', async () => {
+  const impatient = await serving({ server: { live: { bufferBytesMax: 16 * 1024, stallMs: 300 } } })
+  const alarms = impatient.wakeful.forTenant('default', '')
+  const ws = await connected(impatient.url)
+  await ws.call('subscribe')
+  const stream = openStream(`${impatient.url}/v1/events/stream`, new StreamReader())
+  await stream.opened
+  ws.socket.pause()
+  stream.asked.socket!.pause()
+  await fill(alarms, 50_000)
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  ws.socket.resume()
+  stream.asked.socket!.resume()
+  expect((await ws.closed).code).toBe(1013)
+  await stream.ended
+  expect(server.troubles).toEqual([])
+}, 60_000)
+
+it('holds little for who asks and asks and reads no answers', async () => {
+  const headers = { 'wakeful-owner': 'asks' }
+  const alarms = wakeful.forTenant('default', 'asks')
+  await alarms.setMany(
+    Array.from({ length: 400 }, () => ({
+      when: { delay: '1h' },
+      target: { event: true },
+      payload: { text: 'x'.repeat(10_000) },
+    })),
+  )
+  const { url: open } = server
+  const ws = await connected(open, { headers })
+  ws.socket.pause()
+  const before = heldBytes()
+  // Each answer is 4 MB.
+  for (let n = 0; n < 45; n++) ws.say(JSON.stringify({ id: n, call: 'history', args: { limit: 400 } }))
+  await new Promise((resolve) => setTimeout(resolve, 3_000))
+  expect(heldBytes() - before).toBeLessThan(100 * MIB)
+  ws.socket.resume()
+  await within(60_000, () => ws.heard.length === 45)
+  expect(ws.heard.every((text) => text.includes('"result"'))).toBe(true)
+}, 120_000)

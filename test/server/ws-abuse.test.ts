@@ -1,0 +1,170 @@
+import { connect } from 'node:net'
+import { expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { serving } from './harness.ts'
+import { connected, refusal, within } from './ws-client.ts'
+
+const server = await serving({ server: { live: { messageBytesMax: 64 * 1024, messagesPerSecond: 200 } } })
+const { url } = server
+
+it('answers what is malformed with an error, and goes on', async () => {
+  const ws = await connected(url)
+  const deep = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
+  const malformed = [
+    '',
+    '{',
+    'null',
+    '[]',
+    '"stats"',
+    '1',
+    '{}',
+    '{"id":1}',
+    '{"id":1,"call":1}',
+    '{"id":1,"call":["stats"]}',
+    '{"id":1,"call":"stats","args":[]}',
+    '{"id":1,"call":"stats","args":null}',
+    '{"id":1,"call":"stats","more":1}',
+    '{"id":1,"id":2,"call":"stats"}',
+    '{"id":null,"call":"stats"}',
+    '{"id":1.5,"call":"stats"}',
+    '{"id":9007199254740993,"call":"stats"}',
+    '{"id":{},"call":"stats"}',
+    `{"id":"${'x'.repeat(201)}","call":"stats"}`,
+    '{"id":1,"call":"__proto__"}',
+    '{"id":1,"call":"toString"}',
+    '{"id":1,"call":"stats","__proto__":{"call":"count"}}',
+    '{"id":1,"call":"get","args":{"__proto__":{"id":"x"}}}',
+    '{"id":1,"call":"get","args":{"id":1}}',
+    '{"id":1,"call":"get","args":{"id":{"toString":1}}}',
+    '{"id":1,"call":"list","args":{"limit":"1"}}',
+    '{"id":1,"call":"list","args":{"limit":501}}',
+    '{"id":1,"call":"history","args":{"status":"florp"}}',
+    '{"id":1,"call":"history","args":{"since":-1}}',
+    '{"id":1,"call":"history","args":{"since":1e300}}',
+    '{"id":1,"call":"history","args":{"since":"florp"}}',
+    '{"id":1,"call":"alarms","args":{"limit":true}}',
+    '{"id":1,"call":"alarms","args":{"cursor":{}}}',
+    '{"id":1,"call":"subscribe","args":{"types":[]}}',
+    '{"id":1,"call":"subscribe","args":{"types":[1]}}',
+    '{"id":1,"call":"subscribe","args":{"after":1}}',
+    '{"id":1,"call":"unsubscribe"}',
+    '{"id":1,"call":"unsubscribe","args":{"subscription":1}}',
+    '{"id":1,"call":"edit","args":{"id":"x","label":"y","if_match":1}}',
+    '{"id":1,"call":"set","args":{"payload":1}}',
+    `{"id":1,"call":"stats","args":${deep(10_000)}}`,
+    `{"id":1,"call":"set","args":{"delay":"1h","target":{"event":true},"payload":${deep(5_000)}}}`,
+    '['.repeat(60_000),
+  ]
+  for (const text of malformed) ws.say(text)
+  await within(5_000, () => ws.heard.length === malformed.length)
+  for (const text of ws.heard) {
+    const { error } = JSON.parse(text)
+    expect(['invalid_request', 'invalid_time', 'not_found']).toContain(error.code)
+    expect(text).not.toMatch(/ at .*\.[jt]s|node:|internal/)
+    expect(text.length).toBeLessThan(2_000)
+  }
+  expect((await ws.call('count')).result).toBe(0)
+  expect(({} as { call?: string }).call).toBeUndefined()
+})
+
+it('closes on binary, on what is too large, and on what is no UTF-8', async () => {
+  for (const [message, code] of [
+    [Buffer.from('{"id":1,"call":"stats"}'), 1003],
+    ['x'.repeat(64 * 1024 + 1), 1009],
+  ] as const) {
+    const ws = await connected(url)
+    ws.say(message)
+    expect((await ws.closed).code).toBe(code)
+  }
+  const ws = await connected(url)
+  ws.socket.send(Buffer.from([0xff, 0xfe, 0xfd]), { binary: false })
+  expect((await ws.closed).code).toBe(1007)
+})
+
+it('slows down who sends too much, then closes on who goes on', async () => {
+  const slow = await serving({ server: { live: { messagesPerSecond: 10 } } })
+  const ws = await connected(slow.url)
+  for (let n = 0; n < 15; n++) ws.say(`{"id":${n},"call":"count"}`)
+  await within(5_000, () => ws.heard.length === 15)
+  const refused = ws.heard.map((text) => JSON.parse(text)).filter(({ error }) => error !== undefined)
+  expect(refused).toHaveLength(5)
+  expect(refused[0].error).toMatchObject({ code: 'rate_limited', retry_after_ms: expect.any(Number) })
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect((await ws.call('count')).result).toBe(0)
+  for (let n = 0; n < 10_000; n++) ws.say('florp')
+  expect(await ws.closed).toEqual({ code: 1008, reason: 'too many messages' })
+  expect(ws.heard.length).toBeLessThan(60)
+  // Others have noticed nothing.
+  expect((await (await connected(slow.url)).call('count')).result).toBe(0)
+})
+
+it('closes those who do not answer that they live', async () => {
+  const quick = await serving({ server: { live: { heartbeatMs: 50 } } })
+  const alive = await connected(quick.url)
+  const dead = await connected(quick.url)
+  dead.socket.removeAllListeners('ping')
+  // A peer that hears and says nothing more.
+  const silent = new WebSocket(quick.url.replace('http', 'ws').concat('/v1/ws'), { autoPong: false })
+  const closed = new Promise<number>((resolve) => silent.once('close', resolve))
+  expect(await closed).toBe(1006)
+  expect((await alive.call('count')).result).toBe(0)
+})
+
+it('has room for so many, and says goodbye to all when it closes', async () => {
+  const small = await serving({ server: { live: { connectionsMax: 3 }, drainMs: 5_000 } })
+  const open = await Promise.all([1, 2, 3].map(() => connected(small.url)))
+  expect(await refusal(small.url)).toEqual({ status: 429, code: 'rate_limited' })
+  open[0]!.socket.close()
+  await open[0]!.closed
+  const last = await connected(small.url)
+  // One who waits for a wake is answered no more; nothing waits for it.
+  last.say('{"id":1,"call":"inbox","args":{"wait":"30s"}}')
+  await last.call('subscribe')
+  const start = performance.now()
+  await small.close()
+  expect(performance.now() - start).toBeLessThan(4_000)
+  for (const ws of [open[1]!, open[2]!, last]) expect((await ws.closed).code).toBe(1001)
+  expect(small.troubles).toEqual([])
+})
+
+it('does many calls at a time, and none is lost', async () => {
+  const ws = await connected(url)
+  ws.say('{"id":"slow","call":"inbox","args":{"wait":"500ms"}}')
+  const answers = await Promise.all(Array.from({ length: 100 }, () => ws.call('stats')))
+  expect(answers.every(({ result }) => result.total === 0)).toBe(true)
+  expect((await ws.until(({ id }) => id === 'slow')).result).toEqual({ items: [] })
+  const names = []
+  for (let n = 0; n < 16; n++) names.push((await ws.call('subscribe')).result.subscription)
+  expect(new Set(names).size).toBe(16)
+  expect((await ws.call('subscribe')).error.code).toBe('invalid_request')
+})
+
+it('survives those who break off in the middle of everything', async () => {
+  const { port } = new URL(url)
+  const handshake =
+    'GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
+  for (let cut = 10; cut <= handshake.length; cut += 15) {
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write(handshake.slice(0, cut))
+    setImmediate(() => socket.resetAndDestroy())
+  }
+  for (const wrong of [
+    handshake.replace('13', '1'),
+    handshake.replace('dGhl', '!'),
+    `${handshake}${'\xff'.repeat(200)}`,
+  ]) {
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.end(wrong)
+    await new Promise((resolve) => socket.on('close', resolve).resume())
+  }
+  const ws = await Promise.all(Array.from({ length: 20 }, () => connected(url)))
+  for (const each of ws) {
+    each.say('{"id":1,"call":"subscribe"}')
+    each.say('{"id":1,"call":"inbox","args":{"wait":"10s"}}')
+    each.socket.terminate()
+  }
+  expect((await (await connected(url)).call('count')).result).toBe(0)
+  expect(server.troubles).toEqual([])
+})

@@ -1,0 +1,107 @@
+import { WebSocket } from 'ws'
+
+/** What a connection was closed with. */
+export interface Closed {
+  readonly code: number
+  readonly reason: string
+}
+
+/** A WebSocket as tests hold it. */
+export interface Wire {
+  readonly socket: WebSocket
+  /** Every message that came, as its text. */
+  readonly heard: string[]
+  readonly closed: Promise<Closed>
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
+  call(call: string, args?: unknown): Promise<any>
+  /** Sends a text as it is. */
+  say(text: string | Uint8Array): void
+  /** The first message from now on, or among those that came, that fits. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
+  until(fits: (message: any) => boolean): Promise<any>
+}
+
+let calls = 0
+
+/** Opens a WebSocket; refused where it does not open. */
+export async function connected(
+  url: string,
+  options: { headers?: Record<string, string>; query?: string } = {},
+): Promise<Wire> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/ws${options.query ?? ''}`, {
+    headers: options.headers ?? {},
+  })
+  const heard: string[] = []
+  const listeners = new Set<() => void>()
+  socket.on('message', (data) => {
+    heard.push(String(data))
+    for (const listener of listeners) listener()
+  })
+  const closed = new Promise<Closed>((resolve) =>
+    socket.on('close', (code, reason) => resolve({ code, reason: String(reason) })),
+  )
+  await new Promise<void>((resolve, reject) => {
+    socket.once('open', resolve)
+    socket.once('error', reject)
+  })
+  socket.on('error', () => {})
+  const until: Wire['until'] = (fits) =>
+    new Promise((resolve, reject) => {
+      let at = 0
+      const look = () => {
+        for (; at < heard.length; at++) {
+          const message = JSON.parse(heard[at]!)
+          if (!fits(message)) continue
+          listeners.delete(look)
+          resolve(message)
+          return
+        }
+      }
+      listeners.add(look)
+      look()
+      void closed.then(({ code, reason }) => reject(new Error(`closed: ${code} ${reason}`)))
+    })
+  return {
+    socket,
+    heard,
+    closed,
+    until,
+    say: (text) => socket.send(text),
+    call: async (call, args) => {
+      calls += 1
+      const id = `c${calls}`
+      socket.send(JSON.stringify({ id, call, ...(args !== undefined && { args }) }))
+      return until((message) => message.id === id)
+    },
+  }
+}
+
+/** How a server refuses to open a WebSocket: its status, and the problem. */
+export function refusal(
+  url: string,
+  options: { headers?: Record<string, string>; path?: string } = {},
+): Promise<{ status: number; code: string }> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}${options.path ?? '/v1/ws'}`, {
+    headers: options.headers ?? {},
+  })
+  return new Promise((resolve, reject) => {
+    socket.on('error', () => {})
+    socket.once('open', () => reject(new Error('it opened')))
+    socket.once('unexpected-response', (_request, response) => {
+      let text = ''
+      response.on('data', (piece) => {
+        text += piece
+      })
+      response.on('end', () => resolve({ status: response.statusCode!, code: JSON.parse(text).code }))
+    })
+  })
+}
+
+/** Holds that something becomes true in a time that is promised. */
+export async function within(ms: number, isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + ms
+  while (!(await isTrue())) {
+    if (performance.now() > end) throw new Error(`not within ${ms} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
