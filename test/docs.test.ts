@@ -8,6 +8,7 @@ import { codeBlocks, ignoredBlocks, programsOf } from '../tools/code-blocks.ts'
 import { configDoc } from '../tools/config-doc.ts'
 import { httpDoc } from '../tools/http-doc.ts'
 import { lifecycleDoc } from '../tools/lifecycle-doc.ts'
+import { mcpDoc } from '../tools/mcp-doc.ts'
 import { metricsDoc } from '../tools/metrics-doc.ts'
 import { inTurns, type Ran, runProgram, workshop } from '../tools/run-program.ts'
 
@@ -96,6 +97,7 @@ describe('pages', () => {
     expect(markdown.get('docs/reference/cli.md')).toBe(cliDoc())
     expect(markdown.get('docs/reference/http.md')).toBe(httpDoc())
     expect(markdown.get('docs/reference/configuration.md')).toBe(configDoc())
+    expect(markdown.get('docs/reference/mcp.md')).toBe(mcpDoc())
     expect(markdown.get('docs/reference/metrics.md')).toBe(metricsDoc())
   })
 

@@ -19,7 +19,7 @@ export function workshop(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'wakeful-docs-'))
   mkdirSync(join(path, 'node_modules'))
   symlinkSync(STANDS_FOR_WAKEFUL, join(path, 'node_modules', 'wakeful'), 'dir')
-  for (const known of ['@types', 'pg', 'standardwebhooks'])
+  for (const known of ['@modelcontextprotocol', '@types', 'pg', 'standardwebhooks'])
     symlinkSync(resolve('node_modules', known), join(path, 'node_modules', known), 'dir')
   writeFileSync(join(path, 'package.json'), '{ "type": "module" }\n')
   const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 3 })

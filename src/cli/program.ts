@@ -8,6 +8,7 @@ import { addGet } from './commands/get.ts'
 import { addHistory } from './commands/history.ts'
 import { addKeys } from './commands/keys.ts'
 import { addList } from './commands/list.ts'
+import { addMcp } from './commands/mcp.ts'
 import { addParse, addPreview } from './commands/preview.ts'
 import { addReschedule } from './commands/reschedule.ts'
 import { addReset } from './commands/reset.ts'
@@ -24,6 +25,7 @@ const GROUPS = [
     'Alarms:',
     [
       addServe,
+      addMcp,
       addSet,
       addList,
       addGet,

@@ -61,7 +61,9 @@ export const inboxOperations = {
     rights: 'write',
     summary: 'Acknowledge a wake, and report what came of it',
     description: 'It is taken out of the inbox. With `ack: report`, `complete` or `fail` is the report.',
-    params: z.object({ occurrence_id: plain().min(1).max(300) }),
+    params: z.object({
+      occurrence_id: plain().min(1).max(300).meta({ description: 'The wake’s `occurrence_id`.' }),
+    }),
     body: z.strictObject({
       complete: text('What came of it.', 64 * 1024).optional(),
       fail: text('Why it failed.', 64 * 1024).optional(),

@@ -31,7 +31,7 @@ export function withFields(objectText: string, fields: Readonly<Record<string, u
 }
 
 /** Parses JSON so that it can be written again with every digit of its numbers. */
-function parseVerbatim(text: string): unknown {
+export function parseExact(text: string): unknown {
   // Digits beyond 2^53 live on in the source text only (`context.source`, Node 21 and newer).
   const reviver = (_key: string, value: unknown, context?: { source?: string }): unknown =>
     typeof value === 'number' && context?.source !== undefined ? rawNumber(context.source) : value
@@ -41,7 +41,7 @@ function parseVerbatim(text: string): unknown {
 /** JSON text on one line, every digit kept; what was damaged in the database is a text of its own. */
 export function oneLineJson(text: string): string {
   try {
-    return JSON.stringify(parseVerbatim(text))
+    return JSON.stringify(parseExact(text))
   } catch {
     return JSON.stringify(text)
   }

@@ -4,6 +4,7 @@ import type { Feeds } from './calendar/feeds.ts'
 import type { Caller } from './caller.ts'
 import type { Door } from './http/app.ts'
 import { assertLocal } from './http/local-guard.ts'
+import type { HeaderReader } from './http/node-side.ts'
 import { hashOf } from './keys/api-key.ts'
 import { ALL_TENANTS, type KeyBook, type KeyView } from './keys/key-book.ts'
 import type { TicketBook } from './live/ticket-book.ts'
@@ -35,7 +36,7 @@ export class Gate implements Door {
     this.#parts = parts
   }
 
-  async admit(headers: Headers, via: string): Promise<Caller> {
+  async admit(headers: HeaderReader, via: string): Promise<Caller> {
     const { keys, isLocal, allowedOrigins, allowedHosts } = this.#parts
     const given = bearerOf(headers)
     if (given === null && isLocal && !(await keys.hasKeys())) {
@@ -55,7 +56,7 @@ export class Gate implements Door {
   }
 
   /** Lets in who has this key, as whom its headers name where the key leaves that open. */
-  async admitKey(given: string, headers: Headers, via: string): Promise<Caller> {
+  async admitKey(given: string, headers: HeaderReader, via: string): Promise<Caller> {
     const key = await this.#parts.keys.find(given)
     if (key === null)
       throw new WakefulError(
@@ -68,7 +69,7 @@ export class Gate implements Door {
   }
 
   /** Lets in whoever brings a ticket, as the one it was made for, if that one's key still holds. */
-  async admitTicket(given: string, headers: Headers, via: string): Promise<Caller> {
+  async admitTicket(given: string, headers: HeaderReader, via: string): Promise<Caller> {
     const { keys, tickets, isLocal, allowedOrigins, allowedHosts } = this.#parts
     const ticket = await tickets.redeem(given)
     if (ticket === null) throw refusedTicket()
@@ -119,7 +120,7 @@ function refusedTicket(): WakefulError {
   )
 }
 
-function bearerOf(headers: Headers): string | null {
+function bearerOf(headers: HeaderReader): string | null {
   const given = headers.get('authorization')
   if (given === null) return null
   const found = /^Bearer +(\S+)$/i.exec(given.trim())?.[1]
@@ -145,7 +146,7 @@ function ownerOf({ owner }: KeyView, asked: string | null): string {
   )
 }
 
-function named(headers: Headers, header: string): string | null {
+function named(headers: HeaderReader, header: string): string | null {
   const given = headers.get(header)
   if (given === null) return null
   try {

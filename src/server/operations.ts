@@ -4,6 +4,7 @@ import { includes } from './caller.ts'
 import type { Health, ReadinessPorts } from './health/index.ts'
 import { liveness, readiness } from './health/index.ts'
 import { type Door, refusal } from './http/app.ts'
+import type { HeaderReader } from './http/node-side.ts'
 import type { Metrics } from './metrics/index.ts'
 
 /** What the routes for operators are made of. */
@@ -35,7 +36,7 @@ export function addOperations(app: Hono, parts: OperationsParts): void {
 }
 
 /** Figures are of all tenants: a key of one owner would tell him of the others' load. */
-async function assertMayRead(door: Pick<Door, 'admit'>, headers: Headers): Promise<void> {
+async function assertMayRead(door: Pick<Door, 'admit'>, headers: HeaderReader): Promise<void> {
   const { rights, key } = await door.admit(headers, 'rest')
   if (key === null || includes(rights, 'admin') || key.tenant === '*') return
   throw new WakefulError(

@@ -11,6 +11,7 @@ import { KeyBook } from './keys/key-book.ts'
 import { Listener } from './listener.ts'
 import { Live, type LiveOptions } from './live/live.ts'
 import { Log, requestLine } from './logs/index.ts'
+import { mountMcp } from './mcp/index.ts'
 import { Metrics } from './metrics/index.ts'
 import { openApi } from './openapi.ts'
 import { addOperations } from './operations.ts'
@@ -117,6 +118,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     },
   }
   const app = buildApp(parts)
+  mountMcp(app, { ...parts, version: options.version, now: () => clock.now() })
   let isStopping = false
   const document = JSON.stringify(openApi(options.version))
   app.get('/openapi.json', (c) =>

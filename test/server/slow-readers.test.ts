@@ -72,7 +72,8 @@ it('hangs up on who does not read within the bound', async () => {
   await new Promise((resolve) => setTimeout(resolve, 500))
   ws.socket.resume()
   stream.asked.socket!.resume()
-  expect((await ws.closed).code).toBe(1013)
+  // Where the farewell itself could not be read any more, the connection just ends.
+  expect([1013, 1006]).toContain((await ws.closed).code)
   await stream.ended
   expect(server.troubles).toEqual([])
 }, 60_000)

@@ -8,20 +8,16 @@ import type { Calls } from '../calls/index.ts'
 import { requestId } from '../logs/index.ts'
 import { readBody } from './body.ts'
 import { crossOrigin } from './cors.ts'
+import { answerText, type HeaderReader, hangUp, headersOf } from './node-side.ts'
 import { problemOf, refuse, TryLater } from './problem.ts'
 
 /** Lets callers in: says who they are, or refuses. */
 export interface Door {
-  admit(headers: Headers, via: string): Caller | Promise<Caller>
+  admit(headers: HeaderReader, via: string): Caller | Promise<Caller>
   /** Lets in who has a secret address: to read, and nothing else. */
   admitToken(token: string): Promise<Caller>
   /** Lets in who has a one-time ticket, as the one it was made for. */
-  admitTicket(ticket: string, headers: Headers, via: string): Promise<Caller>
-}
-
-/** What the Node adapter gives beside the request. */
-interface NodeEnv {
-  readonly outgoing?: { destroy(): void }
+  admitTicket(ticket: string, headers: HeaderReader, via: string): Promise<Caller>
 }
 
 /** What is known of a request once it is answered. */
@@ -119,22 +115,30 @@ async function answer(
       },
       startedAt,
     )
-    return c.body(reply.stream ?? reply.json, reply.status as 200, {
-      ...(reply.stream === undefined ? JSON_HEADERS : STREAM_HEADERS),
-      ...(reply.type !== undefined && { 'content-type': reply.type }),
-      'x-request-id': requestId,
-      ...(reply.version !== undefined && { etag: `"${reply.version}"` }),
-    })
+    return response(parts, c, reply, requestId)
   } catch (thrown) {
     return refused(parts, c, thrown, { route: operation.path, caller }, startedAt)
   }
 }
 
+function response(parts: AppParts, c: Context, reply: Reply, requestId: string): Response {
+  const headers = {
+    ...(reply.stream === undefined ? JSON_HEADERS : STREAM_HEADERS),
+    ...(reply.type !== undefined && { 'content-type': reply.type }),
+    'x-request-id': requestId,
+    ...(reply.version !== undefined && { etag: `"${reply.version}"` }),
+  }
+  // Where pages may call, what is said to them is added to the answer on its way.
+  if (reply.stream === undefined && parts.allowedOrigins.size === 0)
+    return answerText(c, reply.status, reply.json, headers)
+  return c.body(reply.stream ?? reply.json, reply.status as 200, headers)
+}
+
 function admitted(door: Door, c: Context, { byToken, takesTicket }: Operation): Caller | Promise<Caller> {
   const ticket = takesTicket === true ? c.req.query('ticket') : undefined
-  if (ticket !== undefined) return door.admitTicket(ticket, c.req.raw.headers, 'rest')
+  if (ticket !== undefined) return door.admitTicket(ticket, headersOf(c), 'rest')
   const token = byToken === true ? c.req.query('token') : undefined
-  return token === undefined ? door.admit(c.req.raw.headers, 'rest') : door.admitToken(token)
+  return token === undefined ? door.admit(headersOf(c), 'rest') : door.admitToken(token)
 }
 
 /** What the call is given: parameters, query and body, each checked against its contract. */
@@ -162,7 +166,7 @@ function queryOf(c: Context, { query }: Operation): unknown {
 }
 
 async function bodyOf(c: Context, { body, bodyOptional }: Operation, bytesMax: number): Promise<unknown> {
-  const given = await readBody(c.req.raw, bytesMax)
+  const given = await readBody(c.req.raw, headersOf(c), bytesMax)
   if (given === undefined && bodyOptional === true) return {}
   if (given === undefined)
     throw new WakefulError('invalid_request', 'the body is missing: it is a JSON object')
@@ -188,15 +192,18 @@ function assertPlainNames(given: unknown): void {
 }
 
 function aroundOf(c: Context, caller: Caller, { ifMatch, takesTicket }: Operation): Around {
-  const headers = c.req.raw.headers
+  const headers = headersOf(c)
   const place = takesTicket === true ? headers.get('last-event-id') : null
   const [match, trace] = [ifMatch === true ? headers.get('if-match') : null, headers.get('traceparent')]
   return {
     caller,
-    signal: c.req.raw.signal,
+    // Made only where somebody looks at it: few calls wait for anything.
+    get signal() {
+      return c.req.raw.signal
+    },
     ...(match !== null && match !== '*' && { seen: versionIn(match) }),
     ...(place !== null && place !== '' && { lastEventId: place }),
-    ...(takesTicket === true && { hangUp: () => (c.env as NodeEnv | undefined)?.outgoing?.destroy() }),
+    ...(takesTicket === true && { hangUp: () => hangUp(c) }),
     // A malformed trace is no reason to refuse: the standard says to go on without it.
     ...(trace !== null && TRACEPARENT.test(trace) && { traceparent: trace }),
   }
@@ -249,7 +256,7 @@ export function refusal(thrown: unknown, requestId: string, status?: number): Re
 }
 
 function requestIdOf(parts: AppParts, c: Context): string {
-  return requestId(c.req.raw.headers.get('x-request-id') ?? undefined, parts.newRequestId)
+  return requestId(headersOf(c).get('x-request-id') ?? undefined, parts.newRequestId)
 }
 
 function methodsByPath(): Map<string, string[]> {

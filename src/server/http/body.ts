@@ -1,15 +1,16 @@
 import { VERBATIM_MEMBERS } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { readJson } from '../../json/index.ts'
+import type { HeaderReader } from './node-side.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Reads a request's body as JSON; undefined where there is none. */
-export async function readBody(request: Request, bytesMax: number): Promise<unknown> {
-  const bytes = await readBytes(request, bytesMax).catch(brokenOff)
+export async function readBody(request: Request, headers: HeaderReader, bytesMax: number): Promise<unknown> {
+  const bytes = await readBytes(request, headers, bytesMax).catch(brokenOff)
   if (bytes.byteLength === 0) return undefined
-  const type = request.headers.get('content-type')
+  const type = headers.get('content-type')
   if (type === null || !JSON_TYPE.test(type))
     throw new WakefulError(
       'invalid_request',
@@ -26,8 +27,8 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const length = request.headers.get('content-length')
+async function readBytes(request: Request, headers: HeaderReader, bytesMax: number): Promise<Uint8Array> {
+  const length = headers.get('content-length')
   if (length !== null) {
     if (Number(length) > bytesMax) throw tooLarge(bytesMax)
     return length === '0' ? new Uint8Array() : new Uint8Array(await request.arrayBuffer())

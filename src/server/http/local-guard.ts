@@ -1,4 +1,5 @@
 import { WakefulError } from '../../error.ts'
+import type { HeaderReader } from './node-side.ts'
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
@@ -12,7 +13,7 @@ export function isLoopback(host: string): boolean {
  * name that it lets point here (so the Host must be this machine's), or by sending from elsewhere (so the Origin must be ours).
  */
 export function assertLocal(
-  headers: Headers,
+  headers: HeaderReader,
   allowedOrigins: ReadonlySet<string>,
   allowedHosts: ReadonlySet<string>,
 ): void {

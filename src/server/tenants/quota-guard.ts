@@ -169,10 +169,14 @@ function assertPeriods(alarms: Alarms, wanted: readonly Wanted[], minInterval: s
   }
 }
 
+/** Of those that fire once: what recurs is bounded by its period. */
 function soonDue(alarms: Alarms, wanted: readonly Wanted[], now: number): number {
-  return wanted.filter(
-    ({ when }) => when !== null && (instantsOf(alarms, when, 1)[0] ?? Infinity) <= now + SOON_MS,
-  ).length
+  const isSoon = ({ when }: Wanted) => {
+    if (when === null) return false
+    const { rule } = alarms.preview(when, { count: 1 })
+    return rule.kind === 'once' && rule.at <= now + SOON_MS
+  }
+  return wanted.filter(isSoon).length
 }
 
 function instantsOf(alarms: Alarms, when: When, count: number): number[] {

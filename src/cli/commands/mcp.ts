@@ -1,0 +1,90 @@
+import type { Command } from 'commander'
+import { errorText } from '../../error.ts'
+import type { OpenOptions } from '../../index.ts'
+import { Switchboard } from '../../server/index.ts'
+import { localTools, remoteTools, serveTools } from '../../server/mcp/index.ts'
+import { addCommand } from '../command.ts'
+import { badUsage } from '../failure.ts'
+import { type Globals, type Place, placeOf, scopeOf, zoneOf } from '../globals.ts'
+import { withStore } from '../session.ts'
+import type { Shell } from '../shell.ts'
+import { Stop } from '../stop.ts'
+
+/** `mcp`: the tools of agents over stdio, for clients that start their servers themselves. */
+export function addMcp(program: Command, shell: Shell): void {
+  addCommand(program, 'mcp', 'serve alarms as tools to an agent (MCP over stdio)', [
+    'mcp --db /home/ann/alarms.db --timezone Europe/Rome',
+    'mcp --url https://wakeful.example.com',
+  ])
+    .option('--no-clock', 'do not run the clock here: another process fires the alarms')
+    .action(async (flags: { clock: boolean }, self: Command) => {
+      const globals: Globals = self.optsWithGlobals()
+      const stop = new Stop(shell.terminal)
+      try {
+        const place = placeOf(globals, shell.terminal.env)
+        if (place.kind === 'store') await onStore(shell, self, stop, flags.clock)
+        else await throughServer(shell, globals, place, stop)
+      } finally {
+        stop.forget()
+      }
+    })
+}
+
+/** On the store itself: this process runs the clock, or stands by where another does. */
+async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boolean): Promise<void> {
+  const { terminal } = shell
+  // Nothing but the protocol goes to stdout.
+  const onTrouble = (thrown: unknown) => void terminal.stderr.write(`trouble: ${errorText(thrown)}\n`)
+  // A pool of its own: the clock of an application's handlers belongs to processes that have them.
+  const holds = new Switchboard()
+  const choices: OpenOptions = { createdVia: 'mcp', pool: 'mcp', holds, deliveryLimits: holds, onTrouble }
+  const { tenant = 'default', owner = '' } = scopeOf(self.optsWithGlobals())
+  await withStore(
+    shell,
+    self,
+    'any',
+    async ({ wakeful, zone }) => {
+      const { documents, clock } = wakeful.operator
+      // What an operator has paused on this store is held here too.
+      await holds.attach(documents, clock, onTrouble)
+      try {
+        if (runsClock) await wakeful.start()
+        await serve(shell, stop, localTools(wakeful, { tenant, owner, zone }, onTrouble), zone)
+      } finally {
+        holds.detach()
+      }
+    },
+    choices,
+  )
+}
+
+/** Through a server: it has the clock, the keys and the quotas. */
+async function throughServer(
+  shell: Shell,
+  globals: Globals,
+  { url, key }: Extract<Place, { kind: 'server' }>,
+  stop: Stop,
+): Promise<void> {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
+    throw badUsage(
+      `--url must be the address of a server, such as http://127.0.0.1:7420, not ${JSON.stringify(url)}`,
+    )
+  const { tenant, owner } = scopeOf(globals)
+  const zone = zoneOf(globals)
+  const headers = {
+    ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    ...(tenant !== undefined && { 'wakeful-tenant': encodeURIComponent(tenant) }),
+    ...(owner !== undefined && { 'wakeful-owner': encodeURIComponent(owner) }),
+  }
+  await serve(shell, stop, remoteTools({ url, headers, zone }), zone)
+}
+
+async function serve(
+  { terminal, version }: Shell,
+  stop: Stop,
+  box: ReturnType<typeof localTools>,
+  zone: string,
+): Promise<void> {
+  const { stdin: input, stdout: output } = terminal
+  await serveTools({ input, output, box, info: { version, zone }, signal: stop.signal })
+}

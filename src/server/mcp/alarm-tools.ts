@@ -1,0 +1,155 @@
+import { z } from 'zod'
+import { operations } from '../../contracts/index.ts'
+import { WakefulError } from '../../error.ts'
+import { type AlarmWire, alarmLine, alarmText, nowWords, standing } from './alarm-words.ts'
+import { wallTime } from './time-words.ts'
+import { call, READS, read, type Tool, tool, type Work, WRITES } from './tool.ts'
+import { asSeen, idOf, SEEN, WHICH } from './which-alarm.ts'
+
+const set = tool({
+  name: 'set',
+  title: 'Set an alarm',
+  description: `Set an alarm: at its time you (or another target) are woken with \`wake_message\`, \`conversation_id\` and \`payload\`, even if every process died in between. Use it whenever something has to happen later: a reminder, a follow-up, a check that repeats, waiting for something without staying awake.
+
+Say when in exactly one field:
+- \`when\`: plain language: "in 20 minutes", "tomorrow at 9am", "next friday at 3pm", "every weekday at 9:30", "every 2 hours"
+- \`delay\`: "90s", "10m", "1h30m", "3d"
+- \`fire_at\`: "2030-01-01T09:00:00+01:00"
+- \`every\`: "5m"; \`cron_expr\`: "0 9 * * 1-5"; \`rrule\`: "FREQ=MONTHLY;BYDAY=-1FR"
+Give \`timezone\` ("Europe/Rome") for everything people say by the clock: without it "9am" is read in UTC. If unsure how a time is read, call \`preview\` first.
+
+Write \`wake_message\` as a note to yourself: whoever is woken may remember nothing of now. \`key\` names the alarm ("standup"): setting the same key again moves it instead of adding a second one. \`idempotency_key\` makes repeating this call harmless.
+
+\`target\` says who is woken: \`{"webhook": "https://…"}\` is called; "inbox" lies ready for the tool \`inbox\`. Without a target it goes to the owner's default target, and where there is none to your inbox. With \`ack: "report"\` it counts as done only when \`complete\` or \`fail\` was called within \`completion_timeout\`.`,
+  operation: 'set',
+  input: operations.set.body,
+  output: operations.set.answers[201].schema,
+  hints: WRITES,
+  run: async (args, work) => {
+    const toInbox = args.target === undefined && !(await hasDefaultTarget(work))
+    const reply = await call(work, 'set', { body: toInbox ? { ...args, target: 'inbox' } : args })
+    const alarm = read<AlarmWire & { deduped?: true }>(reply)
+    const head =
+      alarm.deduped === true ? 'Already set, nothing changed' : reply.status === 201 ? 'Set' : 'Set again'
+    const where = toInbox
+      ? '\nYou named no target and have no default one, so it comes to your inbox: call `inbox` around that time to receive it.'
+      : ''
+    return { json: reply.json, text: `${head}: ${await alarmText(alarm, work)}${where}` }
+  },
+})
+
+async function hasDefaultTarget(work: Work): Promise<boolean> {
+  try {
+    await call(work, 'getOwnerTarget', {})
+    return true
+  } catch (thrown) {
+    if (thrown instanceof WakefulError && thrown.code === 'not_found') return false
+    throw thrown
+  }
+}
+
+const list = tool({
+  name: 'list',
+  title: 'List alarms',
+  description:
+    'Your alarms, newest first; `order: "due"` has the next to fire first, `status: "pending"` only those still to fire. Use it to find an id or key, or to see what is already set before you set another. More pages by `cursor`.',
+  operation: 'list',
+  input: operations.list.query,
+  output: operations.list.answers[200].schema,
+  hints: READS,
+  run: async (query, work) => {
+    const reply = await call(work, 'list', { query })
+    const { items, next_cursor } = read<{ items: AlarmWire[]; next_cursor: string | null }>(reply)
+    const lines: string[] = []
+    for (const alarm of items) lines.push(await alarmLine(alarm, work))
+    const head =
+      items.length === 0 ? 'No alarms match.' : `${items.length} alarm${items.length === 1 ? '' : 's'}:`
+    const more =
+      next_cursor === null
+        ? []
+        : [`There are more: call list again with cursor ${JSON.stringify(next_cursor)}.`]
+    return { json: reply.json, text: [nowWords(work.now(), 'UTC'), head, ...lines, ...more].join('\n') }
+  },
+})
+
+const get = tool({
+  name: 'get',
+  title: 'Read one alarm',
+  description:
+    'Everything about one alarm, by its `id` or its `key`: when it fires next, its rule, its payload, its result.',
+  operation: 'get',
+  input: z.strictObject(WHICH),
+  output: operations.get.answers[200].schema,
+  hints: READS,
+  run: async (args, work) => {
+    const reply = await call(work, 'get', { params: { id: await idOf(args, work) } })
+    return { json: reply.json, text: await alarmText(read<AlarmWire>(reply), work) }
+  },
+})
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  cancelled: 'Cancelled: it will not fire',
+  firing: 'Too late for the delivery that is under way; nothing follows it',
+  ended: 'Nothing to cancel: it had ended before',
+}
+
+const cancel = tool({
+  name: 'cancel',
+  title: 'Cancel an alarm',
+  description:
+    'Cancel an alarm by its `id` or `key`. The answer says what came of it: `cancelled` (it will not fire), `firing` (a delivery is under way, nothing follows), `ended` (it had ended before; no error).',
+  operation: 'cancel',
+  input: z.strictObject({ ...WHICH, ...SEEN }),
+  output: operations.cancel.answers[200].schema,
+  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  run: async (args, work) => {
+    const reply = await call(asSeen(work, args), 'cancel', { params: { id: await idOf(args, work) } })
+    const { outcome, alarm } = read<{ outcome: string; alarm: AlarmWire }>(reply)
+    const now = outcome === 'ended' ? ` (${standing(alarm, work.now())})` : ''
+    return { json: reply.json, text: `${OUTCOMES[outcome] ?? outcome}${now}: ${alarm.id}.` }
+  },
+})
+
+const reschedule = tool({
+  name: 'reschedule',
+  title: 'Move or edit an alarm',
+  description:
+    'Move an alarm to another time, or change what goes with it (message, payload, target, …): what you leave out stays. Say the new time as in `set` ("in 1 hour", `delay`, `fire_at`, `cron_expr`, …): the alarm then starts afresh from there, with the same id. Use it instead of cancelling and setting again.',
+  operation: 'edit',
+  input: z.strictObject({ ...WHICH, ...SEEN, ...operations.edit.body.shape }),
+  output: operations.edit.answers[200].schema,
+  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
+  run: async ({ id, key, updated_at, ...body }, work) => {
+    const params = { id: await idOf({ id, key }, work) }
+    const reply = await call(asSeen(work, { updated_at }), 'edit', { params, body })
+    return { json: reply.json, text: `Changed: ${await alarmText(read<AlarmWire>(reply), work)}` }
+  },
+})
+
+const preview = tool({
+  name: 'preview',
+  title: 'Preview a time',
+  description:
+    'What a time would mean, without setting anything: the zone, the rule in words, and the next instants. Use it to check a phrase, a cron expression or an RRULE, around clock changes and holidays, before `set` or `reschedule`. Takes the same time fields as `set`.',
+  operation: 'preview',
+  input: operations.preview.body,
+  output: operations.preview.answers[200].schema,
+  hints: READS,
+  run: async (body, work) => {
+    const reply = await call(work, 'preview', { body })
+    const { timezone, description, instants } =
+      read<z.output<(typeof operations)['preview']['answers'][200]['schema']>>(reply)
+    const lines = instants.map(
+      ({ instant, note }) =>
+        `- ${wallTime(new Date(instant), timezone)}${note === undefined ? '' : ` (${note})`}`,
+    )
+    const head = `Read as: ${description}. ${nowWords(work.now(), timezone)}`
+    return {
+      json: reply.json,
+      text: [head, lines.length === 0 ? 'It never fires.' : 'Next:', ...lines].join('\n'),
+    }
+  },
+})
+
+/** The tools about alarms and times. */
+export const alarmTools: readonly Tool[] = [set, list, get, cancel, reschedule, preview]

@@ -1,0 +1,117 @@
+import { expect, it } from 'vitest'
+import { type Background, lateness, type WakeTimes } from './lateness.ts'
+
+const DUE = Date.parse('2026-11-17T08:00:00.000Z')
+const iso = (ms: number) => new Date(DUE + ms).toISOString()
+const wake = (more: Partial<WakeTimes> = {}): WakeTimes => ({
+  scheduled_for: iso(0),
+  fired_at: iso(more.drift_ms ?? 12),
+  drift_ms: 12,
+  attempt: 1,
+  tries: 1,
+  ...more,
+})
+const background = (...story: [number, string, string][]): Background => ({
+  createdAt: iso(-3_600_000),
+  lastError: null,
+  story: story.map(([at, type, text]) => ({ at: iso(at), type, text })),
+})
+const HOUR = 3_600_000
+const late = wake({ drift_ms: HOUR })
+
+it.for<[string, WakeTimes, Background | null, number, string]>([
+  ['came in time', wake(), background(), 20, 'in time'],
+  ['came in time, of an alarm that is gone', wake(), null, 20, 'in time'],
+  [
+    'lay in the inbox',
+    wake(),
+    background(),
+    HOUR + 12,
+    '1h late: it lay in your inbox for 1h until you asked',
+  ],
+  [
+    'is tried for the second time',
+    wake({ attempt: 2, drift_ms: 5_000 }),
+    background([10, 'alarm.attempt_failed', 'attempt 1 failed: no tea; tried again at then']),
+    5_010,
+    '5s late: the first try failed: no tea',
+  ],
+  [
+    'is tried for the fourth time',
+    wake({ attempt: 4, drift_ms: 60_000 }),
+    background(
+      [10, 'alarm.attempt_failed', 'attempt 1 failed: a; tried again at then'],
+      [20, 'alarm.attempt_failed', 'attempt 3 failed: b; and; c; tried again at then'],
+      [90_000, 'alarm.attempt_failed', 'attempt 4 failed: later; tried again at then'],
+    ),
+    60_010,
+    '1m late: 3 tries failed before this one, the last: b; and; c',
+  ],
+  [
+    'is tried again, and its story is cut off',
+    wake({ attempt: 2, drift_ms: 5_000 }),
+    { ...background(), lastError: 'the newest' },
+    5_010,
+    '5s late: the first try failed: the newest',
+  ],
+  [
+    'is tried again, and nothing is known',
+    wake({ attempt: 2, drift_ms: 5_000 }),
+    null,
+    5_010,
+    '5s late: the first try failed',
+  ],
+  [
+    'was paused',
+    late,
+    background([-10, 'alarm.paused', 'paused'], [HOUR - 5, 'alarm.resumed', 'resumed']),
+    HOUR,
+    `1h late: it was paused until ${iso(HOUR - 5)}`,
+  ],
+  [
+    'was asked for again',
+    late,
+    background([HOUR - 5, 'alarm.rescheduled', 'asked to try again']),
+    HOUR,
+    `1h late: it was asked to try again on ${iso(HOUR - 5)}`,
+  ],
+  [
+    'was set too late',
+    late,
+    { ...background(), createdAt: iso(HOUR - 1) },
+    HOUR,
+    '1h late: that moment had passed already when it was set',
+  ],
+  [
+    'is what is left of many that were missed',
+    late,
+    background([HOUR - 1, 'alarm.skipped', '11 occurrences skipped (misfire)']),
+    HOUR,
+    '1h late: the service was not running then, or had fallen behind (11 occurrences skipped (misfire))',
+  ],
+  [
+    'waited for the one before it',
+    late,
+    background([HOUR - 1, 'alarm.completed', 'reported complete: ok']),
+    HOUR,
+    `1h late: the occurrence before it was open until ${iso(HOUR - 1)}`,
+  ],
+  [
+    'met nobody at the clock',
+    late,
+    background([HOUR + 1, 'alarm.fired', 'delivered']),
+    HOUR,
+    '1h late: the service was not running then, was catching up, or an operator held it back',
+  ],
+])('says of a wake that %s', ([, given, known, nowMs, words]) => {
+  expect(lateness(given, known, DUE + nowMs)).toBe(words)
+})
+
+it('warns that a wake was handed out before', () => {
+  expect(lateness(wake({ tries: 2 }), background(), DUE + 60_000)).toMatch(
+    /^1m late: it is handed out for the second time, since nobody acknowledged it/,
+  )
+  expect(lateness(wake({ tries: 12, attempt: 2 }), background(), DUE + 60_000)).toMatch(
+    /the first try failed; it is handed out for the 12th time/,
+  )
+})

@@ -1,0 +1,76 @@
+import { span } from '../../time/index.ts'
+
+/** What lateness is told of: a wake as it was handed out. */
+export interface WakeTimes {
+  readonly scheduled_for: string
+  readonly fired_at: string
+  readonly drift_ms: number
+  readonly attempt: number
+  readonly tries: number
+}
+
+/** What is known of the alarm behind it. */
+export interface Background {
+  readonly createdAt: string
+  readonly lastError: string | null
+  /** What happened to it, in order. */
+  readonly story: readonly { readonly at: string; readonly type: string; readonly text: string }[]
+}
+
+/** Less than this is what every delivery takes. */
+export const IN_TIME_MS = 1_000
+
+const ENDED: ReadonlySet<string> = new Set(['alarm.completed', 'alarm.failed', 'alarm.timed_out'])
+
+/** Whether a wake came when it was due, and if not, why: the first thing a woken agent has to know. */
+export function lateness(wake: WakeTimes, background: Background | null, now: number): string {
+  const lay = now - Date.parse(wake.fired_at)
+  const reasons = [
+    ...(wake.attempt > 1 ? [failedTries(wake, background)] : []),
+    ...(wake.attempt === 1 && wake.drift_ms >= IN_TIME_MS ? [lateStart(wake, background)] : []),
+    ...(wake.tries > 1 ? [handedOutAgain(wake.tries)] : []),
+    ...(wake.tries === 1 && lay >= IN_TIME_MS
+      ? [`it lay in your inbox for ${span(lay)} until you asked`]
+      : []),
+  ]
+  if (reasons.length === 0) return 'in time'
+  const lateMs = now - Date.parse(wake.scheduled_for)
+  return `${lateMs < IN_TIME_MS ? 'in time' : `${span(lateMs)} late`}: ${reasons.join('; ')}`
+}
+
+function failedTries({ attempt, fired_at }: WakeTimes, background: Background | null): string {
+  const before = attempt - 1
+  const count = before === 1 ? 'the first try failed' : `${before} tries failed before this one`
+  const line = background?.story.findLast(
+    ({ type, at }) => type === 'alarm.attempt_failed' && Date.parse(at) <= Date.parse(fired_at),
+  )
+  const said =
+    line === undefined ? background?.lastError : /failed: (.*); tried again at /s.exec(line.text)?.[1]
+  return said === undefined || said === null ? count : `${count}${before === 1 ? '' : ', the last'}: ${said}`
+}
+
+function lateStart({ scheduled_for, fired_at }: WakeTimes, background: Background | null): string {
+  const [due, came] = [Date.parse(scheduled_for), Date.parse(fired_at)]
+  const between = (background?.story ?? []).filter(({ at }) => Date.parse(at) > due && Date.parse(at) <= came)
+  const resumed = between.findLast(({ type }) => type === 'alarm.resumed')
+  if (resumed !== undefined) return `it was paused until ${resumed.at}`
+  const retried = between.findLast(
+    ({ type, text }) => type === 'alarm.rescheduled' && text.startsWith('asked'),
+  )
+  if (retried !== undefined) return `it was ${retried.text} on ${retried.at}`
+  if (background !== null && Date.parse(background.createdAt) > due)
+    return 'that moment had passed already when it was set'
+  const missed = between.find(({ type }) => type === 'alarm.skipped')
+  if (missed !== undefined) return `the service was not running then, or had fallen behind (${missed.text})`
+  const earlier = between.findLast(({ type }) => ENDED.has(type))
+  if (earlier !== undefined) return `the occurrence before it was open until ${earlier.at}`
+  return 'the service was not running then, was catching up, or an operator held it back'
+}
+
+function handedOutAgain(tries: number): string {
+  return `it is handed out for the ${ordinal(tries)} time, since nobody acknowledged it before its hold ended: what it asks for may have been begun already`
+}
+
+function ordinal(number: number): string {
+  return number === 2 ? 'second' : number === 3 ? 'third' : `${number}th`
+}

@@ -1,0 +1,175 @@
+import { z } from 'zod'
+import { operations } from '../../contracts/index.ts'
+import { withFields } from '../../library/index.ts'
+import { type AlarmWire, alarmText, short } from './alarm-words.ts'
+import { itemTexts } from './item-texts.ts'
+import { type Background, IN_TIME_MS, lateness } from './lateness.ts'
+import { wallTime } from './time-words.ts'
+import { call, READS, read, type Tool, tool, type Work, WRITES } from './tool.ts'
+import { idOf, WHICH } from './which-alarm.ts'
+
+/** Well below the minute after which most clients give up on a tool. */
+const WAIT = '25s'
+/** An agent thinks for longer than a program: what it has taken is its own for some minutes. */
+const HOLD = '5m'
+const MESSAGE_SHOWN_MAX = 4_000
+
+const inboxItem = operations.inbox.answers[200].schema.shape.items.element.extend({
+  lateness: z.string().meta({ description: 'Whether it came in time, and if not, why.' }),
+})
+
+type WakeWire = Omit<z.output<typeof inboxItem>, 'lateness'>
+type StoryWire = z.output<(typeof operations)['why']['answers'][200]['schema']>
+
+const inbox = tool({
+  name: 'inbox',
+  title: 'Wait for wakes',
+  description: `Receive the wakes of your alarms with target "inbox", oldest first; where there is none, wait up to \`wait\` (25s here; 50s at most is wise, since many clients give up after 60s). Call it when an alarm of yours is due, when you are started, or in a loop.
+
+Each wake says when it was due, when it came and why it is late, if it is. Do what \`wake_message\` asks, then call \`ack\` with its \`occurrence_id\`. A wake that is not acknowledged within \`hold\` (5m here) is handed out again: choose a longer hold for long work.`,
+  operation: 'inbox',
+  input: operations.inbox.query,
+  output: z.object({ items: z.array(inboxItem) }),
+  hints: WRITES,
+  run: async (query, work) => {
+    const reply = await call(work, 'inbox', {
+      query: { ...query, wait: query.wait ?? WAIT, hold: query.hold ?? HOLD },
+    })
+    const items = itemsOf(reply.json)
+    const told = await Promise.all(items.map((item) => wakeTold(item, work)))
+    const json = `{"items":[${told.map((wake) => wake.json).join(',')}]}`
+    if (told.length === 0) return { json, text: await emptyText(work) }
+    const head = `${told.length} wake${told.length === 1 ? '' : 's'}. Act on each, then \`ack\` it.`
+    return { json, text: [head, ...told.map((wake) => wake.text)].join('\n\n') }
+  },
+})
+
+/** Each wake with its own text, as it lay there: a payload's digits are in the text alone. */
+function itemsOf(json: string): { wake: WakeWire; text: string }[] {
+  const { items } = JSON.parse(json) as { items: WakeWire[] }
+  const texts = itemTexts(json)
+  return items.map((wake, at) => ({ wake, text: texts[at] ?? JSON.stringify(wake) }))
+}
+
+async function wakeTold({ wake, text }: { wake: WakeWire; text: string }, work: Work) {
+  const alarm = await quietly<AlarmWire>(call(work, 'get', { params: { id: wake.alarm_id } }))
+  const late = lateness(wake, await backgroundOf(wake, alarm, work), work.now())
+  const zone = alarm?.timezone ?? 'UTC'
+  const name = wake.label || wake.key
+  const { conversation_id, wake_message, attempt, occurrence_id } = wake
+  const lines = [
+    `Wake ${occurrence_id}${name ? ` ${JSON.stringify(short(name))}` : ''}`,
+    `Due ${wallTime(new Date(wake.scheduled_for), zone)}, came ${wallTime(new Date(wake.fired_at), zone)}: ${late}.`,
+    ...(wake_message === '' ? [] : [`Message: ${cut(wake_message)}`]),
+    ...(conversation_id === '' ? [] : [`Conversation: ${conversation_id}`]),
+    ...(wake.payload === undefined || wake.payload === null ? [] : ['Payload: in the JSON below.']),
+    ...(attempt > 1 ? [`This is try ${attempt}.`] : []),
+    ...(alarm?.ack === 'report'
+      ? ['Its report is awaited: ack with `complete` (what came of it) or `fail` (why).']
+      : []),
+    ...(alarm?.next_fire_at === undefined
+      ? []
+      : [`The alarm fires again ${wallTime(new Date(alarm.next_fire_at), zone)}.`]),
+  ]
+  return { json: withFields(text, { lateness: late }), text: lines.join('\n') }
+}
+
+/** The alarm's story is read only where there is something to explain. */
+async function backgroundOf(wake: WakeWire, alarm: AlarmWire | null, work: Work): Promise<Background | null> {
+  if (alarm === null) return null
+  const isLate = wake.attempt > 1 || wake.drift_ms >= IN_TIME_MS
+  const story = isLate ? await quietly<StoryWire>(call(work, 'why', { params: { id: wake.alarm_id } })) : null
+  return { createdAt: alarm.created_at, lastError: alarm.last_error ?? null, story: story?.story ?? [] }
+}
+
+async function emptyText(work: Work): Promise<string> {
+  const reply = call(work, 'list', { query: { status: 'active', order: 'due', limit: 1 } })
+  const next = (await quietly<{ items: AlarmWire[] }>(reply))?.items[0]
+  if (next === undefined) return 'No wake came, and none of your alarms is pending.'
+  return `No wake came yet. Next of your alarms: ${await alarmText(next, work)}`
+}
+
+/** What words are made of may be gone meanwhile: the wakes are handed over all the same. */
+async function quietly<T>(reply: Promise<{ json: string }>): Promise<T | null> {
+  try {
+    return JSON.parse((await reply).json) as T
+  } catch {
+    return null
+  }
+}
+
+function cut(text: string): string {
+  return text.length > MESSAGE_SHOWN_MAX
+    ? `${text.slice(0, MESSAGE_SHOWN_MAX)}… (all of it is in the JSON)`
+    : text
+}
+
+const ack = tool({
+  name: 'ack',
+  title: 'Acknowledge a wake',
+  description:
+    'Take a wake out of your inbox, by the `occurrence_id` that `inbox` gave: do it when you have done what it asked, so that it is not handed out again. If its alarm was set with `ack: "report"`, say what came of it: `complete` with a result, or `fail` with the reason (it is then tried again, up to `max_failures`).',
+  operation: 'ack',
+  input: operations.ack.params.extend(operations.ack.body.shape).strict(),
+  output: operations.ack.answers[200].schema,
+  hints: WRITES,
+  run: async ({ occurrence_id, ...body }, work) => {
+    const { json } = await call(work, 'ack', { params: { occurrence_id }, body })
+    const said =
+      body.complete !== undefined ? ' Reported complete.' : body.fail !== undefined ? ' Reported failed.' : ''
+    return { json, text: `Acknowledged: ${occurrence_id} is out of your inbox.${said}` }
+  },
+})
+
+const complete = tool({
+  name: 'complete',
+  title: 'Report an alarm done',
+  description:
+    'Report that what an alarm asked for is done, with a `result` to keep. Only alarms set with `ack: "report"` await one. For a wake out of your inbox use `ack` with `complete`, which does both.',
+  operation: 'complete',
+  input: z.strictObject({ ...WHICH, ...operations.complete.body.shape }),
+  output: operations.complete.answers[200].schema,
+  hints: WRITES,
+  run: async ({ id, key, ...body }, work) => {
+    const reply = await call(work, 'complete', { params: { id: await idOf({ id, key }, work) }, body })
+    return { json: reply.json, text: `Reported complete: ${await alarmText(read<AlarmWire>(reply), work)}` }
+  },
+})
+
+const fail = tool({
+  name: 'fail',
+  title: 'Report an alarm failed',
+  description:
+    'Report that what an alarm asked for could not be done, with the `reason`. It is tried again after a while, up to `max_failures` times. Only alarms set with `ack: "report"` await a report. For a wake out of your inbox use `ack` with `fail` instead, which does both.',
+  operation: 'fail',
+  input: z.strictObject({ ...WHICH, ...operations.fail.body.shape }),
+  output: operations.fail.answers[200].schema,
+  hints: WRITES,
+  run: async ({ id, key, ...body }, work) => {
+    const reply = await call(work, 'fail', { params: { id: await idOf({ id, key }, work) }, body })
+    return { json: reply.json, text: `Reported failed: ${await alarmText(read<AlarmWire>(reply), work)}` }
+  },
+})
+
+const why = tool({
+  name: 'why',
+  title: 'Explain an alarm',
+  description:
+    'The whole story of an alarm by its `id` or `key`: what was asked, everything that happened, and what happens next or why nothing does. Use it when something did not fire, came late, or failed.',
+  operation: 'why',
+  input: z.strictObject(WHICH),
+  output: operations.why.answers[200].schema,
+  hints: READS,
+  run: async (args, work) => {
+    const reply = await call(work, 'why', { params: { id: await idOf(args, work) } })
+    const { id, status, timezone, asked, story, next } = read<StoryWire>(reply)
+    const lines = story.map(({ at, text }) => `- ${wallTime(new Date(at), timezone)}: ${text}`)
+    return {
+      json: reply.json,
+      text: [`${id} is ${status}. Asked: ${asked}.`, ...lines, `Next: ${next}.`].join('\n'),
+    }
+  },
+})
+
+/** The tools of those who are woken. */
+export const wakeTools: readonly Tool[] = [complete, why, inbox, ack, fail]

@@ -1,0 +1,137 @@
+import { expect, it } from 'vitest'
+import { serving } from '../harness.ts'
+import { httpAgent } from './agents.ts'
+
+const server = await serving({ server: { bodyBytesMax: 200_000 } })
+const BOTH = { accept: 'application/json, text/event-stream' }
+const post = (body: string | Uint8Array, headers: Record<string, string> = {}) =>
+  server.call('POST', '/mcp', body, { ...BOTH, ...headers })
+const called = (args: string, name = '"set"') =>
+  `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":${name},"arguments":${args}}}`
+const deep = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+
+const BODIES: Readonly<Record<string, string>> = {
+  nothing: '',
+  'no JSON': '{"jsonrpc":',
+  'a number': '1',
+  null: 'null',
+  'an empty object': '{}',
+  'an empty list': '[]',
+  'another version': '{"jsonrpc":"1.0","id":1,"method":"tools/list"}',
+  'no method': '{"jsonrpc":"2.0","id":1}',
+  'an unknown method': '{"jsonrpc":"2.0","id":1,"method":"tools/destroy"}',
+  'a method of another kind': '{"jsonrpc":"2.0","id":1,"method":7}',
+  'an id of another kind': '{"jsonrpc":"2.0","id":{},"method":"tools/list"}',
+  'no parameters': '{"jsonrpc":"2.0","id":1,"method":"tools/call"}',
+  'parameters of another kind': '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[1]}',
+  'an unknown tool': called('{}', '"destroy"'),
+  'a tool of another kind': called('{}', '7'),
+  'the name of an object’s own': called('{}', '"__proto__"'),
+  'arguments of another kind': called('7'),
+  'arguments as a list': called('[]'),
+  'a prototype': called('{"__proto__":{"delay":"1h"},"constructor":1}'),
+  'a name twice': called('{"delay":"1h","delay":"2h"}'),
+  'a deep payload': called(`{"delay":"1h","payload":${deep(10_000)}}`),
+  'a deep message': `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":${deep(10_000)}}`,
+  'an endless number': called('{"delay":"1h","count":1e999}'),
+  'a response nobody asked for': '{"jsonrpc":"2.0","id":1,"result":{}}',
+  'an error nobody asked for': '{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x","data":{"a":1}}}',
+  'a notification of another’s':
+    '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}',
+  'a claim of a version that is none':
+    '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2999-01-01"}}}',
+  'a broken claim':
+    '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":7}}}',
+  'a batch of 101': `[${Array.from({ length: 101 }, (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`).join()}]`,
+}
+
+it.for(Object.entries(BODIES))('answers %s as the sender’s mistake', async ([, body]) => {
+  for (const headers of [{}, { 'mcp-protocol-version': '2026-07-28' }, { 'mcp-protocol-version': 'x\ty' }]) {
+    const { status, text } = await post(body, headers)
+    expect([status < 500, text.includes('node_modules'), text.includes('    at ')]).toEqual([
+      true,
+      false,
+      false,
+    ])
+  }
+  expect(await untouched()).toBe(true)
+})
+
+it('refuses what is no JSON by its type, what is too large, and what is no UTF-8', async () => {
+  const list = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'nonsense'])
+    expect((await post(list, { 'content-type': type })).status).toBe(400)
+  const large = await post(called(`{"delay":"1h","payload":"${'x'.repeat(300_000)}"}`))
+  expect([large.status, large.json.code]).toEqual([413, 'payload_too_large'])
+  const over = await post(called(`{"delay":"1h","wake_message":"${'x'.repeat(70_000)}"}`))
+  expect([over.status, over.json.result.isError]).toEqual([200, true])
+  expect((await post(new Uint8Array([0x7b, 0xff, 0x7d]))).status).toBe(400)
+  expect((await post(list, { accept: 'text/html' })).status).toBe(406)
+  expect(await untouched()).toBe(true)
+})
+
+it('has messages and nothing else: no streams to hold open, no sessions to guess', async () => {
+  for (const method of ['GET', 'DELETE', 'PUT', 'PATCH']) {
+    const refused = await server.call(method, '/mcp', undefined, BOTH)
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST'])
+  }
+  const listed = await post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {
+    'mcp-session-id': 'anything',
+  })
+  expect([listed.status, listed.headers.get('mcp-session-id')]).toEqual([200, null])
+  expect(listed.headers.get('content-type')).toMatch('application/json')
+  expect(listed.headers.get('x-request-id')).toMatch(/^[\w-]{36}$/)
+})
+
+it('keeps out pages of other sites, and names that were made to point here', async () => {
+  const list = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+  for (const origin of ['https://evil.example', 'null'])
+    expect((await post(list, { origin })).json.code).toBe('forbidden')
+  expect((await post(list, { 'sec-fetch-site': 'cross-site' })).json.code).toBe('forbidden')
+  expect((await post(list, { origin: server.url })).status).toBe(200)
+  const { request } = await import('node:http')
+  const { port } = new URL(server.url)
+  const headers = { host: 'evil.example', 'content-type': 'application/json', ...BOTH }
+  const status = await new Promise((resolve) => {
+    const asked = request({ port, host: '127.0.0.1', path: '/mcp', method: 'POST', headers }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode)
+    })
+    asked.end(list)
+  })
+  expect(status).toBe(403)
+})
+
+it('answers a batch of an older client message by message', async () => {
+  const { status, json } = await post(
+    `[{"jsonrpc":"2.0","id":1,"method":"tools/list"},${called('{"when":"nonsense"}')}]`,
+  )
+  expect(status).toBe(200)
+  expect(json.map(({ id }: { id: number }) => id).sort()).toEqual([1, 7])
+})
+
+it('forgets the call of a client that has hung up, and its wakes are not lost', async () => {
+  await server.wakeful.start()
+  const leaving = new AbortController()
+  const gone = fetch(`${server.url}/mcp`, {
+    method: 'POST',
+    signal: leaving.signal,
+    headers: { 'content-type': 'application/json', ...BOTH },
+    body: called('{"wait":"50s"}', '"inbox"'),
+  })
+  setTimeout(() => leaving.abort(), 50)
+  await expect(gone).rejects.toThrow()
+  const agent = await httpAgent(server.url)
+  await agent.tool('set', { delay: '100ms', wake_message: 'still here' })
+  const { items } = (await agent.tool('inbox', { wait: '20s' })).structured
+  expect(items).toMatchObject([{ wake_message: 'still here', tries: 1 }])
+})
+
+it('has had no trouble', () => {
+  expect(server.troubles).toEqual([])
+  expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
+})
+
+async function untouched(): Promise<boolean> {
+  return (await server.call('GET', '/v1/stats')).json.total === 0
+}
