@@ -29,7 +29,7 @@ export function localTools(
   const calls: ToolCalls = {
     ...alarms,
     ...readCalls,
-    ...inboxCalls,
+    ...inboxCalls(null),
     set: (input, around) => alarms.set({ ...input, body: toApplication(input.body) }, around),
     edit: (input, around) => alarms.edit({ ...input, body: toApplication(input.body) }, around),
   }
