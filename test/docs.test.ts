@@ -8,8 +8,10 @@ import { codeBlocks, ignoredBlocks, programsOf } from '../tools/code-blocks.ts'
 import { configDoc } from '../tools/config-doc.ts'
 import { httpDoc } from '../tools/http-doc.ts'
 import { lifecycleDoc } from '../tools/lifecycle-doc.ts'
+import { llmsDoc } from '../tools/llms-doc.ts'
 import { mcpDoc } from '../tools/mcp-doc.ts'
 import { metricsDoc } from '../tools/metrics-doc.ts'
+import { difference, runSession, type Session, shellSteps } from '../tools/page-session.ts'
 import { inTurns, type Ran, runProgram, workshop } from '../tools/run-program.ts'
 
 const PROGRAM_MS_MAX = 60_000
@@ -73,6 +75,34 @@ describe('code in the docs', () => {
   })
 })
 
+describe('commands in the docs', () => {
+  const sessions = pages
+    .map((page) => ({ page, steps: shellSteps(markdown.get(page)!) }))
+    .filter(({ steps }) => steps.length > 0)
+  const runs = inTurns(
+    sessions.map(
+      ({ steps }) =>
+        () =>
+          runSession(steps, PROGRAM_MS_MAX),
+    ),
+    2,
+  )
+
+  it.for(sessions.map(({ page }, index) => [page, index] as const))(
+    'do and print what the page says: %s',
+    async ([, index]) => {
+      const session = await runs[index]!
+      const { steps } = sessions[index]!
+      expect(failed(session, steps)).toBe('')
+      const wrong = steps.flatMap(({ line, printed }, at) => {
+        const said = printed === null ? '' : difference(printed, session.printed[at]!)
+        return said === '' ? [] : [`line ${line}: ${said}`]
+      })
+      expect(wrong).toEqual([])
+    },
+  )
+})
+
 describe('examples', () => {
   it.for(examples.map((example, index) => [basename(example), index] as const))(
     '%s runs, and says the same on every run',
@@ -99,6 +129,7 @@ describe('pages', () => {
     expect(markdown.get('docs/reference/configuration.md')).toBe(configDoc())
     expect(markdown.get('docs/reference/mcp.md')).toBe(mcpDoc())
     expect(markdown.get('docs/reference/metrics.md')).toBe(metricsDoc())
+    expect(readFileSync('docs/llms.txt', 'utf8')).toBe(llmsDoc())
   })
 
   it('tell of every type of event', () => {
@@ -214,6 +245,12 @@ function withoutChance(said: string): string {
 function told({ code, stdout, stderr, tookMs }: Ran): string {
   if (code === 0 && !stderr.includes('Warning')) return ''
   return `exit ${code} after ${tookMs} ms\n${stdout}\n${stderr}`
+}
+
+/** Where a page's commands ended, if not at their end. */
+function failed({ code, stderr, printed }: Session, steps: readonly { readonly line: number }[]): string {
+  if (code === 0) return ''
+  return `exit ${code} in the block of line ${steps[printed.length - 1]?.line}\n${printed.at(-1)}\n${stderr}`
 }
 
 function output(command: string, args: readonly string[]): string {

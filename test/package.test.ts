@@ -24,6 +24,7 @@ let packed: { files: { path: string; size: number }[]; size: number }
 beforeAll(() => {
   run('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', join(built, 'dist')], '.')
   for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(file, join(built, file))
+  cpSync('docs', join(built, 'docs'), { recursive: true })
   // As an array under npm 11, as an object by name under newer ones.
   const answer = JSON.parse(
     run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', root], built),
@@ -52,7 +53,10 @@ describe('the package', () => {
     const strange = packed.files
       .map(({ path }) => path)
       .filter(
-        (path) => !/^(?:dist\/.+\.(?:js|d\.ts)|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path),
+        (path) =>
+          !/^(?:dist\/.+\.(?:js|d\.ts)|docs\/.+\.md|docs\/llms\.txt|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
+            path,
+          ),
       )
     expect(strange).toEqual([])
   })
@@ -99,6 +103,24 @@ describe('the package', () => {
       await wakeful.close()`
     writeFileSync(join(app, 'fires.js'), program)
     expect(run(process.execPath, ['fires.js'], app)).toBe('awake\n')
+  })
+
+  it('serves its own docs', () => {
+    const program = `
+      import { open } from 'wakeful'
+      import { startServer } from 'wakeful/server'
+      const wakeful = await open('sqlite::memory:')
+      const server = await startServer({ wakeful, host: '127.0.0.1', port: 0, version: '1' })
+      const index = await (await fetch(server.url + '/llms.txt')).text()
+      for (const [, path] of index.matchAll(/\\]\\((\\/[^)]+)\\)/g)) {
+        const { status } = await fetch(server.url + path)
+        if (status !== 200) console.log(path, status)
+      }
+      console.log(index.split('\\n')[0])
+      await server.close()
+      await wakeful.close()`
+    writeFileSync(join(app, 'docs.js'), program)
+    expect(run(process.execPath, ['docs.js'], app)).toBe('# Wakeful\n')
   })
 
   it('has types that users compile against, without the sources', () => {

@@ -6,7 +6,7 @@ const HEAD = `<!-- Written by tools/http-doc.ts from src/contracts: change that,
 # The HTTP API
 
 \`wakeful serve\` answers on \`http://127.0.0.1:7420\`. The same as below is at \`/openapi.json\`, as OpenAPI 3.1, for programs.
-[The client](client.md) speaks it from TypeScript, in Node and in browsers.
+[The client](client.md) speaks it from TypeScript, in Node and in browsers. How to begin: [running the service](../guides/serve.md).
 
 - **Who calls** is said by a key: \`Authorization: Bearer wk_…\`. It belongs to one tenant and owner; one without an owner names
   it per request (\`Wakeful-Owner\`), one of every tenant (\`*\`) names the tenant too (\`Wakeful-Tenant\`), percent-encoded beyond
@@ -17,6 +17,16 @@ const HEAD = `<!-- Written by tools/http-doc.ts from src/contracts: change that,
 - **Versions**: an alarm comes with an \`ETag\`. An edit that names it in \`If-Match\` is refused (409 \`conflict\`) where it is no longer the newest.
 - **Requests** are told apart by \`x-request-id\`: yours, or one that is made. A W3C \`traceparent\` is carried from the set to the wake.
 - **Refusals** are problem documents (RFC 9457), \`application/problem+json\`, with a stable \`code\`; 429 says when to try again (\`Retry-After\`).
+  [What each means](../troubleshooting.md#over-http).
+
+Beside the calls below there are:
+
+| | |
+|---|---|
+| \`/v1/ws\` | [calls and live events](websocket.md) over one connection |
+| \`/mcp\` | [tools for agents](mcp.md) |
+| \`/healthz\`, \`/readyz\`, \`/metrics\` | for [operators](../guides/operations.md#health) |
+| \`/openapi.json\`, \`/llms.txt\`, \`/docs/….md\` | this API, and these pages |
 `
 
 type Json = Record<string, unknown>
@@ -31,6 +41,7 @@ interface Schema extends Json {
   readonly enum?: readonly unknown[]
   readonly const?: unknown
   readonly items?: Schema
+  readonly examples?: readonly unknown[]
 }
 
 interface Parameter {
@@ -107,7 +118,7 @@ function section({
     ...Object.entries(responses)
       .filter(([status]) => Number(status) < 300)
       .map(([status, answer]) => `- **${status}** ${answer.description}${answerShape(answer)}`),
-    refusals(responses),
+    ...refusals(responses),
     '',
   ]
   return lines.join('\n').replace(/\n{3,}/g, '\n\n')
@@ -136,10 +147,24 @@ function bodyLines(schema: Schema, isRequired: boolean): string[] {
 }
 
 function shape(name: string, schema: Schema): string {
-  if (schema.properties === undefined) return `### ${name}\n\n${capital(typeWords(schema))}.\n`
+  if (schema.properties === undefined) return `### ${name}\n\n${choices(schema)}\n`
   const rows = Object.entries(schema.properties ?? {}).map(([field, inner]) => fieldRow(field, inner, schema))
   const said = schema.description === undefined ? '' : `${schema.description}\n\n`
   return `### ${name}\n\n${said}| field | | |\n|---|---|---|\n${rows.join('\n')}\n`
+}
+
+/** A shape that is no object: what it may be, each with what is said of it, and examples. */
+function choices(schema: Schema): string {
+  const { anyOf = [], examples = [] } = schema
+  if (anyOf.every(({ description }) => description === undefined)) return `${capital(typeWords(schema))}.`
+  const lines = anyOf.map((choice) => `- ${typeWords(choice)}: ${choice.description ?? ''}`)
+  const shown = examples.map((example) => `\`${JSON.stringify(example)}\``).join(', ')
+  return [...lines, ...(shown === '' ? [] : ['', `Such as ${shown}.`])].join('\n')
+}
+
+/** What a list in an answer is of, where that has a name. */
+function listWords({ items }: Schema): string {
+  return items?.$ref === undefined ? '' : ` (${typeWords(items)})`
 }
 
 function fieldRow(name: string, field: Schema, of: Schema): string {
@@ -154,6 +179,8 @@ function typeWords(schema: Schema): string {
   if (schema.anyOf !== undefined) return schema.anyOf.map(typeWords).join(' or ')
   if (schema.type === 'array') return `list of ${typeWords(schema.items ?? {})}`
   if (Array.isArray(schema.type)) return schema.type.join(' or ')
+  if (schema.type === 'object' && schema.properties !== undefined)
+    return `\`{ ${Object.keys(schema.properties).join(', ')} }\``
   return (schema.type as string | undefined) ?? 'any JSON'
 }
 
@@ -162,11 +189,12 @@ function answerShape({ content = {} }: Documented['responses'][string]): string 
   if (body === undefined) return ''
   if (body.schema?.$ref !== undefined)
     return ` [${refName(body.schema)}](#${refName(body.schema).toLowerCase()}).`
-  const fields = Object.keys(body.schema?.properties ?? {})
-  return fields.length === 0 ? ` (\`${type}\`)` : ` \`{ ${fields.join(', ')} }\``
+  const { properties = {} } = body.schema
+  const fields = Object.entries(properties).map(([name, field]) => `\`${name}\`${listWords(field)}`)
+  return fields.length === 0 ? ` (\`${type}\`)` : ` With ${fields.join(', ')}.`
 }
 
-function refusals(responses: Documented['responses']): string {
+function refusals(responses: Documented['responses']): string[] {
   const always = new Set([
     'invalid_request',
     'unauthorized',
@@ -179,9 +207,8 @@ function refusals(responses: Documented['responses']): string {
     .filter(([status]) => Number(status) >= 400)
     .flatMap(([status, { description }]) => codesIn(description).map((code) => ({ status, code })))
     .filter(({ code }) => !always.has(code))
-  return codes.length === 0
-    ? ''
-    : `- Refused with ${codes.map(({ status, code }) => `${status} \`${code}\``).join(', ')}.`
+  const said = codes.map(({ status, code }) => `${status} \`${code}\``).join(', ')
+  return said === '' ? [] : [`- Refused with ${said}.`]
 }
 
 function codeRows(documented: readonly Documented[]): string {

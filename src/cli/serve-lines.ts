@@ -37,7 +37,7 @@ export async function banner({ wakeful, out, log, shell, url: whole, http }: Beg
   }
   const db = url === STORE_DEFAULT ? '' : ` --db ${quoted(fileOf(url) ?? url)}`
   out.line(`wakeful ${shell.version}: store ${url}, pools ${pools.join(' and ')}, pid ${shell.terminal.pid}`)
-  if (http !== null) out.line(`HTTP API: ${http} (${http}/openapi.json)`)
+  if (http !== null) out.line(`HTTP API: ${http} (described at /openapi.json, docs at /llms.txt)`)
   if (isInMemory(url)) {
     out.line('In memory: no other process can set alarms here, and they end with this one.')
     return

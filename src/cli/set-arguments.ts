@@ -55,7 +55,10 @@ const PASSED_ON = [
 /** Adds the options of `set` beside those that say when. */
 export function addSetOptions(command: Command): Command {
   return command
-    .option('--target <name>', 'a handler’s name, or a target as JSON (default: `serve` prints it)')
+    .option(
+      '--target <name>',
+      'a handler’s name, a URL, inbox, or a target as JSON (default: `serve` prints it)',
+    )
     .option('--pool <name>', 'the pool that runs the handler (default: app)')
     .option('--event', 'the target is the event log')
     .option('--payload <json>', 'JSON, kept digit for digit; @FILE reads a file, - reads stdin')

@@ -138,7 +138,7 @@ export const VERBATIM_MEMBERS: ReadonlySet<string> = new Set(['payload', 'data']
 const ISO_DATE = /^[+-]?\d{4,6}-?\d\d/
 
 /** What a body says of when, in the library's words; null where it says nothing. */
-export function whenOf(body: WhenFields): When | null {
+function whenOf(body: WhenFields): When | null {
   const { fire_at, delay, when, cron_expr, rrule, every } = body
   const given = Object.keys(KINDS).filter((kind) => body[kind as keyof WhenFields] !== undefined)
   if (given.length > 1) throw oneOf(`this has ${given.join(' and ')}`)

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { duration, limit, plain, targetSpec, text } from './fields.ts'
 import { operation } from './operation.ts'
 
-/** What is told of a wake, the same to a webhook and in the inbox. */
-export const wakeBody = z
+/** What is told of a wake, the same to a webhook and in the inbox, which adds how often it was handed out. */
+const wakeBody = z
   .object({
     alarm_id: z.string(),
     occurrence_id: z.string().meta({ description: 'The same over retries.' }),
@@ -22,6 +22,9 @@ export const wakeBody = z
     payload: z.unknown().optional(),
     correlation_id: z.string(),
     subject: z.string().nullable(),
+    tries: z
+      .int()
+      .meta({ description: 'How often it was handed out, this time included. In the inbox alone.' }),
   })
   .meta({ id: 'Wake' })
 
@@ -44,11 +47,7 @@ export const inboxOperations = {
       200: {
         description: 'The wakes; none where the wait has ended.',
         schema: z.object({
-          items: z.array(
-            wakeBody.extend({
-              tries: z.int().meta({ description: 'How often it was handed out, this time included.' }),
-            }),
-          ),
+          items: z.array(wakeBody),
         }),
       },
     },

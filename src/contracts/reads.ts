@@ -4,7 +4,7 @@ import { instant, limit, name, plain, since, text } from './fields.ts'
 import { operation } from './operation.ts'
 
 /** An event on the wire. */
-export const eventWireSchema = z
+const eventWireSchema = z
   .object({
     id: z.string(),
     cursor: z.string().meta({ description: 'Its place in the log: `after` goes on behind it.' }),

@@ -136,7 +136,7 @@ function schemaOf(schema: z.ZodType, schemas: Json, io: 'input' | 'output'): Jso
   for (const [name, definition] of Object.entries($defs ?? {})) schemas[name] = named(text(definition))
   const id = schema.meta()?.id
   if (typeof id !== 'string') return text(json)
-  // Zod puts a named schema beside the others and refers to it: what it refers to is the definition.
+  // One that is met on its own stands among the definitions already, and `json` merely points there.
   if (json.$ref === undefined) schemas[id] = named(text(json))
   return { $ref: `#/components/schemas/${id}` }
 }

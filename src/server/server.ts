@@ -15,6 +15,7 @@ import { mountMcp } from './mcp/index.ts'
 import { Metrics } from './metrics/index.ts'
 import { openApi } from './openapi.ts'
 import { addOperations } from './operations.ts'
+import { addPages } from './pages.ts'
 import { QuotaGuard } from './tenants/quota-guard.ts'
 import { NO_QUOTAS, type QuotaPair } from './tenants/quotas.ts'
 import { Switchboard } from './tenants/switchboard.ts'
@@ -124,6 +125,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   app.get('/openapi.json', (c) =>
     c.body(document, 200, { 'content-type': 'application/json; charset=utf-8' }),
   )
+  addPages(app, randomUUID)
   addOperations(app, {
     door: gate,
     newRequestId: randomUUID,

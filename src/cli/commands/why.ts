@@ -41,7 +41,7 @@ async function storyOf({ alarms, url }: Session, id: string): Promise<Story> {
 function storyLines(story: Story, { zone, out }: Session): string[] {
   const local = (text: string) => localInstants(oneLine(inFlags(text)), zone)
   // Where the reader's zone is another, what comes next is told in the alarm's own too.
-  const own = story.timezone === zone ? '' : ownTime(story)
+  const next = story.timezone === zone ? story.next : withOwnTime(story)
   const told = (line: string, indent: number) => wrap(line, out.width, ' '.repeat(indent))
   return [
     ...[`alarm   ${story.id}`, `status  ${story.status}`, `asked   ${local(story.asked)}`].map((line) =>
@@ -50,11 +50,13 @@ function storyLines(story: Story, { zone, out }: Session): string[] {
     '',
     ...story.story.map((line) => told(`${localTime(line.at, zone)}  ${local(line.text)}`, 28)),
     '',
-    told(`next    ${local(story.next)}${own}`, 8),
+    told(`next    ${local(next)}`, 8),
   ]
 }
 
-function ownTime({ next, timezone }: Story): string {
-  const instant = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(next)?.[0]
-  return instant === undefined ? '' : ` = ${localTime(new Date(instant), timezone)} ${timezone}`
+function withOwnTime({ next, timezone }: Story): string {
+  return next.replace(
+    /(\d{4}-\d\d-\d\dT[\d:.]+Z)(?: \([^)]*\))?/,
+    (said, instant: string) => `${said} = ${localTime(new Date(instant), timezone)} ${timezone}`,
+  )
 }

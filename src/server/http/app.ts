@@ -67,7 +67,7 @@ export function buildApp(parts: AppParts): Hono {
   app.notFound((c) => {
     const thrown = new WakefulError(
       'not_found',
-      `there is no call ${c.req.method} ${c.req.path.slice(0, 200)}; /openapi.json lists them`,
+      `there is no call ${c.req.method} ${c.req.path.slice(0, 200)}; /openapi.json lists them, and /llms.txt the docs`,
     )
     return refused(parts, c, thrown, { route: 'unmatched', caller: null })
   })

@@ -3,6 +3,9 @@ import type { HeaderReader } from './node-side.ts'
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
+/** What a proxy tells of whom it calls for. */
+const PROXIED = ['forwarded', 'x-forwarded-for', 'x-real-ip']
+
 /** Whether an address is one that only this machine can reach. */
 export function isLoopback(host: string): boolean {
   return host === '::1' || LOOPBACK.test(host)
@@ -22,6 +25,13 @@ export function assertLocal(
     throw new WakefulError(
       'forbidden',
       `without keys only this machine may call: the Host must be localhost or 127.0.0.1, not ${JSON.stringify((host ?? '').slice(0, 100))}; 'wakeful keys create' makes a key`,
+    )
+  // A proxy on this machine calls from it, whoever called the proxy.
+  const proxied = allowedHosts.has(host) ? undefined : PROXIED.find((name) => headers.get(name) !== null)
+  if (proxied !== undefined)
+    throw new WakefulError(
+      'forbidden',
+      `without keys only this machine may call, and this came through a proxy (it has ${proxied}): 'wakeful keys create' makes a key`,
     )
   const origin = headers.get('origin')
   if (origin !== null && !isOwnOrigin(origin, host) && !allowedOrigins.has(origin))

@@ -118,8 +118,9 @@ export class Log {
   /** An administrator did something: kept at every level but `silent`. */
   audit({ by, act, tenant, about }: AdminAct): void {
     if (this.#options.level === 'silent') return
-    const what = Object.entries(redacted(about) as object).map(([name, value]) => `${name} ${display(value)}`)
-    const text = [`audit: ${act} by ${by}, tenant ${tenant}`, ...what].join(', ')
+    const what = Object.entries(redacted({ tenant, ...about }) as object)
+    const said = what.map(([name, value]) => `${name} ${display(value)}`)
+    const text = [`audit: ${act} by ${by}`, ...said].join(', ')
     this.#put('info', 'audit', text, { audit: true, by, act, tenant, about })
   }
 

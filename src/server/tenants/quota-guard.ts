@@ -114,7 +114,7 @@ export class QuotaGuard {
         if (isKnown.every(Boolean)) return
         throw new TryLater(
           'quota_exceeded',
-          `${whose.who} may have ${max} active alarms: cancel some, or wait until they have fired`,
+          `${whose.who} may have ${max} active alarm${max === 1 ? '' : 's'}: cancel some, or wait until they have fired`,
           QUOTA_RETRY_MS,
         )
       }

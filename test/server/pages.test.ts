@@ -1,0 +1,67 @@
+import { globSync, readFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { expect, it } from 'vitest'
+import { serving } from './harness.ts'
+
+const { url, call } = await serving()
+
+/** As it stands: `fetch` would resolve the dots itself. */
+function raw(path: string): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    request(url, { path }, (response) => {
+      let text = ''
+      response.on('data', (chunk) => {
+        text += String(chunk)
+      })
+      response.on('end', () => resolve({ status: response.statusCode!, text }))
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+it('serves every page of the docs as Markdown, and an index that names each', async () => {
+  const index = await call('GET', '/llms.txt')
+  expect(index.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  expect(index.text).toBe(readFileSync('docs/llms.txt', 'utf8'))
+  const pages = globSync('docs/**/*.md').sort()
+  expect(pages.filter((page) => !index.text.includes(`(/${page})`))).toEqual([])
+  for (const page of ['README.md', ...pages]) {
+    const { status, headers, text } = await call('GET', `/${page}`)
+    expect([page, status, headers.get('content-type')]).toEqual([page, 200, 'text/markdown; charset=utf-8'])
+    expect(text).toBe(readFileSync(page, 'utf8'))
+  }
+})
+
+it('answers who has a page already that nothing has changed', async () => {
+  const { headers } = await call('GET', '/llms.txt')
+  expect(headers.get('cache-control')).toBe('public, max-age=300')
+  const again = await call('GET', '/llms.txt', undefined, { 'if-none-match': headers.get('etag')! })
+  expect([again.status, again.text]).toEqual([304, ''])
+})
+
+it('has nothing but pages there', async () => {
+  for (const path of [
+    '/docs/../package.json',
+    '/docs/..%2fpackage.json',
+    '/docs/%2e%2e/package.json',
+    '/docs//../../package.json',
+    '/docs/..%5cpackage.json',
+    '/docs/guides/../../../package.json',
+    '/docs/guides',
+    '/docs/',
+    '/docs/llms.txt',
+    '/docs/guides/serve.md%00.txt',
+    '/docs/GUIDES/serve.md',
+    '/CONTRIBUTING.md',
+  ]) {
+    const { status, text } = await raw(path)
+    expect([path, status]).toEqual([path, 404])
+    expect(JSON.parse(text).code).toBe('not_found')
+  }
+})
+
+it('needs no key for them', async () => {
+  await call('POST', '/v1/keys', { tenant: '*', rights: 'admin' })
+  expect((await call('GET', '/docs/guides/serve.md')).status).toBe(200)
+})
