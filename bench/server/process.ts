@@ -29,8 +29,10 @@ class LineWorker implements Worker {
     this.#child = child
     this.#ended = new Promise((resolve) => void child.once('exit', () => resolve()))
     createInterface({ input: child.stdout! }).on('line', (text) => {
-      if (!text.startsWith('{')) return
-      const line = JSON.parse(text) as Record<string, unknown>
+      // A server says where it listens in words, as it does to people.
+      const url = /^HTTP API: (\S+)/.exec(text)?.[1]
+      if (url === undefined && !text.startsWith('{')) return
+      const line = url === undefined ? (JSON.parse(text) as Record<string, unknown>) : { url }
       const waiting = this.#waiting.shift()
       if (waiting === undefined) this.#lines.push(line)
       else waiting(line)

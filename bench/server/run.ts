@@ -108,7 +108,7 @@ async function stormOf(port: number, sink: Worker, sinkPort: number) {
 async function serve(round: number): Promise<{ worker: Worker; port: number }> {
   const store = values.store ?? `sqlite:${join(folder, `round-${round}.db`)}`
   const env = { WAKEFUL_ALLOW_PRIVATE_TARGETS: '1', WAKEFUL_SECRET: 'benchmark'.repeat(4), WAKEFUL_PORT: '0' }
-  const worker = start(['src/cli/main.ts', 'serve', '--json', '--db', store], env)
+  const worker = start(['src/cli/main.ts', 'serve', '--db', store], env)
   return { worker, port: await portOf(worker) }
 }
 

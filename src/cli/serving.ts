@@ -4,6 +4,7 @@ import { openSettings } from '../config/index.ts'
 import { WakefulError } from '../error.ts'
 import type { OpenOptions, Wakeful } from '../index.ts'
 import { isPortTaken, Log, Metrics, type Server, Switchboard, startServer } from '../server/index.ts'
+import { DEFAULT_POOL } from '../targets/index.ts'
 import { parseDuration } from '../time/index.ts'
 import { fireLine, wakeText } from './fire-text.ts'
 import { type Globals, normalizeUrl, scopeOf, zoneOf } from './globals.ts'
@@ -97,6 +98,8 @@ function openOptions({ config, log }: Serving, globals: Globals): OpenOptions {
     ...openSettings(config),
     ...scopeOf(globals),
     pool: PRINT_TARGET.pool,
+    // What is asked for over the network are the handlers of applications on the same store.
+    namesPool: DEFAULT_POOL,
     createdVia: 'cli',
     onTrouble: (thrown) => log.trouble(thrown),
     allowPrivateTargets: config.allowPrivateTargets,

@@ -3,9 +3,9 @@ import type { SetOptions, TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { EditFields, SetManyItem } from '../library/index.ts'
 import type { When, WhenObject } from '../time/index.ts'
-import { duration, name, targetSpec, text, timezone } from './fields.ts'
+import { duration, name, plain, targetSpec, text, timezone } from './fields.ts'
 
-const moment = (description: string) => z.string().min(1).max(200).meta({ description })
+const moment = (description: string) => plain().min(1).max(200).meta({ description })
 
 /** The ways to say when, one of which a request has. */
 const KINDS = {
@@ -15,8 +15,7 @@ const KINDS = {
   delay: duration('A time from now.').optional(),
   when: moment('Plain language: `tomorrow at 9am`, `every weekday at 9:30`.').optional(),
   cron_expr: moment('Cron: five fields, six with seconds, `@daily`, `@every 5m`.').optional(),
-  rrule: z
-    .string()
+  rrule: plain()
     .min(1)
     .max(10_000)
     .meta({ description: 'RFC 5545: RRULE, with DTSTART, EXDATE, RDATE.' })
@@ -25,11 +24,11 @@ const KINDS = {
 }
 
 const exclude = z.union([
-  z.string().max(512),
-  z.array(z.string().max(512)).max(50),
+  plain().max(512),
+  z.array(plain().max(512)).max(50),
   z.strictObject({
-    calendars: z.union([z.string().max(512), z.array(z.string().max(512)).max(50)]).optional(),
-    weekend: z.union([z.literal(true), z.array(z.union([z.string().max(20), z.int()])).max(7)]).optional(),
+    calendars: z.union([plain().max(512), z.array(plain().max(512)).max(50)]).optional(),
+    weekend: z.union([z.literal(true), z.array(z.union([plain().max(20), z.int()])).max(7)]).optional(),
     move: z.enum(['next', 'previous']).optional(),
     offset: z.int().optional(),
   }),
@@ -53,7 +52,7 @@ const RULE_OPTIONS = {
     .union([
       z.enum(['once', 'skip', 'all']),
       z.strictObject({
-        all: z.strictObject({ max: z.int().optional(), within: z.string().max(100).optional() }),
+        all: z.strictObject({ max: z.int().optional(), within: plain().max(100).optional() }),
       }),
     ])
     .meta({ description: 'What becomes of instants that passed while nothing could fire.' })
@@ -139,7 +138,7 @@ export const VERBATIM_MEMBERS: ReadonlySet<string> = new Set(['payload', 'data']
 const ISO_DATE = /^[+-]?\d{4,6}-?\d\d/
 
 /** What a body says of when, in the library's words; null where it says nothing. */
-export function whenOf(body: WhenFields): When | null {
+function whenOf(body: WhenFields): When | null {
   const { fire_at, delay, when, cron_expr, rrule, every } = body
   const given = Object.keys(KINDS).filter((kind) => body[kind as keyof WhenFields] !== undefined)
   if (given.length > 1) throw oneOf(`this has ${given.join(' and ')}`)

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { editBody, previewBody, setBody, setByKeyBody } from './alarm-body.ts'
 import { alarmPage, alarmWire, setWire, status } from './alarm-wire.ts'
-import { cursor, limit, name, since, text } from './fields.ts'
+import { cursor, limit, name, plain, since, text } from './fields.ts'
 import { operation } from './operation.ts'
 
-const id = z.object({ id: z.string().min(1).max(200).meta({ description: 'The alarm’s id.' }) })
+const id = z.object({ id: plain().min(1).max(200).meta({ description: 'The alarm’s id.' }) })
 const oneAlarm = { 200: { description: 'The alarm as it is now.', schema: alarmWire } }
 
 /** Which alarms: the filters of a list. */
@@ -110,6 +110,7 @@ export const alarmOperations = {
       cursor,
     }),
     answers: { 200: { description: 'A page of them.', schema: alarmPage } },
+    refusals: ['invalid_time'],
   }),
   get: operation({
     method: 'GET',
@@ -131,7 +132,15 @@ export const alarmOperations = {
     body: editBody,
     ifMatch: true,
     answers: oneAlarm,
-    refusals: ['not_found', 'conflict', 'already_ended', 'invalid_time', 'invalid_rule', 'invalid_timezone'],
+    refusals: [
+      'not_found',
+      'conflict',
+      'already_ended',
+      'invalid_time',
+      'invalid_rule',
+      'invalid_timezone',
+      'quota_exceeded',
+    ],
   }),
   cancel: operation({
     method: 'DELETE',
@@ -212,6 +221,7 @@ export const alarmOperations = {
         }),
       },
     },
+    refusals: ['invalid_time'],
   }),
   removeSubject: operation({
     method: 'DELETE',

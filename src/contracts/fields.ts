@@ -1,15 +1,21 @@
 import { z } from 'zod'
 
+/** A text of the caller's that every store can keep and look for: without NUL, and without half a surrogate pair. */
+export const plain = () =>
+  z
+    .string()
+    .refine((given) => !given.includes('\0'), 'contains a NUL character, which cannot be stored')
+    .refine((given) => given.isWellFormed(), 'contains half of a surrogate pair, which cannot be stored')
+
 /** A name of the caller's own. The exact bound is in bytes of UTF-8, and checked where it is stored. */
-export const text = (description: string, max = 512) => z.string().max(max).meta({ description })
+export const text = (description: string, max = 512) => plain().max(max).meta({ description })
 
 /** A name that must not be empty. */
-export const name = (description: string, max = 512) => z.string().min(1).max(max).meta({ description })
+export const name = (description: string, max = 512) => plain().min(1).max(max).meta({ description })
 
 /** A duration. */
 export const duration = (description: string) =>
-  z
-    .string()
+  plain()
     .min(1)
     .max(100)
     .meta({
@@ -22,8 +28,7 @@ export const instant = (description: string) =>
   z.string().meta({ description, format: 'date-time', examples: ['2030-01-01T09:00:00.000Z'] })
 
 /** An IANA time zone. */
-export const timezone = z
-  .string()
+export const timezone = plain()
   .min(1)
   .max(100)
   .meta({ description: 'The IANA time zone in which it is read. UTC by default.', examples: ['Europe/Rome'] })
@@ -39,15 +44,13 @@ export const limit = (standard: number, max = 500) =>
     .meta({ description: `How many at most; ${standard} where nothing is said, ${max} at most.` })
 
 /** Where a page begins. */
-export const cursor = z
-  .string()
+export const cursor = plain()
   .max(500)
   .optional()
   .meta({ description: 'The `next_cursor` of the page before; left out for the first page.' })
 
 /** A moment that bounds a list: an instant, a phrase, or seconds since 1970. */
-export const since = z
-  .string()
+export const since = plain()
   .min(1)
   .max(200)
   .optional()
@@ -56,7 +59,7 @@ export const since = z
 /** Where a fire goes, as it is written in a request. */
 export const targetSpec = z
   .union([
-    z.string().min(1).max(512).meta({ description: 'The name of a handler, or `inbox`.' }),
+    plain().min(1).max(512).meta({ description: 'The name of a handler, or `inbox`.' }),
     z.record(z.string(), z.unknown()).meta({
       description:
         'An object that names its kind: `{ "webhook": "https://…" }`, `{ "event": true }`, `{ "inbox": true }`.',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { duration, limit, targetSpec, text } from './fields.ts'
+import { duration, limit, plain, targetSpec, text } from './fields.ts'
 import { operation } from './operation.ts'
 
 /** What is told of a wake, the same to a webhook and in the inbox, which adds how often it was handed out. */
@@ -51,6 +51,7 @@ export const inboxOperations = {
         }),
       },
     },
+    refusals: ['invalid_time'],
   }),
   ack: operation({
     method: 'POST',
@@ -60,7 +61,7 @@ export const inboxOperations = {
     summary: 'Acknowledge a wake, and report what came of it',
     description: 'It is taken out of the inbox. With `ack: report`, `complete` or `fail` is the report.',
     params: z.object({
-      occurrence_id: z.string().min(1).max(300).meta({ description: 'The wake’s `occurrence_id`.' }),
+      occurrence_id: plain().min(1).max(300).meta({ description: 'The wake’s `occurrence_id`.' }),
     }),
     body: z.strictObject({
       complete: text('What came of it.', 64 * 1024).optional(),

@@ -1,8 +1,9 @@
 /** What goes over the wire, written down once: the calls, their shapes, and how the library's words become them. */
 
 export { eventWire, wireRule, wireText, withFields } from '../library/index.ts'
-export { editOf, movedTo, optionsOf, requiredWhen, setOf, VERBATIM_MEMBERS, whenOf } from './alarm-body.ts'
+export { editOf, movedTo, optionsOf, requiredWhen, setOf, VERBATIM_MEMBERS } from './alarm-body.ts'
 export { ACTIONS } from './alarms.ts'
+export { plain } from './fields.ts'
 export { subscribeArgs } from './live.ts'
 export type { Input, Operation, Rights } from './operation.ts'
 export { type OperationName, operations } from './operations.ts'

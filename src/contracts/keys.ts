@@ -49,6 +49,7 @@ export const keyOperations = {
       expires_in: duration('How long it holds; for ever where nothing is said.').optional(),
     }),
     answers: { 201: { description: 'The key.', schema: newKey } },
+    refusals: ['invalid_time'],
   }),
   listKeys: operation({
     method: 'GET',
@@ -74,7 +75,7 @@ export const keyOperations = {
     body: z.strictObject({ grace: duration('How long the former one holds still (0s).').optional() }),
     bodyOptional: true,
     answers: { 200: { description: 'The key.', schema: newKey } },
-    refusals: ['not_found', 'already_ended'],
+    refusals: ['not_found', 'already_ended', 'invalid_time'],
   }),
   revokeKey: operation({
     method: 'DELETE',

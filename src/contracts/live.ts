@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { instant, text } from './fields.ts'
+import { instant, plain, text } from './fields.ts'
 import { operation } from './operation.ts'
 
 const LIVE_AFTER =
@@ -7,7 +7,7 @@ const LIVE_AFTER =
 
 /** Types of events, as a list or as one text with commas. */
 const types = z
-  .union([z.string().min(1).max(2_000), z.array(z.string().min(1).max(200)).min(1).max(100)])
+  .union([plain().min(1).max(2_000), z.array(plain().min(1).max(200)).min(1).max(100)])
   .meta({ description: 'Of these types only: `alarm.fired,alarm.failed`.' })
 
 /** Which events are followed: of the stream, and of a subscription over the WebSocket. */
@@ -32,8 +32,7 @@ export const liveOperations = {
       'Each event has its cursor as `id`, its type as `event` and itself as `data`, on one line. Who comes back with `Last-Event-ID` misses nothing and gets nothing twice; it goes before `after`. Comments in between say that the connection lives.',
     query: z.strictObject({
       ...followed,
-      types: z
-        .string()
+      types: plain()
         .min(1)
         .max(2_000)
         .meta({ description: 'Of these types only, with commas in between: `alarm.fired,alarm.failed`.' })

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { alarmWire, status } from './alarm-wire.ts'
-import { instant, limit, name, since, text } from './fields.ts'
+import { instant, limit, name, plain, since, text } from './fields.ts'
 import { operation } from './operation.ts'
 
 /** An event on the wire. */
-export const eventWireSchema = z
+const eventWireSchema = z
   .object({
     id: z.string(),
     cursor: z.string().meta({ description: 'Its place in the log: `after` goes on behind it.' }),
@@ -31,7 +31,7 @@ export const readOperations = {
     chapter: 'what happened',
     rights: 'read',
     summary: 'The whole story of an alarm, and what happens next',
-    params: z.object({ id: z.string().min(1).max(200) }),
+    params: z.object({ id: plain().min(1).max(200) }),
     answers: {
       200: {
         description: 'Its story, in order.',
@@ -69,6 +69,7 @@ export const readOperations = {
       limit: limit(50),
     }),
     answers: { 200: { description: 'The newest of them.', schema: items } },
+    refusals: ['invalid_time'],
   }),
   stats: operation({
     method: 'GET',

@@ -75,6 +75,7 @@ export const tenantOperations = {
     params: tenant,
     body: z.strictObject({ quotas: quotas.optional(), owner_quotas: quotas.optional() }),
     answers: oneTenant,
+    refusals: ['invalid_time'],
   }),
   pauseTenant: operation({
     method: 'POST',

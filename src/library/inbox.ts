@@ -65,11 +65,12 @@ export class OwnInbox implements Inbox {
         'a wake is reported with complete or with fail, not with both',
       )
     const { store } = this.#around
-    const wake = await store.removeWake(this.#scope, occurrenceId)
+    // One that was not handed out is another try of what was: who acknowledges late has not seen it.
+    const wake = await store.removeWake(this.#scope, occurrenceId, 1)
     if (wake === null)
       throw new WakefulError(
         'not_found',
-        `there is no wake ${JSON.stringify(occurrenceId.slice(0, 200))} in your inbox`,
+        `no wake ${JSON.stringify(occurrenceId.slice(0, 200))} was handed out to you, or it is acknowledged already`,
       )
     try {
       if (complete !== undefined) await this.#reports.complete(wake.alarmId, complete, { occurrenceId })

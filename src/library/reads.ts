@@ -6,13 +6,14 @@ import {
   type State,
   type Status,
   type Story,
+  serialOf,
   viewOf,
   why,
   wireJson,
 } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
-import type { ListQuery, LogEvent } from '../stores/index.ts'
+import { goneFact, type ListQuery, type LogEvent } from '../stores/index.ts'
 import { parse, preview, resolveWhen, type When } from '../time/index.ts'
 import type { EventsOptions, EventView, HistoryOptions, ListOptions, ListPage } from './api.ts'
 import { TenantCalendars } from './calendars.ts'
@@ -194,9 +195,12 @@ export class ScopedReads {
       throw new WakefulError('invalid_request', 'signal must be an AbortSignal')
     }
     const after = await this.#place(checkedText('events', 'after', options.after))
+    const isResumed = options.after !== undefined && options.after !== 'newest' && alarmId === undefined
     const reading = {
       after,
       follow,
+      // An alarm's own events go all at once, with the alarm.
+      ...(isResumed && { assertWhole: () => this.#assertWhole(after) }),
       ...(alarmId !== undefined && { alarmId }),
       ...(signal !== undefined && { signal }),
     }
@@ -216,6 +220,15 @@ export class ScopedReads {
   #place(after: string | undefined): Promise<Serial> | Serial {
     if (after === undefined) return 0
     return after === 'newest' ? this.around.store.lastEvent() : decodeCursor('events', after)[0]!
+  }
+
+  async #assertWhole(after: Serial): Promise<void> {
+    const gone = await this.around.store.fact(goneFact(this.scope))
+    if (gone !== null && after < serialOf(gone))
+      throw new WakefulError(
+        'cursor_expired',
+        'events behind this cursor are no longer kept, so that some would be missed: begin anew, from the oldest that is kept or from the newest',
+      )
   }
 
   async #page(query: Omit<ListQuery, 'order'>): Promise<AlarmView[]> {

@@ -11,6 +11,8 @@ export interface ReadOptions {
   readonly follow: boolean
   readonly alarmId?: string
   readonly signal?: AbortSignal
+  /** Refuses where retention has taken events from behind the place: asked when the first page is read, so that none goes in between. */
+  readonly assertWhole?: () => Promise<void>
 }
 
 /** Reads the log from a place on, and goes on with what is appended later where that is asked. */
@@ -28,6 +30,7 @@ export async function* readLog(
     const query =
       options.alarmId === undefined ? { after, limit } : { after, limit, alarmId: options.alarmId }
     const page = await store.events(scope, query)
+    if (after === options.after) await options.assertWhole?.()
     for (const event of page) {
       yield event
       after = event.seq

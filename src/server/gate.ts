@@ -10,11 +10,11 @@ import { ALL_TENANTS, type KeyBook, type KeyView } from './keys/key-book.ts'
 import type { TicketBook } from './live/ticket-book.ts'
 
 /** By these a caller names whom it acts for, where its key leaves that open. Percent-encoded beyond ASCII. */
-export const TENANT_HEADER = 'wakeful-tenant'
-export const OWNER_HEADER = 'wakeful-owner'
+const TENANT_HEADER = 'wakeful-tenant'
+const OWNER_HEADER = 'wakeful-owner'
 
 /** The tenant of the library, the command line, and callers without a key. */
-export const LOCAL_TENANT = 'default'
+const LOCAL_TENANT = 'default'
 
 /** What the gate knows. */
 export interface GateParts {

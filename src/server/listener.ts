@@ -1,6 +1,6 @@
-import type { Server as HttpServer } from 'node:http'
+import { createServer, type Server as HttpServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { createAdaptorServer } from '@hono/node-server'
+import { getRequestListener } from '@hono/node-server'
 import { WakefulError } from '../error.ts'
 
 /** Where to listen, and how long anything may take. */
@@ -29,20 +29,25 @@ export class Listener {
   }
 
   static async listen({ host, port, fetch }: ListenOptions): Promise<Listener> {
-    const http = createAdaptorServer({
-      fetch: fetch as never,
+    const answer = getRequestListener(fetch as never, {
       // Whoever replaces the globals of a process surprises its other parts.
       overrideGlobalObjects: false,
-      serverOptions: {
+      errorHandler: refuseUnread,
+    })
+    const http = createServer(
+      {
         headersTimeout: HEADERS_MS_MAX,
         requestTimeout: REQUEST_MS_MAX,
         keepAliveTimeout: IDLE_MS_MAX,
         maxHeaderSize: HEADER_BYTES_MAX,
         connectionsCheckingInterval: CHECK_EACH_MS,
+        // Node would refuse it without a body: refuseUnread says what is missing.
+        requireHostHeader: false,
         // What else somebody would like to speak (h2c) is answered in HTTP/1.1, as the standard has it.
         shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
       },
-    }) as HttpServer
+      (incoming, outgoing) => void answer(incoming, outgoing),
+    )
     http.maxConnections = CONNECTIONS_MAX
     http.on('clientError', refuseBroken)
     await new Promise<void>((resolve, reject) => {
@@ -80,11 +85,27 @@ function refuseBroken(thrown: NodeJS.ErrnoException, socket: Socket): void {
     return
   }
   const [status, title, detail] = BROKEN[thrown.code ?? ''] ?? [400, 'Bad Request', 'this is not HTTP']
-  const code = 'invalid_request'
-  const body = JSON.stringify({ type: `urn:wakeful:problem:${code}`, title, status, code, detail })
+  const body = problemText(status, title, detail)
   socket.end(
     `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
+}
+
+/** HTTP that asks for nothing that could be: a target that is no path, a Host that is none, or missing. */
+function refuseUnread(thrown: unknown): Response {
+  const isTheirs = thrown instanceof Error && thrown.name === 'RequestError'
+  const [status, title, detail] = isTheirs
+    ? [400, 'Bad Request', 'the target of the request, or its Host, is not right']
+    : [500, 'Internal Server Error', 'an error of the server’s own']
+  return new Response(problemText(status, title, detail), {
+    status,
+    headers: { 'content-type': 'application/problem+json; charset=utf-8', connection: 'close' },
+  })
+}
+
+function problemText(status: number, title: string, detail: string): string {
+  const code = status < 500 ? 'invalid_request' : 'internal'
+  return JSON.stringify({ type: `urn:wakeful:problem:${code}`, title, status, code, detail })
 }
 
 /** Whether another program has the port. */

@@ -107,9 +107,10 @@ function answers({ answers }: Operation, schemas: Json): Json {
 }
 
 /** One answer per status, with the codes it may have. */
-function refusals({ refusals = [] }: Operation): Json {
+function refusals({ refusals = [], body }: Operation): Json {
   const codes = new Map<number, ErrorCode[]>()
-  for (const code of [...refusals, ...ALWAYS]) {
+  const ofBodies: ErrorCode[] = body === undefined ? [] : ['payload_too_large']
+  for (const code of [...refusals, ...ofBodies, ...ALWAYS]) {
     const of = codes.get(STATUS_OF[code]) ?? []
     if (!of.includes(code)) codes.set(STATUS_OF[code], [...of, code])
   }

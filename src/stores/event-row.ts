@@ -1,4 +1,4 @@
-import type { Origin, Serial } from '../alarm/index.ts'
+import type { Origin, Scope, Serial } from '../alarm/index.ts'
 import type { LogEvent } from './store.ts'
 
 /** A row of the log, with its alarm's id and key. */
@@ -36,4 +36,12 @@ export function eventOf(row: EventRow): LogEvent {
     at: row.at,
     data: row.data,
   }
+}
+
+/**
+ * The fact up to where retention has taken events of an owner's out of the log: who goes on from before has missed some.
+ * Named by the number of the tenant's characters, so that no two owners share a name.
+ */
+export function goneFact({ tenant, owner }: Scope): string {
+  return `gone ${[...tenant].length} ${tenant}${owner}`
 }

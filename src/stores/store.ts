@@ -59,7 +59,10 @@ export interface Store extends StoreReads, Documents, Inbox {
 
   /** Appends an event of a user's own. */
   append(scope: Scope, event: OwnEvent): Promise<LogEvent>
-  /** Deletes ended alarms with their events, and wakes that nobody fetched, a bounded number at a time; answers how many. */
+  /**
+   * Deletes ended alarms with their events, and wakes that nobody fetched, a bounded number at a time; answers how many. The
+   * owner's fact `goneFact` then names the newest of the deleted events.
+   */
   prune(endedBefore: number, limit: number): Promise<number>
   /** Calls back when another process may have changed something about the clocks, or the log. Answers how to stop. */
   watch(listener: (news: News) => void, about?: 'clock' | 'log'): () => void

@@ -25,10 +25,13 @@ interface Registered {
 export class HandlerTarget implements TargetKind {
   readonly kind = 'handler'
   readonly pool: string
+  /** The pool of handlers that are named by their name alone. */
+  readonly #namesPool: string
   readonly #handlers = new Map<string, Registered>()
 
-  constructor(pool: string) {
+  constructor(pool: string, namesPool = pool) {
     this.pool = assertPool(pool)
+    this.#namesPool = assertPool(namesPool)
   }
 
   register(name: string, handler: Handler, options: HandlerOptions): void {
@@ -51,7 +54,7 @@ export class HandlerTarget implements TargetKind {
   }
 
   parse(spec: TargetSpec): Target | undefined {
-    const { handler, pool = this.pool } = typeof spec === 'string' ? { handler: spec } : spec
+    const { handler, pool = this.#namesPool } = typeof spec === 'string' ? { handler: spec } : spec
     if (handler === undefined) return undefined
     const name = assertText('target', handler, 512)
     if (name === '') throw new WakefulError('invalid_request', 'target is empty: name a handler')

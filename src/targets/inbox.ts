@@ -1,4 +1,4 @@
-import { occurrenceId, type Target, type TargetSpec } from '../alarm/index.ts'
+import { occurrenceId, type Scope, type Target, type TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Errand, Receipt, TargetKind } from './courier.ts'
 import { BUILT_IN_POOL } from './pools.ts'
@@ -25,6 +25,7 @@ export interface Inboxes {
     },
     max: number,
   ): Promise<void>
+  removeWake(scope: Scope, occurrenceId: string): Promise<unknown>
 }
 
 /** The inbox: wakes lie ready for an agent that cannot be called. Being put there is being delivered. */
@@ -53,6 +54,8 @@ export function inboxTarget(inboxes: Inboxes, wakesMax = WAKES_MAX): TargetKind 
         arrivedAt: firedAt,
         body,
       }
+      // The try before it may lie there still: this one says more, and must be seen also where that one was.
+      if (timer.attempt > 0) await inboxes.removeWake({ tenant, owner }, wake.occurrenceId)
       await inboxes.putWake(wake, wakesMax)
       return { report: null }
     },

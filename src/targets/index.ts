@@ -12,10 +12,9 @@ export { defaultTarget } from './default.ts'
 export { eventTarget } from './event.ts'
 export type { Fire, Handler, HandlerOptions } from './fire.ts'
 export { HandlerTarget } from './handler.ts'
-export { INBOX, type Inboxes, inboxTarget } from './inbox.ts'
+export { type Inboxes, inboxTarget } from './inbox.ts'
 export { assertPool, BUILT_IN_POOL, DEFAULT_POOL } from './pools.ts'
 export { Targets } from './targets.ts'
-export { type Wake, wakeJson } from './wake-body.ts'
 export { type WebhookSettings, WebhookTarget } from './webhook.ts'
 export {
   type Sealer,

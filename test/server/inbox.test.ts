@@ -82,3 +82,18 @@ it('has bounds', async () => {
     expect((await call('GET', `/v1/inbox?${query}`)).status).toBe(400)
   expect(() => wakeful.handle('inbox', () => {})).toThrow('give the handler another name')
 })
+
+it('shows the second try also to who acknowledges the first one late', async () => {
+  const owner = { 'wakeful-owner': 'late' }
+  const alarm = { delay: '10ms', target: 'inbox', ack: 'report', backoff: { base_ms: 10 } }
+  const { json } = await call('POST', '/v1/alarms', alarm, owner)
+  const [first] = (await call('GET', '/v1/inbox?wait=20s', undefined, owner)).json.items
+  await call('POST', `/v1/alarms/${json.id}/fail`, { reason: 'not now' }, owner)
+  const again = call('GET', '/v1/inbox?wait=20s', undefined, owner)
+  // Not handed out yet, or held by the one who waits: in either case it stays.
+  const [second] = (await again).json.items
+  expect(second).toMatchObject({ occurrence_id: first.occurrence_id, attempt: 2, tries: 1 })
+  const acknowledged = await call('POST', `/v1/inbox/${second.occurrence_id}/ack`, { complete: 'ok' }, owner)
+  expect(acknowledged.status).toBe(200)
+  expect((await call('GET', `/v1/alarms/${json.id}`, undefined, owner)).json.status).toBe('completed')
+})

@@ -65,3 +65,45 @@ export function openStream(url: string, reader: StreamReader, headers: Record<st
   asked.end()
   return { opened: opened.promise, ended: ended.promise, cut: () => asked.destroy(), asked }
 }
+
+/** Reads streams one after the other, each cut at a random moment, within an event or between two, until it is stopped. */
+export function readInPieces(
+  urls: readonly string[],
+  reader: StreamReader,
+  headers: Record<string, string>,
+  random: () => number,
+) {
+  let isOver = false
+  let cuts = 0
+  const reading = (async () => {
+    while (!isOver) {
+      const { push } = reader
+      const bytesMax = 500 + random() * 60_000
+      let bytes = 0
+      const stream = openStream(urls[cuts % urls.length]!, reader, headers)
+      reader.push = (text) => {
+        bytes += text.length
+        if (bytes > bytesMax) stream.cut()
+        push.call(
+          reader,
+          bytes > bytesMax ? text.slice(0, Math.max(0, text.length - (bytes - bytesMax))) : text,
+        )
+      }
+      await stream.opened
+      const cutting = setTimeout(stream.cut, random() * 60)
+      await stream.ended
+      clearTimeout(cutting)
+      reader.push = push
+      reader.forget()
+      cuts += 1
+    }
+  })()
+  return {
+    /** Answers how often it was cut. */
+    stop: async () => {
+      isOver = true
+      await reading
+      return cuts
+    },
+  }
+}

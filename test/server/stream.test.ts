@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Random } from '../random.ts'
 import { serving } from './harness.ts'
-import { openStream, StreamReader } from './stream-client.ts'
+import { openStream, readInPieces, StreamReader } from './stream-client.ts'
 import { within } from './ws-client.ts'
 
 const HEARTBEAT_MS = 20
@@ -76,29 +76,7 @@ it('misses nothing and tells nothing twice, cut at random moments while 5,000 ev
   ] as const) {
     const alarms = wakeful.forTenant('default', owner)
     const reader = new StreamReader()
-    let isOver = false
-    let cuts = 0
-    const reading = (async () => {
-      while (!isOver) {
-        const stream = openStream(STREAM + query, reader, { 'wakeful-owner': owner })
-        await stream.opened
-        const cutting = setTimeout(stream.cut, random() * 60)
-        // Also within an event, not only between two.
-        const limit = 500 + random() * 60_000
-        let bytes = 0
-        const { push } = reader
-        reader.push = (text) => {
-          bytes += text.length
-          if (bytes > limit) stream.cut()
-          push.call(reader, bytes > limit ? text.slice(0, Math.max(0, text.length - (bytes - limit))) : text)
-        }
-        await stream.ended
-        clearTimeout(cutting)
-        reader.push = push
-        reader.forget()
-        cuts += 1
-      }
-    })()
+    const reading = readInPieces([STREAM + query], reader, { 'wakeful-owner': owner }, random)
     await within(5_000, () => reader.lastId !== null)
     for (let n = 0; n < EVENTS; n += 50) {
       await Promise.all(
@@ -111,8 +89,7 @@ it('misses nothing and tells nothing twice, cut at random moments while 5,000 ev
     const expected: string[] = []
     for await (const event of alarms.events()) if (wanted(event.data.n as number)) expected.push(event.cursor)
     await within(20_000, () => reader.lastId !== null && reader.events.at(-1)?.id === expected.at(-1))
-    isOver = true
-    await reading
+    const cuts = await reading.stop()
     expect(reader.events.map(({ id }) => id)).toEqual(expected)
     expect(expected).toHaveLength(wanted(0) ? EVENTS : EVENTS / 2)
     expect(cuts).toBeGreaterThan(10)

@@ -37,7 +37,14 @@ async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boole
   const onTrouble = (thrown: unknown) => void terminal.stderr.write(`trouble: ${errorText(thrown)}\n`)
   // A pool of its own: the clock of an application's handlers belongs to processes that have them.
   const holds = new Switchboard()
-  const choices: OpenOptions = { createdVia: 'mcp', pool: 'mcp', holds, deliveryLimits: holds, onTrouble }
+  const choices: OpenOptions = {
+    createdVia: 'mcp',
+    pool: 'mcp',
+    namesPool: 'app',
+    holds,
+    deliveryLimits: holds,
+    onTrouble,
+  }
   const { tenant = 'default', owner = '' } = scopeOf(self.optsWithGlobals())
   await withStore(
     shell,

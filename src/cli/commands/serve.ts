@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { addConfigFlags, printed, printedLines, readConfig } from '../../config/index.ts'
 import { addCommand } from '../command.ts'
-import type { Globals } from '../globals.ts'
+import { type Globals, storeUrl } from '../globals.ts'
 import { Output } from '../output.ts'
 import type { Shell } from '../shell.ts'
 
@@ -15,6 +15,8 @@ export function addServe(program: Command, shell: Shell): void {
   )
   addConfigFlags(command).action(async (flags: { printConfig?: boolean }, self: Command) => {
     const globals: Globals = self.optsWithGlobals()
+    // Refuses a server: there is none to run a server through.
+    storeUrl(globals, shell.terminal.env, 'serve')
     const configured = readConfig({ flags: { ...globals }, env: shell.terminal.env })
     const out = new Output(shell.terminal, globals.json === true)
     if (flags.printConfig === true) {

@@ -30,6 +30,8 @@ import { type NodeWebhooks, openWebhooks, type WebhookOptions, webhookSettings }
 export interface OpenOptions {
   /** The pool of this application's handlers. */
   readonly pool?: string
+  /** The pool of handlers that alarms name by their name alone; this application's own by default. */
+  readonly namesPool?: string
   /** Whether this process also runs the built-in targets. */
   readonly serveBuiltIns?: boolean
   /** The zone where a call names none; the system's by default. */
@@ -74,6 +76,7 @@ export interface OpenOptions {
 const RETENTION = '30d'
 const OPEN = {
   pool: true,
+  namesPool: true,
   serveBuiltIns: true,
   timezone: true,
   tenant: true,
@@ -120,7 +123,7 @@ export function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
 export async function openOn(url: string, options: OpenOptions, system?: System): Promise<Wakeful> {
   const settings = settingsOf(options)
   const onTrouble = options.onTrouble ?? warn
-  const handlers = new HandlerTarget(options.pool ?? DEFAULT_POOL)
+  const handlers = new HandlerTarget(options.pool ?? DEFAULT_POOL, options.namesPool)
   const opened = await openStore(url, options.clock, system)
   const clock = new ScepticalClock(opened.clock, (doubt) => onTrouble(new Error(doubt)))
   if (options.trustClock !== true) clock.compare(await opened.store.lastSeen())

@@ -7,6 +7,8 @@ import { ALL_TENANTS, type KeyBook, type KeyView } from '../keys/key-book.ts'
 import { type CallsOf, ok } from './call.ts'
 
 const LIST_DEFAULT = 50
+/** Keys looked at in one go. */
+const LIST_MAX = 500
 
 /** The calls about keys: an admin of a tenant makes and ends those of this tenant, and no others. */
 export function keyCalls(keys: KeyBook, clock: Clock, audit: Audit) {
@@ -31,11 +33,9 @@ export function keyCalls(keys: KeyBook, clock: Clock, audit: Audit) {
 
     listKeys: async ({ query }, { caller }) => {
       const { limit = LIST_DEFAULT, cursor = '' } = query
-      const tenant = isOperator(caller) ? null : caller.tenant
-      const page = await keys.list(tenant, cursor, limit)
-      const next = page.length === limit ? page.at(-1)!.id : null
-      const items = page.filter((key) => mayManage(caller, key)).map(keyJson)
-      return ok(`{"items":[${items.join(',')}],"next_cursor":${JSON.stringify(next)}}`)
+      const found = await ownKeys(keys, caller, cursor, limit)
+      const next = found.length === limit ? found.at(-1)!.id : null
+      return ok(`{"items":[${found.map(keyJson).join(',')}],"next_cursor":${JSON.stringify(next)}}`)
     },
 
     rotateKey: async ({ params, body }, { caller }) => {
@@ -53,6 +53,19 @@ export function keyCalls(keys: KeyBook, clock: Clock, audit: Audit) {
       return ok(keyJson(view))
     },
   } satisfies Partial<CallsOf<OperationName>>
+}
+
+/** A page of the keys the caller may see: others' are passed over, so that not even a cursor tells of them. */
+async function ownKeys(keys: KeyBook, caller: Caller, cursor: string, limit: number): Promise<KeyView[]> {
+  const tenant = isOperator(caller) ? null : caller.tenant
+  const found: KeyView[] = []
+  let after = cursor
+  for (;;) {
+    const page = await keys.list(tenant, after, LIST_MAX)
+    found.push(...page.filter((key) => mayManage(caller, key)))
+    if (page.length < LIST_MAX || found.length >= limit) return found.slice(0, limit)
+    after = page.at(-1)!.id
+  }
 }
 
 /** Whether the caller may act on every tenant. */

@@ -2,6 +2,7 @@ import type { Target } from '../../alarm/index.ts'
 import { type OperationName, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type Audit, actOf } from '../audit.ts'
+import type { Caller } from '../caller.ts'
 import type { Switchboard } from '../tenants/switchboard.ts'
 import { type CallsOf, ok } from './call.ts'
 import { assertOperator, CATCH_UP_PER_SECOND } from './tenants.ts'
@@ -10,11 +11,13 @@ import { assertOperator, CATCH_UP_PER_SECOND } from './tenants.ts'
 export function targetCalls(holds: Switchboard, audit: Audit) {
   return {
     webhookSecret: async (_input, { caller }) => {
+      assertWholeTenant(caller)
       await audit(actOf(caller, 'webhook_secret_read', {}))
       return ok(wireText(await caller.alarms.webhooks.secret()))
     },
 
     rotateWebhookSecret: async (_input, { caller }) => {
+      assertWholeTenant(caller)
       const secret = await caller.alarms.webhooks.rotateSecret()
       await audit(actOf(caller, 'webhook_secret_rotated', {}))
       return ok(wireText(secret))
@@ -43,6 +46,15 @@ export function targetCalls(holds: Switchboard, audit: Audit) {
       return ok(wireText(held(target, false)))
     },
   } satisfies Partial<CallsOf<OperationName>>
+}
+
+/** All owners' webhooks are signed with it: one owner's admin could sign as the others, or end their secret. */
+function assertWholeTenant({ key }: Caller): void {
+  if (key !== null && key.owner !== null)
+    throw new WakefulError(
+      'forbidden',
+      'the secret is the whole tenant’s: it needs an admin key that is not bound to one owner',
+    )
 }
 
 type HeldTarget = Pick<Target, 'kind' | 'name'>

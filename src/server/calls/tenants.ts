@@ -65,7 +65,7 @@ export function assertOperator(caller: Caller): void {
 }
 
 /** Another's tenant is answered like one that nobody has. */
-export function assertOwn(caller: Caller, tenant: string): void {
+function assertOwn(caller: Caller, tenant: string): void {
   if (!isOperator(caller) && caller.tenant !== tenant)
     throw new WakefulError('not_found', `there is no tenant ${JSON.stringify(tenant)}`)
 }

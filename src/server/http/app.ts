@@ -45,6 +45,8 @@ export interface AppParts {
 }
 
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
+/** A version as an answer writes it, with its quotes or without. */
+const VERSION_TAG = /^(?:W\/)?"?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"?$/
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
 /** A proxy that gathers what it passes on would make a stream wait. */
 const STREAM_HEADERS = {
@@ -174,8 +176,19 @@ async function bodyOf(c: Context, { body, bodyOptional }: Operation, bytesMax: n
 /** What was given, checked against its contract. */
 export function checked(schema: z.ZodObject, given: unknown): unknown {
   const parsed = schema.safeParse(given)
-  if (parsed.success) return parsed.data
+  if (parsed.success) {
+    assertPlainNames(given)
+    return parsed.data
+  }
   throw refuse(parsed.error, Object.keys(schema.shape))
+}
+
+/** Zod passes over this one name where any name is allowed: what is not kept must not look as if it were. */
+function assertPlainNames(given: unknown): void {
+  if (typeof given !== 'object' || given === null) return
+  if (Object.hasOwn(given, '__proto__'))
+    throw new WakefulError('invalid_request', 'unknown field "__proto__"')
+  for (const each of Object.values(given)) assertPlainNames(each)
 }
 
 function aroundOf(c: Context, caller: Caller, { ifMatch, takesTicket }: Operation): Around {
@@ -188,12 +201,21 @@ function aroundOf(c: Context, caller: Caller, { ifMatch, takesTicket }: Operatio
     get signal() {
       return c.req.raw.signal
     },
-    ...(match !== null && match !== '*' && { seen: match.replace(/^(?:W\/)?"(.*)"$/, '$1') }),
+    ...(match !== null && match !== '*' && { seen: versionIn(match) }),
     ...(place !== null && place !== '' && { lastEventId: place }),
     ...(takesTicket === true && { hangUp: () => hangUp(c) }),
     // A malformed trace is no reason to refuse: the standard says to go on without it.
     ...(trace !== null && TRACEPARENT.test(trace) && { traceparent: trace }),
   }
+}
+
+function versionIn(match: string): string {
+  const found = VERSION_TAG.exec(match.trim())?.[1]
+  if (found !== undefined) return found
+  throw new WakefulError(
+    'invalid_request',
+    'If-Match must be the ETag that an alarm was answered with, such as "2030-01-01T09:00:00.000Z", or *',
+  )
 }
 
 function refused(
@@ -202,9 +224,10 @@ function refused(
   thrown: unknown,
   known: Pick<Answered, 'route' | 'caller'>,
   startedAt = parts.monotonic(),
+  status?: number,
 ): Response {
   const requestId = requestIdOf(parts, c)
-  const response = refusal(thrown, requestId)
+  const response = refusal(thrown, requestId, status)
   const isOurs = response.status >= 500
   parts.onAnswered(
     { method: c.req.method, status: response.status, requestId, ...known, thrown: isOurs ? thrown : null },
@@ -213,9 +236,10 @@ function refused(
   return response
 }
 
-/** What was thrown as a response: a problem document, with the headers that go with its status. */
-export function refusal(thrown: unknown, requestId: string): Response {
-  const problem = problemOf(thrown)
+/** What was thrown as a response: a problem document, with its code's status or another, and the headers that go with it. */
+export function refusal(thrown: unknown, requestId: string, status?: number): Response {
+  const told = problemOf(thrown)
+  const problem = { ...told, status: status ?? told.status }
   return new Response(JSON.stringify({ ...problem, request_id: requestId }), {
     status: problem.status,
     headers: {
@@ -244,9 +268,7 @@ function methodsByPath(): Map<string, string[]> {
 
 function refuseMethod(parts: AppParts, c: Context, path: string, methods: readonly string[]): Response {
   const thrown = new WakefulError('not_found', `${path} has no ${c.req.method}: it has ${methods.join(', ')}`)
-  const response = refused(parts, c, thrown, { route: path, caller: null })
-  return new Response(response.body, {
-    status: 405,
-    headers: { ...Object.fromEntries(response.headers), allow: methods.join(', ') },
-  })
+  const response = refused(parts, c, thrown, { route: path, caller: null }, undefined, 405)
+  response.headers.set('allow', methods.join(', '))
+  return response
 }

@@ -8,7 +8,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Reads a request's body as JSON; undefined where there is none. */
 export async function readBody(request: Request, headers: HeaderReader, bytesMax: number): Promise<unknown> {
-  const bytes = await readBytes(request, headers, bytesMax)
+  const bytes = await readBytes(request, headers, bytesMax).catch(brokenOff)
   if (bytes.byteLength === 0) return undefined
   const type = headers.get('content-type')
   if (type === null || !JSON_TYPE.test(type))
@@ -52,6 +52,12 @@ async function readStream(stream: ReadableStream<Uint8Array>, bytesMax: number):
     at += chunk.byteLength
   }
   return whole
+}
+
+/** Whoever hangs up within a body has nobody's trouble but their own: it is no error of the server's. */
+function brokenOff(thrown: unknown): never {
+  if (thrown instanceof WakefulError) throw thrown
+  throw new WakefulError('invalid_request', 'the body broke off before its end', { cause: thrown })
 }
 
 function tooLarge(bytesMax: number): WakefulError {

@@ -86,11 +86,18 @@ export class TryLater extends WakefulError {
 
 /** What was thrown, as a problem; what is nobody's business but ours is `internal`, without its inside. */
 export function problemOf(thrown: unknown): Problem {
-  if (!(thrown instanceof WakefulError))
-    return problem('internal', 'an error of the server’s own; it is in its log')
+  if (!(thrown instanceof WakefulError)) return problem('internal', OWN_AFFAIR.internal!)
   if (thrown instanceof InvalidRequest)
     return { ...problem(thrown.code, errorText(thrown)), errors: thrown.errors }
-  return problem(thrown.code, inWireWords(errorText(thrown)))
+  const own = thrown instanceof TryLater ? undefined : OWN_AFFAIR[thrown.code]
+  return problem(thrown.code, own ?? inWireWords(errorText(thrown)))
+}
+
+/** What callers are told of troubles that are not theirs: the rest names the store's address, and is in the log. */
+const OWN_AFFAIR: Readonly<Partial<Record<ErrorCode, string>>> = {
+  internal: 'an error of the server’s own; it is in its log',
+  store_unavailable: 'the store does not answer just now: try again a little later',
+  schema_too_new: 'the store was changed by a newer version than this server; its log says more',
 }
 
 function problem(code: ErrorCode, detail: string): Problem {

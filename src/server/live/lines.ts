@@ -4,7 +4,7 @@ import { TryLater } from '../http/problem.ts'
 import type { KeyBook } from '../keys/key-book.ts'
 
 /** Together with the age of a key's copy (half a second) this stays below the second that is promised. */
-const CHECK_EACH_MS = 400
+const CHECK_EACH_MS = 250
 const FULL_RETRY_MS = 5_000
 
 /** Why a connection is ended from here. */

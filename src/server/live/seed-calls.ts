@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type AlarmView, wireJson } from '../../alarm/index.ts'
-import { wireText } from '../../contracts/index.ts'
+import { plain, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { Caller } from '../caller.ts'
 import { sinceOption } from '../calls/bulk.ts'
@@ -23,7 +23,7 @@ function call<S extends z.ZodObject>(
 
 const limit = z.int().min(1).max(LIST_MAX).optional()
 /** Seconds since 1970, as the seed has it, or an instant. */
-const since = z.union([z.number().min(0).max(1e12), z.string().min(1).max(200)]).optional()
+const since = z.union([z.number().min(0).max(1e12), plain().min(1).max(200)]).optional()
 const status = z.enum([
   'pending',
   'fired',
@@ -49,8 +49,8 @@ export const SEED_CALLS: Readonly<Record<string, SeedCall>> = {
   history: call(
     z.strictObject({
       status: status.optional(),
-      target: z.string().max(4_096).optional(),
-      process: z.string().max(4_096).optional(),
+      target: plain().max(4_096).optional(),
+      process: plain().max(4_096).optional(),
       since,
       limit,
     }),
@@ -69,7 +69,7 @@ export const SEED_CALLS: Readonly<Record<string, SeedCall>> = {
     listed(await alarms.failed(given(args))),
   ),
 
-  get: call(z.strictObject({ id: z.string().min(1).max(200) }), async ({ id }, { alarms }) => {
+  get: call(z.strictObject({ id: plain().min(1).max(200) }), async ({ id }, { alarms }) => {
     const json = await alarms.wire(id)
     if (json === null) throw new WakefulError('not_found', `there is no alarm ${JSON.stringify(id)}`)
     return json

@@ -1,5 +1,4 @@
 import type { Wakeful } from '../../library/index.ts'
-import { DEFAULT_POOL, INBOX } from '../../targets/index.ts'
 import { alarmCalls } from '../calls/alarms.ts'
 import { inboxCalls } from '../calls/inbox.ts'
 import { readCalls } from '../calls/reads.ts'
@@ -25,14 +24,7 @@ export function localTools(
 ): ToolBox {
   const { clock, documents, pendingOf } = wakeful.operator
   const quotas = new QuotaGuard(new TenantBook(documents, clock, NO_QUOTAS), clock, pendingOf)
-  const alarms = alarmCalls(quotas)
-  const calls: ToolCalls = {
-    ...alarms,
-    ...readCalls,
-    ...inboxCalls,
-    set: (input, around) => alarms.set({ ...input, body: toApplication(input.body) }, around),
-    edit: (input, around) => alarms.edit({ ...input, body: toApplication(input.body) }, around),
-  }
+  const calls: ToolCalls = { ...alarmCalls(quotas), ...readCalls, ...inboxCalls }
   const caller = {
     tenant,
     owner,
@@ -51,11 +43,4 @@ export function localTools(
     }),
     { zone, onTrouble },
   )
-}
-
-/** A handler that is named by its name alone is the application's on the same store: this process has none. */
-function toApplication<B extends { readonly target?: unknown }>(body: B): B {
-  const { target } = body
-  if (typeof target !== 'string' || target === INBOX) return body
-  return { ...body, target: { handler: target, pool: DEFAULT_POOL } }
 }

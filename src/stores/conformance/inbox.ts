@@ -54,6 +54,13 @@ export const inboxCases = casesOf('inbox', {
     assert.deepEqual(await taken(bench), ['one'])
   },
 
+  async 'lets only what was handed out be acknowledged, where that is asked'(bench) {
+    await put(bench, 'one')
+    assert.equal(await bench.store.removeWake(ANN, 'one', 1), null)
+    assert.deepEqual(await taken(bench), ['one'])
+    assert.equal((await bench.store.removeWake(ANN, 'one', 1))!.tries, 1)
+  },
+
   async 'shows nobody else’s (isolated)'(bench) {
     await put(bench, 'one')
     for (const other of OTHERS) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Scope } from '../../alarm/index.ts'
+import { type Scope, serialOf } from '../../alarm/index.ts'
+import { goneFact } from '../event-row.ts'
 import type { LogEvent } from '../store.ts'
 import { ANN, type Bench, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
@@ -107,8 +108,13 @@ export const logCases = casesOf('log', {
       await Promise.all(kept.map(async (id) => [await bench.get(id), await bench.events(id)])),
       before,
     )
-    const types = (await bench.events()).map(({ type }) => type)
+    const left = await bench.events()
+    const types = left.map(({ type }) => type)
     assert.deepEqual(types, ['alarm.fired', 'door.opened', 'alarm.cancelled'])
+    // The newest of the deleted ones stood among those that are left.
+    const gone = serialOf((await bench.store.fact(goneFact(ANN)))!)
+    assert.ok(gone < left[1]!.seq && !left.some(({ seq }) => seq === gone))
+    for (const other of OTHERS) assert.equal(await bench.store.fact(goneFact(other)), null)
     assert.equal((await bench.set({ delay: '1h' }, { idempotencyKey: 'i' })).outcome, 'created')
   },
 

@@ -16,7 +16,8 @@ export const INBOX_QUERIES = {
       SELECT seq FROM wakeful.inbox WHERE tenant = $1 AND owner = $2 AND held_until <= $3::bigint
       ORDER BY arrived_at, seq LIMIT $5::bigint FOR UPDATE SKIP LOCKED) free
     WHERE i.seq = free.seq RETURNING i.seq, ${WAKE_OF_ROW}`,
-  remove: `DELETE FROM wakeful.inbox WHERE tenant = $1 AND owner = $2 AND occurrence = $3 RETURNING seq, ${WAKE}`,
+  remove: `DELETE FROM wakeful.inbox WHERE tenant = $1 AND owner = $2 AND occurrence = $3 AND tries >= $4
+    RETURNING seq, ${WAKE}`,
   /** As a list: joined, the planner would read the whole table for a handful. */
   prune: `DELETE FROM wakeful.inbox WHERE seq = ANY(ARRAY(
     SELECT seq FROM wakeful.inbox WHERE arrived_at < $1::bigint ORDER BY arrived_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED))`,
@@ -51,8 +52,9 @@ export async function removeWake(
   session: Session,
   { tenant, owner }: Scope,
   occurrenceId: string,
+  triesMin = 0,
 ): Promise<InboxWake | null> {
-  const row = await session.row(INBOX_QUERIES.remove, tenant, owner, occurrenceId)
+  const row = await session.row(INBOX_QUERIES.remove, tenant, owner, occurrenceId, triesMin)
   return row === undefined ? null : wakeOf(row)
 }
 

@@ -19,6 +19,11 @@ export const PRUNE_QUERIES = {
     'SELECT seq FROM wakeful.alarms WHERE seq = ANY($1::bigint[]) ORDER BY seq FOR UPDATE SKIP LOCKED',
   /** By a statement that begins after the lock: one that was set again meanwhile lives. */
   ended: 'SELECT alarm FROM wakeful.outcomes WHERE alarm = ANY($1::bigint[]) AND status IS NOT NULL',
+  /** How far the owners' logs have holes; named as `goneFact` does. */
+  noteGone: `INSERT INTO wakeful.meta AS m (name, value)
+    SELECT 'gone ' || length(tenant) || ' ' || tenant || owner, max(seq)::text FROM wakeful.events
+      WHERE alarm = ANY($1::bigint[]) GROUP BY tenant, owner
+    ON CONFLICT (name) DO UPDATE SET value = greatest(excluded.value::bigint, m.value::bigint)::text`,
   removeEvents: 'DELETE FROM wakeful.events WHERE alarm = ANY($1::bigint[])',
   removeOutcomes: 'DELETE FROM wakeful.outcomes WHERE alarm = ANY($1::bigint[])',
   removeKeys: 'DELETE FROM wakeful.idempotency_keys WHERE alarm = ANY($1::bigint[])',
@@ -55,6 +60,7 @@ async function pruneSome(session: Session, endedBefore: number, limit: number): 
   const locked = (await session.rows(PRUNE_QUERIES.lockAlarms, alarms)).map(([seq]) => seq as Serial)
   const ended = (await session.rows(PRUNE_QUERIES.ended, locked)).map(([seq]) => seq as Serial)
   if (ended.length > 0) {
+    session.send(PRUNE_QUERIES.noteGone, ended)
     session.send(PRUNE_QUERIES.removeEvents, ended)
     session.send(PRUNE_QUERIES.removeOutcomes, ended)
     session.send(PRUNE_QUERIES.removeKeys, ended)

@@ -174,6 +174,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'prune newestEvents': 'events_alarm',
   'prune lockAlarms': 'alarms_pkey',
   'prune ended': 'outcomes_pkey',
+  'prune noteGone': 'events_alarm',
   'prune removeEvents': 'events_alarm',
   'prune removeOutcomes': 'outcomes_pkey',
   'prune removeKeys': 'idempotency_keys_alarm',
@@ -261,6 +262,7 @@ const SMALL = 'shards|owners|flights|meta'
 /** A sort of what was found by an index is one of a handful: locks are taken in order. Any other would be of the table. */
 const MAY_SORT = new Set([
   'dueTimers', 'releaseHeldTenant', 'releaseHeldTarget', 'lockAlarms', 'lockTimersOfAlarms', 'lockFreeTimers', 'timersOfAlarms', 'nearShards', 'allShards', 'prune lockAlarms',
+  'prune noteGone',
 ]) // biome-ignore format: a list
 
 describe('the plan of every statement', () => {

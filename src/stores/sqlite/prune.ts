@@ -1,3 +1,5 @@
+import { type Scope, type Serial, serialOf } from '../../alarm/index.ts'
+import { goneFact } from '../index.ts'
 import { INBOX_QUERIES } from './inbox.ts'
 import type { Session } from './session.ts'
 
@@ -9,14 +11,22 @@ export const PRUNE_QUERIES = {
   place: 'SELECT value FROM wakeful_meta WHERE name = ?',
   oldEvents: `SELECT e.seq, e.alarm, e.at, o.status FROM wakeful_events e LEFT JOIN wakeful_outcomes o ON o.alarm = e.alarm
     WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
-  newestEvent: 'SELECT max(seq) AS seq, at FROM wakeful_events WHERE alarm = ?',
+  newestEvent: 'SELECT max(seq) AS seq, at, tenant, owner FROM wakeful_events WHERE alarm = ?',
 } as const
+
+const putFact =
+  'INSERT INTO wakeful_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value'
 
 interface OldEvent {
   seq: number
   alarm: number | null
   at: number
   status: string | null
+}
+
+interface NewestEvent extends Scope {
+  seq: Serial
+  at: number | null
 }
 
 /**
@@ -31,22 +41,14 @@ export function prune(session: Session, endedBefore: number, limit: number): num
     if (event.at >= endedBefore || pruned >= limit) break
     reached = event.seq
     if (event.alarm === null || event.status === null) continue
-    const newest = session.get<{ seq: number | null; at: number | null }>(
-      PRUNE_QUERIES.newestEvent,
-      event.alarm,
-    )
+    const newest = session.get<NewestEvent>(PRUNE_QUERIES.newestEvent, event.alarm)
     // None: the alarm went with an earlier event of this page.
     if (newest === undefined || newest.at === null || newest.at >= endedBefore) continue
     pruneAlarm(session, event.alarm)
+    noteGone(session, newest)
     pruned += 1
   }
-  if (reached > place) {
-    session.run(
-      'INSERT INTO wakeful_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-      PLACE,
-      String(reached),
-    )
-  }
+  if (reached > place) session.run(putFact, PLACE, String(reached))
   return pruned + session.run(INBOX_QUERIES.prune, endedBefore, limit - pruned).changes
 }
 
@@ -55,4 +57,11 @@ function pruneAlarm(session: Session, seq: number): void {
   session.run('DELETE FROM wakeful_outcomes WHERE alarm = ?', seq)
   session.run('DELETE FROM wakeful_idempotency_keys WHERE alarm = ?', seq)
   session.run('DELETE FROM wakeful_alarms WHERE seq = ?', seq)
+}
+
+/** How far the owner's log has holes; alarms do not end in the order in which they are met. */
+function noteGone(session: Session, { seq, ...scope }: NewestEvent): void {
+  const name = goneFact(scope)
+  const before = session.get<{ value: string }>(PRUNE_QUERIES.place, name)?.value
+  if (before === undefined || serialOf(before) < seq) session.run(putFact, name, String(seq))
 }

@@ -231,8 +231,8 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#queue.run((session) => takeWakes(session, scope, request))
   }
 
-  removeWake(scope: Scope, occurrenceId: string): Promise<InboxWake | null> {
-    return this.#queue.run((session) => removeWake(session, scope, occurrenceId))
+  removeWake(scope: Scope, occurrenceId: string, triesMin?: number): Promise<InboxWake | null> {
+    return this.#queue.run((session) => removeWake(session, scope, occurrenceId, triesMin))
   }
 
   /** Writes a batch of an export's lines; what is here already is passed over. */

@@ -219,9 +219,9 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['verbatim'],
     edits: [
       {
-        file: 'src/alarm/payload.ts',
-        from: 'payload instanceof RawJson ? payload.text : stringify(payload)',
-        to: 'stringify(payload instanceof RawJson ? JSON.parse(payload.text) : payload)',
+        file: 'src/json/raw-json.ts',
+        from: 'return payload.text',
+        to: 'return JSON.stringify(JSON.parse(payload.text))',
       },
     ],
   },

@@ -35,10 +35,12 @@ export function removeWake(
   { tables }: SimulatedDatabase,
   scope: Scope,
   occurrenceId: string,
+  triesMin = 0,
 ): InboxWake | null {
   const seq = tables.inboxNames.get(scopedName(scope, occurrenceId))
   if (seq === undefined) return null
   const row = tables.inbox.get(seq)!
+  if (row.tries < triesMin) return null
   tables.inbox.remove(seq)
   return wakeOf(row)
 }

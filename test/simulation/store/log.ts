@@ -1,5 +1,5 @@
 import { type Scope, type Serial, serialOf } from '../../../src/alarm/index.ts'
-import { eventOf, type LogEvent, type OwnEvent } from '../../../src/stores/index.ts'
+import { eventOf, goneFact, type LogEvent, type OwnEvent } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { pruneWakes } from './inbox.ts'
 import { seqNamed } from './snapshots.ts'
@@ -112,6 +112,9 @@ function isPrunable({ tables }: SimulatedDatabase, alarm: Serial | null, endedBe
 }
 
 function pruneAlarm({ tables }: SimulatedDatabase, seq: Serial): void {
+  const newest = tables.events.get(tables.eventsOfAlarm.in(seq).at(-1)!.key)!
+  const fact = goneFact(newest)
+  if (serialOf(tables.facts.get(fact) ?? '0') < newest.seq) tables.facts.put(fact, String(newest.seq))
   for (const { key } of [...tables.eventsOfAlarm.in(seq)]) tables.events.remove(key)
   tables.outcomes.remove(seq)
   for (const [name, alarm] of tables.idempotencyKeys.entries())

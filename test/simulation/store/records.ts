@@ -33,8 +33,8 @@ export abstract class SimulatedRecords extends SimulatedReads {
     return this.atomic('take_wakes', () => takeWakes(this.database, scope, request))
   }
 
-  removeWake(scope: Scope, occurrenceId: string): Promise<InboxWake | null> {
-    return this.atomic('remove_wake', () => removeWake(this.database, scope, occurrenceId))
+  removeWake(scope: Scope, occurrenceId: string, triesMin?: number): Promise<InboxWake | null> {
+    return this.atomic('remove_wake', () => removeWake(this.database, scope, occurrenceId, triesMin))
   }
 
   calendarReviewed(

@@ -1,0 +1,223 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Operation, type OperationName, operations } from '../../src/contracts/index.ts'
+import { testDatabase } from '../postgres/database.ts'
+import { type Serving, serving } from './harness.ts'
+import { type Ask, BY_CURSOR, CASES, type Ids } from './isolation/cases.ts'
+import { ATTACKERS, type Attacker, MARK, newcomer, nobodys, settled } from './isolation/people.ts'
+import { type Look, postgresLook, sqliteLook, theirs } from './isolation/rows.ts'
+import { keysOf } from './keys-of.ts'
+import { connected } from './ws-client.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'wakeful-isolation-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const database = testDatabase()
+const STREAM_MS = 100
+
+describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
+  let [server, look, looked]: [Serving, Look, number] = [undefined!, undefined!, 0]
+  let [foreignTenant, foreignOwner, nobody]: Ids[] = []
+
+  beforeAll(async () => {
+    const file = join(folder, 'alarms.db')
+    server = await serving({ store: kind === 'sqlite' ? `sqlite:${file}` : database.url })
+    look = kind === 'sqlite' ? sqliteLook(file) : postgresLook(database.client)
+    foreignTenant = await settled(server, 'globex', 'ann')
+    // The tenant he shares with those who reach for him is theirs, too: they reach for another.
+    foreignOwner = { ...(await settled(server, 'acme', 'bob')), tenant: 'globex' }
+    nobody = nobodys(foreignOwner)
+  })
+  afterAll(() => server.close())
+
+  /** Asks as three newcomers, each for another's things: all must be told the same. */
+  async function alike(
+    attacker: Attacker,
+    name: OperationName,
+    cases: typeof CASES | typeof BY_CURSOR,
+    door: Ring,
+  ) {
+    const told: unknown[] = []
+    // A platform’s admin manages the keys of its own tenant: bob’s is one of them.
+    const isManaged = attacker === 'platform' && MANAGED.includes(name)
+    for (const ids of [foreignTenant!, isManaged ? nobody! : foreignOwner!, nobody!]) {
+      looked += 1
+      const owner = `eve${looked}`
+      const { headers, id } = await newcomer(server, attacker, owner)
+      const answer = await door(server.url, name, cases[name]!(ids), headers)
+      const clean = normal(answer, { ...ids, owner, id })
+      expect(clean.text, `${attacker} ${name} is shown what is another’s`).not.toMatch(MARK)
+      told.push(clean)
+    }
+    expect(told[0], `${attacker} ${name}: a foreign tenant’s is not told as nobody’s`).toEqual(told[2])
+    expect(told[1], `${attacker} ${name}: a foreign owner’s is not told as nobody’s`).toEqual(told[2])
+  }
+
+  it.each(ATTACKERS)(
+    'looks like nobody’s to a %s, over REST and WebSocket, and stays as it is',
+    async (attacker) => {
+      const before = theirs(await look())
+      expect(Object.values(before).flat().length).toBeGreaterThan(20)
+      for (const name of Object.keys(operations) as OperationName[]) {
+        // A platform sees the keys of its own tenant, which are more each time.
+        if (attacker === 'platform' && name === 'listKeys') continue
+        await alike(attacker, name, CASES, overRest)
+        await alike(attacker, name, CASES, overWs)
+        if (name in BY_CURSOR) await alike(attacker, name, BY_CURSOR, overRest)
+      }
+      expect(theirs(await look())).toEqual(before)
+    },
+  )
+
+  it('is not reached by a key that names another tenant or owner', async () => {
+    const before = theirs(await look())
+    const { headers } = await newcomer(server, 'writer', 'mallory')
+    for (const name of Object.keys(operations) as OperationName[])
+      for (const more of [{ 'wakeful-tenant': 'globex' }, { 'wakeful-owner': 'bob' }] as Record<
+        string,
+        string
+      >[]) {
+        const { status, text } = await overRest(server.url, name, CASES[name](foreignOwner!), {
+          ...headers,
+          ...more,
+        })
+        expect([name, status, JSON.parse(text).code]).toEqual([name, 403, 'forbidden'])
+      }
+    expect(theirs(await look())).toEqual(before)
+  })
+
+  it('is closed to keys that are revoked, expired, or none, with one and the same answer', async () => {
+    const revoked = await newcomer(server, 'platform', 'bob')
+    await revoked.revoke()
+    const holder = await newcomer(server, 'platform', 'bob')
+    const expired = await keysOf(server.wakeful).keys('acme', 'bob', 'admin', 0)
+    const before = theirs(await look())
+    const wrong = `${holder.key.slice(0, -2)}AA`
+    for (const name of Object.keys(operations) as OperationName[]) {
+      const told = []
+      for (const key of [
+        revoked.key,
+        expired.key,
+        wrong,
+        `wk_${'0'.repeat(16)}_${'x'.repeat(43)}`,
+        'nonsense',
+      ])
+        told.push(
+          normal(
+            await overRest(server.url, name, CASES[name](foreignOwner!), { authorization: `Bearer ${key}` }),
+            {},
+          ),
+        )
+      expect(new Set(told.map((each) => JSON.stringify(each))).size, name).toBe(1)
+      expect(told[0]!.status).toBe(401)
+    }
+    expect(theirs(await look())).toEqual(before)
+  })
+
+  it('is in no list of keys, and no cursor tells of it', async () => {
+    const { headers, id } = await newcomer(server, 'admin', 'paul')
+    const seen: string[] = []
+    let cursor = ''
+    while (seen.length < 3) {
+      const { text } = await overRest(server.url, 'listKeys', { query: { limit: '1', cursor } }, headers)
+      const page = JSON.parse(text)
+      seen.push(...page.items.map((key: { id: string }) => key.id))
+      if (page.next_cursor === null) break
+      cursor = page.next_cursor
+      expect(cursor).toBe(id)
+    }
+    expect(seen).toEqual([id])
+    const platform = await newcomer(server, 'platform', 'paul')
+    const { text } = await overRest(server.url, 'listKeys', { query: { limit: '500' } }, platform.headers)
+    const tenants = JSON.parse(text).items.map((key: { tenant: string }) => key.tenant)
+    expect(new Set(tenants)).toEqual(new Set(['acme']))
+  })
+
+  it('goes by its secret address alone: a token opens one calendar and nothing else', async () => {
+    for (const name of Object.keys(operations) as OperationName[]) {
+      if (name === 'calendar') continue
+      const { status } = await overRest(server.url, name, {
+        ...CASES[name](foreignOwner!),
+        query: { token: foreignOwner!.token },
+      })
+      expect([name, status]).toEqual([name, 401])
+    }
+    const own = await overRest(server.url, 'calendar', { query: { token: foreignOwner!.token } })
+    expect(own.text).toContain(foreignOwner!.label)
+    expect(own.text).not.toContain(foreignTenant!.label)
+  })
+
+  it('left nothing in the log of troubles', () => expect(server.troubles).toEqual([]))
+})
+
+const MANAGED: readonly OperationName[] = ['rotateKey', 'revokeKey']
+
+interface Told {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+
+type Ring = (url: string, name: OperationName, ask: Ask, headers?: Record<string, string>) => Promise<Told>
+
+const overRest: Ring = async (url, name, { params = {}, query = {}, body }, headers = {}) => {
+  const { method, path, body: takesBody }: Operation = operations[name]
+  const at = path.replace(/\{(\w+)\}/g, (_, param: string) => encodeURIComponent(params[param]!))
+  const search = new URLSearchParams(query).toString()
+  const stop = new AbortController()
+  const response = await fetch(`${url}${at}${search && `?${search}`}`, {
+    method,
+    signal: stop.signal,
+    headers: { ...headers, ...(takesBody !== undefined && { 'content-type': 'application/json' }) },
+    ...(takesBody !== undefined && { body: JSON.stringify(body ?? {}) }),
+  })
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+  const text = isStream ? await firstOf(response, stop) : await response.text()
+  return { status: response.status, headers: Object.fromEntries(response.headers), text }
+}
+
+/** What a stream says at first: the past, if there is any to be told. */
+async function firstOf(response: Response, stop: AbortController): Promise<string> {
+  let text = ''
+  setTimeout(() => stop.abort(), STREAM_MS)
+  try {
+    for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) text += piece
+  } catch {
+    // It was we who hung up.
+  }
+  return text
+}
+
+const overWs: Ring = async (url, name, { params, query, body }, headers = {}) => {
+  const wire = await connected(url, { headers })
+  const call = { list: 'alarms', stream: 'subscribe' }[name as string] ?? name
+  const answer = await wire.call(call, { ...params, ...query, ...body })
+  const pushed = name === 'stream' ? await wire.call('count') : null
+  wire.socket.terminate()
+  const { status = 200 } = answer.error ?? {}
+  return {
+    status,
+    headers: {},
+    text: JSON.stringify([answer.result ?? answer.error, pushed?.result, wire.heard.length]),
+  }
+}
+
+/** An answer without what may differ: ids of the question, new ids, moments, and what names this one exchange. */
+function normal(
+  { status, headers, text }: Told,
+  ids: object,
+): { status: number; headers: object; text: string } {
+  const { date: _, 'x-request-id': __, 'content-length': ___, etag, ...rest } = headers
+  let clean = text
+  // The longest first: one may be part of another.
+  for (const id of (Object.values(ids) as string[]).sort((a, b) => b.length - a.length))
+    if (id !== '') clean = clean.replaceAll(id, 'ID').replaceAll(encodeURIComponent(id), 'ID')
+  clean = clean
+    .replaceAll('acme', 'ID')
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, 'ID')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'MOMENT')
+    .replace(/\b(?:wk|wf|wt|whsec)_[\w+/=-]+/g, 'SECRET')
+    .replace(/"(?:id|created_by|cursor|next_cursor)":"[\w.=-]+"/g, 'ID')
+  return { status, headers: { ...rest, etag: etag !== undefined }, text: clean }
+}

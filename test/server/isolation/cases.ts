@@ -1,0 +1,108 @@
+import type { OperationName } from '../../../src/contracts/index.ts'
+
+/** What somebody has, by which others might reach for it. */
+export interface Ids {
+  readonly alarm: string
+  readonly occurrence: string
+  readonly key: string
+  readonly idempotencyKey: string
+  readonly subject: string
+  readonly label: string
+  readonly conversation: string
+  readonly correlation: string
+  readonly target: string
+  readonly keyId: string
+  readonly tenant: string
+  readonly listCursor: string
+  readonly eventCursor: string
+  readonly ticket: string
+  readonly token: string
+}
+
+/** A call that reaches for what these ids name. */
+export interface Ask {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: Readonly<Record<string, unknown>>
+}
+
+const EVENT = { event: true }
+const NEW = { fire_at: '2040-01-01T00:00:00Z', target: EVENT }
+const byId = ({ alarm }: Ids): Ask => ({ params: { id: alarm } })
+const byKeyId = ({ keyId }: Ids): Ask => ({ params: { id: keyId } })
+const byTenant = ({ tenant }: Ids): Ask => ({ params: { tenant } })
+const filter = ({ subject, label, conversation, correlation, target }: Ids) => ({
+  subject,
+  label,
+  conversation_id: conversation,
+  correlation_id: correlation,
+  target,
+})
+
+/** How each call could reach for what is another's: a call that is missing here does not compile. */
+export const CASES: Readonly<Record<OperationName, (ids: Ids) => Ask>> = {
+  set: ({ key, idempotencyKey }) => ({ body: { ...NEW, key, idempotency_key: idempotencyKey } }),
+  setMany: ({ key, idempotencyKey }) => ({
+    body: {
+      items: [
+        { ...NEW, key },
+        { ...NEW, idempotency_key: idempotencyKey },
+      ],
+    },
+  }),
+  setByKey: ({ key }) => ({ params: { key }, body: NEW }),
+  getByKey: ({ key }) => ({ params: { key } }),
+  list: (ids) => ({ query: { ...filter(ids), q: ids.label } }),
+  get: byId,
+  edit: (ids) => ({ ...byId(ids), body: { label: 'mine now', fire_at: '2041-01-01T00:00:00Z' } }),
+  cancel: byId,
+  pause: byId,
+  resume: byId,
+  skip: byId,
+  fire: byId,
+  retry: byId,
+  complete: (ids) => ({ ...byId(ids), body: { result: 'x', occurrence_id: ids.occurrence } }),
+  fail: (ids) => ({ ...byId(ids), body: { reason: 'x', occurrence_id: ids.occurrence } }),
+  act: (ids) => ({ body: { action: 'cancel', filter: filter(ids) } }),
+  removeSubject: ({ subject }) => ({ params: { subject } }),
+  reset: () => ({}),
+  preview: () => ({ body: { fire_at: NEW.fire_at } }),
+  why: byId,
+  history: ({ target }) => ({ query: { target } }),
+  stats: () => ({}),
+  failed: () => ({ query: { limit: '500' } }),
+  events: ({ alarm }) => ({ query: { alarm_id: alarm } }),
+  append: ({ subject, correlation }) => ({
+    body: { type: 'order.paid', subject, correlation_id: correlation, data: {} },
+  }),
+  stream: ({ alarm }) => ({ query: { alarm_id: alarm, after: 'oldest' } }),
+  createTicket: () => ({}),
+  calendar: () => ({}),
+  createCalendar: () => ({}),
+  removeCalendar: () => ({}),
+  inbox: () => ({ query: { limit: '100' } }),
+  ack: ({ occurrence }) => ({ params: { occurrence_id: occurrence }, body: { complete: 'stolen' } }),
+  getOwnerTarget: () => ({}),
+  putOwnerTarget: () => ({ body: { target: 'inbox' } }),
+  removeOwnerTarget: () => ({}),
+  createKey: ({ tenant }) => ({ body: { tenant, owner: 'bob', rights: 'read' } }),
+  listKeys: () => ({ query: { limit: '500' } }),
+  rotateKey: byKeyId,
+  revokeKey: byKeyId,
+  listTenants: () => ({ query: { limit: '500' } }),
+  getTenant: byTenant,
+  putTenant: (ids) => ({ ...byTenant(ids), body: { quotas: { active_alarms: 0 } } }),
+  pauseTenant: byTenant,
+  resumeTenant: byTenant,
+  webhookSecret: () => ({}),
+  rotateWebhookSecret: () => ({}),
+  listHeldTargets: () => ({}),
+  pauseTarget: ({ target }) => ({ body: { target } }),
+  resumeTarget: ({ target }) => ({ body: { target } }),
+}
+
+/** The same, by places in lists and logs that were another's. */
+export const BY_CURSOR: Partial<Readonly<Record<OperationName, (ids: Ids) => Ask>>> = {
+  list: ({ listCursor }) => ({ query: { cursor: listCursor, limit: '1' } }),
+  events: ({ eventCursor }) => ({ query: { after: eventCursor } }),
+}
