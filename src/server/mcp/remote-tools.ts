@@ -2,7 +2,7 @@ import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/s
 import { type ErrorCode, errorText, WakefulError } from '../../error.ts'
 import { RawJson } from '../../json/index.ts'
 import { parseExact } from '../../library/index.ts'
-import { STATUS_OF } from '../http/problem.ts'
+import { STATUS_OF, TryLater } from '../http/problem.ts'
 import { refusalResult } from './refusal.ts'
 import { namingZone, type ToolBox } from './tool-box.ts'
 
@@ -17,6 +17,7 @@ export interface Remote {
 }
 
 const LIST_MS_MAX = 10_000
+const TRY_AGAIN_MS = 5_000
 
 /** The tools of a server, for a client that only speaks stdio: each call is one request to its `/mcp`. */
 export function remoteTools(remote: Remote): ToolBox {
@@ -80,9 +81,8 @@ async function posted({ url, headers }: Remote, body: string, signal: AbortSigna
     })
   } catch (thrown) {
     const { cause } = thrown as { cause?: unknown }
-    throw new WakefulError('store_unavailable', `no answer from ${url}: ${errorText(cause ?? thrown)}`, {
-      cause: thrown,
-    })
+    const why = errorText(cause ?? thrown)
+    throw new TryLater('store_unavailable', `no answer from ${url}: ${why}`, TRY_AGAIN_MS)
   }
 }
 
