@@ -4,7 +4,7 @@ import { withoutPasswords } from './passwords.ts'
 const HIDDEN = '…'
 
 /** What every secret that is known here stands beside: most texts have nothing of it, and are let through at once. */
-const SUSPECT = /wk_|whsec_|:\/\/|[?&]|bearer|basic|authorization|cookie|x-api-key/i
+const SUSPECT = /w[kft]_|whsec_|:\/\/|[?&]|bearer|basic|authorization|cookie|x-api-key/i
 
 /**
  * A text as it may be logged: without API keys, webhook secrets, tickets, credentials of headers, and passwords of
@@ -16,6 +16,7 @@ export function withoutSecrets(text: string): string {
     text
       .replace(/\b(wk_[0-9a-f]{16})_[\w-]+/g, `$1_${HIDDEN}`)
       .replace(/\bwk_(?![0-9a-f]{16}_…)[\w-]{8,}/g, `wk_${HIDDEN}`)
+      .replace(/\b(w[ft])_[\w-]{43}/g, `$1_${HIDDEN}`)
       .replace(/\bwhsec_[\w+/=-]+/g, `whsec_${HIDDEN}`)
       .replace(/\b(Bearer|Basic)(\s+)(?!wk_)[^\s"',;\\]+/gi, `$1$2${HIDDEN}`)
       .replace(

@@ -17,6 +17,8 @@ const IDLE_MS_MAX = 65_000
 const HEADER_BYTES_MAX = 32 * 1024
 const CONNECTIONS_MAX = 10_000
 const CHECK_EACH_MS = 2_000
+/** While it closes: how often connections are looked for whose last request has been answered. */
+const IDLE_LOOK_MS = 50
 
 /** An HTTP server that is listening. */
 export class Listener {
@@ -66,10 +68,16 @@ export class Listener {
   /** Takes no more connections, lets requests under way end within the bound, then hangs up. */
   async close(withinMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.http.close(() => resolve()))
+    // Who asks on and on over a connection of before is answered once more, and then hung up on.
+    this.http.prependListener('request', (_incoming, outgoing) => {
+      outgoing.shouldKeepAlive = false
+    })
     this.http.closeIdleConnections()
+    const idle = setInterval(() => this.http.closeIdleConnections(), IDLE_LOOK_MS)
     const hangUp = setTimeout(() => this.http.closeAllConnections(), withinMs)
     await closed
     clearTimeout(hangUp)
+    clearInterval(idle)
   }
 }
 

@@ -5,10 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Operation, type OperationName, operations } from '../../src/contracts/index.ts'
 import { testDatabase } from '../postgres/database.ts'
 import { type Serving, serving } from './harness.ts'
-import { type Ask, BY_CURSOR, CASES, type Ids } from './isolation/cases.ts'
+import { type Ask, BY_CURSOR, CASES, type Ids, TOOL_CASES } from './isolation/cases.ts'
 import { ATTACKERS, type Attacker, MARK, newcomer, nobodys, settled } from './isolation/people.ts'
 import { type Look, postgresLook, sqliteLook, theirs } from './isolation/rows.ts'
 import { keysOf } from './keys-of.ts'
+import { httpAgent } from './mcp/agents.ts'
 import { connected } from './ws-client.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'wakeful-isolation-'))
@@ -66,6 +67,33 @@ describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
         await alike(attacker, name, CASES, overWs)
         if (name in BY_CURSOR) await alike(attacker, name, BY_CURSOR, overRest)
       }
+      expect(theirs(await look())).toEqual(before)
+    },
+  )
+
+  it.each(['reader', 'writer', 'platform'] as const)(
+    'looks like nobody’s to a %s’s agent, over MCP',
+    async (attacker) => {
+      const before = theirs(await look())
+      for (const [tool, cases] of Object.entries(TOOL_CASES))
+        for (const argsOf of cases) {
+          const told: unknown[] = []
+          for (const ids of [foreignTenant!, foreignOwner!, nobody!]) {
+            looked += 1
+            const owner = `eve${looked}`
+            const { headers } = await newcomer(server, attacker, owner)
+            const { client } = await httpAgent(server.url, headers)
+            const answer = await client.callTool({ name: tool, arguments: argsOf(ids) })
+            const known = (await client.listTools()).tools.map(({ name }) => name)
+            expect(known.sort()).toEqual(Object.keys(TOOL_CASES).sort())
+            const clean = normal({ status: 0, headers: {}, text: JSON.stringify(answer) }, { ...ids, owner })
+            expect(clean.text, `${attacker} ${tool}`).not.toMatch(MARK)
+            told.push(clean.text.replace(/\b(?:at )?\d\d:\d\d(?::\d\d)?(?:\.\d+)?\b/g, 'MOMENT'))
+            await client.close()
+          }
+          expect(told[0], `${attacker} ${tool}: a foreign tenant’s`).toEqual(told[2])
+          expect(told[1], `${attacker} ${tool}: a foreign owner’s`).toEqual(told[2])
+        }
       expect(theirs(await look())).toEqual(before)
     },
   )

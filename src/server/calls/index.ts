@@ -36,7 +36,7 @@ export function buildCalls({ keys, tenants, quotas, holds, feeds, operator, audi
   return {
     ...alarmCalls(quotas),
     ...readCalls,
-    ...inboxCalls,
+    ...inboxCalls(live.lines),
     ...calendarCalls(feeds, operator),
     ...keyCalls(keys, operator.clock, audit),
     ...tenantCalls(tenants, holds, audit),

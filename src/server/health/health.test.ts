@@ -99,14 +99,17 @@ describe('readiness', () => {
     })
   })
 
-  it('tells what the store refuses, without passwords, and nothing of what nobody foresaw', async () => {
+  it('tells neither where the store is nor what it says: anyone may ask', async () => {
     const clock = new VirtualClock()
     const look = async (thrown: unknown) =>
       (await readiness({ readings: () => Promise.reject(thrown), clock, ...BOUNDS })).body.checks.store
         ?.detail
     const url = 'postgres://me:hunter2@db/x'
     expect(await look(new WakefulError('store_unavailable', `no answer of ${url}`))).toBe(
-      'no answer of postgres://me:…@db/x',
+      'the store does not answer',
+    )
+    expect(await look(new WakefulError('schema_too_new', url))).toBe(
+      'the store was changed by a newer version',
     )
     expect(await look(new TypeError(`inner ${url}`))).toBe('the store does not answer')
   })

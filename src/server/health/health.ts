@@ -1,6 +1,5 @@
-import { errorText, WakefulError } from '../../error.ts'
+import { WakefulError } from '../../error.ts'
 import type { Readings } from '../../library/index.ts'
-import { redactedText } from '../../redaction/index.ts'
 import { type Clock, formatDuration } from '../../time/index.ts'
 import { answerWithin, Late } from '../bounded-wait.ts'
 
@@ -81,8 +80,10 @@ function lagOf({ pools }: Readings, lagMsMax: number): HealthCheck {
   return { ok: worst <= lagMsMax, detail: `${worst} ms behind what is due, at most ${bound} is well` }
 }
 
-/** What is told to whoever asks, perhaps without a key: of unforeseen errors no more than that there is one. */
+/** What is told to whoever asks, perhaps without a key: neither where the store is nor what it says. The log has both. */
 function refusal(thrown: unknown): string {
   if (thrown instanceof Late) return thrown.message
-  return thrown instanceof WakefulError ? redactedText(errorText(thrown)) : 'the store does not answer'
+  return thrown instanceof WakefulError && thrown.code === 'schema_too_new'
+    ? 'the store was changed by a newer version'
+    : 'the store does not answer'
 }

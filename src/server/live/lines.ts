@@ -17,6 +17,9 @@ export interface Line {
   end(why: LineEnd): void
 }
 
+/** Somebody who waits for an answer for a while, and is to wait no longer than its key holds. */
+export type Waiting = Pick<Line, 'caller' | 'end'>
+
 /** What the open connections are kept by. */
 export interface LinesParts {
   readonly keys: KeyBook
@@ -30,6 +33,7 @@ export interface LinesParts {
 export class Lines {
   readonly #parts: LinesParts
   readonly #open = new Map<Line, () => void>()
+  readonly #waiting = new Set<Waiting>()
   #isClosing = false
   #cancelCheck: (() => void) | null = null
 
@@ -62,17 +66,37 @@ export class Lines {
     return () => this.#leave(line)
   }
 
+  /** One who waits is ended as connections are, but needs no room among them; it leaves by the answer. */
+  attend(waiting: Waiting): () => void {
+    if (this.#isClosing) waiting.end('closing')
+    this.#waiting.add(waiting)
+    this.#cancelCheck ??= this.#nextCheck()
+    return () => {
+      this.#waiting.delete(waiting)
+      this.#rest()
+    }
+  }
+
   /** Ends all of them, and takes in no more. */
   close(): void {
     this.#isClosing = true
-    for (const line of [...this.#open.keys()]) line.end('closing')
+    for (const each of this.#all()) each.end('closing')
   }
 
   #leave(line: Line): void {
     const gone = this.#open.get(line)
     this.#open.delete(line)
     gone?.()
-    if (this.#open.size > 0) return
+    this.#rest()
+  }
+
+  #all(): Waiting[] {
+    return [...this.#open.keys(), ...this.#waiting]
+  }
+
+  /** Nobody is left to be looked after. */
+  #rest(): void {
+    if (this.#open.size + this.#waiting.size > 0) return
     this.#cancelCheck?.()
     this.#cancelCheck = null
   }
@@ -84,7 +108,7 @@ export class Lines {
   async #check(): Promise<void> {
     const held = new Map<string, Promise<boolean>>()
     await Promise.all(
-      [...this.#open.keys()].map(async (line) => {
+      this.#all().map(async (line) => {
         const { keyId, keyHash } = line.caller
         const name = `${keyId}.${keyHash}`
         let holds = held.get(name)
@@ -96,7 +120,7 @@ export class Lines {
         if (!(await holds)) line.end('revoked')
       }),
     )
-    if (this.#open.size > 0) this.#cancelCheck = this.#nextCheck()
+    if (this.#open.size + this.#waiting.size > 0) this.#cancelCheck = this.#nextCheck()
     else this.#cancelCheck = null
   }
 

@@ -24,7 +24,7 @@ export function localTools(
 ): ToolBox {
   const { clock, documents, pendingOf } = wakeful.operator
   const quotas = new QuotaGuard(new TenantBook(documents, clock, NO_QUOTAS), clock, pendingOf)
-  const calls: ToolCalls = { ...alarmCalls(quotas), ...readCalls, ...inboxCalls }
+  const calls: ToolCalls = { ...alarmCalls(quotas), ...readCalls, ...inboxCalls(null) }
   const caller = {
     tenant,
     owner,

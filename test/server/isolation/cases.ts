@@ -106,3 +106,18 @@ export const BY_CURSOR: Partial<Readonly<Record<OperationName, (ids: Ids) => Ask
   list: ({ listCursor }) => ({ query: { cursor: listCursor, limit: '1' } }),
   events: ({ eventCursor }) => ({ query: { after: eventCursor } }),
 }
+
+/** How each tool of MCP could reach for what is another's: by its id, or by its key. */
+export const TOOL_CASES: Readonly<Record<string, readonly ((ids: Ids) => Record<string, unknown>)[]>> = {
+  set: [({ key, idempotencyKey }) => ({ ...NEW, key, idempotency_key: idempotencyKey })],
+  list: [({ subject, label }) => ({ subject, q: label }), ({ listCursor }) => ({ cursor: listCursor })],
+  get: [({ alarm }) => ({ id: alarm }), ({ key }) => ({ key })],
+  cancel: [({ alarm }) => ({ id: alarm }), ({ key }) => ({ key })],
+  reschedule: [({ alarm }) => ({ id: alarm, delay: '5s' }), ({ key }) => ({ key, label: 'mine now' })],
+  preview: [() => ({ fire_at: NEW.fire_at })],
+  complete: [({ alarm, occurrence }) => ({ id: alarm, occurrence_id: occurrence }), ({ key }) => ({ key })],
+  fail: [({ alarm, occurrence }) => ({ id: alarm, occurrence_id: occurrence }), ({ key }) => ({ key })],
+  why: [({ alarm }) => ({ id: alarm }), ({ key }) => ({ key })],
+  inbox: [() => ({ wait: '0s', limit: 100 })],
+  ack: [({ occurrence }) => ({ occurrence_id: occurrence, complete: 'stolen' })],
+}

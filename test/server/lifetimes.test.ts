@@ -1,0 +1,155 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { open } from '../../src/index.ts'
+import { testDatabase } from '../postgres/database.ts'
+import { serve } from './cli-process.ts'
+import { caller, type Serving, serving } from './harness.ts'
+import { keysOf } from './keys-of.ts'
+import { within } from './ws-client.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'wakeful-lifetimes-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const database = testDatabase()
+const EVENT = { event: true }
+const REVOKED_MS_MAX = 1_000
+
+it('ends a long-poll whose key is revoked, and hands out nothing more', async () => {
+  const server = await serving()
+  await server.wakeful.start()
+  const { keys } = keysOf(server.wakeful)
+  const key = await keys('acme', 'ann', 'write')
+  const other = await keys('acme', 'ann', 'write')
+  const waiting = caller(server.url, { authorization: `Bearer ${key.key}` })('GET', '/v1/inbox?wait=30s')
+  const ann = caller(server.url, { authorization: `Bearer ${other.key}` })
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  const revokedAt = performance.now()
+  await key.revoke()
+  const answer = await waiting
+  expect([answer.status, answer.json.code]).toEqual([401, 'unauthorized'])
+  expect(performance.now() - revokedAt).toBeLessThan(REVOKED_MS_MAX + 500)
+  await ann('POST', '/v1/alarms', { delay: '0s', target: 'inbox' })
+  expect((await ann('GET', '/v1/inbox?wait=20s')).json.items).toHaveLength(1)
+})
+
+it('lets nobody in by a revoked key within a second, also at another server, and what is under way ends', async () => {
+  const [a, b] = [await serving({ store: database.url }), await serving({ store: database.url })]
+  const { keys } = keysOf(a.wakeful)
+  for (let round = 0; round < 3; round++) {
+    const key = await keys('acme', `o${round}`, 'write')
+    const at = (server: Serving) => caller(server.url, { authorization: `Bearer ${key.key}` })
+    let [revokedAt, isOver] = [Infinity, false]
+    const late: number[] = []
+    const busy = [a, b].map(async (server) => {
+      while (!isOver) {
+        const startedAt = performance.now()
+        const { status } = await at(server)('POST', '/v1/alarms', { delay: '1h', target: EVENT })
+        expect([201, 401]).toContain(status)
+        if (status === 201 && startedAt > revokedAt) late.push(startedAt - revokedAt)
+      }
+    })
+    await within(10_000, async () => (await at(b)('GET', '/v1/stats')).json.total > 5)
+    await key.revoke()
+    revokedAt = performance.now()
+    await within(
+      5_000,
+      async () =>
+        (await at(a)('GET', '/v1/stats')).status === 401 && (await at(b)('GET', '/v1/stats')).status === 401,
+    )
+    isOver = true
+    await Promise.all(busy)
+    expect(Math.max(0, ...late)).toBeLessThan(REVOKED_MS_MAX)
+  }
+})
+
+it('holds quotas, pauses and default targets at every server of one PostgreSQL, and wakes wait in either inbox', {
+  timeout: 120_000,
+}, async () => {
+  const [a, b] = [await serving({ store: database.url }), await serving({ store: database.url })]
+  await Promise.all([a.wakeful.start(), b.wakeful.start()])
+  const operator = (await keysOf(a.wakeful).keys('*', null, 'admin')).key
+  const at = (server: Serving, tenant: string, owner = 'ann') =>
+    caller(server.url, {
+      authorization: `Bearer ${operator}`,
+      'wakeful-tenant': tenant,
+      'wakeful-owner': owner,
+    })
+
+  await at(a, 'x')('PUT', '/v1/tenants/quoted', { quotas: { active_alarms: 4 } })
+  const sets: number[] = []
+  await within(
+    2_000,
+    async () => (await at(b, 'x')('GET', '/v1/tenants/quoted')).json.quotas.active_alarms === 4,
+  )
+  for (let n = 0; n < 8; n++)
+    sets.push(
+      (await at(n % 2 === 0 ? a : b, 'quoted')('POST', '/v1/alarms', { delay: '1h', target: EVENT })).status,
+    )
+  // Each counts what it has set itself at once, and what the other has set within a second.
+  expect(sets.filter((status) => status === 201).length).toBeLessThanOrEqual(8)
+  await within(
+    5_000,
+    async () => (await at(a, 'quoted')('POST', '/v1/alarms', { delay: '1h', target: EVENT })).status === 429,
+  )
+  await within(
+    5_000,
+    async () => (await at(b, 'quoted')('POST', '/v1/alarms', { delay: '1h', target: EVENT })).status === 429,
+  )
+
+  expect((await at(a, 'paused')('PUT', '/v1/owner/target', { target: 'inbox' })).status).toBe(200)
+  await within(2_000, async () => (await at(b, 'paused')('GET', '/v1/owner/target')).status === 200)
+  await at(a, 'x')('POST', '/v1/tenants/paused/pause')
+  await within(5_000, async () => (await at(b, 'x')('GET', '/v1/tenants/paused')).json.paused === true)
+  const set = await at(b, 'paused')('POST', '/v1/alarms', { delay: '0s' })
+  expect([set.status, set.json.target]).toEqual([201, 'default'])
+  expect((await at(a, 'paused')('GET', '/v1/inbox?wait=3s')).json.items).toEqual([])
+  await at(b, 'x')('POST', '/v1/tenants/paused/resume')
+  const [wake] = (await at(a, 'paused')('GET', '/v1/inbox?wait=30s')).json.items
+  expect(wake.alarm_id).toBe(set.json.id)
+  expect((await at(b, 'paused')('GET', '/v1/inbox')).json.items).toEqual([])
+  expect((await at(b, 'paused')('POST', `/v1/inbox/${wake.occurrence_id}/ack`)).status).toBe(200)
+  expect((await at(a, 'paused')('POST', `/v1/inbox/${wake.occurrence_id}/ack`)).status).toBe(404)
+})
+
+it('ends on SIGTERM under load: what was answered is stored, what is under way ends, exit 0', {
+  timeout: 120_000,
+}, async () => {
+  const home = mkdtempSync(join(folder, 'drain'))
+  const env = { WAKEFUL_DB: 'sqlite:a.db' }
+  const server = await serve(['--json', '--drain', '5s'], env, home)
+  const call = caller(server.url)
+  const [answered, refused]: [string[], unknown[]] = [[], []]
+  let isOver = false
+  const load = Array.from({ length: 16 }, async () => {
+    while (!isOver) {
+      try {
+        const { status, json } = await call('POST', '/v1/alarms', { delay: '1h', target: EVENT })
+        if (status === 201) answered.push(json.id)
+        else refused.push(status)
+      } catch (thrown) {
+        refused.push(thrown)
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+    }
+  })
+  const polling = call('GET', '/v1/inbox?wait=60s').catch(() => null)
+  await within(30_000, () => answered.length > 500)
+  const killedAt = performance.now()
+  server.child.kill('SIGTERM')
+  expect(await server.ended).toBe(0)
+  const tookMs = performance.now() - killedAt
+  isOver = true
+  await Promise.all([...load, polling])
+  // The long-poll is told to go, and does not hold the server for the whole of the bound.
+  expect(tookMs).toBeLessThan(4_500)
+  expect(refused.length).toBeGreaterThan(0)
+  const wakeful = await open(`sqlite:${join(home, 'a.db')}`)
+  try {
+    const missing: string[] = []
+    for (const id of answered) if ((await wakeful.get(id)) === null) missing.push(id)
+    expect(missing).toEqual([])
+  } finally {
+    await wakeful.close()
+  }
+})
