@@ -1,4 +1,4 @@
-import { createServer, type Server as HttpServer } from 'node:http'
+import { createServer, type Server as HttpServer, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { WakefulError } from '../error.ts'
@@ -48,7 +48,10 @@ export class Listener {
         // What else somebody would like to speak (h2c) is answered in HTTP/1.1, as the standard has it.
         shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
       },
-      (incoming, outgoing) => void answer(incoming, outgoing),
+      (incoming, outgoing) => {
+        if (hosts(incoming.rawHeaders) < 2) void answer(incoming, outgoing)
+        else refuseHosts(outgoing)
+      },
     )
     http.maxConnections = CONNECTIONS_MAX
     http.on('clientError', refuseBroken)
@@ -81,6 +84,7 @@ export class Listener {
   }
 }
 
+const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 const BROKEN: Readonly<Record<string, readonly [number, string, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'the request was not sent in time'],
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'the headers are too large'],
@@ -95,7 +99,7 @@ function refuseBroken(thrown: NodeJS.ErrnoException, socket: Socket): void {
   const [status, title, detail] = BROKEN[thrown.code ?? ''] ?? [400, 'Bad Request', 'this is not HTTP']
   const body = problemText(status, title, detail)
   socket.end(
-    `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${title}\r\nContent-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
 }
 
@@ -107,8 +111,28 @@ function refuseUnread(thrown: unknown): Response {
     : [500, 'Internal Server Error', 'an error of the server’s own']
   return new Response(problemText(status, title, detail), {
     status,
-    headers: { 'content-type': 'application/problem+json; charset=utf-8', connection: 'close' },
+    headers: { 'content-type': PROBLEM_TYPE, connection: 'close' },
   })
+}
+
+/** Two Hosts, and a proxy before this server may have gone by the other one. */
+function refuseHosts(outgoing: ServerResponse): void {
+  const body = problemText(400, 'Bad Request', 'the request has two Hosts')
+  const headers = {
+    'content-type': PROBLEM_TYPE,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  }
+  outgoing.writeHead(400, headers).end(body)
+}
+
+function hosts(rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1
+  }
+  return count
 }
 
 function problemText(status: number, title: string, detail: string): string {

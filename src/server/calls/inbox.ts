@@ -77,5 +77,5 @@ async function whileItHolds<T>(
   } finally {
     leave?.()
   }
-  throw new WakefulError('unauthorized', 'the key was revoked, or has expired, while this waited')
+  throw new WakefulError('unauthorized', 'this key is not known, or no longer: it may be revoked or expired')
 }

@@ -85,11 +85,12 @@ export class TryLater extends WakefulError {
 }
 
 /** What was thrown, as a problem; what is nobody's business but ours is `internal`, without its inside. */
-export function problemOf(thrown: unknown): Problem {
+export function problemOf(thrown: unknown, toWhom: 'callers' | 'operators' = 'callers'): Problem {
   if (!(thrown instanceof WakefulError)) return problem('internal', OWN_AFFAIR.internal!)
   if (thrown instanceof InvalidRequest)
     return { ...problem(thrown.code, errorText(thrown)), errors: thrown.errors }
-  const own = thrown instanceof TryLater ? undefined : OWN_AFFAIR[thrown.code]
+  const isTold = thrown instanceof TryLater || toWhom === 'operators'
+  const own = isTold ? undefined : OWN_AFFAIR[thrown.code]
   return problem(thrown.code, own ?? inWireWords(errorText(thrown)))
 }
 

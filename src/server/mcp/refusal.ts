@@ -25,8 +25,11 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
 }
 
 /** A refusal as a tool's answer: the stable code, what was wrong, what to change, and the problem as JSON. */
-export function refusalResult(thrown: unknown): CallToolResult {
-  const problem = problemOf(thrown)
+export function refusalResult(
+  thrown: unknown,
+  toWhom: Parameters<typeof problemOf>[1] = 'callers',
+): CallToolResult {
+  const problem = problemOf(thrown, toWhom)
   const wait = thrown instanceof TryLater ? ` Try again in ${span(Math.max(1000, thrown.retryAfterMs))}.` : ''
   return {
     isError: true,

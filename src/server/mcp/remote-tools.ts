@@ -38,7 +38,8 @@ export function remoteTools(remote: Remote): ToolBox {
         return await send<CallToolResult>(remote, 'tools/call', params, signal)
       } catch (thrown) {
         if (thrown instanceof UnknownTool) return null
-        return refusalResult(thrown)
+        // What this process itself ran into is told to whoever started it.
+        return refusalResult(thrown, 'operators')
       }
     },
   }
