@@ -47,16 +47,8 @@ class NodeHeaders implements HeaderReader {
   }
 
   get(name: string): string | null {
-    if (name === 'host') return this.#host()
     const value = this.#incoming.headers[name]
     return value === undefined ? null : String(value)
-  }
-
-  /** All that were sent: Node keeps the first, and whoever sends two means to be two. */
-  #host(): string | null {
-    const { rawHeaders } = this.#incoming
-    const hosts = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === 'host')
-    return hosts.length === 0 ? null : hosts.join(', ')
   }
 }
 
