@@ -15,6 +15,9 @@ import type { Shell } from './shell.ts'
 import { Stop } from './stop.ts'
 import { localTime } from './time-text.ts'
 
+/** Requests are short; who waits in one for a wake asks again elsewhere. The rest of the drain is the deliveries'. */
+const HTTP_DRAIN_MS_MAX = 5_000
+
 /** What `serve` works with. */
 interface Serving {
   readonly shell: Shell
@@ -53,7 +56,7 @@ export async function serve(
 }
 
 async function run(serving: Serving, globals: Globals, isPortChosen: boolean): Promise<void> {
-  const { shell, config, out, log, zone, stop } = serving
+  const { shell, config, out, log, zone } = serving
   const metrics = new Metrics({ version: shell.version, node: process.version, process: true })
   const holds = new Switchboard(quotasOf(config))
   const url = normalizeUrl(config.db)
@@ -63,33 +66,39 @@ async function run(serving: Serving, globals: Globals, isPortChosen: boolean): P
     holds,
     deliveryLimits: holds,
   })
+  const { documents, clock, readings } = wakeful.operator
+  let detach = () => {}
   try {
-    metrics.attach({
-      readings: () => wakeful.operator.readings(),
-      clock: wakeful.operator.clock,
-      hostNow: () => shell.terminal.now(),
-    })
+    metrics.attach({ readings, clock, hostNow: () => shell.terminal.now() })
     wakeful.handle(PRINT_TARGET.handler, (fire) => {
       out.line(log.isJson ? wakeText(fire) : fireLine(fire, zone))
     })
-    const server = await listen(serving, wakeful, { metrics, holds }, isPortChosen)
-    try {
-      await banner({ wakeful, out, log, shell, url, http: server?.url ?? null })
-      await wakeful.start()
-      const unwatch = watchOwnership(wakeful, log)
-      const reporting = reportTrouble(wakeful, zone, stop.signal, log)
-      await stop.asked
-      server?.stopping()
-      unwatch()
-      await reporting
-      log.say('stopping', `stopping (${config.drain} at most; Ctrl-C again ends at once)`)
-    } finally {
-      await server?.close()
-    }
+    // Also where nothing listens: what an operator has paused elsewhere is held here.
+    detach = await holds.attach(documents, clock, (thrown) => log.trouble(thrown))
+    await attend(serving, wakeful, await listen(serving, wakeful, { metrics, holds }, isPortChosen), url)
   } finally {
+    detach()
     await wakeful.close()
   }
   log.say('stopped', 'stopped')
+}
+
+/** Runs the clock, and says what is worth saying, until the end is asked for. */
+async function attend(serving: Serving, wakeful: Wakeful, server: Server | null, url: string): Promise<void> {
+  const { shell, config, out, log, zone, stop } = serving
+  try {
+    await banner({ wakeful, out, log, shell, url, http: server?.url ?? null })
+    await wakeful.start()
+    const unwatch = watchOwnership(wakeful, log)
+    const reporting = reportTrouble(wakeful, zone, stop.signal, log)
+    await stop.asked
+    server?.stopping()
+    unwatch()
+    await reporting
+    log.say('stopping', `stopping (${config.drain} at most; Ctrl-C again ends at once)`)
+  } finally {
+    await server?.close()
+  }
 }
 
 function openOptions({ config, log }: Serving, globals: Globals): OpenOptions {
@@ -158,7 +167,7 @@ async function listen(
       metricsFor: config.metrics,
       readyTimeoutMs: parseDuration(config.readyTimeout),
       readyLagMs: parseDuration(config.readyLag),
-      drainMs: parseDuration(config.drain),
+      drainMs: Math.min(parseDuration(config.drain), HTTP_DRAIN_MS_MAX),
     })
   } catch (thrown) {
     if (isPortChosen || !isPortTaken(thrown)) throw thrown

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import type { Hono } from 'hono'
 import { WakefulError } from '../error.ts'
 import type { Wakeful } from '../library/index.ts'
 import type { AdminAct, Audit } from './audit.ts'
 import { Feeds } from './calendar/feeds.ts'
 import { buildCalls } from './calls/index.ts'
 import { Gate } from './gate.ts'
-import { type Answered, buildApp } from './http/app.ts'
+import { type Answered, type AppParts, buildApp } from './http/app.ts'
 import { isLoopback } from './http/local-guard.ts'
 import { KeyBook } from './keys/key-book.ts'
 import { Listener } from './listener.ts'
@@ -64,26 +65,63 @@ export interface Server {
 
 /** Listens, and answers calls about the alarms of this Wakeful. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { wakeful } = options
-  const metrics = options.metrics ?? new Metrics({ version: options.version, node: process.version })
-  const { clock, documents } = wakeful.operator
+  const { clock, documents } = options.wakeful.operator
   const log = options.log ?? quietLog(() => clock.now())
   const keys = new KeyBook(documents, clock)
   const isLocal = isLoopback(options.host)
   if (!isLocal && !(await keys.hasKeys())) throw refusedWithoutKeys(options.host)
+  const holds = options.holds ?? new Switchboard()
+  // Whoever opened Wakeful with a switchboard may have attached it: the clock needs it also where nothing listens.
+  const detach = await holds.attach(documents, clock, (thrown) => log.trouble(thrown))
+  try {
+    return await listen(options, { log, keys, isLocal, holds, detach })
+  } catch (thrown) {
+    detach()
+    throw thrown
+  }
+}
+
+/** What a server has before it is put together. */
+interface Foundation {
+  readonly log: Log
+  readonly keys: KeyBook
+  readonly isLocal: boolean
+  readonly holds: Switchboard
+  readonly detach: () => void
+}
+
+async function listen(options: ServerOptions, foundation: Foundation): Promise<Server> {
+  const { detach } = foundation
+  const metrics = options.metrics ?? new Metrics({ version: options.version, node: process.version })
+  const { parts, live } = partsOf(options, foundation, metrics)
+  const app = buildApp(parts)
+  let isStopping = false
+  mount(app, options, parts, metrics, () => isStopping)
+  const { host, port } = options
+  const listener = await Listener.listen({ host, port, fetch: app.fetch as never })
+  live.attach(listener.http, parts)
+  const stopping = () => {
+    isStopping = true
+  }
+  const close = async () => {
+    stopping()
+    detach()
+    live.close()
+    await listener.close(options.drainMs ?? DRAIN_MS)
+  }
+  return { url: listener.url, stopping, close }
+}
+
+/** What answers calls, whichever door they come in by. */
+function partsOf(options: ServerOptions, { log, keys, isLocal, holds }: Foundation, metrics: Metrics) {
+  const { wakeful } = options
+  const { clock, documents, pendingOf } = wakeful.operator
+  const onTrouble = (thrown: unknown) => log.trouble(thrown)
+  const connected = (kind: Parameters<Metrics['connected']>[0]) => metrics.connected(kind)
+  const live = new Live({ keys, documents, clock, connected, onTrouble }, options.live)
   const feeds = new Feeds(documents, clock)
   const allowedOrigins = new Set(options.allowedOrigins)
-  const live = new Live(
-    {
-      keys,
-      documents,
-      clock,
-      connected: (kind) => metrics.connected(kind),
-      onTrouble: (thrown) => log.trouble(thrown),
-    },
-    options.live,
-  )
-  const gate = new Gate({
+  const door = new Gate({
     keys,
     tickets: live.tickets,
     feeds,
@@ -93,22 +131,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     allowedHosts: new Set(options.allowedHosts),
   })
   const tenants = new TenantBook(documents, clock, options.quotas ?? NO_QUOTAS)
-  const quotas = new QuotaGuard(tenants, clock, (tenant) => wakeful.operator.pendingOf(tenant))
-  const holds = options.holds ?? new Switchboard()
-  await holds.attach(documents, clock, (thrown) => log.trouble(thrown))
+  const quotas = new QuotaGuard(tenants, clock, pendingOf)
+  const audit = auditor(wakeful, log)
+  const { operator } = wakeful
   const parts = {
-    door: gate,
+    door,
     allowedOrigins,
-    calls: buildCalls({
-      keys,
-      tenants,
-      quotas,
-      holds,
-      feeds,
-      operator: wakeful.operator,
-      audit: auditor(wakeful, log),
-      live: live.parts,
-    }),
+    calls: buildCalls({ keys, tenants, quotas, holds, feeds, operator, audit, live: live.parts }),
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
     newRequestId: randomUUID,
     monotonic: () => clock.monotonic(),
@@ -118,48 +147,37 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       metrics.request(line)
     },
   }
-  const app = buildApp(parts)
+  return { parts, live }
+}
+
+/** What is there beside the calls: MCP, the description of the API, the docs, and what monitors ask for. */
+function mount(
+  app: Hono,
+  options: ServerOptions,
+  parts: AppParts,
+  metrics: Metrics,
+  isStopping: () => boolean,
+): void {
+  const { clock, readings } = options.wakeful.operator
   mountMcp(app, { ...parts, version: options.version, now: () => clock.now() })
-  let isStopping = false
   const document = JSON.stringify(openApi(options.version))
   app.get('/openapi.json', (c) =>
     c.body(document, 200, { 'content-type': 'application/json; charset=utf-8' }),
   )
   addPages(app, randomUUID)
   addOperations(app, {
-    door: gate,
+    door: parts.door,
     newRequestId: randomUUID,
     metrics,
     metricsFor: options.metricsFor ?? 'key',
     readiness: {
-      readings: () => wakeful.operator.readings(),
+      readings,
       clock,
       timeoutMs: options.readyTimeoutMs ?? READY_TIMEOUT_MS,
       lagMsMax: options.readyLagMs ?? READY_LAG_MS,
-      isStopping: () => isStopping,
+      isStopping,
     },
   })
-  try {
-    const listener = await Listener.listen({
-      host: options.host,
-      port: options.port,
-      fetch: app.fetch as never,
-    })
-    live.attach(listener.http, parts)
-    const stopping = () => {
-      isStopping = true
-    }
-    const close = async () => {
-      stopping()
-      holds.detach()
-      live.close()
-      await listener.close(options.drainMs ?? DRAIN_MS)
-    }
-    return { url: listener.url, stopping, close }
-  } catch (thrown) {
-    holds.detach()
-    throw thrown
-  }
 }
 
 /** What admins do is in the server's log, and in the log of the tenant it concerns. */

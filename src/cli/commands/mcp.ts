@@ -53,12 +53,12 @@ async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boole
     async ({ wakeful, zone }) => {
       const { documents, clock } = wakeful.operator
       // What an operator has paused on this store is held here too.
-      await holds.attach(documents, clock, onTrouble)
+      const detach = await holds.attach(documents, clock, onTrouble)
       try {
         if (runsClock) await wakeful.start()
         await serve(shell, stop, localTools(wakeful, { tenant, owner, zone }, onTrouble), zone)
       } finally {
-        holds.detach()
+        detach()
       }
     },
     choices,

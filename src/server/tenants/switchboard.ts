@@ -48,7 +48,6 @@ export class Switchboard implements HoldBook, DeliveryLimits {
   #targets: ReadonlySet<string> = new Set()
   #shelf: Shelf<Switches> | null = null
   #clock: Clock | null = null
-  #cancelLook: (() => void) | null = null
   readonly #listeners = new Set<() => void>()
 
   /** With what holds for tenants of which nothing else is said. */
@@ -80,22 +79,30 @@ export class Switchboard implements HoldBook, DeliveryLimits {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Begins to look at what is kept in this store, again and again; what is paused is known when it answers. */
-  async attach(documents: Documents, clock: Clock, onTrouble: (thrown: unknown) => void): Promise<void> {
+  /**
+   * Begins to look at what is kept in this store, again and again, where nobody else has it do so; what is paused is known
+   * when it answers, with how to stop.
+   */
+  async attach(
+    documents: Documents,
+    clock: Clock,
+    onTrouble: (thrown: unknown) => void,
+  ): Promise<() => void> {
+    if (this.#shelf !== null) return () => {}
     this.#shelf = new Shelf(documents, clock, 'switchboard')
     this.#clock = clock
     await this.#look()
+    let isOver = false
+    let cancelLook = () => {}
     const again = () => {
-      this.#cancelLook = clock.setTimer(LOOK_MS, () => {
-        this.#look().catch(onTrouble).finally(again)
-      })
+      if (isOver) return
+      cancelLook = clock.setTimer(LOOK_MS, () => void this.#look().catch(onTrouble).finally(again))
     }
     again()
-  }
-
-  detach(): void {
-    this.#cancelLook?.()
-    this.#cancelLook = null
+    return () => {
+      isOver = true
+      cancelLook()
+    }
   }
 
   isPaused(party: HeldParty): boolean {
