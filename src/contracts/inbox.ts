@@ -97,6 +97,7 @@ export const ownerOperations = {
     description: 'Looked up when an alarm fires: one that is pending follows the change.',
     body: z.strictObject({ target: targetSpec }),
     answers: { 200: { description: 'The default target.', schema: defaultTarget } },
+    refusals: ['conflict'],
   }),
   removeOwnerTarget: operation({
     method: 'DELETE',

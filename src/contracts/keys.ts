@@ -75,7 +75,7 @@ export const keyOperations = {
     body: z.strictObject({ grace: duration('How long the former one holds still (0s).').optional() }),
     bodyOptional: true,
     answers: { 200: { description: 'The key.', schema: newKey } },
-    refusals: ['not_found', 'already_ended', 'invalid_time'],
+    refusals: ['not_found', 'already_ended', 'invalid_time', 'conflict'],
   }),
   revokeKey: operation({
     method: 'DELETE',
@@ -85,6 +85,6 @@ export const keyOperations = {
     summary: 'Revoke a key: within a second nobody gets in by it',
     params: keyId,
     answers: { 200: { description: 'The key.', schema: keyView } },
-    refusals: ['not_found'],
+    refusals: ['not_found', 'conflict'],
   }),
 }

@@ -38,6 +38,7 @@ export const targetOperations = {
     body: z.strictObject({}),
     bodyOptional: true,
     answers: { 200: { description: 'The secret.', schema: secret } },
+    refusals: ['conflict'],
   }),
   listHeldTargets: operation({
     method: 'GET',
@@ -56,6 +57,7 @@ export const targetOperations = {
     description: 'Whoever’s alarms they are: it needs a key of every tenant (`*`).',
     body: target,
     answers: { 200: { description: 'It is paused.', schema: heldTarget } },
+    refusals: ['conflict'],
   }),
   resumeTarget: operation({
     method: 'POST',
@@ -65,6 +67,6 @@ export const targetOperations = {
     summary: 'Resume a target: what waited is caught up with at a pace',
     body: target.extend(pace.shape),
     answers: { 200: { description: 'It goes on.', schema: heldTarget } },
-    refusals: ['not_found'],
+    refusals: ['not_found', 'conflict'],
   }),
 }

@@ -75,7 +75,7 @@ export const tenantOperations = {
     params: tenant,
     body: z.strictObject({ quotas: quotas.optional(), owner_quotas: quotas.optional() }),
     answers: oneTenant,
-    refusals: ['invalid_time'],
+    refusals: ['invalid_time', 'conflict'],
   }),
   pauseTenant: operation({
     method: 'POST',
@@ -87,6 +87,7 @@ export const tenantOperations = {
     body: z.strictObject({}),
     bodyOptional: true,
     answers: oneTenant,
+    refusals: ['conflict'],
   }),
   resumeTenant: operation({
     method: 'POST',
@@ -98,5 +99,6 @@ export const tenantOperations = {
     body: pace,
     bodyOptional: true,
     answers: oneTenant,
+    refusals: ['conflict'],
   }),
 }

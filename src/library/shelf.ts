@@ -27,6 +27,7 @@ export class Shelf<T> {
   readonly #clock: Clock
   readonly #kind: string
   readonly #copies = new Map<string, Copy<T>>()
+  readonly #changing = new Map<string, Promise<void>>()
 
   constructor(documents: Documents, clock: Clock, kind: string) {
     this.#documents = documents
@@ -57,6 +58,23 @@ export class Shelf<T> {
 
   /** Reads it as it stands, and writes what the change makes of it; where another was faster, once more. */
   async change(name: string, tenant: string, change: (value: T | null) => T): Promise<Kept<T>> {
+    // Those of this process one after another: only other processes can be faster.
+    const mine = (this.#changing.get(name) ?? Promise.resolve()).then(() =>
+      this.#tryChange(name, tenant, change),
+    )
+    const settled = mine.then(
+      () => {},
+      () => {},
+    )
+    this.#changing.set(name, settled)
+    try {
+      return await mine
+    } finally {
+      if (this.#changing.get(name) === settled) this.#changing.delete(name)
+    }
+  }
+
+  async #tryChange(name: string, tenant: string, change: (value: T | null) => T): Promise<Kept<T>> {
     for (let tries = 0; tries < CHANGE_TRIES_MAX; tries++) {
       const before = await this.#read(name)
       const value = JSON.stringify(change(before?.value ?? null))
