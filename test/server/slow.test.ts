@@ -1,4 +1,6 @@
 import { Agent, request } from 'node:http'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, expect, it } from 'vitest'
 import { serving } from './harness.ts'
 import { opened, raw } from './raw.ts'
@@ -95,7 +97,7 @@ it('stands a flood, and keeps nothing of it', { timeout: 180_000 }, async () => 
       }),
     )
     server.lines.length = 0
-    globalThis.gc?.()
+    collectGarbage()
     expect([...statuses]).toEqual([401])
     return process.memoryUsage().heapUsed
   }
@@ -114,3 +116,9 @@ it('refuses the one who comes with a broken request, and nobody beside', async (
   expect(new Set(bad.map(({ status }) => status))).toEqual(new Set([400]))
   expect(new Set(good.map(({ status }) => status))).toEqual(new Set([200]))
 })
+
+/** What is garbage is nothing that was kept: without this the figure is that of the moment. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+}
