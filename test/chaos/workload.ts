@@ -99,7 +99,7 @@ export class Workload {
     const key = kind === 'keyed' ? `key-${this.#slot}-${caller}-${random.between(1, KEYS_PER_CALLER)}` : null
     const delay = random.weighted([[1, -20] as const, [6, random.between(0, 400)], [1, 1500]])
     // An interval's instants before the present are no promise: it starts with the next one.
-    const first = this.#bench.now() + (kind === 'every' ? Math.max(50, delay) : delay)
+    const first = this.#bench.now() + (kind === 'every' ? Math.max(1_000, delay) : delay)
     const count = kind === 'every' ? random.between(2, 4) : 1
     const options = this.#options(kind, name)
     const ask: Ask = {
