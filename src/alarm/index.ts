@@ -67,6 +67,7 @@ export {
   type TimerKind,
   type Waiting,
 } from './timer.ts'
+export { isTraceparent } from './traceparent.ts'
 export { type Triage, triage, type Verdict } from './triage.ts'
 export { type AlarmView, readPayload, viewOf } from './view.ts'
 export { type Story, type StoryLine, skippedText, why } from './why.ts'

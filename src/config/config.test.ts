@@ -1,6 +1,8 @@
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
+import { operations } from '../contracts/index.ts'
 import { addConfigFlags, type ConfigInput, openSettings, printed, printedLines, readConfig } from './index.ts'
+import { QUOTA_NAMES } from './kinds.ts'
 
 /** Reads as `wakeful serve` does, from a line of flags. */
 function read(line: string[], env: ConfigInput['env'] = {}, file?: unknown) {
@@ -15,6 +17,13 @@ function read(line: string[], env: ConfigInput['env'] = {}, file?: unknown) {
 }
 
 describe('the configuration', () => {
+  it('has the quotas of the API', () => {
+    const { tenant, owner, ...names } = Object.fromEntries(QUOTA_NAMES.map((name) => [name, true]))
+    expect([tenant, owner]).toEqual([true, true])
+    const { quotas } = operations.putTenant.body.shape
+    expect(Object.keys(names)).toEqual(Object.keys(quotas.unwrap().shape))
+  })
+
   it('has the defaults of the contract', () => {
     expect(read([]).config).toMatchObject({
       host: '127.0.0.1',

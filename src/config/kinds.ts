@@ -88,7 +88,7 @@ export const list: Kind<readonly string[]> = {
       .filter((each) => each !== ''),
 }
 
-/** What a tenant or an owner may use; what is not named is not limited. */
+/** What a tenant or an owner may use; what is not named is not limited. As in the contracts, which would bring zod along to every command. */
 export interface Quota {
   readonly active_alarms?: number
   readonly sets_per_second?: number

@@ -16,6 +16,9 @@ const quotas = z
   })
   .meta({ id: 'Quotas' })
 
+/** Bounds on what a tenant, or one owner, may use. What is absent has none. */
+export type Quotas = z.output<typeof quotas>
+
 const tenantView = z
   .object({
     tenant: z.string(),

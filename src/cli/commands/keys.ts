@@ -50,7 +50,7 @@ export function addKeys(program: Command, shell: Shell): void {
         })
         await audit(wakeful, view, 'admin.key_created')
         out.answer({
-          json: () => wireText({ ...wireKey(view), key }),
+          json: () => wireText({ ...view, key }),
           human: () => [
             key,
             `  ${summary(view)}`,
@@ -66,7 +66,7 @@ export function addKeys(program: Command, shell: Shell): void {
         const items = await keys.list(tenant ?? null, '', LISTED_MAX)
         if (!out.json && items.length === 0) return out.aside('no keys: on this machine none is needed')
         out.answer({
-          json: () => wireText({ items: items.map(wireKey) }),
+          json: () => wireText({ items }),
           human: () => out.rows([columns(zone)], items),
         })
       })
@@ -80,7 +80,7 @@ export function addKeys(program: Command, shell: Shell): void {
         const { key, view } = await keys.rotate(id, await tenantOf(keys, id), graceMs)
         await audit(wakeful, view, 'admin.key_rotated')
         out.answer({
-          json: () => wireText({ ...wireKey(view), key }),
+          json: () => wireText({ ...view, key }),
           human: () => [key, `  ${summary(view)}`],
         })
       })
@@ -91,7 +91,7 @@ export function addKeys(program: Command, shell: Shell): void {
     await withKeys(shell, self, 'existing', async (keys, { out, wakeful }) => {
       const view = await keys.revoke(id, await tenantOf(keys, id))
       await audit(wakeful, view, 'admin.key_revoked')
-      out.answer({ json: () => wireText(wireKey(view)), human: () => [`${id} revoked`] })
+      out.answer({ json: () => wireText(view), human: () => [`${id} revoked`] })
     })
   })
 }
@@ -126,13 +126,8 @@ function rightsOf(text: string): Rights {
 
 function summary({ tenant, owner, rights, expiresAt }: KeyView): string {
   const whose = tenant === '*' ? 'every tenant' : `tenant ${tenant}`
-  const until = expiresAt === null ? '' : `, until ${new Date(expiresAt).toISOString()}`
+  const until = expiresAt === null ? '' : `, until ${expiresAt.toISOString()}`
   return `${whose}, ${owner === null ? 'any owner' : `owner ${owner}`}, may ${rights}${until}`
-}
-
-function wireKey({ createdAt, expiresAt, revokedAt, ...key }: KeyView) {
-  const date = (at: number | null) => (at === null ? null : new Date(at))
-  return { ...key, createdAt: date(createdAt), expiresAt: date(expiresAt), revokedAt: date(revokedAt) }
 }
 
 function columns(zone: string): Column<KeyView>[] {
@@ -142,12 +137,12 @@ function columns(zone: string): Column<KeyView>[] {
     { title: 'owner', value: ({ owner }) => owner ?? '(any)', cutTo: 10 },
     { title: 'rights', value: ({ rights }) => rights },
     { title: 'label', value: ({ label }) => label, cutTo: 10 },
-    { title: 'made', value: ({ createdAt }) => localTime(new Date(createdAt), zone) },
+    { title: 'made', value: ({ createdAt }) => localTime(createdAt, zone) },
     { title: 'state', value: stateOf },
   ]
 }
 
 function stateOf({ revokedAt, expiresAt }: KeyView): string {
   if (revokedAt !== null) return 'revoked'
-  return expiresAt === null ? 'holds' : `holds until ${new Date(expiresAt).toISOString()}`
+  return expiresAt === null ? 'holds' : `holds until ${expiresAt.toISOString()}`
 }

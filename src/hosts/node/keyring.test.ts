@@ -30,6 +30,8 @@ function memory() {
       documents.set(name, { value, version: known + 1 })
       return documents.get(name) as never
     },
+    listDocuments: async () => [],
+    removeDocument: async (_: string, name: string) => documents.delete(name),
   }
 }
 

@@ -1,6 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { WakefulError } from '../../error.ts'
-import type { TenantSecret, TenantSecrets } from '../../library/index.ts'
+import { Shelf, type TenantSecret, type TenantSecrets } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
 import type { SigningKey, SigningKeys } from '../../targets/index.ts'
 import type { Clock } from '../../time/index.ts'
@@ -8,11 +7,7 @@ import type { Keyring } from './keyring.ts'
 
 /** For so long after a rotation the former secret signs too. */
 const FORMER_MS = 24 * 3_600_000
-/** How long what the store said of a tenant is believed. */
-const FRESH_MS = 500
 const TENANTS_MAX = 10_000
-const ROTATE_TRIES_MAX = 5
-const KIND = 'tenant'
 
 /** Which secret a tenant is at, and since when. */
 interface Rotation {
@@ -21,19 +16,21 @@ interface Rotation {
   readonly rotatedAt: number | null
 }
 
+/** A tenant's settings, of which other parts keep theirs beside the secret's number. */
+type Settings = Readonly<Record<string, unknown>>
+
 const FIRST: Rotation = { number: 1, rotatedAt: null }
 
 /** The secrets that tenants' webhooks are signed with: derived, so that only their number is stored. */
 export class WebhookSecrets implements SigningKeys, TenantSecrets {
   readonly #keyring: Keyring
-  readonly #documents: Pick<Documents, 'getDocument' | 'putDocument'>
+  readonly #tenants: Shelf<Settings>
   readonly #clock: Clock
-  readonly #rotations = new Map<string, { readonly at: number; readonly rotation: Promise<Rotation> }>()
   readonly #keys = new Map<string, SigningKey>()
 
-  constructor(keyring: Keyring, documents: Pick<Documents, 'getDocument' | 'putDocument'>, clock: Clock) {
+  constructor(keyring: Keyring, documents: Documents, clock: Clock) {
     this.#keyring = keyring
-    this.#documents = documents
+    this.#tenants = new Shelf(documents, clock, 'tenant')
     this.#clock = clock
   }
 
@@ -45,7 +42,7 @@ export class WebhookSecrets implements SigningKeys, TenantSecrets {
   }
 
   async read(tenant: string): Promise<TenantSecret> {
-    const { number, rotatedAt } = await this.#read(tenant)
+    const { number, rotatedAt } = await this.#rotation(tenant)
     const secret = await this.#text(tenant, number)
     if (rotatedAt === null || !this.#isFormerValid(rotatedAt))
       return { secret, former: null, formerUntil: null }
@@ -54,38 +51,19 @@ export class WebhookSecrets implements SigningKeys, TenantSecrets {
   }
 
   async rotate(tenant: string): Promise<TenantSecret> {
-    for (let tries = 1; tries <= ROTATE_TRIES_MAX; tries++) {
-      const document = await this.#documents.getDocument(KIND, tenant)
-      const settings = settingsOf(document?.value)
-      const { number } = rotationOf(settings)
-      const now = this.#clock.now()
-      const webhook_secret = { number: number + 1, rotated_at: now }
-      const value = JSON.stringify({ ...settings, webhook_secret })
-      const put = { kind: KIND, name: tenant, tenant, value }
-      if ((await this.#documents.putDocument(put, now, document?.version ?? 0)) === null) continue
-      this.#rotations.delete(tenant)
-      return this.read(tenant)
-    }
-    throw new WakefulError('conflict', 'the tenant’s settings were edited by others meanwhile: try again')
+    await this.#tenants.change(tenant, tenant, (before) => {
+      const number = rotationOf(before ?? {}).number + 1
+      return { ...before, webhook_secret: { number, rotated_at: this.#clock.now() } }
+    })
+    return this.read(tenant)
   }
 
   #isFormerValid(rotatedAt: number | null): boolean {
     return rotatedAt !== null && this.#clock.now() < rotatedAt + FORMER_MS
   }
 
-  #rotation(tenant: string): Promise<Rotation> {
-    const now = this.#clock.monotonic()
-    const known = this.#rotations.get(tenant)
-    if (known !== undefined && now - known.at < FRESH_MS) return known.rotation
-    if (this.#rotations.size >= TENANTS_MAX) this.#rotations.clear()
-    const rotation = this.#read(tenant)
-    this.#rotations.set(tenant, { at: now, rotation })
-    rotation.catch(() => this.#rotations.delete(tenant))
-    return rotation
-  }
-
-  async #read(tenant: string): Promise<Rotation> {
-    return rotationOf(settingsOf((await this.#documents.getDocument(KIND, tenant))?.value))
+  async #rotation(tenant: string): Promise<Rotation> {
+    return rotationOf((await this.#tenants.get(tenant))?.value ?? {})
   }
 
   async #key(tenant: string, number: number): Promise<SigningKey> {
@@ -111,11 +89,7 @@ function signingKey(key: KeyObject): SigningKey {
   return { sign: (text) => createHmac('sha256', key).update(text).digest('base64') }
 }
 
-function settingsOf(value: string | undefined): Readonly<Record<string, unknown>> {
-  return value === undefined ? {} : (JSON.parse(value) as Record<string, unknown>)
-}
-
-function rotationOf(settings: Readonly<Record<string, unknown>>): Rotation {
+function rotationOf(settings: Settings): Rotation {
   const kept = settings.webhook_secret as { number?: unknown; rotated_at?: unknown } | undefined
   if (typeof kept?.number !== 'number' || !Number.isSafeInteger(kept.number) || kept.number < 1) return FIRST
   const at = typeof kept.rotated_at === 'string' ? Date.parse(kept.rotated_at) : kept.rotated_at

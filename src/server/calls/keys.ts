@@ -28,14 +28,16 @@ export function keyCalls(keys: KeyBook, clock: Clock, audit: Audit) {
       const expiresAt = expires_in === undefined ? null : clock.now() + parseDuration(expires_in)
       const made = await keys.create({ ...wanted, rights, label, createdBy: caller.keyId, expiresAt })
       await audit(actOf(caller, 'key_created', { key: made.view.id, ...wanted, rights }))
-      return { status: 201, json: withFields(keyJson(made.view), { key: made.key }) }
+      return { status: 201, json: withFields(wireText(made.view), { key: made.key }) }
     },
 
     listKeys: async ({ query }, { caller }) => {
       const { limit = LIST_DEFAULT, cursor = '' } = query
       const found = await ownKeys(keys, caller, cursor, limit)
       const next = found.length === limit ? found.at(-1)!.id : null
-      return ok(`{"items":[${found.map(keyJson).join(',')}],"next_cursor":${JSON.stringify(next)}}`)
+      return ok(
+        `{"items":[${found.map((key) => wireText(key)).join(',')}],"next_cursor":${JSON.stringify(next)}}`,
+      )
     },
 
     rotateKey: async ({ params, body }, { caller }) => {
@@ -43,14 +45,14 @@ export function keyCalls(keys: KeyBook, clock: Clock, audit: Audit) {
       const graceMs = body.grace === undefined ? 0 : parseDuration(body.grace)
       const made = await keys.rotate(params.id, tenant, graceMs)
       await audit(actOf(caller, 'key_rotated', { key: params.id, tenant, grace_ms: graceMs }))
-      return ok(withFields(keyJson(made.view), { key: made.key }))
+      return ok(withFields(wireText(made.view), { key: made.key }))
     },
 
     revokeKey: async ({ params }, { caller }) => {
       const { tenant } = await own(caller, params.id)
       const view = await keys.revoke(params.id, tenant)
       await audit(actOf(caller, 'key_revoked', { key: params.id, tenant }))
-      return ok(keyJson(view))
+      return ok(wireText(view))
     },
   } satisfies Partial<CallsOf<OperationName>>
 }
@@ -82,14 +84,4 @@ function mayManage(caller: Caller, key: Pick<KeyView, 'tenant' | 'owner'>): bool
 
 function ownerOf({ key }: Caller): string | null {
   return key?.owner ?? null
-}
-
-function keyJson({ createdAt, expiresAt, revokedAt, ...key }: KeyView): string {
-  const date = (at: number | null) => (at === null ? null : new Date(at))
-  return wireText({
-    ...key,
-    createdAt: new Date(createdAt),
-    expiresAt: date(expiresAt),
-    revokedAt: date(revokedAt),
-  })
 }

@@ -6,6 +6,7 @@ import { assertMay, type Caller } from '../caller.ts'
 import type { Around, Reply } from '../calls/call.ts'
 import type { Calls } from '../calls/index.ts'
 import { requestId } from '../logs/index.ts'
+import { traceOf } from '../trace.ts'
 import { readBody } from './body.ts'
 import { crossOrigin } from './cors.ts'
 import { answerText, type HeaderReader, hangUp, headersOf } from './node-side.ts'
@@ -44,7 +45,6 @@ export interface AppParts {
   readonly monotonic: () => number
 }
 
-const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 /** A version as an answer writes it, with its quotes or without. */
 const VERSION_TAG = /^(?:W\/)?"?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"?$/
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
@@ -194,7 +194,7 @@ function assertPlainNames(given: unknown): void {
 function aroundOf(c: Context, caller: Caller, { ifMatch, takesTicket }: Operation): Around {
   const headers = headersOf(c)
   const place = takesTicket === true ? headers.get('last-event-id') : null
-  const [match, trace] = [ifMatch === true ? headers.get('if-match') : null, headers.get('traceparent')]
+  const match = ifMatch === true ? headers.get('if-match') : null
   return {
     caller,
     // Made only where somebody looks at it: few calls wait for anything.
@@ -204,8 +204,7 @@ function aroundOf(c: Context, caller: Caller, { ifMatch, takesTicket }: Operatio
     ...(match !== null && match !== '*' && { seen: versionIn(match) }),
     ...(place !== null && place !== '' && { lastEventId: place }),
     ...(takesTicket === true && { hangUp: () => hangUp(c) }),
-    // A malformed trace is no reason to refuse: the standard says to go on without it.
-    ...(trace !== null && TRACEPARENT.test(trace) && { traceparent: trace }),
+    ...traceOf(headers.get('traceparent')),
   }
 }
 

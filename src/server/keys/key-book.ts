@@ -24,9 +24,12 @@ interface KeyRecord {
 }
 
 /** A key as it may be shown. */
-export interface KeyView extends Omit<KeyRecord, 'hash' | 'former'> {
+export interface KeyView extends Pick<KeyRecord, 'owner' | 'rights' | 'label' | 'createdBy'> {
   readonly id: string
   readonly tenant: string
+  readonly createdAt: Date
+  readonly expiresAt: Date | null
+  readonly revokedAt: Date | null
 }
 
 /** What a new key is for. */
@@ -129,6 +132,20 @@ export class KeyBook {
 }
 
 function viewOf({ name, tenant, value }: Kept<KeyRecord>): KeyView {
-  const { hash: _, former: __, ...shown } = value
-  return { id: name, tenant, ...shown }
+  const { owner, rights, label, createdAt, createdBy, expiresAt, revokedAt } = value
+  return {
+    id: name,
+    tenant,
+    owner,
+    rights,
+    label,
+    createdAt: new Date(createdAt),
+    createdBy,
+    expiresAt: dateOf(expiresAt),
+    revokedAt: dateOf(revokedAt),
+  }
+}
+
+function dateOf(at: number | null): Date | null {
+  return at === null ? null : new Date(at)
 }

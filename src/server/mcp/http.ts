@@ -4,11 +4,11 @@ import type { Caller } from '../caller.ts'
 import { type Answered, type AppParts, refusal } from '../http/app.ts'
 import { readBody } from '../http/body.ts'
 import { requestId } from '../logs/index.ts'
+import { traceOf } from '../trace.ts'
 import { whileAdmitted } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import { refusalResult } from './refusal.ts'
 import { type ToolBox, type ToolCall, toolBox } from './tool-box.ts'
-import { traceOf } from './trace.ts'
 
 /** Where the tools are. */
 const MCP_PATH = '/mcp'

@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import { traceOf } from '../trace.ts'
 import { instructions } from './instructions.ts'
 import { TOOLS, type ToolBox } from './tool-box.ts'
-import { traceOf } from './trace.ts'
 
 /** What a client is told of the server. */
 export interface McpInfo {

@@ -1,11 +1,11 @@
 import { RawJson, type SetOptions, utf8Length } from '../../alarm/index.ts'
+import type { Quotas } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { Alarms } from '../../library/index.ts'
 import { type Clock, parseDuration, type When } from '../../time/index.ts'
 import type { Caller } from '../caller.ts'
 import { TryLater } from '../http/problem.ts'
 import { Buckets } from './bucket.ts'
-import type { Quotas } from './quotas.ts'
 import type { TenantBook } from './tenant-book.ts'
 
 const HOUR_MS = 3_600_000

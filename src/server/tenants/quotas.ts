@@ -1,15 +1,6 @@
+import type { Quotas } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { parseDuration } from '../../time/index.ts'
-
-/** Bounds on what a tenant, or one owner, may use. What is absent has none. */
-export interface Quotas {
-  readonly active_alarms?: number | undefined
-  readonly sets_per_second?: number | undefined
-  readonly payload_bytes?: number | undefined
-  readonly concurrent_deliveries?: number | undefined
-  readonly wakes_per_hour?: number | undefined
-  readonly min_interval?: string | undefined
-}
 
 /** The bounds of a tenant as a whole, and of each of its owners. */
 export interface QuotaPair {

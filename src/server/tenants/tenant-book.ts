@@ -1,7 +1,8 @@
+import type { Quotas } from '../../contracts/index.ts'
 import { type Kept, Shelf } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
-import { merged, type QuotaPair, type Quotas } from './quotas.ts'
+import { merged, type QuotaPair } from './quotas.ts'
 
 /** What is kept of a tenant. Other parts keep fields of their own beside these. */
 interface TenantRecord {
