@@ -119,15 +119,19 @@ const OTHERS_AT = ALARM_AT + 1 + ALARM_COLUMNS.length
 function dueIn(session: Session, lease: Lease, request: TakeRequest, room: number): Values[] {
   if (request.avoid !== undefined) return fairDue(session, lease, request, room)
   const { held, context } = request
-  const isFree = (row: Values) => !held.has(row[ID] as number, row[VERSION] as number)
-  const look = (limit: number) => session.values(sql.dueTimers, lease.shard, context.now, limit)
-  const rows = look(room)
-  const free = rows.filter(isFree)
-  // Held rows that stand first are passed over by a wider look; mostly there are none.
-  if (free.length === rows.length || rows.length < room) return free
-  return look(room + held.size)
-    .filter(isFree)
+  const isHeld = (id: unknown, version: unknown) => held.has(id as number, version as number)
+  const ids = (limit: number) => session.values(sql.dueIds, lease.shard, context.now, limit)
+  const [[firstId, firstVersion] = []] = held.size === 0 ? [] : ids(1)
+  if (firstId === undefined || !isHeld(firstId, firstVersion)) {
+    const rows = session.values(sql.dueTimers, lease.shard, context.now, room)
+    const free = rows.filter((row) => !isHeld(row[ID], row[VERSION]))
+    if (free.length === rows.length || rows.length < room) return free
+  }
+  // Held rows stand first: they are passed over without reading all there is of them, and of their alarms.
+  return ids(room + held.size)
+    .filter(([id, version]) => !isHeld(id, version))
     .slice(0, room)
+    .map(([id]) => session.value(sql.dueTimer, id as number)!)
 }
 
 const ID = TIMER_COLUMNS.indexOf('id')

@@ -43,6 +43,8 @@ const EXPECTED: Readonly<Record<string, string>> = {
   timersOfAlarm: 'wakeful_timers_alarm',
   openTimersOfAlarm: 'wakeful_timers_alarm',
   dueTimers: 'wakeful_timers_due',
+  dueTimer: 'rowid',
+  dueIds: 'wakeful_timers_due',
   nextTimers: 'wakeful_timers_due',
   wakeAfter: 'wakeful_timers_due',
   releaseUnhandled: 'wakeful_timers_unhandled',
