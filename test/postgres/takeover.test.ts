@@ -1,6 +1,7 @@
 import type pg from 'pg'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Serial } from '../../src/alarm/index.ts'
+import { Database } from '../../src/stores/postgres/database.ts'
 import { begun, postgresBench } from './bench.ts'
 import { testDatabase } from './database.ts'
 
@@ -62,4 +63,30 @@ test('what was taken twice counts as an attempt, in whatever order its flights a
   bench.clock.step(store.leaseMs)
   const taken = await bench.take(await bench.own('two', ['app'], await bench.peer()))
   expect(taken.takings.map(({ timer }) => timer.attempt)).toEqual([1, 1])
+})
+
+test('a process that was held up until it was forgotten claims nothing: what it has could never be taken over (at-least-once)', async () => {
+  const { bench, store, peer } = await postgresBench(url)
+  const two = await peer()
+  const heldUp = Promise.withResolvers<void>()
+  const { transaction } = Database.prototype
+  const spy = vi.spyOn(Database.prototype, 'transaction').mockImplementationOnce(async function (
+    this: Database,
+    work,
+  ) {
+    await heldUp.promise
+    return transaction.call(this, work) as never
+  })
+  const claiming = bench.own('one', ['app'])
+  await vi.waitFor(() => expect(spy).toHaveBeenCalledOnce())
+  // Its beat was answered. Before it claims, another takes it for dead, has the shard and gives it back.
+  bench.clock.step(store.leaseMs)
+  const leases = await bench.own('two', ['app'], two)
+  expect(leases).toHaveLength(1)
+  await two.disown(leases)
+  heldUp.resolve()
+  await claiming
+  // It dies without another beat.
+  bench.clock.step(2 * store.leaseMs)
+  expect(await bench.own('two', ['app'], two)).toHaveLength(1)
 })

@@ -283,6 +283,9 @@ export const beat = `WITH beat AS (
 /** What is this process's own, by a statement that began after its beat. */
 export const shardsOfOwner = 'SELECT shard, epoch, pool FROM wakeful.shards WHERE owner = $1'
 
+/** Whoever claims is still known, and stays so until it has: one that was held up for long may have been forgotten. */
+export const stayOwner = 'SELECT 1 FROM wakeful.owners WHERE owner = $1 FOR KEY SHARE'
+
 /** The owners that are dead: their rows are locked, so that a late beat of theirs comes before this or after it. */
 export const buryOwners = `UPDATE wakeful.owners o SET lost = o.lost + 1 FROM (
     SELECT owner FROM wakeful.owners WHERE owner <> $1 AND (lease_until <= ${CLOCK('$2')}
