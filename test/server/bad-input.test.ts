@@ -1,8 +1,10 @@
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
+import { testDatabase } from '../postgres/database.ts'
 import { type Called, serving } from './harness.ts'
 import { opened, raw } from './raw.ts'
 
 const server = await serving()
+const database = testDatabase()
 const { call, url } = server
 const MIB = 1_048_576
 const ALARM = '{"delay":"1h","target":{"event":true}}'
@@ -241,6 +243,38 @@ it.each([
     `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`,
   )
   expect([status, json?.status]).toEqual([expected, expected])
+})
+
+const placeOf = (text: string) => encodeURIComponent(btoa(text))
+const PAST_THE_LAST = ['9223372036854775808', '9999999999999999999', '-9223372036854775809', '-1']
+
+describe.each(['sqlite', 'postgres'] as const)('cursors that were tampered with, on %s', (kind) => {
+  it('are refused, and the last possible place is none too many', async () => {
+    const on = kind === 'sqlite' ? server : await serving({ store: database.url })
+    const statuses = async (paths: readonly string[]) =>
+      Promise.all(paths.map(async (path) => [path, (await on.call('GET', path)).status]))
+    const refused = [
+      ...PAST_THE_LAST.flatMap((row) => [
+        `/v1/alarms?cursor=${placeOf(`list:${row}`)}`,
+        `/v1/alarms?order=due&cursor=${placeOf(`list:${row}:0`)}`,
+        `/v1/events?after=${placeOf(`events:${row}`)}`,
+        `/v1/events/stream?after=${placeOf(`events:${row}`)}`,
+      ]),
+      `/v1/alarms?order=due&cursor=${placeOf('list:1:9223372036854775807')}`,
+      `/v1/alarms?order=due&cursor=${placeOf('list:1:-9223372036854775808')}`,
+      `/v1/alarms?cursor=${placeOf('list:1:2:3')}`,
+      `/v1/alarms?cursor=${placeOf('list')}`,
+      `/v1/events?after=${placeOf('events:1:2')}`,
+    ]
+    expect(await statuses(refused)).toEqual(refused.map((path) => [path, 400]))
+    const taken = ['0', '9007199254740993', '9223372036854775807'].flatMap((row) => [
+      `/v1/alarms?cursor=${placeOf(`list:${row}`)}`,
+      `/v1/alarms?order=due&cursor=${placeOf(`list:${row}:${Number.MAX_SAFE_INTEGER}`)}`,
+      `/v1/events?after=${placeOf(`events:${row}`)}`,
+    ])
+    expect(await statuses(taken)).toEqual(taken.map((path) => [path, 200]))
+    if (on !== server) await on.close()
+  })
 })
 
 it('wants a Host that is one', async () => {

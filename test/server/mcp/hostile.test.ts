@@ -29,6 +29,7 @@ const BODIES: Readonly<Record<string, string>> = {
   'the name of an object’s own': called('{}', '"__proto__"'),
   'arguments of another kind': called('7'),
   'arguments as a list': called('[]'),
+  'a cursor that was tampered with': called(`{"cursor":"${btoa('list:9223372036854775808')}"}`, '"list"'),
   'a prototype': called('{"__proto__":{"delay":"1h"},"constructor":1}'),
   'a name twice': called('{"delay":"1h","delay":"2h"}'),
   'a deep payload': called(`{"delay":"1h","payload":${deep(10_000)}}`),
