@@ -10,7 +10,7 @@ const oneAlarm = { 200: { description: 'The alarm as it is now.', schema: alarmW
 /** Which alarms: the filters of a list. */
 const filters = {
   status: z
-    .union([status, z.literal('pending')])
+    .enum([...status.options, 'pending'])
     .optional()
     .meta({ description: '`pending`: active or paused.' }),
   label: text('Exactly this label.').optional(),

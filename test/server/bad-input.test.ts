@@ -82,6 +82,19 @@ it('names unknown fields, at any depth', async () => {
   expect((await call('GET', '/v1/alarms?__proto__=1')).json.detail).toMatch('unknown field "__proto__"')
 })
 
+it('says what would be right', async () => {
+  const detail = async (body: object) => (await call('POST', '/v1/alarms', body)).json.detail as string
+  expect(await detail({ delay: 300 })).toBe(
+    'delay: must be a text with its unit, such as "300s" for seconds, not a number',
+  )
+  expect(await detail({ every: -0.5 })).toMatch('such as "90s"')
+  expect(await detail({ fire_at: 1_900_000_000 })).toMatch('such as "2030-01-01T09:00:00Z", not a number')
+  expect(await detail({ delay: true })).toBe('delay: expected string, received boolean')
+  expect((await call('GET', '/v1/alarms?status=xx')).json.detail).toMatch(
+    /^status: .*"active"\|"paused"\|.*"pending"$/,
+  )
+})
+
 it('refuses bytes that are no UTF-8', async () => {
   for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]])
     assertProblem(
