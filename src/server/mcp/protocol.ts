@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
-import { assertPlainNames } from '../http/app.ts'
+import { assertPlainNames } from '../http/checked.ts'
 import { lowered } from '../http/problem.ts'
 import { traceOf } from '../trace.ts'
 import { instructions } from './instructions.ts'
