@@ -14,7 +14,7 @@ The Model Context Protocol, over streamable HTTP at \`/mcp\` of [a server](http.
   leaves that open. Every tool is a call of [the HTTP API](http.md) made as that caller: what is not yours is not found, rights and quotas are the same. A key that is
   revoked ends what it waits for within a second. \`wakeful mcp\` on a store is one tenant and owner, as every command is.
 - **Answers** have two texts: words (times in their zone and from now, the rule, what follows, notes), then the JSON of the HTTP API, with payloads byte
-  for byte. The structured content is the same JSON.
+  for byte. The structured content is the same JSON; its schema is listed where it is short, and an alarm's is that of [the HTTP API](http.md).
 - **Refusals** are answers with \`isError\`: the stable code, what was wrong, what to change; then the problem document as JSON.
 - **No target**: an alarm that names none goes to the owner's default target; where there is none, to the inbox, and the answer says so. (The HTTP API refuses
   such an alarm: a program has no inbox by accident.)

@@ -47,7 +47,7 @@ export class Link {
   /** An answer's JSON, what users wrote kept as text (promise: verbatim). */
   read<T>(text: string): T {
     try {
-      return readJson(text, VERBATIM, DEPTH_MAX) as T
+      return readJson(text, VERBATIM, { depthMax: DEPTH_MAX }) as T
     } catch (cause) {
       throw new WakefulError('internal', `${this.base} answered, and not in JSON: is it a Wakeful server?`, {
         cause,

@@ -3,13 +3,13 @@ import type { SetOptions, TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { EditFields, SetManyItem } from '../library/index.ts'
 import type { When, WhenObject } from '../time/index.ts'
-import { duration, name, plain, targetSpec, text, timezone } from './fields.ts'
+import { duration, givenInstant, name, plain, targetSpec, text, timezone } from './fields.ts'
 
 const moment = (description: string) => plain().min(1).max(200).meta({ description })
 
 /** The ways to say when, one of which a request has. */
 const KINDS = {
-  fire_at: moment(
+  fire_at: givenInstant(
     'An instant, as ISO 8601: `2030-01-01T09:00:00Z`; without an offset it is read in `timezone`.',
   ).optional(),
   delay: duration('A time from now.').optional(),
@@ -37,8 +37,8 @@ const exclude = z.union([
 /** What can be said of a rule beside its text. */
 const RULE_OPTIONS = {
   timezone: timezone.optional(),
-  start: moment('Recurring: no instant before.').optional(),
-  end: moment('Recurring: no instant after.').optional(),
+  start: givenInstant('Recurring: no instant before.').optional(),
+  end: givenInstant('Recurring: no instant after.').optional(),
   count: z.int().min(1).meta({ description: 'Recurring: how many occurrences in all.' }).optional(),
   jitter: duration('Recurring: each wakes up to this much later.').optional(),
   dst: z
@@ -125,7 +125,7 @@ export const previewBody = z
   .strictObject({
     ...KINDS,
     ...RULE_OPTIONS,
-    from: moment('The first instant not before: ISO 8601.').optional(),
+    from: givenInstant('The first instant not before: ISO 8601.').optional(),
     instants: z.int().min(1).max(1000).meta({ description: 'How many instants (5).' }).optional(),
   })
   .meta({ id: 'PreviewRequest' })

@@ -10,7 +10,7 @@ const oneAlarm = { 200: { description: 'The alarm as it is now.', schema: alarmW
 /** Which alarms: the filters of a list. */
 const filters = {
   status: z
-    .union([status, z.literal('pending')])
+    .enum([...status.options, 'pending'])
     .optional()
     .meta({ description: '`pending`: active or paused.' }),
   label: text('Exactly this label.').optional(),
@@ -26,7 +26,7 @@ const filters = {
 export const ACTIONS = ['cancel', 'pause', 'resume', 'skip', 'fire', 'retry'] as const
 
 /** An action on one alarm that takes nothing but its id. */
-const act = <const V extends string>(verb: V, summary: string) =>
+const act = <const V extends string>(verb: V, summary: string, refusals: readonly 'quota_exceeded'[] = []) =>
   operation({
     method: 'POST',
     path: `/v1/alarms/{id}/${verb}`,
@@ -38,7 +38,7 @@ const act = <const V extends string>(verb: V, summary: string) =>
     bodyOptional: true,
     ifMatch: true,
     answers: oneAlarm,
-    refusals: ['not_found', 'conflict', 'already_ended'],
+    refusals: ['not_found', 'conflict', 'already_ended', ...refusals],
   })
 
 /** The calls about alarms. */
@@ -139,6 +139,7 @@ export const alarmOperations = {
       'invalid_time',
       'invalid_rule',
       'invalid_timezone',
+      'payload_too_large',
       'quota_exceeded',
     ],
   }),
@@ -163,8 +164,8 @@ export const alarmOperations = {
   pause: act('pause', 'Pause an alarm'),
   resume: act('resume', 'Resume a paused alarm'),
   skip: act('skip', 'Skip the next occurrence'),
-  fire: act('fire', 'Fire it now, beside its schedule'),
-  retry: act('retry', 'Try a failed one again now'),
+  fire: act('fire', 'Fire it now, beside its schedule', ['quota_exceeded']),
+  retry: act('retry', 'Try a failed one again now', ['quota_exceeded']),
   complete: operation({
     method: 'POST',
     path: '/v1/alarms/{id}/complete',

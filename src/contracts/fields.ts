@@ -1,9 +1,12 @@
 import { z } from 'zod'
 
+/** What a wrong value is told where there is more to say than its type; undefined leaves it at that. */
+type Advice = (given: unknown) => string | undefined
+
 /** A text of the caller's that every store can keep and look for: without NUL, and without half a surrogate pair. */
-export const plain = () =>
+export const plain = (advice: Advice = () => undefined) =>
   z
-    .string()
+    .string({ error: ({ input }) => advice(input) })
     .refine((given) => !given.includes('\0'), 'contains a NUL character, which cannot be stored')
     .refine((given) => given.isWellFormed(), 'contains half of a surrogate pair, which cannot be stored')
 
@@ -13,15 +16,29 @@ export const text = (description: string, max = 512) => plain().max(max).meta({ 
 /** A name that must not be empty. */
 export const name = (description: string, max = 512) => plain().min(1).max(max).meta({ description })
 
+/** Programs and models write 300 for five minutes: they are told how to say that these are seconds. */
+const withUnit: Advice = (given) =>
+  typeof given === 'number'
+    ? `must be a text with its unit, such as "${Number.isSafeInteger(given) && given >= 0 ? given : 90}s" for seconds, not a number`
+    : undefined
+
 /** A duration. */
-export const duration = (description: string) =>
-  plain()
+export const duration = (description: string, example = '5m') =>
+  plain(withUnit)
     .min(1)
     .max(100)
     .meta({
       description: `${description} As \`10s\`, \`5m\`, \`1h30m\` or ISO 8601 (\`PT5M\`).`,
-      examples: ['5m'],
+      examples: [example],
     })
+
+const asInstant: Advice = (given) =>
+  typeof given === 'number'
+    ? 'must be a text such as "2030-01-01T09:00:00Z", not a number (are those seconds or milliseconds?)'
+    : undefined
+
+/** An instant as a request writes it. */
+export const givenInstant = (description: string) => plain(asInstant).min(1).max(200).meta({ description })
 
 /** An instant in an answer. */
 export const instant = (description: string) =>

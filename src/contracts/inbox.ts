@@ -39,7 +39,7 @@ export const inboxOperations = {
     description:
       'The wakes of alarms with `target: inbox`, oldest first. Each is yours for `hold` (60 s): acknowledge it within that time, or it comes again.',
     query: z.strictObject({
-      wait: duration('How long to wait for a wake (0s, at most 60s).').optional(),
+      wait: duration('How long to wait for a wake (0s, at most 60s).', '30s').optional(),
       hold: duration('How long they are yours (60s, at most 1h).').optional(),
       limit: limit(10, 100),
     }),

@@ -3,7 +3,7 @@
 export { eventWire, wireRule, wireText, withFields } from '../library/index.ts'
 export { editOf, movedTo, optionsOf, requiredWhen, setOf, VERBATIM_MEMBERS } from './alarm-body.ts'
 export { ACTIONS } from './alarms.ts'
-export { plain } from './fields.ts'
+export { duration, plain } from './fields.ts'
 export { subscribeArgs } from './live.ts'
 export type { Input, Operation, Rights } from './operation.ts'
 export { type OperationName, operations } from './operations.ts'

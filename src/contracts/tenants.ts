@@ -6,11 +6,15 @@ const quotas = z
   .strictObject({
     active_alarms: z.int().min(0).optional().meta({ description: 'Alarms that are still to fire.' }),
     sets_per_second: z.number().positive().optional(),
-    payload_bytes: z.int().min(0).optional(),
+    payload_bytes: z
+      .int()
+      .min(0)
+      .optional()
+      .meta({ description: 'Of payload, message, `target` and `on_failure` together.' }),
     concurrent_deliveries: z.int().min(1).optional(),
     wakes_per_hour: z.int().min(1).optional().meta({
       description:
-        'Alarms due within five minutes of being set: what an agent that wakes itself in a loop runs into.',
+        'Alarms first due within five minutes of being set, fires and retries: what an agent that wakes itself in a loop runs into.',
     }),
     min_interval: duration('The shortest period of a recurring alarm.').optional(),
   })

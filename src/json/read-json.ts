@@ -26,22 +26,29 @@ const WORDS: readonly (readonly [string, unknown])[] = [
  * Reads JSON as `JSON.parse` does, and beside it: members that are to come back byte for byte (promise: verbatim) are
  * kept as the text they are, a name given twice is refused instead of half lost, and nesting has a bound.
  */
-export function readJson(text: string, verbatim: ReadonlySet<string>, depthMax = DEPTH_MAX): unknown {
-  return new Reader(text, verbatim, depthMax).whole()
+export function readJson(
+  text: string,
+  verbatim: ReadonlySet<string>,
+  { depthMax = DEPTH_MAX, what = 'body' }: { readonly depthMax?: number; readonly what?: string } = {},
+): unknown {
+  return new Reader(text, verbatim, depthMax, what).whole()
 }
 
 class Reader {
   readonly #text: string
   readonly #verbatim: ReadonlySet<string>
   readonly #depthMax: number
+  /** What the text is to whoever sent it. */
+  readonly #what: string
   #at = 0
   /** Within a member that is kept as it is: its own names are its own affair. */
   #kept = 0
 
-  constructor(text: string, verbatim: ReadonlySet<string>, depthMax: number) {
+  constructor(text: string, verbatim: ReadonlySet<string>, depthMax: number, what: string) {
     this.#text = text
     this.#verbatim = verbatim
     this.#depthMax = depthMax
+    this.#what = what
   }
 
   whole(): unknown {
@@ -184,7 +191,7 @@ class Reader {
       at >= this.#text.length ? 'it ends there' : `there is ${shown(this.#text.slice(at, at + 20))}`
     return new WakefulError(
       'invalid_request',
-      `the body is not JSON: at character ${at} ${expected} is expected, and ${found}`,
+      `the ${this.#what} is not JSON: at character ${at} ${expected} is expected, and ${found}`,
     )
   }
 }

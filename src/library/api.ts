@@ -2,6 +2,7 @@ import type {
   AlarmView,
   CancelOutcome,
   Limits,
+  Scope,
   SetOptions,
   Status,
   Story,
@@ -246,6 +247,8 @@ export interface Operator {
   ): Promise<void>
   /** How many alarms of a tenant are still to fire, over all its owners. */
   pendingOf(tenant: string): Promise<number>
+  /** Whether a set with this idempotency key would be answered with an alarm that is there already. */
+  isKnown(scope: Scope, idempotencyKey: string): Promise<boolean>
 }
 
 /** What a tenant's webhooks are signed with, as the Standard Webhooks libraries take it (`whsec_…`). */

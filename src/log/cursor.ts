@@ -1,4 +1,4 @@
-import { type Serial, serialOf } from '../alarm/index.ts'
+import { LAST_SERIAL, type Serial, serialOf } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 
 /** A place in a log or a list as users hold it: opaque, so that its inside may change. */
@@ -19,6 +19,14 @@ export function decodeCursor(kind: 'events' | 'list', cursor: string): Serial[] 
     throw refusal
   }
   const [name, ...parts] = text.split(':')
-  if (name !== kind || parts.length === 0 || !parts.every((part) => /^-?\d{1,19}$/.test(part))) throw refusal
-  return parts.map(serialOf)
+  if (name !== kind || !parts.every((part) => /^-?\d{1,19}$/.test(part))) throw refusal
+  const place = parts.map(serialOf)
+  if (!isPlace(kind, place)) throw refusal
+  return place
+}
+
+/** A row that a store can have numbered; in a list by time also an instant. */
+function isPlace(kind: 'events' | 'list', [row, at, ...more]: readonly Serial[]): boolean {
+  if (row === undefined || row < 0 || row > LAST_SERIAL || more.length > 0) return false
+  return at === undefined || (kind === 'list' && Number.isSafeInteger(at))
 }

@@ -121,7 +121,7 @@ async function listen(options: ServerOptions, foundation: Foundation): Promise<S
 /** What answers calls, whichever door they come in by. */
 function partsOf(options: ServerOptions, { log, keys, isLocal, holds }: Foundation, metrics: Metrics) {
   const { wakeful } = options
-  const { clock, documents, pendingOf } = wakeful.operator
+  const { clock, documents } = wakeful.operator
   const onTrouble = (thrown: unknown) => log.trouble(thrown)
   const connected = (kind: Parameters<Metrics['connected']>[0]) => metrics.connected(kind)
   const live = new Live({ keys, documents, clock, connected, onTrouble }, options.live)
@@ -137,7 +137,7 @@ function partsOf(options: ServerOptions, { log, keys, isLocal, holds }: Foundati
     allowedHosts: new Set(options.allowedHosts),
   })
   const tenants = new TenantBook(documents, clock, options.quotas ?? NO_QUOTAS)
-  const quotas = new QuotaGuard(tenants, clock, pendingOf)
+  const quotas = new QuotaGuard(tenants, clock, wakeful.operator)
   const audit = auditor(wakeful, log)
   const { operator } = wakeful
   const parts = {

@@ -1,8 +1,10 @@
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
+import { testDatabase } from '../postgres/database.ts'
 import { type Called, serving } from './harness.ts'
 import { opened, raw } from './raw.ts'
 
 const server = await serving()
+const database = testDatabase()
 const { call, url } = server
 const MIB = 1_048_576
 const ALARM = '{"delay":"1h","target":{"event":true}}'
@@ -78,6 +80,19 @@ it('names unknown fields, at any depth', async () => {
   expect(await detail({ delay: '1h', dst: { hole: 1 } })).toMatch('unknown field "hole"')
   expect(await detail('{"delay":"1h","__proto__":{}}')).toMatch('unknown field "__proto__"')
   expect((await call('GET', '/v1/alarms?__proto__=1')).json.detail).toMatch('unknown field "__proto__"')
+})
+
+it('says what would be right', async () => {
+  const detail = async (body: object) => (await call('POST', '/v1/alarms', body)).json.detail as string
+  expect(await detail({ delay: 300 })).toBe(
+    'delay: must be a text with its unit, such as "300s" for seconds, not a number',
+  )
+  expect(await detail({ every: -0.5 })).toMatch('such as "90s"')
+  expect(await detail({ fire_at: 1_900_000_000 })).toMatch('such as "2030-01-01T09:00:00Z", not a number')
+  expect(await detail({ delay: true })).toBe('delay: expected string, received boolean')
+  expect((await call('GET', '/v1/alarms?status=xx')).json.detail).toMatch(
+    /^status: .*"active"\|"paused"\|.*"pending"$/,
+  )
 })
 
 it('refuses bytes that are no UTF-8', async () => {
@@ -241,6 +256,38 @@ it.each([
     `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`,
   )
   expect([status, json?.status]).toEqual([expected, expected])
+})
+
+const placeOf = (text: string) => encodeURIComponent(btoa(text))
+const PAST_THE_LAST = ['9223372036854775808', '9999999999999999999', '-9223372036854775809', '-1']
+
+describe.each(['sqlite', 'postgres'] as const)('cursors that were tampered with, on %s', (kind) => {
+  it('are refused, and the last possible place is none too many', async () => {
+    const on = kind === 'sqlite' ? server : await serving({ store: database.url })
+    const statuses = async (paths: readonly string[]) =>
+      Promise.all(paths.map(async (path) => [path, (await on.call('GET', path)).status]))
+    const refused = [
+      ...PAST_THE_LAST.flatMap((row) => [
+        `/v1/alarms?cursor=${placeOf(`list:${row}`)}`,
+        `/v1/alarms?order=due&cursor=${placeOf(`list:${row}:0`)}`,
+        `/v1/events?after=${placeOf(`events:${row}`)}`,
+        `/v1/events/stream?after=${placeOf(`events:${row}`)}`,
+      ]),
+      `/v1/alarms?order=due&cursor=${placeOf('list:1:9223372036854775807')}`,
+      `/v1/alarms?order=due&cursor=${placeOf('list:1:-9223372036854775808')}`,
+      `/v1/alarms?cursor=${placeOf('list:1:2:3')}`,
+      `/v1/alarms?cursor=${placeOf('list')}`,
+      `/v1/events?after=${placeOf('events:1:2')}`,
+    ]
+    expect(await statuses(refused)).toEqual(refused.map((path) => [path, 400]))
+    const taken = ['0', '9007199254740993', '9223372036854775807'].flatMap((row) => [
+      `/v1/alarms?cursor=${placeOf(`list:${row}`)}`,
+      `/v1/alarms?order=due&cursor=${placeOf(`list:${row}:${Number.MAX_SAFE_INTEGER}`)}`,
+      `/v1/events?after=${placeOf(`events:${row}`)}`,
+    ])
+    expect(await statuses(taken)).toEqual(taken.map((path) => [path, 200]))
+    if (on !== server) await on.close()
+  })
 })
 
 it('wants a Host that is one', async () => {

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
 import { type Called, caller, serving } from './harness.ts'
+import { connected } from './ws-client.ts'
 
 const server = await serving()
+await server.wakeful.start()
 const EVENT = { event: true }
 const as = (tenant: string, owner = '') =>
   caller(server.url, { 'wakeful-tenant': tenant, 'wakeful-owner': owner })
@@ -69,11 +71,180 @@ it('stops an agent that wakes itself in a loop, and not one that sets reminders 
   expect((await as('loop', 'other')('POST', '/v1/alarms', { delay: '1s', target: EVENT })).status).toBe(201)
 })
 
+it('lets one owner’s flood take nothing from the others of its tenant', async () => {
+  await put('shared', {
+    quotas: { sets_per_second: 50, wakes_per_hour: 50 },
+    owner_quotas: { sets_per_second: 10, wakes_per_hour: 5 },
+  })
+  const set = (owner: string, delay: string) =>
+    as('shared', owner)('POST', '/v1/alarms', { delay, target: EVENT })
+  const floods = { eve: '1h', zoe: '4m' }
+  for (const [owner, delay] of Object.entries(floods)) {
+    const tries = await Promise.all(Array.from({ length: 300 }, () => set(owner, delay)))
+    const refused = tries.filter(({ status }) => status === 429)
+    expect(refused.every(({ json }) => /^you may /.test(json.detail))).toBe(true)
+    for (let n = 0; n < 4; n++) expect((await set(`mal ${owner}`, delay)).status).toBe(201)
+  }
+})
+
+it('counts as wakes whatever fires soon, however it is asked for', async () => {
+  await put('soon', { owner_quotas: { wakes_per_hour: 5 } })
+  const agent = (owner: string) => {
+    const by = as('soon', owner)
+    return { by, set: (body: object) => by('POST', '/v1/alarms', { target: EVENT, ...body }) }
+  }
+  const accepted = async (tries: number, one: () => Promise<{ status: number }>) => {
+    let count = 0
+    for (let n = 0; n < tries; n++) count += (await one()).status < 300 ? 1 : 0
+    return count
+  }
+  const once = agent('every')
+  expect(await accepted(9, () => once.set({ every: '1s', count: 1 }))).toBe(5)
+
+  const fires = agent('fire')
+  const { json: daily } = await fires.set({ every: '1d' })
+  expect(await accepted(9, () => fires.by('POST', `/v1/alarms/${daily.id}/fire`))).toBe(5)
+  expect(refusal(await fires.by('POST', `/v1/alarms/${daily.id}/fire`))).toEqual([
+    429,
+    'quota_exceeded',
+    true,
+  ])
+  // It has not failed, so that there is nothing to retry: but by then it is asked for too often, too.
+  expect((await fires.by('POST', `/v1/alarms/${daily.id}/retry`)).status).toBe(429)
+
+  const bulk = agent('bulk')
+  for (let n = 0; n < 9; n++) await bulk.set({ every: '1d' })
+  const act = () => bulk.by('POST', '/v1/alarms/actions', { action: 'fire', filter: {} })
+  expect((await act()).json).toMatchObject({ matched: 9, done: 5 })
+  const { done, refused } = (await act()).json
+  expect([done, refused.length, refused[0].code]).toEqual([0, 9, 'quota_exceeded'])
+
+  const live = agent('ws')
+  const { json: weekly } = await live.set({ every: '7d' })
+  const ws = await connected(server.url, { headers: { 'wakeful-tenant': 'soon', 'wakeful-owner': 'ws' } })
+  const codes = []
+  for (let n = 0; n < 6; n++) codes.push((await ws.call('fire', { id: weekly.id })).error?.code)
+  expect(codes).toEqual([undefined, undefined, undefined, undefined, undefined, 'quota_exceeded'])
+  ws.socket.close()
+
+  // What wakes nobody uses up nothing.
+  const clumsy = agent('clumsy')
+  for (let n = 0; n < 9; n++) expect((await clumsy.by('POST', '/v1/alarms/nobody/fire')).status).toBe(404)
+  expect((await clumsy.set({ delay: '1s' })).status).toBe(201)
+})
+
+it('holds the bound on active alarms against those who come at the same moment', async () => {
+  await put('crowd', { quotas: { active_alarms: 20 } })
+  const crowd = as('crowd', 'one')
+  const items = Array.from({ length: 20 }, () => ({ delay: '1h', target: EVENT }))
+  const refusedAtFirst = { items: [...items.slice(1), { delay: '1h', target: { webhook: 'no url' } }] }
+  expect((await crowd('POST', '/v1/alarms/batch', refusedAtFirst)).status).toBe(400)
+  const batches = await Promise.all(
+    Array.from({ length: 30 }, (_, n) =>
+      as('crowd', `owner ${n % 3}`)('POST', '/v1/alarms/batch', { items }),
+    ),
+  )
+  expect(batches.filter(({ status }) => status === 201)).toHaveLength(1)
+  expect(await server.wakeful.operator.pendingOf('crowd')).toBe(20)
+})
+
+it('does not let ended alarms come back beyond the bound', async () => {
+  const owner = as('back', 'one')
+  const set = (body: object) => owner('POST', '/v1/alarms', { target: 'inbox', ...body })
+  const fired = async () => {
+    const { json } = await set({ delay: '0s', ack: 'report', max_failures: 1, completion_timeout: '1h' })
+    await until(async () => (await owner('GET', `/v1/alarms/${json.id}`)).json.status === 'fired')
+    return json.id as string
+  }
+  const [failed, awaiting] = [await fired(), await fired()]
+  expect((await owner('POST', `/v1/alarms/${failed}/fail`)).json.status).toBe('failed')
+  const { json: other } = await set({ delay: '1h' })
+  await put('back', { owner_quotas: { active_alarms: 1 } })
+  await until(async () => (await set({ delay: '1h' })).status === 429)
+  expect(refusal(await owner('POST', `/v1/alarms/${failed}/retry`))).toEqual([429, 'quota_exceeded', true])
+  expect((await owner('PATCH', `/v1/alarms/${awaiting}`, { delay: '1h' })).status).toBe(429)
+  expect(
+    (await owner('POST', '/v1/alarms/actions', { action: 'retry', filter: { status: 'failed' } })).json.done,
+  ).toBe(0)
+  // What is there already may be moved, and what is cancelled makes room.
+  expect((await owner('PATCH', `/v1/alarms/${other.id}`, { delay: '2h' })).status).toBe(200)
+  expect((await owner('POST', '/v1/alarms/nobody/retry')).status).toBe(404)
+  await owner('DELETE', `/v1/alarms/${other.id}`)
+  expect((await owner('POST', `/v1/alarms/${failed}/retry`)).status).toBe(200)
+})
+
+it('answers what is set again by its idempotency key, whatever is used up', async () => {
+  await put('again', { quotas: { active_alarms: 2, sets_per_second: 2, wakes_per_hour: 2 } })
+  const again = as('again')
+  const body = { delay: '4m', target: EVENT, idempotency_key: 'order-7' }
+  const first = await again('POST', '/v1/alarms', body)
+  for (let n = 0; n < 9; n++) {
+    const { status, json } = await again('POST', '/v1/alarms', body)
+    expect([status, json.deduped, json.id]).toEqual([200, true, first.json.id])
+  }
+  expect((await again('POST', '/v1/alarms', { ...body, delay: '1h', idempotency_key: 'b' })).status).toBe(201)
+  expect((await again('POST', '/v1/alarms', { ...body, idempotency_key: 'c' })).status).toBe(429)
+  expect((await again('POST', '/v1/alarms/batch', { items: [body, body] })).json.items[0].deduped).toBe(true)
+})
+
 it('bounds payloads below the server’s own limit', async () => {
   await put('small', { quotas: { payload_bytes: 10 } })
   const set = (payload: unknown) => as('small')('POST', '/v1/alarms', { delay: '1h', target: EVENT, payload })
   expect((await set('12345678')).status).toBe(201)
   expect((await set('123456789')).json).toMatchObject({ code: 'payload_too_large', status: 413 })
+})
+
+it('counts as payload whatever an alarm carries', async () => {
+  await put('carry', { quotas: { payload_bytes: 1_000 } })
+  const carry = as('carry')
+  const hook = { webhook: 'https://example.com/wake' }
+  const long = 'x'.repeat(990)
+  const ways = [
+    { wake_message: 'é'.repeat(501) },
+    { target: { ...hook, body: { text: long } } },
+    { target: { ...hook, headers: { 'x-data': long } } },
+    { on_failure: { ...hook, body: { text: long } } },
+    { payload: 'x'.repeat(500), wake_message: 'x'.repeat(500) },
+  ]
+  const { json } = await carry('POST', '/v1/alarms', {
+    delay: '1h',
+    target: hook,
+    wake_message: 'x'.repeat(900),
+  })
+  for (const way of ways) {
+    const set = await carry('POST', '/v1/alarms', { delay: '1h', target: EVENT, ...way })
+    expect([set.status, set.json.code]).toEqual([413, 'payload_too_large'])
+    expect(set.json.detail).toMatch('your quota is 1000 (payload_bytes)')
+    expect((await carry('PATCH', `/v1/alarms/${json.id}`, way)).status).toBe(413)
+  }
+})
+
+it('names the quota in every refusal, and says when to come again where that helps', async () => {
+  const refusing = async (quotas: object, body: object) => {
+    await put('names', { quotas })
+    let refused: Called | undefined
+    await until(async () => {
+      refused = await as('names')('POST', '/v1/alarms', { delay: '1s', target: EVENT, ...body })
+      return refused.status === 429
+    })
+    return [refused!.json.detail, refused!.headers.has('retry-after')]
+  }
+  expect(await refusing({ sets_per_second: 1 }, {})).toEqual([
+    expect.stringMatching(/^your tenant may set 1 alarm per second \(sets_per_second\)/),
+    true,
+  ])
+  expect(await refusing({ wakes_per_hour: 1 }, {})).toEqual([
+    expect.stringMatching(/^your tenant may have 1 alarm per hour that .*\(wakes_per_hour\)/),
+    true,
+  ])
+  expect(await refusing({ active_alarms: 0 }, {})).toEqual([
+    expect.stringMatching(/^your tenant may have 0 active alarms \(active_alarms\)/),
+    true,
+  ])
+  expect(await refusing({ min_interval: '1m' }, { delay: undefined, every: '10s' })).toEqual([
+    expect.stringMatching(/every 1m at the shortest \(min_interval\): waiting does not help/),
+    false,
+  ])
 })
 
 it('refuses quotas that are none', async () => {

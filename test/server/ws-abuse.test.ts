@@ -62,6 +62,7 @@ it('answers what is malformed with an error, and goes on', async () => {
     expect(['invalid_request', 'invalid_time', 'not_found']).toContain(error.code)
     expect(text).not.toMatch(/ at .*\.[jt]s|node:|internal/)
     expect(text.length).toBeLessThan(2_000)
+    expect(text).not.toMatch('the body')
   }
   expect((await ws.call('count')).result).toBe(0)
   expect(({} as { call?: string }).call).toBeUndefined()

@@ -21,26 +21,28 @@ export function alarmCalls(quotas: QuotaGuard) {
   return {
     set: async ({ body }, around) => {
       const { when, ...options } = setOf(body)
-      await quotas.admit(around.caller, [{ when, options, adds: true }])
-      const alarm = await around.caller.alarms.set(when, { ...options, ...origin(around) })
-      return setReply(alarm)
+      return setReply(
+        await quotas.within(around.caller, [{ does: 'set', when, options }], () =>
+          around.caller.alarms.set(when, { ...options, ...origin(around) }),
+        ),
+      )
     },
 
     setMany: async ({ body }, around) => {
       const items = body.items.map((item) => ({ ...setOf(item), ...origin(around) }))
-      await quotas.admit(
-        around.caller,
-        items.map(({ when, ...options }) => ({ when, options, adds: true })),
-      )
-      const alarms = await around.caller.alarms.setMany(items)
+      const wanted = items.map(({ when, ...options }) => ({ does: 'set', when, options }) as const)
+      const alarms = await quotas.within(around.caller, wanted, () => around.caller.alarms.setMany(items))
       return { status: 201, json: `{"items":[${alarms.map(setJson).join(',')}]}` }
     },
 
     setByKey: async ({ params, body }, around) => {
       const options = { ...optionsOf(body), key: params.key, ...origin(around) }
       const when = requiredWhen(body)
-      await quotas.admit(around.caller, [{ when, options, adds: true }])
-      return setReply(await around.caller.alarms.set(when, options))
+      return setReply(
+        await quotas.within(around.caller, [{ does: 'set', when, options }], () =>
+          around.caller.alarms.set(when, options),
+        ),
+      )
     },
 
     getByKey: async ({ params }, { caller }) => {
@@ -73,8 +75,12 @@ export function alarmCalls(quotas: QuotaGuard) {
       if (Object.keys(fields).length === 0)
         throw new WakefulError('invalid_request', 'nothing to edit: name at least one field')
       const { when: _, ...options } = fields
-      await quotas.admit(around.caller, [{ when: movedTo(body), options, adds: false }])
-      return alarmReply(await around.caller.alarms.edit(params.id, fields, seen(around)))
+      const wanted = { does: 'edit', id: params.id, when: movedTo(body), options } as const
+      return alarmReply(
+        await quotas.within(around.caller, [wanted], () =>
+          around.caller.alarms.edit(params.id, fields, seen(around)),
+        ),
+      )
     },
 
     cancel: async ({ params }, around) => {
@@ -88,10 +94,18 @@ export function alarmCalls(quotas: QuotaGuard) {
       alarmReply(await around.caller.alarms.resume(params.id, seen(around))),
     skip: async ({ params }, around) =>
       alarmReply(await around.caller.alarms.skipNext(params.id, seen(around))),
-    fire: async ({ params }, around) =>
-      alarmReply(await around.caller.alarms.fireNow(params.id, seen(around))),
-    retry: async ({ params }, around) =>
-      alarmReply(await around.caller.alarms.retry(params.id, seen(around))),
+    fire: async ({ params: { id } }, around) =>
+      alarmReply(
+        await quotas.within(around.caller, [{ does: 'fire', id }], () =>
+          around.caller.alarms.fireNow(id, seen(around)),
+        ),
+      ),
+    retry: async ({ params: { id } }, around) =>
+      alarmReply(
+        await quotas.within(around.caller, [{ does: 'retry', id }], () =>
+          around.caller.alarms.retry(id, seen(around)),
+        ),
+      ),
 
     complete: async ({ params, body }, { caller }) => {
       const { result, occurrence_id } = body
@@ -104,7 +118,7 @@ export function alarmCalls(quotas: QuotaGuard) {
     },
 
     act: async ({ body }, { caller, signal }) =>
-      ok(JSON.stringify(await actOnMany(caller.alarms, body, signal))),
+      ok(JSON.stringify(await actOnMany(caller, quotas, body, signal))),
 
     removeSubject: async ({ params }, { caller }) =>
       ok(JSON.stringify(await caller.alarms.removeSubject(params.subject))),

@@ -1,7 +1,9 @@
 import { type AlarmView, type Status, wireJson } from '../../alarm/index.ts'
 import { type ACTIONS, withFields } from '../../contracts/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
-import type { Alarms, ListOptions } from '../../library/index.ts'
+import type { ListOptions } from '../../library/index.ts'
+import type { Caller } from '../caller.ts'
+import type { QuotaGuard } from '../tenants/quota-guard.ts'
 
 /** Alarms looked at in one go: what else runs gets its turn in between. */
 const PAGE = 500
@@ -56,7 +58,8 @@ export function listed(items: readonly AlarmView[], more: Readonly<Record<string
 
 /** Does one thing to every alarm that matches, page by page; with `dry_run` it only counts them. */
 export async function actOnMany(
-  alarms: Alarms,
+  caller: Caller,
+  quotas: QuotaGuard,
   order: { readonly action: Action; readonly filter: Filter; readonly dry_run?: boolean | undefined },
   signal?: AbortSignal,
 ) {
@@ -66,10 +69,10 @@ export async function actOnMany(
   let cursor: string | null | undefined
   while (cursor !== null && matched < MATCHED_MAX && signal?.aborted !== true) {
     const limit = Math.min(PAGE, MATCHED_MAX - matched)
-    const page = await alarms.list({ ...filter, limit, ...(cursor !== undefined && { cursor }) })
+    const page = await caller.alarms.list({ ...filter, limit, ...(cursor !== undefined && { cursor }) })
     matched += page.items.length
     if (order.dry_run !== true) {
-      const failures = await doTo(alarms, order.action, page.items)
+      const failures = await doTo(caller, quotas, order.action, page.items)
       done += page.items.length - failures.length
       refused.push(...failures.slice(0, REFUSED_TOLD_MAX - refused.length))
     }
@@ -78,7 +81,13 @@ export async function actOnMany(
   return { matched, done, refused, more: cursor !== null }
 }
 
-async function doTo(alarms: Alarms, action: Action, items: readonly AlarmView[]): Promise<Refused[]> {
+async function doTo(
+  caller: Caller,
+  quotas: QuotaGuard,
+  action: Action,
+  items: readonly AlarmView[],
+): Promise<Refused[]> {
+  const { alarms } = caller
   if (action === 'cancel') {
     await alarms.cancelMany(items.map(({ id }) => id))
     return []
@@ -87,8 +96,8 @@ async function doTo(alarms: Alarms, action: Action, items: readonly AlarmView[])
     pause: (id: string) => alarms.pause(id),
     resume: (id: string) => alarms.resume(id),
     skip: (id: string) => alarms.skipNext(id),
-    fire: (id: string) => alarms.fireNow(id),
-    retry: (id: string) => alarms.retry(id),
+    fire: (id: string) => quotas.within(caller, [{ does: 'fire', id }], () => alarms.fireNow(id)),
+    retry: (id: string) => quotas.within(caller, [{ does: 'retry', id }], () => alarms.retry(id)),
   }[action]
   const outcomes = await Promise.allSettled(items.map(({ id }) => one(id)))
   return outcomes.flatMap((outcome, at) => {

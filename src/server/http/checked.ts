@@ -13,7 +13,7 @@ export function checked(schema: z.ZodObject, given: unknown): unknown {
 }
 
 /** Zod passes over this one name where any name is allowed: what is not kept must not look as if it were. */
-function assertPlainNames(given: unknown): void {
+export function assertPlainNames(given: unknown): void {
   if (typeof given !== 'object' || given === null) return
   if (Object.hasOwn(given, '__proto__'))
     throw new WakefulError('invalid_request', 'unknown field "__proto__"')

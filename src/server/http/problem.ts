@@ -131,7 +131,8 @@ export function refuse(error: z.ZodError, known: readonly string[]): InvalidRequ
   return new InvalidRequest(errors)
 }
 
-function lowered(message: string): string {
+/** What zod says, as part of a sentence. */
+export function lowered(message: string): string {
   return message.replace(/^Invalid input: /, '').replace(/^[A-Z]/, (letter) => letter.toLowerCase())
 }
 

@@ -110,7 +110,7 @@ export class WsSession {
   #read(data: Buffer): Message | null {
     let id: string | number | null = null
     try {
-      const given = readJson(data.toString('utf8'), VERBATIM_MEMBERS)
+      const given = readJson(data.toString('utf8'), VERBATIM_MEMBERS, { what: 'message' })
       const fields = isObject(given) ? given : {}
       id = idOf(fields.id)
       return messageOf(given, id)

@@ -23,7 +23,6 @@ Write \`wake_message\` as a note to yourself: whoever is woken may remember noth
 \`target\` says who is woken: \`{"webhook": "https://…"}\` is called; "inbox" lies ready for the tool \`inbox\`. Without a target it goes to the owner's default target, and where there is none to your inbox. With \`ack: "report"\` it counts as done only when \`complete\` or \`fail\` was called within \`completion_timeout\`.`,
   operation: 'set',
   input: operations.set.body,
-  output: operations.set.answers[201].schema,
   hints: WRITES,
   run: async (args, work) => {
     const toInbox = args.target === undefined && !(await hasDefaultTarget(work))
@@ -55,7 +54,6 @@ const list = tool({
     'Your alarms, newest first; `order: "due"` has the next to fire first, `status: "pending"` only those still to fire. Use it to find an id or key, or to see what is already set before you set another. More pages by `cursor`.',
   operation: 'list',
   input: operations.list.query,
-  output: operations.list.answers[200].schema,
   hints: READS,
   run: async (query, work) => {
     const reply = await call(work, 'list', { query })
@@ -79,7 +77,6 @@ const get = tool({
     'Everything about one alarm, by its `id` or its `key`: when it fires next, its rule, its payload, its result.',
   operation: 'get',
   input: z.strictObject(WHICH),
-  output: operations.get.answers[200].schema,
   hints: READS,
   run: async (args, work) => {
     const reply = await call(work, 'get', { params: { id: await idOf(args, work) } })
@@ -100,7 +97,6 @@ const cancel = tool({
     'Cancel an alarm by its `id` or `key`. The answer says what came of it: `cancelled` (it will not fire), `firing` (a delivery is under way, nothing follows), `ended` (it had ended before; no error).',
   operation: 'cancel',
   input: z.strictObject({ ...WHICH, ...SEEN }),
-  output: operations.cancel.answers[200].schema,
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   run: async (args, work) => {
     const reply = await call(asSeen(work, args), 'cancel', { params: { id: await idOf(args, work) } })
@@ -117,7 +113,6 @@ const reschedule = tool({
     'Move an alarm to another time, or change what goes with it (message, payload, target, …): what you leave out stays. Say the new time as in `set` ("in 1 hour", `delay`, `fire_at`, `cron_expr`, …): the alarm then starts afresh from there, with the same id. Use it instead of cancelling and setting again.',
   operation: 'edit',
   input: z.strictObject({ ...WHICH, ...SEEN, ...operations.edit.body.shape }),
-  output: operations.edit.answers[200].schema,
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
   run: async ({ id, key, updated_at, ...body }, work) => {
     const params = { id: await idOf({ id, key }, work) }

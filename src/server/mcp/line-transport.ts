@@ -83,7 +83,7 @@ export class LineTransport implements Transport {
   #line(line: string): void {
     let message: unknown
     try {
-      message = readJson(line, VERBATIM_MEMBERS)
+      message = readJson(line, VERBATIM_MEMBERS, { what: 'message' })
     } catch (thrown) {
       this.#refuse(PARSE_ERROR, errorText(thrown))
       return

@@ -22,8 +22,8 @@ export function localTools(
   { tenant, owner, zone }: LocalOwner,
   onTrouble: (thrown: unknown) => void,
 ): ToolBox {
-  const { clock, documents, pendingOf } = wakeful.operator
-  const quotas = new QuotaGuard(new TenantBook(documents, clock, NO_QUOTAS), clock, pendingOf)
+  const { clock, documents } = wakeful.operator
+  const quotas = new QuotaGuard(new TenantBook(documents, clock, NO_QUOTAS), clock, wakeful.operator)
   const calls: ToolCalls = { ...alarmCalls(quotas), ...readCalls, ...inboxCalls(null) }
   const caller = {
     tenant,

@@ -24,17 +24,24 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   internal: 'This is the server’s own fault, and in its log: try once more later.',
 }
 
+/** What a tool has to say instead of that. */
+export type Advice = Readonly<Partial<Record<ErrorCode, string>>>
+
 /** A refusal as a tool's answer: the stable code, what was wrong, what to change, and the problem as JSON. */
 export function refusalResult(
   thrown: unknown,
   toWhom: Parameters<typeof problemOf>[1] = 'callers',
+  advice: Advice = {},
 ): CallToolResult {
   const problem = problemOf(thrown, toWhom)
   const wait = thrown instanceof TryLater ? ` Try again in ${span(Math.max(1000, thrown.retryAfterMs))}.` : ''
   return {
     isError: true,
     content: [
-      { type: 'text', text: `${problem.code}: ${problem.detail}\n${ADVICE[problem.code]}${wait}` },
+      {
+        type: 'text',
+        text: `${problem.code}: ${problem.detail}\n${advice[problem.code] ?? ADVICE[problem.code]}${wait}`,
+      },
       { type: 'text', text: JSON.stringify(problem) },
     ],
   }

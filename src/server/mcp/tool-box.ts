@@ -1,6 +1,6 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import { parseExact } from '../../library/index.ts'
-import { refuse } from '../http/problem.ts'
+import { checked } from '../http/checked.ts'
 import { alarmTools } from './alarm-tools.ts'
 import { isOurs, refusalResult } from './refusal.ts'
 import type { Tool, Work } from './tool.ts'
@@ -34,7 +34,7 @@ export function listedTools(): ListedTool[] {
     title,
     description,
     inputSchema: toolSchema(input, 'input'),
-    outputSchema: toolSchema(output, 'output'),
+    ...(output !== undefined && { outputSchema: toolSchema(output, 'output') }),
     annotations: { title, ...hints, openWorldHint: false },
   })) as ListedTool[]
   return listed
@@ -63,16 +63,14 @@ export function toolBox(
         return await done(tool, args, workFor(given))
       } catch (thrown) {
         if (isOurs(thrown)) onTrouble(thrown)
-        return refusalResult(thrown)
+        return refusalResult(thrown, 'callers', tool.advice)
       }
     },
   }
 }
 
 async function done(tool: Tool, args: unknown, work: Work): Promise<CallToolResult> {
-  const parsed = tool.input.safeParse(args)
-  if (!parsed.success) throw refuse(parsed.error, Object.keys(tool.input.shape))
-  const { json, text } = await tool.run(parsed.data, work)
+  const { json, text } = await tool.run(checked(tool.input, args) as Record<string, unknown>, work)
   return {
     // The JSON as text is the answer byte for byte; clients that parse the other lose digits beyond 2^53 (promise: verbatim).
     content: [

@@ -4,6 +4,7 @@ import { WakefulError } from '../../error.ts'
 import { includes } from '../caller.ts'
 import type { Around, Reply } from '../calls/call.ts'
 import type { Calls } from '../calls/index.ts'
+import type { Advice } from './refusal.ts'
 
 /** The calls that tools are made of. */
 export type ToolCalls = Pick<Calls, ToolOperation>
@@ -52,8 +53,11 @@ export interface Tool<I extends z.ZodObject = z.ZodObject> {
   /** The call of the API that it is; its rights are the tool's. */
   readonly operation: ToolOperation
   readonly input: I
-  readonly output: z.ZodObject
+  /** Left out where it is an alarm: repeated in every tool, its schema would be most of what a model has to read. */
+  readonly output?: z.ZodObject
   readonly hints: Hints
+  /** What to do about a refusal, where that is another thing than elsewhere. */
+  readonly advice?: Advice
   readonly run: (args: z.output<I>, work: Work) => Promise<Told>
 }
 

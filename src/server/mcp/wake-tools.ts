@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { operations } from '../../contracts/index.ts'
+import { duration, operations } from '../../contracts/index.ts'
 import { withFields } from '../../library/index.ts'
 import { type AlarmWire, alarmText, short } from './alarm-words.ts'
 import { itemTexts } from './item-texts.ts'
@@ -24,11 +24,14 @@ type StoryWire = z.output<(typeof operations)['why']['answers'][200]['schema']>
 const inbox = tool({
   name: 'inbox',
   title: 'Wait for wakes',
-  description: `Receive the wakes of your alarms with target "inbox", oldest first; where there is none, wait up to \`wait\` (25s here; 50s at most is wise, since many clients give up after 60s). Call it when an alarm of yours is due, when you are started, or in a loop.
+  description: `Receive the wakes of your alarms with target "inbox", oldest first; where there is none, wait up to \`wait\` (${WAIT}; 50s at most is wise, since many clients give up after 60s). Call it when an alarm of yours is due, when you are started, or in a loop.
 
-Each wake says when it was due, when it came and why it is late, if it is. Do what \`wake_message\` asks, then call \`ack\` with its \`occurrence_id\`. A wake that is not acknowledged within \`hold\` (5m here) is handed out again: choose a longer hold for long work.`,
+Each wake says when it was due, when it came and why it is late, if it is. Do what \`wake_message\` asks, then call \`ack\` with its \`occurrence_id\`. A wake that is not acknowledged within \`hold\` (${HOLD}) is handed out again: choose a longer hold for long work.`,
   operation: 'inbox',
-  input: operations.inbox.query,
+  input: operations.inbox.query.extend({
+    wait: duration(`How long to wait for a wake (${WAIT}, at most 60s).`, WAIT).optional(),
+    hold: duration(`How long they are yours (${HOLD}, at most 1h).`, HOLD).optional(),
+  }),
   output: z.object({ items: z.array(inboxItem) }),
   hints: WRITES,
   run: async (query, work) => {
@@ -113,6 +116,10 @@ const ack = tool({
   input: operations.ack.params.extend(operations.ack.body.shape).strict(),
   output: operations.ack.answers[200].schema,
   hints: WRITES,
+  advice: {
+    not_found:
+      'Call `inbox`: it hands out what lies there, each with its `occurrence_id`. One that was acknowledged before is out of it, and nothing is left to do.',
+  },
   run: async ({ occurrence_id, ...body }, work) => {
     const { json } = await call(work, 'ack', { params: { occurrence_id }, body })
     const said =
@@ -128,7 +135,6 @@ const complete = tool({
     'Report that what an alarm asked for is done, with a `result` to keep. Only alarms set with `ack: "report"` await one. For a wake out of your inbox use `ack` with `complete`, which does both.',
   operation: 'complete',
   input: z.strictObject({ ...WHICH, ...operations.complete.body.shape }),
-  output: operations.complete.answers[200].schema,
   hints: WRITES,
   run: async ({ id, key, ...body }, work) => {
     const reply = await call(work, 'complete', { params: { id: await idOf({ id, key }, work) }, body })
@@ -143,7 +149,6 @@ const fail = tool({
     'Report that what an alarm asked for could not be done, with the `reason`. It is tried again after a while, up to `max_failures` times. Only alarms set with `ack: "report"` await a report. For a wake out of your inbox use `ack` with `fail` instead, which does both.',
   operation: 'fail',
   input: z.strictObject({ ...WHICH, ...operations.fail.body.shape }),
-  output: operations.fail.answers[200].schema,
   hints: WRITES,
   run: async ({ id, key, ...body }, work) => {
     const reply = await call(work, 'fail', { params: { id: await idOf({ id, key }, work) }, body })

@@ -7,6 +7,12 @@ interface Level {
   at: number
 }
 
+/** How many a bucket holds, and how fast it fills again. */
+export interface BucketRate {
+  readonly size: number
+  readonly perMs: number
+}
+
 /** Token buckets by name: so many at once, refilled at a rate. Those that are full again are forgotten. */
 export class Buckets {
   readonly #clock: Pick<Clock, 'monotonic'>
@@ -17,23 +23,32 @@ export class Buckets {
   }
 
   /** Takes so many; answers 0, or in how many milliseconds there will be enough, and takes none. */
-  take(name: string, count: number, rate: { readonly size: number; readonly perMs: number }): number {
-    const now = this.#clock.monotonic()
-    const level = this.#levels.get(name) ?? { tokens: rate.size, at: now }
-    const tokens = Math.min(rate.size, level.tokens + (now - level.at) * rate.perMs)
-    // More than a bucket holds is let through from a full one, which is then in debt: it could never be had otherwise.
-    if (tokens < Math.min(count, rate.size)) {
-      this.#keep(name, { tokens, at: now })
-      return Math.max(1, Math.ceil((Math.min(count, rate.size) - tokens) / rate.perMs))
-    }
-    this.#keep(name, { tokens: tokens - count, at: now })
-    return 0
+  take(name: string, count: number, rate: BucketRate): number {
+    const waitMs = this.waitMs(name, count, rate)
+    if (waitMs === 0) this.spend(name, count, rate)
+    return waitMs
   }
 
-  /** The one that was longest untouched is given up where there are too many: it is most likely full. */
-  #keep(name: string, level: Level): void {
+  /** In how many milliseconds there will be so many; takes none. */
+  waitMs(name: string, count: number, rate: BucketRate): number {
+    const tokens = this.#tokens(name, rate)
+    // More than a bucket holds is let through from a full one, which is then in debt: it could never be had otherwise.
+    const needed = Math.min(count, rate.size)
+    return tokens >= needed ? 0 : Math.max(1, Math.ceil((needed - tokens) / rate.perMs))
+  }
+
+  /** Takes so many, whether they are there or not; fewer than none gives them back. */
+  spend(name: string, count: number, rate: BucketRate): void {
+    const tokens = Math.min(rate.size, this.#tokens(name, rate) - count)
+    // The one that was longest untouched is given up where there are too many: it is most likely full.
     this.#levels.delete(name)
-    this.#levels.set(name, level)
+    this.#levels.set(name, { tokens, at: this.#clock.monotonic() })
     if (this.#levels.size > KEPT_MAX) this.#levels.delete(this.#levels.keys().next().value!)
+  }
+
+  #tokens(name: string, { size, perMs }: BucketRate): number {
+    const level = this.#levels.get(name)
+    if (level === undefined) return size
+    return Math.min(size, level.tokens + (this.#clock.monotonic() - level.at) * perMs)
   }
 }

@@ -1,189 +1,249 @@
-import { RawJson, type SetOptions, utf8Length } from '../../alarm/index.ts'
+import type { AlarmView, SetOptions } from '../../alarm/index.ts'
 import type { Quotas } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { Alarms } from '../../library/index.ts'
+import type { Alarms, Operator } from '../../library/index.ts'
 import { type Clock, parseDuration, type When } from '../../time/index.ts'
 import type { Caller } from '../caller.ts'
 import { TryLater } from '../http/problem.ts'
-import { Buckets } from './bucket.ts'
+import { ActiveCount } from './active-count.ts'
+import { type BucketRate, Buckets } from './bucket.ts'
+import { assertSizes } from './sizes.ts'
 import type { TenantBook } from './tenant-book.ts'
 
 const HOUR_MS = 3_600_000
 /** What is due this soon after it was set is what a loop is made of. */
 const SOON_MS = 300_000
-/** A count of active alarms is this old at most; what is set here in between is added to it. */
-const COUNT_MS = 1_000
 const COUNTS_MAX = 10_000
 const QUOTA_RETRY_MS = 60_000
 /** Instants of a rule that are looked at for its shortest period. */
 const PERIODS_LOOKED_AT = 12
 
-/** An alarm that somebody wants to set, or to move (`adds` is then false). */
-export interface Wanted {
-  readonly when: When | null
-  readonly options: SetOptions
-  readonly adds: boolean
+/** What somebody wants of an alarm: a new one, another time or content for one, or that it fires now. */
+export type Wanted =
+  | { readonly does: 'set'; readonly when: When; readonly options: SetOptions }
+  | { readonly does: 'edit'; readonly id: string; readonly when: When | null; readonly options: SetOptions }
+  | { readonly does: 'fire' | 'retry'; readonly id: string }
+
+/** What the guard asks the store, of whole tenants and by names that users cannot look up. */
+export type Standing = Pick<Operator, 'pendingOf' | 'isKnown'>
+
+/** How much is wanted of each quota that is used up. */
+interface Use {
+  readonly sets: number
+  readonly wakes: number
+  readonly active: number
 }
 
-interface Count {
-  readonly until: number
-  readonly known: Promise<number>
-  added: number
+/** One who has quotas, as they are counted and spoken of. */
+interface Level {
+  readonly quotas: Quotas
+  readonly name: string
+  readonly who: string
+  readonly active: ActiveCount
 }
 
 /**
  * Holds tenants and owners to their quotas; where none is configured it costs one look into a copy. Each process counts
- * rates for itself, and those who set at the same moment may exceed a bound on active alarms by their number.
+ * for itself: rates are its own, and what others have set within the last second is not in its counts.
  */
 export class QuotaGuard {
   readonly #book: TenantBook
   readonly #clock: Clock
-  readonly #pendingOf: (tenant: string) => Promise<number>
+  readonly #standing: Standing
   readonly #buckets: Buckets
-  readonly #counts = new Map<string, Count>()
+  readonly #counts = new Map<string, ActiveCount>()
 
-  constructor(book: TenantBook, clock: Clock, pendingOf: (tenant: string) => Promise<number>) {
+  constructor(book: TenantBook, clock: Clock, standing: Standing) {
     this.#book = book
     this.#clock = clock
-    this.#pendingOf = pendingOf
+    this.#standing = standing
     this.#buckets = new Buckets(clock)
   }
 
-  /** Lets these be set, or refuses all of them. */
-  async admit(caller: Caller, wanted: readonly Wanted[]): Promise<void> {
-    const { tenant, owner } = await this.#book.quotasOf(caller.tenant)
-    await this.#hold(tenant, caller, wanted, {
-      who: 'your tenant',
-      name: JSON.stringify([caller.tenant]),
-      count: () => this.#pendingOf(caller.tenant),
-    })
-    await this.#hold(owner, caller, wanted, {
-      who: 'you',
-      name: JSON.stringify([caller.tenant, caller.owner]),
-      count: async () => (await caller.alarms.stats()).pending,
-    })
+  /** Does the work if all of this may be done, or refuses all of it; what fails has used up no alarms and no wakes. */
+  async within<T>(caller: Caller, wanted: readonly Wanted[], work: () => Promise<T>): Promise<T> {
+    const levels = await this.#levelsOf(caller)
+    if (levels.length === 0) return work()
+    const fresh = await this.#withoutRepeats(caller, wanted)
+    for (const { quotas } of levels) {
+      if (quotas.payload_bytes !== undefined) assertSizes(fresh.flatMap(optionsIn), quotas.payload_bytes)
+      if (quotas.min_interval !== undefined) assertPeriods(caller.alarms, fresh, quotas.min_interval)
+    }
+    const use = await this.#charge(levels, caller, fresh)
+    try {
+      const done = await work()
+      for (const { active } of levels) active.end(use.active, true)
+      return done
+    } catch (thrown) {
+      for (const level of levels) {
+        level.active.end(use.active, false)
+        this.#spend(level, { wakes: -use.wakes })
+      }
+      throw thrown
+    }
   }
 
-  async #hold(quotas: Quotas, caller: Caller, wanted: readonly Wanted[], whose: Whose): Promise<void> {
-    if (Object.keys(quotas).length === 0) return
-    const { payload_bytes, min_interval, sets_per_second, wakes_per_hour, active_alarms } = quotas
-    if (payload_bytes !== undefined) assertPayloads(wanted, payload_bytes)
-    if (min_interval !== undefined) assertPeriods(caller.alarms, wanted, min_interval)
-    if (sets_per_second !== undefined) this.#rate(whose, wanted.length, sets_per_second)
-    if (wakes_per_hour !== undefined)
-      this.#wakes(whose, soonDue(caller.alarms, wanted, this.#clock.now()), wakes_per_hour)
-    if (active_alarms !== undefined) await this.#active(whose, caller, wanted, active_alarms)
+  /** Owners first: whoever is beyond their own bounds takes nothing of what they share with others. */
+  async #levelsOf({ tenant, owner, alarms }: Caller): Promise<Level[]> {
+    const quotas = await this.#book.quotasOf(tenant)
+    const level = (who: string, of: Quotas, name: string, inStore: () => Promise<number>) =>
+      Object.keys(of).length === 0 ? [] : [{ quotas: of, name, who, active: this.#activeOf(name, inStore) }]
+    return [
+      ...level(
+        'you',
+        quotas.owner,
+        JSON.stringify([tenant, owner]),
+        async () => (await alarms.stats()).pending,
+      ),
+      ...level('your tenant', quotas.tenant, JSON.stringify([tenant]), () =>
+        this.#standing.pendingOf(tenant),
+      ),
+    ]
   }
 
-  #rate({ who, name }: Whose, count: number, perSecond: number): void {
-    const waitMs = this.#buckets.take(`sets ${name}`, count, {
-      size: Math.max(1, perSecond),
-      perMs: perSecond / 1000,
-    })
-    if (waitMs > 0)
-      throw new TryLater(
-        'rate_limited',
-        `${who} may set ${perSecond} alarms per second: try again a little later`,
-        waitMs,
-      )
+  /** Without sets whose idempotency key is known: they change nothing and use up nothing. */
+  async #withoutRepeats({ tenant, owner }: Caller, wanted: readonly Wanted[]): Promise<Wanted[]> {
+    const isRepeat = await Promise.all(
+      wanted.map((each) => {
+        const key = each.does === 'set' ? each.options.idempotencyKey : undefined
+        return key !== undefined && this.#standing.isKnown({ tenant, owner }, key)
+      }),
+    )
+    return wanted.filter((_, at) => !isRepeat[at])
   }
 
-  #wakes({ who, name }: Whose, count: number, perHour: number): void {
-    if (count === 0) return
-    const waitMs = this.#buckets.take(`wakes ${name}`, count, { size: perHour, perMs: perHour / HOUR_MS })
-    if (waitMs > 0)
-      throw new TryLater(
-        'quota_exceeded',
-        `${who} may set ${perHour} alarms per hour that are due within five minutes: is something waking itself in a loop? Set one that is due later, or a recurring one`,
-        waitMs,
-      )
+  /** Takes what is wanted from every level, or refuses and takes nothing from any. */
+  async #charge(levels: readonly Level[], caller: Caller, wanted: readonly Wanted[]): Promise<Use> {
+    const { alarms } = caller
+    const sets = wanted.filter(({ does }) => does === 'set' || does === 'edit').length
+    const wakes = wanted.filter((each) => isWake(alarms, each, this.#clock.now())).length
+    let active = wanted.filter(mayAdd).length
+    const bounded = active === 0 ? [] : levels.filter(({ quotas }) => quotas.active_alarms !== undefined)
+    const isOver = ({ quotas, active: count }: Level) => count.current + active > quotas.active_alarms!
+    await Promise.all(bounded.map((level) => level.active.refresh()))
+    if (bounded.some(isOver)) {
+      // At the bound, what is there already may still be set again; and nobody is refused by an old count.
+      const adds = await Promise.all(wanted.map((each) => addsOne(alarms, each)))
+      active = adds.filter(Boolean).length
+      await Promise.all(bounded.map((level) => level.active.recount()))
+    }
+    // Nothing is awaited from here on: what is found free is taken before anybody else looks.
+    const use = { sets, wakes, active }
+    for (const level of levels) this.#assertRates(level, use)
+    const full = active === 0 ? undefined : bounded.find(isOver)
+    if (full !== undefined) throw tooMany(full)
+    for (const level of levels) {
+      this.#spend(level, use)
+      level.active.begin(active)
+    }
+    return use
   }
 
-  async #active(whose: Whose, caller: Caller, wanted: readonly Wanted[], max: number): Promise<void> {
-    const adding = wanted.filter(({ adds }) => adds).length
-    if (adding === 0) return
-    let count = this.#countOf(whose)
-    const isOver = async () => (await count.known) + count.added + adding > max
-    if (await isOver()) {
-      // What was added here may have ended, or was set again: nobody is refused by an old count.
-      this.#counts.delete(whose.name)
-      count = this.#countOf(whose)
-      if (await isOver()) {
-        // At the bound, what is there already may still be set again: it adds nothing.
-        const isKnown = await Promise.all(wanted.map(({ options }) => exists(caller.alarms, options)))
-        if (isKnown.every(Boolean)) return
+  #assertRates({ quotas, name, who }: Level, { sets, wakes }: Use): void {
+    const { sets_per_second: perSecond, wakes_per_hour: perHour } = quotas
+    if (perSecond !== undefined && sets > 0) {
+      const waitMs = this.#buckets.waitMs(`sets ${name}`, sets, setRate(perSecond))
+      if (waitMs > 0)
+        throw new TryLater(
+          'rate_limited',
+          `${who} may set ${alarms(perSecond)} per second (sets_per_second): try again a little later, or set many in one batch`,
+          waitMs,
+        )
+    }
+    if (perHour !== undefined && wakes > 0) {
+      const waitMs = this.#buckets.waitMs(`wakes ${name}`, wakes, wakeRate(perHour))
+      if (waitMs > 0)
         throw new TryLater(
           'quota_exceeded',
-          `${whose.who} may have ${max} active alarm${max === 1 ? '' : 's'}: cancel some, or wait until they have fired`,
-          QUOTA_RETRY_MS,
+          `${who} may have ${alarms(perHour)} per hour that fire at once or within five minutes of being set (wakes_per_hour): is something waking itself in a loop? Set one that is due later`,
+          waitMs,
         )
-      }
     }
-    count.added += adding
   }
 
-  #countOf({ name, count }: Whose): Count {
-    const now = this.#clock.monotonic()
-    const before = this.#counts.get(name)
-    if (before !== undefined && now < before.until) return before
-    const known = count()
-    known.catch(() => this.#counts.delete(name))
-    const fresh = { until: now + COUNT_MS, known, added: 0 }
+  #spend({ quotas, name }: Level, { sets = 0, wakes = 0 }: Partial<Use>): void {
+    const { sets_per_second: perSecond, wakes_per_hour: perHour } = quotas
+    if (perSecond !== undefined && sets !== 0) this.#buckets.spend(`sets ${name}`, sets, setRate(perSecond))
+    if (perHour !== undefined && wakes !== 0) this.#buckets.spend(`wakes ${name}`, wakes, wakeRate(perHour))
+  }
+
+  #activeOf(name: string, inStore: () => Promise<number>): ActiveCount {
+    const found = this.#counts.get(name) ?? new ActiveCount(inStore, () => this.#clock.monotonic())
     this.#counts.delete(name)
-    this.#counts.set(name, fresh)
+    this.#counts.set(name, found)
     if (this.#counts.size > COUNTS_MAX) this.#counts.delete(this.#counts.keys().next().value!)
-    return fresh
+    return found
   }
 }
 
-interface Whose {
-  readonly who: string
-  readonly name: string
-  readonly count: () => Promise<number>
+function setRate(perSecond: number): BucketRate {
+  return { size: Math.max(1, perSecond), perMs: perSecond / 1000 }
 }
 
-function assertPayloads(wanted: readonly Wanted[], max: number): void {
-  for (const { options } of wanted) {
-    if (options.payload === undefined) continue
-    const text = options.payload instanceof RawJson ? options.payload.text : JSON.stringify(options.payload)
-    const bytes = utf8Length(text)
-    if (bytes > max)
-      throw new WakefulError(
-        'payload_too_large',
-        `the payload is ${bytes} bytes; your quota is ${max} (payload_bytes)`,
-      )
-  }
+function wakeRate(perHour: number): BucketRate {
+  return { size: perHour, perMs: perHour / HOUR_MS }
+}
+
+function alarms(count: number): string {
+  return `${count} alarm${count === 1 ? '' : 's'}`
+}
+
+function tooMany({ quotas, who }: Level): TryLater {
+  return new TryLater(
+    'quota_exceeded',
+    `${who} may have ${quotas.active_alarms} active alarm${quotas.active_alarms === 1 ? '' : 's'} (active_alarms): cancel some, or wait until they have fired`,
+    QUOTA_RETRY_MS,
+  )
+}
+
+function optionsIn(wanted: Wanted): SetOptions[] {
+  return 'options' in wanted ? [wanted.options] : []
+}
+
+function whenIn(wanted: Wanted): When | null {
+  return 'when' in wanted ? wanted.when : null
+}
+
+/** Whether it fires soon: at once, or at a first instant that is near. What recurs from there on is bounded by its period. */
+function isWake(alarms: Alarms, wanted: Wanted, now: number): boolean {
+  if (!('when' in wanted)) return true
+  if (wanted.when === null) return false
+  const [first] = instantsOf(alarms, wanted.when, 1)
+  return first !== undefined && first <= now + SOON_MS
+}
+
+/** Whether there may be one more active alarm afterwards; a move wakes up one that awaits its report. */
+function mayAdd(wanted: Wanted): boolean {
+  return 'when' in wanted ? wanted.when !== null : wanted.does === 'retry'
+}
+
+/** Whether there will be one more, as things stand: one that is not there is refused by the call itself. */
+async function addsOne(alarms: Alarms, wanted: Wanted): Promise<boolean> {
+  if (!mayAdd(wanted)) return false
+  if (wanted.does !== 'set') return isActive(await alarms.get(wanted.id)) === false
+  const { key } = wanted.options
+  return key === undefined || isActive(await alarms.getByKey(key)) !== true
+}
+
+function isActive(alarm: AlarmView | null): boolean | null {
+  return alarm && (alarm.status === 'active' || alarm.status === 'paused')
 }
 
 function assertPeriods(alarms: Alarms, wanted: readonly Wanted[], minInterval: string): void {
   const minMs = parseDuration(minInterval)
-  for (const { when } of wanted) {
+  for (const each of wanted) {
+    const when = whenIn(each)
     if (when === null) continue
     const instants = instantsOf(alarms, when, PERIODS_LOOKED_AT)
     const isShort = instants.some((at, i) => i > 0 && at - instants[i - 1]! < minMs)
     if (isShort)
       throw new WakefulError(
         'quota_exceeded',
-        `your quota lets an alarm recur every ${minInterval} at the shortest (min_interval)`,
+        `your quota lets an alarm recur every ${minInterval} at the shortest (min_interval): waiting does not help, a longer period does`,
       )
   }
 }
 
-/** Of those that fire once: what recurs is bounded by its period. */
-function soonDue(alarms: Alarms, wanted: readonly Wanted[], now: number): number {
-  const isSoon = ({ when }: Wanted) => {
-    if (when === null) return false
-    const { rule } = alarms.preview(when, { count: 1 })
-    return rule.kind === 'once' && rule.at <= now + SOON_MS
-  }
-  return wanted.filter(isSoon).length
-}
-
 function instantsOf(alarms: Alarms, when: When, count: number): number[] {
   return alarms.preview(when, { count }).instants.map(({ instant }) => Date.parse(instant))
-}
-
-async function exists(alarms: Alarms, { key }: SetOptions): Promise<boolean> {
-  const known = key === undefined ? null : await alarms.getByKey(key)
-  return known !== null && (known.status === 'active' || known.status === 'paused')
 }

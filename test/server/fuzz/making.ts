@@ -112,6 +112,16 @@ const JUNK_NUMBERS: readonly number[] = [
   8.64e15 + 1,
 ]
 
+/** Of the right form, and no place in any store. */
+const TAMPERED_CURSORS: readonly string[] = [
+  'list:9223372036854775808',
+  'list:-9223372036854775809',
+  'list:1:9223372036854775807',
+  'list:1:2:3',
+  'events:9223372036854775808',
+  'events:-1',
+].map((place) => btoa(place).replaceAll('=', ''))
+
 /** Makes values from schemas: with a wildness of 0 right ones, above it some are wrong. */
 export class Making {
   readonly #random: Random
@@ -187,7 +197,8 @@ export class Making {
     if (name === 'id') return this.#random.chance(0.5) ? alarms : keys
     if (name === 'alarm_id') return alarms
     if (name === 'occurrence_id') return occurrences
-    return name === 'cursor' || name === 'after' ? cursors : []
+    if (name !== 'cursor' && name !== 'after') return []
+    return this.#random.chance(0.8) ? cursors : TAMPERED_CURSORS
   }
 
   #number({ minimum = 0, maximum, exclusiveMinimum, type }: Schema, wildness: number): number {

@@ -29,6 +29,7 @@ const BODIES: Readonly<Record<string, string>> = {
   'the name of an object’s own': called('{}', '"__proto__"'),
   'arguments of another kind': called('7'),
   'arguments as a list': called('[]'),
+  'a cursor that was tampered with': called(`{"cursor":"${btoa('list:9223372036854775808')}"}`, '"list"'),
   'a prototype': called('{"__proto__":{"delay":"1h"},"constructor":1}'),
   'a name twice': called('{"delay":"1h","delay":"2h"}'),
   'a deep payload': called(`{"delay":"1h","payload":${deep(10_000)}}`),
@@ -55,6 +56,44 @@ it.for(Object.entries(BODIES))('answers %s as the sender’s mistake', async ([,
     ])
   }
   expect(await untouched()).toBe(true)
+})
+
+it('names __proto__ as a field it does not know, as REST does', async () => {
+  const target = '{"webhook":"https://example.com/wake","headers":{"__proto__":"x","a":"b"}}'
+  for (const args of ['{"__proto__":{"a":1},"delay":"1h"}', `{"delay":"1h","target":${target}}`]) {
+    const { result } = (await post(called(args))).json
+    expect([result.isError, result.content[0].text]).toEqual([
+      true,
+      expect.stringMatching(/^invalid_request: unknown field "__proto__"/),
+    ])
+  }
+  const agent = await httpAgent(server.url, {}, 'auto')
+  const own = JSON.parse('{"__proto__":{"a":1},"delay":"1h"}') as Record<string, unknown>
+  expect((await agent.tool('set', own)).text).toMatch('unknown field "__proto__"')
+  expect(await untouched()).toBe(true)
+})
+
+it('says in words what is wrong with a message, and that it is the sender’s', async () => {
+  const error = async (method: string, params: string) =>
+    (await post(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`)).json.error
+  expect(await error('initialize', '{"protocolVersion":7,"capabilities":{}}')).toEqual({
+    code: -32602,
+    message:
+      'initialize: params.protocolVersion: expected string, received number; params.clientInfo: expected object, received undefined',
+  })
+  for (const [method, params] of [
+    ['tools/list', '{"cursor":7}'],
+    ['tools/call', '{"name":7}'],
+  ] as const)
+    expect(await error(method, params)).toEqual({
+      code: -32602,
+      message: expect.stringMatching(/^tools\/\w+: params\.\w+: expected string, received number$/),
+    })
+})
+
+it('refuses a tampered cursor as one', async () => {
+  const { result } = (await post(called(`{"cursor":"${btoa('list:9223372036854775808')}"}`, '"list"'))).json
+  expect(result.content[0].text).toMatch(/^invalid_request: .* is no cursor/)
 })
 
 it('refuses what is no JSON by its type, what is too large, and what is no UTF-8', async () => {

@@ -111,6 +111,7 @@ it('gives back a payload byte for byte, and answers lines that are no messages',
     [null, -32600],
     [2, undefined],
   ])
+  expect(answers[0]?.error?.message).toMatch(/^the message is not JSON: /)
   expect(answers.at(-1)?.result.content[1].text).toContain(`"payload":${payload}`)
   expect(await raw.left()).toEqual({ code: 0, stderr: '' })
 })
@@ -164,7 +165,7 @@ async function spawned(
 
 interface Line {
   readonly id: unknown
-  readonly error?: { readonly code: number }
+  readonly error?: { readonly code: number; readonly message: string }
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
   readonly result?: any
 }

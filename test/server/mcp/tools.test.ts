@@ -33,7 +33,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
     for (const { inputSchema, outputSchema, description, annotations } of tools) {
       expect(description!.length).toBeGreaterThan(80)
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
-      expect(outputSchema).toMatchObject({ type: 'object' })
+      expect(outputSchema ?? { type: 'object' }).toMatchObject({ type: 'object' })
       expect(annotations).toMatchObject({ readOnlyHint: expect.any(Boolean), openWorldHint: false })
       for (const field of Object.values(inputSchema.properties ?? {}))
         expect(JSON.stringify(field)).toMatch(/"(?:description|enum)":/)
@@ -47,6 +47,27 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
     })
     const list = tools.find((tool) => tool.name === 'list')!
     expect(list.inputSchema.properties).toMatchObject({ limit: { type: 'integer', maximum: 500 } })
+    const inbox = tools.find((tool) => tool.name === 'inbox')!
+    expect(inbox.inputSchema.properties).toMatchObject({
+      wait: { description: expect.stringMatching(/\(25s, at most 60s\)/), examples: ['25s'] },
+      hold: { description: expect.stringMatching(/\(5m, at most 1h\)/), examples: ['5m'] },
+    })
+    expect(inbox.description).toMatch(/`wait` \(25s;.*`hold` \(5m\)/s)
+    // A model reads all of it before it reads anything else.
+    expect(JSON.stringify(tools).length).toBeLessThan(27_000)
+  })
+
+  it('is told what would be right, in the words of the tool it called', async () => {
+    const agent = await as('clumsy')
+    const said = async (name: string, args: Record<string, unknown>) => (await agent.tool(name, args)).text
+    expect(await said('list', { status: 'nope' })).toMatch(/status: .*"active"\|"paused".*"pending"/)
+    expect(await said('set', { delay: 300 })).toMatch('delay: must be a text with its unit, such as "300s"')
+    expect(await said('set', { fire_at: 1_900_000_000 })).toMatch(
+      'fire_at: must be a text such as "2030-01-01T09:00:00Z"',
+    )
+    const unknown = await said('ack', { occurrence_id: 'nobody' })
+    expect(unknown).toMatch(/^not_found: .*\nCall `inbox`/)
+    expect(unknown).not.toMatch('`list`')
   })
 
   it('lives the whole story: set, woken by the inbox, acknowledged, explained', async () => {
@@ -187,7 +208,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
       ],
       ['set', { cron_expr: '61 * * * *' }, /^invalid_rule: /],
       ['set', { when: 'tomorrow', timezone: 'Rome' }, /^invalid_timezone: .*\nUse an IANA name/],
-      ['set', { delay: 5 }, /^invalid_request: delay: expected string/],
+      ['set', { delay: 5 }, /^invalid_request: delay: must be a text with its unit, such as "5s"/],
       ['get', {}, /^invalid_request: name the alarm by its id or by its key/],
       ['get', { id: 'x', key: 'y' }, /^invalid_request: name the alarm/],
       ['get', { key: 'nobody' }, /^not_found: .*\n`list` shows what there is/],

@@ -1,0 +1,30 @@
+import { RawJson, type SetOptions, type TargetSpec, utf8Length } from '../../alarm/index.ts'
+import { WakefulError } from '../../error.ts'
+
+/** Refuses alarms that carry more than a quota allows, wherever in them it is. */
+export function assertSizes(given: readonly SetOptions[], max: number): void {
+  for (const options of given) {
+    const bytes = sizeOf(options)
+    if (bytes > max)
+      throw new WakefulError(
+        'payload_too_large',
+        `payload, message, target and on_failure are ${bytes} bytes together; your quota is ${max} (payload_bytes): keep large things elsewhere, and their name in the payload`,
+      )
+  }
+}
+
+function sizeOf({ payload, message = '', target, onFailure }: SetOptions): number {
+  return jsonBytes(payload) + utf8Length(message) + targetBytes(target) + targetBytes(onFailure)
+}
+
+/** What a target holds beside the name of its kind; a handler's name is short by itself. */
+function targetBytes(target: TargetSpec | undefined): number {
+  if (target === undefined || typeof target === 'string') return 0
+  const held = Object.values(target).filter((value) => value !== true)
+  return held.reduce<number>((sum, value) => sum + jsonBytes(value), 0)
+}
+
+function jsonBytes(value: unknown): number {
+  if (value === undefined) return 0
+  return utf8Length(value instanceof RawJson ? value.text : JSON.stringify(value))
+}
