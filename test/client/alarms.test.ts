@@ -200,6 +200,9 @@ it('lists by filters and pages', async () => {
   for (const bound of [since, since.toISOString(), { unix: since.getTime() / 1000 }, { at: since }])
     expect((await alarms.list({ since: bound })).items).toEqual([])
   expect((await alarms.history({ since: { unix: 0 }, status: 'pending' })).length).toBe(5)
+  expect((await alarms.history({ since: '2h' })).length).toBe(5)
+  expect((await alarms.list({ since: '2h' })).items.length).toBe(5)
+  for (const since of ['', 'tomorrow']) await expect(alarms.list({ since })).rejects.toThrow('since')
   await expect(alarms.list({ since: { delay: '1h' } })).rejects.toThrow('since must be an instant')
 })
 

@@ -164,6 +164,21 @@ it('lists by pages, capped at 500', async () => {
   expect((await call('GET', '/v1/alarms?limit=5&limit=6')).json.detail).toMatch('"limit" is given twice')
 })
 
+it('lists since so long ago, and refuses a since that is still to come', async () => {
+  await call('POST', '/v1/alarms', { delay: '1h', target: EVENT, subject: 'ago' })
+  expect((await call('GET', '/v1/alarms?since=2h&subject=ago')).json.items).toHaveLength(1)
+  expect((await call('GET', '/v1/history?since=2h')).json.items).not.toEqual([])
+  const order = (since: string) => ({ action: 'pause', filter: { since, subject: 'ago' }, dry_run: true })
+  expect((await call('POST', '/v1/alarms/actions', order('2h'))).json.matched).toBe(1)
+  const refused = {
+    status: 400,
+    json: { code: 'invalid_time', detail: expect.stringContaining('so long ago') },
+  }
+  expect(await call('GET', '/v1/alarms?since=tomorrow')).toMatchObject(refused)
+  expect(await call('GET', '/v1/history?since=in+2+hours')).toMatchObject(refused)
+  expect(await call('POST', '/v1/alarms/actions', order('florp'))).toMatchObject(refused)
+})
+
 it('acts on all that match, and counts them first', async () => {
   const filter = { subject: 'many' }
   const items = Array.from({ length: 5 }, () => ({ delay: '1h', target: EVENT, subject: 'many' }))

@@ -29,6 +29,9 @@ it('answers the calls of seed 001, with its arguments and shapes', async () => {
     (await history({ status: 'cancelled', since, limit: 5 })).map(({ id }: { id: string }) => id),
   ).toEqual([soon.id])
   expect(await history({ since: since + 3_600 })).toEqual([])
+  expect(await history({ status: 'cancelled', since: '1m' })).toHaveLength(1)
+  expect((await ws.call('alarms', { since: '1m' })).result.items).toHaveLength(2)
+  expect((await ws.call('history', { since: 'tomorrow' })).error).toMatchObject({ code: 'invalid_time' })
   expect(await history({ process: 'event', status: 'pending' })).toHaveLength(1)
   expect(await history({ target: 'nobody' })).toEqual([])
   expect((await ws.call('stats')).result).toMatchObject({ total: 2, pending: 1, cancelled: 1, failed: 0 })
