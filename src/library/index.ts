@@ -2,7 +2,7 @@
 export type { DeliveryLimits, HeldParty, HoldBook, Resumed } from '../engine/index.ts'
 export type * from './api.ts'
 export { type Assembly, assemble } from './assemble.ts'
-export { checked } from './options.ts'
+export { checked, ofItem } from './options.ts'
 export type * from './readings.ts'
 export { COPY_MS_MAX, type Kept, Shelf } from './shelf.ts'
 export { eventWire, oneLineJson, parseExact, wireRule, wireText, withFields } from './wire-text.ts'

@@ -302,7 +302,11 @@ it('refuses as the library does', async () => {
     'unknown field "florp"',
   )
   await expect(remote.set({ delay: '1h' }, { target: EVENT, maxFailure: 1 } as never)).rejects.toThrow(
-    'unknown field "max_failure"',
+    'unknown field "maxFailure"',
+  )
+  // In the names of this client, all of them.
+  await expect(remote.set('in 5m', { target: EVENT, mesage: 'x' } as never)).rejects.toThrow(
+    /"mesage"; known are at, delay, when, cron, (?!.*_).*message, conversationId, /,
   )
   await expect(remote.edit('x', { timezone: 'UTC' })).rejects.toThrow('give the when, too')
 })

@@ -239,6 +239,12 @@ it('takes exactly one time, and says what would be right', async () => {
     'this has delay and every',
   )
   expect(await refused({ fire_at: 'tomorrow', target: EVENT })).toMatchObject({ code: 'invalid_time' })
+  const isoOnly = async (fire_at: string) => (await refused({ fire_at, target: EVENT })).detail
+  expect(await isoOnly('1794890009')).toMatch(
+    'must be an instant such as 2026-11-17T04:33:29.000Z, not a count since 1970; plain',
+  )
+  for (const text of ['1794890009', '20261201', '2026-13-01T00:00:00Z', '+002026-12-01T09:00Z'])
+    expect(await isoOnly(text)).not.toMatch('in 30 minutes')
   expect(await refused({ when: 'florp', target: EVENT })).toMatchObject({ code: 'invalid_time' })
   expect(await refused({ cron_expr: 'florp', target: EVENT })).toMatchObject({ code: 'invalid_rule' })
   expect(await refused({ delay: '1h', timezone: 'Mars/Base', target: EVENT })).toMatchObject({

@@ -10,7 +10,8 @@ import { traceOf } from '../trace.ts'
 import { readBody } from './body.ts'
 import { crossOrigin } from './cors.ts'
 import { answerText, type HeaderReader, hangUp, headersOf } from './node-side.ts'
-import { problemOf, refuse, TryLater } from './problem.ts'
+import { problemOf, TryLater } from './problem.ts'
+import { refuse } from './wrong-fields.ts'
 
 /** Lets callers in: says who they are, or refuses. */
 export interface Door {
@@ -180,7 +181,7 @@ export function checked(schema: z.ZodObject, given: unknown): unknown {
     assertPlainNames(given)
     return parsed.data
   }
-  throw refuse(parsed.error, Object.keys(schema.shape))
+  throw refuse(parsed.error, schema, given)
 }
 
 /** Zod passes over this one name where any name is allowed: what is not kept must not look as if it were. */

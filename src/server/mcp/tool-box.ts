@@ -1,6 +1,6 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import { parseExact } from '../../library/index.ts'
-import { refuse } from '../http/problem.ts'
+import { refuse } from '../http/wrong-fields.ts'
 import { alarmTools } from './alarm-tools.ts'
 import { isOurs, refusalResult } from './refusal.ts'
 import type { Tool, Work } from './tool.ts'
@@ -71,7 +71,7 @@ export function toolBox(
 
 async function done(tool: Tool, args: unknown, work: Work): Promise<CallToolResult> {
   const parsed = tool.input.safeParse(args)
-  if (!parsed.success) throw refuse(parsed.error, Object.keys(tool.input.shape))
+  if (!parsed.success) throw refuse(parsed.error, tool.input, args)
   const { json, text } = await tool.run(parsed.data, work)
   return {
     // The JSON as text is the answer byte for byte; clients that parse the other lose digits beyond 2^53 (promise: verbatim).
