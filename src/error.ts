@@ -22,7 +22,7 @@ export class WakefulError extends Error {
   override readonly name = 'WakefulError'
   readonly code: ErrorCode
   /** Which part of what was given is wrong, where it is one of many: `items[1]`. */
-  readonly field?: string
+  declare readonly field?: string
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown; field?: string }) {
     super(message, options)
