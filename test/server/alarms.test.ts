@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { operations } from '../../src/contracts/index.ts'
 import { serving } from './harness.ts'
 
 const server = await serving()
@@ -78,6 +79,24 @@ it('gives payload and message back byte for byte (promise: verbatim)', async () 
   }
   const batch = await call('POST', '/v1/alarms/batch', `{"items":[${body},${body}]}`)
   expect(batch.text.split(payload)).toHaveLength(3)
+})
+
+it('takes an idempotency key as a header, too', async () => {
+  const set = (headers: Record<string, string>, more: object = {}) =>
+    call('POST', '/v1/alarms', { delay: '1h', target: EVENT, ...more }, headers)
+  const first = await set({ 'idempotency-key': 'h-1' })
+  expect([first.status, first.json.idempotency_key]).toEqual([201, 'h-1'])
+  for (const again of [
+    await set({ 'Idempotency-Key': '"h-1"' }),
+    await set({ 'idempotency-key': 'h-1' }, { idempotency_key: 'h-1' }),
+    await set({}, { idempotency_key: 'h-1' }),
+  ])
+    expect(again).toMatchObject({ status: 200, json: { id: first.json.id, deduped: true } })
+  expect(await set({ 'idempotency-key': 'h-1' }, { idempotency_key: 'h-2' })).toMatchObject({
+    status: 400,
+    json: { code: 'invalid_request', detail: expect.stringContaining('differ') },
+  })
+  expect((await set({ 'idempotency-key': '' })).status).toBe(400)
 })
 
 it('answers the same 404 for what is not there and what is another owner’s', async () => {
@@ -225,6 +244,26 @@ it('previews, tells figures and stories, and keeps events of one’s own', async
   expect((await call('POST', '/v1/events', { type: 'alarm.fired' })).json.detail).toMatch(
     'written by Wakeful itself',
   )
+})
+
+it.each([
+  { when: 'tomorrow at 9am', misfire: 'skip' },
+  { cron_expr: '0 2 * * *', timezone: 'Europe/Rome', dst: { gap: 'skip' }, misfire: { all: { max: 3 } } },
+  {
+    rrule: 'FREQ=WEEKLY;BYDAY=MO',
+    count: 3,
+    jitter: '5m',
+    exclude: { weekend: true, move: 'next', offset: 1 },
+  },
+  { every: '5m', start: '2030-01-01T00:00:00Z', end: '2031-01-01T00:00:00Z' },
+  { every: '1 month' },
+])('answers a preview of %j as the reference says', async (body) => {
+  const { status, json } = await call('POST', '/v1/preview', body)
+  expect(status).toBe(200)
+  const { schema } = operations.preview.answers[200]
+  expect(schema.parse(json)).toEqual(json)
+  const described = Object.keys(schema.shape.rule.shape)
+  expect(Object.keys(json.rule).filter((name) => !described.includes(name))).toEqual([])
 })
 
 it('takes exactly one time, and says what would be right', async () => {

@@ -7,7 +7,7 @@ import type { Around, Reply } from '../calls/call.ts'
 import type { Calls } from '../calls/index.ts'
 import { requestId } from '../logs/index.ts'
 import { traceOf } from '../trace.ts'
-import { readBody } from './body.ts'
+import { readBody, withIdempotencyKey } from './body.ts'
 import { crossOrigin } from './cors.ts'
 import { answerText, type HeaderReader, hangUp, headersOf } from './node-side.ts'
 import { problemOf, TryLater } from './problem.ts'
@@ -166,8 +166,10 @@ function queryOf(c: Context, { query }: Operation): unknown {
   )
 }
 
-async function bodyOf(c: Context, { body, bodyOptional }: Operation, bytesMax: number): Promise<unknown> {
-  const given = await readBody(c.req.raw, headersOf(c), bytesMax)
+async function bodyOf(c: Context, operation: Operation, bytesMax: number): Promise<unknown> {
+  const { body, bodyOptional, idempotencyHeader } = operation
+  const read = await readBody(c.req.raw, headersOf(c), bytesMax)
+  const given = idempotencyHeader === true ? withIdempotencyKey(read, headersOf(c)) : read
   if (given === undefined && bodyOptional === true) return {}
   if (given === undefined)
     throw new WakefulError('invalid_request', 'the body is missing: it is a JSON object')
