@@ -3,6 +3,7 @@ export type { DeliveryLimits, HeldParty, HoldBook, Resumed } from '../engine/ind
 export type * from './api.ts'
 export { type Assembly, assemble } from './assemble.ts'
 export { checked, ofItem } from './options.ts'
+export { wakefulPrefix } from './own-events.ts'
 export type * from './readings.ts'
 export { COPY_MS_MAX, type Kept, Shelf } from './shelf.ts'
 export { eventWire, oneLineJson, parseExact, wireRule, wireText, withFields } from './wire-text.ts'
