@@ -1,4 +1,5 @@
 import { type ErrorCode, errorText, WakefulError } from '../../error.ts'
+import type { Answer } from './ask.ts'
 
 /** What each code is over HTTP: the one table of it. */
 export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
@@ -113,4 +114,34 @@ const OPTION =
 /** The library's own messages name options as TypeScript does: on the wire they have other names. */
 function inWireWords(message: string): string {
   return message.replace(OPTION, (word) => word.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+}
+
+/** What was thrown as an answer: a problem document, with its code's status or another, and the headers that go with it. */
+export function problemAnswer(
+  thrown: unknown,
+  requestId: string,
+  status?: number,
+): Answer & { readonly body: string } {
+  const told = problemOf(thrown)
+  const problem = { ...told, status: status ?? told.status }
+  return {
+    status: problem.status,
+    body: JSON.stringify({ ...problem, request_id: requestId }),
+    headers: {
+      'content-type': 'application/problem+json; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-request-id': requestId,
+      ...(problem.status === 401 && { 'www-authenticate': 'Bearer realm="wakeful"' }),
+      ...(thrown instanceof TryLater && {
+        'retry-after': String(Math.max(1, Math.ceil(thrown.retryAfterMs / 1000))),
+      }),
+      ...(problem.status === 413 && { connection: 'close' }),
+    },
+  }
+}
+
+/** The same as a response. */
+export function refusal(thrown: unknown, requestId: string, status?: number): Response {
+  const { body, ...init } = problemAnswer(thrown, requestId, status)
+  return new Response(body, init)
 }
