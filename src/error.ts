@@ -21,10 +21,13 @@ export type ErrorCode =
 export class WakefulError extends Error {
   override readonly name = 'WakefulError'
   readonly code: ErrorCode
+  /** Which part of what was given is wrong, where it is one of many: `items[1]`. */
+  declare readonly field?: string
 
-  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown; field?: string }) {
     super(message, options)
     this.code = code
+    if (options?.field !== undefined) this.field = options.field
   }
 }
 

@@ -103,6 +103,14 @@ describe('commands in the docs', () => {
   )
 })
 
+it('says no text where a page’s commands print something else', () => {
+  const wrong = (text: string, printed: string) => difference({ language: 'json', text }, printed) !== ''
+  expect(wrong('{ "instants": ["…"] }', '{"instants":["2030"],"more":1}')).toBe(false)
+  expect(wrong('{ "instants": ["…"] }', '{"instants":[{"instant":"2030"}]}')).toBe(true)
+  expect(wrong('{ "drift_ms": "…" }', '{"drift_ms":4}')).toBe(true)
+  expect(wrong('{ "items": "…" }', '{"items":[]}')).toBe(true)
+})
+
 describe('examples', () => {
   it.for(examples.map((example, index) => [basename(example), index] as const))(
     '%s runs, and says the same on every run',

@@ -88,6 +88,8 @@ ${calls.join('\n')}
 |---|---|
 ${codeRows(all.map(({ documented }) => documented))}
 
+405 is for a method that a path does not have; \`Allow\` names those it has.
+
 ## Shapes
 
 ${Object.entries(schemas)
@@ -212,7 +214,8 @@ function refusals(responses: Documented['responses']): string[] {
 }
 
 function codeRows(documented: readonly Documented[]): string {
-  const codes = new Map<string, Set<string>>()
+  // Of paths, not of calls: one that has no such method.
+  const codes = new Map([['405', new Set(['not_found'])]])
   for (const { responses } of documented)
     for (const [status, { description }] of Object.entries(responses))
       if (Number(status) >= 400)

@@ -50,7 +50,7 @@ export async function runSession(steps: readonly ShellStep[], timeoutMs: number)
   }
 }
 
-/** What is wrong with what a block printed; nothing where it is as the page says. `…` stands for anything. */
+/** What is wrong with what a block printed; nothing where it is as the page says. `…` stands for any text, in JSON within a text. */
 export function difference(said: NonNullable<ShellStep['printed']>, printed: string): string {
   const isAlike =
     said.language === 'json'
@@ -61,7 +61,7 @@ export function difference(said: NonNullable<ShellStep['printed']>, printed: str
 
 /** Whether all that is said is so; an object may have more fields than are told of. */
 function isWithin(said: unknown, is: unknown): boolean {
-  if (typeof said === 'string') return typeof is === 'string' ? pattern(said).test(is) : said === '…'
+  if (typeof said === 'string') return typeof is === 'string' && pattern(said).test(is)
   if (typeof said !== 'object' || said === null) return said === is
   if (typeof is !== 'object' || is === null || Array.isArray(said) !== Array.isArray(is)) return false
   if (Array.isArray(said) && said.length !== (is as unknown[]).length) return false

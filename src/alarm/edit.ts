@@ -231,7 +231,7 @@ export function replace(
 
 /** Changes fields that do not move the alarm in time. */
 export function amend(snapshot: Snapshot, fields: Partial<Alarm>, context: Context): Change {
-  move(snapshot, 'reschedule')
+  move(snapshot, 'reschedule', 'edit')
   // What is queued is looked at again: under another policy nothing may ever let it go.
   const queued = fields.overlap === undefined ? [] : snapshot.timers.flatMap(unqueue)
   return { alarm: edited(snapshot.alarm, context, fields), move: queued, markEdited: flying(snapshot) }
@@ -257,7 +257,7 @@ function dueTimer(snapshot: Snapshot): Timer | undefined {
 /** What may still be asked of an alarm that was cancelled while it fired. */
 const AFTER_CANCEL: ReadonlySet<LifecycleEvent> = new Set(['cancel', 'reschedule', 'set_again'])
 
-function move(snapshot: Snapshot, event: LifecycleEvent): State {
+function move(snapshot: Snapshot, event: LifecycleEvent, verb?: string): State {
   const { alarm, outcome } = snapshot
   const isEnding = alarm.cancelledAt !== null && (outcome === null || outcome.status === null)
   if (isEnding && !AFTER_CANCEL.has(event))
@@ -265,7 +265,7 @@ function move(snapshot: Snapshot, event: LifecycleEvent): State {
       'conflict',
       'the alarm was cancelled while it fired, and ends with that: set it anew',
     )
-  return transition(stateOf(alarm, snapshot.timers, outcome), event, recurs(alarm))
+  return transition(stateOf(alarm, snapshot.timers, outcome), event, recurs(alarm), verb)
 }
 
 /** The record after an edit; its `updatedAt` grows even when two edits share a millisecond. */

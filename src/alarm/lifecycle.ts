@@ -123,18 +123,22 @@ export function next(state: State, event: LifecycleEvent, recurring: boolean): C
 }
 
 /** The state that follows, or a thrown refusal that says why. */
-export function transition(state: State, event: LifecycleEvent, recurring: boolean): State {
+export function transition(state: State, event: LifecycleEvent, recurring: boolean, verb?: string): State {
   const cell = next(state, event, recurring)
   if (!isRefusal(cell)) return cell
-  throw new WakefulError(cell satisfies ErrorCode, refusalText(state, event, cell))
+  throw new WakefulError(cell satisfies ErrorCode, refusalText(state, event, cell, verb))
 }
 
 function isRefusal(cell: Cell): cell is Refusal {
   return cell === 'already_ended' || cell === 'conflict'
 }
 
-function refusalText(state: State, event: LifecycleEvent, refusal: Refusal): string {
-  const verb = event.replaceAll('_', ' ')
+function refusalText(
+  state: State,
+  event: LifecycleEvent,
+  refusal: Refusal,
+  verb = event.replaceAll('_', ' '),
+): string {
   if (refusal === 'already_ended') return `cannot ${verb}: the alarm has ended (${state})`
   if (event === 'retry')
     return `cannot retry: the alarm is ${state}; only failed or timed_out ones are retried`

@@ -48,17 +48,42 @@ export function why(snapshot: Snapshot, events: readonly StoryEvent[], around: S
     type: 'alarm.set',
     text: `set (${origin})${notes(alarm.notes)}`,
   }
+  const again = deliveredAgain(snapshot, events)
+  const told = again === null ? events : [...events, again].sort((a, b) => a.at - b.at)
   const story = [
     created,
-    ...events.map((event) => ({ at: new Date(event.at), type: event.type, text: tell(event) })),
+    ...told.map((event) => ({ at: new Date(event.at), type: event.type, text: tell(event) })),
   ]
   const next = nextText(snapshot, status, around)
   return { id: alarm.id, status, timezone: alarm.rule.timezone, asked: asked(snapshot), story, next }
 }
 
+/** One record says that an occurrence was delivered (recorded-once): of a delivery after a failed report, the summary knows. */
+function deliveredAgain(
+  { alarm, outcome }: Snapshot,
+  events: readonly StoryEvent[],
+): (StoryEvent & { readonly type: 'alarm.fired' }) | null {
+  const at = outcome?.lastFiredAt ?? null
+  if (alarm.ack !== 'report' || at === null) return null
+  const before = events.findLast((event) => event.at <= at && !BETWEEN_TRIES.has(event.type))
+  const isTold = events.some(({ data }) => data.fired_at === formatInstant(at))
+  if (before?.type !== 'alarm.attempt_failed' || isTold) return null
+  return { at, type: 'alarm.fired', data: { again: true, attempt: Number(before.data.attempt) + 1 } }
+}
+
+/** What may happen to an alarm between two tries of an occurrence. */
+const BETWEEN_TRIES: ReadonlySet<string> = new Set(['alarm.paused', 'alarm.resumed', 'alarm.rescheduled'])
+
+/** The targets of which there is but one. */
+const ONE_OF_A_KIND: Readonly<Record<string, string>> = {
+  event: 'the event log',
+  inbox: 'the inbox',
+  default: 'the owner’s default target',
+}
+
 function asked({ alarm }: Snapshot): string {
   const { kind, name, pool } = alarm.target
-  const where = kind === 'event' ? 'the event log' : `${kind} ${name} in pool ${pool}`
+  const where = ONE_OF_A_KIND[kind] ?? `${kind} ${name} in pool ${pool}`
   const { timezone } = alarm.rule
   const [, words, missed] = /^(.*?)(; (?:missed ticks|if missed): .*)?$/s.exec(describe(alarm.rule))!
   return `${words}${words!.includes(timezone) ? '' : `, in ${timezone}`}, to ${where}${missed ?? ''}`
@@ -72,6 +97,7 @@ function tell({ type, data }: StoryEvent): string {
   const error = typeof data.error === 'string' ? `: ${data.error}` : ''
   switch (type) {
     case 'alarm.fired':
+      if (data.again === true) return `delivered again (attempt ${data.attempt})`
       return `delivered, ${data.drift_ms} ms late for ${data.scheduled_for}${movedText(data)} (attempt ${data.attempt})`
     case 'schedule.ticked':
     case 'timer.due_time_reached':

@@ -2,7 +2,12 @@ const FLAGS = 'unix|delay|cron|every|rrule|start|end|count|jitter|misfire|dst|ti
 
 /** What the library advises, as the command line says it. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
-  [/calendars\.put\('([^']*)', …\)/g, '`calendar put $1 DATES`'],
+  [
+    /calendars\.put\('[^']*', …\) in the library, or where the store is with `wakeful (calendar put [^`]*)`/g,
+    '`$1`',
+  ],
+  [/send a key: Authorization: Bearer wk_…/g, 'put a key (wk_…) into WAKEFUL_KEY'],
+  [/^this key is not known/g, 'the key in WAKEFUL_KEY is not known'],
   [/or put the calendar without dates/g, 'or empty it with `calendar put NAME --empty`'],
   [/exclude: \[\] drops them/g, '--exclude none drops them'],
   [/say exclude: \{ …, move: 'next' \} or 'previous'/g, 'say --move next or --move previous'],

@@ -40,10 +40,13 @@ it('moves a store from SQLite to PostgreSQL and back, by a file', async () => {
   const [there, again] = [join(dir, 'there.jsonl'), join(dir, 'again.jsonl')]
   await wakeful(['set', '--delay', '1h', '--payload', '{"n":9007199254740993}', '--db', from])
   await wakeful(['export', '--out', there, '--db', from])
-  expect(await wakeful(['import', there])).toMatchObject({ code: 0, stdout: '1 imported\n' })
+  expect(await wakeful(['import', there])).toMatchObject({ code: 0, stdout: '1 alarm imported\n' })
   expect(await wakeful(['import', there])).toMatchObject({ code: 0, stdout: /1 were there already/ })
   await wakeful(['export', '--out', again])
-  expect(await wakeful(['import', again, '--db', back])).toMatchObject({ code: 0, stdout: '1 imported\n' })
+  expect(await wakeful(['import', again, '--db', back])).toMatchObject({
+    code: 0,
+    stdout: '1 alarm imported\n',
+  })
   const { stdout } = await wakeful(['list', '--json', '--db', back])
   expect(stdout).toContain('9007199254740993')
 })

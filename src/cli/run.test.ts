@@ -267,10 +267,21 @@ describe('the whole store', () => {
         .split('\n')
         .map((line) => Object.keys(JSON.parse(line))[0]),
     ).toEqual(['wakeful', 'alarm', 'end'])
-    expect(await json(['export', '--out', file])).toEqual({ file, lines: 3 })
+    expect(await json(['export', '--out', file])).toEqual({
+      file,
+      lines: 3,
+      rows: { alarms: 1, events: 0, calendars: 0, documents: 0, wakes: 0 },
+    })
     const copy = ['--db', join(dir, 'copy.db')]
-    expect((await wakeful(['import', file, ...copy])).stdout).toBe('1 imported\n')
-    expect((await wakeful(['import', ...copy, '--json'], stdout)).stdout).toBe('{"imported":0,"known":1}\n')
+    expect((await wakeful(['import', file, ...copy])).stdout).toBe('1 alarm imported\n')
+    expect((await wakeful(['import', ...copy], stdout)).stdout).toBe(
+      '1 alarm read: 0 imported, 1 were there already\n',
+    )
+    expect(JSON.parse((await wakeful(['import', ...copy, '--json'], stdout)).stdout)).toMatchObject({
+      imported: 0,
+      known: 1,
+      rows: { alarms: 1, events: 0 },
+    })
     expect((await wakeful(['list', '--json', ...copy])).stdout).toBe(list.stdout)
   })
 

@@ -36,7 +36,7 @@ it.each([
 it('lists since seconds of 1970, so long ago, or what words say', () => {
   const now = 1_800_000_000_000
   const view = { now: () => now, zone: 'Europe/Rome' }
-  expect(readSince('1709395200', view)).toEqual({ unix: 1_709_395_200 })
+  expect(readSince('1709395200', view)).toEqual(new Date(1_709_395_200_000))
   expect(readSince('2h', view)).toEqual(new Date(now - 7_200_000))
   expect(readSince('2026-11-01T00:00Z', view)).toEqual(new Date('2026-11-01T00:00Z'))
   expect(readSince('2026-11-01T00:00', view)).toEqual(new Date('2026-10-31T23:00Z'))

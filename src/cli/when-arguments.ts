@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { parseDuration, readNames, resolveWhen, type When, type WhenObject } from '../time/index.ts'
+import { readNames, resolveSince, type When, type WhenObject } from '../time/index.ts'
 import { joined, wholeNumber } from './command.ts'
 import { badUsage } from './failure.ts'
 
@@ -138,23 +138,9 @@ function excludeOf({ exclude, move, offset }: WhenFlags): WhenObject['exclude'] 
   }
 }
 
-/**
- * A moment to list from: an ISO time or words, bare seconds since 1970 as seed 001 takes them, or a duration, which
- * can only mean so long ago. Read here, by the reader's clock and zone, wherever the alarms are.
- */
-export function readSince(text: string, view: { readonly now: () => number; readonly zone: string }): When {
-  if (/^\d+$/.test(text.trim())) return { unix: Number(text) }
-  const now = view.now()
-  const ago = isDuration(text) ? parseDuration(text) : null
-  return new Date(ago === null ? resolveWhen(text, { now, timezone: view.zone }).first : now - ago)
-}
-
-function isDuration(text: string): boolean {
-  try {
-    return parseDuration(text) >= 0
-  } catch {
-    return false
-  }
+/** A moment to list from. Read here, by the reader's clock and zone, wherever the alarms are. */
+export function readSince(text: string, view: { readonly now: () => number; readonly zone: string }): Date {
+  return new Date(resolveSince(text, { now: view.now(), timezone: view.zone }))
 }
 
 /** What is no time in words, but clearly meant as one of the options. */

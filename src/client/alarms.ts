@@ -114,7 +114,7 @@ export class HttpAlarms implements RemoteAlarms {
         ...rest,
         correlation_id: correlationId,
         conversation_id: conversationId,
-        since: since && sinceText(since),
+        since: since === undefined ? undefined : sinceText(since),
       },
     })
     return { items: page.items.map((wire) => this.#view(wire)), nextCursor: page.next_cursor }
@@ -191,7 +191,7 @@ export class HttpAlarms implements RemoteAlarms {
 
   async history(options: HistoryOptions = {}): Promise<AlarmView[]> {
     const { since, ...rest } = options
-    const query = { ...rest, since: since && sinceText(since) }
+    const query = { ...rest, since: since === undefined ? undefined : sinceText(since) }
     const page = await this.#link.json<'history', { items: AlarmWire[] }>('history', { query })
     return page.items.map((wire) => this.#view(wire))
   }

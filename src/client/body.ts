@@ -88,7 +88,7 @@ function takesZone(when: WhenObject): boolean {
   return KINDS.some((kind) => when[kind] !== undefined)
 }
 
-/** A bound of a list: an instant or words, or seconds since 1970. */
+/** A bound of a list: an instant, words or a duration, or seconds since 1970. */
 export function sinceText(since: When): string {
   if (!isWhenObject(since)) return momentText(since)
   const { at, unix, ...others } = since
@@ -98,7 +98,7 @@ export function sinceText(since: When): string {
   }
   throw new WakefulError(
     'invalid_request',
-    'since must be an instant over the network: a Date, an ISO text, words, or { unix: seconds }',
+    'since must be an instant over the network: a Date, an ISO text, { unix: seconds }, or a duration, which means so long ago',
   )
 }
 

@@ -33,7 +33,14 @@ const CODES: ReadonlySet<string> = new Set<ErrorCode>([
 ])
 
 const OPTION =
-  /\b(?:idempotency_key|conversation_id|correlation_id|max_failures|completion_timeout|on_failure|created_by|created_via|updated_at|occurrence_id|alarm_id|backoff\.(?:base_ms|cap_ms))\b/g
+  /\b(?:idempotency_key|conversation_id|correlation_id|max_failures|completion_timeout|on_failure|created_by|created_via|updated_at|occurrence_id|alarm_id|base_ms|cap_ms|wake_message|fire_at|cron_expr)\b/g
+
+/** Those whose names are not just the same in camelCase. */
+const RENAMED: Readonly<Record<string, string>> = {
+  wake_message: 'message',
+  fire_at: 'at',
+  cron_expr: 'cron',
+}
 
 /** What a refusal throws: the code and the message that the library would throw. */
 export function refusalOf(status: number, text: string, place: string): WakefulError {
@@ -64,9 +71,16 @@ export async function orNull<T>(ask: () => Promise<T>): Promise<T | null> {
 
 /** On the wire options have other names than in TypeScript. */
 function inLibraryWords(detail: string): string {
-  return detail.replace(OPTION, (word) =>
-    word.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+  return (
+    detail
+      .replace(OPTION, (word) => RENAMED[word] ?? camel(word))
+      // What the caller has called otherwise than anybody knows went out in snake_case, too.
+      .replace(/unknown fields? "[^;]*/g, camel)
   )
+}
+
+function camel(text: string): string {
+  return text.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 function read(text: string): { code?: unknown; detail?: unknown } {

@@ -114,7 +114,13 @@ describe('the configuration', () => {
       { quotas: { owner: { active_alarm: 1 } } },
       'quotas in wakeful.json at owner has the unknown key "active_alarm" (did you mean active_alarms?)',
     ],
-    ['a wrong quota', [], {}, { quotas: { owner: { min_interval: 'x' } } }, 'at owner.min_interval must be'],
+    [
+      'a wrong quota',
+      [],
+      {},
+      { quotas: { owner: { min_interval: 'x' } } },
+      'at owner.min_interval must be a duration such as 250ms',
+    ],
     ['what is no JSON', [], {}, '{ "port": 1, }', 'wakeful.json cannot be read: is no JSON'],
     ['what is no object', [], {}, '[1]', 'wakeful.json must be a JSON object'],
     [

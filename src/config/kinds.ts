@@ -7,6 +7,8 @@ export interface Kind<T> {
   readonly fits: (value: unknown) => value is T
   /** Which part of a wrong value is wrong, where it has parts: `owner.min_interval`. */
   readonly wrongPart?: (value: unknown) => string | null
+  /** What would be right for a part; undefined where it is all of the value that is to be told. */
+  readonly wordsOf?: (part: string) => string | undefined
   /** A flag's or a variable's text as what the check looks at. */
   readonly fromText: (text: string) => unknown
 }
@@ -98,13 +100,23 @@ export interface Quota {
   readonly min_interval?: string
 }
 
-const QUOTA: { readonly [K in keyof Required<Quota>]: (value: unknown) => boolean } = {
-  active_alarms: (value) => isWhole(value, 0),
-  sets_per_second: (value) => typeof value === 'number' && value > 0 && Number.isFinite(value),
-  payload_bytes: (value) => isWhole(value, 0),
-  concurrent_deliveries: (value) => isWhole(value, 1),
-  wakes_per_hour: (value) => isWhole(value, 1),
-  min_interval: isDuration,
+type Bound = Pick<Kind<unknown>, 'words'> & { readonly fits: (value: unknown) => boolean }
+
+const atLeast = (min: number): Bound => ({
+  words: `a whole number from ${min} on`,
+  fits: (value) => isWhole(value, min),
+})
+
+const QUOTA: { readonly [K in keyof Required<Quota>]: Bound } = {
+  active_alarms: atLeast(0),
+  sets_per_second: {
+    words: 'a number above 0',
+    fits: (value) => typeof value === 'number' && value > 0 && Number.isFinite(value),
+  },
+  payload_bytes: atLeast(0),
+  concurrent_deliveries: atLeast(1),
+  wakes_per_hour: atLeast(1),
+  min_interval: duration,
 }
 
 /** Limits of every tenant, and of every owner, that has none of its own. */
@@ -119,6 +131,7 @@ export const quotas: Kind<QuotasGiven> = {
   words: `{ "tenant": { … }, "owner": { … } }, each with any of ${Object.keys(QUOTA).join(', ')}`,
   fits: (value): value is QuotasGiven => wrongQuota(value) === null,
   wrongPart: wrongQuota,
+  wordsOf: (part) => QUOTA[part.split('.')[1] as keyof Quota]?.words,
   fromText: asIs,
 }
 
@@ -131,7 +144,7 @@ function wrongQuota(value: unknown): string | null {
   for (const [party, quota] of Object.entries(value)) {
     if (!PARTIES.includes(party) || !isObject(quota)) return party
     for (const [name, bound] of Object.entries(quota))
-      if (!Object.hasOwn(QUOTA, name) || !QUOTA[name as keyof Quota](bound)) return `${party}.${name}`
+      if (!Object.hasOwn(QUOTA, name) || !QUOTA[name as keyof Quota].fits(bound)) return `${party}.${name}`
   }
   return null
 }

@@ -86,7 +86,7 @@ function check(setting: Setting<unknown>, given: unknown, where: string, isText:
   const part = setting.kind.wrongPart?.(value) ?? ''
   throw new WakefulError(
     'invalid_request',
-    `${where}${partWords(part)} must be ${setting.kind.words}, not ${shown}`,
+    `${where}${partWords(part)} must be ${setting.kind.wordsOf?.(part) ?? setting.kind.words}, not ${shown}`,
   )
 }
 

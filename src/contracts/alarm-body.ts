@@ -135,7 +135,7 @@ type WhenFields = Partial<z.output<typeof setBody>>
 /** Members of a body that are kept as the text they are (promise: verbatim). */
 export const VERBATIM_MEMBERS: ReadonlySet<string> = new Set(['payload', 'data'])
 
-const ISO_DATE = /^[+-]?\d{4,6}-?\d\d/
+const ISO_DATE = /^\s*(?:\d{4}-\d\d-\d\d|\d{8}[Tt])/
 
 /** What a body says of when, in the library's words; null where it says nothing. */
 function whenOf(body: WhenFields): When | null {
@@ -145,13 +145,19 @@ function whenOf(body: WhenFields): When | null {
   if (fire_at !== undefined && !ISO_DATE.test(fire_at))
     throw new WakefulError(
       'invalid_time',
-      `fire_at ${JSON.stringify(fire_at)} must be an instant such as 2030-01-01T09:00:00Z; plain language goes into when`,
+      `fire_at ${JSON.stringify(fire_at)} must be an instant such as ${exampleFor(fire_at)}; plain language goes into when`,
     )
   const at = fire_at ?? when
   const options = ruleOptions(body)
   const kind = { at, delay, cron: cron_expr, rrule, every }
   const found = Object.fromEntries(Object.entries(kind).filter(([, value]) => value !== undefined))
   return given.length === 0 && Object.keys(options).length === 0 ? null : { ...found, ...options }
+}
+
+/** Digits alone are most likely seconds or milliseconds since 1970: the same as an instant. */
+function exampleFor(given: string): string {
+  const unix = /^\d{10}$/.test(given) ? Number(given) * 1000 : /^\d{13}$/.test(given) ? Number(given) : null
+  return unix === null ? '2030-01-01T09:00:00Z' : `${new Date(unix).toISOString()}, not a count since 1970`
 }
 
 /** The same, refused where nothing is said. */

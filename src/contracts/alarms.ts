@@ -3,6 +3,7 @@ import { editBody, previewBody, setBody, setByKeyBody } from './alarm-body.ts'
 import { alarmPage, alarmWire, setWire, status } from './alarm-wire.ts'
 import { cursor, limit, name, plain, since, text } from './fields.ts'
 import { operation } from './operation.ts'
+import { previewWire } from './preview-wire.ts'
 
 const id = z.object({ id: plain().min(1).max(200).meta({ description: 'The alarm’s id.' }) })
 const oneAlarm = { 200: { description: 'The alarm as it is now.', schema: alarmWire } }
@@ -52,6 +53,7 @@ export const alarmOperations = {
     description:
       'Answered when it is on disk. A known `idempotency_key` answers 200 with the first alarm and `deduped: true`; a known `key` sets that alarm again, 200.',
     body: setBody,
+    idempotencyHeader: true,
     answers: {
       201: { description: 'It is set.', schema: setWire },
       200: { description: 'It was there: the same one, or set again.', schema: setWire },
@@ -253,14 +255,7 @@ export const alarmOperations = {
     answers: {
       200: {
         description: 'The zone, the rule in words, and its next instants.',
-        schema: z.object({
-          timezone: z.string(),
-          rule: z.record(z.string(), z.unknown()),
-          description: z.string(),
-          instants: z.array(
-            z.object({ instant: z.string(), local: z.string(), note: z.string().optional() }),
-          ),
-        }),
+        schema: previewWire,
       },
     },
     refusals: ['invalid_time', 'invalid_rule', 'invalid_timezone'],

@@ -66,12 +66,16 @@ export const cursor = plain()
   .optional()
   .meta({ description: 'The `next_cursor` of the page before; left out for the first page.' })
 
-/** A moment that bounds a list: an instant, a phrase, or seconds since 1970. */
+/** A moment that bounds a list, as `resolveSince` reads it. */
 export const since = plain()
   .min(1)
   .max(200)
   .optional()
-  .meta({ description: 'Only what was set from this moment on: an instant, or seconds since 1970.' })
+  .meta({
+    description:
+      'Only what was set from this moment on: an instant, seconds since 1970, or a duration, which means so long ago (`2h`).',
+    examples: ['2h'],
+  })
 
 /** Where a fire goes, as it is written in a request. */
 export const targetSpec = z

@@ -35,7 +35,7 @@ export const inboxOperations = {
     path: '/v1/inbox',
     chapter: 'inbox',
     rights: 'write',
-    summary: 'Your wakes: waits for one where there is none',
+    summary: 'Your wakes; with `wait`, waits for one where there is none',
     description:
       'The wakes of alarms with `target: inbox`, oldest first. Each is yours for `hold` (60 s): acknowledge it within that time, or it comes again.',
     query: z.strictObject({

@@ -41,7 +41,16 @@ export const readOperations = {
             status,
             timezone: z.string(),
             asked: z.string().meta({ description: 'What was asked, in words.' }),
-            story: z.array(z.object({ at: z.string(), type: z.string(), text: z.string() })),
+            story: z.array(
+              z.object({
+                at: instant('When.'),
+                type: z.string().meta({
+                  description:
+                    'The type of the event it tells of. Two lines tell of no event of the log: the first, `alarm.set`, and an `alarm.fired` for a delivery after a failed report, which the log has recorded once.',
+                }),
+                text: z.string().meta({ description: 'In words.' }),
+              }),
+            ),
             next: z.string().meta({ description: 'What happens next, or why nothing does.' }),
           })
           .meta({ id: 'Story' }),

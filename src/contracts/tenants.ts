@@ -67,6 +67,8 @@ export const tenantOperations = {
     chapter: 'operators',
     rights: 'admin',
     summary: 'A tenant’s settings',
+    description:
+      'One of which nothing was ever said has empty ones. A tenant that is not yours is not found, but by a key of every tenant (`*`).',
     params: tenant,
     answers: oneTenant,
     refusals: ['not_found'],

@@ -43,7 +43,7 @@ import type {
 } from './api.ts'
 import { DEFAULT_SPEC } from './default-target.ts'
 import { OwnInbox } from './inbox.ts'
-import { checked, checkedList } from './options.ts'
+import { checked, checkedList, ofItem } from './options.ts'
 import { ownEvent } from './own-events.ts'
 import { eventView, named, notFound, ScopedReads } from './reads.ts'
 
@@ -83,8 +83,9 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
         `${items.length} alarms in one batch; at most ${batchMax} are allowed`,
       )
     const { tx } = checked<TxOptions>('setMany', options, TX)
-    for (const item of items) checked<SetManyItem>('setMany', item, SET_MANY_ITEM)
-    const answers = await this.#store(items, tx)
+    for (const [at, item] of items.entries())
+      ofItem(at, () => checked<SetManyItem>('setMany', item, SET_MANY_ITEM))
+    const answers = await this.#store(items, tx, ofItem)
     return answers.map((answer) => this.#wasSet(answer))
   }
 
@@ -182,14 +183,18 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   /** Resolves and writes; once more where a calendar is not known here, or was edited in between. */
-  async #store(given: readonly SetManyItem[], tx: unknown): Promise<SetAnswer[]> {
+  async #store(
+    given: readonly SetManyItem[],
+    tx: unknown,
+    which = <T>(_at: number, work: () => T) => work(),
+  ): Promise<SetAnswer[]> {
     const { store } = this.around
     const items = await this.#addressed(given)
     for (let tries = 1; ; tries++) {
       try {
         const context = this.around.context()
         const shop = { ...this.around.workshop, calendars: this.calendars.lookup }
-        const requests = items.map((item) => this.#request(item, context, shop))
+        const requests = items.map((item, at) => which(at, () => this.#request(item, context, shop)))
         return await store.set(requests, context, tx)
       } catch (thrown) {
         const code = thrown instanceof WakefulError ? thrown.code : null

@@ -66,6 +66,7 @@ export interface ListOptions {
   readonly target?: string
   /** Words to look for in label, message, key and subject. */
   readonly q?: string
+  /** An instant, seconds since 1970 as a text, or a duration, which means so long ago. */
   readonly since?: When
   readonly order?: 'newest' | 'due'
   readonly limit?: number
@@ -85,6 +86,7 @@ export interface HistoryOptions {
   readonly target?: string
   /** Another name for `target`. */
   readonly process?: string
+  /** An instant, seconds since 1970 as a text, or a duration, which means so long ago. */
   readonly since?: When
   readonly limit?: number
 }

@@ -48,6 +48,17 @@ export function checkedText(call: string, name: string, value: unknown): string 
   throw new WakefulError('invalid_request', `${name} of ${call} must be a text, not ${shown(value)}`)
 }
 
+/** Says of which of many items a refusal is. */
+export function ofItem<T>(at: number, work: () => T): T {
+  try {
+    return work()
+  } catch (thrown) {
+    if (!(thrown instanceof WakefulError)) throw thrown
+    const field = `items[${at}]`
+    throw new WakefulError(thrown.code, `${field}: ${thrown.message}`, { cause: thrown, field })
+  }
+}
+
 function shown(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'a list' : typeof value

@@ -39,13 +39,19 @@ function ownType(type: string): string {
       'invalid_request',
       `type ${JSON.stringify(type)} must be a dotted name such as order.paid`,
     )
-  const [first] = type.toLowerCase().split('.')
-  if (RESERVED.has(first!))
+  const own = wakefulPrefix(type)
+  if (own !== null)
     throw new WakefulError(
       'invalid_request',
-      `types that begin with ${first}. are written by Wakeful itself: choose another name`,
+      `types that begin with ${own}. are written by Wakeful itself: choose another name`,
     )
   return type
+}
+
+/** What a type begins with, if only Wakeful itself writes such types. */
+export function wakefulPrefix(type: string): string | null {
+  const [first] = type.toLowerCase().split('.')
+  return RESERVED.has(first!) ? first! : null
 }
 
 function dataText(data: unknown, { payloadBytesMax }: Limits): string {

@@ -14,7 +14,7 @@ import {
 import { WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
 import { goneFact, type ListQuery, type LogEvent } from '../stores/index.ts'
-import { parse, preview, resolveWhen, type When } from '../time/index.ts'
+import { parse, preview, resolveSince, type When } from '../time/index.ts'
 import type { EventsOptions, EventView, HistoryOptions, ListOptions, ListPage } from './api.ts'
 import { TenantCalendars } from './calendars.ts'
 import { checked, checkedText } from './options.ts'
@@ -237,7 +237,7 @@ export class ScopedReads {
 
   #since(since: When | undefined): number | undefined {
     if (since === undefined) return undefined
-    return resolveWhen(since, { now: this.around.context().now, timezone: this.around.timezone }).first
+    return resolveSince(since, { now: this.around.context().now, timezone: this.around.timezone })
   }
 
   #limit(limit: number | undefined, standard: number): number {

@@ -32,6 +32,6 @@ export function assertMay(caller: Caller, needed: Rights): void {
   if (!includes(caller.rights, needed))
     throw new WakefulError(
       'forbidden',
-      `this needs a key with the right to ${needed}; yours may ${caller.rights}`,
+      `this needs a key with ${needed} rights; yours has ${caller.rights} rights`,
     )
 }

@@ -53,27 +53,16 @@ export function openApi(version: string): Json {
 }
 
 function operationJson(name: string, operation: Operation, schemas: Json): Json {
-  const { chapter, summary, description, body, bodyOptional, params, query, ifMatch, rights } = operation
+  const { chapter, summary, description, body, bodyOptional, params, query, rights } = operation
   return {
     operationId: name,
     tags: [chapter],
     summary,
-    description: [description, `Needs the right to ${rights}.`].filter(Boolean).join(' '),
+    description: [description, `Needs a key with \`${rights}\` rights.`].filter(Boolean).join(' '),
     parameters: [
       ...parameters('path', params, schemas),
       ...parameters('query', query, schemas),
-      ...(ifMatch === true
-        ? [
-            {
-              name: 'If-Match',
-              in: 'header',
-              required: false,
-              schema: { type: 'string' },
-              description:
-                'The `ETag` the edit was made from: refused (`conflict`) where it is no longer the newest.',
-            },
-          ]
-        : []),
+      ...headers(operation),
     ],
     ...(body !== undefined && {
       requestBody: {
@@ -92,6 +81,22 @@ function parameters(place: 'path' | 'query', schema: z.ZodObject | undefined, sc
     const required = place === 'path' || !(field as z.ZodType).safeParse(undefined).success
     return { name, in: place, required, ...(description !== undefined && { description }), schema: json }
   })
+}
+
+function headers({ ifMatch, idempotencyHeader }: Operation): Json[] {
+  const header = (name: string, description: string) => ({
+    name,
+    in: 'header',
+    required: false,
+    schema: { type: 'string' },
+    description,
+  })
+  const match = 'The `ETag` the edit was made from: refused (`conflict`) where it is no longer the newest.'
+  const idempotency = 'The same as `idempotency_key` in the body; where both are there, they must be equal.'
+  return [
+    ...(ifMatch === true ? [header('If-Match', match)] : []),
+    ...(idempotencyHeader === true ? [header('Idempotency-Key', idempotency)] : []),
+  ]
 }
 
 function answers({ answers }: Operation, schemas: Json): Json {

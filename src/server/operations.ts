@@ -42,7 +42,7 @@ async function assertMayRead(door: Pick<Door, 'admit'>, headers: HeaderReader): 
   if (key === null || includes(rights, 'admin') || key.tenant === '*') return
   throw new WakefulError(
     'forbidden',
-    'the metrics are of all tenants: they need a key with the right to admin, or one of tenant "*"',
+    'the metrics are of all tenants: they need a key with admin rights, or one of tenant "*"',
   )
 }
 

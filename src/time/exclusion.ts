@@ -188,7 +188,7 @@ function refuseUnknown(name: string, { names = [] }: CalendarLookup): never {
   const known = [...names].sort().slice(0, KNOWN_TOLD_MAX).map(quote).join(', ')
   const advice =
     near === undefined
-      ? `${known === '' ? '' : `there is ${known}; `}make it first with calendars.put(${quote(name)}, …)`
+      ? `${known === '' ? '' : `there is ${known}; `}make it first with calendars.put(${quote(name)}, …) in the library, or where the store is with \`wakeful calendar put ${name} DATES\``
       : `did you mean ${quote(near)}?`
   throw new WakefulError('invalid_rule', `there is no calendar ${quote(name)}: ${advice}`)
 }

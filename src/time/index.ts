@@ -32,6 +32,7 @@ export { isRule, type Misfire, type RecurringRule, type Rule } from './rule.ts'
 export { readRule } from './rule-text.ts'
 export { ScepticalClock } from './sceptical-clock.ts'
 export { type Schedule, scheduleOf } from './schedule.ts'
+export { resolveSince } from './since.ts'
 export { span } from './span.ts'
 export {
   endOfDay,

@@ -235,7 +235,37 @@ function fromNow(
   }
 }
 
+const ISO_LIKE = /^\d{4}-\d\d-\d\d(?:t|$)|^\d{8}t/i
+const DAY_PART = /^(?:(.+) )?(morning|afternoon|evening|night)$/i
+const DAY_PART_WORDS = ['this', 'in', 'the', 'morning', 'afternoon', 'evening', 'night']
+const TIME_OF: Readonly<Record<string, string>> = {
+  morning: '9am',
+  afternoon: '3pm',
+  evening: '7pm',
+  night: '10pm',
+}
+
+/** 'tomorrow morning' is many times of day: the form that names one. */
+function sayTimeOfDay(text: string, words: readonly string[]): string | null {
+  const [, day, part] = DAY_PART.exec(text.trim().replace(/\bin the /i, '')) ?? []
+  if (part === undefined || !words.every((word) => DAY_PART_WORDS.includes(word))) return null
+  const time = TIME_OF[part.toLowerCase()]!
+  if (day === undefined) return time
+  return `${/^this$/i.test(day) ? 'today' : day} at ${time}`
+}
+
 function notUnderstood(text: string, words: string[]): WakefulError {
+  const better = sayTimeOfDay(text, words)
+  if (better !== null)
+    return new WakefulError(
+      'invalid_time',
+      `${quote(text)} names no one time of day: say ${quote(better)}, or another`,
+    )
+  if (ISO_LIKE.test(text.trim()))
+    return new WakefulError(
+      'invalid_time',
+      `${quote(text)} is not a time: there is no such day, time of day or offset; an instant is written like '2026-12-24T18:00:00Z'`,
+    )
   const named = words
     .slice(0, 5)
     .map((word) => quote(word))

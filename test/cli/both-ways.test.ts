@@ -213,5 +213,12 @@ describe('through a server', () => {
     await wakeful(['set', '2040-05-01', '--owner', 'ann', '--key', 'k'], '', env)
     expect((await wakeful(['get', '--key', 'k', '--owner', 'bob'], '', env)).code).toBe(1)
     expect((await wakeful(['get', '--key', 'k', '--owner', 'ann'])).code).toBe(0)
+    expect((await wakeful(['keys', 'create'])).code).toBe(0)
+    const refused = async () => (await wakeful(['list'], '', env)).stderr
+    // The server sees the first key within a second.
+    await expect.poll(refused, { timeout: 10_000 }).toMatch('put a key (wk_…) into WAKEFUL_KEY')
+    expect((await wakeful(['list'], '', { ...env, WAKEFUL_KEY: 'wk_0_nope' })).stderr).toMatch(
+      'the key in WAKEFUL_KEY is not known',
+    )
   })
 })

@@ -200,6 +200,9 @@ it('lists by filters and pages', async () => {
   for (const bound of [since, since.toISOString(), { unix: since.getTime() / 1000 }, { at: since }])
     expect((await alarms.list({ since: bound })).items).toEqual([])
   expect((await alarms.history({ since: { unix: 0 }, status: 'pending' })).length).toBe(5)
+  expect((await alarms.history({ since: '2h' })).length).toBe(5)
+  expect((await alarms.list({ since: '2h' })).items.length).toBe(5)
+  for (const since of ['', 'tomorrow']) await expect(alarms.list({ since })).rejects.toThrow('since')
   await expect(alarms.list({ since: { delay: '1h' } })).rejects.toThrow('since must be an instant')
 })
 
@@ -299,7 +302,11 @@ it('refuses as the library does', async () => {
     'unknown field "florp"',
   )
   await expect(remote.set({ delay: '1h' }, { target: EVENT, maxFailure: 1 } as never)).rejects.toThrow(
-    'unknown field "max_failure"',
+    'unknown field "maxFailure"',
+  )
+  // In the names of this client, all of them.
+  await expect(remote.set('in 5m', { target: EVENT, mesage: 'x' } as never)).rejects.toThrow(
+    /"mesage"; known are at, delay, when, cron, (?!.*_).*message, conversationId, /,
   )
   await expect(remote.edit('x', { timezone: 'UTC' })).rejects.toThrow('give the when, too')
 })

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { operations } from '../../src/contracts/index.ts'
 import { serving } from './harness.ts'
 
 const server = await serving()
@@ -78,6 +79,24 @@ it('gives payload and message back byte for byte (promise: verbatim)', async () 
   }
   const batch = await call('POST', '/v1/alarms/batch', `{"items":[${body},${body}]}`)
   expect(batch.text.split(payload)).toHaveLength(3)
+})
+
+it('takes an idempotency key as a header, too', async () => {
+  const set = (headers: Record<string, string>, more: object = {}) =>
+    call('POST', '/v1/alarms', { delay: '1h', target: EVENT, ...more }, headers)
+  const first = await set({ 'idempotency-key': 'h-1' })
+  expect([first.status, first.json.idempotency_key]).toEqual([201, 'h-1'])
+  for (const again of [
+    await set({ 'Idempotency-Key': '"h-1"' }),
+    await set({ 'idempotency-key': 'h-1' }, { idempotency_key: 'h-1' }),
+    await set({}, { idempotency_key: 'h-1' }),
+  ])
+    expect(again).toMatchObject({ status: 200, json: { id: first.json.id, deduped: true } })
+  expect(await set({ 'idempotency-key': 'h-1' }, { idempotency_key: 'h-2' })).toMatchObject({
+    status: 400,
+    json: { code: 'invalid_request', detail: expect.stringContaining('differ') },
+  })
+  expect((await set({ 'idempotency-key': '' })).status).toBe(400)
 })
 
 it('answers the same 404 for what is not there and what is another owner’s', async () => {
@@ -164,6 +183,21 @@ it('lists by pages, capped at 500', async () => {
   expect((await call('GET', '/v1/alarms?limit=5&limit=6')).json.detail).toMatch('"limit" is given twice')
 })
 
+it('lists since so long ago, and refuses a since that is still to come', async () => {
+  await call('POST', '/v1/alarms', { delay: '1h', target: EVENT, subject: 'ago' })
+  expect((await call('GET', '/v1/alarms?since=2h&subject=ago')).json.items).toHaveLength(1)
+  expect((await call('GET', '/v1/history?since=2h')).json.items).not.toEqual([])
+  const order = (since: string) => ({ action: 'pause', filter: { since, subject: 'ago' }, dry_run: true })
+  expect((await call('POST', '/v1/alarms/actions', order('2h'))).json.matched).toBe(1)
+  const refused = {
+    status: 400,
+    json: { code: 'invalid_time', detail: expect.stringContaining('so long ago') },
+  }
+  expect(await call('GET', '/v1/alarms?since=tomorrow')).toMatchObject(refused)
+  expect(await call('GET', '/v1/history?since=in+2+hours')).toMatchObject(refused)
+  expect(await call('POST', '/v1/alarms/actions', order('florp'))).toMatchObject(refused)
+})
+
 it('acts on all that match, and counts them first', async () => {
   const filter = { subject: 'many' }
   const items = Array.from({ length: 5 }, () => ({ delay: '1h', target: EVENT, subject: 'many' }))
@@ -212,6 +246,26 @@ it('previews, tells figures and stories, and keeps events of one’s own', async
   )
 })
 
+it.each([
+  { when: 'tomorrow at 9am', misfire: 'skip' },
+  { cron_expr: '0 2 * * *', timezone: 'Europe/Rome', dst: { gap: 'skip' }, misfire: { all: { max: 3 } } },
+  {
+    rrule: 'FREQ=WEEKLY;BYDAY=MO',
+    count: 3,
+    jitter: '5m',
+    exclude: { weekend: true, move: 'next', offset: 1 },
+  },
+  { every: '5m', start: '2030-01-01T00:00:00Z', end: '2031-01-01T00:00:00Z' },
+  { every: '1 month' },
+])('answers a preview of %j as the reference says', async (body) => {
+  const { status, json } = await call('POST', '/v1/preview', body)
+  expect(status).toBe(200)
+  const { schema } = operations.preview.answers[200]
+  expect(schema.parse(json)).toEqual(json)
+  const described = Object.keys(schema.shape.rule.shape)
+  expect(Object.keys(json.rule).filter((name) => !described.includes(name))).toEqual([])
+})
+
 it('takes exactly one time, and says what would be right', async () => {
   const refused = async (body: unknown) => (await call('POST', '/v1/alarms', body)).json
   expect(await refused({ target: EVENT })).toMatchObject({
@@ -224,6 +278,12 @@ it('takes exactly one time, and says what would be right', async () => {
     'this has delay and every',
   )
   expect(await refused({ fire_at: 'tomorrow', target: EVENT })).toMatchObject({ code: 'invalid_time' })
+  const isoOnly = async (fire_at: string) => (await refused({ fire_at, target: EVENT })).detail
+  expect(await isoOnly('1794890009')).toMatch(
+    'must be an instant such as 2026-11-17T04:33:29.000Z, not a count since 1970; plain',
+  )
+  for (const text of ['1794890009', '20261201', '2026-13-01T00:00:00Z', '+002026-12-01T09:00Z'])
+    expect(await isoOnly(text)).not.toMatch('in 30 minutes')
   expect(await refused({ when: 'florp', target: EVENT })).toMatchObject({ code: 'invalid_time' })
   expect(await refused({ cron_expr: 'florp', target: EVENT })).toMatchObject({ code: 'invalid_rule' })
   expect(await refused({ delay: '1h', timezone: 'Mars/Base', target: EVENT })).toMatchObject({

@@ -95,6 +95,44 @@ it('says what would be right', async () => {
   )
 })
 
+it('says which field is wrong, by its path, and what would be right', async () => {
+  const told = async (path: string, body: unknown, method = 'POST') => {
+    const { status, json } = await call(method, path, body)
+    expect(status).toBe(400)
+    return json as { detail: string; errors: { field: string; detail: string }[] }
+  }
+  const event = { target: { event: true } }
+  const top = await told('/v1/alarms', { delay: '1h', colour: 1, shape: 2 })
+  expect(top.errors.map(({ field }) => field)).toEqual(['colour', 'shape'])
+  const nested = await told('/v1/tenants/x', { quotas: { foo: 1 } }, 'PUT')
+  expect(nested.detail).toMatch('quotas: unknown field "foo"; known are active_alarms, ')
+  expect(nested.errors).toMatchObject([
+    { field: 'quotas.foo', detail: expect.stringContaining('min_interval') },
+  ])
+  const batch = (...items: object[]) =>
+    told('/v1/alarms/batch', { items: items.map((item) => ({ ...event, ...item })) })
+  for (const [wrong, said] of [
+    [{ delay: '1x' }, "items[1]: '1x' is not a duration"],
+    [{}, 'items[1]: an alarm has exactly one of'],
+    [{ delay: '1h', label: 'é'.repeat(300) }, 'items[1]: label is 600 bytes long'],
+  ] as const) {
+    const { detail, errors } = await batch({ delay: '1h' }, wrong)
+    expect(detail).toMatch(said)
+    expect(errors).toMatchObject([{ field: 'items[1]' }])
+  }
+  expect((await batch({ delay: '1h' }, { delay: '1h', dst: { hole: 1 } })).errors).toMatchObject([
+    { field: 'items[1].dst.hole', detail: 'unknown field; known are gap, overlap' },
+  ])
+  const missing = await told('/v1/alarms/actions', {})
+  expect(missing.detail).toMatch(
+    /^action is missing: .*"cancel".*; filter is missing: which; `\{\}` is all of yours$/,
+  )
+  expect(missing.errors.map(({ field }) => field)).toEqual(['action', 'filter'])
+  expect((await told('/v1/events', {})).detail).toMatch(/^type is missing: a dotted name/)
+  const calendar = await told('/v1/alarms', { cron_expr: '@daily', exclude: 'nocal', ...event })
+  expect(calendar.detail).toMatch('`wakeful calendar put nocal DATES`')
+})
+
 it('refuses bytes that are no UTF-8', async () => {
   for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]])
     assertProblem(

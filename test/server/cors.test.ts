@@ -20,7 +20,9 @@ it('agrees with the pages that may call, before they do', async () => {
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     'access-control-allow-origin': APP,
     'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
-    'access-control-allow-headers': expect.stringContaining('authorization, content-type, if-match'),
+    'access-control-allow-headers': expect.stringContaining(
+      'authorization, content-type, idempotency-key, if-match',
+    ),
     'access-control-max-age': '600',
     vary: 'origin',
   })

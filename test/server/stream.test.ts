@@ -38,6 +38,13 @@ it('says what it streams, and refuses what it cannot', async () => {
   cut.abort()
   for (const query of ['after=florp', 'florp=1', 'types=', 'after=newest&after=oldest'])
     expect((await call('GET', `/v1/events/stream?${query}`)).json.code).toBe('invalid_request')
+  const detail = async (types: string) =>
+    (await call('GET', `/v1/events/stream?types=${types}`)).json.detail as string
+  expect(await detail('order.paid,alarm.fird')).toMatch(
+    'types: no event has the type "alarm.fird" (did you mean alarm.fired?); Wakeful’s own are alarm.fired, ',
+  )
+  for (const types of ['alarm.set', 'Alarm.fired', 'timer.florp', 'alarm.*', 'watch.stale', '%20,%20'])
+    expect(await detail(types)).toMatch(/^types: (?:no event has the type|names no type)/)
   expect((await call('GET', '/v1/events/stream', undefined, { 'last-event-id': 'florp' })).status).toBe(400)
   expect((await call('POST', '/v1/events/stream')).status).toBe(405)
 })

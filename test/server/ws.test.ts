@@ -29,6 +29,9 @@ it('answers the calls of seed 001, with its arguments and shapes', async () => {
     (await history({ status: 'cancelled', since, limit: 5 })).map(({ id }: { id: string }) => id),
   ).toEqual([soon.id])
   expect(await history({ since: since + 3_600 })).toEqual([])
+  expect(await history({ status: 'cancelled', since: '1m' })).toHaveLength(1)
+  expect((await ws.call('alarms', { since: '1m' })).result.items).toHaveLength(2)
+  expect((await ws.call('history', { since: 'tomorrow' })).error).toMatchObject({ code: 'invalid_time' })
   expect(await history({ process: 'event', status: 'pending' })).toHaveLength(1)
   expect(await history({ target: 'nobody' })).toEqual([])
   expect((await ws.call('stats')).result).toMatchObject({ total: 2, pending: 1, cancelled: 1, failed: 0 })
@@ -89,6 +92,7 @@ it('follows the log live, by type and alarm, and resumes from a cursor', async (
   const headers = { 'wakeful-owner': 'follow' }
   const [ws, other] = [await connected(url, { headers }), await connected(url)]
   await other.call('subscribe')
+  expect((await ws.call('subscribe', { types: ['alarm.set'] })).error.detail).toMatch('no event has the type')
   const { subscription, cursor } = (await ws.call('subscribe')).result
   const append = async (n: number) => (await ws.call('append', { type: 'order.paid', data: { n } })).result
   const first = await append(1)

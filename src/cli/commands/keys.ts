@@ -59,19 +59,21 @@ export function addKeys(program: Command, shell: Shell): void {
         })
       })
     })
-  addCommand(group, 'list', 'the keys, without their texts', ['keys list', 'keys list --tenant acme']).action(
-    async (_flags: unknown, self: Command) => {
-      const { tenant }: Globals = self.optsWithGlobals()
-      await withKeys(shell, self, 'existing', async (keys, { out, zone }) => {
-        const items = await keys.list(tenant ?? null, '', LISTED_MAX)
-        if (!out.json && items.length === 0) return out.aside('no keys: on this machine none is needed')
-        out.answer({
-          json: () => wireText({ items }),
-          human: () => out.rows([columns(zone)], items),
-        })
+  addCommand(group, 'list', 'the keys, without their texts, oldest first', [
+    'keys list',
+    'keys list --tenant acme',
+  ]).action(async (_flags: unknown, self: Command) => {
+    const { tenant }: Globals = self.optsWithGlobals()
+    await withKeys(shell, self, 'existing', async (keys, { out, zone }) => {
+      const found = await keys.list(tenant ?? null, '', LISTED_MAX)
+      const items = found.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
+      if (!out.json && items.length === 0) return out.aside('no keys: on this machine none is needed')
+      out.answer({
+        json: () => wireText({ items }),
+        human: () => out.rows([columns(zone)], items),
       })
-    },
-  )
+    })
+  })
   addCommand(group, 'rotate <id>', 'give a key another text', ['keys rotate 0f3f2a5b1c2d7e3a --grace 1h'])
     .option('--grace <duration>', 'how long the former one holds still (default: not at all)')
     .action(async (id: string, flags: { grace?: string }, self: Command) => {

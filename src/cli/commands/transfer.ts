@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { exportLines, importLines } from '../../hosts/node/index.ts'
 import { addCommand } from '../command.ts'
+import { Rows } from '../export-rows.ts'
 import { asWork, withFile } from '../failure.ts'
 import { isInMemory } from '../globals.ts'
 import { refuseUnfit, writeWhole } from '../out-file.ts'
@@ -27,9 +28,9 @@ export function addExport(program: Command, shell: Shell): void {
       if (flags.out !== undefined) await refuseUnfit(flags.out)
       const bar = progress(shell.terminal, 'export')
       const lines = exportLines(url, (done, total) => bar.at(done, total))
-      const written = { lines: 0 }
+      const rows = new Rows()
       try {
-        const chunks = chunked(lines, written)
+        const chunks = chunked(rows.counted(lines))
         if (flags.out === undefined) await toSink(chunks, shell.terminal.stdout)
         else await writeWhole(chunks, flags.out)
       } finally {
@@ -37,8 +38,8 @@ export function addExport(program: Command, shell: Shell): void {
       }
       if (flags.out === undefined) return
       out.answer({
-        json: () => JSON.stringify({ file: flags.out, lines: written.lines }),
-        human: () => [`${count(written.lines)} lines exported to ${flags.out}`],
+        json: () => JSON.stringify({ file: flags.out, lines: rows.lines, rows }),
+        human: () => [`${rows.words()} exported to ${flags.out}${rows.damagedWords('could not be read')}`],
       })
     })
 }
@@ -56,13 +57,19 @@ export function addImport(program: Command, shell: Shell): void {
     else if (shell.terminal.stdin.isTTY === true) out.aside('reading from stdin')
     const input = fromFile ? createReadStream(file) : shell.terminal.stdin
     const bar = progress(shell.terminal, 'import')
-    const read = () => importLines(url, linesOf(input), (done, total) => bar.at(done, total))
+    const rows = new Rows()
+    const lines = rows.counted(linesOf(input))
+    const read = () => importLines(url, lines, (done, total) => bar.at(done, total))
     const { imported, known } = await asWork(() => (fromFile ? withFile(file, read) : read())).finally(() =>
       bar.end(),
     )
     out.answer({
-      json: () => JSON.stringify({ imported, known }),
-      human: () => [`${count(imported)} imported${known > 0 ? `, ${count(known)} were there already` : ''}`],
+      json: () => JSON.stringify({ imported, known, rows }),
+      human: () => {
+        const done =
+          known === 0 ? 'imported' : `read: ${count(imported)} imported, ${count(known)} were there already`
+        return [`${rows.words()} ${done}${rows.damagedWords('passed over')}`]
+      },
     })
   })
 }
@@ -78,11 +85,10 @@ async function* linesOf(input: Readable): AsyncGenerator<string> {
 }
 
 /** Lines joined into larger pieces: one write per line would be most of the work. */
-async function* chunked(lines: AsyncIterable<string>, written: { lines: number }): AsyncGenerator<string> {
+async function* chunked(lines: AsyncIterable<string>): AsyncGenerator<string> {
   let chunk = ''
   for await (const line of lines) {
     chunk += `${line}\n`
-    written.lines++
     if (chunk.length < CHUNK_CHARS) continue
     yield chunk
     chunk = ''

@@ -11,7 +11,7 @@ import {
   withFields,
 } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { SetView } from '../../library/index.ts'
+import { ofItem, type SetView } from '../../library/index.ts'
 import type { QuotaGuard } from '../tenants/quota-guard.ts'
 import { actOnMany, listed, listOptions } from './bulk.ts'
 import { type Around, type CallsOf, ok, type Reply } from './call.ts'
@@ -29,7 +29,7 @@ export function alarmCalls(quotas: QuotaGuard) {
     },
 
     setMany: async ({ body }, around) => {
-      const items = body.items.map((item) => ({ ...setOf(item), ...origin(around) }))
+      const items = body.items.map((item, at) => ({ ...ofItem(at, () => setOf(item)), ...origin(around) }))
       const wanted = items.map(({ when, ...options }) => ({ does: 'set', when, options }) as const)
       const alarms = await quotas.within(around.caller, wanted, () => around.caller.alarms.setMany(items))
       return { status: 201, json: `{"items":[${alarms.map(setJson).join(',')}]}` }

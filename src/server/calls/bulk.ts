@@ -41,14 +41,8 @@ export function listOptions(filter: Filter): ListOptions {
     ...(conversation_id !== undefined && { conversationId: conversation_id }),
     ...(target !== undefined && { target }),
     ...(q !== undefined && { q }),
-    ...sinceOption(since),
+    ...(since !== undefined && { since }),
   }
-}
-
-/** A bound in time: seconds since 1970, or an instant. */
-export function sinceOption(since: string | undefined): Pick<ListOptions, 'since'> {
-  if (since === undefined) return {}
-  return { since: /^\d{1,12}(?:\.\d+)?$/.test(since) ? { unix: Number(since) } : since }
 }
 
 /** Alarms as the JSON of a page, each as it is on the wire. */

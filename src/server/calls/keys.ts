@@ -24,7 +24,7 @@ export function keyCalls(keys: KeyBook, clock: Clock, audit: Audit) {
       if (!mayManage(caller, wanted))
         throw new WakefulError('forbidden', 'your key makes keys of its own tenant and owner only')
       if (!includes(caller.rights, rights))
-        throw new WakefulError('forbidden', `your key cannot give the right to ${rights}`)
+        throw new WakefulError('forbidden', `your key cannot give ${rights} rights`)
       const expiresAt = expires_in === undefined ? null : clock.now() + parseDuration(expires_in)
       const made = await keys.create({ ...wanted, rights, label, createdBy: caller.keyId, expiresAt })
       await audit(actOf(caller, 'key_created', { key: made.view.id, ...wanted, rights }))

@@ -1,6 +1,6 @@
 import { eventWire, type OperationName, wireText } from '../../contracts/index.ts'
 import type { Alarms, EventView } from '../../library/index.ts'
-import { listed, sinceOption } from './bulk.ts'
+import { listed } from './bulk.ts'
 import { type CallsOf, ok } from './call.ts'
 
 const EVENTS_DEFAULT = 50
@@ -15,7 +15,7 @@ export const readCalls = {
       ...(status !== undefined && { status }),
       ...(target !== undefined && { target }),
       ...(process !== undefined && { process }),
-      ...sinceOption(since),
+      ...(since !== undefined && { since }),
       ...(limit !== undefined && { limit }),
     })
     return ok(listed(items))

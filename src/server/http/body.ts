@@ -23,6 +23,19 @@ export function jsonOf(bytes: Uint8Array, headers: HeaderReader): unknown {
   return readJson(decode(bytes), VERBATIM_MEMBERS)
 }
 
+/** A body with the key that its request has as a header: as it is, or quoted as the header's draft standard has it. */
+export function withIdempotencyKey(body: unknown, headers: HeaderReader): unknown {
+  const header = headers.get('idempotency-key')
+  if (header === null || typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  const key = /^"(.*)"$/.exec(header.trim())?.[1] ?? header.trim()
+  const { idempotency_key: said = key } = body as { idempotency_key?: unknown }
+  if (said === key) return { ...body, idempotency_key: key }
+  throw new WakefulError(
+    'invalid_request',
+    'the header Idempotency-Key and idempotency_key in the body differ: send one of them',
+  )
+}
+
 function decode(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes)

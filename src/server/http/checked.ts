@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { WakefulError } from '../../error.ts'
-import { refuse } from './problem.ts'
+import { refuse } from './wrong-fields.ts'
 
 /** What was given, checked against its contract. */
 export function checked(schema: z.ZodObject, given: unknown): unknown {
@@ -9,7 +9,7 @@ export function checked(schema: z.ZodObject, given: unknown): unknown {
     assertPlainNames(given)
     return parsed.data
   }
-  throw refuse(parsed.error, Object.keys(schema.shape))
+  throw refuse(parsed.error, schema, given)
 }
 
 /** Zod passes over this one name where any name is allowed: what is not kept must not look as if it were. */

@@ -3,7 +3,7 @@ import type { HeaderReader } from './node-side.ts'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
 const REQUEST_HEADERS =
-  'authorization, content-type, if-match, last-event-id, mcp-method, mcp-name, mcp-protocol-version, traceparent, wakeful-owner, wakeful-tenant, x-request-id'
+  'authorization, content-type, idempotency-key, if-match, last-event-id, mcp-method, mcp-name, mcp-protocol-version, traceparent, wakeful-owner, wakeful-tenant, x-request-id'
 const ANSWER_HEADERS = 'etag, retry-after, x-request-id'
 /** How long a browser may remember that it may ask. */
 const REMEMBERED_SECONDS = 600

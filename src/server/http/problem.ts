@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import { type ErrorCode, errorText, WakefulError } from '../../error.ts'
 import type { Answer } from './ask.ts'
 
@@ -29,9 +28,9 @@ const TITLES: Readonly<Record<ErrorCode, string>> = {
   invalid_timezone: 'The time zone is not known',
   payload_too_large: 'Too large',
   unauthorized: 'A key is needed',
-  forbidden: 'The key does not allow it',
+  forbidden: 'It is not allowed',
   not_found: 'There is none',
-  conflict: 'It has changed meanwhile',
+  conflict: 'It is not in a state for this',
   already_ended: 'It has ended',
   cursor_expired: 'The cursor is too old',
   quota_exceeded: 'The quota is used up',
@@ -62,13 +61,14 @@ export interface FieldError {
 export class InvalidRequest extends WakefulError {
   readonly errors: readonly FieldError[]
 
-  constructor(errors: readonly FieldError[]) {
-    super(
-      'invalid_request',
-      errors.map(({ field, detail }) => (field === '' ? detail : `${field}: ${detail}`)).join('; '),
-    )
+  constructor(errors: readonly FieldError[], detail = errors.map(told).join('; ')) {
+    super('invalid_request', detail)
     this.errors = errors
   }
+}
+
+function told({ field, detail }: FieldError): string {
+  return field === '' ? detail : `${field}: ${detail}`
 }
 
 /** Something asked for too often or too much: when it may be asked again. */
@@ -92,7 +92,9 @@ export function problemOf(thrown: unknown, toWhom: 'callers' | 'operators' = 'ca
     return { ...problem(thrown.code, errorText(thrown)), errors: thrown.errors }
   const isTold = thrown instanceof TryLater || toWhom === 'operators'
   const own = isTold ? undefined : OWN_AFFAIR[thrown.code]
-  return problem(thrown.code, own ?? inWireWords(errorText(thrown)))
+  const detail = own ?? inWireWords(errorText(thrown))
+  const { field } = thrown
+  return { ...problem(thrown.code, detail), ...(field !== undefined && { errors: [{ field, detail }] }) }
 }
 
 /** What callers are told of troubles that are not theirs: the rest names the store's address, and is in the log. */
@@ -112,28 +114,6 @@ const OPTION =
 /** The library's own messages name options as TypeScript does: on the wire they have other names. */
 function inWireWords(message: string): string {
   return message.replace(OPTION, (word) => word.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
-}
-
-const ISSUES_TOLD_MAX = 10
-
-/** What zod found wrong, in words: unknown fields are named, with what is known. */
-export function refuse(error: z.ZodError, known: readonly string[]): InvalidRequest {
-  const errors = error.issues.slice(0, ISSUES_TOLD_MAX).map((issue): FieldError => {
-    const field = issue.path.join('.')
-    if (issue.code !== 'unrecognized_keys') return { field, detail: lowered(issue.message) }
-    const names = issue.keys.slice(0, ISSUES_TOLD_MAX).map((key) => JSON.stringify(key.slice(0, 60)))
-    const said = names.length === 1 ? `unknown field ${names[0]}` : `unknown fields ${names.join(', ')}`
-    return {
-      field,
-      detail: field === '' && known.length > 0 ? `${said}; known are ${known.join(', ')}` : said,
-    }
-  })
-  return new InvalidRequest(errors)
-}
-
-/** What zod says, as part of a sentence. */
-export function lowered(message: string): string {
-  return message.replace(/^Invalid input: /, '').replace(/^[A-Z]/, (letter) => letter.toLowerCase())
 }
 
 /** What was thrown as an answer: a problem document, with its code's status or another, and the headers that go with it. */

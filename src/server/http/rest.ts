@@ -7,7 +7,7 @@ import { requestId } from '../logs/index.ts'
 import { traceOf } from '../trace.ts'
 import type { AppParts, Door } from './app.ts'
 import { type Answer, Ask } from './ask.ts'
-import { jsonOf, tooLarge } from './body.ts'
+import { jsonOf, tooLarge, withIdempotencyKey } from './body.ts'
 import { checked } from './checked.ts'
 import { originHeaders } from './cors.ts'
 import { problemAnswer } from './problem.ts'
@@ -102,8 +102,10 @@ function queryOf(ask: Ask, { query }: Operation): unknown {
   )
 }
 
-async function bodyOf(ask: Ask, { body, bodyOptional }: Operation, bytesMax: number): Promise<unknown> {
-  const given = jsonOf(await bytesOf(ask, bytesMax), ask.headers)
+async function bodyOf(ask: Ask, operation: Operation, bytesMax: number): Promise<unknown> {
+  const { body, bodyOptional, idempotencyHeader } = operation
+  const read = jsonOf(await bytesOf(ask, bytesMax), ask.headers)
+  const given = idempotencyHeader === true ? withIdempotencyKey(read, ask.headers) : read
   if (given === undefined && bodyOptional === true) return {}
   if (given === undefined)
     throw new WakefulError('invalid_request', 'the body is missing: it is a JSON object')

@@ -1,5 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Alarms, EventView } from '../../library/index.ts'
+import { type AlarmEventType, EVENT_TYPES } from '../../alarm/index.ts'
+import { type Alarms, type EventView, wakefulPrefix } from '../../library/index.ts'
+import { closest } from '../../time/index.ts'
+import { InvalidRequest } from '../http/problem.ts'
 
 const PASSED_OVER_MAX = 500
 
@@ -67,9 +70,25 @@ export class Feed {
   }
 }
 
-/** Types as they are given: a list, or one text with commas. */
+/** Types as they are given: a list, or one text with commas. Refuses those that nothing will ever have. */
 export function typesOf(given: string | readonly string[] | undefined): ReadonlySet<string> | undefined {
   if (given === undefined) return undefined
   const list = typeof given === 'string' ? given.split(',') : given
-  return new Set(list.map((type) => type.trim()).filter((type) => type !== ''))
+  const types = new Set(list.map((type) => type.trim()).filter((type) => type !== ''))
+  if (types.size === 0)
+    throw new InvalidRequest([{ field: 'types', detail: 'names no type: leave it out for all' }])
+  for (const type of types) assertMayCome(type)
+  return types
+}
+
+/** What operators do is told under names of its own (`admin.key_created`), which are not listed anywhere. */
+const UNLISTED = 'admin'
+
+function assertMayCome(type: string): void {
+  const prefix = wakefulPrefix(type)
+  if (prefix === null || prefix === UNLISTED || EVENT_TYPES.includes(type as AlarmEventType)) return
+  const near = closest(type, EVENT_TYPES)
+  const meant = near === null ? '' : ` (did you mean ${near}?)`
+  const detail = `no event has the type ${JSON.stringify(type.slice(0, 60))}${meant}; Wakeful’s own are ${EVENT_TYPES.join(', ')}`
+  throw new InvalidRequest([{ field: 'types', detail }])
 }

@@ -3,7 +3,6 @@ import { type AlarmView, wireJson } from '../../alarm/index.ts'
 import { plain, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { Caller } from '../caller.ts'
-import { sinceOption } from '../calls/bulk.ts'
 
 const LIST_MAX = 500
 
@@ -22,7 +21,7 @@ function call<S extends z.ZodObject>(
 }
 
 const limit = z.int().min(1).max(LIST_MAX).optional()
-/** Seconds since 1970, as the seed has it, or an instant. */
+/** Seconds since 1970, as the seed has it, or whatever REST takes. */
 const since = z.union([z.number().min(0).max(1e12), plain().min(1).max(200)]).optional()
 const status = z.enum([
   'pending',
@@ -55,12 +54,7 @@ export const SEED_CALLS: Readonly<Record<string, SeedCall>> = {
       limit,
     }),
     async ({ since: from, ...filter }, { alarms }) =>
-      listed(
-        await alarms.history({
-          ...given(filter),
-          ...sinceOption(from === undefined ? undefined : String(from)),
-        }),
-      ),
+      listed(await alarms.history({ ...given(filter), ...(from !== undefined && { since: String(from) }) })),
   ),
 
   stats: call(z.strictObject({}), async (_args, { alarms }) => wireText(await alarms.stats())),

@@ -166,5 +166,5 @@ function assertKnown(names: readonly string[], known: readonly string[]): void {
   const said = `unknown field ${JSON.stringify(unknown.slice(0, 60))}`
   const detail =
     known.length === 0 ? `${said}; this call takes none` : `${said}; known are ${known.join(', ')}`
-  throw new InvalidRequest([{ field: '', detail }])
+  throw new InvalidRequest([{ field: unknown.slice(0, 60), detail }], detail)
 }

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import { assertPlainNames } from '../http/checked.ts'
-import { lowered } from '../http/problem.ts'
+import { lowered } from '../http/wrong-fields.ts'
 import { traceOf } from '../trace.ts'
 import { instructions } from './instructions.ts'
 import { refusalResult } from './refusal.ts'

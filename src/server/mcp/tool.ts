@@ -81,7 +81,7 @@ export async function call<N extends ToolOperation>(work: Work, name: N, given: 
   if (!includes(caller.rights, rights))
     throw new WakefulError(
       'forbidden',
-      `this needs a key with the right to ${rights}; yours may ${caller.rights}`,
+      `this needs a key with ${rights} rights; yours has ${caller.rights} rights`,
     )
   const input = { params: {}, query: {}, body: {}, ...given }
   return await (work.calls[name] as (input: unknown, around: Around) => Reply | Promise<Reply>)(

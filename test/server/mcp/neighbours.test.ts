@@ -87,7 +87,7 @@ describe.for(ERAS)('a neighbour (%s)', (era) => {
       ['ack', { occurrence_id: 'x' }],
     ] as const)
       expect((await reader.tool(name, args)).text).toMatch(
-        /^forbidden: this needs a key with the right to write/,
+        /^forbidden: this needs a key with write rights; yours has read rights/,
       )
     expect((await ann.tool('get', { id })).structured.status).toBe('active')
   })

@@ -131,7 +131,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
       true,
       expect.stringMatching(/^conflict: [\s\S]*Read it again with `get`/),
     ])
-    const listed = await agent.tool('list', { order: 'due', limit: 5 })
+    const listed = await agent.tool('list', { order: 'due', limit: 5, since: '2h' })
     expect(listed.text).toMatch(
       /1 alarm:\n- \S+ \(key "standup"\): fires .*, every Monday at 07:00, in Europe\/Rome/,
     )

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest'
+import { openTest } from '../../src/testing/index.ts'
+
+it('tells of each delivery, also of the one after a failed report', async () => {
+  await using bench = await openTest()
+  const { wakeful, clock } = bench
+  await wakeful.start()
+  const { id } = await wakeful.set(
+    { delay: '1m' },
+    { target: 'inbox', ack: 'report', backoff: { baseMs: 10_000 } },
+  )
+  await clock.advance('1m')
+  const first = await wakeful.get(id)
+  await wakeful.fail(id, 'no')
+  await clock.advance('30s')
+  const second = await wakeful.get(id)
+  expect(second!.lastFiredAt!.getTime()).toBeGreaterThan(first!.lastFiredAt!.getTime())
+  const lines = async () => (await wakeful.why(id)).story.map(({ type, text }) => `${type} ${text}`)
+  const told = [
+    /^alarm.set /,
+    /^alarm.fired delivered, .*\(attempt 1\)/,
+    /^alarm.attempt_failed attempt 1 failed: no/,
+    /^alarm.fired delivered again \(attempt 2\)/,
+  ]
+  for (const [at, line] of (await lines()).entries()) expect(line).toMatch(told[at]!)
+  await wakeful.complete(id, 'done')
+  expect((await lines()).slice(3)).toEqual([
+    'alarm.fired delivered again (attempt 2)',
+    'alarm.completed reported complete: done',
+  ])
+  // The log keeps to one record of the delivery (recorded-once).
+  const log = []
+  for await (const { type } of wakeful.events()) log.push(type)
+  expect(log).toEqual(['alarm.fired', 'alarm.attempt_failed', 'alarm.completed'])
+})
+
+it('says where it goes, and what cannot be done, in words that fit', async () => {
+  await using bench = await openTest()
+  const { wakeful, clock } = bench
+  await wakeful.start()
+  await wakeful.defaultTarget.put('inbox')
+  const asked = async (options: object) => {
+    const { id } = await wakeful.set({ delay: '1m' }, options)
+    return (await wakeful.why(id)).asked
+  }
+  expect(await asked({ target: 'inbox' })).toMatch(/, to the inbox$/)
+  expect(await asked({})).toMatch(/, to the owner’s default target$/)
+  expect(await asked({ target: 'remind' })).toMatch(/, to handler remind in pool app$/)
+  const { id } = await wakeful.set({ delay: '1s' }, { target: { event: true } })
+  await clock.advance('2s')
+  await expect(wakeful.edit(id, { label: 'x' })).rejects.toThrow('cannot edit: the alarm has ended (fired)')
+  await expect(wakeful.edit(id, { when: 'tomorrow' })).rejects.toThrow('cannot reschedule: ')
+})
