@@ -53,6 +53,7 @@ export {
 } from './lifecycle.ts'
 export { assertText, DEFAULT_LIMITS, type Limits, utf8Length } from './limits.ts'
 export { type Bucket, bucketOf, type Outcome, stateOf, type Tally } from './outcome.ts'
+export { assertPoolsFit, BUILT_IN_POOL, DEFAULT_POOL, POOLS_MAX } from './pools.ts'
 export { lateness } from './record.ts'
 export { type Beginning, firstTimer } from './recurrence.ts'
 export { type Report, report } from './report.ts'

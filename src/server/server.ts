@@ -17,6 +17,7 @@ import { Metrics } from './metrics/index.ts'
 import { openApi } from './openapi.ts'
 import { addOperations } from './operations.ts'
 import { addPages } from './pages.ts'
+import { recentReadings } from './recent-readings.ts'
 import { QuotaGuard } from './tenants/quota-guard.ts'
 import { NO_QUOTAS, type QuotaPair } from './tenants/quotas.ts'
 import { Switchboard } from './tenants/switchboard.ts'
@@ -171,7 +172,7 @@ function mount(
     metrics,
     metricsFor: options.metricsFor ?? 'key',
     readiness: {
-      readings,
+      readings: recentReadings(readings, clock),
       clock,
       timeoutMs: options.readyTimeoutMs ?? READY_TIMEOUT_MS,
       lagMsMax: options.readyLagMs ?? READY_LAG_MS,
