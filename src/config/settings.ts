@@ -69,7 +69,7 @@ const SETTINGS = {
   metrics: setting(
     oneOf('key', 'open', 'off'),
     'key',
-    'who may read /metrics: holders of a key, anyone, nobody',
+    'who may read /metrics: holders of a key of tenant "*", anyone, nobody',
   ),
   readyLag: setting(duration, '60s', 'how far the clock may lag behind before /readyz says no'),
   readyTimeout: setting(duration, '2s', 'how long /readyz waits for the store'),

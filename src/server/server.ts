@@ -14,6 +14,7 @@ import { Live, type LiveOptions } from './live/live.ts'
 import { Log, requestLine } from './logs/index.ts'
 import { mountMcp } from './mcp/index.ts'
 import { Metrics } from './metrics/index.ts'
+import { MetricsGate } from './metrics-gate.ts'
 import { openApi } from './openapi.ts'
 import { addOperations } from './operations.ts'
 import { addPages } from './pages.ts'
@@ -40,7 +41,7 @@ export interface ServerOptions {
   readonly holds?: Switchboard
   readonly log?: Log
   readonly metrics?: Metrics
-  /** Who may read the metrics: holders of a key (on this machine, without keys, everybody), anyone, nobody. */
+  /** Who may read the metrics: holders of a key of all tenants (on this machine, without keys, everybody), anyone, nobody. */
   readonly metricsFor?: 'key' | 'open' | 'off'
   /** How long `/readyz` waits for the store, and how far the clock may lag behind. */
   readonly readyTimeoutMs?: number
@@ -97,7 +98,9 @@ async function listen(options: ServerOptions, foundation: Foundation): Promise<S
   const { parts, live } = partsOf(options, foundation, metrics)
   const app = buildApp(parts)
   let isStopping = false
-  mount(app, options, parts, metrics, () => isStopping)
+  const gate = new MetricsGate(parts.door, options.wakeful.operator.clock)
+  foundation.keys.onChanged((id) => gate.forget(id))
+  mount(app, options, parts, { metrics, gate, isStopping: () => isStopping })
   const { host, port } = options
   const listener = await Listener.listen({ host, port, fetch: app.fetch as never })
   live.attach(listener.http, parts)
@@ -156,8 +159,7 @@ function mount(
   app: Hono,
   options: ServerOptions,
   parts: AppParts,
-  metrics: Metrics,
-  isStopping: () => boolean,
+  { metrics, gate, isStopping }: { metrics: Metrics; gate: MetricsGate; isStopping: () => boolean },
 ): void {
   const { clock, readings } = options.wakeful.operator
   mountMcp(app, { ...parts, version: options.version, now: () => clock.now() })
@@ -167,7 +169,7 @@ function mount(
   )
   addPages(app, randomUUID)
   addOperations(app, {
-    door: parts.door,
+    gate,
     newRequestId: randomUUID,
     metrics,
     metricsFor: options.metricsFor ?? 'key',
