@@ -15,8 +15,9 @@ import type { Shell } from './shell.ts'
 import { Stop } from './stop.ts'
 import { localTime } from './time-text.ts'
 
-/** Requests are short; who waits in one for a wake asks again elsewhere. The rest of the drain is the deliveries'. */
+/** Requests are short; who waits in one for a wake asks again elsewhere. They have what the deliveries left of the drain, so much at least. */
 const HTTP_DRAIN_MS_MAX = 5_000
+const HTTP_DRAIN_MS_MIN = 250
 
 /** What `serve` works with. */
 interface Serving {
@@ -86,6 +87,7 @@ async function run(serving: Serving, globals: Globals, isPortChosen: boolean): P
 /** Runs the clock, and says what is worth saying, until the end is asked for. */
 async function attend(serving: Serving, wakeful: Wakeful, server: Server | null, url: string): Promise<void> {
   const { shell, config, out, log, zone, stop } = serving
+  let drainUntil = Number.POSITIVE_INFINITY
   try {
     await banner({ wakeful, out, log, shell, url, http: server?.url ?? null })
     await wakeful.start()
@@ -93,11 +95,15 @@ async function attend(serving: Serving, wakeful: Wakeful, server: Server | null,
     const reporting = reportTrouble(wakeful, zone, stop.signal, log)
     await stop.asked
     server?.stopping()
+    drainUntil = shell.terminal.monotonic() + parseDuration(config.drain)
     unwatch()
     await reporting
     log.say('stopping', `stopping (${config.drain} at most; Ctrl-C again ends at once)`)
+    // Answered meanwhile: that no more should come, and the reports of what is in flight.
+    await wakeful.operator.drain()
   } finally {
-    await server?.close()
+    const leftMs = drainUntil - shell.terminal.monotonic()
+    await server?.close(Math.min(HTTP_DRAIN_MS_MAX, Math.max(HTTP_DRAIN_MS_MIN, leftMs)))
   }
 }
 
@@ -167,7 +173,6 @@ async function listen(
       metricsFor: config.metrics,
       readyTimeoutMs: parseDuration(config.readyTimeout),
       readyLagMs: parseDuration(config.readyLag),
-      drainMs: Math.min(parseDuration(config.drain), HTTP_DRAIN_MS_MAX),
     })
   } catch (thrown) {
     if (isPortChosen || !isPortTaken(thrown)) throw thrown

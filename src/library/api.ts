@@ -246,6 +246,8 @@ export interface Operator {
   ): Promise<void>
   /** How many alarms of a tenant are still to fire, over all its owners. */
   pendingOf(tenant: string): Promise<number>
+  /** Ends the clock as `close` does, and leaves the store open: calls are still answered, and reports taken. */
+  drain(): Promise<void>
 }
 
 /** What a tenant's webhooks are signed with, as the Standard Webhooks libraries take it (`whsec_…`). */

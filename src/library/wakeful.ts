@@ -60,6 +60,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
       calendarsOf: (tenant) => parts.store.calendars(tenant),
       audit: (tenant, act) => this.#audit(tenant, act),
       pendingOf: (tenant) => parts.store.pendingOf(tenant),
+      drain: () => parts.engine.stop(),
     }
     this.#parts = parts
     this.#surround = surround

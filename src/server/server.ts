@@ -62,7 +62,8 @@ export interface Server {
   readonly url: string
   /** Says at `/readyz` that no more requests should come. */
   stopping(): void
-  close(): Promise<void>
+  /** Lets requests under way end within this time, or the one it was started with, and hangs up. */
+  close(withinMs?: number): Promise<void>
 }
 
 /** Listens, and answers calls about the alarms of this Wakeful. */
@@ -107,11 +108,11 @@ async function listen(options: ServerOptions, foundation: Foundation): Promise<S
   const stopping = () => {
     isStopping = true
   }
-  const close = async () => {
+  const close = async (withinMs = options.drainMs ?? DRAIN_MS) => {
     stopping()
     detach()
     live.close()
-    await listener.close(options.drainMs ?? DRAIN_MS)
+    await listener.close(withinMs)
   }
   return { url: listener.url, stopping, close }
 }
