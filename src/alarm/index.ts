@@ -37,7 +37,15 @@ export {
   retry,
   skipNext,
 } from './edit.ts'
-export { type AlarmEventType, EVENT_TYPES, type EventDraft, eventJson, isFire, type Origin } from './event.ts'
+export {
+  type AlarmEventType,
+  EVENT_TYPES,
+  type EventDraft,
+  eventJson,
+  isFire,
+  type Origin,
+  SKIP_REASONS,
+} from './event.ts'
 export { type IdMaker, idMaker } from './id.ts'
 export {
   type Cell,

@@ -85,6 +85,28 @@ describe('board and rules', () => {
     }
   })
 
+  it('see what a process counted before its first scrape, where one increase is enough', () => {
+    const counted = rules.filter(({ expr }) => expr.includes('increase('))
+    expect(counted.map(({ alert }) => alert)).toEqual(['WakefulMisfires'])
+    for (const { expr } of counted) {
+      const [, series, window] = /increase\((\w+\{[^}]*\})\[(\w+)\]\)/.exec(expr)!
+      expect(expr).toContain(`(${series} unless ${series} offset ${window})`)
+    }
+  })
+
+  it('name values of labels that are there from the start', async () => {
+    const { body } = await new Metrics({ version: '1', node: '1' }).text()
+    const counters = METRIC_LIST.filter(({ type }) => type === 'counter').map(({ name }) => name)
+    const named = queries.flatMap((query) =>
+      [...query.matchAll(/(wakeful_\w+)\{(\w+)="([^"]*)"/g)].filter(([, name]) => counters.includes(name!)),
+    )
+    expect(named.length).toBeGreaterThan(1)
+    const missing = named.filter(
+      ([, name, label, value]) => !new RegExp(`^${name}\\{.*${label}="${value}"`, 'm').test(body),
+    )
+    expect(missing.map(([text]) => text)).toEqual([])
+  })
+
   it('watch what must not go unseen', () => {
     const names = rules.map(({ alert }) => alert.replace('Wakeful', ''))
     expect(names).toEqual(

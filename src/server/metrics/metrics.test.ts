@@ -221,7 +221,9 @@ test('a scrape answers where the store fails or hangs, and says so', async () =>
   metrics.attach({ readings: () => Promise.reject(new Error('gone')), clock })
   const failing = figures((await metrics.text()).body)
   expect(failing.wakeful_store_up).toBe(0)
-  expect(Object.keys(failing).filter((name) => /shards|lag|backlog|in_flight|inbox/.test(name))).toEqual([])
+  expect(
+    Object.keys(failing).filter((name) => /^wakeful_(?:shards|lag|backlog|in_flight|inbox)/.test(name)),
+  ).toEqual([])
   expect(failing['wakeful_store_errors_total{call="take"}']).toBe(1)
   metrics.attach({ readings: () => new Promise(() => {}), clock })
   const hanging = metrics.text()
@@ -292,6 +294,33 @@ test('every metric is there from the start, and none has a label for tenants or 
     expect(labels.filter((label) => /tenant|alarm|key|subject|url|endpoint/.test(label))).toEqual([])
   }
   expect(body).toContain('process_resident_memory_bytes')
+})
+
+test('what may be counted one day is there at 0 from the start: the first of it is an increase', async () => {
+  const all = figures((await new Metrics(BUILD).text()).body)
+  const expected = [
+    'wakeful_skipped_total{reason="misfire"}',
+    'wakeful_attempts_total{target="webhook",outcome="failed"}',
+    'wakeful_store_errors_total{call="take"}',
+    'wakeful_sets_total{outcome="created"}',
+    'wakeful_http_requests_total{method="POST",route="/v1/alarms",status="503"}',
+    'wakeful_reports_overdue_total',
+  ]
+  expect(expected.map((name) => all[name])).toEqual(expected.map(() => 0))
+  expect(Object.keys(all).length).toBeLessThan(400)
+})
+
+test('every kind of target that fires is among those that are there from the start', async () => {
+  await using at = await bench()
+  at.wakeful.handle('work', () => {})
+  await at.wakeful.start()
+  const there = new Set(Object.keys(await at.read()))
+  await at.wakeful.defaultTarget.put('inbox')
+  for (const target of ['work', 'inbox', { event: true }, { default: true }])
+    await at.wakeful.set({ delay: '1s' }, { ...BASE, maxFailures: 1, target: target as never })
+  await at.clock.advance('5s')
+  const counted = Object.keys(named(await at.read(), 'wakeful_attempts_total'))
+  expect([counted.length, counted.filter((name) => !there.has(name))]).toEqual([4, []])
 })
 
 test('the quick histogram says what the library’s own says', async () => {

@@ -4,6 +4,7 @@ import type { Clock } from '../../time/index.ts'
 import { answerWithin } from '../bounded-wait.ts'
 import { recentReadings } from '../recent-readings.ts'
 import { METRICS, type MetricDefinition } from './definitions.ts'
+import { KNOWN_LABELS } from './known-labels.ts'
 import { QuickHistogram } from './quick-histogram.ts'
 
 /** What gauges are read from, at each scrape. */
@@ -164,7 +165,9 @@ export class Metrics {
   }
 
   #counter({ name, help, labels }: MetricDefinition): Counter {
-    return new Counter({ name, help, labelNames: [...labels], registers: [this.#registry] })
+    const counter = new Counter({ name, help, labelNames: [...labels], registers: [this.#registry] })
+    for (const known of KNOWN_LABELS.get(name) ?? []) counter.inc(known, 0)
+    return counter
   }
 
   #gauge({ name, help, labels }: MetricDefinition): Gauge {
