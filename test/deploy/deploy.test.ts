@@ -1,4 +1,16 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { execSync } from 'node:child_process'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readConfig, SETTING_LIST, variableOf } from '../../src/config/index.ts'
 import { METRIC_LIST, Metrics } from '../../src/server/metrics/index.ts'
@@ -158,6 +170,26 @@ describe('images and units', () => {
     expect(dockerfile).toContain(`ENTRYPOINT ["node", "/app/${bin.wakeful}"]`)
     const called = [...dockerfile.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name!)
     expect(called.filter((name) => scripts[name] === undefined)).toEqual([])
+  })
+
+  it('link a program that may be executed: the build says so of what the compiler wrote', () => {
+    expect(dockerfile).toMatch(/^RUN npm run build /m)
+    expect(dockerfile).toContain('ln -s /app/dist/cli/launch.js /usr/local/bin/wakeful')
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { build: string } }
+    const [compile, ...after] = scripts.build.split(' && ')
+    expect(compile).toBe('tsc -p tsconfig.build.json')
+    const folder = mkdtempSync(join(tmpdir(), 'wakeful-build-'))
+    try {
+      const program = join(folder, 'dist/cli/launch.js')
+      mkdirSync(dirname(program), { recursive: true })
+      writeFileSync(program, readFileSync('src/cli/launch.js'), { mode: 0o644 })
+      const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
+      execSync(after.join(' && '), { cwd: folder, env: { PATH } })
+      expect(statSync(program).mode & 0o777).toBe(0o755)
+      expect(readFileSync(program, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   it('copy what is there, and let nothing else into the image', () => {
