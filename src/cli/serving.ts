@@ -27,6 +27,7 @@ interface Serving {
   readonly log: Log
   readonly zone: string
   readonly stop: Stop
+  readonly isFromEnvironment: boolean
 }
 
 /** Runs the clock and the HTTP API until it is asked to end. */
@@ -50,7 +51,9 @@ export async function serve(
   for (const note of notes) log.say('note', `note: ${note}`, { message: note }, 'warn')
   const stop = new Stop(terminal)
   try {
-    await run({ shell, config, out, log, zone, stop }, globals, sources.port !== 'default')
+    const isFromEnvironment = sources.db === 'environment'
+    const serving = { shell, config, out, log, zone, stop, isFromEnvironment }
+    await run(serving, globals, sources.port !== 'default')
   } finally {
     stop.forget()
   }
@@ -86,10 +89,10 @@ async function run(serving: Serving, globals: Globals, isPortChosen: boolean): P
 
 /** Runs the clock, and says what is worth saying, until the end is asked for. */
 async function attend(serving: Serving, wakeful: Wakeful, server: Server | null, url: string): Promise<void> {
-  const { shell, config, out, log, zone, stop } = serving
+  const { shell, config, out, log, zone, stop, isFromEnvironment } = serving
   let drainUntil = Number.POSITIVE_INFINITY
   try {
-    await banner({ wakeful, out, log, shell, url, http: server?.url ?? null })
+    await banner({ wakeful, out, log, shell, url, isFromEnvironment, http: server?.url ?? null })
     await wakeful.start()
     const unwatch = watchOwnership(wakeful, log)
     const reporting = reportTrouble(wakeful, zone, stop.signal, log)

@@ -234,6 +234,8 @@ export interface DefaultTarget {
 export interface Operator {
   /** What is under way here, and what waits in the store: for metrics and health. */
   readings(): Promise<Readings>
+  /** How many shards' clocks run here: known without asking anybody. */
+  shardsHere(): number
   readonly clock: Clock
   /** Keys, tenants' settings and whatever else is kept beside the alarms. */
   readonly documents: Documents

@@ -55,6 +55,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     this.limits = parts.limits
     this.operator = {
       readings: () => readingsOf(parts.engine, parts.store, parts.clock),
+      shardsHere: () => parts.engine.leases.length,
       clock: parts.clock,
       documents: parts.store,
       calendarsOf: (tenant) => parts.store.calendars(tenant),
