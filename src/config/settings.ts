@@ -56,7 +56,7 @@ const SETTINGS = {
   secretFile: setting(
     textOrNone,
     null,
-    'the file that holds it; where none is named, one is made beside the store',
+    'the file that holds the master secret; where none is named, one is made beside the store',
   ),
   logLevel: setting(oneOf('debug', 'info', 'warn', 'error', 'silent'), 'info', 'what is logged'),
   logFormat: setting(oneOf('text', 'json'), 'text', 'how it is logged; --json means json'),
