@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import type { Health, ReadinessPorts } from './health/index.ts'
 import { liveness, readiness } from './health/index.ts'
-import { refusal } from './http/app.ts'
+import { refusal } from './http/problem.ts'
 import type { Metrics } from './metrics/index.ts'
 import type { MetricsGate } from './metrics-gate.ts'
 
