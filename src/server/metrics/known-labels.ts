@@ -1,6 +1,6 @@
 import { SKIP_REASONS } from '../../alarm/index.ts'
 import { operations } from '../../contracts/index.ts'
-import { WATCHED_CALLS } from '../../engine/index.ts'
+import { WATCHED_CALLS } from '../../library/index.ts'
 import { METRICS } from './definitions.ts'
 
 type Labels = Readonly<Record<string, string>>
