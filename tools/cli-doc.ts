@@ -23,7 +23,8 @@ below with \`--help\`. It works on the store directly, beside whatever other pro
 - **An alarm without a target** is printed by \`wakeful serve\` when it fires: it goes to the handler \`print\` of the pool \`cli\`.
 - **Output** is a table for people; with \`--json\` every command prints JSON, in snake_case, the payload digit for digit.
 - **Exit codes**: 0 done, 1 failed, 2 bad usage. What went wrong is on stderr, as JSON too under \`--json\`.
-- \`serve\` runs the clock until SIGINT or SIGTERM, then lets what is in flight settle, 30 s at most.
+- \`serve\` runs the clock until SIGINT or SIGTERM, then lets what is in flight settle, 30 s at most. Calls that name no zone are read in UTC there, unless \`--timezone\` names
+  another.
 `
 
 /** The page, from the commands themselves. */

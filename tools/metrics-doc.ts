@@ -5,7 +5,7 @@ const HEAD = `<!-- Written by tools/metrics-doc.ts from src/server/metrics/defin
 
 # Metrics
 
-What \`GET /metrics\` of a server tells Prometheus. Counters start anew with each process; gauges are read when they are asked for, and
+What \`GET /metrics\` of a server tells Prometheus. Counters start anew with each process, at 0 for each value of a label that is known; gauges are read when they are asked for, and
 those of the store are left out, with \`wakeful_store_up\` at 0, where it does not answer within 2 s. Beside these stand Node's own
 (\`process_…\`, \`nodejs_…\`): memory, CPU, the event loop.
 

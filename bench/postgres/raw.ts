@@ -38,7 +38,7 @@ export class Raw {
     const session = new Session(client as unknown as Querying, new Dialect('wakeful'))
     const columns = ALARM_COLUMNS.join(', ')
     const model = await session.row(`SELECT ${columns} FROM wakeful.alarms WHERE target = 'noop' LIMIT 1`)
-    const shards = await session.rows(sql.shardsOfPool, 'app')
+    const shards = await session.rows(sql.shardsOfPools, ['app'])
     return new Raw(
       client,
       session,

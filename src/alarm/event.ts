@@ -34,14 +34,16 @@ export interface EventDraft {
 }
 
 /** Why occurrences were not delivered. */
-export type SkipReason =
-  | 'misfire'
-  | 'paused'
-  | 'holiday'
-  | 'overlap'
-  | 'skip_next'
-  | 'rescheduled'
-  | 'cancelled'
+export const SKIP_REASONS = [
+  'misfire',
+  'paused',
+  'holiday',
+  'overlap',
+  'skip_next',
+  'rescheduled',
+  'cancelled',
+] as const
+export type SkipReason = (typeof SKIP_REASONS)[number]
 
 /** Whether an event is itself the fire of an alarm whose target is the log. */
 export function isFire({ type }: Pick<EventDraft, 'type'>): boolean {

@@ -37,7 +37,15 @@ export {
   retry,
   skipNext,
 } from './edit.ts'
-export { type AlarmEventType, EVENT_TYPES, type EventDraft, eventJson, isFire, type Origin } from './event.ts'
+export {
+  type AlarmEventType,
+  EVENT_TYPES,
+  type EventDraft,
+  eventJson,
+  isFire,
+  type Origin,
+  SKIP_REASONS,
+} from './event.ts'
 export { type IdMaker, idMaker } from './id.ts'
 export {
   type Cell,
@@ -53,6 +61,7 @@ export {
 } from './lifecycle.ts'
 export { assertText, DEFAULT_LIMITS, type Limits, utf8Length } from './limits.ts'
 export { type Bucket, bucketOf, type Outcome, stateOf, type Tally } from './outcome.ts'
+export { assertPoolsFit, BUILT_IN_POOL, DEFAULT_POOL, POOLS_MAX } from './pools.ts'
 export { lateness } from './record.ts'
 export { type Beginning, firstTimer } from './recurrence.ts'
 export { type Report, report } from './report.ts'

@@ -1,5 +1,6 @@
-import type { Command } from 'commander'
+import { type Command, Help, Option } from 'commander'
 import { assertTimezone } from '../time/index.ts'
+import { commandName } from './command.ts'
 import { badUsage } from './failure.ts'
 import type { Terminal } from './terminal.ts'
 import { systemZone } from './time-text.ts'
@@ -28,6 +29,31 @@ export function addGlobals(program: Command): Command {
     .option('--timezone <zone>', 'read and show times in this zone (default: the system’s)')
     .option('--json', 'print JSON')
     .option('--trust-clock', 'believe the wall clock, however far from what the store last saw')
+}
+
+/** What works on the store itself, and refuses a server. */
+const STORE_ONLY: ReadonlySet<string> = new Set([
+  'serve',
+  'keys',
+  'calendar',
+  'export',
+  'import',
+  'backup',
+  'migrate',
+  'doctor',
+  'bench',
+])
+const SERVED_ZONE = new Option(
+  '--timezone <zone>',
+  'the zone of calls that name none (default: UTC), and of times printed here (default: the system’s)',
+)
+
+/** The options of every command as this one's help tells of them: what it would refuse is left out. */
+export function globalsOf(command: Command): Option[] {
+  const [name = ''] = commandName(command).split(' ')
+  const all = Object.assign(new Help(), { showGlobalOptions: true }).visibleGlobalOptions(command)
+  const shown = STORE_ONLY.has(name) ? all.filter(({ long }) => long !== '--url') : all
+  return name === 'serve' ? shown.map((each) => (each.long === '--timezone' ? SERVED_ZONE : each)) : shown
 }
 
 /** Where the alarms are: in a store, or on a server. */

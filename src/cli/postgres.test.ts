@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, expect, it } from 'vitest'
 import { testDatabase } from '../../test/postgres/database.ts'
+import { serve } from '../../test/server/cli-process.ts'
 import { systemClock } from '../hosts/node/index.ts'
 import { open } from '../index.ts'
 import { run } from './run.ts'
@@ -108,4 +109,27 @@ it('refuses what is for SQLite only, and says what to use', async () => {
     stdout: '',
     stderr: expect.stringContaining('there is no store in schema nowhere'),
   })
+})
+
+it('serves beside another process, and says how many of the shards run here', {
+  timeout: 120_000,
+}, async () => {
+  const said = async (server: { said(): string }, what: RegExp) => {
+    while (!what.test(server.said())) await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  await wakeful(['reset', '--yes'])
+  const first = await serve([], { WAKEFUL_DB: db }, dir)
+  await said(first, /the clock runs here\n/)
+  expect(first.said()).toMatch(
+    /, with the store in WAKEFUL_DB:\n {2}\S.* set 'in 10 seconds' --message hello\n/,
+  )
+  const secret = db.replace('postgres@', 'postgres:hunter2@')
+  const second = await serve(['--db', secret], {}, dir)
+  await said(second, /64 of 128 shards run here, the others in other processes\n/)
+  await said(first, /64 of 128 shards run here/)
+  expect(second.said()).not.toMatch(/standing by|took over|hunter2|hello --db/)
+  first.child.kill('SIGTERM')
+  await said(second, /took over: the clock runs here now/)
+  second.child.kill('SIGTERM')
+  expect([await first.ended, await second.ended]).toEqual([0, 0])
 })

@@ -17,7 +17,7 @@ import { addSet } from './commands/set.ts'
 import { addExport, addImport } from './commands/transfer.ts'
 import { addBackup, addDoctor, addMigrate } from './commands/upkeep.ts'
 import { addWhy } from './commands/why.ts'
-import { addGlobals } from './globals.ts'
+import { addGlobals, globalsOf } from './globals.ts'
 import type { Shell } from './shell.ts'
 
 const GROUPS = [
@@ -50,7 +50,7 @@ export function buildProgram(shell: Shell): Command {
     .helpCommand('help [command]', 'say more about a command')
     .helpOption('-h, --help', 'say what this does')
     .exitOverride()
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: globalsOf })
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),

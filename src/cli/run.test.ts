@@ -102,6 +102,30 @@ it('says its version, and what each command does with an example', async () => {
   expect(stdout).toMatch(/Global Options:[\s\S]*--db[\s\S]*Examples:\n {2}\$ wakeful set 'in 10 seconds'/)
 })
 
+it('tells of options that a command takes, and of what a setting may be', async () => {
+  const helpOf = async (...args: string[]) => (await wakeful([...args, '--help'], '', 200)).stdout
+  for (const args of [
+    ['serve'],
+    ['keys'],
+    ['keys', 'create'],
+    ['calendar', 'put'],
+    ['doctor'],
+    ['export'],
+    ['import'],
+  ])
+    expect([args, (await helpOf(...args)).includes('--url')]).toEqual([args, false])
+  for (const args of [['list'], ['set'], ['mcp']])
+    expect([args, (await helpOf(...args)).includes('--url <url>')]).toEqual([args, true])
+  const serve = await helpOf('serve')
+  expect(serve).toMatch(/--log-level <value> +what is logged: debug, info, warn, error or silent/)
+  expect(serve).toMatch(/--metrics <value> .* nobody: key, open or off/)
+  expect(serve).toMatch(/--timezone <zone> +the zone of calls that name none \(default: UTC\)/)
+  expect(serve).toMatch(/--secret-file <value> +the file that holds the master secret/)
+  expect(await helpOf('list')).toMatch(
+    /--timezone <zone> +read and show times in this zone \(default: the system’s\)/,
+  )
+})
+
 it('helps with commands of commands, and with a group that was called alone', async () => {
   const { stdout } = await wakeful(['help', 'calendar', 'put'])
   expect(stdout).toContain('Usage: wakeful calendar put')

@@ -1,7 +1,7 @@
 import { skippedText } from '../alarm/index.ts'
 import { errorText } from '../error.ts'
 import type { EventView, Wakeful } from '../index.ts'
-import { eventWire } from '../library/index.ts'
+import { eventWire, type PoolReadings } from '../library/index.ts'
 import { withoutPasswords } from '../redaction/index.ts'
 import type { Log } from '../server/index.ts'
 import { fileOf, isInMemory, STORE_DEFAULT } from './globals.ts'
@@ -12,6 +12,7 @@ import { oneLine } from './text-width.ts'
 import { localInstants } from './time-text.ts'
 
 const OWNER_LOOK_MS = 250
+const SERVED = ['wakeful', PRINT_TARGET.pool]
 /** The events that someone who watches `serve` should see. */
 const TROUBLE = /^alarm\.(?:attempt_failed|failed|timed_out|skipped|dead_lettered)$/
 
@@ -22,20 +23,24 @@ export interface Beginning {
   readonly log: Log
   readonly shell: Shell
   readonly url: string
+  /** Whether the store is that of WAKEFUL_DB. */
+  readonly isFromEnvironment: boolean
   /** Where the HTTP API listens; null where it does not. */
   readonly http: string | null
 }
 
 /** Says what serves where, and to a newcomer what to do next. */
-export async function banner({ wakeful, out, log, shell, url: whole, http }: Beginning): Promise<void> {
+export async function banner(beginning: Beginning): Promise<void> {
+  const { wakeful, out, log, shell, url: whole, isFromEnvironment, http } = beginning
   // A password is nothing for a terminal, or a log.
   const url = withoutPasswords(whole)
-  const pools = ['wakeful', PRINT_TARGET.pool]
+  const pools = SERVED
   if (log.isJson) {
     log.say('serving', '', { version: shell.version, store: url, pools, url: http })
     return
   }
-  const db = url === STORE_DEFAULT ? '' : ` --db ${quoted(fileOf(url) ?? url)}`
+  const isNamed = isFromEnvironment || url !== whole
+  const db = isNamed || url === STORE_DEFAULT ? '' : ` --db ${quoted(fileOf(url) ?? url)}`
   out.line(`wakeful ${shell.version}: store ${url}, pools ${pools.join(' and ')}, pid ${shell.terminal.pid}`)
   if (http !== null) out.line(`HTTP API: ${http} (described at /openapi.json, docs at /llms.txt)`)
   if (isInMemory(url)) {
@@ -43,24 +48,55 @@ export async function banner({ wakeful, out, log, shell, url: whole, http }: Beg
     return
   }
   if ((await wakeful.stats()).total > 0) return
-  out.line('Set your first alarm from another terminal:')
+  out.line(`Set your first alarm from another terminal${isNamed ? ', with the store in WAKEFUL_DB' : ''}:`)
   out.line(`  ${shell.invocation} set 'in 10 seconds' --message hello${db}`)
 }
 
-/** Says who runs the clock, now and when it changes hands. */
+/** Says how much of the clock runs here, now and when it changes hands. */
 export function watchOwnership(wakeful: Wakeful, log: Log): () => void {
-  let owned: boolean | null = null
-  const look = () => {
-    if (wakeful.isOwner === owned) return
-    const before = owned
-    owned = wakeful.isOwner
-    if (owned)
-      log.say('owner', before === null ? 'the clock runs here' : 'took over: the clock runs here now')
-    else log.say('standby', 'standing by: another process runs the clock; this one takes over when it ends')
+  const { operator } = wakeful
+  let told: number | null = null
+  let seen = -1
+  let isBusy = false
+  let isOver = false
+  const look = async () => {
+    const here = operator.shardsHere()
+    // Shards change hands in several steps: they are told of when they have come to rest.
+    const isMoving = told !== null && here !== seen
+    seen = here
+    if (isMoving || isBusy || here === told) return
+    isBusy = true
+    try {
+      const { pools } = await operator.readings()
+      if (isOver) return
+      const line = ownerLine(
+        here,
+        pools.filter(({ pool }) => SERVED.includes(pool)),
+        told !== null,
+      )
+      log.say(here > 0 ? 'owner' : 'standby', line)
+      told = here
+    } catch {
+      // The store does not answer, which others tell of: it is asked again at the next look.
+    } finally {
+      isBusy = false
+    }
   }
-  look()
-  const timer = setInterval(look, OWNER_LOOK_MS)
-  return () => clearInterval(timer)
+  void look()
+  const timer = setInterval(() => void look(), OWNER_LOOK_MS)
+  return () => {
+    isOver = true
+    clearInterval(timer)
+  }
+}
+
+/** On SQLite a pool's clock is one shard; on PostgreSQL processes share them. */
+function ownerLine(here: number, pools: readonly PoolReadings[], isChange: boolean): string {
+  const total = pools.reduce((sum, pool) => sum + pool.here + pool.elsewhere + pool.nobody, 0)
+  if (total > pools.length && here < total)
+    return `${here} of ${total} shards run here, the others in other processes`
+  if (here === 0) return 'standing by: another process runs the clock; this one takes over when it ends'
+  return isChange ? 'took over: the clock runs here now' : 'the clock runs here'
 }
 
 /** Tells of what went wrong from now on; where the log cannot be followed, the alarms still fire. */

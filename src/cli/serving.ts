@@ -15,8 +15,9 @@ import type { Shell } from './shell.ts'
 import { Stop } from './stop.ts'
 import { localTime } from './time-text.ts'
 
-/** Requests are short; who waits in one for a wake asks again elsewhere. The rest of the drain is the deliveries'. */
+/** Requests are short; who waits in one for a wake asks again elsewhere. They have what the deliveries left of the drain, so much at least. */
 const HTTP_DRAIN_MS_MAX = 5_000
+const HTTP_DRAIN_MS_MIN = 250
 
 /** What `serve` works with. */
 interface Serving {
@@ -26,6 +27,7 @@ interface Serving {
   readonly log: Log
   readonly zone: string
   readonly stop: Stop
+  readonly isFromEnvironment: boolean
 }
 
 /** Runs the clock and the HTTP API until it is asked to end. */
@@ -49,7 +51,9 @@ export async function serve(
   for (const note of notes) log.say('note', `note: ${note}`, { message: note }, 'warn')
   const stop = new Stop(terminal)
   try {
-    await run({ shell, config, out, log, zone, stop }, globals, sources.port !== 'default')
+    const isFromEnvironment = sources.db === 'environment'
+    const serving = { shell, config, out, log, zone, stop, isFromEnvironment }
+    await run(serving, globals, sources.port !== 'default')
   } finally {
     stop.forget()
   }
@@ -85,19 +89,24 @@ async function run(serving: Serving, globals: Globals, isPortChosen: boolean): P
 
 /** Runs the clock, and says what is worth saying, until the end is asked for. */
 async function attend(serving: Serving, wakeful: Wakeful, server: Server | null, url: string): Promise<void> {
-  const { shell, config, out, log, zone, stop } = serving
+  const { shell, config, out, log, zone, stop, isFromEnvironment } = serving
+  let drainUntil = Number.POSITIVE_INFINITY
   try {
-    await banner({ wakeful, out, log, shell, url, http: server?.url ?? null })
+    await banner({ wakeful, out, log, shell, url, isFromEnvironment, http: server?.url ?? null })
     await wakeful.start()
     const unwatch = watchOwnership(wakeful, log)
     const reporting = reportTrouble(wakeful, zone, stop.signal, log)
     await stop.asked
     server?.stopping()
+    drainUntil = shell.terminal.monotonic() + parseDuration(config.drain)
     unwatch()
     await reporting
     log.say('stopping', `stopping (${config.drain} at most; Ctrl-C again ends at once)`)
+    // Answered meanwhile: that no more should come, and the reports of what is in flight.
+    await wakeful.operator.drain()
   } finally {
-    await server?.close()
+    const leftMs = drainUntil - shell.terminal.monotonic()
+    await server?.close(Math.min(HTTP_DRAIN_MS_MAX, Math.max(HTTP_DRAIN_MS_MIN, leftMs)))
   }
 }
 
@@ -167,7 +176,6 @@ async function listen(
       metricsFor: config.metrics,
       readyTimeoutMs: parseDuration(config.readyTimeout),
       readyLagMs: parseDuration(config.readyLag),
-      drainMs: Math.min(parseDuration(config.drain), HTTP_DRAIN_MS_MAX),
     })
   } catch (thrown) {
     if (isPortChosen || !isPortTaken(thrown)) throw thrown

@@ -11,7 +11,8 @@ export function addConfigFlags(command: Command): Command {
     const shown =
       value === null || (Array.isArray(value) && value.length === 0) ? '' : `default ${word(value)}, `
     const takes = kind.words === 'on or off' ? ' [on|off]' : ' <value>'
-    command.option(`${flagOf(key)}${takes}`, `${help} (${shown}${variableOf(key)})`)
+    const may = kind.isChoice === true ? `: ${kind.words}` : ''
+    command.option(`${flagOf(key)}${takes}`, `${help}${may} (${shown}${variableOf(key)})`)
   }
   return command
 }

@@ -4,6 +4,8 @@ import { assertTimezone, parseDuration } from '../time/index.ts'
 export interface Kind<T> {
   /** What would be right, for messages and the docs. */
   readonly words: string
+  /** Whether it is one of a few words, which help then lists. */
+  readonly isChoice?: boolean
   readonly fits: (value: unknown) => value is T
   /** Which part of a wrong value is wrong, where it has parts: `owner.min_interval`. */
   readonly wrongPart?: (value: unknown) => string | null
@@ -76,7 +78,7 @@ export const onOrOff: Kind<boolean> = {
 /** One of a few words. */
 export function oneOf<const T extends string>(...choices: readonly T[]): Kind<T> {
   const words = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
-  return { words, fits: (value): value is T => choices.includes(value as T), fromText: asIs }
+  return { words, isChoice: true, fits: (value): value is T => choices.includes(value as T), fromText: asIs }
 }
 
 /** Several texts: a list in a file, separated by commas elsewhere. */

@@ -56,7 +56,7 @@ const SETTINGS = {
   secretFile: setting(
     textOrNone,
     null,
-    'the file that holds it; where none is named, one is made beside the store',
+    'the file that holds the master secret; where none is named, one is made beside the store',
   ),
   logLevel: setting(oneOf('debug', 'info', 'warn', 'error', 'silent'), 'info', 'what is logged'),
   logFormat: setting(oneOf('text', 'json'), 'text', 'how it is logged; --json means json'),
@@ -69,7 +69,7 @@ const SETTINGS = {
   metrics: setting(
     oneOf('key', 'open', 'off'),
     'key',
-    'who may read /metrics: holders of a key, anyone, nobody',
+    'who may read /metrics: holders of a key of tenant "*", anyone, nobody',
   ),
   readyLag: setting(duration, '60s', 'how far the clock may lag behind before /readyz says no'),
   readyTimeout: setting(duration, '2s', 'how long /readyz waits for the store'),

@@ -17,7 +17,12 @@ const target = z.strictObject({
     description: '`webhook` for a URL, `handler` for a name, where nothing is said.',
   }),
 })
-const heldTarget = z.object({ target: z.string(), kind: z.string(), paused: z.boolean() })
+const heldTarget = z.object({
+  target: z.string(),
+  kind: z.string(),
+  paused: z.boolean(),
+  catching_up: z.boolean(),
+})
 
 /** The calls about where fires go: signatures and pauses. */
 export const targetOperations = {

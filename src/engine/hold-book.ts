@@ -19,6 +19,8 @@ export interface HoldBook {
   heldTargets(): ReadonlySet<string>
   /** Those who were resumed, as long as something of theirs may be held yet. */
   resumed(): readonly Resumed[]
+  /** Told that nothing of theirs is held any more, in the shards that run here. */
+  caughtUp?(resumed: Resumed): void
   /** Calls back when it has changed. Answers how to stop. */
   watch(listener: () => void): () => void
 }

@@ -5,7 +5,16 @@ import type { Clock } from '../time/index.ts'
 import type { ObservedAttempt, Observer } from './observer.ts'
 
 /** Calls whose failures are told. A transaction's may be its handler's fault, and reads have their callers. */
-const WATCHED = ['own', 'take', 'settle', 'set', 'edit', 'releaseWaiting', 'prune', 'review'] as const
+export const WATCHED_CALLS = [
+  'own',
+  'take',
+  'settle',
+  'set',
+  'edit',
+  'releaseWaiting',
+  'prune',
+  'review',
+] as const
 
 /**
  * The same store, whose calls are told to an observer once they are answered. What it tells is what was written: an
@@ -54,7 +63,7 @@ export function observed(store: Store, clock: Clock, observer: Observer): Store 
 /** Everything else goes to the store itself: it has private fields, so that its methods must be called on it. */
 function delegate(store: Store, calls: Partial<Store>, observer: Observer): Store {
   const bound = new Map<string | symbol, unknown>()
-  for (const name of WATCHED) {
+  for (const name of WATCHED_CALLS) {
     const call = (calls[name] ?? store[name].bind(store)) as (...given: unknown[]) => Promise<unknown>
     bound.set(name, (...given: unknown[]) => telling(name, call(...given), observer))
   }

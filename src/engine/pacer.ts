@@ -138,7 +138,7 @@ export class Pacer implements Holds {
   }
 
   async #advance(each: CatchUp, passedMs: number, share: number): Promise<void> {
-    const { clock, release } = this.#ports
+    const { book, clock, release } = this.#ports
     const { party, perSecond } = each.resumed
     // Nothing is saved up for later: it would come back as a burst.
     const perStep = perSecond === null ? RELEASED_MAX : (perSecond * share * passedMs) / 1_000
@@ -149,6 +149,7 @@ export class Pacer implements Holds {
     each.credit -= released
     each.emptySince = released > 0 ? null : (each.emptySince ?? clock.monotonic())
     each.isDone = each.emptySince !== null && clock.monotonic() - each.emptySince >= QUIET_MS
+    if (each.isDone) book.caughtUp?.(each.resumed)
   }
 
   async #ownShare(): Promise<number> {

@@ -237,6 +237,8 @@ export interface DefaultTarget {
 export interface Operator {
   /** What is under way here, and what waits in the store: for metrics and health. */
   readings(): Promise<Readings>
+  /** How many shards' clocks run here: known without asking anybody. */
+  shardsHere(): number
   readonly clock: Clock
   /** Keys, tenants' settings and whatever else is kept beside the alarms. */
   readonly documents: Documents
@@ -251,6 +253,8 @@ export interface Operator {
   pendingOf(tenant: string): Promise<number>
   /** Whether a set with this idempotency key would be answered with an alarm that is there already. */
   isKnown(scope: Scope, idempotencyKey: string): Promise<boolean>
+  /** Ends the clock as `close` does, and leaves the store open: calls are still answered, and reports taken. */
+  drain(): Promise<void>
 }
 
 /** What a tenant's webhooks are signed with, as the Standard Webhooks libraries take it (`whsec_…`). */

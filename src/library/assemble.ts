@@ -98,7 +98,7 @@ export function assemble(assembly: Assembly): Wakeful {
           clock,
           release: (which, limit) => engine.release(which, limit),
           share: async () => {
-            const shards = (await store.ownership(false)).filter(({ pool }) => pools.includes(pool))
+            const shards = await store.ownership(false, pools)
             return shards.length === 0 ? 0 : engine.leases.length / shards.length
           },
           onTrouble,

@@ -1,5 +1,7 @@
 /** What users hold in their hands, the same in every host. */
+
 export type { DeliveryLimits, HeldParty, HoldBook, Resumed } from '../engine/index.ts'
+export { WATCHED_CALLS } from '../engine/index.ts'
 export type * from './api.ts'
 export { type Assembly, assemble } from './assemble.ts'
 export { checked, ofItem } from './options.ts'

@@ -153,9 +153,9 @@ export class ScopedReads {
     if (snapshot === null) throw notFound(id)
     const [events, shards] = await Promise.all([
       store.eventsOf(this.scope, id, STORY_EVENTS_MAX),
-      store.ownership(false),
+      store.ownership(false, [snapshot.alarm.target.pool]),
     ])
-    const clockRuns = shards.some(({ pool, owner }) => pool === snapshot.alarm.target.pool && owner !== null)
+    const clockRuns = shards.some(({ owner }) => owner !== null)
     const told = events.map(({ at, type, data }) => ({
       at,
       type,

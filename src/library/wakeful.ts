@@ -55,12 +55,14 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     this.limits = parts.limits
     this.operator = {
       readings: () => readingsOf(parts.engine, parts.store, parts.clock),
+      shardsHere: () => parts.engine.leases.length,
       clock: parts.clock,
       documents: parts.store,
       calendarsOf: (tenant) => parts.store.calendars(tenant),
       audit: (tenant, act) => this.#audit(tenant, act),
       pendingOf: (tenant) => parts.store.pendingOf(tenant),
       isKnown: async (scope, idempotencyKey) => (await parts.store.get(scope, { idempotencyKey })) !== null,
+      drain: () => parts.engine.stop(),
     }
     this.#parts = parts
     this.#surround = surround

@@ -18,9 +18,19 @@ interface Page {
   readonly etag: string
 }
 
-/** Adds the docs as Markdown: `/llms.txt` lists them, and each is at its own path. They are no secret, and need no key. */
+/** For whoever opens the address in a browser to see what is there. */
+const WELCOME = `Wakeful: durable alarms as a service. This is its HTTP API.
+
+/llms.txt                the docs, page by page
+/docs/guides/serve.md    how to begin
+/openapi.json            every call, for programs
+/healthz, /readyz        whether it is well
+`
+
+/** Adds the docs as Markdown: `/llms.txt` lists them, and each is at its own path. At `/` is where to look. They are no secret, and need no key. */
 export function addPages(app: Hono, newRequestId: () => string): void {
   let pages: Promise<ReadonlyMap<string, Page>> | undefined
+  app.get('/', (c) => c.text(WELCOME, 200, { 'cache-control': CACHED }))
   for (const path of [INDEX, '/docs/*', ...BESIDE.map((name) => `/${name}`)])
     app.get(path, async ({ req }) => {
       // Read once, when the first is asked for. A path is looked up among what was found, and never opened.

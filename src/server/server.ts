@@ -15,9 +15,11 @@ import { Live, type LiveOptions } from './live/live.ts'
 import { Log, requestLine } from './logs/index.ts'
 import { mountMcp } from './mcp/index.ts'
 import { Metrics } from './metrics/index.ts'
+import { MetricsGate } from './metrics-gate.ts'
 import { openApi } from './openapi.ts'
 import { addOperations } from './operations.ts'
 import { addPages } from './pages.ts'
+import { recentReadings } from './recent-readings.ts'
 import { QuotaGuard } from './tenants/quota-guard.ts'
 import { NO_QUOTAS, type QuotaPair } from './tenants/quotas.ts'
 import { Switchboard } from './tenants/switchboard.ts'
@@ -40,7 +42,7 @@ export interface ServerOptions {
   readonly holds?: Switchboard
   readonly log?: Log
   readonly metrics?: Metrics
-  /** Who may read the metrics: holders of a key (on this machine, without keys, everybody), anyone, nobody. */
+  /** Who may read the metrics: holders of a key of all tenants (on this machine, without keys, everybody), anyone, nobody. */
   readonly metricsFor?: 'key' | 'open' | 'off'
   /** How long `/readyz` waits for the store, and how far the clock may lag behind. */
   readonly readyTimeoutMs?: number
@@ -61,7 +63,8 @@ export interface Server {
   readonly url: string
   /** Says at `/readyz` that no more requests should come. */
   stopping(): void
-  close(): Promise<void>
+  /** Lets requests under way end within this time, or the one it was started with, and hangs up. */
+  close(withinMs?: number): Promise<void>
 }
 
 /** Listens, and answers calls about the alarms of this Wakeful. */
@@ -97,7 +100,9 @@ async function listen(options: ServerOptions, foundation: Foundation): Promise<S
   const { parts, live } = partsOf(options, foundation, metrics)
   const app = buildApp(parts)
   let isStopping = false
-  mount(app, options, parts, metrics, () => isStopping)
+  const gate = new MetricsGate(parts.door, options.wakeful.operator.clock)
+  foundation.keys.onChanged((id) => gate.forget(id))
+  mount(app, options, parts, { metrics, gate, isStopping: () => isStopping })
   const { host, port } = options
   const listener = await Listener.listen({
     host,
@@ -109,11 +114,11 @@ async function listen(options: ServerOptions, foundation: Foundation): Promise<S
   const stopping = () => {
     isStopping = true
   }
-  const close = async () => {
+  const close = async (withinMs = options.drainMs ?? DRAIN_MS) => {
     stopping()
     detach()
     live.close()
-    await listener.close(options.drainMs ?? DRAIN_MS)
+    await listener.close(withinMs)
   }
   return { url: listener.url, stopping, close }
 }
@@ -161,8 +166,7 @@ function mount(
   app: Hono,
   options: ServerOptions,
   parts: AppParts,
-  metrics: Metrics,
-  isStopping: () => boolean,
+  { metrics, gate, isStopping }: { metrics: Metrics; gate: MetricsGate; isStopping: () => boolean },
 ): void {
   const { clock, readings } = options.wakeful.operator
   mountMcp(app, { ...parts, version: options.version, now: () => clock.now() })
@@ -172,12 +176,12 @@ function mount(
   )
   addPages(app, randomUUID)
   addOperations(app, {
-    door: parts.door,
+    gate,
     newRequestId: randomUUID,
     metrics,
     metricsFor: options.metricsFor ?? 'key',
     readiness: {
-      readings,
+      readings: recentReadings(readings, clock),
       clock,
       timeoutMs: options.readyTimeoutMs ?? READY_TIMEOUT_MS,
       lagMsMax: options.readyLagMs ?? READY_LAG_MS,

@@ -106,9 +106,10 @@ export interface StoreReads {
   fact(name: string): Promise<string | null>
   /**
    * Who runs the clock of each pool, and what waits there. That is counted row by row, unless nobody asks for it (false),
-   * or asks for what is due by a moment: then no more than `DUE_COUNTED_MAX` of each shard are counted.
+   * or asks for what is due by a moment: then no more than `DUE_COUNTED_MAX` of each shard are counted. Of all pools,
+   * unless some are named.
    */
-  ownership(counts?: Counts): Promise<ShardState[]>
+  ownership(counts?: Counts, pools?: readonly string[]): Promise<ShardState[]>
 }
 
 /** A new alarm with its first timer. */

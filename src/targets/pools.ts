@@ -1,11 +1,7 @@
 import { assertText } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 
-/** The pool of the targets every process can run. */
-export const BUILT_IN_POOL = 'wakeful'
-
-/** The pool of an application's handlers where it names none. */
-export const DEFAULT_POOL = 'app'
+export { BUILT_IN_POOL, DEFAULT_POOL } from '../alarm/index.ts'
 
 /** Refuses names that could not stand in a file's name or a subject. */
 export function assertPool(pool: unknown): string {

@@ -1,4 +1,16 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { execSync } from 'node:child_process'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readConfig, SETTING_LIST, variableOf } from '../../src/config/index.ts'
 import { METRIC_LIST, Metrics } from '../../src/server/metrics/index.ts'
@@ -85,6 +97,28 @@ describe('board and rules', () => {
     }
   })
 
+  it('see what a process counted before its first scrape, where one increase is enough', () => {
+    const counted = rules.filter(({ expr }) => expr.includes('increase('))
+    expect(counted.map(({ alert }) => alert)).toEqual(['WakefulMisfires'])
+    for (const { expr } of counted) {
+      const [, series, window] = /increase\((\w+\{[^}]*\})\[(\w+)\]\)/.exec(expr)!
+      expect(expr).toContain(`(${series} unless ${series} offset ${window})`)
+    }
+  })
+
+  it('name values of labels that are there from the start', async () => {
+    const { body } = await new Metrics({ version: '1', node: '1' }).text()
+    const counters = METRIC_LIST.filter(({ type }) => type === 'counter').map(({ name }) => name)
+    const named = queries.flatMap((query) =>
+      [...query.matchAll(/(wakeful_\w+)\{(\w+)="([^"]*)"/g)].filter(([, name]) => counters.includes(name!)),
+    )
+    expect(named.length).toBeGreaterThan(1)
+    const missing = named.filter(
+      ([, name, label, value]) => !new RegExp(`^${name}\\{.*${label}="${value}"`, 'm').test(body),
+    )
+    expect(missing.map(([text]) => text)).toEqual([])
+  })
+
   it('watch what must not go unseen', () => {
     const names = rules.map(({ alert }) => alert.replace('Wakeful', ''))
     expect(names).toEqual(
@@ -136,6 +170,26 @@ describe('images and units', () => {
     expect(dockerfile).toContain(`ENTRYPOINT ["node", "/app/${bin.wakeful}"]`)
     const called = [...dockerfile.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name!)
     expect(called.filter((name) => scripts[name] === undefined)).toEqual([])
+  })
+
+  it('link a program that may be executed: the build says so of what the compiler wrote', () => {
+    expect(dockerfile).toMatch(/^RUN npm run build /m)
+    expect(dockerfile).toContain('ln -s /app/dist/cli/launch.js /usr/local/bin/wakeful')
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { build: string } }
+    const [compile, ...after] = scripts.build.split(' && ')
+    expect(compile).toBe('tsc -p tsconfig.build.json')
+    const folder = mkdtempSync(join(tmpdir(), 'wakeful-build-'))
+    try {
+      const program = join(folder, 'dist/cli/launch.js')
+      mkdirSync(dirname(program), { recursive: true })
+      writeFileSync(program, readFileSync('src/cli/launch.js'), { mode: 0o644 })
+      const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
+      execSync(after.join(' && '), { cwd: folder, env: { PATH } })
+      expect(statSync(program).mode & 0o777).toBe(0o755)
+      expect(readFileSync(program, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   it('copy what is there, and let nothing else into the image', () => {

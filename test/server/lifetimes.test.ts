@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { open } from '../../src/index.ts'
+import { openSink } from '../e2e/sink.ts'
 import { testDatabase } from '../postgres/database.ts'
 import { serve } from './cli-process.ts'
 import { caller, type Serving, serving } from './harness.ts'
@@ -110,6 +111,37 @@ it('holds quotas, pauses and default targets at every server of one PostgreSQL, 
   expect((await at(b, 'paused')('GET', '/v1/inbox')).json.items).toEqual([])
   expect((await at(b, 'paused')('POST', `/v1/inbox/${wake.occurrence_id}/ack`)).status).toBe(200)
   expect((await at(a, 'paused')('POST', `/v1/inbox/${wake.occurrence_id}/ack`)).status).toBe(404)
+})
+
+it('answers while deliveries settle after SIGTERM: not ready at /readyz, and reports come in', {
+  timeout: 120_000,
+}, async () => {
+  const home = mkdtempSync(join(folder, 'answers'))
+  const gate = Promise.withResolvers<void>()
+  const sink = await openSink(() => ({ status: 202, after: gate.promise }))
+  const server = await serve(['--json', '--allow-private-targets'], { WAKEFUL_DB: 'sqlite:a.db' }, home)
+  const call = caller(server.url)
+  await within(10_000, async () => (await call('GET', '/readyz')).status === 200)
+  const target = { webhook: sink.url }
+  const { id } = (await call('POST', '/v1/alarms', { delay: '0s', target, ack: 'report' })).json
+  await sink.received(1)
+  server.child.kill('SIGTERM')
+  await within(10_000, async () => {
+    // A connection of its own, as a proxy's probe has.
+    const ready = await call('GET', '/readyz', undefined, { connection: 'close' })
+    return ready.status === 503 && ready.json.checks.process.ok === false
+  })
+  const report = await call('POST', `/v1/alarms/${id}/complete`, { result: 'done' }, { connection: 'close' })
+  expect([report.status, server.child.exitCode]).toEqual([200, null])
+  gate.resolve()
+  expect(await server.ended).toBe(0)
+  await expect(call('GET', '/readyz')).rejects.toThrow()
+  const wakeful = await open(`sqlite:${join(home, 'a.db')}`)
+  try {
+    expect(await wakeful.get(id)).toMatchObject({ status: 'completed', result: 'done' })
+  } finally {
+    await wakeful.close()
+  }
 })
 
 it('ends on SIGTERM under load: what was answered is stored, what is under way ends, exit 0', {

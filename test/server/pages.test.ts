@@ -33,6 +33,15 @@ it('serves every page of the docs as Markdown, and an index that names each', as
   }
 })
 
+it('tells whoever looks at the address where to begin, and names only what is there', async () => {
+  const { status, headers, text } = await call('GET', '/')
+  expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=UTF-8'])
+  const named = text.match(/\/[a-z][\w./-]*/g) ?? []
+  expect(named).toEqual(expect.arrayContaining(['/llms.txt', '/openapi.json', '/healthz']))
+  for (const path of named) expect([path, (await call('GET', path)).status]).not.toEqual([path, 404])
+  expect((await call('POST', '/')).status).toBe(404)
+})
+
 it('answers who has a page already that nothing has changed', async () => {
   const { headers } = await call('GET', '/llms.txt')
   expect(headers.get('cache-control')).toBe('public, max-age=300')

@@ -54,6 +54,7 @@ it('pauses a tenant: what comes due waits, others go on, and is caught up with a
   const times = of('acme').map(({ at }) => at)
   expect(times.at(-1)! - times[0]!).toBeGreaterThan(700)
   expect(new Set(of('acme').map(({ id }) => id)).size).toBe(30)
+  await until(async () => (await server.call('GET', '/v1/tenants/acme')).json.catching_up === false)
   const { items } = (await as('acme')('GET', '/v1/alarms?limit=50')).json
   expect(items.every(({ failure_count }: { failure_count: number }) => failure_count === 0)).toBe(true)
 })
@@ -61,14 +62,17 @@ it('pauses a tenant: what comes due waits, others go on, and is caught up with a
 it('pauses a target, whoever’s alarms go there', async () => {
   const elsewhere = `${hook}/elsewhere`
   const paused = await server.call('POST', '/v1/targets/pause', { target: elsewhere })
-  expect(paused.json).toEqual({ target: elsewhere, kind: 'webhook', paused: true })
+  expect(paused.json).toEqual({ target: elsewhere, kind: 'webhook', paused: true, catching_up: false })
   expect((await server.call('GET', '/v1/targets/held')).json.items).toEqual([paused.json])
   await setMany('one', 2, { webhook: elsewhere })
   await setMany('two', 2)
   await until(() => of('two').length === 2)
   expect(of('one')).toEqual([])
-  expect((await server.call('POST', '/v1/targets/resume', { target: elsewhere })).json.paused).toBe(false)
+  const resumed = await server.call('POST', '/v1/targets/resume', { target: elsewhere })
+  expect(resumed.json).toEqual({ target: elsewhere, kind: 'webhook', paused: false, catching_up: true })
+  expect((await server.call('GET', '/v1/targets/held')).json.items).toEqual([resumed.json])
   await until(() => of('one').length === 2)
+  await until(async () => (await server.call('GET', '/v1/targets/held')).json.items.length === 0)
   expect((await server.call('POST', '/v1/targets/resume', { target: 'never' })).status).toBe(404)
 })
 

@@ -9,6 +9,10 @@ import { assertOperator, CATCH_UP_PER_SECOND } from './tenants.ts'
 
 /** The calls about where fires go. */
 export function targetCalls(holds: Switchboard, audit: Audit) {
+  const shown = (target: HeldTarget) => {
+    const isCatchingUp = holds.isCatchingUp({ target })
+    return { ...held(target, holds.isPaused({ target })), catchingUp: isCatchingUp }
+  }
   return {
     webhookSecret: async (_input, { caller }) => {
       assertWholeTenant(caller)
@@ -25,7 +29,7 @@ export function targetCalls(holds: Switchboard, audit: Audit) {
 
     listHeldTargets: (_input, { caller }) => {
       assertOperator(caller)
-      return ok(wireText({ items: holds.targets().map(({ target, isPaused }) => held(target, isPaused)) }))
+      return ok(wireText({ items: holds.targets().map(shown) }))
     },
 
     pauseTarget: async ({ body }, { caller }) => {
@@ -33,7 +37,7 @@ export function targetCalls(holds: Switchboard, audit: Audit) {
       const target = targetOf(body)
       await holds.pause({ target })
       await audit(actOf(caller, 'target_paused', held(target, true)))
-      return ok(wireText(held(target, true)))
+      return ok(wireText(shown(target)))
     },
 
     resumeTarget: async ({ body }, { caller }) => {
@@ -43,7 +47,7 @@ export function targetCalls(holds: Switchboard, audit: Audit) {
       if (!(await holds.resume({ target }, per_second)))
         throw new WakefulError('not_found', `the ${target.kind} ${JSON.stringify(target.name)} is not paused`)
       await audit(actOf(caller, 'target_resumed', { ...held(target, false), per_second }))
-      return ok(wireText(held(target, false)))
+      return ok(wireText(shown(target)))
     },
   } satisfies Partial<CallsOf<OperationName>>
 }

@@ -47,10 +47,16 @@ export class KeyBook {
   readonly #shelf: Shelf<KeyRecord>
   readonly #clock: Clock
   #any: { readonly until: number; readonly found: Promise<boolean> } | null = null
+  #changed: (id: string) => void = () => {}
 
   constructor(documents: Documents, clock: Clock) {
     this.#shelf = new Shelf(documents, clock, 'key')
     this.#clock = clock
+  }
+
+  /** Tells whoever keeps what a key let in of each that is made, changed or ended here. */
+  onChanged(listener: (id: string) => void): void {
+    this.#changed = listener
   }
 
   /** Whether there are keys at all, perhaps as it was half a second ago. Once there were, there are: also revoked ones count. */
@@ -73,6 +79,7 @@ export class KeyBook {
     const record = { hash, ...rest, createdAt: this.#clock.now(), revokedAt: null, former: null }
     const kept = await this.#shelf.change(id, tenant, () => record)
     this.#any = null
+    this.#changed(id)
     return { key: text, view: viewOf(kept) }
   }
 
@@ -118,6 +125,7 @@ export class KeyBook {
       const former = graceMs === 0 ? null : { hash: before.hash, until: this.#clock.now() + graceMs }
       return { ...before, hash, former }
     })
+    this.#changed(id)
     return { key: text, view: viewOf(kept) }
   }
 
@@ -127,6 +135,7 @@ export class KeyBook {
       if (before === null) throw new WakefulError('not_found', `there is no key ${id}`)
       return { ...before, former: null, revokedAt: before.revokedAt ?? this.#clock.now() }
     })
+    this.#changed(id)
     return viewOf(kept)
   }
 }

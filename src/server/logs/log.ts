@@ -25,7 +25,7 @@ export interface LogOptions {
 export interface RequestLine {
   readonly requestId: string
   readonly method: string
-  /** The pattern of the route (`/v1/alarms/:id`), never the address: that may hold secrets, and has no bound. */
+  /** The pattern of the route (`/v1/alarms/{id}`), never the address: that may hold secrets, and has no bound. */
   readonly route: string
   readonly status: number
   readonly durationMs: number

@@ -80,13 +80,13 @@ export const METRICS = {
   lag: {
     name: 'wakeful_lag_seconds',
     type: 'gauge',
-    help: 'How long the oldest wake is due that is not under way, of the shards that run here or nowhere',
+    help: 'How long the oldest wake is due that is not under way, of the shards that run here or nowhere; pools beyond 20 are `other`',
     labels: ['pool'],
   },
   shards: {
     name: 'wakeful_shards',
     type: 'gauge',
-    help: 'Shards by where their clock runs: here, elsewhere, nobody',
+    help: 'Shards by where their clock runs: here, elsewhere, nobody; pools beyond 20 are `other`',
     labels: ['pool', 'owner'],
   },
   settle: {

@@ -10,6 +10,17 @@ import { QuickHistogram } from './quick-histogram.ts'
 const BUILD = { version: '1.2.3', node: 'v26' }
 const BASE = { target: 'work', maxFailures: 3, backoff: { baseMs: 1_000, capMs: 1_000 } }
 
+const READINGS: Readings = {
+  isRunning: true,
+  inFlight: 0,
+  queued: 0,
+  unsettled: 0,
+  backlog: 0,
+  inboxWaiting: 9,
+  now: 0,
+  pools: [{ pool: 'app', here: 1, elsewhere: 2, nobody: 3, lagMs: 4_000 }],
+}
+
 /** A bench whose metrics are read as Prometheus reads them. */
 async function bench(options: TestOptions = {}) {
   const metrics = new Metrics(BUILD)
@@ -202,17 +213,7 @@ test('a refusal is no error of the store', async () => {
 test('a scrape answers where the store fails or hangs, and says so', async () => {
   const clock = new VirtualClock()
   const metrics = new Metrics(BUILD)
-  const readings: Readings = {
-    isRunning: true,
-    inFlight: 0,
-    queued: 0,
-    unsettled: 0,
-    backlog: 0,
-    inboxWaiting: 9,
-    now: 0,
-    pools: [{ pool: 'app', here: 1, elsewhere: 2, nobody: 3, lagMs: 4_000 }],
-  }
-  metrics.attach({ readings: () => Promise.resolve(readings), clock })
+  metrics.attach({ readings: () => Promise.resolve(READINGS), clock })
   const well = figures((await metrics.text()).body)
   expect(well).toMatchObject({ wakeful_store_up: 1, wakeful_inbox_waiting: 9 })
   expect(well['wakeful_shards{pool="app",owner="nobody"}']).toBe(3)
@@ -220,12 +221,47 @@ test('a scrape answers where the store fails or hangs, and says so', async () =>
   metrics.attach({ readings: () => Promise.reject(new Error('gone')), clock })
   const failing = figures((await metrics.text()).body)
   expect(failing.wakeful_store_up).toBe(0)
-  expect(Object.keys(failing).filter((name) => /shards|lag|backlog|in_flight|inbox/.test(name))).toEqual([])
+  expect(
+    Object.keys(failing).filter((name) => /^wakeful_(?:shards|lag|backlog|in_flight|inbox)/.test(name)),
+  ).toEqual([])
   expect(failing['wakeful_store_errors_total{call="take"}']).toBe(1)
   metrics.attach({ readings: () => new Promise(() => {}), clock })
   const hanging = metrics.text()
   await clock.advance(2_000)
   expect(figures((await hanging).body).wakeful_store_up).toBe(0)
+})
+
+test('pools beyond a small number are told of together, and those that run here before others', async () => {
+  const metrics = new Metrics(BUILD)
+  const pools = Array.from({ length: 100 }, (_, at) => {
+    return { pool: `p${at}`, here: at === 99 ? 64 : 0, elsewhere: 0, nobody: at === 99 ? 0 : 64, lagMs: at }
+  })
+  const clock = new VirtualClock()
+  metrics.attach({ readings: () => Promise.resolve({ ...READINGS, pools }), clock })
+  const shown = figures((await metrics.text()).body)
+  const lags = Object.keys(shown).filter((name) => name.startsWith('wakeful_lag_seconds'))
+  expect(lags).toHaveLength(21)
+  expect(shown['wakeful_shards{pool="p99",owner="here"}']).toBe(64)
+  expect(shown['wakeful_shards{pool="other",owner="nobody"}']).toBe(80 * 64)
+  expect(shown['wakeful_lag_seconds{pool="other"}']).toBe(0.098)
+})
+
+test('the store is looked at once a second, however often it is scraped', async () => {
+  const metrics = new Metrics(BUILD)
+  const clock = new VirtualClock()
+  let looks = 0
+  const readings = () => {
+    looks += 1
+    return Promise.resolve(READINGS)
+  }
+  metrics.attach({ readings, clock })
+  await Promise.all(Array.from({ length: 20 }, () => metrics.text()))
+  await clock.advance(999)
+  await metrics.text()
+  expect(looks).toBe(1)
+  await clock.advance(1)
+  await metrics.text()
+  expect(looks).toBe(2)
 })
 
 test('requests and connections are counted under labels that have a bound', async () => {
@@ -258,6 +294,33 @@ test('every metric is there from the start, and none has a label for tenants or 
     expect(labels.filter((label) => /tenant|alarm|key|subject|url|endpoint/.test(label))).toEqual([])
   }
   expect(body).toContain('process_resident_memory_bytes')
+})
+
+test('what may be counted one day is there at 0 from the start: the first of it is an increase', async () => {
+  const all = figures((await new Metrics(BUILD).text()).body)
+  const expected = [
+    'wakeful_skipped_total{reason="misfire"}',
+    'wakeful_attempts_total{target="webhook",outcome="failed"}',
+    'wakeful_store_errors_total{call="take"}',
+    'wakeful_sets_total{outcome="created"}',
+    'wakeful_http_requests_total{method="POST",route="/v1/alarms",status="503"}',
+    'wakeful_reports_overdue_total',
+  ]
+  expect(expected.map((name) => all[name])).toEqual(expected.map(() => 0))
+  expect(Object.keys(all).length).toBeLessThan(400)
+})
+
+test('every kind of target that fires is among those that are there from the start', async () => {
+  await using at = await bench()
+  at.wakeful.handle('work', () => {})
+  await at.wakeful.start()
+  const there = new Set(Object.keys(await at.read()))
+  await at.wakeful.defaultTarget.put('inbox')
+  for (const target of ['work', 'inbox', { event: true }, { default: true }])
+    await at.wakeful.set({ delay: '1s' }, { ...BASE, maxFailures: 1, target: target as never })
+  await at.clock.advance('5s')
+  const counted = Object.keys(named(await at.read(), 'wakeful_attempts_total'))
+  expect([counted.length, counted.filter((name) => !there.has(name))]).toEqual([4, []])
 })
 
 test('the quick histogram says what the library’s own says', async () => {

@@ -1,8 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { ObservedAttempt, Observer, Readings } from '../../library/index.ts'
+import type { ObservedAttempt, Observer, PoolReadings, Readings } from '../../library/index.ts'
 import type { Clock } from '../../time/index.ts'
 import { answerWithin } from '../bounded-wait.ts'
+import { recentReadings } from '../recent-readings.ts'
 import { METRICS, type MetricDefinition } from './definitions.ts'
+import { KNOWN_LABELS } from './known-labels.ts'
 import { QuickHistogram } from './quick-histogram.ts'
 
 /** What gauges are read from, at each scrape. */
@@ -30,6 +32,8 @@ export type ConnectionKind = 'ws' | 'sse' | 'inbox'
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'WS'])
 /** Whatever calls itself a route beyond this many is one: labels must have a bound. */
 const ROUTES_MAX = 300
+/** Pools have names that callers choose: those beyond this many are one. */
+const POOLS_MAX = 20
 const TIMEOUT_MS = 2_000
 
 /** The metrics of a server, in a registry of their own. */
@@ -65,7 +69,7 @@ export class Metrics {
 
   /** Says what the gauges are read from, as soon as there is something open. */
   attach(source: MetricsSource): void {
-    this.#source = source
+    this.#source = { ...source, readings: recentReadings(source.readings, source.clock) }
   }
 
   /** Counts a request. */
@@ -119,7 +123,9 @@ export class Metrics {
     gauges.unsettled.set(unsettled)
     gauges.backlog.set(backlog)
     gauges.inboxWaiting.set(inboxWaiting)
-    for (const { pool, lagMs, here, elsewhere, nobody } of pools) {
+    // Those of before may be under another name now, or gone.
+    for (const gauge of [gauges.lag, gauges.shards]) gauge.reset()
+    for (const { pool, lagMs, here, elsewhere, nobody } of folded(pools)) {
       gauges.lag.set({ pool }, lagMs / 1000)
       for (const [owner, count] of Object.entries({ here, elsewhere, nobody }))
         gauges.shards.set({ pool, owner }, count)
@@ -159,7 +165,9 @@ export class Metrics {
   }
 
   #counter({ name, help, labels }: MetricDefinition): Counter {
-    return new Counter({ name, help, labelNames: [...labels], registers: [this.#registry] })
+    const counter = new Counter({ name, help, labelNames: [...labels], registers: [this.#registry] })
+    for (const known of KNOWN_LABELS.get(name) ?? []) counter.inc(known, 0)
+    return counter
   }
 
   #gauge({ name, help, labels }: MetricDefinition): Gauge {
@@ -170,6 +178,20 @@ export class Metrics {
     const registers = [this.#registry]
     return new Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers })
   }
+}
+
+/** Pools that run here come first, then those that were made first; the others are told of together. */
+function folded(pools: readonly PoolReadings[]): readonly PoolReadings[] {
+  if (pools.length <= POOLS_MAX) return pools
+  const order = pools.toSorted((a, b) => Number(b.here > 0) - Number(a.here > 0))
+  const other = order.slice(POOLS_MAX).reduce((sum, pool) => ({
+    pool: sum.pool,
+    here: sum.here + pool.here,
+    elsewhere: sum.elsewhere + pool.elsewhere,
+    nobody: sum.nobody + pool.nobody,
+    lagMs: Math.max(sum.lagMs, pool.lagMs),
+  }))
+  return [...order.slice(0, POOLS_MAX), { ...other, pool: 'other' }]
 }
 
 /** A batch is mostly of one kind and one outcome: a run of those is added up before the counter, which is slower, is asked. */

@@ -12,7 +12,7 @@ import { NO_QUOTAS, type QuotaPair } from './quotas.ts'
 
 /** What was switched in another process is known here after this long; one's own at once. */
 const LOOK_MS = 2_000
-/** After so long nothing that was held is left: who was resumed is forgotten. */
+/** After so long nothing that was held is left, in whatever shards a process gains: who was resumed is forgotten. */
 const RESUMED_MS = 86_400_000
 
 /** One pause, or the catch-up after it. */
@@ -46,6 +46,8 @@ export class Switchboard implements HoldBook, DeliveryLimits {
   #switches = NONE
   #tenants: ReadonlySet<string> = new Set()
   #targets: ReadonlySet<string> = new Set()
+  /** Of those who were resumed: whose catch-up has ended here, by when it began. */
+  readonly #caughtUp = new Map<string, number>()
   #shelf: Shelf<Switches> | null = null
   #clock: Clock | null = null
   readonly #listeners = new Set<() => void>()
@@ -109,16 +111,23 @@ export class Switchboard implements HoldBook, DeliveryLimits {
     return this.#switches.holds[nameOf(party)]?.resumed === null
   }
 
+  /** Whether something of theirs may be held yet, as far as the clocks that run here tell. */
   isCatchingUp(party: HeldParty): boolean {
-    const hold = this.#switches.holds[nameOf(party)]
-    return hold !== undefined && hold.resumed !== null
+    const name = nameOf(party)
+    const resumed = this.#switches.holds[name]?.resumed ?? null
+    return resumed !== null && this.#caughtUp.get(name) !== resumed.at
+  }
+
+  caughtUp({ party, at }: Resumed): void {
+    this.#caughtUp.set(nameOf(party), at)
   }
 
   /** The targets that are paused, or catch up. */
-  targets(): { readonly target: Pick<Target, 'kind' | 'name'>; readonly isPaused: boolean }[] {
-    return Object.values(this.#switches.holds).flatMap(({ party, resumed }) =>
-      'target' in party ? { target: party.target, isPaused: resumed === null } : [],
-    )
+  targets(): readonly Pick<Target, 'kind' | 'name'>[] {
+    return Object.values(this.#switches.holds)
+      .map(({ party }) => party)
+      .filter((party) => this.isPaused(party) || this.isCatchingUp(party))
+      .flatMap((party) => ('target' in party ? party.target : []))
   }
 
   pause(party: HeldParty): Promise<void> {
@@ -173,6 +182,7 @@ export class Switchboard implements HoldBook, DeliveryLimits {
   #accept(switches: Switches): void {
     if (JSON.stringify(switches) === JSON.stringify(this.#switches)) return
     this.#switches = switches
+    for (const name of this.#caughtUp.keys()) if (!(name in switches.holds)) this.#caughtUp.delete(name)
     const held = Object.values(switches.holds).filter(({ resumed }) => resumed === null)
     this.#tenants = new Set(held.flatMap(({ party }) => ('tenant' in party ? party.tenant : [])))
     this.#targets = new Set(held.flatMap(({ party }) => ('target' in party ? targetKey(party.target) : [])))

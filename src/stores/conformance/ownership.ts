@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { occurrenceId, pause } from '../../alarm/index.ts'
+import { occurrenceId, POOLS_MAX, pause } from '../../alarm/index.ts'
 import { casesOf } from './conformance-case.ts'
 
 /** Two processes never both run a shard's clock, and nothing a former owner says is accepted (fenced). */
@@ -44,6 +44,32 @@ export const ownershipCases = casesOf('ownership', {
       (await bench.store.ownership({ dueBy: at })).reduce((sum, { pending }) => sum + pending, 0)
     const counts = [await dueBy(bench.now), await dueBy(bench.now + 60_000), await dueBy(bench.now + 120_000)]
     assert.deepEqual(counts, [0, 1, 2])
+  },
+
+  async 'tells of the pools that are named alone'(bench) {
+    await bench.own('one', ['app', 'theirs'])
+    const told = async (pools?: readonly string[]) =>
+      new Set((await bench.store.ownership(false, pools)).map(({ pool }) => pool))
+    assert.deepEqual(await told(), new Set(['app', 'theirs']))
+    assert.deepEqual(await told(['theirs']), new Set(['theirs']))
+    assert.deepEqual(await told([]), new Set())
+  },
+
+  async 'makes only so many pools for alarms, and those that are served all the same'(bench) {
+    const setIn = (pool: string) => bench.alarm({ delay: '1m' }, { target: { handler: 'x', pool } })
+    const counted = async () => new Set((await bench.store.ownership(false)).map(({ pool }) => pool)).size
+    for (let made = 0; made < POOLS_MAX; made += 1) await setIn(`pool-${made}`)
+    const refusals = await Promise.allSettled([setIn('one-more'), setIn('another')])
+    for (const refusal of refusals) {
+      assert.equal(refusal.status, 'rejected')
+      assert.match(String(refusal.reason), /would be one more than the 100 a store has room for: name one/)
+    }
+    assert.equal(await counted(), POOLS_MAX)
+    await setIn('pool-7')
+    await setIn('app')
+    assert.notEqual((await bench.own('one', ['mine'])).length, 0)
+    await setIn('mine')
+    assert.equal(await counted(), POOLS_MAX + 2)
   },
 
   async 'a process takes only from pools it owns'(bench) {

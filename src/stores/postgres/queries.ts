@@ -251,15 +251,21 @@ export const pendingOfTenant =
 
 // Who runs which clock
 
-export const shardsOfPool = 'SELECT slot, shard FROM wakeful.shards WHERE pool = $1 ORDER BY slot'
+export const shardsOfPools =
+  'SELECT pool, shard FROM wakeful.shards WHERE pool = ANY($1::text[]) ORDER BY pool, slot'
+/** One at a time makes pools for alarms: what is counted next holds until it has. */
+export const lockPools = `SELECT pg_advisory_xact_lock(7420004, hashtext('wakeful.shards'))::text`
+export const poolCount = 'SELECT count(*) FROM wakeful.shards WHERE slot = 0'
 export const insertShards = `INSERT INTO wakeful.shards (pool, slot, owner, epoch)
-  SELECT $1, slot, NULL, 0 FROM generate_series(0, $2::int - 1) AS slot ON CONFLICT (pool, slot) DO NOTHING`
+  SELECT pool, slot, NULL, 0 FROM unnest($1::text[]) AS pool, generate_series(0, $2::int - 1) AS slot
+  ON CONFLICT (pool, slot) DO NOTHING`
 export const allShards = `SELECT s.shard, s.pool, CASE WHEN o.lease_until > ${CLOCK('$1')} THEN s.owner END, s.epoch,
     CASE $2::int WHEN 0 THEN 0 ELSE (
       SELECT count(*) FROM (SELECT 1 FROM wakeful.timers t
         WHERE t.shard = s.shard AND t.wake_at <= $3::bigint LIMIT $4::int) counted) END,
     (SELECT wake_at FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at IS NOT NULL ORDER BY wake_at LIMIT 1)
-  FROM wakeful.shards s LEFT JOIN wakeful.owners o ON o.owner = s.owner ORDER BY s.shard`
+  FROM wakeful.shards s LEFT JOIN wakeful.owners o ON o.owner = s.owner
+  WHERE $5::text[] IS NULL OR s.pool = ANY($5::text[]) ORDER BY s.shard`
 
 /**
  * The heartbeat: renews this process's lease in its own row, and tells what it must know: the clock, who else lives, who

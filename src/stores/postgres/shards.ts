@@ -1,3 +1,4 @@
+import { assertPoolsFit } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import { INSTANT_MAX } from '../../time/index.ts'
 import { type Counts, DUE_COUNTED_MAX, type ShardState } from '../index.ts'
@@ -15,22 +16,40 @@ export class ShardMap {
     this.#perPool = perPool
   }
 
-  /** Reads the shards of pools that were not met before, and makes those that nobody has met. */
+  /** Reads the shards of pools that alarms name, and makes those that nobody has met: all of them, or none where there would be too many. */
   async know(pools: Iterable<string>): Promise<void> {
-    for (const pool of pools) {
-      if (this.#pools.has(pool)) continue
-      const { session } = this.#database
-      let rows = await session.rows(sql.shardsOfPool, pool)
-      if (rows.length === 0) {
-        // On a connection of its own: a user's transaction may be rolled back, or stay open for long.
-        await session.run(sql.insertShards, pool, this.#perPool)
-        rows = await session.rows(sql.shardsOfPool, pool)
-      }
+    const missing = await this.#meet(pools)
+    if (missing.length === 0) return
+    // In a transaction of its own: a user's may be rolled back, or stay open for long.
+    await this.#database.transaction(async (session) => {
+      await session.rows(sql.lockPools)
+      const fresh = await this.#meet(missing, session)
+      const [count] = await session.rows(sql.poolCount)
+      assertPoolsFit(fresh, count![0] as number)
+      await session.run(sql.insertShards, fresh, this.#perPool)
+    })
+    await this.#meet(missing)
+  }
+
+  /** The same for pools that this process serves: these are made, however many there are. */
+  async serve(pools: readonly string[]): Promise<void> {
+    const fresh = await this.#meet(pools)
+    if (fresh.length === 0) return
+    await this.#database.session.run(sql.insertShards, fresh, this.#perPool)
+    await this.#meet(fresh)
+  }
+
+  /** Reads what was not met before; answers with those that are not there. */
+  async #meet(pools: Iterable<string>, session = this.#database.session): Promise<string[]> {
+    const wanted = [...new Set(pools)].filter((pool) => !this.#pools.has(pool))
+    if (wanted.length === 0) return []
+    const rows = await session.rows(sql.shardsOfPools, wanted)
+    for (const [pool, all] of Map.groupBy(rows, ([name]) => name as string))
       this.#pools.set(
         pool,
-        rows.map(([, shard]) => shard as number),
+        all.map(([, shard]) => shard as number),
       )
-    }
+    return wanted.filter((pool) => !this.#pools.has(pool))
   }
 
   /** The shard of an alarm within its pool, which must be known. */
@@ -53,10 +72,12 @@ export async function readShards(
   database: Database,
   moment: number | null,
   counts: Counts = true,
+  pools?: readonly string[],
 ): Promise<ShardState[]> {
   const isDue = typeof counts === 'object'
   const bounds = isDue ? [counts.dueBy, DUE_COUNTED_MAX] : [INSTANT_MAX, null]
-  const rows = await database.session.rows(sql.allShards, moment, counts === false ? 0 : 1, ...bounds)
+  const asked = [moment, counts === false ? 0 : 1, ...bounds, pools ?? null]
+  const rows = await database.session.rows(sql.allShards, ...asked)
   return rows.map((row) => {
     const [shard, pool, owner, epoch, pending, nextWakeAt] = row as ShardValues
     return { shard, pool, owner, epoch, pending, nextWakeAt }

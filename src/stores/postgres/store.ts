@@ -144,7 +144,7 @@ export class PostgresStore extends PostgresRecords implements Store {
       session: database.session,
       beat: (...values) => this.#listener.beat(...values),
       transaction: (work) => this.#write(work),
-      know: (pools) => this.#shards.know(pools),
+      know: (pools) => this.#shards.serve(pools),
       lookout: this.#lookout,
       onBeat: (...beat) => this.#noteBeat(...beat),
       tellFree: (session) => session.send(sql.notify, channel, SHARDS_NOTICE),
@@ -270,8 +270,8 @@ export class PostgresStore extends PostgresRecords implements Store {
     return this.guard(() => nextFree(this.database.session, leases, held, this.#lookout, this.clock.now()))
   }
 
-  ownership(counts?: Counts): Promise<ShardState[]> {
-    return this.guard(() => readShards(this.database, this.#office.moment(), counts))
+  ownership(counts?: Counts, pools?: readonly string[]): Promise<ShardState[]> {
+    return this.guard(() => readShards(this.database, this.#office.moment(), counts, pools))
   }
 
   async close(): Promise<void> {

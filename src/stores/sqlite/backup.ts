@@ -109,7 +109,7 @@ function isLeftBehind(file: string, log: string): boolean {
 function make(unfinished: string, file: string): void {
   rmSync(unfinished, { force: true })
   try {
-    closeSync(openSync(unfinished, 'wx'))
+    closeSync(openSync(unfinished, 'wx', 0o600))
   } catch (cause) {
     const why = existsSync(dirname(resolve(file)))
       ? `its folder cannot be written (${errorText(cause)})`

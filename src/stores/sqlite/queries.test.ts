@@ -130,6 +130,8 @@ const EXEMPT: Readonly<Record<string, string>> = {
   keepIdempotencyKey: 'an insert',
   addTally: 'an insert',
   allShards: 'a row per pool',
+  poolCount: 'a row per pool',
+  shardsOfPools: 'a row per pool',
   allFlights: 'a row per batch in flight',
   lastEvent: 'the last row of the table',
   lastLogged: 'the last row of the table',

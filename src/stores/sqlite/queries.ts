@@ -139,7 +139,10 @@ export const claimShard = `UPDATE wakeful_shards SET owner = ?, epoch = epoch + 
   WHERE shard = ? AND epoch = ? RETURNING epoch`
 export const lockShard = 'UPDATE wakeful_shards SET locked = 1 WHERE shard = ? AND epoch = ?'
 export const disownShard = 'UPDATE wakeful_shards SET owner = NULL WHERE shard = ? AND epoch = ?'
+export const poolCount = 'SELECT count(*) AS pools FROM wakeful_shards WHERE slot = 0'
 export const allShards = 'SELECT * FROM wakeful_shards ORDER BY shard'
+export const shardsOfPools = `SELECT * FROM wakeful_shards
+  WHERE pool IN (SELECT value FROM json_each(?)) ORDER BY shard`
 export const pendingOfShard =
   'SELECT count(*) AS pending FROM wakeful_timers WHERE shard = ? AND wake_at IS NOT NULL'
 export const dueOfShard = `SELECT count(*) AS due FROM (

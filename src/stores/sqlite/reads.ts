@@ -103,8 +103,8 @@ export class SqliteReads {
     return this.read((session) => session.get<{ value: string }>(CALENDAR_QUERIES.fact, name)?.value ?? null)
   }
 
-  async ownership(counts?: Counts): Promise<ShardState[]> {
-    return this.read((session) => readShards(session, this.path, counts))
+  async ownership(counts?: Counts, pools?: readonly string[]): Promise<ShardState[]> {
+    return this.read((session) => readShards(session, this.path, counts, pools))
   }
 
   async getDocument(kind: string, name: string): Promise<Document | null> {

@@ -8,8 +8,17 @@ import { isTaken, sidePath } from './side-lock.ts'
  * Reads who runs the clock of each pool, and what waits there. An owner that took the side lock and holds it no longer
  * is none: a killed process leaves its name behind.
  */
-export function readShards(session: Session, path: string, counts: Counts = true): ShardState[] {
-  return session.all<ShardRow>(sql.allShards).map(({ shard, pool, owner, epoch, locked }) => {
+export function readShards(
+  session: Session,
+  path: string,
+  counts: Counts = true,
+  pools?: readonly string[],
+): ShardState[] {
+  const rows =
+    pools === undefined
+      ? session.all<ShardRow>(sql.allShards)
+      : session.all<ShardRow>(sql.shardsOfPools, JSON.stringify(pools))
+  return rows.map(({ shard, pool, owner, epoch, locked }) => {
     const lives = owner !== null && (path === ':memory:' || locked === 0 || isTaken(sidePath(path, pool)))
     const pending = countOf(session, shard, counts)
     const nextWakeAt = (session.value(sql.nextTimers, shard, 1)?.[2] ?? null) as number | null

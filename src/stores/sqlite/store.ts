@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Change, Context, Scope, Snapshot } from '../../alarm/index.ts'
+import { assertPoolsFit, type Change, type Context, type Scope, type Snapshot } from '../../alarm/index.ts'
 import type { Clock, HolidayCalendar } from '../../time/index.ts'
 import type {
   Decide,
@@ -303,6 +303,7 @@ export class SqliteStore extends SqliteReads implements Store {
     if (known !== undefined) return known
     const found = session.get<ShardRow>(sql.shardOfPool, pool)
     if (found === undefined) {
+      assertPoolsFit([pool], session.get<{ pools: number }>(sql.poolCount)!.pools)
       this.#newPools.add(pool)
       this.#system.soon(() => this.#newPools.delete(pool))
       return session.run(sql.insertShard, pool).lastInsertRowid

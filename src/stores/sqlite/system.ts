@@ -1,4 +1,4 @@
-import { utimesSync } from 'node:fs'
+import { closeSync, openSync, utimesSync } from 'node:fs'
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite'
 
 /** What the store uses of the system it runs on. A simulation brings its own, in which time passes as it says. */
@@ -23,8 +23,23 @@ export const realSystem: System = {
     const timer = setInterval(call, ms)
     return () => clearInterval(timer)
   },
-  open: (path, options) => new DatabaseSync(path, options),
+  open(path, options) {
+    if (options.readOnly !== true && path !== ':memory:') makePrivate(path)
+    return new DatabaseSync(path, options)
+  },
   touch: (path, at) => utimesSync(path, at / 1000, at / 1000),
+}
+
+/**
+ * Makes a file that is not there yet, for its owner alone: what alarms say, and hashes of keys, are nobody else's business. SQLite
+ * gives its own files beside it the same rights. A file that is there stays as its owner wants it.
+ */
+function makePrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch {
+    // It is there, or cannot be made: what is wrong then, opening it says.
+  }
 }
 
 /** Waits so many milliseconds, without blocking anybody. */

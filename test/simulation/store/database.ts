@@ -1,4 +1,4 @@
-import type { Scope, Serial } from '../../../src/alarm/index.ts'
+import { assertPoolsFit, type Scope, type Serial } from '../../../src/alarm/index.ts'
 import { WakefulError } from '../../../src/error.ts'
 import type { Lease, TallyRow } from '../../../src/stores/index.ts'
 import { storeFailure } from '../../../src/stores/postgres/failure.ts'
@@ -78,6 +78,12 @@ export class SimulatedDatabase {
     const shards = Array.from({ length: this.#shardsPerPool }, (_, slot) => first + slot)
     this.#pools.set(pool, shards)
     return shards
+  }
+
+  /** The same for an alarm, which makes no more pools than a store has room for. */
+  shardsFor(pool: string): readonly number[] {
+    if (!this.#pools.has(pool)) assertPoolsFit([pool], this.#pools.size)
+    return this.shardsOf(pool)
   }
 
   /** A shard as it stands; nobody's where nobody has claimed it yet. */

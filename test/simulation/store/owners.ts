@@ -113,10 +113,14 @@ export function disown(database: SimulatedDatabase, leases: readonly Lease[]): v
 }
 
 /** Who runs the clock of each shard. An owner whose lease has ended is none. */
-export function readShards(database: SimulatedDatabase, counts: Counts): ShardState[] {
+export function readShards(
+  database: SimulatedDatabase,
+  counts: Counts,
+  pools?: readonly string[],
+): ShardState[] {
   const { tables } = database
   const now = database.now()
-  return database.shardsIn().map(({ shard, pool, owner, epoch }) => {
+  return database.shardsIn(pools).map(({ shard, pool, owner, epoch }) => {
     const lives = owner !== null && (tables.owners.get(owner)?.leaseUntil ?? 0) > now
     const due = tables.due.in(shard)
     const nextWakeAt = due[0]?.at ?? null

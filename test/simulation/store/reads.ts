@@ -112,8 +112,8 @@ export abstract class SimulatedReads implements StoreReads {
     return this.#ask('fact', (database) => database.tables.facts.get(name) ?? null)
   }
 
-  ownership(counts: Counts = true): Promise<ShardState[]> {
-    return this.#ask('ownership', (database) => readShards(database, counts))
+  ownership(counts: Counts = true, pools?: readonly string[]): Promise<ShardState[]> {
+    return this.#ask('ownership', (database) => readShards(database, counts, pools))
   }
 
   #ask<T>(name: string, read: (database: SimulatedDatabase) => T): Promise<T> {

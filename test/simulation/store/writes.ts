@@ -147,7 +147,7 @@ export class Writes implements ChangeWrites {
 
   /** One after the other: as even as can be. */
   #shardOf({ seq, target }: StoredAlarm): number {
-    const shards = this.#database.shardsOf(target.pool)
+    const shards = this.#database.shardsFor(target.pool)
     return shards[Number(BigInt(seq) % BigInt(shards.length))]!
   }
 

@@ -1,0 +1,22 @@
+import { WakefulError } from '../error.ts'
+
+/** The pool of the targets every process can run. */
+export const BUILT_IN_POOL = 'wakeful'
+
+/** The pool of an application's handlers where it names none. */
+export const DEFAULT_POOL = 'app'
+
+/** So many pools alarms may name in one store: each has a clock of its own, which is looked after whether or not anybody runs it. */
+export const POOLS_MAX = 100
+
+const ALWAYS: ReadonlySet<string> = new Set([BUILT_IN_POOL, DEFAULT_POOL])
+
+/** Whether an alarm may make this many more pools, where so many are there. Those that have a name of Wakeful's own are always made. */
+export function assertPoolsFit(fresh: readonly string[], known: number): void {
+  const named = fresh.filter((pool) => !ALWAYS.has(pool))
+  if (named.length === 0 || known + named.length <= POOLS_MAX) return
+  throw new WakefulError(
+    'quota_exceeded',
+    `pool ${JSON.stringify(named[0])} would be one more than the ${POOLS_MAX} a store has room for: name one that a process serves, or the handler alone`,
+  )
+}
