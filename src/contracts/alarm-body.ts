@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { SetOptions, TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
+import type { Verbatim } from '../json/index.ts'
 import type { EditFields, SetManyItem } from '../library/index.ts'
 import type { When, WhenObject } from '../time/index.ts'
 import { duration, name, plain, targetSpec, text, timezone } from './fields.ts'
@@ -132,8 +133,14 @@ export const previewBody = z
 
 type WhenFields = Partial<z.output<typeof setBody>>
 
-/** Members of a body that are kept as the text they are (promise: verbatim). */
-export const VERBATIM_MEMBERS: ReadonlySet<string> = new Set(['payload', 'data'])
+/** What of a body is kept as the text it is (promise: verbatim): a target's own `payload` or `data` is no such. */
+export const BODY_VERBATIM: Verbatim = { payload: true, data: true, items: { payload: true } }
+
+/** The same of a message over the WebSocket. */
+export const WS_VERBATIM: Verbatim = { args: BODY_VERBATIM }
+
+/** The same of a message of MCP. */
+export const MCP_VERBATIM: Verbatim = { params: { arguments: BODY_VERBATIM } }
 
 const ISO_DATE = /^[+-]?\d{4,6}-?\d\d/
 

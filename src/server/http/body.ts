@@ -1,13 +1,18 @@
-import { VERBATIM_MEMBERS } from '../../contracts/index.ts'
+import { BODY_VERBATIM } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { readJson } from '../../json/index.ts'
+import { readJson, type Verbatim } from '../../json/index.ts'
 import type { HeaderReader } from './node-side.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Reads a request's body as JSON; undefined where there is none. */
-export async function readBody(request: Request, headers: HeaderReader, bytesMax: number): Promise<unknown> {
+export async function readBody(
+  request: Request,
+  headers: HeaderReader,
+  bytesMax: number,
+  verbatim: Verbatim = BODY_VERBATIM,
+): Promise<unknown> {
   const bytes = await readBytes(request, headers, bytesMax).catch(brokenOff)
   if (bytes.byteLength === 0) return undefined
   const type = headers.get('content-type')
@@ -16,7 +21,7 @@ export async function readBody(request: Request, headers: HeaderReader, bytesMax
       'invalid_request',
       `the body must be JSON with Content-Type: application/json, not ${JSON.stringify(type ?? 'none')}`,
     )
-  return readJson(decode(bytes), VERBATIM_MEMBERS)
+  return readJson(decode(bytes), verbatim)
 }
 
 function decode(bytes: Uint8Array): string {
