@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { SetOptions, TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import type { Verbatim } from '../json/index.ts'
 import type { EditFields, SetManyItem } from '../library/index.ts'
 import type { When, WhenObject } from '../time/index.ts'
 import { duration, name, plain, targetSpec, text, timezone } from './fields.ts'
@@ -134,13 +133,13 @@ export const previewBody = z
 type WhenFields = Partial<z.output<typeof setBody>>
 
 /** What of a body is kept as the text it is (promise: verbatim): a target's own `payload` or `data` is no such. */
-export const BODY_VERBATIM: Verbatim = { payload: true, data: true, items: { payload: true } }
+export const BODY_VERBATIM = { payload: true, data: true, items: { payload: true } } as const
 
 /** The same of a message over the WebSocket. */
-export const WS_VERBATIM: Verbatim = { args: BODY_VERBATIM }
+export const WS_VERBATIM = { args: BODY_VERBATIM }
 
 /** The same of a message of MCP. */
-export const MCP_VERBATIM: Verbatim = { params: { arguments: BODY_VERBATIM } }
+export const MCP_VERBATIM = { params: { arguments: BODY_VERBATIM } }
 
 const ISO_DATE = /^[+-]?\d{4,6}-?\d\d/
 
