@@ -80,6 +80,19 @@ it('names unknown fields, at any depth', async () => {
   expect((await call('GET', '/v1/alarms?__proto__=1')).json.detail).toMatch('unknown field "__proto__"')
 })
 
+it('bounds how often, and how soon, an alarm is tried again', async () => {
+  const set = (more: object) => call('POST', '/v1/alarms', { delay: '1h', target: 'inbox', ...more })
+  for (const [more, field] of [
+    [{ max_failures: 1_001 }, 'max_failures'],
+    [{ backoff: { base_ms: 0 } }, 'backoff.base_ms'],
+    [{ backoff: { base_ms: 99 } }, 'backoff.base_ms'],
+    [{ backoff: { base_ms: 100, cap_ms: 0 } }, 'backoff.cap_ms'],
+  ] as const) {
+    const { status, json } = await set(more)
+    expect([status, json.code, json.errors[0].field]).toEqual([400, 'invalid_request', field])
+  }
+})
+
 it('refuses bytes that are no UTF-8', async () => {
   for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]])
     assertProblem(

@@ -72,3 +72,19 @@ describe('a body template', () => {
     expect((await server.call('POST', '/v1/alarms', { delay: '1h', target: long })).status).toBe(201)
   })
 })
+
+it('an endpoint that answers 429 and says no more is left alone for a second at first, whatever the backoff', async () => {
+  const { status, json } = await server.call('POST', '/v1/alarms', {
+    delay: '10ms',
+    target: { webhook: hook('429') },
+    max_failures: 1_000,
+    backoff: { base_ms: 100, cap_ms: 100 },
+  })
+  expect(status).toBe(201)
+  await received('429')
+  let seen = json
+  while (seen.failure_count === 0) seen = (await server.call('GET', `/v1/alarms/${json.id}`)).json
+  const waitedMs = Date.parse(seen.next_fire_at) - Date.parse(seen.started_at)
+  expect(waitedMs).toBeGreaterThanOrEqual(1_000 * (2 ** seen.failure_count - 1))
+  await server.call('DELETE', `/v1/alarms/${json.id}`)
+})
