@@ -1,6 +1,7 @@
 import type { Scope, Target, TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import { DeliveryFailure, type Errand, Postponed, type Receipt, type TargetKind } from './courier.ts'
+import { assertFields } from './fields.ts'
 import { BUILT_IN_POOL } from './pools.ts'
 
 const TARGET: Target = { kind: 'default', name: 'default', pool: BUILT_IN_POOL }
@@ -22,7 +23,8 @@ export function defaultTarget(
     kind: 'default',
     parse(spec: TargetSpec) {
       if (typeof spec === 'string' || !('default' in spec)) return undefined
-      if (spec.default === true && Object.keys(spec).length === 1) return TARGET
+      assertFields(spec, ['default'], 'the owner’s default target')
+      if (spec.default === true) return TARGET
       throw new WakefulError('invalid_request', 'the owner’s default target is written { default: true }')
     },
     names: () => [],

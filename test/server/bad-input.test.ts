@@ -76,6 +76,16 @@ it('names unknown fields, at any depth', async () => {
     'unknown fields "colour", "shape"; known are fire_at',
   )
   expect(await detail({ delay: '1h', dst: { hole: 1 } })).toMatch('unknown field "hole"')
+  for (const [target, known] of [
+    [{ event: true, x: 1 }, 'the event target has no field "x"; it has event'],
+    [{ inbox: true, x: 1 }, 'the inbox has no field "x"; it has inbox'],
+    [{ default: true, x: 1 }, 'has no field "x"; it has default'],
+    [{ handler: 'h', x: 1, webhok: 2 }, 'a handler has no field "x", "webhok"; it has handler, pool'],
+    [{ webhook: 'https://a.example/', event: true }, 'has no field "webhook"; it has event'],
+    [{ x: 1 }, 'unknown kind of target (x)'],
+  ] as const)
+    for (const field of ['target', 'on_failure'])
+      expect(await detail({ delay: '1h', target: 'inbox', [field]: target })).toContain(known)
   expect(await detail('{"delay":"1h","__proto__":{}}')).toMatch('unknown field "__proto__"')
   expect((await call('GET', '/v1/alarms?__proto__=1')).json.detail).toMatch('unknown field "__proto__"')
 })
