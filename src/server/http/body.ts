@@ -11,9 +11,17 @@ export async function readBody(
   request: Request,
   headers: HeaderReader,
   bytesMax: number,
-  verbatim: Verbatim = BODY_VERBATIM,
+  verbatim: Verbatim,
 ): Promise<unknown> {
-  const bytes = await readBytes(request, headers, bytesMax).catch(brokenOff)
+  return jsonOf(await readBytes(request, headers, bytesMax).catch(brokenOff), headers, verbatim)
+}
+
+/** A body as JSON, what users wrote kept as text; undefined where it is empty. */
+export function jsonOf(
+  bytes: Uint8Array,
+  headers: HeaderReader,
+  verbatim: Verbatim = BODY_VERBATIM,
+): unknown {
   if (bytes.byteLength === 0) return undefined
   const type = headers.get('content-type')
   if (type === null || !JSON_TYPE.test(type))
@@ -65,6 +73,7 @@ function brokenOff(thrown: unknown): never {
   throw new WakefulError('invalid_request', 'the body broke off before its end', { cause: thrown })
 }
 
-function tooLarge(bytesMax: number): WakefulError {
+/** The refusal of a body beyond the bound. */
+export function tooLarge(bytesMax: number): WakefulError {
   return new WakefulError('payload_too_large', `the body is larger than ${bytesMax} bytes`)
 }
