@@ -174,7 +174,7 @@ describe('a template', () => {
     expect(fillTemplate(template, { ...rest, alarm: counted })).toBe('["l1","is l1",{"a":"l1l1"}]')
   })
 
-  // Each of these takes hours where the work grows with the square of the length, or worse.
+  // The first takes hours where spaces are looked for around a name; the others are as long, and as tempting.
   test.each([
     ['spaces after an opening', `{{${' '.repeat(65_000)}x`],
     ['openings', '{'.repeat(65_000)],
