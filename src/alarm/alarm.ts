@@ -21,9 +21,9 @@ export interface Target {
   readonly pool: string
 }
 
-/** A target by its kind and name, as those name it who pause one. */
+/** A target by its kind and name, as those name it who pause one; a webhook by its address, however that is written. */
 export function targetKey({ kind, name }: Pick<Target, 'kind' | 'name'>): string {
-  return `${kind} ${name}`
+  return `${kind} ${kind === 'webhook' && URL.canParse(name) ? new URL(name).href : name}`
 }
 
 /** Delays between attempts: doubling from the base up to the cap. */

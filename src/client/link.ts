@@ -1,5 +1,5 @@
 import { errorText, WakefulError } from '../error.ts'
-import { readJson } from '../json/index.ts'
+import { readJson, type Verbatim } from '../json/index.ts'
 import type { ConnectOptions } from './api.ts'
 import { refusalOf } from './problem.ts'
 import { pause, pauseBefore } from './repeat.ts'
@@ -9,7 +9,12 @@ const TIMEOUT_MS = 30_000
 const RETRIES = 2
 /** A payload may be nested as deep as its server lets it, and stands a few levels down in an answer. */
 const DEPTH_MAX = 2_000
-const VERBATIM: ReadonlySet<string> = new Set(['payload', 'data'])
+const VERBATIM: Verbatim = {
+  payload: true,
+  data: true,
+  items: { payload: true, data: true },
+  alarm: { payload: true },
+}
 const PRINTABLE = /^[\x21-\x7e]+$/
 
 /** What a call was answered with. */

@@ -60,6 +60,9 @@ const RULE_OPTIONS = {
   exclude: exclude.meta({ description: 'Days off: names of calendars, `weekends`.' }).optional(),
 }
 
+/** Over the network nobody's retries keep a server busy; the library, which is its user's own, may try again at once. */
+const BACKOFF_MS_MIN = 100
+
 /** What is said of an alarm beside its time, and may be edited. */
 const DESCRIPTION = {
   label: text('A short label for people.').optional(),
@@ -72,12 +75,17 @@ const DESCRIPTION = {
   max_failures: z
     .int()
     .min(1)
-    .max(1_000_000)
+    .max(1_000)
     .meta({ description: 'Failed tries until it is given up (5).' })
     .optional(),
   backoff: z
-    .strictObject({ base_ms: z.int().min(0).optional(), cap_ms: z.int().min(0).optional() })
-    .meta({ description: 'The wait before a retry: doubling from the base (5 s) up to the cap (1 h).' })
+    .strictObject({
+      base_ms: z.int().min(BACKOFF_MS_MIN).optional(),
+      cap_ms: z.int().min(BACKOFF_MS_MIN).optional(),
+    })
+    .meta({
+      description: `The wait before a retry: doubling from the base (5 s) up to the cap (1 h), neither below ${BACKOFF_MS_MIN} ms.`,
+    })
     .optional(),
   timeout: duration('How long one try may take (a webhook: 30 s).').optional(),
   ack: z
@@ -132,8 +140,14 @@ export const previewBody = z
 
 type WhenFields = Partial<z.output<typeof setBody>>
 
-/** Members of a body that are kept as the text they are (promise: verbatim). */
-export const VERBATIM_MEMBERS: ReadonlySet<string> = new Set(['payload', 'data'])
+/** What of a body is kept as the text it is (promise: verbatim): a target's own `payload` or `data` is no such. */
+export const BODY_VERBATIM = { payload: true, data: true, items: { payload: true } } as const
+
+/** The same of a message over the WebSocket. */
+export const WS_VERBATIM = { args: BODY_VERBATIM }
+
+/** The same of a message of MCP. */
+export const MCP_VERBATIM = { params: { arguments: BODY_VERBATIM } }
 
 const ISO_DATE = /^\s*(?:\d{4}-\d\d-\d\d|\d{8}[Tt])/
 

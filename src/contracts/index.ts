@@ -1,7 +1,16 @@
 /** What goes over the wire, written down once: the calls, their shapes, and how the library's words become them. */
 
 export { eventWire, wireRule, wireText, withFields } from '../library/index.ts'
-export { editOf, movedTo, optionsOf, requiredWhen, setOf, VERBATIM_MEMBERS } from './alarm-body.ts'
+export {
+  BODY_VERBATIM,
+  editOf,
+  MCP_VERBATIM,
+  movedTo,
+  optionsOf,
+  requiredWhen,
+  setOf,
+  WS_VERBATIM,
+} from './alarm-body.ts'
 export { ACTIONS } from './alarms.ts'
 export { duration, plain } from './fields.ts'
 export { subscribeArgs } from './live.ts'

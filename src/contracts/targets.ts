@@ -59,7 +59,8 @@ export const targetOperations = {
     chapter: 'operators',
     rights: 'admin',
     summary: 'Pause a target: what is due there waits',
-    description: 'Whoever’s alarms they are: it needs a key of every tenant (`*`).',
+    description:
+      'Whoever’s alarms they are, however they spell its URL, and also where it is a default target: it needs a key of every tenant (`*`).',
     body: target,
     answers: { 200: { description: 'It is paused.', schema: heldTarget } },
     refusals: ['conflict'],

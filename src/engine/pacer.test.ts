@@ -221,7 +221,11 @@ describe('a catch-up', () => {
 })
 
 describe('a pacer', () => {
-  function paced(answers: (which: ReleaseOf, limit: number) => number, part = 1) {
+  function paced(
+    answers: (which: ReleaseOf, limit: number) => number,
+    part = 1,
+    names: readonly string[] = [],
+  ) {
     const clock = new VirtualClock()
     const book = new Book()
     const asked: number[] = []
@@ -233,6 +237,7 @@ describe('a pacer', () => {
         asked.push(limit)
         return answers(which, limit)
       },
+      heldTargets: async () => names,
       share: async () => part,
       onTrouble: (thrown) => troubles.push(thrown),
     })
@@ -254,6 +259,29 @@ describe('a pacer', () => {
     expect(left).toBe(0)
     expect(asked.length).toBeLessThan(40)
     await expect(clock.until(new Promise(() => {}), '1h')).rejects.toThrow('nothing is left to wait for')
+  })
+
+  test('puts back what is held under every spelling of an address, within one pace', async () => {
+    const left = new Map([
+      ['https://a.example/', 2],
+      ['https://a.example', 7],
+      ['HTTPS://A.example:443/', 3],
+      ['https://a.example/b', 5],
+    ])
+    const { clock, book, asked } = paced(
+      (which, limit) => {
+        const { heldTarget: name } = which as { heldTarget: string }
+        const released = Math.min(left.get(name)!, limit)
+        left.set(name, left.get(name)! - released)
+        return released
+      },
+      1,
+      [...left.keys()],
+    )
+    book.resume({ target: { kind: 'webhook', name: 'https://a.example/' } }, 20)
+    await clock.advance('1h')
+    expect([...left.values()]).toEqual([0, 0, 0, 5])
+    expect(Math.max(...asked)).toBe(4)
   })
 
   test('asks nothing where it owns nothing, and looks again with its first shard', async () => {

@@ -1,4 +1,4 @@
-import { type Alarm, type Timer, targetKey } from '../alarm/index.ts'
+import { type Alarm, type Target, type Timer, targetKey } from '../alarm/index.ts'
 import type { ReleaseOf } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 import type { HeldParty, HoldBook, Holds, Resumed } from './hold-book.ts'
@@ -9,6 +9,8 @@ export interface PacerPorts {
   readonly clock: Clock
   /** Puts back what is held in this process's own shards, so many at most; answers how many. */
   readonly release: (which: ReleaseOf, limit: number) => Promise<number>
+  /** The names of the targets of what is held in this process's own shards. */
+  readonly heldTargets: () => Promise<readonly string[]>
   /** Which part of the shards are this process's own, from 0 to 1: so much of the pace is its. */
   readonly share: () => Promise<number>
   readonly onTrouble: (thrown: unknown) => void
@@ -17,6 +19,8 @@ export interface PacerPorts {
 /** A catch-up under way: what was held comes back at its pace. */
 interface CatchUp {
   resumed: Resumed
+  /** Under which names a target is held; null where they are to be looked for. */
+  names: readonly string[] | null
   /** How many may be put back now; grows with time. */
   credit: number
   /** On the monotonic clock: since when nothing is found any more; null while something is. */
@@ -89,7 +93,8 @@ export class Pacer implements Holds {
       const before = known.get(name)
       // Its pace may have been changed meanwhile.
       if (before?.resumed.at === each.at) this.#catchUps.set(name, Object.assign(before, { resumed: each }))
-      else this.#catchUps.set(name, { resumed: each, credit: 0, emptySince: null, isDone: false })
+      else
+        this.#catchUps.set(name, { resumed: each, names: null, credit: 0, emptySince: null, isDone: false })
     }
     this.#schedule()
   }
@@ -138,18 +143,40 @@ export class Pacer implements Holds {
   }
 
   async #advance(each: CatchUp, passedMs: number, share: number): Promise<void> {
-    const { book, clock, release } = this.#ports
-    const { party, perSecond } = each.resumed
+    const { book, clock } = this.#ports
+    const { perSecond } = each.resumed
     // Nothing is saved up for later: it would come back as a burst.
     const perStep = perSecond === null ? RELEASED_MAX : (perSecond * share * passedMs) / 1_000
     each.credit = Math.min(each.credit + perStep, Math.max(1, perStep))
     const limit = Math.floor(each.credit)
     if (limit === 0) return
-    const released = await release(releaseOf(party), limit)
+    const released = await this.#putBack(each, limit)
     each.credit -= released
     each.emptySince = released > 0 ? null : (each.emptySince ?? clock.monotonic())
     each.isDone = each.emptySince !== null && clock.monotonic() - each.emptySince >= QUIET_MS
     if (each.isDone) book.caughtUp?.(each.resumed)
+  }
+
+  async #putBack(each: CatchUp, limit: number): Promise<number> {
+    const { release } = this.#ports
+    const { party } = each.resumed
+    if ('tenant' in party) return release({ heldTenant: party.tenant }, limit)
+    each.names ??= await this.#namesOf(party.target)
+    let released = 0
+    for (const heldTarget of each.names)
+      if (released < limit) released += await release({ heldTarget }, limit - released)
+    if (released === 0) each.names = null
+    return released
+  }
+
+  /**
+   * A store knows a target by its name alone, and an address has many spellings. One of another kind that is still held is
+   * held again when it is looked at.
+   */
+  async #namesOf(target: Pick<Target, 'kind' | 'name'>): Promise<string[]> {
+    const key = targetKey(target)
+    const held = await this.#ports.heldTargets()
+    return [...new Set([target.name, ...held.filter((name) => targetKey({ ...target, name }) === key)])]
   }
 
   async #ownShare(): Promise<number> {
@@ -162,9 +189,4 @@ export class Pacer implements Holds {
 
 function nameOf(party: HeldParty): string {
   return 'tenant' in party ? `tenant ${party.tenant}` : `target ${targetKey(party.target)}`
-}
-
-/** A store knows a target by its name alone: one of another kind that is still held is held again when it is looked at. */
-function releaseOf(party: HeldParty): ReleaseOf {
-  return 'tenant' in party ? { heldTenant: party.tenant } : { heldTarget: party.target.name }
 }

@@ -1,17 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { RawJson } from './raw-json.ts'
-import { readJson } from './read-json.ts'
+import { readJson, type Verbatim } from './read-json.ts'
 
-const NONE: ReadonlySet<string> = new Set()
-const PAYLOAD: ReadonlySet<string> = new Set(['payload'])
+const PAYLOAD: Verbatim = { payload: true, items: { payload: true } }
 
 describe('reading JSON', () => {
   it('reads what JSON.parse reads, alike', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), fc.boolean(), (value, isWide) => {
         const text = JSON.stringify(value, null, isWide ? 2 : 0)
-        expect(readJson(text, NONE)).toEqual(JSON.parse(text))
+        expect(readJson(text)).toEqual(JSON.parse(text))
       }),
     )
   })
@@ -26,12 +25,12 @@ describe('reading JSON', () => {
         try {
           parsed = JSON.parse(spoiled)
         } catch {
-          expect(() => readJson(spoiled, NONE)).toThrow(/is not JSON|given twice/)
+          expect(() => readJson(spoiled)).toThrow(/is not JSON|given twice/)
           return
         }
         // A name that has become another's is the one thing in which the two differ.
         try {
-          expect(readJson(spoiled, NONE)).toEqual(parsed)
+          expect(readJson(spoiled)).toEqual(parsed)
         } catch (thrown) {
           expect(String(thrown)).toMatch(/given twice/)
         }
@@ -52,6 +51,15 @@ describe('reading JSON', () => {
     expect(items.items.map(({ payload }) => payload.text)).toEqual(['1.50', 'null'])
   })
 
+  it('keeps nothing where it does not stand', () => {
+    const text =
+      '{"target":{"payload":{"x":1},"items":[{"payload":2}]},"constructor":{"payload":3},"items":[[{"payload":4.0}]]}'
+    expect(readJson(text, PAYLOAD)).toEqual({
+      ...(JSON.parse(text) as object),
+      items: [[{ payload: new RawJson('4.0') }]],
+    })
+  })
+
   it('refuses a name given twice, but not inside what is kept as it is', () => {
     expect(() => readJson('{"a":1,"a":2}', PAYLOAD)).toThrow('"a" is given twice')
     expect(() => readJson('{"payload":1,"payload":2}', PAYLOAD)).toThrow('"payload" is given twice')
@@ -59,7 +67,7 @@ describe('reading JSON', () => {
   })
 
   it('keeps __proto__ a name like any other', () => {
-    const read = readJson('{"__proto__":{"polluted":true}}', NONE) as object
+    const read = readJson('{"__proto__":{"polluted":true}}') as object
     expect(Object.keys(read)).toEqual(['__proto__'])
     expect(Object.getPrototypeOf(read)).toBe(Object.prototype)
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
@@ -67,17 +75,17 @@ describe('reading JSON', () => {
 
   it('has a bound on nesting', () => {
     for (const depth of [101, 10_000, 500_000]) {
-      expect(() => readJson('['.repeat(depth) + ']'.repeat(depth), NONE)).toThrow('nested deeper than 100')
+      expect(() => readJson('['.repeat(depth) + ']'.repeat(depth))).toThrow('nested deeper than 100')
       expect(() => readJson(`{"payload":${'{"a":'.repeat(depth)}1${'}'.repeat(depth + 1)}`, PAYLOAD)).toThrow(
         'nested deeper than 100',
       )
     }
-    expect(readJson('['.repeat(100) + ']'.repeat(100), NONE)).toBeInstanceOf(Array)
+    expect(readJson('['.repeat(100) + ']'.repeat(100))).toBeInstanceOf(Array)
   })
 
   it('says where it went wrong', () => {
-    expect(() => readJson('{"a" 1}', NONE)).toThrow('at character 5 a colon is expected, and there is "1}"')
-    expect(() => readJson('{"a":', NONE)).toThrow('at character 5 a value is expected, and it ends there')
-    expect(() => readJson('', NONE)).toThrow('at character 0 a value is expected, and it ends there')
+    expect(() => readJson('{"a" 1}')).toThrow('at character 5 a colon is expected, and there is "1}"')
+    expect(() => readJson('{"a":')).toThrow('at character 5 a value is expected, and it ends there')
+    expect(() => readJson('')).toThrow('at character 0 a value is expected, and it ends there')
   })
 })

@@ -23,49 +23,57 @@ const WORDS: readonly (readonly [string, unknown])[] = [
 ]
 
 /**
+ * Which members are kept as the text they are, by where they stand: those named `true`, and those named within others. An
+ * item of a list stands where its list does.
+ */
+export interface Verbatim {
+  readonly [name: string]: true | Verbatim
+}
+
+const NOTHING: Verbatim = {}
+
+/**
  * Reads JSON as `JSON.parse` does, and beside it: members that are to come back byte for byte (promise: verbatim) are
  * kept as the text they are, a name given twice is refused instead of half lost, and nesting has a bound.
  */
 export function readJson(
   text: string,
-  verbatim: ReadonlySet<string>,
+  verbatim: Verbatim = NOTHING,
   { depthMax = DEPTH_MAX, what = 'body' }: { readonly depthMax?: number; readonly what?: string } = {},
 ): unknown {
-  return new Reader(text, verbatim, depthMax, what).whole()
+  return new Reader(text, depthMax, what).whole(verbatim)
 }
 
 class Reader {
   readonly #text: string
-  readonly #verbatim: ReadonlySet<string>
   readonly #depthMax: number
   /** What the text is to whoever sent it. */
   readonly #what: string
   #at = 0
   /** Within a member that is kept as it is: its own names are its own affair. */
-  #kept = 0
+  #isKept = false
 
-  constructor(text: string, verbatim: ReadonlySet<string>, depthMax: number, what: string) {
+  constructor(text: string, depthMax: number, what: string) {
     this.#text = text
-    this.#verbatim = verbatim
     this.#depthMax = depthMax
     this.#what = what
   }
 
-  whole(): unknown {
-    const value = this.#value(0)
+  whole(verbatim: Verbatim): unknown {
+    const value = this.#value(0, verbatim)
     this.#space()
     if (this.#at < this.#text.length) throw this.#wrong('nothing more')
     return value
   }
 
-  #value(depth: number): unknown {
+  #value(depth: number, verbatim: Verbatim): unknown {
     this.#space()
     const code = this.#text.charCodeAt(this.#at)
     if (code === QUOTE) return this.#string()
     if (depth >= this.#depthMax && (code === OPEN_BRACE || code === OPEN_BRACKET))
       throw new WakefulError('invalid_request', `the JSON is nested deeper than ${this.#depthMax} levels`)
-    if (code === OPEN_BRACE) return this.#object(depth)
-    if (code === OPEN_BRACKET) return this.#list(depth)
+    if (code === OPEN_BRACE) return this.#object(depth, verbatim)
+    if (code === OPEN_BRACKET) return this.#list(depth, verbatim)
     if (code === MINUS || (code >= ZERO && code <= NINE)) return this.#number()
     for (const [word, value] of WORDS) {
       if (!this.#text.startsWith(word, this.#at)) continue
@@ -75,7 +83,7 @@ class Reader {
     throw this.#wrong('a value')
   }
 
-  #object(depth: number): Record<string, unknown> {
+  #object(depth: number, verbatim: Verbatim): Record<string, unknown> {
     const fields: Record<string, unknown> = {}
     this.#at += 1
     if (this.#next() === CLOSE_BRACE) {
@@ -85,10 +93,10 @@ class Reader {
     for (;;) {
       if (this.#next() !== QUOTE) throw this.#wrong('a name in quotes')
       const name = this.#string()
-      if (this.#kept === 0 && Object.hasOwn(fields, name))
+      if (!this.#isKept && Object.hasOwn(fields, name))
         throw new WakefulError('invalid_request', `${shown(name)} is given twice in one object`)
       this.#expect(COLON, 'a colon')
-      const value = this.#member(name, depth + 1)
+      const value = this.#member(depth + 1, Object.hasOwn(verbatim, name) ? verbatim[name]! : NOTHING)
       // Assigned as its own: `__proto__` is a name like any other, and refused like any other that is not known.
       if (name === '__proto__')
         Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true })
@@ -98,24 +106,24 @@ class Reader {
     }
   }
 
-  #member(name: string, depth: number): unknown {
-    if (this.#kept > 0 || !this.#verbatim.has(name)) return this.#value(depth)
+  #member(depth: number, verbatim: true | Verbatim): unknown {
+    if (verbatim !== true) return this.#value(depth, verbatim)
     this.#space()
     const from = this.#at
-    this.#kept += 1
-    this.#value(depth)
-    this.#kept -= 1
+    this.#isKept = true
+    this.#value(depth, NOTHING)
+    this.#isKept = false
     return new RawJson(this.#text.slice(from, this.#at))
   }
 
-  #list(depth: number): unknown[] {
+  #list(depth: number, verbatim: Verbatim): unknown[] {
     const items: unknown[] = []
     this.#at += 1
     if (this.#next() === CLOSE_BRACKET) {
       this.#at += 1
       return items
     }
-    do items.push(this.#value(depth + 1))
+    do items.push(this.#value(depth + 1, verbatim))
     while (this.#goesOn(CLOSE_BRACKET))
     return items
   }

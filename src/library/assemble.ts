@@ -5,6 +5,7 @@ import {
   idMaker,
   type Limits,
   type Scope,
+  targetKey,
 } from '../alarm/index.ts'
 import {
   type DeliveryLimits,
@@ -70,6 +71,9 @@ export interface Assembly {
   readonly observer?: Observer | undefined
 }
 
+/** Of more names than these, those left over come back when they are looked at by themselves. */
+const HELD_NAMES_MAX = 10_000
+
 /** Wires store, clock, targets, engine and library together, the same in every host. */
 export function assemble(assembly: Assembly): Wakeful {
   const { clock, observer, handlers, random, onTrouble, limits, upkeepMs } = assembly
@@ -80,6 +84,7 @@ export function assemble(assembly: Assembly): Wakeful {
     defaultTarget(
       (scope) => defaultTargets.find(scope),
       (errand) => targets.deliver(errand),
+      (target) => assembly.holds?.heldTargets().has(targetKey(target)) ?? false,
     ),
   ])
   const makeId = idMaker(assembly.fill)
@@ -97,6 +102,7 @@ export function assemble(assembly: Assembly): Wakeful {
           book: assembly.holds,
           clock,
           release: (which, limit) => engine.release(which, limit),
+          heldTargets: () => store.heldTargets(engine.leases, HELD_NAMES_MAX),
           share: async () => {
             const shards = await store.ownership(false, pools)
             return shards.length === 0 ? 0 : engine.leases.length / shards.length

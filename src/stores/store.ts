@@ -45,6 +45,8 @@ export interface Store extends StoreReads, Documents, Inbox {
   transact(lease: Lease, work: (tx: unknown) => Promise<Settlement>, context: () => Context): Promise<Settled>
   /** Puts timers that wait for a handler, or for an operator, back in the queue, at most so many; answers how many. */
   releaseWaiting(leases: readonly Lease[], which: ReleaseOf, now: number, limit: number): Promise<number>
+  /** The names of the targets of what an operator holds in these shards, each once, at most so many. */
+  heldTargets(leases: readonly Lease[], limit: number): Promise<string[]>
 
   /** Lets a decision look at live alarms again, whoever's they are; `next` says where to go on. */
   review(which: ReviewOf, decide: (snapshot: Snapshot) => Change | null, context: Context): Promise<Reviewed>

@@ -1,21 +1,30 @@
 import type { Scope, Target, TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import { DeliveryFailure, type Errand, type Receipt, type TargetKind } from './courier.ts'
+import { DeliveryFailure, type Errand, Postponed, type Receipt, type TargetKind } from './courier.ts'
+import { assertFields } from './fields.ts'
 import { BUILT_IN_POOL } from './pools.ts'
 
 const TARGET: Target = { kind: 'default', name: 'default', pool: BUILT_IN_POOL }
 const TIMEOUT_MS = 30_000
+/** What is held is looked at again after this long, or as long as it has waited. */
+const HELD_MS_MIN = 1_000
+const HELD_MS_MAX = 60_000
 
-/** The owner's default target, whatever it is at the moment of the fire. */
+/**
+ * The owner's default target, whatever it is at the moment of the fire. Only then is it known whether an operator holds it:
+ * the occurrence waits, uncounted, and is looked at again.
+ */
 export function defaultTarget(
   find: (scope: Scope) => Promise<Target | null>,
   deliver: (errand: Errand) => Promise<Receipt>,
+  isHeld: (target: Target) => boolean,
 ): TargetKind {
   return {
     kind: 'default',
     parse(spec: TargetSpec) {
       if (typeof spec === 'string' || !('default' in spec)) return undefined
-      if (spec.default === true && Object.keys(spec).length === 1) return TARGET
+      assertFields(spec, ['default'], 'the owner’s default target')
+      if (spec.default === true) return TARGET
       throw new WakefulError('invalid_request', 'the owner’s default target is written { default: true }')
     },
     names: () => [],
@@ -26,6 +35,13 @@ export function defaultTarget(
       const target = await find(errand.alarm)
       if (target === null || target.kind === 'default')
         throw new DeliveryFailure('its owner has no default target any more: put one (PUT /v1/owner/target)')
+      if (isHeld(target)) {
+        const waitedMs = errand.firedAt - errand.timer.scheduledFor
+        throw new Postponed(
+          'an operator has paused the owner’s default target',
+          Math.min(Math.max(waitedMs, HELD_MS_MIN), HELD_MS_MAX),
+        )
+      }
       return deliver(new Redirected(errand, target))
     },
   }

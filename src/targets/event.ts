@@ -1,6 +1,7 @@
 import type { Target, TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { TargetKind } from './courier.ts'
+import { assertFields } from './fields.ts'
 import { BUILT_IN_POOL } from './pools.ts'
 
 const TARGET: Target = { kind: 'event', name: 'event', pool: BUILT_IN_POOL }
@@ -13,9 +14,9 @@ export const eventTarget: TargetKind = {
   kind: 'event',
   parse(spec: TargetSpec) {
     if (typeof spec === 'string' || !('event' in spec)) return undefined
-    if (spec.event !== true)
-      throw new WakefulError('invalid_request', 'the event target is written { event: true }')
-    return TARGET
+    assertFields(spec, ['event'], 'the event target')
+    if (spec.event === true) return TARGET
+    throw new WakefulError('invalid_request', 'the event target is written { event: true }')
   },
   names: () => [],
   canRun: () => true,

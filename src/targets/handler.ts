@@ -10,6 +10,7 @@ import {
 } from '../alarm/index.ts'
 import { errorText, WakefulError } from '../error.ts'
 import { DeliveryFailure, type Errand, type Receipt, type TargetKind } from './courier.ts'
+import { assertFields } from './fields.ts'
 import type { Fire, Handler, HandlerOptions } from './fire.ts'
 import { INBOX } from './inbox.ts'
 import { assertPool } from './pools.ts'
@@ -56,6 +57,7 @@ export class HandlerTarget implements TargetKind {
   parse(spec: TargetSpec): Target | undefined {
     const { handler, pool = this.#namesPool } = typeof spec === 'string' ? { handler: spec } : spec
     if (handler === undefined) return undefined
+    if (typeof spec !== 'string') assertFields(spec, ['handler', 'pool'], 'a handler')
     const name = assertText('target', handler, 512)
     if (name === '') throw new WakefulError('invalid_request', 'target is empty: name a handler')
     return { kind: 'handler', name, pool: assertPool(pool) }

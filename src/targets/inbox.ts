@@ -1,6 +1,7 @@
 import { occurrenceId, type Scope, type Target, type TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Errand, Receipt, TargetKind } from './courier.ts'
+import { assertFields } from './fields.ts'
 import { BUILT_IN_POOL } from './pools.ts'
 import { wakeJson } from './wake-body.ts'
 
@@ -35,7 +36,8 @@ export function inboxTarget(inboxes: Inboxes, wakesMax = WAKES_MAX): TargetKind 
     parse(spec: TargetSpec) {
       if (spec === INBOX) return TARGET
       if (typeof spec === 'string' || !('inbox' in spec)) return undefined
-      if (spec.inbox === true && Object.keys(spec).length === 1) return TARGET
+      assertFields(spec, [INBOX], 'the inbox')
+      if (spec.inbox === true) return TARGET
       throw new WakefulError('invalid_request', "the inbox is written 'inbox' or { inbox: true }")
     },
     names: () => [],

@@ -11,7 +11,7 @@ const answer = (status: number, body: string | null = null, retryAfter: string |
 
 function verdict(status: number): string {
   try {
-    receiptOf(answer(status), 'https://example.com', NOW)
+    receiptOf(answer(status), 'https://example.com', NOW, 1)
     return 'delivered'
   } catch (thrown) {
     expect(thrown).toBeInstanceOf(DeliveryFailure)
@@ -56,18 +56,18 @@ describe('the body of a success', () => {
     ['', null],
     [null, null],
   ])('%j reports %j', (body, report) => {
-    expect(receiptOf(answer(200, body), 'x', NOW)).toEqual({ report })
+    expect(receiptOf(answer(200, body), 'x', NOW, 1)).toEqual({ report })
   })
 
   test('with fail is a failed attempt, in the words of the receiver', () => {
-    const fail = (body: string) => () => receiptOf(answer(202, body), 'x', NOW)
+    const fail = (body: string) => () => receiptOf(answer(202, body), 'x', NOW, 1)
     expect(fail('{"fail":"no room"}')).toThrow(expect.objectContaining({ message: 'no room', final: false }))
     expect(fail('{"complete":"x","fail":"no room"}')).toThrow('no room')
     expect(fail('{"fail":""}')).toThrow('reported failure')
   })
 
   test('says nothing where the answer was no success', () => {
-    expect(() => receiptOf(answer(500, '{"complete":"done"}'), 'x', NOW)).toThrow('HTTP 500')
+    expect(() => receiptOf(answer(500, '{"complete":"done"}'), 'x', NOW, 1)).toThrow('HTTP 500')
   })
 })
 
@@ -94,8 +94,23 @@ describe('Retry-After', () => {
   ])('%j is a wait of %j ms', (text, ms) => expect(readRetryAfter(text, NOW)).toBe(ms))
 
   test.each([429, 503])('of a %i is handed on', (status) => {
-    expect(() => receiptOf(answer(status, null, '7'), 'x', NOW)).toThrow(
+    expect(() => receiptOf(answer(status, null, '7'), 'x', NOW, 1)).toThrow(
       expect.objectContaining({ retryAfterMs: 7_000 }),
+    )
+  })
+
+  test('of a 429 that has none doubles with every try, up to a minute', () => {
+    const waits = [1, 2, 3, 7, 1_000].map((attempt) => {
+      try {
+        receiptOf(answer(429), 'x', NOW, attempt)
+      } catch (thrown) {
+        return (thrown as DeliveryFailure).retryAfterMs
+      }
+      return 'delivered'
+    })
+    expect(waits).toEqual([1_000, 2_000, 4_000, 60_000, 60_000])
+    expect(() => receiptOf(answer(503), 'x', NOW, 1)).toThrow(
+      expect.objectContaining({ retryAfterMs: undefined }),
     )
   })
 })

@@ -1,5 +1,6 @@
 import { DEFAULT_LIMITS, utf8Length } from '../alarm/index.ts'
 import { errorText } from '../error.ts'
+import { backoff } from '../time/index.ts'
 import { DeliveryFailure, type Receipt } from './courier.ts'
 import type { WebhookAnswer } from './webhook-ports.ts'
 
@@ -7,14 +8,20 @@ import type { WebhookAnswer } from './webhook-ports.ts'
 const RETRY_AFTER_MS_MAX = 24 * 3_600_000
 const RETRIED: ReadonlySet<number> = new Set([408, 425, 429])
 const GONE = 410
+const TOO_MANY = 429
+/** What a rate limit asks for that says nothing of when: doubling with every try, whatever the alarm's backoff. */
+const RATE_LIMITED = { baseMs: 1_000, capMs: 60_000 }
 
 /** Whether the endpoint itself is in trouble, rather than with this one request. */
 export function isTrouble({ status }: WebhookAnswer): boolean {
   return status >= 500 && status <= 599
 }
 
-/** What an answer means: success with its report, or the failure it is. `from` names the endpoint, without its path. */
-export function receiptOf(answer: WebhookAnswer, from: string, now: number): Receipt {
+/**
+ * What the answer to try number `attempt` (from 1) means: success with its report, or the failure it is. `from` names the
+ * endpoint, without its path.
+ */
+export function receiptOf(answer: WebhookAnswer, from: string, now: number, attempt: number): Receipt {
   const { status } = answer
   const said = `HTTP ${status} from ${from}`
   if (status >= 200 && status <= 299) return reportOf(answer.body)
@@ -24,7 +31,8 @@ export function receiptOf(answer: WebhookAnswer, from: string, now: number): Rec
       final: true,
     })
   if (!RETRIED.has(status) && !isTrouble(answer)) throw new DeliveryFailure(said, { final: true })
-  const retryAfterMs = readRetryAfter(answer.retryAfter, now)
+  const ownMs = status === TOO_MANY ? backoff(attempt, RATE_LIMITED, 0) : null
+  const retryAfterMs = readRetryAfter(answer.retryAfter, now) ?? ownMs
   throw new DeliveryFailure(said, retryAfterMs === null ? {} : { retryAfterMs })
 }
 

@@ -1,6 +1,7 @@
 import { assertText, type TargetSpec } from '../alarm/index.ts'
 import { display, WakefulError } from '../error.ts'
 import { hostClass } from './address-class.ts'
+import { assertFields } from './fields.ts'
 import { type BodyTemplate, readTemplate } from './webhook-template.ts'
 
 /** A webhook as it was asked for, checked. */
@@ -43,10 +44,7 @@ const REFUSED_PREFIXES: readonly string[] = ['webhook-', 'proxy-', 'sec-']
 /** Reads a target that is a webhook, or refuses with what is wrong; undefined where it is of another kind. */
 export function readWebhook(spec: TargetSpec, allowPrivate: boolean): WebhookSpec | undefined {
   if (typeof spec === 'string' || !Object.hasOwn(spec, 'webhook')) return undefined
-  const unknown = Object.keys(spec).filter((name) => !KNOWN.includes(name))
-  if (unknown.length > 0) {
-    throw refusal(`a webhook has no field ${unknown.map(display).join(', ')}; it has ${KNOWN.join(', ')}`)
-  }
+  assertFields(spec, KNOWN, 'a webhook')
   const method = readMethod(spec.method)
   const url = readUrl(spec.webhook, allowPrivate)
   if (method === 'GET' && spec.body !== undefined)

@@ -143,4 +143,48 @@ describe('a template', () => {
   ])('%# that cannot be sent is refused', (template, message) => {
     expect(() => readTemplate(template)).toThrow(message)
   })
+
+  test('has a bound on its placeholders', () => {
+    const of = (count: number) => ['{{label}} '.repeat(count - 1), '{{payload}}']
+    expect(fill(of(100))).toContain(ODD)
+    expect(() => readTemplate(of(101))).toThrow('has 101 placeholders; at most 100 are allowed')
+    expect(() => readTemplate('{{payload}}'.repeat(5_000))).toThrow('has 5000 placeholders')
+  })
+
+  test.each([
+    ['as values', Array(2_000).fill('{{payload}}')],
+    ['as text', '{{payload}}'.repeat(2_000)],
+    ['within a value', { a: '{{payload}}'.repeat(2_000) }],
+    ['by a path', Array(2_000).fill('{{payload.a}}')],
+    ['of few characters but many bytes', Array(6).fill('{{payload}}')],
+  ])('that was kept before, and fills up beyond its bound %s, fails for good', (what, template) => {
+    const of = wakeOf({ payload: { a: (what.includes('bytes') ? 'é' : 'e').repeat(120_000) } })
+    const refused = expect.objectContaining({
+      final: true,
+      message: expect.stringMatching(/more than 1 MiB beside the payload/),
+    })
+    expect(() => fillTemplate(template, of)).toThrow(refused)
+  })
+
+  test('makes the JSON of a value once, however often it stands there', () => {
+    let made = 0
+    const { alarm, ...rest } = wakeOf()
+    const counted = Object.defineProperty({ ...alarm }, 'label', { get: () => `l${++made}` })
+    const template = readTemplate(['{{label}}', 'is {{ label }}', { a: '{{label}}{{label}}' }])
+    expect(fillTemplate(template, { ...rest, alarm: counted })).toBe('["l1","is l1",{"a":"l1l1"}]')
+  })
+
+  // The first takes hours where spaces are looked for around a name; the others are as long, and as tempting.
+  test.each([
+    ['spaces after an opening', `{{${' '.repeat(65_000)}x`],
+    ['openings', '{'.repeat(65_000)],
+    ['openings with spaces', '{{ '.repeat(21_000)],
+    ['half closings', '{{x} '.repeat(13_000)],
+    ['spaces within a placeholder that is one', `{{${' '.repeat(32_000)}label${' '.repeat(32_000)}}}`],
+    ['backslashes', '\\'.repeat(32_000)],
+  ])('of nothing but %s is read and filled in at once', (_, template) => {
+    const isFilled = template.includes('label')
+    expect(fill(template)).toBe(isFilled ? 'l' : template)
+    expect(fill([template])).toBe(JSON.stringify([isFilled ? 'l' : template]))
+  })
 })

@@ -1,5 +1,6 @@
 import { utf8Length } from '../alarm/index.ts'
 import { display, WakefulError } from '../error.ts'
+import { DeliveryFailure } from './courier.ts'
 import { WAKE_FIELDS, type Wake, type WakeField, wakeFieldJson } from './wake-body.ts'
 
 /** A body as a user writes it: JSON, or text, whose strings may hold placeholders such as `{{wake_message}}`. */
@@ -7,9 +8,13 @@ export type BodyTemplate = unknown
 
 const TEMPLATE_BYTES_MAX = 64 * 1024
 const DEPTH_MAX = 32
-const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g
+const PLACEHOLDERS_MAX = 100
+/** What a filled-in body may hold beside one payload, however large that may be. */
+const FILLED_BYTES_MAX = 1024 * 1024
+/** Spaces around the name are trimmed elsewhere: looked for here, they would be looked through again and again. */
+const PLACEHOLDER = /\{\{([^{}]*)\}\}/g
 /** A string that is nothing but one placeholder: the JSON value itself takes its place. */
-const ONLY_PLACEHOLDER = /^\{\{\s*([^{}]*?)\s*\}\}$/
+const ONLY_PLACEHOLDER = /^\{\{([^{}]*)\}\}$/
 const PAYLOAD_PATH = 'payload.'
 
 /** Refuses what is no JSON, is too large, or names what a wake has not; answers a copy that nobody else holds. */
@@ -35,17 +40,27 @@ export function readTemplate(given: unknown): BodyTemplate {
   if (!text.isWellFormed() || /(?<!\\)(?:\\\\)*\\ud[89a-f]/i.test(text))
     throw new WakefulError('invalid_request', 'body of the webhook contains half of a surrogate pair')
   const template: unknown = JSON.parse(text)
-  assertPlaceholders(template, 0)
+  const count = countPlaceholders(template, 0)
+  if (count > PLACEHOLDERS_MAX)
+    throw new WakefulError(
+      'invalid_request',
+      `body of the webhook has ${count} placeholders; at most ${PLACEHOLDERS_MAX} are allowed`,
+    )
   return template
 }
 
-function assertPlaceholders(value: unknown, depth: number): void {
+/** How many there are; one that nobody knows is refused. */
+function countPlaceholders(value: unknown, depth: number): number {
   if (depth > DEPTH_MAX)
     throw new WakefulError('invalid_request', `body of the webhook is nested deeper than ${DEPTH_MAX}`)
+  let count = 0
   if (typeof value === 'string') {
-    for (const [, name] of value.matchAll(PLACEHOLDER)) if (!isKnown(name!)) refuse(name!)
+    for (const [, within] of value.matchAll(PLACEHOLDER)) {
+      assertKnown(within!.trim())
+      count += 1
+    }
   } else if (Array.isArray(value)) {
-    for (const each of value) assertPlaceholders(each, depth + 1)
+    for (const each of value) count += countPlaceholders(each, depth + 1)
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, each] of Object.entries(value)) {
       if (name.includes('{{'))
@@ -53,42 +68,55 @@ function assertPlaceholders(value: unknown, depth: number): void {
           'invalid_request',
           `body of the webhook has a placeholder in the name ${display(name)}: only values are filled in`,
         )
-      assertPlaceholders(each, depth + 1)
+      count += countPlaceholders(each, depth + 1)
     }
   }
+  return count
 }
 
-function isKnown(name: string): boolean {
-  if (WAKE_FIELDS.includes(name as WakeField)) return true
-  return name.startsWith(PAYLOAD_PATH) && name.split('.').every((part) => part !== '')
-}
-
-function refuse(name: string): never {
+function assertKnown(name: string): void {
+  if (WAKE_FIELDS.includes(name as WakeField)) return
+  if (name.startsWith(PAYLOAD_PATH) && name.split('.').every((part) => part !== '')) return
   throw new WakefulError(
     'invalid_request',
     `body of the webhook names ${display(`{{${name}}}`)}; known are ${WAKE_FIELDS.join(', ')} and payload.a.b`,
   )
 }
 
-/** Fills in a template: JSON text of anything but a string, which is filled in as it is. */
+/** Fills in a template: JSON text of anything but a string, which is filled in as it is. Throws where it grows too large. */
 export function fillTemplate(template: BodyTemplate, wake: Wake): string {
   const known = new Filling(wake)
-  return typeof template === 'string' ? known.text(template) : known.json(template)
+  const body = typeof template === 'string' ? known.text(template) : known.json(template)
+  known.assertFits(utf8Length(body))
+  return body
 }
 
 /** What the placeholders stand for; the payload is parsed once, and only where a path leads into it. */
 class Filling {
   readonly #wake: Wake
+  readonly #bytesMax: number
+  readonly #made = new Map<string, string>()
   #payload: { readonly value: unknown } | null = null
+  /** Characters filled in so far: the body has as many bytes at least. */
+  #filled = 0
 
   constructor(wake: Wake) {
     this.#wake = wake
+    this.#bytesMax = FILLED_BYTES_MAX + utf8Length(wake.alarm.payload ?? '')
+  }
+
+  /** Asked while it grows, so that what is too large is never made; trying again would make it as large. */
+  assertFits(bytes: number): void {
+    if (bytes > this.#bytesMax)
+      throw new DeliveryFailure('not sent: its body, filled in, has more than 1 MiB beside the payload', {
+        final: true,
+      })
   }
 
   json(value: unknown): string {
     if (typeof value === 'string') {
       const only = ONLY_PLACEHOLDER.exec(value)
-      return only === null ? JSON.stringify(this.text(value)) : this.#valueJson(only[1]!)
+      return only === null ? JSON.stringify(this.text(value)) : this.#counted(this.#valueJson(only[1]!))
     }
     if (Array.isArray(value)) return `[${value.map((each) => this.json(each)).join(',')}]`
     if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -98,14 +126,27 @@ class Filling {
 
   /** Strings as they are, nothing for null, all else as JSON. */
   text(template: string): string {
-    return template.replace(PLACEHOLDER, (_, name: string) => {
-      const json = this.#valueJson(name).trim()
+    return template.replace(PLACEHOLDER, (_, within: string) => {
+      const json = this.#valueJson(within).trim()
       if (json === 'null') return ''
-      return json.startsWith('"') ? (JSON.parse(json) as string) : json
+      return this.#counted(json.startsWith('"') ? (JSON.parse(json) as string) : json)
     })
   }
 
-  #valueJson(name: string): string {
+  #counted(text: string): string {
+    this.#filled += text.length
+    this.assertFits(this.#filled)
+    return text
+  }
+
+  #valueJson(within: string): string {
+    const name = within.trim()
+    const made = this.#made.get(name) ?? this.#makeJson(name)
+    this.#made.set(name, made)
+    return made
+  }
+
+  #makeJson(name: string): string {
     if (!name.startsWith(PAYLOAD_PATH)) return wakeFieldJson(this.#wake, name as WakeField)
     let value = this.#parsed()
     for (const step of name.slice(PAYLOAD_PATH.length).split('.')) {

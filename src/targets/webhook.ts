@@ -113,7 +113,7 @@ export class WebhookTarget implements TargetKind {
       if (signal.aborted) throw new Postponed('broken off in line', 0)
       endpoint.circuit.begin()
       const answer = await this.#call(errand, url, endpoint)
-      return receiptOf(answer, url.origin, this.#ports.clock.now())
+      return receiptOf(answer, url.origin, this.#ports.clock.now(), errand.timer.attempt + 1)
     } finally {
       endpoint.leave(turn)
     }

@@ -58,7 +58,7 @@ describe('an alarm that a client sets', () => {
       createdBy: 'ann',
       payload: { b: 1, a: [null] },
       maxFailures: 3,
-      backoff: { baseMs: 10, capMs: 20 },
+      backoff: { baseMs: 100, capMs: 200 },
       timeout: '5s',
       ack: 'report',
       completionTimeout: '1m',

@@ -78,6 +78,16 @@ it('names unknown fields, at any depth', async () => {
     'unknown fields "colour", "shape"; known are fire_at',
   )
   expect(await detail({ delay: '1h', dst: { hole: 1 } })).toMatch('unknown field "hole"')
+  for (const [target, known] of [
+    [{ event: true, x: 1 }, 'the event target has no field "x"; it has event'],
+    [{ inbox: true, x: 1 }, 'the inbox has no field "x"; it has inbox'],
+    [{ default: true, x: 1 }, 'has no field "x"; it has default'],
+    [{ handler: 'h', x: 1, webhok: 2 }, 'a handler has no field "x", "webhok"; it has handler, pool'],
+    [{ webhook: 'https://a.example/', event: true }, 'has no field "webhook"; it has event'],
+    [{ x: 1 }, 'unknown kind of target (x)'],
+  ] as const)
+    for (const field of ['target', 'on_failure'])
+      expect(await detail({ delay: '1h', target: 'inbox', [field]: target })).toContain(known)
   expect(await detail('{"delay":"1h","__proto__":{}}')).toMatch('unknown field "__proto__"')
   expect((await call('GET', '/v1/alarms?__proto__=1')).json.detail).toMatch('unknown field "__proto__"')
 })
@@ -131,6 +141,19 @@ it('says which field is wrong, by its path, and what would be right', async () =
   expect((await told('/v1/events', {})).detail).toMatch(/^type is missing: a dotted name/)
   const calendar = await told('/v1/alarms', { cron_expr: '@daily', exclude: 'nocal', ...event })
   expect(calendar.detail).toMatch('`wakeful calendar put nocal DATES`')
+})
+
+it('bounds how often, and how soon, an alarm is tried again', async () => {
+  const set = (more: object) => call('POST', '/v1/alarms', { delay: '1h', target: 'inbox', ...more })
+  for (const [more, field] of [
+    [{ max_failures: 1_001 }, 'max_failures'],
+    [{ backoff: { base_ms: 0 } }, 'backoff.base_ms'],
+    [{ backoff: { base_ms: 99 } }, 'backoff.base_ms'],
+    [{ backoff: { base_ms: 100, cap_ms: 0 } }, 'backoff.cap_ms'],
+  ] as const) {
+    const { status, json } = await set(more)
+    expect([status, json.code, json.errors[0].field]).toEqual([400, 'invalid_request', field])
+  }
 })
 
 it('refuses bytes that are no UTF-8', async () => {

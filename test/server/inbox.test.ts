@@ -85,7 +85,7 @@ it('has bounds', async () => {
 
 it('shows the second try also to who acknowledges the first one late', async () => {
   const owner = { 'wakeful-owner': 'late' }
-  const alarm = { delay: '10ms', target: 'inbox', ack: 'report', backoff: { base_ms: 10 } }
+  const alarm = { delay: '10ms', target: 'inbox', ack: 'report', backoff: { base_ms: 100 } }
   const { json } = await call('POST', '/v1/alarms', alarm, owner)
   const [first] = (await call('GET', '/v1/inbox?wait=20s', undefined, owner)).json.items
   await call('POST', `/v1/alarms/${json.id}/fail`, { reason: 'not now' }, owner)

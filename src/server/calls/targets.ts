@@ -65,7 +65,7 @@ type HeldTarget = Pick<Target, 'kind' | 'name'>
 
 function targetOf({ target, kind }: { target: string; kind?: string | undefined }): HeldTarget {
   if (kind !== undefined) return { kind, name: target }
-  // An alarm's target is the address as URLs are written, so it is looked for as that.
+  // Held is the address, however alarms spell it; it is shown as URLs are written.
   if (/^https?:/i.test(target) && URL.canParse(target)) return { kind: 'webhook', name: new URL(target).href }
   return { kind: target === 'inbox' ? 'inbox' : 'handler', name: target }
 }

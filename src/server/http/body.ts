@@ -1,18 +1,27 @@
-import { VERBATIM_MEMBERS } from '../../contracts/index.ts'
+import { BODY_VERBATIM } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { readJson } from '../../json/index.ts'
+import { readJson, type Verbatim } from '../../json/index.ts'
 import type { HeaderReader } from './node-side.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Reads a request's body as JSON; undefined where there is none. */
-export async function readBody(request: Request, headers: HeaderReader, bytesMax: number): Promise<unknown> {
-  return jsonOf(await readBytes(request, headers, bytesMax).catch(brokenOff), headers)
+export async function readBody(
+  request: Request,
+  headers: HeaderReader,
+  bytesMax: number,
+  verbatim: Verbatim,
+): Promise<unknown> {
+  return jsonOf(await readBytes(request, headers, bytesMax).catch(brokenOff), headers, verbatim)
 }
 
-/** A body as JSON; undefined where it is empty. */
-export function jsonOf(bytes: Uint8Array, headers: HeaderReader): unknown {
+/** A body as JSON, what users wrote kept as text; undefined where it is empty. */
+export function jsonOf(
+  bytes: Uint8Array,
+  headers: HeaderReader,
+  verbatim: Verbatim = BODY_VERBATIM,
+): unknown {
   if (bytes.byteLength === 0) return undefined
   const type = headers.get('content-type')
   if (type === null || !JSON_TYPE.test(type))
@@ -20,7 +29,7 @@ export function jsonOf(bytes: Uint8Array, headers: HeaderReader): unknown {
       'invalid_request',
       `the body must be JSON with Content-Type: application/json, not ${JSON.stringify(type ?? 'none')}`,
     )
-  return readJson(decode(bytes), VERBATIM_MEMBERS)
+  return readJson(decode(bytes), verbatim)
 }
 
 /** A body with the key that its request has as a header: as it is, or quoted as the header's draft standard has it. */

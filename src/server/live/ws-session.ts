@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws'
-import { eventWire, VERBATIM_MEMBERS } from '../../contracts/index.ts'
+import { eventWire, WS_VERBATIM } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { readJson } from '../../json/index.ts'
 import type { Clock } from '../../time/index.ts'
@@ -110,7 +110,7 @@ export class WsSession {
   #read(data: Buffer): Message | null {
     let id: string | number | null = null
     try {
-      const given = readJson(data.toString('utf8'), VERBATIM_MEMBERS, { what: 'message' })
+      const given = readJson(data.toString('utf8'), WS_VERBATIM, { what: 'message' })
       const fields = isObject(given) ? given : {}
       id = idOf(fields.id)
       return messageOf(given, id)

@@ -142,9 +142,13 @@ export class Log {
     const { format, write, now, timeText } = this.#options
     if (format === 'text') {
       const at = new Date(now())
-      write(`${timeText?.(at) ?? at.toISOString()}  ${redactedText(text).replace(/\s*\n\s*/g, ' ')}\n`)
+      write(`${timeText?.(at) ?? at.toISOString()}  ${oneLine(redactedText(text))}\n`)
       return
     }
     this.#json[level as 'info']({ type, ...(redacted(fields) as object) })
   }
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, (space) => (space.includes('\n') ? ' ' : space))
 }

@@ -1,4 +1,5 @@
 import type { Context, Hono } from 'hono'
+import { MCP_VERBATIM } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { Caller } from '../caller.ts'
 import type { Answered, AppParts } from '../http/app.ts'
@@ -49,7 +50,7 @@ async function answer(
   try {
     const caller = await parts.door.admit(request.headers, 'mcp')
     known.caller = caller
-    const body = await readBody(request, request.headers, parts.bodyBytesMax)
+    const body = await readBody(request, request.headers, parts.bodyBytesMax, MCP_VERBATIM)
     if (body === undefined)
       throw new WakefulError('invalid_request', 'the body is missing: it is a message of JSON-RPC')
     const response = await exchange({

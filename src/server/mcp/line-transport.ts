@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { JSONRPCMessage, MessageExtraInfo, Transport } from '@modelcontextprotocol/server'
-import { VERBATIM_MEMBERS } from '../../contracts/index.ts'
+import { MCP_VERBATIM } from '../../contracts/index.ts'
 import { errorText } from '../../error.ts'
 import { readJson } from '../../json/index.ts'
 
@@ -83,7 +83,7 @@ export class LineTransport implements Transport {
   #line(line: string): void {
     let message: unknown
     try {
-      message = readJson(line, VERBATIM_MEMBERS, { what: 'message' })
+      message = readJson(line, MCP_VERBATIM, { what: 'message' })
     } catch (thrown) {
       this.#refuse(PARSE_ERROR, errorText(thrown))
       return

@@ -118,6 +118,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   releaseUnhandled: 'timers_unhandled',
   releaseHeldTenant: 'timers_held_tenant',
   releaseHeldTarget: 'timers_held_target',
+  heldTargets: 'timers_held_target',
   nextTimers: 'timers_due',
   peekShards: 'timers_due',
   dueTimers: 'timers_due',

@@ -135,6 +135,15 @@ export const releaseUnhandled = `UPDATE wakeful.timers SET wake_at = scheduled_f
     LIMIT $5::bigint)`
 export const releaseHeldTenant = releaseHeld('tenant')
 export const releaseHeldTarget = releaseHeld('target')
+/** From name to name, past all that is held under each. */
+export const heldTargets = `WITH RECURSIVE held (shard, target) AS (
+    SELECT shard, (SELECT t.target FROM wakeful.timers t
+      WHERE t.shard = l.shard AND t.waiting = 'handler' AND t.held = 1 ORDER BY t.target LIMIT 1)
+    FROM unnest($1::int[]) AS l (shard)
+    UNION ALL SELECT shard, (SELECT t.target FROM wakeful.timers t
+      WHERE t.shard = h.shard AND t.target > h.target AND t.waiting = 'handler' AND t.held = 1 ORDER BY t.target LIMIT 1)
+    FROM held h WHERE target IS NOT NULL)
+  SELECT target FROM held WHERE target IS NOT NULL LIMIT $2::bigint`
 
 // The due look
 

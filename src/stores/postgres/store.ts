@@ -234,6 +234,14 @@ export class PostgresStore extends PostgresRecords implements Store {
     })
   }
 
+  heldTargets(leases: readonly Lease[], limit: number): Promise<string[]> {
+    return this.guard(async () => {
+      const shards = leases.map(({ shard }) => shard)
+      const rows = await this.database.session.rows(sql.heldTargets, shards, limit)
+      return [...new Set(rows.map(([target]) => target as string))]
+    })
+  }
+
   review(
     which: ReviewOf,
     decide: (snapshot: Snapshot) => Change | null,

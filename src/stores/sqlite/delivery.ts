@@ -345,6 +345,19 @@ function releaseQuery(which: ReleaseOf): readonly [query: string, name: string] 
   return [sql.releaseHeldTarget, which.heldTarget]
 }
 
+/** The names of the targets of what is held. */
+export function heldTargets(session: Session, leases: readonly Lease[], limit: number): string[] {
+  const names = new Set<string>()
+  for (const { shard } of leases) {
+    let last: string | undefined = ''
+    while (last !== undefined && names.size < limit) {
+      last = session.get<{ target: string }>(sql.nextHeldTarget, shard, last)?.target
+      if (last !== undefined) names.add(last)
+    }
+  }
+  return [...names]
+}
+
 /** Counts what a former owner may have delivered as an attempt, so that a deadly handler ends some day. */
 export function recoverFlights(desk: Desk, shard: number): number {
   const flights = desk.session.all<FlightRow>(sql.allFlights).filter((row) => row.shard === shard)

@@ -50,6 +50,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   releaseUnhandled: 'wakeful_timers_unhandled',
   releaseHeldTenant: 'wakeful_timers_held_tenant',
   releaseHeldTarget: 'wakeful_timers_held_target',
+  nextHeldTarget: 'wakeful_timers_held_target',
   removeOutcome: 'rowid',
   outcomeOfAlarm: 'rowid',
   eventsOfOwner: 'wakeful_events_owner',

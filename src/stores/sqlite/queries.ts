@@ -85,6 +85,9 @@ export const releaseHeldTenant = `UPDATE wakeful_timers SET wake_at = scheduled_
 export const releaseHeldTarget = `UPDATE wakeful_timers SET wake_at = scheduled_for, waiting = NULL, held = NULL WHERE id IN (
   SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_held_target
   WHERE shard = ? AND target = ? AND waiting = 'handler' AND held = 1 AND wake_at > ? ORDER BY scheduled_for LIMIT ?)`
+/** From name to name, past all that is held under each. */
+export const nextHeldTarget = `SELECT target FROM wakeful_timers INDEXED BY wakeful_timers_held_target
+  WHERE shard = ? AND target > ? AND waiting = 'handler' AND held = 1 ORDER BY target LIMIT 1`
 
 export const putOutcome = `INSERT INTO wakeful_outcomes (alarm, tenant, owner, target, status, started_at, last_fired_at,
   completed_at, duration_ms, result, last_error, failure_count, attempts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

@@ -32,7 +32,7 @@ import { Tallies } from '../index.ts'
 import type { Desk } from './apply.ts'
 import { CALENDAR_QUERIES, putCalendar } from './calendars.ts'
 import { connect } from './connection.ts'
-import { isOwn, isSurelyDue, nextWakeAt, releaseWaiting, settleAll, take } from './delivery.ts'
+import { heldTargets, isOwn, isSurelyDue, nextWakeAt, releaseWaiting, settleAll, take } from './delivery.ts'
 import { DOCUMENT_QUERIES, putDocument } from './documents.ts'
 import { editSelected } from './edits.ts'
 import { appendEvent } from './events.ts'
@@ -179,6 +179,10 @@ export class SqliteStore extends SqliteReads implements Store {
 
   releaseWaiting(leases: readonly Lease[], which: ReleaseOf, now: number, limit: number): Promise<number> {
     return this.#queue.run((session) => releaseWaiting(session, leases, which, now, limit))
+  }
+
+  heldTargets(leases: readonly Lease[], limit: number): Promise<string[]> {
+    return this.#guard(async () => heldTargets(this.session, leases, limit))
   }
 
   review(

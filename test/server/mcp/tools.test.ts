@@ -164,7 +164,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
 
   it('reports by alarm, and is told that a failed one is tried again and why', async () => {
     const agent = await as('report')
-    const retry = { ack: 'report', backoff: { base_ms: 10 } }
+    const retry = { ack: 'report', backoff: { base_ms: 100 } }
     const { structured: alarm } = await agent.tool('set', { delay: '10ms', wake_message: 'try', ...retry })
     const [first] = (await agent.tool('inbox', { wait: '20s' })).structured.items
     await agent.tool('ack', { occurrence_id: first.occurrence_id, fail: 'the kettle is cold' })

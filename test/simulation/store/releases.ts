@@ -27,6 +27,17 @@ export function releaseWaiting(
   return released.length
 }
 
+/** The names of the targets of what is held in these shards. */
+export function heldTargets(
+  { tables }: SimulatedDatabase,
+  leases: readonly Lease[],
+  limit: number,
+): string[] {
+  const rows = leases.flatMap(({ shard }) => tables.due.in(shard)).map(({ key }) => tables.timers.get(key)!)
+  const held = rows.filter(({ timer }) => timer.waiting === 'hold')
+  return [...new Set(held.map(({ target }) => target))].slice(0, limit)
+}
+
 function isMeant({ tenant, target, timer }: TimerRow, which: ReleaseOf): boolean {
   if ('handler' in which) return timer.waiting === 'handler' && target === which.handler
   if (timer.waiting !== 'hold') return false

@@ -30,7 +30,7 @@ import { editSelected, reviewSelected, select } from './edits.ts'
 import { Hearing } from './hearing.ts'
 import { Ownership } from './ownership.ts'
 import { SimulatedRecords } from './records.ts'
-import { releaseWaiting } from './releases.ts'
+import { heldTargets, releaseWaiting } from './releases.ts'
 import { setAll } from './sets.ts'
 import { settleAll } from './settle.ts'
 import { Takes } from './takes.ts'
@@ -210,6 +210,10 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     const released = await this.atomic('release_waiting', release)
     if (released > 0) this.#takes.lookout.sweep()
     return released
+  }
+
+  heldTargets(leases: readonly Lease[], limit: number): Promise<string[]> {
+    return this.connection.send('held_targets', () => heldTargets(this.database, leases, limit))
   }
 
   review(

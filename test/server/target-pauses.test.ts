@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, inject, it } from 'vitest'
+import { caller, serving } from './harness.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'wakeful-target-pauses-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+
+/** The labels of what came to a local receiver. */
+const came: string[] = []
+const sink = createServer((request, response) => {
+  let body = ''
+  request.on('data', (chunk) => (body += chunk))
+  request.on('end', () => {
+    came.push(JSON.parse(body).label)
+    response.end()
+  })
+})
+await new Promise<void>((resolve) => sink.listen(0, '127.0.0.1', resolve))
+afterAll(() => void sink.close())
+const host = `127.0.0.1:${(sink.address() as AddressInfo).port}`
+
+describe.for([
+  ['SQLite', () => `sqlite:${join(dir, 'alarms.db')}`],
+  ['PostgreSQL', () => `${inject('postgres')}postgres?schema=target_pauses_${process.pid}`],
+] as const)('a paused target on %s', ([name, store]) => {
+  const start = async () => {
+    const server = await serving({
+      store: store(),
+      open: { allowPrivateTargets: true, secret: 'a secret of the tests, 32 characters long' },
+    })
+    await server.wakeful.start()
+    return { ...server, owner: caller(server.url, { 'wakeful-owner': 'by default' }) }
+  }
+  const of = (what: string) => `${name} ${what}`
+
+  it('is held however its alarms name it, over a restart, and is caught up with', async () => {
+    const first = await start()
+    for (const target of [`http://${host}`, `http://${host}/p2`])
+      expect((await first.call('POST', '/v1/targets/pause', { target })).json.paused).toBe(true)
+    await first.owner('PUT', '/v1/owner/target', { target: { webhook: `http://${host}/p2` } })
+    const set = async (call: typeof first.call, label: string, webhook?: string) => {
+      const target = webhook === undefined ? {} : { target: { webhook } }
+      return (await call('POST', '/v1/alarms', { delay: '10ms', label: of(label), ...target })).json
+    }
+    const held = [
+      await set(first.call, 'no slash', `http://${host}`),
+      await set(first.call, 'slash', `http://${host}/`),
+      await set(first.call, 'capitals', `HTTP://${host}/p2`),
+      await set(first.call, 'dots', `http://${host}/x/../p2`),
+    ]
+    expect(held.map(({ target }) => target)).toContain(`HTTP://${host}/p2`)
+    const byDefault = await set(first.owner, 'default')
+    await set(first.call, 'free', `http://${host}/free`)
+    await until(() => came.includes(of('free')))
+    for (const { id } of held)
+      await until(async () => /held: /.test((await first.call('GET', `/v1/alarms/${id}/why`)).json.next))
+    await until(async () =>
+      /waits, uncounted/.test((await first.owner('GET', `/v1/alarms/${byDefault.id}/why`)).json.next),
+    )
+    await first.close()
+    const second = await start()
+    await set(second.call, 'free again', `http://${host}/free`)
+    await until(() => came.includes(of('free again')))
+    expect(came.filter((label) => label.startsWith(name))).toEqual([of('free'), of('free again')])
+    // As it was written when it was paused, or otherwise.
+    for (const target of [`HTTP://${host}`, `http://${host}/p2`])
+      expect((await second.call('POST', '/v1/targets/resume', { target })).json.paused).toBe(false)
+    const labels = ['no slash', 'slash', 'capitals', 'dots', 'default', 'free', 'free again'].map(of)
+    await until(() => labels.every((label) => came.includes(label)))
+    expect(came.filter((label) => label.startsWith(name)).sort()).toEqual(labels.sort())
+    const { json } = await second.owner('GET', `/v1/alarms/${byDefault.id}`)
+    expect(json).toMatchObject({ status: 'fired', failure_count: 0 })
+    await second.close()
+  })
+})
+
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 20))
+}
