@@ -39,7 +39,8 @@ export function hangUp(c: Context): void {
   nodeOf(c).outgoing?.destroy()
 }
 
-class NodeHeaders implements HeaderReader {
+/** All headers of a request, as Node has read them. */
+export class NodeHeaders implements HeaderReader {
   readonly #incoming: IncomingMessage
 
   constructor(incoming: IncomingMessage) {

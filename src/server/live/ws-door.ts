@@ -6,6 +6,7 @@ import type { Clock } from '../../time/index.ts'
 import type { Caller } from '../caller.ts'
 import type { Door } from '../http/app.ts'
 import { isOwnOrigin } from '../http/local-guard.ts'
+import { type HeaderReader, NodeHeaders } from '../http/node-side.ts'
 import { problemOf, TryLater } from '../http/problem.ts'
 import type { Lines } from './lines.ts'
 import { WS_PATH, type WsCalls } from './ws-calls.ts'
@@ -56,7 +57,7 @@ export class WsDoor {
   async #admit(request: IncomingMessage): Promise<Caller> {
     const { door, lines, allowedOrigins } = this.#parts
     const ticket = ticketOf(request)
-    const headers = headersOf(request)
+    const headers = new NodeHeaders(request)
     assertOrigin(headers, allowedOrigins)
     lines.assertRoom()
     return ticket === undefined ? door.admit(headers, 'ws') : door.admitTicket(ticket, headers, 'ws')
@@ -104,18 +105,8 @@ function ticketOf({ url = '/' }: IncomingMessage): string | undefined {
   )
 }
 
-/** What of the headers says who calls. */
-function headersOf({ headers }: IncomingMessage): Headers {
-  const known = ['host', 'origin', 'authorization', 'sec-fetch-site', 'wakeful-tenant', 'wakeful-owner']
-  return new Headers(
-    known.flatMap((name): [string, string][] =>
-      typeof headers[name] === 'string' ? [[name, headers[name]]] : [],
-    ),
-  )
-}
-
 /** A browser says whose page calls, and lets every page try: only our own and the allowed ones may. Others send no Origin. */
-function assertOrigin(headers: Headers, allowedOrigins: ReadonlySet<string>): void {
+function assertOrigin(headers: HeaderReader, allowedOrigins: ReadonlySet<string>): void {
   const origin = headers.get('origin')
   if (origin === null || allowedOrigins.has(origin) || isOwnOrigin(origin, headers.get('host') ?? '')) return
   throw new WakefulError(
