@@ -139,6 +139,16 @@ it('does many calls at a time, and none is lost', async () => {
   expect((await ws.call('subscribe')).error.code).toBe('invalid_request')
 })
 
+it('has so many subscriptions at most, also where they are asked for at the same moment', async () => {
+  const ws = await connected(url)
+  for (let n = 0; n < 60; n++) ws.say(JSON.stringify({ id: n, call: 'subscribe' }))
+  await within(5_000, () => ws.heard.length === 60)
+  const answers = ws.heard.map((text) => JSON.parse(text))
+  expect(answers.filter(({ result }) => result !== undefined)).toHaveLength(16)
+  expect((await ws.call('unsubscribe', { subscription: 's1' })).result).toEqual({ unsubscribed: true })
+  expect((await ws.call('subscribe')).result.subscription).toMatch(/^s\d+$/)
+})
+
 it('survives those who break off in the middle of everything', async () => {
   const { port } = new URL(url)
   const handshake =

@@ -35,6 +35,8 @@ export class WsDoor {
       maxPayload: parts.messageBytesMax,
       // Compression costs memory per connection, and a small message can be a large one.
       perMessageDeflate: false,
+      // Answered where there is room for the answer.
+      autoPong: false,
     })
   }
 
