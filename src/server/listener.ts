@@ -2,12 +2,14 @@ import { createServer, type Server as HttpServer, type ServerResponse } from 'no
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { WakefulError } from '../error.ts'
+import { answersIn, Backlog, type BacklogBounds } from './backlog.ts'
 
 /** Where to listen, and how long anything may take. */
 export interface ListenOptions {
   readonly host: string
   readonly port: number
   readonly fetch: (request: Request, env: object) => Response | Promise<Response>
+  readonly backlog?: BacklogBounds
 }
 
 const HEADERS_MS_MAX = 10_000
@@ -17,6 +19,7 @@ const IDLE_MS_MAX = 65_000
 const HEADER_BYTES_MAX = 32 * 1024
 const CONNECTIONS_MAX = 10_000
 const CHECK_EACH_MS = 2_000
+const BACKLOG: BacklogBounds = { stallMs: 30_000, bytesMax: 256 * 1024 * 1024 }
 /** While it closes: how often connections are looked for whose last request has been answered. */
 const IDLE_LOOK_MS = 50
 
@@ -30,7 +33,7 @@ export class Listener {
     this.url = url
   }
 
-  static async listen({ host, port, fetch }: ListenOptions): Promise<Listener> {
+  static async listen({ host, port, fetch, backlog = BACKLOG }: ListenOptions): Promise<Listener> {
     const answer = getRequestListener(fetch as never, {
       // Whoever replaces the globals of a process surprises its other parts.
       overrideGlobalObjects: false,
@@ -43,6 +46,7 @@ export class Listener {
         keepAliveTimeout: IDLE_MS_MAX,
         maxHeaderSize: HEADER_BYTES_MAX,
         connectionsCheckingInterval: CHECK_EACH_MS,
+        ServerResponse: answersIn(new Backlog(backlog)),
         // Node would refuse it without a body: refuseUnread says what is missing.
         requireHostHeader: false,
         // What else somebody would like to speak (h2c) is answered in HTTP/1.1, as the standard has it.
