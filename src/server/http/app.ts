@@ -16,7 +16,7 @@ import { problemOf, refuse, TryLater } from './problem.ts'
 export interface Door {
   admit(headers: HeaderReader, via: string): Caller | Promise<Caller>
   /** Lets in who has a secret address: to read, and nothing else. */
-  admitToken(token: string): Promise<Caller>
+  admitToken(token: string, headers: HeaderReader): Promise<Caller>
   /** Lets in who has a one-time ticket, as the one it was made for. */
   admitTicket(ticket: string, headers: HeaderReader, via: string): Promise<Caller>
 }
@@ -138,7 +138,7 @@ function admitted(door: Door, c: Context, { byToken, takesTicket }: Operation): 
   const ticket = takesTicket === true ? c.req.query('ticket') : undefined
   if (ticket !== undefined) return door.admitTicket(ticket, headersOf(c), 'rest')
   const token = byToken === true ? c.req.query('token') : undefined
-  return token === undefined ? door.admit(headersOf(c), 'rest') : door.admitToken(token)
+  return token === undefined ? door.admit(headersOf(c), 'rest') : door.admitToken(token, headersOf(c))
 }
 
 /** What the call is given: parameters, query and body, each checked against its contract. */
