@@ -69,7 +69,7 @@ export class WsDoor {
     const { lines } = this.#parts
     try {
       // Others may have come in while this one was let in.
-      lines.assertRoom()
+      lines.assertRoom(caller)
     } catch (thrown) {
       this.#refuse(socket, thrown)
       return
