@@ -7,6 +7,9 @@ import { Counts } from './counts.ts'
 /** Together with the age of a key's copy (half a second) this stays below the second that is promised. */
 const CHECK_EACH_MS = 250
 const FULL_RETRY_MS = 5_000
+/** Who waits is looked after and looks now and then itself: one owner cannot make that everybody's burden. */
+const WAITING_MAX = 100
+const WAITING_RETRY_MS = 1_000
 
 /** Why a connection is ended from here. */
 export type LineEnd = 'revoked' | 'closing'
@@ -36,6 +39,7 @@ export class Lines {
   readonly #open = new Map<Line, () => void>()
   readonly #ofTenant = new Counts()
   readonly #waiting = new Set<Waiting>()
+  readonly #ofOwner = new Counts()
   #isClosing = false
   #cancelCheck: (() => void) | null = null
 
@@ -78,13 +82,22 @@ export class Lines {
     return () => this.#leave(line)
   }
 
-  /** One who waits is ended as connections are, but needs no room among them; it leaves by the answer. */
+  /** One who waits is ended as connections are, but needs no room among them: an owner may wait so often. It leaves by the answer. */
   attend(waiting: Waiting): () => void {
+    const owner = ownerName(waiting.caller)
+    if (this.#ofOwner.of(owner) >= WAITING_MAX)
+      throw new TryLater(
+        'rate_limited',
+        `${WAITING_MAX} calls of yours wait for wakes already`,
+        WAITING_RETRY_MS,
+      )
     if (this.#isClosing) waiting.end('closing')
     this.#waiting.add(waiting)
+    this.#ofOwner.add(owner)
     this.#cancelCheck ??= this.#nextCheck()
     return () => {
       this.#waiting.delete(waiting)
+      this.#ofOwner.remove(owner)
       this.#rest()
     }
   }
@@ -145,4 +158,8 @@ export class Lines {
     if (keyId === null || keyHash === null) return !(await keys.hasKeys())
     return keys.holds(keyId, keyHash)
   }
+}
+
+function ownerName({ tenant, owner }: Caller): string {
+  return JSON.stringify([tenant, owner])
 }
