@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { WakefulError } from '../error.ts'
 import { answersIn, Backlog, type BacklogBounds } from './backlog.ts'
+import { givenTwice } from './http/node-side.ts'
 
 /** Where to listen, and how long anything may take. */
 export interface ListenOptions {
@@ -53,12 +54,16 @@ export class Listener {
         shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
       },
       (incoming, outgoing) => {
-        if (hosts(incoming.rawHeaders) < 2) void answer(incoming, outgoing)
-        else refuseHosts(outgoing)
+        const twice = givenTwice(incoming)
+        if (twice === undefined) void answer(incoming, outgoing)
+        else refuseAtOnce(outgoing, 400, 'Bad Request', `the request has ${twice} twice`)
       },
     )
     http.maxConnections = CONNECTIONS_MAX
     http.on('clientError', refuseBroken)
+    http.on('checkExpectation', (_incoming, outgoing) =>
+      refuseAtOnce(outgoing, 417, 'Expectation Failed', 'the one Expect that is known is 100-continue'),
+    )
     await new Promise<void>((resolve, reject) => {
       const refused = (thrown: NodeJS.ErrnoException) => reject(listenFailure(thrown, host, port))
       http.once('error', refused)
@@ -119,24 +124,15 @@ function refuseUnread(thrown: unknown): Response {
   })
 }
 
-/** Two Hosts, and a proxy before this server may have gone by the other one. */
-function refuseHosts(outgoing: ServerResponse): void {
-  const body = problemText(400, 'Bad Request', 'the request has two Hosts')
+/** Refuses before anything is asked who calls. */
+function refuseAtOnce(outgoing: ServerResponse, status: number, title: string, detail: string): void {
+  const body = problemText(status, title, detail)
   const headers = {
     'content-type': PROBLEM_TYPE,
     'content-length': Buffer.byteLength(body),
     connection: 'close',
   }
-  outgoing.writeHead(400, headers).end(body)
-}
-
-function hosts(rawHeaders: readonly string[]): number {
-  let count = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]!
-    if (name.length === 4 && name.toLowerCase() === 'host') count += 1
-  }
-  return count
+  outgoing.writeHead(status, headers).end(body)
 }
 
 function problemText(status: number, title: string, detail: string): string {

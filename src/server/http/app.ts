@@ -249,7 +249,9 @@ export function refusal(thrown: unknown, requestId: string, status?: number): Re
       ...(thrown instanceof TryLater && {
         'retry-after': String(Math.max(1, Math.ceil(thrown.retryAfterMs / 1000))),
       }),
-      ...(problem.status === 413 && { connection: 'close' }),
+      ...(problem.status === 415 && { 'accept-encoding': 'identity' }),
+      // What is left of the body is not read.
+      ...([413, 415].includes(problem.status) && { connection: 'close' }),
     },
   })
 }

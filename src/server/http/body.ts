@@ -2,12 +2,15 @@ import { VERBATIM_MEMBERS } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { readJson } from '../../json/index.ts'
 import type { HeaderReader } from './node-side.ts'
+import { PackedBody } from './problem.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Reads a request's body as JSON; undefined where there is none. */
 export async function readBody(request: Request, headers: HeaderReader, bytesMax: number): Promise<unknown> {
+  const encoding = headers.get('content-encoding')
+  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') throw new PackedBody(encoding)
   const bytes = await readBytes(request, headers, bytesMax).catch(brokenOff)
   if (bytes.byteLength === 0) return undefined
   const type = headers.get('content-type')

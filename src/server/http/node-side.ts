@@ -39,6 +39,21 @@ export function hangUp(c: Context): void {
   nodeOf(c).outgoing?.destroy()
 }
 
+/** Headers that say who is meant: given twice, two readers of a request could go by different ones. */
+const ONCE: ReadonlySet<string> = new Set(['host', 'authorization', 'wakeful-tenant', 'wakeful-owner'])
+
+/** Which of these a request has twice, as it wrote it. */
+export function givenTwice({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): string | undefined {
+  const seen = new Set<string>()
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!.toLowerCase()
+    if (!ONCE.has(name)) continue
+    if (seen.has(name)) return rawHeaders[at]
+    seen.add(name)
+  }
+  return undefined
+}
+
 /** All headers of a request, as Node has read them. */
 export class NodeHeaders implements HeaderReader {
   readonly #incoming: IncomingMessage

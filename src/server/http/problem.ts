@@ -70,6 +70,16 @@ export class InvalidRequest extends WakefulError {
   }
 }
 
+/** A body that would have to be unpacked first. */
+export class PackedBody extends WakefulError {
+  constructor(encoding: string) {
+    super(
+      'invalid_request',
+      `a body is sent as it is, not with Content-Encoding: ${JSON.stringify(encoding.slice(0, 60))}`,
+    )
+  }
+}
+
 /** Something asked for too often or too much: when it may be asked again. */
 export class TryLater extends WakefulError {
   readonly retryAfterMs: number
@@ -89,6 +99,7 @@ export function problemOf(thrown: unknown, toWhom: 'callers' | 'operators' = 'ca
   if (!(thrown instanceof WakefulError)) return problem('internal', OWN_AFFAIR.internal!)
   if (thrown instanceof InvalidRequest)
     return { ...problem(thrown.code, errorText(thrown)), errors: thrown.errors }
+  if (thrown instanceof PackedBody) return { ...problem(thrown.code, errorText(thrown)), status: 415 }
   const isTold = thrown instanceof TryLater || toWhom === 'operators'
   const own = isTold ? undefined : OWN_AFFAIR[thrown.code]
   return problem(thrown.code, own ?? inWireWords(errorText(thrown)))
