@@ -9,7 +9,7 @@ const LARGE = 'x'.repeat(16 * MIB)
 
 async function listening(backlog: BacklogBounds) {
   const fetch = async (request: Request) => new Response(request.url.endsWith('/large') ? LARGE : 'small')
-  const listener = await Listener.listen({ host: '127.0.0.1', port: 0, fetch, backlog })
+  const listener = await Listener.listen({ host: '127.0.0.1', port: 0, handle: () => false, fetch, backlog })
   const sockets: Socket[] = []
   afterAll(async () => {
     for (const socket of sockets) socket.destroy()

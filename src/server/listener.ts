@@ -1,4 +1,4 @@
-import { createServer, type Server as HttpServer, type ServerResponse } from 'node:http'
+import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { WakefulError } from '../error.ts'
@@ -9,7 +9,10 @@ import { givenTwice } from './http/node-side.ts'
 export interface ListenOptions {
   readonly host: string
   readonly port: number
-  readonly fetch: (request: Request, env: object) => Response | Promise<Response>
+  /** Answers a request, if it is one of its own. */
+  readonly handle: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
+  /** Answers the others. */
+  readonly fetch: (request: Request) => Response | Promise<Response>
   readonly backlog?: BacklogBounds
 }
 
@@ -34,7 +37,7 @@ export class Listener {
     this.url = url
   }
 
-  static async listen({ host, port, fetch, backlog = BACKLOG }: ListenOptions): Promise<Listener> {
+  static async listen({ host, port, handle, fetch, backlog = BACKLOG }: ListenOptions): Promise<Listener> {
     const answer = getRequestListener(fetch as never, {
       // Whoever replaces the globals of a process surprises its other parts.
       overrideGlobalObjects: false,
@@ -55,8 +58,8 @@ export class Listener {
       },
       (incoming, outgoing) => {
         const twice = givenTwice(incoming)
-        if (twice === undefined) void answer(incoming, outgoing)
-        else refuseAtOnce(outgoing, 400, 'Bad Request', `the request has ${twice} twice`)
+        if (twice !== undefined) refuseAtOnce(outgoing, 400, 'Bad Request', `the request has ${twice} twice`)
+        else if (!handle(incoming, outgoing)) void answer(incoming, outgoing)
       },
     )
     http.maxConnections = CONNECTIONS_MAX
