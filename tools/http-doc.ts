@@ -10,8 +10,8 @@ const HEAD = `<!-- Written by tools/http-doc.ts from src/contracts: change that,
 
 - **Who calls** is said by a key: \`Authorization: Bearer wk_…\`. It belongs to one tenant and owner; one without an owner names
   it per request (\`Wakeful-Owner\`), one of every tenant (\`*\`) names the tenant too (\`Wakeful-Tenant\`), percent-encoded beyond
-  ASCII. On this machine, until the first key is made, none is needed, and everybody is the tenant \`default\`.
-- **Bodies** are JSON, sent as \`application/json\`, 1 MiB at most. Unknown fields are refused by name, and so is one given twice.
+  ASCII. On this machine, until the first key is made, none is needed, and everybody is the tenant \`default\`. A request that has one of these headers twice is refused.
+- **Bodies** are JSON, sent as \`application/json\`, 1 MiB at most and not compressed (else 415). Unknown fields are refused by name, and so is one given twice.
   \`payload\` and \`data\` come back byte for byte.
 - **What is not yours is not found**: the same 404 as for what is not there.
 - **Versions**: an alarm comes with an \`ETag\`. An edit that names it in \`If-Match\` is refused (409 \`conflict\`) where it is no longer the newest.

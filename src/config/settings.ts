@@ -73,7 +73,11 @@ const SETTINGS = {
   ),
   readyLag: setting(duration, '60s', 'how far the clock may lag behind before /readyz says no'),
   readyTimeout: setting(duration, '2s', 'how long /readyz waits for the store'),
-  wsConnectionsMax: setting(wholeNumber(1, 100_000), 1_000, 'WebSocket and SSE connections at a time'),
+  wsConnectionsMax: setting(
+    wholeNumber(1, 100_000),
+    1_000,
+    'WebSocket and SSE connections at a time; with keys, half of them for one tenant',
+  ),
   wsMessageBytesMax: setting(wholeNumber(1_024, 16 * MIB), MIB, 'the largest message of a WebSocket'),
   wsMessagesPerSecond: setting(wholeNumber(1, 100_000), 50, 'messages per second of one WebSocket'),
   wsBufferBytesMax: setting(wholeNumber(1_024, 64 * MIB), MIB, 'what may wait for a slow reader'),

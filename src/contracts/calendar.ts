@@ -21,6 +21,7 @@ export const calendarOperations = {
     chapter: 'what happened',
     rights: 'write',
     summary: 'Make a secret address that calendar programs can subscribe to',
+    description: 'It is good for as long as the key that made it, rotated or not.',
     body: z.strictObject({}),
     bodyOptional: true,
     answers: {

@@ -1,4 +1,4 @@
-import { type Context, isFire, triage, type Verdict } from '../alarm/index.ts'
+import { type Context, isFire, type Scope, triage, type Verdict } from '../alarm/index.ts'
 import type { Found, Lease, ReleaseOf, Store, Taken, TakeRequest } from '../stores/index.ts'
 import type { Courier } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
@@ -35,8 +35,8 @@ export interface EngineOptions {
   readonly onGained?: () => void
   /** What must be done before anything may be taken. */
   readonly prepare?: () => Promise<void>
-  /** Told when something was written to the log. */
-  readonly onLogged: () => void
+  /** Told when something was written to the log, and whose it is; null where a handler may have written for others too. */
+  readonly onLogged: (scopes: readonly Scope[] | null) => void
   /** Told of what goes wrong beside the alarms themselves, such as a store that does not answer. */
   readonly onTrouble: (thrown: unknown) => void
 }
@@ -76,7 +76,7 @@ export class Engine {
   /** Whether the last take from everybody had to pass something. */
   #hasPassed = false
   #delivered = 0
-  #settledAtOnce = 0
+  #settledAtOnce: Scope[] = []
   readonly state = () => ({ leases: this.#leases.all, held: this.#held, crew: this.#crew })
 
   constructor(options: EngineOptions) {
@@ -106,9 +106,9 @@ export class Engine {
       crew: this.#crew,
       held: this.#held,
       onLost: (lease) => this.#leases.lose(lease),
-      onSettled: (delivered) => {
+      onSettled: (delivered, scopes) => {
         this.#delivered += delivered
-        options.onLogged()
+        options.onLogged(scopes)
       },
       onEnded: () => this.#alert.rouse(),
     })
@@ -344,8 +344,8 @@ export class Engine {
     for (const lease of taken.lost) this.#leases.lose(lease)
     this.#nextWakeAt = taken.nextWakeAt
     this.#sharing.took(taken)
-    if (this.#settledAtOnce > 0) this.#options.onLogged()
-    this.#settledAtOnce = 0
+    if (this.#settledAtOnce.length > 0) this.#options.onLogged(this.#settledAtOnce)
+    this.#settledAtOnce = []
     for (const { timer } of taken.takings) this.#held.add(timer.id, timer.version)
     this.#crew.accept(taken.takings)
   }
@@ -360,7 +360,7 @@ export class Engine {
     const verdict = triage(found, facts, context)
     const occurrence = `${found.timer.id}:${found.timer.version}`
     if (verdict.kind === 'fire' && grants?.grant(found.alarm, occurrence) === false) return { kind: 'pass' }
-    if (verdict.kind === 'settle') this.#settledAtOnce += 1
+    if (verdict.kind === 'settle') this.#settledAtOnce.push(found.alarm)
     if (verdict.kind === 'settle' && verdict.change.events?.some(isFire)) ticked.add(occurrence)
     return verdict
   }

@@ -1,6 +1,6 @@
-import type { Context } from '../alarm/index.ts'
+import type { Context, Scope } from '../alarm/index.ts'
 import type { Lease, Store } from '../stores/index.ts'
-import { type Crew, settlementsOf } from './crew.ts'
+import { type Crew, type Ended, settlementsOf } from './crew.ts'
 import type { HeldSet } from './held-set.ts'
 
 /** What settling asks of its engine. */
@@ -11,8 +11,8 @@ export interface SettlingPorts {
   readonly context: () => Context
   /** A settle has found that a lease is lost. */
   readonly onLost: (lease: Lease) => void
-  /** So many more have been delivered, and the log says so. */
-  readonly onSettled: (delivered: number) => void
+  /** So many more have been delivered, and the logs of these say so; null where others' may have grown as well. */
+  readonly onSettled: (delivered: number, scopes: readonly Scope[] | null) => void
   /** A settle has ended, well or not. */
   readonly onEnded: () => void
 }
@@ -77,6 +77,11 @@ export class Settling {
       held.settled(taking.timer.id, taking.timer.version)
       if (delivery === null || delivery.kind === 'delivered') delivered += 1
     }
-    onSettled(delivered)
+    onSettled(delivered, scopesOf(ended))
   }
+}
+
+/** One that committed together with its settle may have set anybody's alarms in the same transaction. */
+function scopesOf(ended: readonly Ended[]): readonly Scope[] | null {
+  return ended.some(({ delivery }) => delivery === null) ? null : ended.map(({ taking }) => taking.alarm)
 }

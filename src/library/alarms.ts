@@ -178,7 +178,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   async append(event: OwnEventGiven): Promise<EventView> {
     const { store, bell, limits } = this.around
     const appended = await store.append(this.scope, ownEvent(event, this.around.context(), limits))
-    bell.ring()
+    bell.ring(this.scope)
     return eventView(appended)
   }
 
@@ -270,7 +270,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
       return { change, answer: { alarm: viewOf(snapshot), outcome } }
     }
     const { answers } = await this.around.store.edit(this.scope, which, decide, context, tx)
-    this.around.bell.ring()
+    this.around.bell.ring(this.scope)
     return answers
   }
 
@@ -293,7 +293,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
       for (const outcome of answers) if (outcome !== null) counts[outcome] += 1
       after = next
     }
-    this.around.bell.ring()
+    this.around.bell.ring(this.scope)
     return { cancelled: counts.cancelled, firing: counts.firing }
   }
 
@@ -306,7 +306,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
 
   #changed(snapshot: Snapshot): void {
     for (const timer of snapshot.timers) this.around.hint(timer.wakeAt)
-    this.around.bell.ring()
+    this.around.bell.ring(this.scope)
   }
 }
 

@@ -119,7 +119,10 @@ export function assemble(assembly: Assembly): Wakeful {
     ...(pacer !== null && { holds: pacer, onGained: () => pacer.lookAgain() }),
     context,
     prepare: review,
-    onLogged: () => bell.ring(),
+    onLogged: (scopes) => {
+      if (scopes === null) bell.ringAll()
+      else for (const scope of scopes) bell.ring(scope)
+    },
     onTrouble,
     ...assembly.engine,
   })

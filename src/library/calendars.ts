@@ -74,7 +74,7 @@ export class TenantCalendars implements Calendars {
     const edited = { tenant: this.#tenant, name, version: stored.version }
     const moved = await reviewCalendar({ store, context: () => context() }, edited)
     this.#around.hint(null)
-    this.#around.bell.ring()
+    this.#around.bell.ringTenant(this.#tenant)
     return { ...viewOf(stored), moved, notes }
   }
 

@@ -83,7 +83,7 @@ export class OwnInbox implements Inbox {
     }
   }
 
-  /** Over when the log has grown, or it is time to look again. */
+  /** Over when this owner's log has grown, or it is time to look again. */
   #pause(until: number, signal: AbortSignal | undefined): { over: Promise<void>; forget: () => void } {
     const { bell, clock } = this.#around
     const stop = new AbortController()
@@ -94,7 +94,7 @@ export class OwnInbox implements Inbox {
       cancel()
       stop.abort()
     }
-    return { over: bell.next(either), forget }
+    return { over: bell.next(this.#scope, either), forget }
   }
 }
 

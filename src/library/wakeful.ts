@@ -9,6 +9,7 @@ import type { Clock } from '../time/index.ts'
 import { ScopedAlarms } from './alarms.ts'
 import type { Alarms, ClockState, Operator, TenantSecrets, TickResult, Wakeful } from './api.ts'
 import type { DefaultTargets } from './default-target.ts'
+import { LogWatch } from './log-watch.ts'
 import { checked } from './options.ts'
 import { readingsOf } from './readings.ts'
 import type { Surround } from './surround.ts'
@@ -88,7 +89,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   async tick(): Promise<TickResult> {
     this.#assertOpen()
     const { delivered, nextWakeAt } = await this.#parts.engine.tick()
-    this.#surround.bell.ring()
+    this.#surround.bell.ringAll()
     return { fired: delivered, nextWakeAt: nextWakeAt === null ? null : new Date(nextWakeAt) }
   }
 
@@ -140,8 +141,9 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
       correlationId: null,
       data: JSON.stringify(data),
     }
-    await store.append({ tenant, owner: '' }, event)
-    bell.ring()
+    const scope = { tenant, owner: '' }
+    await store.append(scope, event)
+    bell.ring(scope)
   }
 
   #assertOpen(): void {
@@ -153,6 +155,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
 function surroundOf(parts: WakefulParts): Surround {
   const { store, engine, clock, limits, workshop, timezone, createdVia, context, bell } = parts
   const { defaultTargets, webhookSecrets } = parts
+  const watch = new LogWatch(store, bell, clock)
   return {
     store,
     clock,
@@ -165,6 +168,6 @@ function surroundOf(parts: WakefulParts): Surround {
     webhookSecrets,
     context,
     hint: (wakeAt) => engine.hint(wakeAt),
-    watchLog: () => store.watch(() => bell.ring(), 'log'),
+    watchLog: () => watch.add(),
   }
 }

@@ -1,5 +1,6 @@
 import type { Scope, Serial } from '../alarm/index.ts'
 import type { LogEvent, Store } from '../stores/index.ts'
+import type { Bell } from './bell.ts'
 
 const PAGE = 500
 /** Followers are many and some are slow: what each holds in memory is less. */
@@ -26,7 +27,7 @@ export async function* readLog(
   const limit = options.follow ? FOLLOWED_PAGE : PAGE
   for (;;) {
     if (options.signal?.aborted || bell.isClosed) return
-    const rung = bell.next(options.signal)
+    const rung = bell.next(scope, options.signal)
     const query =
       options.alarmId === undefined ? { after, limit } : { after, limit, alarmId: options.alarmId }
     const page = await store.events(scope, query)
@@ -38,40 +39,5 @@ export async function* readLog(
     if (page.length === limit) continue
     if (!options.follow) return
     await rung
-  }
-}
-
-/** Rung when the log may have grown; readers wait for the next ring. */
-export class Bell {
-  #waiting = new Set<() => void>()
-  #closed = false
-
-  get isClosed(): boolean {
-    return this.#closed
-  }
-
-  /** Lets every reader end: nothing more will come. */
-  close(): void {
-    this.#closed = true
-    this.ring()
-  }
-
-  ring(): void {
-    const waiting = this.#waiting
-    this.#waiting = new Set()
-    for (const wake of waiting) wake()
-  }
-
-  /** Resolves at the next ring, or when the signal is aborted. Asked for before the read, so that no ring is missed. */
-  next(signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        signal?.removeEventListener('abort', wake)
-        this.#waiting.delete(wake)
-        resolve()
-      }
-      this.#waiting.add(wake)
-      signal?.addEventListener('abort', wake)
-    })
   }
 }

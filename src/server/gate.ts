@@ -1,6 +1,6 @@
 import { WakefulError } from '../error.ts'
 import type { Alarms } from '../library/index.ts'
-import type { Feeds } from './calendar/feeds.ts'
+import type { FeedHolder, Feeds } from './calendar/feeds.ts'
 import type { Caller } from './caller.ts'
 import type { Door } from './http/app.ts'
 import { assertLocal } from './http/local-guard.ts'
@@ -84,12 +84,23 @@ export class Gate implements Door {
     return this.#caller(tenant, owner, via, { key, hash: keyHash })
   }
 
-  async admitToken(token: string): Promise<Caller> {
-    const scope = await this.#parts.feeds.find(token)
-    if (scope === null) throw new WakefulError('unauthorized', 'this address is not known, or no longer')
-    const { tenant, owner } = scope
+  /** Lets in whoever has a calendar's address, while the key that made it holds; rotated, it is the same key. */
+  async admitToken(token: string, headers: HeaderReader): Promise<Caller> {
+    const feed = await this.#parts.feeds.find(token)
+    if (feed === null || !(await this.#holds(feed, headers)))
+      throw new WakefulError('unauthorized', 'this address is not known, or no longer')
+    const { tenant, owner } = feed
     const alarms = this.#parts.forTenant(tenant, owner)
     return { tenant, owner, rights: 'read', keyId: null, keyHash: null, key: null, via: 'feed', alarms }
+  }
+
+  /** One that was made without a key is good while there are none, and on this machine. */
+  async #holds({ keyId }: FeedHolder, headers: HeaderReader): Promise<boolean> {
+    const { keys, isLocal, allowedOrigins, allowedHosts } = this.#parts
+    if (keyId !== null) return keys.isLive(keyId)
+    if (!isLocal || (await keys.hasKeys())) return false
+    assertLocal(headers, allowedOrigins, allowedHosts)
+    return true
   }
 
   #caller(

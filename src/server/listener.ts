@@ -2,6 +2,8 @@ import { createServer, type Server as HttpServer, type IncomingMessage, type Ser
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { WakefulError } from '../error.ts'
+import { answersIn, Backlog, type BacklogBounds } from './backlog.ts'
+import { givenTwice } from './http/node-side.ts'
 
 /** Where to listen, and how long anything may take. */
 export interface ListenOptions {
@@ -11,6 +13,7 @@ export interface ListenOptions {
   readonly handle: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
   /** Answers the others. */
   readonly fetch: (request: Request) => Response | Promise<Response>
+  readonly backlog?: BacklogBounds
 }
 
 const HEADERS_MS_MAX = 10_000
@@ -20,6 +23,7 @@ const IDLE_MS_MAX = 65_000
 const HEADER_BYTES_MAX = 32 * 1024
 const CONNECTIONS_MAX = 10_000
 const CHECK_EACH_MS = 2_000
+const BACKLOG: BacklogBounds = { stallMs: 30_000, bytesMax: 256 * 1024 * 1024 }
 /** While it closes: how often connections are looked for whose last request has been answered. */
 const IDLE_LOOK_MS = 50
 
@@ -33,7 +37,7 @@ export class Listener {
     this.url = url
   }
 
-  static async listen({ host, port, handle, fetch }: ListenOptions): Promise<Listener> {
+  static async listen({ host, port, handle, fetch, backlog = BACKLOG }: ListenOptions): Promise<Listener> {
     const answer = getRequestListener(fetch as never, {
       // Whoever replaces the globals of a process surprises its other parts.
       overrideGlobalObjects: false,
@@ -46,18 +50,23 @@ export class Listener {
         keepAliveTimeout: IDLE_MS_MAX,
         maxHeaderSize: HEADER_BYTES_MAX,
         connectionsCheckingInterval: CHECK_EACH_MS,
+        ServerResponse: answersIn(new Backlog(backlog)),
         // Node would refuse it without a body: refuseUnread says what is missing.
         requireHostHeader: false,
         // What else somebody would like to speak (h2c) is answered in HTTP/1.1, as the standard has it.
         shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
       },
       (incoming, outgoing) => {
-        if (hosts(incoming.rawHeaders) > 1) refuseHosts(outgoing)
+        const twice = givenTwice(incoming)
+        if (twice !== undefined) refuseAtOnce(outgoing, 400, 'Bad Request', `the request has ${twice} twice`)
         else if (!handle(incoming, outgoing)) void answer(incoming, outgoing)
       },
     )
     http.maxConnections = CONNECTIONS_MAX
     http.on('clientError', refuseBroken)
+    http.on('checkExpectation', (_incoming, outgoing) =>
+      refuseAtOnce(outgoing, 417, 'Expectation Failed', 'the one Expect that is known is 100-continue'),
+    )
     await new Promise<void>((resolve, reject) => {
       const refused = (thrown: NodeJS.ErrnoException) => reject(listenFailure(thrown, host, port))
       http.once('error', refused)
@@ -118,24 +127,15 @@ function refuseUnread(thrown: unknown): Response {
   })
 }
 
-/** Two Hosts, and a proxy before this server may have gone by the other one. */
-function refuseHosts(outgoing: ServerResponse): void {
-  const body = problemText(400, 'Bad Request', 'the request has two Hosts')
+/** Refuses before anything is asked who calls. */
+function refuseAtOnce(outgoing: ServerResponse, status: number, title: string, detail: string): void {
+  const body = problemText(status, title, detail)
   const headers = {
     'content-type': PROBLEM_TYPE,
     'content-length': Buffer.byteLength(body),
     connection: 'close',
   }
-  outgoing.writeHead(400, headers).end(body)
-}
-
-function hosts(rawHeaders: readonly string[]): number {
-  let count = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]!
-    if (name.length === 4 && name.toLowerCase() === 'host') count += 1
-  }
-  return count
+  outgoing.writeHead(status, headers).end(body)
 }
 
 function problemText(status: number, title: string, detail: string): string {

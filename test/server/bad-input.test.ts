@@ -358,6 +358,62 @@ it('wants a Host that is one', async () => {
   }
 })
 
+it.for(['Host', 'Authorization', 'Wakeful-Tenant', 'wakeful-owner'])(
+  'goes by neither of two that say who is meant: %s',
+  async (name) => {
+    const value = name === 'Host' ? '127.0.0.1' : 'acme'
+    const twice = `${name === 'Host' ? '' : 'Host: 127.0.0.1\r\n'}${name}: ${value}\r\n${name.toUpperCase()}: evil\r\n`
+    const upgrade =
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
+    for (const request of [
+      `GET /v1/stats HTTP/1.1\r\n${twice}`,
+      `POST /mcp HTTP/1.1\r\nContent-Length: 0\r\n${twice}`,
+      `GET /v1/ws HTTP/1.1\r\n${twice}${upgrade}`,
+    ]) {
+      const { status, json } = await raw(url, `${request}\r\n`)
+      expect([status, json?.code, json?.detail]).toEqual([
+        400,
+        'invalid_request',
+        `the request has ${name.toUpperCase()} twice`,
+      ])
+    }
+  },
+)
+
+it('unpacks nothing, and says so', async () => {
+  for (const path of ['/v1/alarms', '/mcp']) {
+    for (const encoding of ['gzip', 'br', 'identity, gzip', 'florp']) {
+      const packed = await call('POST', path, ALARM, { 'content-encoding': encoding })
+      assertProblem(packed, 415, 'invalid_request')
+      expect(packed.headers.get('accept-encoding')).toBe('identity')
+    }
+  }
+  // This one is read, and found wrong.
+  assertProblem(
+    await call('POST', '/v1/alarms', '[]', { 'content-encoding': 'Identity' }),
+    400,
+    'invalid_request',
+  )
+})
+
+it('refuses what it cannot be expected to do, and what is no handshake, with a problem', async () => {
+  const request = (line: string, headers: string) => raw(url, `${line}\r\nHost: 127.0.0.1\r\n${headers}\r\n`)
+  const expected = await request('GET /v1/stats HTTP/1.1', 'Expect: florp\r\n')
+  expect([expected.status, expected.json]).toMatchObject([417, { status: 417, code: 'invalid_request' }])
+  const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
+  const key = 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
+  for (const [line, headers, status] of [
+    ['GET /v1/ws HTTP/1.1', upgrade, 400],
+    ['GET /v1/ws HTTP/1.1', `${upgrade}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: florp\r\n`, 400],
+    ['GET /v1/ws HTTP/1.1', `${upgrade}${key}Sec-WebSocket-Version: 7\r\n`, 400],
+    ['POST /v1/ws HTTP/1.1', `${upgrade}${key}Sec-WebSocket-Version: 13\r\n`, 405],
+  ] as const) {
+    const refused = await request(line, headers)
+    expect([refused.status, refused.json]).toMatchObject([status, { status, code: 'invalid_request' }])
+    expect(refused.text).toMatch(/\r\nSec-WebSocket-Version: 13\r\n/)
+  }
+})
+
 it('takes no notice of where an absolute target points, but of the Host', async () => {
   const at = (target: string, host: string) =>
     raw(url, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { readCalendar } from '../../src/time/index.ts'
 import { caller, serving } from './harness.ts'
+import { keysOf } from './keys-of.ts'
+import { within } from './ws-client.ts'
 
 const { url, call, wakeful } = await serving()
 const EVENT = { event: true }
@@ -40,4 +42,25 @@ it('shows the alarms of the next month to whoever has the secret address, and to
   expect(JSON.stringify(stored)).not.toContain(json.path.split('=')[1])
   expect((await call('DELETE', '/v1/calendar')).json).toEqual({ removed: 1 })
   expect((await call('GET', json.path)).status).toBe(401)
+})
+
+it('ends an address with the key that made it, but not with the text of that key', async () => {
+  const { url: keyed, wakeful: theirs, call: keyless } = await serving()
+  const before = (await keyless('POST', '/v1/calendar')).json.path
+  const status = async (path: string, headers = {}) => (await keyless('GET', path, undefined, headers)).status
+  expect(await status(before)).toBe(200)
+  expect(await status(before, { 'x-forwarded-for': '203.0.113.7' })).toBe(403)
+  const { keys } = keysOf(theirs)
+  const made = await keys('acme', 'ann', 'write')
+  await within(2_000, async () => (await status('/v1/stats')) === 401)
+  // As one without a key is no longer let in.
+  expect(await status(before)).toBe(401)
+  const ann = caller(keyed, { authorization: `Bearer ${made.key}` })
+  const { path } = (await ann('POST', '/v1/calendar')).json
+  expect(await status(path)).toBe(200)
+  await made.rotate()
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  expect(await status(path)).toBe(200)
+  await made.revoke()
+  await within(1_000, async () => (await status(path)) === 401)
 })

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { SqliteStore } from '../../src/stores/sqlite/index.ts'
 import { serving } from './harness.ts'
 
 const server = await serving()
@@ -96,4 +97,62 @@ it('shows the second try also to who acknowledges the first one late', async () 
   const acknowledged = await call('POST', `/v1/inbox/${second.occurrence_id}/ack`, { complete: 'ok' }, owner)
   expect(acknowledged.status).toBe(200)
   expect((await call('GET', `/v1/alarms/${json.id}`, undefined, owner)).json.status).toBe('completed')
+})
+
+it('wakes nobody who waits for what others write', { timeout: 60_000 }, async () => {
+  const looks = vi.spyOn(SqliteStore.prototype, 'takeWakes')
+  const reads = vi.spyOn(SqliteStore.prototype, 'events')
+  const stop = new AbortController()
+  const idle = Array.from({ length: 50 }, (_, n) =>
+    wakeful.forTenant('idle', `o${n % 5}`).inbox.take({ wait: '60s', signal: stop.signal }),
+  )
+  const followed = [wakeful.forTenant('idle', 'o0'), wakeful.forTenant('busy', 'other')].map((alarms) =>
+    alarms.events({ follow: true, signal: stop.signal })[Symbol.asyncIterator](),
+  )
+  const following = followed.map((events) => events.next())
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  looks.mockClear()
+  reads.mockClear()
+  const startedAt = performance.now()
+  const busy = wakeful.forTenant('busy', 'bee')
+  for (let n = 0; n < 200; n++) await busy.set({ delay: '1ms' }, { target: 'inbox' })
+  for (let got = 0; got < 200; ) {
+    const wakes = await busy.inbox.take({ wait: '20s' })
+    got += wakes.length
+    for (const { occurrenceId } of wakes) await busy.inbox.ack(occurrenceId)
+  }
+  // Each looks once a second by itself; had each been woken by each set and fire, these were 10,000 and more.
+  const ownLooks = 50 * (1 + Math.ceil((performance.now() - startedAt) / 1_000))
+  expect(looks.mock.calls.filter(([{ tenant }]) => tenant === 'idle').length).toBeLessThanOrEqual(ownLooks)
+  expect(reads).not.toHaveBeenCalled()
+  // And it is told of what is its own, by whichever object it is written.
+  const [event] = await Promise.all([
+    following[0],
+    wakeful.forTenant('idle', 'o0').append({ type: 'order.paid' }),
+  ])
+  expect(event!.value.type).toBe('order.paid')
+  await wakeful.forTenant('idle', 'o1').set({ delay: '1ms' }, { target: 'inbox' })
+  await Promise.race(idle.filter((_, n) => n % 5 === 1))
+  stop.abort()
+  await Promise.all([...idle, ...following])
+  vi.restoreAllMocks()
+})
+
+it('lets an owner wait a hundred times at once, and leaves others alone', { timeout: 60_000 }, async () => {
+  const cut = new AbortController()
+  const wait = (owner: string, signal = cut.signal) =>
+    fetch(`${server.url}/v1/inbox?wait=30s`, { headers: { 'wakeful-owner': owner }, signal })
+  const waiting = Array.from({ length: 101 }, () => wait('greedy'))
+  for (const each of waiting) each.catch(() => {})
+  const refused = await Promise.race(waiting)
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+  expect(await refused.json()).toMatchObject({ code: 'rate_limited' })
+  await wakeful.forTenant('default', 'modest').set({ delay: '1ms' }, { target: 'inbox' })
+  expect((await wait('modest')).status).toBe(200)
+  // Who does not wait is answered all the same, and so is who comes when others have left.
+  expect((await call('GET', '/v1/inbox', undefined, { 'wakeful-owner': 'greedy' })).status).toBe(200)
+  cut.abort()
+  await wakeful.forTenant('default', 'greedy').set({ delay: '1ms' }, { target: 'inbox' })
+  for (let status = 429; status !== 200; )
+    status = (await wait('greedy', new AbortController().signal)).status
 })

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { caller, serving } from './harness.ts'
+import { refusal } from './ws-client.ts'
 
 const server = await serving()
 const ALARM = { delay: '1h', target: { event: true } }
@@ -117,6 +118,33 @@ it('answers this machine alone while there are no keys: neither a rebound name n
     asked.end()
   })
   expect(status).toBe(403)
+})
+
+it.for(['x-forwarded-for', 'x-real-ip', 'forwarded', 'via', 'x-forwarded-host', 'cf-connecting-ip'])(
+  'is opened by no proxy while there are no keys, at any door: %s',
+  async (header) => {
+    const { url, call } = await serving()
+    const headers = { [header]: '203.0.113.7' }
+    for (const [method, path] of [
+      ['GET', '/v1/stats'],
+      ['GET', '/v1/events/stream'],
+      ['POST', '/mcp'],
+      ['GET', '/metrics'],
+    ] as const) {
+      const { status, json } = await call(method, path, undefined, headers)
+      expect([path, status, json.detail]).toEqual([path, 403, expect.stringContaining('through a proxy')])
+    }
+    const { ticket } = (await call('POST', '/v1/tickets')).json
+    for (const path of ['/v1/ws', `/v1/ws?ticket=${ticket}`])
+      expect(await refusal(url, { headers, path })).toEqual({ status: 403, code: 'forbidden' })
+  },
+)
+
+it('hands nothing to what a page of another port embeds while there are no keys', async () => {
+  const { call } = await serving()
+  const from = (site: string) => call('GET', '/v1/inbox?hold=1h', undefined, { 'sec-fetch-site': site })
+  for (const site of ['cross-site', 'same-site']) expect((await from(site)).json.code).toBe('forbidden')
+  for (const site of ['same-origin', 'none']) expect((await from(site)).status).toBe(200)
 })
 
 /** Holds that something becomes true in a time that is promised. */

@@ -78,9 +78,8 @@ it('hangs up on who does not read within the bound', async () => {
   expect(server.troubles).toEqual([])
 }, 60_000)
 
-it('holds little for who asks and asks and reads no answers', async () => {
-  const headers = { 'wakeful-owner': 'asks' }
-  const alarms = wakeful.forTenant('default', 'asks')
+/** Alarms of 10 kB: a list of all of them is 4 MB. */
+async function manyLarge(alarms: Alarms): Promise<void> {
   await alarms.setMany(
     Array.from({ length: 400 }, () => ({
       when: { delay: '1h' },
@@ -88,15 +87,35 @@ it('holds little for who asks and asks and reads no answers', async () => {
       payload: { text: 'x'.repeat(10_000) },
     })),
   )
+}
+
+it('holds one answer for who asks and asks and reads none', async () => {
+  const headers = { 'wakeful-owner': 'asks' }
+  await manyLarge(wakeful.forTenant('default', 'asks'))
   const { url: open } = server
   const ws = await connected(open, { headers })
   ws.socket.pause()
   const before = heldBytes()
-  // Each answer is 4 MB.
-  for (let n = 0; n < 45; n++) ws.say(JSON.stringify({ id: n, call: 'history', args: { limit: 400 } }))
+  for (let n = 0; n < 45; n++) {
+    const call = ['history', 'alarms'][n % 2]
+    ws.say(JSON.stringify({ id: n, call, args: { limit: 400 } }))
+  }
   await new Promise((resolve) => setTimeout(resolve, 3_000))
-  expect(heldBytes() - before).toBeLessThan(100 * MIB)
+  expect(heldBytes() - before).toBeLessThan(24 * MIB)
   ws.socket.resume()
   await within(60_000, () => ws.heard.length === 45)
   expect(ws.heard.every((text) => text.includes('"result"'))).toBe(true)
 }, 120_000)
+
+it('hangs up on who reads no answers, also where it asks for nothing more', async () => {
+  const impatient = await serving({ server: { live: { bufferBytesMax: 16 * 1024, stallMs: 300 } } })
+  await manyLarge(impatient.wakeful.forTenant('default', ''))
+  const ws = await connected(impatient.url)
+  ws.socket.pause()
+  // More than the kernel takes of it.
+  for (let n = 0; n < 8; n++) ws.say(JSON.stringify({ id: n, call: 'history', args: { limit: 400 } }))
+  await new Promise((resolve) => setTimeout(resolve, 4_000))
+  ws.socket.resume()
+  expect([1013, 1006]).toContain((await ws.closed).code)
+  expect(ws.heard.length).toBeLessThan(8)
+}, 60_000)

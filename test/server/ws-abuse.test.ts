@@ -2,6 +2,8 @@ import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { serving } from './harness.ts'
+import { keysOf } from './keys-of.ts'
+import { openStream, StreamReader } from './stream-client.ts'
 import { connected, refusal, within } from './ws-client.ts'
 
 const server = await serving({ server: { live: { messageBytesMax: 64 * 1024, messagesPerSecond: 200 } } })
@@ -128,6 +130,33 @@ it('has room for so many, and says goodbye to all when it closes', async () => {
   expect(small.troubles).toEqual([])
 })
 
+it('leaves one tenant half of the room at most, where there are others', async () => {
+  const small = await serving({ server: { live: { connectionsMax: 5 } } })
+  const { keys } = keysOf(small.wakeful)
+  const of = async (tenant: string) => {
+    const { key } = await keys(tenant, 'ann', 'read')
+    return { headers: { authorization: `Bearer ${key}` } }
+  }
+  const [acme, umbrella] = [await of('acme'), await of('umbrella')]
+  const first = await connected(small.url, acme)
+  const stream = openStream(`${small.url}/v1/events/stream`, new StreamReader(), acme.headers)
+  expect(await stream.opened).toBe(200)
+  await connected(small.url, acme)
+  expect(await refusal(small.url, acme)).toEqual({ status: 429, code: 'rate_limited' })
+  const refused = await fetch(`${small.url}/v1/events/stream`, acme)
+  expect(refused.status).toBe(429)
+  expect(await refused.text()).toContain('your tenant has 3 live connections')
+  for (const _ of [1, 2]) await connected(small.url, umbrella)
+  first.socket.close()
+  stream.cut()
+  await within(5_000, () =>
+    connected(small.url, acme).then(
+      () => true,
+      () => false,
+    ),
+  )
+})
+
 it('does many calls at a time, and none is lost', async () => {
   const ws = await connected(url)
   ws.say('{"id":"slow","call":"inbox","args":{"wait":"500ms"}}')
@@ -138,6 +167,16 @@ it('does many calls at a time, and none is lost', async () => {
   for (let n = 0; n < 16; n++) names.push((await ws.call('subscribe')).result.subscription)
   expect(new Set(names).size).toBe(16)
   expect((await ws.call('subscribe')).error.code).toBe('invalid_request')
+})
+
+it('has so many subscriptions at most, also where they are asked for at the same moment', async () => {
+  const ws = await connected(url)
+  for (let n = 0; n < 60; n++) ws.say(JSON.stringify({ id: n, call: 'subscribe' }))
+  await within(5_000, () => ws.heard.length === 60)
+  const answers = ws.heard.map((text) => JSON.parse(text))
+  expect(answers.filter(({ result }) => result !== undefined)).toHaveLength(16)
+  expect((await ws.call('unsubscribe', { subscription: 's1' })).result).toEqual({ unsubscribed: true })
+  expect((await ws.call('subscribe')).result.subscription).toMatch(/^s\d+$/)
 })
 
 it('survives those who break off in the middle of everything', async () => {

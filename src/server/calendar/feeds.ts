@@ -4,8 +4,14 @@ import { Shelf } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
 
+/** Whose calendar it is, and by which key its address was made; null where there were none. */
+export interface FeedHolder extends Scope {
+  readonly keyId: string | null
+}
+
 interface FeedRecord {
   readonly owner: string
+  readonly keyId: string | null
   readonly createdAt: number
 }
 
@@ -22,16 +28,18 @@ export class Feeds {
   }
 
   /** Makes one, and answers with its secret part, which is stored as a hash. */
-  async create({ tenant, owner }: Scope): Promise<string> {
+  async create({ tenant, owner, keyId }: FeedHolder): Promise<string> {
     const token = `wf_${randomBytes(32).toString('base64url')}`
-    await this.#shelf.change(hashOf(token), tenant, () => ({ owner, createdAt: this.#clock.now() }))
+    await this.#shelf.change(hashOf(token), tenant, () => ({ owner, keyId, createdAt: this.#clock.now() }))
     return token
   }
 
   /** Whose calendar it is; null where there is none. */
-  async find(token: string): Promise<Scope | null> {
+  async find(token: string): Promise<FeedHolder | null> {
     const kept = await this.#shelf.get(hashOf(token))
-    return kept === null ? null : { tenant: kept.tenant, owner: kept.value.owner }
+    return kept === null
+      ? null
+      : { tenant: kept.tenant, owner: kept.value.owner, keyId: kept.value.keyId ?? null }
   }
 
   /** Ends all of an owner's; answers how many. */

@@ -12,7 +12,7 @@ import { refusal } from './problem.ts'
 export interface Door {
   admit(headers: HeaderReader, via: string): Caller | Promise<Caller>
   /** Lets in who has a secret address: to read, and nothing else. */
-  admitToken(token: string): Promise<Caller>
+  admitToken(token: string, headers: HeaderReader): Promise<Caller>
   /** Lets in who has a one-time ticket, as the one it was made for. */
   admitTicket(ticket: string, headers: HeaderReader, via: string): Promise<Caller>
 }

@@ -2,6 +2,7 @@ import { BODY_VERBATIM } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { readJson, type Verbatim } from '../../json/index.ts'
 import type { HeaderReader } from './node-side.ts'
+import { PackedBody } from './problem.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -13,7 +14,14 @@ export async function readBody(
   bytesMax: number,
   verbatim: Verbatim,
 ): Promise<unknown> {
+  assertUnpacked(headers)
   return jsonOf(await readBytes(request, headers, bytesMax).catch(brokenOff), headers, verbatim)
+}
+
+/** Refuses a body that says it would have to be unpacked, before it is read. */
+export function assertUnpacked(headers: HeaderReader): void {
+  const encoding = headers.get('content-encoding')
+  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') throw new PackedBody(encoding)
 }
 
 /** A body as JSON, what users wrote kept as text; undefined where it is empty. */

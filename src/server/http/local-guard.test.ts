@@ -5,13 +5,29 @@ const none = new Set<string>()
 const host = '127.0.0.1:7420'
 
 describe('a server without keys', () => {
-  it.for(['forwarded', 'x-forwarded-for', 'x-real-ip'])(
-    'is not opened by a proxy on this machine: %s',
-    (header) => {
-      const headers = new Headers({ host, [header]: '203.0.113.7' })
-      expect(() => assertLocal(headers, none, none)).toThrow(/through a proxy/)
-    },
-  )
+  it.for([
+    'forwarded',
+    'via',
+    'x-forwarded-for',
+    'x-forwarded-host',
+    'x-forwarded-proto',
+    'x-forwarded-server',
+    'x-forwarded-port',
+    'x-real-ip',
+    'x-client-ip',
+    'true-client-ip',
+    'cf-connecting-ip',
+  ])('is not opened by a proxy on this machine: %s', (header) => {
+    const headers = new Headers({ host, [header]: '203.0.113.7' })
+    expect(() => assertLocal(headers, none, none)).toThrow(/through a proxy/)
+  })
+
+  it('is not opened by what a page elsewhere embeds, another port of this machine included', () => {
+    const from = (site: string) => () =>
+      assertLocal(new Headers({ host, 'sec-fetch-site': site }), none, none)
+    for (const site of ['cross-site', 'same-site', 'florp']) expect(from(site)).toThrow(/may not call/)
+    for (const site of ['same-origin', 'none']) expect(from(site)).not.toThrow()
+  })
 
   it('takes what a proxy passes on by a name that is allowed', () => {
     const headers = new Headers({ host: 'wakeful.internal', 'x-forwarded-for': '10.0.0.7' })

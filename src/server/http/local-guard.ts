@@ -3,8 +3,32 @@ import type { HeaderReader } from './node-side.ts'
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
-/** What a proxy tells of whom it calls for. */
-const PROXIED = ['forwarded', 'x-forwarded-for', 'x-real-ip']
+/** What a proxy tells of whom it calls for, or of itself. */
+const PROXIED = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'x-forwarded-prefix',
+  'x-forwarded-proto',
+  'x-forwarded-scheme',
+  'x-forwarded-server',
+  'x-forwarded-ssl',
+  'x-original-forwarded-for',
+  'x-real-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'cf-ray',
+  'cdn-loop',
+  'fastly-client-ip',
+  'fly-client-ip',
+  'x-envoy-external-address',
+]
+/** A page of this server, or no page at all. Other ports of this machine are the same site. */
+const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
 
 /** Whether an address is one that only this machine can reach. */
 export function isLoopback(host: string): boolean {
@@ -39,8 +63,9 @@ export function assertLocal(
       'forbidden',
       `a page of ${JSON.stringify(origin.slice(0, 100))} may not call this server: allowed_origins lists those that may`,
     )
-  if (origin === null && headers.get('sec-fetch-site') === 'cross-site')
-    throw new WakefulError('forbidden', 'a page of another site may not call this server')
+  const site = headers.get('sec-fetch-site')
+  if (origin === null && site !== null && !OWN_SITES.has(site))
+    throw new WakefulError('forbidden', 'a page of another site or port may not call this server')
 }
 
 /** Whether a page's origin is this server itself, by the name it was called by. */

@@ -71,6 +71,16 @@ function told({ field, detail }: FieldError): string {
   return field === '' ? detail : `${field}: ${detail}`
 }
 
+/** A body that would have to be unpacked first. */
+export class PackedBody extends WakefulError {
+  constructor(encoding: string) {
+    super(
+      'invalid_request',
+      `a body is sent as it is, not with Content-Encoding: ${JSON.stringify(encoding.slice(0, 60))}`,
+    )
+  }
+}
+
 /** Something asked for too often or too much: when it may be asked again. */
 export class TryLater extends WakefulError {
   readonly retryAfterMs: number
@@ -90,6 +100,7 @@ export function problemOf(thrown: unknown, toWhom: 'callers' | 'operators' = 'ca
   if (!(thrown instanceof WakefulError)) return problem('internal', OWN_AFFAIR.internal!)
   if (thrown instanceof InvalidRequest)
     return { ...problem(thrown.code, errorText(thrown)), errors: thrown.errors }
+  if (thrown instanceof PackedBody) return { ...problem(thrown.code, errorText(thrown)), status: 415 }
   const isTold = thrown instanceof TryLater || toWhom === 'operators'
   const own = isTold ? undefined : OWN_AFFAIR[thrown.code]
   const detail = own ?? inWireWords(errorText(thrown))
@@ -135,7 +146,9 @@ export function problemAnswer(
       ...(thrown instanceof TryLater && {
         'retry-after': String(Math.max(1, Math.ceil(thrown.retryAfterMs / 1000))),
       }),
-      ...(problem.status === 413 && { connection: 'close' }),
+      ...(problem.status === 415 && { 'accept-encoding': 'identity' }),
+      // What is left of the body is not read.
+      ...([413, 415].includes(problem.status) && { connection: 'close' }),
     },
   }
 }

@@ -7,7 +7,7 @@ import { requestId } from '../logs/index.ts'
 import { traceOf } from '../trace.ts'
 import type { AppParts, Door } from './app.ts'
 import { type Answer, Ask } from './ask.ts'
-import { jsonOf, tooLarge, withIdempotencyKey } from './body.ts'
+import { assertUnpacked, jsonOf, tooLarge, withIdempotencyKey } from './body.ts'
 import { checked } from './checked.ts'
 import { originHeaders } from './cors.ts'
 import { problemAnswer } from './problem.ts'
@@ -74,7 +74,7 @@ function admitted(door: Door, ask: Ask, { byToken, takesTicket }: Operation): Ca
   const ticket = takesTicket === true ? ask.query.get('ticket') : null
   if (ticket !== null) return door.admitTicket(ticket, ask.headers, 'rest')
   const token = byToken === true ? ask.query.get('token') : null
-  return token === null ? door.admit(ask.headers, 'rest') : door.admitToken(token)
+  return token === null ? door.admit(ask.headers, 'rest') : door.admitToken(token, ask.headers)
 }
 
 /** What the call is given: parameters, query and body, each checked against its contract. */
@@ -113,6 +113,7 @@ async function bodyOf(ask: Ask, operation: Operation, bytesMax: number): Promise
 }
 
 async function bytesOf(ask: Ask, bytesMax: number): Promise<Uint8Array> {
+  assertUnpacked(ask.headers)
   if (Number(ask.headers.get('content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax)
   const bytes = await ask.read(bytesMax).catch((cause: unknown) => {
     // Whoever hangs up within a body has nobody's trouble but their own: it is no error of the server's.

@@ -88,23 +88,28 @@ export class KeyBook {
     const id = keyIdOf(text)
     const kept = id === null ? null : await this.#shelf.get(id)
     if (kept === null) return null
-    const { hash, former, revokedAt, expiresAt } = kept.value
+    const { hash, former } = kept.value
     const now = this.#clock.now()
     const isFormer = former !== null && now < former.until && fits(text, former.hash)
     if (!fits(text, hash) && !isFormer) return null
-    if (revokedAt !== null || (expiresAt !== null && now >= expiresAt)) return null
-    return viewOf(kept)
+    return isLive(kept.value, now) ? viewOf(kept) : null
   }
 
   /** Whether a key that was found before still holds, by the text it then had: for those who stay connected. */
   async holds(id: string, textHash: string): Promise<boolean> {
     const kept = await this.#shelf.get(id)
     if (kept === null) return false
-    const { hash, former, revokedAt, expiresAt } = kept.value
+    const { hash, former } = kept.value
     const now = this.#clock.now()
     const isFormer = former !== null && now < former.until && former.hash === textHash
     if (hash !== textHash && !isFormer) return false
-    return revokedAt === null && (expiresAt === null || now < expiresAt)
+    return isLive(kept.value, now)
+  }
+
+  /** Whether a key is neither revoked nor expired, whatever its text is by now. */
+  async isLive(id: string): Promise<boolean> {
+    const kept = await this.#shelf.get(id)
+    return kept !== null && isLive(kept.value, this.#clock.now())
   }
 
   async get(id: string): Promise<KeyView | null> {
@@ -138,6 +143,10 @@ export class KeyBook {
     this.#changed(id)
     return viewOf(kept)
   }
+}
+
+function isLive({ revokedAt, expiresAt }: KeyRecord, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || now < expiresAt)
 }
 
 function viewOf({ name, tenant, value }: Kept<KeyRecord>): KeyView {

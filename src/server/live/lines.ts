@@ -2,10 +2,14 @@ import type { Clock } from '../../time/index.ts'
 import type { Caller } from '../caller.ts'
 import { TryLater } from '../http/problem.ts'
 import type { KeyBook } from '../keys/key-book.ts'
+import { Counts } from './counts.ts'
 
 /** Together with the age of a key's copy (half a second) this stays below the second that is promised. */
 const CHECK_EACH_MS = 250
 const FULL_RETRY_MS = 5_000
+/** Who waits is looked after and looks now and then itself: one owner cannot make that everybody's burden. */
+const WAITING_MAX = 100
+const WAITING_RETRY_MS = 1_000
 
 /** Why a connection is ended from here. */
 export type LineEnd = 'revoked' | 'closing'
@@ -33,7 +37,9 @@ export interface LinesParts {
 export class Lines {
   readonly #parts: LinesParts
   readonly #open = new Map<Line, () => void>()
+  readonly #ofTenant = new Counts()
   readonly #waiting = new Set<Waiting>()
+  readonly #ofOwner = new Counts()
   #isClosing = false
   #cancelCheck: (() => void) | null = null
 
@@ -45,8 +51,8 @@ export class Lines {
     return this.#open.size
   }
 
-  /** Refuses where there is no room for another. */
-  assertRoom(): void {
+  /** Refuses where there is no room for another, or none for another of this caller's tenant. */
+  assertRoom(caller?: Caller): void {
     const { connectionsMax } = this.#parts
     if (this.#isClosing) throw new TryLater('store_unavailable', 'this server is closing', FULL_RETRY_MS)
     if (this.#open.size >= connectionsMax)
@@ -55,24 +61,43 @@ export class Lines {
         `all ${connectionsMax} live connections of this server are in use`,
         FULL_RETRY_MS,
       )
+    // Where there are no keys there are no others who would be kept out.
+    if (caller === undefined || caller.keyId === null) return
+    const share = Math.ceil(connectionsMax / 2)
+    if (this.#ofTenant.of(caller.tenant) >= share)
+      throw new TryLater(
+        'rate_limited',
+        `your tenant has ${share} live connections already, half of what this server has room for`,
+        FULL_RETRY_MS,
+      )
   }
 
   /** Takes a connection in; it leaves by the answer. */
   enter(line: Line): () => void {
-    this.assertRoom()
+    this.assertRoom(line.caller)
     const gone = this.#parts.connected?.(line.kind) ?? (() => {})
     this.#open.set(line, gone)
+    this.#ofTenant.add(line.caller.tenant)
     this.#cancelCheck ??= this.#nextCheck()
     return () => this.#leave(line)
   }
 
-  /** One who waits is ended as connections are, but needs no room among them; it leaves by the answer. */
+  /** One who waits is ended as connections are, but needs no room among them: an owner may wait so often. It leaves by the answer. */
   attend(waiting: Waiting): () => void {
+    const owner = ownerName(waiting.caller)
+    if (this.#ofOwner.of(owner) >= WAITING_MAX)
+      throw new TryLater(
+        'rate_limited',
+        `${WAITING_MAX} calls of yours wait for wakes already`,
+        WAITING_RETRY_MS,
+      )
     if (this.#isClosing) waiting.end('closing')
     this.#waiting.add(waiting)
+    this.#ofOwner.add(owner)
     this.#cancelCheck ??= this.#nextCheck()
     return () => {
       this.#waiting.delete(waiting)
+      this.#ofOwner.remove(owner)
       this.#rest()
     }
   }
@@ -85,8 +110,11 @@ export class Lines {
 
   #leave(line: Line): void {
     const gone = this.#open.get(line)
+    // Who leaves twice was there once.
+    if (gone === undefined) return
     this.#open.delete(line)
-    gone?.()
+    this.#ofTenant.remove(line.caller.tenant)
+    gone()
     this.#rest()
   }
 
@@ -130,4 +158,8 @@ export class Lines {
     if (keyId === null || keyHash === null) return !(await keys.hasKeys())
     return keys.holds(keyId, keyHash)
   }
+}
+
+function ownerName({ tenant, owner }: Caller): string {
+  return JSON.stringify([tenant, owner])
 }

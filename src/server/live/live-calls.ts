@@ -27,7 +27,7 @@ export function liveCalls({ tickets, ...live }: LiveParts) {
 
     stream: async ({ query }, { caller, lastEventId, hangUp = () => {} }) => {
       const { after, alarm_id: alarmId, types } = query
-      live.lines.assertRoom()
+      live.lines.assertRoom(caller)
       const feed = await Feed.open(caller.alarms, {
         after: lastEventId ?? after,
         alarmId,

@@ -3,14 +3,14 @@ import type { Clock } from '../../time/index.ts'
 
 /** What bounds what waits for a reader. */
 export interface OutboxParts {
-  readonly socket: Pick<WebSocket, 'bufferedAmount' | 'readyState' | 'OPEN' | 'send'>
+  readonly socket: Pick<WebSocket, 'bufferedAmount' | 'readyState' | 'OPEN' | 'send' | 'pong'>
   readonly clock: Clock
   readonly bytesMax: number
   /** How long a full one may take to make room. */
   readonly stallMs: number
 }
 
-/** What goes out to one reader. Once more than so much waits for it, `room` waits too; where that takes too long, it stalls. */
+/** What goes out to one reader. Once more than so much waits for it, `room` waits too; where it makes none for too long, it stalls. */
 export class Outbox {
   readonly #parts: OutboxParts
   readonly #onStalled: () => void
@@ -27,13 +27,19 @@ export class Outbox {
     const { socket } = this.#parts
     if (this.#isClosed || socket.readyState !== socket.OPEN) return
     socket.send(text, () => this.#sent())
+    if (this.#isFull) this.#expectRoom()
+  }
+
+  /** A reader who asks whether we live, and takes no answers, is given none. */
+  pong(data: Buffer): void {
+    const { socket } = this.#parts
+    if (!this.#isClosed && !this.#isFull && socket.readyState === socket.OPEN) socket.pong(data)
   }
 
   /** Resolves when there is room for more, or when it is closed. */
   room(): Promise<void> {
-    const { socket, clock, bytesMax, stallMs } = this.#parts
-    if (this.#isClosed || socket.bufferedAmount <= bytesMax) return Promise.resolve()
-    this.#cancelStall ??= clock.setTimer(stallMs, this.#onStalled)
+    if (this.#isClosed || !this.#isFull) return Promise.resolve()
+    this.#expectRoom()
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
@@ -43,9 +49,19 @@ export class Outbox {
     this.#free()
   }
 
+  get #isFull(): boolean {
+    const { socket, bytesMax } = this.#parts
+    return socket.bufferedAmount > bytesMax
+  }
+
+  #expectRoom(): void {
+    const { clock, stallMs } = this.#parts
+    this.#cancelStall ??= clock.setTimer(stallMs, this.#onStalled)
+  }
+
   /** Half empty: so that who waits is not woken for every few bytes. */
   #sent(): void {
-    if (this.#waiting.length > 0 && this.#parts.socket.bufferedAmount <= this.#parts.bytesMax / 2)
+    if (this.#cancelStall !== null && this.#parts.socket.bufferedAmount <= this.#parts.bytesMax / 2)
       this.#free()
   }
 

@@ -66,6 +66,13 @@ export class WsCalls {
     ])
   }
 
+  /** What lists may answer with much; `inbox` too, but where it waits others must not wait for it. */
+  mayBeLarge(call: string, args: Args): boolean {
+    if (call === 'inbox') return args.wait === undefined
+    if (Object.hasOwn(SEED_CALLS, call) || Object.hasOwn(ALIASES, call)) return true
+    return Object.hasOwn(operations, call) && operations[call as OperationName].method === 'GET'
+  }
+
   async perform(call: string, args: Args, caller: Caller, around: WsAround): Promise<WsResult> {
     const startedAt = this.#parts.monotonic()
     const work = this.#works.get(call)

@@ -6,6 +6,7 @@ import type { Clock } from '../../time/index.ts'
 import type { Caller } from '../caller.ts'
 import type { Door } from '../http/app.ts'
 import { isOwnOrigin } from '../http/local-guard.ts'
+import { givenTwice, type HeaderReader, NodeHeaders } from '../http/node-side.ts'
 import { problemOf, TryLater } from '../http/problem.ts'
 import type { Lines } from './lines.ts'
 import { WS_PATH, type WsCalls } from './ws-calls.ts'
@@ -34,7 +35,13 @@ export class WsDoor {
       maxPayload: parts.messageBytesMax,
       // Compression costs memory per connection, and a small message can be a large one.
       perMessageDeflate: false,
+      // Answered where there is room for the answer.
+      autoPong: false,
     })
+    // What is no handshake of a WebSocket.
+    this.#server.on('wsClientError', ({ message }, socket, { method }) =>
+      this.#refuse(socket, new WakefulError('invalid_request', message), method === 'GET' ? 400 : 405),
+    )
   }
 
   attach(http: Server): void {
@@ -55,8 +62,10 @@ export class WsDoor {
 
   async #admit(request: IncomingMessage): Promise<Caller> {
     const { door, lines, allowedOrigins } = this.#parts
+    const twice = givenTwice(request)
+    if (twice !== undefined) throw new WakefulError('invalid_request', `the request has ${twice} twice`)
     const ticket = ticketOf(request)
-    const headers = headersOf(request)
+    const headers = new NodeHeaders(request)
     assertOrigin(headers, allowedOrigins)
     lines.assertRoom()
     return ticket === undefined ? door.admit(headers, 'ws') : door.admitTicket(ticket, headers, 'ws')
@@ -66,7 +75,7 @@ export class WsDoor {
     const { lines } = this.#parts
     try {
       // Others may have come in while this one was let in.
-      lines.assertRoom()
+      lines.assertRoom(caller)
     } catch (thrown) {
       this.#refuse(socket, thrown)
       return
@@ -76,16 +85,23 @@ export class WsDoor {
     )
   }
 
-  #refuse(socket: Duplex, thrown: unknown): void {
-    const problem = problemOf(thrown)
+  #refuse(socket: Duplex, thrown: unknown, status?: number): void {
+    const told = problemOf(thrown)
+    const problem = { ...told, status: status ?? told.status }
     if (problem.status >= 500) this.#parts.onTrouble(thrown)
     const body = JSON.stringify(problem)
-    const retry =
-      thrown instanceof TryLater
-        ? `Retry-After: ${Math.max(1, Math.ceil(thrown.retryAfterMs / 1_000))}\r\n`
-        : ''
+    const headers = [
+      'Content-Type: application/problem+json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Sec-WebSocket-Version: 13',
+      ...(thrown instanceof TryLater
+        ? [`Retry-After: ${Math.max(1, Math.ceil(thrown.retryAfterMs / 1_000))}`]
+        : []),
+      ...(problem.status === 405 ? ['Allow: GET'] : []),
+      'Connection: close',
+    ]
     socket.end(
-      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${retry}Connection: close\r\n\r\n${body}`,
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${headers.join('\r\n')}\r\n\r\n${body}`,
       () => socket.destroy(),
     )
   }
@@ -104,18 +120,8 @@ function ticketOf({ url = '/' }: IncomingMessage): string | undefined {
   )
 }
 
-/** What of the headers says who calls. */
-function headersOf({ headers }: IncomingMessage): Headers {
-  const known = ['host', 'origin', 'authorization', 'sec-fetch-site', 'wakeful-tenant', 'wakeful-owner']
-  return new Headers(
-    known.flatMap((name): [string, string][] =>
-      typeof headers[name] === 'string' ? [[name, headers[name]]] : [],
-    ),
-  )
-}
-
 /** A browser says whose page calls, and lets every page try: only our own and the allowed ones may. Others send no Origin. */
-function assertOrigin(headers: Headers, allowedOrigins: ReadonlySet<string>): void {
+function assertOrigin(headers: HeaderReader, allowedOrigins: ReadonlySet<string>): void {
   const origin = headers.get('origin')
   if (origin === null || allowedOrigins.has(origin) || isOwnOrigin(origin, headers.get('host') ?? '')) return
   throw new WakefulError(

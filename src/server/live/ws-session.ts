@@ -57,8 +57,10 @@ export class WsSession {
   readonly #feeds = new Map<string, Feed>()
   readonly #waiting: (() => void)[] = []
   #waitingBytes = 0
+  #turn: Promise<void> = Promise.resolve()
   #running = 0
   #subscriptions = 0
+  #subscribing = 0
   #isAlive = true
   #leave: () => void = () => {}
   #cancelBeat: () => void = () => {}
@@ -76,6 +78,7 @@ export class WsSession {
     socket.on('pong', () => {
       this.#isAlive = true
     })
+    socket.on('ping', (data) => this.#outbox.pong(data))
     socket.on('message', (data, isBinary) => this.#heard(data as Buffer, isBinary))
   }
 
@@ -146,14 +149,27 @@ export class WsSession {
     })
   }
 
-  async #run({ id, call, args }: Message): Promise<void> {
+  async #run(message: Message): Promise<void> {
     this.#running += 1
+    if (this.#parts.calls.mayBeLarge(message.call, message.args)) await this.#inTurn(message)
+    else await this.#answer(message)
+    this.#running -= 1
+    this.#waiting.shift()?.()
+  }
+
+  /** Large answers are made one after the other: a reader who takes none of them is kept one of them for, and not all. */
+  #inTurn(message: Message): Promise<void> {
+    this.#turn = this.#turn.then(() => this.#answer(message))
+    return this.#turn
+  }
+
+  async #answer({ id, call, args }: Message): Promise<void> {
     const { calls, caller } = this.#parts
+    const { signal } = this.#abort
     try {
       // Who does not read the answers is not given more of them.
       await this.#outbox.room()
-      if (this.#abort.signal.aborted) return
-      const { signal } = this.#abort
+      if (signal.aborted) return
       const result = await calls.perform(call, args, caller, {
         signal,
         subscribe: (given) => this.#subscribe(given),
@@ -163,9 +179,6 @@ export class WsSession {
       result.after?.()
     } catch (thrown) {
       this.#refuse(id, thrown)
-    } finally {
-      this.#running -= 1
-      this.#waiting.shift()?.()
     }
   }
 
@@ -176,20 +189,30 @@ export class WsSession {
   }
 
   async #subscribe(given: Subscribe): Promise<{ json: string; after: () => void }> {
-    if (this.#feeds.size >= SUBSCRIPTIONS_MAX)
+    if (this.#feeds.size + this.#subscribing >= SUBSCRIPTIONS_MAX)
       throw new WakefulError(
         'invalid_request',
         `a connection has at most ${SUBSCRIPTIONS_MAX} subscriptions: unsubscribe one`,
       )
     this.#subscriptions += 1
     const name = `s${this.#subscriptions}`
-    const feed = await Feed.open(this.#parts.caller.alarms, given)
+    const feed = await this.#opened(given)
     if (this.#abort.signal.aborted) feed.end()
     else this.#feeds.set(name, feed)
     // Its events follow the answer that names it.
     return {
       json: JSON.stringify({ subscription: name, cursor: feed.cursor }),
       after: () => void this.#pump(name, feed),
+    }
+  }
+
+  /** Others may ask while it opens: it counts already. */
+  async #opened(given: Subscribe): Promise<Feed> {
+    this.#subscribing += 1
+    try {
+      return await Feed.open(this.#parts.caller.alarms, given)
+    } finally {
+      this.#subscribing -= 1
     }
   }
 

@@ -23,8 +23,8 @@ export const MASKED: readonly Masked[] = [
   {
     bug: 'a reader of the log waits for the bell after he has read',
     edits: [
-      { file: 'src/log/reader.ts', from: 'const rung = bell.next(options.signal)\n', to: '' },
-      { file: 'src/log/reader.ts', from: 'await rung', to: 'await bell.next(options.signal)' },
+      { file: 'src/log/reader.ts', from: 'const rung = bell.next(scope, options.signal)\n', to: '' },
+      { file: 'src/log/reader.ts', from: 'await rung', to: 'await bell.next(scope, options.signal)' },
     ],
     why: 'the next record rings again: he is late, and misses nothing',
     by: null,
