@@ -6,6 +6,7 @@ import { type Clock, parseDuration, type When } from '../../time/index.ts'
 import type { Caller } from '../caller.ts'
 import { TryLater } from '../http/problem.ts'
 import { Buckets } from './bucket.ts'
+import { RuleLooks } from './rule-looks.ts'
 import type { TenantBook } from './tenant-book.ts'
 
 const HOUR_MS = 3_600_000
@@ -15,8 +16,6 @@ const SOON_MS = 300_000
 const COUNT_MS = 1_000
 const COUNTS_MAX = 10_000
 const QUOTA_RETRY_MS = 60_000
-/** Instants of a rule that are looked at for its shortest period. */
-const PERIODS_LOOKED_AT = 12
 
 /** An alarm that somebody wants to set, or to move (`adds` is then false). */
 export interface Wanted {
@@ -66,12 +65,13 @@ export class QuotaGuard {
 
   async #hold(quotas: Quotas, caller: Caller, wanted: readonly Wanted[], whose: Whose): Promise<void> {
     if (Object.keys(quotas).length === 0) return
+    const looks = new RuleLooks(caller.alarms, this.#clock)
     const { payload_bytes, min_interval, sets_per_second, wakes_per_hour, active_alarms } = quotas
     if (payload_bytes !== undefined) assertPayloads(wanted, payload_bytes)
-    if (min_interval !== undefined) assertPeriods(caller.alarms, wanted, min_interval)
+    if (min_interval !== undefined) await assertPeriods(looks, wanted, min_interval)
     if (sets_per_second !== undefined) this.#rate(whose, wanted.length, sets_per_second)
     if (wakes_per_hour !== undefined)
-      this.#wakes(whose, soonDue(caller.alarms, wanted, this.#clock.now()), wakes_per_hour)
+      this.#wakes(whose, await soonDue(looks, wanted, this.#clock.now()), wakes_per_hour)
     if (active_alarms !== undefined) await this.#active(whose, caller, wanted, active_alarms)
   }
 
@@ -155,32 +155,30 @@ function assertPayloads(wanted: readonly Wanted[], max: number): void {
   }
 }
 
-function assertPeriods(alarms: Alarms, wanted: readonly Wanted[], minInterval: string): void {
+async function assertPeriods(
+  looks: RuleLooks,
+  wanted: readonly Wanted[],
+  minInterval: string,
+): Promise<void> {
   const minMs = parseDuration(minInterval)
   for (const { when } of wanted) {
-    if (when === null) continue
-    const instants = instantsOf(alarms, when, PERIODS_LOOKED_AT)
-    const isShort = instants.some((at, i) => i > 0 && at - instants[i - 1]! < minMs)
-    if (isShort)
-      throw new WakefulError(
-        'quota_exceeded',
-        `your quota lets an alarm recur every ${minInterval} at the shortest (min_interval)`,
-      )
+    if (when === null || (await looks.at(when)).shortestMs >= minMs) continue
+    throw new WakefulError(
+      'quota_exceeded',
+      `your quota lets an alarm recur every ${minInterval} at the shortest (min_interval)`,
+    )
   }
 }
 
 /** Of those that fire once: what recurs is bounded by its period. */
-function soonDue(alarms: Alarms, wanted: readonly Wanted[], now: number): number {
-  const isSoon = ({ when }: Wanted) => {
-    if (when === null) return false
-    const { rule } = alarms.preview(when, { count: 1 })
-    return rule.kind === 'once' && rule.at <= now + SOON_MS
+async function soonDue(looks: RuleLooks, wanted: readonly Wanted[], now: number): Promise<number> {
+  let soon = 0
+  for (const { when } of wanted) {
+    if (when === null) continue
+    const { rule } = await looks.at(when)
+    if (rule.kind === 'once' && rule.at <= now + SOON_MS) soon += 1
   }
-  return wanted.filter(isSoon).length
-}
-
-function instantsOf(alarms: Alarms, when: When, count: number): number[] {
-  return alarms.preview(when, { count }).instants.map(({ instant }) => Date.parse(instant))
+  return soon
 }
 
 async function exists(alarms: Alarms, { key }: SetOptions): Promise<boolean> {
