@@ -79,6 +79,7 @@ async function plan(statement: string): Promise<string> {
 const EXPECTED: Readonly<Record<string, string>> = {
   updateAlarms: 'alarms_pkey',
   alarmsBySeq: 'alarms_pkey',
+  briefsBySeq: 'alarms_pkey',
   alarmsToFire: 'timers_alarm',
   alarmScopes: 'alarms_pkey',
   alarmById: 'alarms_id_key',

@@ -4,7 +4,7 @@
  */
 
 import { LAST_SERIAL } from '../../alarm/index.ts'
-import { ALARM_COLUMNS, TIMER_COLUMNS } from '../index.ts'
+import { ALARM_COLUMNS, PAGE_BYTES_MAX, TIMER_COLUMNS } from '../index.ts'
 import { ALARM_TYPES, PLACE_COLUMNS, PLACE_TYPES } from './columns.ts'
 import { addFigures, FIGURES } from './figures.ts'
 
@@ -31,6 +31,11 @@ export const updateAlarms = `UPDATE wakeful.alarms SET ${ALARM_COLUMNS.map((colu
   FROM unnest(${marks(1, ['bigint', ...ALARM_TYPES])}) AS n (seq, ${ALARM}) WHERE alarms.seq = n.seq`
 
 export const alarmsBySeq = `SELECT ${READ_ALARM} FROM wakeful.alarms a WHERE a.seq = ANY($1::bigint[])`
+
+/** What lists ask of alarms before they read the whole; the size of a text is known without reading it. */
+export const briefsBySeq = `SELECT seq, coalesce(octet_length(payload), 0) + octet_length(message), label,
+  CASE WHEN $2::int = 1 THEN message ELSE '' END, key, subject, correlation_id, conversation_id, created_at, target
+  FROM wakeful.alarms WHERE seq = ANY($1::bigint[])`
 
 /** With how many earlier occurrences are still open: only recurring alarms can have any. */
 export const alarmsToFire = `SELECT ${READ_ALARM}, CASE WHEN a.kind = 'once' THEN 0 ELSE (
@@ -223,12 +228,25 @@ export const appendEvent = `INSERT INTO wakeful.events (id, tenant, owner, type,
 const EVENT = `e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id, e.occurrence, a.key, e.subject, e.correlation_id,
   e.at, e.data`
 
+/** Of these events those that are a page by what they hold: the size of a text is known without reading it. */
+function page(events: string, order: string): string {
+  const before = `sum(octet_length(e.data)) OVER (ORDER BY ${order}) - octet_length(e.data)`
+  return `SELECT ${EVENT} FROM (SELECT e.*, ${before} AS before FROM (${events}) e) e
+  LEFT JOIN wakeful.alarms a ON a.seq = e.alarm WHERE e.before < ${PAGE_BYTES_MAX} ORDER BY ${order}`
+}
+
 /** Compared together, as in streams.ts: a small tenant must not be looked for among everybody's events. */
-export const eventsOfOwner = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
+export const eventsOfOwner = page(
+  `SELECT e.* FROM wakeful.events e
   WHERE e.tenant = $1 AND (e.owner, e.seq) > ($2, $3::bigint) AND (e.owner, e.seq) <= ($2, $4::bigint)
-  ORDER BY e.owner, e.seq LIMIT $5::bigint`
-export const eventsOfAlarm = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
-  WHERE e.alarm = $1::bigint AND e.seq > $2::bigint ORDER BY e.seq LIMIT $3::bigint`
+  ORDER BY e.owner, e.seq LIMIT $5::bigint`,
+  'e.owner, e.seq',
+)
+export const eventsOfAlarm = page(
+  `SELECT e.* FROM wakeful.events e
+  WHERE e.alarm = $1::bigint AND e.seq > $2::bigint ORDER BY e.seq LIMIT $3::bigint`,
+  'e.seq',
+)
 export const eventsOfAll = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
   WHERE e.seq > $1::bigint ORDER BY e.seq LIMIT $2::bigint`
 export const newestEventsOfAlarm = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
