@@ -63,3 +63,28 @@ test('nor when the clock was set back meanwhile, and its instant is yet to come 
   expect(starts).toBe(0)
   expect(ended).toMatchObject([{ delivery: { kind: 'released' } }])
 })
+
+test('a flight stays as long as one of those that came with it is delivered, though another was handed back at once (at-least-once)', async () => {
+  const clock = new VirtualClock()
+  const delivered = Promise.withResolvers<{ report: null }>()
+  const crew = new Crew({
+    store: {} as Store,
+    courier: {
+      isTransactional: () => false,
+      timeoutMs: () => 1_000,
+      deliver: () => delivered.promise,
+    } as unknown as Courier,
+    clock,
+    concurrency: 2,
+    mayStart: () => 'yes',
+    context: () => ({ now: 0, random: () => 0, newId: () => 'id' }),
+    onEnded: () => {},
+  })
+  const due = takingAt(clock.now())
+  const early = { ...takingAt(clock.now() + 1), flight: due.flight }
+  crew.acceptApart([early, due])
+  expect(crew.drain()).toMatchObject({ ended: [{ taking: early }], landed: [] })
+  delivered.resolve({ report: null })
+  await clock.turn()
+  expect(crew.drain()).toMatchObject({ ended: [{ taking: due }], landed: [due.flight] })
+})

@@ -131,8 +131,9 @@ export class Crew {
 
   /** Takes over what other tenants than the crowding ones are due: it starts at once, on the hands kept for them. */
   acceptApart(takings: readonly Taking[]): void {
+    // All of them first: a flight has landed when the last that has come along has ended, not the first.
+    for (const taking of takings) this.#enter(taking)
     for (const taking of takings) {
-      this.#enter(taking)
       const may = this.#ports.mayStart(taking.lease)
       if (may !== 'yes' || this.#isEarly(taking)) this.#end(taking, { kind: 'released' })
       else this.#deliver(taking)

@@ -1,4 +1,4 @@
-import { createServer, type Server as HttpServer, type ServerResponse } from 'node:http'
+import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { WakefulError } from '../error.ts'
@@ -7,7 +7,10 @@ import { WakefulError } from '../error.ts'
 export interface ListenOptions {
   readonly host: string
   readonly port: number
-  readonly fetch: (request: Request, env: object) => Response | Promise<Response>
+  /** Answers a request, if it is one of its own. */
+  readonly handle: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
+  /** Answers the others. */
+  readonly fetch: (request: Request) => Response | Promise<Response>
 }
 
 const HEADERS_MS_MAX = 10_000
@@ -30,7 +33,7 @@ export class Listener {
     this.url = url
   }
 
-  static async listen({ host, port, fetch }: ListenOptions): Promise<Listener> {
+  static async listen({ host, port, handle, fetch }: ListenOptions): Promise<Listener> {
     const answer = getRequestListener(fetch as never, {
       // Whoever replaces the globals of a process surprises its other parts.
       overrideGlobalObjects: false,
@@ -49,8 +52,8 @@ export class Listener {
         shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
       },
       (incoming, outgoing) => {
-        if (hosts(incoming.rawHeaders) < 2) void answer(incoming, outgoing)
-        else refuseHosts(outgoing)
+        if (hosts(incoming.rawHeaders) > 1) refuseHosts(outgoing)
+        else if (!handle(incoming, outgoing)) void answer(incoming, outgoing)
       },
     )
     http.maxConnections = CONNECTIONS_MAX

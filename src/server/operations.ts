@@ -3,8 +3,9 @@ import { WakefulError } from '../error.ts'
 import { includes } from './caller.ts'
 import type { Health, ReadinessPorts } from './health/index.ts'
 import { liveness, readiness } from './health/index.ts'
-import { type Door, refusal } from './http/app.ts'
+import type { Door } from './http/app.ts'
 import type { HeaderReader } from './http/node-side.ts'
+import { refusal } from './http/problem.ts'
 import type { Metrics } from './metrics/index.ts'
 
 /** What the routes for operators are made of. */

@@ -8,6 +8,7 @@ import { buildCalls } from './calls/index.ts'
 import { Gate } from './gate.ts'
 import { type Answered, type AppParts, buildApp } from './http/app.ts'
 import { isLoopback } from './http/local-guard.ts'
+import { answerOperation } from './http/rest.ts'
 import { KeyBook } from './keys/key-book.ts'
 import { Listener } from './listener.ts'
 import { Live, type LiveOptions } from './live/live.ts'
@@ -98,7 +99,12 @@ async function listen(options: ServerOptions, foundation: Foundation): Promise<S
   let isStopping = false
   mount(app, options, parts, metrics, () => isStopping)
   const { host, port } = options
-  const listener = await Listener.listen({ host, port, fetch: app.fetch as never })
+  const listener = await Listener.listen({
+    host,
+    port,
+    handle: (incoming, outgoing) => answerOperation(parts, incoming, outgoing),
+    fetch: (request) => app.fetch(request),
+  })
   live.attach(listener.http, parts)
   const stopping = () => {
     isStopping = true

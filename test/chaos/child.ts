@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs'
 import { open } from '../../src/index.ts'
 import { Random } from '../random.ts'
+import { leaveWithParent } from './leave-with-parent.ts'
 import { Ledger } from './ledger.ts'
 import { handleAll, Workload } from './workload.ts'
 
@@ -31,6 +31,8 @@ process.on('uncaughtException', (thrown) => {
   process.exit(1)
 })
 
+leaveWithParent()
+
 const wakeful = await open(config.path, {
   grace: config.grace,
   // Few hands, so that some of what was taken waits and has not begun when the kill comes.
@@ -49,8 +51,4 @@ if (config.drain) {
 } else {
   const workload = new Workload(wakeful, ledger, new Random(config.seed), run, config.slot)
   workload.go().catch(trouble('call'))
-  // A campaign that was itself killed must not leave its children behind.
-  setInterval(() => {
-    if (!existsSync(config.path)) process.exit(1)
-  }, 1_000)
 }

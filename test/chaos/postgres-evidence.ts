@@ -17,7 +17,10 @@ export async function ask<T extends pg.QueryResultRow>(
       await client.connect()
       return (await client.query<T>(text, values)).rows
     } catch (thrown) {
-      if (tries === 100 || !/connect|starting up|terminat|shutting down|recovery/i.test(String(thrown)))
+      if (
+        tries === 100 ||
+        !/connect|ECONNRESET|starting up|terminat|shutting down|recovery/i.test(String(thrown))
+      )
         throw thrown
       await new Promise((resolve) => setTimeout(resolve, 100))
     } finally {

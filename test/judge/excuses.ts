@@ -26,14 +26,11 @@ const EVERY_RUN = 0
  * A second delivery is right where the first meant to fail, or its process was killed, or stopped until another took
  * over, or cut off from the store, before the outcome was written. The stopped process may itself be the one that delivers again, as owner anew.
  */
-export function excuseOf(entries: readonly Entry[], startsOf: ReadonlyMap<string, readonly Start[]>): Excuse {
-  const places = new Map<Start, number>()
+export function excuseOf(entries: readonly Entry[], places: ReadonlyMap<Start, number>): Excuse {
   const faults = new Map<number, Fault[]>()
   const broken = new Map<number, Broken[]>()
   for (const [index, entry] of entries.entries()) {
-    if (entry.type === 'start') {
-      if (startsOf.get(entry.occurrenceId)!.length > 1) places.set(entry, index)
-    } else if (entry.type === 'broken') push(broken, entry.run, entry)
+    if (entry.type === 'broken') push(broken, entry.run, entry)
     else if (entry.type === 'killed' || entry.type === 'paused') {
       const { type: kind, run, logEnd } = entry
       push(faults, run, { kind, index, logEnd, at: (kind === 'killed' && entry.at) || 0 })

@@ -64,6 +64,10 @@ describe('the judge finds nothing where', () => {
       entries: [ask('a'), set('a'), start('a'), paused(1), start('a', { attempt: 2 })],
       log: [record('a')],
     },
+    'a process was stopped after its last look at its lease: its handler began when it went on': {
+      entries: [ask('a'), set('a'), paused(1), start('a', { run: 2, attempt: 2 }), start('a')],
+      log: [record('a', 'alarm.attempt_failed', { place: 9 }), record('a')],
+    },
     'a failed attempt explains the second delivery': {
       entries: [ask('a'), set('a'), start('a', { willFail: true }), start('a', { attempt: 2 })],
       log: [record('a', 'alarm.attempt_failed', { place: 9 }), record('a')],
@@ -211,6 +215,24 @@ describe('the judge finds the planted bug:', () => {
     ],
     'it fired again after a kill as attempt 1': [
       { entries: [ask('a'), set('a'), start('a'), killed(1), start('a', { run: 2 })], log: [record('a')] },
+      'uncounted',
+    ],
+    'it fired as attempt 1 in a process that had gone on before, after another had taken over': [
+      {
+        entries: [
+          ask('a'),
+          set('a'),
+          paused(1),
+          start('a', { run: 2, attempt: 2, willFail: true }),
+          set('b'),
+          start('a'),
+        ],
+        log: [record('a')],
+      },
+      'uncounted',
+    ],
+    'nobody counted what a process began that was stopped then': [
+      { entries: [ask('a'), set('a'), paused(1), start('a', { run: 2 }), start('a')], log: [record('a')] },
       'uncounted',
     ],
     'it fired after its cancel had won': [

@@ -1,5 +1,7 @@
 import type pg from 'pg'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import type { Serial } from '../../src/alarm/index.ts'
+import { Database } from '../../src/stores/postgres/database.ts'
 import { begun, postgresBench } from './bench.ts'
 import { testDatabase } from './database.ts'
 
@@ -39,4 +41,52 @@ test('a takeover ends what a stopped process’s handler has open: its locks are
   ])
   goesOn.reject(new Error('it goes on, and finds its transaction gone'))
   await expect(stopped).rejects.toThrow()
+})
+
+test('what was taken twice counts as an attempt, in whatever order its flights are read (at-least-once)', async () => {
+  const { bench, store, schema } = await postgresBench(url)
+  const leases = await bench.own('one', ['app'])
+  await bench.alarm({ delay: '1s' }, { label: 'slow' })
+  await bench.alarm({ delay: '1s' }, { label: 'again' })
+  bench.clock.step(1000)
+  const { takings } = await bench.take(leases)
+  const [slow, again] = ['slow', 'again'].map((label) => takings.find(({ alarm }) => alarm.label === label)!)
+  // It is given back while the other of its batch is still delivered: that flight stays, and names it as it was.
+  const { lease, alarm, timer } = again!
+  await store.settle([{ lease, alarm, timer, delivery: { kind: 'released' } }], [], bench.context())
+  const held = { size: 1, has: (id: Serial) => id === slow!.timer.id }
+  expect((await bench.take(leases, { held })).takings).toHaveLength(1)
+  // A page's room is used again: the older flight may well stand behind the newer.
+  await client.query(`WITH older AS (DELETE FROM ${schema}.flights WHERE id = ${again!.flight.id} RETURNING *)
+    INSERT INTO ${schema}.flights OVERRIDING SYSTEM VALUE SELECT * FROM older`)
+
+  bench.clock.step(store.leaseMs)
+  const taken = await bench.take(await bench.own('two', ['app'], await bench.peer()))
+  expect(taken.takings.map(({ timer }) => timer.attempt)).toEqual([1, 1])
+})
+
+test('a process that was held up until it was forgotten claims nothing: what it has could never be taken over (at-least-once)', async () => {
+  const { bench, store, peer } = await postgresBench(url)
+  const two = await peer()
+  const heldUp = Promise.withResolvers<void>()
+  const { transaction } = Database.prototype
+  const spy = vi.spyOn(Database.prototype, 'transaction').mockImplementationOnce(async function (
+    this: Database,
+    work,
+  ) {
+    await heldUp.promise
+    return transaction.call(this, work) as never
+  })
+  const claiming = bench.own('one', ['app'])
+  await vi.waitFor(() => expect(spy).toHaveBeenCalledOnce())
+  // Its beat was answered. Before it claims, another takes it for dead, has the shard and gives it back.
+  bench.clock.step(store.leaseMs)
+  const leases = await bench.own('two', ['app'], two)
+  expect(leases).toHaveLength(1)
+  await two.disown(leases)
+  heldUp.resolve()
+  await claiming
+  // It dies without another beat.
+  bench.clock.step(2 * store.leaseMs)
+  expect(await bench.own('two', ['app'], two)).toHaveLength(1)
 })

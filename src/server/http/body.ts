@@ -8,7 +8,11 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Reads a request's body as JSON; undefined where there is none. */
 export async function readBody(request: Request, headers: HeaderReader, bytesMax: number): Promise<unknown> {
-  const bytes = await readBytes(request, headers, bytesMax).catch(brokenOff)
+  return jsonOf(await readBytes(request, headers, bytesMax).catch(brokenOff), headers)
+}
+
+/** A body as JSON; undefined where it is empty. */
+export function jsonOf(bytes: Uint8Array, headers: HeaderReader): unknown {
   if (bytes.byteLength === 0) return undefined
   const type = headers.get('content-type')
   if (type === null || !JSON_TYPE.test(type))
@@ -60,6 +64,7 @@ function brokenOff(thrown: unknown): never {
   throw new WakefulError('invalid_request', 'the body broke off before its end', { cause: thrown })
 }
 
-function tooLarge(bytesMax: number): WakefulError {
+/** The refusal of a body beyond the bound. */
+export function tooLarge(bytesMax: number): WakefulError {
   return new WakefulError('payload_too_large', `the body is larger than ${bytesMax} bytes`)
 }

@@ -1,45 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import type { Context } from 'hono'
+import type { IncomingMessage } from 'node:http'
 
 /** What is asked of a request's headers. */
 export type HeaderReader = Pick<Headers, 'get'>
 
-/** What the Node adapter gives beside the request. */
-interface NodeEnv {
-  readonly incoming?: IncomingMessage
-  readonly outgoing?: ServerResponse
-}
-
-/**
- * A request's headers as Node has read them already: making a `Headers` of them costs as much as all the rest of a small
- * request.
- */
-export function headersOf(c: Context): HeaderReader {
-  const incoming = nodeOf(c).incoming
-  return incoming === undefined ? c.req.raw.headers : new NodeHeaders(incoming)
-}
-
-/** Answers with a text at once, past the `Response` that would be taken apart again. */
-export function answerText(
-  c: Context,
-  status: number,
-  text: string,
-  headers: Readonly<Record<string, string>>,
-): Response {
-  const { outgoing } = nodeOf(c)
-  if (outgoing === undefined || outgoing.headersSent) return new Response(text, { status, headers })
-  outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) })
-  outgoing.end(text)
-  return RESPONSE_ALREADY_SENT
-}
-
-/** Ends the connection of a request, whatever was sent of its answer. */
-export function hangUp(c: Context): void {
-  nodeOf(c).outgoing?.destroy()
-}
-
-class NodeHeaders implements HeaderReader {
+/** A request's headers as Node has read them already: making a `Headers` of them costs much of a small request. */
+export class NodeHeaders implements HeaderReader {
   readonly #incoming: IncomingMessage
 
   constructor(incoming: IncomingMessage) {
@@ -50,8 +15,4 @@ class NodeHeaders implements HeaderReader {
     const value = this.#incoming.headers[name]
     return value === undefined ? null : String(value)
   }
-}
-
-function nodeOf(c: Context): NodeEnv {
-  return (c.env as NodeEnv | undefined) ?? {}
 }

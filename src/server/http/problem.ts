@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { type ErrorCode, errorText, WakefulError } from '../../error.ts'
+import type { Answer } from './ask.ts'
 
 /** What each code is over HTTP: the one table of it. */
 export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
@@ -132,4 +133,34 @@ export function refuse(error: z.ZodError, known: readonly string[]): InvalidRequ
 
 function lowered(message: string): string {
   return message.replace(/^Invalid input: /, '').replace(/^[A-Z]/, (letter) => letter.toLowerCase())
+}
+
+/** What was thrown as an answer: a problem document, with its code's status or another, and the headers that go with it. */
+export function problemAnswer(
+  thrown: unknown,
+  requestId: string,
+  status?: number,
+): Answer & { readonly body: string } {
+  const told = problemOf(thrown)
+  const problem = { ...told, status: status ?? told.status }
+  return {
+    status: problem.status,
+    body: JSON.stringify({ ...problem, request_id: requestId }),
+    headers: {
+      'content-type': 'application/problem+json; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-request-id': requestId,
+      ...(problem.status === 401 && { 'www-authenticate': 'Bearer realm="wakeful"' }),
+      ...(thrown instanceof TryLater && {
+        'retry-after': String(Math.max(1, Math.ceil(thrown.retryAfterMs / 1000))),
+      }),
+      ...(problem.status === 413 && { connection: 'close' }),
+    },
+  }
+}
+
+/** The same as a response. */
+export function refusal(thrown: unknown, requestId: string, status?: number): Response {
+  const { body, ...init } = problemAnswer(thrown, requestId, status)
+  return new Response(body, init)
 }

@@ -71,6 +71,24 @@ export const deliveryCases = casesOf('delivery', {
     assert.deepEqual(await bench.types(id), ['alarm.fired'])
   },
 
+  async 'an outcome sent again beside that of the next attempt takes nothing from it (recorded-once)'(bench) {
+    const leases = await bench.own()
+    const id = await bench.alarm({ delay: '1s' })
+    bench.clock.step(1000)
+    const first = await bench.takeOne(leases)
+    await bench.settle(first, 'failed')
+    bench.clock.step(60_000)
+    const second = await bench.takeOne(leases)
+    const settlements = [
+      { ...first, delivery: bench.delivery('failed') },
+      { ...second, delivery: bench.delivery('delivered') },
+    ]
+    const settled = await bench.store.settle(settlements, [second.flight], bench.context())
+    assert.deepEqual(settled, { lost: [], stale: 1 })
+    assert.deepEqual(await bench.types(id), ['alarm.attempt_failed', 'alarm.fired'])
+    assert.equal(await bench.state(id), 'fired')
+  },
+
   async 'a settle that is sent again skips no occurrence of a recurring alarm'(bench) {
     const leases = await bench.own()
     const id = await bench.alarm({ every: '1h' })

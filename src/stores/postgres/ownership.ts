@@ -222,6 +222,8 @@ export class Ownership {
     context: Context,
   ): Promise<Pick<SeenShard, 'shard' | 'epoch' | 'pool'>[]> {
     const { session } = desk
+    // What belongs to somebody of whom there is no row is nobody's to take over. The next beat makes the row anew.
+    if ((await session.row(sql.stayOwner, owner)) === undefined) return []
     const at = this.#ports.clock.monotonic()
     const still = beat.others.filter((other) => this.#sightings.isStill(other, at))
     // While the clock has just jumped, leases only seem to have ended.

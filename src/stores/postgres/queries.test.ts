@@ -228,6 +228,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   isOwn: 'some rows per pool',
   shardsOfPool: 'some rows per pool',
   shardsOfOwner: 'some rows per pool',
+  stayOwner: 'a row per process',
   buryOwners: 'a row per process',
   claimShards: 'some rows per pool',
   lockIdleShards: 'some rows per pool',

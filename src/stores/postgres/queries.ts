@@ -113,9 +113,9 @@ const MOVES_TAKEN = `unnest(${marks(1, ['bigint', 'bigint', ...PLACE_TYPES])}) A
 export const moveTimers = `UPDATE wakeful.timers SET ${SET_PLACE} FROM ${MOVES} WHERE timers.id = n.id`
 /** A settle's own timers: moved or removed only as they were taken, or not at all (promise: recorded-once). */
 export const moveTakenTimers = `UPDATE wakeful.timers SET ${SET_PLACE} FROM ${MOVES_TAKEN}
-  WHERE timers.id = n.id AND timers.version = n.taken AND timers.edited = 0 RETURNING timers.id`
+  WHERE timers.id = n.id AND timers.version = n.taken AND timers.edited = 0 RETURNING timers.id, n.taken`
 export const removeTakenTimers = `DELETE FROM wakeful.timers t USING unnest($1::bigint[], $2::bigint[]) AS n (id, taken)
-  WHERE t.id = n.id AND t.version = n.taken AND t.edited = 0 RETURNING t.id`
+  WHERE t.id = n.id AND t.version = n.taken AND t.edited = 0 RETURNING t.id, n.taken`
 export const removeTimers = 'DELETE FROM wakeful.timers WHERE id = ANY($1::bigint[])'
 export const removeTimersOfAlarms = `DELETE FROM wakeful.timers t USING wakeful.alarms a
   WHERE a.seq = ANY($1::bigint[]) AND t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq`
@@ -300,6 +300,9 @@ export const beat = `WITH beat AS (
 
 /** What is this process's own, by a statement that began after its beat. */
 export const shardsOfOwner = 'SELECT shard, epoch, pool FROM wakeful.shards WHERE owner = $1'
+
+/** Whoever claims is still known, and stays so until it has: one that was held up for long may have been forgotten. */
+export const stayOwner = 'SELECT 1 FROM wakeful.owners WHERE owner = $1 FOR KEY SHARE'
 
 /** The owners that are dead: their rows are locked, so that a late beat of theirs comes before this or after it. */
 export const buryOwners = `UPDATE wakeful.owners o SET lost = o.lost + 1 FROM (

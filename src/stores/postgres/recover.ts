@@ -3,18 +3,18 @@ import { timerOf } from '../index.ts'
 import type { Desk } from './desk.ts'
 import * as sql from './queries.ts'
 import { apart } from './settle.ts'
-import { flightTimers } from './snapshots.ts'
+import { flightsIn, flightTimers } from './snapshots.ts'
 
 /** Counts what a former owner may have delivered as an attempt, so that a deadly handler ends some day (hazard 2). */
 export async function recoverFlights(desk: Desk, shards: readonly number[], context: Context): Promise<void> {
   if (shards.length === 0) return
   const rows = await desk.session.rows(sql.flightsOfShards, shards)
   if (rows.length === 0) return
-  const flying = new Map(rows.flatMap(([, text]) => flightTimers(text as string)))
-  for (const row of await desk.session.rows(sql.timersById, [...flying.keys()])) {
-    const { id, version } = timerOf(row)
+  const flying = flightsIn(rows)
+  const ids = new Set(rows.flatMap(([, text]) => flightTimers(text as string)).map(([id]) => id))
+  for (const row of await desk.session.rows(sql.timersById, [...ids])) {
     // One by one: one that cannot be written must not keep the shard from being taken over.
-    if (flying.get(id) === version) await apart(desk, row, { kind: 'lost' }, context)
+    if (flying.has(timerOf(row))) await apart(desk, row, { kind: 'lost' }, context)
   }
   desk.session.send(
     sql.removeFlights,

@@ -69,8 +69,8 @@ export async function settleTogether(
   const slow: Delivered[] = []
   for (const { settlement, change } of decided) {
     const { alarm, timer, delivery } = settlement
-    // Once for each: an outcome may come twice in one batch.
-    if (change !== null && written.delete(timer.id))
+    // Once for each: an outcome may come twice in one batch, and beside that of the next attempt at the same timer.
+    if (change !== null && written.get(timer.id) === timer.version && written.delete(timer.id))
       applyRest(desk.writes, alarm as StoredAlarm, change, context)
     else slow.push({ id: timer.id, version: timer.version, delivery })
   }
@@ -158,8 +158,8 @@ function decide(settlement: Settlement, context: Context): Decided {
   return { settlement, change: settle({ alarm, timer, others: null }, delivery, context) }
 }
 
-/** Moves or removes the timers themselves, those that are still as they were taken; answers which they were. */
-async function writeTaken(desk: Desk, decided: readonly Decided[]): Promise<Set<Serial>> {
+/** Moves or removes the timers themselves, those that are still as they were taken; answers at which version each was. */
+async function writeTaken(desk: Desk, decided: readonly Decided[]): Promise<Map<Serial, number>> {
   const removed: [Serial, number][] = []
   const moved: (readonly (string | Serial | null)[])[] = []
   const byId = [...decided].sort((a, b) => bySerial(a.settlement.timer.id, b.settlement.timer.id))
@@ -176,7 +176,7 @@ async function writeTaken(desk: Desk, decided: readonly Decided[]): Promise<Set<
     removed.length === 0 ? [] : desk.session.rows(sql.removeTakenTimers, ...columns(removed)),
     moved.length === 0 ? [] : desk.session.rows(sql.moveTakenTimers, ...columns(moved)),
   ])
-  return new Set([...gone, ...gone2].map(([id]) => id as Serial))
+  return new Map([...gone, ...gone2].map(([id, version]) => [id as Serial, version as number]))
 }
 
 /** What came of one timer. */

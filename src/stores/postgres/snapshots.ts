@@ -131,7 +131,14 @@ const NO_FLIGHTS: Flights = { has: () => false }
 /** Reads what is in flight in these shards. */
 export async function readFlights(session: Session, shards: readonly number[]): Promise<Flights> {
   if (shards.length === 0) return NO_FLIGHTS
-  const rows = await session.rows(sql.flightsOfShards, shards)
+  return flightsIn(await session.rows(sql.flightsOfShards, shards))
+}
+
+/**
+ * Reads flights. Two may name one timer: it was given back, or failed, and was taken again while others of its first batch
+ * were still delivered. The newer need not stand behind the older, for a page's room is used again.
+ */
+export function flightsIn(rows: readonly Values[]): Flights {
   const flying = new Set(rows.flatMap(([, text]) => flightTimers(text as string)).map(named))
   return { has: ({ id, version }) => flying.has(named([id, version])) }
 }

@@ -102,15 +102,18 @@ export class Writers {
    */
   async #setNew(jobs: readonly SetJob[]): Promise<Ending<SetAnswer[]>[]> {
     const requests = jobs.flatMap((job) => job.requests)
+    let unanswered: unknown = null
     for (let tries = 1; ; tries++) {
       try {
         const answers = await this.#write((desk) => setNew(desk, requests))
         return divided(jobs, answers)
       } catch (thrown) {
-        const isUnknown = isBroken(thrown) || (tries > 1 && isDuplicate(thrown))
-        if (!isUnknown || tries >= TRIES_MAX) throw thrown
+        if (isBroken(thrown)) unanswered = thrown
+        else if (unanswered === null || !isDuplicate(thrown)) throw thrown
         await new Promise((resolve) => setTimeout(resolve, tries * TRY_AGAIN_MS))
         if (await this.#areThere(requests)) return divided(jobs, requests.map(createdAnswer))
+        // Not that they are there already, which says that somebody's row is wrong: nobody could find out.
+        if (tries >= TRIES_MAX) throw unanswered
       }
     }
   }

@@ -4,16 +4,25 @@ const EFFECTS_TABLE = 'CREATE TABLE chaos_effects (occurrence text NOT NULL, run
 /**
  * Lets the database itself note who moves a timer, and whose its shard is at that moment: the process writes under its
  * name (`run-<pid>`), and the owner's name tells the pid too. What came of an occurrence is noted with it, by transaction.
+ * What is in flight, and who has which shard, is noted as it changes, for whoever has to explain a finding.
  */
 export const AUDIT = `
   ${EFFECTS_TABLE};
   CREATE TABLE chaos_moves (tx xid8 NOT NULL, alarm bigint NOT NULL, shard int NOT NULL, writer text NOT NULL,
-    owner text, epoch bigint NOT NULL);
+    owner text, epoch bigint NOT NULL, before jsonb NOT NULL, after jsonb, at timestamptz NOT NULL DEFAULT clock_timestamp());
+  CREATE TABLE chaos_rows (tx xid8 NOT NULL, place text NOT NULL, writer text NOT NULL, before jsonb, after jsonb,
+    at timestamptz NOT NULL DEFAULT clock_timestamp());
   CREATE TABLE chaos_ends (tx xid8 NOT NULL, alarm bigint NOT NULL, occurrence text NOT NULL, type text NOT NULL);
   CREATE FUNCTION chaos_note_move() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       INSERT INTO chaos_moves SELECT pg_current_xact_id(), OLD.alarm, OLD.shard, current_setting('application_name'),
-        s.owner, s.epoch FROM wakeful.shards s WHERE s.shard = OLD.shard;
+        s.owner, s.epoch, to_jsonb(OLD), to_jsonb(NEW) FROM wakeful.shards s WHERE s.shard = OLD.shard;
+      RETURN NULL;
+    END $$;
+  CREATE FUNCTION chaos_note_row() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO chaos_rows VALUES (pg_current_xact_id(), TG_TABLE_NAME, current_setting('application_name'),
+        to_jsonb(OLD), to_jsonb(NEW));
       RETURN NULL;
     END $$;
   CREATE FUNCTION chaos_note_end() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -26,7 +35,17 @@ export const AUDIT = `
   CREATE TRIGGER chaos_ended AFTER INSERT ON wakeful.events FOR EACH ROW WHEN (NEW.occurrence IS NOT NULL
     AND NEW.type IN ('alarm.fired', 'timer.due_time_reached', 'schedule.ticked', 'alarm.attempt_failed'))
     EXECUTE FUNCTION chaos_note_end();
+  CREATE TRIGGER chaos_flew AFTER INSERT OR DELETE ON wakeful.flights FOR EACH ROW EXECUTE FUNCTION chaos_note_row();
+  CREATE TRIGGER chaos_owned AFTER UPDATE ON wakeful.shards FOR EACH ROW EXECUTE FUNCTION chaos_note_row();
 `
+
+/** All that the database has noted, in the order in which it was, and the log: a line of JSON each. */
+export const NOTES = `SELECT note::text FROM (
+    SELECT at, jsonb_build_object('at', at, 'tx', tx::text, 'place', place, 'writer', writer, 'before', before, 'after', after)
+      AS note FROM chaos_rows
+    UNION ALL SELECT at, to_jsonb(m) || '{"place": "timers"}' FROM chaos_moves m
+    UNION ALL SELECT to_timestamp(e.at / 1000.0), to_jsonb(e) || jsonb_build_object('place', 'events', 'id', a.id)
+      FROM wakeful.events e JOIN wakeful.alarms a ON a.seq = e.alarm) notes ORDER BY at`
 
 /** Outcomes that were accepted from a process to which the shard did not belong. */
 export const FORMER_OWNERS = `SELECT DISTINCT m.writer, m.owner, m.shard, m.epoch, e.type, e.occurrence

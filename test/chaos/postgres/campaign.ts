@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { open } from '../../../src/index.ts'
@@ -8,7 +8,7 @@ import { type PostgresServer, startPostgres } from '../../postgres/server.ts'
 import { Random } from '../../random.ts'
 import { Ledger, LedgerTail } from '../ledger.ts'
 import { ask, postgresDamage, postgresEvidence, postgresMoment } from '../postgres-evidence.ts'
-import { AUDIT } from './audit.ts'
+import { AUDIT, NOTES } from './audit.ts'
 import { type ClockShift, clockShift } from './clock-shift.ts'
 import { Crowd, type Member } from './crowd.ts'
 import { type FreezeAt, Wire } from './wire.ts'
@@ -74,6 +74,7 @@ export async function postgresCampaign(options: PostgresCampaignOptions): Promis
     await new Storm(server, ledgerPath, wires, shift, options).run()
     const result = { ...judge(await postgresEvidence(url, ledgerPath)), damage: await postgresDamage(url) }
     found = result.violations.length + result.damage.length > 0
+    if (found) await writeNotes(url, join(directory, 'notes'))
     return result
   } finally {
     for (const wire of wires) wire.close()
@@ -82,6 +83,12 @@ export async function postgresCampaign(options: PostgresCampaignOptions): Promis
     if (found && options.keep !== undefined) options.keep(directory)
     else rmSync(directory, { recursive: true, force: true })
   }
+}
+
+/** Keeps what the database has noted beside the ledger: the server is gone when somebody looks. */
+async function writeNotes(url: string, path: string): Promise<void> {
+  const rows = await ask<{ note: string }>(url, NOTES)
+  writeFileSync(path, rows.map(({ note }) => `${note}\n`).join(''))
 }
 
 /** The faults of a campaign, as they come. */

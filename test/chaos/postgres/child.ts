@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs'
 import type pg from 'pg'
 import { open, type Wakeful, WakefulError } from '../../../src/index.ts'
 import { Random } from '../../random.ts'
+import { leaveWithParent } from '../leave-with-parent.ts'
 import { Ledger } from '../ledger.ts'
 import { type Bench, handleAll, Workload } from '../workload.ts'
 
@@ -43,6 +43,8 @@ process.on('uncaughtException', (thrown) => {
   process.exit(1)
 })
 
+leaveWithParent()
+
 /** As whoever supervises a process would: while the server is down, it is started again. */
 async function started(): Promise<Wakeful> {
   for (;;) {
@@ -75,8 +77,6 @@ const watching = setInterval(() => {
   const stall = { what: 'stall', at: lastAt, lastsMs: gapMs + 5_000, logEnd: 0, inFlight: 0 } as const
   if (gapMs > STALL_MS) ledger.write({ type: 'broken', run, ...stall })
   lastAt = now()
-  // A campaign that was itself killed must not leave its children behind.
-  if (!existsSync(config.ledgerPath)) process.exit(1)
 }, 100)
 
 const workload = new Workload(wakeful, ledger, new Random(config.seed), run, config.slot, bench)
