@@ -1,10 +1,25 @@
 import { expect, test } from 'vitest'
-import { ANN, Bench } from '../conformance/bench.ts'
-import { SteppedClock } from '../conformance/stepped-clock.ts'
-import type { ListQuery } from '../index.ts'
+import { buildAlarm, DEFAULT_LIMITS, DEFAULTS, firstTimer } from '../../alarm/index.ts'
+import { type Clock, resolveWhen } from '../../time/index.ts'
+import type { ListQuery, SetRequest } from '../index.ts'
 import { openSqliteOn } from './open.ts'
 import * as sql from './queries.ts'
 import { realSystem, type System } from './system.ts'
+
+const ANN = { tenant: 'acme', owner: 'ann' }
+const now = Date.UTC(2030, 0, 1)
+const clock: Clock = { now: () => now, monotonic: () => 0, setTimer: () => () => {}, turn: async () => {} }
+
+function request(n: number): SetRequest {
+  const resolved = resolveWhen({ delay: '1h' }, { now, timezone: 'UTC' })
+  const alarm = buildAlarm(ANN, resolved, { target: 'remind', label: `${n}` }, now, {
+    limits: DEFAULT_LIMITS,
+    defaults: DEFAULTS,
+    target: () => ({ kind: 'handler', name: 'remind', pool: 'app' }),
+    newId: () => `alarm-${n}`,
+  })
+  return { alarm, timer: firstTimer(alarm, resolved) }
+}
 
 /** A store of this many alarms of one owner, and what reading it takes. */
 async function filled(alarms: number) {
@@ -31,11 +46,12 @@ async function filled(alarms: number) {
       return db
     },
   }
-  const clock = new SteppedClock()
   const store = await openSqliteOn(system, { path: ':memory:', clock })
-  const bench = new Bench({ store, peer: '', transact: true }, clock, () => expect.unreachable())
-  const requests = Array.from({ length: alarms }, (_, n) => bench.request({ delay: '1h' }, { label: `${n}` }))
-  await store.set(requests, bench.context())
+  const context = { now, random: () => 0, newId: () => 'id' }
+  await store.set(
+    Array.from({ length: alarms }, (_, n) => request(n)),
+    context,
+  )
   const look = async (query: Omit<ListQuery, 'limit'>, limit = 50) => {
     Object.assign(seen, { turns: 0, whole: 0 })
     const page = await store.list(ANN, { ...query, limit })
