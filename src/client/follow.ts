@@ -89,7 +89,8 @@ class Reading {
         this.#cursor = item.cursor
       }
       this.#failures = 0
-      if (items.length < PAGE) return
+      // A page may end before its limit, by what it holds: only an empty one is the end.
+      if (items.length === 0) return
     }
   }
 

@@ -134,7 +134,15 @@ export const previewBody = z
     ...KINDS,
     ...RULE_OPTIONS,
     from: givenInstant('The first instant not before: ISO 8601.').optional(),
-    instants: z.int().min(1).max(1000).meta({ description: 'How many instants (5).' }).optional(),
+    instants: z
+      .int()
+      .min(1)
+      .max(1000)
+      .meta({
+        description:
+          'How many instants (5). A rule whose instants are centuries apart shows fewer, and says so in a note.',
+      })
+      .optional(),
   })
   .meta({ id: 'PreviewRequest' })
 

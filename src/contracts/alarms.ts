@@ -111,7 +111,13 @@ export const alarmOperations = {
       limit: limit(50),
       cursor,
     }),
-    answers: { 200: { description: 'A page of them.', schema: alarmPage } },
+    answers: {
+      200: {
+        description:
+          'A page of them. It ends at the limit, or earlier with about 4 MiB of content, or when much was looked at for few that fit: only a `next_cursor` of null says that there are no more.',
+        schema: alarmPage,
+      },
+    },
     refusals: ['invalid_time'],
   }),
   get: operation({

@@ -10,7 +10,8 @@ export const calendarOperations = {
     chapter: 'what happened',
     rights: 'read',
     summary: 'Your alarms of the next month as a calendar',
-    description: 'With a key, or by the secret address that `POST /v1/calendar` answers with.',
+    description:
+      'With a key, or by the secret address that `POST /v1/calendar` answers with. The next alarms first, 100 instants of each, 5,000 in all and 2 MiB; what is said of one is cut after 200 characters.',
     byToken: true,
     query: z.strictObject({ token: text('The secret part of the address.').optional() }),
     answers: { 200: { description: 'An iCalendar (RFC 5545).', type: 'text/calendar' } },

@@ -45,7 +45,7 @@ export const inboxOperations = {
     }),
     answers: {
       200: {
-        description: 'The wakes; none where the wait has ended.',
+        description: 'The wakes, as many as asked for or about 4 MiB of them; none where the wait has ended.',
         schema: z.object({
           items: z.array(wakeBody),
         }),

@@ -22,6 +22,8 @@ const eventWireSchema = z
   .meta({ id: 'Event' })
 
 const items = z.object({ items: z.array(alarmWire) })
+const NEWEST =
+  'The newest of them, as many as asked for or about 4 MiB of content: `GET /v1/alarms` with a `status` goes on from page to page.'
 
 /** The calls about what happened. */
 export const readOperations = {
@@ -77,7 +79,7 @@ export const readOperations = {
       since,
       limit: limit(50),
     }),
-    answers: { 200: { description: 'The newest of them.', schema: items } },
+    answers: { 200: { description: NEWEST, schema: items } },
     refusals: ['invalid_time'],
   }),
   stats: operation({
@@ -111,7 +113,7 @@ export const readOperations = {
     rights: 'read',
     summary: 'What failed or timed out, newest first',
     query: z.strictObject({ limit: limit(20) }),
-    answers: { 200: { description: 'The newest of them.', schema: items } },
+    answers: { 200: { description: NEWEST, schema: items } },
   }),
   events: operation({
     method: 'GET',
@@ -129,7 +131,7 @@ export const readOperations = {
     answers: {
       200: {
         description:
-          'Events, and where to go on: `next_cursor` is there also when nothing more has happened yet.',
+          'Events, as many as asked for or about 4 MiB of them, and where to go on: `next_cursor` is there also when nothing more has happened yet. An empty page is the end of the log.',
         schema: z.object({ items: z.array(eventWireSchema), next_cursor: z.string().nullable() }),
       },
     },

@@ -27,7 +27,14 @@ import {
 } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Decide, Selector, SetAnswer, SetRequest } from '../stores/index.ts'
-import { type CalendarLookup, parseInstant, resolveAgain, resolveWhen, type When } from '../time/index.ts'
+import {
+  type CalendarLookup,
+  parseInstant,
+  resolveAgain,
+  resolveWhen,
+  Turns,
+  type When,
+} from '../time/index.ts'
 import type {
   Alarms,
   DefaultTarget,
@@ -55,6 +62,8 @@ const SET_MANY_ITEM = { ...ALARM_OPTIONS, when: true, timezone: true } as const
 const SET_TRIES_MAX = 3
 /** Bulk edits go in chunks, so that others get their turn at the write lock. */
 const BULK_CHUNK = 500
+/** Whens of a batch that are read in one go. */
+const READ_PER_TURN = 20
 
 type CalendarShop = Workshop & { readonly calendars: CalendarLookup }
 
@@ -194,7 +203,9 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
       try {
         const context = this.around.context()
         const shop = { ...this.around.workshop, calendars: this.calendars.lookup }
-        const requests = items.map((item, at) => which(at, () => this.#request(item, context, shop)))
+        const read = (item: SetManyItem, at: number) => which(at, () => this.#request(item, context, shop))
+        // Whoever sets in a transaction of their own holds a lock that others of this process may wait for: no turns then.
+        const requests = tx === undefined ? await this.#inTurns(items, read) : items.map(read)
         return await store.set(requests, context, tx)
       } catch (thrown) {
         const code = thrown instanceof WakefulError ? thrown.code : null
@@ -210,6 +221,16 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     if (items.every(({ target }) => target !== undefined)) return items
     if ((await this.around.defaultTargets.find(this.scope)) === null) return items
     return items.map((item) => ({ ...item, target: item.target ?? DEFAULT_SPEC }))
+  }
+
+  async #inTurns(items: readonly SetManyItem[], read: (item: SetManyItem, at: number) => SetRequest) {
+    const turns = new Turns(this.around.clock, READ_PER_TURN)
+    const requests: SetRequest[] = []
+    for (const [at, item] of items.entries()) {
+      if (at > 0) await turns.passed()
+      requests.push(read(item, at))
+    }
+    return requests
   }
 
   #request({ when, timezone, ...options }: SetManyItem, { now }: Context, shop: CalendarShop): SetRequest {

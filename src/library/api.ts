@@ -91,7 +91,7 @@ export interface HistoryOptions {
   readonly limit?: number
 }
 
-/** A page of a list. */
+/** A page of a list: it ends early with about 4 MiB of content, so only a `nextCursor` of null says that there is no more. */
 export interface ListPage {
   readonly items: readonly AlarmView[]
   readonly nextCursor: string | null

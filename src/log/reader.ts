@@ -1,5 +1,5 @@
 import type { Scope, Serial } from '../alarm/index.ts'
-import type { LogEvent, Store } from '../stores/index.ts'
+import { isCut, type LogEvent, type Store } from '../stores/index.ts'
 import type { Bell } from './bell.ts'
 
 const PAGE = 500
@@ -36,7 +36,7 @@ export async function* readLog(
       yield event
       after = event.seq
     }
-    if (page.length === limit) continue
+    if (isCut(page, limit)) continue
     if (!options.follow) return
     await rung
   }

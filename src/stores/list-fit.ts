@@ -1,18 +1,37 @@
-import { type Serial, type Snapshot, stateOf } from '../alarm/index.ts'
+import { type Alarm, type Serial, type Snapshot, stateOf } from '../alarm/index.ts'
 import type { ListQuery } from './store.ts'
+
+/** What most filters ask of an alarm: little beside the whole of it, and read first where there are filters. */
+export type Brief = Pick<
+  Alarm,
+  'label' | 'message' | 'key' | 'subject' | 'correlationId' | 'conversationId' | 'createdAt'
+> & { readonly target: string }
+
+/** Whether the query asks for anything that a brief tells. */
+export function asksBriefs(query: ListQuery): boolean {
+  const { label, subject, correlationId, conversationId, target, text, since } = query
+  return [label, subject, correlationId, conversationId, target, text, since].some(
+    (filter) => filter !== undefined,
+  )
+}
 
 /** Whether an alarm is one that the query asks for. */
 export function fits(snapshot: Snapshot, query: ListQuery): boolean {
   const { alarm } = snapshot
   if (query.states !== undefined && !query.states.includes(stateOf(alarm, snapshot.timers, snapshot.outcome)))
     return false
-  if (query.target !== undefined && alarm.target.name !== query.target) return false
-  if (query.label !== undefined && alarm.label !== query.label) return false
-  if (query.subject !== undefined && alarm.subject !== query.subject) return false
-  if (query.correlationId !== undefined && alarm.correlationId !== query.correlationId) return false
-  if (query.conversationId !== undefined && alarm.conversationId !== query.conversationId) return false
-  if (query.since !== undefined && alarm.createdAt < query.since) return false
-  return query.text === undefined || mentions(snapshot, query.text)
+  return mayFit({ ...alarm, target: alarm.target.name }, query)
+}
+
+/** Whether an alarm is one that the query asks for, as far as its brief tells. */
+export function mayFit(brief: Brief, query: ListQuery): boolean {
+  if (query.target !== undefined && brief.target !== query.target) return false
+  if (query.label !== undefined && brief.label !== query.label) return false
+  if (query.subject !== undefined && brief.subject !== query.subject) return false
+  if (query.correlationId !== undefined && brief.correlationId !== query.correlationId) return false
+  if (query.conversationId !== undefined && brief.conversationId !== query.conversationId) return false
+  if (query.since !== undefined && brief.createdAt < query.since) return false
+  return query.text === undefined || mentions(brief, query.text)
 }
 
 /** An alarm with several timers is listed at its earliest. */
@@ -24,8 +43,8 @@ export function wakesFirst(snapshot: Snapshot, timerId: Serial): boolean {
   return first.id === timerId
 }
 
-function mentions({ alarm }: Snapshot, text: string): boolean {
+function mentions({ label, message, key, subject }: Brief, text: string): boolean {
   const words = text.toLowerCase().split(/\s+/)
-  const all = [alarm.label, alarm.message, alarm.key ?? '', alarm.subject ?? ''].join('\n').toLowerCase()
+  const all = [label, message, key ?? '', subject ?? ''].join('\n').toLowerCase()
   return words.every((word) => all.includes(word))
 }

@@ -89,7 +89,7 @@ export interface StoreReads {
   pendingOf(tenant: string): Promise<number>
   /** How many wakes lie in all inboxes, as far as `limit`. */
   wakesWaiting(limit: number): Promise<number>
-  /** Events after a place in the log, oldest first; of one alarm where it is named. */
+  /** Events after a place in the log, oldest first; of one alarm where it is named. `isCut` says whether there may be more. */
   events(scope: Scope, query: { after: Serial; limit: number; alarmId?: string }): Promise<LogEvent[]>
   /** One alarm's newest events, oldest of them first. */
   eventsOf(scope: Scope, alarmId: string, limit: number): Promise<LogEvent[]>
@@ -309,7 +309,7 @@ export interface Place {
   readonly at?: number
 }
 
-/** A page of a list. */
+/** A page of a list: it ends where its limit says, or with `PAGE_BYTES_MAX` of content. */
 export interface Page {
   readonly items: readonly Snapshot[]
   readonly next: Place | null

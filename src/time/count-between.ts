@@ -30,18 +30,25 @@ export function countBetween(rule: Rule, after: number, until: number, limit: nu
   return { count, last, exact: true }
 }
 
-/** The newest instant up to `until`, by halving: `next` never decreases, so 50 questions are enough for any rule. */
+/**
+ * The newest instant up to `until`, by halving: `next` never decreases, so 50 questions are enough for any rule. Of a
+ * rare rule each question is a long search, so none is asked that the one before has answered.
+ */
 export function newest(schedule: Schedule, known: number, until: number): number {
+  const reached = (at: number | null): at is number => at !== null && at <= until
   let last = known
-  let low = known
   let high = Math.floor(until)
-  while (low < high) {
-    const middle = low + Math.floor((high - low) / 2)
-    const found = schedule.next(middle)
-    if (found !== null && found <= until) {
-      last = found
-      low = found
-    } else high = middle
+  while (last < high && reached(schedule.next(last))) {
+    // Some are left: the one after a middle that is not too late is the newest known.
+    for (let low = last; low < high; ) {
+      const middle = low + Math.floor((high - low) / 2)
+      const found = schedule.next(middle)
+      if (reached(found)) {
+        last = found
+        break
+      }
+      high = middle
+    }
   }
   return last
 }

@@ -1,4 +1,5 @@
 import type { CronPattern } from 'croner'
+import { worked } from './search-work.ts'
 
 const DAY_MS = 86_400_000
 /** The calendar repeats after 400 years: what does not come in as many days never comes. */
@@ -6,6 +7,8 @@ const DAYS_SCANNED = 146_097
 /** 9999-12-31, in days since 1970. */
 const DAY_LAST = 2_932_896
 const DAYS_KEPT = 400
+/** A month is looked at in one go. */
+const DAYS_PER_LOOK = 30
 /** croner's bit for the last such weekday of the month; the bits below it are its first to fifth. */
 const LAST_WEEK = 32
 
@@ -19,10 +22,13 @@ export function dayFinder(pattern: CronPattern): (day: number) => number | null 
   const found = new Map<number, number | null>()
   return (day) => {
     let next = found.get(day)
-    if (next !== undefined) return next
-    if (found.size >= DAYS_KEPT) found.clear()
-    next = findDay(pattern, day)
-    found.set(day, next)
+    if (next === undefined) {
+      if (found.size >= DAYS_KEPT) found.clear()
+      next = findDay(pattern, day)
+      found.set(day, next)
+    }
+    // Also where it was known: what a search takes must not depend on what was asked before.
+    worked(((next ?? day + DAYS_SCANNED) - day) / DAYS_PER_LOOK)
     return next
   }
 }

@@ -44,6 +44,7 @@ export {
   standingNext,
 } from './standing.ts'
 export { assertTimezone } from './timezone.ts'
+export { Turns } from './turns.ts'
 export {
   type Moment,
   type Resolved,

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { daysOffOf } from './exclusion.ts'
 import { preview } from './preview.ts'
-import type { When, WhenObject } from './when.ts'
+import type { RecurringRule } from './rule.ts'
+import { startWork } from './search-work.ts'
+import { standingAfter } from './standing.ts'
+import { resolveWhen, type When, type WhenObject } from './when.ts'
 
 const context = { now: Date.parse('2026-03-27T09:30:00Z'), timezone: 'Europe/Rome' }
 
@@ -135,5 +139,60 @@ describe('description', () => {
     ['2026-12-24T18:00', 'once, at 2026-12-24T18:00:00+01:00[Europe/Rome]'],
   ])('%j', (when, words) => {
     expect(preview(when, context).description).toBe(words)
+  })
+})
+
+describe('a rule whose instants are rare', () => {
+  const exclude = { weekend: [1, 2, 3, 4, 5, 6] }
+  const rare: WhenObject[] = [
+    { rrule: 'FREQ=HOURLY;INTERVAL=9973;BYMONTHDAY=-29;BYHOUR=12;BYSECOND=28', exclude },
+    { rrule: 'FREQ=HOURLY;INTERVAL=1000;BYMONTHDAY=1;BYYEARDAY=-366' },
+    { rrule: 'FREQ=HOURLY;INTERVAL=25;BYHOUR=3;BYMONTHDAY=13', exclude: { weekend: [1, 2, 3, 4, 6, 7] } },
+    { rrule: 'FREQ=HOURLY;INTERVAL=25;BYHOUR=3;BYMONTHDAY=13', jitter: '1m' },
+    { rrule: 'FREQ=MINUTELY;INTERVAL=1501;BYHOUR=3;BYMINUTE=7;BYDAY=SU', exclude },
+    { cron: '0 0 29 2 *', exclude },
+  ]
+
+  it.each(rare)('%j is shown as far as it can be found with a bounded amount of work', (when) => {
+    const work = startWork()
+    expect(preview(when, { ...context, count: 1000 }).instants.length).toBeGreaterThan(0)
+    expect(work()).toBeLessThan(700_000)
+    const fewer = startWork()
+    preview(when, { ...context, count: 2 })
+    expect(fewer()).toBeLessThan(400_000)
+  })
+
+  it('says that there may be more where the search was given up', () => {
+    const when = { rrule: 'FREQ=MINUTELY;INTERVAL=1501;BYHOUR=3;BYMINUTE=7;BYDAY=SU', exclude }
+    const { instants } = preview(when, { ...context, count: 1000 })
+    expect(instants.length).toBeLessThan(1000)
+    expect(instants.at(-1)!.note).toMatch('what comes after this one is too rare to be looked for here')
+  })
+
+  it('is refused where all that can be found of it falls on days off', () => {
+    // Every unit in step is on a Monday, for as long as anybody looks.
+    const when = { rrule: 'FREQ=HOURLY;INTERVAL=25;BYHOUR=3;BYDAY=MO', exclude }
+    const work = startWork()
+    expect(() => preview(when, { ...context, count: 1000 })).toThrow('fires only on days off')
+    expect(work()).toBeLessThan(400_000)
+  })
+
+  it('goes on from where the search was given up, and never ends for it', () => {
+    const { rule } = resolveWhen({ rrule: 'FREQ=HOURLY;INTERVAL=25;BYHOUR=3;BYDAY=MO' }, context)
+    const off = daysOffOf(exclude, () => undefined)
+    const [first, again] = [0, 1].map(() => standingAfter(rule as RecurringRule, off, context.now))
+    expect(again).toEqual(first)
+    const work = startWork()
+    const next = standingAfter(rule as RecurringRule, off, first!.at)
+    expect(next!.at).toBeGreaterThan(first!.at)
+    expect(work()).toBeLessThan(200_000)
+  })
+
+  it('counts the ticks of a rule with a count once, not again for each that is shown', () => {
+    const twice = 'RRULE:FREQ=DAILY;BYHOUR=9\nRRULE:FREQ=DAILY;BYHOUR=10'
+    const when = { rrule: twice, count: 1_500, exclude: { weekend: [1] } }
+    const work = startWork()
+    expect(preview(when, { ...context, count: 1000 }).instants).toHaveLength(1000)
+    expect(work()).toBeLessThan(50_000)
   })
 })

@@ -6,6 +6,8 @@ import { describe, jitterWords } from './describe.ts'
 import { daysOffOf } from './exclusion.ts'
 import { formatInstant } from './instant.ts'
 import type { RecurringRule, Rule } from './rule.ts'
+import { scheduleOf } from './schedule.ts'
+import { startWork } from './search-work.ts'
 import { firstStanding, isDayOff, type Standing, standingNext } from './standing.ts'
 import { formatLocal } from './wall-time.ts'
 import { type Resolved, resolveWhen, type When, type WhenContext } from './when.ts'
@@ -30,6 +32,10 @@ export type PreviewContext = WhenContext & { from?: number; count?: number }
 
 const COUNT_DEFAULT = 5
 const COUNT_MAX = 1000
+/** What the searches for all the instants shown may take together, of a thousand a hundred milliseconds or two. */
+const WORK_MAX = 60_000
+const WORK_PER_INSTANT = 250
+const TOO_RARE = 'what comes after this one is too rare to be looked for here'
 
 /** Shows what a when means: its zone, its rule in words, and its next instants, by default from the first one. */
 export function preview(when: When, context: PreviewContext): Preview {
@@ -75,9 +81,15 @@ function showRule(resolved: Resolved, rule: RecurringRule, count: number, contex
     for (const note of fresh) ended.add(note)
     return fresh
   }
+  const work = startWork()
+  const workMax = WORK_MAX + count * WORK_PER_INSTANT
   let standing = from === undefined ? first : firstStanding(rule, off, from - 1)
   for (let before = from ?? context.now; standing !== null && shown.length < count; ) {
     const skipped = rule.exclude?.move === undefined && isDayOff(rule, off, standing.at)
+    if (work() > workMax || (skipped && scheduleOf(rule).next(standing.at) !== null)) {
+      shown.at(-1)?.notes.push(TOO_RARE)
+      break
+    }
     if (skipped || ends(standing, shown.length)) break
     const notes = standingNotes(rule, off, standing, before)
     if (shown.length === 0) notes.push(jitterWords(rule).replace(/^, each/, 'each wakes'))
@@ -93,7 +105,12 @@ function lastOf(rule: RecurringRule, first: Standing): (standing: Standing, befo
   const { count, exclude } = rule
   if (count === undefined) return () => false
   if (exclude === undefined || exclude.move !== undefined) return (_, before) => before >= count
-  return ({ at }) => countBetween(rule, first.nominal - 1, at, count + 1).count > count
+  let [counted, until] = [0, first.nominal - 1]
+  return ({ at }) => {
+    counted += countBetween(rule, until, at, count + 1).count
+    until = at
+    return counted > count
+  }
 }
 
 function previewed(at: number, timezone: string, note: string): PreviewedInstant {

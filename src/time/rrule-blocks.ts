@@ -1,5 +1,6 @@
 import { WALL_S_MAX } from './rrule-civil.ts'
 import type { Sequence } from './rrule-sequence.ts'
+import { startWork, worked } from './search-work.ts'
 
 /** A stretch of the wall clock (a year, month, week or day) with the instances of a rule in it. */
 export interface Block {
@@ -24,20 +25,24 @@ export interface Blocks {
   cost?: number
 }
 
-/** Blocks looked at before a search is given up, which is a few milliseconds: of days, more than 150 years. */
-const VISITS_MAX = 60_000
+/**
+ * Blocks looked at before a search is given up, which is a few milliseconds: of days, more than 150 years. A search
+ * for the next block counts what it passes over as looked at.
+ */
+export const VISITS_MAX = 60_000
 
 /** The first instance at or after a second; null where there is none before the year 10000. */
 export function firstFrom(blocks: Blocks, second: number): number | null {
-  const visitsMax = VISITS_MAX / (blocks.cost ?? 1)
+  const work = startWork()
   let id = blocks.at(second)
   const end = id + blocks.span
-  for (let visits = 0; visits < visitsMax && id <= end; visits++, id = blocks.after(id)) {
+  for (let isFirst = true; work() < VISITS_MAX && id <= end; isFirst = false, id = blocks.after(id)) {
+    worked(blocks.cost ?? 1)
     const block = blockAt(blocks, id)
     if (block === null) return null
     const { start, instances } = block
     // Only the first block can have begun before.
-    const rank = visits === 0 && start < second ? instances.from(second - start) : 0
+    const rank = isFirst && start < second ? instances.from(second - start) : 0
     if (rank < instances.length) return bounded(start + instances.at(rank))
   }
   return null
@@ -45,12 +50,13 @@ export function firstFrom(blocks: Blocks, second: number): number | null {
 
 /** The nth instance (from 1) at or after a second; null where the year 10000, or giving up, comes before. */
 export function nthFrom(blocks: Blocks, second: number, nth: number): number | null {
-  const visitsMax = VISITS_MAX / (blocks.cost ?? 1)
+  const work = startWork()
   let id = blocks.at(second)
   let spanEnd = id + blocks.span
   let inSpan = 0
   let left = nth + before(blocks, id, second)
-  for (let visits = 0; visits < visitsMax; visits++) {
+  while (work() < VISITS_MAX) {
+    worked(blocks.cost ?? 1)
     if (id >= spanEnd) {
       // A whole span was counted: the ones like it need not be.
       if (inSpan === 0) return null
@@ -77,6 +83,7 @@ export function countIn(blocks: Blocks, from: number, to: number): number {
   let id = blocks.at(from)
   let count = before(blocks, last, to) - before(blocks, id, from)
   for (; id < last; id = blocks.after(id)) {
+    worked(blocks.cost ?? 1)
     const block = blockAt(blocks, id)
     if (block === null) break
     count += block.instances.length

@@ -1,10 +1,11 @@
-import { type Blocks, countIn, firstFrom, nthFrom } from './rrule-blocks.ts'
+import { type Blocks, countIn, firstFrom, nthFrom, VISITS_MAX } from './rrule-blocks.ts'
 import { DAY_S, WALL_S_MAX } from './rrule-civil.ts'
 import { untilWall } from './rrule-moment.ts'
 import type { RruleFreq, RruleParts } from './rrule-parts.ts'
 import { periodBlocks } from './rrule-periods.ts'
 import type { Sequence } from './rrule-sequence.ts'
 import { tickBlocks } from './rrule-ticks.ts'
+import { startWork } from './search-work.ts'
 
 /** The instances of one RRULE, its COUNT and UNTIL applied, in seconds of the wall clock. */
 export interface RruleInstances {
@@ -94,6 +95,7 @@ export function unionOf(
 ): (second: number) => number | null {
   const { added, removed, removedDays } = dates
   return (from) => {
+    const work = startWork()
     for (let second = from; ; ) {
       const place = added.from(second)
       let found = place < added.length ? added.at(place) : Number.POSITIVE_INFINITY
@@ -103,6 +105,8 @@ export function unionOf(
       if (removedDays.has(day)) second = (day + 1) * DAY_S
       else if (removed.has(found)) second = found + 1
       else return found
+      // Each rule may take so much once, not once more for each date that is taken away.
+      if (work() > VISITS_MAX * rules.length) return null
     }
   }
 }

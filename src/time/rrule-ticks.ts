@@ -1,10 +1,11 @@
-import type { Blocks } from './rrule-blocks.ts'
+import { type Blocks, VISITS_MAX } from './rrule-blocks.ts'
 import { DAY_S, gcd, isLeap, mod, WALL_S_MAX, yearOf, yearStart } from './rrule-civil.ts'
 import { daysOfYear } from './rrule-days.ts'
 import { keptNumbers } from './rrule-kept.ts'
 import type { RruleParts } from './rrule-parts.ts'
 import { timesOfDay, timesOfHour } from './rrule-periods.ts'
 import { list, lowerBound, picked, product, type Sequence, stride } from './rrule-sequence.ts'
+import { startWork, worked } from './search-work.ts'
 
 const DAYS_PER_400_YEARS = 146_097
 /** A rule with more days than this before its units are in step again is not kept whole. */
@@ -76,7 +77,9 @@ function daysInStep(
   if (interval <= perDay) return (from) => nextNamed(Math.max(from, firstDay))
   return (from) => {
     const end = Math.max(from, firstDay) + span
-    for (let day = from; day <= end; ) {
+    const work = startWork()
+    for (let day = from; day <= end && work() < VISITS_MAX; ) {
+      worked(1)
       const unit = Math.max(day * perDay, first)
       const reached = Math.floor((unit + mod(first - unit, interval)) / perDay)
       day = nextNamed(reached)
@@ -107,6 +110,7 @@ function daysNamed(parts: RruleParts): (from: number) => number {
     let place = lowerBound(named, from - start)
     while (place >= named.length) {
       if (end * DAY_S > WALL_S_MAX) return Number.POSITIVE_INFINITY
+      worked(1)
       turnTo(yearOf(end))
       place = 0
     }

@@ -23,6 +23,7 @@ export class ScepticalClock implements Clock {
   readonly #clock: Clock
   readonly #onDoubt: OnDoubt
   readonly onStep?: NonNullable<Clock['onStep']>
+  readonly hold?: NonNullable<Clock['hold']>
   #wall: number
   #monotonic: number
   /** When the doubt was last spoken of, on the monotonic clock; null while the wall clock is believed. */
@@ -34,6 +35,7 @@ export class ScepticalClock implements Clock {
     this.#wall = clock.now()
     this.#monotonic = clock.monotonic()
     if (clock.onStep !== undefined) this.onStep = (listener) => clock.onStep!(listener)
+    if (clock.hold !== undefined) this.hold = (work) => clock.hold!(work)
   }
 
   /** Whether the wall clock is not believed at present. */

@@ -5,6 +5,7 @@ import { landingOf } from './landing.ts'
 import { instantOfWall, localDay, whenDayComes } from './local-day.ts'
 import type { RecurringRule } from './rule.ts'
 import { instantsOf, type Schedule, scheduleOf } from './schedule.ts'
+import { startWork } from './search-work.ts'
 import { stretchAt } from './wall-time.ts'
 
 /** Where a recurring rule stands: the instant that fires next, and the rule's own instant from which it came. */
@@ -16,6 +17,8 @@ export interface Standing {
 const DAY_MS = 86_400_000
 /** Runs of days off gone over before a search is given up: of weekends, forty years. */
 const RUNS_MAX = 2000
+/** What all the searches for one standing may take together: twice what one of them may. */
+const WORK_MAX = 120_000
 /** Ticks looked at for one that lands, or lands on another day, before a search is given up. */
 const TICKS_MAX = 5000
 
@@ -79,12 +82,14 @@ function plain(at: number | null): Standing | null {
 
 /**
  * The first instant on a working day, found by jumping over whole runs of days off. Where none is left, the rule's
- * last instant: whoever wakes then can tell that the rest was skipped, and that it ended.
+ * last instant: whoever wakes then can tell that the rest was skipped, and that it ended. Where the search is given up,
+ * the one it came to: whoever wakes then goes on from there.
  */
 function skipping(rule: RecurringRule, schedule: Schedule, off: DaysOff, nominal: number): Standing {
   const { timezone } = rule
+  const work = startWork()
   let at = nominal
-  for (let runs = 0; runs < RUNS_MAX; runs++) {
+  for (let runs = 0; runs < RUNS_MAX && work() < WORK_MAX; runs++) {
     const day = localDay(timezone, at)
     if (!off.isOff(day)) break
     const open = whenDayComes(timezone, off.nextOpen(day) ?? day + TEN_YEARS_DAYS, at + 1)

@@ -89,7 +89,10 @@ function shiftedUntil({ start, offset, offsetBefore }: Stretch): number {
   return offset > offsetBefore ? start + offset - offsetBefore : Number.NEGATIVE_INFINITY
 }
 
-/** Counts stretch by stretch; only what was shifted out of a gap is gone through, for it may fall together. */
+/**
+ * Counts stretch by stretch, those in which nothing is due left out: of a rare rule that is most of them. Only what
+ * was shifted out of a gap is gone through, for it may fall together.
+ */
 function countWalked(
   next: NextInstant,
   countWalls: (from: number, to: number) => number,
@@ -99,18 +102,18 @@ function countWalked(
   until: number,
 ): number {
   let total = 0
-  for (let low = after + 1; low <= until; ) {
+  for (let first = next(after); first !== null && first <= until; ) {
+    const low = first
     const stretch = stretchAt(zone, low)
     const { end, offset } = stretch
     const high = Math.min(until + 1, end)
     const shiftedEnd =
       policy.gap === 'shift' ? Math.min(shiftedUntil(stretch), high) : Number.NEGATIVE_INFINITY
-    for (let at = low < shiftedEnd ? next(low - 1) : null; at !== null && at < shiftedEnd; at = next(at))
-      total++
+    for (let at: number | null = low; at !== null && at < shiftedEnd; at = next(at)) total++
     const from = Math.max(low, shiftedEnd) + offset
     const to = Math.min(high + offset, shownFrom(stretch, zone, policy, high + offset))
     total += Math.max(0, countWalls(Math.max(from, shownUntil(stretch, policy)), to))
-    low = high
+    first = next(high - 1)
   }
   return total
 }

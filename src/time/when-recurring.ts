@@ -12,6 +12,7 @@ import { readMoment } from './phrase-moment.ts'
 import { readRrule } from './rrule-text.ts'
 import type { RecurringRule } from './rule.ts'
 import { intervalOf, scheduleOf } from './schedule.ts'
+import { startWork } from './search-work.ts'
 import { firstStanding, isDayOff, lands, type Standing } from './standing.ts'
 import { quote } from './text.ts'
 import type { Resolved, WhenContext, WhenObject } from './when.ts'
@@ -21,6 +22,8 @@ import { settled } from './working-days.ts'
 const DAY_MS = 86_400_000
 /** So many instants tell how near to each other they come. */
 const TICKS_SPACED = 100
+/** And of a rare rule as many as are found by so much work. */
+const WORK_SPACED = 60_000
 /** So many instants, or years, tell whether a rule fires more than once a day. */
 const TICKS_LOOKED_AT = 400
 const MS_LOOKED_AT = 4 * 366 * DAY_MS
@@ -72,8 +75,9 @@ export function resolveRecurring(
 /** Refuses a jitter that is longer than the time between two instants: one would come before the other is over. */
 function assertSpaced(rule: RecurringRule, jitterMs: number, now: number): void {
   const schedule = scheduleOf(rule)
+  const work = startWork()
   let at = schedule.next(now)
-  for (let ticks = 0; at !== null && ticks < TICKS_SPACED; ticks++) {
+  for (let ticks = 0; at !== null && ticks < TICKS_SPACED && work() < WORK_SPACED; ticks++) {
     const next = schedule.next(at)
     if (next !== null && next - at < jitterMs) {
       throw new WakefulError(

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { readCalendar } from '../../src/time/index.ts'
 import { caller, serving } from './harness.ts'
 import { keysOf } from './keys-of.ts'
@@ -63,4 +63,30 @@ it('ends an address with the key that made it, but not with the text of that key
   expect(await status(path)).toBe(200)
   await made.revoke()
   await within(1_000, async () => (await status(path)) === 401)
+})
+
+it('writes out what is said of an alarm once, cut to what a calendar shows', async () => {
+  const headers = { 'wakeful-owner': 'wordy' }
+  const wake_message = 'ä😀'.repeat(1_000)
+  const items = Array.from({ length: 50 }, () => ({ every: '6h', target: EVENT, label: 'l', wake_message }))
+  await call('POST', '/v1/alarms/batch', { items }, headers)
+  const encode = vi.spyOn(TextEncoder.prototype, 'encode')
+  const { text } = await call('GET', '/v1/calendar.ics', undefined, headers)
+  expect(encode.mock.calls.length).toBeLessThan(1_000)
+  encode.mockRestore()
+  expect(Buffer.byteLength(text)).toBeLessThan(2 * 2 ** 20 + 1_000)
+  expect(text.endsWith('END:VEVENT\r\nEND:VCALENDAR\r\n')).toBe(true)
+  for (const line of text.split('\r\n')) expect(Buffer.byteLength(line)).toBeLessThanOrEqual(75)
+  const [, description] = text.replaceAll('\r\n ', '').match(/^DESCRIPTION:(.*)$/m)!
+  expect(description).toBe(`${'ä😀'.repeat(66)}ä…`)
+})
+
+it('shows each instant that days off leave once', async () => {
+  const headers = { 'wakeful-owner': 'rests' }
+  const body = { cron_expr: '0 9 * * *', exclude: 'weekends', target: EVENT }
+  expect((await call('POST', '/v1/alarms', body, headers)).status).toBe(201)
+  const { text } = await call('GET', '/v1/calendar.ics', undefined, headers)
+  const starts = text.match(/^DTSTART:.*$/gm)!
+  expect(starts.length).toBeGreaterThan(15)
+  expect(new Set(starts).size).toBe(starts.length)
 })

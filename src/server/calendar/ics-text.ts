@@ -1,7 +1,6 @@
-/** One thing in a calendar. */
+/** One thing in a calendar, which may come several times. */
 export interface CalendarEntry {
-  readonly uid: string
-  readonly at: number
+  readonly id: string
   /** When what it stands for was last changed. */
   readonly changedAt: number
   readonly summary: string
@@ -9,11 +8,10 @@ export interface CalendarEntry {
 }
 
 const LINE_OCTETS_MAX = 75
-const encoder = new TextEncoder()
 
-/** Entries as a calendar of RFC 5545. */
-export function icsText(name: string, entries: readonly CalendarEntry[]): string {
-  const lines = [
+/** A calendar of RFC 5545 around these entries. */
+export function icsText(name: string, entries: readonly string[]): string {
+  const head = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',
     'PRODID:-//Wakeful//alarms//EN',
@@ -22,24 +20,28 @@ export function icsText(name: string, entries: readonly CalendarEntry[]): string
     `X-WR-CALNAME:${escaped(name)}`,
     'REFRESH-INTERVAL;VALUE=DURATION:PT15M',
     'X-PUBLISHED-TTL:PT15M',
-    ...entries.flatMap(entryLines),
-    'END:VCALENDAR',
   ]
-  return `${lines.map(folded).join('\r\n')}\r\n`
+  return `${lines(head)}${entries.join('')}END:VCALENDAR\r\n`
 }
 
-function entryLines({ uid, at, changedAt, summary, description }: CalendarEntry): string[] {
-  return [
-    'BEGIN:VEVENT',
-    `UID:${escaped(uid)}`,
+/** The entries of one alarm as text, at each of these instants: what they have in common is written out once. */
+export function entryTexts(entry: CalendarEntry, instants: readonly number[]): string[] {
+  const { id, changedAt, summary, description } = entry
+  const same = lines([
     `DTSTAMP:${stamp(changedAt)}`,
-    `DTSTART:${stamp(at)}`,
     'DURATION:PT0S',
     'TRANSP:TRANSPARENT',
     `SUMMARY:${escaped(summary)}`,
     ...(description === '' ? [] : [`DESCRIPTION:${escaped(description)}`]),
     'END:VEVENT',
-  ]
+  ])
+  return instants.map(
+    (at) => lines(['BEGIN:VEVENT', `UID:${escaped(`${id}-${at}@wakeful`)}`, `DTSTART:${stamp(at)}`]) + same,
+  )
+}
+
+function lines(all: readonly string[]): string {
+  return all.map((line) => `${folded(line)}\r\n`).join('')
 }
 
 /** Calendars count in whole seconds: what is due within one is shown at its end, never early. */
@@ -60,16 +62,17 @@ function escaped(text: string): string {
 
 /** Lines are folded after 75 octets, and never within a character. */
 function folded(line: string): string {
-  if (encoder.encode(line).length <= LINE_OCTETS_MAX) return line
-  let [text, octets] = ['', 0]
-  for (const character of line) {
-    const size = encoder.encode(character).length
+  let [text, from, octets] = ['', 0, 0]
+  for (let at = 0; at < line.length; ) {
+    const code = line.codePointAt(at)!
+    const size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
     if (octets + size > LINE_OCTETS_MAX) {
-      text += '\r\n '
+      text += `${line.slice(from, at)}\r\n `
+      from = at
       octets = 1
     }
-    text += character
     octets += size
+    at += size === 4 ? 2 : 1
   }
-  return text
+  return text + line.slice(from)
 }

@@ -1,7 +1,15 @@
 import type { AlarmView } from '../../alarm/index.ts'
 import type { Alarms } from '../../library/index.ts'
-import { daysOffOf, type HolidayCalendar, standingAfter } from '../../time/index.ts'
-import { type CalendarEntry, icsText } from './ics-text.ts'
+import {
+  type Clock,
+  daysOffOf,
+  type HolidayCalendar,
+  isDayOff,
+  standingAfter,
+  standingNext,
+  Turns,
+} from '../../time/index.ts'
+import { type CalendarEntry, entryTexts, icsText } from './ics-text.ts'
 
 const AHEAD_MS = 31 * 86_400_000
 const ALARMS_MAX = 1_000
@@ -9,35 +17,45 @@ const PAGE = 500
 /** What fires more often than this is no appointment of anybody's: a calendar shows the first of them. */
 const PER_ALARM_MAX = 100
 const ENTRIES_MAX = 5_000
+const BYTES_MAX = 2 * 2 ** 20
+const TEXT_MAX = 200
+const ALARMS_PER_TURN = 10
 
-/** An owner's alarms of the next month as a calendar, the next first. */
+/** An owner's alarms of the next month as a calendar, the next first: as many as it may hold. */
 export async function upcomingIcs(
   alarms: Alarms,
   calendars: readonly HolidayCalendar[],
-  now: number,
+  clock: Clock,
 ): Promise<string> {
-  const entries: CalendarEntry[] = []
-  for (const alarm of await soonest(alarms)) {
-    for (const at of instantsOf(calendars, alarm, now + AHEAD_MS)) entries.push(entryOf(alarm, at))
-    if (entries.length >= ENTRIES_MAX) break
+  const until = clock.now() + AHEAD_MS
+  const turns = new Turns(clock, ALARMS_PER_TURN)
+  const entries: string[] = []
+  let bytes = 0
+  for await (const alarm of soonest(alarms)) {
+    for (const text of entryTexts(entryOf(alarm), instantsOf(calendars, alarm, until))) {
+      bytes += Buffer.byteLength(text)
+      if (entries.length >= ENTRIES_MAX || bytes > BYTES_MAX) return icsText('Wakeful', entries)
+      entries.push(text)
+    }
+    await turns.passed()
   }
-  return icsText('Wakeful', entries.slice(0, ENTRIES_MAX))
+  return icsText('Wakeful', entries)
 }
 
-async function soonest(alarms: Alarms): Promise<AlarmView[]> {
-  const found: AlarmView[] = []
+async function* soonest(alarms: Alarms): AsyncGenerator<AlarmView> {
+  let found = 0
   let cursor: string | null | undefined
-  while (cursor !== null && found.length < ALARMS_MAX) {
+  while (cursor !== null && found < ALARMS_MAX) {
     const page = await alarms.list({
       status: 'active',
       order: 'due',
       limit: PAGE,
       ...(cursor !== undefined && { cursor }),
     })
-    found.push(...page.items)
+    yield* page.items
+    found += page.items.length
     cursor = page.nextCursor
   }
-  return found
 }
 
 /** Its next instants: the one it waits for, and what its rule says of the time after. */
@@ -53,19 +71,26 @@ function instantsOf(
   const off = rule.exclude === undefined ? null : daysOffOf(rule.exclude, find)
   let standing = standingAfter(rule, off, instants[0]!)
   while (standing !== null && standing.at <= until && instants.length < PER_ALARM_MAX) {
+    // What is skipped to the rule's end stands at its last instant, on a day off.
+    if (rule.exclude?.move === undefined && isDayOff(rule, off, standing.at)) break
     instants.push(standing.at)
-    standing = standingAfter(rule, off, standing.nominal)
+    standing = standingNext(rule, off, standing)
   }
   return instants
 }
 
-function entryOf({ id, label, message, key, target, updatedAt }: AlarmView, at: number): CalendarEntry {
+function entryOf({ id, label, message, key, target, updatedAt }: AlarmView): CalendarEntry {
   const summary = [label, message, key ?? '', target].find((text) => text !== '') ?? 'alarm'
   return {
-    uid: `${id}-${at}@wakeful`,
-    at,
+    id,
     changedAt: updatedAt.getTime(),
-    summary: summary.length > 200 ? `${summary.slice(0, 199)}…` : summary,
-    description: message === summary ? '' : message.slice(0, 2_000),
+    summary: shortened(summary),
+    description: message === summary ? '' : shortened(message),
   }
+}
+
+function shortened(text: string): string {
+  if (text.length <= TEXT_MAX) return text
+  // Not within a character of two halves.
+  return `${text.slice(0, TEXT_MAX - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }

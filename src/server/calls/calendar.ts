@@ -9,7 +9,7 @@ export function calendarCalls(feeds: Feeds, operator: Operator) {
   return {
     calendar: async (_input, { caller }) => {
       const calendars = operator.calendarsOf(caller.tenant)
-      const body = await upcomingIcs(caller.alarms, calendars, operator.clock.now())
+      const body = await upcomingIcs(caller.alarms, calendars, operator.clock)
       return { status: 200, json: body, type: 'text/calendar; charset=utf-8' }
     },
 

@@ -1,5 +1,7 @@
+import { utf8Length } from '../../alarm/index.ts'
 import { eventWire, type OperationName, wireText } from '../../contracts/index.ts'
 import type { Alarms, EventView } from '../../library/index.ts'
+import { PAGE_BYTES_MAX } from '../../stores/index.ts'
 import { listed } from './bulk.ts'
 import { type CallsOf, ok } from './call.ts'
 
@@ -55,9 +57,11 @@ async function firstEvents(
 ): Promise<EventView[]> {
   const options = { ...(after !== undefined && { after }), ...(alarmId !== undefined && { alarmId }) }
   const events: EventView[] = []
+  let bytes = 0
   for await (const event of alarms.events(options)) {
     events.push(event)
-    if (events.length === limit) break
+    bytes += utf8Length(event.dataJson)
+    if (events.length === limit || bytes >= PAGE_BYTES_MAX) break
   }
   return events
 }

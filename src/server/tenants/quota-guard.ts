@@ -7,6 +7,7 @@ import type { Caller } from '../caller.ts'
 import { TryLater } from '../http/problem.ts'
 import { ActiveCount } from './active-count.ts'
 import { type BucketRate, Buckets } from './bucket.ts'
+import { RuleLooks } from './rule-looks.ts'
 import { assertSizes } from './sizes.ts'
 import type { TenantBook } from './tenant-book.ts'
 
@@ -15,8 +16,6 @@ const HOUR_MS = 3_600_000
 const SOON_MS = 300_000
 const COUNTS_MAX = 10_000
 const QUOTA_RETRY_MS = 60_000
-/** Instants of a rule that are looked at for its shortest period. */
-const PERIODS_LOOKED_AT = 12
 
 /** What somebody wants of an alarm: a new one, another time or content for one, or that it fires now. */
 export type Wanted =
@@ -65,11 +64,12 @@ export class QuotaGuard {
     const levels = await this.#levelsOf(caller)
     if (levels.length === 0) return work()
     const fresh = await this.#withoutRepeats(caller, wanted)
+    const looks = new RuleLooks(caller.alarms, this.#clock)
     for (const { quotas } of levels) {
       if (quotas.payload_bytes !== undefined) assertSizes(fresh.flatMap(optionsIn), quotas.payload_bytes)
-      if (quotas.min_interval !== undefined) assertPeriods(caller.alarms, fresh, quotas.min_interval)
+      if (quotas.min_interval !== undefined) await assertPeriods(looks, fresh, quotas.min_interval)
     }
-    const use = await this.#charge(levels, caller, fresh)
+    const use = await this.#charge(levels, looks, caller, fresh)
     try {
       const done = await work()
       for (const { active } of levels) active.end(use.active, true)
@@ -113,10 +113,16 @@ export class QuotaGuard {
   }
 
   /** Takes what is wanted from every level, or refuses and takes nothing from any. */
-  async #charge(levels: readonly Level[], caller: Caller, wanted: readonly Wanted[]): Promise<Use> {
-    const { alarms } = caller
+  async #charge(
+    levels: readonly Level[],
+    looks: RuleLooks,
+    { alarms }: Caller,
+    wanted: readonly Wanted[],
+  ): Promise<Use> {
     const sets = wanted.filter(({ does }) => does === 'set' || does === 'edit').length
-    const wakes = wanted.filter((each) => isWake(alarms, each, this.#clock.now())).length
+    let wakes = 0
+    if (levels.some(({ quotas }) => quotas.wakes_per_hour !== undefined))
+      for (const each of wanted) if (await isWake(looks, each, this.#clock.now())) wakes += 1
     let active = wanted.filter(mayAdd).length
     const bounded = active === 0 ? [] : levels.filter(({ quotas }) => quotas.active_alarms !== undefined)
     const isOver = ({ quotas, active: count }: Level) => count.current + active > quotas.active_alarms!
@@ -205,11 +211,11 @@ function whenIn(wanted: Wanted): When | null {
 }
 
 /** Whether it fires soon: at once, or at a first instant that is near. What recurs from there on is bounded by its period. */
-function isWake(alarms: Alarms, wanted: Wanted, now: number): boolean {
+async function isWake(looks: RuleLooks, wanted: Wanted, now: number): Promise<boolean> {
   if (!('when' in wanted)) return true
   if (wanted.when === null) return false
-  const [first] = instantsOf(alarms, wanted.when, 1)
-  return first !== undefined && first <= now + SOON_MS
+  const { firstAt } = await looks.at(wanted.when)
+  return firstAt !== undefined && firstAt <= now + SOON_MS
 }
 
 /** Whether there may be one more active alarm afterwards; a move wakes up one that awaits its report. */
@@ -229,21 +235,18 @@ function isActive(alarm: AlarmView | null): boolean | null {
   return alarm && (alarm.status === 'active' || alarm.status === 'paused')
 }
 
-function assertPeriods(alarms: Alarms, wanted: readonly Wanted[], minInterval: string): void {
+async function assertPeriods(
+  looks: RuleLooks,
+  wanted: readonly Wanted[],
+  minInterval: string,
+): Promise<void> {
   const minMs = parseDuration(minInterval)
   for (const each of wanted) {
     const when = whenIn(each)
-    if (when === null) continue
-    const instants = instantsOf(alarms, when, PERIODS_LOOKED_AT)
-    const isShort = instants.some((at, i) => i > 0 && at - instants[i - 1]! < minMs)
-    if (isShort)
-      throw new WakefulError(
-        'quota_exceeded',
-        `your quota lets an alarm recur every ${minInterval} at the shortest (min_interval): waiting does not help, a longer period does`,
-      )
+    if (when === null || (await looks.at(when)).shortestMs >= minMs) continue
+    throw new WakefulError(
+      'quota_exceeded',
+      `your quota lets an alarm recur every ${minInterval} at the shortest (min_interval): waiting does not help, a longer period does`,
+    )
   }
-}
-
-function instantsOf(alarms: Alarms, when: When, count: number): number[] {
-  return alarms.preview(when, { count }).instants.map(({ instant }) => Date.parse(instant))
 }

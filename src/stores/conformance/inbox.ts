@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Scope } from '../../alarm/index.ts'
+import { PAGE_BYTES_MAX } from '../page-room.ts'
 import { ANN, type Bench, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
 
@@ -24,6 +25,16 @@ export const inboxCases = casesOf('inbox', {
     })
     assert.deepEqual(await taken(bench), ['two', 'three'])
     assert.deepEqual(await taken(bench), [])
+  },
+
+  async 'gives no more at once than so much content, and holds only that'(bench) {
+    const body = JSON.stringify('x'.repeat(200_000))
+    for (let n = 0; n < 30; n++) await put(bench, `${n}`, ANN, { body })
+    const take = () => bench.store.takeWakes(ANN, request(bench, 100))
+    const first = await take()
+    assert.equal(first.length, Math.ceil(PAGE_BYTES_MAX / body.length))
+    const all = [...first, ...(await take())]
+    assert.equal(new Set(all.map(({ occurrenceId }) => occurrenceId)).size, 30)
   },
 
   async 'gives a wake again when the hold has ended, and counts the tries'(bench) {

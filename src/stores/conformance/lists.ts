@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { pause, type SetOptions, type Snapshot, STATES, type State, stateOf } from '../../alarm/index.ts'
+import { PAGE_BYTES_MAX } from '../page-room.ts'
 import type { ListQuery, Place } from '../store.ts'
 import { ANN, type Bench, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
@@ -60,6 +61,22 @@ export const listCases = casesOf('lists', {
         assert.deepEqual(await ids(bench, { order, limit: 5 }, other), [])
       assert.deepEqual(await bench.store.stats(other), NO_FIGURES)
     }
+  },
+
+  async 'a page ends at so much content, and the next goes on there'(bench) {
+    const payload = 'x'.repeat(200_000)
+    for (let i = 0; i < 45; i++)
+      await bench.alarm({ delay: `${i + 1}h` }, { payload: i % 9 === 4 ? i : payload, label: 'large' })
+    for (const order of ['newest', 'due'] as const)
+      for (const filter of [{}, { label: 'large' }]) {
+        const pages = await pagesOf(bench, { ...filter, order, limit: 50 })
+        for (const page of pages) {
+          const bytes = page.reduce((sum, { alarm }) => sum + alarm.payload!.length, 0)
+          assert.ok(bytes <= PAGE_BYTES_MAX + payload.length, `a page of ${bytes} bytes`)
+        }
+        assert.equal(pages.length, 2)
+        assert.equal(new Set(names(pages.flat())).size, 45)
+      }
   },
 
   async 'what is set while a reader pages neither repeats nor hides what was there'(bench) {
@@ -173,13 +190,17 @@ function wake({ timers }: Snapshot): number | null {
 
 /** The ids of a whole list, read page by page; no page is longer than asked. */
 async function ids(bench: Bench, query: ListQuery, scope = ANN): Promise<string[]> {
-  const found: string[] = []
+  return names((await pagesOf(bench, query, scope)).flat())
+}
+
+async function pagesOf(bench: Bench, query: ListQuery, scope = ANN): Promise<(readonly Snapshot[])[]> {
+  const pages: (readonly Snapshot[])[] = []
   let after: Place | undefined = query.after
   for (;;) {
     const page = await bench.store.list(scope, { ...query, after })
     assert.ok(page.items.length <= query.limit)
-    found.push(...names(page.items))
-    if (page.next === null) return found
+    pages.push(page.items)
+    if (page.next === null) return pages
     after = page.next
   }
 }

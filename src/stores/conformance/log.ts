@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type Scope, serialOf } from '../../alarm/index.ts'
 import { goneFact } from '../event-row.ts'
+import { isCut, PAGE_BYTES_MAX } from '../page-room.ts'
 import type { LogEvent } from '../store.ts'
 import { ANN, type Bench, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
@@ -24,6 +25,27 @@ export const logCases = casesOf('log', {
     assert.equal(await bench.store.lastSeen(), all.at(-1)!.at)
     assert.deepEqual(await bench.store.events(ANN, { after: all[9]!.seq, limit: 3 }), all.slice(10, 13))
     assert.deepEqual(await bench.store.events(ANN, { after: all.at(-1)!.seq, limit: 3 }), [])
+  },
+
+  async 'a page ends at so much content, and the next goes on there'(bench) {
+    const data = JSON.stringify({ text: 'ä'.repeat(100_000) })
+    for (let n = 0; n < 30; n++) {
+      const own = {
+        id: `own-${n}`,
+        type: 'own.large',
+        at: bench.now,
+        subject: null,
+        correlationId: null,
+        data,
+      }
+      await bench.store.append(ANN, own)
+    }
+    const first = await bench.store.events(ANN, { after: 0, limit: 100 })
+    assert.equal(first.length, Math.ceil(PAGE_BYTES_MAX / Buffer.byteLength(data)))
+    assert.ok(isCut(first, 100))
+    const rest = await bench.store.events(ANN, { after: first.at(-1)!.seq, limit: 100 })
+    assert.ok(!isCut(rest, 100))
+    assert.equal(new Set([...first, ...rest].map(({ id }) => id)).size, 30)
   },
 
   async 'knows the newest moment it has a record of'(bench) {

@@ -1,5 +1,5 @@
 import type { Origin, Scope, Serial } from '../../alarm/index.ts'
-import { eventOf, type LogEvent, type OwnEvent, type Values } from '../index.ts'
+import { eventOf, isCut, type LogEvent, type OwnEvent, type Values } from '../index.ts'
 import type { Database } from './database.ts'
 import type { LogHorizon } from './log-horizon.ts'
 import * as sql from './queries.ts'
@@ -23,7 +23,7 @@ export async function readEvents(
   const page = (whole: Serial) =>
     session.rows(sql.eventsOfOwner, scope.tenant, scope.owner, after, whole, limit)
   const known = horizon.whole > after ? await page(horizon.whole) : []
-  if (known.length === limit) return known.map(eventIn)
+  if (isCut(known.map(eventIn), limit)) return known.map(eventIn)
   return (await page(await horizon.advance())).map(eventIn)
 }
 

@@ -1,5 +1,12 @@
 import { bySerial, type Scope, type Serial } from '../../alarm/index.ts'
-import { type InboxWake, inboxFull, type NewWake, type Values, type WakeRequest } from '../index.ts'
+import {
+  type InboxWake,
+  inboxFull,
+  type NewWake,
+  PAGE_BYTES_MAX,
+  type Values,
+  type WakeRequest,
+} from '../index.ts'
 import type { Session } from './session.ts'
 
 const WAKE = 'tenant, owner, occurrence, alarm, arrived_at, body, tries'
@@ -12,10 +19,13 @@ export const INBOX_QUERIES = {
   put: `INSERT INTO wakeful.inbox (${WAKE}, held_until) SELECT $1, $2, $3, $4, $5::bigint, $6, 0, 0
     WHERE $7::bigint > (SELECT count(*) FROM (SELECT FROM wakeful.inbox WHERE tenant = $1 AND owner = $2 LIMIT $7::bigint) n)
     ON CONFLICT DO NOTHING`,
-  take: `UPDATE wakeful.inbox i SET held_until = $3::bigint + $4::bigint, tries = i.tries + 1 FROM (
-      SELECT seq FROM wakeful.inbox WHERE tenant = $1 AND owner = $2 AND held_until <= $3::bigint
-      ORDER BY arrived_at, seq LIMIT $5::bigint FOR UPDATE SKIP LOCKED) free
-    WHERE i.seq = free.seq RETURNING i.seq, ${WAKE_OF_ROW}`,
+  take: `WITH free AS (
+      SELECT seq, octet_length(body) AS bytes FROM wakeful.inbox
+      WHERE tenant = $1 AND owner = $2 AND held_until <= $3::bigint
+      ORDER BY arrived_at, seq LIMIT $5::bigint FOR UPDATE SKIP LOCKED),
+    page AS (SELECT seq, sum(bytes) OVER (ROWS UNBOUNDED PRECEDING) - bytes AS before FROM free)
+    UPDATE wakeful.inbox i SET held_until = $3::bigint + $4::bigint, tries = i.tries + 1 FROM page
+    WHERE i.seq = page.seq AND page.before < ${PAGE_BYTES_MAX} RETURNING i.seq, ${WAKE_OF_ROW}`,
   remove: `DELETE FROM wakeful.inbox WHERE tenant = $1 AND owner = $2 AND occurrence = $3 AND tries >= $4
     RETURNING seq, ${WAKE}`,
   /** As a list: joined, the planner would read the whole table for a handful. */

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { testDatabase } from '../../../test/postgres/database.ts'
 import { DOCUMENT_QUERIES } from './documents.ts'
 import { FAIR_QUERIES } from './fair-look.ts'
+import { HELD_QUERIES } from './held.ts'
 import { KEY_QUERIES } from './import-keys.ts'
 import { IMPORT_QUERIES } from './imports.ts'
 import { INBOX_QUERIES } from './inbox.ts'
@@ -79,6 +80,7 @@ async function plan(statement: string): Promise<string> {
 const EXPECTED: Readonly<Record<string, string>> = {
   updateAlarms: 'alarms_pkey',
   alarmsBySeq: 'alarms_pkey',
+  briefsBySeq: 'alarms_pkey',
   alarmsToFire: 'timers_alarm',
   alarmScopes: 'alarms_pkey',
   alarmById: 'alarms_id_key',
@@ -115,10 +117,10 @@ const EXPECTED: Readonly<Record<string, string>> = {
   retargetTimers: 'timers_alarm',
   timersById: 'timers_pkey',
   timersOfAlarms: 'timers_alarm',
-  releaseUnhandled: 'timers_unhandled',
-  releaseHeldTenant: 'timers_held_tenant',
-  releaseHeldTarget: 'timers_held_target',
-  heldTargets: 'timers_held_target',
+  'held releaseUnhandled': 'timers_unhandled',
+  'held releaseTenant': 'timers_held_tenant',
+  'held releaseTarget': 'timers_held_target',
+  'held targets': 'timers_held_target',
   nextTimers: 'timers_due',
   peekShards: 'timers_due',
   dueTimers: 'timers_due',
@@ -251,6 +253,7 @@ const STATEMENTS: readonly [string, string][] = [
   ...Object.entries(sql as Readonly<Record<string, string>>),
   ...prefixed('stream', STREAM_QUERIES),
   ...prefixed('fair', FAIR_QUERIES),
+  ...prefixed('held', HELD_QUERIES),
   ...prefixed('prune', PRUNE_QUERIES),
   ...prefixed('document', DOCUMENT_QUERIES),
   ...prefixed('inbox', INBOX_QUERIES),
@@ -265,7 +268,7 @@ const STATEMENTS: readonly [string, string][] = [
 const SMALL = 'shards|owners|flights|meta'
 /** A sort of what was found by an index is one of a handful: locks are taken in order. Any other would be of the table. */
 const MAY_SORT = new Set([
-  'dueTimers', 'releaseHeldTenant', 'releaseHeldTarget', 'lockAlarms', 'lockTimersOfAlarms', 'lockFreeTimers', 'timersOfAlarms', 'nearShards', 'allShards', 'prune lockAlarms',
+  'dueTimers', 'held releaseTenant', 'held releaseTarget', 'lockAlarms', 'lockTimersOfAlarms', 'lockFreeTimers', 'timersOfAlarms', 'nearShards', 'allShards', 'prune lockAlarms',
   'prune noteGone',
 ]) // biome-ignore format: a list
 

@@ -4,7 +4,7 @@
  */
 
 import { LAST_SERIAL } from '../../alarm/index.ts'
-import { ALARM_COLUMNS, TIMER_COLUMNS } from '../index.ts'
+import { ALARM_COLUMNS, PAGE_BYTES_MAX, TIMER_COLUMNS } from '../index.ts'
 import { ALARM_TYPES, PLACE_COLUMNS, PLACE_TYPES } from './columns.ts'
 import { addFigures, FIGURES } from './figures.ts'
 
@@ -31,6 +31,11 @@ export const updateAlarms = `UPDATE wakeful.alarms SET ${ALARM_COLUMNS.map((colu
   FROM unnest(${marks(1, ['bigint', ...ALARM_TYPES])}) AS n (seq, ${ALARM}) WHERE alarms.seq = n.seq`
 
 export const alarmsBySeq = `SELECT ${READ_ALARM} FROM wakeful.alarms a WHERE a.seq = ANY($1::bigint[])`
+
+/** What lists ask of alarms before they read the whole; the size of a text is known without reading it. */
+export const briefsBySeq = `SELECT seq, coalesce(octet_length(payload), 0) + octet_length(message), label,
+  CASE WHEN $2::int = 1 THEN message ELSE '' END, key, subject, correlation_id, conversation_id, created_at, target
+  FROM wakeful.alarms WHERE seq = ANY($1::bigint[])`
 
 /** With how many earlier occurrences are still open: only recurring alarms can have any. */
 export const alarmsToFire = `SELECT ${READ_ALARM}, CASE WHEN a.kind = 'once' THEN 0 ELSE (
@@ -125,25 +130,6 @@ export const timersById = `SELECT ${TIMER} FROM wakeful.timers WHERE id = ANY($1
 export const timersOfAlarms = `SELECT ${qualified('t', TIMER_COLUMNS)} FROM wakeful.alarms a JOIN wakeful.timers t
     ON t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq
   WHERE a.seq = ANY($1::bigint[]) ORDER BY t.id`
-/** Asked of the row itself too: a pause that this waited for has parked it meanwhile. */
-export const releaseUnhandled = `UPDATE wakeful.timers SET wake_at = scheduled_for
-  WHERE waiting = 'handler' AND held IS NULL AND id IN (
-    SELECT t.id FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
-    JOIN wakeful.shards s ON s.shard = l.shard AND s.epoch = l.epoch
-    JOIN wakeful.timers t ON t.shard = l.shard AND t.target = $3 AND t.waiting = 'handler' AND t.held IS NULL
-      AND t.wake_at > $4::bigint
-    LIMIT $5::bigint)`
-export const releaseHeldTenant = releaseHeld('tenant')
-export const releaseHeldTarget = releaseHeld('target')
-/** From name to name, past all that is held under each. */
-export const heldTargets = `WITH RECURSIVE held (shard, target) AS (
-    SELECT shard, (SELECT t.target FROM wakeful.timers t
-      WHERE t.shard = l.shard AND t.waiting = 'handler' AND t.held = 1 ORDER BY t.target LIMIT 1)
-    FROM unnest($1::int[]) AS l (shard)
-    UNION ALL SELECT shard, (SELECT t.target FROM wakeful.timers t
-      WHERE t.shard = h.shard AND t.target > h.target AND t.waiting = 'handler' AND t.held = 1 ORDER BY t.target LIMIT 1)
-    FROM held h WHERE target IS NOT NULL)
-  SELECT target FROM held WHERE target IS NOT NULL LIMIT $2::bigint`
 
 // The due look
 
@@ -232,12 +218,25 @@ export const appendEvent = `INSERT INTO wakeful.events (id, tenant, owner, type,
 const EVENT = `e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id, e.occurrence, a.key, e.subject, e.correlation_id,
   e.at, e.data`
 
+/** Of these events those that are a page by what they hold: the size of a text is known without reading it. */
+function page(events: string, order: string): string {
+  const before = `sum(octet_length(e.data)) OVER (ORDER BY ${order}) - octet_length(e.data)`
+  return `SELECT ${EVENT} FROM (SELECT e.*, ${before} AS before FROM (${events}) e) e
+  LEFT JOIN wakeful.alarms a ON a.seq = e.alarm WHERE e.before < ${PAGE_BYTES_MAX} ORDER BY ${order}`
+}
+
 /** Compared together, as in streams.ts: a small tenant must not be looked for among everybody's events. */
-export const eventsOfOwner = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
+export const eventsOfOwner = page(
+  `SELECT e.* FROM wakeful.events e
   WHERE e.tenant = $1 AND (e.owner, e.seq) > ($2, $3::bigint) AND (e.owner, e.seq) <= ($2, $4::bigint)
-  ORDER BY e.owner, e.seq LIMIT $5::bigint`
-export const eventsOfAlarm = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
-  WHERE e.alarm = $1::bigint AND e.seq > $2::bigint ORDER BY e.seq LIMIT $3::bigint`
+  ORDER BY e.owner, e.seq LIMIT $5::bigint`,
+  'e.owner, e.seq',
+)
+export const eventsOfAlarm = page(
+  `SELECT e.* FROM wakeful.events e
+  WHERE e.alarm = $1::bigint AND e.seq > $2::bigint ORDER BY e.seq LIMIT $3::bigint`,
+  'e.seq',
+)
 export const eventsOfAll = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
   WHERE e.seq > $1::bigint ORDER BY e.seq LIMIT $2::bigint`
 export const newestEventsOfAlarm = `SELECT ${EVENT} FROM wakeful.events e LEFT JOIN wakeful.alarms a ON a.seq = e.alarm
@@ -373,17 +372,6 @@ export const notify = 'SELECT pg_notify($1, $2)'
 export const meta = 'SELECT value FROM wakeful.meta WHERE name = $1'
 export const putMeta = `INSERT INTO wakeful.meta (name, value) VALUES ($1, $2)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`
-
-/** The longest held first. They forget that they were held: what is missed by now is judged as after a standstill. */
-function releaseHeld(by: 'tenant' | 'target'): string {
-  return `UPDATE wakeful.timers SET wake_at = scheduled_for, waiting = NULL, held = NULL
-  WHERE waiting = 'handler' AND held = 1 AND id = ANY(ARRAY(
-    SELECT t.id FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
-    JOIN wakeful.shards s ON s.shard = l.shard AND s.epoch = l.epoch
-    CROSS JOIN LATERAL (SELECT id, scheduled_for FROM wakeful.timers WHERE shard = l.shard AND ${by} = $3
-      AND waiting = 'handler' AND held = 1 AND wake_at > $4::bigint ORDER BY scheduled_for LIMIT $5::bigint) t
-    ORDER BY t.scheduled_for LIMIT $5::bigint))`
-}
 
 /** The parameters of one list per column, from a number on. */
 function marks(from: number, types: readonly string[]): string {

@@ -35,6 +35,7 @@ import { isStoreTrouble } from './failure.ts'
 import { Growth } from './growth.ts'
 import { Guests } from './guests.ts'
 import type { Beat } from './heartbeat.ts'
+import { heldTargets, releaseWaiting } from './held.ts'
 import { importBatch } from './imports.ts'
 import { Listener } from './listener.ts'
 import { Lookout, RECENT_MS } from './lookout.ts'
@@ -225,21 +226,14 @@ export class PostgresStore extends PostgresRecords implements Store {
   releaseWaiting(leases: readonly Lease[], which: ReleaseOf, now: number, limit: number): Promise<number> {
     return this.guard(async () => {
       if (leases.length === 0) return 0
-      const [shards, epochs] = [leases.map(({ shard }) => shard), leases.map(({ epoch }) => epoch)]
-      const { session } = this.database
-      const [query, name] = releaseQuery(which)
-      const released = await session.run(query, shards, epochs, name, now, limit)
+      const released = await releaseWaiting(this.database.session, leases, which, now, limit)
       if (released > 0) this.#lookout.sweep()
       return released
     })
   }
 
   heldTargets(leases: readonly Lease[], limit: number): Promise<string[]> {
-    return this.guard(async () => {
-      const shards = leases.map(({ shard }) => shard)
-      const rows = await this.database.session.rows(sql.heldTargets, shards, limit)
-      return [...new Set(rows.map(([target]) => target as string))]
-    })
+    return this.guard(() => heldTargets(this.database.session, leases, limit))
   }
 
   review(
@@ -379,10 +373,4 @@ export class PostgresStore extends PostgresRecords implements Store {
   #rereadCalendars(): void {
     void this.readCalendars().catch(() => {})
   }
-}
-
-function releaseQuery(which: ReleaseOf): readonly [query: string, name: string] {
-  if ('handler' in which) return [sql.releaseUnhandled, which.handler]
-  if ('heldTenant' in which) return [sql.releaseHeldTenant, which.heldTenant]
-  return [sql.releaseHeldTarget, which.heldTarget]
 }

@@ -1,5 +1,5 @@
-import type { Scope } from '../../alarm/index.ts'
-import { type EventRow, eventOf, type LogEvent, type OwnEvent } from '../index.ts'
+import { type Scope, utf8Length } from '../../alarm/index.ts'
+import { type EventRow, eventOf, type LogEvent, type OwnEvent, PageRoom } from '../index.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 import { alarmNamed } from './snapshots.ts'
@@ -11,13 +11,21 @@ export function readEvents(
   query: { after: number; limit: number; alarmId?: string },
 ): LogEvent[] {
   if (query.alarmId === undefined) {
-    return session
-      .all<EventRow>(sql.eventsOfOwner, scope.tenant, scope.owner, query.after, query.limit)
-      .map(eventOf)
+    return page(session.each(sql.eventsOfOwner, scope.tenant, scope.owner, query.after, query.limit), query)
   }
   const alarm = alarmNamed(session, scope, { id: query.alarmId })
   if (alarm === undefined) return []
-  return session.all<EventRow>(sql.eventsOfAlarm, alarm.seq, query.after, query.limit).map(eventOf)
+  return page(session.each(sql.eventsOfAlarm, alarm.seq, query.after, query.limit), query)
+}
+
+function page(rows: Iterable<EventRow>, { limit }: { limit: number }): LogEvent[] {
+  const room = new PageRoom(limit)
+  const events: LogEvent[] = []
+  for (const row of rows) {
+    if (!room.take(utf8Length(row.data))) break
+    events.push(eventOf(row))
+  }
+  return events
 }
 
 /** Reads one alarm's newest events, oldest of them first. */

@@ -1,5 +1,5 @@
 import type { Scope } from '../../alarm/index.ts'
-import { type InboxWake, inboxFull, type NewWake, type WakeRequest } from '../index.ts'
+import { type InboxWake, inboxFull, type NewWake, PageRoom, type WakeRequest } from '../index.ts'
 import type { Session } from './session.ts'
 
 const WAKE =
@@ -12,7 +12,7 @@ export const INBOX_QUERIES = {
   waiting: 'SELECT count(*) AS n FROM (SELECT 1 FROM wakeful_inbox LIMIT ?)',
   put: `INSERT INTO wakeful_inbox (tenant, owner, occurrence, alarm, arrived_at, body, tries, held_until)
     VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING`,
-  free: `SELECT seq FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND held_until <= ?
+  free: `SELECT seq, octet_length(body) AS bytes FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND held_until <= ?
     ORDER BY arrived_at, seq LIMIT ?`,
   hold: `UPDATE wakeful_inbox SET held_until = ?, tries = tries + 1 WHERE seq = ? RETURNING ${WAKE}`,
   remove: `DELETE FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND occurrence = ? AND tries >= ?
@@ -39,7 +39,9 @@ export function insertWake(session: Session, wake: InboxWake): boolean {
 
 /** Which wakes nobody holds, the oldest first: asked before anything is written. */
 export function freeWakes(session: Session, { tenant, owner }: Scope, { now, limit }: WakeRequest): number[] {
-  return session.all<{ seq: number }>(INBOX_QUERIES.free, tenant, owner, now, limit).map(({ seq }) => seq)
+  const room = new PageRoom(limit)
+  const free = session.all<{ seq: number; bytes: number }>(INBOX_QUERIES.free, tenant, owner, now, limit)
+  return free.filter(({ bytes }) => room.take(bytes)).map(({ seq }) => seq)
 }
 
 /** Takes the oldest that nobody holds. */

@@ -1,5 +1,18 @@
 import type { Scope, Serial } from '../../alarm/index.ts'
-import { CorruptRow, fits, type ListQuery, type Page, type Place, wakesFirst } from '../index.ts'
+import {
+  asksBriefs,
+  type Brief,
+  bytesOf,
+  CorruptRow,
+  fits,
+  type ListQuery,
+  mayFit,
+  type Page,
+  PageRoom,
+  type Place,
+  wakesFirst,
+} from '../index.ts'
+import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 import { alarmAt, type StoredSnapshot, snapshotOf } from './snapshots.ts'
 import { streamOf } from './streams.ts'
@@ -8,6 +21,8 @@ import { streamOf } from './streams.ts'
 const STRIDE_MIN = 64
 /** Rows a list with a rare match may look at before it ends the page and hands out a cursor. */
 const LOOKED_AT_MAX = 20_000
+/** Rows after which others get their turn: some milliseconds. */
+const ROWS_PER_TURN = 250
 
 /** Live alarms by when they wake. */
 export const UPCOMING = `SELECT alarm, wake_at, id FROM wakeful_timers WHERE tenant = ? AND owner = ?
@@ -19,35 +34,42 @@ interface UpcomingRow {
   id: number
 }
 
+/** A page, found piece by piece: after each, others should get their turn. */
+export type Paging = Generator<void, Page>
+
 /** Reads a page of alarms that fit the query. */
-export function list(session: Session, scope: Scope, query: ListQuery): Page {
+export function list(session: Session, scope: Scope, query: ListQuery): Paging {
   return query.order === 'due' ? listDue(session, scope, query) : listNewest(session, scope, query)
 }
 
-function listNewest(session: Session, scope: Scope, query: ListQuery): Page {
+function* listNewest(session: Session, scope: Scope, query: ListQuery): Paging {
   const stream = streamOf(scope, query)
   const stride = Math.max(STRIDE_MIN, query.limit + 1)
+  const room = new PageRoom(query.limit)
+  const rest = resting()
   const items: StoredSnapshot[] = []
   let below = query.after?.row ?? Number.MAX_SAFE_INTEGER
   for (let looked = 0; looked < LOOKED_AT_MAX; looked += stride) {
     const rows = stream(session, below, stride)
     for (const seq of rows) {
-      const snapshot = readable(session, seq)
-      if (snapshot !== null && query.since !== undefined && snapshot.alarm.createdAt < query.since)
-        return { items, next: null }
-      if (snapshot !== null && fits(snapshot, query)) {
-        if (items.length === query.limit) return { items, next: { row: items.at(-1)!.alarm.seq } }
+      if (query.since !== undefined && isBefore(session, seq, query.since)) return { items, next: null }
+      const snapshot = fitting(session, seq, query)
+      if (snapshot !== null) {
+        if (!room.take(bytesOf(snapshot))) return { items, next: { row: items.at(-1)!.alarm.seq } }
         items.push(snapshot)
       }
       below = seq
+      if (rest()) yield
     }
     if (rows.length < stride) return { items, next: null }
   }
   return { items, next: { row: below } }
 }
 
-function listDue(session: Session, scope: Scope, query: ListQuery): Page {
+function* listDue(session: Session, scope: Scope, query: ListQuery): Paging {
   const stride = Math.max(STRIDE_MIN, query.limit + 1)
+  const room = new PageRoom(query.limit)
+  const rest = resting()
   const items: StoredSnapshot[] = []
   let place: Place = query.after ?? { row: 0, at: Number.MIN_SAFE_INTEGER }
   for (let looked = 0; looked < LOOKED_AT_MAX; looked += stride) {
@@ -60,24 +82,49 @@ function listDue(session: Session, scope: Scope, query: ListQuery): Page {
       stride,
     )
     for (const row of rows) {
-      const snapshot = readable(session, row.alarm)
-      if (snapshot !== null && wakesFirst(snapshot, row.id) && fits(snapshot, query)) {
-        if (items.length === query.limit) return { items, next: place }
-        items.push(snapshot)
+      const snapshot = fitting(session, row.alarm, query)
+      // It may have been moved, or have ended, while others had their turn.
+      if (snapshot?.timers.some(({ id, wakeAt }) => id === row.id && wakeAt === row.wake_at)) {
+        if (wakesFirst(snapshot, row.id)) {
+          if (!room.take(bytesOf(snapshot))) return { items, next: place }
+          items.push(snapshot)
+        }
       }
       place = { row: row.id, at: row.wake_at }
+      if (rest()) yield
     }
     if (rows.length < stride) return { items, next: null }
   }
   return { items, next: place }
 }
 
-function readable(session: Session, seq: Serial): StoredSnapshot | null {
+/** Says after every so many rows that it is time to let others have their turn. */
+function resting(): () => boolean {
+  let rows = 0
+  return () => ++rows % ROWS_PER_TURN === 0
+}
+
+function isBefore(session: Session, seq: Serial, since: number): boolean {
+  const brief = briefAt(session, seq)
+  return brief !== null && brief.createdAt < since
+}
+
+/** Reads an alarm where it is one that the query asks for; what cannot be read is left out. */
+function fitting(session: Session, seq: Serial, query: ListQuery): StoredSnapshot | null {
+  if (asksBriefs(query)) {
+    const brief = briefAt(session, seq)
+    if (brief === null || !mayFit(brief, query)) return null
+  }
   try {
     const alarm = alarmAt(session, seq)
-    return alarm === undefined ? null : snapshotOf(session, alarm)
+    const snapshot = alarm === undefined ? null : snapshotOf(session, alarm)
+    return snapshot !== null && fits(snapshot, query) ? snapshot : null
   } catch (thrown) {
     if (thrown instanceof CorruptRow) return null
     throw thrown
   }
+}
+
+function briefAt(session: Session, seq: Serial): Brief | null {
+  return session.get<Brief>(sql.alarmBrief, seq) ?? null
 }

@@ -27,6 +27,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   updateAlarm: 'rowid',
   releaseKey: 'rowid',
   alarmBySeq: 'rowid',
+  alarmBrief: 'rowid',
   alarmScope: 'rowid',
   alarmById: 'sqlite_autoindex_wakeful_alarms_1',
   alarmByKey: 'wakeful_alarms_key',

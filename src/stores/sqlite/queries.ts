@@ -14,6 +14,8 @@ export const updateAlarm = `UPDATE wakeful_alarms SET (${ALARM})
   = (${ALARM_MARKS}) WHERE seq = ?`
 
 export const alarmBySeq = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE seq = ?`
+export const alarmBrief = `SELECT label, message, key, subject, correlation_id AS correlationId,
+  conversation_id AS conversationId, created_at AS createdAt, target FROM wakeful_alarms WHERE seq = ?`
 export const alarmScope = 'SELECT tenant, owner, target, kind FROM wakeful_alarms WHERE seq = ?'
 export const alarmById = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE id = ? AND tenant = ? AND owner = ?`
 export const alarmByKey = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND key = ?`

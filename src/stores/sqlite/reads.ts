@@ -30,11 +30,14 @@ import { readPending, readStats } from './stats.ts'
 export class SqliteReads {
   protected readonly path: string
   protected readonly session: Session
+  /** Lets others of this process have their turn. */
+  protected readonly turn: () => Promise<void>
   protected isClosed = false
 
-  constructor(session: Session, path: string) {
+  constructor(session: Session, path: string, turn: () => Promise<void>) {
     this.session = session
     this.path = path
+    this.turn = turn
   }
 
   async get(
@@ -48,7 +51,12 @@ export class SqliteReads {
   }
 
   async list(scope: Scope, query: ListQuery): Promise<Page> {
-    return this.read((session) => list(session, scope, query))
+    const paging = list(this.session, scope, query)
+    for (;;) {
+      const step = this.read(() => paging.next())
+      if (step.done) return step.value
+      await this.turn()
+    }
   }
 
   async stats(scope: Scope): Promise<Stats> {

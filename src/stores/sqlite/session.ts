@@ -59,6 +59,11 @@ export class Session {
     return this.#prepare(sql).all(...values) as R[]
   }
 
+  /** Reads rows one by one, as far as they are asked for. */
+  each<R>(sql: string, ...values: Bindable[]): Iterable<R> {
+    return this.#prepare(sql).iterate(...values) as Iterable<R>
+  }
+
   /** Reads rows as lists of values. */
   values(sql: string, ...bound: Bindable[]): Values[] {
     return this.#prepare(sql, true).all(...bound) as unknown as Values[]

@@ -49,7 +49,7 @@ import { removeCalendar, reviewSelected } from './reviews.ts'
 import { Session } from './session.ts'
 import { setAll } from './sets.ts'
 import { writeTallies } from './stats.ts'
-import { realSystem, type System, wait } from './system.ts'
+import { realSystem, type System, turn, wait } from './system.ts'
 import { UserTransactions } from './user-transactions.ts'
 import { WriteQueue } from './write-queue.ts'
 
@@ -87,7 +87,7 @@ export class SqliteStore extends SqliteReads implements Store {
   #txSession: Session | null = null
 
   constructor(db: DatabaseSync, options: SqliteOptions, system: System = realSystem) {
-    super(new Session(db), options.path)
+    super(new Session(db), options.path, () => turn(options.clock, system))
     // In memory there is nobody to take over.
     const alone = options.path === ':memory:' ? ALONE : 1
     this.leaseMs = options.leaseMs ?? LEASE_MS * alone

@@ -1,5 +1,6 @@
 import { closeSync, openSync, utimesSync } from 'node:fs'
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite'
+import type { Clock } from '../../time/index.ts'
 
 /** What the store uses of the system it runs on. A simulation brings its own, in which time passes as it says. */
 export interface System {
@@ -45,4 +46,10 @@ function makePrivate(path: string): void {
 /** Waits so many milliseconds, without blocking anybody. */
 export function wait(system: System, ms: number): Promise<void> {
   return new Promise((resolve) => system.later(ms, resolve))
+}
+
+/** Lets others have their turn of the event loop. No time passes for that on a clock that passes by itself only. */
+export function turn(clock: Clock, system: System): Promise<void> {
+  const over = new Promise<void>((resolve) => system.soon(resolve))
+  return clock.hold === undefined ? over : clock.hold(over)
 }

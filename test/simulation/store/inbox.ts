@@ -1,5 +1,11 @@
-import type { Scope } from '../../../src/alarm/index.ts'
-import { type InboxWake, inboxFull, type NewWake, type WakeRequest } from '../../../src/stores/index.ts'
+import { type Scope, utf8Length } from '../../../src/alarm/index.ts'
+import {
+  type InboxWake,
+  inboxFull,
+  type NewWake,
+  PageRoom,
+  type WakeRequest,
+} from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { type InboxRow, scopedName } from './tables.ts'
 
@@ -18,11 +24,12 @@ export function takeWakes(
   scope: Scope,
   { now, holdMs, limit }: WakeRequest,
 ): InboxWake[] {
+  const room = new PageRoom(limit)
   const free = tables.inboxOfOwner
     .in(scopedName(scope))
     .map(({ key }) => tables.inbox.get(key)!)
     .filter(({ heldUntil }) => heldUntil <= now)
-    .slice(0, limit)
+    .filter(({ body }) => room.take(utf8Length(body)))
   return free.map((row) => {
     const taken = { ...row, tries: row.tries + 1, heldUntil: now + holdMs }
     tables.inbox.put(row.seq, taken)

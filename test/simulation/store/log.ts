@@ -1,5 +1,5 @@
-import { type Scope, type Serial, serialOf } from '../../../src/alarm/index.ts'
-import { eventOf, goneFact, type LogEvent, type OwnEvent } from '../../../src/stores/index.ts'
+import { type Scope, type Serial, serialOf, utf8Length } from '../../../src/alarm/index.ts'
+import { eventOf, goneFact, type LogEvent, type OwnEvent, PageRoom } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { pruneWakes } from './inbox.ts'
 import { seqNamed } from './snapshots.ts'
@@ -30,7 +30,11 @@ function page(
   { after, limit }: LogQuery,
 ): LogEvent[] {
   const from = index.upTo(group, after)
-  const events = index.in(group).slice(from, from + limit)
+  const room = new PageRoom(limit)
+  const events = index
+    .in(group)
+    .slice(from, from + limit)
+    .filter(({ key }) => room.take(utf8Length(database.tables.events.get(key)!.data)))
   const last = events.at(-1)
   if (last !== undefined) database.assertWhole(last.key)
   return events.map(({ key }) => read(database, key))

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import type { Alarms } from '../../library/index.ts'
+import { type Clock, preview, type When } from '../../time/index.ts'
+import { RuleLooks } from './rule-looks.ts'
+
+const now = Date.parse('2030-01-01T00:00:00Z')
+
+function looking() {
+  const seen = { previews: 0, turns: 0 }
+  const alarms = {
+    preview: (when: When, options: { count: number }) => {
+      seen.previews += 1
+      return preview(when, { now, timezone: 'UTC', ...options })
+    },
+  } as unknown as Alarms
+  const turn = async () => {
+    seen.turns += 1
+  }
+  const clock = { turn } as unknown as Clock
+  return { looks: new RuleLooks(alarms, clock), seen }
+}
+
+it('finds the shortest period of a rule, and none of what fires once', async () => {
+  const { looks } = looking()
+  expect((await looks.at({ cron: '0,1 9 * * *' })).shortestMs).toBe(60_000)
+  expect((await looks.at({ every: '1h' })).shortestMs).toBe(3_600_000)
+  expect((await looks.at('in 5 minutes')).shortestMs).toBe(Number.POSITIVE_INFINITY)
+})
+
+it('looks at each rule once, and lets others have their turn in between', async () => {
+  const { looks, seen } = looking()
+  for (let n = 0; n < 1000; n++) await looks.at({ every: `${1 + (n % 100)}h` })
+  expect(seen).toEqual({ previews: 100, turns: 5 })
+})
+
+it('lets others have their turn after each rule that takes long', async () => {
+  const { looks, seen } = looking()
+  const exclude = { weekend: [1, 2, 3, 4, 5, 6] }
+  for (let n = 0; n < 5; n++)
+    await looks.at({ rrule: `FREQ=MINUTELY;INTERVAL=1501;BYHOUR=3;BYMINUTE=${n};BYDAY=SU`, exclude })
+  expect(seen).toEqual({ previews: 5, turns: 5 })
+})

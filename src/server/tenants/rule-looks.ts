@@ -1,0 +1,38 @@
+import type { Alarms } from '../../library/index.ts'
+import { type Clock, Turns, type When } from '../../time/index.ts'
+
+/** Instants of a rule that are looked at for its shortest period; of one whose instants are rare, fewer are found. */
+const PERIODS_LOOKED_AT = 12
+const RULES_PER_TURN = 20
+
+interface Look {
+  /** Its next instant. */
+  readonly firstAt: number | undefined
+  /** The shortest time between two of its next instants; Infinity where it has no two. */
+  readonly shortestMs: number
+}
+
+/** What has to be known of rules before they are set: each is looked at once, however many alarms share it. */
+export class RuleLooks {
+  readonly #alarms: Alarms
+  readonly #turns: Turns
+  readonly #known = new Map<string, Look>()
+
+  constructor(alarms: Alarms, clock: Clock) {
+    this.#alarms = alarms
+    this.#turns = new Turns(clock, RULES_PER_TURN)
+  }
+
+  async at(when: When): Promise<Look> {
+    const name = JSON.stringify(when)
+    const known = this.#known.get(name)
+    if (known !== undefined) return known
+    const { instants } = this.#alarms.preview(when, { count: PERIODS_LOOKED_AT })
+    const at = instants.map(({ instant }) => Date.parse(instant))
+    const periods = at.slice(1).map((later, i) => later - at[i]!)
+    const look = { firstAt: at[0], shortestMs: Math.min(...periods) }
+    this.#known.set(name, look)
+    await this.#turns.passed()
+    return look
+  }
+}

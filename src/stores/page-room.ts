@@ -1,0 +1,43 @@
+import { type Snapshot, utf8Length } from '../alarm/index.ts'
+
+/** A page ends with the item that brings its content to so many bytes, however many were asked for. */
+export const PAGE_BYTES_MAX = 4 * 2 ** 20
+/** What an item takes beside its texts. */
+const ITEM_BYTES = 1_000
+
+/** Says when a page is full: by its items, or by what they hold. */
+export class PageRoom {
+  readonly #limit: number
+  #items = 0
+  #bytes = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Takes room for one more item; false where there is none left. */
+  take(bytes: number): boolean {
+    if (this.#items === this.#limit || this.#bytes >= PAGE_BYTES_MAX) return false
+    this.#items += 1
+    this.#bytes += bytes
+    return true
+  }
+}
+
+/** About how much an alarm adds to a page. */
+export function bytesOf({ alarm, outcome }: Snapshot): number {
+  const { payload, message, target, rule, notes } = alarm
+  const texts = [payload ?? '', message, outcome?.result ?? '', outcome?.lastError ?? '', ...notes]
+  if (target.config !== undefined) texts.push(JSON.stringify(target.config))
+  if (rule.kind === 'rrule') texts.push(rule.rrule)
+  return texts.reduce((sum, text) => sum + utf8Length(text), ITEM_BYTES)
+}
+
+/** Whether a page of the log was cut: there may be more, then. */
+export function isCut(events: readonly { readonly data: string }[], limit: number): boolean {
+  return events.length === limit || dataBytes(events) >= PAGE_BYTES_MAX
+}
+
+function dataBytes(events: readonly { readonly data: string }[]): number {
+  return events.reduce((sum, { data }) => sum + utf8Length(data), 0)
+}
