@@ -323,7 +323,11 @@ export const PLANTED: readonly Planted[] = [
     bug: 'a release wakes what was parked while it waited',
     hazard: 5,
     edits: [
-      { file: QUERIES, from: "WHERE waiting = 'handler' AND held IS NULL AND id IN (", to: 'WHERE id IN (' },
+      {
+        file: 'stores/postgres/held.ts',
+        from: "WHERE waiting = 'handler' AND held IS NULL AND id IN (",
+        to: 'WHERE id IN (',
+      },
     ],
     scenarios: ['pause | release of what waits for its handler'],
   },

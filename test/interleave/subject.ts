@@ -22,9 +22,10 @@ export async function loadSubject(variant = ''): Promise<Subject> {
   const load = (path: string): Promise<unknown> => {
     return import(/* @vite-ignore */ new URL(`../../src/${path}${variant}`, import.meta.url).href)
   }
-  const [queries, pruning, database, store, migrations, bench, held, alarm] = await Promise.all([
+  const [queries, pruning, waiting, database, store, migrations, bench, held, alarm] = await Promise.all([
     load('stores/postgres/queries.ts'),
     load('stores/postgres/prune.ts'),
+    load('stores/postgres/held.ts'),
     load('stores/postgres/database.ts'),
     load('stores/postgres/store.ts'),
     load('stores/postgres/migrate.ts'),
@@ -34,5 +35,6 @@ export async function loadSubject(variant = ''): Promise<Subject> {
   ])
   learnNames(queries as object)
   learnNames((pruning as { PRUNE_QUERIES: object }).PRUNE_QUERIES)
+  learnNames((waiting as { HELD_QUERIES: object }).HELD_QUERIES)
   return Object.assign({ alarm }, database, store, migrations, bench, held) as unknown as Subject
 }
