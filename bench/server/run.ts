@@ -60,24 +60,39 @@ async function measure(round: number) {
     headers: HEADERS,
     body: BODY,
   }
-  // In turns, so that whatever else the machine does falls on both.
-  const raw1 = await load({ ...by64, port: bareport })
-  const set1 = await load({ ...by64, port: server.port })
-  const raw2 = await load({ ...by64, port: bareport })
-  const set2 = await load({ ...by64, port: server.port })
-  await stop(bare)
+  const stored = start(['bench/server/bare.ts', example, join(folder, `raw-${round}.db`)])
+  const storedPort = (await stored.next()).port as number
+  // In turns, so that whatever else the machine does falls on all of them.
+  const turns: { readonly raw: number; readonly stored: number; readonly sets: number }[] = []
+  for (let turn = 0; turn < 2; turn++)
+    turns.push({
+      raw: (await load({ ...by64, port: bareport })).perSecond,
+      stored: (await load({ ...by64, port: storedPort })).perSecond,
+      sets: (await load({ ...by64, port: server.port })).perSecond,
+    })
+  await Promise.all([stop(bare), stop(stored)])
   const sink = start(['bench/server/sink.ts'])
   const sinkPort = (await sink.next()).port as number
-  const storm = await stormOf(server.port, sink, sinkPort)
+  const alone = await storm(server.port, sink, sinkPort)
+  const { beside, wakesPerSecond } = await stormBesideCalls(server.port, sink, sinkPort)
   await stop(server.worker)
   await stop(sink)
-  const raw = (raw1.perSecond + raw2.perSecond) / 2
-  const sets = (set1.perSecond + set2.perSecond) / 2
-  return { raw, sets, ratio: sets / raw, ...storm }
+  const mean = (name: 'raw' | 'stored' | 'sets') => (turns[0]![name] + turns[1]![name]) / 2
+  const [raw, withStore, sets] = [mean('raw'), mean('stored'), mean('sets')]
+  return {
+    raw,
+    withStore,
+    sets,
+    ratio: sets / raw,
+    ratioWithStore: sets / withStore,
+    wakes: alone.wakesPerSecond,
+    wakesBeside: wakesPerSecond,
+    ...beside,
+  }
 }
 
-/** Alarms that fall due at one instant, with the API called beside them. */
-async function stormOf(port: number, sink: Worker, sinkPort: number) {
+/** Alarms that fall due at one instant. */
+async function storm(port: number, sink: Worker, sinkPort: number, whenDue = async () => {}) {
   const webhook = `http://127.0.0.1:${sinkPort}/wake`
   const fire_at = new Date(Date.now() + 5_000 + wakes / 2).toISOString()
   for (let made = 0; made < wakes; made += 1_000) {
@@ -90,19 +105,29 @@ async function stormOf(port: number, sink: Worker, sinkPort: number) {
   }
   sink.tell({ expect: wakes })
   await new Promise((resolve) => setTimeout(resolve, Date.parse(fire_at) - Date.now() - 1_000))
-  const beside = load({
-    port,
-    connections: 8,
-    seconds: Math.max(4, wakes / 2_500),
-    pauseMs: 40,
-    mixed: true,
-    path: '/v1/alarms',
-    headers: HEADERS,
-    body: BODY,
-  })
+  const done = whenDue()
   const { lastAt } = (await sink.next()) as { lastAt: number }
-  const { p50, p99, max } = await beside
-  return { wakesPerSecond: (wakes / (lastAt - Date.parse(fire_at))) * 1000, p50, p99, max }
+  await done
+  return { wakesPerSecond: (wakes / (lastAt - Date.parse(fire_at))) * 1000 }
+}
+
+/** The same, with the API called beside them. */
+async function stormBesideCalls(port: number, sink: Worker, sinkPort: number) {
+  let calls: Loaded | null = null
+  const { wakesPerSecond } = await storm(port, sink, sinkPort, async () => {
+    calls = await load({
+      port,
+      connections: 8,
+      seconds: Math.max(4, wakes / 2_500),
+      pauseMs: 40,
+      mixed: true,
+      path: '/v1/alarms',
+      headers: HEADERS,
+      body: BODY,
+    })
+  })
+  const { p50, p99, max } = calls as unknown as Loaded
+  return { wakesPerSecond, beside: { p50, p99, max } }
 }
 
 async function serve(round: number): Promise<{ worker: Worker; port: number }> {
@@ -167,8 +192,9 @@ function tell(all: readonly Round[]): void {
   console.log(`
 node ${process.version}, ${cpus().length} cores, server, sink and load each a process; medians of ${rounds}
 
-                                          Wakeful   bare framework   ratio
-POST /v1/alarms, 64 connections, per s   ${whole(of('sets')).padStart(8)}   ${whole(of('raw')).padStart(14)}   ${of('ratio').toFixed(2)}
-wakes per second to a local sink         ${whole(of('wakesPerSecond')).padStart(8)}   (${whole(wakes)} due at one instant)
+                                          Wakeful   bare framework          and its rows, raw
+POST /v1/alarms, 64 connections, per s   ${whole(of('sets')).padStart(8)}   ${whole(of('raw')).padStart(8)} (${of('ratio').toFixed(2)})   ${whole(of('withStore')).padStart(8)} (${of('ratioWithStore').toFixed(2)})
+wakes per second to a local sink         ${whole(of('wakes')).padStart(8)}   (${whole(wakes)} due at one instant)
+the same with the API called beside      ${whole(of('wakesBeside')).padStart(8)}
 API meanwhile, ms                        p50 ${of('p50').toFixed(1)}, p99 ${of('p99').toFixed(1)}, max ${of('max').toFixed(0)}`)
 }

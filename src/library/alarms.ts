@@ -321,13 +321,19 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   #wasSet({ outcome, snapshot }: SetAnswer): SetView {
     const view = viewOf(snapshot)
     if (outcome === 'deduped') return { ...view, deduped: true }
-    this.#changed(snapshot)
+    // A new alarm has no line in the log yet: nobody is to look for one.
+    if (outcome === 'created') this.#hint(snapshot)
+    else this.#changed(snapshot)
     return outcome === 'replaced' ? { ...view, replaced: true } : view
   }
 
   #changed(snapshot: Snapshot): void {
-    for (const timer of snapshot.timers) this.around.hint(timer.wakeAt)
+    this.#hint(snapshot)
     this.around.bell.ring(this.scope)
+  }
+
+  #hint({ timers }: Snapshot): void {
+    for (const timer of timers) this.around.hint(timer.wakeAt)
   }
 }
 
