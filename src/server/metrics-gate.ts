@@ -3,6 +3,7 @@ import type { Clock } from '../time/index.ts'
 import { answerWithin, Late } from './bounded-wait.ts'
 import type { Caller } from './caller.ts'
 import type { Door } from './http/app.ts'
+import { PROXIED } from './http/local-guard.ts'
 import type { HeaderReader } from './http/node-side.ts'
 import { hashOf } from './keys/api-key.ts'
 import { ALL_TENANTS } from './keys/key-book.ts'
@@ -20,9 +21,7 @@ const LOOKED_AT = [
   'host',
   'origin',
   'sec-fetch-site',
-  'forwarded',
-  'x-forwarded-for',
-  'x-real-ip',
+  ...PROXIED,
 ]
 
 interface Known {

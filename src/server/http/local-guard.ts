@@ -4,7 +4,7 @@ import type { HeaderReader } from './node-side.ts'
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
 /** What a proxy tells of whom it calls for, or of itself. */
-const PROXIED = [
+export const PROXIED: readonly string[] = [
   'forwarded',
   'via',
   'x-forwarded-for',
