@@ -23,7 +23,12 @@ export interface Target {
 
 /** A target by its kind and name, as those name it who pause one; a webhook by its address, however that is written. */
 export function targetKey({ kind, name }: Pick<Target, 'kind' | 'name'>): string {
-  return `${kind} ${kind === 'webhook' && URL.canParse(name) ? new URL(name).href : name}`
+  return `${kind} ${kind === 'webhook' && URL.canParse(name) ? addressOf(new URL(name)) : name}`
+}
+
+/** What of a URL is sent: an empty query is none. */
+function addressOf({ origin, pathname, search }: URL): string {
+  return `${origin}${pathname}${search}`
 }
 
 /** Delays between attempts: doubling from the base up to the cap. */

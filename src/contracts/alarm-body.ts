@@ -261,7 +261,9 @@ export function setOf(body: z.output<typeof setBody>): SetManyItem {
 /** Where an edit moves the alarm; null where it leaves its instants, or only changes what goes with its rule. */
 export function movedTo(body: z.output<typeof editBody>): When | null {
   const isMoved = Object.keys(KINDS).some((kind) => body[kind as keyof typeof KINDS] !== undefined)
-  return isMoved ? whenOf(body) : null
+  if (isMoved) return whenOf(body)
+  // Intervals are counted from their start: another one is another next instant.
+  return body.start === undefined ? null : { at: body.start }
 }
 
 /** An edit as the library takes it. */

@@ -113,6 +113,12 @@ it('counts as wakes whatever fires soon, however it is asked for', async () => {
   // It has not failed, so that there is nothing to retry: but by then it is asked for too often, too.
   expect((await fires.by('POST', `/v1/alarms/${daily.id}/retry`)).status).toBe(429)
 
+  const moved = agent('start')
+  const { json: paced } = await moved.set({ every: '1d' })
+  const start = () => new Date(Date.now() + 10_000).toISOString()
+  const restart = () => moved.by('PATCH', `/v1/alarms/${paced.id}`, { start: start() })
+  expect(await accepted(9, restart)).toBe(5)
+
   const bulk = agent('bulk')
   for (let n = 0; n < 9; n++) await bulk.set({ every: '1d' })
   const act = () => bulk.by('POST', '/v1/alarms/actions', { action: 'fire', filter: {} })

@@ -51,6 +51,7 @@ describe.for([
       await set(first.call, 'slash', `http://${host}/`),
       await set(first.call, 'capitals', `HTTP://${host}/p2`),
       await set(first.call, 'dots', `http://${host}/x/../p2`),
+      await set(first.call, 'no query', `http://${host}/p2?`),
     ]
     expect(held.map(({ target }) => target)).toContain(`HTTP://${host}/p2`)
     const byDefault = await set(first.owner, 'default')
@@ -69,7 +70,9 @@ describe.for([
     // As it was written when it was paused, or otherwise.
     for (const target of [`HTTP://${host}`, `http://${host}/p2`])
       expect((await second.call('POST', '/v1/targets/resume', { target })).json.paused).toBe(false)
-    const labels = ['no slash', 'slash', 'capitals', 'dots', 'default', 'free', 'free again'].map(of)
+    const labels = ['no slash', 'slash', 'capitals', 'dots', 'no query', 'default', 'free', 'free again'].map(
+      of,
+    )
     await until(() => labels.every((label) => came.includes(label)))
     expect(came.filter((label) => label.startsWith(name)).sort()).toEqual(labels.sort())
     const { json } = await second.owner('GET', `/v1/alarms/${byDefault.id}`)

@@ -116,6 +116,23 @@ describe('a request', () => {
     expect(served).toBe(3)
   })
 
+  test('is sent once where its own answer breaks off, on a new connection and on a kept one', async () => {
+    for (const before of [0, 1]) {
+      let requests = 0
+      const url = await raw((socket) => {
+        socket.on('data', () => {
+          requests += 1
+          if (requests <= before) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+          else socket.write('HTTP/1.1 20', () => socket.resetAndDestroy())
+        })
+      })
+      const sending = transport()
+      for (let calls = 0; calls < before; calls++) await sending.send(request(url))
+      await expect(sending.send(request(url))).rejects.toBeInstanceOf(TransportFailure)
+      expect(requests).toBe(before + 1)
+    }
+  })
+
   test('that is redirected is answered so: what it leads to is not called', async () => {
     const canary = await serve((_, response) => response.end('reached'))
     const { url } = await serve((_, response) => response.writeHead(302, { Location: canary.url.href }).end())

@@ -177,10 +177,10 @@ class Exchange implements Dispatcher.DispatchHandler {
 /** A kept connection turned out to be closed. */
 class StaleConnection extends TransportFailure {}
 
-/** Errors of connections that have answered something before. */
-const ofUsed = new WeakSet<Error>()
+/** Errors of connections that had answered before, and have said nothing to the request that failed. */
+const ofKept = new WeakSet<Error>()
 
-/** A connector whose connections tell with an error whether they had been used. */
+/** A connector whose connections tell with an error whether they had been kept from an earlier request. */
 function telling(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
@@ -188,8 +188,14 @@ function telling(connect: buildConnector.connector): buildConnector.connector {
         callback(error, null)
         return
       }
+      const write = socket.write
+      let readBefore = 0
+      socket.write = ((...given: Parameters<typeof write>) => {
+        readBefore = socket.bytesRead
+        return write.apply(socket, given)
+      }) as typeof write
       socket.on('error', (thrown: Error) => {
-        if (socket.bytesRead > 0) ofUsed.add(thrown)
+        if (readBefore > 0 && socket.bytesRead === readBefore) ofKept.add(thrown)
       })
       callback(null, socket)
     })
@@ -210,7 +216,7 @@ function failureOf(thrown: unknown, origin: string): TransportFailure {
   const name = told === undefined ? undefined : (SYSTEM_CODES[told] ?? told)
   const said = name ?? (/^[a-z ]+$/i.test(message) ? message : 'the connection failed')
   const text = `${origin} could not be reached: ${said}`
-  if ((said === 'ECONNRESET' || said === 'EPIPE') && ofUsed.has(thrown as Error))
+  if ((said === 'ECONNRESET' || said === 'EPIPE') && ofKept.has(thrown as Error))
     return new StaleConnection('network', text)
   return new TransportFailure('network', text, { cause: said })
 }

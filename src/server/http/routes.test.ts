@@ -19,6 +19,11 @@ it('answers who asks for a head as who asks for the whole', () => {
   expect(asked('HEAD', '/v1/alarms')?.name).toBe('list')
 })
 
+it('takes nothing for a head: no wake, and no ticket', () => {
+  expect(asked('HEAD', '/v1/inbox')).toBeNull()
+  expect(asked('HEAD', '/v1/events/stream?ticket=wt_x')).toBeNull()
+})
+
 test.each([
   ['/v1/alarms/a%2Fb', 'a/b'],
   ['/v1/alarms/%E2%82%AC', '€'],

@@ -48,11 +48,21 @@ export function routeOf({ method, url = '', headers: { host } }: IncomingMessage
   const at = target.indexOf('?')
   const path = at === -1 ? target : target.slice(0, at)
   const search = at === -1 ? '' : target.slice(at)
+  if (method !== 'HEAD') return found(method, path, search)
   // Who asks for the head of an answer is answered like the others: Node leaves the body out.
-  const asked = method === 'HEAD' ? 'GET' : method
-  const plain = PLAIN.get(`${asked} ${path}`)
+  const route = found('GET', path, search)
+  return route === null || leavesMarks(route.operation) ? null : route
+}
+
+/** Whether to ask is to take something: a wake, or a ticket. */
+function leavesMarks({ rights, takesTicket }: Operation): boolean {
+  return rights !== 'read' || takesTicket === true
+}
+
+function found(method: string | undefined, path: string, search: string): Route | null {
+  const plain = PLAIN.get(`${method} ${path}`)
   if (plain !== undefined) return { name: plain.name, operation: plain.operation, params: NO_PARAMS, search }
-  return namedRoute(asked, path, search)
+  return namedRoute(method, path, search)
 }
 
 /** The target as path and query. As a whole URL, with dots, or with what should be escaped, it is read as a URL first. */

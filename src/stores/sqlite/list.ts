@@ -21,8 +21,9 @@ import { streamOf } from './streams.ts'
 const STRIDE_MIN = 64
 /** Rows a list with a rare match may look at before it ends the page and hands out a cursor. */
 const LOOKED_AT_MAX = 20_000
-/** Rows after which others get their turn: some milliseconds. */
+/** Rows after which others get their turn: some milliseconds. What a row holds counts as rows too. */
 const ROWS_PER_TURN = 250
+const BYTES_PER_ROW = 4_096
 
 /** Live alarms by when they wake. */
 export const UPCOMING = `SELECT alarm, wake_at, id FROM wakeful_timers WHERE tenant = ? AND owner = ?
@@ -54,12 +55,13 @@ function* listNewest(session: Session, scope: Scope, query: ListQuery): Paging {
     for (const seq of rows) {
       if (query.since !== undefined && isBefore(session, seq, query.since)) return { items, next: null }
       const snapshot = fitting(session, seq, query)
+      const bytes = snapshot === null ? 0 : bytesOf(snapshot)
       if (snapshot !== null) {
-        if (!room.take(bytesOf(snapshot))) return { items, next: { row: items.at(-1)!.alarm.seq } }
+        if (!room.take(bytes)) return { items, next: { row: items.at(-1)!.alarm.seq } }
         items.push(snapshot)
       }
       below = seq
-      if (rest()) yield
+      if (rest(bytes)) yield
     }
     if (rows.length < stride) return { items, next: null }
   }
@@ -83,15 +85,16 @@ function* listDue(session: Session, scope: Scope, query: ListQuery): Paging {
     )
     for (const row of rows) {
       const snapshot = fitting(session, row.alarm, query)
+      const bytes = snapshot === null ? 0 : bytesOf(snapshot)
       // It may have been moved, or have ended, while others had their turn.
       if (snapshot?.timers.some(({ id, wakeAt }) => id === row.id && wakeAt === row.wake_at)) {
         if (wakesFirst(snapshot, row.id)) {
-          if (!room.take(bytesOf(snapshot))) return { items, next: place }
+          if (!room.take(bytes)) return { items, next: place }
           items.push(snapshot)
         }
       }
       place = { row: row.id, at: row.wake_at }
-      if (rest()) yield
+      if (rest(bytes)) yield
     }
     if (rows.length < stride) return { items, next: null }
   }
@@ -99,9 +102,14 @@ function* listDue(session: Session, scope: Scope, query: ListQuery): Paging {
 }
 
 /** Says after every so many rows that it is time to let others have their turn. */
-function resting(): () => boolean {
+function resting(): (bytes: number) => boolean {
   let rows = 0
-  return () => ++rows % ROWS_PER_TURN === 0
+  return (bytes) => {
+    rows += 1 + bytes / BYTES_PER_ROW
+    if (rows < ROWS_PER_TURN) return false
+    rows = 0
+    return true
+  }
 }
 
 function isBefore(session: Session, seq: Serial, since: number): boolean {
