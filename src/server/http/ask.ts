@@ -9,8 +9,7 @@ export interface Answer {
 }
 
 /**
- * A request to an operation, as Node gives it, and the way back. There is no `Request` and no `Response` in between: to
- * make them, and to take them apart again, costs as much as all the rest of a small request.
+ * A request to an operation, as Node gives it, and the way back, with no `Request` and no `Response` in between.
  */
 export class Ask {
   readonly headers: HeaderReader
