@@ -1,5 +1,6 @@
 import { createServer, type Server as HttpServer, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { WakefulError } from '../error.ts'
 import { Arriving, type ArrivingBounds } from './arriving.ts'
@@ -70,6 +71,7 @@ export class Listener {
     )
     http.maxConnections = CONNECTIONS_MAX
     http.on('clientError', refuseBroken)
+    http.on('connect', (_incoming, socket) => answerBare(socket, NO_PROXY))
     http.on('checkExpectation', (_incoming, outgoing) =>
       turns.take(outgoing, () =>
         refuseAtOnce(outgoing, 417, 'Expectation Failed', 'the one Expect that is known is 100-continue'),
@@ -110,14 +112,22 @@ const BROKEN: Readonly<Record<string, readonly [number, string, string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'the headers are too large'],
 }
 
+const NO_PROXY = [405, 'Method Not Allowed', 'this is no proxy: there is no CONNECT'] as const
+
 /** What is no HTTP at all is answered as a problem, too, and nothing of it is repeated. */
 function refuseBroken(thrown: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || thrown.code === 'ECONNRESET') {
     socket.destroy()
     return
   }
-  const [status, title, detail] = BROKEN[thrown.code ?? ''] ?? [400, 'Bad Request', 'this is not HTTP']
+  answerBare(socket, BROKEN[thrown.code ?? ''] ?? [400, 'Bad Request', 'this is not HTTP'])
+}
+
+/** Answers where there is no request that Node could answer, and hangs up. */
+function answerBare(socket: Duplex, [status, title, detail]: readonly [number, string, string]): void {
   const body = problemText(status, title, detail)
+  // Node looks after it no more.
+  socket.on('error', () => socket.destroy())
   socket.end(
     `HTTP/1.1 ${status} ${title}\r\nContent-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
