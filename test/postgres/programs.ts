@@ -7,6 +7,8 @@ import { delimiter, join } from 'node:path'
 /** Anyone but root: neither PostgreSQL nor PgBouncer runs as root. */
 const NOBODY = 'nobody'
 
+const APT_LOCK = join(tmpdir(), 'wakeful-tests-apt.lock')
+
 /** A program that tests need, and how it comes by. */
 export interface Needed {
   /** All of them must be in one folder. */
@@ -27,8 +29,10 @@ export function folderOf(needed: Needed): string {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const quiet: ExecFileSyncOptions = { env, stdio: ['ignore', 'ignore', 'inherit'] }
   try {
-    execFileSync('apt-get', ['update', '-q'], quiet)
-    execFileSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', needed.package], quiet)
+    // Test files run beside one another, and apt serves one at a time.
+    const inTurn = (...args: string[]) => execFileSync('flock', [APT_LOCK, 'apt-get', ...args], quiet)
+    inTurn('update', '-q')
+    inTurn('install', '-y', '-q', '--no-install-recommends', needed.package)
   } catch (cause) {
     throw new Error(needed.advice, { cause })
   }
