@@ -254,6 +254,68 @@ it('names the quota in every refusal, and says when to come again where that hel
   ])
 })
 
+it('refuses what is wrong in the same words as without quotas, and names the item of a batch', async () => {
+  const ample = {
+    active_alarms: 1_000,
+    sets_per_second: 1_000,
+    wakes_per_hour: 1_000,
+    payload_bytes: 1_000_000,
+    min_interval: '1m',
+  }
+  await put('bound', { quotas: ample, owner_quotas: ample })
+  const good = { delay: '1h', target: EVENT }
+  const wrong = [
+    { cron_expr: '61 * * * *', target: EVENT },
+    { every: '-1h', target: EVENT },
+    { when: 'on the day of never', target: EVENT },
+    { delay: '1h', timezone: 'Mars/Olympus', target: EVENT },
+    { every: '1h', exclude: 'nobody’s calendar', target: EVENT },
+    { delay: '1h', target: { webhook: 'no url' } },
+    { delay: '1h', target: EVENT, payload: 'x'.repeat(300_000) },
+  ]
+  const batches = [
+    ...wrong.map((item) => [good, item, good]),
+    [wrong.at(-1), wrong[0]],
+    [wrong[0], wrong.at(-1)],
+  ]
+  const told = async (tenant: string, method: string, path: string, body: object) => {
+    const { status, json } = await as(tenant)(method, path, body)
+    expect(status).toBeGreaterThanOrEqual(400)
+    return { ...json, request_id: undefined }
+  }
+  const bothTold = async (method: string, path: string, body: object) => {
+    const free = await told('unbound', method, path, body)
+    expect(await told('bound', method, path, body)).toEqual(free)
+    return free
+  }
+  for (const items of batches) {
+    const at = items.findIndex((item) => item !== good)
+    const { errors, detail } = await bothTold('POST', '/v1/alarms/batch', { items })
+    expect(errors[0].field).toBe(`items[${at}]`)
+    expect(detail).toMatch(`items[${at}]: `)
+  }
+  for (const body of wrong) {
+    await bothTold('POST', '/v1/alarms', body)
+    await bothTold('PUT', '/v1/alarms/by-key/k', body)
+    await bothTold('PATCH', '/v1/alarms/nobody', body)
+  }
+})
+
+it('names the item of a batch that is beyond a quota of its own', async () => {
+  await put('items', { owner_quotas: { min_interval: '1h', payload_bytes: 100 } })
+  const good = { delay: '1h', target: EVENT }
+  const refused = async (item: object) => {
+    const { status, json } = await as('items')('POST', '/v1/alarms/batch', { items: [good, item] })
+    return [status, json.code, json.errors?.[0].field]
+  }
+  expect(await refused({ every: '1m', target: EVENT })).toEqual([429, 'quota_exceeded', 'items[1]'])
+  expect(await refused({ ...good, wake_message: 'x'.repeat(101) })).toEqual([
+    413,
+    'payload_too_large',
+    'items[1]',
+  ])
+})
+
 it('refuses quotas that are none', async () => {
   expect((await put('x', { quotas: { active_alarm: 1 } })).json.detail).toMatch(
     'unknown field "active_alarm"',

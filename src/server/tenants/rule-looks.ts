@@ -1,3 +1,4 @@
+import { WakefulError } from '../../error.ts'
 import type { Alarms } from '../../library/index.ts'
 import { type Clock, Turns, type When } from '../../time/index.ts'
 
@@ -11,6 +12,9 @@ interface Look {
   /** The shortest time between two of its next instants; Infinity where it has no two. */
   readonly shortestMs: number
 }
+
+/** Of what cannot be read nothing is known: the call itself refuses it, in its own words and order. */
+const UNREADABLE: Look = { firstAt: undefined, shortestMs: Number.POSITIVE_INFINITY }
 
 /** What has to be known of rules before they are set: each is looked at once, however many alarms share it. */
 export class RuleLooks {
@@ -27,12 +31,21 @@ export class RuleLooks {
     const name = JSON.stringify(when)
     const known = this.#known.get(name)
     if (known !== undefined) return known
-    const { instants } = this.#alarms.preview(when, { count: PERIODS_LOOKED_AT })
-    const at = instants.map(({ instant }) => Date.parse(instant))
-    const periods = at.slice(1).map((later, i) => later - at[i]!)
-    const look = { firstAt: at[0], shortestMs: Math.min(...periods) }
+    const look = this.#look(when)
     this.#known.set(name, look)
     await this.#turns.passed()
     return look
+  }
+
+  #look(when: When): Look {
+    try {
+      const { instants } = this.#alarms.preview(when, { count: PERIODS_LOOKED_AT })
+      const at = instants.map(({ instant }) => Date.parse(instant))
+      const periods = at.slice(1).map((later, i) => later - at[i]!)
+      return { firstAt: at[0], shortestMs: Math.min(...periods) }
+    } catch (thrown) {
+      if (thrown instanceof WakefulError) return UNREADABLE
+      throw thrown
+    }
   }
 }
