@@ -105,7 +105,8 @@ function queryOf(ask: Ask, { query }: Operation): unknown {
 async function bodyOf(ask: Ask, operation: Operation, bytesMax: number): Promise<unknown> {
   const { body, bodyOptional, idempotencyHeader } = operation
   const read = jsonOf(await bytesOf(ask, bytesMax), ask.headers)
-  const given = idempotencyHeader === true ? withIdempotencyKey(read, ask.headers) : read
+  const given =
+    idempotencyHeader === undefined ? read : withIdempotencyKey(read, ask.headers, idempotencyHeader)
   if (given === undefined && bodyOptional === true) return {}
   if (given === undefined)
     throw new WakefulError('invalid_request', 'the body is missing: it is a JSON object')
