@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { editBody, previewBody, setBody, setByKeyBody } from './alarm-body.ts'
-import { alarmPage, alarmWire, setWire, status } from './alarm-wire.ts'
+import { alarmWire, pageAnswer, setWire, status } from './alarm-wire.ts'
 import { cursor, limit, name, plain, since, text } from './fields.ts'
 import { operation } from './operation.ts'
 import { previewWire } from './preview-wire.ts'
@@ -117,13 +117,7 @@ export const alarmOperations = {
       limit: limit(50),
       cursor,
     }),
-    answers: {
-      200: {
-        description:
-          'A page of them. It ends at the limit, or earlier with about 4 MiB of content, or when much was looked at for few that fit: only a `next_cursor` of null says that there are no more.',
-        schema: alarmPage,
-      },
-    },
+    answers: pageAnswer,
     refusals: ['invalid_time'],
   }),
   get: operation({

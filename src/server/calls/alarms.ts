@@ -62,7 +62,7 @@ export function alarmCalls(quotas: QuotaGuard) {
         ...(limit !== undefined && { limit }),
         ...(cursor !== undefined && { cursor }),
       })
-      return ok(listed(page.items, { next_cursor: page.nextCursor }))
+      return ok(listed(page))
     },
 
     get: async ({ params }, { caller }) => {

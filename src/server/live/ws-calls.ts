@@ -29,6 +29,8 @@ export interface WsAround {
 /** A call's result as JSON text, and what is done once it is sent. */
 export interface WsResult {
   readonly json: string
+  /** Where the result goes on, if it is a list and there is more. */
+  readonly nextCursor?: string | null
   readonly after?: () => void
 }
 
@@ -55,10 +57,7 @@ export class WsCalls {
       ...Object.keys(operations).map((name) => [name, this.#operation(name as OperationName)] as const),
       ...Object.entries(ALIASES).map(([alias, name]) => [alias, this.#operation(name)] as const),
       ...Object.entries(SEED_CALLS).map(([name, { args: schema, work }]) => {
-        const run: Work = async (args, caller) => {
-          const json = await work(checked(schema, args) as never, caller)
-          return { json }
-        }
+        const run: Work = async (args, caller) => work(checked(schema, args) as never, caller)
         return [name, mayRead(run)] as const
       }),
       ['subscribe', mayRead(subscribe)],
