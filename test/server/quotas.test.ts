@@ -140,6 +140,27 @@ it('counts as wakes whatever fires soon, however it is asked for', async () => {
   expect((await clumsy.set({ delay: '1s' })).status).toBe(201)
 })
 
+it('reads what an alarm is moved to in the zone of that alarm', async () => {
+  await put('zones', { owner_quotas: { wakes_per_hour: 2, min_interval: '1m' } })
+  const set = async (owner: string, timezone: string) => {
+    const by = as('zones', owner)
+    const { json } = await by('POST', '/v1/alarms', { every: '30d', timezone, target: EVENT })
+    return (body: object) => by('PATCH', `/v1/alarms/${json.id}`, body)
+  }
+  /** A time on the wall of a zone, so many hours from UTC. */
+  const wall = (hours: number, laterMs: number) =>
+    new Date(Date.now() + hours * 3_600_000 + laterMs).toISOString().slice(0, 19)
+  // In UTC it would be tomorrow.
+  const east = await set('east', 'Etc/GMT-14')
+  const statuses = []
+  for (let n = 0; n < 4; n++) statuses.push((await east({ fire_at: wall(14, 60_000) })).status)
+  expect(statuses).toEqual([200, 200, 429, 429])
+  // In UTC it would have ended before it begins.
+  const west = await set('west', 'Etc/GMT+12')
+  expect((await west({ every: '1s', end: wall(-12, 3_600_000) })).json.detail).toMatch('min_interval')
+  expect((await west({ every: '10m', end: wall(-12, 3_600_000) })).status).toBe(200)
+})
+
 it('holds the bound on active alarms against those who come at the same moment', async () => {
   await put('crowd', { quotas: { active_alarms: 20 } })
   const crowd = as('crowd', 'one')

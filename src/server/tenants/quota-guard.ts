@@ -7,7 +7,7 @@ import type { Caller } from '../caller.ts'
 import { TryLater } from '../http/problem.ts'
 import { ActiveCount } from './active-count.ts'
 import { type BucketRate, Buckets } from './bucket.ts'
-import { RuleLooks } from './rule-looks.ts'
+import { type Look, RuleLooks } from './rule-looks.ts'
 import { assertSize } from './sizes.ts'
 import type { TenantBook } from './tenant-book.ts'
 
@@ -209,15 +209,16 @@ function tooMany({ quotas, who }: Level): TryLater {
   )
 }
 
-function whenIn(wanted: Wanted): When | null {
-  return 'when' in wanted ? wanted.when : null
+/** What is known of when it is to fire; null where nothing is said of that. */
+async function lookAt(looks: RuleLooks, wanted: Wanted): Promise<Look | null> {
+  if (!('when' in wanted) || wanted.when === null) return null
+  return looks.at(wanted.when, wanted.does === 'edit' ? wanted.id : undefined)
 }
 
 /** Whether it fires soon: at once, or at a first instant that is near. What recurs from there on is bounded by its period. */
 async function isWake(looks: RuleLooks, wanted: Wanted, now: number): Promise<boolean> {
   if (!('when' in wanted)) return true
-  if (wanted.when === null) return false
-  const { firstAt } = await looks.at(wanted.when)
+  const firstAt = (await lookAt(looks, wanted))?.firstAt
   return firstAt !== undefined && firstAt <= now + SOON_MS
 }
 
@@ -249,11 +250,9 @@ async function assertPeriods(
 ): Promise<void> {
   const minMs = parseDuration(minInterval)
   for (const each of wanted) {
-    const when = whenIn(each)
-    if (when === null) continue
-    const { shortestMs } = await looks.at(when)
+    const look = await lookAt(looks, each)
     naming(each, () => {
-      if (shortestMs >= minMs) return
+      if (look === null || look.shortestMs >= minMs) return
       throw new WakefulError(
         'quota_exceeded',
         `your quota lets an alarm recur every ${minInterval} at the shortest (min_interval): waiting does not help, a longer period does`,
