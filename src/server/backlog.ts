@@ -1,5 +1,4 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 
 /** What bounds answers that wait for their readers. */
 export interface BacklogBounds {
@@ -9,12 +8,11 @@ export interface BacklogBounds {
   readonly bytesMax: number
 }
 
-/** What was answered and is not yet taken by its readers. */
+/** What was answered and is not yet taken by its readers: one answer per connection, since each has its turn. */
 export class Backlog {
   readonly #bounds: BacklogBounds
-  /** By connection, since one can ask for much before it reads anything; who has waited longest stands first. */
-  readonly #waiting = new Map<Socket, Map<ServerResponse, number>>()
-  readonly #known = new WeakSet<Socket>()
+  /** In bytes; who has waited longest stands first. */
+  readonly #waiting = new Map<ServerResponse, number>()
   #bytes = 0
 
   constructor(bounds: BacklogBounds) {
@@ -25,54 +23,41 @@ export class Backlog {
   wrote(answer: ServerResponse): void {
     const { socket } = answer.req
     if (socket.destroyed) return
-    this.#count(socket, answer)
+    this.#count(answer)
     // Node takes it for progress when the kernel takes some of it.
-    if (answer.writableEnded && this.#waiting.has(socket)) socket.setTimeout(this.#bounds.stallMs)
+    if (answer.writableEnded && this.#waiting.has(answer)) socket.setTimeout(this.#bounds.stallMs)
     if (this.#bytes > this.#bounds.bytesMax) this.#relieve()
   }
 
-  /** All of it has gone out. */
+  /** All of it has gone out, or its reader has gone. */
   taken(answer: ServerResponse): void {
-    const { socket } = answer.req
-    const answers = this.#waiting.get(socket)
-    if (answers?.has(answer)) this.#drop(socket, answers, answer)
+    if (!this.#waiting.has(answer)) return
+    this.#forget(answer)
+    answer.req.socket.setTimeout(0)
   }
 
-  #count(socket: Socket, answer: ServerResponse): void {
+  #count(answer: ServerResponse): void {
     const bytes = answer.writableLength
-    const answers = this.#waiting.get(socket) ?? new Map<ServerResponse, number>()
     if (bytes === 0) {
-      if (answers.has(answer)) this.#drop(socket, answers, answer)
+      this.taken(answer)
       return
     }
-    this.#bytes += bytes - (answers.get(answer) ?? 0)
-    this.#waiting.set(socket, answers.set(answer, bytes))
-    if (this.#known.has(socket)) return
-    this.#known.add(socket)
-    socket.once('close', () => this.#forget(socket))
+    this.#bytes += bytes - (this.#waiting.get(answer) ?? 0)
+    this.#waiting.set(answer, bytes)
   }
 
-  #drop(socket: Socket, answers: Map<ServerResponse, number>, answer: ServerResponse): void {
-    this.#bytes -= answers.get(answer)!
-    answers.delete(answer)
-    // What was asked for behind it may have been answered already.
-    socket.setTimeout(answers.size > 0 ? this.#bounds.stallMs : 0)
-    if (answers.size === 0) this.#waiting.delete(socket)
-  }
-
-  #forget(socket: Socket): void {
-    for (const bytes of this.#waiting.get(socket)?.values() ?? []) this.#bytes -= bytes
-    this.#waiting.delete(socket)
+  #forget(answer: ServerResponse): void {
+    this.#bytes -= this.#waiting.get(answer) ?? 0
+    this.#waiting.delete(answer)
   }
 
   #relieve(): void {
     // What streams have sent is taken without a word here.
-    for (const [socket, answers] of this.#waiting)
-      for (const answer of answers.keys()) this.#count(socket, answer)
-    for (const socket of this.#waiting.keys()) {
+    for (const answer of this.#waiting.keys()) this.#count(answer)
+    for (const answer of this.#waiting.keys()) {
       if (this.#bytes <= this.#bounds.bytesMax) return
-      this.#forget(socket)
-      socket.destroy()
+      this.#forget(answer)
+      answer.req.socket.destroy()
     }
   }
 }
@@ -84,6 +69,7 @@ export function answersIn(backlog: Backlog): typeof ServerResponse {
       super(...given)
       // Before Node's own, by which an idle connection gets its time.
       this.once('finish', () => backlog.taken(this))
+      this.once('close', () => backlog.taken(this))
     }
 
     override write(...given: unknown[]): boolean {

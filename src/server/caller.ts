@@ -35,3 +35,8 @@ export function assertMay(caller: Caller, needed: Rights): void {
       `this needs a key with ${needed} rights; yours has ${caller.rights} rights`,
     )
 }
+
+/** An owner's name among those of all tenants. */
+export function ownerName({ tenant, owner }: Pick<Caller, 'tenant' | 'owner'>): string {
+  return JSON.stringify([tenant, owner])
+}

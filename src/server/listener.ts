@@ -1,19 +1,20 @@
-import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type Server as HttpServer, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { WakefulError } from '../error.ts'
+import { Arriving, type ArrivingBounds } from './arriving.ts'
 import { answersIn, Backlog, type BacklogBounds } from './backlog.ts'
+import { ConnectionTurns } from './connection-turns.ts'
 import { givenTwice } from './http/node-side.ts'
 
 /** Where to listen, and how long anything may take. */
 export interface ListenOptions {
   readonly host: string
   readonly port: number
-  /** Answers a request, if it is one of its own. */
-  readonly handle: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
-  /** Answers the others. */
-  readonly fetch: (request: Request) => Response | Promise<Response>
+  /** Answers a request, given what Node has of it beside it. */
+  readonly fetch: (request: Request, env: object) => Response | Promise<Response>
   readonly backlog?: BacklogBounds
+  readonly arriving: ArrivingBounds
 }
 
 const HEADERS_MS_MAX = 10_000
@@ -37,12 +38,14 @@ export class Listener {
     this.url = url
   }
 
-  static async listen({ host, port, handle, fetch, backlog = BACKLOG }: ListenOptions): Promise<Listener> {
+  static async listen({ host, port, fetch, backlog = BACKLOG, arriving }: ListenOptions): Promise<Listener> {
     const answer = getRequestListener(fetch as never, {
       // Whoever replaces the globals of a process surprises its other parts.
       overrideGlobalObjects: false,
       errorHandler: refuseUnread,
     })
+    const turns = new ConnectionTurns()
+    const bodies = new Arriving(arriving)
     const http = createServer(
       {
         headersTimeout: HEADERS_MS_MAX,
@@ -57,15 +60,20 @@ export class Listener {
         shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
       },
       (incoming, outgoing) => {
-        const twice = givenTwice(incoming)
-        if (twice !== undefined) refuseAtOnce(outgoing, 400, 'Bad Request', `the request has ${twice} twice`)
-        else if (!handle(incoming, outgoing)) void answer(incoming, outgoing)
+        bodies.began(incoming)
+        turns.take(outgoing, () => {
+          const twice = givenTwice(incoming)
+          if (twice === undefined) void answer(incoming, outgoing)
+          else refuseAtOnce(outgoing, 400, 'Bad Request', `the request has ${twice} twice`)
+        })
       },
     )
     http.maxConnections = CONNECTIONS_MAX
     http.on('clientError', refuseBroken)
     http.on('checkExpectation', (_incoming, outgoing) =>
-      refuseAtOnce(outgoing, 417, 'Expectation Failed', 'the one Expect that is known is 100-continue'),
+      turns.take(outgoing, () =>
+        refuseAtOnce(outgoing, 417, 'Expectation Failed', 'the one Expect that is known is 100-continue'),
+      ),
     )
     await new Promise<void>((resolve, reject) => {
       const refused = (thrown: NodeJS.ErrnoException) => reject(listenFailure(thrown, host, port))

@@ -5,10 +5,10 @@ import type { Wakeful } from '../library/index.ts'
 import type { AdminAct, Audit } from './audit.ts'
 import { Feeds } from './calendar/feeds.ts'
 import { buildCalls } from './calls/index.ts'
+import { pageTurns } from './calls/large-calls.ts'
 import { Gate } from './gate.ts'
 import { type Answered, type AppParts, buildApp } from './http/app.ts'
 import { isLoopback } from './http/local-guard.ts'
-import { answerOperation } from './http/rest.ts'
 import { KeyBook } from './keys/key-book.ts'
 import { Listener } from './listener.ts'
 import { Live, type LiveOptions } from './live/live.ts'
@@ -54,6 +54,8 @@ export interface ServerOptions {
 }
 
 const BODY_BYTES_MAX = 1024 * 1024
+/** Bodies that are on their way, over all connections. */
+const ARRIVING_BYTES_MAX = 256 * 1024 * 1024
 const DRAIN_MS = 10_000
 const READY_TIMEOUT_MS = 2_000
 const READY_LAG_MS = 60_000
@@ -107,8 +109,8 @@ async function listen(options: ServerOptions, foundation: Foundation): Promise<S
   const listener = await Listener.listen({
     host,
     port,
-    handle: (incoming, outgoing) => answerOperation(parts, incoming, outgoing),
-    fetch: (request) => app.fetch(request),
+    arriving: { bytesMax: ARRIVING_BYTES_MAX, bodyBytesMax: parts.bodyBytesMax },
+    fetch: (request, env) => app.fetch(request, env),
   })
   live.attach(listener.http, parts)
   const stopping = () => {
@@ -144,11 +146,13 @@ function partsOf(options: ServerOptions, { log, keys, isLocal, holds }: Foundati
   const tenants = new TenantBook(documents, clock, options.quotas ?? NO_QUOTAS)
   const quotas = new QuotaGuard(tenants, clock, wakeful.operator)
   const audit = auditor(wakeful, log)
+  const pages = pageTurns()
   const { operator } = wakeful
   const parts = {
     door,
     allowedOrigins,
-    calls: buildCalls({ keys, tenants, quotas, holds, feeds, operator, audit, live: live.parts }),
+    calls: buildCalls({ keys, tenants, quotas, holds, feeds, operator, audit, live: live.parts, pages }),
+    pages,
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
     newRequestId: randomUUID,
     monotonic: () => clock.monotonic(),

@@ -2,22 +2,26 @@ import { type Snapshot, utf8Length } from '../alarm/index.ts'
 
 /** A page ends with the item that brings its content to so many bytes, however many were asked for. */
 export const PAGE_BYTES_MAX = 4 * 2 ** 20
+/** A page of the log ends sooner: whoever follows it holds one for as long as it is slow, and followers are many. */
+export const LOG_BYTES_MAX = 128 * 2 ** 10
 /** What an item takes beside its texts. */
 const ITEM_BYTES = 1_000
 
 /** Says when a page is full: by its items, or by what they hold. */
 export class PageRoom {
   readonly #limit: number
+  readonly #bytesMax: number
   #items = 0
   #bytes = 0
 
-  constructor(limit: number) {
+  constructor(limit: number, bytesMax = PAGE_BYTES_MAX) {
     this.#limit = limit
+    this.#bytesMax = bytesMax
   }
 
   /** Takes room for one more item; false where there is none left. */
   take(bytes: number): boolean {
-    if (this.#items === this.#limit || this.#bytes >= PAGE_BYTES_MAX) return false
+    if (this.#items === this.#limit || this.#bytes >= this.#bytesMax) return false
     this.#items += 1
     this.#bytes += bytes
     return true
@@ -35,7 +39,7 @@ export function bytesOf({ alarm, outcome }: Snapshot): number {
 
 /** Whether a page of the log was cut: there may be more, then. */
 export function isCut(events: readonly { readonly data: string }[], limit: number): boolean {
-  return events.length === limit || dataBytes(events) >= PAGE_BYTES_MAX
+  return events.length === limit || dataBytes(events) >= LOG_BYTES_MAX
 }
 
 function dataBytes(events: readonly { readonly data: string }[]): number {

@@ -265,7 +265,7 @@ it('previews, tells figures and stories, and keeps events of one’s own', async
   expect(preview.json).toMatchObject({ timezone: 'America/New_York', rule: { kind: 'cron' } })
   expect(preview.json.instants).toHaveLength(2)
   expect((await call('GET', '/v1/stats')).json).toMatchObject({ pending: 0, timeout_unknown: 0 })
-  expect((await call('GET', '/v1/failed')).json).toEqual({ items: [] })
+  expect((await call('GET', '/v1/failed')).json).toEqual({ items: [], next_cursor: null })
   expect((await call('GET', '/v1/history?status=cancelled&since=0&limit=2')).json.items).toHaveLength(2)
 
   const { json } = await call('POST', '/v1/alarms', { delay: '1h', target: EVENT })

@@ -349,34 +349,3 @@ it('refuses what it cannot be expected to do, and what is no handshake, with a p
     expect(refused.text).toMatch(/\r\nSec-WebSocket-Version: 13\r\n/)
   }
 })
-
-it('takes no notice of where an absolute target points, but of the Host', async () => {
-  const at = (target: string, host: string) =>
-    raw(url, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
-  expect((await at('http://evil.example/v1/stats', 'evil.example')).status).toBe(403)
-  for (const target of ['http://evil.example/v1/stats', 'https://127.0.0.1/v1/stats', 'file:///etc/passwd'])
-    expect((await at(target, '127.0.0.1')).status).toBeLessThan(500)
-})
-
-it.each(['OPTIONS', 'TRACE', 'PROPFIND', 'PURGE', 'LINK', 'HEAD', 'PUT', 'CONNECT'])(
-  'knows no %s',
-  async (method) => {
-    const { status, json, text } = await raw(
-      url,
-      `${method} /v1/stats HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`,
-    )
-    if (method === 'HEAD') expect([status, text.split('\r\n\r\n')[1]]).toEqual([200, ''])
-    else if (method === 'CONNECT') expect([0, 400, 404, 405]).toContain(status)
-    else {
-      expect([method, status, json?.code]).toEqual([method, 405, 'not_found'])
-      expect(text).toMatch(/\r\nallow: GET\r\n/i)
-    }
-  },
-)
-
-it('takes a method from the request line alone', async () => {
-  for (const header of ['x-http-method-override', 'x-method-override', 'x-http-method'])
-    expect((await call('GET', '/v1/keys?_method=DELETE', undefined, { [header]: 'DELETE' })).status).toBe(400)
-  const { json } = await call('GET', '/v1/stats', undefined, { 'x-http-method-override': 'DELETE' })
-  expect(json.total).toBe(0)
-})

@@ -1,5 +1,6 @@
-import { expect, inject, it } from 'vitest'
+import { expect, inject, it, vi } from 'vitest'
 import { connect } from '../../src/client/index.ts'
+import { SqliteStore } from '../../src/stores/sqlite/index.ts'
 import { serving } from './harness.ts'
 import { connected, within } from './ws-client.ts'
 
@@ -107,4 +108,31 @@ it('ends a page of events there too, and a client reads on to the end', async ()
   const read: unknown[] = []
   for await (const { data } of connect(url).events()) read.push(data.n)
   expect(read).toEqual(Array.from({ length: 40 }, (_, n) => n))
+})
+
+it('reads so many pages at once, and no more, however many are asked for', { timeout: 60_000 }, async () => {
+  const list = SqliteStore.prototype.list
+  let [under, most] = [0, 0]
+  const spy = vi.spyOn(SqliteStore.prototype, 'list').mockImplementation(async function (
+    this: SqliteStore,
+    ...given
+  ) {
+    under += 1
+    most = Math.max(most, under)
+    // Long enough for all of them to come.
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    try {
+      return await list.apply(this, given)
+    } finally {
+      under -= 1
+    }
+  })
+  const owners = ['', 'a', 'b', 'c', 'd', 'e']
+  const asked = Array.from({ length: 30 }, (_, n) =>
+    call('GET', '/v1/alarms?limit=500', undefined, { 'wakeful-owner': owners[n % owners.length]! }),
+  )
+  const statuses = (await Promise.all(asked)).map(({ status }) => status)
+  spy.mockRestore()
+  expect(new Set(statuses)).toEqual(new Set([200]))
+  expect(most).toBe(4)
 })

@@ -75,8 +75,10 @@ describe.for([
     )
     await until(() => labels.every((label) => came.includes(label)))
     expect(came.filter((label) => label.startsWith(name)).sort()).toEqual(labels.sort())
-    const { json } = await second.owner('GET', `/v1/alarms/${byDefault.id}`)
-    expect(json).toMatchObject({ status: 'fired', failure_count: 0 })
+    // It came before its outcome was written.
+    const readAgain = async () => (await second.owner('GET', `/v1/alarms/${byDefault.id}`)).json
+    await until(async () => (await readAgain()).status !== 'active')
+    expect(await readAgain()).toMatchObject({ status: 'fired', failure_count: 0 })
     await second.close()
   })
 })

@@ -10,8 +10,10 @@ import type { TenantBook } from '../tenants/tenant-book.ts'
 import { alarmCalls } from './alarms.ts'
 import { calendarCalls } from './calendar.ts'
 import type { CallsOf } from './call.ts'
+import type { FairTurns } from './fair-turns.ts'
 import { inboxCalls } from './inbox.ts'
 import { keyCalls } from './keys.ts'
+import { inTurns } from './large-calls.ts'
 import { readCalls } from './reads.ts'
 import { targetCalls } from './targets.ts'
 import { tenantCalls } from './tenants.ts'
@@ -26,14 +28,26 @@ export interface CallParts {
   readonly operator: Operator
   readonly audit: Audit
   readonly live: LiveParts
+  /** In which pages are read. */
+  readonly pages: FairTurns
 }
 
 /** The work of every operation. */
 export type Calls = CallsOf<OperationName>
 
 /** Puts together what does the work of every operation. */
-export function buildCalls({ keys, tenants, quotas, holds, feeds, operator, audit, live }: CallParts): Calls {
-  return {
+export function buildCalls({
+  keys,
+  tenants,
+  quotas,
+  holds,
+  feeds,
+  operator,
+  audit,
+  live,
+  pages,
+}: CallParts): Calls {
+  const calls = {
     ...alarmCalls(quotas),
     ...readCalls,
     ...inboxCalls(live.lines),
@@ -43,4 +57,5 @@ export function buildCalls({ keys, tenants, quotas, holds, feeds, operator, audi
     ...targetCalls(holds, audit),
     ...liveCalls(live),
   }
+  return inTurns(calls, pages)
 }

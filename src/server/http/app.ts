@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import { operations } from '../../contracts/index.ts'
+import { type Operation, type OperationName, operations } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { Caller } from '../caller.ts'
 import type { Calls } from '../calls/index.ts'
@@ -7,6 +7,7 @@ import { requestId } from '../logs/index.ts'
 import { crossOrigin } from './cors.ts'
 import type { HeaderReader } from './node-side.ts'
 import { refusal } from './problem.ts'
+import { answerOperation } from './rest.ts'
 
 /** Lets callers in: says who they are, or refuses. */
 export interface Door {
@@ -41,10 +42,15 @@ export interface AppParts {
   readonly monotonic: () => number
 }
 
-/** What is there beside the operations, and what is said of a path or a method that is not. */
+/** The routes of every operation, and what is said of a path or a method that is not there. */
 export function buildApp(parts: AppParts): Hono {
   const app = new Hono()
+  // Where no page may call there is nothing to agree to.
   if (parts.allowedOrigins.size > 0) app.use(crossOrigin(parts.allowedOrigins, (c) => refuseOrigin(parts, c)))
+  for (const [name, operation] of Object.entries(operations) as [OperationName, Operation][])
+    app.on(operation.method, honoPath(operation.path), (c, next) =>
+      c.req.method === 'HEAD' && leavesMarks(operation) ? next() : answerOperation(parts, c, name, operation),
+    )
   for (const [path, methods] of methodsByPath())
     app.all(honoPath(path), (c) => refuseMethod(parts, c, path, methods))
   app.notFound((c) => {
@@ -55,6 +61,11 @@ export function buildApp(parts: AppParts): Hono {
     return refused(parts, c, thrown, { route: 'unmatched', caller: null })
   })
   return app
+}
+
+/** Whether to ask is to take something, a wake or a ticket: who asks for a head takes nothing. */
+function leavesMarks({ rights, takesTicket }: Operation): boolean {
+  return rights !== 'read' || takesTicket === true
 }
 
 function refuseOrigin(parts: AppParts, c: Context): Response {
@@ -78,8 +89,7 @@ function refused(
   startedAt = parts.monotonic(),
   status?: number,
 ): Response {
-  const given = c.req.raw.headers.get('x-request-id') ?? undefined
-  const id = requestId(given, parts.newRequestId)
+  const id = requestId(c.req.raw.headers.get('x-request-id'), parts.newRequestId)
   const response = refusal(thrown, id, status)
   const isOurs = response.status >= 500
   parts.onAnswered(

@@ -7,29 +7,16 @@ import { PackedBody } from './problem.ts'
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Reads a request's body as JSON; undefined where there is none. */
+/** Reads a request's body as JSON, what users wrote kept as text; undefined where there is none. */
 export async function readBody(
   request: Request,
-  headers: HeaderReader,
   bytesMax: number,
-  verbatim: Verbatim,
+  verbatim: Verbatim = BODY_VERBATIM,
 ): Promise<unknown> {
-  assertUnpacked(headers)
-  return jsonOf(await readBytes(request, headers, bytesMax).catch(brokenOff), headers, verbatim)
-}
-
-/** Refuses a body that says it would have to be unpacked, before it is read. */
-export function assertUnpacked(headers: HeaderReader): void {
+  const { headers } = request
   const encoding = headers.get('content-encoding')
   if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') throw new PackedBody(encoding)
-}
-
-/** A body as JSON, what users wrote kept as text; undefined where it is empty. */
-export function jsonOf(
-  bytes: Uint8Array,
-  headers: HeaderReader,
-  verbatim: Verbatim = BODY_VERBATIM,
-): unknown {
+  const bytes = await readBytes(request, bytesMax).catch(brokenOff)
   if (bytes.byteLength === 0) return undefined
   const type = headers.get('content-type')
   if (type === null || !JSON_TYPE.test(type))
@@ -70,8 +57,8 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-async function readBytes(request: Request, headers: HeaderReader, bytesMax: number): Promise<Uint8Array> {
-  const length = headers.get('content-length')
+async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+  const length = request.headers.get('content-length')
   if (length !== null) {
     if (Number(length) > bytesMax) throw tooLarge(bytesMax)
     return length === '0' ? new Uint8Array() : new Uint8Array(await request.arrayBuffer())
@@ -103,7 +90,6 @@ function brokenOff(thrown: unknown): never {
   throw new WakefulError('invalid_request', 'the body broke off before its end', { cause: thrown })
 }
 
-/** The refusal of a body beyond the bound. */
-export function tooLarge(bytesMax: number): WakefulError {
+function tooLarge(bytesMax: number): WakefulError {
   return new WakefulError('payload_too_large', `the body is larger than ${bytesMax} bytes`)
 }

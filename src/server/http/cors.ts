@@ -1,5 +1,4 @@
 import type { Context, Next } from 'hono'
-import type { HeaderReader } from './node-side.ts'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
 const REQUEST_HEADERS =
@@ -50,27 +49,11 @@ function agreed(c: Context): Response {
 
 function told(response: Response, origin: string | null): Response {
   const headers = new Headers(response.headers)
-  for (const [name, value] of Object.entries(originTold(origin))) headers.set(name, value)
-  return new Response(response.body, { status: response.status, headers })
-}
-
-/** What an answer says of the page that asked; null where no page may. */
-export function originHeaders(
-  allowedOrigins: ReadonlySet<string>,
-  headers: HeaderReader,
-): Readonly<Record<string, string>> | null {
-  if (allowedOrigins.size === 0) return null
-  const origin = headers.get('origin')
-  return originTold(origin !== null && allowedOrigins.has(origin) ? origin : null)
-}
-
-function originTold(origin: string | null): Record<string, string> {
-  return {
-    // Also where no page has asked: a cache could give this answer to one.
-    vary: 'origin',
-    ...(origin !== null && {
-      'access-control-allow-origin': origin,
-      'access-control-expose-headers': ANSWER_HEADERS,
-    }),
+  // Also where no page has asked: a cache could give this answer to one.
+  headers.set('vary', 'origin')
+  if (origin !== null) {
+    headers.set('access-control-allow-origin', origin)
+    headers.set('access-control-expose-headers', ANSWER_HEADERS)
   }
+  return new Response(response.body, { status: response.status, headers })
 }

@@ -1,4 +1,6 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import type { Context } from 'hono'
 
 /** What is asked of a request's headers. */
 export type HeaderReader = Pick<Headers, 'get'>
@@ -18,7 +20,38 @@ export function givenTwice({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>):
   return undefined
 }
 
-/** A request's headers as Node has read them already: making a `Headers` of them costs much of a small request. */
+/** What the Node adapter gives beside the request. */
+interface NodeEnv {
+  readonly outgoing?: ServerResponse
+}
+
+/** Answers with a text at once, past the `Response` that would be taken apart again. */
+export function answerText(
+  c: Context,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  const { outgoing } = nodeOf(c)
+  if (outgoing === undefined) return new Response(text, { status, headers })
+  // Whoever has gone takes no answer.
+  if (!outgoing.destroyed && !outgoing.headersSent) {
+    outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) })
+    outgoing.end(text)
+  }
+  return RESPONSE_ALREADY_SENT
+}
+
+/** Ends the connection of a request, whatever was sent of its answer. */
+export function hangUp(c: Context): void {
+  nodeOf(c).outgoing?.destroy()
+}
+
+function nodeOf(c: Context): NodeEnv {
+  return (c.env as NodeEnv | undefined) ?? {}
+}
+
+/** The headers of a request that no framework has in hand. */
 export class NodeHeaders implements HeaderReader {
   readonly #incoming: IncomingMessage
 

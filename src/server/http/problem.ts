@@ -1,5 +1,4 @@
 import { type ErrorCode, errorText, WakefulError } from '../../error.ts'
-import type { Answer } from './ask.ts'
 
 /** What each code is over HTTP: the one table of it. */
 export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
@@ -127,17 +126,12 @@ function inWireWords(message: string): string {
   return message.replace(OPTION, (word) => word.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
 }
 
-/** What was thrown as an answer: a problem document, with its code's status or another, and the headers that go with it. */
-export function problemAnswer(
-  thrown: unknown,
-  requestId: string,
-  status?: number,
-): Answer & { readonly body: string } {
+/** What was thrown as a response: a problem document, with its code's status or another, and the headers that go with it. */
+export function refusal(thrown: unknown, requestId: string, status?: number): Response {
   const told = problemOf(thrown)
   const problem = { ...told, status: status ?? told.status }
-  return {
+  return new Response(JSON.stringify({ ...problem, request_id: requestId }), {
     status: problem.status,
-    body: JSON.stringify({ ...problem, request_id: requestId }),
     headers: {
       'content-type': 'application/problem+json; charset=utf-8',
       'cache-control': 'no-store',
@@ -150,11 +144,5 @@ export function problemAnswer(
       // What is left of the body is not read.
       ...([413, 415].includes(problem.status) && { connection: 'close' }),
     },
-  }
-}
-
-/** The same as a response. */
-export function refusal(thrown: unknown, requestId: string, status?: number): Response {
-  const { body, ...init } = problemAnswer(thrown, requestId, status)
-  return new Response(body, init)
+  })
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../time/index.ts'
-import type { Caller } from '../caller.ts'
+import { type Caller, ownerName } from '../caller.ts'
 import { TryLater } from '../http/problem.ts'
 import type { KeyBook } from '../keys/key-book.ts'
 import { Counts } from './counts.ts'
@@ -158,8 +158,4 @@ export class Lines {
     if (keyId === null || keyHash === null) return !(await keys.hasKeys())
     return keys.holds(keyId, keyHash)
   }
-}
-
-function ownerName({ tenant, owner }: Caller): string {
-  return JSON.stringify([tenant, owner])
 }

@@ -6,7 +6,7 @@ import type { KeyBook } from '../keys/key-book.ts'
 import { type Line, Lines } from './lines.ts'
 import type { LiveParts } from './live-calls.ts'
 import { TicketBook } from './ticket-book.ts'
-import { WsCalls } from './ws-calls.ts'
+import { WsCalls, type WsCallsParts } from './ws-calls.ts'
 import { WsDoor } from './ws-door.ts'
 
 /** What bounds live connections: the settings `ws…`. */
@@ -42,7 +42,8 @@ export interface LiveGround {
 }
 
 /** What a WebSocket's calls go through: the same door, the same calls and the same log as over HTTP. */
-export type LiveUse = Pick<AppParts, 'door' | 'calls' | 'allowedOrigins' | 'newRequestId' | 'onAnswered'>
+export type LiveUse = Pick<AppParts, 'door' | 'calls' | 'allowedOrigins' | 'newRequestId' | 'onAnswered'> &
+  Pick<WsCallsParts, 'pages'>
 
 /** Everything that stays connected: the WebSocket and the stream of events. */
 export class Live {
@@ -64,9 +65,15 @@ export class Live {
   }
 
   /** Lets WebSockets in at this server. */
-  attach(http: Server, { door, calls, allowedOrigins, newRequestId, onAnswered }: LiveUse): void {
+  attach(http: Server, { door, calls, pages, allowedOrigins, newRequestId, onAnswered }: LiveUse): void {
     const { clock, onTrouble } = this.#ground
-    const wsCalls = new WsCalls({ calls, monotonic: () => clock.monotonic(), newRequestId, onAnswered })
+    const wsCalls = new WsCalls({
+      calls,
+      pages,
+      monotonic: () => clock.monotonic(),
+      newRequestId,
+      onAnswered,
+    })
     const use = { door, allowedOrigins, calls: wsCalls, lines: this.#lines, clock, onTrouble }
     new WsDoor({ ...this.#options, ...use }).attach(http)
   }

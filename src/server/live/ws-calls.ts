@@ -9,6 +9,8 @@ import {
 import { WakefulError } from '../../error.ts'
 import { assertMay, type Caller } from '../caller.ts'
 import type { Around, Reply } from '../calls/call.ts'
+import type { FairTurns } from '../calls/fair-turns.ts'
+import { inTurn } from '../calls/large-calls.ts'
 import type { AppParts } from '../http/app.ts'
 import { checked } from '../http/checked.ts'
 import { InvalidRequest, problemOf } from '../http/problem.ts'
@@ -35,7 +37,10 @@ export interface WsResult {
 }
 
 /** What the calls work with. */
-export interface WsCallsParts extends Pick<AppParts, 'calls' | 'newRequestId' | 'onAnswered' | 'monotonic'> {}
+export interface WsCallsParts extends Pick<AppParts, 'calls' | 'newRequestId' | 'onAnswered' | 'monotonic'> {
+  /** In which pages are read. */
+  readonly pages: FairTurns
+}
 
 /** Where the WebSocket is. */
 export const WS_PATH = '/v1/ws'
@@ -57,7 +62,10 @@ export class WsCalls {
       ...Object.keys(operations).map((name) => [name, this.#operation(name as OperationName)] as const),
       ...Object.entries(ALIASES).map(([alias, name]) => [alias, this.#operation(name)] as const),
       ...Object.entries(SEED_CALLS).map(([name, { args: schema, work }]) => {
-        const run: Work = async (args, caller) => work(checked(schema, args) as never, caller)
+        const run: Work = async (args, caller, { signal }) => {
+          const given = checked(schema, args) as never
+          return inTurn(parts.pages, { caller, signal }, () => work(given, caller))
+        }
         return [name, mayRead(run)] as const
       }),
       ['subscribe', mayRead(subscribe)],

@@ -191,7 +191,7 @@ describe('secrets', () => {
 describe('the id of a request', () => {
   it.for([
     ['abc-123', 'abc-123'],
-    [undefined, 'made'],
+    [null, 'made'],
     ['', 'made'],
     ['a b', 'made'],
     ['a\r\nset-cookie: x', 'made'],

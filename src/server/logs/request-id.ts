@@ -5,8 +5,8 @@ const SECRET = /(?:wk|wf|wt|whsec)_/
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/
 
 /** The id of a request: the caller's `x-request-id` where it is well-formed and no key, else a new one. */
-export function requestId(given: string | undefined, make: () => string): string {
-  return given !== undefined && WELL_FORMED.test(given) && !SECRET.test(given) ? given : make()
+export function requestId(given: string | null, make: () => string): string {
+  return given !== null && WELL_FORMED.test(given) && !SECRET.test(given) ? given : make()
 }
 
 /** The trace a request belongs to, from its W3C `traceparent`; null where it has none. */

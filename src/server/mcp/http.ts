@@ -50,7 +50,7 @@ async function answer(
   try {
     const caller = await parts.door.admit(request.headers, 'mcp')
     known.caller = caller
-    const body = await readBody(request, request.headers, parts.bodyBytesMax, MCP_VERBATIM)
+    const body = await readBody(request, parts.bodyBytesMax, MCP_VERBATIM)
     if (body === undefined)
       throw new WakefulError('invalid_request', 'the body is missing: it is a message of JSON-RPC')
     const response = await exchange({
@@ -136,7 +136,7 @@ function refused(
 }
 
 function idOf(parts: McpParts, c: Context): string {
-  return requestId(c.req.raw.headers.get('x-request-id') ?? undefined, parts.newRequestId)
+  return requestId(c.req.raw.headers.get('x-request-id'), parts.newRequestId)
 }
 
 /** There is no stream to open and no session to end. */

@@ -4,7 +4,7 @@
  */
 
 import { LAST_SERIAL } from '../../alarm/index.ts'
-import { ALARM_COLUMNS, PAGE_BYTES_MAX, TIMER_COLUMNS } from '../index.ts'
+import { ALARM_COLUMNS, LOG_BYTES_MAX, TIMER_COLUMNS } from '../index.ts'
 import { ALARM_TYPES, PLACE_COLUMNS, PLACE_TYPES } from './columns.ts'
 import { addFigures, FIGURES } from './figures.ts'
 
@@ -222,7 +222,7 @@ const EVENT = `e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id, e.occurre
 function page(events: string, order: string): string {
   const before = `sum(octet_length(e.data)) OVER (ORDER BY ${order}) - octet_length(e.data)`
   return `SELECT ${EVENT} FROM (SELECT e.*, ${before} AS before FROM (${events}) e) e
-  LEFT JOIN wakeful.alarms a ON a.seq = e.alarm WHERE e.before < ${PAGE_BYTES_MAX} ORDER BY ${order}`
+  LEFT JOIN wakeful.alarms a ON a.seq = e.alarm WHERE e.before < ${LOG_BYTES_MAX} ORDER BY ${order}`
 }
 
 /** Compared together, as in streams.ts: a small tenant must not be looked for among everybody's events. */

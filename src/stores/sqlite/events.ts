@@ -1,5 +1,5 @@
 import { type Scope, utf8Length } from '../../alarm/index.ts'
-import { type EventRow, eventOf, type LogEvent, type OwnEvent, PageRoom } from '../index.ts'
+import { type EventRow, eventOf, LOG_BYTES_MAX, type LogEvent, type OwnEvent, PageRoom } from '../index.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 import { alarmNamed } from './snapshots.ts'
@@ -19,7 +19,7 @@ export function readEvents(
 }
 
 function page(rows: Iterable<EventRow>, { limit }: { limit: number }): LogEvent[] {
-  const room = new PageRoom(limit)
+  const room = new PageRoom(limit, LOG_BYTES_MAX)
   const events: LogEvent[] = []
   for (const row of rows) {
     if (!room.take(utf8Length(row.data))) break

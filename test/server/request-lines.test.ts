@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest'
+import { serving } from './harness.ts'
+import { raw } from './raw.ts'
+
+const { call, url } = await serving()
+
+it('takes no notice of where an absolute target points, but of the Host', async () => {
+  const at = (target: string, host: string) =>
+    raw(url, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+  expect((await at('http://evil.example/v1/stats', 'evil.example')).status).toBe(403)
+  for (const target of ['http://evil.example/v1/stats', 'https://127.0.0.1/v1/stats', 'file:///etc/passwd'])
+    expect((await at(target, '127.0.0.1')).status).toBeLessThan(500)
+})
+
+it.each(['OPTIONS', 'TRACE', 'PROPFIND', 'PURGE', 'LINK', 'HEAD', 'PUT', 'CONNECT'])(
+  'knows no %s',
+  async (method) => {
+    const { status, json, text } = await raw(
+      url,
+      `${method} /v1/stats HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`,
+    )
+    if (method === 'HEAD') expect([status, text.split('\r\n\r\n')[1]]).toEqual([200, ''])
+    else if (method === 'CONNECT') expect([0, 400, 404, 405]).toContain(status)
+    else {
+      expect([method, status, json?.code]).toEqual([method, 405, 'not_found'])
+      expect(text).toMatch(/\r\nallow: GET\r\n/i)
+    }
+  },
+)
+
+it('takes nothing for a head: no wake, and no ticket', async () => {
+  for (const path of ['/v1/inbox', '/v1/events/stream?ticket=wt_x']) {
+    const { status, text } = await raw(
+      url,
+      `HEAD ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`,
+    )
+    expect([path, status, text.split('\r\n\r\n')[1]]).toEqual([path, 405, ''])
+  }
+})
+
+it('answers what is sent ahead in its order, each after what was written before it', async () => {
+  const get = 'GET /v1/alarms/by-key/ahead HTTP/1.1\r\nHost: 127.0.0.1\r\nWakeful-Owner: ahead\r\n\r\n'
+  const body = '{"delay":"1h","target":{"event":true}}'
+  const put = `PUT /v1/alarms/by-key/ahead HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nWakeful-Owner: ahead\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  const { text } = await raw(url, `${get}${put}${get}${put}`, 1_500)
+  expect([...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)).toEqual([
+    '404',
+    '201',
+    '200',
+    '200',
+  ])
+})
+
+it('takes a method from the request line alone', async () => {
+  for (const header of ['x-http-method-override', 'x-method-override', 'x-http-method'])
+    expect((await call('GET', '/v1/keys?_method=DELETE', undefined, { [header]: 'DELETE' })).status).toBe(400)
+  const { json } = await call('GET', '/v1/stats', undefined, { 'x-http-method-override': 'DELETE' })
+  expect(json.total).toBe(0)
+})
