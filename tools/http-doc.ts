@@ -14,6 +14,8 @@ const HEAD = `<!-- Written by tools/http-doc.ts from src/contracts: change that,
 - **Bodies** are JSON, sent as \`application/json\`, 1 MiB at most and not compressed (else 415). Unknown fields are refused by name, and so is one given twice.
   \`payload\` and \`data\` come back byte for byte.
 - **What is not yours is not found**: the same 404 as for what is not there.
+- **Sent again**: \`POST /v1/alarms\` and \`PUT /v1/alarms/by-key/{key}\` take the header \`Idempotency-Key\`, which is \`idempotency_key\` in the body: when it is
+  known, nothing changes and the first alarm is the answer. \`POST /v1/alarms/batch\` refuses it, since each item has its own. No other call takes notice of it.
 - **Versions**: an alarm comes with an \`ETag\`. An edit that names it in \`If-Match\` is refused (409 \`conflict\`) where it is no longer the newest.
 - **Requests** are told apart by \`x-request-id\`: yours, or one that is made. A W3C \`traceparent\` is carried from the set to the wake.
 - **Refusals** are problem documents (RFC 9457), \`application/problem+json\`, with a stable \`code\`; 429 says when to try again (\`Retry-After\`).

@@ -5,7 +5,9 @@ import type {
   EditFields,
   EventsOptions,
   EventView,
+  FailedPageOptions,
   HistoryOptions,
+  HistoryPageOptions,
   Inbox,
   ListOptions,
   ListPage,
@@ -32,6 +34,9 @@ import { camelNames, ruleOfPreview } from './rule.ts'
 
 /** So many calls of a bulk at a time. */
 const HANDS = 8
+/** How many a server answers with where nothing is said. */
+const HISTORY_DEFAULT = 50
+const FAILED_DEFAULT = 20
 
 type Counts = { cancelled: number; firing: number }
 type OnOne = 'edit' | 'pause' | 'resume' | 'skip' | 'fire' | 'retry' | 'complete' | 'fail'
@@ -109,15 +114,12 @@ export class HttpAlarms implements RemoteAlarms {
 
   async list(options: ListOptions = {}): Promise<ListPage> {
     const { correlationId, conversationId, since, ...rest } = options
-    const page = await this.#link.json<'list', { items: AlarmWire[]; next_cursor: string | null }>('list', {
-      query: {
-        ...rest,
-        correlation_id: correlationId,
-        conversation_id: conversationId,
-        since: since === undefined ? undefined : sinceText(since),
-      },
+    return this.#page('list', {
+      ...rest,
+      correlation_id: correlationId,
+      conversation_id: conversationId,
+      since: since === undefined ? undefined : sinceText(since),
     })
-    return { items: page.items.map((wire) => this.#view(wire)), nextCursor: page.next_cursor }
   }
 
   reschedule(id: string, when: When, options: SeenOptions & { timezone?: string } = {}): Promise<AlarmView> {
@@ -189,16 +191,23 @@ export class HttpAlarms implements RemoteAlarms {
     return this.#link.json('reset')
   }
 
-  async history(options: HistoryOptions = {}): Promise<AlarmView[]> {
-    const { since, ...rest } = options
-    const query = { ...rest, since: since === undefined ? undefined : sinceText(since) }
-    const page = await this.#link.json<'history', { items: AlarmWire[] }>('history', { query })
-    return page.items.map((wire) => this.#view(wire))
+  history(options: HistoryOptions = {}): Promise<AlarmView[]> {
+    const { limit = HISTORY_DEFAULT } = options
+    return upTo(limit, (after) => this.historyPage({ ...options, ...after }))
   }
 
-  async failed(options: { limit?: number } = {}): Promise<AlarmView[]> {
-    const page = await this.#link.json<'failed', { items: AlarmWire[] }>('failed', { query: options })
-    return page.items.map((wire) => this.#view(wire))
+  async historyPage(options: HistoryPageOptions = {}): Promise<ListPage> {
+    const { since, ...rest } = options
+    return this.#page('history', { ...rest, since: since === undefined ? undefined : sinceText(since) })
+  }
+
+  failed(options: { limit?: number } = {}): Promise<AlarmView[]> {
+    const { limit = FAILED_DEFAULT } = options
+    return upTo(limit, (after) => this.failedPage({ ...options, ...after }))
+  }
+
+  failedPage(options: FailedPageOptions = {}): Promise<ListPage> {
+    return this.#page('failed', { ...options })
   }
 
   async stats(): Promise<StatsView> {
@@ -257,6 +266,15 @@ export class HttpAlarms implements RemoteAlarms {
     return this.#view(await this.#link.json<N, AlarmWire>(name, all))
   }
 
+  async #page<N extends 'list' | 'history' | 'failed'>(
+    name: N,
+    query: NonNullable<Given<N>['query']>,
+  ): Promise<ListPage> {
+    type Wire = { items: AlarmWire[]; next_cursor: string | null }
+    const page = await this.#link.json<N, Wire>(name, { query } as Given<N>)
+    return { items: page.items.map((wire) => this.#view(wire)), nextCursor: page.next_cursor }
+  }
+
   #view(wire: AlarmWire): AlarmView {
     return alarmView(wire, this.#whose)
   }
@@ -266,6 +284,21 @@ export class HttpAlarms implements RemoteAlarms {
     if (wire.deduped === true) return { ...view, deduped: true }
     return wasThere ? { ...view, replaced: true } : view
   }
+}
+
+/** Asks for page after page, until there are as many as wanted: a server ends a page early where alarms are large. */
+async function upTo(
+  limit: number,
+  ask: (after: { cursor?: string }) => Promise<ListPage>,
+): Promise<AlarmView[]> {
+  const found: AlarmView[] = []
+  let after: { cursor?: string } | null = {}
+  while (after !== null && found.length < limit) {
+    const page = await ask(after)
+    found.push(...page.items)
+    after = page.nextCursor === null ? null : { cursor: page.nextCursor }
+  }
+  return found.slice(0, limit)
 }
 
 function refuseTx(tx: unknown): void {

@@ -74,6 +74,15 @@ export const setWire = alarmWire
   .meta({ id: 'SetAlarm' })
 
 /** A page of alarms. */
-export const alarmPage = z
+const alarmPage = z
   .object({ items: z.array(alarmWire), next_cursor: z.string().nullable() })
   .meta({ id: 'AlarmPage' })
+
+/** What a call that lists alarms answers with. */
+export const pageAnswer = {
+  200: {
+    description:
+      'A page of them. It ends at the limit, or earlier with about 4 MiB of content, or when much was looked at for few that fit: only a `next_cursor` of null says that there are no more.',
+    schema: alarmPage,
+  },
+}

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { editBody, previewBody, setBody, setByKeyBody } from './alarm-body.ts'
-import { alarmPage, alarmWire, setWire, status } from './alarm-wire.ts'
+import { alarmWire, pageAnswer, setWire, status } from './alarm-wire.ts'
 import { cursor, limit, name, plain, since, text } from './fields.ts'
 import { operation } from './operation.ts'
 import { previewWire } from './preview-wire.ts'
@@ -66,7 +66,10 @@ export const alarmOperations = {
     chapter: 'alarms',
     rights: 'write',
     summary: 'Set up to 1,000 alarms, all or none',
+    description:
+      'Each item may have an `idempotency_key` of its own; the header `Idempotency-Key` is refused, as it cannot be that of all of them.',
     body: z.strictObject({ items: z.array(setBody).min(1).max(1000) }),
+    idempotencyHeader: { refused: 'give each of the items an idempotency_key of its own' },
     answers: {
       201: {
         description: 'All are set, in the order they were given.',
@@ -81,8 +84,11 @@ export const alarmOperations = {
     chapter: 'alarms',
     rights: 'write',
     summary: 'Set the alarm of this key, or set it again',
+    description:
+      'A known `idempotency_key` answers 200 with the first alarm and `deduped: true`, and changes nothing.',
     params: z.object({ key: name('The key.') }),
     body: setByKeyBody,
+    idempotencyHeader: true,
     answers: {
       201: { description: 'It is new.', schema: setWire },
       200: { description: 'It was there and is set again: active, without failures.', schema: setWire },
@@ -111,13 +117,7 @@ export const alarmOperations = {
       limit: limit(50),
       cursor,
     }),
-    answers: {
-      200: {
-        description:
-          'A page of them. It ends at the limit, or earlier with about 4 MiB of content, or when much was looked at for few that fit: only a `next_cursor` of null says that there are no more.',
-        schema: alarmPage,
-      },
-    },
+    answers: pageAnswer,
     refusals: ['invalid_time'],
   }),
   get: operation({

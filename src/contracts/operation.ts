@@ -35,8 +35,11 @@ export interface Operation {
   readonly byToken?: boolean
   /** Whether an edit may name the version it was made from (`If-Match`). */
   readonly ifMatch?: boolean
-  /** Whether the body's `idempotency_key` may come as a header (`Idempotency-Key`), as other services take it. */
-  readonly idempotencyHeader?: boolean
+  /**
+   * Whether the body's `idempotency_key` may come as a header (`Idempotency-Key`), as other services take it; `refused`
+   * where who sends it would count on it in vain: what to do instead. Other calls take no notice of it.
+   */
+  readonly idempotencyHeader?: true | { readonly refused: string }
   /** Whether a one-time ticket in the query may stand for the key, and `Last-Event-ID` says where to go on. */
   readonly takesTicket?: boolean
   readonly answers: Readonly<Record<number, Answer>>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { alarmWire, status } from './alarm-wire.ts'
-import { instant, limit, name, plain, since, text } from './fields.ts'
+import { pageAnswer, status } from './alarm-wire.ts'
+import { cursor, instant, limit, name, plain, since, text } from './fields.ts'
 import { operation } from './operation.ts'
 
 /** An event on the wire. */
@@ -20,10 +20,6 @@ const eventWireSchema = z
     data: z.record(z.string(), z.unknown()),
   })
   .meta({ id: 'Event' })
-
-const items = z.object({ items: z.array(alarmWire) })
-const NEWEST =
-  'The newest of them, as many as asked for or about 4 MiB of content: `GET /v1/alarms` with a `status` goes on from page to page.'
 
 /** The calls about what happened. */
 export const readOperations = {
@@ -78,8 +74,9 @@ export const readOperations = {
       process: text('Another name for `target`.', 4_096).optional(),
       since,
       limit: limit(50),
+      cursor,
     }),
-    answers: { 200: { description: NEWEST, schema: items } },
+    answers: pageAnswer,
     refusals: ['invalid_time'],
   }),
   stats: operation({
@@ -112,8 +109,8 @@ export const readOperations = {
     chapter: 'what happened',
     rights: 'read',
     summary: 'What failed or timed out, newest first',
-    query: z.strictObject({ limit: limit(20) }),
-    answers: { 200: { description: NEWEST, schema: items } },
+    query: z.strictObject({ limit: limit(20), cursor }),
+    answers: pageAnswer,
   }),
   events: operation({
     method: 'GET',

@@ -91,6 +91,15 @@ export interface HistoryOptions {
   readonly limit?: number
 }
 
+/** Which page of what came of alarms. */
+export type HistoryPageOptions = HistoryOptions & { readonly cursor?: string }
+
+/** Which page of what failed. */
+export interface FailedPageOptions {
+  readonly limit?: number
+  readonly cursor?: string
+}
+
 /** A page of a list: it ends early with about 4 MiB of content, so only a `nextCursor` of null says that there is no more. */
 export interface ListPage {
   readonly items: readonly AlarmView[]
@@ -313,9 +322,13 @@ export interface Alarms {
   fail(id: string, reason?: string, options?: { occurrenceId?: string }): Promise<AlarmView>
   /** Cancels every pending alarm of the caller. */
   reset(): Promise<{ cancelled: number; firing: number }>
+  /** As many as asked for, however large they are. */
   history(options?: HistoryOptions): Promise<AlarmView[]>
+  /** The same page by page, each of bounded size. */
+  historyPage(options?: HistoryPageOptions): Promise<ListPage>
   stats(): Promise<StatsView>
   failed(options?: { limit?: number }): Promise<AlarmView[]>
+  failedPage(options?: FailedPageOptions): Promise<ListPage>
   why(id: string): Promise<Story>
   preview(when: When, options?: { from?: Date; count?: number; timezone?: string }): Preview
   parse(text: string, timezone?: string): ParsedView

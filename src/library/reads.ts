@@ -13,9 +13,17 @@ import {
 } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
-import { goneFact, type ListQuery, type LogEvent } from '../stores/index.ts'
+import { goneFact, type ListQuery, type LogEvent, type Place } from '../stores/index.ts'
 import { parse, preview, resolveSince, type When } from '../time/index.ts'
-import type { EventsOptions, EventView, HistoryOptions, ListOptions, ListPage } from './api.ts'
+import type {
+  EventsOptions,
+  EventView,
+  FailedPageOptions,
+  HistoryOptions,
+  HistoryPageOptions,
+  ListOptions,
+  ListPage,
+} from './api.ts'
 import { TenantCalendars } from './calendars.ts'
 import { checked, checkedText } from './options.ts'
 import type { Surround } from './surround.ts'
@@ -107,39 +115,37 @@ export class ScopedReads {
     if (order !== 'newest' && order !== 'due') {
       throw new WakefulError('invalid_request', `order must be newest or due, not ${JSON.stringify(order)}`)
     }
-    for (const [name, value] of Object.entries({ ...filters, q, cursor })) checkedText('list', name, value)
-    const after = cursor === undefined ? undefined : decodeCursor('list', cursor)
-    const page = await this.around.store.list(this.scope, {
+    for (const [name, value] of Object.entries({ ...filters, q })) checkedText('list', name, value)
+    const query = {
       ...filters,
       states: status === undefined ? undefined : statesOf(STATES_OF, status),
       text: q,
       since: this.#since(since),
       order,
       limit: this.#limit(limit, LIST_DEFAULT),
-      after:
-        after === undefined
-          ? undefined
-          : { row: after[0]!, ...(after[1] !== undefined && { at: Number(after[1]) }) },
-    })
-    const { next } = page
-    const nextCursor =
-      next === null ? null : encodeCursor('list', next.at === undefined ? [next.row] : [next.row, next.at])
-    return { items: page.items.map(viewOf), nextCursor }
+    }
+    return this.#page('list', query, cursor)
   }
 
   async history(options: HistoryOptions = {}): Promise<AlarmView[]> {
-    const { status, since, limit, target, process } = checked<HistoryOptions>('history', options, HISTORY)
-    return this.#page({
-      states: status === undefined ? undefined : statesOf(HISTORY_STATES, status),
-      target: checkedText('history', 'target', target ?? process),
-      since: this.#since(since),
-      limit: this.#limit(limit, LIST_DEFAULT),
-    })
+    return this.#whole(this.#historyQuery('history', checked<HistoryOptions>('history', options, HISTORY)))
+  }
+
+  async historyPage(options: HistoryPageOptions = {}): Promise<ListPage> {
+    const call = 'historyPage'
+    const { cursor, ...rest } = checked<HistoryPageOptions>(call, options, { ...HISTORY, cursor: true })
+    return this.#page(call, this.#historyQuery(call, rest), cursor)
   }
 
   async failed(options: { limit?: number } = {}): Promise<AlarmView[]> {
-    checked<typeof options>('failed', options, { limit: true })
-    return this.#page({ states: ['failed', 'timed_out'], limit: this.#limit(options.limit, FAILED_DEFAULT) })
+    const { limit } = checked<typeof options>('failed', options, { limit: true })
+    return this.#whole(this.#failedQuery(limit))
+  }
+
+  async failedPage(options: FailedPageOptions = {}): Promise<ListPage> {
+    const names = { limit: true, cursor: true } as const
+    const { limit, cursor } = checked<FailedPageOptions>('failedPage', options, names)
+    return this.#page('failedPage', this.#failedQuery(limit), cursor)
   }
 
   async stats() {
@@ -231,8 +237,38 @@ export class ScopedReads {
       )
   }
 
-  async #page(query: Omit<ListQuery, 'order'>): Promise<AlarmView[]> {
-    return (await this.around.store.list(this.scope, { order: 'newest', ...query })).items.map(viewOf)
+  #historyQuery(call: string, { status, since, limit, target, process }: HistoryOptions): ListQuery {
+    return {
+      states: status === undefined ? undefined : statesOf(HISTORY_STATES, status),
+      target: checkedText(call, 'target', target ?? process),
+      since: this.#since(since),
+      order: 'newest',
+      limit: this.#limit(limit, LIST_DEFAULT),
+    }
+  }
+
+  #failedQuery(limit: number | undefined): ListQuery {
+    return { states: ['failed', 'timed_out'], order: 'newest', limit: this.#limit(limit, FAILED_DEFAULT) }
+  }
+
+  async #page(call: string, query: ListQuery, cursor: string | undefined): Promise<ListPage> {
+    const given = checkedText(call, 'cursor', cursor)
+    const after = given === undefined ? undefined : placeOf(given)
+    const { items, next } = await this.around.store.list(this.scope, { ...query, after })
+    return { items: items.map(viewOf), nextCursor: next === null ? null : cursorOf(next) }
+  }
+
+  /** Goes on from page to page, which end early where alarms are large, until there are as many as asked for. */
+  async #whole(query: ListQuery): Promise<AlarmView[]> {
+    const found: AlarmView[] = []
+    let after: Place | null | undefined
+    while (after !== null && found.length < query.limit) {
+      const limit = query.limit - found.length
+      const { items, next } = await this.around.store.list(this.scope, { ...query, limit, after })
+      found.push(...items.map(viewOf))
+      after = next
+    }
+    return found
   }
 
   #since(since: When | undefined): number | undefined {
@@ -249,6 +285,15 @@ export class ScopedReads {
       `limit must be a whole number from 1 to ${listMax}, not ${limit}`,
     )
   }
+}
+
+function placeOf(cursor: string): Place {
+  const [row, at] = decodeCursor('list', cursor)
+  return { row: row!, ...(at !== undefined && { at: Number(at) }) }
+}
+
+function cursorOf({ row, at }: Place): string {
+  return encodeCursor('list', at === undefined ? [row] : [row, at])
 }
 
 function statesOf<S extends string>(

@@ -99,6 +99,46 @@ it('takes an idempotency key as a header, too', async () => {
   expect((await set({ 'idempotency-key': '' })).status).toBe(400)
 })
 
+it('takes that header where an alarm is set by its key, and refuses it for a batch', async () => {
+  const put = (headers: Record<string, string>, more: object = {}) =>
+    call('PUT', '/v1/alarms/by-key/h-key', { delay: '1h', target: EVENT, ...more }, headers)
+  const first = await put({ 'idempotency-key': 'h-put' })
+  expect([first.status, first.json.idempotency_key]).toEqual([201, 'h-put'])
+  expect(await put({ 'idempotency-key': 'h-put' }, { delay: '2h' })).toMatchObject({
+    status: 200,
+    json: { id: first.json.id, deduped: true, next_fire_at: first.json.next_fire_at },
+  })
+  expect((await put({ 'idempotency-key': 'h-put' }, { idempotency_key: 'h-2' })).status).toBe(400)
+  const batch = (headers: Record<string, string>, label: string) => {
+    const item = { delay: '1h', target: EVENT, label, idempotency_key: `h-${label}` }
+    return call('POST', '/v1/alarms/batch', { items: [item] }, headers)
+  }
+  expect(await batch({ 'idempotency-key': 'h-batch' }, 'refused')).toMatchObject({
+    status: 400,
+    json: {
+      code: 'invalid_request',
+      detail:
+        'this call does not take the header Idempotency-Key: give each of the items an idempotency_key of its own',
+    },
+  })
+  expect((await call('GET', '/v1/alarms?label=refused')).json.items).toEqual([])
+  expect((await batch({}, 'taken')).status).toBe(201)
+  expect((await batch({}, 'taken')).json.items[0].deduped).toBe(true)
+})
+
+it('takes no notice of that header in other calls', async () => {
+  const headers = { 'idempotency-key': 'h-other' }
+  const { json } = await call('POST', '/v1/alarms', { every: '1h', target: EVENT })
+  for (const [method, path, body] of [
+    ['PATCH', `/v1/alarms/${json.id}`, { label: 'edited' }],
+    ['POST', `/v1/alarms/${json.id}/pause`],
+    ['POST', `/v1/alarms/${json.id}/resume`],
+    ['POST', '/v1/preview', { delay: '1h' }],
+    ['DELETE', `/v1/alarms/${json.id}`],
+  ] as const)
+    expect((await call(method, path, body, headers)).status).toBe(200)
+})
+
 it('answers the same 404 for what is not there and what is another owner’s', async () => {
   const { json } = await call(
     'POST',
@@ -225,7 +265,7 @@ it('previews, tells figures and stories, and keeps events of one’s own', async
   expect(preview.json).toMatchObject({ timezone: 'America/New_York', rule: { kind: 'cron' } })
   expect(preview.json.instants).toHaveLength(2)
   expect((await call('GET', '/v1/stats')).json).toMatchObject({ pending: 0, timeout_unknown: 0 })
-  expect((await call('GET', '/v1/failed')).json).toEqual({ items: [] })
+  expect((await call('GET', '/v1/failed')).json).toEqual({ items: [], next_cursor: null })
   expect((await call('GET', '/v1/history?status=cancelled&since=0&limit=2')).json.items).toHaveLength(2)
 
   const { json } = await call('POST', '/v1/alarms', { delay: '1h', target: EVENT })

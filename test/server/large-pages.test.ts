@@ -1,7 +1,8 @@
-import { expect, it, vi } from 'vitest'
+import { expect, inject, it, vi } from 'vitest'
 import { connect } from '../../src/client/index.ts'
 import { SqliteStore } from '../../src/stores/sqlite/index.ts'
 import { serving } from './harness.ts'
+import { connected, within } from './ws-client.ts'
 
 const { url, call } = await serving()
 const LARGE = 'x'.repeat(200_000)
@@ -22,9 +23,79 @@ it('ends a page at about 4 MiB, in every list, and goes on from its cursor', asy
     cursor = json.next_cursor
   }
   expect(labels).toEqual(Array.from({ length: 40 }, (_, n) => `${39 - n}`))
-  const history = await call('GET', '/v1/history?limit=500')
-  expect(history.text.length).toBeLessThan(ANSWER_MAX)
-  expect(history.json.items.length).toBeGreaterThan(10)
+})
+
+it.each(['sqlite', 'postgres'])(
+  'says where history and failures go on that are too large for one answer: %s',
+  async (kind) => {
+    const store = `${inject('postgres')}postgres?schema=large_${process.pid}`
+    const { url, call, wakeful } = await serving(kind === 'postgres' ? { store } : {})
+    wakeful.handle('doomed', () => {
+      throw new Error('no')
+    })
+    await wakeful.start()
+    const doomed = { target: 'doomed', maxFailures: 1 }
+    const small = await wakeful.set({ delay: '0s' }, doomed)
+    await within(20_000, async () => (await wakeful.stats()).failed === 1)
+    const paths = ['/v1/history?limit=500', '/v1/failed?limit=500']
+    for (const path of paths) {
+      const { json } = await call('GET', path)
+      expect([json.items.length, json.next_cursor]).toEqual([1, null])
+    }
+    const items = Array.from({ length: 40 }, () => ({ when: { delay: '0s' }, ...doomed, payload: LARGE }))
+    const large = await wakeful.setMany(items)
+    await within(20_000, async () => (await wakeful.stats()).failed === 41)
+    const expected = [small, ...large].map(({ id }) => id).reverse()
+
+    const ws = await connected(url)
+    const overHttp = (path: string) => async (cursor: string | null) => {
+      const { json, text } = await call('GET', cursor === null ? path : `${path}&cursor=${cursor}`)
+      expect(text.length).toBeLessThan(ANSWER_MAX)
+      return { items: json.items, next: json.next_cursor }
+    }
+    const overWs = (name: string) => async (cursor: string | null) => {
+      const answer = await ws.call(name, { limit: 500, ...(cursor !== null && { cursor }) })
+      return { items: answer.result, next: answer.next_cursor ?? null }
+    }
+    for (const ask of [...paths.map(overHttp), ...['history', 'failed'].map(overWs)]) {
+      const found: string[] = []
+      let cursor: string | null = null
+      let pages = 0
+      do {
+        const { items, next } = await ask(cursor)
+        for (const { id } of items) found.push(id)
+        cursor = next
+        pages += 1
+      } while (cursor !== null)
+      expect(found).toEqual(expected)
+      expect(pages).toBe(2)
+    }
+    ws.socket.close()
+
+    for (const alarms of [wakeful, connect(url)]) {
+      const read = [await alarms.history({ limit: 500 }), await alarms.failed({ limit: 500 })]
+      for (const found of read) expect(found.map(({ id }) => id)).toEqual(expected)
+      expect((await alarms.history({ limit: 30 })).map(({ id }) => id)).toEqual(expected.slice(0, 30))
+      expect(await alarms.failed()).toHaveLength(20)
+    }
+  },
+  60_000,
+)
+
+it('lists over the WebSocket what is pending, however large it is', async () => {
+  const { url, wakeful } = await serving()
+  const target = { event: true } as const
+  const items = Array.from({ length: 40 }, (_, n) => ({
+    when: { delay: `${n + 1}h` },
+    target,
+    payload: LARGE,
+  }))
+  const ids = (await wakeful.setMany(items)).map(({ id }) => id)
+  const ws = await connected(url)
+  const listed = async (args = {}) => (await ws.call('list', args)).result.map(({ id }: { id: string }) => id)
+  expect(await listed()).toEqual(ids)
+  expect(await listed({ limit: 30 })).toEqual(ids.slice(0, 30))
+  ws.socket.close()
 })
 
 it('ends a page of events there too, and a client reads on to the end', async () => {

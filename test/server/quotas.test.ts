@@ -140,6 +140,27 @@ it('counts as wakes whatever fires soon, however it is asked for', async () => {
   expect((await clumsy.set({ delay: '1s' })).status).toBe(201)
 })
 
+it('reads what an alarm is moved to in the zone of that alarm', async () => {
+  await put('zones', { owner_quotas: { wakes_per_hour: 2, min_interval: '1m' } })
+  const set = async (owner: string, timezone: string) => {
+    const by = as('zones', owner)
+    const { json } = await by('POST', '/v1/alarms', { every: '30d', timezone, target: EVENT })
+    return (body: object) => by('PATCH', `/v1/alarms/${json.id}`, body)
+  }
+  /** A time on the wall of a zone, so many hours from UTC. */
+  const wall = (hours: number, laterMs: number) =>
+    new Date(Date.now() + hours * 3_600_000 + laterMs).toISOString().slice(0, 19)
+  // In UTC it would be tomorrow.
+  const east = await set('east', 'Etc/GMT-14')
+  const statuses = []
+  for (let n = 0; n < 4; n++) statuses.push((await east({ fire_at: wall(14, 60_000) })).status)
+  expect(statuses).toEqual([200, 200, 429, 429])
+  // In UTC it would have ended before it begins.
+  const west = await set('west', 'Etc/GMT+12')
+  expect((await west({ every: '1s', end: wall(-12, 3_600_000) })).json.detail).toMatch('min_interval')
+  expect((await west({ every: '10m', end: wall(-12, 3_600_000) })).status).toBe(200)
+})
+
 it('holds the bound on active alarms against those who come at the same moment', async () => {
   await put('crowd', { quotas: { active_alarms: 20 } })
   const crowd = as('crowd', 'one')
@@ -251,6 +272,68 @@ it('names the quota in every refusal, and says when to come again where that hel
   expect(await refusing({ min_interval: '1m' }, { delay: undefined, every: '10s' })).toEqual([
     expect.stringMatching(/every 1m at the shortest \(min_interval\): waiting does not help/),
     false,
+  ])
+})
+
+it('refuses what is wrong in the same words as without quotas, and names the item of a batch', async () => {
+  const ample = {
+    active_alarms: 1_000,
+    sets_per_second: 1_000,
+    wakes_per_hour: 1_000,
+    payload_bytes: 1_000_000,
+    min_interval: '1m',
+  }
+  await put('bound', { quotas: ample, owner_quotas: ample })
+  const good = { delay: '1h', target: EVENT }
+  const wrong = [
+    { cron_expr: '61 * * * *', target: EVENT },
+    { every: '-1h', target: EVENT },
+    { when: 'on the day of never', target: EVENT },
+    { delay: '1h', timezone: 'Mars/Olympus', target: EVENT },
+    { every: '1h', exclude: 'nobody’s calendar', target: EVENT },
+    { delay: '1h', target: { webhook: 'no url' } },
+    { delay: '1h', target: EVENT, payload: 'x'.repeat(300_000) },
+  ]
+  const batches = [
+    ...wrong.map((item) => [good, item, good]),
+    [wrong.at(-1), wrong[0]],
+    [wrong[0], wrong.at(-1)],
+  ]
+  const told = async (tenant: string, method: string, path: string, body: object) => {
+    const { status, json } = await as(tenant)(method, path, body)
+    expect(status).toBeGreaterThanOrEqual(400)
+    return { ...json, request_id: undefined }
+  }
+  const bothTold = async (method: string, path: string, body: object) => {
+    const free = await told('unbound', method, path, body)
+    expect(await told('bound', method, path, body)).toEqual(free)
+    return free
+  }
+  for (const items of batches) {
+    const at = items.findIndex((item) => item !== good)
+    const { errors, detail } = await bothTold('POST', '/v1/alarms/batch', { items })
+    expect(errors[0].field).toBe(`items[${at}]`)
+    expect(detail).toMatch(`items[${at}]: `)
+  }
+  for (const body of wrong) {
+    await bothTold('POST', '/v1/alarms', body)
+    await bothTold('PUT', '/v1/alarms/by-key/k', body)
+    await bothTold('PATCH', '/v1/alarms/nobody', body)
+  }
+})
+
+it('names the item of a batch that is beyond a quota of its own', async () => {
+  await put('items', { owner_quotas: { min_interval: '1h', payload_bytes: 100 } })
+  const good = { delay: '1h', target: EVENT }
+  const refused = async (item: object) => {
+    const { status, json } = await as('items')('POST', '/v1/alarms/batch', { items: [good, item] })
+    return [status, json.code, json.errors?.[0].field]
+  }
+  expect(await refused({ every: '1m', target: EVENT })).toEqual([429, 'quota_exceeded', 'items[1]'])
+  expect(await refused({ ...good, wake_message: 'x'.repeat(101) })).toEqual([
+    413,
+    'payload_too_large',
+    'items[1]',
   ])
 })
 

@@ -217,11 +217,39 @@ describe('an answer', () => {
     await expect(failure).rejects.toMatchObject({ name: 'TransportFailure', kind: 'network' })
   })
 
-  test('after a hundred early hints is still the answer', async () => {
-    const hints = 'HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n'.repeat(100)
-    const url = await raw(said(`${hints}HTTP/1.1 204 No Content\r\n\r\n`))
-    expect((await transport().send(request(url))).status).toBe(204)
-  })
+  test.each(['102 Processing', '103 Early Hints', '104 Upload Resumption Supported', '199 Own'])(
+    'after a hundred of %s is still the answer',
+    async (interim) => {
+      const hints = `HTTP/1.1 ${interim}\r\nLink: a\r\n\r\n`.repeat(100)
+      const url = await raw(said(`${hints}HTTP/1.1 204 No Content\r\n\r\n`))
+      expect((await transport().send(request(url))).status).toBe(204)
+    },
+  )
+
+  test.each([
+    ['100 Continue', ''],
+    ['101 Switching Protocols', 'Upgrade: x\r\nConnection: Upgrade\r\n'],
+  ])(
+    'after %s is not read, which is told; the next request has a connection of its own',
+    async (interim, headers) => {
+      const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
+      let requests = 0
+      const url = await raw((socket) => {
+        socket.once('data', () => {
+          requests += 1
+          socket.write(requests === 1 ? `HTTP/1.1 ${interim}\r\n${headers}\r\n${answer}` : answer)
+        })
+      })
+      const sending = transport()
+      await expect(sending.send(request(url))).rejects.toMatchObject({
+        name: 'TransportFailure',
+        kind: 'network',
+        message: `${url.origin} answered ${interim}, which was not asked for: the answer behind it is not read`,
+      })
+      expect(requests).toBe(1)
+      expect((await sending.send(request(url))).body).toBe('ok')
+    },
+  )
 })
 
 describe('a failure', () => {

@@ -208,10 +208,23 @@ const SYSTEM_CODES: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: 'HPE_HEADER_OVERFLOW',
 }
 
+/** Interim answers at which undici gives the connection up, and offers no way not to: by what it says then. */
+const NOT_ASKED_FOR: Readonly<Record<string, string>> = {
+  'bad response': '100 Continue',
+  'bad upgrade': '101 Switching Protocols',
+}
+
 /** Errors name what happened by its code alone: their messages hold addresses. */
 function failureOf(thrown: unknown, origin: string): TransportFailure {
   if (thrown instanceof Forbidden) return new TransportFailure('forbidden', forbiddenText(thrown.message))
   const { code, errors, message } = thrown as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }
+  const interim = code === 'UND_ERR_SOCKET' ? NOT_ASKED_FOR[message] : undefined
+  if (interim !== undefined)
+    return new TransportFailure(
+      'network',
+      `${origin} answered ${interim}, which was not asked for: the answer behind it is not read`,
+      { cause: interim },
+    )
   const told = code ?? errors?.[0]?.code
   const name = told === undefined ? undefined : (SYSTEM_CODES[told] ?? told)
   const said = name ?? (/^[a-z ]+$/i.test(message) ? message : 'the connection failed')

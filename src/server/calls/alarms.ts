@@ -30,7 +30,9 @@ export function alarmCalls(quotas: QuotaGuard) {
 
     setMany: async ({ body }, around) => {
       const items = body.items.map((item, at) => ({ ...ofItem(at, () => setOf(item)), ...origin(around) }))
-      const wanted = items.map(({ when, ...options }) => ({ does: 'set', when, options }) as const)
+      const wanted = items.map(
+        ({ when, ...options }, item) => ({ does: 'set', when, options, item }) as const,
+      )
       const alarms = await quotas.within(around.caller, wanted, () => around.caller.alarms.setMany(items))
       return { status: 201, json: `{"items":[${alarms.map(setJson).join(',')}]}` }
     },
@@ -60,7 +62,7 @@ export function alarmCalls(quotas: QuotaGuard) {
         ...(limit !== undefined && { limit }),
         ...(cursor !== undefined && { cursor }),
       })
-      return ok(listed(page.items, { next_cursor: page.nextCursor }))
+      return ok(listed(page))
     },
 
     get: async ({ params }, { caller }) => {

@@ -1,7 +1,7 @@
 import { type AlarmView, type Status, wireJson } from '../../alarm/index.ts'
 import { type ACTIONS, withFields } from '../../contracts/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
-import type { ListOptions } from '../../library/index.ts'
+import type { ListOptions, ListPage } from '../../library/index.ts'
 import type { Caller } from '../caller.ts'
 import type { QuotaGuard } from '../tenants/quota-guard.ts'
 
@@ -45,9 +45,9 @@ export function listOptions(filter: Filter): ListOptions {
   }
 }
 
-/** Alarms as the JSON of a page, each as it is on the wire. */
-export function listed(items: readonly AlarmView[], more: Readonly<Record<string, unknown>> = {}): string {
-  return withFields(`{"items":[${items.map(wireJson).join(',')}]}`, more)
+/** A page as JSON, its alarms as they are on the wire. */
+export function listed({ items, nextCursor }: ListPage): string {
+  return withFields(`{"items":[${items.map(wireJson).join(',')}]}`, { next_cursor: nextCursor })
 }
 
 /** Does one thing to every alarm that matches, page by page; with `dry_run` it only counts them. */

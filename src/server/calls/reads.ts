@@ -12,21 +12,27 @@ export const readCalls = {
   why: async ({ params }, { caller }) => ok(wireText(await caller.alarms.why(params.id))),
 
   history: async ({ query }, { caller }) => {
-    const { status, target, process, since, limit } = query
-    const items = await caller.alarms.history({
+    const { status, target, process, since, limit, cursor } = query
+    const page = await caller.alarms.historyPage({
       ...(status !== undefined && { status }),
       ...(target !== undefined && { target }),
       ...(process !== undefined && { process }),
       ...(since !== undefined && { since }),
       ...(limit !== undefined && { limit }),
+      ...(cursor !== undefined && { cursor }),
     })
-    return ok(listed(items))
+    return ok(listed(page))
   },
 
   stats: async (_input, { caller }) => ok(wireText(await caller.alarms.stats())),
 
-  failed: async ({ query: { limit } }, { caller }) =>
-    ok(listed(await caller.alarms.failed(limit === undefined ? {} : { limit }))),
+  failed: async ({ query: { limit, cursor } }, { caller }) => {
+    const page = await caller.alarms.failedPage({
+      ...(limit !== undefined && { limit }),
+      ...(cursor !== undefined && { cursor }),
+    })
+    return ok(listed(page))
+  },
 
   events: async ({ query }, { caller }) => {
     const { after, alarm_id, limit = EVENTS_DEFAULT } = query

@@ -1,4 +1,4 @@
-import { BODY_VERBATIM } from '../../contracts/index.ts'
+import { BODY_VERBATIM, type Operation } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { readJson, type Verbatim } from '../../json/index.ts'
 import type { HeaderReader } from './node-side.ts'
@@ -28,8 +28,17 @@ export async function readBody(
 }
 
 /** A body with the key that its request has as a header: as it is, or quoted as the header's draft standard has it. */
-export function withIdempotencyKey(body: unknown, headers: HeaderReader): unknown {
+export function withIdempotencyKey(
+  body: unknown,
+  headers: HeaderReader,
+  taken: NonNullable<Operation['idempotencyHeader']>,
+): unknown {
   const header = headers.get('idempotency-key')
+  if (header !== null && taken !== true)
+    throw new WakefulError(
+      'invalid_request',
+      `this call does not take the header Idempotency-Key: ${taken.refused}`,
+    )
   if (header === null || typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const key = /^"(.*)"$/.exec(header.trim())?.[1] ?? header.trim()
   const { idempotency_key: said = key } = body as { idempotency_key?: unknown }

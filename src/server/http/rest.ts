@@ -101,7 +101,8 @@ function searchOf({ req: { url } }: Context): URLSearchParams {
 async function bodyOf(c: Context, operation: Operation, bytesMax: number): Promise<unknown> {
   const { body, bodyOptional, idempotencyHeader } = operation
   const read = await readBody(c.req.raw, bytesMax)
-  const given = idempotencyHeader === true ? withIdempotencyKey(read, c.req.raw.headers) : read
+  const given =
+    idempotencyHeader === undefined ? read : withIdempotencyKey(read, c.req.raw.headers, idempotencyHeader)
   if (given === undefined && bodyOptional === true) return {}
   if (given === undefined)
     throw new WakefulError('invalid_request', 'the body is missing: it is a JSON object')

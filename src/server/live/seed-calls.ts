@@ -2,25 +2,32 @@ import { z } from 'zod'
 import { type AlarmView, wireJson } from '../../alarm/index.ts'
 import { plain, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
+import type { Alarms, ListOptions, ListPage } from '../../library/index.ts'
 import type { Caller } from '../caller.ts'
 
 const LIST_MAX = 500
 
 interface SeedCall {
   readonly args: z.ZodObject
-  /** What it answers with, as JSON text. */
-  readonly work: (args: never, caller: Caller) => Promise<string>
+  readonly work: (args: never, caller: Caller) => Promise<SeedResult>
+}
+
+/** What it answers with, as JSON text; where there is more of it than one answer holds, where that begins. */
+interface SeedResult {
+  readonly json: string
+  readonly nextCursor?: string | null
 }
 
 /** A call with its arguments' types kept between its two halves. */
 function call<S extends z.ZodObject>(
   args: S,
-  work: (args: z.output<S>, caller: Caller) => Promise<string>,
+  work: (args: z.output<S>, caller: Caller) => Promise<SeedResult>,
 ): SeedCall {
   return { args, work: work as SeedCall['work'] }
 }
 
 const limit = z.int().min(1).max(LIST_MAX).optional()
+const cursor = plain().min(1).max(200).optional()
 /** Seconds since 1970, as the seed has it, or whatever REST takes. */
 const since = z.union([z.number().min(0).max(1e12), plain().min(1).max(200)]).optional()
 const status = z.enum([
@@ -36,14 +43,15 @@ const status = z.enum([
 /** Seed 001's calls, with its arguments and shapes; an alarm in them is as it is over REST. */
 export const SEED_CALLS: Readonly<Record<string, SeedCall>> = {
   list: call(z.strictObject({ limit }), async ({ limit: most = LIST_MAX }, { alarms }) => {
-    const { items: due } = await alarms.list({ status: 'active', order: 'due', limit: most })
-    const room = most - due.length
+    const due = await pendingOf(alarms, { status: 'active', order: 'due' }, most)
     // A paused one is pending too, and due nowhere: it stands behind the others.
-    const paused = room === 0 ? [] : (await alarms.list({ status: 'paused', limit: room })).items
-    return JSON.stringify([...due, ...paused].map(pending))
+    const paused = await pendingOf(alarms, { status: 'paused' }, most - due.length)
+    return { json: JSON.stringify([...due, ...paused]) }
   }),
 
-  count: call(z.strictObject({}), async (_args, { alarms }) => String((await alarms.stats()).pending)),
+  count: call(z.strictObject({}), async (_args, { alarms }) => ({
+    json: String((await alarms.stats()).pending),
+  })),
 
   history: call(
     z.strictObject({
@@ -52,22 +60,37 @@ export const SEED_CALLS: Readonly<Record<string, SeedCall>> = {
       process: plain().max(4_096).optional(),
       since,
       limit,
+      cursor,
     }),
-    async ({ since: from, ...filter }, { alarms }) =>
-      listed(await alarms.history({ ...given(filter), ...(from !== undefined && { since: String(from) }) })),
+    async ({ since: from, ...filter }, { alarms }) => {
+      const since = from === undefined ? {} : { since: String(from) }
+      return listed(await alarms.historyPage({ ...given(filter), ...since }))
+    },
   ),
 
-  stats: call(z.strictObject({}), async (_args, { alarms }) => wireText(await alarms.stats())),
+  stats: call(z.strictObject({}), async (_args, { alarms }) => ({ json: wireText(await alarms.stats()) })),
 
-  failed: call(z.strictObject({ limit }), async (args, { alarms }) =>
-    listed(await alarms.failed(given(args))),
+  failed: call(z.strictObject({ limit, cursor }), async (args, { alarms }) =>
+    listed(await alarms.failedPage(given(args))),
   ),
 
   get: call(z.strictObject({ id: plain().min(1).max(200) }), async ({ id }, { alarms }) => {
     const json = await alarms.wire(id)
     if (json === null) throw new WakefulError('not_found', `there is no alarm ${JSON.stringify(id)}`)
-    return json
+    return { json }
   }),
+}
+
+/** Pending alarms as the seed lists them, up to so many: few bytes each, however large a page of them is. */
+async function pendingOf(alarms: Alarms, options: ListOptions, most: number) {
+  const found: ReturnType<typeof pending>[] = []
+  let after: { cursor?: string } | null = {}
+  while (after !== null && found.length < most) {
+    const page: ListPage = await alarms.list({ ...options, ...after, limit: most - found.length })
+    found.push(...page.items.map(pending))
+    after = page.nextCursor === null ? null : { cursor: page.nextCursor }
+  }
+  return found
 }
 
 /** A pending alarm as the seed lists it: when it fires, and how long after it was set. A paused one may have no instant. */
@@ -82,8 +105,8 @@ function seconds(date: Date): number {
   return Math.floor(date.getTime() / 1_000)
 }
 
-function listed(items: readonly AlarmView[]): string {
-  return `[${items.map(wireJson).join(',')}]`
+function listed({ items, nextCursor }: ListPage): SeedResult {
+  return { json: `[${items.map(wireJson).join(',')}]`, nextCursor }
 }
 
 type Given<T> = { [K in keyof T]: Exclude<T[K], undefined> }

@@ -31,6 +31,8 @@ export interface WsAround {
 /** A call's result as JSON text, and what is done once it is sent. */
 export interface WsResult {
   readonly json: string
+  /** Where the result goes on, if it is a list and there is more. */
+  readonly nextCursor?: string | null
   readonly after?: () => void
 }
 
@@ -62,7 +64,7 @@ export class WsCalls {
       ...Object.entries(SEED_CALLS).map(([name, { args: schema, work }]) => {
         const run: Work = async (args, caller, { signal }) => {
           const given = checked(schema, args) as never
-          return { json: await inTurn(parts.pages, { caller, signal }, () => work(given, caller)) }
+          return inTurn(parts.pages, { caller, signal }, () => work(given, caller))
         }
         return [name, mayRead(run)] as const
       }),

@@ -175,7 +175,9 @@ export class WsSession {
         subscribe: (given) => this.#subscribe(given),
         unsubscribe: (name) => this.#unsubscribe(name),
       })
-      this.#outbox.send(`{"id":${JSON.stringify(id)},"result":${result.json}}`)
+      const { json, nextCursor = null } = result
+      const more = nextCursor === null ? '' : `,"next_cursor":${JSON.stringify(nextCursor)}`
+      this.#outbox.send(`{"id":${JSON.stringify(id)},"result":${json}${more}}`)
       result.after?.()
     } catch (thrown) {
       this.#refuse(id, thrown)

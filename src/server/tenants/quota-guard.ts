@@ -1,14 +1,14 @@
 import type { AlarmView, SetOptions } from '../../alarm/index.ts'
 import type { Quotas } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { Alarms, Operator } from '../../library/index.ts'
+import { type Alarms, type Operator, ofItem } from '../../library/index.ts'
 import { type Clock, parseDuration, type When } from '../../time/index.ts'
 import type { Caller } from '../caller.ts'
 import { TryLater } from '../http/problem.ts'
 import { ActiveCount } from './active-count.ts'
 import { type BucketRate, Buckets } from './bucket.ts'
-import { RuleLooks } from './rule-looks.ts'
-import { assertSizes } from './sizes.ts'
+import { type Look, RuleLooks } from './rule-looks.ts'
+import { assertSize } from './sizes.ts'
 import type { TenantBook } from './tenant-book.ts'
 
 const HOUR_MS = 3_600_000
@@ -19,7 +19,13 @@ const QUOTA_RETRY_MS = 60_000
 
 /** What somebody wants of an alarm: a new one, another time or content for one, or that it fires now. */
 export type Wanted =
-  | { readonly does: 'set'; readonly when: When; readonly options: SetOptions }
+  | {
+      readonly does: 'set'
+      readonly when: When
+      readonly options: SetOptions
+      /** Which of a batch it is. */
+      readonly item?: number
+    }
   | { readonly does: 'edit'; readonly id: string; readonly when: When | null; readonly options: SetOptions }
   | { readonly does: 'fire' | 'retry'; readonly id: string }
 
@@ -66,8 +72,9 @@ export class QuotaGuard {
     const fresh = await this.#withoutRepeats(caller, wanted)
     const looks = new RuleLooks(caller.alarms, this.#clock)
     for (const { quotas } of levels) {
-      if (quotas.payload_bytes !== undefined) assertSizes(fresh.flatMap(optionsIn), quotas.payload_bytes)
-      if (quotas.min_interval !== undefined) await assertPeriods(looks, fresh, quotas.min_interval)
+      const { payload_bytes: bytesMax, min_interval: minInterval } = quotas
+      if (bytesMax !== undefined) assertSizes(fresh, bytesMax)
+      if (minInterval !== undefined) await assertPeriods(looks, fresh, minInterval)
     }
     const use = await this.#charge(levels, looks, caller, fresh)
     try {
@@ -202,19 +209,16 @@ function tooMany({ quotas, who }: Level): TryLater {
   )
 }
 
-function optionsIn(wanted: Wanted): SetOptions[] {
-  return 'options' in wanted ? [wanted.options] : []
-}
-
-function whenIn(wanted: Wanted): When | null {
-  return 'when' in wanted ? wanted.when : null
+/** What is known of when it is to fire; null where nothing is said of that. */
+async function lookAt(looks: RuleLooks, wanted: Wanted): Promise<Look | null> {
+  if (!('when' in wanted) || wanted.when === null) return null
+  return looks.at(wanted.when, wanted.does === 'edit' ? wanted.id : undefined)
 }
 
 /** Whether it fires soon: at once, or at a first instant that is near. What recurs from there on is bounded by its period. */
 async function isWake(looks: RuleLooks, wanted: Wanted, now: number): Promise<boolean> {
   if (!('when' in wanted)) return true
-  if (wanted.when === null) return false
-  const { firstAt } = await looks.at(wanted.when)
+  const firstAt = (await lookAt(looks, wanted))?.firstAt
   return firstAt !== undefined && firstAt <= now + SOON_MS
 }
 
@@ -235,6 +239,10 @@ function isActive(alarm: AlarmView | null): boolean | null {
   return alarm && (alarm.status === 'active' || alarm.status === 'paused')
 }
 
+function assertSizes(wanted: readonly Wanted[], bytesMax: number): void {
+  for (const each of wanted) if ('options' in each) naming(each, () => assertSize(each.options, bytesMax))
+}
+
 async function assertPeriods(
   looks: RuleLooks,
   wanted: readonly Wanted[],
@@ -242,11 +250,19 @@ async function assertPeriods(
 ): Promise<void> {
   const minMs = parseDuration(minInterval)
   for (const each of wanted) {
-    const when = whenIn(each)
-    if (when === null || (await looks.at(when)).shortestMs >= minMs) continue
-    throw new WakefulError(
-      'quota_exceeded',
-      `your quota lets an alarm recur every ${minInterval} at the shortest (min_interval): waiting does not help, a longer period does`,
-    )
+    const look = await lookAt(looks, each)
+    naming(each, () => {
+      if (look === null || look.shortestMs >= minMs) return
+      throw new WakefulError(
+        'quota_exceeded',
+        `your quota lets an alarm recur every ${minInterval} at the shortest (min_interval): waiting does not help, a longer period does`,
+      )
+    })
   }
+}
+
+/** Says of which of a batch a refusal is. */
+function naming(wanted: Wanted, judge: () => void): void {
+  if ('item' in wanted && wanted.item !== undefined) ofItem(wanted.item, judge)
+  else judge()
 }

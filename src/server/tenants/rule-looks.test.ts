@@ -27,6 +27,13 @@ it('finds the shortest period of a rule, and none of what fires once', async () 
   expect((await looks.at('in 5 minutes')).shortestMs).toBe(Number.POSITIVE_INFINITY)
 })
 
+it('knows nothing of what cannot be read: the call itself refuses it', async () => {
+  const { looks } = looking()
+  const unknown = { firstAt: undefined, shortestMs: Number.POSITIVE_INFINITY }
+  expect(await looks.at({ cron: '61 * * * *' })).toEqual(unknown)
+  expect(await looks.at('on the day of never')).toEqual(unknown)
+})
+
 it('looks at each rule once, and lets others have their turn in between', async () => {
   const { looks, seen } = looking()
   for (let n = 0; n < 1000; n++) await looks.at({ every: `${1 + (n % 100)}h` })

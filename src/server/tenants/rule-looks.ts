@@ -1,3 +1,4 @@
+import { WakefulError } from '../../error.ts'
 import type { Alarms } from '../../library/index.ts'
 import { type Clock, Turns, type When } from '../../time/index.ts'
 
@@ -5,12 +6,16 @@ import { type Clock, Turns, type When } from '../../time/index.ts'
 const PERIODS_LOOKED_AT = 12
 const RULES_PER_TURN = 20
 
-interface Look {
+/** What is known of a rule. */
+export interface Look {
   /** Its next instant. */
   readonly firstAt: number | undefined
   /** The shortest time between two of its next instants; Infinity where it has no two. */
   readonly shortestMs: number
 }
+
+/** Of what cannot be read nothing is known: the call itself refuses it, in its own words and order. */
+const UNREADABLE: Look = { firstAt: undefined, shortestMs: Number.POSITIVE_INFINITY }
 
 /** What has to be known of rules before they are set: each is looked at once, however many alarms share it. */
 export class RuleLooks {
@@ -23,16 +28,27 @@ export class RuleLooks {
     this.#turns = new Turns(clock, RULES_PER_TURN)
   }
 
-  async at(when: When): Promise<Look> {
-    const name = JSON.stringify(when)
+  /** What an alarm is moved to is read in that alarm's own zone, as the move itself reads it. */
+  async at(when: When, movedId?: string): Promise<Look> {
+    const name = JSON.stringify([when, movedId])
     const known = this.#known.get(name)
     if (known !== undefined) return known
-    const { instants } = this.#alarms.preview(when, { count: PERIODS_LOOKED_AT })
-    const at = instants.map(({ instant }) => Date.parse(instant))
-    const periods = at.slice(1).map((later, i) => later - at[i]!)
-    const look = { firstAt: at[0], shortestMs: Math.min(...periods) }
+    const moved = movedId === undefined ? null : await this.#alarms.get(movedId)
+    const look = this.#look(when, moved === null ? {} : { timezone: moved.timezone })
     this.#known.set(name, look)
     await this.#turns.passed()
     return look
+  }
+
+  #look(when: When, zone: { timezone?: string }): Look {
+    try {
+      const { instants } = this.#alarms.preview(when, { count: PERIODS_LOOKED_AT, ...zone })
+      const at = instants.map(({ instant }) => Date.parse(instant))
+      const periods = at.slice(1).map((later, i) => later - at[i]!)
+      return { firstAt: at[0], shortestMs: Math.min(...periods) }
+    } catch (thrown) {
+      if (thrown instanceof WakefulError) return UNREADABLE
+      throw thrown
+    }
   }
 }

@@ -1,16 +1,14 @@
 import { RawJson, type SetOptions, type TargetSpec, utf8Length } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 
-/** Refuses alarms that carry more than a quota allows, wherever in them it is. */
-export function assertSizes(given: readonly SetOptions[], max: number): void {
-  for (const options of given) {
-    const bytes = sizeOf(options)
-    if (bytes > max)
-      throw new WakefulError(
-        'payload_too_large',
-        `payload, message, target and on_failure are ${bytes} bytes together; your quota is ${max} (payload_bytes): keep large things elsewhere, and their name in the payload`,
-      )
-  }
+/** Refuses an alarm that carries more than a quota allows, wherever in it that is. */
+export function assertSize(options: SetOptions, max: number): void {
+  const bytes = sizeOf(options)
+  if (bytes <= max) return
+  throw new WakefulError(
+    'payload_too_large',
+    `payload, message, target and on_failure are ${bytes} bytes together; your quota is ${max} (payload_bytes): keep large things elsewhere, and their name in the payload`,
+  )
 }
 
 function sizeOf({ payload, message = '', target, onFailure }: SetOptions): number {
