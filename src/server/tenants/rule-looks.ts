@@ -42,13 +42,26 @@ export class RuleLooks {
 
   #look(when: When, zone: { timezone?: string }): Look {
     try {
-      const { instants } = this.#alarms.preview(when, { count: PERIODS_LOOKED_AT, ...zone })
-      const at = instants.map(({ instant }) => Date.parse(instant))
+      const at = this.#instants(when, PERIODS_LOOKED_AT, zone)
       const periods = at.slice(1).map((later, i) => later - at[i]!)
       return { firstAt: at[0], shortestMs: Math.min(...periods) }
     } catch (thrown) {
-      if (thrown instanceof WakefulError) return UNREADABLE
-      throw thrown
+      if (!(thrown instanceof WakefulError) || this.#hasFirst(when, zone)) throw thrown
+      return UNREADABLE
     }
+  }
+
+  /** The call would take what has a first instant: where the others cannot be looked at, it must not come to that. */
+  #hasFirst(when: When, zone: { timezone?: string }): boolean {
+    try {
+      this.#instants(when, 1, zone)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  #instants(when: When, count: number, zone: { timezone?: string }): number[] {
+    return this.#alarms.preview(when, { count, ...zone }).instants.map(({ instant }) => Date.parse(instant))
   }
 }
