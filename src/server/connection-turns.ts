@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 
 /** Requests that a connection may have sent ahead. Nobody who reads answers comes near it. */
 const AHEAD_MAX = 1_000
 
 interface Waiting {
-  readonly outgoing: ServerResponse
+  /** What it is answered with; null where nothing comes behind it. */
+  readonly outgoing: ServerResponse | null
   readonly answer: () => void
 }
 
@@ -15,20 +16,30 @@ interface Waiting {
  */
 export class ConnectionTurns {
   /** What waits behind the request that is being answered. */
-  readonly #ahead = new WeakMap<Socket, Waiting[]>()
+  readonly #ahead = new WeakMap<Duplex, Waiting[]>()
 
   /** Answers at once, or when the connection's earlier requests are answered; not at all where it ends before. */
   take(outgoing: ServerResponse, answer: () => void): void {
-    const { socket } = outgoing.req
+    this.#take(outgoing.req.socket, { outgoing, answer })
+  }
+
+  /** Answers what makes the connection another one, or ends it, in the same order. */
+  last(socket: Duplex, answer: () => void): void {
+    // Node looks after it no more.
+    socket.on('error', () => socket.destroy())
+    this.#take(socket, { outgoing: null, answer })
+  }
+
+  #take(socket: Duplex, waiting: Waiting): void {
     const ahead = this.#ahead.get(socket)
-    if (ahead === undefined) this.#begin(socket, [], { outgoing, answer })
-    else if (ahead.length < AHEAD_MAX) ahead.push({ outgoing, answer })
+    if (ahead === undefined) this.#begin(socket, [], waiting)
+    else if (ahead.length < AHEAD_MAX) ahead.push(waiting)
     else socket.destroy()
   }
 
-  #begin(socket: Socket, ahead: Waiting[], { outgoing, answer }: Waiting): void {
+  #begin(socket: Duplex, ahead: Waiting[], { outgoing, answer }: Waiting): void {
     this.#ahead.set(socket, ahead)
-    outgoing.once('close', () => {
+    outgoing?.once('close', () => {
       const next = socket.destroyed ? undefined : ahead.shift()
       if (next === undefined) this.#ahead.delete(socket)
       else this.#begin(socket, ahead, next)

@@ -1,5 +1,5 @@
-import { createServer, type Server as HttpServer, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { WakefulError } from '../error.ts'
@@ -34,9 +34,12 @@ export class Listener {
   readonly http: HttpServer
   readonly url: string
 
-  private constructor(http: HttpServer, url: string) {
+  readonly #turns: ConnectionTurns
+
+  private constructor(http: HttpServer, url: string, turns: ConnectionTurns) {
     this.http = http
     this.url = url
+    this.#turns = turns
   }
 
   static async listen({ host, port, fetch, backlog = BACKLOG, arriving }: ListenOptions): Promise<Listener> {
@@ -70,8 +73,8 @@ export class Listener {
       },
     )
     http.maxConnections = CONNECTIONS_MAX
-    http.on('clientError', refuseBroken)
-    http.on('connect', (_incoming, socket) => answerBare(socket, NO_PROXY))
+    http.on('clientError', (thrown: NodeJS.ErrnoException, socket) => refuseBroken(turns, thrown, socket))
+    http.on('connect', (_incoming, socket) => turns.last(socket, () => answerBare(socket, NO_PROXY)))
     http.on('checkExpectation', (_incoming, outgoing) =>
       turns.take(outgoing, () =>
         refuseAtOnce(outgoing, 417, 'Expectation Failed', 'the one Expect that is known is 100-continue'),
@@ -87,7 +90,14 @@ export class Listener {
     })
     const bound = http.address() as AddressInfo
     const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address
-    return new Listener(http, `http://${name}:${bound.port}`)
+    return new Listener(http, `http://${name}:${bound.port}`, turns)
+  }
+
+  /** Hands requests over that are to become something else, once those before them are answered. */
+  onUpgrade(handle: (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void): void {
+    this.http.on('upgrade', (incoming, socket, head) =>
+      this.#turns.last(socket, () => handle(incoming, socket, head)),
+    )
   }
 
   /** Takes no more connections, lets requests under way end within the bound, then hangs up. */
@@ -115,19 +125,18 @@ const BROKEN: Readonly<Record<string, readonly [number, string, string]>> = {
 const NO_PROXY = [405, 'Method Not Allowed', 'this is no proxy: there is no CONNECT'] as const
 
 /** What is no HTTP at all is answered as a problem, too, and nothing of it is repeated. */
-function refuseBroken(thrown: NodeJS.ErrnoException, socket: Socket): void {
+function refuseBroken(turns: ConnectionTurns, thrown: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || thrown.code === 'ECONNRESET') {
     socket.destroy()
     return
   }
-  answerBare(socket, BROKEN[thrown.code ?? ''] ?? [400, 'Bad Request', 'this is not HTTP'])
+  const said = BROKEN[thrown.code ?? ''] ?? ([400, 'Bad Request', 'this is not HTTP'] as const)
+  turns.last(socket, () => answerBare(socket, said))
 }
 
 /** Answers where there is no request that Node could answer, and hangs up. */
 function answerBare(socket: Duplex, [status, title, detail]: readonly [number, string, string]): void {
   const body = problemText(status, title, detail)
-  // Node looks after it no more.
-  socket.on('error', () => socket.destroy())
   socket.end(
     `HTTP/1.1 ${status} ${title}\r\nContent-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )

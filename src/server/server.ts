@@ -112,7 +112,7 @@ async function listen(options: ServerOptions, foundation: Foundation): Promise<S
     arriving: { bytesMax: ARRIVING_BYTES_MAX, bodyBytesMax: parts.bodyBytesMax },
     fetch: (request, env) => app.fetch(request, env),
   })
-  live.attach(listener.http, parts)
+  live.attach(listener, parts)
   const stopping = () => {
     isStopping = true
   }

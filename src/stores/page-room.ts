@@ -3,7 +3,9 @@ import { type Snapshot, utf8Length } from '../alarm/index.ts'
 /** A page ends with the item that brings its content to so many bytes, however many were asked for. */
 export const PAGE_BYTES_MAX = 4 * 2 ** 20
 /** A page of the log ends sooner: whoever follows it holds one for as long as it is slow, and followers are many. */
-export const LOG_BYTES_MAX = 128 * 2 ** 10
+export const LOG_BYTES_MAX = 64 * 2 ** 10
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
+const ESCAPED = /[\u0000-\u001f"\\]/
 /** What an item takes beside its texts. */
 const ITEM_BYTES = 1_000
 
@@ -31,10 +33,16 @@ export class PageRoom {
 /** About how much an alarm adds to a page. */
 export function bytesOf({ alarm, outcome }: Snapshot): number {
   const { payload, message, target, rule, notes } = alarm
-  const texts = [payload ?? '', message, outcome?.result ?? '', outcome?.lastError ?? '', ...notes]
-  if (target.config !== undefined) texts.push(JSON.stringify(target.config))
+  const json = [payload ?? '']
+  if (target.config !== undefined) json.push(JSON.stringify(target.config))
+  const texts = [message, outcome?.result ?? '', outcome?.lastError ?? '', ...notes]
   if (rule.kind === 'rrule') texts.push(rule.rrule)
-  return texts.reduce((sum, text) => sum + utf8Length(text), ITEM_BYTES)
+  return [...json, ...texts.map(escaped)].reduce((sum, text) => sum + utf8Length(text), ITEM_BYTES)
+}
+
+/** As it is in JSON: a control character takes six there. */
+function escaped(text: string): string {
+  return ESCAPED.test(text) ? JSON.stringify(text) : text
 }
 
 /** Whether a page of the log was cut: there may be more, then. */

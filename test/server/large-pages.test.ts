@@ -110,6 +110,16 @@ it('ends a page of events there too, and a client reads on to the end', async ()
   expect(read).toEqual(Array.from({ length: 40 }, (_, n) => n))
 })
 
+it('counts a text as JSON writes it', async () => {
+  const as = { 'wakeful-owner': 'control characters' }
+  const alarm = { delay: '1h', target: { event: true }, wake_message: '\u0001'.repeat(60_000) }
+  for (let n = 0; n < 20; n++) expect((await call('POST', '/v1/alarms', alarm, as)).status).toBe(201)
+  const { json, text } = await call('GET', '/v1/alarms?limit=500', undefined, as)
+  expect(text.length).toBeLessThan(ANSWER_MAX)
+  expect(json.items.length).toBeLessThan(20)
+  expect(json.next_cursor).not.toBeNull()
+})
+
 it('reads so many pages at once, and no more, however many are asked for', { timeout: 60_000 }, async () => {
   const list = SqliteStore.prototype.list
   let [under, most] = [0, 0]

@@ -51,6 +51,24 @@ it('answers what is sent ahead in its order, each after what was written before 
   ])
 })
 
+it('answers what is no request after the requests before it', async () => {
+  const body = '{"delay":"1h","target":{"event":true}}'
+  const post = `POST /v1/alarms HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nWakeful-Owner: ahead\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  const upgrade = (path: string) =>
+    `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`
+  for (const [behind, status] of [
+    ['GARBAGE\r\n\r\n', '400'],
+    [`GET / HTTP/1.1\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`, '431'],
+    ['CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', '405'],
+    [upgrade('/v1/ws'), '101'],
+    [upgrade('/v1/other'), '404'],
+  ] as const) {
+    const { text } = await raw(url, `${post}${post}${behind}`, 500)
+    const answered = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => code)
+    expect(answered).toEqual(['201', '201', status])
+  }
+})
+
 it('takes a method from the request line alone', async () => {
   for (const header of ['x-http-method-override', 'x-method-override', 'x-http-method'])
     expect((await call('GET', '/v1/keys?_method=DELETE', undefined, { [header]: 'DELETE' })).status).toBe(400)

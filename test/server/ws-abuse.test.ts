@@ -169,6 +169,22 @@ it('does many calls at a time, and none is lost', async () => {
   expect((await ws.call('subscribe')).error.code).toBe('invalid_request')
 })
 
+it('gives who follows more than once the room of more than one', async () => {
+  const small = await serving({ server: { live: { connectionsMax: 6 } } })
+  const ws = await connected(small.url)
+  const names: string[] = []
+  for (let n = 0; n < 6; n++) names.push((await ws.call('subscribe')).result.subscription)
+  expect((await ws.call('subscribe')).error.code).toBe('rate_limited')
+  expect(await refusal(small.url)).toMatchObject({ status: 429 })
+  await ws.call('unsubscribe', { subscription: names[3] })
+  const second = await connected(small.url)
+  expect((await ws.call('subscribe')).error.code).toBe('rate_limited')
+  ws.socket.terminate()
+  await ws.closed
+  for (let n = 0; n < 6; n++)
+    await within(5_000, async () => (await second.call('subscribe')).error === undefined)
+})
+
 it('has so many subscriptions at most, also where they are asked for at the same moment', async () => {
   const ws = await connected(url)
   for (let n = 0; n < 60; n++) ws.say(JSON.stringify({ id: n, call: 'subscribe' }))

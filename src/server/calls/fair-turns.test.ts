@@ -60,3 +60,12 @@ it('refuses who waits for too much already, and nobody else', async () => {
   await expect(ask('a', 'a4')).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 1_000 })
   void ask('b', 'b1')
 })
+
+it('refuses everybody beyond what may wait in all', async () => {
+  const { ask, letGo } = works(new FairTurns({ atOnce: 1, waitingMax: 2, allMax: 3 }))
+  for (const name of ['a1', 'a2', 'a3', 'b1']) void ask(name[0]!, name)
+  await expect(ask('c', 'c1')).rejects.toMatchObject({ code: 'rate_limited' })
+  await letGo()
+  void ask('c', 'c2')
+  await expect(ask('b', 'b2')).rejects.toMatchObject({ code: 'rate_limited' })
+})

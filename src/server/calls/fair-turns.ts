@@ -6,6 +6,8 @@ export interface TurnBounds {
   readonly atOnce: number
   /** For each of those who wait. */
   readonly waitingMax: number
+  /** For all of them together, where what waits holds something. */
+  readonly allMax?: number
 }
 
 const RETRY_MS = 1_000
@@ -19,6 +21,7 @@ export class FairTurns {
   /** By who waits; the next is first. */
   readonly #waiting = new Map<string, Set<() => void>>()
   #running = 0
+  #all = 0
 
   constructor(bounds: TurnBounds) {
     this.#bounds = bounds
@@ -38,7 +41,10 @@ export class FairTurns {
 
   #turn(who: string, signal: AbortSignal | undefined): Promise<void> {
     const ofThem = this.#waiting.get(who) ?? new Set()
-    if (ofThem.size >= this.#bounds.waitingMax)
+    const { waitingMax, allMax = Number.POSITIVE_INFINITY } = this.#bounds
+    if (this.#all >= allMax)
+      throw new TryLater('rate_limited', `${this.#all} calls wait for their turn already`, RETRY_MS)
+    if (ofThem.size >= waitingMax)
       throw new TryLater(
         'rate_limited',
         `${ofThem.size} calls of yours wait for their turn already`,
@@ -57,6 +63,7 @@ export class FairTurns {
     if (signal?.aborted === true) throw gone()
     signal?.addEventListener('abort', leave, { once: true })
     this.#waiting.set(who, ofThem.add(begin))
+    this.#all += 1
     return promise
   }
 
@@ -73,6 +80,7 @@ export class FairTurns {
 
   #drop(who: string, ofThem: Set<() => void>, begin: () => void): void {
     ofThem.delete(begin)
+    this.#all -= 1
     if (ofThem.size === 0) this.#waiting.delete(who)
   }
 }

@@ -10,7 +10,7 @@ const PAGES = { atOnce: 4, waitingMax: 1_000 }
 const ACTS = { atOnce: 4, waitingMax: 100 }
 
 /** Each holds its items, which were read already when its turn comes. */
-const BATCHES = { atOnce: 4, waitingMax: 100 }
+const BATCHES = { atOnce: 4, waitingMax: 100, allMax: 200 }
 
 /** The turns of whatever reads a page. */
 export function pageTurns(): FairTurns {

@@ -20,6 +20,8 @@ export function givenTwice({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>):
   return undefined
 }
 
+const LARGE = 16_384
+
 /** What the Node adapter gives beside the request. */
 interface NodeEnv {
   readonly outgoing?: ServerResponse
@@ -36,8 +38,10 @@ export function answerText(
   if (outgoing === undefined) return new Response(text, { status, headers })
   // Whoever has gone takes no answer.
   if (!outgoing.destroyed && !outgoing.headersSent) {
-    outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) })
-    outgoing.end(text)
+    // What may wait for its reader waits as bytes: they are fewer, and counted as such. What is small goes out with its head.
+    const body = text.length > LARGE ? Buffer.from(text) : text
+    outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
+    outgoing.end(body)
   }
   return RESPONSE_ALREADY_SENT
 }

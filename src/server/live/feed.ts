@@ -1,10 +1,9 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { type AlarmEventType, EVENT_TYPES } from '../../alarm/index.ts'
-import { type Alarms, type EventView, wakefulPrefix } from '../../library/index.ts'
+import { type EventView, wakefulPrefix } from '../../library/index.ts'
 import { closest } from '../../time/index.ts'
+import type { Caller } from '../caller.ts'
 import { InvalidRequest } from '../http/problem.ts'
-
-const PASSED_OVER_MAX = 500
+import type { Pace } from './pace.ts'
 
 /** Which events are followed. */
 export interface FeedGiven {
@@ -13,28 +12,47 @@ export interface FeedGiven {
   readonly types?: ReadonlySet<string> | undefined
 }
 
+/** What a feed is read with. */
+export interface FeedParts {
+  readonly pace: Pace
+  /** Called when it is ended, perhaps more than once. */
+  readonly onEnded?: () => void
+}
+
 /** Events of the log as it grows, from a place on; read only as fast as they are taken. */
 export class Feed {
   /** Everything up to here was handed out, and asked on for, or is not of the wanted types. */
   cursor: string | null
   readonly #events: AsyncGenerator<EventView>
   readonly #abort: AbortController
+  readonly #onEnded: () => void
 
-  private constructor(cursor: string | null, events: AsyncGenerator<EventView>, abort: AbortController) {
+  private constructor(
+    cursor: string | null,
+    events: AsyncGenerator<EventView>,
+    abort: AbortController,
+    onEnded: () => void,
+  ) {
     this.cursor = cursor
     this.#events = events
     this.#abort = abort
+    this.#onEnded = onEnded
   }
 
   /** Begins at a place, and refuses one that is none, or too old, before anything is answered. */
-  static async open(alarms: Alarms, { after = 'newest', alarmId, types }: FeedGiven): Promise<Feed> {
+  static async open(
+    caller: Caller,
+    { after = 'newest', alarmId, types }: FeedGiven,
+    { pace, onEnded = () => {} }: FeedParts,
+  ): Promise<Feed> {
+    const { alarms } = caller
     const abort = new AbortController()
     const about = { signal: abort.signal, ...(alarmId !== undefined && { alarmId }) }
     const from = after === 'newest' ? await alarms.newest() : after === 'oldest' ? undefined : after
     const past = alarms.events({ ...about, ...(from !== undefined && { after: from }) })
-    const first = await past.next()
-    let passedOver = 0
-    const feed: Feed = new Feed(from ?? null, follow(), abort)
+    const first = await pace.begin(caller, () => past.next())
+    const step = pace.walker(caller)
+    const feed: Feed = new Feed(from ?? null, follow(), abort, onEnded)
     return feed
 
     /** What is there already; then what comes. */
@@ -49,8 +67,7 @@ export class Feed {
 
     async function* wanted(event: EventView): AsyncGenerator<EventView> {
       if (types === undefined || types.has(event.type)) yield event
-      // Others get their turn while much is passed over.
-      else if (++passedOver % PASSED_OVER_MAX === 0) await turn()
+      await step(event.dataJson.length)
       // Only now: whoever resumes from here has had it.
       feed.cursor = event.cursor
     }
@@ -65,6 +82,7 @@ export class Feed {
   /** Ends it, also while somebody waits for the next. */
   end(): void {
     this.#abort.abort()
+    this.#onEnded()
     // Ends what it holds, too, where it stands between two events.
     this.#events.return(undefined).catch(() => {})
   }

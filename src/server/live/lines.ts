@@ -40,6 +40,8 @@ export class Lines {
   readonly #ofTenant = new Counts()
   readonly #waiting = new Set<Waiting>()
   readonly #ofOwner = new Counts()
+  /** Those beyond the first of each connection. */
+  #moreReaders = 0
   #isClosing = false
   #cancelCheck: (() => void) | null = null
 
@@ -55,7 +57,7 @@ export class Lines {
   assertRoom(caller?: Caller): void {
     const { connectionsMax } = this.#parts
     if (this.#isClosing) throw new TryLater('store_unavailable', 'this server is closing', FULL_RETRY_MS)
-    if (this.#open.size >= connectionsMax)
+    if (this.#open.size + this.#moreReaders >= connectionsMax)
       throw new TryLater(
         'rate_limited',
         `all ${connectionsMax} live connections of this server are in use`,
@@ -80,6 +82,20 @@ export class Lines {
     this.#ofTenant.add(line.caller.tenant)
     this.#cancelCheck ??= this.#nextCheck()
     return () => this.#leave(line)
+  }
+
+  /** Takes in another reader on a connection, as if it were one of its own; it leaves by the answer. */
+  addReader(caller: Caller): () => void {
+    this.assertRoom(caller)
+    this.#moreReaders += 1
+    this.#ofTenant.add(caller.tenant)
+    let isHere = true
+    return () => {
+      if (!isHere) return
+      isHere = false
+      this.#moreReaders -= 1
+      this.#ofTenant.remove(caller.tenant)
+    }
   }
 
   /** One who waits is ended as connections are, but needs no room among them: an owner may wait so often. It leaves by the answer. */

@@ -4,6 +4,7 @@ import type { CallsOf } from '../calls/call.ts'
 import { eventStream } from './event-stream.ts'
 import { Feed, typesOf } from './feed.ts'
 import type { Lines } from './lines.ts'
+import type { Pace } from './pace.ts'
 import type { TicketBook } from './ticket-book.ts'
 
 /** What those who stay connected are served with. */
@@ -15,6 +16,7 @@ export interface LiveParts {
   /** How long a reader may take nothing. */
   readonly stallMs: number
   readonly onTrouble: (thrown: unknown) => void
+  readonly pace: Pace
 }
 
 /** The calls of those who stay connected. */
@@ -28,11 +30,8 @@ export function liveCalls({ tickets, ...live }: LiveParts) {
     stream: async ({ query }, { caller, lastEventId, hangUp = () => {} }) => {
       const { after, alarm_id: alarmId, types } = query
       live.lines.assertRoom(caller)
-      const feed = await Feed.open(caller.alarms, {
-        after: lastEventId ?? after,
-        alarmId,
-        types: typesOf(types),
-      })
+      const given = { after: lastEventId ?? after, alarmId, types: typesOf(types) }
+      const feed = await Feed.open(caller, given, live)
       try {
         return { status: 200, json: '', stream: eventStream({ ...live, caller, feed, hangUp }) }
       } catch (thrown) {

@@ -1,11 +1,13 @@
-import type { Server } from 'node:http'
 import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
 import type { AppParts } from '../http/app.ts'
 import type { KeyBook } from '../keys/key-book.ts'
+import type { Listener } from '../listener.ts'
 import { type Line, Lines } from './lines.ts'
 import type { LiveParts } from './live-calls.ts'
+import { Pace } from './pace.ts'
 import { TicketBook } from './ticket-book.ts'
+import { Unread } from './unread.ts'
 import { WsCalls, type WsCallsParts } from './ws-calls.ts'
 import { WsDoor } from './ws-door.ts'
 
@@ -22,6 +24,8 @@ export interface LiveOptions {
 }
 
 const MIB = 1_048_576
+/** What waits for the readers of all WebSockets. */
+const UNREAD_BYTES_MAX = 256 * MIB
 const DEFAULTS = {
   connectionsMax: 1_000,
   messageBytesMax: MIB,
@@ -53,6 +57,7 @@ export class Live {
   readonly #ground: LiveGround
   readonly #options: LiveOptions & typeof DEFAULTS
   readonly #lines: Lines
+  readonly #pace = new Pace()
 
   constructor(ground: LiveGround, options: LiveOptions = {}) {
     const { keys, documents, clock, onTrouble, connected } = ground
@@ -61,11 +66,22 @@ export class Live {
     const { connectionsMax, heartbeatMs, stallMs } = this.#options
     this.tickets = new TicketBook(documents, clock)
     this.#lines = new Lines({ keys, clock, connectionsMax, connected })
-    this.parts = { tickets: this.tickets, lines: this.#lines, clock, heartbeatMs, stallMs, onTrouble }
+    this.parts = {
+      tickets: this.tickets,
+      lines: this.#lines,
+      pace: this.#pace,
+      clock,
+      heartbeatMs,
+      stallMs,
+      onTrouble,
+    }
   }
 
   /** Lets WebSockets in at this server. */
-  attach(http: Server, { door, calls, pages, allowedOrigins, newRequestId, onAnswered }: LiveUse): void {
+  attach(
+    listener: Pick<Listener, 'onUpgrade'>,
+    { door, calls, pages, allowedOrigins, newRequestId, onAnswered }: LiveUse,
+  ): void {
     const { clock, onTrouble } = this.#ground
     const wsCalls = new WsCalls({
       calls,
@@ -74,8 +90,11 @@ export class Live {
       newRequestId,
       onAnswered,
     })
-    const use = { door, allowedOrigins, calls: wsCalls, lines: this.#lines, clock, onTrouble }
-    new WsDoor({ ...this.#options, ...use }).attach(http)
+    const unread = new Unread(UNREAD_BYTES_MAX)
+    const lasting = { lines: this.#lines, pace: this.#pace, unread, clock, onTrouble }
+    const use = { door, allowedOrigins, calls: wsCalls, ...lasting }
+    const wsDoor = new WsDoor({ ...this.#options, ...use })
+    listener.onUpgrade((request, socket, head) => wsDoor.take(request, socket, head))
   }
 
   /** Says goodbye to all: WebSockets are closed (1001), streams end. What does not answer is cut off soon after. */

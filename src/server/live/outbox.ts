@@ -1,13 +1,16 @@
 import type { WebSocket } from 'ws'
 import type { Clock } from '../../time/index.ts'
+import type { Unread } from './unread.ts'
 
 /** What bounds what waits for a reader. */
 export interface OutboxParts {
-  readonly socket: Pick<WebSocket, 'bufferedAmount' | 'readyState' | 'OPEN' | 'send' | 'pong'>
+  readonly socket: Pick<WebSocket, 'bufferedAmount' | 'readyState' | 'OPEN' | 'send' | 'pong' | 'terminate'>
   readonly clock: Clock
   readonly bytesMax: number
   /** How long a full one may take to make room. */
   readonly stallMs: number
+  /** What waits for all readers. */
+  readonly unread: Unread
 }
 
 /** What goes out to one reader. Once more than so much waits for it, `room` waits too; where it makes none for too long, it stalls. */
@@ -26,7 +29,9 @@ export class Outbox {
   send(text: string): void {
     const { socket } = this.#parts
     if (this.#isClosed || socket.readyState !== socket.OPEN) return
-    socket.send(text, () => this.#sent())
+    // As bytes: a text that waits would be counted in characters, and takes two bytes for each where one of them is no Latin.
+    socket.send(Buffer.from(text), { binary: false }, () => this.#sent())
+    this.#parts.unread.count(this, socket.bufferedAmount)
     if (this.#isFull) this.#expectRoom()
   }
 
@@ -41,6 +46,11 @@ export class Outbox {
     if (this.#isClosed || !this.#isFull) return Promise.resolve()
     this.#expectRoom()
     return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** Lets go of a reader, and of what waits for it. */
+  cut(): void {
+    this.#parts.socket.terminate()
   }
 
   /** Nothing more goes out; nobody waits any longer. */
@@ -61,8 +71,9 @@ export class Outbox {
 
   /** Half empty: so that who waits is not woken for every few bytes. */
   #sent(): void {
-    if (this.#cancelStall !== null && this.#parts.socket.bufferedAmount <= this.#parts.bytesMax / 2)
-      this.#free()
+    const { socket, bytesMax, unread } = this.#parts
+    unread.count(this, socket.readyState === socket.OPEN ? socket.bufferedAmount : 0)
+    if (this.#cancelStall !== null && socket.bufferedAmount <= bytesMax / 2) this.#free()
   }
 
   #free(): void {

@@ -1,4 +1,4 @@
-import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { WakefulError } from '../../error.ts'
@@ -9,6 +9,8 @@ import { isOwnOrigin } from '../http/local-guard.ts'
 import { givenTwice, type HeaderReader, NodeHeaders } from '../http/node-side.ts'
 import { problemOf, TryLater } from '../http/problem.ts'
 import type { Lines } from './lines.ts'
+import type { Pace } from './pace.ts'
+import type { Unread } from './unread.ts'
 import { WS_PATH, type WsCalls } from './ws-calls.ts'
 import { type WsBounds, WsSession } from './ws-session.ts'
 
@@ -18,6 +20,8 @@ export interface WsDoorParts extends WsBounds {
   readonly calls: WsCalls
   readonly lines: Lines
   readonly clock: Clock
+  readonly unread: Unread
+  readonly pace: Pace
   readonly allowedOrigins: ReadonlySet<string>
   readonly onTrouble: (thrown: unknown) => void
 }
@@ -44,20 +48,14 @@ export class WsDoor {
     )
   }
 
-  attach(http: Server): void {
-    http.on('upgrade', (request, socket, head) => {
-      // A peer that breaks off while it is let in is nobody's trouble.
-      const ignore = () => {}
-      socket.on('error', ignore)
-      this.#admit(request).then(
-        (caller) => {
-          if (socket.destroyed) return
-          socket.off('error', ignore)
-          this.#open(request, socket, head, caller)
-        },
-        (thrown: unknown) => this.#refuse(socket, thrown),
-      )
-    })
+  /** Lets one in, or refuses. */
+  take(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#admit(request).then(
+      (caller) => {
+        if (!socket.destroyed) this.#open(request, socket, head, caller)
+      },
+      (thrown: unknown) => this.#refuse(socket, thrown),
+    )
   }
 
   async #admit(request: IncomingMessage): Promise<Caller> {

@@ -9,6 +9,8 @@ import { Buckets } from '../tenants/bucket.ts'
 import { Feed } from './feed.ts'
 import type { Lines } from './lines.ts'
 import { Outbox } from './outbox.ts'
+import type { Pace } from './pace.ts'
+import type { Unread } from './unread.ts'
 import type { Subscribe, WsCalls } from './ws-calls.ts'
 
 /** What a WebSocket may do, and for how long. */
@@ -28,6 +30,8 @@ export interface WsSessionParts extends WsBounds {
   readonly calls: WsCalls
   readonly lines: Lines
   readonly clock: Clock
+  readonly unread: Unread
+  readonly pace: Pace
 }
 
 const CALLS_AT_A_TIME = 16
@@ -66,13 +70,16 @@ export class WsSession {
   #cancelBeat: () => void = () => {}
 
   constructor(parts: WsSessionParts) {
-    const { socket, clock, bufferBytesMax, stallMs } = parts
+    const { socket, clock, bufferBytesMax, stallMs, unread } = parts
     this.#parts = parts
     this.#rate = new Buckets(clock)
-    this.#outbox = new Outbox({ socket, clock, bytesMax: bufferBytesMax, stallMs }, () =>
+    this.#outbox = new Outbox({ socket, clock, bytesMax: bufferBytesMax, stallMs, unread }, () =>
       this.#close(TRY_LATER, 'you read too slowly: resume from your last cursor'),
     )
-    socket.on('close', () => this.#over())
+    socket.on('close', () => {
+      unread.count(this.#outbox, 0)
+      this.#over()
+    })
     // What breaks a connection closes it; there is nobody to tell.
     socket.on('error', () => {})
     socket.on('pong', () => {
@@ -210,9 +217,15 @@ export class WsSession {
 
   /** Others may ask while it opens: it counts already. */
   async #opened(given: Subscribe): Promise<Feed> {
+    const { caller, lines, pace } = this.#parts
+    // Who follows more than once takes the room of more than one.
+    const leave = this.#feeds.size + this.#subscribing > 0 ? lines.addReader(caller) : () => {}
     this.#subscribing += 1
     try {
-      return await Feed.open(this.#parts.caller.alarms, given)
+      return await Feed.open(caller, given, { pace, onEnded: leave })
+    } catch (thrown) {
+      leave()
+      throw thrown
     } finally {
       this.#subscribing -= 1
     }
