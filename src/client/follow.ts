@@ -58,18 +58,15 @@ class Reading {
   }
 
   async *all(): AsyncGenerator<EventView> {
-    const from = this.#cursor
-    // Asked before the log is read: should that find nothing, everything from here on is still to come.
-    if (this.#isFollowed && (from === undefined || from === 'newest')) {
-      const newest = await newestCursor(this.#link)
-      if (from === 'newest') this.#cursor = newest
-      else {
-        yield* this.#pages()
-        this.#cursor ??= newest
-      }
+    if (!this.#isFollowed) {
+      yield* this.#pages()
+      return
     }
-    yield* this.#pages()
-    if (!this.#isFollowed) return
+    // Asked before the log is read: should that find nothing, everything from here on is still to come.
+    const newest = await newestCursor(this.#link)
+    if (this.#cursor === 'newest') this.#cursor = newest
+    while (!(yield* this.#guarded(() => this.#pages())));
+    this.#cursor ??= newest
     for (;;) {
       if (this.#mayStream) yield* this.#guarded(() => this.#stream())
       else {
@@ -94,11 +91,11 @@ class Reading {
     }
   }
 
-  /** A server that is away for a while does not end the reading: it goes on where it was. */
-  async *#guarded(read: () => AsyncGenerator<EventView>): AsyncGenerator<EventView> {
+  /** A server that is away for a while does not end the reading: it goes on where it was. Whether it was not away. */
+  async *#guarded(read: () => AsyncGenerator<EventView>): AsyncGenerator<EventView, boolean> {
     try {
       yield* read()
-      return
+      return true
     } catch (thrown) {
       this.#link.options.signal?.throwIfAborted()
       const isPassing =
@@ -108,6 +105,7 @@ class Reading {
     }
     this.#failures += 1
     await pause(Math.min(AGAIN_MS_MAX, AGAIN_MS_MIN * 2 ** this.#failures), this.#link.options.signal)
+    return false
   }
 
   async *#stream(): AsyncGenerator<EventView> {

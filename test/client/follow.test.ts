@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { connect } from '../../src/client/index.ts'
+import { serving } from '../server/harness.ts'
 
 const close: (() => void)[] = []
 afterEach(() => {
@@ -126,6 +130,26 @@ it('waits for a server that is away for a while, and ends on what will not pass'
   })()
   await expect(reading).rejects.toMatchObject({ code: 'cursor_expired', message: 'too old' })
   expect(ids).toEqual(['e1'])
+})
+
+it('waits for a server that goes away while what is there already is read', { timeout: 60_000 }, async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'wakeful-follow-')), 'alarms.db')
+  close.push(() => rmSync(dirname(file), { recursive: true }))
+  const first = await serving({ store: file })
+  const port = Number(new URL(first.url).port)
+  for (let n = 0; n < 1_200; n++) await first.wakeful.append({ type: 'own.event', data: { n } })
+  const alarms = connect(first.url, { retries: 0 })
+  const read: unknown[] = []
+  for await (const { data } of alarms.events({ follow: true })) {
+    read.push(data.n)
+    if (read.length === 100) {
+      await first.close()
+      // Later than the next page is asked for.
+      setTimeout(() => void serving({ store: file, server: { port } }), 700)
+    }
+    if (read.length === 1_200) break
+  }
+  expect(read).toEqual(Array.from({ length: 1_200 }, (_, n) => n))
 })
 
 it('ends quietly while a stream is open', async () => {
