@@ -19,6 +19,9 @@ import { localTime } from './time-text.ts'
 const HTTP_DRAIN_MS_MAX = 5_000
 const HTTP_DRAIN_MS_MIN = 250
 
+const LATE =
+  'ended before everything was handed back: the store did not answer in time. What was in flight is tried again elsewhere, or at the next start'
+
 /** What `serve` works with. */
 interface Serving {
   readonly shell: Shell
@@ -98,6 +101,9 @@ async function attend(serving: Serving, wakeful: Wakeful, server: Server | null,
     const reporting = reportTrouble(wakeful, zone, stop.signal, log)
     await stop.asked
     server?.stopping()
+    stop.endWithin(parseDuration(config.drain) + HTTP_DRAIN_MS_MAX, () =>
+      log.say('stopped', LATE, { message: LATE }, 'error'),
+    )
     drainUntil = shell.terminal.monotonic() + parseDuration(config.drain)
     unwatch()
     await reporting

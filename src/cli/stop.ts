@@ -13,7 +13,11 @@ export class Stop {
   /** Aborted when the end was asked for. */
   readonly signal: AbortSignal
 
+  readonly #terminal: Terminal
+  #deadline: NodeJS.Timeout | undefined
+
   constructor(terminal: Terminal) {
+    this.#terminal = terminal
     const abort = new AbortController()
     const asked = Promise.withResolvers<void>()
     this.signal = abort.signal
@@ -30,7 +34,16 @@ export class Stop {
     const alive = setInterval(() => {}, ALIVE_MS)
     this.forget = () => {
       clearInterval(alive)
+      clearTimeout(this.#deadline)
       unlisten()
     }
+  }
+
+  /** Ends the process after so long, also where it cannot end in order: what is durable does not need it to. */
+  endWithin(ms: number, onLate: () => void): void {
+    this.#deadline = setTimeout(() => {
+      onLate()
+      this.#terminal.exit(1)
+    }, ms)
   }
 }

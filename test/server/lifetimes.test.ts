@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { open } from '../../src/index.ts'
+import { Wire } from '../chaos/postgres/wire.ts'
 import { openSink } from '../e2e/sink.ts'
 import { testDatabase } from '../postgres/database.ts'
 import { serve } from './cli-process.ts'
@@ -183,5 +184,23 @@ it('ends on SIGTERM under load: what was answered is stored, what is under way e
     expect(missing).toEqual([])
   } finally {
     await wakeful.close()
+  }
+})
+
+it('ends within the drain and five seconds, also where the store has gone silent', {
+  timeout: 120_000,
+}, async () => {
+  const address = new URL(database.url)
+  const wire = await Wire.start(Number(address.port))
+  address.port = String(wire.port)
+  const server = await serve(['--drain', '1s'], { WAKEFUL_DB: address.href }, folder)
+  try {
+    await within(30_000, async () => (await fetch(`${server.url}/readyz`)).ok)
+    wire.sever()
+    server.child.kill('SIGTERM')
+    expect(await server.ended).toBe(1)
+    expect(server.said()).toContain('the store did not answer in time')
+  } finally {
+    wire.close()
   }
 })
