@@ -155,12 +155,10 @@ export class ScopedReads {
 
   async why(id: string): Promise<Story> {
     const { store } = this.around
-    const snapshot = await store.get(this.scope, { id: named('id', id) })
-    if (snapshot === null) throw notFound(id)
-    const [events, shards] = await Promise.all([
-      store.eventsOf(this.scope, id, STORY_EVENTS_MAX),
-      store.ownership(false, [snapshot.alarm.target.pool]),
-    ])
+    const story = await store.story(this.scope, named('id', id), STORY_EVENTS_MAX)
+    if (story === null) throw notFound(id)
+    const { snapshot, events } = story
+    const shards = await store.ownership(false, [snapshot.alarm.target.pool])
     const clockRuns = shards.some(({ owner }) => owner !== null)
     const told = events.map(({ at, type, data }) => ({
       at,

@@ -91,8 +91,8 @@ export interface StoreReads {
   wakesWaiting(limit: number): Promise<number>
   /** Events after a place in the log, oldest first; of one alarm where it is named. `isCut` says whether there may be more. */
   events(scope: Scope, query: { after: Serial; limit: number; alarmId?: string }): Promise<LogEvent[]>
-  /** One alarm's newest events, oldest of them first. */
-  eventsOf(scope: Scope, alarmId: string, limit: number): Promise<LogEvent[]>
+  /** An alarm and its newest events, oldest of them first, as of one moment; null where this owner has none. */
+  story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null>
   /** The newest place in the log. */
   lastEvent(): Promise<Serial>
   /** The newest moment the store has a record of; null while it is empty. A clock that is years from it is not believed. */
@@ -112,6 +112,12 @@ export interface StoreReads {
    * unless some are named.
    */
   ownership(counts?: Counts, pools?: readonly string[]): Promise<ShardState[]>
+}
+
+/** An alarm and what became of it. */
+export interface StoredStory {
+  readonly snapshot: Snapshot
+  readonly events: readonly LogEvent[]
 }
 
 /** A new alarm with its first timer. */

@@ -12,7 +12,7 @@ import { type Run, runsIn, TELLING, tellPlans } from './postgres-plans.ts'
 const NEEDED: readonly string[] = [
   'peekShards', 'nextTimers', 'dueTimers', 'lockOwnShards', 'alarmsToFire', 'insertFlights', 'pending', 'found', 'beat',
   'shareShards', 'removeTakenTimers', 'moveTakenTimers', 'putOutcomes', 'insertEvents', 'addTallies', 'removeFlights',
-  'seqsOfIds', 'nearShards', 'lockAlarms', 'lockTimersOfAlarms', 'timersOfAlarms', 'outcomesOfAlarms', 'alarmsBySeq',
+  'seqsOfIds', 'nearShards', 'lockAlarms', 'lockTimersOfAlarms', 'snapshotsBySeq',
   'subjectSelection', 'eventsOfOwner', 'eventsOfAlarm', 'newestEventsOfAlarm', 'tallyOfOwner', 'alarmByKey', 'upcoming',
   ...Object.keys(STREAM_QUERIES),
 ] // biome-ignore format: a list

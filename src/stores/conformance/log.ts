@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Scope, serialOf } from '../../alarm/index.ts'
+import { pause, resume, type Scope, serialOf } from '../../alarm/index.ts'
 import { goneFact } from '../event-row.ts'
 import { isCut, LOG_BYTES_MAX } from '../page-room.ts'
 import type { LogEvent } from '../store.ts'
@@ -46,6 +46,20 @@ export const logCases = casesOf('log', {
     const rest = await bench.store.events(ANN, { after: first.at(-1)!.seq, limit: 100 })
     assert.ok(!isCut(rest, 100))
     assert.equal(new Set([...first, ...rest].map(({ id }) => id)).size, 15)
+  },
+
+  async 'tells an alarm with its newest events, oldest of them first, and to nobody else (isolated)'(bench) {
+    const id = await bench.alarm({ delay: '1h' })
+    await bench.edit(id, pause)
+    await bench.edit(id, resume)
+    await bench.cancel(id)
+    for (const limit of [0, 2, 50]) {
+      const { snapshot, events } = (await bench.store.story(ANN, id, limit))!
+      assert.deepEqual(snapshot, await bench.get(id))
+      assert.deepEqual(events, limit === 0 ? [] : (await bench.events(id)).slice(-limit))
+    }
+    for (const other of OTHERS) assert.equal(await bench.store.story(other, id, 50), null)
+    assert.equal(await bench.store.story(ANN, 'nobody', 50), null)
   },
 
   async 'knows the newest moment it has a record of'(bench) {

@@ -42,6 +42,8 @@ const PLANS = 'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = of
 const DEFAULTS = `SET default_transaction_isolation = 'read committed'; SET array_nulls = on`
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
+/** For several statements that see the same, whatever is committed meanwhile. */
+const BEGIN_READING = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
 /** The same and the timeouts for one transaction: behind a pooler, what is set for longer is set for others too. */
 const LOCAL_SETTINGS = `SELECT set_config('statement_timeout', $1, true),
   set_config('idle_in_transaction_session_timeout', $2, true), set_config('enable_seqscan', 'off', true),
@@ -130,6 +132,25 @@ export class Database {
     }
   }
 
+  /** Runs statements that only read and belong together: all see what was committed before the first of them. */
+  async asOfNow<T>(read: (session: Session) => Promise<T>): Promise<T> {
+    this.assertOpen()
+    const client = await this.#pool.connect()
+    const session = this.#begun(client, BEGIN_READING)
+    let isSpoilt = false
+    try {
+      return await read(session)
+    } catch (thrown) {
+      const first = session.cause(thrown)
+      isSpoilt = isBroken(first)
+      throw first
+    } finally {
+      // The end decides nothing: who has read is not kept waiting for it.
+      if (isSpoilt) release(client, true)
+      else void rolledBack(session).then((isOver) => release(client, !isOver))
+    }
+  }
+
   /** Runs work with a connection of its own and an open transaction, which it ends itself or which is rolled back. */
   async handler<T>(work: (session: Session, client: pg.PoolClient) => Promise<T>): Promise<T> {
     this.assertOpen()
@@ -187,16 +208,21 @@ export class Database {
     client.on('error', () => {})
   }
 
+  /** A session whose transaction begins with its first statements: that is not waited for. */
+  #begun(client: pg.PoolClient, begin: string): Session {
+    const session = new Session(client as Querying, this.dialect, this.#isNamed)
+    session.beginLater(begin)
+    if (this.isPooled)
+      session.send(LOCAL_SETTINGS, String(this.#statementTimeoutMs), String(IDLE_IN_TRANSACTION_MS))
+    return session
+  }
+
   async #once<T>(work: (session: Session) => Promise<T>): Promise<T> {
     this.assertOpen()
     const client = await this.#pool.connect()
-    const session = new Session(client as Querying, this.dialect, this.#isNamed)
+    const session = this.#begun(client, BEGIN)
     let isSpoilt = false
     try {
-      // Not waited for: it travels with the first statements.
-      session.beginLater(BEGIN)
-      if (this.isPooled)
-        session.send(LOCAL_SETTINGS, String(this.#statementTimeoutMs), String(IDLE_IN_TRANSACTION_MS))
       const answer = await work(session)
       await commit(session)
       return answer

@@ -3,6 +3,7 @@ import { eventOf, isCut, type LogEvent, type OwnEvent, type Values } from '../in
 import type { Database } from './database.ts'
 import type { LogHorizon } from './log-horizon.ts'
 import * as sql from './queries.ts'
+import type { Session } from './session.ts'
 import { alarmNamed } from './snapshots.ts'
 
 /** Reads the log after a place, oldest first: one owner's as far as it is whole, or one alarm's. */
@@ -28,15 +29,8 @@ export async function readEvents(
 }
 
 /** Reads one alarm's newest events, oldest of them first. */
-export async function newestEvents(
-  { session }: Database,
-  scope: Scope,
-  alarmId: string,
-  limit: number,
-): Promise<LogEvent[]> {
-  const alarm = await alarmNamed(session, scope, { id: alarmId })
-  if (alarm === undefined) return []
-  return (await session.rows(sql.newestEventsOfAlarm, alarm.seq, limit)).map(eventIn).reverse()
+export async function newestEvents(session: Session, alarm: Serial, limit: number): Promise<LogEvent[]> {
+  return (await session.rows(sql.newestEventsOfAlarm, alarm, limit)).map(eventIn).reverse()
 }
 
 /** Appends an event that a user caught elsewhere. */

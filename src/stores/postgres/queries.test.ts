@@ -79,7 +79,7 @@ async function plan(statement: string): Promise<string> {
 /** Which index each statement must go through. */
 const EXPECTED: Readonly<Record<string, string>> = {
   updateAlarms: 'alarms_pkey',
-  alarmsBySeq: 'alarms_pkey',
+  snapshotsBySeq: 'alarms_pkey[^]*outcomes_pkey[^]*timers_alarm',
   briefsBySeq: 'alarms_pkey',
   alarmsToFire: 'timers_alarm',
   alarmScopes: 'alarms_pkey',
@@ -116,7 +116,6 @@ const EXPECTED: Readonly<Record<string, string>> = {
   reportTimers: 'timers_pkey',
   retargetTimers: 'timers_alarm',
   timersById: 'timers_pkey',
-  timersOfAlarms: 'timers_alarm',
   'held releaseUnhandled': 'timers_unhandled',
   'held releaseTenant': 'timers_held_tenant',
   'held releaseTarget': 'timers_held_target',
@@ -128,7 +127,6 @@ const EXPECTED: Readonly<Record<string, string>> = {
   removeUnknownFlights: 'flights_shard',
   flightsOfShards: 'flights_shard',
   removeOutcomes: 'outcomes_pkey',
-  outcomesOfAlarms: 'outcomes_pkey',
   eventsOfOwner: 'events_owner',
   eventsOfAlarm: 'events_alarm',
   eventsOfAll: 'events_pkey',
@@ -268,7 +266,7 @@ const STATEMENTS: readonly [string, string][] = [
 const SMALL = 'shards|owners|flights|meta'
 /** A sort of what was found by an index is one of a handful: locks are taken in order. Any other would be of the table. */
 const MAY_SORT = new Set([
-  'dueTimers', 'held releaseTenant', 'held releaseTarget', 'lockAlarms', 'lockTimersOfAlarms', 'lockFreeTimers', 'timersOfAlarms', 'nearShards', 'allShards', 'prune lockAlarms',
+  'dueTimers', 'held releaseTenant', 'held releaseTarget', 'lockAlarms', 'lockTimersOfAlarms', 'lockFreeTimers', 'nearShards', 'allShards', 'prune lockAlarms',
   'prune noteGone',
 ]) // biome-ignore format: a list
 

@@ -30,7 +30,15 @@ export const importAlarms = `INSERT INTO wakeful.alarms (${ALARM}) SELECT ${ALAR
 export const updateAlarms = `UPDATE wakeful.alarms SET ${ALARM_COLUMNS.map((column) => `${column} = n.${column}`).join(', ')}
   FROM unnest(${marks(1, ['bigint', ...ALARM_TYPES])}) AS n (seq, ${ALARM}) WHERE alarms.seq = n.seq`
 
-export const alarmsBySeq = `SELECT ${READ_ALARM} FROM wakeful.alarms a WHERE a.seq = ANY($1::bigint[])`
+/**
+ * All that is known of alarms, and all of it as of one moment: two statements might see an edit half. Of timers there may be
+ * several, which come as JSON: a join would repeat the payload for each. Their ids are texts there, since numbers lose digits.
+ */
+export const snapshotsBySeq = `SELECT ${READ_ALARM}, o.alarm, o.status, o.started_at, o.last_fired_at, o.completed_at,
+    o.duration_ms, o.result, o.last_error, o.failure_count, o.attempts, (
+    SELECT json_agg(json_build_array(${qualified('t', TIMER_COLUMNS).replace('t.id', 't.id::text')}) ORDER BY t.id)
+    FROM wakeful.timers t WHERE t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq)
+  FROM wakeful.alarms a LEFT JOIN wakeful.outcomes o ON o.alarm = a.seq WHERE a.seq = ANY($1::bigint[])`
 
 /** What lists ask of alarms before they read the whole; the size of a text is known without reading it. */
 export const briefsBySeq = `SELECT seq, coalesce(octet_length(payload), 0) + octet_length(message), label,
@@ -127,9 +135,6 @@ export const retargetTimers = `UPDATE wakeful.timers SET target = n.target, shar
   FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::int[]) AS n (tenant, owner, alarm, target, shard)
   WHERE timers.tenant = n.tenant AND timers.owner = n.owner AND timers.alarm = n.alarm AND timers.edited = 0`
 export const timersById = `SELECT ${TIMER} FROM wakeful.timers WHERE id = ANY($1::bigint[])`
-export const timersOfAlarms = `SELECT ${qualified('t', TIMER_COLUMNS)} FROM wakeful.alarms a JOIN wakeful.timers t
-    ON t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq
-  WHERE a.seq = ANY($1::bigint[]) ORDER BY t.id`
 
 // The due look
 
@@ -204,8 +209,6 @@ export const putStatuses = `INSERT INTO wakeful.outcomes (alarm, tenant, owner, 
   ON CONFLICT (alarm) DO UPDATE SET target = excluded.target, status = excluded.status`
 
 export const removeOutcomes = 'DELETE FROM wakeful.outcomes WHERE alarm = ANY($1::bigint[])'
-export const outcomesOfAlarms = `SELECT alarm, status, started_at, last_fired_at, completed_at, duration_ms, result,
-  last_error, failure_count, attempts FROM wakeful.outcomes WHERE alarm = ANY($1::bigint[])`
 
 /** The data come as one text, between them what JSON cannot hold: a list of texts full of quotes is slow to write and to read. */
 export const insertEvents = `INSERT INTO wakeful.events (id, tenant, owner, type, origin, alarm, occurrence, subject,

@@ -1,6 +1,6 @@
 import type { Scope, Serial, Snapshot } from '../../alarm/index.ts'
 import type { HolidayCalendar } from '../../time/index.ts'
-import type { Document, EditedCalendar, ListQuery, LogEvent, Page, Stats } from '../index.ts'
+import type { Document, EditedCalendar, ListQuery, LogEvent, Page, Stats, StoredStory } from '../index.ts'
 import { shelfOf } from './calendars.ts'
 import type { Database } from './database.ts'
 import { documentNamed, listDocuments } from './documents.ts'
@@ -68,8 +68,19 @@ export class PostgresReads {
     return this.guard(() => readEvents(this.database, this.horizon, scope, query))
   }
 
-  eventsOf(scope: Scope, alarmId: string, limit: number): Promise<LogEvent[]> {
-    return this.guard(() => newestEvents(this.database, scope, alarmId, limit))
+  story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null> {
+    return this.guard(() =>
+      this.database.asOfNow(async (session) => {
+        const alarm = await alarmNamed(session, scope, { id: alarmId })
+        if (alarm === undefined) return null
+        const { seq } = alarm
+        const [read, events] = await Promise.all([
+          readSnapshots(session, [seq]),
+          newestEvents(session, seq, limit),
+        ])
+        return { snapshot: snapshotIn(read, seq)!, events }
+      }),
+    )
   }
 
   lastEvent(): Promise<Serial> {

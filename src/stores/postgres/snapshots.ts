@@ -6,7 +6,7 @@ import {
   serialOf,
   type Timer,
 } from '../../alarm/index.ts'
-import { alarmOf, alarmSeqOf, CorruptRow, type StoredAlarm, timerOf, type Values } from '../index.ts'
+import { ALARM_COLUMNS, alarmOf, CorruptRow, type StoredAlarm, timerOf, type Values } from '../index.ts'
 import { withCalendars } from './calendars.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
@@ -46,29 +46,25 @@ export interface Snapshots {
   readonly damaged: ReadonlyMap<Serial, CorruptRow>
 }
 
-/** Reads all that is known of these alarms; what is in flight only where a decision needs it. */
+/** Where the outcome stands in a row of `snapshotsBySeq`, behind the alarm; the timers come last. */
+const OUTCOME_AT = 1 + ALARM_COLUMNS.length
+
+/** Reads all that is known of these alarms, as of one moment; what is in flight only where a decision needs it. */
 export async function readSnapshots(
   session: Session,
   seqs: readonly Serial[],
   known: Promise<Flights> | Flights = NO_FLIGHTS,
 ): Promise<Snapshots> {
   if (seqs.length === 0) return { found: new Map(), damaged: new Map() }
-  const [flights, alarms, timers, outcomes] = await Promise.all([
-    known,
-    session.rows(sql.alarmsBySeq, seqs),
-    session.rows(sql.timersOfAlarms, seqs),
-    session.rows(sql.outcomesOfAlarms, seqs),
-  ])
-  const timersOf = Map.groupBy(timers, alarmSeqOf)
-  const outcomeOf = new Map(outcomes.map((row) => [row[0] as Serial, row]))
+  const [flights, rows] = await Promise.all([known, session.rows(sql.snapshotsBySeq, seqs)])
   const found = new Map<Serial, StoredSnapshot>()
   const damaged = new Map<Serial, CorruptRow>()
-  for (const row of alarms) {
+  for (const row of rows) {
     const seq = row[0] as Serial
     try {
-      const own = (timersOf.get(seq) ?? []).map(timerOf)
-      const inFlight = new Set(own.filter((timer) => flights.has(timer)).map(({ id }) => id))
-      found.set(seq, { alarm: alarmOf(row), timers: own, outcome: outcomeIn(outcomeOf.get(seq)), inFlight })
+      const timers = timersIn(row.at(-1) as string | null)
+      const inFlight = new Set(timers.filter((timer) => flights.has(timer)).map(({ id }) => id))
+      found.set(seq, { alarm: alarmOf(row), timers, outcome: outcomeIn(row.slice(OUTCOME_AT, -1)), inFlight })
     } catch (thrown) {
       if (!(thrown instanceof CorruptRow)) throw thrown
       damaged.set(seq, thrown)
@@ -98,8 +94,14 @@ export function snapshotIn({ found, damaged }: Snapshots, seq: Serial): StoredSn
   return found.get(seq)
 }
 
-function outcomeIn(row: Values | undefined): Outcome | null {
-  if (row === undefined) return null
+/** The timers of a list in JSON, which is null where there are none. */
+function timersIn(json: string | null): Timer[] {
+  if (json === null) return []
+  return (JSON.parse(json) as [string, ...Values][]).map(([id, ...rest]) => timerOf([serialOf(id), ...rest]))
+}
+
+function outcomeIn(row: Values): Outcome | null {
+  if (row[0] === null) return null
   const [, status, startedAt, lastFiredAt, completedAt, durationMs, result, lastError, ...counts] =
     row as OutcomeValues
   const [failureCount, attempts] = counts

@@ -1,4 +1,4 @@
-import { type Scope, utf8Length } from '../../alarm/index.ts'
+import { type Scope, type Serial, utf8Length } from '../../alarm/index.ts'
 import { type EventRow, eventOf, LOG_BYTES_MAX, type LogEvent, type OwnEvent, PageRoom } from '../index.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
@@ -29,10 +29,8 @@ function page(rows: Iterable<EventRow>, { limit }: { limit: number }): LogEvent[
 }
 
 /** Reads one alarm's newest events, oldest of them first. */
-export function newestEvents(session: Session, scope: Scope, alarmId: string, limit: number): LogEvent[] {
-  const alarm = alarmNamed(session, scope, { id: alarmId })
-  if (alarm === undefined) return []
-  return session.all<EventRow>(sql.newestEventsOfAlarm, alarm.seq, limit).map(eventOf).reverse()
+export function newestEvents(session: Session, alarm: Serial, limit: number): LogEvent[] {
+  return session.all<EventRow>(sql.newestEventsOfAlarm, alarm, limit).map(eventOf).reverse()
 }
 
 /** Appends an event that a user caught elsewhere. */

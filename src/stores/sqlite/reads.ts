@@ -12,6 +12,7 @@ import type {
   Page,
   ShardState,
   Stats,
+  StoredStory,
 } from '../index.ts'
 import { CALENDAR_QUERIES, calendarsOf } from './calendars.ts'
 import { nextWakeAt } from './delivery.ts'
@@ -75,8 +76,13 @@ export class SqliteReads {
     return this.read((session) => readEvents(session, scope, query))
   }
 
-  async eventsOf(scope: Scope, alarmId: string, limit: number): Promise<LogEvent[]> {
-    return this.read((session) => newestEvents(session, scope, alarmId, limit))
+  async story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null> {
+    return this.readTogether((session) => {
+      const alarm = alarmNamed(session, scope, { id: alarmId })
+      if (alarm === undefined) return null
+      const snapshot = snapshotOf(session, alarm, readFlights(session))
+      return { snapshot, events: newestEvents(session, alarm.seq, limit) }
+    })
   }
 
   async lastSeen(): Promise<number | null> {

@@ -58,7 +58,9 @@ async function movedBefore(statementText: string) {
     move = () => {}
     const other = new DatabaseSync(path)
     other.exec(`BEGIN IMMEDIATE; UPDATE wakeful_alarms SET label = 'after';
-      UPDATE wakeful_timers SET wake_at = wake_at + 60000; COMMIT`)
+      UPDATE wakeful_timers SET wake_at = wake_at + 60000;
+      INSERT INTO wakeful_events (id, tenant, owner, type, origin, alarm, at, data)
+        SELECT 'e', tenant, owner, 'alarm.rescheduled', 'caused', seq, 0, '{}' FROM wakeful_alarms; COMMIT`)
     other.close()
     moves += 1
   }
@@ -78,5 +80,11 @@ it('lists what another process moves meanwhile where it was', async () => {
   const { store, moves } = await movedBefore(sql.alarmBySeq)
   const { items } = await store.list(ANN, { order: 'due', limit: 10 })
   expect(items).toMatchObject([BEFORE])
+  expect(moves()).toBe(1)
+})
+
+it('tells an alarm and its story as of one moment', async () => {
+  const { store, moves } = await movedBefore(sql.newestEventsOfAlarm)
+  expect(await store.story(ANN, 'alarm-1', 10)).toMatchObject({ snapshot: BEFORE, events: [] })
   expect(moves()).toBe(1)
 })

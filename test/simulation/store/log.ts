@@ -41,14 +41,8 @@ function page(
 }
 
 /** Reads one alarm's newest events, oldest of them first. */
-export function newestEvents(
-  database: SimulatedDatabase,
-  scope: Scope,
-  alarmId: string,
-  limit: number,
-): LogEvent[] {
-  const alarm = seqNamed(database, scope, { id: alarmId })
-  if (alarm === undefined || limit === 0) return []
+export function newestEvents(database: SimulatedDatabase, alarm: Serial, limit: number): LogEvent[] {
+  if (limit === 0) return []
   return database.tables.eventsOfAlarm
     .in(alarm)
     .slice(-limit)

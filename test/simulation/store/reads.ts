@@ -10,6 +10,7 @@ import type {
   Page,
   ShardState,
   Stats,
+  StoredStory,
   StoreReads,
 } from '../../../src/stores/index.ts'
 import type { AlarmName } from '../../../src/stores/postgres/snapshots.ts'
@@ -76,8 +77,12 @@ export abstract class SimulatedReads implements StoreReads {
     return this.#ask('events', (database) => readEvents(database, scope, query))
   }
 
-  eventsOf(scope: Scope, alarmId: string, limit: number): Promise<LogEvent[]> {
-    return this.#ask('events_of', (database) => newestEvents(database, scope, alarmId, limit))
+  story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null> {
+    return this.#ask('story', (database) => {
+      const seq = seqNamed(database, scope, { id: alarmId })
+      const snapshot = seq === undefined ? undefined : snapshotAt(database, seq)
+      return snapshot === undefined ? null : { snapshot, events: newestEvents(database, seq!, limit) }
+    })
   }
 
   lastEvent(): Promise<Serial> {

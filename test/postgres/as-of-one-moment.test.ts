@@ -1,0 +1,86 @@
+import { expect, onTestFinished, test } from 'vitest'
+import type { Snapshot } from '../../src/alarm/index.ts'
+import { ANN } from '../../src/stores/conformance/bench.ts'
+import { Session } from '../../src/stores/postgres/session.ts'
+import { postgresBench } from './bench.ts'
+import { testDatabase } from './database.ts'
+
+const { url } = testDatabase()
+const ALARMS = 8
+const MINUTE = 60_000
+
+/**
+ * A store with some alarms, all of which somebody changes just before each of its looks, in one commit: the label, the attempts
+ * and the number of events say how often, and the timer is another one, so many minutes later.
+ */
+async function alwaysChanging() {
+  const { bench, store, schema, connect } = await postgresBench(url)
+  for (let i = 0; i < ALARMS; i++)
+    await bench.alarm({ delay: '1h' }, { key: `k${i}`, idempotencyKey: `i${i}` })
+  const ids = (await store.list(ANN, { order: 'due', limit: 50 })).items.map(({ alarm }) => alarm.id)
+  const first = bench.now + 60 * MINUTE
+  const other = await connect()
+  const table = (name: string) => `"${schema}".${name}`
+  await other.query(`INSERT INTO ${table('outcomes')} (alarm, tenant, owner, target, failure_count, attempts)
+    SELECT seq, tenant, owner, target, 0, 0 FROM ${table('alarms')}`)
+  let changes = 0
+  const change = async () => {
+    changes += 1
+    await other.query(`BEGIN;
+      UPDATE ${table('alarms')} SET label = '${changes}';
+      UPDATE ${table('timers')} SET id = DEFAULT, wake_at = ${first + changes * MINUTE};
+      UPDATE ${table('outcomes')} SET attempts = ${changes};
+      INSERT INTO ${table('events')} (id, tenant, owner, type, origin, alarm, at, data)
+        SELECT 'e' || seq || '-${changes}', tenant, owner, 'alarm.paused', 'caused', seq, 0, '{}' FROM ${table('alarms')};
+      COMMIT`)
+  }
+  const { rows, row } = Session.prototype
+  let turn = Promise.resolve()
+  const changing = () => {
+    turn = turn.then(change)
+    return turn
+  }
+  Session.prototype.rows = async function (...statement) {
+    await changing()
+    return rows.apply(this, statement)
+  }
+  Session.prototype.row = async function (...statement) {
+    await changing()
+    return row.apply(this, statement)
+  }
+  onTestFinished(() => {
+    Object.assign(Session.prototype, { rows, row })
+  })
+  const told = ({ alarm, timers, outcome }: Snapshot) => {
+    const minutes = timers.map(({ wakeAt }) => (wakeAt! - first) / MINUTE)
+    return [Number(alarm.label), minutes, outcome?.attempts]
+  }
+  return { bench, store, ids, told, changes: () => changes }
+}
+
+test('an alarm is read as of one moment, by each of its names', async () => {
+  const { store, ids, told, changes } = await alwaysChanging()
+  for (const name of [{ id: ids[0]! }, { key: 'k0' }, { idempotencyKey: 'i0' }]) {
+    const before = changes()
+    const [label, ...rest] = told((await store.get(ANN, name))!)
+    expect(rest).toEqual([[label], label])
+    expect(label).toBeGreaterThan(before)
+  }
+})
+
+test('an alarm that was set before is answered as of one moment', async () => {
+  const { bench, store, told } = await alwaysChanging()
+  const [answer] = await store.set(
+    [bench.request({ delay: '1h' }, { idempotencyKey: 'i0' })],
+    bench.context(),
+  )
+  const [label, ...rest] = told(answer!.snapshot)
+  expect([answer!.outcome, ...rest]).toEqual(['deduped', [label], label])
+})
+
+test('an alarm and its story are read as of one moment', async () => {
+  const { store, ids, told } = await alwaysChanging()
+  const { snapshot, events } = (await store.story(ANN, ids[0]!, 1_000))!
+  const [label, ...rest] = told(snapshot)
+  expect([...rest, events.length]).toEqual([[label], label, label])
+})
