@@ -1,4 +1,4 @@
-import { type Alarm, type Serial, type Snapshot, stateOf } from '../alarm/index.ts'
+import { type Alarm, bySerial, type Serial, type Snapshot, stateOf } from '../alarm/index.ts'
 import type { ListQuery } from './store.ts'
 
 /** What most filters ask of an alarm: little beside the whole of it, and read first where there are filters. */
@@ -37,10 +37,8 @@ export function mayFit(brief: Brief, query: ListQuery): boolean {
 /** An alarm with several timers is listed at its earliest. */
 export function wakesFirst(snapshot: Snapshot, timerId: Serial): boolean {
   const waking = snapshot.timers.filter((timer) => timer.wakeAt !== null)
-  const first = waking.reduce((a, b) =>
-    b.wakeAt! < a.wakeAt! || (b.wakeAt === a.wakeAt && b.id < a.id) ? b : a,
-  )
-  return first.id === timerId
+  const [first] = waking.sort((a, b) => a.wakeAt! - b.wakeAt! || bySerial(a.id, b.id))
+  return first?.id === timerId
 }
 
 function mentions({ label, message, key, subject }: Brief, text: string): boolean {

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Snapshot } from '../../src/alarm/index.ts'
 import { ANN } from '../../src/stores/conformance/bench.ts'
+import * as sql from '../../src/stores/postgres/queries.ts'
 import { Session } from '../../src/stores/postgres/session.ts'
 import { postgresBench } from './bench.ts'
 import { testDatabase } from './database.ts'
@@ -78,9 +79,77 @@ test('an alarm that was set before is answered as of one moment', async () => {
   expect([answer!.outcome, ...rest]).toEqual(['deduped', [label], label])
 })
 
+test('a page is read as of one moment: nothing is torn, and nothing that moves is left out', async () => {
+  const { store, ids, told } = await alwaysChanging()
+  for (const order of ['due', 'newest'] as const)
+    for (const filter of [{}, { text: 'k' }, { states: ['active' as const] }]) {
+      const { items, next } = await store.list(ANN, { ...filter, order, limit: 50 })
+      const labels = new Set(items.map(({ alarm }) => Number(alarm.label)))
+      expect(new Set(items.map(({ alarm }) => alarm.id))).toEqual(new Set(ids))
+      expect([labels.size, next]).toEqual([1, null])
+      for (const [label, ...rest] of items.map(told)) expect(rest).toEqual([[label], label])
+    }
+})
+
 test('an alarm and its story are read as of one moment', async () => {
   const { store, ids, told } = await alwaysChanging()
   const { snapshot, events } = (await store.story(ANN, ids[0]!, 1_000))!
   const [label, ...rest] = told(snapshot)
   expect([...rest, events.length]).toEqual([[label], label, label])
+})
+
+test('an edit is seen whole, whoever reads while others edit', async () => {
+  const { bench, store, peer } = await postgresBench(url)
+  const other = await peer()
+  const keys = Array.from({ length: ALARMS }, (_, i) => `k${i}`)
+  const setTo = (minutes: number) => {
+    const named = keys.map((key) => ({ key, label: String(minutes) }))
+    const requests = named.map((options) => bench.request({ delay: `${minutes}m` }, options))
+    return other.set(requests, bench.context())
+  }
+  await setTo(1)
+  let isOver = false
+  const editing = (async () => {
+    for (let minutes = 2; minutes < 150; minutes++) await setTo(minutes)
+  })().finally(() => {
+    isOver = true
+  })
+  const isWhole = ({ alarm, timers }: Snapshot) =>
+    timers.length === 1 && timers[0]!.wakeAt === bench.now + Number(alarm.label) * MINUTE
+  const reading = async (read: () => Promise<readonly Snapshot[]>) => {
+    while (!isOver) expect((await read()).filter(isWhole)).toHaveLength(ALARMS)
+  }
+  await Promise.all([
+    editing,
+    reading(async () => (await store.list(ANN, { order: 'due', limit: 50 })).items),
+    reading(async () => (await store.list(ANN, { order: 'newest', limit: 50 })).items),
+    reading(async () =>
+      (await Promise.all(keys.map((key) => store.get(ANN, { key })))).map((found) => found!),
+    ),
+  ])
+})
+
+test('a calendar that was edited while a page was read is not forgotten for the older one', async () => {
+  const { bench, store, peer } = await postgresBench(url)
+  const other = await peer()
+  const calendar = { name: 'closed', dates: { '2030-01-05': 'first' }, weekend: [] }
+  await store.putCalendar(ANN.tenant, calendar, bench.context())
+  await store.readCalendars()
+  await bench.alarm({ every: '1d', exclude: { calendars: ['closed'] } })
+  const { rows } = Session.prototype
+  let isEdited = false
+  Session.prototype.rows = async function (written, ...values) {
+    if (written === sql.calendarVersionsNamed && !isEdited) {
+      isEdited = true
+      await other.putCalendar(ANN.tenant, { ...calendar, dates: { '2030-01-06': 'second' } }, bench.context())
+      await store.readCalendars()
+    }
+    return rows.call(this, written, ...values)
+  }
+  onTestFinished(() => {
+    Session.prototype.rows = rows
+  })
+  const { items } = await store.list(ANN, { order: 'due', limit: 50 })
+  expect(items[0]!.alarm.calendars[0]!.dates).toEqual(calendar.dates)
+  expect(store.calendars(ANN.tenant)[0]!.dates).toEqual({ '2030-01-06': 'second' })
 })

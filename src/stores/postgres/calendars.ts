@@ -66,7 +66,8 @@ export class CalendarShelf {
 
   #keep(tenant: string, calendar: HolidayCalendar): void {
     const known = this.#known.get(tenant) ?? new Map<string, HolidayCalendar>()
-    known.set(calendar.name, calendar)
+    // Who reads as of a moment ago may bring an older one.
+    if (calendar.version >= (known.get(calendar.name)?.version ?? 0)) known.set(calendar.name, calendar)
     this.#known.set(tenant, known)
   }
 }

@@ -26,7 +26,7 @@ const LOOKED_AT_MAX = 20_000
 export const UPCOMING = `SELECT alarm, wake_at, id FROM wakeful.timers WHERE tenant = $1 AND owner = $2
   AND wake_at IS NOT NULL AND (wake_at, id) > ($3::bigint, $4::bigint) ORDER BY wake_at, id LIMIT $5::bigint`
 
-/** Reads a page of alarms that fit the query. What cannot be read is left out. */
+/** Reads a page of alarms that fit the query, in a session that sees one moment. What cannot be read is left out. */
 export function list(session: Session, scope: Scope, query: ListQuery): Promise<Page> {
   return query.order === 'due' ? listDue(session, scope, query) : listNewest(session, scope, query)
 }
@@ -74,7 +74,7 @@ async function listDue(session: Session, scope: Scope, query: ListQuery): Promis
         for (const [read, snapshot] of value) found.set(read, snapshot)
       }
       const snapshot = found.get(seq)
-      if (snapshot !== undefined && wakes(snapshot, id) && fits(snapshot, query)) {
+      if (snapshot !== undefined && wakesFirst(snapshot, id) && fits(snapshot, query)) {
         if (!room.take(bytesOf(snapshot))) return { items, next: place }
         items.push(snapshot)
       }
@@ -137,12 +137,4 @@ async function* readWhole(
 
 function inOrder(seqs: readonly Serial[], { found }: Snapshots): Map<Serial, StoredSnapshot> {
   return new Map(seqs.filter((seq) => found.has(seq)).map((seq) => [seq, found.get(seq)!]))
-}
-
-/** It may have been moved, or have ended, between the two looks. */
-function wakes(snapshot: StoredSnapshot, timerId: Serial): boolean {
-  return (
-    snapshot.timers.some(({ id, wakeAt }) => id === timerId && wakeAt !== null) &&
-    wakesFirst(snapshot, timerId)
-  )
 }

@@ -39,7 +39,7 @@ export class PostgresReads {
   }
 
   list(scope: Scope, query: ListQuery): Promise<Page> {
-    return this.guard(() => list(this.database.session, scope, query))
+    return this.guard(() => this.database.asOfNow((session) => list(session, scope, query)))
   }
 
   stats(scope: Scope): Promise<Stats> {
