@@ -1,5 +1,12 @@
 import { type Scope, type Serial, serialOf, utf8Length } from '../../../src/alarm/index.ts'
-import { eventOf, goneFact, type LogEvent, type OwnEvent, PageRoom } from '../../../src/stores/index.ts'
+import {
+  eventOf,
+  goneFact,
+  LOG_BYTES_MAX,
+  type LogEvent,
+  type OwnEvent,
+  PageRoom,
+} from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { pruneWakes } from './inbox.ts'
 import { seqNamed } from './snapshots.ts'
@@ -30,7 +37,7 @@ function page(
   { after, limit }: LogQuery,
 ): LogEvent[] {
   const from = index.upTo(group, after)
-  const room = new PageRoom(limit)
+  const room = new PageRoom(limit, LOG_BYTES_MAX)
   const events = index
     .in(group)
     .slice(from, from + limit)
