@@ -5,7 +5,7 @@ import { begun, isWaiting, type PostgresBench, postgresBench } from './bench.ts'
 import { testDatabase } from './database.ts'
 
 /** The ways in which the obvious version fails (hazards.md), each by its number, where the conformance suite has none. */
-const { url } = testDatabase()
+const { url, client } = testDatabase()
 
 /** Cancels in a transaction of the caller's own. */
 async function cancelIn({ bench, store }: PostgresBench, id: string, tx: unknown) {
@@ -204,6 +204,33 @@ describe('hazard 7: group commit without isolation', () => {
     expect(answers.filter(({ outcome }) => outcome === 'created')).toHaveLength(1)
     expect(new Set(answers.map(({ snapshot }) => snapshot.alarm.id)).size).toBe(1)
     expect((await bench.get(answers[0]!.snapshot.alarm.id)).timers).toHaveLength(1)
+  })
+
+  /** Waits until so many wait for a lock. */
+  async function untilBlocked(count: number): Promise<void> {
+    const blocked = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    while ((await client.query(blocked)).rowCount !== count)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+
+  test('batches write their keys in one order, whatever order they were given in', async () => {
+    const { bench, store, peer, connect } = await postgresBench(url)
+    for (const name of ['key', 'idempotencyKey'] as const) {
+      const batch = (...names: string[]) =>
+        names.map((each) => bench.request({ delay: '1h' }, { [name]: each }))
+      const tx = await begun(connect())
+      await store.set(batch('m'), bench.context(), tx)
+      const waiting = store.set(batch('z', 'm', 'a'), bench.context())
+      await untilBlocked(1)
+      // What comes after the one that is waited for is not held: who has it and wants the other two would wait in a circle.
+      const other = await peer()
+      const [last] = await other.set(batch('z'), bench.context())
+      const first = other.set(batch('a'), bench.context())
+      await untilBlocked(2)
+      await tx.query('ROLLBACK')
+      const answers = [last!, ...(await waiting), ...(await first)]
+      expect(answers.filter(({ outcome }) => outcome === 'created')).toHaveLength(3)
+    }
   })
 
   test('a text that cannot be stored is refused alone', async () => {

@@ -168,6 +168,28 @@ export const setCases = casesOf('sets', {
     )
   },
 
+  async 'writes a batch in the order given, whatever keys its alarms have'(bench) {
+    const labels = Array.from({ length: 10 }, (_, i) => String(i))
+    const namings: ((i: number) => SetOptions)[] = [
+      () => ({}),
+      (i) => ({ key: `k${9 - i}` }),
+      (i) => ({ idempotencyKey: `i${(i * 7) % 10}` }),
+      (i) => (i % 2 === 0 ? {} : { key: `k${9 - i}`, idempotencyKey: `i${(i * 7) % 10}` }),
+    ]
+    for (const [at, naming] of namings.entries()) {
+      const scope = { tenant: 'acme', owner: `owner ${at}` }
+      const requests = labels.map((label, i) =>
+        bench.request({ delay: '1h' }, { label, ...naming(i) }, scope),
+      )
+      await bench.store.set(requests, bench.context())
+      for (const order of ['newest', 'due'] as const) {
+        const { items } = await bench.store.list(scope, { order, limit: 50 })
+        const listed = items.map(({ alarm }) => alarm.label)
+        assert.deepEqual(order === 'due' ? listed : listed.toReversed(), labels, `${order}, keys ${at}`)
+      }
+    }
+  },
+
   async 'writes a batch all or not at all'(bench) {
     const good = bench.request({ delay: '1h' })
     const clash = { ...bench.request({ delay: '1h' }), alarm: good.alarm }

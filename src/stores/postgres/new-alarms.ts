@@ -16,17 +16,24 @@ const CORRELATION = COLUMNS.indexOf(alarms('correlation_id'))
 const BETWEEN = '\u0001'
 const NONE: readonly string[] = []
 
+/** In one order for all, whatever order they were given in: two that set the same keys must not wait for each other. */
+const BY_NAME = ` ORDER BY ${['tenant', 'owner', 'idempotency_key', 'key']
+  .map((column) => `${value(alarms(column))} COLLATE "C"`)
+  .join(', ')}`
+
 /**
  * New alarms with their first timers, all at once. Every column comes as a list, or as the one value that all rows have:
  * most columns of most batches do, and a list of a thousand equal values takes long to write and to read. Payloads come
- * as one text, for they are full of quotes. Numbers are drawn before anything is written, so that a timer has its
- * alarm's without looking for it.
+ * as one text, for they are full of quotes. Numbers are drawn before anything is written, in the order given, so that a
+ * timer has its alarm's without looking for it.
  */
-export const insertAlarms = insertWith('')
+export const insertAlarms = insertWith(BY_NAME, '')
 
-/** The same with the owners' figures, where nothing else is written: a single statement needs no transaction around it. */
-export const insertAlarmsAndFigures = insertWith(`,
-  counted AS (${addFigures(2 * COLUMNS.length + 2)})`)
+/**
+ * The same of alarms without keys, with the owners' figures, where nothing else is written: a single statement needs no
+ * transaction around it.
+ */
+export const insertAlarmsAndFigures = insertWith('', `, counted AS (${addFigures(2 * COLUMNS.length + 2)})`)
 
 /** What `insertAlarms` is given for alarms, of which there is at least one, and their first timers. */
 export function newAlarmLists(alarmRows: readonly Row[], timerRows: readonly Row[]): Bindable[] {
@@ -57,13 +64,13 @@ function joined(payloads: readonly (string | null)[]): string | null {
   return canJoin ? payloads.join(BETWEEN) : null
 }
 
-function insertWith(more: string): string {
+function insertWith(order: string, more: string): string {
   return `WITH n AS MATERIALIZED (
     SELECT nextval('wakeful.alarms_seq_seq') AS seq, given.*
     FROM unnest(${COLUMNS.map(list).join(', ')}, string_to_array($${2 * COLUMNS.length + 1}, E'\\x01', ''))
       AS given (${COLUMNS.join(', ')}, payload)),
   made AS (INSERT INTO wakeful.alarms (seq, ${ALARM_COLUMNS.join(', ')})
-    SELECT n.seq, ${ALARM_COLUMNS.map((column) => value(alarms(column))).join(', ')} FROM n)${more}
+    SELECT n.seq, ${ALARM_COLUMNS.map((column) => value(alarms(column))).join(', ')} FROM n${order})${more}
   INSERT INTO wakeful.timers (alarm, tenant, owner, target, shard, ${PLACE_COLUMNS.join(', ')}, version, edited)
   SELECT n.seq, ${['tenant', 'owner', 'target'].map((column) => value(alarms(column))).join(', ')}, ${value('shard')},
     ${PLACE_COLUMNS.map((column) => value(timers(column))).join(', ')}, 1, 0 FROM n`

@@ -113,11 +113,8 @@ async function setRound(desk: Desk, round: readonly Placed[]): Promise<Map<numbe
     const snapshot = snapshotIn(known, keyed.get(place)!)
     if (snapshot !== undefined) setAgain(desk, snapshot, request, context)
   }
-  // In one order for all: two that set the same keys must not wait for each other.
-  const byName = fresh
-    .map(({ request }) => ({ request, name: namesOf(request.alarm).join() }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-  for (const { request } of byName) desk.writes.insertAlarm(request.alarm, request.timer)
+  for (const { request } of fresh) desk.writes.insertAlarm(request.alarm, request.timer)
+  // Not left for the end, where alarms with keys would be written with the figures.
   await desk.flush()
   const read = [...replaced.map(({ place }) => keyed.get(place)!), ...firsts.values()]
   const after = await readSnapshots(session, read)
