@@ -284,7 +284,10 @@ export interface TenantSecrets {
 export interface Webhooks {
   /** The secret that receivers verify with. */
   secret(): Promise<TenantSecret>
-  /** Makes another one; for 24 hours the former signs too, so that receivers can change over. */
+  /**
+   * Makes another one; for 24 hours the former signs too, so that receivers can change over. Each former one has its own
+   * 24 hours; while five sign, it is refused (`conflict`).
+   */
   rotateSecret(): Promise<TenantSecret>
 }
 
