@@ -44,7 +44,7 @@ export const targetOperations = {
     rights: 'admin',
     summary: 'Sign with another secret; for 24 hours the former signs too',
     description:
-      'Each former one signs for its own 24 hours, also where another rotation follows: a repeat of a call whose answer was lost hurts no receiver. While five sign, there is no sixth (409).',
+      'Each former one signs for its own 24 hours, also where another rotation follows: a repeat of a call whose answer was lost hurts no receiver. While ten sign, there is no more (409).',
     body: z.strictObject({}),
     bodyOptional: true,
     answers: { 200: { description: 'The secret.', schema: secret } },

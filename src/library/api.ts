@@ -286,7 +286,7 @@ export interface Webhooks {
   secret(): Promise<TenantSecret>
   /**
    * Makes another one; for 24 hours the former signs too, so that receivers can change over. Each former one has its own
-   * 24 hours; while five sign, it is refused (`conflict`).
+   * 24 hours; while ten sign, it is refused (`conflict`).
    */
   rotateSecret(): Promise<TenantSecret>
 }

@@ -8,8 +8,8 @@ import type { Keyring } from './keyring.ts'
 
 /** For so long after a rotation the former secret signs too. */
 const FORMER_MS = 24 * 3_600_000
-/** Each of them is another signature in every request. */
-const FORMERS_MAX = 5
+/** Each of them is another signature in every request, of 48 bytes. */
+const FORMERS_MAX = 10
 const TENANTS_MAX = 10_000
 
 /** Which secret a tenant is at, and since when. */
