@@ -115,7 +115,10 @@ export const alarmOperations = {
       ...filters,
       order: z.enum(['newest', 'due']).optional().meta({ description: '`due`: the next to fire first.' }),
       limit: limit(50),
-      cursor,
+      cursor: cursor.meta({
+        description:
+          'The `next_cursor` of the page before, with the same `order`; left out for the first page.',
+      }),
     }),
     answers: pageAnswer,
     refusals: ['invalid_time'],

@@ -253,7 +253,7 @@ export class ScopedReads {
 
   async #page(call: string, query: ListQuery, cursor: string | undefined): Promise<ListPage> {
     const given = checkedText(call, 'cursor', cursor)
-    const after = given === undefined ? undefined : placeOf(given)
+    const after = given === undefined ? undefined : placeOf(given, query.order)
     const { items, next } = await this.around.store.list(this.scope, { ...query, after })
     return { items: items.map(viewOf), nextCursor: next === null ? null : cursorOf(next) }
   }
@@ -287,8 +287,13 @@ export class ScopedReads {
   }
 }
 
-function placeOf(cursor: string): Place {
+function placeOf(cursor: string, order: ListQuery['order']): Place {
   const [row, at] = decodeCursor('list', cursor)
+  if ((at !== undefined) !== (order === 'due'))
+    throw new WakefulError(
+      'invalid_request',
+      `this cursor is of a list in another order than ${order}: give it with the order of the page it came from`,
+    )
   return { row: row!, ...(at !== undefined && { at: Number(at) }) }
 }
 
