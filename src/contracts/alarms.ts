@@ -113,7 +113,10 @@ export const alarmOperations = {
     summary: 'Your alarms, newest first',
     query: z.strictObject({
       ...filters,
-      order: z.enum(['newest', 'due']).optional().meta({ description: '`due`: the next to fire first.' }),
+      order: z.enum(['newest', 'due']).optional().meta({
+        description:
+          '`due`: only what has an instant to come, the next first. What is paused or has ended has none: with `pending` or no `status` it is left out, with a `status` of its own it is refused (400).',
+      }),
       limit: limit(50),
       cursor: cursor.meta({
         description:

@@ -68,6 +68,7 @@ export interface ListOptions {
   readonly q?: string
   /** An instant, seconds since 1970 as a text, or a duration, which means so long ago. */
   readonly since?: When
+  /** `due`: only what has an instant to come, the next first. Neither what is paused nor what has ended has one. */
   readonly order?: 'newest' | 'due'
   readonly limit?: number
   readonly cursor?: string
