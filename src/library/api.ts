@@ -225,6 +225,8 @@ export interface WakeView {
 export interface WakeReport {
   readonly complete?: string
   readonly fail?: string
+  /** The wake's own: it is refused (`not_found`) where the wake was handed out again since, to whom has it now. */
+  readonly tries?: number
 }
 
 /** The wakes of alarms with the target `inbox`, for those who cannot be called. */
