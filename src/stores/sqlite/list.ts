@@ -74,7 +74,7 @@ function* listDue(session: Session, scope: Scope, query: ListQuery): Paging {
   const rest = resting()
   const items: StoredSnapshot[] = []
   let place: Place = query.after ?? { row: 0, at: Number.MIN_SAFE_INTEGER }
-  for (let looked = 0; looked < LOOKED_AT_MAX; looked += stride) {
+  for (let looked = 0; looked < LOOKED_AT_MAX; ) {
     const rows = session.all<UpcomingRow>(
       UPCOMING,
       scope.tenant,
@@ -83,20 +83,23 @@ function* listDue(session: Session, scope: Scope, query: ListQuery): Paging {
       place.row,
       stride,
     )
+    let hasRested = false
     for (const row of rows) {
       const snapshot = fitting(session, row.alarm, query)
       const bytes = snapshot === null ? 0 : bytesOf(snapshot)
-      // It may have been moved, or have ended, while others had their turn.
-      if (snapshot?.timers.some(({ id, wakeAt }) => id === row.id && wakeAt === row.wake_at)) {
-        if (wakesFirst(snapshot, row.id)) {
-          if (!room.take(bytes)) return { items, next: place }
-          items.push(snapshot)
-        }
+      if (snapshot !== null && wakesFirst(snapshot, row.id)) {
+        if (!room.take(bytes)) return { items, next: place }
+        items.push(snapshot)
       }
       place = { row: row.id, at: row.wake_at }
-      if (rest(bytes)) yield
+      looked += 1
+      hasRested = rest(bytes)
+      if (!hasRested) continue
+      yield
+      // Others had their turn, and may have moved what comes next.
+      break
     }
-    if (rows.length < stride) return { items, next: null }
+    if (!hasRested && rows.length < stride) return { items, next: null }
   }
   return { items, next: place }
 }

@@ -44,7 +44,7 @@ export class SqliteReads {
     scope: Scope,
     by: { id: string } | { key: string } | { idempotencyKey: string },
   ): Promise<Snapshot | null> {
-    return this.read((session) => {
+    return this.readTogether((session) => {
       const alarm = alarmNamed(session, scope, by)
       return alarm === undefined ? null : snapshotOf(session, alarm, readFlights(session))
     })
@@ -53,7 +53,7 @@ export class SqliteReads {
   async list(scope: Scope, query: ListQuery): Promise<Page> {
     const paging = list(this.session, scope, query)
     for (;;) {
-      const step = this.read(() => paging.next())
+      const step = this.readTogether(() => paging.next())
       if (step.done) return step.value
       await this.turn()
     }
@@ -141,6 +141,11 @@ export class SqliteReads {
     } catch (thrown) {
       throw storeFailure(thrown, this.path)
     }
+  }
+
+  /** The same for statements that belong together. */
+  protected readTogether<T>(work: (session: Session) => T): T {
+    return this.read((session) => session.asOfNow(work))
   }
 
   protected assertOpen(): void {

@@ -38,6 +38,17 @@ export class Session {
     }
   }
 
+  /** Reads as of one moment: another process may commit between two statements. */
+  asOfNow<T>(read: (session: Session) => T): T {
+    if (this.db.isTransaction) return read(this)
+    this.run('BEGIN')
+    try {
+      return read(this)
+    } finally {
+      this.run('COMMIT')
+    }
+  }
+
   #bold<T>(work: (session: Session) => T): T {
     try {
       return work(this)
