@@ -29,15 +29,9 @@ export class OwnInbox implements Inbox {
   }
 
   async take(options: TakeOptions = {}): Promise<WakeView[]> {
-    const { wait = '0s', hold = HOLD, limit = LIMIT, signal } = checked<TakeOptions>('take', options, TAKE)
-    const holdMs = bounded('hold', hold, HOLD_MS_MAX)
-    if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX)
-      throw new WakefulError(
-        'invalid_request',
-        `limit must be a whole number from 1 to ${LIMIT_MAX}, not ${limit}`,
-      )
+    const { waitMs, holdMs, limit, signal } = takeOf(options)
     const { store, clock } = this.#around
-    const until = clock.monotonic() + bounded('wait', wait, WAIT_MS_MAX)
+    const until = clock.monotonic() + waitMs
     const unwatch = this.#around.watchLog()
     try {
       for (;;) {
@@ -101,6 +95,18 @@ export class OwnInbox implements Inbox {
     }
     return { over: bell.next(this.#scope, either), forget }
   }
+}
+
+/** What a take is asked for; refuses what cannot be. */
+export function takeOf(options: TakeOptions) {
+  const { wait = '0s', hold = HOLD, limit = LIMIT, signal } = checked<TakeOptions>('take', options, TAKE)
+  const holdMs = bounded('hold', hold, HOLD_MS_MAX)
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX)
+    throw new WakefulError(
+      'invalid_request',
+      `limit must be a whole number from 1 to ${LIMIT_MAX}, not ${limit}`,
+    )
+  return { waitMs: bounded('wait', wait, WAIT_MS_MAX), holdMs, limit, signal }
 }
 
 const NO_REPORT_AWAITED: ReadonlySet<string> = new Set(['already_ended', 'conflict', 'not_found'])

@@ -4,6 +4,7 @@ export type { DeliveryLimits, HeldParty, HoldBook, Resumed } from '../engine/ind
 export { WATCHED_CALLS } from '../engine/index.ts'
 export type * from './api.ts'
 export { type Assembly, assemble } from './assemble.ts'
+export { takeOf } from './inbox.ts'
 export { checked, ofItem } from './options.ts'
 export { wakefulPrefix } from './own-events.ts'
 export type * from './readings.ts'

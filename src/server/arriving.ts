@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Bodies that are no larger are not counted: they come with their heads. */
+/** Bodies that say that they are no larger are not counted: they come with their heads. */
 const SMALL = 64 * 1024
+const LOOK_EACH_MS = 250
 
 /** What bounds bodies that are being sent. */
 export interface ArrivingBounds {
@@ -11,12 +12,12 @@ export interface ArrivingBounds {
   readonly bodyBytesMax: number
 }
 
-/** Bodies that are on their way, by what they say they will hold: each is kept in memory until it is whole. */
+/** Bodies that are on their way: what has come of each is kept in memory until it is whole. */
 export class Arriving {
   readonly #bounds: ArrivingBounds
-  /** Who began first stands first. */
-  readonly #bodies = new Map<IncomingMessage, number>()
-  #bytes = 0
+  /** What their connections had read when they began; who began first stands first. */
+  readonly #begunAt = new Map<IncomingMessage, number>()
+  #looking: NodeJS.Timeout | undefined
 
   constructor(bounds: ArrivingBounds) {
     this.#bounds = bounds
@@ -24,26 +25,31 @@ export class Arriving {
 
   /** A request has begun. */
   began(incoming: IncomingMessage): void {
-    const bytes = this.#expected(incoming)
-    if (bytes <= SMALL) return
-    this.#bodies.set(incoming, bytes)
-    this.#bytes += bytes
+    const { headers, socket } = incoming
+    if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= SMALL) return
+    this.#begunAt.set(incoming, socket.bytesRead)
+    this.#looking ??= setInterval(() => this.#look(), LOOK_EACH_MS).unref()
     incoming.once('close', () => this.#forget(incoming))
-    for (const oldest of this.#bodies.keys()) {
-      if (this.#bytes <= this.#bounds.bytesMax) return
-      this.#forget(oldest)
-      oldest.socket.destroy()
+  }
+
+  #look(): void {
+    const { bytesMax, bodyBytesMax } = this.#bounds
+    const kept = ({ socket }: IncomingMessage, begunAt: number) =>
+      Math.min(socket.bytesRead - begunAt, bodyBytesMax)
+    let bytes = 0
+    for (const [incoming, begunAt] of this.#begunAt) bytes += kept(incoming, begunAt)
+    for (const [incoming, begunAt] of this.#begunAt) {
+      if (bytes <= bytesMax) return
+      bytes -= kept(incoming, begunAt)
+      this.#forget(incoming)
+      incoming.socket.destroy()
     }
   }
 
-  #expected({ headers }: IncomingMessage): number {
-    const { bodyBytesMax } = this.#bounds
-    if (headers['transfer-encoding'] !== undefined) return bodyBytesMax
-    return Math.min(Number(headers['content-length'] ?? 0), bodyBytesMax)
-  }
-
   #forget(incoming: IncomingMessage): void {
-    this.#bytes -= this.#bodies.get(incoming) ?? 0
-    this.#bodies.delete(incoming)
+    this.#begunAt.delete(incoming)
+    if (this.#begunAt.size > 0) return
+    clearInterval(this.#looking)
+    this.#looking = undefined
   }
 }

@@ -66,9 +66,9 @@ export class Listener {
       (incoming, outgoing) => {
         bodies.began(incoming)
         turns.take(outgoing, () => {
-          const twice = givenTwice(incoming)
-          if (twice === undefined) void answer(incoming, outgoing)
-          else refuseAtOnce(outgoing, 400, 'Bad Request', `the request has ${twice} twice`)
+          const wrong = wrongWith(incoming)
+          if (wrong === undefined) void answer(incoming, outgoing)
+          else refuseAtOnce(outgoing, 400, 'Bad Request', wrong)
         })
       },
     )
@@ -152,6 +152,15 @@ function refuseUnread(thrown: unknown): Response {
     status,
     headers: { 'content-type': PROBLEM_TYPE, connection: 'close' },
   })
+}
+
+/** What two readers of a request could take for different things. */
+function wrongWith(incoming: IncomingMessage): string | undefined {
+  const twice = givenTwice(incoming)
+  if (twice !== undefined) return `the request has ${twice} twice`
+  const coding = incoming.headers['transfer-encoding']
+  if (coding === undefined || coding.toLowerCase() === 'chunked') return undefined
+  return 'the one Transfer-Encoding that is known is chunked'
 }
 
 /** Refuses before anything is asked who calls. */

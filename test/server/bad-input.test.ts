@@ -157,6 +157,15 @@ it('takes in no more of 100 MB than the bound, announced or in chunks, and hangs
   expect(process.memoryUsage().rss - before).toBeLessThan(150 * MIB)
 })
 
+it('reads a body in pieces, and hangs up on who sends very many of a byte each', async () => {
+  const inPieces = (body: string) =>
+    `POST /v1/alarms HTTP/1.1\r\n${HEAD}Wakeful-Owner: pieces\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${[...body].map((byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`
+  const small = await raw(url, inPieces(ALARM))
+  expect([small.status, small.json.status]).toEqual([201, 'active'])
+  const { text } = await raw(url, inPieces(ALARM.padEnd(5_000)), 5_000)
+  expect(text).toBe('')
+})
+
 it('lets no header in that is none, and repeats nothing of it', async () => {
   for (const header of [
     'X-A: b\u0000c',
@@ -188,6 +197,7 @@ it('reads a request in one way only: two lengths are none', async () => {
     'Content-Length: 5\r\nTransfer-Encoding: chunked',
     'Transfer-Encoding: chunked, identity',
     'Transfer-Encoding: xchunked',
+    'Transfer-Encoding: gzip, chunked',
     'Transfer-Encoding : chunked',
     'Content-Length: +5',
     'Content-Length: 5, 5',

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import type { Alarms } from '../../src/index.ts'
+import { Metrics } from '../../src/server/index.ts'
 import { serving } from './harness.ts'
 import { openStream, StreamReader } from './stream-client.ts'
 import { connected, within } from './ws-client.ts'
@@ -60,7 +61,8 @@ it('holds little for readers who read nothing while 100,000 events come, and all
 }, 180_000)
 
 it('hangs up on who does not read within the bound', async () => {
-  const impatient = await serving({ server: { live: { bufferBytesMax: 16 * 1024, stallMs: 300 } } })
+  const metrics = new Metrics({ version: '1', node: '1' })
+  const impatient = await serving({ server: { metrics, live: { bufferBytesMax: 16 * 1024, stallMs: 300 } } })
   const alarms = impatient.wakeful.forTenant('default', '')
   const ws = await connected(impatient.url)
   await ws.call('subscribe')
@@ -69,14 +71,15 @@ it('hangs up on who does not read within the bound', async () => {
   ws.socket.pause()
   stream.asked.socket!.pause()
   await fill(alarms, 50_000)
-  await new Promise((resolve) => setTimeout(resolve, 500))
+  const open = async () => (await metrics.text()).body.match(/^wakeful_connections\{.*\} [1-9]/gm)
+  await within(50_000, async () => (await open()) === null)
   ws.socket.resume()
   stream.asked.socket!.resume()
   // Where the farewell itself could not be read any more, the connection just ends.
   expect([1013, 1006]).toContain((await ws.closed).code)
   await stream.ended
   expect(server.troubles).toEqual([])
-}, 60_000)
+}, 120_000)
 
 /** Alarms of 10 kB: a list of all of them is 4 MB. */
 async function manyLarge(alarms: Alarms): Promise<void> {

@@ -1,19 +1,25 @@
 import { expect, it } from 'vitest'
 import { FairTurns } from './fair-turns.ts'
 
+const ANN = { tenant: 't', owner: 'ann' }
+
 /** Work that goes on until it is let go, and what of it has begun. */
 function works(turns: FairTurns) {
   const begun: string[] = []
   const under: (() => void)[] = []
-  const ask = (who: string, name: string, signal?: AbortSignal) =>
-    turns.take(who, signal, async () => {
-      begun.push(name)
-      await new Promise<void>((resolve) => under.push(resolve))
-      return name
-    })
+  const ask = (owner: string, name: string, signal?: AbortSignal) =>
+    turns.take(
+      { tenant: name < 'm' ? 't' : 'u', owner },
+      signal === undefined ? {} : { signal },
+      async () => {
+        begun.push(name)
+        await new Promise<void>((resolve) => under.push(resolve))
+        return name
+      },
+    )
   const letGo = async () => {
     under.shift()!()
-    await new Promise((resolve) => setImmediate(resolve))
+    for (let n = 0; n < 3; n++) await new Promise((resolve) => setImmediate(resolve))
   }
   return { begun, ask, letGo }
 }
@@ -28,13 +34,37 @@ it('does so much at once, and lets those who wait take turns', async () => {
   expect(await Promise.all(asked)).toEqual(['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1', 'b2'])
 })
 
+it('lets tenants take turns, however many owners one of them has', async () => {
+  const { begun, ask, letGo } = works(new FairTurns({ atOnce: 1, waitingMax: 10 }))
+  const names = ['a1', 'b1', 'c1', 'd1', 'd2', 'x1', 'y1', 'x2']
+  const asked = names.map((name) => ask(name[0]!, name))
+  for (let n = 0; n < names.length; n++) await letGo()
+  await Promise.all(asked)
+  expect(begun).toEqual(['a1', 'b1', 'x1', 'c1', 'y1', 'd1', 'x2', 'd2'])
+})
+
+it('lets everything else have its turn between two that wait', async () => {
+  const turns = new FairTurns({ atOnce: 2, waitingMax: 1_000 })
+  let rounds = 0
+  const round = setInterval(() => {}, 1_000)
+  const count = () => {
+    rounds += 1
+    if (round.hasRef()) setImmediate(count)
+  }
+  setImmediate(count)
+  await Promise.all(Array.from({ length: 100 }, () => turns.take(ANN, {}, () => 1)))
+  clearInterval(round)
+  round.unref()
+  expect(rounds).toBeGreaterThanOrEqual(48)
+})
+
 it('goes on after work that failed', async () => {
   const turns = new FairTurns({ atOnce: 1, waitingMax: 10 })
-  const fails = turns.take('a', undefined, () => Promise.reject(new Error('no')))
-  const works = turns.take('a', undefined, () => 1)
+  const fails = turns.take(ANN, {}, () => Promise.reject(new Error('no')))
+  const works = turns.take(ANN, {}, () => 1)
   await expect(fails).rejects.toThrow('no')
   expect(await works).toBe(1)
-  expect(await turns.take('a', undefined, () => 2)).toBe(2)
+  expect(await turns.take(ANN, {}, () => 2)).toBe(2)
 })
 
 it('does nothing for who has gone while waiting, and takes nobody else’s turn for it', async () => {

@@ -2,29 +2,37 @@ import type { TargetSpec } from '../../alarm/index.ts'
 import type { OperationName } from '../../contracts/index.ts'
 import { withFields } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { TakeOptions, WakeReport } from '../../library/index.ts'
+import { type TakeOptions, takeOf, type WakeReport } from '../../library/index.ts'
 import type { Caller } from '../caller.ts'
 import type { Lines } from '../live/lines.ts'
 import { type CallsOf, ok } from './call.ts'
+import type { FairTurns } from './fair-turns.ts'
+import { inTurn } from './large-calls.ts'
 
 /** Who ends a wait; null where there are no keys, and nothing closes before its callers. */
 type Attending = Pick<Lines, 'attend'> | null
 
 /** The calls of agents without a URL, and those about where an owner is called. */
-export function inboxCalls(lines: Attending) {
+export function inboxCalls(lines: Attending, pages: FairTurns | null) {
   return {
-    inbox: async ({ query }, { caller, signal }) => {
+    inbox: async ({ query }, around) => {
+      const { caller, signal } = around
       const { wait, hold, limit } = query
       const options: TakeOptions = {
         ...(hold !== undefined && { hold }),
         ...(limit !== undefined && { limit }),
       }
-      const take = (until: AbortSignal) =>
-        caller.alarms.inbox.take({ ...options, ...(wait !== undefined && { wait }), signal: until })
+      const { inbox } = caller.alarms
+      if (wait !== undefined) takeOf({ ...options, wait })
+      // What is there already may be much; who waits keeps nobody else waiting.
+      const now = () => inbox.take(options)
+      const ready = pages === null ? await now() : await inTurn(pages, around, now)
       const wakes =
-        wait === undefined
-          ? await caller.alarms.inbox.take(options)
-          : await whileItHolds(lines, caller, signal, take)
+        wait === undefined || ready.length > 0
+          ? ready
+          : await whileItHolds(lines, caller, signal, (until) =>
+              inbox.take({ ...options, wait, signal: until }),
+            )
       return ok(
         `{"items":[${wakes.map(({ bodyJson, tries }) => withFields(bodyJson, { tries })).join(',')}]}`,
       )

@@ -50,7 +50,7 @@ export function buildCalls({
   const calls = {
     ...alarmCalls(quotas),
     ...readCalls,
-    ...inboxCalls(live.lines),
+    ...inboxCalls(live.lines, pages),
     ...calendarCalls(feeds, operator),
     ...keyCalls(keys, operator.clock, audit),
     ...tenantCalls(tenants, holds, audit),

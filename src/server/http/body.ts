@@ -1,7 +1,8 @@
+import type { Context } from 'hono'
 import { BODY_VERBATIM, type Operation } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { readJson, type Verbatim } from '../../json/index.ts'
-import type { HeaderReader } from './node-side.ts'
+import { type HeaderReader, readPieces } from './node-side.ts'
 import { PackedBody } from './problem.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
@@ -9,14 +10,15 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Reads a request's body as JSON, what users wrote kept as text; undefined where there is none. */
 export async function readBody(
-  request: Request,
+  c: Context,
   bytesMax: number,
   verbatim: Verbatim = BODY_VERBATIM,
 ): Promise<unknown> {
-  const { headers } = request
+  const { headers } = c.req.raw
   const encoding = headers.get('content-encoding')
   if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') throw new PackedBody(encoding)
-  const bytes = await readBytes(request, bytesMax).catch(brokenOff)
+  if (Number(headers.get('content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax)
+  const bytes = await bytesOf(c, bytesMax)
   if (bytes.byteLength === 0) return undefined
   const type = headers.get('content-type')
   if (type === null || !JSON_TYPE.test(type))
@@ -57,37 +59,12 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const length = request.headers.get('content-length')
-  if (length !== null) {
-    if (Number(length) > bytesMax) throw tooLarge(bytesMax)
-    return length === '0' ? new Uint8Array() : new Uint8Array(await request.arrayBuffer())
-  }
-  return request.body === null ? new Uint8Array() : readStream(request.body, bytesMax)
-}
-
-/** A body of unknown length is read up to the bound and no further. */
-async function readStream(stream: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of stream) {
-    size += chunk.byteLength
-    if (size > bytesMax) throw tooLarge(bytesMax)
-    chunks.push(chunk)
-  }
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return whole
-}
-
-/** Whoever hangs up within a body has nobody's trouble but their own: it is no error of the server's. */
-function brokenOff(thrown: unknown): never {
-  if (thrown instanceof WakefulError) throw thrown
-  throw new WakefulError('invalid_request', 'the body broke off before its end', { cause: thrown })
+async function bytesOf(c: Context, bytesMax: number): Promise<Uint8Array> {
+  const read = await readPieces(c, bytesMax)
+  if (read === 'too large') throw tooLarge(bytesMax)
+  // Whoever hangs up within a body has nobody's trouble but their own: it is no error of the server's.
+  if (read === 'broken off') throw new WakefulError('invalid_request', 'the body broke off before its end')
+  return read
 }
 
 function tooLarge(bytesMax: number): WakefulError {

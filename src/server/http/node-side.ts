@@ -21,9 +21,13 @@ export function givenTwice({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>):
 }
 
 const LARGE = 16_384
+/** Beyond so many, the pieces of a body must not be smaller than this on average: each costs more than it holds. */
+const PIECES_MAX = 1_000
+const PIECE_BYTES_MIN = 64
 
 /** What the Node adapter gives beside the request. */
 interface NodeEnv {
+  readonly incoming?: IncomingMessage
   readonly outgoing?: ServerResponse
 }
 
@@ -44,6 +48,33 @@ export function answerText(
     outgoing.end(body)
   }
   return RESPONSE_ALREADY_SENT
+}
+
+/** Why a body is not read to its end. */
+export type Unread = 'too large' | 'broken off'
+
+/** The body of a request, piece by piece as Node reads it; what comes after the bound is not kept. */
+export function readPieces(c: Context, bytesMax: number): Promise<Uint8Array | Unread> {
+  const { incoming } = nodeOf(c)
+  if (incoming === undefined || incoming.readableEnded) return Promise.resolve(new Uint8Array())
+  const { promise, resolve } = Promise.withResolvers<Uint8Array | Unread>()
+  const pieces: Uint8Array[] = []
+  let size = 0
+  const keep = (piece: Uint8Array) => {
+    size += piece.byteLength
+    pieces.push(piece)
+    const isTooLarge = size > bytesMax
+    if (!isTooLarge && (pieces.length <= PIECES_MAX || size >= pieces.length * PIECE_BYTES_MIN)) return
+    incoming.off('data', keep)
+    if (isTooLarge) resolve('too large')
+    // To read on for the sake of an answer is what it costs.
+    else incoming.destroy()
+  }
+  incoming.on('data', keep)
+  incoming.once('end', () => resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)))
+  incoming.once('error', () => resolve('broken off'))
+  incoming.once('close', () => resolve('broken off'))
+  return promise
 }
 
 /** Ends the connection of a request, whatever was sent of its answer. */

@@ -120,7 +120,7 @@ function searchOf({ req: { url } }: Context): URLSearchParams {
 
 async function bodyOf(c: Context, operation: Operation, bytesMax: number): Promise<unknown> {
   const { body, bodyOptional, idempotencyHeader } = operation
-  const read = await readBody(c.req.raw, bytesMax)
+  const read = await readBody(c, bytesMax)
   const given =
     idempotencyHeader === undefined ? read : withIdempotencyKey(read, c.req.raw.headers, idempotencyHeader)
   if (given === undefined && bodyOptional === true) return {}

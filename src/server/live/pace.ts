@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { type Caller, ownerName } from '../caller.ts'
+import type { Caller } from '../caller.ts'
 import { FairTurns } from '../calls/fair-turns.ts'
 
 /** How much of the log one reader is given in one go, and how many in one turn of the event loop. */
@@ -17,7 +17,7 @@ export class Pace {
 
   /** Does what somebody begins to read with. */
   begin<T>(caller: Caller, read: () => Promise<T>): Promise<T> {
-    return this.#turns.take(ownerName(caller), undefined, async () => {
+    return this.#turns.take(caller, {}, async () => {
       await turn()
       return read()
     })
@@ -30,7 +30,7 @@ export class Pace {
       sinceRest += bytes + EVENT_BYTES
       if (sinceRest < STRIDE_BYTES) return undefined
       sinceRest = 0
-      return this.#turns.take(ownerName(caller), undefined, () => turn())
+      return this.#turns.take(caller, {}, () => turn())
     }
   }
 }

@@ -50,7 +50,7 @@ async function answer(
   try {
     const caller = await parts.door.admit(request.headers, 'mcp')
     known.caller = caller
-    const body = await readBody(request, parts.bodyBytesMax, MCP_VERBATIM)
+    const body = await readBody(c, parts.bodyBytesMax, MCP_VERBATIM)
     if (body === undefined)
       throw new WakefulError('invalid_request', 'the body is missing: it is a message of JSON-RPC')
     const response = await exchange({
@@ -126,12 +126,12 @@ function refused(
   thrown: unknown,
   caller: Caller | null,
   startedAt: number,
+  status?: number,
 ): Response {
   const id = idOf(parts, c)
-  const response = refusal(thrown, id)
-  const { status } = response
-  const known = { method: c.req.method, route: MCP_PATH, status, requestId: id, caller }
-  parts.onAnswered({ ...known, thrown: status >= 500 ? thrown : null }, startedAt)
+  const response = refusal(thrown, id, status)
+  const known = { method: c.req.method, route: MCP_PATH, status: response.status, requestId: id, caller }
+  parts.onAnswered({ ...known, thrown: response.status >= 500 ? thrown : null }, startedAt)
   return response
 }
 
@@ -145,8 +145,7 @@ function refuseMethod(parts: McpParts, c: Context): Response {
     'not_found',
     `${MCP_PATH} has no ${c.req.method}: messages are sent to it by POST`,
   )
-  const response = refused(parts, c, thrown, null, parts.monotonic())
-  const headers = new Headers(response.headers)
-  headers.set('allow', 'POST')
-  return new Response(response.body, { status: 405, headers })
+  const response = refused(parts, c, thrown, null, parts.monotonic(), 405)
+  response.headers.set('allow', 'POST')
+  return response
 }

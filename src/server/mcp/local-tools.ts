@@ -24,7 +24,7 @@ export function localTools(
 ): ToolBox {
   const { clock, documents } = wakeful.operator
   const quotas = new QuotaGuard(new TenantBook(documents, clock, NO_QUOTAS), clock, wakeful.operator)
-  const calls: ToolCalls = { ...alarmCalls(quotas), ...readCalls, ...inboxCalls(null) }
+  const calls: ToolCalls = { ...alarmCalls(quotas), ...readCalls, ...inboxCalls(null, null) }
   const caller = {
     tenant,
     owner,
