@@ -27,8 +27,13 @@ export function targetKey({ kind, name }: Pick<Target, 'kind' | 'name'>): string
 }
 
 /** What of a URL is sent: an empty query is none. */
-function addressOf({ origin, pathname, search }: URL): string {
-  return `${origin}${pathname}${search}`
+function addressOf(url: URL): string {
+  return `${originOf(url)}${url.pathname}${url.search}`
+}
+
+/** Where a URL leads, in one form: a host is the same with the dot behind it that ends a full name. */
+export function originOf({ origin }: URL): string {
+  return origin.replace(/\.(?=(?::\d+)?$)/, '')
 }
 
 /** Delays between attempts: doubling from the base up to the cap. */

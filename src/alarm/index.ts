@@ -8,6 +8,7 @@ export {
   calendarNames,
   NO_CALENDARS,
   type Overlap,
+  originOf,
   recurs,
   type Scope,
   type Target,

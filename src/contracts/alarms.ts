@@ -113,9 +113,15 @@ export const alarmOperations = {
     summary: 'Your alarms, newest first',
     query: z.strictObject({
       ...filters,
-      order: z.enum(['newest', 'due']).optional().meta({ description: '`due`: the next to fire first.' }),
+      order: z.enum(['newest', 'due']).optional().meta({
+        description:
+          '`due`: only what has an instant to come, the next first. What is paused or has ended has none: with `pending` or no `status` it is left out, with a `status` of its own it is refused (400).',
+      }),
       limit: limit(50),
-      cursor,
+      cursor: cursor.meta({
+        description:
+          'The `next_cursor` of the page before, with the same `order`; left out for the first page.',
+      }),
     }),
     answers: pageAnswer,
     refusals: ['invalid_time'],

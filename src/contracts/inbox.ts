@@ -59,13 +59,17 @@ export const inboxOperations = {
     chapter: 'inbox',
     rights: 'write',
     summary: 'Acknowledge a wake, and report what came of it',
-    description: 'It is taken out of the inbox. With `ack: report`, `complete` or `fail` is the report.',
+    description:
+      'It is taken out of the inbox. With `ack: report`, `complete` or `fail` is the report. Who comes after its `hold` still may, also where another has taken it meanwhile: with `tries`, only who has it now.',
     params: z.object({
       occurrence_id: plain().min(1).max(300).meta({ description: 'The wake’s `occurrence_id`.' }),
     }),
     body: z.strictObject({
       complete: text('What came of it.', 64 * 1024).optional(),
       fail: text('Why it failed.', 64 * 1024).optional(),
+      tries: z.int().min(1).optional().meta({
+        description: 'The wake’s `tries`: where it was handed out again since, it is refused (404).',
+      }),
     }),
     bodyOptional: true,
     answers: {

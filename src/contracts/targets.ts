@@ -6,7 +6,10 @@ import { pace } from './tenants.ts'
 const secret = z
   .object({
     secret: z.string().meta({ description: 'As the Standard Webhooks libraries take it: `whsec_…`.' }),
-    former: z.string().nullable().meta({ description: 'The one before, while it signs too.' }),
+    former: z
+      .string()
+      .nullable()
+      .meta({ description: 'The one before, while it signs too. Those before that may sign yet.' }),
     former_until: instant('Until when it does.').nullable(),
   })
   .meta({ id: 'WebhookSecret' })
@@ -40,6 +43,8 @@ export const targetOperations = {
     chapter: 'operators',
     rights: 'admin',
     summary: 'Sign with another secret; for 24 hours the former signs too',
+    description:
+      'Each former one signs for its own 24 hours, also where another rotation follows: a repeat of a call whose answer was lost hurts no receiver. While ten sign, there is no more (409).',
     body: z.strictObject({}),
     bodyOptional: true,
     answers: { 200: { description: 'The secret.', schema: secret } },

@@ -11,7 +11,11 @@ const quotas = z
       .min(0)
       .optional()
       .meta({ description: 'Of payload, message, `target` and `on_failure` together.' }),
-    concurrent_deliveries: z.int().min(1).optional(),
+    concurrent_deliveries: z
+      .int()
+      .min(1)
+      .optional()
+      .meta({ description: 'Under way at a time, in each process for itself.' }),
     wakes_per_hour: z.int().min(1).optional().meta({
       description:
         'Alarms first due within five minutes of being set, fires and retries: what an agent that wakes itself in a loop runs into.',

@@ -68,6 +68,7 @@ export interface ListOptions {
   readonly q?: string
   /** An instant, seconds since 1970 as a text, or a duration, which means so long ago. */
   readonly since?: When
+  /** `due`: only what has an instant to come, the next first. Neither what is paused nor what has ended has one. */
   readonly order?: 'newest' | 'due'
   readonly limit?: number
   readonly cursor?: string
@@ -224,6 +225,8 @@ export interface WakeView {
 export interface WakeReport {
   readonly complete?: string
   readonly fail?: string
+  /** The wake's own: it is refused (`not_found`) where the wake was handed out again since, to whom has it now. */
+  readonly tries?: number
 }
 
 /** The wakes of alarms with the target `inbox`, for those who cannot be called. */
@@ -284,7 +287,10 @@ export interface TenantSecrets {
 export interface Webhooks {
   /** The secret that receivers verify with. */
   secret(): Promise<TenantSecret>
-  /** Makes another one; for 24 hours the former signs too, so that receivers can change over. */
+  /**
+   * Makes another one; for 24 hours the former signs too, so that receivers can change over. Each former one has its own
+   * 24 hours; while ten sign, it is refused (`conflict`).
+   */
   rotateSecret(): Promise<TenantSecret>
 }
 

@@ -1,5 +1,5 @@
 import type { Scope } from '../alarm/index.ts'
-import { WakefulError } from '../error.ts'
+import { display, WakefulError } from '../error.ts'
 import type { InboxWake } from '../stores/index.ts'
 import { parseDuration } from '../time/index.ts'
 import type { Alarms, Inbox, TakeOptions, WakeReport, WakeView } from './api.ts'
@@ -7,7 +7,7 @@ import { checked } from './options.ts'
 import type { Surround } from './surround.ts'
 
 const TAKE = { wait: true, hold: true, limit: true, signal: true } as const
-const REPORT = { complete: true, fail: true } as const
+const REPORT = { complete: true, fail: true, tries: true } as const
 const WAIT_MS_MAX = 60_000
 const HOLD = '60s'
 const HOLD_MS_MAX = 3_600_000
@@ -52,19 +52,24 @@ export class OwnInbox implements Inbox {
   }
 
   async ack(occurrenceId: string, report: WakeReport = {}): Promise<void> {
-    const { complete, fail } = checked<WakeReport>('ack', report, REPORT)
+    const { complete, fail, tries } = checked<WakeReport>('ack', report, REPORT)
     if (complete !== undefined && fail !== undefined)
       throw new WakefulError(
         'invalid_request',
         'a wake is reported with complete or with fail, not with both',
       )
+    if (tries !== undefined && !(Number.isSafeInteger(tries) && tries >= 1))
+      throw new WakefulError(
+        'invalid_request',
+        `tries must be those of the wake, from 1, not ${display(tries)}`,
+      )
     const { store } = this.#around
     // One that was not handed out is another try of what was: who acknowledges late has not seen it.
-    const wake = await store.removeWake(this.#scope, occurrenceId, 1)
+    const wake = await store.removeWake(this.#scope, occurrenceId, tries ?? 1, tries)
     if (wake === null)
       throw new WakefulError(
         'not_found',
-        `no wake ${JSON.stringify(occurrenceId.slice(0, 200))} was handed out to you, or it is acknowledged already`,
+        `no wake ${JSON.stringify(occurrenceId.slice(0, 200))} was handed out to you, or it is acknowledged already${tries === undefined ? '' : ', or was handed out again since'}`,
       )
     try {
       if (complete !== undefined) await this.#reports.complete(wake.alarmId, complete, { occurrenceId })

@@ -43,6 +43,8 @@ const WRONG: readonly [string, readonly unknown[]][] = [
   ['list', [{ foo: 1 }]],
   ['list', [{ q: 5 }]],
   ['list', [{ order: 'x' }]],
+  ['list', [{ order: 'due', status: 'paused' }]],
+  ['list', [{ order: 'due', status: 'completed' }]],
   ['list', [{ limit: 0 }]],
   ['list', [{ status: 'nonsense' }]],
   ['list', [{ cursor: 'nonsense' }]],

@@ -4,6 +4,8 @@ import type { Clock } from '../time/index.ts'
 
 /** What is under way in this process, and what waits in the store: the gauges of the metrics, and what health is judged by. */
 export interface Readings {
+  /** Whether the store takes writes, and not only answers. */
+  readonly takesWrites: boolean
   /** Whether the clock runs here, or would if another did not. */
   readonly isRunning: boolean
   /** Deliveries under way. */
@@ -25,7 +27,7 @@ export interface Readings {
 /** The clock of one pool. */
 export interface PoolReadings {
   readonly pool: string
-  /** Shards whose clock runs here, in other processes, and nowhere. */
+  /** Shards whose clock runs here, in other processes, and nowhere. One whose lease has run out is run by nobody, until it is renewed. */
   readonly here: number
   readonly elsewhere: number
   readonly nobody: number
@@ -43,6 +45,7 @@ export async function readingsOf(engine: Engine, store: Store, clock: Clock): Pr
   let due = 0
   for (const [pool, all] of Map.groupBy(shards, (shard) => shard.pool)) {
     const mine = leases.filter((lease) => lease.pool === pool)
+    const here = mine.filter(({ until }) => clock.monotonic() < until).length
     const isMine = ({ shard }: ShardState) => mine.some((lease) => lease.shard === shard)
     for (const shard of all) if (shard.owner === null || isMine(shard)) due += shard.pending
     const orphans = all.filter((shard) => shard.owner === null && !isMine(shard))
@@ -51,13 +54,14 @@ export async function readingsOf(engine: Engine, store: Store, clock: Clock): Pr
     const now = clock.now()
     pools.push({
       pool,
-      here: mine.length,
+      here,
       elsewhere: all.length - mine.length - orphans.length,
-      nobody: orphans.length,
+      nobody: orphans.length + mine.length - here,
       lagMs: Math.max(0, ...wakes.map((at) => now - at)),
     })
   }
   return {
+    takesWrites: await store.takesWrites(),
     isRunning: engine.isRunning,
     inFlight: crew.active,
     queued: crew.queued,

@@ -62,6 +62,9 @@ const STATES_OF: Readonly<Record<Status | 'pending', readonly State[]>> = {
   timed_out: ['timed_out'],
 }
 
+/** What waits for no instant has no place in the order of instants. */
+const WITHOUT_INSTANT: readonly unknown[] = ['paused', 'completed', 'failed', 'timed_out', 'cancelled']
+
 /** In history the words mean what `stats` counts under them, as seed 001 has it. */
 const HISTORY_STATES: Readonly<Record<NonNullable<HistoryOptions['status']>, readonly State[]>> = {
   pending: ['active', 'paused'],
@@ -115,6 +118,11 @@ export class ScopedReads {
     if (order !== 'newest' && order !== 'due') {
       throw new WakefulError('invalid_request', `order must be newest or due, not ${JSON.stringify(order)}`)
     }
+    if (order === 'due' && WITHOUT_INSTANT.includes(status))
+      throw new WakefulError(
+        'invalid_request',
+        `order due lists what has an instant to come: active, pending, or fired with its report awaited; for status ${status}, leave order out`,
+      )
     for (const [name, value] of Object.entries({ ...filters, q })) checkedText('list', name, value)
     const query = {
       ...filters,
@@ -252,7 +260,7 @@ export class ScopedReads {
 
   async #page(call: string, query: ListQuery, cursor: string | undefined): Promise<ListPage> {
     const given = checkedText(call, 'cursor', cursor)
-    const after = given === undefined ? undefined : placeOf(given)
+    const after = given === undefined ? undefined : placeOf(given, query.order)
     const { items, next } = await this.around.store.list(this.scope, { ...query, after })
     return { items: items.map(viewOf), nextCursor: next === null ? null : cursorOf(next) }
   }
@@ -286,8 +294,13 @@ export class ScopedReads {
   }
 }
 
-function placeOf(cursor: string): Place {
+function placeOf(cursor: string, order: ListQuery['order']): Place {
   const [row, at] = decodeCursor('list', cursor)
+  if ((at !== undefined) !== (order === 'due'))
+    throw new WakefulError(
+      'invalid_request',
+      `this cursor is of a list in another order than ${order}: give it with the order of the page it came from`,
+    )
   return { row: row!, ...(at !== undefined && { at: Number(at) }) }
 }
 

@@ -41,11 +41,7 @@ export class Gate implements Door {
     const given = bearerOf(headers)
     if (given === null && isLocal && !(await keys.hasKeys())) {
       assertLocal(headers, allowedOrigins, allowedHosts)
-      return this.#caller(
-        named(headers, TENANT_HEADER) ?? LOCAL_TENANT,
-        named(headers, OWNER_HEADER) ?? '',
-        via,
-      )
+      return this.#caller(tenantNamed(headers) ?? LOCAL_TENANT, named(headers, OWNER_HEADER) ?? '', via)
     }
     if (given === null)
       throw new WakefulError(
@@ -63,7 +59,7 @@ export class Gate implements Door {
         'unauthorized',
         'this key is not known, or no longer: it may be revoked or expired',
       )
-    const tenant = tenantOf(key, named(headers, TENANT_HEADER))
+    const tenant = tenantOf(key, tenantNamed(headers))
     const owner = ownerOf(key, named(headers, OWNER_HEADER))
     return this.#caller(tenant, owner, via, { key, hash: hashOf(given) })
   }
@@ -154,6 +150,15 @@ function ownerOf({ owner }: KeyView, asked: string | null): string {
   throw new WakefulError(
     'forbidden',
     'this key belongs to one owner, and not to the one that Wakeful-Owner names',
+  )
+}
+
+function tenantNamed(headers: HeaderReader): string | null {
+  const tenant = named(headers, TENANT_HEADER)
+  if (tenant !== ALL_TENANTS) return tenant
+  throw new WakefulError(
+    'invalid_request',
+    'Wakeful-Tenant names one tenant, and * is the word for every one: name the one whose alarms are meant',
   )
 }
 

@@ -32,8 +32,16 @@ export interface Inbox {
   putWake(wake: NewWake, max: number): Promise<void>
   /** The oldest that nobody holds: held until `now + holdMs`, with one try more. */
   takeWakes(scope: Scope, request: WakeRequest): Promise<InboxWake[]>
-  /** Acknowledged: it is gone. Null where there is none of yours, or it was not handed out `triesMin` times (0). */
-  removeWake(scope: Scope, occurrenceId: string, triesMin?: number): Promise<InboxWake | null>
+  /**
+   * Acknowledged: it is gone. Null where there is none of yours, or it was handed out less often than `triesMin` (0), or
+   * more often than `triesMax`.
+   */
+  removeWake(
+    scope: Scope,
+    occurrenceId: string,
+    triesMin?: number,
+    triesMax?: number,
+  ): Promise<InboxWake | null>
 }
 
 /** What is said where an inbox is full. */

@@ -132,6 +132,8 @@ export function parsePortable(text: string, lineNumber: number): PortableLine {
     throw refuse(`not JSON (${errorText(thrown)})`)
   }
   if (line === null || typeof line !== 'object') throw refuse('not an object')
+  // Looked for only where it is written. Within what is kept as JSON text, such as a payload, it is escaped once more.
+  if (text.includes('\\u0000') && hasNul(line)) throw refuse('a text of it holds \\u0000, which no text may')
   if ('wakeful' in line) {
     if (line.version > PORTABLE_VERSION)
       throw refuse(
@@ -218,6 +220,12 @@ function hasAll(value: unknown, texts: readonly string[], numbers: readonly stri
     texts.every((name) => typeof of[name] === 'string') &&
     numbers.every((name) => Number.isSafeInteger(of[name]))
   )
+}
+
+function hasNul(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0')
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([name, each]) => name !== 'config' && hasNul(each))
 }
 
 function hasNumbersOrNone(value: object, names: readonly string[]): boolean {

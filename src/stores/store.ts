@@ -87,6 +87,8 @@ export interface StoreReads {
   stats(scope: Scope): Promise<Stats>
   /** How many alarms of a tenant are still to fire, over all its owners. */
   pendingOf(tenant: string): Promise<number>
+  /** Whether it takes writes: a standby answers, and a database that was set read-only. */
+  takesWrites(): Promise<boolean>
   /** How many wakes lie in all inboxes, as far as `limit`. */
   wakesWaiting(limit: number): Promise<number>
   /** Events after a place in the log, oldest first; of one alarm where it is named. `isCut` says whether there may be more. */

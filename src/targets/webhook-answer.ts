@@ -62,11 +62,7 @@ function parsed(body: string): { readonly complete?: unknown; readonly fail?: un
  */
 export function readRetryAfter(text: string | null, now: number): number | null {
   const given = text?.trim() ?? ''
-  const ms = /^\d{1,15}$/.test(given)
-    ? Number(given) * 1_000
-    : HTTP_DATE.test(given)
-      ? dateMs(given) - now
-      : 0
+  const ms = /^\d+$/.test(given) ? Number(given) * 1_000 : HTTP_DATE.test(given) ? dateMs(given) - now : 0
   return ms > 0 ? Math.min(ms, RETRY_AFTER_MS_MAX) : null
 }
 

@@ -41,7 +41,7 @@ export interface SigningKey {
 
 /** Whose keys sign webhooks. */
 export interface SigningKeys {
-  /** The tenant's key; for a day after it was rotated, the former one too. */
+  /** The tenant's key; for a day after it was replaced, each former one too. */
   of(tenant: string): Promise<readonly SigningKey[]>
 }
 

@@ -196,6 +196,14 @@ describe('an endpoint that fails', () => {
     expect(sent).toHaveLength(7)
   })
 
+  test('is one, also where its host is written with the dot behind it', async () => {
+    const { thrown, sent } = bench(dead)
+    for (let tries = 0; tries < 5; tries++) await thrown()
+    expect(await thrown({ target: { webhook: 'https://example.com./hook' } })).toBeInstanceOf(Postponed)
+    expect(await thrown({ target: { webhook: 'https://example.com.:443/hook' } })).toBeInstanceOf(Postponed)
+    expect(sent).toHaveLength(5)
+  })
+
   test('is probed by one call, and called again when that succeeds', async () => {
     let isDead = true
     const { thrown, sent, clock } = bench(() => (isDead ? dead() : OK))

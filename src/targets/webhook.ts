@@ -1,4 +1,4 @@
-import { occurrenceId, type Target, type TargetSpec } from '../alarm/index.ts'
+import { occurrenceId, originOf, type Target, type TargetSpec } from '../alarm/index.ts'
 import { errorText } from '../error.ts'
 import type { Clock } from '../time/index.ts'
 import { DeliveryFailure, type Errand, Postponed, type Receipt, type TargetKind } from './courier.ts'
@@ -104,7 +104,7 @@ export class WebhookTarget implements TargetKind {
   async deliver(errand: Errand): Promise<Receipt> {
     const { alarm, signal } = errand
     const url = new URL(alarm.target.name)
-    const endpoint = this.#endpoints.of(alarm.tenant, url.origin)
+    const endpoint = this.#endpoints.of(alarm.tenant, originOf(url))
     this.#assertWorthTrying(errand, endpoint)
     const turn = await endpoint.enter(signal, LINE_SHARE * (alarm.timeoutMs ?? this.#settings.timeoutMs))
     try {

@@ -52,7 +52,7 @@ const CASES: readonly Case[] = [
     well: [[`wakeful_store_up{${HERE}}`, '1x150 0 1x50']],
     ill: [[`wakeful_store_up{${HERE}}`, '1x150 0x50']],
     labels: { ...critical, ...PLACE },
-    summary: 'The store does not answer a:7420',
+    summary: 'The store does not answer a:7420, or takes no writes',
     description: 'Nothing can be set and nothing fires until it does. It goes on by itself then.',
   },
   {

@@ -223,6 +223,23 @@ it('lists by pages, capped at 500', async () => {
   expect((await call('GET', '/v1/alarms?limit=5&limit=6')).json.detail).toMatch('"limit" is given twice')
 })
 
+it('lists by due time what has an instant to come, and refuses to order what has none', async () => {
+  const set = async (delay: string) =>
+    (await call('POST', '/v1/alarms', { delay, target: EVENT, subject: 'to come' })).json.id
+  const [later, paused, sooner] = [await set('2h'), await set('1h'), await set('90m')]
+  await call('POST', `/v1/alarms/${paused}/pause`)
+  const list = async (more: string) => (await call('GET', `/v1/alarms?subject=to%20come${more}`)).json
+  const ids = async (more: string) => (await list(more)).items.map(({ id }: { id: string }) => id)
+  expect(await ids('&status=pending')).toEqual([sooner, paused, later])
+  for (const status of ['', '&status=pending', '&status=active'])
+    expect(await ids(`&order=due${status}`)).toEqual([sooner, later])
+  for (const status of ['paused', 'completed', 'failed', 'timed_out', 'cancelled'])
+    expect(await list(`&order=due&status=${status}`)).toMatchObject({
+      code: 'invalid_request',
+      detail: expect.stringContaining(`for status ${status}, leave order out`),
+    })
+})
+
 it('lists since so long ago, and refuses a since that is still to come', async () => {
   await call('POST', '/v1/alarms', { delay: '1h', target: EVENT, subject: 'ago' })
   expect((await call('GET', '/v1/alarms?since=2h&subject=ago')).json.items).toHaveLength(1)

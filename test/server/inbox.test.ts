@@ -54,6 +54,10 @@ it('hands a wake out again that nobody acknowledged', async () => {
   const first = (await call('GET', '/v1/inbox?wait=20s&hold=50ms', undefined, as)).json.items[0]
   const second = (await call('GET', '/v1/inbox?wait=20s', undefined, as)).json.items[0]
   expect(second).toMatchObject({ occurrence_id: first.occurrence_id, tries: 2 })
+  const late = await call('POST', `/v1/inbox/${first.occurrence_id}/ack`, { fail: 'slow', tries: 1 }, as)
+  expect([late.status, late.json.detail]).toEqual([404, expect.stringContaining('handed out again since')])
+  const wrong = await call('POST', `/v1/inbox/${first.occurrence_id}/ack`, { tries: 0 }, as)
+  expect(wrong.json.code).toBe('invalid_request')
   await call('POST', `/v1/inbox/${second.occurrence_id}/ack`, { complete: 'no report is awaited' }, as)
   expect((await call('GET', '/v1/inbox', undefined, as)).json.items).toEqual([])
 })

@@ -51,6 +51,9 @@ async function tenants(operator: ReturnType<typeof keyed>) {
   expect((await acme('GET', '/v1/stats', undefined, { 'wakeful-tenant': 'other' })).json.code).toBe(
     'forbidden',
   )
+  const every = await operator('GET', '/v1/stats', undefined, { 'wakeful-tenant': '*' })
+  expect([every.status, every.json.code]).toEqual([400, 'invalid_request'])
+  expect(every.json.detail).toContain('names one tenant')
 
   // An admin of one tenant makes, sees and ends the keys of that tenant alone, and gives no more than it has.
   expect((await acme('POST', '/v1/keys', { tenant: 'other' })).json.code).toBe('forbidden')

@@ -1,3 +1,4 @@
+import { Client } from 'pg'
 import { expect, it } from 'vitest'
 import { Metrics } from '../../src/server/index.ts'
 import { startPostgres } from '../postgres/server.ts'
@@ -29,6 +30,50 @@ it('tells a scraper that it knows that the database is down, and nobody else', a
     for (const { key } of [revoked, unseen]) expect((await scrape(key)).status).toBe(503)
     await at.close().catch(() => {})
   } finally {
+    await postgres.stop()
+  }
+}, 120_000)
+
+it('is not ready while the database takes no writes, and is again when it does', async () => {
+  const postgres = await startPostgres()
+  const client = new Client({ connectionString: postgres.url() })
+  try {
+    await client.connect()
+    const metrics = new Metrics({ version: '1', node: '1' })
+    const at = await serving({ store: postgres.url(), server: { metrics, metricsFor: 'open' } })
+    const { readings, clock } = at.wakeful.operator
+    metrics.attach({ readings, clock })
+    await at.wakeful.start()
+    const look = async () => {
+      const { status, json } = await at.call('GET', '/readyz')
+      const up = /^wakeful_store_up (\d)$/m.exec((await at.call('GET', '/metrics')).text)?.[1]
+      return { status, up, store: json.checks.store.detail as string, shards: json.checks.shards.detail }
+    }
+    const readOnly = async (to: 'on' | 'off') => {
+      await client.query('SET default_transaction_read_only = off')
+      await client.query(`ALTER SYSTEM SET default_transaction_read_only = ${to}`)
+      await client.query('SELECT pg_reload_conf()')
+    }
+    const eventually = { timeout: 30_000, interval: 200 }
+    await expect.poll(look, eventually).toMatchObject({ status: 200, up: '1' })
+    await readOnly('on')
+    await expect.poll(look, eventually).toMatchObject({
+      status: 503,
+      up: '0',
+      store: expect.stringMatching(
+        /^answered in \d+ ms, but takes no writes: it is read-only, or a standby$/,
+      ),
+      shards: '0 run here, 0 elsewhere, 128 nowhere',
+    })
+    await readOnly('off')
+    await expect.poll(look, eventually).toMatchObject({
+      status: 200,
+      up: '1',
+      shards: '128 run here, 0 elsewhere, 0 nowhere',
+    })
+    await at.close()
+  } finally {
+    await client.end()
     await postgres.stop()
   }
 }, 120_000)

@@ -162,6 +162,43 @@ describe('a tenant’s secrets', () => {
     expect(await secrets.read('a')).toMatchObject({ secret: after.secret, former: null, formerUntil: null })
   })
 
+  test('rotate again within the day: each former one signs for its own day', async () => {
+    const { secrets, clock } = await bench()
+    const receivers = (await secrets.of('a'))[0]!.sign('x')
+    await secrets.rotate('a')
+    await clock.advance('1h')
+    const second = await secrets.read('a')
+    expect(await secrets.rotate('a')).toMatchObject({
+      former: second.secret,
+      formerUntil: new Date('2030-01-02T01:00:00Z'),
+    })
+    const signed = async () => (await secrets.of('a')).map((key) => key.sign('x'))
+    expect(await signed()).toHaveLength(3)
+    expect((await signed())[2]).toBe(receivers)
+    await clock.advance('23h')
+    expect(await signed()).toHaveLength(2)
+    expect(await signed()).not.toContain(receivers)
+    await clock.advance('1h')
+    expect(await signed()).toHaveLength(1)
+  })
+
+  test('rotate no more while ten former ones sign', async () => {
+    const { secrets, store, clock } = await bench()
+    for (let rotations = 0; rotations < 10; rotations++) {
+      await secrets.rotate('a')
+      await clock.advance('1h')
+    }
+    await expect(secrets.rotate('a')).rejects.toMatchObject({
+      code: 'conflict',
+      message: /10 former secrets sign yet.* after 2030-01-02T00:00:00.000Z/,
+    })
+    expect(await secrets.of('a')).toHaveLength(11)
+    await clock.advance('14h')
+    await secrets.rotate('a')
+    expect(await secrets.of('a')).toHaveLength(11)
+    expect(JSON.parse(store.documents.get('a')!.value).webhook_secret.earlier).toHaveLength(9)
+  })
+
   test('that another process rotated are known within half a second', async () => {
     const { secrets, store, clock } = await bench()
     await secrets.of('a')

@@ -99,6 +99,22 @@ describe('export and import', () => {
     }
   })
 
+  it('name the line with a text that no store can hold, and take a payload that spells it', async () => {
+    const wakeful = await open(url('nul.db'))
+    const target = { webhook: 'https://example.com/', body: { nul: 'a\0b' } }
+    await wakeful.set('in 1 hour', { target, label: 'called', payload: { nul: 'a\0b' } })
+    await wakeful.close()
+    const texts = await all(url('nul.db'))
+    const at = texts.findIndex((text) => text.includes('"label":"called"'))
+    expect(texts[at]).toContain('u0000')
+    await importLines(url('nul-taken.db'), lines(texts))
+    const tampered = texts.with(at, texts[at]!.replace('"called"', '"a\\u0000b"'))
+    await expect(importLines(url('nul-refused.db'), lines(tampered))).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: `line ${at + 1} of the export: a text of it holds \\u0000, which no text may`,
+    })
+  })
+
   it('say which alarm holds a key already', async () => {
     const texts = await all(await filled('keyed.db'))
     const wakeful = await open(url('taken.db'))

@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { WakefulError } from '../../error.ts'
 import { Shelf, type TenantSecret, type TenantSecrets } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
 import type { SigningKey, SigningKeys } from '../../targets/index.ts'
@@ -7,19 +8,22 @@ import type { Keyring } from './keyring.ts'
 
 /** For so long after a rotation the former secret signs too. */
 const FORMER_MS = 24 * 3_600_000
+/** Each of them is another signature in every request, of 48 bytes. */
+const FORMERS_MAX = 10
 const TENANTS_MAX = 10_000
 
 /** Which secret a tenant is at, and since when. */
 interface Rotation {
   /** From 1. */
   readonly number: number
-  readonly rotatedAt: number | null
+  /** When it came to this number, and to those before it, as far as that is kept: the newest first. */
+  readonly rotatedAt: readonly number[]
 }
 
 /** A tenant's settings, of which other parts keep theirs beside the secret's number. */
 type Settings = Readonly<Record<string, unknown>>
 
-const FIRST: Rotation = { number: 1, rotatedAt: null }
+const FIRST: Rotation = { number: 1, rotatedAt: [] }
 
 /** The secrets that tenants' webhooks are signed with: derived, so that only their number is stored. */
 export class WebhookSecrets implements SigningKeys, TenantSecrets {
@@ -37,29 +41,36 @@ export class WebhookSecrets implements SigningKeys, TenantSecrets {
   async of(tenant: string): Promise<readonly SigningKey[]> {
     const { number, rotatedAt } = await this.#rotation(tenant)
     const key = this.#keys.get(`${number} ${tenant}`) ?? (await this.#key(tenant, number))
-    if (!this.#isFormerValid(rotatedAt)) return [key]
-    return [key, await this.#key(tenant, number - 1)]
+    if (rotatedAt.length === 0) return [key]
+    const formers = this.#stillFormer(rotatedAt).map((_, at) => this.#key(tenant, number - 1 - at))
+    return [key, ...(await Promise.all(formers))]
   }
 
   async read(tenant: string): Promise<TenantSecret> {
     const { number, rotatedAt } = await this.#rotation(tenant)
     const secret = await this.#text(tenant, number)
-    if (rotatedAt === null || !this.#isFormerValid(rotatedAt))
-      return { secret, former: null, formerUntil: null }
+    const [last] = this.#stillFormer(rotatedAt)
+    if (last === undefined) return { secret, former: null, formerUntil: null }
     const former = await this.#text(tenant, number - 1)
-    return { secret, former, formerUntil: new Date(rotatedAt + FORMER_MS) }
+    return { secret, former, formerUntil: new Date(last + FORMER_MS) }
   }
 
   async rotate(tenant: string): Promise<TenantSecret> {
     await this.#tenants.change(tenant, tenant, (before) => {
-      const number = rotationOf(before ?? {}).number + 1
-      return { ...before, webhook_secret: { number, rotated_at: this.#clock.now() } }
+      const { number, rotatedAt } = rotationOf(before ?? {})
+      const earlier = this.#stillFormer(rotatedAt)
+      if (earlier.length >= FORMERS_MAX) throw tooMany(earlier.at(-1)! + FORMER_MS)
+      const rotated = { number: number + 1, rotated_at: this.#clock.now() }
+      return { ...before, webhook_secret: earlier.length === 0 ? rotated : { ...rotated, earlier } }
     })
     return this.read(tenant)
   }
 
-  #isFormerValid(rotatedAt: number | null): boolean {
-    return rotatedAt !== null && this.#clock.now() < rotatedAt + FORMER_MS
+  /** Those rotations whose former secret signs yet: each for its whole time, also where another came after it. */
+  #stillFormer(rotatedAt: readonly number[]): readonly number[] {
+    const now = this.#clock.now()
+    const over = rotatedAt.findIndex((at) => !(now < at + FORMER_MS))
+    return over === -1 ? rotatedAt : rotatedAt.slice(0, over)
   }
 
   async #rotation(tenant: string): Promise<Rotation> {
@@ -90,8 +101,20 @@ function signingKey(key: KeyObject): SigningKey {
 }
 
 function rotationOf(settings: Settings): Rotation {
-  const kept = settings.webhook_secret as { number?: unknown; rotated_at?: unknown } | undefined
+  const kept = settings.webhook_secret as
+    | { number?: unknown; rotated_at?: unknown; earlier?: unknown }
+    | undefined
   if (typeof kept?.number !== 'number' || !Number.isSafeInteger(kept.number) || kept.number < 1) return FIRST
   const at = typeof kept.rotated_at === 'string' ? Date.parse(kept.rotated_at) : kept.rotated_at
-  return { number: kept.number, rotatedAt: typeof at === 'number' && kept.number > 1 ? at : null }
+  const all = [at, ...(Array.isArray(kept.earlier) ? kept.earlier : [])]
+  const rotatedAt = all.filter((each) => typeof each === 'number').slice(0, kept.number - 1)
+  return { number: kept.number, rotatedAt }
+}
+
+function tooMany(until: number): WakefulError {
+  return new WakefulError(
+    'conflict',
+    `${FORMERS_MAX} former secrets sign yet, each for 24 hours after it was replaced: ` +
+      `rotate again after ${new Date(until).toISOString()}, when the first of them ends`,
+  )
 }

@@ -39,10 +39,11 @@ export function inboxCalls(lines: Attending, pages: FairTurns | null) {
     },
 
     ack: async ({ params, body }, { caller }) => {
-      const { complete, fail } = body
+      const { complete, fail, tries } = body
       const report: WakeReport = {
         ...(complete !== undefined && { complete }),
         ...(fail !== undefined && { fail }),
+        ...(tries !== undefined && { tries }),
       }
       await caller.alarms.inbox.ack(params.occurrence_id, report)
       return ok('{"acknowledged":true}')

@@ -71,6 +71,7 @@ describe('readiness', () => {
   it('is well where another process runs the clock, and this one stands by', async () => {
     const pools = [{ pool: 'app', here: 0, elsewhere: 64, nobody: 0, lagMs: 0 }]
     const readings = {
+      takesWrites: true,
       isRunning: true,
       inFlight: 0,
       queued: 0,

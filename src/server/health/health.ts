@@ -48,7 +48,9 @@ export async function readiness(ports: ReadinessPorts): Promise<Health> {
   try {
     const readings = await answerWithin(ports.readings(), timeoutMs, clock)
     const tookMs = Math.round(clock.monotonic() - from)
-    const store = { ok: true, detail: `answered in ${tookMs} ms` }
+    const { takesWrites } = readings
+    const isReadOnly = takesWrites ? '' : ', but takes no writes: it is read-only, or a standby'
+    const store = { ok: takesWrites, detail: `answered in ${tookMs} ms${isReadOnly}` }
     return healthOf({ process, store, shards: shardsOf(readings), lag: lagOf(readings, lagMsMax) })
   } catch (thrown) {
     return healthOf({ process, store: { ok: false, detail: refusal(thrown) } })

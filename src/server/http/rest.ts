@@ -72,9 +72,29 @@ function admitted(door: Door, c: Context, { byToken, takesTicket }: Operation): 
 /** What the call is given: parameters, query and body, each checked against its contract. */
 async function inputOf(c: Context, operation: Operation, bodyBytesMax: number) {
   return {
-    params: operation.params === undefined ? {} : checked(operation.params, c.req.param()),
+    params: operation.params === undefined ? {} : paramsOf(c, operation.params),
     query: queryOf(c, operation),
     body: operation.body === undefined ? {} : await bodyOf(c, operation, bodyBytesMax),
+  }
+}
+
+/** A name that cannot be decoded would be taken as it is written, and so for another's. */
+function paramsOf(c: Context, params: NonNullable<Operation['params']>): unknown {
+  const [path] = c.req.url.split('?', 1)
+  if (path!.includes('%') && !isDecodable(path!))
+    throw new WakefulError(
+      'invalid_request',
+      'the path is not percent-encoded UTF-8: a % that means itself is written %25',
+    )
+  return checked(params, c.req.param())
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -50,6 +50,40 @@ describe('a line of the log', () => {
     })
   })
 
+  it('tells the same trouble once a second, with how many were left out', () => {
+    let ms = 0
+    const { log, parsed } = open({ now: () => ms })
+    const away = () => log.trouble(new WakefulError('store_unavailable', 'the server cannot be reached'))
+    for (; ms < 2_500; ms += 50) away()
+    log.trouble(new Error('another'))
+    ms = -60_000
+    away()
+    const told = parsed().map(({ message, left_out }) => [message, left_out])
+    expect(told).toEqual([
+      ['the server cannot be reached', undefined],
+      ['the server cannot be reached', 19],
+      ['the server cannot be reached', 19],
+      ['another', undefined],
+      ['the server cannot be reached', 9],
+    ])
+  })
+
+  it('says in text, too, how many were left out', () => {
+    let ms = 0
+    const { log, lines } = open({ format: 'text', timeText: () => '00:00:00', now: () => ms })
+    for (ms of [0, 1, 2, 1_000]) log.trouble(new Error('no disk'))
+    expect(lines).toEqual([
+      '00:00:00  trouble: no disk\n',
+      '00:00:00  trouble: no disk (and 2 times more before)\n',
+    ])
+  })
+
+  it('tells every trouble that differs, however many there are', () => {
+    const { log, lines } = open()
+    for (let at = 0; at < 1_000; at++) log.trouble(new Error(`trouble ${at}`))
+    expect(lines).toHaveLength(1_000)
+  })
+
   it('tells who did what to whom, and when, at every level but silent', () => {
     const act = {
       by: '0123456789abcdef',
@@ -154,7 +188,10 @@ describe('secrets', () => {
   const secret = /AbCdE|hunter2|c2Vjcm|opaque-token|dXNlcjpwYXNzd29yZA/
 
   it.for(['json', 'text'] as const)('are in no line, wherever they came from (%s)', (format) => {
-    const { log, lines } = open({ format, level: 'debug' })
+    let ms = 0
+    // The same trouble is left out within a second.
+    const now = () => (ms += 1_000)
+    const { log, lines } = open({ format, level: 'debug', now })
     for (const text of texts) {
       const thrown = new Error(text, { cause: new Error(`inner: ${text}`) })
       log.trouble(thrown, { more: [text, { deep: text }] })

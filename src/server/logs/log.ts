@@ -3,6 +3,7 @@ import { display } from '../../error.ts'
 import { redacted, redactedError, redactedText } from '../../redaction/index.ts'
 import type { AdminAct } from '../audit.ts'
 import type { Answered } from '../http/app.ts'
+import { Thinning } from './thinning.ts'
 
 /** From which line on it is logged. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -65,6 +66,7 @@ const RANK: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, warn: 40
 export class Log {
   readonly #options: LogOptions
   readonly #json: Logger
+  readonly #troubles = new Thinning()
 
   constructor(options: LogOptions) {
     this.#options = options
@@ -109,10 +111,14 @@ export class Log {
     this.#write(shown, 'request', text, fields)
   }
 
-  /** Something went wrong beside the alarms themselves: what `onTrouble` is told. */
+  /** Something went wrong beside the alarms themselves: what `onTrouble` is told. The same again is told once a second. */
   trouble(thrown: unknown, more: Readonly<Record<string, unknown>> = {}): void {
     const message = redactedError(thrown)
-    this.#write('error', 'trouble', `trouble: ${message}`, { message, ...more, error: thrown })
+    const leftOut = this.#troubles.next(message, this.#options.now())
+    if (leftOut === null) return
+    const again = leftOut === 0 ? '' : ` (and ${leftOut} times more before)`
+    const fields = { message, ...(leftOut > 0 && { left_out: leftOut }), ...more, error: thrown }
+    this.#write('error', 'trouble', `trouble: ${message}${again}`, fields)
   }
 
   /** An administrator did something: kept at every level but `silent`. */

@@ -51,7 +51,7 @@ const list = tool({
   name: 'list',
   title: 'List alarms',
   description:
-    'Your alarms, newest first; `order: "due"` has the next to fire first, `status: "pending"` only those still to fire. Use it to find an id or key, or to see what is already set before you set another. More pages by `cursor`.',
+    'Your alarms, newest first; `order: "due"` has only those to come, the next first (no paused ones), `status: "pending"` those still to fire. Use it to find an id or key, or to see what is already set before you set another. More pages by `cursor`.',
   operation: 'list',
   input: operations.list.query,
   hints: READS,

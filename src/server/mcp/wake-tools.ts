@@ -26,7 +26,7 @@ const inbox = tool({
   title: 'Wait for wakes',
   description: `Receive the wakes of your alarms with target "inbox", oldest first; where there is none, wait up to \`wait\` (${WAIT}; 50s at most is wise, since many clients give up after 60s). Call it when an alarm of yours is due, when you are started, or in a loop.
 
-Each wake says when it was due, when it came and why it is late, if it is. Do what \`wake_message\` asks, then call \`ack\` with its \`occurrence_id\`. A wake that is not acknowledged within \`hold\` (${HOLD}) is handed out again: choose a longer hold for long work.`,
+Each wake says when it was due, when it came and why it is late, if it is. Do what \`wake_message\` asks, then call \`ack\` with its \`occurrence_id\` and \`tries\`. A wake that is not acknowledged within \`hold\` (${HOLD}) is handed out again: choose a longer hold for long work.`,
   operation: 'inbox',
   input: operations.inbox.query.extend({
     wait: duration(`How long to wait for a wake (${WAIT}, at most 60s).`, WAIT).optional(),
@@ -118,7 +118,7 @@ const ack = tool({
   hints: WRITES,
   advice: {
     not_found:
-      'Call `inbox`: it hands out what lies there, each with its `occurrence_id`. One that was acknowledged before is out of it, and nothing is left to do.',
+      'Call `inbox`: it hands out what lies there, each with its `occurrence_id`. One that was acknowledged before is out of it, and nothing is left to do; one that was handed out again is another’s to acknowledge.',
   },
   run: async ({ occurrence_id, ...body }, work) => {
     const { json } = await call(work, 'ack', { params: { occurrence_id }, body })

@@ -105,7 +105,7 @@ export const METRICS = {
   storeUp: {
     name: 'wakeful_store_up',
     type: 'gauge',
-    help: 'Whether the store answered this scrape in time: 1 or 0',
+    help: 'Whether the store answered this scrape in time, and takes writes: 1 or 0',
     labels: [],
   },
   requests: {

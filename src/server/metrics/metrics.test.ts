@@ -11,6 +11,7 @@ const BUILD = { version: '1.2.3', node: 'v26' }
 const BASE = { target: 'work', maxFailures: 3, backoff: { baseMs: 1_000, capMs: 1_000 } }
 
 const READINGS: Readings = {
+  takesWrites: true,
   isRunning: true,
   inFlight: 0,
   queued: 0,
@@ -225,6 +226,11 @@ test('a scrape answers where the store fails or hangs, and says so', async () =>
     Object.keys(failing).filter((name) => /^wakeful_(?:shards|lag|backlog|in_flight|inbox)/.test(name)),
   ).toEqual([])
   expect(failing['wakeful_store_errors_total{call="take"}']).toBe(1)
+  metrics.attach({ readings: () => Promise.resolve({ ...READINGS, takesWrites: false }), clock })
+  expect(figures((await metrics.text()).body)).toMatchObject({
+    wakeful_store_up: 0,
+    wakeful_inbox_waiting: 9,
+  })
   metrics.attach({ readings: () => new Promise(() => {}), clock })
   const hanging = metrics.text()
   await clock.advance(2_000)

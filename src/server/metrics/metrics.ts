@@ -102,7 +102,7 @@ export class Metrics {
       const readings = await answerWithin(source.readings(), timeoutMs, clock)
       if (hostNow !== undefined) clockCorrection.set((clock.now() - hostNow()) / 1000)
       this.#show(readings)
-      storeUp.set(1)
+      storeUp.set(readings.takesWrites ? 1 : 0)
     } catch {
       this.#forget()
       storeUp.set(0)

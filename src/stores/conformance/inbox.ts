@@ -72,6 +72,17 @@ export const inboxCases = casesOf('inbox', {
     assert.equal((await bench.store.removeWake(ANN, 'one', 1))!.tries, 1)
   },
 
+  async 'lets nobody acknowledge what was handed out again since, where that is asked'(bench) {
+    await put(bench, 'one')
+    const first = await bench.store.takeWakes(ANN, request(bench))
+    bench.clock.step(HOLD_MS)
+    const second = await bench.store.takeWakes(ANN, request(bench))
+    assert.deepEqual([first[0]!.tries, second[0]!.tries], [1, 2])
+    assert.equal(await bench.store.removeWake(ANN, 'one', 1, 1), null)
+    assert.equal(await bench.store.removeWake(ANN, 'one', 3, 3), null)
+    assert.equal((await bench.store.removeWake(ANN, 'one', 2, 2))!.tries, 2)
+  },
+
   async 'shows nobody else’s (isolated)'(bench) {
     await put(bench, 'one')
     for (const other of OTHERS) {

@@ -26,8 +26,8 @@ export const INBOX_QUERIES = {
     page AS (SELECT seq, sum(bytes) OVER (ROWS UNBOUNDED PRECEDING) - bytes AS before FROM free)
     UPDATE wakeful.inbox i SET held_until = $3::bigint + $4::bigint, tries = i.tries + 1 FROM page
     WHERE i.seq = page.seq AND page.before < ${PAGE_BYTES_MAX} RETURNING i.seq, ${WAKE_OF_ROW}`,
-  remove: `DELETE FROM wakeful.inbox WHERE tenant = $1 AND owner = $2 AND occurrence = $3 AND tries >= $4
-    RETURNING seq, ${WAKE}`,
+  remove: `DELETE FROM wakeful.inbox WHERE tenant = $1 AND owner = $2 AND occurrence = $3
+    AND tries BETWEEN $4 AND $5 RETURNING seq, ${WAKE}`,
   /** As a list: joined, the planner would read the whole table for a handful. */
   prune: `DELETE FROM wakeful.inbox WHERE seq = ANY(ARRAY(
     SELECT seq FROM wakeful.inbox WHERE arrived_at < $1::bigint ORDER BY arrived_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED))`,
@@ -63,8 +63,9 @@ export async function removeWake(
   { tenant, owner }: Scope,
   occurrenceId: string,
   triesMin = 0,
+  triesMax = Number.MAX_SAFE_INTEGER,
 ): Promise<InboxWake | null> {
-  const row = await session.row(INBOX_QUERIES.remove, tenant, owner, occurrenceId, triesMin)
+  const row = await session.row(INBOX_QUERIES.remove, tenant, owner, occurrenceId, triesMin, triesMax)
   return row === undefined ? null : wakeOf(row)
 }
 

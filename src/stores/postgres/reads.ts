@@ -13,6 +13,9 @@ import * as sql from './queries.ts'
 import { alarmNamed, readSnapshots, snapshotIn } from './snapshots.ts'
 import { readStats } from './stats.ts'
 
+/** On for every transaction on a standby, too. */
+const READ_ONLY = "SELECT current_setting('transaction_read_only')"
+
 /** What can be asked of the store without changing anything. */
 export class PostgresReads {
   protected readonly database: Database
@@ -50,6 +53,10 @@ export class PostgresReads {
     return this.guard(
       async () => (await this.database.session.row(sql.pendingOfTenant, tenant))![0] as number,
     )
+  }
+
+  takesWrites(): Promise<boolean> {
+    return this.guard(async () => (await this.database.session.row(READ_ONLY))![0] === 'off')
   }
 
   wakesWaiting(limit: number): Promise<number> {

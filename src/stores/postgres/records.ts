@@ -26,8 +26,13 @@ export class PostgresRecords extends PostgresReads {
     return this.guard(() => takeWakes(this.database.session, scope, request))
   }
 
-  removeWake(scope: Scope, occurrenceId: string, triesMin?: number): Promise<InboxWake | null> {
-    return this.guard(() => removeWake(this.database.session, scope, occurrenceId, triesMin))
+  removeWake(
+    scope: Scope,
+    occurrenceId: string,
+    triesMin?: number,
+    triesMax?: number,
+  ): Promise<InboxWake | null> {
+    return this.guard(() => removeWake(this.database.session, scope, occurrenceId, triesMin, triesMax))
   }
 
   async calendarReviewed(tenant: string, { name, version }: Pick<HolidayCalendar, 'name' | 'version'>) {

@@ -15,8 +15,8 @@ export const INBOX_QUERIES = {
   free: `SELECT seq, octet_length(body) AS bytes FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND held_until <= ?
     ORDER BY arrived_at, seq LIMIT ?`,
   hold: `UPDATE wakeful_inbox SET held_until = ?, tries = tries + 1 WHERE seq = ? RETURNING ${WAKE}`,
-  remove: `DELETE FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND occurrence = ? AND tries >= ?
-    RETURNING ${WAKE}`,
+  remove: `DELETE FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND occurrence = ?
+    AND tries BETWEEN ? AND ? RETURNING ${WAKE}`,
   prune: `DELETE FROM wakeful_inbox WHERE seq IN (
     SELECT seq FROM wakeful_inbox WHERE arrived_at < ? ORDER BY arrived_at LIMIT ?)`,
   all: `SELECT seq, ${WAKE} FROM wakeful_inbox WHERE seq > ? ORDER BY seq LIMIT ?`,
@@ -58,7 +58,8 @@ export function removeWake(
   { tenant, owner }: Scope,
   occurrenceId: string,
   triesMin = 0,
+  triesMax = Number.MAX_SAFE_INTEGER,
 ): InboxWake | null {
-  const row = session.get<InboxWake>(INBOX_QUERIES.remove, tenant, owner, occurrenceId, triesMin)
+  const row = session.get<InboxWake>(INBOX_QUERIES.remove, tenant, owner, occurrenceId, triesMin, triesMax)
   return row === undefined ? null : { ...row }
 }

@@ -68,6 +68,11 @@ export class SqliteReads {
     return this.read((session) => readPending(session, tenant))
   }
 
+  /** A file is opened to be written to. One that can be no more is found by the heartbeat, whose leases then end. */
+  async takesWrites(): Promise<boolean> {
+    return this.read(() => true)
+  }
+
   async wakesWaiting(limit: number): Promise<number> {
     return this.read((session) => session.get<{ n: number }>(INBOX_QUERIES.waiting, limit)!.n)
   }

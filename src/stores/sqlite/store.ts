@@ -235,8 +235,13 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#queue.run((session) => takeWakes(session, scope, request))
   }
 
-  removeWake(scope: Scope, occurrenceId: string, triesMin?: number): Promise<InboxWake | null> {
-    return this.#queue.run((session) => removeWake(session, scope, occurrenceId, triesMin))
+  removeWake(
+    scope: Scope,
+    occurrenceId: string,
+    triesMin?: number,
+    triesMax?: number,
+  ): Promise<InboxWake | null> {
+    return this.#queue.run((session) => removeWake(session, scope, occurrenceId, triesMin, triesMax))
   }
 
   /** Writes a batch of an export's lines; what is here already is passed over. */

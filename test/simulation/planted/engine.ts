@@ -96,8 +96,8 @@ export const ENGINE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/library/reads.ts',
-        from: 'this.around.store.list(this.scope, {\n      ...filters,\n      states: status',
-        to: "this.around.store.list({ ...this.scope, owner: '' }, {\n      ...filters,\n      states: status",
+        from: 'const { items, next } = await this.around.store.list(this.scope, { ...query, after })\n    return',
+        to: "const { items, next } = await this.around.store.list({ ...this.scope, owner: '' }, { ...query, after })\n    return",
       },
     ],
   },

@@ -43,11 +43,12 @@ export function removeWake(
   scope: Scope,
   occurrenceId: string,
   triesMin = 0,
+  triesMax = Number.MAX_SAFE_INTEGER,
 ): InboxWake | null {
   const seq = tables.inboxNames.get(scopedName(scope, occurrenceId))
   if (seq === undefined) return null
   const row = tables.inbox.get(seq)!
-  if (row.tries < triesMin) return null
+  if (row.tries < triesMin || row.tries > triesMax) return null
   tables.inbox.remove(seq)
   return wakeOf(row)
 }

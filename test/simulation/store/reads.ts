@@ -61,6 +61,10 @@ export abstract class SimulatedReads implements StoreReads {
     return this.#ask('pending_of', (database) => readPending(database, tenant))
   }
 
+  takesWrites(): Promise<boolean> {
+    return this.#ask('takes_writes', () => true)
+  }
+
   wakesWaiting(limit: number): Promise<number> {
     return this.#ask('wakes_waiting', ({ tables }) => Math.min(limit, tables.inbox.values().length))
   }

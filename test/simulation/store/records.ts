@@ -33,8 +33,15 @@ export abstract class SimulatedRecords extends SimulatedReads {
     return this.atomic('take_wakes', () => takeWakes(this.database, scope, request))
   }
 
-  removeWake(scope: Scope, occurrenceId: string, triesMin?: number): Promise<InboxWake | null> {
-    return this.atomic('remove_wake', () => removeWake(this.database, scope, occurrenceId, triesMin))
+  removeWake(
+    scope: Scope,
+    occurrenceId: string,
+    triesMin?: number,
+    triesMax?: number,
+  ): Promise<InboxWake | null> {
+    return this.atomic('remove_wake', () =>
+      removeWake(this.database, scope, occurrenceId, triesMin, triesMax),
+    )
   }
 
   calendarReviewed(
