@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { BODY_VERBATIM, type Operation } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { readJson, type Verbatim } from '../../json/index.ts'
-import { type HeaderReader, readPieces } from './node-side.ts'
+import { type HeaderReader, headersOf, readPieces } from './node-side.ts'
 import { PackedBody } from './problem.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
@@ -14,7 +14,7 @@ export async function readBody(
   bytesMax: number,
   verbatim: Verbatim = BODY_VERBATIM,
 ): Promise<unknown> {
-  const { headers } = c.req.raw
+  const headers = headersOf(c)
   const encoding = headers.get('content-encoding')
   if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') throw new PackedBody(encoding)
   if (Number(headers.get('content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax)

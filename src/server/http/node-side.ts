@@ -31,6 +31,12 @@ interface NodeEnv {
   readonly outgoing?: ServerResponse
 }
 
+/** A request's headers as Node has read them already: to find one in the framework's copy costs several times as much. */
+export function headersOf(c: Context): HeaderReader {
+  const { incoming } = nodeOf(c)
+  return incoming === undefined ? c.req.raw.headers : new NodeHeaders(incoming)
+}
+
 /** Answers with a text at once, past the `Response` that would be taken apart again. */
 export function answerText(
   c: Context,

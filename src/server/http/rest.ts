@@ -8,7 +8,7 @@ import { traceOf } from '../trace.ts'
 import type { AppParts, Door } from './app.ts'
 import { readBody, withIdempotencyKey } from './body.ts'
 import { checked } from './checked.ts'
-import { answerText, hangUp } from './node-side.ts'
+import { answerText, hangUp, headersOf } from './node-side.ts'
 import { refusal } from './problem.ts'
 
 /** A version as an answer writes it, with its quotes or without. */
@@ -29,7 +29,7 @@ export async function answerOperation(
   operation: Operation,
 ): Promise<Response> {
   const startedAt = parts.monotonic()
-  const id = requestId(c.req.raw.headers.get('x-request-id'), parts.newRequestId)
+  const id = requestId(headersOf(c).get('x-request-id'), parts.newRequestId)
   const known = { method: operation.method, route: operation.path, requestId: id }
   let caller: Caller | null = null
   try {
@@ -62,7 +62,7 @@ function response(parts: AppParts, c: Context, reply: Reply, id: string): Respon
 }
 
 function admitted(door: Door, c: Context, { byToken, takesTicket }: Operation): Caller | Promise<Caller> {
-  const { headers } = c.req.raw
+  const headers = headersOf(c)
   const ticket = takesTicket === true ? searchOf(c).get('ticket') : null
   if (ticket !== null) return door.admitTicket(ticket, headers, 'rest')
   const token = byToken === true ? searchOf(c).get('token') : null
@@ -122,7 +122,7 @@ async function bodyOf(c: Context, operation: Operation, bytesMax: number): Promi
   const { body, bodyOptional, idempotencyHeader } = operation
   const read = await readBody(c, bytesMax)
   const given =
-    idempotencyHeader === undefined ? read : withIdempotencyKey(read, c.req.raw.headers, idempotencyHeader)
+    idempotencyHeader === undefined ? read : withIdempotencyKey(read, headersOf(c), idempotencyHeader)
   if (given === undefined && bodyOptional === true) return {}
   if (given === undefined)
     throw new WakefulError('invalid_request', 'the body is missing: it is a JSON object')
@@ -130,7 +130,7 @@ async function bodyOf(c: Context, operation: Operation, bytesMax: number): Promi
 }
 
 function aroundOf(c: Context, caller: Caller, { ifMatch, takesTicket }: Operation): Around {
-  const { headers } = c.req.raw
+  const headers = headersOf(c)
   const place = takesTicket === true ? headers.get('last-event-id') : null
   const match = ifMatch === true ? headers.get('if-match') : null
   return {
