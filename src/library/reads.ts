@@ -211,7 +211,6 @@ export class ScopedReads {
     const reading = {
       after,
       follow,
-      turn: () => this.around.clock.turn(),
       // An alarm's own events go all at once, with the alarm.
       ...(isResumed && { assertWhole: () => this.#assertWhole(after) }),
       ...(alarmId !== undefined && { alarmId }),

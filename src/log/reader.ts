@@ -12,8 +12,6 @@ export interface ReadOptions {
   readonly follow: boolean
   readonly alarmId?: string
   readonly signal?: AbortSignal
-  /** Lets others have their turn, after each page. */
-  readonly turn: () => Promise<void>
   /** Refuses where retention has taken events from behind the place: asked when the first page is read, so that none goes in between. */
   readonly assertWhole?: () => Promise<void>
 }
@@ -38,10 +36,7 @@ export async function* readLog(
       yield event
       after = event.seq
     }
-    if (isCut(page, limit)) {
-      await options.turn()
-      continue
-    }
+    if (isCut(page, limit)) continue
     if (!options.follow) return
     await rung
   }

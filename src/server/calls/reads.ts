@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { utf8Length } from '../../alarm/index.ts'
 import { eventWire, type OperationName, wireText } from '../../contracts/index.ts'
 import type { Alarms, EventView } from '../../library/index.ts'
@@ -6,6 +7,8 @@ import { listed } from './bulk.ts'
 import { type CallsOf, ok } from './call.ts'
 
 const EVENTS_DEFAULT = 50
+/** After so much, everything else in the process gets its turn. */
+const TURN_BYTES = 256 * 1024
 
 /** The calls about what happened. */
 export const readCalls = {
@@ -63,11 +66,14 @@ async function firstEvents(
 ): Promise<EventView[]> {
   const options = { ...(after !== undefined && { after }), ...(alarmId !== undefined && { alarmId }) }
   const events: EventView[] = []
-  let bytes = 0
+  let [bytes, rested] = [0, 0]
   for await (const event of alarms.events(options)) {
     events.push(event)
     bytes += utf8Length(event.dataJson)
     if (events.length === limit || bytes >= PAGE_BYTES_MAX) break
+    if (bytes - rested < TURN_BYTES) continue
+    rested = bytes
+    await turn()
   }
   return events
 }
