@@ -82,7 +82,7 @@ const alarmPage = z
 export const pageAnswer = {
   200: {
     description:
-      'A page of them. It ends at the limit, or earlier with about 4 MiB of content, or when much was looked at for few that fit: only a `next_cursor` of null says that there are no more. A page shows one moment; an alarm that is moved in time between two pages by due time may come twice or not at all.',
+      'A page of them. It ends at the limit, or earlier with about 4 MiB of content, or when much was looked at for few that fit: only a `next_cursor` of null says that there are no more. A page shows one moment (on SQLite a large one is read in pieces, each of one moment); an alarm that is moved in time between two pages by due time may come twice or not at all.',
     schema: alarmPage,
   },
 }

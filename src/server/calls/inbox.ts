@@ -7,7 +7,7 @@ import type { Caller } from '../caller.ts'
 import type { Lines } from '../live/lines.ts'
 import { type CallsOf, ok } from './call.ts'
 import type { FairTurns } from './fair-turns.ts'
-import { inTurn } from './large-calls.ts'
+import { inTurn } from './in-turns.ts'
 
 /** Who ends a wait; null where there are no keys, and nothing closes before its callers. */
 type Attending = Pick<Lines, 'attend'> | null

@@ -20,6 +20,7 @@ export function givenTwice({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>):
   return undefined
 }
 
+/** In characters: what is smaller does not wait for anybody. */
 const LARGE = 16_384
 /** Beyond so many, the pieces of a body must not be smaller than this on average: each costs more than it holds. */
 const PIECES_MAX = 1_000
@@ -57,13 +58,13 @@ export function answerText(
 }
 
 /** Why a body is not read to its end. */
-export type Unread = 'too large' | 'broken off'
+type Unfinished = 'too large' | 'broken off'
 
 /** The body of a request, piece by piece as Node reads it; what comes after the bound is not kept. */
-export function readPieces(c: Context, bytesMax: number): Promise<Uint8Array | Unread> {
+export function readPieces(c: Context, bytesMax: number): Promise<Uint8Array | Unfinished> {
   const { incoming } = nodeOf(c)
   if (incoming === undefined || incoming.readableEnded) return Promise.resolve(new Uint8Array())
-  const { promise, resolve } = Promise.withResolvers<Uint8Array | Unread>()
+  const { promise, resolve } = Promise.withResolvers<Uint8Array | Unfinished>()
   const pieces: Uint8Array[] = []
   let size = 0
   const keep = (piece: Uint8Array) => {

@@ -6,15 +6,12 @@ import type { Calls } from './index.ts'
 
 /** A page holds some 4 MiB, and several times that until its text is made. */
 const PAGES = { atOnce: 4, waitingMax: 1_000 }
-const PAGED: ReadonlySet<string> = new Set<OperationName>(['list', 'history', 'failed', 'events', 'calendar'])
 /** Each holds a page for as long as it acts. */
 const ACTS = { atOnce: 4, waitingMax: 100 }
 /** Each holds its items, which were read already when its turn comes. */
 const BATCHES = { atOnce: 4, waitingMax: 100, allMax: 200 }
 /** Enough for sets to be committed together; no more are begun in one turn of the event loop. */
 const OTHERS = { atOnce: 128, waitingMax: 10_000 }
-/** These wait by themselves, and what they read takes its turn where it is read. */
-const WAITING: ReadonlySet<string> = new Set<OperationName>(['inbox', 'stream'])
 
 type AnyCall = (input: unknown, around: Around) => Reply | Promise<Reply>
 
@@ -25,14 +22,22 @@ export function pageTurns(): FairTurns {
 
 /** The calls, each in its turn: however many one caller sends, and however much each takes, others are answered in between. */
 export function inTurns(calls: Calls, pages: FairTurns): Calls {
-  const [acts, batches, others] = [new FairTurns(ACTS), new FairTurns(BATCHES), new FairTurns(OTHERS)]
-  const turnsOf = (name: string) => {
-    if (PAGED.has(name)) return pages
-    return { act: acts, setMany: batches }[name] ?? others
+  const others = new FairTurns(OTHERS)
+  const own: Readonly<Partial<Record<OperationName, FairTurns | null>>> = {
+    list: pages,
+    history: pages,
+    failed: pages,
+    events: pages,
+    calendar: pages,
+    act: new FairTurns(ACTS),
+    setMany: new FairTurns(BATCHES),
+    // These wait by themselves, and what they read takes its turn where it is read.
+    inbox: null,
+    stream: null,
   }
-  const turned = Object.entries(calls as unknown as Record<string, AnyCall>).map(([name, call]) => {
-    if (WAITING.has(name)) return [name, call]
-    const turns = turnsOf(name)
+  const turned = (Object.entries(calls) as [OperationName, AnyCall][]).map(([name, call]) => {
+    const turns = own[name] === undefined ? others : own[name]
+    if (turns === null) return [name, call]
     const inOrder: AnyCall = (input, around) => inTurn(turns, around, () => call(input, around))
     return [name, inOrder]
   })
