@@ -21,11 +21,10 @@ export async function readEvents(
     if (alarm === undefined) return []
     return (await session.rows(sql.eventsOfAlarm, alarm.seq, after, limit)).map(eventIn)
   }
-  const page = (whole: Serial) =>
-    session.rows(sql.eventsOfOwner, scope.tenant, scope.owner, after, whole, limit)
+  const page = async (whole: Serial) =>
+    (await session.rows(sql.eventsOfOwner, scope.tenant, scope.owner, after, whole, limit)).map(eventIn)
   const known = horizon.whole > after ? await page(horizon.whole) : []
-  if (isCut(known.map(eventIn), limit)) return known.map(eventIn)
-  return (await page(await horizon.advance())).map(eventIn)
+  return isCut(known, limit) ? known : page(await horizon.advance())
 }
 
 /** Reads one alarm's newest events, oldest of them first. */
