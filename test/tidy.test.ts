@@ -67,7 +67,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Doors beside a room's front door, for those who must not carry the whole room along. */
-const SIDE_DOORS: readonly string[] = ['src/time/durations.ts']
+const SIDE_DOORS: readonly string[] = ['src/time/durations/index.ts']
 /** What the client loads where it runs: it goes to browsers. */
 const CLIENT_LOADS = /^src\/(?:client\/|json\/|error\.ts|time\/(?:durations|duration|every-step|text)\.ts)/
 

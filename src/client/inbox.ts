@@ -8,7 +8,7 @@ import type {
   WakeView,
   Webhooks,
 } from '../library/index.ts'
-import { parseDuration } from '../time/durations.ts'
+import { parseDuration } from '../time/durations/index.ts'
 import { bodyText } from './body.ts'
 import { Link } from './link.ts'
 import { orNull } from './problem.ts'

@@ -1,4 +1,4 @@
-import { parseDuration, parseStep } from '../time/durations.ts'
+import { parseDuration, parseStep } from '../time/durations/index.ts'
 import type { Exclusion, Misfire, Rule } from '../time/index.ts'
 
 /** What a rule on the wire says beside its text. */

@@ -1,5 +1,5 @@
 import { WakefulError } from '../../src/error.ts'
-import { compileRrule } from '../../src/time/rrule.ts'
+import { compileRrule } from '../../src/time/rrule/rrule.ts'
 import type { Random } from '../random.ts'
 import { enumerate } from './rrule-brute.ts'
 import { addDates, randomSpec, textOf } from './rrule-random.ts'

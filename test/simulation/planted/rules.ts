@@ -259,7 +259,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['off_calendar', 'phantom', 'lost'],
     edits: [
       {
-        file: 'src/time/schedule.ts',
+        file: 'src/time/rules/schedule.ts',
         from: 'rule.start === undefined ? rule.anchor + everyMs : rule.anchor',
         to: 'rule.anchor + everyMs',
       },
@@ -271,7 +271,7 @@ export const RULE_BUGS: readonly Bug[] = [
     seeds: 500,
     edits: [
       {
-        file: 'src/time/wall-walk.ts',
+        file: 'src/time/zones/wall-times.ts',
         from: "policy.gap === 'shift' ? nextInGap(nextWall, stretch, from) : null",
         to: "policy.gap === 'shift' && stretch.end < 0 ? nextInGap(nextWall, stretch, from) : null",
       },
@@ -283,7 +283,7 @@ export const RULE_BUGS: readonly Bug[] = [
     seeds: 500,
     edits: [
       {
-        file: 'src/time/wall-walk.ts',
+        file: 'src/time/zones/wall-times.ts',
         from: "policy.overlap === 'first' && offset < offsetBefore",
         to: "policy.overlap === 'first' && offset > offsetBefore",
       },
@@ -294,7 +294,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['late'],
     edits: [
       {
-        file: 'src/time/backoff.ts',
+        file: 'src/time/durations/backoff.ts',
         from: 'Math.min(options.baseMs * 2 ** doublings, options.capMs)',
         to: 'options.baseMs * 2 ** doublings',
       },

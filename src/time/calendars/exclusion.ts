@@ -1,0 +1,206 @@
+import { WakefulError } from '../../error.ts'
+import { closest } from '../text/closest.ts'
+import { compileDaysOff, type DaysOff, type NamedDays } from './days-off.ts'
+import {
+  CALENDAR_NAME,
+  type HolidayCalendar,
+  isCalendarName,
+  readWeekend,
+  WEEKEND_WORDS,
+} from './holiday-calendar.ts'
+import { parseDay } from '../zones/local-day.ts'
+import { WEEKDAYS } from '../text/word-lists.ts'
+import { quote } from '../text/text.ts'
+
+/** What days off do to a rule: plain data, kept in the rule. */
+export interface Exclusion {
+  /** Names of calendars whose days are off. */
+  calendars?: string[]
+  /** Weekdays that are off, Monday is 1. */
+  weekend?: number[]
+  /** An instant on a day off goes to the next or previous working day; without it, it is skipped. */
+  move?: 'next' | 'previous'
+  /** With move: so many working days further, or back where it is negative. */
+  offset?: number
+}
+
+/** Days off as users say them: names of calendars and 'weekends', or an object that says what to do with them. */
+export type ExcludeGiven =
+  | string
+  | readonly string[]
+  | {
+      calendars?: string | readonly string[]
+      /** True is Saturday and Sunday; with `move`, [] says that every day may be a working day. */
+      weekend?: true | readonly (string | number)[]
+      move?: 'next' | 'previous'
+      offset?: number
+    }
+
+/** Finds a calendar by its name; `names`, where it is there, are the known ones, for messages. */
+export interface CalendarLookup {
+  (name: string): HolidayCalendar | undefined
+  readonly names?: readonly string[]
+}
+
+const OFFSET_MAX = 250
+const CALENDARS_MAX = 20
+const KNOWN_TOLD_MAX = 20
+const FIELDS = ['calendars', 'weekend', 'move', 'offset']
+const SATURDAY_AND_SUNDAY = [6, 7]
+
+/** Reads what days off do to a rule; undefined where none are named. */
+export function readExclude(given: unknown): Exclusion | undefined {
+  if (given === undefined) return undefined
+  const listed = typeof given === 'string' ? [given] : given
+  if (Array.isArray(listed)) return readShorthand(listed)
+  if (typeof listed !== 'object' || listed === null) throw notExclude(given)
+  const unknown = Object.keys(listed).find((name) => !FIELDS.includes(name))
+  if (unknown !== undefined) throw notExclude(given, `${quote(unknown)} is unknown`)
+  const { calendars, weekend, move, offset } = listed as Record<string, unknown>
+  const days = {
+    ...calendarsOf(calendars),
+    ...(weekend !== undefined && {
+      weekend: weekend === true ? SATURDAY_AND_SUNDAY : readWeekend(weekend, 'exclude'),
+    }),
+  }
+  return complete(days, readMove(move, offset))
+}
+
+/** A list in which 'weekends' is Saturday and Sunday, 'fri' is Fridays, and all else are names of calendars. */
+function readShorthand(items: unknown[]): Exclusion | undefined {
+  const { calendars, weekdays } = readNames(items)
+  return complete({ ...calendarsOf(calendars), ...(weekdays.length > 0 && { weekend: weekdays }) }, {})
+}
+
+/** Names of days off: the weekdays among them, and those of calendars. */
+export function readNames<Name>(items: readonly Name[]): { calendars: Name[]; weekdays: number[] } {
+  const weekdays = new Set<number>()
+  const calendars = items.filter((item) => {
+    const days = typeof item === 'string' ? weekdaysNamed(item) : []
+    for (const day of days) weekdays.add(day)
+    return days.length === 0
+  })
+  return { calendars, weekdays: [...weekdays].sort((a, b) => a - b) }
+}
+
+function weekdaysNamed(word: string): readonly number[] {
+  const name = word.trim().toLowerCase()
+  if (WEEKEND_WORDS.includes(name)) return SATURDAY_AND_SUNDAY
+  const day = WEEKDAYS.get(name)
+  return day === undefined ? [] : [day]
+}
+
+function complete(
+  days: Pick<Exclusion, 'calendars' | 'weekend'>,
+  moves: Pick<Exclusion, 'move' | 'offset'>,
+): Exclusion | undefined {
+  const named = days.calendars !== undefined || (days.weekend?.length ?? 0) > 0
+  if (!named && moves.move === undefined) return undefined
+  if (!named) throw notExclude(undefined, 'move needs days off')
+  const { weekend, ...rest } = days
+  // That no weekday is off says something only where there are working days.
+  const isSaid = weekend !== undefined && (weekend.length > 0 || moves.move !== undefined)
+  return { ...rest, ...(isSaid && { weekend: [...weekend] }), ...moves }
+}
+
+function calendarsOf(given: unknown): Pick<Exclusion, 'calendars'> {
+  if (given === undefined) return {}
+  const names: unknown = typeof given === 'string' ? [given] : given
+  if (!Array.isArray(names)) throw notExclude(given)
+  for (const name of names) if (!isCalendarName(name)) throw notName(name)
+  if (names.length > CALENDARS_MAX) throw notExclude(undefined, `at most ${CALENDARS_MAX} calendars`)
+  return names.length === 0 ? {} : { calendars: [...new Set(names as string[])].sort() }
+}
+
+function readMove(move: unknown, offset: unknown): Pick<Exclusion, 'move' | 'offset'> {
+  if (move !== undefined && move !== 'next' && move !== 'previous') {
+    throw notExclude(undefined, `move ${quote(move)} is not 'next' or 'previous'`)
+  }
+  if (offset === undefined) return move === undefined ? {} : { move }
+  if (!isOffset(offset)) {
+    throw notExclude(
+      undefined,
+      `offset ${quote(offset)} is not a whole number from -${OFFSET_MAX} to ${OFFSET_MAX}`,
+    )
+  }
+  if (move === undefined) throw notExclude(undefined, "offset goes with move: 'next' or move: 'previous'")
+  return { move, ...(offset !== 0 && { offset: offset as number }) }
+}
+
+function isOffset(value: unknown): boolean {
+  return Number.isInteger(value) && Math.abs(value as number) <= OFFSET_MAX
+}
+
+/** Tells whether a value read back from a database is a whole and sound exclusion. */
+export function isExclusion(value: unknown): value is Exclusion {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const { calendars, weekend, move, offset } = value as Record<string, unknown>
+  if (!Object.keys(value).every((name) => FIELDS.includes(name))) return false
+  if (calendars === undefined && weekend === undefined) return false
+  return (
+    (calendars === undefined || isListOf(calendars, CALENDARS_MAX, isCalendarName)) &&
+    (weekend === undefined || isListOf(weekend, 6, isWeekday)) &&
+    (move === undefined ? offset === undefined : move === 'next' || move === 'previous') &&
+    (offset === undefined || isOffset(offset))
+  )
+}
+
+function isListOf(value: unknown, lengthMax: number, check: (item: unknown) => boolean): boolean {
+  if (!Array.isArray(value) || value.length === 0 || value.length > lengthMax) return false
+  return value.every(check) && new Set(value).size === value.length
+}
+
+function isWeekday(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 7
+}
+
+/** What an exclusion comes to with these calendars. A calendar that is not there is refused. */
+export function daysOffOf(exclude: Exclusion, find: CalendarLookup = () => undefined): DaysOff {
+  const calendars = (exclude.calendars ?? []).map((name) => find(name) ?? refuseUnknown(name, find))
+  const weekend = new Set([...(exclude.weekend ?? []), ...calendars.flatMap((each) => each.weekend)])
+  return compileDaysOff(weekend, calendars.map(namedDays))
+}
+
+/** Refuses days off that leave no day of the week: edits of calendars can come to that later, and are waited out. */
+export function assertOpenWeek(off: DaysOff | null): void {
+  if (off === null || off.hasOpenWeekday) return
+  throw new WakefulError('invalid_rule', 'all seven days of the week are off: leave at least one')
+}
+
+const namedOf = new WeakMap<HolidayCalendar, NamedDays>()
+
+/** The dates of a calendar by day; kept as long as the calendar is, because every alarm under it asks. */
+function namedDays(calendar: HolidayCalendar): NamedDays {
+  let named = namedOf.get(calendar)
+  if (named === undefined) {
+    const labels = Object.entries(calendar.dates).map(([date, label]): [number, string] => [
+      parseDay(date)!,
+      label,
+    ])
+    named = { name: calendar.name, labels: new Map(labels) }
+    namedOf.set(calendar, named)
+  }
+  return named
+}
+
+function refuseUnknown(name: string, { names = [] }: CalendarLookup): never {
+  const near = closest(name, names) ?? names.find((known) => known.startsWith(name) || name.startsWith(known))
+  const known = [...names].sort().slice(0, KNOWN_TOLD_MAX).map(quote).join(', ')
+  const advice =
+    near === undefined
+      ? `${known === '' ? '' : `there is ${known}; `}make it first with calendars.put(${quote(name)}, …) in the library, or where the store is with \`wakeful calendar put ${name} DATES\``
+      : `did you mean ${quote(near)}?`
+  throw new WakefulError('invalid_rule', `there is no calendar ${quote(name)}: ${advice}`)
+}
+
+function notName(name: unknown): WakefulError {
+  return new WakefulError('invalid_request', `${quote(name)} is not the name of a calendar: ${CALENDAR_NAME}`)
+}
+
+function notExclude(given: unknown, why?: string): WakefulError {
+  const what = why === undefined ? `exclude ${quote(given)} is not understood` : `exclude: ${why}`
+  return new WakefulError(
+    'invalid_request',
+    `${what}; it is names of calendars and weekdays, 'weekends', or { calendars, weekend, move, offset }`,
+  )
+}

@@ -1,0 +1,181 @@
+import { WakefulError } from '../../error.ts'
+import { CALENDAR_DAYS_MAX } from './days-off.ts'
+import { readIcs } from './ics.ts'
+import { LABEL_LENGTH_MAX, tidy } from '../text/label.ts'
+import { formatDay, parseDay } from '../zones/local-day.ts'
+import { WEEKDAYS } from '../text/word-lists.ts'
+import { quote } from '../text/text.ts'
+
+/** A named set of days off: plain data, as a store keeps it. */
+export interface HolidayCalendar {
+  readonly name: string
+  /** Grows with every edit; set by the store. */
+  readonly version: number
+  /** By date, written '2026-12-25', what the day is called; '' where it has no name. */
+  readonly dates: Readonly<Record<string, string>>
+  /** Weekdays that are off as well, Monday is 1. */
+  readonly weekend: readonly number[]
+}
+
+/** What users give to make a calendar: dates, the text of an .ics file, weekdays, or several of them. */
+export interface CalendarGiven {
+  /** As `get` answers it; not looked at. */
+  name?: string
+  /** Dates such as '2026-12-25' and ranges such as '2026-12-24..2026-12-31', in a list or with what each is called. */
+  dates?: readonly string[] | Readonly<Record<string, string>>
+  /** RFC 5545 text; its all-day events are days off. */
+  ics?: string
+  /** Weekdays that are off, such as 'fri' and 'saturday', or 1 (Monday) to 7. */
+  weekend?: readonly (string | number)[]
+}
+
+/** Words that stand for Saturday and Sunday where calendars are named. */
+export const WEEKEND_WORDS: readonly string[] = ['weekend', 'weekends']
+
+/** What the name of a calendar looks like, in words. */
+export const CALENDAR_NAME =
+  "lower-case letters, digits, '-' and '_', at most 63, and not 'weekend' or 'weekends'"
+
+const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
+const GIVEN = ['dates', 'ics', 'weekend']
+const RANGE = /^(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)$/
+
+/** Tells whether this can be the name of a calendar. */
+export function isCalendarName(name: unknown): name is string {
+  return typeof name === 'string' && NAME.test(name) && !WEEKEND_WORDS.includes(name)
+}
+
+/**
+ * Reads what makes a calendar, or refuses it and says which date or line was wrong. `now` bounds what recurs; what is
+ * given is added to the days of `before`, where there is one.
+ */
+export function readCalendar(
+  name: string,
+  given: CalendarGiven,
+  now: number,
+  before?: HolidayCalendar,
+): { calendar: Omit<HolidayCalendar, 'version'>; notes: string[] } {
+  if (!isCalendarName(name)) throw refused(`the name ${quote(name)} is not right: use ${CALENDAR_NAME}`)
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw notGiven()
+  const unknown = Object.keys(given).find((field) => field !== 'name' && !GIVEN.includes(field))
+  if (unknown !== undefined) throw refused(`${quote(unknown)} is unknown: a calendar has ${GIVEN.join(', ')}`)
+  const { dates, ics, weekend } = given
+  if (dates === undefined && ics === undefined && weekend === undefined) throw notGiven()
+  const read = ics === undefined ? { days: new Map<number, string>(), notes: [] } : readIcs(ics, now)
+  if (dates !== undefined) addDates(read.days, dates)
+  const notes = [...read.notes]
+  if (ics !== undefined && read.days.size === 0)
+    notes.push('the .ics file has no all-day event: no day is off by it')
+  for (const [date, label] of Object.entries(before?.dates ?? {})) {
+    const day = parseDay(date)!
+    if ((read.days.get(day) ?? '') === '') read.days.set(day, label)
+  }
+  assertFew(read.days.size)
+  const sorted = [...read.days].sort(([a], [b]) => a - b)
+  const calendar = {
+    name,
+    dates: Object.fromEntries(sorted.map(([day, label]) => [formatDay(day), tidy(label)])),
+    weekend: readWeekend([...(before?.weekend ?? []), ...weekendOf(weekend)], 'a calendar'),
+  }
+  if (sorted.length === 0 && calendar.weekend.length === 0) notes.push('it has no days off yet')
+  return { calendar, notes }
+}
+
+function weekendOf(given: unknown): readonly unknown[] {
+  if (given === undefined) return []
+  return readWeekend(given, 'a calendar')
+}
+
+/** Dates given one by one win over those of an .ics file. */
+function addDates(days: Map<number, string>, dates: NonNullable<CalendarGiven['dates']>): void {
+  const given: unknown = dates
+  if (typeof given !== 'object' || given === null) throw notGiven()
+  const pairs: [unknown, unknown][] = Array.isArray(given)
+    ? given.map((date) => [date, ''])
+    : Object.entries(given)
+  assertFew(pairs.length)
+  for (const [date, label] of pairs) {
+    const [first, last] = readDays(date)
+    if (typeof label !== 'string') throw refused(`the label of ${date} is not a text: give '' for none`)
+    for (let day = first; day <= last; day++) if (label !== '' || !days.has(day)) days.set(day, label)
+  }
+}
+
+/** The first and last day of a date or a range of them. */
+function readDays(date: unknown): [first: number, last: number] {
+  const text = typeof date === 'string' ? date.trim() : ''
+  const [, from = text, to = text] = RANGE.exec(text) ?? []
+  const [first, last] = [parseDay(from), parseDay(to)]
+  if (first === null || last === null) {
+    const forms = "write it like '2026-12-25', or several days like '2026-12-24..2026-12-31'"
+    throw refused(`${quote(date)} is not a date from 1970 to 9999: ${forms}`)
+  }
+  if (last < first) throw refused(`${quote(date)} ends before it begins`)
+  assertFew(last - first + 1)
+  return [first, last]
+}
+
+/** Reads weekdays that are off every week, in order; all seven are refused. `where` they stand is for messages. */
+export function readWeekend(given: unknown, where: string): number[] {
+  const wrong = (what: string) => new WakefulError('invalid_request', `${where}: ${what}`)
+  if (!Array.isArray(given)) throw wrong("weekend is a list of weekdays such as ['sat', 'sun']")
+  const days = given.map((name: unknown) => {
+    const day = typeof name === 'string' ? WEEKDAYS.get(name.trim().toLowerCase()) : name
+    if (typeof day === 'number' && Number.isInteger(day) && day >= 1 && day <= 7) return day
+    throw wrong(`${quote(name)} is not a weekday: say 'fri', 'saturday', …, or 1 (Monday) to 7`)
+  })
+  const weekend = [...new Set(days)].sort((a, b) => a - b)
+  if (weekend.length < 7) return weekend
+  throw wrong('all seven days of the week are off: leave at least one')
+}
+
+/** Tells whether a value read back from a database is a whole and sound calendar. */
+export function isHolidayCalendar(value: unknown): value is HolidayCalendar {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const row = value as Record<string, unknown>
+  const fields = ['name', 'version', 'dates', 'weekend']
+  return (
+    Object.keys(row).length === fields.length &&
+    fields.every((name) => Object.hasOwn(row, name)) &&
+    isCalendarName(row.name) &&
+    Number.isSafeInteger(row.version) &&
+    (row.version as number) >= 0 &&
+    isDates(row.dates) &&
+    isWeekend(row.weekend)
+  )
+}
+
+function isDates(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const pairs: [string, unknown][] = Object.entries(value)
+  return (
+    pairs.length <= CALENDAR_DAYS_MAX &&
+    pairs.every(
+      ([date, label]) =>
+        parseDay(date) !== null && typeof label === 'string' && label.length <= LABEL_LENGTH_MAX,
+    )
+  )
+}
+
+function isWeekend(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length > 6) return false
+  return (
+    value.every((day) => Number.isInteger(day) && day >= 1 && day <= 7) &&
+    new Set(value).size === value.length
+  )
+}
+
+function assertFew(days: number): void {
+  if (days <= CALENDAR_DAYS_MAX) return
+  throw refused(`it has ${days} days: a calendar takes at most ${CALENDAR_DAYS_MAX}`)
+}
+
+function notGiven(): WakefulError {
+  return refused(
+    "it is { dates: ['2026-12-25'] or { '2026-12-25': 'Christmas Day' }, ics: text, weekend: ['sat', 'sun'] }, at least one of them; dates: [] makes it empty",
+  )
+}
+
+function refused(message: string): WakefulError {
+  return new WakefulError('invalid_request', `a calendar: ${message}`)
+}

@@ -1,0 +1,150 @@
+import { WakefulError } from '../../error.ts'
+import { CALENDAR_DAYS_MAX } from './days-off.ts'
+import { type IcsLine, icsError } from './ics-lines.ts'
+import { LABEL_LENGTH_MAX, tidy } from '../text/label.ts'
+import { type RruleDate, readRruleDate } from '../rrule/date-text.ts'
+import { quote } from '../text/text.ts'
+
+/** An event of an .ics file, as far as it matters to days off. Days are counted from 1970-01-01. */
+export interface IcsEvent {
+  /** The number of the line it begins at. */
+  number: number
+  uid: string
+  label: string
+  cancelled: boolean
+  /** Its first day; null where it has a clock time, and is no day off. */
+  day: number | null
+  /** How many days it lasts. */
+  span: number
+  /** Lines of RRULE. */
+  rules: IcsLine[]
+  /** Days of RDATE. */
+  added: number[]
+  /** Days of EXDATE. */
+  removed: ReadonlySet<number>
+  /** RECURRENCE-ID: the day of a series that this event replaces. */
+  replaces: number | null
+}
+
+const DAY_S = 86_400
+const ONCE = ['UID', 'DTSTART', 'DTEND', 'DURATION', 'SUMMARY', 'STATUS', 'RECURRENCE-ID']
+const DURATION = /^\+?P(?:(\d{1,5})W|(\d{1,5})D)(?:T0+[HMS])*$/i
+
+/** Takes the events of an .ics file from its lines. */
+export function readIcsEvents(lines: readonly IcsLine[]): IcsEvent[] {
+  const [first] = lines
+  if (first?.name !== 'BEGIN' || first.value.trim().toUpperCase() !== 'VCALENDAR') {
+    throw icsError(first?.number ?? 1, "an .ics file starts with 'BEGIN:VCALENDAR'")
+  }
+  const events: IcsEvent[] = []
+  const open: { name: string; number: number }[] = []
+  let inEvent: IcsLine[] = []
+  for (const line of lines) {
+    const part = line.value.trim().toUpperCase()
+    if (line.name === 'BEGIN') {
+      if (part === 'VEVENT' && open.some(({ name }) => name === 'VEVENT'))
+        throw icsError(line.number, 'an event begins within an event: END:VEVENT is missing')
+      open.push({ name: part, number: line.number })
+      if (part === 'VEVENT') inEvent = []
+    } else if (line.name === 'END') {
+      const begun = open.pop()
+      if (begun?.name !== part) {
+        throw icsError(line.number, `END of ${quote(part)} has no BEGIN, or another part is still open`)
+      }
+      if (part === 'VEVENT') events.push(readEvent(inEvent, begun.number))
+    } else if (open.length === 0)
+      throw icsError(line.number, `${quote(line.name)} stands outside of the calendar`)
+    else if (open.at(-1)!.name === 'VEVENT') inEvent.push(line)
+  }
+  const unclosed = open.at(-1)
+  if (unclosed !== undefined) throw icsError(unclosed.number, `BEGIN of ${quote(unclosed.name)} has no END`)
+  return events
+}
+
+function readEvent(lines: readonly IcsLine[], number: number): IcsEvent {
+  const all = (name: string) => lines.filter((line) => line.name === name)
+  const one = new Map(ONCE.map((name) => [name, only(all(name))]))
+  const start = one.get('DTSTART')
+  const cancelled = one.get('STATUS')?.value.trim().toUpperCase() === 'CANCELLED'
+  if (start === undefined && !cancelled) throw icsError(number, 'the event has no DTSTART')
+  const obsolete = all('EXRULE')[0]
+  if (obsolete !== undefined)
+    throw icsError(obsolete.number, 'EXRULE is obsolete: name the dates with EXDATE')
+  const date = start === undefined ? undefined : dateOf(start)
+  const day = date?.kind === 'date' ? date.second / DAY_S : null
+  const replaced = one.get('RECURRENCE-ID')
+  if (replaced?.parameters.has('RANGE'))
+    throw icsError(replaced.number, 'RANGE=THISANDFUTURE is not understood: end the series and begin another')
+  return {
+    number,
+    uid: one.get('UID')?.value.trim() ?? '',
+    // Cut before anything is done with it: it is written to every day of the event.
+    label: tidy(unescaped((one.get('SUMMARY')?.value ?? '').slice(0, 4 * LABEL_LENGTH_MAX))),
+    cancelled,
+    day,
+    span: day === null ? 1 : spanOf(day, one.get('DTEND'), one.get('DURATION')),
+    rules: all('RRULE'),
+    added: all('RDATE').flatMap(daysOf),
+    removed: new Set(all('EXDATE').flatMap(daysOf)),
+    replaces: replaced === undefined ? null : daysOf(replaced)[0]!,
+  }
+}
+
+function only(lines: IcsLine[]): IcsLine | undefined {
+  if (lines.length > 1) throw icsError(lines[1]!.number, `${lines[1]!.name} is given twice in one event`)
+  return lines[0]
+}
+
+function dateOf(line: IcsLine): RruleDate {
+  const date = located(line, () => readRruleDate(line.value.trim(), line.name))
+  if (line.parameters.get('VALUE')?.toUpperCase() === 'DATE' && date.kind !== 'date') {
+    throw icsError(line.number, `${line.name};VALUE=DATE has a time, ${quote(line.value)}: write 20261225`)
+  }
+  return date
+}
+
+/** The days of a line of dates, of times or periods the day they are on. */
+function daysOf(line: IcsLine): number[] {
+  return line.value.split(',').map((item) => {
+    const [date = ''] = item.trim().split(/[T/]/i)
+    return located(line, () => readRruleDate(date, line.name)).second / DAY_S
+  })
+}
+
+/** How many days an event lasts: DTEND is the day after the last. */
+function spanOf(day: number, end: IcsLine | undefined, duration: IcsLine | undefined): number {
+  if (end !== undefined) {
+    const date = dateOf(end)
+    if (date.kind !== 'date') throw icsError(end.number, 'DTEND has a time and DTSTART has none: give a date')
+    const span = date.second / DAY_S - day
+    if (span < 0) throw icsError(end.number, 'DTEND is before DTSTART')
+    return bounded(span, end)
+  }
+  if (duration === undefined) return 1
+  const match = DURATION.exec(duration.value.trim())
+  if (match === null) {
+    throw icsError(duration.number, `DURATION ${quote(duration.value)} is not in days or weeks: write P2D`)
+  }
+  return bounded(Number(match[1] ?? 0) * 7 + Number(match[2] ?? 0), duration)
+}
+
+function bounded(span: number, { number }: IcsLine): number {
+  if (span > CALENDAR_DAYS_MAX)
+    throw icsError(number, `the event lasts ${span} days: at most ${CALENDAR_DAYS_MAX} are taken`)
+  // Some programs write the day itself as its end.
+  return Math.max(1, span)
+}
+
+/** Does something with a line; what is refused then says where. */
+export function located<Result>({ number }: Pick<IcsLine, 'number'>, read: () => Result): Result {
+  try {
+    return read()
+  } catch (cause) {
+    if (cause instanceof WakefulError) throw icsError(number, cause.message)
+    throw cause
+  }
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(.)/g, (_, escaped: string) => (escaped === 'n' || escaped === 'N' ? ' ' : escaped))
+}

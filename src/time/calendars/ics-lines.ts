@@ -1,0 +1,78 @@
+import { WakefulError } from '../../error.ts'
+import { quote } from '../text/text.ts'
+
+/** A line of an .ics file, taken apart: NAME;PARAMETER=value:VALUE, and where it starts. */
+export interface IcsLine {
+  name: string
+  parameters: ReadonlyMap<string, string>
+  value: string
+  /** The number of the line in the file, from 1; of a folded one, of its beginning. */
+  number: number
+}
+
+/** The longest .ics text that is read. */
+const ICS_LENGTH_MAX = 2 * 1024 * 1024
+
+const NAME = /^[A-Za-z0-9-]+$/
+
+/** Takes an .ics text apart line by line, folded ones joined again. */
+export function readIcsLines(text: string): IcsLine[] {
+  if (typeof text !== 'string' || text.length > ICS_LENGTH_MAX) {
+    throw new WakefulError('invalid_request', 'a calendar: ics is the text of an .ics file, of at most 2 MB')
+  }
+  return unfold(text).map(({ line, number }) => readLine(line, number))
+}
+
+/** What is wrong with an .ics file, and where. */
+export function icsError(number: number, what: string): WakefulError {
+  return new WakefulError('invalid_request', `a calendar: line ${number} of the ics: ${what}`)
+}
+
+function unfold(text: string): { line: string; number: number }[] {
+  const lines: { parts: string[]; number: number }[] = []
+  const physical = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/)
+  for (const [index, line] of physical.entries()) {
+    const folded = line.startsWith(' ') || line.startsWith('\t')
+    if (folded && lines.length > 0) lines.at(-1)!.parts.push(line.slice(1))
+    else if (line.trim() !== '') lines.push({ parts: [line], number: index + 1 })
+  }
+  return lines.map(({ parts, number }) => ({ line: parts.join(''), number }))
+}
+
+function readLine(line: string, number: number): IcsLine {
+  const [head, value] = splitOnce(line, ':')
+  const [name, ...parameters] = splitOutsideQuotes(head, ';')
+  if (value === undefined || !NAME.test(name!)) {
+    throw icsError(number, `${quote(line)} is not NAME:value, as in 'DTSTART;VALUE=DATE:20261225'`)
+  }
+  return { name: name!.toUpperCase(), parameters: readParameters(parameters), value, number }
+}
+
+function readParameters(parameters: string[]): ReadonlyMap<string, string> {
+  return new Map(
+    parameters.map((parameter) => {
+      const [name, value = ''] = splitOnce(parameter, '=')
+      return [name.trim().toUpperCase(), value.trim().replace(/^"(.*)"$/, '$1')]
+    }),
+  )
+}
+
+/** The text before the first such character that is not in quotes, and the text behind it. */
+function splitOnce(text: string, mark: string): [string, string?] {
+  let quoted = false
+  for (let index = 0; index < text.length; index++) {
+    if (text[index] === '"') quoted = !quoted
+    else if (text[index] === mark && !quoted) return [text.slice(0, index), text.slice(index + 1)]
+  }
+  return [text]
+}
+
+function splitOutsideQuotes(text: string, mark: string): string[] {
+  const parts: string[] = []
+  for (let rest: string | undefined = text; rest !== undefined; ) {
+    const [part, behind] = splitOnce(rest, mark)
+    parts.push(part)
+    rest = behind
+  }
+  return parts
+}

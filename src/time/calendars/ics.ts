@@ -1,0 +1,126 @@
+import { WakefulError } from '../../error.ts'
+import { CALENDAR_DAYS_MAX } from './days-off.ts'
+import { type IcsEvent, located, readIcsEvents } from './ics-event.ts'
+import { icsError, readIcsLines } from './ics-lines.ts'
+import { LABEL_LENGTH_MAX } from '../text/label.ts'
+import { formatDay } from '../zones/local-day.ts'
+import { compileRrule } from '../rrule/rrule.ts'
+import { yearOf, yearStart } from '../rrule/civil-date.ts'
+import { readRrule } from '../rrule/text.ts'
+
+/** Days off by day since 1970-01-01, with what they are called, and what was left out. */
+export interface IcsDays {
+  days: Map<number, string>
+  notes: string[]
+}
+
+const DAY_MS = 86_400_000
+const YEARS_EXPANDED = 100
+/** Days looked at in all, those that fall together counted each: bounds the work whatever the file says. */
+const WRITES_MAX = 200_000
+const RULES_MAX = 1000
+
+/** Reads the days off of an .ics file: its all-day events. What recurs is written out for a hundred years. */
+export function readIcs(text: string, now: number): IcsDays {
+  const events = readIcsEvents(readIcsLines(text))
+  const year = yearOf(Math.floor(now / DAY_MS))
+  const range = { from: yearStart(year), to: yearStart(year + YEARS_EXPANDED) - 1 }
+  const replaced = replacedDays(events)
+  const days = new Map<number, string>()
+  const left = { rules: RULES_MAX, writes: WRITES_MAX, past: 0 }
+  for (const event of events) {
+    if (event.cancelled || event.day === null) continue
+    left.rules -= event.rules.length
+    if (left.rules < 0) throw icsError(event.number, `more than ${RULES_MAX} events recur: give fewer`)
+    const without = event.replaces === null ? replaced.get(event.uid) : undefined
+    for (const day of startsOf(event, range)) {
+      spend(event, left)
+      if (without?.has(day) || event.removed.has(day)) continue
+      for (let index = 0; index < event.span; index++) write(days, day + index, event, left)
+    }
+  }
+  return { days, notes: notesOf(events, left.past, year + YEARS_EXPANDED - 1) }
+}
+
+/** By series, the days that another event of the file replaces. */
+function replacedDays(events: readonly IcsEvent[]): Map<string, Set<number>> {
+  const replaced = new Map<string, Set<number>>()
+  for (const { uid, replaces } of events) {
+    if (replaces === null || uid === '') continue
+    const days = replaced.get(uid) ?? new Set()
+    replaced.set(uid, days.add(replaces))
+  }
+  return replaced
+}
+
+/** The days on which an event begins, those of EXDATE among them. */
+function* startsOf(event: IcsEvent, { from, to }: { from: number; to: number }): Generator<number> {
+  const single = event.rules.length === 0 ? [event.day!, ...event.added] : event.added
+  yield* new Set(single)
+  for (const rule of event.rules) {
+    const start = formatDay(event.day!).replaceAll('-', '')
+    const text = `DTSTART;VALUE=DATE:${start}\nRRULE:${rule.value.trim()}`
+    located(rule, () => readRrule(text))
+    const next = daysOfRule(text)
+    for (let day = next(from - event.span); day !== null && day <= to; day = next(day)) yield day
+  }
+}
+
+/** Finds the day of a rule that comes after another; a rule whose UNTIL is before its start has none. */
+function daysOfRule(text: string): (day: number) => number | null {
+  try {
+    const { nextWall } = compileRrule(text, { timezone: 'UTC', anchor: 0 })
+    return (day) => {
+      const wall = nextWall((day + 1) * DAY_MS - 1)
+      return wall === null ? null : Math.floor(wall / DAY_MS)
+    }
+  } catch (cause) {
+    if (cause instanceof WakefulError) return () => null
+    throw cause
+  }
+}
+
+function write(
+  days: Map<number, string>,
+  day: number,
+  event: IcsEvent,
+  left: { writes: number; past: number },
+): void {
+  spend(event, left)
+  if (days.size > CALENDAR_DAYS_MAX) throw tooMany(event)
+  if (day < 0) left.past++
+  else days.set(day, joined(days.get(day), event.label.trim()))
+}
+
+function spend(event: IcsEvent, left: { writes: number }): void {
+  left.writes--
+  if (left.writes < 0) throw tooMany(event)
+}
+
+function tooMany({ number }: IcsEvent): WakefulError {
+  return icsError(number, `with this event there are more than ${CALENDAR_DAYS_MAX} days off`)
+}
+
+/** Two names of one day stand side by side. */
+function joined(before: string | undefined, label: string): string {
+  if (before === undefined || before === '') return label
+  const known = label === '' || before.length > LABEL_LENGTH_MAX || before.split(' / ').includes(label)
+  return known ? before : `${before} / ${label}`
+}
+
+function notesOf(events: readonly IcsEvent[], past: number, lastYear: number): string[] {
+  const live = events.filter(({ cancelled }) => !cancelled)
+  const timed = live.filter(({ day }) => day === null).length
+  const cancelled = events.length - live.length
+  const recurs = live.some(({ day, rules }) => day !== null && rules.length > 0)
+  return [
+    ...(timed > 0 ? [`${counted(timed, 'event')} with a clock time left out: not a day off`] : []),
+    ...(cancelled > 0 ? [`${counted(cancelled, 'cancelled event')} left out`] : []),
+    ...(past > 0 ? [`${counted(past, 'day')} before 1970 left out`] : []),
+    ...(recurs ? [`what recurs is written out up to the end of ${lastYear}: read it again before`] : []),
+  ]
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}

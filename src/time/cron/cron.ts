@@ -1,0 +1,83 @@
+import { WakefulError } from '../../error.ts'
+import { type CronFields, readFields } from './fields.ts'
+import { DST_DEFAULT, type DstPolicy } from '../zones/dst.ts'
+import { parseInterval } from '../durations/every-step.ts'
+import { walkInterval } from './interval-times.ts'
+import { quote, TEXT_LENGTH_MAX } from '../text/text.ts'
+import { assertTimezone } from '../zones/timezone.ts'
+import { type Instants, placeWalls, type WallTimes } from '../zones/wall-times.ts'
+
+/** A cron expression taken apart: its own zone if it names one, and either an interval or calendar fields. */
+export interface CronText {
+  timezone?: string
+  everyMs?: number
+  fields: string
+}
+
+const NICKNAMES = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
+const DAY_MS = 86_400_000
+const DAY_SECONDS = 86_400
+
+/** Takes a cron expression apart: `CRON_TZ=Zone` in front, `@every 5m`, a nickname, or 5 or 6 fields. */
+export function readCron(text: string): CronText {
+  if (typeof text !== 'string' || text.length > TEXT_LENGTH_MAX) {
+    throw new WakefulError('invalid_rule', "a cron expression is a short text such as '0 9 * * 1-5'")
+  }
+  const words = text.trim().split(/\s+/)
+  const prefix = /^(?:CRON_)?TZ=(.+)$/.exec(words[0] ?? '')
+  const zone = prefix === null ? {} : { timezone: assertTimezone(prefix[1]!) }
+  if (prefix !== null) words.shift()
+  const fields = words.join(' ')
+  if (words[0]?.toLowerCase() === '@every') {
+    return { ...zone, fields, everyMs: parseInterval(words.slice(1).join(' ')) }
+  }
+  const nickname = words.length === 1 && NICKNAMES.includes(fields.toLowerCase())
+  if (!nickname && words.length !== 5 && words.length !== 6) {
+    throw new WakefulError(
+      'invalid_rule',
+      `${quote(text)} is not a cron expression: give 5 fields (minute hour day month weekday), 6 with seconds in front, ${NICKNAMES.join(', ')} or '@every 5m'`,
+    )
+  }
+  return { ...zone, fields }
+}
+
+/**
+ * Compiles calendar fields in a zone. An hour field of `*` or a step of it makes an interval, which keeps its real
+ * spacing through clock changes; all others name times on the wall clock, to which the policy applies.
+ */
+export function compileCron(fields: string, zone: string, policy: DstPolicy = DST_DEFAULT): Instants {
+  const read = readFields(fields)
+  const walls = wallsOf(read)
+  if (read.intervalTimes === null) return placeWalls(walls, zone, policy)
+  return { ...walkInterval(read.nextDay, read.intervalTimes, zone), nextWall: walls.next, interval: true }
+}
+
+function wallsOf({ nextDay, everyDay, times }: CronFields): WallTimes {
+  const perDay = times.before(DAY_SECONDS)
+  const named = (day: number) => nextDay(day - 1) === day
+  const countNamed = (from: number, to: number) => {
+    if (everyDay) return to - from
+    let count = 0
+    for (let day = nextDay(from - 1); day !== null && day < to; day = nextDay(day)) count++
+    return count
+  }
+  // How many wall times are before this one on its own day.
+  const onItsDay = (day: number, second: number) =>
+    named(day) ? times.before(second - day * DAY_SECONDS) : 0
+  return {
+    next(wall) {
+      const day = Math.floor(wall / DAY_MS)
+      const second = Math.floor((wall - day * DAY_MS) / 1000) + 1
+      const today = second < DAY_SECONDS && named(day) ? times.from(second) : null
+      if (today !== null) return day * DAY_MS + today * 1000
+      const later = nextDay(day)
+      return later === null ? null : later * DAY_MS + times.from(0)! * 1000
+    },
+    count(from, to) {
+      const [low, high] = [Math.ceil(from / 1000), Math.ceil(to / 1000)]
+      if (high <= low) return 0
+      const [first, last] = [Math.floor(low / DAY_SECONDS), Math.floor(high / DAY_SECONDS)]
+      return countNamed(first, last) * perDay - onItsDay(first, low) + onItsDay(last, high)
+    },
+  }
+}

@@ -1,0 +1,52 @@
+import { WakefulError } from '../../error.ts'
+import { parseDuration } from './duration.ts'
+import { quote, TEXT_LENGTH_MAX } from '../text/text.ts'
+
+/** The step of an `every`: a fixed length, or whole months of the calendar. */
+export type Step = { everyMs: number } | { everyMonths: number }
+
+/** No calendar step is longer: the years Wakeful takes hold no second one. */
+const MONTHS_MAX = 8030 * 12
+const WORDS = /^(?:(\d{1,6}) ?(?:years?|yrs?|y))?(?:,? ?(?:and )?(\d{1,6}) ?(?:months?|mos?))?$/i
+const ISO = /^P(?:(\d{1,6})Y)?(?:(\d{1,6})M)?$/i
+
+/**
+ * Reads the step of an `every`. Weeks, days and less have a fixed length (`1d` is always 24 hours); months and
+ * years follow the calendar, and do not mix with the others, because a sum of both has two readings.
+ */
+export function parseStep(text: string): Step {
+  const unit =
+    typeof text === 'string' ? /^(?:an? )?(second|minute|hour|day|week|month|year)$/i.exec(text.trim()) : null
+  if (unit !== null) {
+    const one = `1 ${unit[1]!.toLowerCase()}`
+    throw new WakefulError('invalid_rule', `${quote(text)} does not say how many: say '${one}'`)
+  }
+  const months = readMonths(text)
+  if (months === null) return { everyMs: parseInterval(text) }
+  if (months >= 1 && months <= MONTHS_MAX) return { everyMonths: months }
+  throw new WakefulError('invalid_rule', `${quote(text)} is not a step from one month to 8,000 years`)
+}
+
+function readMonths(text: string): number | null {
+  if (typeof text !== 'string' || text.length > TEXT_LENGTH_MAX) return null
+  const trimmed = text.trim()
+  if (/^(?:|P)$/i.test(trimmed)) return null
+  const match = WORDS.exec(trimmed) ?? ISO.exec(trimmed)
+  return match === null ? null : Number(match[1] ?? 0) * 12 + Number(match[2] ?? 0)
+}
+
+/** Reads the fixed interval of a rule: at least a second, because more than one fire a second is refused. */
+export function parseInterval(text: string): number {
+  let ms: number
+  try {
+    ms = parseDuration(text)
+  } catch (cause) {
+    if (cause instanceof WakefulError) throw new WakefulError('invalid_rule', cause.message, { cause })
+    throw cause
+  }
+  if (ms >= 1000) return ms
+  throw new WakefulError(
+    'invalid_rule',
+    `${quote(text)} is under a second: a rule fires at most once a second`,
+  )
+}

@@ -1,0 +1,100 @@
+import { DST_DEFAULT } from '../zones/dst.ts'
+import { formatDuration } from '../durations/duration.ts'
+import type { RecurringRule } from '../rules/rule.ts'
+import { instantsOf } from '../rules/schedule.ts'
+import { type Stretch, shiftedNote, showClock, stretchAt, twiceNote, zoned } from '../zones/wall-time.ts'
+import type { Instants, NextWall } from '../zones/wall-times.ts'
+
+/** Clock changes looked at between two instants of a rule; rarer rules say less. */
+const CHANGES_MAX = 20
+const DAY_MS = 86_400_000
+
+/**
+ * Says what clock changes do to an instant of a recurring rule, or did to those skipped since the moment before it;
+ * undefined where they do nothing. Fixed intervals do not care.
+ */
+export function clockNote(rule: RecurringRule, at: number, before: number): string | undefined {
+  const instants = instantsOf(rule)
+  const { nextWall } = instants
+  if (nextWall === undefined) return undefined
+  const zone = rule.timezone
+  if (instants.interval) return spacingNote(nextWall, zone, at)
+  const policy = ('dst' in rule ? rule.dst : undefined) ?? DST_DEFAULT
+  const notes = policy.gap === 'skip' ? skippedNotes(nextWall, zone, before, at) : []
+  const shifted = policy.gap === 'shift' ? shiftNote(nextWall, zone, at) : undefined
+  const own = shifted ?? passNote(instants, zone, at)
+  return [...notes, ...(own === undefined ? [] : [own])].join('; ') || undefined
+}
+
+/** An interval that no longer fires at the times written, because the clock changed since midnight. */
+function spacingNote(nextWall: NextWall, zone: string, at: number): string | undefined {
+  const { start, offset, offsetBefore } = stretchAt(zone, at)
+  const changedToday = at - start < 2 * DAY_MS
+  if (!changedToday || isNamed(nextWall, at + offset)) return undefined
+  const change = formatDuration(Math.abs(offset - offsetBefore))
+  const way = offset > offsetBefore ? 'forward' : 'back'
+  return `the clock went ${way} by ${change} in ${zone}: it keeps its real spacing until midnight`
+}
+
+/** Wall times that do not exist and are skipped, at the changes in (before, at]. */
+function skippedNotes(nextWall: NextWall, zone: string, before: number, at: number): string[] {
+  const notes: string[] = []
+  let stretch = stretchAt(zone, at)
+  for (let change = 0; change < CHANGES_MAX && stretch.start > before; change++) {
+    const first = nextWall(stretch.start + stretch.offsetBefore - 1)
+    if (first !== null && first < stretch.start + stretch.offset)
+      notes.unshift(skippedNote(first, nextWall, stretch, zone))
+    stretch = stretchAt(zone, stretch.start - 1)
+  }
+  return notes
+}
+
+function skippedNote(first: number, nextWall: NextWall, { start, offset }: Stretch, zone: string): string {
+  const wall = zoned('UTC', first).toPlainDateTime()
+  const second = nextWall(first)
+  const more = second !== null && second < start + offset ? ' and what follows in the gap' : ''
+  return `${wall.toPlainDate()} ${showClock(wall)}${more} does not exist in ${zone}, the clock goes forward: skipped`
+}
+
+/** An instant to which a wall time inside a gap was moved. */
+function shiftNote(nextWall: NextWall, zone: string, at: number): string | undefined {
+  const { start, offset, offsetBefore } = stretchAt(zone, at)
+  const missing = at + offsetBefore
+  if (at >= start + offset - offsetBefore || !isNamed(nextWall, missing)) return undefined
+  const wall = zoned('UTC', missing).toPlainDateTime()
+  const together = isNamed(nextWall, at + offset)
+  return shiftedNote(
+    wall,
+    zone,
+    `it ${together ? 'falls together with' : 'fires at'} ${showClock(zoned(zone, at))}`,
+  )
+}
+
+/** An instant whose wall time occurs twice. */
+function passNote({ next }: Instants, zone: string, at: number): string | undefined {
+  const { start, end, offset, offsetBefore } = stretchAt(zone, at)
+  const local = zoned(zone, at).toPlainDateTime()
+  const wentBack = offsetBefore - offset
+  if (wentBack > 0 && at < start + wentBack) {
+    const earlier = at - wentBack
+    return twiceNote(
+      local,
+      zone,
+      wentBack,
+      next(earlier - 1) === earlier ? 'this is the second of both' : 'this is the last',
+    )
+  }
+  const goesBack = end === Number.POSITIVE_INFINITY ? 0 : offset - stretchAt(zone, end).offset
+  if (goesBack <= 0 || at < end - goesBack) return undefined
+  const later = at + goesBack
+  return twiceNote(
+    local,
+    zone,
+    goesBack,
+    next(later - 1) === later ? 'this is the first of both' : 'this is the first',
+  )
+}
+
+function isNamed(nextWall: NextWall, wall: number): boolean {
+  return nextWall(wall - 1) === wall
+}

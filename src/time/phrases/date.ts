@@ -1,0 +1,118 @@
+import { WakefulError } from '../../error.ts'
+import { MONTHS, ordinal, WEEKDAYS } from '../text/word-lists.ts'
+import { temporal } from '../zones/temporal.ts'
+
+/** A date as a phrase said it, not yet resolved against the time of day; `weekday` where it named one beside it. */
+export type SaidDate =
+  | { kind: 'day'; date: Temporal.PlainDate; today?: true; tonight?: true; weekday?: number }
+  | { kind: 'weekday'; weekday: number; next: boolean }
+  | { kind: 'next week'; weekday?: number }
+  | { kind: 'month day'; month: number; day: number; weekday?: number }
+  | { kind: 'day of month'; day: number; weekday?: number }
+
+/** A date and how many words it took. */
+export interface ReadDate {
+  said: SaidDate
+  used: number
+}
+
+const NUMERIC = /^(\d{1,2})[/.](\d{1,2})(?:[/.](\d{2,4}))?$/
+const LEAP_YEAR = 2000
+const ISO_DATE = /^(\d{4})-(\d\d)-(\d\d)$/
+
+/** Reads a date at the head of these words; null where they start with none. */
+export function readDate(words: string[], today: Temporal.PlainDate): ReadDate | null {
+  const [first, second, third] = words as [string, string?, string?]
+  if (first === 'the') {
+    const rest = readDate(words.slice(1), today)
+    return rest === null ? null : { ...rest, used: rest.used + 1 }
+  }
+  if (first === 'today') return { said: { kind: 'day', date: today, today: true }, used: 1 }
+  if (first === 'tonight') return { said: { kind: 'day', date: today, today: true, tonight: true }, used: 1 }
+  if (first === 'tomorrow') return day(today.add({ days: 1 }), 1)
+  if (first === 'day' && second === 'after' && third === 'tomorrow') return day(today.add({ days: 2 }), 3)
+  if (first === 'next' && second === 'week') return { said: { kind: 'next week' }, used: 2 }
+  if (first === 'next' && second === 'month') return day(today.add({ months: 1 }), 2)
+  if (first === 'next' && second === 'year') return day(today.add({ years: 1 }), 2)
+  return readWeekday(first, second) ?? readMonth(words) ?? readNumeric(first)
+}
+
+function readWeekday(first: string, second: string | undefined): ReadDate | null {
+  const named = first === 'next' || first === 'this' || first === 'coming'
+  const weekday = WEEKDAYS.get(named ? (second ?? '') : first)
+  if (weekday === undefined) return null
+  return { said: { kind: 'weekday', weekday, next: first === 'next' }, used: named ? 2 : 1 }
+}
+
+/** 'december 24', 'dec 24th 2026', '24 december', '24th of december 2026', or 'the 24th' alone. */
+function readMonth(words: string[]): ReadDate | null {
+  const [first, second, third, fourth] = words as [string, string?, string?, string?]
+  const month = MONTHS.get(first)
+  if (month !== undefined) {
+    const number = dayNumber(second)
+    return number === null ? null : monthDay(month, number, third, 2)
+  }
+  const number = dayNumber(first)
+  if (number === null) return null
+  const of = second === 'of'
+  const monthAfter = MONTHS.get((of ? third : second) ?? '')
+  if (monthAfter !== undefined) return monthDay(monthAfter, number, of ? fourth : third, of ? 3 : 2)
+  if (ordinal(first) === null) return null
+  if (number < 1 || number > 31) throw noSuchDay(first)
+  return { said: { kind: 'day of month', day: number }, used: 1 }
+}
+
+function dayNumber(word: string | undefined): number | null {
+  return ordinal(word) ?? (/^\d{1,2}$/.test(word ?? '') ? Number(word) : null)
+}
+
+function monthDay(month: number, number: number, year: string | undefined, used: number): ReadDate {
+  if (year !== undefined && /^\d{4}$/.test(year)) return day(dateOf(Number(year), month, number), used + 1)
+  // A leap year, so that February 29 passes: it is resolved to the next year that has one.
+  dateOf(LEAP_YEAR, month, number)
+  return { said: { kind: 'month day', month, day: number }, used }
+}
+
+function readNumeric(word: string): ReadDate | null {
+  const iso = ISO_DATE.exec(word)
+  if (iso !== null) return day(dateOf(Number(iso[1]), Number(iso[2]), Number(iso[3])), 1)
+  const match = NUMERIC.exec(word)
+  // '5.30' is a time to some and a date to others: only a slash, or a year, makes it a date.
+  if (match === null || (!word.includes('/') && match[3] === undefined)) return null
+  const [a, b] = [Number(match[1]), Number(match[2])]
+  if (a <= 12 && b <= 12 && a !== b && a > 0 && b > 0) {
+    throw new WakefulError(
+      'invalid_time',
+      `'${word}' is ambiguous: say '${monthName(b)} ${a}' or '${monthName(a)} ${b}', or write it like 2026-12-24`,
+    )
+  }
+  const [month, number] = a > 12 ? [b, a] : [a, b]
+  if (match[3] === undefined) return monthDay(month, number, undefined, 1)
+  if (match[3].length !== 4) throw new WakefulError('invalid_time', `'${word}' needs a year of four digits`)
+  return day(dateOf(Number(match[3]), month, number), 1)
+}
+
+function day(date: Temporal.PlainDate, used: number): ReadDate {
+  return { said: { kind: 'day', date }, used }
+}
+
+function dateOf(year: number, month: number, number: number): Temporal.PlainDate {
+  try {
+    return temporal.PlainDate.from({ year, month, day: number }, { overflow: 'reject' })
+  } catch {
+    throw noSuchDay(
+      month >= 1 && month <= 12
+        ? `${monthName(month)} ${number}${year === LEAP_YEAR ? '' : ` in ${year}`}`
+        : `month ${month}`,
+    )
+  }
+}
+
+function noSuchDay(what: string): WakefulError {
+  return new WakefulError('invalid_time', `there is no ${what}: give a day that exists`)
+}
+
+function monthName(month: number): string {
+  const name = [...MONTHS].find(([, number]) => number === month)?.[0] ?? ''
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}

@@ -1,0 +1,79 @@
+import { WakefulError } from '../../error.ts'
+import type { SaidDate } from './date.ts'
+import type { SaidTime } from './time-of-day.ts'
+import { temporal } from '../zones/temporal.ts'
+
+/** The day a phrase means: the soonest one that is not past, unless it names one. */
+export function dayOf(
+  date: SaidDate | undefined,
+  time: SaidTime,
+  clock: Temporal.PlainTime,
+  here: Temporal.ZonedDateTime,
+  notes: string[],
+): Temporal.PlainDate {
+  const today = here.toPlainDate()
+  const passed = temporal.PlainTime.compare(clock, here.toPlainTime()) <= 0
+  if (date === undefined) return passed ? today.add({ days: 1 }) : today
+  if (time.midnight) {
+    if (date.kind === 'day' && date.today) return today.add({ days: 1 })
+    notes.push('midnight is read as 00:00, the start of that day')
+  }
+  switch (date.kind) {
+    case 'day':
+      return date.tonight ? tonight(time.hour, passed, today) : date.date
+    case 'next week': {
+      const weekday = date.weekday ?? today.dayOfWeek
+      return today.add({ days: 7 - today.dayOfWeek + weekday })
+    }
+    case 'weekday': {
+      const ahead = (date.weekday - today.dayOfWeek + 7) % 7
+      const days = ahead === 0 && (passed || date.next) ? 7 : ahead
+      // 'next friday' on a Wednesday: to some the coming one, to others the one after it.
+      if (date.next && today.dayOfWeek + days <= 7) {
+        notes.push(
+          `'next' is read as the first one from today on, ${today.add({ days })}; for the one after it, say ${today.add({ days: days + 7 })}`,
+        )
+      }
+      return today.add({ days })
+    }
+    case 'month day': {
+      const day = soonest(today, passed, (ahead) => on(today.year + ahead, date.month, date.day))
+      if (day.year !== today.year) notes.push(`no year was given: ${day.year} is taken, the next to come`)
+      return day
+    }
+    case 'day of month':
+      return soonest(today, passed, (ahead) => {
+        const month = today.with({ day: 1 }).add({ months: ahead })
+        return on(month.year, month.month, date.day)
+      })
+  }
+}
+
+/** 'tonight at 2am' is said in the evening of the day before, or in the night itself. */
+function tonight(hour: number, passed: boolean, today: Temporal.PlainDate): Temporal.PlainDate {
+  if (hour >= 6 && hour < 17) {
+    throw new WakefulError(
+      'invalid_time',
+      `tonight has no ${hour}:00: say 'today' or 'tomorrow', or a time of the night`,
+    )
+  }
+  return hour < 6 && passed ? today.add({ days: 1 }) : today
+}
+
+function soonest(
+  today: Temporal.PlainDate,
+  passed: boolean,
+  candidate: (ahead: number) => Temporal.PlainDate | null,
+): Temporal.PlainDate {
+  for (let ahead = 0; ; ahead++) {
+    const day = candidate(ahead)
+    if (day === null) continue
+    const order = temporal.PlainDate.compare(day, today)
+    if (order > 0 || (order === 0 && !passed)) return day
+  }
+}
+
+function on(year: number, month: number, day: number): Temporal.PlainDate | null {
+  const date = temporal.PlainDate.from({ year, month, day }, { overflow: 'constrain' })
+  return date.day === day ? date : null
+}

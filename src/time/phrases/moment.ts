@@ -1,0 +1,74 @@
+import { WakefulError } from '../../error.ts'
+import { isDuration, parseDuration } from '../durations/duration.ts'
+import { assertInstant, parseInstant } from '../zones/instant.ts'
+import { parseIso } from '../zones/iso.ts'
+import { localDay, parseDay, whenDayComes } from '../zones/local-day.ts'
+import { type PhraseContext, type PlacedPhrase, parsePhrase } from './phrase.ts'
+import { temporal } from '../zones/temporal.ts'
+import { quote, TEXT_LENGTH_MAX } from '../text/text.ts'
+import { place } from '../zones/wall-time.ts'
+
+/** Reads any text that names one instant: ISO with offset, a wall time of the zone, a duration from now, or a phrase. */
+export function readText(text: string, context: PhraseContext): PlacedPhrase {
+  if (typeof text !== 'string' || text.length > TEXT_LENGTH_MAX) {
+    throw new WakefulError('invalid_time', `a time is a text of at most ${TEXT_LENGTH_MAX} characters`)
+  }
+  if (text.trim() === '')
+    throw new WakefulError('invalid_time', "an empty text names no time: say 'tomorrow at 5pm'")
+  const moment = readIsoMoment(text, context.timezone)
+  if (moment !== null) return moment
+  if (isDuration(text)) return { at: assertInstant(context.now + parseDuration(text), text), notes: [] }
+  return parsePhrase(text, context)
+}
+
+/**
+ * Reads a bound of a rule: an instant, an ISO wall time of the zone, a day or a phrase. A day is its first moment, and as
+ * an end its last.
+ */
+export function readMoment(
+  value: Date | Temporal.Instant | string,
+  context: { now: number; timezone: string },
+  side: 'start' | 'end',
+): number {
+  if (typeof value !== 'string') return parseInstant(value)
+  const moment = readIsoMoment(value, context.timezone)
+  if (moment !== null) return moment.at
+  const day = readDay(value.trim(), context)
+  if (day === null) return readLoose(value, context)
+  const { timezone } = context
+  return side === 'start' ? whenDayComes(timezone, day, 0) : whenDayComes(timezone, day + 1, 0) - 1
+}
+
+/** A text that names a day and no time of it. */
+function readDay(text: string, context: { now: number; timezone: string }): number | null {
+  if (/^today$/i.test(text)) return localDay(context.timezone, context.now)
+  const day = parseDay(text)
+  if (day !== null || text === '' || isDuration(text)) return day
+  try {
+    // With a time of its own, it takes no second one.
+    return localDay(context.timezone, parsePhrase(`${text} at 00:00`, context).at)
+  } catch {
+    return null
+  }
+}
+
+function readLoose(text: string, context: { now: number; timezone: string }): number {
+  try {
+    return readText(text, context).at
+  } catch (cause) {
+    throw new WakefulError(
+      'invalid_time',
+      `${quote(text)} is not a start or end: write it like '2026-12-24', '2026-12-24T18:00', with or without an offset, or 'next monday'`,
+      { cause },
+    )
+  }
+}
+
+function readIsoMoment(text: string, timezone: string): PlacedPhrase | null {
+  const iso = parseIso(text)
+  if (iso === null) return null
+  if (iso.offsetMs !== undefined) return { at: assertInstant(iso.wallMs - iso.offsetMs, text), notes: [] }
+  const wall = temporal.Instant.fromEpochMilliseconds(iso.wallMs).toZonedDateTimeISO('UTC').toPlainDateTime()
+  const { at, note } = place(wall, timezone, text)
+  return { at, wall: iso.wallMs, notes: note === undefined ? [] : [note] }
+}

@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest'
+import { parse } from '../when/parse.ts'
+import { readText } from './moment.ts'
+import { formatLocal } from '../zones/wall-time.ts'
+
+/** Wednesday, 10:30:15 in Rome. */
+const now = Date.parse('2026-03-04T09:30:15.123Z')
+
+function read(text: string, timezone = 'Europe/Rome', at = now): string {
+  const parsed = parse(text, { now: at, timezone })
+  if (!('instant' in parsed)) throw new Error('a rule')
+  return formatLocal(parsed.instant, timezone).slice(0, 16)
+}
+
+function notes(text: string, at = now): string {
+  return parse(text, { now: at, timezone: 'Europe/Rome' }).notes.join('; ')
+}
+
+describe('plain language', () => {
+  it.each([
+    ['tomorrow at 5pm', '2026-03-05T17:00'],
+    ['Tomorrow at 5 PM.', '2026-03-05T17:00'],
+    ['tomorrow at 5 p.m.', '2026-03-05T17:00'],
+    ['3pm tomorrow', '2026-03-05T15:00'],
+    ['in 30 minutes', '2026-03-04T11:00'],
+    ['in 1000005399 seconds', '2057-11-10T13:46'],
+    ['in 2 hours', '2026-03-04T12:30'],
+    ['in 1h30m', '2026-03-04T12:00'],
+    ['in 1 hour and 30 minutes', '2026-03-04T12:00'],
+    ['in an hour', '2026-03-04T11:30'],
+    ['in half an hour', '2026-03-04T11:00'],
+    ['in 1.5 hours', '2026-03-04T12:00'],
+    ['in 3 days', '2026-03-07T10:30'],
+    ['in 2 weeks at 9am', '2026-03-18T09:00'],
+    ['two weeks from now at noon', '2026-03-18T12:00'],
+    ['in 1 month', '2026-04-04T10:30'],
+    ['next friday at 3pm', '2026-03-06T15:00'],
+    ['friday at 15:00', '2026-03-06T15:00'],
+    ['at 3pm on friday', '2026-03-06T15:00'],
+    ['friday next week at 9am', '2026-03-13T09:00'],
+    ['next monday 9am', '2026-03-09T09:00'],
+    ['next wednesday at 11am', '2026-03-11T11:00'],
+    ['wednesday at 11am', '2026-03-04T11:00'],
+    ['wednesday at 9am', '2026-03-11T09:00'],
+    ['noon', '2026-03-04T12:00'],
+    ['midnight', '2026-03-05T00:00'],
+    ['today at midnight', '2026-03-05T00:00'],
+    ['tonight at midnight', '2026-03-05T00:00'],
+    ['tomorrow at noon', '2026-03-05T12:00'],
+    ['today at 17:30', '2026-03-04T17:30'],
+    ['tonight at 8', '2026-03-04T20:00'],
+    ['tonight at 2am', '2026-03-05T02:00'],
+    ['9am', '2026-03-05T09:00'],
+    ['11am', '2026-03-04T11:00'],
+    ['12am', '2026-03-05T00:00'],
+    ['12pm', '2026-03-04T12:00'],
+    ['december 24 at 6pm', '2026-12-24T18:00'],
+    ['24th of December 2027, 18:00', '2027-12-24T18:00'],
+    ['friday 13 march at 3pm', '2026-03-13T15:00'],
+    ['february 29 at noon', '2028-02-29T12:00'],
+    ['the 31st at noon', '2026-03-31T12:00'],
+    ['the day after tomorrow at noon', '2026-03-06T12:00'],
+    ['13/04/2026 at 5pm', '2026-04-13T17:00'],
+    ['2026-12-24 6pm', '2026-12-24T18:00'],
+    ['2026-12-24 18:00', '2026-12-24T18:00'],
+    ['2026-12-24T18:00', '2026-12-24T18:00'],
+    ['10m', '2026-03-04T10:40'],
+    ['now', '2026-03-04T10:30'],
+  ])('reads %s', (text, wall) => {
+    expect(read(text)).toBe(wall)
+  })
+
+  it('reads the day of the zone, not of the host', () => {
+    const lateInUtc = Date.parse('2026-03-04T20:00:00Z')
+    expect(read('tomorrow at 9am', 'Asia/Tokyo', lateInUtc)).toBe('2026-03-06T09:00')
+    expect(read('tomorrow at 9am', 'America/New_York', lateInUtc)).toBe('2026-03-05T09:00')
+  })
+
+  it('keeps the wall clock over days and the elapsed time over hours when the clock changes', () => {
+    const before = Date.parse('2026-03-28T11:00:00Z')
+    expect(read('in 1 day', 'Europe/Rome', before)).toBe('2026-03-29T12:00')
+    expect(read('in 24 hours', 'Europe/Rome', before)).toBe('2026-03-29T13:00')
+    expect(read('1d', 'Europe/Rome', before)).toBe('2026-03-29T13:00')
+  })
+})
+
+describe('what a phrase leaves open', () => {
+  it.each([
+    ['tomorrow', /09:00 is taken/],
+    ['friday', /09:00 is taken/],
+    ['next friday at 3pm', /2026-03-13/],
+    ['tomorrow at midnight', /start of that day/],
+    ['5:30', /24-hour clock: 05:30/],
+    ['march 3 at noon', /2027 is taken/],
+    ['2026-03-29 02:30', /does not exist.*03:30/],
+    ['march 29 at 2:30am', /does not exist.*03:30/],
+    ['2026-10-25 02:30', /occurs twice/],
+    ['today at 9am', /in the past/],
+    ['2020-01-01T00:00Z', /in the past/],
+  ])('is said in the notes of %s', (text, note) => {
+    expect(notes(text)).toMatch(note)
+  })
+
+  it('takes the second of two equal wall times where the first has passed', () => {
+    const between = { now: Date.parse('2026-10-25T01:20Z'), timezone: 'Europe/Rome' }
+    for (const text of ['at 02:40', 'sunday at 2:40am', 'october 25 at 02:40']) {
+      const { at, notes: said } = readText(text, between)
+      expect(at).toBe(Date.parse('2026-10-25T01:40Z'))
+      expect(said.join()).toMatch(/occurs twice.*this is the second/)
+    }
+  })
+
+  it('says when a month is too short', () => {
+    expect(notes('in 1 month', Date.parse('2026-01-31T10:00Z'))).toMatch(/no day 31/)
+  })
+
+  it('is silent where nothing was left open', () => {
+    for (const text of ['tomorrow at 5pm', 'friday at 15:00', 'in 2 hours', 'noon'])
+      expect(notes(text)).toBe('')
+  })
+})
+
+describe('refusals', () => {
+  it.each([
+    ['03/04', /'April 3' or 'March 4'/],
+    ['03/04/2026 at 5pm', /'April 3' or 'March 4'/],
+    ['at 5', /'5am' \(05:00\) or '5pm' \(17:00\)/],
+    ['tomorrow at 12', /'12am' \(00:00\) or '12pm' \(12:00\)/],
+    ['call mom tomorrow at 5pm', /not understood: 'call', 'mom'/],
+    ['tomorrow at 5pm EST', /'est'; give the zone as timezone/],
+    ['last friday at 3pm', /'last'/],
+    ['monday 13 march at 3pm', /not on that weekday/],
+    ['feb 30 at 5pm', /no February 30/],
+    ['29 feb 2027 at 5pm', /no February 29 in 2027/],
+    ['tomorrow at 25:00', /'25:00' is not a time of day/],
+    ['tomorrow at 13pm', /'13pm' is not a time of day/],
+    ['5pm 6pm', /two times/],
+    ['tomorrow friday monday', /two/],
+    ['in 2 hours at 5pm', /both/],
+    ['in 2 days on friday', /two dates/],
+    ['in 1.5 days', /smaller units/],
+    ['tonight', /tonight at 8pm/],
+    ['tomorrow morning', /say 'tomorrow at 9am'/],
+    ['next friday in the evening', /say 'next friday at 7pm'/],
+    ['this afternoon', /say 'today at 3pm'/],
+    ['in the morning', /say '9am'/],
+    ['florp morning', /not understood: 'florp', 'morning'/],
+    ['2026-13-01T09:00:00Z', /no such day.*'2026-12-24T18:00:00Z'$/],
+    ['tonight at 10am', /tonight has no 10:00/],
+    ['3rd next friday', /two dates/],
+    ['today', /09:00 has passed/],
+    ['in 9000 years', /years 1970 to 9999/],
+    ['999999999 weeks from now', /years 1970 to 9999/],
+    ['at', /'at'/],
+    ['', /empty/],
+    ['x'.repeat(2000), /1000 characters/],
+  ])('%s', (text, message) => {
+    expect(() => read(text)).toThrow(
+      expect.objectContaining({ code: 'invalid_time', message: expect.stringMatching(message) }),
+    )
+  })
+})
+
+it('a recurrence where one instant is wanted is refused', () => {
+  for (const text of ['every weekday at 9am', 'mondays at 9am', 'daily']) {
+    expect(() => readText(text, { now, timezone: 'Europe/Rome' })).toThrow(/recurs.*one instant.*\{ cron/)
+  }
+})

@@ -1,0 +1,276 @@
+import { WakefulError } from '../../error.ts'
+import type { DaysOff } from '../calendars/days-off.ts'
+import { assertInstant } from '../zones/instant.ts'
+import { readDate, type SaidDate } from './date.ts'
+import { dayOf } from './day.ts'
+import { readAmount, type SaidAmount } from './relative.ts'
+import { readTimeWord, type SaidTime } from './time-of-day.ts'
+import { looksLikeZone, RECURRING, wordsOf } from '../text/word-lists.ts'
+import { readWorkingDays, type SaidWorkingDays, workingDayAhead } from './working-days.ts'
+import { temporal } from '../zones/temporal.ts'
+import { quote } from '../text/text.ts'
+import { place, zoned } from '../zones/wall-time.ts'
+import { workingDaysOff } from '../calendars/working-days.ts'
+
+/** What a phrase came to, with a note for everything it did not say itself. */
+export interface PlacedPhrase {
+  /** The wall time that was said, where one was: written as the epoch milliseconds it would be in UTC. */
+  wall?: number
+  at: number
+  notes: string[]
+}
+
+/** What a phrase is read against: the present, the zone, and which days are no working days. */
+export interface PhraseContext {
+  now: number
+  timezone: string
+  /** Saturday and Sunday where nothing else is given. */
+  workingDays?: () => DaysOff
+}
+
+interface Said {
+  working?: SaidWorkingDays
+  date?: SaidDate
+  time?: SaidTime
+  amount?: SaidAmount
+  now?: true
+}
+
+const FORMS =
+  "forms that work: 'in 30 minutes', 'tomorrow at 5pm', 'next friday at 3pm', 'december 24 at 6pm', 'noon', '2026-12-24 18:00'"
+const DEFAULT_TIME: SaidTime = { hour: 9, minute: 0, second: 0 }
+
+/**
+ * Reads a plain-language one-shot in a zone. Every word must be understood: a phrase read in part would wake
+ * somebody at the wrong time, so the words that were not are named and the phrase is refused.
+ */
+export function parsePhrase(text: string, context: PhraseContext): PlacedPhrase {
+  const words = wordsOf(text)
+  const recurring = words.find((word) => RECURRING.has(word))
+  if (recurring !== undefined) {
+    throw new WakefulError(
+      'invalid_time',
+      `${quote(text)} recurs ('${recurring}'), and one instant is wanted here: give the phrase as the when itself, or { cron: '0 9 * * 1-5' }`,
+    )
+  }
+  const here = zoned(context.timezone, context.now)
+  const said = readWords(words, here.toPlainDate(), text)
+  const { wall, notes, at } =
+    said.working === undefined
+      ? resolve(said, here, text)
+      : onWorkingDay(said, said.working, here, text, context)
+  if (at !== undefined) return { at: assertInstant(at, text), notes }
+  const placed = place(wall!, context.timezone, text, context.now)
+  if (placed.note !== undefined) notes.push(placed.note)
+  return { at: placed.at, wall: placed.wall, notes }
+}
+
+function readWords(words: string[], today: Temporal.PlainDate, text: string): Said {
+  const said: Said = {}
+  const unknown: string[] = []
+  const tonight = words.includes('tonight')
+  for (let index = 0; index < words.length; ) {
+    const rest = words.slice(index)
+    const joint = rest[0] === 'at' || rest[0] === '@' || rest[0] === 'on' ? 1 : 0
+    const working = readWorkingDays(rest)
+    if (working !== null) {
+      put(said, 'working', working, text)
+      index += working.used
+      continue
+    }
+    const fromNow = readFromNow(rest)
+    if (fromNow !== null) {
+      put(said, 'amount', fromNow, text)
+      index += fromNow.used
+      continue
+    }
+    const date = rest[0] === 'at' ? null : readDate(rest.slice(joint), today)
+    if (rest.length > joint && date !== null) {
+      mergeDate(said, date.said, text)
+      index += joint + date.used
+      continue
+    }
+    const time =
+      rest.length > joint && readTimeWord(rest[joint]!, { afterAt: joint === 1 && rest[0] !== 'on', tonight })
+    if (time) {
+      put(said, 'time', time, text)
+      index += joint + 1
+      continue
+    }
+    if (rest[0] === 'now' && words.length === 1) return { now: true }
+    unknown.push(rest[joint] ?? rest[0]!)
+    index += joint + 1
+  }
+  if (unknown.length > 0) throw notUnderstood(text, unknown)
+  return said
+}
+
+/** 'in 2 weeks', '2 weeks from now'. */
+function readFromNow(words: string[]): SaidAmount | null {
+  const led = words[0] === 'in'
+  const amount = readAmount(led ? words.slice(1) : words)
+  if (amount === null) return null
+  if (led) return { ...amount, used: amount.used + 1 }
+  const followed = words[amount.used] === 'from' && words[amount.used + 1] === 'now'
+  return followed ? { ...amount, used: amount.used + 2 } : null
+}
+
+function put<K extends 'time' | 'amount' | 'date' | 'working'>(
+  said: Said,
+  part: K,
+  value: NonNullable<Said[K]>,
+  text: string,
+): void {
+  if (said[part] !== undefined) {
+    throw new WakefulError(
+      'invalid_time',
+      `${quote(text)} gives two ${part === 'working' ? 'date' : part}s: give one`,
+    )
+  }
+  said[part] = value as Said[K]
+}
+
+/** A weekday may stand beside 'next week'; beside a full date it must agree with it. */
+function mergeDate(said: Said, date: SaidDate, text: string): void {
+  const before = said.date
+  const weekday = [before, date].find((part) => part?.kind === 'weekday')
+  const other = [before, date].find((part) => part !== undefined && part.kind !== 'weekday')
+  if (before === undefined || weekday?.kind !== 'weekday' || other === undefined) {
+    put(said, 'date', date, text)
+    return
+  }
+  // '3rd next friday' is not the third that happens to be a Friday.
+  if ('weekday' in other || (weekday.next && other.kind !== 'next week')) {
+    throw new WakefulError('invalid_time', `${quote(text)} gives two dates: give one`)
+  }
+  said.date = { ...other, weekday: weekday.weekday }
+}
+
+function resolve(
+  said: Said,
+  here: Temporal.ZonedDateTime,
+  text: string,
+): { wall?: Temporal.PlainDateTime; at?: number; notes: string[] } {
+  if (said.now === true) return { at: here.epochMilliseconds, notes: [] }
+  if (said.amount !== undefined) return fromNow(said, said.amount, here, text)
+  if (said.date === undefined && said.time === undefined) throw notUnderstood(text, [])
+  const time = said.time ?? DEFAULT_TIME
+  const notes = time.note === undefined ? [] : [time.note]
+  if (said.date?.kind === 'day' && said.date.tonight && said.time === undefined) {
+    throw new WakefulError('invalid_time', `${quote(text)} has no time of day: say 'tonight at 8pm'`)
+  }
+  const clock = temporal.PlainTime.from({ hour: time.hour, minute: time.minute, second: time.second })
+  const wall = dayOf(said.date, time, clock, here, notes).toPlainDateTime(clock)
+  if (wall.dayOfWeek !== (said.date?.weekday ?? wall.dayOfWeek)) {
+    throw new WakefulError('invalid_time', `${quote(text)}: ${wall.toPlainDate()} is not on that weekday`)
+  }
+  if (said.time === undefined) {
+    if (
+      temporal.PlainDateTime.compare(wall, here.toPlainDateTime()) <= 0 &&
+      said.date?.kind === 'day' &&
+      said.date.today
+    ) {
+      throw new WakefulError(
+        'invalid_time',
+        `${quote(text)} has no time of day, and 09:00 has passed: say 'today at 5pm'`,
+      )
+    }
+    notes.push('no time of day was given: 09:00 is taken')
+  }
+  return { wall, notes }
+}
+
+/** 'next working day at 9am', 'in 3 working days': without a time of day, the latter keeps that of now. */
+function onWorkingDay(
+  { time, date, amount }: Said,
+  working: SaidWorkingDays,
+  here: Temporal.ZonedDateTime,
+  text: string,
+  context: PhraseContext,
+): { wall: Temporal.PlainDateTime; at?: number; notes: string[] } {
+  if (date !== undefined || amount !== undefined)
+    throw new WakefulError('invalid_time', `${quote(text)} gives two dates: give one`)
+  const days = (context.workingDays ?? (() => workingDaysOff(undefined, undefined)))()
+  const day = workingDayAhead(working, here.toPlainDate(), days, text)
+  const notes = [`read as ${day}, a working day`, ...(time?.note === undefined ? [] : [time.note])]
+  if (time === undefined && working.counted) return { wall: day.toPlainDateTime(here.toPlainTime()), notes }
+  if (time === undefined) notes.push('no time of day was given: 09:00 is taken')
+  const { hour, minute, second } = time ?? DEFAULT_TIME
+  return { wall: day.toPlainDateTime({ hour, minute, second }), notes }
+}
+
+function fromNow(
+  said: Said,
+  amount: SaidAmount,
+  here: Temporal.ZonedDateTime,
+  text: string,
+): { wall?: Temporal.PlainDateTime; at?: number; notes: string[] } {
+  if (said.date !== undefined)
+    throw new WakefulError('invalid_time', `${quote(text)} gives two dates: give one`)
+  if (said.time !== undefined && amount.elapsed) {
+    throw new WakefulError(
+      'invalid_time',
+      `${quote(text)} gives both a time of day and hours from now: give one`,
+    )
+  }
+  const { hours = 0, minutes = 0, seconds = 0, milliseconds = 0, ...dates } = amount.amount
+  try {
+    const day = here.add({ days: 0, ...dates })
+    const notes: string[] = []
+    if (!dates.days && !dates.weeks && day.day !== here.day) {
+      notes.push(`there is no day ${here.day} in that month: its last, ${day.toPlainDate()}, is taken`)
+    }
+    if (said.time === undefined) {
+      const elapsedMs = ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds
+      // Decimals leave an error far below a microsecond; beyond that, up and never early.
+      return { at: day.epochMilliseconds + Math.ceil(Number(elapsedMs.toFixed(3))), notes }
+    }
+    const { hour, minute, second, note } = said.time
+    return {
+      wall: day.toPlainDate().toPlainDateTime({ hour, minute, second }),
+      notes: note === undefined ? notes : [...notes, note],
+    }
+  } catch (cause) {
+    throw new WakefulError('invalid_time', `${quote(text)} is outside the years 1970 to 9999`, { cause })
+  }
+}
+
+const ISO_LIKE = /^\d{4}-\d\d-\d\d(?:t|$)|^\d{8}t/i
+const DAY_PART = /^(?:(.+) )?(morning|afternoon|evening|night)$/i
+const DAY_PART_WORDS = ['this', 'in', 'the', 'morning', 'afternoon', 'evening', 'night']
+const TIME_OF: Readonly<Record<string, string>> = {
+  morning: '9am',
+  afternoon: '3pm',
+  evening: '7pm',
+  night: '10pm',
+}
+
+/** 'tomorrow morning' is many times of day: the form that names one. */
+function sayTimeOfDay(text: string, words: readonly string[]): string | null {
+  const [, day, part] = DAY_PART.exec(text.trim().replace(/\bin the /i, '')) ?? []
+  if (part === undefined || !words.every((word) => DAY_PART_WORDS.includes(word))) return null
+  const time = TIME_OF[part.toLowerCase()]!
+  if (day === undefined) return time
+  return `${/^this$/i.test(day) ? 'today' : day} at ${time}`
+}
+
+function notUnderstood(text: string, words: string[]): WakefulError {
+  const better = sayTimeOfDay(text, words)
+  if (better !== null)
+    return new WakefulError(
+      'invalid_time',
+      `${quote(text)} names no one time of day: say ${quote(better)}, or another`,
+    )
+  if (ISO_LIKE.test(text.trim()))
+    return new WakefulError(
+      'invalid_time',
+      `${quote(text)} is not a time: there is no such day, time of day or offset; an instant is written like '2026-12-24T18:00:00Z'`,
+    )
+  const named = words
+    .slice(0, 5)
+    .map((word) => quote(word))
+    .join(', ')
+  const zone = words.some(looksLikeZone) ? '; give the zone as timezone, beside the text' : ''
+  const what = named === '' ? 'no time was found in it' : `not understood: ${named}`
+  return new WakefulError('invalid_time', `${quote(text)} is not a time: ${what}${zone}; ${FORMS}`)
+}

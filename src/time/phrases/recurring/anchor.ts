@@ -1,0 +1,79 @@
+import { parseIso } from '../../zones/iso.ts'
+import { type CalendarUnit, type MonthDay, refusal } from './parsed.ts'
+import type { Recurrence } from './resolve.ts'
+import { temporal } from '../../zones/temporal.ts'
+import { place } from '../../zones/wall-time.ts'
+
+/** A February 29 comes within eight years, and no other day is rarer. */
+const MONTHS_MAX = 8 * 12 + 1
+
+/** The first wall time of a recurrence after now, or from its start on; what steps over units is counted from it. */
+export function firstWall(
+  recurrence: Recurrence,
+  unit: CalendarUnit,
+  here: Temporal.ZonedDateTime,
+  text: string,
+): Temporal.PlainDateTime {
+  const { start, times } = recurrence
+  const from = start === undefined ? here.epochMilliseconds + 1 : startInstant(start, here.timeZoneId, text)
+  const day = start === undefined ? here.toPlainDate() : temporal.PlainDate.from(start.slice(0, 10))
+  for (const date of datesOf(recurrence, unit, day)) {
+    for (const { hour, minute, second } of times) {
+      const wall = date.toPlainDateTime({ hour, minute, second })
+      if (place(wall, here.timeZoneId, text).at >= from) return wall
+    }
+  }
+  throw refusal(text, 'no such day comes')
+}
+
+function startInstant(start: string, timezone: string, text: string): number {
+  const { wallMs, offsetMs } = parseIso(start)!
+  if (offsetMs !== undefined) return wallMs - offsetMs
+  const wall = temporal.Instant.fromEpochMilliseconds(wallMs).toZonedDateTimeISO('UTC').toPlainDateTime()
+  return place(wall, timezone, text).at
+}
+
+/** The dates of a recurrence from a day on, as many as it takes to be past any time of day. */
+function* datesOf(
+  { weekdays, ...days }: Recurrence,
+  unit: CalendarUnit,
+  from: Temporal.PlainDate,
+): Generator<Temporal.PlainDate> {
+  if (unit === 'day' || unit === 'week') {
+    for (let ahead = 0; ahead <= 8; ahead++) {
+      const date = from.add({ days: ahead })
+      if (weekdays?.includes(date.dayOfWeek) ?? true) yield date
+    }
+    return
+  }
+  for (let ahead = 0; ahead <= MONTHS_MAX; ahead++) {
+    const first = from.with({ day: 1 }).add({ months: ahead })
+    if (days.months?.includes(first.month) === false) continue
+    for (const day of daysOfMonth(days, first)) {
+      const date = first.with({ day })
+      if (temporal.PlainDate.compare(date, from) >= 0) yield date
+    }
+  }
+}
+
+/** The days of a month that a recurrence names, in order. */
+function daysOfMonth(
+  { monthDays = [], nths = [] }: Pick<Recurrence, 'monthDays' | 'nths'>,
+  first: Temporal.PlainDate,
+): number[] {
+  const length = first.daysInMonth
+  const placed = nths.map(({ nth, weekday }) => {
+    const earliest = 1 + ((weekday - first.dayOfWeek + 7) % 7)
+    return nth === -1 ? earliest + 7 * Math.floor((length - earliest) / 7) : earliest + 7 * (nth - 1)
+  })
+  const named = monthDays.map((day) => numberOf(day, first))
+  return [...new Set([...placed, ...named])].filter((day) => day <= length).sort((a, b) => a - b)
+}
+
+function numberOf(day: MonthDay, first: Temporal.PlainDate): number {
+  if (typeof day === 'number') return day
+  const length = first.daysInMonth
+  if (day === 'last') return length
+  if (day === 'first weekday') return first.dayOfWeek > 5 ? 9 - first.dayOfWeek : 1
+  return length - Math.max(0, first.with({ day: length }).dayOfWeek - 5)
+}

@@ -1,0 +1,233 @@
+import { WakefulError } from '../../../error.ts'
+import { readDate } from '../date.ts'
+import { MONTHS, ordinal, WEEKDAYS } from '../../text/word-lists.ts'
+import type { MonthDay, NthWeekday, SaidDays, SaidRecurrence } from './parsed.ts'
+import { temporal } from '../../zones/temporal.ts'
+
+/** The days a clause named, and how many words it took. */
+export interface ReadDays {
+  said: SaidDays & Pick<SaidRecurrence, 'workingDay' | 'workingDays'>
+  used: number
+}
+
+const ORDINALS = new Map('first second third fourth fifth'.split(' ').map((word, index) => [word, index + 1]))
+const WORKDAYS = [1, 2, 3, 4, 5]
+const WEEKEND = [6, 7]
+const TO = new Set(['to', 'through', 'thru', '-'])
+const NTH_MAX = 5
+/** Any day: months and days without a year need none. */
+const SOME_DAY = temporal.PlainDate.from('2000-01-01')
+
+/** Reads which days are meant at the head of these words: weekdays, days of the month, or days of the year. */
+export function readDays(words: string[]): ReadDays | null {
+  const the = words[0] === 'the' ? 1 : 0
+  const rest = words.slice(the)
+  const read = readWeekdays(rest) ?? readOrdinals(rest, the === 1) ?? readYearDay(rest)
+  return read === null ? null : { said: read.said, used: read.used + the }
+}
+
+/** 'first', '1st', 'last' as a place in the month; null for any other word. */
+export function ordinalOf(word: string | undefined): number | null {
+  return word === 'last' ? -1 : (ORDINALS.get(word ?? '') ?? ordinal(word))
+}
+
+/** Reads 'monday and thursday', 'mondays', 'mon-fri', 'monday to friday', 'weekdays', 'weekends', 'working days'. */
+export function readWeekdays(
+  words: string[],
+): { said: { weekdays: number[]; workingDays?: true }; used: number } | null {
+  const days = new Set<number>()
+  let used = 0
+  let working = false
+  for (;;) {
+    const and = used === 0 ? 0 : joint(words[used])
+    const taken = readWeekdayItem(words.slice(used + and))
+    if (taken === null) break
+    for (const day of taken.days) days.add(day)
+    working ||= readWorkingDay(words.slice(used + and)) > 0
+    used += and + taken.used
+  }
+  const weekdays = [...days].sort((a, b) => a - b)
+  return used === 0 ? null : { said: { weekdays, ...(working && { workingDays: true }) }, used }
+}
+
+/** Tells whether these words start with a run of weekdays, such as 'mon-fri' or 'monday to friday'. */
+export function isWeekdayRange(words: string[]): boolean {
+  return readWorkingDay(words) === 0 && (readWeekdayItem(words)?.days.length ?? 0) > 1
+}
+
+/** How many words at the head of these say 'working day', 'business days' or 'workday'; none where they do not. */
+export function readWorkingDay([first = '', second = '']: string[]): number {
+  if (first === 'workday' || first === 'workdays') return 1
+  return (first === 'working' || first === 'business') && (second === 'day' || second === 'days') ? 2 : 0
+}
+
+function readWeekdayItem(words: string[]): { days: number[]; used: number } | null {
+  const [first = '', second = '', third] = words
+  if (first === 'weekday' || first === 'weekdays') return { days: WORKDAYS, used: 1 }
+  if (first === 'weekend' || first === 'weekends') return { days: WEEKEND, used: 1 }
+  const working = readWorkingDay(words)
+  if (working > 0) return { days: WORKDAYS, used: working }
+  const [from, until, more] = first.split('-')
+  const hyphened = more === undefined && until !== undefined && until !== ''
+  const start = weekdayOf(hyphened ? from : first)
+  if (start === null) return null
+  const end = hyphened ? weekdayOf(until) : TO.has(second) ? weekdayOf(third) : null
+  if (end === null) return hyphened ? null : { days: [start], used: 1 }
+  const length = ((end - start + 7) % 7) + 1
+  const days = Array.from({ length }, (_, index) => ((start - 1 + index) % 7) + 1)
+  return { days, used: hyphened ? 1 : 3 }
+}
+
+/** A weekday by its name, its plural or its short form. */
+export function weekdayOf(word: string | undefined): number | null {
+  const named = WEEKDAYS.get(word ?? '')
+  if (named !== undefined) return named
+  return word?.endsWith('days') ? (WEEKDAYS.get(word.slice(0, -1)) ?? null) : null
+}
+
+/** '1st and 15th', 'first monday', 'first and third monday', 'last day', '24th of december'. */
+function readOrdinals(words: string[], the: boolean): ReadDays | null {
+  const nths: NthWeekday[] = []
+  const monthDays: MonthDay[] = []
+  let used = 0
+  for (;;) {
+    const lead = used === 0 ? 0 : leadOf(words, used)
+    const places = readPlaces(words.slice(used + lead))
+    if (places === null) break
+    const after = used + lead + places.used
+    const working = readWorkingDay(words.slice(after))
+    if (working > 0) return readNthWorkingDay(places.numbers, used > 0, after + working)
+    const weekday = weekdayOf(words[after])
+    if (weekday !== null) {
+      for (const nth of places.numbers) nths.push({ nth: assertNth(nth, words[after]!), weekday })
+      used = after + 1
+      continue
+    }
+    const days = readMonthDays(places.numbers, words.slice(after))
+    if (days === null) break
+    // 'the first' and 'first of' are days; 'every third' leaves open a third what.
+    const spelled = ORDINALS.has(words[after - 1]!) && !the && words[after] !== 'of'
+    if (spelled && days.used === 0) break
+    monthDays.push(...days.monthDays)
+    used = after + days.used
+  }
+  if (used === 0) return null
+  const said = {
+    ...(nths.length > 0 && { nths: distinctNths(nths) }),
+    ...(monthDays.length > 0 && { monthDays: distinctDays(monthDays) }),
+  }
+  if (nths.length > 0) return { said, used }
+  const of = words[used] === 'of' ? 1 : 0
+  const months = readMonths(words.slice(used + of))
+  return months === null
+    ? { said, used }
+    : { said: { ...said, ...months.said }, used: used + of + months.used }
+}
+
+/** 'third working day', 'last business day': one at a time, since each moves by its own number of days. */
+function readNthWorkingDay(numbers: number[], others: boolean, used: number): ReadDays {
+  const [nth, more] = numbers as [number, number?]
+  if (more === undefined && !others) return { said: { workingDay: nth }, used }
+  throw invalid('of the working days of a month one at a time can be named: set an alarm for each')
+}
+
+/** Places in the month in a row: 'first and third', '1st 15th and last'. */
+function readPlaces(words: string[]): { numbers: number[]; used: number } | null {
+  const numbers: number[] = []
+  let used = 0
+  for (;;) {
+    const lead = used === 0 ? 0 : leadOf(words, used)
+    const number = ordinalOf(words[used + lead])
+    if (number === null) break
+    numbers.push(number)
+    used += lead + 1
+  }
+  return used === 0 ? null : { numbers, used }
+}
+
+function readMonthDays(numbers: number[], [word]: string[]): { monthDays: MonthDay[]; used: number } | null {
+  if (word === 'weekday') {
+    const [number] = numbers
+    if (numbers.length === 1 && number === -1) return { monthDays: ['last weekday'], used: 1 }
+    if (numbers.length === 1 && number === 1) return { monthDays: ['first weekday'], used: 1 }
+    throw invalid("of the weekdays of a month only the 'first weekday' or the 'last weekday' can be named")
+  }
+  const named = word === 'day' || word === 'days' ? 1 : 0
+  // 'last' alone may be the last of anything.
+  if (named === 0 && numbers.includes(-1)) return null
+  return { monthDays: numbers.map(assertMonthDay), used: named }
+}
+
+/** 'december 24', 'december 24 and 25', '24 december', '25/12'; the days come again each year. */
+function readYearDay(words: string[]): ReadDays | null {
+  const [first = ''] = words
+  if (!MONTHS.has(first) && !/^\d/.test(first)) return null
+  const read = readDate(words, SOME_DAY)
+  if (read === null) return null
+  if (read.said.kind === 'day') {
+    throw invalid(`'${words.slice(0, read.used).join(' ')}' has a year and comes once: say 'december 24'`)
+  }
+  if (read.said.kind !== 'month day') return null
+  const monthDays: MonthDay[] = [read.said.day]
+  let { used } = read
+  // 'december 24 and 25', but not the hour of 'december 24 and 5pm'.
+  while (MONTHS.has(first) && joint(words[used]) === 1) {
+    const day =
+      ordinal(words[used + 1]) ?? (/^\d{1,2}$/.test(words[used + 1] ?? '') ? Number(words[used + 1]) : null)
+    if (day === null) break
+    monthDays.push(assertMonthDay(day))
+    used += 2
+  }
+  return { said: { months: [read.said.month], monthDays: distinctDays(monthDays) }, used }
+}
+
+/** Reads 'december', 'june and july' at the head of these words. */
+export function readMonths(words: string[]): { said: { months: number[] }; used: number } | null {
+  const months = new Set<number>()
+  let used = 0
+  for (;;) {
+    const and = used === 0 ? 0 : joint(words[used])
+    const month = MONTHS.get(words[used + and] ?? '')
+    if (month === undefined) break
+    months.add(month)
+    used += and + 1
+  }
+  return used === 0 ? null : { said: { months: [...months].sort((a, b) => a - b) }, used }
+}
+
+/** The words that lead to the next item of a list: 'and', 'and the', or none where a comma stood. */
+function leadOf(words: string[], index: number): number {
+  const and = joint(words[index])
+  return and + (words[index + and] === 'the' ? 1 : 0)
+}
+
+/** One where the word joins two items of a list, else none. */
+export function joint(word: string | undefined): number {
+  return word === 'and' || word === '&' ? 1 : 0
+}
+
+/** Each once, and in order. */
+function distinctDays(days: MonthDay[]): MonthDay[] {
+  const rank = (day: MonthDay) => (typeof day === 'number' ? day : 32)
+  return [...new Set(days)].sort((a, b) => rank(a) - rank(b))
+}
+
+function distinctNths(nths: NthWeekday[]): NthWeekday[] {
+  return [...new Map(nths.map((each) => [`${each.nth} ${each.weekday}`, each])).values()]
+}
+
+function assertNth(nth: number, weekday: string): number {
+  if (nth >= 1 && nth <= NTH_MAX) return nth
+  if (nth === -1) return nth
+  throw invalid(`no month has ${nth} ${weekday}s: say 'first' to 'fifth', or 'last'`)
+}
+
+function assertMonthDay(day: number): MonthDay {
+  if (day === -1) return 'last'
+  if (day >= 1 && day <= 31) return day
+  throw invalid(`there is no day ${day} of a month: give one from 1 to 31, or 'the last day'`)
+}
+
+function invalid(message: string): WakefulError {
+  return new WakefulError('invalid_time', message)
+}

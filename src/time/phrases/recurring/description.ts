@@ -1,0 +1,145 @@
+import type { SaidTime } from '../time-of-day.ts'
+import { MONTHS, WEEKDAYS } from '../../text/word-lists.ts'
+import type { MonthDay, SaidDays } from './parsed.ts'
+import type { Recurrence } from './resolve.ts'
+import { ordinalName } from './resolve-days.ts'
+import type { DaysOffSaid } from './working-days.ts'
+
+const LENGTHS: [number, string][] = [
+  [3_600_000, 'hour'],
+  [60_000, 'minute'],
+  [1000, 'second'],
+  [1, 'millisecond'],
+]
+
+/** A recurrence, with what was said of days off. */
+type Worded = Recurrence & DaysOffSaid
+
+/** The recurrence in one form of plain words, which read again give the same rule. */
+export function wordingOf(recurrence: Worded, anchor: Temporal.PlainDateTime | undefined): string {
+  const { pace, times, start, end, count } = recurrence
+  const head = 'everyMs' in pace ? intervalWords(recurrence, pace.everyMs) : calendarWords(recurrence)
+  const at = times.length === 0 ? '' : ` at ${listed(times.map(timeWords))}`
+  const from = anchor === undefined ? startWords(start, 'everyMs' in pace) : anchorWords(anchor, times)
+  const until = end === undefined ? '' : ` until ${endWords(end)}`
+  return `${head}${at}${exceptWords(recurrence)}${from}${until}${count === undefined ? '' : `, ${count} times`}`
+}
+
+function exceptWords({ calendars = [], exceptedDays = [] }: Worded): string {
+  const names = [...exceptedDays.map((day) => nameOf(WEEKDAYS, day)), ...calendars]
+  return names.length === 0 ? '' : ` except ${listed(names)}`
+}
+
+function intervalWords({ weekdays, window, minutePast, workingDays }: Worded, everyMs: number): string {
+  const length = lengthWords(everyMs)
+  const past = minutePast === undefined ? '' : ` at :${pad(minutePast)}`
+  const span = window === undefined ? '' : ` between ${pad(window.from)}:00 and ${pad(window.to)}:00`
+  return `every ${length}${past}${span}${weekdays === undefined ? '' : ` on ${weekdayWords(weekdays, 's', workingDays)}`}`
+}
+
+/** In the largest unit it is a multiple of; fractions of a second in all units, as no single one reads well. */
+function lengthWords(everyMs: number): string {
+  const [ms, unit] = LENGTHS.find(([length]) => everyMs % length === 0)!
+  if (ms > 1) return counted(everyMs / ms, unit)
+  let left = everyMs
+  const parts = LENGTHS.map(([length, name]) => {
+    const count = Math.floor(left / length)
+    left -= count * length
+    return count === 0 ? '' : `${count} ${name}${count === 1 ? '' : 's'}`
+  })
+  return listed(parts.filter((part) => part !== ''))
+}
+
+function calendarWords(recurrence: Worded): string {
+  const { weekdays, months, monthDays, nths, workingDays, workingDay } = recurrence
+  const { unit, interval } = recurrence.pace as { unit: string; interval: number }
+  const every = `every ${counted(interval, unit)}`
+  if (unit === 'month') return `on the ${placeWords(recurrence)} of ${every}`
+  if (unit === 'year') {
+    const [day] = monthDays ?? []
+    const plain =
+      months?.length === 1 && monthDays?.length === 1 && typeof day === 'number' && !nths && !workingDay
+    return `${every} on ${plain ? `${monthWords(months)} ${day}` : `the ${placeWords(recurrence)} of ${monthWords(months)}`}`
+  }
+  const within = months === undefined ? '' : ` in ${monthWords(months)}`
+  if (weekdays === undefined) return `${every}${within}`
+  const days = weekdayWords(weekdays, '', workingDays)
+  return interval === 1 ? `every ${days}${within}` : `${every} on ${weekdayWords(weekdays, 's', workingDays)}`
+}
+
+function placeWords({ nths = [], monthDays = [], workingDay }: SaidDays & DaysOffSaid): string {
+  if (workingDay !== undefined) return `${placeName(workingDay)} working day`
+  return listed([
+    ...nths.map(({ nth, weekday }) => `${ordinalName(nth)} ${nameOf(WEEKDAYS, weekday)}`),
+    ...monthDays.filter((day) => typeof day === 'number').map(ordinalWords),
+    ...monthDays.filter((day) => typeof day !== 'number').map((day) => (day === 'last' ? 'last day' : day)),
+  ])
+}
+
+function placeName(nth: number): string {
+  return nth > 5 ? ordinalWords(nth) : ordinalName(nth)
+}
+
+function ordinalWords(day: MonthDay): string {
+  const number = Number(day)
+  const ending = number > 10 && number < 14 ? 'th' : (['th', 'st', 'nd', 'rd'][number % 10] ?? 'th')
+  return `${number}${ending}`
+}
+
+/** 'weekday' or 'Monday and Thursday'; the group in the plural where it stands behind 'on'. */
+function weekdayWords(weekdays: number[], plural: '' | 's', working?: true): string {
+  if (working) return `working day${plural}`
+  if (weekdays.join() === '1,2,3,4,5') return `weekday${plural}`
+  const [first, last] = [weekdays[0]!, weekdays.at(-1)!]
+  if (weekdays.length > 2 && last - first === weekdays.length - 1) {
+    return `${nameOf(WEEKDAYS, first)} to ${nameOf(WEEKDAYS, last)}`
+  }
+  return listed(weekdays.map((day) => nameOf(WEEKDAYS, day)))
+}
+
+function monthWords(months: number[] = []): string {
+  return listed(months.map((month) => nameOf(MONTHS, month)))
+}
+
+function nameOf(names: ReadonlyMap<string, number>, number: number): string {
+  const name = [...names].find(([, value]) => value === number)?.[0] ?? ''
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+function timeWords({ hour, minute, second }: SaidTime): string {
+  return `${pad(hour)}:${pad(minute)}${second === 0 ? '' : `:${pad(second)}`}`
+}
+
+/** A start is the first instant of an interval; of a calendar rule it is a day, unless a time was said. */
+function startWords(start: string | undefined, interval: boolean): string {
+  if (start === undefined) return ''
+  return ` starting ${interval ? momentWords(start) : start.endsWith('T00:00:00') ? start.slice(0, 10) : momentWords(start)}`
+}
+
+/** The day it is counted from, with the time where that is not the first of its day. */
+function anchorWords(anchor: Temporal.PlainDateTime, times: SaidTime[]): string {
+  const day = ` starting ${anchor.toPlainDate()}`
+  const [at, first] = [timeWords(anchor), timeWords(times[0]!)]
+  return at === first ? day : `${day} at ${at}`
+}
+
+function endWords(end: string): string {
+  return end.endsWith('T23:59:59.999') ? end.slice(0, 10) : momentWords(end)
+}
+
+function momentWords(moment: string): string {
+  const wall = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):(\d\d)$/.exec(moment)
+  return wall === null ? moment : `${wall[1]} at ${wall[2]}${wall[3] === '00' ? '' : `:${wall[3]}`}`
+}
+
+function counted(count: number, unit: string): string {
+  return count === 1 ? unit : `${count} ${unit}s`
+}
+
+function listed(items: string[]): string {
+  return items.length < 2 ? items.join() : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
+}
+
+function pad(number: number): string {
+  return String(number).padStart(2, '0')
+}

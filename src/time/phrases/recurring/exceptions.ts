@@ -1,0 +1,69 @@
+import { isCalendarName } from '../../calendars/holiday-calendar.ts'
+import { parseIso } from '../../zones/iso.ts'
+import { readAmount } from '../relative.ts'
+import { MONTHS, NUMBERS, ordinal, RECURRING, UNITS, WEEKDAYS } from '../../text/word-lists.ts'
+import { joint, readWeekdays } from './days.ts'
+import { DAY_PART_WORDS } from './frequency.ts'
+import { type ReadClause, refusal, type SaidRecurrence } from './parsed.ts'
+import { isClock } from './times.ts'
+
+/** Words of the grammar that no list of calendars runs into. */
+const RESERVED = new Set(
+  'at on in of for from to until till through thru starting beginning ending between except excluding and the now next this coming first second third fourth fifth last other half quarter once twice thrice times occurrences today tomorrow tonight working business workday workdays fortnightly bimonthly quarterly'.split(
+    ' ',
+  ),
+)
+
+/** Reads 'except sunday', 'except on weekends', 'excluding us-holidays and company'. */
+export function readExcept(words: string[], text: string): ReadClause | null {
+  if (words[0] !== 'except' && words[0] !== 'excluding') return null
+  const lead = words[1] === 'on' || words[1] === 'for' ? 2 : 1
+  const weekdays = new Set<number>()
+  const calendars = new Set<string>()
+  let used = words[lead] === 'the' ? lead + 1 : lead
+  for (let first = true; ; first = false) {
+    const and = first ? 0 : joint(words[used])
+    const days = readWeekdays(words.slice(used + and))
+    const name = words[used + and]
+    if (days !== null) {
+      if (days.said.workingDays) throw refusal(text, "working days cannot be excepted: say 'every weekend'")
+      for (const day of days.said.weekdays) weekdays.add(day)
+      used += and + days.used
+    } else if (isNameInPhrase(name)) {
+      calendars.add(name!)
+      used += and + 1
+    } else break
+  }
+  if (weekdays.size + calendars.size === 0) {
+    throw refusal(text, "it does not say what is excepted: say 'except sunday', or the name of a calendar")
+  }
+  return {
+    said: {
+      ...(weekdays.size > 0 && { except: [...weekdays].sort((a, b) => a - b) }),
+      ...(calendars.size > 0 && { calendars: [...calendars].sort() }),
+    },
+    used,
+  }
+}
+
+/** Whether a word can be the name of a calendar here: one that means something else in a phrase cannot. */
+function isNameInPhrase(word: string | undefined): boolean {
+  if (word === undefined || !isCalendarName(word) || !/[a-z]/.test(word)) return false
+  const named = [MONTHS, NUMBERS, UNITS, WEEKDAYS, DAY_PART_WORDS, RECURRING, RESERVED]
+  if (named.some((words) => words.has(word))) return false
+  return (
+    !isClock(word, true) && ordinal(word) === null && parseIso(word) === null && readAmount([word]) === null
+  )
+}
+
+/** Weekdays that cannot be taken from the rhythm itself, as of 'the 1st of every month', become days off. */
+export function settleExcept(said: SaidRecurrence): SaidRecurrence {
+  const { except, pace, weekdays, monthDays, nths, months, workingDay, quarter } = said
+  const byDays =
+    pace !== undefined &&
+    ('everyMs' in pace || pace.unit === 'week' || (pace.unit === 'day' && pace.interval === 1))
+  const rhythm = pace ?? monthDays ?? nths ?? months ?? workingDay ?? quarter
+  if (except === undefined || weekdays !== undefined || byDays || rhythm === undefined) return said
+  const { except: _except, ...rest } = said
+  return { ...rest, exceptedDays: except }
+}

@@ -1,0 +1,190 @@
+import type { CalendarLookup, Exclusion } from '../../calendars/exclusion.ts'
+import { NUMBERS, RECURRING, wordsOf } from '../../text/word-lists.ts'
+import { readBound } from './bound.ts'
+import { isWeekdayRange, readDays, readMonths, readWorkingDay } from './days.ts'
+import { readExcept, settleExcept } from './exceptions.ts'
+import { DAY_PART_WORDS, readPace } from './frequency.ts'
+import { ruleOf } from './rule.ts'
+import {
+  merge,
+  notUnderstood,
+  type ReadClause,
+  refusal,
+  type SaidRecurrence,
+} from './parsed.ts'
+import { settle } from './resolve.ts'
+import { readClocks, readWindow } from './times.ts'
+import { wordingOf } from './description.ts'
+import {
+  daysOffSaid,
+  exclusionOf,
+  isUsualWorkingDay,
+  settleWorkingDay,
+  settleWorkingDays,
+} from './working-days.ts'
+import { TEXT_LENGTH_MAX } from '../../text/text.ts'
+import { zoned } from '../../zones/wall-time.ts'
+import { givenOf, settled, unite, workingWeekend } from '../../calendars/working-days.ts'
+
+/** The parts of a when that a recurring phrase can say. Bounds are ISO wall times of the zone. */
+export type RecurringPhraseWhen = ({ cron: string } | { every: string } | { rrule: string }) & {
+  start?: string
+  end?: string
+  count?: number
+  /** What the phrase and what stands beside it exclude, together. */
+  exclude?: ReturnType<typeof givenOf>
+}
+
+/** What a recurring phrase is read against: the present, the zone, and what is excluded beside it. */
+export interface RecurringPhraseContext {
+  now: number
+  timezone: string
+  calendars?: CalendarLookup
+  exclude?: Exclusion | undefined
+}
+
+/** A recurring phrase that was understood: a when, the same in plain words, and what was not said but taken. */
+export type RecurringPhrase = RecurringPhraseWhen & {
+  /** The phrase brought to one form; read again, it gives the same when. */
+  wording: string
+  notes: string[]
+}
+
+/**
+ * Reads a plain-language recurrence; null where no word says that something comes again, so that one-shots may be
+ * tried. Every word must be understood, or the phrase is refused with the words that were not.
+ */
+export function parseRecurring(text: string, context: RecurringPhraseContext): RecurringPhrase | null {
+  if (text.length > TEXT_LENGTH_MAX) return null
+  const words = wordsOf(text)
+  if (!recurs(words)) return null
+  const here = zoned(context.timezone, context.now)
+  const notes: string[] = []
+  const read = settleExcept(readClauses(words, here, text, notes))
+  const named = unite({ ...(read.calendars && { calendars: read.calendars }) }, context.exclude, text)
+  const weekend = workingWeekend(named, context.calendars)
+  const said = settleWorkingDay(settleWorkingDays(read, weekend, text), text)
+  const recurrence = { ...settle(said, here, text, notes), ...daysOffSaid(said) }
+  const rule = ruleOf(recurrence, here, text, notes)
+  const united = unite(exclusionOf(said, weekend), context.exclude, text)
+  const exclude = givenOf(settled(united, context.calendars))
+  if (isUsualWorkingDay(said, weekend) && named.calendars === undefined) {
+    notes.push('working days are Monday to Friday; to leave out holidays, name a calendar in exclude')
+  }
+  const { start, end, count } = recurrence
+  return {
+    ...rule.when,
+    // The first instant of an rrule stands in it, and says where to start.
+    ...(start !== undefined && !('rrule' in rule.when) && { start }),
+    ...(end !== undefined && { end }),
+    ...(count !== undefined && { count }),
+    ...(Object.keys(exclude).length > 0 && { exclude }),
+    wording: wordingOf(recurrence, rule.anchor),
+    notes: [...new Set(notes)],
+  }
+}
+
+/** Whether any word says that something comes again: 'every', 'mondays', 'mon-fri', 'of the month', 'twice a day'. */
+function recurs(words: string[]): boolean {
+  return words.some((word, index) => {
+    const [next, after] = [words[index + 1], words[index + 2]]
+    if (RECURRING.has(word) || ['bimonthly', 'quarterly'].includes(word)) return true
+    if (word === 'of' && next === 'the' && after === 'month') return true
+    const working = readWorkingDay(words.slice(index))
+    if (working > 0 && recursByWorkingDays(words, index, working)) return true
+    const often = word === 'once' || word === 'twice' || word === 'thrice' || word === 'times'
+    if (often && (next === 'a' || next === 'an' || next === 'per')) return true
+    return isWeekdayRange(words.slice(index, index + 3))
+  })
+}
+
+/** 'working days at 9am' and 'last working day of the year' recur; 'in 3 working days' and 'next working day' do not. */
+function recursByWorkingDays(words: string[], index: number, used: number): boolean {
+  const before = words[index - 1] ?? ''
+  const [of, the, whole = ''] = words.slice(index + used)
+  if (of === 'of' && the === 'the' && (whole === 'quarter' || whole === 'year')) return true
+  return words[index + used - 1]!.endsWith('s') && !/^\d/.test(before) && !NUMBERS.has(before)
+}
+
+function readClauses(
+  words: string[],
+  here: Temporal.ZonedDateTime,
+  text: string,
+  notes: string[],
+): SaidRecurrence {
+  const said: SaidRecurrence = {}
+  const unknown: string[] = []
+  for (let index = 0; index < words.length; ) {
+    const clause = readClause(words.slice(index), here, text)
+    if (clause === null) {
+      unknown.push(words[index]!)
+      index += 1
+      continue
+    }
+    merge(said, clause.said, text)
+    if (clause.note !== undefined) notes.push(clause.note)
+    index += clause.used
+  }
+  if (unknown.length > 0) throw notUnderstood(text, unknown)
+  return said
+}
+
+function readClause(words: string[], here: Temporal.ZonedDateTime, text: string): ReadClause | null {
+  return (
+    readPace(words, text) ??
+    readMinutePast(words) ??
+    readWindow(words) ??
+    (words[0] === 'from' && isWeekdayRange(words.slice(1)) ? plus(1, readDays(words.slice(1))) : null) ??
+    readBound(words, here, text) ??
+    readClocks(words) ??
+    readDayPart(words) ??
+    readScope(words) ??
+    readExcept(words, text) ??
+    (words[0] === 'on' ? plus(1, readDays(words.slice(1))) : readBareDays(words, text))
+  )
+}
+
+/** 'mondays', 'the last friday'; but 'weekday' alone may be the next one, or each. */
+function readBareDays(words: string[], text: string): ReadClause | null {
+  if (words[0] !== 'weekday' && words[0] !== 'weekend') return readDays(words)
+  throw refusal(
+    text,
+    `'${words[0]}' alone may be one or each: say 'every ${words[0]}' or the name of the day`,
+  )
+}
+
+/** 'of every month', 'of the month', 'in december'. */
+function readScope(words: string[]): ReadClause | null {
+  if (words[0] !== 'of' && words[0] !== 'in') return null
+  const [, second, third] = words
+  if (third === 'quarter' && (second === 'every' || second === 'each' || second === 'the')) {
+    return { said: { quarter: true }, used: 3 }
+  }
+  if (second === 'every' || second === 'each') return { said: {}, used: 1 }
+  if (second === 'the' && third === 'year') return { said: { pace: { unit: 'year', interval: 1 } }, used: 3 }
+  if (second === 'the' && third === 'month') {
+    const note = "'the month' is read as every month"
+    return { said: { pace: { unit: 'month', interval: 1 } }, used: 3, note }
+  }
+  return plus(1, readMonths(words.slice(1)))
+}
+
+/** 'monday morning', 'in the evening', 'at night'. */
+function readDayPart(words: string[]): ReadClause | null {
+  const lead = words[0] === 'in' && words[1] === 'the' ? 2 : words[0] === 'at' || words[0] === 'in' ? 1 : 0
+  const dayPart = DAY_PART_WORDS.get(words[lead] ?? '')
+  return dayPart === undefined ? null : { said: { dayPart }, used: lead + 1 }
+}
+
+/** 'on the hour', 'on the half hour', 'at :15'. */
+function readMinutePast(words: string[]): ReadClause | null {
+  if (words.slice(0, 3).join(' ') === 'on the hour') return { said: { minutePast: 0 }, used: 3 }
+  if (words.slice(0, 4).join(' ') === 'on the half hour') return { said: { minutePast: 30 }, used: 4 }
+  const at = words[0] === 'at' ? 1 : 0
+  const minute = /^:([0-5]\d)$/.exec(words[at] ?? '')
+  return minute === null ? null : { said: { minutePast: Number(minute[1]) }, used: at + 1 }
+}
+
+function plus(words: number, clause: ReadClause | null): ReadClause | null {
+  return clause === null ? null : { ...clause, used: clause.used + words }
+}

@@ -1,0 +1,190 @@
+import {
+  type CalendarUnit,
+  notUnderstood,
+  refusal,
+  type SaidDays,
+  type SaidRecurrence,
+} from './parsed.ts'
+import { temporal } from '../../zones/temporal.ts'
+
+const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7]
+const WEEKDAY_NAMES = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ')
+const LEAP_YEAR = 2000
+
+/** The days a calendar rule falls on, with those of the first day where the phrase names none. */
+export function settleDays(
+  said: SaidRecurrence,
+  reference: Temporal.PlainDate,
+  text: string,
+  notes: string[],
+): SaidDays & { pace: CalendarPace } {
+  const { nths, monthDays, months } = said
+  const weekdays = weekdaysOf(said, text)
+  if ([weekdays, nths, monthDays].filter((days) => days !== undefined).length > 1) {
+    throw refusal(text, 'it gives both weekdays and days of the month: give one, or set an alarm for each')
+  }
+  const pace = calendarPace(said, weekdays, text, notes)
+  const days: SaidDays = {
+    ...(weekdays && { weekdays }),
+    ...(nths && { nths }),
+    ...(monthDays && { monthDays }),
+    ...(months && { months }),
+  }
+  assertFits(pace, days, text)
+  const whole = { pace, ...days, ...defaultDays(pace, days, reference, text, notes) }
+  noteMissingDays(whole, text, notes)
+  return whole
+}
+
+/** The weekdays that were said, without those excepted. */
+export function weekdaysOf({ weekdays, except, pace }: SaidRecurrence, text: string): number[] | undefined {
+  if (except === undefined) return weekdays
+  const daily = pace !== undefined && ('everyMs' in pace || (pace.unit === 'day' && pace.interval === 1))
+  if (weekdays === undefined && !daily) {
+    throw refusal(text, "an exception needs days to be taken from: say 'every day except sunday at 9am'")
+  }
+  const left = (weekdays ?? EVERY_DAY).filter((day) => !except.includes(day))
+  if (left.length === 0) throw refusal(text, 'the exception leaves no day')
+  return left
+}
+
+interface CalendarPace {
+  unit: CalendarUnit
+  interval: number
+}
+
+function calendarPace(
+  said: SaidRecurrence,
+  weekdays: number[] | undefined,
+  text: string,
+  notes: string[],
+): CalendarPace {
+  const { nths, monthDays, months } = said
+  const given = said.pace as CalendarPace | undefined
+  if (given !== undefined) {
+    // 'daily on weekdays', 'every monday in december every year': the weekdays are the rhythm.
+    const byWeek = weekdays !== undefined && given.interval === 1
+    if (byWeek && given.unit === 'day' && weekdays.length === 1 && said.except === undefined) {
+      throw refusal(text, `it says both every day and ${WEEKDAY_NAMES[weekdays[0]! - 1]}: say one of them`)
+    }
+    return byWeek && (given.unit === 'day' || (given.unit === 'year' && months !== undefined))
+      ? { unit: 'week', interval: 1 }
+      : given
+  }
+  if (weekdays !== undefined) return { unit: 'week', interval: 1 }
+  if (months !== undefined) return { unit: 'year', interval: 1 }
+  if (monthDays !== undefined) {
+    const open = monthDays.find((day) => typeof day !== 'number')
+    if (open !== undefined)
+      notes.push(`'${open === 'last' ? 'last day' : open}' is read as that of every month`)
+    return { unit: 'month', interval: 1 }
+  }
+  if (nths === undefined) throw notUnderstood(text, ['every'])
+  const placed = nths.find(({ nth }) => nth !== -1)
+  if (placed !== undefined) {
+    const day = WEEKDAY_NAMES[placed.weekday - 1]!
+    const stepped = placed.nth === 1 ? `'every ${day}'` : `'every ${placed.nth} weeks on ${day}'`
+    throw refusal(
+      text,
+      `'${ordinalName(placed.nth)} ${day}' is ambiguous: say ${stepped} or '${ordinalName(placed.nth)} ${day} of every month'`,
+    )
+  }
+  notes.push("'last' is read as the last of every month")
+  return { unit: 'month', interval: 1 }
+}
+
+function assertFits({ unit, interval }: CalendarPace, days: SaidDays, text: string): void {
+  const { weekdays, nths, monthDays, months } = days
+  const placed = nths !== undefined || monthDays !== undefined
+  if (unit === 'day' && (placed || (weekdays !== undefined && interval > 1))) {
+    throw refusal(
+      text,
+      `every ${interval === 1 ? '' : `${interval} `}day${interval === 1 ? '' : 's'} leaves no choice of days: say 'every 2 weeks on friday', or the days alone`,
+    )
+  }
+  if (unit === 'week' && placed) {
+    throw refusal(text, "days of the month do not come each week: say 'on the 1st of every month'")
+  }
+  if ((unit === 'month' || unit === 'year') && weekdays !== undefined) {
+    throw refusal(
+      text,
+      `which ${WEEKDAY_NAMES[weekdays[0]! - 1]} of the ${unit}? say 'first monday of every month', or 'every monday'`,
+    )
+  }
+  if (unit === 'month' && months !== undefined) {
+    throw refusal(text, "it gives both months and every month: say 'every year on the 1st of june and july'")
+  }
+  if (unit === 'year' && placed !== (months !== undefined)) {
+    throw refusal(
+      text,
+      `the ${placed ? 'month' : 'day'} is missing: say 'every year on december 24 at 18:00'`,
+    )
+  }
+  if ((unit === 'day' || unit === 'week') && interval > 1 && months !== undefined) {
+    throw refusal(text, `every ${interval} ${unit}s cannot be limited to months: give { rrule } for that`)
+  }
+}
+
+/** 'weekly' said on a Wednesday is each Wednesday, as 'next week' is; a day that months lack is refused. */
+function defaultDays(
+  { unit }: CalendarPace,
+  days: SaidDays,
+  reference: Temporal.PlainDate,
+  text: string,
+  notes: string[],
+): SaidDays {
+  if (unit === 'day' || days.weekdays || days.nths || days.monthDays) return {}
+  const { day, month, dayOfWeek } = reference
+  if (unit === 'week') {
+    notes.push(`no weekday was given: ${WEEKDAY_NAMES[dayOfWeek - 1]} is taken, that of ${reference}`)
+    return { weekdays: [dayOfWeek] }
+  }
+  if (unit === 'month' && day > 28) {
+    throw refusal(
+      text,
+      `not every month has a day ${day}: say 'on the ${day}${day === 31 ? 'st' : 'th'} of every month', which skips those, or 'last day of every month'`,
+    )
+  }
+  if (unit === 'year' && month === 2 && day === 29) {
+    throw refusal(
+      text,
+      "not every year has a February 29: say 'every year on february 29', which skips those, or 'february 28'",
+    )
+  }
+  notes.push(`no day was given: that of ${reference} is taken`)
+  return unit === 'month' ? { monthDays: [day] } : { months: [month], monthDays: [day] }
+}
+
+/** Refuses days that no such month has, and says where months or years are skipped. */
+function noteMissingDays(
+  { months, monthDays, nths, pace }: SaidDays & { pace: CalendarPace },
+  text: string,
+  notes: string[],
+): void {
+  const lengths = (months ?? [1, 2, 4]).map(
+    (month) => temporal.PlainYearMonth.from({ year: LEAP_YEAR, month }).daysInMonth,
+  )
+  const latest = Math.max(0, ...(monthDays ?? []).filter((day) => typeof day === 'number'))
+  if (monthDays?.some((day) => typeof day === 'number' && day > Math.max(...lengths))) {
+    throw refusal(text, `there is no day ${latest} in that month: give a day that exists`)
+  }
+  const leap = months?.length === 1 && months[0] === 2 && latest === 29
+  if (leap) notes.push('years without a February 29 are skipped')
+  else if (lengths.some((length) => latest > length) || (months?.includes(2) && latest === 29)) {
+    notes.push(
+      `months without a day ${latest} are skipped; for the last of each, say 'last day of every month'`,
+    )
+  }
+  if (nths?.some(({ nth }) => nth === 5)) notes.push('months without a fifth are skipped')
+  if (monthDays?.some((day) => day === 'first weekday' || day === 'last weekday')) {
+    notes.push('weekdays are Monday to Friday; holidays are not known')
+  }
+  if (pace.unit === 'month' && pace.interval > 1 && latest > 28) {
+    notes.push('a month that is skipped still counts')
+  }
+}
+
+/** 'first' to 'fifth', or 'last'. */
+export function ordinalName(nth: number): string {
+  return nth === -1 ? 'last' : ['first', 'second', 'third', 'fourth', 'fifth'][nth - 1]!
+}

@@ -1,0 +1,202 @@
+import { formatDuration } from '../../durations/duration.ts'
+import { firstWall } from './anchor.ts'
+import { type CalendarUnit, type MonthDay, refusal } from './parsed.ts'
+import type { Recurrence } from './resolve.ts'
+
+/** The rule a recurrence comes to; `anchor` is the first wall time of one that steps by more than one unit. */
+export interface PhraseRule {
+  when: { cron: string } | { every: string } | { rrule: string }
+  anchor?: Temporal.PlainDateTime
+}
+
+const BYDAY = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU']
+const FREQ: Record<CalendarUnit, string> = { day: 'DAILY', week: 'WEEKLY', month: 'MONTHLY', year: 'YEARLY' }
+const CRON_DAY: Record<string, string> = { last: 'L', 'first weekday': '1W', 'last weekday': 'LW' }
+const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+
+/**
+ * Writes the rule in the form that says it exactly: an interval where only a length of time was said, cron where the
+ * calendar alone decides, and rrule where it steps over units, with the first instant in it so that it never drifts.
+ */
+export function ruleOf(
+  recurrence: Recurrence,
+  here: Temporal.ZonedDateTime,
+  text: string,
+  notes: string[],
+): PhraseRule {
+  const { pace } = recurrence
+  if ('everyMs' in pace) return { when: intervalRule(recurrence, pace.everyMs, text, notes) }
+  if (pace.interval === 1) return { when: { cron: cronOf(recurrence, text) } }
+  const anchor = firstWall(recurrence, pace.unit, here, text)
+  notes.push(`counted from ${anchor.toPlainDate()}`)
+  const start = anchor.toString({ smallestUnit: 'second' }).replaceAll(/[-:]/g, '')
+  return {
+    when: {
+      rrule: `DTSTART;TZID=${here.timeZoneId}:${start}\nRRULE:${rruleParts(recurrence, text).join(';')}`,
+    },
+    anchor,
+  }
+}
+
+function intervalRule(
+  recurrence: Recurrence,
+  everyMs: number,
+  text: string,
+  notes: string[],
+): { cron: string } | { every: string } {
+  const { weekdays, window, minutePast } = recurrence
+  if (weekdays === undefined && window === undefined && minutePast === undefined) {
+    if (recurrence.start === undefined) notes.push('counted from the moment it is set')
+    else notes.push(`the first is at the start, ${recurrence.start}`)
+    return { every: formatDuration(everyMs) }
+  }
+  const { unit, step } = clockStep(everyMs, window !== undefined, text)
+  if (minutePast !== undefined && unit !== 'hour') {
+    throw refusal(text, "a minute of the hour goes with hours: say 'every hour at :15'")
+  }
+  const hours = hourField(unit === 'hour' ? step : 1, window, weekdays, text)
+  const every = (field: 'second' | 'minute') => (unit === field ? (step === 1 ? '*' : `*/${step}`) : '*')
+  const minute = unit === 'hour' ? String(minutePast ?? 0) : every('minute')
+  noteClock(recurrence, { unit, step, last: hours.last }, notes)
+  const seconds = unit === 'second' ? `${every('second')} ` : ''
+  return { cron: `${seconds}${minute} ${hours.field} * * ${weekdayField(weekdays)}` }
+}
+
+/** The step of an interval on the clock, which must come out even: cron starts over each hour, day or span. */
+function clockStep(
+  everyMs: number,
+  spanned: boolean,
+  text: string,
+): { unit: 'second' | 'minute' | 'hour'; step: number } {
+  const [unit, ms, whole] =
+    everyMs % HOUR_MS === 0
+      ? (['hour', HOUR_MS, 24] as const)
+      : everyMs % MINUTE_MS === 0
+        ? (['minute', MINUTE_MS, 60] as const)
+        : (['second', 1000, 60] as const)
+  const step = everyMs / ms
+  const even = whole % step === 0 || (spanned && unit === 'hour' && step < whole)
+  if (Number.isInteger(step) && even) return { unit, step }
+  throw refusal(
+    text,
+    `within days or hours of the clock it must divide the ${unit === 'hour' ? 'day' : unit === 'minute' ? 'hour' : 'minute'} evenly, and ${formatDuration(everyMs)} does not: say 'every 15 minutes', 'every 30 minutes' or 'every 2 hours'`,
+  )
+}
+
+function hourField(
+  step: number,
+  window: Recurrence['window'],
+  weekdays: number[] | undefined,
+  text: string,
+): { field: string; last: number } {
+  if (window === undefined) return { field: step === 1 ? '*' : `*/${step}`, last: 24 - step }
+  const { from, to } = window
+  const length = (to - from + 24) % 24
+  const hours = Array.from({ length: Math.ceil(length / step) }, (_, index) => (from + index * step) % 24)
+  const over = hours.some((hour) => hour < from)
+  if (over && weekdays !== undefined) {
+    throw refusal(
+      text,
+      'a span over midnight belongs to two days: leave out the days, or set an alarm for each side',
+    )
+  }
+  const last = hours.at(-1)!
+  if (step > 1) return { field: !over && hours.length > 2 ? `${from}-${last}/${step}` : hours.join(), last }
+  return {
+    field: over
+      ? `${runs(hours.filter((hour) => hour >= from))},${runs(hours.filter((hour) => hour < from))}`
+      : runs(hours),
+    last,
+  }
+}
+
+function noteClock(
+  { window, minutePast }: Recurrence,
+  { unit, step, last }: { unit: string; step: number; last: number },
+  notes: string[],
+): void {
+  const minute = unit === 'hour' ? (minutePast ?? 0) : unit === 'minute' ? 60 - step : 59
+  const at = `${pad(last)}:${pad(minute)}${unit === 'second' ? `:${pad(60 - step)}` : ''}`
+  if (window !== undefined) {
+    notes.push(`${pad(window.to)}:00 itself is not included: the last of the span is at ${at}`)
+  } else if (minutePast === undefined) {
+    notes.push(
+      `on the clock: counted from the full ${unit === 'hour' ? 'day' : unit === 'minute' ? 'hour' : 'minute'}`,
+    )
+  }
+}
+
+function cronOf(recurrence: Recurrence, text: string): string {
+  const { weekdays, nths, monthDays, months } = recurrence
+  const { hours, minutes, seconds } = timeSets(recurrence, text)
+  const second = seconds.length === 1 && seconds[0] === 0 ? '' : `${seconds} `
+  const weekday =
+    nths === undefined
+      ? weekdayField(weekdays)
+      : nths.map(({ nth, weekday: day }) => (nth === -1 ? `${day % 7}L` : `${day % 7}#${nth}`)).join()
+  const day =
+    monthDays === undefined ? '*' : monthDaysOf(monthDays, text).map((each) => CRON_DAY[each] ?? each)
+  return `${second}${minutes} ${hours} ${day} ${months === undefined ? '*' : runs(months)} ${weekday}`
+}
+
+/** Hours, minutes and seconds whose every combination is one of the times, which is all that one rule can say. */
+function timeSets(
+  { times }: Recurrence,
+  text: string,
+): { hours: number[]; minutes: number[]; seconds: number[] } {
+  const distinct = (part: 'hour' | 'minute' | 'second') =>
+    [...new Set(times.map((time) => time[part]))].sort((a, b) => a - b)
+  const sets = { hours: distinct('hour'), minutes: distinct('minute'), seconds: distinct('second') }
+  if (sets.hours.length * sets.minutes.length * sets.seconds.length === times.length) return sets
+  throw refusal(text, 'its times of day differ in their minutes: set an alarm for each')
+}
+
+function rruleParts(recurrence: Recurrence, text: string): string[] {
+  const { weekdays, nths, monthDays, months, times } = recurrence
+  const { unit, interval } = recurrence.pace as { unit: CalendarUnit; interval: number }
+  const parts = [`FREQ=${FREQ[unit]}`, `INTERVAL=${interval}`]
+  if (months !== undefined) parts.push(`BYMONTH=${months}`)
+  const days = monthDays === undefined ? [] : monthDaysOf(monthDays, text)
+  const place = days[0] === 'first weekday' ? 1 : days[0] === 'last weekday' ? -1 : undefined
+  if (place !== undefined) {
+    if (times.length > 1)
+      throw refusal(text, `the ${days[0]} of a month takes one time of day: set an alarm for each`)
+    parts.push(`BYDAY=${BYDAY.slice(0, 5)}`, `BYSETPOS=${place}`)
+  } else if (days.length > 0) {
+    parts.push(`BYMONTHDAY=${days.map((day) => (day === 'last' ? -1 : day))}`)
+  }
+  if (weekdays !== undefined) parts.push(`BYDAY=${weekdays.map((day) => BYDAY[day - 1])}`)
+  if (nths !== undefined) parts.push(`BYDAY=${nths.map(({ nth, weekday }) => `${nth}${BYDAY[weekday - 1]}`)}`)
+  const { hours, minutes, seconds } = timeSets(recurrence, text)
+  if (times.length > 1) parts.push(`BYHOUR=${hours}`, `BYMINUTE=${minutes}`, `BYSECOND=${seconds}`)
+  return parts
+}
+
+/** The first or last weekday stands alone. */
+function monthDaysOf(days: MonthDay[], text: string): MonthDay[] {
+  if (days.length > 1 && days.some((day) => typeof day !== 'number' && day !== 'last')) {
+    throw refusal(text, 'the first or last weekday of a month stands alone: set an alarm for the other days')
+  }
+  return days
+}
+
+function weekdayField(weekdays: number[] | undefined): string {
+  if (weekdays === undefined || weekdays.length === 7) return '*'
+  return runs(weekdays.map((day) => day % 7).sort((a, b) => a - b))
+}
+
+/** Numbers in order as cron writes them, three or more in a row as a range. */
+function runs(numbers: number[]): string {
+  const found: number[][] = []
+  for (const number of numbers) {
+    const run = found.at(-1)
+    if (run?.at(-1) === number - 1) run.push(number)
+    else found.push([number])
+  }
+  return found.map((run) => (run.length > 2 ? `${run[0]}-${run.at(-1)}` : run.join())).join()
+}
+
+function pad(number: number): string {
+  return String(number).padStart(2, '0')
+}

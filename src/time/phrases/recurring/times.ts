@@ -1,0 +1,152 @@
+import { readTimeWord, type SaidTime } from '../time-of-day.ts'
+import { MONTHS, UNITS } from '../../text/word-lists.ts'
+import { joint } from './days.ts'
+import { type DayPart, type ReadClause, refusal, type SaidClock } from './parsed.ts'
+
+const BARE = /^\d{1,2}$/
+const CLOCK = /^\d{1,2}(?:[:.]\d\d(?::\d\d)?(?:[ap]m)?|[ap]m)$/
+const NAMED = new Set(['noon', 'midday', 'midnight'])
+const WINDOW_JOINTS = new Set(['and', 'to', 'until', 'till', '-'])
+/** The hours, on a 12-hour clock, that a part of the day has before noon and after. */
+const DAY_PARTS: Record<DayPart, { am: number[]; pm: number[] }> = {
+  morning: { am: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], pm: [] },
+  afternoon: { am: [], pm: [12, 1, 2, 3, 4, 5, 6] },
+  evening: { am: [], pm: [4, 5, 6, 7, 8, 9, 10, 11] },
+  night: { am: [12, 1, 2, 3, 4], pm: [7, 8, 9, 10, 11] },
+}
+
+/** Tells whether a word is a time of day; a bare number is one only behind 'at'. */
+export function isClock(word: string | undefined, afterAt: boolean): boolean {
+  return word !== undefined && (NAMED.has(word) || CLOCK.test(word) || (afterAt && BARE.test(word)))
+}
+
+/** Reads 'at 9am', '9am and 5pm', 'at 9, 12 and 15' at the head of these words. */
+export function readClocks(words: string[]): ReadClause | null {
+  const at = words[0] === 'at' || words[0] === '@' ? 1 : 0
+  const clocks: SaidClock[] = []
+  let used = at
+  for (;;) {
+    const and = clocks.length === 0 ? 0 : joint(words[used])
+    const word = words[used + and]
+    if (!isClock(word, at === 1) || isCounted(word!, words[used + and + 1])) break
+    clocks.push({ word: word!, afterAt: at === 1 })
+    used += and + 1
+  }
+  return clocks.length === 0 ? null : { said: { clocks }, used }
+}
+
+/** '10 times', '24 december', '3 days': the number belongs to the word behind it. */
+function isCounted(word: string, next: string | undefined): boolean {
+  if (!BARE.test(word) || next === undefined) return false
+  return next === 'times' || next === 'occurrences' || UNITS.has(next) || MONTHS.has(next)
+}
+
+/** Reads 'between 9 and 17', 'from 9am to 5pm', 'between 9-17'; null where the words give no span of the day. */
+export function readWindow(words: string[]): ReadClause | null {
+  if (words[0] !== 'between' && words[0] !== 'from') return null
+  const [from, to, more] = words[1]?.split('-') ?? []
+  if (to !== undefined && more === undefined && isClock(from, true) && isClock(to, true)) {
+    return { said: { window: [clock(from!), clock(to)] }, used: 2 }
+  }
+  if (!isClock(words[1], true) || !WINDOW_JOINTS.has(words[2] ?? '') || !isClock(words[3], true)) return null
+  return { said: { window: [clock(words[1]!), clock(words[3]!)] }, used: 4 }
+}
+
+function clock(word: string): SaidClock {
+  return { word, afterAt: true }
+}
+
+/** The times of day that were said, earliest first; hours are refused where either half of the day may be meant. */
+export function timesOf(
+  clocks: SaidClock[],
+  dayPart: DayPart | undefined,
+  text: string,
+  notes: string[],
+): SaidTime[] {
+  const on24 = clocks.some(({ word }) => is24Hour(word))
+  const times = clocks.map(({ word, afterAt }) => {
+    const time = timeOf(word, afterAt, on24, dayPart, text)
+    if (time.note !== undefined) notes.push(time.note)
+    return time
+  })
+  const seconds = (time: SaidTime) => (time.hour * 60 + time.minute) * 60 + time.second
+  const once = new Map(times.map((time) => [seconds(time), time]))
+  return [...once].sort(([a], [b]) => a - b).map(([, time]) => time)
+}
+
+function timeOf(
+  word: string,
+  afterAt: boolean,
+  on24: boolean,
+  dayPart: DayPart | undefined,
+  text: string,
+): SaidTime {
+  const twelve = BARE.test(word) || (CLOCK.test(word) && !word.endsWith('m'))
+  const hour = Number.parseInt(word, 10)
+  if (dayPart !== undefined) {
+    const { am, pm } = DAY_PARTS[dayPart]
+    const half = am.includes(hour) ? 'am' : pm.includes(hour) ? 'pm' : undefined
+    const time = readTimeWord(twelve && half !== undefined ? `${word}${half}` : word, {
+      afterAt,
+      tonight: false,
+    })!
+    const there = time.hour < 12 ? am : pm
+    if (!there.includes(time.hour % 12 || 12)) {
+      throw refusal(text, `'${word}' is no time of the ${dayPart}: say '9am', '3pm' or '21:00' without it`)
+    }
+    return twelve && half !== undefined && hour !== time.hour
+      ? { ...time, note: `'${word}' in the ${dayPart} is read as ${word}${half}` }
+      : time
+  }
+  if (on24 && twelve) {
+    const { note: _note, ...time } = readTimeWord(BARE.test(word) ? `${word}:00` : word, {
+      afterAt,
+      tonight: false,
+    })!
+    return BARE.test(word) ? { ...time, note: `'${word}' is read on the 24-hour clock` } : time
+  }
+  return readTimeWord(word, { afterAt, tonight: false })!
+}
+
+/** '17', '17:00' and '00:30' tell that the hours beside them are on the 24-hour clock too. */
+function is24Hour(word: string): boolean {
+  if (!BARE.test(word) && !(CLOCK.test(word) && !word.endsWith('m'))) return false
+  const hour = Number.parseInt(word, 10)
+  return hour === 0 || hour > 12
+}
+
+/** The full hours a span of the day runs from and to; the end is not part of it, and 0 is midnight. */
+export function hoursOf(
+  window: [SaidClock, SaidClock],
+  text: string,
+  notes: string[],
+): { from: number; to: number } {
+  const [first, second] = window
+  const last = second.word === '24' || second.word === '24:00' ? { word: '0:00', afterAt: true } : second
+  const on24 = is24Hour(first.word) || is24Hour(last.word)
+  const bare = [first, last].filter(({ word }) => BARE.test(word))
+  if (bare.length > 0 && !on24) {
+    const half = (clock: SaidClock, name: string) =>
+      bare.includes(clock) ? `${clock.word}${name}` : clock.word
+    const reading = (a: string, b: string) => `'between ${half(first, a)} and ${half(last, b)}'`
+    const [same, other] =
+      Number.parseInt(first.word, 10) % 12 < Number.parseInt(last.word, 10) % 12 ? ['am', 'pm'] : ['pm', 'am']
+    throw refusal(
+      text,
+      `the hours are ambiguous: say ${reading('am', same!)}, ${reading('pm', other!)} or 24-hour times`,
+    )
+  }
+  const [from, to] = [first, last].map(({ word }) => {
+    const time = timeOf(word, true, on24, undefined, text)
+    if (time.note !== undefined && !BARE.test(word)) notes.push(time.note)
+    if (time.minute !== 0 || time.second !== 0) {
+      throw refusal(
+        text,
+        `a span runs between full hours, and '${word}' is none: say 'between 9:00 and 17:00'`,
+      )
+    }
+    return time.hour
+  }) as [number, number]
+  if (from === to) throw refusal(text, 'the span is empty: it ends at the hour it starts')
+  return { from, to }
+}

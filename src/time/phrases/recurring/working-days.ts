@@ -1,0 +1,89 @@
+import type { Exclusion } from '../../calendars/exclusion.ts'
+import { refusal, type SaidRecurrence } from './parsed.ts'
+
+const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7]
+/** Every month has more working days than this, in any country. */
+const NTH_MAX = 15
+
+/** 'every working day': each but those of the weekend; all where the calendars have a weekend of their own. */
+export function settleWorkingDays(
+  said: SaidRecurrence,
+  weekend: readonly number[] | null,
+  text: string,
+): SaidRecurrence {
+  if (!said.workingDays) return said
+  if (said.weekdays?.join() === '1,2,3,4,5') {
+    return { ...said, weekdays: EVERY_DAY.filter((day) => !weekend?.includes(day)) }
+  }
+  const { workingDays: _workingDays, ...named } = said
+  if (weekend?.join() === '6,7') return named
+  throw refusal(text, 'working days and other days beside them, under another weekend: name all the days')
+}
+
+/** 'third working day of the month': the 1st, or the last, of which months; how it moves from there is below. */
+export function settleWorkingDay(said: SaidRecurrence, text: string): SaidRecurrence {
+  const { workingDay: nth, quarter, ...rest } = said
+  if (nth === undefined) {
+    if (!quarter) return rest
+    throw refusal(
+      text,
+      "a quarter goes with working days: say 'every 3 months on the 1st starting 2027-01-01'",
+    )
+  }
+  if (rest.weekdays ?? rest.nths ?? rest.monthDays) {
+    throw refusal(text, 'it gives a working day of the month and other days: set an alarm for each')
+  }
+  if (nth !== -1 && (nth < 1 || nth > NTH_MAX)) {
+    throw refusal(text, `not every month has ${nth} working days: say 'first' to '${NTH_MAX}th', or 'last'`)
+  }
+  if ((said.clocks?.length ?? 0) > 1) {
+    throw refusal(text, 'a working day of the month takes one time of day: set an alarm for each')
+  }
+  const months = monthsOf(rest, quarter, nth === -1)
+  if (months === undefined && rest.pace === undefined) {
+    throw refusal(
+      text,
+      "a working day of what? say 'last working day of every month', or 'every working day'",
+    )
+  }
+  return { ...rest, workingDay: nth, monthDays: [nth === -1 ? 'last' : 1], ...(months && { months }) }
+}
+
+function monthsOf({ months, pace }: SaidRecurrence, quarter: true | undefined, last: boolean) {
+  if (quarter) return last ? [3, 6, 9, 12] : [1, 4, 7, 10]
+  const yearly = pace !== undefined && 'unit' in pace && pace.unit === 'year'
+  return months ?? (yearly ? [last ? 12 : 1] : undefined)
+}
+
+/** What a phrase excludes itself; `weekend` is the one that 'working day' leaves out. */
+export function exclusionOf(said: SaidRecurrence, weekend: readonly number[] | null): Exclusion {
+  const { calendars, exceptedDays, workingDay: nth } = said
+  const off = nth === undefined ? [] : (weekend ?? [])
+  const all = [...new Set([...(exceptedDays ?? []), ...off])]
+  return {
+    ...(calendars && { calendars }),
+    ...(all.length > 0 && { weekend: all }),
+    ...(nth !== undefined && { move: nth === -1 ? 'previous' : 'next' }),
+    ...(nth !== undefined && nth > 1 && { offset: nth - 1 }),
+  }
+}
+
+/** What of a phrase its wording repeats beside the rule. */
+export function daysOffSaid(said: SaidRecurrence): DaysOffSaid {
+  const { calendars, exceptedDays, workingDay, workingDays, except } = said
+  return {
+    ...(calendars && { calendars }),
+    ...(exceptedDays && { exceptedDays }),
+    ...(workingDay !== undefined && { workingDay }),
+    ...(workingDays && except === undefined && { workingDays }),
+  }
+}
+
+/** What a phrase said of days off. */
+export type DaysOffSaid = Pick<SaidRecurrence, 'calendars' | 'exceptedDays' | 'workingDay' | 'workingDays'>
+
+/** Whether Saturday and Sunday were taken as the weekend. */
+export function isUsualWorkingDay(said: SaidRecurrence, weekend: readonly number[] | null): boolean {
+  const working = said.workingDays ?? said.workingDay
+  return working !== undefined && weekend?.join() === '6,7'
+}

@@ -1,0 +1,66 @@
+import { WakefulError } from '../../error.ts'
+import { NUMBERS, UNITS, type Unit } from '../text/word-lists.ts'
+
+/** An amount of time as a phrase said it: days and longer move on the calendar, hours and shorter on the clock. */
+export interface SaidAmount {
+  amount: Partial<Record<Unit, number>>
+  calendar: boolean
+  elapsed: boolean
+  used: number
+}
+
+const CALENDAR = new Set<Unit>(['days', 'weeks', 'months', 'years'])
+const COMPACT = /^(\d{1,15}(?:\.\d{1,3})?)([a-z]+)/
+
+/** Reads '30 minutes', 'an hour', 'half an hour', '1h30m', '2 days and 3 hours' at the head of these words. */
+export function readAmount(words: string[]): SaidAmount | null {
+  const said: SaidAmount = { amount: {}, calendar: false, elapsed: false, used: 0 }
+  if (words[0] === 'half' && words[1] === 'an' && words[2] === 'hour') {
+    return { amount: { minutes: 30 }, calendar: false, elapsed: true, used: 3 }
+  }
+  for (;;) {
+    const and = said.used > 0 && words[said.used] === 'and' ? 1 : 0
+    const taken = readPair(words.slice(said.used + and)) ?? readCompact(words[said.used + and])
+    if (taken === null) break
+    for (const [count, unit] of taken.parts) add(said, count, unit)
+    said.used += and + taken.words
+  }
+  return said.used === 0 ? null : said
+}
+
+interface Taken {
+  parts: [number, Unit][]
+  words: number
+}
+
+function readPair([number, unit]: string[]): Taken | null {
+  const name = UNITS.get(unit ?? '')
+  const count =
+    NUMBERS.get(number ?? '') ?? (/^\d{1,15}(?:\.\d{1,3})?$/.test(number ?? '') ? Number(number) : undefined)
+  return name === undefined || count === undefined ? null : { parts: [[count, name]], words: 2 }
+}
+
+function readCompact(word: string | undefined): Taken | null {
+  const parts: [number, Unit][] = []
+  let rest = word ?? ''
+  while (rest !== '') {
+    const match = COMPACT.exec(rest)
+    const unit = UNITS.get(match?.[2] ?? '')
+    if (match === null || unit === undefined) return null
+    parts.push([Number(match[1]), unit])
+    rest = rest.slice(match[0].length)
+  }
+  return parts.length === 0 ? null : { parts, words: 1 }
+}
+
+function add(said: SaidAmount, count: number, unit: Unit): void {
+  if (said.amount[unit] !== undefined) {
+    throw new WakefulError('invalid_time', `${unit} are given twice: say each unit once`)
+  }
+  said.calendar ||= CALENDAR.has(unit)
+  said.elapsed ||= !CALENDAR.has(unit)
+  if (!Number.isInteger(count) && CALENDAR.has(unit)) {
+    throw new WakefulError('invalid_time', `${count} ${unit} is not a whole number: say it in smaller units`)
+  }
+  said.amount[unit] = count
+}

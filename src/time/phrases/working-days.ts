@@ -1,0 +1,52 @@
+import { WakefulError } from '../../error.ts'
+import type { DaysOff } from '../calendars/days-off.ts'
+import { parseDay } from '../zones/local-day.ts'
+import { NUMBERS } from '../text/word-lists.ts'
+import { readWorkingDay } from './recurring/days.ts'
+import { quote } from '../text/text.ts'
+
+/** So many working days ahead of today, as a phrase said it. */
+export interface SaidWorkingDays {
+  ahead: number
+  /** Said as an amount, 'in 3 working days', and not as 'the next working day'. */
+  counted: boolean
+  used: number
+}
+
+const AHEAD_MAX = 250
+
+/** Reads 'on the next working day', 'in 3 business days', '2 working days from now' at the head of these words. */
+export function readWorkingDays(words: string[]): SaidWorkingDays | null {
+  const on = words[0] === 'on' ? 1 : 0
+  const lead = on + (words[on] === 'the' ? 1 : 0)
+  const next = words[lead] === 'next' ? readWorkingDay(words.slice(lead + 1)) : 0
+  if (next > 0) return { ahead: 1, counted: false, used: lead + 1 + next }
+  const led = words[0] === 'in' ? 1 : 0
+  const number = words[led] ?? ''
+  const days = readWorkingDay(words.slice(led + 1))
+  const ahead = NUMBERS.get(number) ?? (/^\d{1,9}$/.test(number) ? Number(number) : null)
+  if (ahead === null || days === 0) return null
+  const used = led + 1 + days
+  if (led === 1) return { ahead, counted: true, used }
+  return words[used] === 'from' && words[used + 1] === 'now' ? { ahead, counted: true, used: used + 2 } : null
+}
+
+/** The working day so many ahead of this day, which itself never counts. */
+export function workingDayAhead(
+  { ahead }: SaidWorkingDays,
+  today: Temporal.PlainDate,
+  off: DaysOff,
+  text: string,
+): Temporal.PlainDate {
+  if (ahead < 1 || ahead > AHEAD_MAX) {
+    throw new WakefulError(
+      'invalid_time',
+      `${quote(text)}: working days are counted from 1 to ${AHEAD_MAX}, not ${ahead}`,
+    )
+  }
+  const from = parseDay(today.toString())
+  let day = from
+  for (let left = ahead; left > 0 && day !== null; left--) day = off.nextOpen(day + 1)
+  if (day !== null && from !== null) return today.add({ days: day - from })
+  throw new WakefulError('invalid_time', `${quote(text)}: no such working day comes within ten years`)
+}

@@ -1,0 +1,119 @@
+import { WakefulError } from '../../error.ts'
+import { endedNotes } from '../calendars/calendar-end.ts'
+import { countBetween } from '../occurrences/count-between.ts'
+import { standingNotes } from '../occurrences/day-off-notes.ts'
+import { describe, jitterWords } from '../rules/describe.ts'
+import { daysOffOf } from '../calendars/exclusion.ts'
+import { formatInstant } from '../zones/instant.ts'
+import type { RecurringRule, Rule } from '../rules/rule.ts'
+import { scheduleOf } from '../rules/schedule.ts'
+import { startWork } from '../clock/search-budget.ts'
+import { firstStanding, isDayOff, type Standing, standingNext } from '../occurrences/next-occurrence.ts'
+import { formatLocal } from '../zones/wall-time.ts'
+import { type Resolved, resolveWhen, type When, type WhenContext } from '../when/when.ts'
+
+/** One instant of a preview, in UTC and as the zone's people write it. */
+export interface PreviewedInstant {
+  instant: string
+  local: string
+  note?: string
+}
+
+/** What a when comes to, without anything being scheduled. */
+export interface Preview {
+  timezone: string
+  rule: Rule
+  description: string
+  instants: PreviewedInstant[]
+}
+
+/** What a preview is read against: from which instant on, and how many are shown. */
+export type PreviewContext = WhenContext & { from?: number; count?: number }
+
+const COUNT_DEFAULT = 5
+const COUNT_MAX = 1000
+/** What the searches for all the instants shown may take together, of a thousand a hundred milliseconds or two. */
+const WORK_MAX = 60_000
+const WORK_PER_INSTANT = 250
+const TOO_RARE = 'what comes after this one is too rare to be looked for here'
+
+/** Shows what a when means: its zone, its rule in words, and its next instants, by default from the first one. */
+export function preview(when: When, context: PreviewContext): Preview {
+  const count = context.count ?? COUNT_DEFAULT
+  if (!Number.isInteger(count) || count < 1 || count > COUNT_MAX) {
+    throw new WakefulError('invalid_request', `count ${count} is not a whole number from 1 to ${COUNT_MAX}`)
+  }
+  const resolved = resolveWhen(when, context)
+  const { rule, notes } = resolved
+  const shown =
+    rule.kind === 'once' ? showOnce(resolved, context.from) : showRule(resolved, rule, count, context)
+  const [first, ...others] = shown
+  const instants = first === undefined ? [] : [{ ...first, notes: [...notes, ...first.notes] }, ...others]
+  return {
+    timezone: rule.timezone,
+    rule,
+    description: describe(rule),
+    instants: instants.map(({ at, notes }) => previewed(at, rule.timezone, notes.filter(Boolean).join('; '))),
+  }
+}
+
+interface Shown {
+  at: number
+  notes: string[]
+}
+
+function showOnce({ first }: Resolved, from = first): Shown[] {
+  return first < from ? [] : [{ at: first, notes: [] }]
+}
+
+function showRule(resolved: Resolved, rule: RecurringRule, count: number, context: PreviewContext): Shown[] {
+  const { from, calendars } = context
+  const off = rule.exclude === undefined ? null : daysOffOf(rule.exclude, calendars)
+  const first: Standing = { at: resolved.first, nominal: resolved.nominal }
+  // Occurrences are counted from the first, so a preview from elsewhere cannot tell which is the last.
+  const ends = from === undefined ? lastOf(rule, first) : () => false
+  const shown: Shown[] = []
+  // The first instant has it in the notes of the whole.
+  const ended = new Set(resolved.notes)
+  const newlyEnded = (at: number) => {
+    const all = endedNotes(rule.exclude ?? {}, calendars, rule.timezone, at)
+    const fresh = all.filter((note) => !ended.has(note))
+    for (const note of fresh) ended.add(note)
+    return fresh
+  }
+  const work = startWork()
+  const workMax = WORK_MAX + count * WORK_PER_INSTANT
+  let standing = from === undefined ? first : firstStanding(rule, off, from - 1)
+  for (let before = from ?? context.now; standing !== null && shown.length < count; ) {
+    const skipped = rule.exclude?.move === undefined && isDayOff(rule, off, standing.at)
+    if (work() > workMax || (skipped && scheduleOf(rule).next(standing.at) !== null)) {
+      shown.at(-1)?.notes.push(TOO_RARE)
+      break
+    }
+    if (skipped || ends(standing, shown.length)) break
+    const notes = standingNotes(rule, off, standing, before)
+    if (shown.length === 0) notes.push(jitterWords(rule).replace(/^, each/, 'each wakes'))
+    shown.push({ at: standing.at, notes: [...notes, ...newlyEnded(standing.at)] })
+    before = standing.at
+    standing = standingNext(rule, off, standing)
+  }
+  return shown
+}
+
+/** Tells whether a standing is past the rule's own count, which skipped ticks are part of. */
+function lastOf(rule: RecurringRule, first: Standing): (standing: Standing, before: number) => boolean {
+  const { count, exclude } = rule
+  if (count === undefined) return () => false
+  if (exclude === undefined || exclude.move !== undefined) return (_, before) => before >= count
+  let [counted, until] = [0, first.nominal - 1]
+  return ({ at }) => {
+    counted += countBetween(rule, until, at, count + 1).count
+    until = at
+    return counted > count
+  }
+}
+
+function previewed(at: number, timezone: string, note: string): PreviewedInstant {
+  const shown = { instant: formatInstant(at), local: formatLocal(at, timezone) }
+  return note === '' ? shown : { ...shown, note }
+}

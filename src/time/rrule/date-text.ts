@@ -1,0 +1,35 @@
+import { WakefulError } from '../../error.ts'
+import { DAY_S, dayOf, YEAR_MIN } from './civil-date.ts'
+import { quote } from '../text/text.ts'
+
+/** A date or time of iCalendar. */
+export interface RruleDate {
+  /** A day without a time, a time on some wall clock, or a time in UTC. */
+  kind: 'date' | 'local' | 'utc'
+  /** Seconds since 1970 on that clock; of a day, its midnight. */
+  second: number
+}
+
+const SHAPE = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z)?)?$/i
+
+/** Reads a date (20261224) or a time (20261224T180000, with a Z behind for UTC). */
+export function readRruleDate(text: string, where: string): RruleDate {
+  const match = SHAPE.exec(text)
+  if (match === null) {
+    throw new WakefulError(
+      'invalid_rule',
+      `${where} ${quote(text)} is not a date: write 20261224, 20261224T180000 or, in UTC, 20261224T170000Z`,
+    )
+  }
+  const [year, month, dayOfMonth, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0))
+  const day = dayOf(year!, month!, dayOfMonth!)
+  if (day === null || hour! > 23 || minute! > 59 || second! > 60) {
+    throw new WakefulError('invalid_rule', `${where} ${quote(text)} does not exist on the calendar and clock`)
+  }
+  if (year! < YEAR_MIN) {
+    throw new WakefulError('invalid_rule', `${where} ${quote(text)} is outside the years ${YEAR_MIN} to 9999`)
+  }
+  const kind = match[4] === undefined ? 'date' : match[7] === undefined ? 'local' : 'utc'
+  // A leap second is the second before it, as RFC 5545 says for clocks that know none.
+  return { kind, second: day * DAY_S + hour! * 3600 + minute! * 60 + Math.min(second!, 59) }
+}

@@ -1,0 +1,142 @@
+import { isLeap, mod, monthOf, monthStarts, weekdayOf, yearStart } from './civil-date.ts'
+import type { RruleParts, RruleWeekday } from './parts.ts'
+
+type DayParts = Pick<RruleParts, 'byMonth' | 'byWeekNo' | 'byYearDay' | 'byMonthDay' | 'byDay' | 'wkst'>
+
+/** The days a rule names in a year, counted from January 1, which is 0. */
+export type DaysOfYear = (year: number) => readonly number[]
+
+/** The days a rule names in a month (0 to 11), counted from its first, which is 0. */
+export type DaysOfMonth = (year: number, month: number) => readonly number[]
+
+// By the parts themselves: rules of one text that differ in their start share what they name.
+const yearsKnown = new WeakMap<DayParts, DaysOfYear>()
+const monthsKnown = new WeakMap<DayParts, DaysOfMonth>()
+
+/** Compiles the parts that name days of a year: a day must satisfy all of them. */
+export function daysOfYear(parts: DayParts): DaysOfYear {
+  return sharedBy(yearsKnown, parts, compileYear)
+}
+
+/** Compiles the parts that name days of a month: a day must satisfy all of them. */
+export function daysOfMonth(parts: DayParts): DaysOfMonth {
+  return sharedBy(monthsKnown, parts, compileMonth)
+}
+
+function sharedBy<T>(known: WeakMap<DayParts, T>, parts: DayParts, compile: (parts: DayParts) => T): T {
+  let compiled = known.get(parts)
+  if (compiled === undefined) {
+    compiled = compile(parts)
+    known.set(parts, compiled)
+  }
+  return compiled
+}
+
+function compileYear(parts: DayParts): DaysOfYear {
+  // What a year holds follows from its first weekday and from which of it and its neighbours is a leap year.
+  const known: (readonly number[])[] = []
+  let lastYear = Number.NaN
+  let last: readonly number[] = []
+  return (year) => {
+    if (year === lastYear) return last
+    const leaps = isLeap(year) ? 1 : isLeap(year - 1) ? 2 : isLeap(year + 1) ? 3 : 0
+    const kind = weekdayOf(yearStart(year)) * 4 + leaps
+    known[kind] ??= findDaysOfYear(parts, year)
+    lastYear = year
+    last = known[kind]
+    return last
+  }
+}
+
+function findDaysOfYear(parts: DayParts, year: number): number[] {
+  const leap = isLeap(year)
+  const starts = monthStarts(leap)
+  const length = leap ? 366 : 365
+  const firstWeekday = weekdayOf(yearStart(year))
+  const weekNumbers = parts.byWeekNo === undefined ? null : numberWeeks(year, parts.wkst)
+  const found: number[] = []
+  for (let day = 0; day < length; day++) {
+    const month = monthOf(day, leap)
+    if (parts.byMonth !== undefined && !parts.byMonth.includes(month + 1)) continue
+    if (parts.byYearDay !== undefined && !names(parts.byYearDay, day, length)) continue
+    const monthStart = starts[month]!
+    const monthLength = starts[month + 1]! - monthStart
+    if (parts.byMonthDay !== undefined && !names(parts.byMonthDay, day - monthStart, monthLength)) continue
+    if (weekNumbers !== null && !weekNumbers(day).some((number) => parts.byWeekNo!.includes(number))) continue
+    if (parts.byDay !== undefined) {
+      const weekday = (firstWeekday + day) % 7
+      // Of a year's rule with months, the nth Monday is that of the month, otherwise that of the year.
+      const sound =
+        parts.byMonth === undefined
+          ? namesWeekday(parts.byDay, weekday, day, length)
+          : namesWeekday(parts.byDay, weekday, day - monthStart, monthLength)
+      if (!sound) continue
+    }
+    found.push(day)
+  }
+  return found
+}
+
+function compileMonth(parts: DayParts): DaysOfMonth {
+  const known: (readonly number[])[] = []
+  return (year, month) => {
+    if (parts.byMonth !== undefined && !parts.byMonth.includes(month + 1)) return []
+    const starts = monthStarts(isLeap(year))
+    const length = starts[month + 1]! - starts[month]!
+    const firstWeekday = weekdayOf(yearStart(year) + starts[month]!)
+    const kind = firstWeekday * 4 + length - 28
+    known[kind] ??= findDaysOfMonth(parts, length, firstWeekday)
+    return known[kind]
+  }
+}
+
+function findDaysOfMonth(parts: DayParts, length: number, firstWeekday: number): number[] {
+  const found: number[] = []
+  for (let day = 0; day < length; day++) {
+    if (parts.byMonthDay !== undefined && !names(parts.byMonthDay, day, length)) continue
+    if (parts.byDay !== undefined && !namesWeekday(parts.byDay, (firstWeekday + day) % 7, day, length))
+      continue
+    found.push(day)
+  }
+  return found
+}
+
+/** Whether the numbers name a place (from 0) in so many places: 1 is the first, -1 the last. */
+function names(numbers: readonly number[], place: number, length: number): boolean {
+  return numbers.includes(place + 1) || numbers.includes(place - length)
+}
+
+function namesWeekday(
+  days: readonly RruleWeekday[],
+  weekday: number,
+  place: number,
+  length: number,
+): boolean {
+  const nth = Math.floor(place / 7) + 1
+  const nthFromEnd = -Math.floor((length - 1 - place) / 7) - 1
+  return days.some(
+    (day) => day.weekday === weekday && (day.nth === 0 || day.nth === nth || day.nth === nthFromEnd),
+  )
+}
+
+/**
+ * The numbers, from both ends, of the week each day of a year lies in. Week 1 is the first with at least four days in
+ * its year, so the first and last days of a year may lie in weeks of its neighbours, and have their numbers.
+ */
+function numberWeeks(year: number, wkst: number): (day: number) => [number, number] {
+  const start = yearStart(year)
+  const weekOnes = [-1, 0, 1, 2].map((shift) => weekOne(year + shift, wkst) - start)
+  return (day) => {
+    const which = day < weekOnes[1]! ? 0 : day < weekOnes[2]! ? 1 : 2
+    const number = Math.floor((day - weekOnes[which]!) / 7) + 1
+    const weeks = (weekOnes[which + 1]! - weekOnes[which]!) / 7
+    return [number, number - weeks - 1]
+  }
+}
+
+/** The first day of the first week of a year. */
+function weekOne(year: number, wkst: number): number {
+  const start = yearStart(year)
+  const into = mod(weekdayOf(start) - wkst, 7)
+  return into <= 3 ? start - into : start - into + 7
+}

@@ -1,0 +1,162 @@
+import { DAY_S, dateOf, mod, weekdayOf } from './civil-date.ts'
+import type { RruleDate } from './date-text.ts'
+import type { RruleParts, RruleWeekday } from './parts.ts'
+import { type RruleText, readRrule } from './text.ts'
+
+const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+const MONTHS = 'January February March April May June July August September October November December'.split(
+  ' ',
+)
+const NTH: Readonly<Record<number, string>> = {
+  1: 'first',
+  2: 'second',
+  3: 'third',
+  4: 'fourth',
+  5: 'fifth',
+  [-1]: 'last',
+  [-2]: 'second to last',
+}
+const UNITS = {
+  SECONDLY: 'second',
+  MINUTELY: 'minute',
+  HOURLY: 'hour',
+  DAILY: 'day',
+  WEEKLY: 'week',
+  MONTHLY: 'month',
+  YEARLY: 'year',
+}
+const SHOWN_LENGTH_MAX = 200
+
+/** The recurrence in words, for the shapes most people write; the others are better shown than paraphrased. */
+export function describeRrule(text: string): string {
+  const read = readRrule(text)
+  const [parts, another] = read.rules
+  const words = parts === undefined || another !== undefined ? null : ruleWords(parts, read.start)
+  if (words !== null) return `${words}${boundWords(parts!, read)}`
+  const line = text.trim().replace(/\s+/g, ' ')
+  const shown = line.length > SHOWN_LENGTH_MAX ? `${line.slice(0, SHOWN_LENGTH_MAX - 1)}…` : line
+  return `at the times of rrule '${shown}'`
+}
+
+function ruleWords(parts: RruleParts, start: RruleDate | undefined): string | null {
+  if (parts.freq === 'HOURLY' || parts.freq === 'MINUTELY' || parts.freq === 'SECONDLY') {
+    return Object.keys(parts).some((name) => name.startsWith('by')) ? null : every(parts)
+  }
+  const day = dayWords(parts, start)
+  const time = timeWords(parts, start)
+  return day === null || time === null ? null : `${day}${time}`
+}
+
+function dayWords(parts: RruleParts, start: RruleDate | undefined): string | null {
+  const named = new Set(Object.keys(parts).filter((name) => /^by(?!Hour|Minute|Second)/.test(name)))
+  const has = (...names: string[]) => named.size === names.length && names.every((name) => named.has(name))
+  const date = start === undefined ? null : dateOf(Math.floor(start.second / DAY_S))
+  const { byDay, byMonth, byMonthDay } = parts
+  switch (parts.freq) {
+    case 'DAILY':
+      return has()
+        ? every(parts)
+        : has('byDay') && parts.interval === 1
+          ? `every ${listed(weekdays(byDay!))}`
+          : null
+    case 'WEEKLY': {
+      if (!has() && !has('byDay')) return null
+      const days = byDay ?? (start && [{ weekday: weekdayOf(Math.floor(start.second / DAY_S)), nth: 0 }])
+      if (days === undefined) return every(parts)
+      return parts.interval === 1 ? everyOf(days) : `${every(parts)} on ${listed(weekdays(days))}`
+    }
+    case 'MONTHLY': {
+      const days = has() && date !== null ? [date.dayOfMonth] : byMonthDay
+      if (has() && days === undefined) return every(parts)
+      if (has() || has('byMonthDay')) return onThe(monthDayWords(days!), every(parts))
+      if (has('byDay')) return onThe(nthWords(byDay!), every(parts))
+      const pick =
+        has('byDay', 'bySetPos') && parts.bySetPos!.length === 1 ? NTH[parts.bySetPos![0]!] : undefined
+      if (pick === undefined || byDay!.some(({ nth }) => nth !== 0)) return null
+      return onThe(`the ${pick} ${oneOf(byDay!)}`, every(parts))
+    }
+    default: {
+      const months = byMonth ?? (date === null ? undefined : [date.month])
+      const days = byMonthDay ?? (date === null ? undefined : [date.dayOfMonth])
+      if (has() && months === undefined) return every(parts)
+      if (has('byMonth', 'byDay') && byMonth!.length === 1) {
+        const nth = nthWords(byDay!)
+        return nth === null ? null : `${every(parts)} on ${nth} of ${MONTHS[byMonth![0]! - 1]}`
+      }
+      if (!has() && !has('byMonth', 'byMonthDay') && !has('byMonth')) return null
+      if (months?.length !== 1 || days?.length !== 1 || days[0]! < 1) return null
+      return `${every(parts)} on ${MONTHS[months[0]! - 1]} ${days[0]}`
+    }
+  }
+}
+
+function every({ freq, interval }: RruleParts): string {
+  return interval === 1 ? `every ${UNITS[freq]}` : `every ${interval} ${UNITS[freq]}s`
+}
+
+function onThe(days: string | null, pace: string): string | null {
+  if (days === null) return null
+  return pace === 'every month' ? `on ${days} of every month` : `${pace} on ${days}`
+}
+
+function monthDayWords(days: readonly number[]): string | null {
+  if (days.length === 1 && days[0]! < 0)
+    return NTH[days[0]!] === undefined ? null : `the ${NTH[days[0]!]} day`
+  if (days.some((day) => day < 0)) return null
+  return `${days.length === 1 ? 'day' : 'days'} ${listed(days.map(String))}`
+}
+
+function nthWords(days: readonly RruleWeekday[]): string | null {
+  if (days.some(({ nth }) => NTH[nth] === undefined)) return null
+  return `the ${listed(days.map(({ nth, weekday }) => `${NTH[nth]} ${DAYS[weekday]}`))}`
+}
+
+function everyOf(days: readonly RruleWeekday[]): string {
+  return isWorkWeek(days) ? 'Monday to Friday' : `every ${listed(weekdays(days))}`
+}
+
+function oneOf(days: readonly RruleWeekday[]): string {
+  if (days.length === 7) return 'day'
+  return isWorkWeek(days) ? 'day from Monday to Friday' : weekdays(days).join(' or ')
+}
+
+function isWorkWeek(days: readonly RruleWeekday[]): boolean {
+  return days.length === 5 && days.every(({ weekday }) => weekday < 5)
+}
+
+function weekdays(days: readonly RruleWeekday[]): string[] {
+  return days.map(({ weekday }) => DAYS[weekday]!)
+}
+
+function timeWords({ byHour, byMinute, bySecond }: RruleParts, start: RruleDate | undefined): string | null {
+  const of = (divisor: number, range: number) =>
+    start === undefined ? undefined : [mod(Math.floor(start.second / divisor), range)]
+  const [hours, minutes, seconds] = [byHour ?? of(3600, 24), byMinute ?? of(60, 60), bySecond ?? of(1, 60)]
+  if (hours === undefined && minutes === undefined && seconds === undefined) return ''
+  if (hours === undefined || minutes?.length !== 1 || (seconds !== undefined && seconds.length !== 1))
+    return null
+  const two = (part: number) => String(part).padStart(2, '0')
+  const second = seconds === undefined || seconds[0] === 0 ? '' : `:${two(seconds[0]!)}`
+  return ` at ${listed(hours.map((hour) => `${two(hour)}:${two(minutes[0]!)}${second}`))}`
+}
+
+function boundWords({ count, until }: RruleParts, { start, added, removed }: RruleText): string {
+  const dates = (number: number) => `${number} ${number === 1 ? 'date' : 'dates'}`
+  return [
+    start === undefined ? '' : `, from ${shown(start).slice(0, 10)}`,
+    until === undefined ? '' : `, until ${shown(until)}`,
+    count === undefined ? '' : `, ${count === 1 ? 'once' : `${count} times`}`,
+    added.length === 0 ? '' : `, and on ${dates(added.length)} more`,
+    removed.length === 0 ? '' : `, except on ${dates(removed.length)}`,
+  ].join('')
+}
+
+function shown({ kind, second }: RruleDate): string {
+  const iso = new Date(second * 1000).toISOString()
+  if (kind === 'date') return iso.slice(0, 10)
+  return `${iso.slice(0, 10)} ${iso.slice(11, iso.slice(17, 19) === '00' ? 16 : 19)}${kind === 'utc' ? ' UTC' : ''}`
+}
+
+function listed(items: readonly string[]): string {
+  return items.length < 2 ? items.join() : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
+}

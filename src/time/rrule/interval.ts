@@ -1,0 +1,71 @@
+import { DAY_S } from './civil-date.ts'
+import { addedBy, instantOf } from './moment.ts'
+import type { RruleParts } from './parts.ts'
+import { list } from './sequence.ts'
+import { type RruleOrigin, UNIT_S } from './recurrence-set.ts'
+import type { RruleText } from './text.ts'
+import { stretchAt } from '../zones/wall-time.ts'
+import type { Instants } from '../zones/wall-times.ts'
+
+/**
+ * The real spacing of a recurrence that is a fixed interval: one RRULE of hours, minutes or seconds that names no
+ * others. Null for all that follow the wall clock.
+ */
+export function rruleInterval({ rules }: RruleText): number | null {
+  const [parts, another] = rules
+  if (parts === undefined || another !== undefined || parts.freq === 'DAILY') return null
+  const unitS = UNIT_S[parts.freq]
+  if (unitS === undefined || Object.keys(parts).some((name) => name.startsWith('by'))) return null
+  return parts.interval * unitS * 1000
+}
+
+/** The instants of a recurrence that is a fixed interval: clock changes are nothing to it. */
+export function intervalInstants(
+  read: RruleText,
+  everyMs: number,
+  origin: RruleOrigin,
+  zone: string,
+): Instants {
+  const first = origin.fromS > origin.startS ? origin.startAt + everyMs : origin.startAt
+  const last = lastOf(read.rules[0]!, first, everyMs, zone)
+  const instants = (moments: RruleText['added']) => moments.map((moment) => instantOf(moment, zone) * 1000)
+  const days = read.removed.filter(({ kind }) => kind === 'date').map(({ second }) => second / DAY_S)
+  const added = list([...new Set(instants(addedBy(read, origin.startS)))].sort((a, b) => a - b))
+  const removed = new Set(instants(read.removed.filter(({ kind }) => kind !== 'date')))
+  const removedDays = new Set(days)
+
+  const step = (after: number) => {
+    const found = after < first ? first : first + (Math.floor((after - first) / everyMs) + 1) * everyMs
+    return found > last ? Number.POSITIVE_INFINITY : found
+  }
+  const next = (after: number): number | null => {
+    for (let from = after; ; ) {
+      const place = added.from(Math.floor(from) + 1)
+      const found = Math.min(step(from), place < added.length ? added.at(place) : Number.POSITIVE_INFINITY)
+      if (found === Number.POSITIVE_INFINITY) return null
+      const dayEnd = removedDays.size === 0 ? null : endOfDayIn(removedDays, found, zone)
+      if (dayEnd !== null) from = dayEnd - 1
+      else if (removed.has(found)) from = found
+      else return found
+    }
+  }
+  const plain = added.length + removed.size + removedDays.size === 0
+  if (!plain) return { next }
+  const upTo = (at: number) => (at < first ? 0 : Math.floor((Math.min(at, last) - first) / everyMs) + 1)
+  return { next, count: (after, until) => Math.max(0, upTo(until) - upTo(after)) }
+}
+
+function lastOf({ count, until }: RruleParts, first: number, everyMs: number, zone: string): number {
+  if (count !== undefined) return first + (count - 1) * everyMs
+  if (until === undefined) return Number.POSITIVE_INFINITY
+  // A day includes all of itself, whatever the clocks do on it.
+  const end = until.kind === 'date' ? { kind: 'local' as const, second: until.second + DAY_S } : until
+  return instantOf(end, zone) * 1000 - (until.kind === 'date' ? 1 : 0)
+}
+
+/** Where the day of an instant ends, or its stretch of one offset, if it is one of these days; otherwise null. */
+function endOfDayIn(days: ReadonlySet<number>, instant: number, zone: string): number | null {
+  const { offset, end } = stretchAt(zone, instant)
+  const day = Math.floor((instant + offset) / (DAY_S * 1000))
+  return days.has(day) ? Math.min((day + 1) * DAY_S * 1000 - offset, end) : null
+}

@@ -1,0 +1,182 @@
+import { WakefulError } from '../../error.ts'
+import { type RruleDate, readRruleDate } from './date-text.ts'
+import { quote } from '../text/text.ts'
+
+/** How often an RRULE repeats. */
+export type RruleFreq = 'SECONDLY' | 'MINUTELY' | 'HOURLY' | 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'YEARLY'
+
+/** A weekday (Monday is 0), and which one of the month or year, from the end if negative; 0 is every one. */
+export interface RruleWeekday {
+  weekday: number
+  nth: number
+}
+
+/** The parts of one RRULE, checked; lists are in rising order, without repeats. */
+export interface RruleParts {
+  freq: RruleFreq
+  interval: number
+  count?: number
+  until?: RruleDate
+  /** The weekday weeks start on; Monday is 0. */
+  wkst: number
+  byMonth?: number[]
+  byWeekNo?: number[]
+  byYearDay?: number[]
+  byMonthDay?: number[]
+  byDay?: RruleWeekday[]
+  byHour?: number[]
+  byMinute?: number[]
+  bySecond?: number[]
+  bySetPos?: number[]
+}
+
+const FREQS: readonly string[] = ['SECONDLY', 'MINUTELY', 'HOURLY', 'DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY']
+const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU']
+const INTERVAL_MAX = 999_999_999
+const COUNT_MAX = 999_999_999_999
+
+type Lists =
+  | 'byMonth'
+  | 'byWeekNo'
+  | 'byYearDay'
+  | 'byMonthDay'
+  | 'byHour'
+  | 'byMinute'
+  | 'bySecond'
+  | 'bySetPos'
+
+/** Per list: its field, its bounds, and whether a minus counts from the end. */
+const LISTS: Readonly<Record<string, [field: Lists, min: number, max: number, fromEnd: boolean]>> = {
+  BYMONTH: ['byMonth', 1, 12, false],
+  BYWEEKNO: ['byWeekNo', 1, 53, true],
+  BYYEARDAY: ['byYearDay', 1, 366, true],
+  BYMONTHDAY: ['byMonthDay', 1, 31, true],
+  BYHOUR: ['byHour', 0, 23, false],
+  BYMINUTE: ['byMinute', 0, 59, false],
+  BYSECOND: ['bySecond', 0, 60, false],
+  BYSETPOS: ['bySetPos', 1, 366, true],
+}
+const OTHERS = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'WKST', 'BYDAY']
+const PARTS = [...OTHERS, ...Object.keys(LISTS)]
+
+/** Reads the parts of one RRULE, such as `FREQ=WEEKLY;BYDAY=MO,WE`, and refuses what RFC 5545 does not allow. */
+export function readRruleParts(text: string): RruleParts {
+  const given = split(text)
+  const freq = given.get('FREQ')
+  if (freq === undefined) throw refused(`${quote(text)} has no FREQ: begin with FREQ=DAILY, say`)
+  if (!FREQS.includes(freq)) throw refused(`FREQ=${quote(freq)} is none of ${FREQS.join(', ')}`)
+  const parts: RruleParts = { freq: freq as RruleFreq, interval: 1, wkst: 0 }
+  for (const [name, value] of given) {
+    const spec = LISTS[name]
+    if (spec !== undefined) parts[spec[0]] = readList(name, value, spec)
+    else if (name === 'INTERVAL') parts.interval = readNumber(name, value, 1, INTERVAL_MAX)
+    else if (name === 'COUNT') parts.count = readNumber(name, value, 1, COUNT_MAX)
+    else if (name === 'UNTIL') parts.until = readRruleDate(value, name)
+    else if (name === 'WKST') parts.wkst = readWeekday(name, value, false).weekday
+    else if (name === 'BYDAY') parts.byDay = readWeekdays(value)
+  }
+  checkTogether(parts)
+  return parts
+}
+
+function split(text: string): Map<string, string> {
+  const given = new Map<string, string>()
+  const pieces = text.toUpperCase().split(';')
+  if (pieces.length > 1 && pieces.at(-1)!.trim() === '') pieces.pop()
+  for (const piece of pieces) {
+    const [name, value, more] = piece.split('=').map((side) => side.trim()) as [string, string?, string?]
+    if (value === undefined || value === '' || more !== undefined) {
+      throw refused(`${quote(piece)} is not a part of an RRULE: write NAME=value, parts separated by ';'`)
+    }
+    if (!PARTS.includes(name)) throw refused(`${quote(name)} is unknown: ${hintFor(name)}`)
+    if (given.has(name)) throw refused(`${name} is given twice: give it once, with values separated by ','`)
+    given.set(name, value)
+  }
+  return given
+}
+
+function hintFor(name: string): string {
+  if (name === 'DTSTART' || name === 'EXDATE' || name === 'RDATE') {
+    return `${name} stands on a line of its own, as ${name}:20261224T180000`
+  }
+  return `an RRULE has ${PARTS.join(', ')}`
+}
+
+function readNumber(name: string, value: string, min: number, max: number): number {
+  const number = /^\+?\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+  if (number >= min && number <= max) return number
+  throw refused(`${name}=${quote(value)} is not a whole number from ${min} to ${max}`)
+}
+
+function readList(
+  name: string,
+  value: string,
+  [, min, max, fromEnd]: [Lists, number, number, boolean],
+): number[] {
+  const numbers = value.split(',').map((item) => {
+    const number = /^[+-]?\d{1,3}$/.test(item.trim()) ? Number(item) : Number.NaN
+    const size = fromEnd ? Math.abs(number) : number
+    if (size >= min && size <= max) return number
+    const range = fromEnd ? `${min} to ${max} or -${max} to -${min}` : `${min} to ${max}`
+    throw refused(`${name} ${quote(item)} is not a whole number from ${range}`)
+  })
+  // A leap second is the second before it, as RFC 5545 says for clocks that know none.
+  const known = name === 'BYSECOND' ? numbers.map((second) => Math.min(second, 59)) : numbers
+  return [...new Set(known)].sort((a, b) => a - b)
+}
+
+function readWeekdays(value: string): RruleWeekday[] {
+  const found = new Map<string, RruleWeekday>()
+  for (const item of value.split(',')) {
+    const day = readWeekday('BYDAY', item.trim(), true)
+    found.set(`${day.nth} ${day.weekday}`, day)
+  }
+  return [...found.values()].sort((a, b) => a.nth - b.nth || a.weekday - b.weekday)
+}
+
+function readWeekday(name: string, value: string, ordinal: boolean): RruleWeekday {
+  const match = /^([+-]?\d{1,2})?([A-Z]{2})$/.exec(value)
+  const weekday = WEEKDAYS.indexOf(match?.[2] ?? '')
+  const nth = Number(match?.[1] ?? 0)
+  const sound = match !== null && weekday !== -1 && (match[1] === undefined || ordinal)
+  if (sound && (match[1] === undefined || (nth !== 0 && Math.abs(nth) <= 53))) return { weekday, nth }
+  const example = ordinal
+    ? ", with a number from 1 to 53 in front for the nth ('2MO'), negative from the end"
+    : ''
+  throw refused(`${name} ${quote(value)} is not a weekday: write ${WEEKDAYS.join(', ')}${example}`)
+}
+
+/** The table of RFC 5545, section 3.3.10: which part goes with which frequency. */
+function checkTogether(parts: RruleParts): void {
+  const { freq } = parts
+  if (parts.count !== undefined && parts.until !== undefined) {
+    throw refused('COUNT and UNTIL exclude each other: give one')
+  }
+  if (parts.byWeekNo !== undefined && freq !== 'YEARLY') throw misplaced('BYWEEKNO', 'YEARLY', freq)
+  if (parts.byYearDay !== undefined && ['DAILY', 'WEEKLY', 'MONTHLY'].includes(freq)) {
+    throw misplaced('BYYEARDAY', 'YEARLY, HOURLY, MINUTELY or SECONDLY', freq)
+  }
+  if (parts.byMonthDay !== undefined && freq === 'WEEKLY')
+    throw misplaced('BYMONTHDAY', 'any but WEEKLY', freq)
+  if (parts.byDay?.some(({ nth }) => nth !== 0)) {
+    if (freq !== 'MONTHLY' && freq !== 'YEARLY')
+      throw misplaced('a BYDAY with a number', 'MONTHLY or YEARLY', freq)
+    if (parts.byWeekNo !== undefined)
+      throw refused('a BYDAY with a number does not go with BYWEEKNO: give one')
+  }
+  if (parts.bySetPos !== undefined && !hasOtherBy(parts)) {
+    throw refused('BYSETPOS picks among what another BY part names: give one, such as BYDAY')
+  }
+}
+
+function hasOtherBy(parts: RruleParts): boolean {
+  return Object.keys(parts).some((name) => name.startsWith('by') && name !== 'bySetPos')
+}
+
+function misplaced(what: string, where: string, freq: string): WakefulError {
+  return refused(`${what} does not go with FREQ=${freq}: it goes with ${where}`)
+}
+
+function refused(message: string): WakefulError {
+  return new WakefulError('invalid_rule', message)
+}

@@ -1,0 +1,106 @@
+import type { Blocks } from './blocks.ts'
+import { DAY_S, dateOf, gcd, isLeap, mod, monthStarts, weekdayOf, yearOf, yearStart } from './civil-date.ts'
+import { daysOfMonth, daysOfYear } from './days.ts'
+import type { RruleParts } from './parts.ts'
+import { list, picked, product, type Sequence } from './sequence.ts'
+
+/** What a stretch of the calendar is to the search: where a day's is, where it starts, and its named days. */
+interface Period {
+  of(day: number): number
+  start(id: number): number
+  days(id: number): Sequence
+  /** How many of them are 400 years. */
+  cycle: number
+}
+
+/** The years, months or weeks of a rule that repeats by them. What the rule leaves open comes from its start. */
+export function periodBlocks(parts: RruleParts, startS: number): Blocks {
+  const startDay = Math.floor(startS / DAY_S)
+  const period = periodOf(parts, startDay)
+  const first = period.of(startDay)
+  const times = timesOfDay(parts, startS)
+  const { interval, bySetPos } = parts
+  return {
+    at(second) {
+      const id = period.of(Math.floor(second / DAY_S))
+      return id <= first ? first : id + mod(first - id, interval)
+    },
+    after: (id) => id + interval,
+    block(id) {
+      const all = product(period.days(id), DAY_S, times)
+      return { start: period.start(id) * DAY_S, instances: bySetPos ? picked(all, bySetPos) : all }
+    },
+    span: (period.cycle / gcd(period.cycle, interval)) * interval,
+    most: { everyS: DAY_S, count: times.length },
+    cost: bySetPos === undefined ? 1 : 1 + bySetPos.length / 4,
+  }
+}
+
+/** The times of day a rule names; what it leaves open comes from its start. */
+export function timesOfDay(parts: RruleParts, startS: number): Sequence {
+  const hours = parts.byHour ?? [Math.floor(mod(startS, DAY_S) / 3600)]
+  return product(list(hours), 3600, timesOfHour(parts, startS))
+}
+
+/** The seconds of an hour a rule names; what it leaves open comes from its start. */
+export function timesOfHour({ byMinute, bySecond }: RruleParts, startS: number): Sequence {
+  const minutes = byMinute ?? [Math.floor(mod(startS, 3600) / 60)]
+  return product(list(minutes), 60, list(bySecond ?? [mod(startS, 60)]))
+}
+
+function periodOf(parts: RruleParts, startDay: number): Period {
+  if (parts.freq === 'WEEKLY') return weeks(parts, startDay)
+  return parts.freq === 'MONTHLY' ? months(parts, startDay) : years(parts, startDay)
+}
+
+function years(parts: RruleParts, startDay: number): Period {
+  const { byWeekNo, byYearDay, byMonthDay, byDay, byMonth } = parts
+  const start = dateOf(startDay)
+  const open = byYearDay === undefined && byMonthDay === undefined && byDay === undefined
+  // A rule that names weeks happens on the weekday of its start, one that names no day at all on its date.
+  const filled =
+    open && byWeekNo !== undefined
+      ? { ...parts, byDay: [{ weekday: weekdayOf(startDay), nth: 0 }] }
+      : open
+        ? { ...parts, byMonth: byMonth ?? [start.month], byMonthDay: [start.dayOfMonth] }
+        : parts
+  const days = daysOfYear(filled)
+  return { of: yearOf, start: yearStart, days: (year) => list(days(year)), cycle: 400 }
+}
+
+function months(parts: RruleParts, startDay: number): Period {
+  const open = parts.byMonthDay === undefined && parts.byDay === undefined
+  const days = daysOfMonth(open ? { ...parts, byMonthDay: [dateOf(startDay).dayOfMonth] } : parts)
+  return {
+    of(day) {
+      const { year, month } = dateOf(day)
+      return year * 12 + month - 1
+    },
+    start(id) {
+      const year = Math.floor(id / 12)
+      return yearStart(year) + monthStarts(isLeap(year))[id - year * 12]!
+    },
+    days(id) {
+      const year = Math.floor(id / 12)
+      return list(days(year, id - year * 12))
+    },
+    cycle: 4800,
+  }
+}
+
+function weeks({ byDay, byMonth, wkst }: RruleParts, startDay: number): Period {
+  const weekdays = byDay?.map((day) => day.weekday) ?? [weekdayOf(startDay)]
+  const offsets = [...new Set(weekdays.map((weekday) => mod(weekday - wkst, 7)))].sort((a, b) => a - b)
+  const all = list(offsets)
+  const start = (id: number) => id * 7 - 3 + wkst
+  return {
+    of: (day) => Math.floor((day + 3 - wkst) / 7),
+    start,
+    days(id) {
+      if (byMonth === undefined) return all
+      const monday = start(id)
+      return list(offsets.filter((offset) => byMonth.includes(dateOf(monday + offset).month)))
+    },
+    cycle: 20_871,
+  }
+}

@@ -1,0 +1,129 @@
+import { type Blocks, countIn, firstFrom, nthFrom, VISITS_MAX } from './blocks.ts'
+import { DAY_S, WALL_S_MAX } from './civil-date.ts'
+import { untilWall } from './moment.ts'
+import type { RruleFreq, RruleParts } from './parts.ts'
+import { periodBlocks } from './periods.ts'
+import type { Sequence } from './sequence.ts'
+import { tickBlocks } from './ticks.ts'
+import { startWork } from '../clock/search-budget.ts'
+
+/** The instances of one RRULE, its COUNT and UNTIL applied, in seconds of the wall clock. */
+export interface RruleInstances {
+  /** The first of all, whatever UNTIL says; null where there is none before the year 10000. */
+  first: number | null
+  /** The first at or after this second; null where there is none. */
+  from(second: number): number | null
+  /** How many are in [from, to). */
+  count(from: number, to: number): number
+}
+
+/** Where a rule starts: its DTSTART, from which it takes what it leaves open, and the first second that counts. */
+export interface RruleOrigin {
+  startS: number
+  /** The same as an instant. */
+  startAt: number
+  fromS: number
+}
+
+/** Seconds from one period to the next, of the frequencies where that is always the same. */
+export const UNIT_S: Readonly<Partial<Record<RruleFreq, number>>> = {
+  DAILY: DAY_S,
+  HOURLY: 3600,
+  MINUTELY: 60,
+  SECONDLY: 1,
+}
+
+/**
+ * Compiles one RRULE of so many, which share the work that one alone may take. COUNT counts from the start on, before
+ * any EXDATE, as RFC 5545 says.
+ */
+export function instancesOf(
+  parts: RruleParts,
+  { startS, fromS }: RruleOrigin,
+  zone: string,
+  rules: number,
+): RruleInstances {
+  const unitS = UNIT_S[parts.freq]
+  const alone = unitS === undefined ? periodBlocks(parts, startS) : tickBlocks(parts, startS, unitS)
+  const blocks = rules === 1 ? alone : { ...alone, cost: (alone.cost ?? 1) * rules }
+  const { last, late } =
+    parts.until === undefined ? { last: WALL_S_MAX, late: [0, 0] } : untilWall(parts.until, zone)
+  const [lateFrom, lateTo] = late as [number, number]
+  // Found when it is first asked for, and once: a huge COUNT may take milliseconds.
+  let lastCounted: number | undefined
+  const { most } = blocks
+  const lastOf = (found: number) => {
+    const { count } = parts
+    if (count === undefined) return last
+    // Soon after the start it cannot be used up, and need not be counted out.
+    if ((Math.floor((found - fromS) / most.everyS) + 2) * most.count <= count) return found
+    lastCounted ??= lastOfCount(blocks, fromS, count)
+    return lastCounted
+  }
+  return {
+    first: firstFrom(blocks, fromS),
+    from(second) {
+      let found = firstFrom(blocks, Math.max(second, fromS))
+      if (found !== null && found >= lateFrom && found < lateTo)
+        found = firstFrom(blocks, Math.max(lateTo, fromS))
+      return found === null || found > lastOf(found) ? null : found
+    },
+    count(from, to) {
+      const low = Math.max(from, fromS)
+      const high = Math.min(to, lastOf(to) + 1)
+      return countIn(blocks, low, high) - countIn(blocks, Math.max(low, lateFrom), Math.min(high, lateTo))
+    },
+  }
+}
+
+/** The last instance of a COUNT. One that is not found, centuries ahead, is no end at all. */
+function lastOfCount(blocks: Blocks, fromS: number, count: number): number {
+  return nthFrom(blocks, fromS, count) ?? WALL_S_MAX
+}
+
+/** What RDATE adds, and EXDATE takes away: single seconds, and whole days. */
+export interface RruleDates {
+  added: Sequence
+  removed: ReadonlySet<number>
+  removedDays: ReadonlySet<number>
+}
+
+/** All of a recurrence: what its RRULEs name, with RDATE, without EXDATE. */
+export function unionOf(
+  rules: readonly RruleInstances[],
+  dates: RruleDates,
+): (second: number) => number | null {
+  const { added, removed, removedDays } = dates
+  return (from) => {
+    const work = startWork()
+    for (let second = from; ; ) {
+      const place = added.from(second)
+      let found = place < added.length ? added.at(place) : Number.POSITIVE_INFINITY
+      for (const rule of rules) found = Math.min(found, rule.from(second) ?? Number.POSITIVE_INFINITY)
+      if (found > WALL_S_MAX) return null
+      const day = Math.floor(found / DAY_S)
+      if (removedDays.has(day)) second = (day + 1) * DAY_S
+      else if (removed.has(found)) second = found + 1
+      else return found
+      // Each rule may take so much once, not once more for each date that is taken away.
+      if (work() > VISITS_MAX * rules.length) return null
+    }
+  }
+}
+
+/** How many instances of a recurrence with one RRULE lie in [from, to). */
+export function countUnion(rule: RruleInstances, dates: RruleDates, from: number, to: number): number {
+  const { added, removed, removedDays } = dates
+  const named = (second: number) => rule.from(second) === second
+  const gone = (second: number) => removedDays.has(Math.floor(second / DAY_S))
+  let count = rule.count(from, to)
+  for (const day of removedDays) {
+    count -= rule.count(Math.max(from, day * DAY_S), Math.min(to, (day + 1) * DAY_S))
+  }
+  for (const second of removed) if (second >= from && second < to && !gone(second) && named(second)) count--
+  for (let place = added.from(from); place < added.length && added.at(place) < to; place++) {
+    const second = added.at(place)
+    if (!removed.has(second) && !gone(second) && !named(second)) count++
+  }
+  return count
+}

@@ -1,0 +1,135 @@
+import { WakefulError } from '../../error.ts'
+import { type RruleDate, readRruleDate } from './date-text.ts'
+import { type RruleParts, readRruleParts } from './parts.ts'
+import { quote } from '../text/text.ts'
+import { assertTimezone } from '../zones/timezone.ts'
+
+/** A date or time of RDATE or EXDATE, with the zone its line names. */
+export type RruleMoment = RruleDate & { timezone?: string }
+
+/** A recurrence of iCalendar, taken apart. */
+export interface RruleText {
+  /** The zone DTSTART names: its TZID, or UTC where it ends in Z. */
+  timezone?: string
+  /** DTSTART. */
+  start?: RruleDate
+  rules: RruleParts[]
+  /** RDATE. */
+  added: RruleMoment[]
+  /** EXDATE. */
+  removed: RruleMoment[]
+}
+
+/** The longest text that is read: room for hundreds of EXDATEs. */
+export const RRULE_LENGTH_MAX = 8000
+
+/** Each rule is searched on its own, so their number bounds the time a text can cost. */
+const RULES_MAX = 4
+const LINE = /^([\w-]+)((?:;[^:;="]*=(?:"[^"]*"|[^:;"]*))*):(.*)$/
+const PARAMETER = /;([^:;="]*)=(?:"([^"]*)"|([^:;"]*))/g
+type Parameters = ReadonlyMap<string, string>
+
+const LINES: Readonly<Record<string, (value: string, parameters: Parameters, read: RruleText) => void>> = {
+  DTSTART: setStart,
+  RRULE: addRule,
+  RDATE: (value, parameters, read) => read.added.push(...readDates('RDATE', value, parameters)),
+  EXDATE: (value, parameters, read) => read.removed.push(...readDates('EXDATE', value, parameters)),
+}
+const PERIOD_END = /^(?:\d{8}T\d{6}Z?|\+?P[\dDTHMSW]+)$/i
+
+/**
+ * Takes a recurrence apart: lines of DTSTART, RRULE (its name may be left out), RDATE and EXDATE as iCalendar writes
+ * them, long ones folded or not. Anything it does not know is refused by name, because it may change when it fires.
+ */
+export function readRrule(text: string): RruleText {
+  if (typeof text !== 'string' || text.length > RRULE_LENGTH_MAX) {
+    throw refused(
+      `an rrule is a text of at most ${RRULE_LENGTH_MAX} characters, such as 'FREQ=WEEKLY;BYDAY=MO'`,
+    )
+  }
+  const read: RruleText = { rules: [], added: [], removed: [] }
+  const unfolded = text.replace(/(?:\r\n|\n|\r)[ \t]/g, '')
+  for (const line of unfolded.split(/\r\n|\n|\r/)) if (line.trim() !== '') readLine(line.trim(), read)
+  if (read.rules.length === 0 && read.added.length === 0) {
+    throw refused(`${quote(text)} has no RRULE: write one such as 'RRULE:FREQ=WEEKLY;BYDAY=MO'`)
+  }
+  return read
+}
+
+function readLine(line: string, read: RruleText): void {
+  const match = /^[A-Z]+\s*=/i.test(line) ? [line, 'RRULE', '', line] : LINE.exec(line)
+  if (match === null) throw refused(`the line ${quote(line)} is not NAME:value, as in 'RRULE:FREQ=DAILY'`)
+  const name = match[1]!.toUpperCase()
+  const add = Object.hasOwn(LINES, name) ? LINES[name] : undefined
+  if (add !== undefined) {
+    add(match[3]!.trim(), readParameters(name, match[2]!), read)
+    return
+  }
+  const why =
+    name === 'EXRULE'
+      ? 'is obsolete since RFC 5545 and not supported: name the dates with EXDATE'
+      : 'is unknown: an rrule has lines of DTSTART, RRULE, RDATE and EXDATE'
+  throw refused(`${quote(match[1])} ${why}`)
+}
+
+function addRule(value: string, _: Parameters, read: RruleText): void {
+  read.rules.push(readRruleParts(value))
+  if (read.rules.length > RULES_MAX)
+    throw refused(`there are more than ${RULES_MAX} RRULEs: set several alarms`)
+}
+
+function setStart(value: string, parameters: Parameters, read: RruleText): void {
+  if (read.start !== undefined) throw refused('DTSTART is given twice: give one')
+  const moment = readMoment('DTSTART', value, parameters)
+  read.start = { kind: moment.kind, second: moment.second }
+  const timezone = moment.kind === 'utc' ? 'UTC' : moment.timezone
+  if (timezone !== undefined) read.timezone = timezone
+}
+
+function readParameters(name: string, text: string): Parameters {
+  const found = new Map<string, string>()
+  for (const [, key, quoted, plain] of text.matchAll(PARAMETER)) {
+    const parameter = key!.trim().toUpperCase()
+    const known = name === 'RRULE' ? [] : ['TZID', 'VALUE']
+    if (!known.includes(parameter) || found.has(parameter)) {
+      const may = known.length === 0 ? 'none' : known.join(' and ')
+      throw refused(`${name} has the parameter ${quote(key)}, unknown or twice: it may have ${may}`)
+    }
+    found.set(parameter, (quoted ?? plain ?? '').trim())
+  }
+  return found
+}
+
+function readDates(name: string, value: string, parameters: Parameters): RruleMoment[] {
+  const moments = new Map(value.split(',').map((item) => [item, readMoment(name, item.trim(), parameters)]))
+  return [...moments.values()]
+}
+
+function readMoment(name: string, value: string, parameters: Parameters): RruleMoment {
+  const type = parameters.get('VALUE')?.toUpperCase()
+  const period = name === 'RDATE' && type === 'PERIOD'
+  const date = readRruleDate(period ? startOfPeriod(value) : value, name)
+  const expected = date.kind === 'date' ? 'DATE' : 'DATE-TIME'
+  if (type !== undefined && type !== expected && !(period && date.kind !== 'date')) {
+    throw refused(`${name};VALUE=${quote(type)} does not fit ${quote(value)}, which is a ${expected}`)
+  }
+  const zone = parameters.get('TZID')
+  if (zone === undefined) return date
+  if (date.kind === 'utc')
+    throw refused(`${name} ${quote(value)} is in UTC and has a TZID: leave out the Z or the TZID`)
+  // A slash in front says that the name is known everywhere, as the names of IANA are.
+  return { ...date, timezone: assertTimezone(zone.replace(/^\//, '')) }
+}
+
+/** An alarm has no length: of a period its start counts. */
+function startOfPeriod(value: string): string {
+  const [start, end, more] = value.split('/') as [string, string?, string?]
+  if (end !== undefined && more === undefined && PERIOD_END.test(end)) return start
+  throw refused(
+    `RDATE ${quote(value)} is not a period: write 20261224T180000/PT1H or two times with '/' between`,
+  )
+}
+
+function refused(message: string): WakefulError {
+  return new WakefulError('invalid_rule', message)
+}

@@ -1,0 +1,163 @@
+import { readCron } from '../cron/cron.ts'
+import { formatDuration } from '../durations/duration.ts'
+import { exclusionWords, listed } from '../calendars/exclusion-description.ts'
+import { misfireWords } from './misfire-description.ts'
+import { describeRrule } from '../rrule/description.ts'
+import type { CalendarEvery, RecurringRule, Rule } from './rule.ts'
+import { instantsOf, intervalOf } from './schedule.ts'
+import { formatLocal, showClock, zoned } from '../zones/wall-time.ts'
+
+const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+const MONTHS = 'January February March April May June July August September October November December'.split(
+  ' ',
+)
+const NICKNAMES: Record<string, string> = {
+  '@hourly': '0 * * * *',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@weekly': '0 0 * * 0',
+  '@monthly': '0 0 1 * *',
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+}
+
+/** The rule in words, for people to check that it says what they meant. */
+export function describe(rule: Rule): string {
+  const missed = misfireWords(rule)
+  const words =
+    rule.kind === 'once'
+      ? `once, at ${formatLocal(rule.at, rule.timezone)}`
+      : `${pace(rule)}${daysOffWords(rule)}${bounds(rule)}`
+  return missed === '' ? words : `${words}; ${missed}`
+}
+
+function pace(rule: RecurringRule): string {
+  const everyMs = intervalOf(rule)
+  if (everyMs !== null) return `every ${formatDuration(everyMs)}`
+  return `${calendarWords(rule)}, in ${rule.timezone}${dstWords(rule)}`
+}
+
+/** Days are those of a zone, which intervals do not name otherwise. */
+function daysOffWords(rule: RecurringRule): string {
+  if (rule.exclude === undefined) return ''
+  const zone = intervalOf(rule) === null ? '' : `, in ${rule.timezone}`
+  return `${zone}${exclusionWords(rule.exclude)}`
+}
+
+function calendarWords(rule: RecurringRule): string {
+  if (rule.kind === 'rrule') return describeRrule(rule.rrule)
+  if (rule.kind === 'every') return monthWords(rule as CalendarEvery)
+  const { fields } = readCron(rule.cron)
+  return cronWords(NICKNAMES[fields.toLowerCase()] ?? fields) ?? `at the times of cron '${rule.cron}'`
+}
+
+/** A step of months or years, with the day that shorter months do not have. */
+function monthWords({ everyMonths, anchor, timezone }: CalendarEvery): string {
+  const at = zoned(timezone, anchor)
+  const years = everyMonths % 12 === 0
+  const count = years ? everyMonths / 12 : everyMonths
+  const unit = years ? 'year' : 'month'
+  const pace = count === 1 ? `every ${unit}` : `every ${count} ${unit}s`
+  const day = years ? `on ${MONTHS[at.month - 1]} ${at.day}` : `on day ${at.day}`
+  const shorter = at.day > (years ? daysAlways(at.month) : 28) ? ', or the last of the month,' : ''
+  return `${pace} ${day}${shorter} at ${showClock(at)}`
+}
+
+/** The days a month has in every year. */
+function daysAlways(month: number): number {
+  return month === 2 ? 28 : 31
+}
+
+/** What a clock change does, where the rule says it itself. */
+export function dstWords(rule: RecurringRule): string {
+  const dst = 'dst' in rule ? rule.dst : undefined
+  if (dst === undefined || instantsOf(rule).interval) return ''
+  const gap = dst.gap === 'skip' ? ', skipping times that do not exist' : ''
+  const which = dst.overlap === 'last' ? 'the last' : 'both'
+  return `${gap}${dst.overlap === 'first' ? '' : `, on ${which} of times that occur twice`}`
+}
+
+/** Words for the shapes most people write; null for the rest, which are better shown than paraphrased. */
+function cronWords(fields: string): string | null {
+  const [minute, hour, day, month, weekday, more] = fields.split(' ') as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string?,
+  ]
+  if (more !== undefined || month !== '*')
+    return fields === '0 0 1 1 *' ? 'every year on January 1 at 00:00' : null
+  const time = timeWords(minute, hour)
+  if (time === null) return null
+  if (day === '*' && weekday === '*') return time.within ? time.text : `every day ${time.text}`
+  const days = day === '*' ? weekdayWords(weekday) : weekday === '*' ? monthDayWords(day) : null
+  return days === null ? null : `${days} ${time.text}`
+}
+
+function monthDayWords(day: string): string | null {
+  if (/^L$/i.test(day)) return 'on the last day of every month'
+  return /^\d+$/.test(day) ? `on day ${day} of every month` : null
+}
+
+/** '*\/15' within '9-16': from the first to the last minute of these hours. */
+function windowWords(step: string, hour: string): { text: string; within: boolean } | null {
+  const [, first, last] = /^(\d{1,2})-(\d{1,2})$/.exec(hour) ?? []
+  if (first === undefined || last === undefined || 60 % Number(step) !== 0) return null
+  const pace = Number(step) === 1 ? 'every minute' : `every ${step} minutes`
+  return { text: `${pace} from ${first.padStart(2, '0')}:00 to ${last.padStart(2, '0')}:59`, within: true }
+}
+
+function timeWords(minute: string, hour: string): { text: string; within: boolean } | null {
+  const step = /^\*\/(\d+)$/.exec(minute)
+  if (hour === '*' && minute === '*') return { text: 'every minute', within: true }
+  if (hour === '*' && step !== null && 60 % Number(step[1]) === 0)
+    return { text: `every ${step[1]} minutes`, within: true }
+  if (step !== null || minute === '*') return windowWords(step?.[1] ?? '1', hour)
+  if (!/^\d+$/.test(minute)) return null
+  const minutes = minute.padStart(2, '0')
+  if (hour === '*') return { text: `every hour at :${minutes}`, within: true }
+  const hours = /^\*\/(\d+)$/.exec(hour)?.[1]
+  if (hours !== undefined && 24 % Number(hours) === 0 && Number(hours) < 24) {
+    return { text: `every ${hours} hours at :${minutes}`, within: true }
+  }
+  if (!/^\d+(?:,\d+)*$/.test(hour)) return null
+  const times = hour.split(',').map((each) => `${each.padStart(2, '0')}:${minutes}`)
+  return { text: `at ${listed(times)}`, within: false }
+}
+
+function weekdayWords(field: string): string | null {
+  const range = /^([0-7])-([0-7])$/.exec(numbered(field))
+  if (range !== null) return `${DAYS[Number(range[1])]} to ${DAYS[Number(range[2])]}`
+  if (!/^[0-7](?:,[0-7])*$/.test(numbered(field))) return null
+  return `every ${listed(
+    numbered(field)
+      .split(',')
+      .map((each) => DAYS[Number(each)]!),
+  )}`
+}
+
+function numbered(field: string): string {
+  return field.replace(/[a-z]{3}/gi, (name) => {
+    const index = DAYS.findIndex((day) => day.slice(0, 3).toLowerCase() === name.toLowerCase())
+    return index === -1 ? name : String(index)
+  })
+}
+
+function bounds(rule: RecurringRule): string {
+  const from = rule.start === undefined ? '' : `, from ${shown(rule.start, rule)}`
+  const until = rule.end === undefined ? '' : `, until ${shown(rule.end, rule)}`
+  const times = rule.count === undefined ? '' : `, ${rule.count === 1 ? 'once' : `${rule.count} times`}`
+  return `${from}${until}${times}${jitterWords(rule)}`
+}
+
+/** An instant on the rule's wall clock, with its offset: the zone is said beside it. */
+function shown(at: number, { timezone }: RecurringRule): string {
+  return zoned(timezone, at).toString({ timeZoneName: 'never' })
+}
+
+/** How much later than its instants a rule wakes. */
+export function jitterWords({ jitterMs }: RecurringRule): string {
+  return jitterMs === undefined ? '' : `, each up to ${formatDuration(jitterMs)} later`
+}

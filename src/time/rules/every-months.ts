@@ -1,0 +1,55 @@
+import { DST_DEFAULT } from '../zones/dst.ts'
+import type { CalendarEvery } from './rule.ts'
+import { stretchAt } from '../zones/wall-time.ts'
+import { type Instants, placeWalls } from '../zones/wall-times.ts'
+
+const DAY_MS = 86_400_000
+const YEAR_MAX = 9999
+
+/**
+ * The instants of an `every` in months or years: the anchor's date and time of day in the zone, so many months on.
+ * Each is counted from the anchor, never from the one before: from the 31st it fires on the last day of shorter
+ * months and on the 31st again after them, and from February 29 on February 28 of the years between.
+ *
+ * A start fires itself, whichever of two equal wall times it is; without one the first is one step after the anchor.
+ */
+export function compileMonths(rule: CalendarEvery): Instants {
+  const { anchor, everyMonths, timezone: zone } = rule
+  const wall = anchor + stretchAt(zone, anchor).offset
+  const date = new Date(wall)
+  const dayFirst = date.getUTCDate()
+  const monthFirst = date.getUTCFullYear() * 12 + date.getUTCMonth()
+  const time = wall - Math.floor(wall / DAY_MS) * DAY_MS
+
+  const stepAt = (index: number): number => {
+    const month = monthFirst + index * everyMonths
+    const [year, inYear] = [Math.floor(month / 12), month % 12]
+    const daysInMonth = new Date(Date.UTC(year, inYear + 1, 0)).getUTCDate()
+    return Date.UTC(year, inYear, Math.min(dayFirst, daysInMonth)) + time
+  }
+  /** The first step, from one on, at or after this wall time. */
+  const indexFrom = (from: number): number => {
+    const given = new Date(from)
+    const months = given.getUTCFullYear() * 12 + given.getUTCMonth() - monthFirst
+    const index = Math.max(1, Math.floor(months / everyMonths))
+    return stepAt(index) >= from ? index : index + 1
+  }
+  const steps = placeWalls(
+    {
+      next(after) {
+        const next = stepAt(indexFrom(after + 1))
+        return new Date(next).getUTCFullYear() > YEAR_MAX ? null : next
+      },
+      count: (from, to) => (to <= from ? 0 : indexFrom(to) - indexFrom(from)),
+    },
+    zone,
+    rule.dst ?? DST_DEFAULT,
+  )
+  const first = rule.start === undefined ? Number.NEGATIVE_INFINITY : anchor
+  return {
+    ...steps,
+    next: (after) => (after < first ? first : steps.next(Math.max(after, anchor))),
+    count: (after, until) =>
+      (after < first && first <= until ? 1 : 0) + steps.count!(Math.max(after, anchor), until),
+  }
+}

@@ -1,0 +1,148 @@
+import type { DstPolicy } from '../zones/dst.ts'
+import { parseStep } from '../durations/every-step.ts'
+import { type Exclusion, isExclusion } from '../calendars/exclusion.ts'
+import { INSTANT_MAX, INSTANT_MIN } from '../zones/instant.ts'
+import { JITTER_MS_MAX } from './jitter.ts'
+import { RRULE_LENGTH_MAX } from '../rrule/text.ts'
+import { scheduleOf } from './schedule.ts'
+import { TEXT_LENGTH_MAX } from '../text/text.ts'
+import { assertTimezone } from '../zones/timezone.ts'
+
+/**
+ * What becomes of instants that passed while nobody was there to fire them: the newest fires, none does, or all
+ * that are no older than `withinMs`, of which the newest `max`.
+ */
+export type Misfire = 'once' | 'skip' | { all: { max: number; withinMs: number } }
+
+interface Recurrence {
+  /** The instant intervals are counted from. */
+  anchor: number
+  /** IANA zone in which the rule is read and shown. */
+  timezone: string
+  /** No instant is before this one. */
+  start?: number
+  /** No instant is after this one. */
+  end?: number
+  /** How many occurrences there are in all; counted by the caller, not by the schedule. */
+  count?: number
+  /** Each wakes up to this much later than its scheduled instant, which stays its name. */
+  jitterMs?: number
+  misfire?: Misfire
+  /** Days off, and what they do to it; the instants of the schedule itself do not know them. */
+  exclude?: Exclusion
+}
+
+interface OnWallClock extends Recurrence {
+  /** What clock changes do to it; DST_DEFAULT where it is absent. */
+  dst?: DstPolicy
+}
+
+/** A when, normalized: plain data that lasts decades in a database. Instants are epoch milliseconds. */
+export type Rule =
+  | {
+      kind: 'once'
+      at: number
+      timezone: string
+      /** The wall time it was given as, written as the epoch milliseconds it would be in UTC: should the zone's data
+       * change, this is what stays. */
+      wall?: number
+      misfire?: 'once' | 'skip'
+    }
+  /** `every`, `cron` and `rrule` stay as given. */
+  | ({ kind: 'every'; every: string; everyMs: number } & Recurrence)
+  | CalendarEvery
+  | ({ kind: 'cron'; cron: string } & OnWallClock)
+  | ({ kind: 'rrule'; rrule: string } & OnWallClock)
+
+/** An `every` that follows the calendar: whole months from the anchor's wall time in the zone. */
+export type CalendarEvery = { kind: 'every'; every: string; everyMonths: number } & OnWallClock
+
+/** A rule that can have more than one instant. */
+export type RecurringRule = Exclude<Rule, { kind: 'once' }>
+
+type Check = (value: unknown) => boolean
+type Shape = Record<string, Check>
+
+const isInstant: Check = (value) =>
+  Number.isInteger(value) && (value as number) >= INSTANT_MIN && (value as number) <= INSTANT_MAX
+const textUpTo =
+  (lengthMax: number): Check =>
+  (value) =>
+    typeof value === 'string' && value !== '' && value.length <= lengthMax
+const isText = textUpTo(TEXT_LENGTH_MAX)
+const isRruleText = textUpTo(RRULE_LENGTH_MAX)
+const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 1
+const isJitter: Check = (value) => isCount(value) && (value as number) <= JITTER_MS_MAX
+const isPlainMisfire: Check = (value) => value === 'once' || value === 'skip'
+const isAll = shaped({ max: isCount, withinMs: isCount })
+const isMisfire: Check = (value) => isPlainMisfire(value) || shaped({ all: isAll })(value)
+const isDst = shaped({
+  gap: (value) => value === 'shift' || value === 'skip',
+  overlap: (value) => value === 'first' || value === 'last' || value === 'both',
+})
+
+const RECURRENCE: Shape = {
+  start: isInstant,
+  end: isInstant,
+  count: isCount,
+  jitterMs: isJitter,
+  misfire: isMisfire,
+  exclude: isExclusion,
+}
+const ON_WALL_CLOCK: Shape = { ...RECURRENCE, dst: isDst }
+
+/** Per shape of rule: what it must have beside kind and timezone, and what it may have. */
+const SHAPES: Record<string, [required: Shape, optional: Shape]> = {
+  once: [{ at: isInstant }, { wall: Number.isSafeInteger, misfire: isPlainMisfire }],
+  every: [{ every: isText, everyMs: isCount, anchor: isInstant }, RECURRENCE],
+  months: [{ every: isText, everyMonths: isCount, anchor: isInstant }, ON_WALL_CLOCK],
+  cron: [{ cron: isText, anchor: isInstant }, ON_WALL_CLOCK],
+  rrule: [{ rrule: isRruleText, anchor: isInstant }, ON_WALL_CLOCK],
+}
+const KINDS: readonly unknown[] = ['once', 'every', 'cron', 'rrule']
+
+/**
+ * Tells whether a value read back from a database is a whole and sound rule. Fields it does not know make it
+ * unsound: a newer version wrote them, and they may change when the alarm fires.
+ */
+export function isRule(value: unknown): value is Rule {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const row = value as Record<string, unknown>
+  if (!KINDS.includes(row.kind)) return false
+  const [required, optional] = SHAPES[Object.hasOwn(row, 'everyMonths') ? 'months' : (row.kind as string)]!
+  const kind: Check = (given) => given === (Object.hasOwn(required, 'everyMonths') ? 'every' : row.kind)
+  return shaped({ ...required, kind, timezone: isText }, optional)(row) && holdsTogether(value as Rule)
+}
+
+/** A check for plain objects that have these fields and no others. */
+function shaped(required: Shape, optional: Shape = {}): Check {
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+    const row = value as Record<string, unknown>
+    return (
+      Object.entries(required).every(([name, check]) => Object.hasOwn(row, name) && check(row[name])) &&
+      Object.entries(optional).every(([name, check]) => row[name] === undefined || check(row[name])) &&
+      Object.keys(row).every((name) => Object.hasOwn(required, name) || Object.hasOwn(optional, name))
+    )
+  }
+}
+
+function holdsTogether(rule: Rule): boolean {
+  try {
+    assertTimezone(rule.timezone)
+    if (rule.kind === 'every' && !agrees(rule)) return false
+    if (rule.kind !== 'once' && (rule.start ?? INSTANT_MIN) > (rule.end ?? INSTANT_MAX)) return false
+    scheduleOf(rule)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether the step as given and the step as read are still the same. */
+function agrees(rule: Extract<Rule, { kind: 'every' }>): boolean {
+  const step = parseStep(rule.every)
+  return 'everyMs' in rule
+    ? 'everyMs' in step && step.everyMs === rule.everyMs
+    : 'everyMonths' in step && step.everyMonths === rule.everyMonths
+}

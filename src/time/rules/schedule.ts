@@ -1,0 +1,104 @@
+import { compileCron, readCron } from '../cron/cron.ts'
+import { DST_DEFAULT, type DstPolicy } from '../zones/dst.ts'
+import { compileMonths } from './every-months.ts'
+import { INSTANT_MAX, INSTANT_MIN } from '../zones/instant.ts'
+import { compileRrule } from '../rrule/rrule.ts'
+import type { RecurringRule, Rule } from './rule.ts'
+import { type Instants, placeWalls } from '../zones/wall-times.ts'
+
+/** The instants of one rule: they follow from the rule alone, never from when something ran (calendar-true). */
+export interface Schedule {
+  /** The first instant strictly after the given one; null when there are no more. The rule's count is not applied. */
+  next(after: number): number | null
+  /** How many instants lie in (after, until], where that takes no going through them. */
+  count?(after: number, until: number): number
+}
+
+/** Compiles a rule. The costly part, a cron expression in a zone, is shared by all the rules that use it. */
+export function scheduleOf(rule: Rule): Schedule {
+  if (rule.kind === 'once') return { next: (after) => (rule.at > after ? rule.at : null) }
+  const { next, count } = instantsOf(rule)
+  const first = rule.start ?? INSTANT_MIN
+  const last = rule.end ?? INSTANT_MAX
+  const schedule: Schedule = {
+    next(after) {
+      if (Number.isNaN(after) || after >= last) return null
+      const found = next(Math.max(Math.floor(after), first - 1))
+      return found === null || found > last ? null : found
+    },
+  }
+  if (count === undefined) return schedule
+  schedule.count = (after, until) => {
+    const [from, to] = [Math.max(Math.floor(after), first - 1), Math.min(Math.floor(until), last)]
+    return from < to ? count(from, to) : 0
+  }
+  return schedule
+}
+
+/** The fixed interval of `every` and of cron's `@every`; null for what follows the calendar. */
+export function intervalOf(rule: RecurringRule): number | null {
+  if (rule.kind === 'every') return 'everyMs' in rule ? rule.everyMs : null
+  if (rule.kind === 'rrule') return null
+  // Called for every row the engine settles: look before taking the expression apart.
+  return rule.cron.includes('@') ? (readCron(rule.cron).everyMs ?? null) : null
+}
+
+/** The instants of a rule before its start and end are looked at. */
+export function instantsOf(rule: RecurringRule): Instants {
+  const everyMs = intervalOf(rule)
+  if (everyMs !== null) return steps(firstStep(rule, everyMs), everyMs)
+  if (rule.kind === 'cron') return calendar(rule.cron, rule.timezone, rule.dst ?? DST_DEFAULT)
+  if (rule.kind === 'every') return compileMonths(rule as Extract<typeof rule, { everyMonths: number }>)
+  return recurrence(rule)
+}
+
+/** The first instant of an interval: the start itself where one is given, otherwise one interval after the anchor. */
+function firstStep(rule: RecurringRule, everyMs: number): number {
+  return rule.start === undefined ? rule.anchor + everyMs : rule.anchor
+}
+
+function steps(first: number, everyMs: number): Instants {
+  const countUntil = (at: number) => (at < first ? 0 : Math.floor((at - first) / everyMs) + 1)
+  return {
+    next: (after) => first + countUntil(after) * everyMs,
+    count: (after, until) => countUntil(until) - countUntil(after),
+  }
+}
+
+/** Every hour that passes: the repeated one too, and nothing is moved out of a gap. */
+const EVERY_HOUR: DstPolicy = { gap: 'skip', overlap: 'both' }
+
+function recurrence(rule: Extract<RecurringRule, { kind: 'rrule' }>): Instants {
+  const { instants, nextWall, countWalls, everyHour } = compileRrule(rule.rrule, rule)
+  if (instants !== null) return instants
+  const walls = { next: nextWall, ...(countWalls && { count: countWalls }) }
+  if (everyHour) return { ...placeWalls(walls, rule.timezone, EVERY_HOUR), interval: true }
+  return placeWalls(walls, rule.timezone, rule.dst ?? DST_DEFAULT)
+}
+
+/** Compiled expressions by zone and policy, then by text: those used lately, and those used before them. */
+let lately = new Map<string, Map<string, Instants>>()
+let before = lately
+let kept = 0
+const KEPT_MAX = 1000
+
+function calendar(cron: string, zone: string, policy: DstPolicy): Instants {
+  const place = placeKey(zone, policy)
+  const found = lately.get(place)?.get(cron)
+  if (found !== undefined) return found
+  const instants = before.get(place)?.get(cron) ?? compileCron(readCron(cron).fields, zone, policy)
+  // Most finds change nothing, which is what makes them fast; half of what is kept goes when there is too much.
+  if (kept >= KEPT_MAX / 2) {
+    before = lately
+    lately = new Map()
+    kept = 0
+  }
+  const group = lately.get(place) ?? new Map<string, Instants>()
+  lately.set(place, group.set(cron, instants))
+  kept += 1
+  return instants
+}
+
+function placeKey(zone: string, { gap, overlap }: DstPolicy): string {
+  return gap === 'shift' && overlap === 'first' ? zone : `${zone} ${gap} ${overlap}`
+}

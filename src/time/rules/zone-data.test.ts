@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { resolveWhen, type When } from '../when/when.ts'
+import { rezone, zoneOffsetOf } from './zone-data.ts'
+
+const HOUR = 3_600_000
+const now = Date.parse('2026-06-01T00:00:00Z')
+
+/** Where an instant goes that older data had placed so many hours from where today's data places it. */
+function moved(when: When, hoursOff: number): string {
+  const { rule, first } = resolveWhen(when, { now, timezone: 'Europe/Rome' })
+  const offset = zoneOffsetOf(rule, first)
+  if (offset === null) return 'stays'
+  return new Date(rezone(rule, first + hoursOff * HOUR, offset - hoursOff * HOUR)).toISOString()
+}
+
+describe('an instant that was placed by older zone data', () => {
+  it.each<[When, string]>([
+    [{ cron: '0 9 * * *' }, '2026-06-01T07:00:00.000Z'],
+    [{ rrule: 'DTSTART;TZID=Europe/Rome:20260601T090000\nRRULE:FREQ=WEEKLY' }, '2026-06-01T07:00:00.000Z'],
+    [{ every: '1 month', start: '2026-06-02T09:00' }, '2026-06-02T07:00:00.000Z'],
+    ['2026-06-02 09:00', '2026-06-02T07:00:00.000Z'],
+    ['tomorrow at 9am', '2026-06-02T07:00:00.000Z'],
+    ['every weekday at 9am', '2026-06-01T07:00:00.000Z'],
+  ])('%j goes to the same wall time, from an hour later and from an hour earlier', (when, expected) => {
+    expect([moved(when, 1), moved(when, -1)]).toEqual([expected, expected])
+  })
+
+  it.each<When>([
+    { every: '24h' },
+    { delay: '3h' },
+    '2026-06-02T09:00:00+02:00',
+    { cron: '@every 5m' },
+    'in 3 hours',
+  ])('%j has no part in the wall clock', (when) => expect(moved(when, 1)).toBe('stays'))
+
+  it('keeps the real spacing of a rule that has one', () => {
+    const { rule, first } = resolveWhen({ cron: '*/15 * * * *' }, { now, timezone: 'Europe/Rome' })
+    expect(rezone(rule, first, zoneOffsetOf(rule, first)! - HOUR)).toBe(first)
+  })
+
+  it('stays where the data has not changed', () => {
+    const { rule, first } = resolveWhen({ cron: '0 9 * * *' }, { now, timezone: 'Europe/Rome' })
+    expect(rezone(rule, first, zoneOffsetOf(rule, first)!)).toBe(first)
+  })
+
+  it('goes back to the time as written where a gap is gone', () => {
+    // Older data let the clock go forward that night in Tokyo, so that 02:30 was placed at 03:30 by its new offset.
+    const { rule } = resolveWhen({ cron: '30 2 * * *' }, { now, timezone: 'Asia/Tokyo' })
+    const placed = Date.parse('2026-06-02T03:30:00+10:00')
+    expect(new Date(rezone(rule, placed, 10 * HOUR)).toISOString()).toBe('2026-06-01T17:30:00.000Z')
+  })
+})

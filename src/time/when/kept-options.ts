@@ -1,0 +1,124 @@
+import { WakefulError } from '../../error.ts'
+import { dstWords, jitterWords } from '../rules/describe.ts'
+import { formatDuration } from '../durations/duration.ts'
+import { exclusionWords } from '../calendars/exclusion-description.ts'
+import { misfireWords } from '../rules/misfire-description.ts'
+import type { RecurringRule, Rule } from '../rules/rule.ts'
+import { intervalOf } from '../rules/schedule.ts'
+import {
+  isWhenObject,
+  type Resolved,
+  resolveWhen,
+  type When,
+  type WhenContext,
+  type WhenObject,
+} from './when.ts'
+import { givenOf } from '../calendars/working-days.ts'
+
+const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
+/** What stays when a rule is replaced by one that does not say it. */
+const KEPT = ['exclude', 'misfire', 'jitter', 'dst'] as const
+
+type Kept = Pick<WhenObject, (typeof KEPT)[number]>
+
+/**
+ * Understands the when of a reschedule. It takes the place of the whole rule, start, end and count included; only what
+ * it does not say of days off, missed ticks, jitter and clock changes stays. One that says nothing but options changes
+ * those alone. `ticksGone` are the occurrences the old rule has had of its count.
+ */
+export function resolveAgain(old: Rule, when: When, context: WhenContext, ticksGone = 0): Resolved {
+  if (isWhenObject(when) && KINDS.every((kind) => when[kind] === undefined) && saysSomething(when))
+    return changed(old, when, context, ticksGone)
+  const fresh = resolveWhen(when, context)
+  const kept = keptOptions(old, when, fresh.rule)
+  if (Object.keys(kept).length === 0) return fresh
+  const resolved = resolveKept({ ...(isWhenObject(when) ? when : { at: when }), ...kept }, context)
+  return { ...resolved, notes: [...resolved.notes, ...stillNotes(resolved.rule, kept)] }
+}
+
+/** The options of the old rule that stay beside a when that says nothing of them, as users would write them. */
+function keptOptions(old: Rule, when: When, fresh: Rule): Kept {
+  const said: WhenObject = isWhenObject(when) ? when : {}
+  const of = ruleOptions(old)
+  if (fresh.kind === 'once') {
+    return old.kind === 'once' && of.misfire !== undefined && said.misfire === undefined
+      ? { misfire: of.misfire }
+      : {}
+  }
+  const mayHave = (name: (typeof KEPT)[number]) => {
+    if (of[name] === undefined || said[name] !== undefined) return false
+    // What a phrase says itself, as 'except us-holidays', is said too; a fixed interval knows no clock change.
+    return name === 'exclude' ? fresh.exclude === undefined : name !== 'dst' || intervalOf(fresh) === null
+  }
+  return Object.fromEntries(KEPT.filter(mayHave).map((name) => [name, of[name]]))
+}
+
+/** What a rule says of missed ticks, days off, jitter and clock changes, as users would write it. */
+export function ruleOptions(rule: Rule): Kept {
+  const { misfire } = rule
+  const given =
+    typeof misfire === 'object'
+      ? { all: { max: misfire.all.max, within: formatDuration(misfire.all.withinMs) } }
+      : misfire
+  if (rule.kind === 'once') return given === undefined ? {} : { misfire: given }
+  return {
+    ...(rule.jitterMs !== undefined && { jitter: formatDuration(rule.jitterMs) }),
+    ...(given !== undefined && { misfire: given }),
+    ...('dst' in rule && rule.dst !== undefined && { dst: rule.dst }),
+    ...(rule.exclude !== undefined && { exclude: givenOf(rule.exclude) }),
+  }
+}
+
+/** The old rule under other options: its text, its bounds and what it is counted from stay. */
+function changed(old: Rule, options: WhenObject, context: WhenContext, ticksGone: number): Resolved {
+  const timezone = options.timezone ?? old.timezone
+  if (old.kind === 'once') return resolveWhen({ at: momentOf(old), ...options, timezone }, context)
+  const left = old.count === undefined ? undefined : Math.max(1, old.count - ticksGone)
+  const whole: WhenObject = {
+    ...textOf(old),
+    ...(old.start !== undefined && { start: new Date(old.start) }),
+    ...(old.end !== undefined && { end: new Date(old.end) }),
+    ...(left !== undefined && { count: left }),
+    ...ruleOptions(old),
+    ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
+  }
+  return resolveWhen(whole, { ...context, timezone, anchor: old.anchor })
+}
+
+function textOf(rule: RecurringRule): WhenObject {
+  if (rule.kind === 'cron') return { cron: rule.cron }
+  return rule.kind === 'every' ? { every: rule.every } : { rrule: rule.rrule }
+}
+
+/** An instant as it was given: as a time on the wall, where it was one. */
+function momentOf({ at, wall }: Extract<Rule, { kind: 'once' }>): Date | string {
+  return wall === undefined ? new Date(at) : new Date(wall).toISOString().slice(0, -1)
+}
+
+function saysSomething(when: WhenObject): boolean {
+  return Object.values(when).some((value) => value !== undefined)
+}
+
+/** What the old rule left may not fit the new one: then the refusal says where it comes from. */
+function resolveKept(when: WhenObject, context: WhenContext): Resolved {
+  try {
+    return resolveWhen(when, context)
+  } catch (thrown) {
+    if (!(thrown instanceof WakefulError)) throw thrown
+    const message = `${thrown.message}. The days off are those of the old rule: exclude: [] drops them`
+    throw when.exclude === undefined ? thrown : new WakefulError(thrown.code, message, { cause: thrown })
+  }
+}
+
+/** "still except on us-holidays": what was kept without being said again. */
+function stillNotes(rule: Rule, kept: Kept): string[] {
+  const missed = kept.misfire === undefined ? '' : misfireWords(rule)
+  if (rule.kind === 'once') return missed === '' ? [] : [`still ${missed}`]
+  const words = [
+    kept.exclude === undefined || rule.exclude === undefined ? '' : exclusionWords(rule.exclude),
+    kept.jitter === undefined ? '' : jitterWords(rule),
+    kept.dst === undefined ? '' : dstWords(rule),
+    missed,
+  ]
+  return words.filter((text) => text !== '').map((text) => `still ${text.replace(/^, /, '')}`)
+}

@@ -1,0 +1,25 @@
+import { readText } from '../phrases/moment.ts'
+import { parseRecurring } from '../phrases/recurring/recurring-phrase.ts'
+import type { Rule } from '../rules/rule.ts'
+import { assertTimezone, zoneNote } from '../zones/timezone.ts'
+import { resolveWhen, type WhenContext } from './when.ts'
+
+/** What a text means, without anything being scheduled: an instant, or a rule. */
+export type Parsed =
+  | { instant: number; timezone: string; notes: string[] }
+  | { rule: Rule; timezone: string; notes: string[] }
+
+/** Reads plain language, an ISO time or a duration against the present, and schedules nothing. */
+export function parse(text: string, context: WhenContext): Parsed {
+  const timezone = assertTimezone(context.timezone)
+  const read = { ...context, timezone }
+  if (typeof text === 'string' && parseRecurring(text, read) !== null) {
+    const { rule, notes } = resolveWhen(text, read)
+    return { rule, timezone, notes }
+  }
+  const { at, notes } = readText(text, read)
+  if (at < context.now) notes.push('the instant is in the past')
+  const note = zoneNote(timezone)
+  if (note !== null) notes.push(note)
+  return { instant: at, timezone, notes }
+}

@@ -1,0 +1,188 @@
+import { WakefulError } from '../../error.ts'
+import { endedNotes } from '../calendars/calendar-end.ts'
+import { countBetween } from '../occurrences/count-between.ts'
+import { readCron } from '../cron/cron.ts'
+import type { DaysOff } from '../calendars/days-off.ts'
+import type { DstPolicy } from '../zones/dst.ts'
+import { formatDuration } from '../durations/duration.ts'
+import { parseStep } from '../durations/every-step.ts'
+import { assertOpenWeek, daysOffOf, readExclude } from '../calendars/exclusion.ts'
+import { localDay } from '../zones/local-day.ts'
+import { readMoment } from '../phrases/moment.ts'
+import { readRrule } from '../rrule/text.ts'
+import type { RecurringRule } from '../rules/rule.ts'
+import { intervalOf, scheduleOf } from '../rules/schedule.ts'
+import { startWork } from '../clock/search-budget.ts'
+import { firstStanding, isDayOff, lands, type Standing } from '../occurrences/next-occurrence.ts'
+import { quote } from '../text/text.ts'
+import type { Resolved, WhenContext, WhenObject } from './when.ts'
+import { readDst, readJitter, readMisfire } from './options.ts'
+import { settled } from '../calendars/working-days.ts'
+
+const DAY_MS = 86_400_000
+/** So many instants tell how near to each other they come. */
+const TICKS_SPACED = 100
+/** And of a rare rule as many as are found by so much work. */
+const WORK_SPACED = 60_000
+/** So many instants, or years, tell whether a rule fires more than once a day. */
+const TICKS_LOOKED_AT = 400
+const MS_LOOKED_AT = 4 * 366 * DAY_MS
+
+/** Understands a cron, an every or an rrule, and finds its first instant. */
+export function resolveRecurring(
+  object: WhenObject,
+  kind: RecurringRule['kind'],
+  context: WhenContext,
+): Resolved {
+  const { now } = context
+  const timezone = zoneOf(object, kind, context.timezone)
+  const { start, ...bounds } = readBounds(object, { now, timezone })
+  const jitterMs = readJitter(object.jitter)
+  const misfire = readMisfire(object.misfire)
+  const dst = readDst(object.dst)
+  const said = readExclude(object.exclude)
+  const exclude = said && settled(said, context.calendars)
+  const shared = {
+    anchor: start ?? context.anchor ?? now,
+    timezone,
+    ...(start !== undefined && { start }),
+    ...bounds,
+    ...(jitterMs !== undefined && { jitterMs }),
+    ...(misfire && { misfire }),
+    ...(exclude && { exclude }),
+  }
+  const rule: RecurringRule =
+    kind === 'every'
+      ? { kind, every: object.every!, ...parseStep(object.every!), ...shared }
+      : kind === 'cron'
+        ? { kind, cron: object.cron!, ...shared }
+        : { kind, rrule: object.rrule!, ...shared }
+  if (dst !== undefined) putDst(rule, dst)
+  const off = exclude === undefined ? null : daysOffOf(exclude, context.calendars)
+  assertOpenWeek(off)
+  if (jitterMs !== undefined) assertSpaced(rule, jitterMs, now)
+  if (exclude?.move !== undefined) assertOnceADay(rule, now)
+  const first = firstStanding(rule, off, now)
+  if (first === null) throw neverFires(rule, now)
+  const isOff =
+    exclude?.move === undefined ? onDaysOffOnly(rule, off, first) : !lands(rule, off!, first.nominal)
+  if (exclude !== undefined && isOff) throw onlyDaysOff(rule)
+  const notes = start !== undefined && start < now ? ['the start is in the past: it goes on from now'] : []
+  if (exclude !== undefined) notes.push(...endedNotes(exclude, context.calendars, timezone, first.at))
+  return { rule, first: first.at, nominal: first.nominal, notes }
+}
+
+/** Refuses a jitter that is longer than the time between two instants: one would come before the other is over. */
+function assertSpaced(rule: RecurringRule, jitterMs: number, now: number): void {
+  const schedule = scheduleOf(rule)
+  const work = startWork()
+  let at = schedule.next(now)
+  for (let ticks = 0; at !== null && ticks < TICKS_SPACED && work() < WORK_SPACED; ticks++) {
+    const next = schedule.next(at)
+    if (next !== null && next - at < jitterMs) {
+      throw new WakefulError(
+        'invalid_rule',
+        `jitter ${formatDuration(jitterMs)} is longer than the ${formatDuration(next - at)} between two instants of ${quote(textOf(rule))}: take less`,
+      )
+    }
+    at = next
+  }
+}
+
+/** Refuses to move a rule that fires more than once a day: on the working day there would be no telling which. */
+function assertOnceADay(rule: RecurringRule, now: number): void {
+  const everyMs = intervalOf(rule)
+  if (everyMs === null ? !sharesADay(rule, now) : everyMs >= DAY_MS) return
+  throw new WakefulError(
+    'invalid_rule',
+    `${quote(textOf(rule))} fires more than once a day, and only what fires at most once a day can move: leave out move to skip days off`,
+  )
+}
+
+/** Whether two of the rule's next instants are on the same day. */
+function sharesADay(rule: RecurringRule, now: number): boolean {
+  const schedule = scheduleOf(rule)
+  let at = schedule.next(now)
+  const until = (at ?? now) + MS_LOOKED_AT
+  for (let ticks = 0; at !== null && at <= until && ticks < TICKS_LOOKED_AT; ticks++) {
+    const next = schedule.next(at)
+    if (next !== null && localDay(rule.timezone, next) === localDay(rule.timezone, at)) return true
+    at = next
+  }
+  return false
+}
+
+/** Whether all it has falls on days off; skipped instants are part of its count. */
+function onDaysOffOnly(rule: RecurringRule, off: DaysOff | null, { at, nominal }: Standing): boolean {
+  if (isDayOff(rule, off, at)) return true
+  return rule.count !== undefined && countBetween(rule, nominal - 1, at, rule.count + 1).count > rule.count
+}
+
+function onlyDaysOff(rule: RecurringRule): WakefulError {
+  return new WakefulError(
+    'invalid_rule',
+    `${quote(textOf(rule))} fires only on days off: exclude fewer of them, or say move: 'next' or 'previous'`,
+  )
+}
+
+function readBounds(
+  object: WhenObject,
+  context: Pick<WhenContext, 'now' | 'timezone'>,
+): Pick<RecurringRule, 'start' | 'end' | 'count'> {
+  const start = object.start === undefined ? undefined : readMoment(object.start, context, 'start')
+  const end = object.end === undefined ? undefined : readMoment(object.end, context, 'end')
+  if (end !== undefined && end < (start ?? end)) {
+    throw new WakefulError(
+      'invalid_rule',
+      `the end ${quote(object.end)} is before the start ${quote(object.start)}`,
+    )
+  }
+  const { count } = object
+  if (count !== undefined && !(Number.isSafeInteger(count) && count >= 1)) {
+    throw new WakefulError('invalid_rule', `count ${quote(count)} is not a whole number from 1 on`)
+  }
+  return {
+    ...(start !== undefined && { start }),
+    ...(end !== undefined && { end }),
+    ...(count !== undefined && { count }),
+  }
+}
+
+function putDst(rule: RecurringRule, dst: DstPolicy): void {
+  if (intervalOf(rule) === null) {
+    Object.assign(rule, { dst })
+    return
+  }
+  throw new WakefulError(
+    'invalid_request',
+    `${quote(textOf(rule))} has a fixed length, which no clock change touches: leave dst out`,
+  )
+}
+
+/** The zone a cron expression or an rrule names itself, or the one given. */
+function zoneOf(object: WhenObject, kind: RecurringRule['kind'], zoneGiven: string): string {
+  if (kind === 'every') return zoneGiven
+  const named = kind === 'cron' ? readCron(object.cron!).timezone : readRrule(object.rrule!).timezone
+  if (named !== undefined && object.timezone !== undefined && named !== zoneGiven) {
+    const what = kind === 'cron' ? 'cron expression' : 'rrule'
+    throw new WakefulError(
+      'invalid_rule',
+      `the ${what} says ${named} and timezone says ${zoneGiven}: give one`,
+    )
+  }
+  return named ?? zoneGiven
+}
+
+function neverFires(rule: RecurringRule, now: number): WakefulError {
+  const { start, end, ...unbounded } = rule
+  const bounded = (start !== undefined || end !== undefined) && scheduleOf(unbounded).next(now) !== null
+  const none =
+    rule.kind === 'rrule' ? 'all its occurrences are past' : 'no such day comes before the year 10000'
+  const why = bounded ? 'it has no instant between its start and its end' : none
+  return new WakefulError('invalid_rule', `${quote(textOf(rule))} never fires: ${why}`)
+}
+
+/** The rule as it was given. */
+function textOf(rule: RecurringRule): string {
+  return rule.kind === 'cron' ? rule.cron : rule.kind === 'every' ? rule.every : rule.rrule
+}

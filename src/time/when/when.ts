@@ -1,0 +1,203 @@
+import { WakefulError } from '../../error.ts'
+import { endedNotes } from '../calendars/calendar-end.ts'
+import { parseDuration } from '../durations/duration.ts'
+import {
+  assertOpenWeek,
+  type CalendarLookup,
+  daysOffOf,
+  type ExcludeGiven,
+  readExclude,
+} from '../calendars/exclusion.ts'
+import { assertInstant, INSTANT_MAX, parseInstant } from '../zones/instant.ts'
+import { openDay } from './once-day-off.ts'
+import type { PlacedPhrase } from '../phrases/phrase.ts'
+import { readText } from '../phrases/moment.ts'
+import { parseRecurring } from '../phrases/recurring/recurring-phrase.ts'
+import type { Rule } from '../rules/rule.ts'
+import { quote } from '../text/text.ts'
+import { assertTimezone, zoneNote } from '../zones/timezone.ts'
+import { type DstGiven, type MisfireGiven, readMisfire } from './options.ts'
+import { resolveRecurring } from './recurring.ts'
+import { settled, workingDaysOff } from '../calendars/working-days.ts'
+
+/** A point in time: an instant, or text that names one. */
+export type Moment = Date | Temporal.Instant | string
+
+/** A when as an object: exactly one of at, unix, delay, cron, every, rrule, and what goes with it. */
+export interface WhenObject {
+  at?: Moment
+  /** Seconds since 1970. */
+  unix?: number
+  /** A duration from now. */
+  delay?: string
+  cron?: string
+  /** A duration, of which `1d` is always 24 hours, or `1 month`, `2 years`, which follow the calendar. */
+  every?: string
+  /** RFC 5545: RRULE, with or without DTSTART, RDATE and EXDATE lines. */
+  rrule?: string
+  timezone?: string
+  /** Recurring rules: no instant before; for intervals the first one. */
+  start?: Moment
+  /** Recurring rules: no instant after. */
+  end?: Moment
+  /** Recurring rules: how many occurrences in all. */
+  count?: number
+  /** Recurring rules: each wakes up to this much later, the same at every restart. */
+  jitter?: string
+  /** Rules on the wall clock: what a clock change does to them. */
+  dst?: DstGiven
+  misfire?: MisfireGiven
+  /** Days off: names of calendars, 'weekends', and whether an instant on one is skipped or moved. */
+  exclude?: ExcludeGiven
+}
+
+/** What users give to say when; a bare number is refused, since it could be seconds or milliseconds. */
+export type When = Moment | WhenObject
+
+/** What a when is read against: the present, and the zone of what names none itself. */
+export interface WhenContext {
+  now: number
+  timezone: string
+  /** Finds the calendars that `exclude` names; without it there are none. */
+  calendars?: CalendarLookup
+  /** What intervals without a start are counted from; the present where it is absent. */
+  anchor?: number
+}
+
+/** A when that was understood. */
+export interface Resolved {
+  rule: Rule
+  first: number
+  /** The rule's own instant from which the first came: another one only where days off skip or move it. */
+  nominal: number
+  /** What was accepted but may surprise, in words. */
+  notes: string[]
+}
+
+const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
+const RECURRING_OPTIONS = ['start', 'end', 'count', 'jitter', 'dst'] as const
+const OPTIONS: readonly string[] = ['timezone', ...RECURRING_OPTIONS, 'misfire', 'exclude']
+
+/** Whether a when is an object that says more than an instant. */
+export function isWhenObject(when: When): when is WhenObject {
+  const tag = Object.prototype.toString.call(when)
+  return typeof when === 'object' && when !== null && tag === '[object Object]'
+}
+
+/** Understands a when: normalizes it to a rule and finds its first instant, or refuses it and says why. */
+export function resolveWhen(when: When, context: WhenContext): Resolved {
+  const resolved = resolveGiven(when, context)
+  const note = zoneNote(resolved.rule.timezone)
+  if (note === null || resolved.notes.includes(note)) return resolved
+  return { ...resolved, notes: [...resolved.notes, note] }
+}
+
+function resolveGiven(when: When, context: WhenContext): Resolved {
+  const read = { ...context, timezone: assertTimezone(context.timezone) }
+  const given: unknown = when
+  if (typeof given === 'string') return resolveText(given, {}, read)
+  if (!isWhenObject(when)) {
+    const at = parseInstant(given as Date)
+    return single({ at, notes: [] }, 'at', {}, read)
+  }
+  const object = given as WhenObject & Record<string, unknown>
+  const kind = kindOf(object)
+  if (object.timezone !== undefined) read.timezone = assertTimezone(object.timezone)
+  if (kind === 'cron' || kind === 'every' || kind === 'rrule') return resolveRecurring(object, kind, read)
+  if (typeof object.at === 'string') return resolveText(object.at, object, read)
+  return single({ at: readOnce(object, kind, read), notes: [] }, kind, object, read)
+}
+
+/** Reads a text in its zone, a one-shot or a recurrence, with the options that stand beside it. */
+function resolveText(text: string, beside: WhenObject, context: WhenContext): Resolved {
+  const exclude = readExclude(beside.exclude)
+  const phrase = parseRecurring(text, { ...context, exclude })
+  if (phrase === null) {
+    const workingDays = () => workingDaysOff(exclude, context.calendars)
+    return single(readText(text, { ...context, workingDays }), 'at', beside, context)
+  }
+  const { wording, notes, ...when } = phrase
+  const { at: _at, timezone: _timezone, ...options } = beside
+  for (const name of RECURRING_OPTIONS) {
+    if (options[name] === undefined || (when as WhenObject)[name] === undefined) continue
+    throw new WakefulError(
+      'invalid_request',
+      `${quote(text)} says its ${name}, and so does '${name}': give one`,
+    )
+  }
+  const resolved = resolveGiven({ ...options, ...when }, context)
+  return { ...resolved, notes: [`read as '${wording}'`, ...notes, ...resolved.notes] }
+}
+
+function single(
+  placed: PlacedPhrase,
+  kind: string,
+  object: WhenObject,
+  { now, timezone, calendars }: WhenContext,
+): Resolved {
+  for (const name of RECURRING_OPTIONS) {
+    if (object[name] === undefined) continue
+    throw new WakefulError(
+      'invalid_request',
+      `'${name}' belongs to recurring rules: this { ${kind} } fires once`,
+    )
+  }
+  const misfire = readMisfire(object.misfire)
+  if (typeof misfire === 'object') {
+    throw new WakefulError(
+      'invalid_request',
+      `misfire 'all' belongs to recurring rules: this { ${kind} } fires once`,
+    )
+  }
+  const said = readExclude(object.exclude)
+  const exclude = said && settled(said, calendars)
+  const off = exclude === undefined ? null : daysOffOf(exclude, calendars)
+  assertOpenWeek(off)
+  const open = exclude && openDay(placed.at, exclude, off!, timezone)
+  const { at, wall } = { ...placed, ...open }
+  const ended = exclude === undefined ? [] : endedNotes(exclude, calendars, timezone, placed.at)
+  const notes = [...placed.notes, ...(open?.notes ?? []), ...ended]
+  if (at < now) notes.push('the instant is in the past: it fires at once')
+  // What was said as an instant stays one; UTC never changes.
+  const asWall = wall === undefined || placed.wall === undefined || timezone === 'UTC' ? {} : { wall }
+  const rule: Rule = { kind: 'once', at, timezone, ...asWall, ...(misfire && { misfire }) }
+  return { rule, first: at, nominal: at, notes }
+}
+
+function kindOf(object: Record<string, unknown>): (typeof KINDS)[number] {
+  for (const name of Object.keys(object)) {
+    if (object[name] === undefined || OPTIONS.includes(name) || KINDS.includes(name as 'at')) continue
+    throw new WakefulError(
+      'invalid_request',
+      `'${quote(name).slice(1, -1)}' is unknown: a when has ${[...KINDS, ...OPTIONS].join(', ')}`,
+    )
+  }
+  const kinds = KINDS.filter((kind) => object[kind] !== undefined)
+  if (kinds.length !== 1) {
+    const found = kinds.length === 0 ? 'none' : kinds.join(' and ')
+    throw new WakefulError(
+      'invalid_request',
+      `a when has exactly one of ${KINDS.join(', ')}; this has ${found}`,
+    )
+  }
+  return kinds[0]!
+}
+
+function readOnce(object: WhenObject, kind: string, context: WhenContext): number {
+  if (kind === 'delay') return assertInstant(context.now + parseDuration(object.delay!), object.delay)
+  return kind === 'unix' ? readUnix(object.unix) : parseInstant(object.at!)
+}
+
+function readUnix(unix: unknown): number {
+  if (typeof unix !== 'number' || !Number.isFinite(unix)) {
+    throw new WakefulError('invalid_time', `unix ${quote(unix)} is not a number of seconds`)
+  }
+  if (unix * 1000 > INSTANT_MAX && unix <= INSTANT_MAX) {
+    throw new WakefulError(
+      'invalid_time',
+      `unix ${unix} is after the year 9999: it is in seconds, this looks like milliseconds`,
+    )
+  }
+  // Rounded to a microsecond first: 1736882445.123 times 1000 is not a whole number in floating point.
+  return assertInstant(Math.ceil(Number((unix * 1000).toFixed(3))), unix)
+}

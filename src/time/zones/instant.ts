@@ -1,0 +1,80 @@
+import { WakefulError } from '../../error.ts'
+import { parseIso } from './iso.ts'
+import { quote } from '../text/text.ts'
+
+/** The earliest instant Wakeful takes: 1970-01-01T00:00:00.000Z. */
+export const INSTANT_MIN = 0
+
+/** The latest instant Wakeful takes: 9999-12-31T23:59:59.999Z. */
+export const INSTANT_MAX = 253_402_300_799_999
+
+/** Returns the instant if it lies in the years Wakeful takes, and refuses it otherwise. */
+export function assertInstant(ms: number, given: unknown): number {
+  // Plus zero: rounding up can leave -0, which JSON does not keep.
+  if (Number.isInteger(ms) && ms >= INSTANT_MIN && ms <= INSTANT_MAX) return ms + 0
+  throw new WakefulError('invalid_time', `${quote(given)} is outside the years 1970 to 9999`)
+}
+
+const shown = new Map<number, string>()
+const SHOWN_MAX = 32
+
+/** The instant as ISO 8601 in UTC, always with milliseconds. */
+export function formatInstant(ms: number): string {
+  // The records of a batch name the same few instants a thousand times over.
+  const known = shown.get(ms)
+  if (known !== undefined) return known
+  const text = new Date(ms).toISOString()
+  if (shown.size >= SHOWN_MAX) shown.clear()
+  shown.set(ms, text)
+  return text
+}
+
+/** Reads an instant; text must say its offset, because a wall time alone names no instant. */
+export function parseInstant(value: Date | Temporal.Instant | string): number {
+  const given: unknown = value
+  if (typeof given === 'string') {
+    const iso = parseIso(given)
+    if (iso?.offsetMs !== undefined) return assertInstant(iso.wallMs - iso.offsetMs, given)
+    const hint =
+      iso === null
+        ? "an instant is written like '2026-12-24T18:00:00Z' or '2026-12-24T18:00:00+01:00'"
+        : "it has no offset: add 'Z' or one like '+01:00', or give a timezone beside it"
+    throw new WakefulError('invalid_time', `${quote(given)} is not an instant: ${hint}`)
+  }
+  const tag = Object.prototype.toString.call(given)
+  if (tag === '[object Date]') return fromDate(given as Date)
+  if (tag === '[object Temporal.Instant]') return fromNanoseconds(given as Temporal.Instant)
+  if (typeof given === 'number') {
+    throw new WakefulError(
+      'invalid_time',
+      `the bare number ${given} could be seconds or milliseconds: give { unix: seconds } or a Date`,
+    )
+  }
+  throw new WakefulError(
+    'invalid_time',
+    'an instant is a Date, a Temporal.Instant or an ISO string with offset',
+  )
+}
+
+function fromDate(date: Date): number {
+  const ms = timeOf(date)
+  if (Number.isNaN(ms)) throw new WakefulError('invalid_time', 'an invalid Date names no instant')
+  return assertInstant(ms, new Date(ms).toISOString())
+}
+
+/** Any object may call itself a Date by its tag. */
+function timeOf(date: Date): number {
+  try {
+    return Date.prototype.getTime.call(date)
+  } catch (cause) {
+    throw new WakefulError('invalid_time', 'this is no Date', { cause })
+  }
+}
+
+function fromNanoseconds(instant: Temporal.Instant): number {
+  const ns = instant.epochNanoseconds
+  if (typeof ns !== 'bigint') throw new WakefulError('invalid_time', 'this is no Temporal.Instant')
+  const whole = ns / 1_000_000n
+  // Up, never down: a microsecond cut off would make an alarm early (never-early).
+  return assertInstant(Number(ns > whole * 1_000_000n ? whole + 1n : whole), `${ns} ns`)
+}

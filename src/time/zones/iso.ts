@@ -1,0 +1,74 @@
+import { temporal } from './temporal.ts'
+import { TEXT_LENGTH_MAX } from '../text/text.ts'
+import { assertTimezone } from './timezone.ts'
+
+/** An ISO 8601 date and time: the wall clock as if it were UTC, and the offset where the text says one. */
+export interface IsoTime {
+  wallMs: number
+  offsetMs?: number
+}
+
+const OFFSET = '([Zz]|[+-]\\d\\d(?::?\\d\\d)?)'
+const FRACTION = '(?:[.,](\\d{1,100}))?'
+const EXTENDED = new RegExp(
+  `^(\\d{4})-(\\d\\d)-(\\d\\d)[Tt ](\\d\\d):(\\d\\d)(?::(\\d\\d)${FRACTION})?(?: ?${OFFSET})?(?:\\[([\\w+/-]{1,64})\\])?$`,
+)
+const BASIC = new RegExp(`^(\\d{4})(\\d\\d)(\\d\\d)[Tt](\\d\\d)(\\d\\d)(?:(\\d\\d)${FRACTION})?${OFFSET}?$`)
+
+/**
+ * Reads an ISO 8601 date and time, with or without an offset, with or without a zone in brackets behind it;
+ * null where the text is none, names no real day, or gives an offset its zone does not have then.
+ */
+export function parseIso(text: string): IsoTime | null {
+  if (text.length > TEXT_LENGTH_MAX) return null
+  const trimmed = text.trim()
+  const match = EXTENDED.exec(trimmed) ?? BASIC.exec(trimmed)
+  if (match === null) return null
+  const [year, month, day, hour, minute] = match.slice(1, 6).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  const leap = match[6] === '60'
+  const second = leap ? 59 : Number(match[6] ?? 0)
+  try {
+    const wall = temporal.PlainDateTime.from(
+      { year, month, day, hour, minute, second },
+      { overflow: 'reject' },
+    )
+    // A leap second is read as the second after it, and a fraction is rounded up: less would be early.
+    const wallMs =
+      wall.toZonedDateTime('UTC').epochMilliseconds + (leap ? 1000 : 0) + fractionMs(match[7] ?? '')
+    return withOffset(wallMs, match[8], match[9])
+  } catch {
+    return null
+  }
+}
+
+function fractionMs(digits: string): number {
+  return Number(digits.slice(0, 3).padEnd(3, '0')) + (/[1-9]/.test(digits.slice(3)) ? 1 : 0)
+}
+
+function withOffset(wallMs: number, offset: string | undefined, zone: string | undefined): IsoTime | null {
+  const offsetMs = offset === undefined ? undefined : parseOffset(offset)
+  if (offsetMs === null) return null
+  if (zone === undefined) return offsetMs === undefined ? { wallMs } : { wallMs, offsetMs }
+  const timezone = assertTimezone(zone)
+  if (offsetMs === undefined) {
+    const wall = temporal.Instant.fromEpochMilliseconds(wallMs).toZonedDateTimeISO('UTC').toPlainDateTime()
+    return { wallMs, offsetMs: wallMs - wall.toZonedDateTime(timezone).epochMilliseconds }
+  }
+  const there = temporal.Instant.fromEpochMilliseconds(wallMs - offsetMs).toZonedDateTimeISO(timezone)
+  const agrees = /^z$/i.test(offset!) || there.offsetNanoseconds / 1e6 === offsetMs
+  return agrees ? { wallMs, offsetMs } : null
+}
+
+function parseOffset(text: string): number | null {
+  if (/^z$/i.test(text)) return 0
+  const hours = Number(text.slice(1, 3))
+  const minutes = Number(text.slice(3).replace(':', '') || '0')
+  if (hours > 23 || minutes > 59) return null
+  return (text[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000
+}

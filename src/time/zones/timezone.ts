@@ -1,0 +1,83 @@
+import { WakefulError } from '../../error.ts'
+import { closest } from '../text/closest.ts'
+import { temporal } from './temporal.ts'
+import { quote } from '../text/text.ts'
+
+const known = new Map<string, string>()
+const KNOWN_MAX = 2000
+
+/** Returns the IANA zone in its usual spelling (links such as Asia/Calcutta stay as given), or refuses it. */
+export function assertTimezone(zone: string): string {
+  if (typeof zone !== 'string' || zone === '') {
+    throw new WakefulError('invalid_timezone', "a timezone is an IANA name such as 'Europe/Rome' or 'UTC'")
+  }
+  const cached = known.get(zone)
+  if (cached !== undefined) return cached
+  if (/^[+-]\d/.test(zone)) {
+    throw new WakefulError(
+      'invalid_timezone',
+      `${quote(zone)} is an offset, which knows no summer time: give an IANA name such as 'Europe/Rome' or 'UTC'`,
+    )
+  }
+  const usual = lookUp(zone)
+  if (usual === null) throw unknownZone(zone)
+  if (known.size >= KNOWN_MAX) known.clear()
+  known.set(zone, usual)
+  return usual
+}
+
+function lookUp(zone: string): string | null {
+  // Only the letters of IANA names: Temporal would also take a whole ISO string with a zone in it.
+  if (zone.length > 64 || !/^[A-Za-z][A-Za-z0-9_+\-/]*$/.test(zone)) return null
+  try {
+    return temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone).timeZoneId
+  } catch {
+    return null
+  }
+}
+
+/** Names from before there were cities, and what to say of them. */
+const OLD_NAMES: ReadonlyMap<string, string> = new Map([
+  ['EST', 'EST knows no summer time: America/New_York does'],
+  ['MST', 'MST knows no summer time: America/Denver does'],
+  ['HST', 'HST is an old name: Pacific/Honolulu is the same'],
+  ['EST5EDT', 'EST5EDT is an old name: America/New_York is the same'],
+  ['CST6CDT', 'CST6CDT is an old name: America/Chicago is the same'],
+  ['MST7MDT', 'MST7MDT is an old name: America/Denver is the same'],
+  ['PST8PDT', 'PST8PDT is an old name: America/Los_Angeles is the same'],
+])
+
+/** What should be said of a zone that may not be what it seems; null of all others. */
+export function zoneNote(zone: string): string | null {
+  const old = OLD_NAMES.get(zone)
+  if (old !== undefined) return old
+  return zone.startsWith('Etc/GMT') && /[1-9]/.test(zone)
+    ? `${zone} is a fixed offset, and knows no summer time: name a city's zone where there is one`
+    : null
+}
+
+function unknownZone(zone: string): WakefulError {
+  const near = zone.length <= 64 ? guess(zone) : null
+  const hint = near === null ? "use an IANA name such as 'Europe/Rome' or 'UTC'" : `did you mean '${near}'?`
+  return new WakefulError('invalid_timezone', `${quote(zone)} is not a timezone: ${hint}`)
+}
+
+/** The zone whose city is written so, with or without its spaces, or whose whole name is near. */
+function guess(zone: string): string | null {
+  const names = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+  const [wanted, city] = [zone.trim().toLowerCase().replaceAll(' ', '_'), cityOf(zone)]
+  const byCity = names.find((name) => cityOf(name) === city)
+  if (byCity !== undefined) return byCity
+  const near = closest(
+    wanted,
+    names.map((name) => name.toLowerCase()),
+  )
+  return names.find((name) => name.toLowerCase() === near) ?? null
+}
+
+function cityOf(zone: string): string {
+  return zone
+    .slice(zone.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .replace(/[^a-z]/g, '')
+}
