@@ -1,5 +1,4 @@
-import type { Alarm } from './alarm.ts'
-import { recurs } from './alarm.ts'
+import { type Alarm, recurs } from './alarm.ts'
 import type { EndStatus, State } from './lifecycle.ts'
 import type { NewTimer } from './timer.ts'
 

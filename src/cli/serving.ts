@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Config, Configured } from '../config/index.ts'
-import { openSettings } from '../config/index.ts'
+import { type Config, type Configured, openSettings } from '../config/index.ts'
 import { WakefulError } from '../error.ts'
 import type { OpenOptions, Wakeful } from '../index.ts'
 import { isPortTaken, Log, Metrics, type Server, Switchboard, startServer } from '../server/index.ts'

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import type { Config } from './settings.ts'
-import { flagOf, SETTING_LIST, variableOf } from './settings.ts'
+import { type Config, flagOf, SETTING_LIST, variableOf } from './settings.ts'
 
 /** Adds the flag of every setting to a command; those that every command has (`--db`, `--timezone`) are left to it. */
 export function addConfigFlags(command: Command): Command {

@@ -1,5 +1,4 @@
-import type { Context, Limits, Scope, Workshop } from '../alarm/index.ts'
-import { assertText } from '../alarm/index.ts'
+import { assertText, type Context, type Limits, type Scope, type Workshop } from '../alarm/index.ts'
 import type { Engine, Pacer } from '../engine/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Bell } from '../log/index.ts'

@@ -1,6 +1,5 @@
 import type { Hono } from 'hono'
-import type { Health, ReadinessPorts } from './health/index.ts'
-import { liveness, readiness } from './health/index.ts'
+import { type Health, liveness, type ReadinessPorts, readiness } from './health/index.ts'
 import { refusal } from './http/problem.ts'
 import type { Metrics } from './metrics/index.ts'
 import type { MetricsGate } from './metrics-gate.ts'

@@ -1,6 +1,5 @@
 import type { TargetSpec } from '../../alarm/index.ts'
-import type { OperationName } from '../../contracts/index.ts'
-import { withFields } from '../../contracts/index.ts'
+import { type OperationName, withFields } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type TakeOptions, takeOf, type WakeReport } from '../../library/index.ts'
 import type { Caller } from '../caller.ts'

@@ -7,8 +7,7 @@ import {
   type Outcome,
   type Timer,
 } from '../../alarm/index.ts'
-import type { Tallies } from '../index.ts'
-import { alarmValues, type StoredAlarm, waitingValues } from '../index.ts'
+import { alarmValues, type StoredAlarm, type Tallies, waitingValues } from '../index.ts'
 import * as sql from './queries.ts'
 import type { Session } from './session.ts'
 

@@ -1,8 +1,7 @@
 import type { Alarm } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type HolidayCalendar, isHolidayCalendar } from '../../time/index.ts'
-import type { NewCalendar } from '../index.ts'
-import { CorruptRow } from '../index.ts'
+import { CorruptRow, type NewCalendar } from '../index.ts'
 import type { Desk } from './apply.ts'
 import type { Session } from './session.ts'
 

@@ -1,6 +1,12 @@
 import type { Scope } from '../../alarm/index.ts'
-import type { Lease, TakeRequest } from '../index.ts'
-import { ALARM_COLUMNS, ownerKey, TIMER_COLUMNS, type Values } from '../index.ts'
+import {
+  ALARM_COLUMNS,
+  type Lease,
+  ownerKey,
+  type TakeRequest,
+  TIMER_COLUMNS,
+  type Values,
+} from '../index.ts'
 import type { Session } from './session.ts'
 
 const SEEN = TIMER_COLUMNS.map((column) => `t.${column}`).join(', ')

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { preview } from '../preview/preview.ts'
-import { resolveWhen } from '../when/when.ts'
+import { preview } from '../preview/index.ts'
+import { resolveWhen } from '../when/index.ts'
 
 const company = { name: 'company', version: 1, dates: { '2026-12-24': '', '2026-12-31': '' }, weekend: [] }
 const context = {

@@ -1,6 +1,6 @@
+import { formatDay, localDay } from '../zones/index.ts'
 import type { CalendarLookup, Exclusion } from './exclusion.ts'
 import type { HolidayCalendar } from './holiday-calendar.ts'
-import { formatDay, localDay } from '../zones/local-day.ts'
 
 /** The last date of a calendar; null where it has none. */
 export function lastDate({ dates }: Pick<HolidayCalendar, 'dates'>): string | null {

@@ -1,4 +1,4 @@
-import { weekdayOf } from '../rrule/civil-date.ts'
+import { weekdayOf } from '../rrule/index.ts'
 
 /** The days off of a rule, compiled. Days are counted from 1970-01-01, on the calendar of the rule's zone. */
 export interface DaysOff {

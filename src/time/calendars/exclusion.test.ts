@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { parseDay } from '../zones/index.ts'
 import { assertOpenWeek, type CalendarLookup, daysOffOf, type Exclusion, readExclude } from './exclusion.ts'
 import type { HolidayCalendar } from './holiday-calendar.ts'
-import { parseDay } from '../zones/local-day.ts'
 
 const us: HolidayCalendar = {
   name: 'us-holidays',

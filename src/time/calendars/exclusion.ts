@@ -1,5 +1,6 @@
 import { WakefulError } from '../../error.ts'
-import { closest } from '../text/closest.ts'
+import { closest, quote, WEEKDAYS } from '../text/index.ts'
+import { parseDay } from '../zones/index.ts'
 import { compileDaysOff, type DaysOff, type NamedDays } from './days-off.ts'
 import {
   CALENDAR_NAME,
@@ -8,9 +9,6 @@ import {
   readWeekend,
   WEEKEND_WORDS,
 } from './holiday-calendar.ts'
-import { parseDay } from '../zones/local-day.ts'
-import { WEEKDAYS } from '../text/word-lists.ts'
-import { quote } from '../text/text.ts'
 
 /** What days off do to a rule: plain data, kept in the rule. */
 export interface Exclusion {

@@ -1,10 +1,8 @@
 import { WakefulError } from '../../error.ts'
+import { LABEL_LENGTH_MAX, quote, tidy, WEEKDAYS } from '../text/index.ts'
+import { formatDay, parseDay } from '../zones/index.ts'
 import { CALENDAR_DAYS_MAX } from './days-off.ts'
 import { readIcs } from './ics.ts'
-import { LABEL_LENGTH_MAX, tidy } from '../text/label.ts'
-import { formatDay, parseDay } from '../zones/local-day.ts'
-import { WEEKDAYS } from '../text/word-lists.ts'
-import { quote } from '../text/text.ts'
 
 /** A named set of days off: plain data, as a store keeps it. */
 export interface HolidayCalendar {

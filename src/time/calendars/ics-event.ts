@@ -1,9 +1,8 @@
 import { WakefulError } from '../../error.ts'
+import { type RruleDate, readRruleDate } from '../rrule/index.ts'
+import { LABEL_LENGTH_MAX, quote, tidy } from '../text/index.ts'
 import { CALENDAR_DAYS_MAX } from './days-off.ts'
 import { type IcsLine, icsError } from './ics-lines.ts'
-import { LABEL_LENGTH_MAX, tidy } from '../text/label.ts'
-import { type RruleDate, readRruleDate } from '../rrule/date-text.ts'
-import { quote } from '../text/text.ts'
 
 /** An event of an .ics file, as far as it matters to days off. Days are counted from 1970-01-01. */
 export interface IcsEvent {

@@ -1,5 +1,5 @@
 import { WakefulError } from '../../error.ts'
-import { quote } from '../text/text.ts'
+import { quote } from '../text/index.ts'
 
 /** A line of an .ics file, taken apart: NAME;PARAMETER=value:VALUE, and where it starts. */
 export interface IcsLine {

@@ -1,12 +1,10 @@
 import { WakefulError } from '../../error.ts'
+import { compileRrule, readRrule, yearOf, yearStart } from '../rrule/index.ts'
+import { LABEL_LENGTH_MAX } from '../text/index.ts'
+import { formatDay } from '../zones/index.ts'
 import { CALENDAR_DAYS_MAX } from './days-off.ts'
 import { type IcsEvent, located, readIcsEvents } from './ics-event.ts'
 import { icsError, readIcsLines } from './ics-lines.ts'
-import { LABEL_LENGTH_MAX } from '../text/label.ts'
-import { formatDay } from '../zones/local-day.ts'
-import { compileRrule } from '../rrule/rrule.ts'
-import { yearOf, yearStart } from '../rrule/civil-date.ts'
-import { readRrule } from '../rrule/text.ts'
 
 /** Days off by day since 1970-01-01, with what they are called, and what was left out. */
 export interface IcsDays {

@@ -1,6 +1,6 @@
+import { formatDay } from '../zones/index.ts'
 import type { DaysOff } from './days-off.ts'
 import type { Exclusion } from './exclusion.ts'
-import { formatDay } from '../zones/local-day.ts'
 
 /** The working day on which a day comes to rest where days off are moved; null where there is none. */
 export function landingOf({ move, offset = 0 }: Exclusion, off: DaysOff, from: number): number | null {

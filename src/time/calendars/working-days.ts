@@ -1,7 +1,7 @@
 import { WakefulError } from '../../error.ts'
+import { quote } from '../text/index.ts'
 import type { DaysOff } from './days-off.ts'
 import { type CalendarLookup, daysOffOf, type Exclusion } from './exclusion.ts'
-import { quote } from '../text/text.ts'
 
 /** The weekend where nobody says another. */
 const USUAL_WEEKEND: readonly number[] = [6, 7]

@@ -1,5 +1,5 @@
+import { formatInstant } from '../zones/index.ts'
 import type { Clock } from './clock.ts'
-import { formatInstant } from '../zones/instant.ts'
 
 const DAY_MS = 86_400_000
 /** A step of the wall clock by more than this is not believed. */

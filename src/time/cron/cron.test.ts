@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { type DstPolicy, formatLocal, stretchAt, zoned } from '../zones/index.ts'
 import { compileCron, readCron } from './cron.ts'
-import type { DstPolicy } from '../zones/dst.ts'
-import { formatLocal, stretchAt, zoned } from '../zones/wall-time.ts'
 
 const MINUTE = 60_000
 const DAY = 86_400_000

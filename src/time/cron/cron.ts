@@ -1,11 +1,16 @@
 import { WakefulError } from '../../error.ts'
+import { parseInterval } from '../durations/index.ts'
+import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
+import {
+  assertTimezone,
+  DST_DEFAULT,
+  type DstPolicy,
+  type Instants,
+  placeWalls,
+  type WallTimes,
+} from '../zones/index.ts'
 import { type CronFields, readFields } from './fields.ts'
-import { DST_DEFAULT, type DstPolicy } from '../zones/dst.ts'
-import { parseInterval } from '../durations/every-step.ts'
 import { walkInterval } from './interval-times.ts'
-import { quote, TEXT_LENGTH_MAX } from '../text/text.ts'
-import { assertTimezone } from '../zones/timezone.ts'
-import { type Instants, placeWalls, type WallTimes } from '../zones/wall-times.ts'
 
 /** A cron expression taken apart: its own zone if it names one, and either an interval or calendar fields. */
 export interface CronText {

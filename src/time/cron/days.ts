@@ -1,5 +1,5 @@
 import type { CronPattern } from 'croner'
-import { worked } from '../clock/search-budget.ts'
+import { worked } from '../clock/index.ts'
 
 const DAY_MS = 86_400_000
 /** The calendar repeats after 400 years: what does not come in as many days never comes. */

@@ -1,8 +1,8 @@
 import { CronPattern } from 'croner'
 import { WakefulError } from '../../error.ts'
-import { dayFinder } from './days.ts'
+import { quote } from '../text/index.ts'
 import { type DayTimes, dayTimes } from './day-times.ts'
-import { quote } from '../text/text.ts'
+import { dayFinder } from './days.ts'
 
 /** Calendar fields taken apart: the days they name, and the times of those days. */
 export interface CronFields {

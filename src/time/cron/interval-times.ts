@@ -1,7 +1,6 @@
-import type { CronFields } from './fields.ts'
+import { type Instants, type Stretch, stretchAt } from '../zones/index.ts'
 import type { DayTimes } from './day-times.ts'
-import { type Stretch, stretchAt } from '../zones/wall-time.ts'
-import type { Instants } from '../zones/wall-times.ts'
+import type { CronFields } from './fields.ts'
 
 const DAY_MS = 86_400_000
 

@@ -1,5 +1,5 @@
 import { WakefulError } from '../../error.ts'
-import { quote, TEXT_LENGTH_MAX } from '../text/text.ts'
+import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
 
 /** The longest duration taken: 10,000 years of 365.25 days. */
 export const DURATION_MAX_MS = 315_576_000_000_000

@@ -1,6 +1,6 @@
 import { WakefulError } from '../../error.ts'
+import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
 import { parseDuration } from './duration.ts'
-import { quote, TEXT_LENGTH_MAX } from '../text/text.ts'
 
 /** The step of an `every`: a fixed length, or whole months of the calendar. */
 export type Step = { everyMs: number } | { everyMonths: number }

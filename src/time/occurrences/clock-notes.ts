@@ -1,9 +1,16 @@
-import { DST_DEFAULT } from '../zones/dst.ts'
-import { formatDuration } from '../durations/duration.ts'
-import type { RecurringRule } from '../rules/rule.ts'
-import { instantsOf } from '../rules/schedule.ts'
-import { type Stretch, shiftedNote, showClock, stretchAt, twiceNote, zoned } from '../zones/wall-time.ts'
-import type { Instants, NextWall } from '../zones/wall-times.ts'
+import { formatDuration } from '../durations/index.ts'
+import { instantsOf, type RecurringRule } from '../rules/index.ts'
+import {
+  DST_DEFAULT,
+  type Instants,
+  type NextWall,
+  type Stretch,
+  shiftedNote,
+  showClock,
+  stretchAt,
+  twiceNote,
+  zoned,
+} from '../zones/index.ts'
 
 /** Clock changes looked at between two instants of a rule; rarer rules say less. */
 const CHANGES_MAX = 20

@@ -1,5 +1,4 @@
-import type { Rule } from '../rules/rule.ts'
-import { type Schedule, scheduleOf } from '../rules/schedule.ts'
+import { type Rule, type Schedule, scheduleOf } from '../rules/index.ts'
 
 /** How many instants lie in a stretch of time, and the newest of them. */
 export interface Counted {

@@ -1,12 +1,9 @@
+import { type DaysOff, movedNote } from '../calendars/index.ts'
+import { type RecurringRule, scheduleOf } from '../rules/index.ts'
+import { formatDay, localDay, shiftedNote, showClock, whenDayComes, zoned } from '../zones/index.ts'
 import { clockNote } from './clock-notes.ts'
 import { countBetween } from './count-between.ts'
-import type { DaysOff } from '../calendars/days-off.ts'
-import { movedNote } from '../calendars/moved-day.ts'
-import { formatDay, localDay, whenDayComes } from '../zones/local-day.ts'
-import type { RecurringRule } from '../rules/rule.ts'
-import { scheduleOf } from '../rules/schedule.ts'
 import { type Standing, writtenTime } from './next-occurrence.ts'
-import { shiftedNote, showClock, zoned } from '../zones/wall-time.ts'
 
 const DAY_MS = 86_400_000
 const COUNTED_MAX = 10_000

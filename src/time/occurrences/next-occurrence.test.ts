@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { type CalendarLookup, daysOffOf } from '../calendars/exclusion.ts'
-import type { HolidayCalendar } from '../calendars/holiday-calendar.ts'
-import type { RecurringRule } from '../rules/rule.ts'
-import { isDayOff, lastOpen, type Standing, standingAfter, standingFrom, standingNext } from './next-occurrence.ts'
-import { resolveWhen, type WhenObject } from '../when/when.ts'
+import { type CalendarLookup, daysOffOf, type HolidayCalendar } from '../calendars/index.ts'
+import type { RecurringRule } from '../rules/index.ts'
+import { resolveWhen, type WhenObject } from '../when/index.ts'
+import {
+  isDayOff,
+  lastOpen,
+  type Standing,
+  standingAfter,
+  standingFrom,
+  standingNext,
+} from './next-occurrence.ts'
 
 const now = Date.parse('2026-12-22T09:30:00Z')
 const us: HolidayCalendar = { name: 'us', version: 1, dates: { '2026-12-25': 'Christmas Day' }, weekend: [] }

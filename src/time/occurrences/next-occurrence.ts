@@ -1,12 +1,8 @@
+import { type DaysOff, landingOf, TEN_YEARS_DAYS } from '../calendars/index.ts'
+import { startWork } from '../clock/index.ts'
+import { instantsOf, type RecurringRule, type Schedule, scheduleOf } from '../rules/index.ts'
+import { INSTANT_MAX, instantOfWall, localDay, stretchAt, whenDayComes } from '../zones/index.ts'
 import { newest } from './count-between.ts'
-import { type DaysOff, TEN_YEARS_DAYS } from '../calendars/days-off.ts'
-import { INSTANT_MAX } from '../zones/instant.ts'
-import { landingOf } from '../calendars/moved-day.ts'
-import { instantOfWall, localDay, whenDayComes } from '../zones/local-day.ts'
-import type { RecurringRule } from '../rules/rule.ts'
-import { instantsOf, type Schedule, scheduleOf } from '../rules/schedule.ts'
-import { startWork } from '../clock/search-budget.ts'
-import { stretchAt } from '../zones/wall-time.ts'
 
 /** Where a recurring rule stands: the instant that fires next, and the rule's own instant from which it came. */
 export interface Standing {

@@ -1,6 +1,6 @@
 import { WakefulError } from '../../error.ts'
-import { MONTHS, ordinal, WEEKDAYS } from '../text/word-lists.ts'
-import { temporal } from '../zones/temporal.ts'
+import { MONTHS, ordinal, WEEKDAYS } from '../text/index.ts'
+import { temporal } from '../zones/index.ts'
 
 /** A date as a phrase said it, not yet resolved against the time of day; `weekday` where it named one beside it. */
 export type SaidDate =

@@ -1,7 +1,7 @@
 import { WakefulError } from '../../error.ts'
+import { temporal } from '../zones/index.ts'
 import type { SaidDate } from './date.ts'
 import type { SaidTime } from './time-of-day.ts'
-import { temporal } from '../zones/temporal.ts'
 
 /** The day a phrase means: the soonest one that is not past, unless it names one. */
 export function dayOf(

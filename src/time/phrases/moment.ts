@@ -1,12 +1,17 @@
 import { WakefulError } from '../../error.ts'
-import { isDuration, parseDuration } from '../durations/duration.ts'
-import { assertInstant, parseInstant } from '../zones/instant.ts'
-import { parseIso } from '../zones/iso.ts'
-import { localDay, parseDay, whenDayComes } from '../zones/local-day.ts'
+import { isDuration, parseDuration } from '../durations/index.ts'
+import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
+import {
+  assertInstant,
+  localDay,
+  parseDay,
+  parseInstant,
+  parseIso,
+  place,
+  temporal,
+  whenDayComes,
+} from '../zones/index.ts'
 import { type PhraseContext, type PlacedPhrase, parsePhrase } from './phrase.ts'
-import { temporal } from '../zones/temporal.ts'
-import { quote, TEXT_LENGTH_MAX } from '../text/text.ts'
-import { place } from '../zones/wall-time.ts'
 
 /** Reads any text that names one instant: ISO with offset, a wall time of the zone, a duration from now, or a phrase. */
 export function readText(text: string, context: PhraseContext): PlacedPhrase {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { parse } from '../when/parse.ts'
+import { parse } from '../when/index.ts'
+import { formatLocal } from '../zones/index.ts'
 import { readText } from './moment.ts'
-import { formatLocal } from '../zones/wall-time.ts'
 
 /** Wednesday, 10:30:15 in Rome. */
 const now = Date.parse('2026-03-04T09:30:15.123Z')

@@ -1,16 +1,12 @@
 import { WakefulError } from '../../error.ts'
-import type { DaysOff } from '../calendars/days-off.ts'
-import { assertInstant } from '../zones/instant.ts'
+import { type DaysOff, workingDaysOff } from '../calendars/index.ts'
+import { looksLikeZone, quote, RECURRING, wordsOf } from '../text/index.ts'
+import { assertInstant, place, temporal, zoned } from '../zones/index.ts'
 import { readDate, type SaidDate } from './date.ts'
 import { dayOf } from './day.ts'
 import { readAmount, type SaidAmount } from './relative.ts'
 import { readTimeWord, type SaidTime } from './time-of-day.ts'
-import { looksLikeZone, RECURRING, wordsOf } from '../text/word-lists.ts'
 import { readWorkingDays, type SaidWorkingDays, workingDayAhead } from './working-days.ts'
-import { temporal } from '../zones/temporal.ts'
-import { quote } from '../text/text.ts'
-import { place, zoned } from '../zones/wall-time.ts'
-import { workingDaysOff } from '../calendars/working-days.ts'
 
 /** What a phrase came to, with a note for everything it did not say itself. */
 export interface PlacedPhrase {

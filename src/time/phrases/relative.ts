@@ -1,5 +1,5 @@
 import { WakefulError } from '../../error.ts'
-import { NUMBERS, UNITS, type Unit } from '../text/word-lists.ts'
+import { NUMBERS, UNITS, type Unit } from '../text/index.ts'
 
 /** An amount of time as a phrase said it: days and longer move on the calendar, hours and shorter on the clock. */
 export interface SaidAmount {

@@ -1,9 +1,8 @@
 import { WakefulError } from '../../error.ts'
-import type { DaysOff } from '../calendars/days-off.ts'
-import { parseDay } from '../zones/local-day.ts'
-import { NUMBERS } from '../text/word-lists.ts'
+import type { DaysOff } from '../calendars/index.ts'
+import { NUMBERS, quote } from '../text/index.ts'
+import { parseDay } from '../zones/index.ts'
 import { readWorkingDay } from './recurring/days.ts'
-import { quote } from '../text/text.ts'
 
 /** So many working days ahead of today, as a phrase said it. */
 export interface SaidWorkingDays {

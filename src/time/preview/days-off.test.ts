@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { CalendarLookup } from '../calendars/exclusion.ts'
-import { readExclude } from '../calendars/exclusion.ts'
-import type { HolidayCalendar } from '../calendars/holiday-calendar.ts'
-import { parse } from '../when/parse.ts'
+import { type CalendarLookup, type HolidayCalendar, readExclude } from '../calendars/index.ts'
+import { parseRecurring } from '../phrases/index.ts'
+import { parse, resolveWhen, type When, type WhenObject } from '../when/index.ts'
 import { preview } from './preview.ts'
-import { parseRecurring } from '../phrases/recurring/recurring-phrase.ts'
-import { resolveWhen, type When, type WhenObject } from '../when/when.ts'
 
 /** Tuesday. */
 const now = Date.parse('2026-12-22T09:30:00Z')

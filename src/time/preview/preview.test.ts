@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { daysOffOf } from '../calendars/exclusion.ts'
+import { daysOffOf } from '../calendars/index.ts'
+import { startWork } from '../clock/index.ts'
+import { standingAfter } from '../occurrences/index.ts'
+import type { RecurringRule } from '../rules/index.ts'
+import { resolveWhen, type When, type WhenObject } from '../when/index.ts'
 import { preview } from './preview.ts'
-import type { RecurringRule } from '../rules/rule.ts'
-import { startWork } from '../clock/search-budget.ts'
-import { standingAfter } from '../occurrences/next-occurrence.ts'
-import { resolveWhen, type When, type WhenObject } from '../when/when.ts'
 
 const context = { now: Date.parse('2026-03-27T09:30:00Z'), timezone: 'Europe/Rome' }
 

@@ -1,16 +1,17 @@
 import { WakefulError } from '../../error.ts'
-import { endedNotes } from '../calendars/calendar-end.ts'
-import { countBetween } from '../occurrences/count-between.ts'
-import { standingNotes } from '../occurrences/day-off-notes.ts'
-import { describe, jitterWords } from '../rules/describe.ts'
-import { daysOffOf } from '../calendars/exclusion.ts'
-import { formatInstant } from '../zones/instant.ts'
-import type { RecurringRule, Rule } from '../rules/rule.ts'
-import { scheduleOf } from '../rules/schedule.ts'
-import { startWork } from '../clock/search-budget.ts'
-import { firstStanding, isDayOff, type Standing, standingNext } from '../occurrences/next-occurrence.ts'
-import { formatLocal } from '../zones/wall-time.ts'
-import { type Resolved, resolveWhen, type When, type WhenContext } from '../when/when.ts'
+import { daysOffOf, endedNotes } from '../calendars/index.ts'
+import { startWork } from '../clock/index.ts'
+import {
+  countBetween,
+  firstStanding,
+  isDayOff,
+  type Standing,
+  standingNext,
+  standingNotes,
+} from '../occurrences/index.ts'
+import { describe, jitterWords, type RecurringRule, type Rule, scheduleOf } from '../rules/index.ts'
+import { type Resolved, resolveWhen, type When, type WhenContext } from '../when/index.ts'
+import { formatInstant, formatLocal } from '../zones/index.ts'
 
 /** One instant of a preview, in UTC and as the zone's people write it. */
 export interface PreviewedInstant {

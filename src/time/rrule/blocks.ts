@@ -1,6 +1,6 @@
+import { startWork, worked } from '../clock/index.ts'
 import { WALL_S_MAX } from './civil-date.ts'
 import type { Sequence } from './sequence.ts'
-import { startWork, worked } from '../clock/search-budget.ts'
 
 /** A stretch of the wall clock (a year, month, week or day) with the instances of a rule in it. */
 export interface Block {

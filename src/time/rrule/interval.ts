@@ -1,11 +1,10 @@
+import { type Instants, stretchAt } from '../zones/index.ts'
 import { DAY_S } from './civil-date.ts'
 import { addedBy, instantOf } from './moment.ts'
 import type { RruleParts } from './parts.ts'
-import { list } from './sequence.ts'
 import { type RruleOrigin, UNIT_S } from './recurrence-set.ts'
+import { list } from './sequence.ts'
 import type { RruleText } from './text.ts'
-import { stretchAt } from '../zones/wall-time.ts'
-import type { Instants } from '../zones/wall-times.ts'
 
 /**
  * The real spacing of a recurrence that is a fixed interval: one RRULE of hours, minutes or seconds that names no

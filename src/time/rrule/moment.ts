@@ -1,7 +1,7 @@
+import { stretchAt, zoned } from '../zones/index.ts'
 import { DAY_S } from './civil-date.ts'
 import type { RruleDate } from './date-text.ts'
 import type { RruleMoment, RruleText } from './text.ts'
-import { stretchAt, zoned } from '../zones/wall-time.ts'
 
 /** The last wall-clock second UNTIL lets through, and wall times up to it that it does not, for they come later. */
 export interface UntilWall {

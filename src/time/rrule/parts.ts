@@ -1,6 +1,6 @@
 import { WakefulError } from '../../error.ts'
+import { quote } from '../text/index.ts'
 import { type RruleDate, readRruleDate } from './date-text.ts'
-import { quote } from '../text/text.ts'
 
 /** How often an RRULE repeats. */
 export type RruleFreq = 'SECONDLY' | 'MINUTELY' | 'HOURLY' | 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'YEARLY'

@@ -1,3 +1,4 @@
+import { startWork } from '../clock/index.ts'
 import { type Blocks, countIn, firstFrom, nthFrom, VISITS_MAX } from './blocks.ts'
 import { DAY_S, WALL_S_MAX } from './civil-date.ts'
 import { untilWall } from './moment.ts'
@@ -5,7 +6,6 @@ import type { RruleFreq, RruleParts } from './parts.ts'
 import { periodBlocks } from './periods.ts'
 import type { Sequence } from './sequence.ts'
 import { tickBlocks } from './ticks.ts'
-import { startWork } from '../clock/search-budget.ts'
 
 /** The instances of one RRULE, its COUNT and UNTIL applied, in seconds of the wall clock. */
 export interface RruleInstances {

@@ -1,14 +1,13 @@
 import { WakefulError } from '../../error.ts'
+import { quote } from '../text/index.ts'
+import { type Instants, stretchAt } from '../zones/index.ts'
 import { DAY_S } from './civil-date.ts'
 import { intervalInstants, rruleInterval } from './interval.ts'
 import { addedBy, instantOf, wallsOf } from './moment.ts'
 import type { RruleParts } from './parts.ts'
-import { list } from './sequence.ts'
 import { countUnion, instancesOf, type RruleDates, type RruleOrigin, unionOf } from './recurrence-set.ts'
+import { list } from './sequence.ts'
 import { type RruleText, readRrule } from './text.ts'
-import { quote } from '../text/text.ts'
-import { stretchAt } from '../zones/wall-time.ts'
-import type { Instants } from '../zones/wall-times.ts'
 
 /** What a recurrence is read against. A rule of Wakeful is one. */
 export interface RruleContext {

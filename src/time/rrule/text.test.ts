@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import { describeRrule } from './description.ts'
 import { compileRrule } from './rrule.ts'
 import { readRrule } from './text.ts'
-import { describeRrule } from './description.ts'
 
 it('takes a recurrence apart, in any case, folded, with or without the name RRULE', () => {
   const read = readRrule(

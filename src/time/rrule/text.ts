@@ -1,8 +1,8 @@
 import { WakefulError } from '../../error.ts'
+import { quote } from '../text/index.ts'
+import { assertTimezone } from '../zones/index.ts'
 import { type RruleDate, readRruleDate } from './date-text.ts'
 import { type RruleParts, readRruleParts } from './parts.ts'
-import { quote } from '../text/text.ts'
-import { assertTimezone } from '../zones/timezone.ts'
 
 /** A date or time of RDATE or EXDATE, with the zone its line names. */
 export type RruleMoment = RruleDate & { timezone?: string }

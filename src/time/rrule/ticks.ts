@@ -1,3 +1,4 @@
+import { startWork, worked } from '../clock/index.ts'
 import { type Blocks, VISITS_MAX } from './blocks.ts'
 import { DAY_S, gcd, isLeap, mod, WALL_S_MAX, yearOf, yearStart } from './civil-date.ts'
 import { daysOfYear } from './days.ts'
@@ -5,7 +6,6 @@ import { keptNumbers } from './list-cache.ts'
 import type { RruleParts } from './parts.ts'
 import { timesOfDay, timesOfHour } from './periods.ts'
 import { list, lowerBound, picked, product, type Sequence, stride } from './sequence.ts'
-import { startWork, worked } from '../clock/search-budget.ts'
 
 const DAYS_PER_400_YEARS = 146_097
 /** A rule with more days than this before its units are in step again is not kept whole. */

@@ -1,11 +1,11 @@
-import { readCron } from '../cron/cron.ts'
-import { formatDuration } from '../durations/duration.ts'
-import { exclusionWords, listed } from '../calendars/exclusion-description.ts'
+import { exclusionWords, listed } from '../calendars/index.ts'
+import { readCron } from '../cron/index.ts'
+import { formatDuration } from '../durations/index.ts'
+import { describeRrule } from '../rrule/index.ts'
+import { formatLocal, showClock, zoned } from '../zones/index.ts'
 import { misfireWords } from './misfire-description.ts'
-import { describeRrule } from '../rrule/description.ts'
 import type { CalendarEvery, RecurringRule, Rule } from './rule.ts'
 import { instantsOf, intervalOf } from './schedule.ts'
-import { formatLocal, showClock, zoned } from '../zones/wall-time.ts'
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 const MONTHS = 'January February March April May June July August September October November December'.split(

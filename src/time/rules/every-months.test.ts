@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { parseStep } from '../durations/every-step.ts'
+import { parseStep } from '../durations/index.ts'
+import { formatLocal } from '../zones/index.ts'
 import type { CalendarEvery } from './rule.ts'
 import { scheduleOf } from './schedule.ts'
-import { formatLocal } from '../zones/wall-time.ts'
 
 const anchored = (local: string, everyMonths: number, more: Partial<CalendarEvery> = {}): CalendarEvery => {
   const anchor = Temporal.PlainDateTime.from(local).toZonedDateTime('Europe/Rome').epochMilliseconds

@@ -1,7 +1,5 @@
-import { DST_DEFAULT } from '../zones/dst.ts'
+import { DST_DEFAULT, type Instants, placeWalls, stretchAt } from '../zones/index.ts'
 import type { CalendarEvery } from './rule.ts'
-import { stretchAt } from '../zones/wall-time.ts'
-import { type Instants, placeWalls } from '../zones/wall-times.ts'
 
 const DAY_MS = 86_400_000
 const YEAR_MAX = 9999

@@ -1,4 +1,4 @@
-import { formatDuration } from '../durations/duration.ts'
+import { formatDuration } from '../durations/index.ts'
 import type { Rule } from './rule.ts'
 
 /** What becomes of instants that nobody was there for, in words; nothing where it is the usual. */

@@ -1,4 +1,4 @@
-import { INSTANT_MAX } from '../zones/instant.ts'
+import { INSTANT_MAX } from '../zones/index.ts'
 import { isRule, type RecurringRule, type Rule } from './rule.ts'
 
 /** Rules by their text without the anchor: alarms that share a rule differ by nothing else. */

@@ -1,12 +1,10 @@
-import type { DstPolicy } from '../zones/dst.ts'
-import { parseStep } from '../durations/every-step.ts'
-import { type Exclusion, isExclusion } from '../calendars/exclusion.ts'
-import { INSTANT_MAX, INSTANT_MIN } from '../zones/instant.ts'
+import { type Exclusion, isExclusion } from '../calendars/index.ts'
+import { parseStep } from '../durations/index.ts'
+import { RRULE_LENGTH_MAX } from '../rrule/index.ts'
+import { TEXT_LENGTH_MAX } from '../text/index.ts'
+import { assertTimezone, type DstPolicy, INSTANT_MAX, INSTANT_MIN } from '../zones/index.ts'
 import { JITTER_MS_MAX } from './jitter.ts'
-import { RRULE_LENGTH_MAX } from '../rrule/text.ts'
 import { scheduleOf } from './schedule.ts'
-import { TEXT_LENGTH_MAX } from '../text/text.ts'
-import { assertTimezone } from '../zones/timezone.ts'
 
 /**
  * What becomes of instants that passed while nobody was there to fire them: the newest fires, none does, or all

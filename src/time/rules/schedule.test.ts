@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { countBetween } from '../occurrences/count-between.ts'
+import { countBetween } from '../occurrences/index.ts'
 import type { Rule } from './rule.ts'
 import { scheduleOf } from './schedule.ts'
 

@@ -1,10 +1,15 @@
-import { compileCron, readCron } from '../cron/cron.ts'
-import { DST_DEFAULT, type DstPolicy } from '../zones/dst.ts'
+import { compileCron, readCron } from '../cron/index.ts'
+import { compileRrule } from '../rrule/index.ts'
+import {
+  DST_DEFAULT,
+  type DstPolicy,
+  INSTANT_MAX,
+  INSTANT_MIN,
+  type Instants,
+  placeWalls,
+} from '../zones/index.ts'
 import { compileMonths } from './every-months.ts'
-import { INSTANT_MAX, INSTANT_MIN } from '../zones/instant.ts'
-import { compileRrule } from '../rrule/rrule.ts'
 import type { RecurringRule, Rule } from './rule.ts'
-import { type Instants, placeWalls } from '../zones/wall-times.ts'
 
 /** The instants of one rule: they follow from the rule alone, never from when something ran (calendar-true). */
 export interface Schedule {

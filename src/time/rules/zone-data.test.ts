@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { resolveWhen, type When } from '../when/when.ts'
+import { resolveWhen, type When } from '../when/index.ts'
 import { rezone, zoneOffsetOf } from './zone-data.ts'
 
 const HOUR = 3_600_000

@@ -1,8 +1,6 @@
-import { instantOfWall } from '../zones/local-day.ts'
+import { instantOfWall, type NextWall, stretchAt } from '../zones/index.ts'
 import type { Rule } from './rule.ts'
 import { instantsOf, intervalOf, scheduleOf } from './schedule.ts'
-import { stretchAt } from '../zones/wall-time.ts'
-import type { NextWall } from '../zones/wall-times.ts'
 
 /** The longest gap a clock ever made was a day, where a country crossed the date line. */
 const GAP_MS_MAX = 25 * 3_600_000

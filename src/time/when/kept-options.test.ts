@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { Rule } from '../rules/index.ts'
 import { resolveAgain } from './kept-options.ts'
-import type { Rule } from '../rules/rule.ts'
 import { resolveWhen, type When } from './when.ts'
 
 const NOW = Date.UTC(2026, 10, 16)

@@ -1,10 +1,14 @@
 import { WakefulError } from '../../error.ts'
-import { dstWords, jitterWords } from '../rules/describe.ts'
-import { formatDuration } from '../durations/duration.ts'
-import { exclusionWords } from '../calendars/exclusion-description.ts'
-import { misfireWords } from '../rules/misfire-description.ts'
-import type { RecurringRule, Rule } from '../rules/rule.ts'
-import { intervalOf } from '../rules/schedule.ts'
+import { exclusionWords, givenOf } from '../calendars/index.ts'
+import { formatDuration } from '../durations/index.ts'
+import {
+  dstWords,
+  intervalOf,
+  jitterWords,
+  misfireWords,
+  type RecurringRule,
+  type Rule,
+} from '../rules/index.ts'
 import {
   isWhenObject,
   type Resolved,
@@ -13,7 +17,6 @@ import {
   type WhenContext,
   type WhenObject,
 } from './when.ts'
-import { givenOf } from '../calendars/working-days.ts'
 
 const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
 /** What stays when a rule is replaced by one that does not say it. */

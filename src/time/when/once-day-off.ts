@@ -1,10 +1,7 @@
 import { WakefulError } from '../../error.ts'
-import type { DaysOff } from '../calendars/days-off.ts'
-import type { Exclusion } from '../calendars/exclusion.ts'
-import { landingOf, movedNote } from '../calendars/moved-day.ts'
-import { formatDay, instantOfWall, localDay } from '../zones/local-day.ts'
-import type { PlacedPhrase } from '../phrases/phrase.ts'
-import { stretchAt } from '../zones/wall-time.ts'
+import { type DaysOff, type Exclusion, landingOf, movedNote } from '../calendars/index.ts'
+import type { PlacedPhrase } from '../phrases/index.ts'
+import { formatDay, instantOfWall, localDay, stretchAt } from '../zones/index.ts'
 
 const DAY_MS = 86_400_000
 

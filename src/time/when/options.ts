@@ -1,9 +1,8 @@
 import { WakefulError } from '../../error.ts'
-import { DST_DEFAULT, type DstPolicy } from '../zones/dst.ts'
-import { formatDuration, parseDuration } from '../durations/duration.ts'
-import { JITTER_MS_MAX } from '../rules/jitter.ts'
-import type { Misfire } from '../rules/rule.ts'
-import { quote } from '../text/text.ts'
+import { formatDuration, parseDuration } from '../durations/index.ts'
+import { JITTER_MS_MAX, type Misfire } from '../rules/index.ts'
+import { quote } from '../text/index.ts'
+import { DST_DEFAULT, type DstPolicy } from '../zones/index.ts'
 
 /** What to do with instants that passed unseen, as users say it. */
 export type MisfireGiven = 'once' | 'skip' | 'all' | { all: { max?: number; within?: string } }

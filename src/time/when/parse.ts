@@ -1,7 +1,6 @@
-import { readText } from '../phrases/moment.ts'
-import { parseRecurring } from '../phrases/recurring/recurring-phrase.ts'
-import type { Rule } from '../rules/rule.ts'
-import { assertTimezone, zoneNote } from '../zones/timezone.ts'
+import { parseRecurring, readText } from '../phrases/index.ts'
+import type { Rule } from '../rules/index.ts'
+import { assertTimezone, zoneNote } from '../zones/index.ts'
 import { resolveWhen, type WhenContext } from './when.ts'
 
 /** What a text means, without anything being scheduled: an instant, or a rule. */

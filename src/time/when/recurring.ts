@@ -1,23 +1,23 @@
 import { WakefulError } from '../../error.ts'
-import { endedNotes } from '../calendars/calendar-end.ts'
-import { countBetween } from '../occurrences/count-between.ts'
-import { readCron } from '../cron/cron.ts'
-import type { DaysOff } from '../calendars/days-off.ts'
-import type { DstPolicy } from '../zones/dst.ts'
-import { formatDuration } from '../durations/duration.ts'
-import { parseStep } from '../durations/every-step.ts'
-import { assertOpenWeek, daysOffOf, readExclude } from '../calendars/exclusion.ts'
-import { localDay } from '../zones/local-day.ts'
-import { readMoment } from '../phrases/moment.ts'
-import { readRrule } from '../rrule/text.ts'
-import type { RecurringRule } from '../rules/rule.ts'
-import { intervalOf, scheduleOf } from '../rules/schedule.ts'
-import { startWork } from '../clock/search-budget.ts'
-import { firstStanding, isDayOff, lands, type Standing } from '../occurrences/next-occurrence.ts'
-import { quote } from '../text/text.ts'
-import type { Resolved, WhenContext, WhenObject } from './when.ts'
+import {
+  assertOpenWeek,
+  type DaysOff,
+  daysOffOf,
+  endedNotes,
+  readExclude,
+  settled,
+} from '../calendars/index.ts'
+import { startWork } from '../clock/index.ts'
+import { readCron } from '../cron/index.ts'
+import { formatDuration, parseStep } from '../durations/index.ts'
+import { countBetween, firstStanding, isDayOff, lands, type Standing } from '../occurrences/index.ts'
+import { readMoment } from '../phrases/index.ts'
+import { readRrule } from '../rrule/index.ts'
+import { intervalOf, type RecurringRule, scheduleOf } from '../rules/index.ts'
+import { quote } from '../text/index.ts'
+import { type DstPolicy, localDay } from '../zones/index.ts'
 import { readDst, readJitter, readMisfire } from './options.ts'
-import { settled } from '../calendars/working-days.ts'
+import type { Resolved, WhenContext, WhenObject } from './when.ts'
 
 const DAY_MS = 86_400_000
 /** So many instants tell how near to each other they come. */

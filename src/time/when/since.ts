@@ -1,7 +1,7 @@
 import { WakefulError } from '../../error.ts'
-import { isDuration, parseDuration } from '../durations/duration.ts'
-import { formatInstant, INSTANT_MIN } from '../zones/instant.ts'
-import { quote } from '../text/text.ts'
+import { isDuration, parseDuration } from '../durations/index.ts'
+import { quote } from '../text/index.ts'
+import { formatInstant, INSTANT_MIN } from '../zones/index.ts'
 import { isWhenObject, resolveWhen, type When, type WhenContext } from './when.ts'
 
 const SECONDS = /^\d+(?:\.\d+)?$/

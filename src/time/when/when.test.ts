@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../rules/rule.ts'
+import type { Rule } from '../rules/index.ts'
 import { resolveWhen, type When } from './when.ts'
 
 const now = Date.parse('2026-03-04T09:30:00Z')

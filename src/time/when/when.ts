@@ -1,24 +1,22 @@
 import { WakefulError } from '../../error.ts'
-import { endedNotes } from '../calendars/calendar-end.ts'
-import { parseDuration } from '../durations/duration.ts'
 import {
   assertOpenWeek,
   type CalendarLookup,
   daysOffOf,
   type ExcludeGiven,
+  endedNotes,
   readExclude,
-} from '../calendars/exclusion.ts'
-import { assertInstant, INSTANT_MAX, parseInstant } from '../zones/instant.ts'
+  settled,
+  workingDaysOff,
+} from '../calendars/index.ts'
+import { parseDuration } from '../durations/index.ts'
+import { type PlacedPhrase, parseRecurring, readText } from '../phrases/index.ts'
+import type { Rule } from '../rules/index.ts'
+import { quote } from '../text/index.ts'
+import { assertInstant, assertTimezone, INSTANT_MAX, parseInstant, zoneNote } from '../zones/index.ts'
 import { openDay } from './once-day-off.ts'
-import type { PlacedPhrase } from '../phrases/phrase.ts'
-import { readText } from '../phrases/moment.ts'
-import { parseRecurring } from '../phrases/recurring/recurring-phrase.ts'
-import type { Rule } from '../rules/rule.ts'
-import { quote } from '../text/text.ts'
-import { assertTimezone, zoneNote } from '../zones/timezone.ts'
 import { type DstGiven, type MisfireGiven, readMisfire } from './options.ts'
 import { resolveRecurring } from './recurring.ts'
-import { settled, workingDaysOff } from '../calendars/working-days.ts'
 
 /** A point in time: an instant, or text that names one. */
 export type Moment = Date | Temporal.Instant | string

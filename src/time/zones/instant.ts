@@ -1,6 +1,6 @@
 import { WakefulError } from '../../error.ts'
+import { quote } from '../text/index.ts'
 import { parseIso } from './iso.ts'
-import { quote } from '../text/text.ts'
 
 /** The earliest instant Wakeful takes: 1970-01-01T00:00:00.000Z. */
 export const INSTANT_MIN = 0

@@ -1,5 +1,5 @@
+import { TEXT_LENGTH_MAX } from '../text/index.ts'
 import { temporal } from './temporal.ts'
-import { TEXT_LENGTH_MAX } from '../text/text.ts'
 import { assertTimezone } from './timezone.ts'
 
 /** An ISO 8601 date and time: the wall clock as if it were UTC, and the offset where the text says one. */

@@ -1,7 +1,6 @@
 import { WakefulError } from '../../error.ts'
-import { closest } from '../text/closest.ts'
+import { closest, quote } from '../text/index.ts'
 import { temporal } from './temporal.ts'
-import { quote } from '../text/text.ts'
 
 const known = new Map<string, string>()
 const KNOWN_MAX = 2000

@@ -1,4 +1,4 @@
-import { formatDuration } from '../durations/duration.ts'
+import { formatDuration } from '../durations/index.ts'
 import { assertInstant } from './instant.ts'
 import { temporal } from './temporal.ts'
 

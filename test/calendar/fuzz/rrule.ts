@@ -1,5 +1,5 @@
-import { compileRrule } from '../../../src/time/rrule/rrule.ts'
 import { describeRrule } from '../../../src/time/rrule/description.ts'
+import { compileRrule } from '../../../src/time/rrule/rrule.ts'
 import type { Random } from '../../random.ts'
 import { randomSpec, textOf } from '../rrule-random.ts'
 import { assertRule, type ReadRule, readRule } from './rule.ts'

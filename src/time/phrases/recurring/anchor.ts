@@ -1,8 +1,6 @@
-import { parseIso } from '../../zones/iso.ts'
+import { parseIso, place, temporal } from '../../zones/index.ts'
 import { type CalendarUnit, type MonthDay, refusal } from './parsed.ts'
 import type { Recurrence } from './resolve.ts'
-import { temporal } from '../../zones/temporal.ts'
-import { place } from '../../zones/wall-time.ts'
 
 /** A February 29 comes within eight years, and no other day is rarer. */
 const MONTHS_MAX = 8 * 12 + 1

@@ -1,13 +1,11 @@
-import { parseIso } from '../../zones/iso.ts'
+import { NUMBERS } from '../../text/index.ts'
+import { parseIso, temporal, zoned } from '../../zones/index.ts'
 import { readDate } from '../date.ts'
 import { dayOf } from '../day.ts'
 import { readAmount } from '../relative.ts'
 import type { SaidTime } from '../time-of-day.ts'
-import { NUMBERS } from '../../text/word-lists.ts'
 import { type ReadClause, refusal, type SaidBound } from './parsed.ts'
 import { isClock, timesOf } from './times.ts'
-import { temporal } from '../../zones/temporal.ts'
-import { zoned } from '../../zones/wall-time.ts'
 
 const STARTS = new Set(['starting', 'beginning', 'from'])
 const ENDS = new Set(['until', 'till', 'through', 'ending'])

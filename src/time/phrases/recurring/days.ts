@@ -1,8 +1,8 @@
 import { WakefulError } from '../../../error.ts'
+import { MONTHS, ordinal, WEEKDAYS } from '../../text/index.ts'
+import { temporal } from '../../zones/index.ts'
 import { readDate } from '../date.ts'
-import { MONTHS, ordinal, WEEKDAYS } from '../../text/word-lists.ts'
 import type { MonthDay, NthWeekday, SaidDays, SaidRecurrence } from './parsed.ts'
-import { temporal } from '../../zones/temporal.ts'
 
 /** The days a clause named, and how many words it took. */
 export interface ReadDays {

@@ -1,5 +1,5 @@
+import { MONTHS, WEEKDAYS } from '../../text/index.ts'
 import type { SaidTime } from '../time-of-day.ts'
-import { MONTHS, WEEKDAYS } from '../../text/word-lists.ts'
 import type { MonthDay, SaidDays } from './parsed.ts'
 import type { Recurrence } from './resolve.ts'
 import { ordinalName } from './resolve-days.ts'

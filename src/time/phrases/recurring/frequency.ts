@@ -1,22 +1,8 @@
-import { DURATION_MAX_MS } from '../../durations/duration.ts'
+import { DURATION_MAX_MS } from '../../durations/index.ts'
+import { quote, UNITS, type Unit } from '../../text/index.ts'
 import { readAmount, type SaidAmount } from '../relative.ts'
-import { UNITS, type Unit } from '../../text/word-lists.ts'
-import {
-  ordinalOf,
-  readDays,
-  readMonths,
-  readWeekdays,
-  readWorkingDay,
-  weekdayOf,
-} from './days.ts'
-import {
-  type CalendarUnit,
-  type DayPart,
-  type Pace,
-  type ReadClause,
-  refusal,
-} from './parsed.ts'
-import { quote } from '../../text/text.ts'
+import { ordinalOf, readDays, readMonths, readWeekdays, readWorkingDay, weekdayOf } from './days.ts'
+import { type CalendarUnit, type DayPart, type Pace, type ReadClause, refusal } from './parsed.ts'
 
 const MS: Partial<Record<Unit, number>> = {
   milliseconds: 1,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { scheduleOf } from '../../rules/index.ts'
+import { resolveWhen } from '../../when/index.ts'
+import { formatLocal } from '../../zones/index.ts'
 import { parseRecurring } from './recurring-phrase.ts'
-import { scheduleOf } from '../../rules/schedule.ts'
-import { formatLocal } from '../../zones/wall-time.ts'
-import { resolveWhen } from '../../when/when.ts'
 
 /** The first five instants of a phrase, as the zone's clocks show them, with their offsets. */
 function firstFive(text: string, from: string, timezone: string): string[] {

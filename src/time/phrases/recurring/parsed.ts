@@ -1,7 +1,6 @@
 import { WakefulError } from '../../../error.ts'
+import { looksLikeZone, quote } from '../../text/index.ts'
 import type { SaidDate } from '../date.ts'
-import { looksLikeZone } from '../../text/word-lists.ts'
-import { quote } from '../../text/text.ts'
 
 /** A unit of the calendar that a rule steps by. */
 export type CalendarUnit = 'day' | 'week' | 'month' | 'year'

@@ -1,20 +1,22 @@
-import type { CalendarLookup, Exclusion } from '../../calendars/exclusion.ts'
-import { NUMBERS, RECURRING, wordsOf } from '../../text/word-lists.ts'
+import {
+  type CalendarLookup,
+  type Exclusion,
+  givenOf,
+  settled,
+  unite,
+  workingWeekend,
+} from '../../calendars/index.ts'
+import { NUMBERS, RECURRING, TEXT_LENGTH_MAX, wordsOf } from '../../text/index.ts'
+import { zoned } from '../../zones/index.ts'
 import { readBound } from './bound.ts'
 import { isWeekdayRange, readDays, readMonths, readWorkingDay } from './days.ts'
+import { wordingOf } from './description.ts'
 import { readExcept, settleExcept } from './exceptions.ts'
 import { DAY_PART_WORDS, readPace } from './frequency.ts'
-import { ruleOf } from './rule.ts'
-import {
-  merge,
-  notUnderstood,
-  type ReadClause,
-  refusal,
-  type SaidRecurrence,
-} from './parsed.ts'
+import { merge, notUnderstood, type ReadClause, refusal, type SaidRecurrence } from './parsed.ts'
 import { settle } from './resolve.ts'
+import { ruleOf } from './rule.ts'
 import { readClocks, readWindow } from './times.ts'
-import { wordingOf } from './description.ts'
 import {
   daysOffSaid,
   exclusionOf,
@@ -22,9 +24,6 @@ import {
   settleWorkingDay,
   settleWorkingDays,
 } from './working-days.ts'
-import { TEXT_LENGTH_MAX } from '../../text/text.ts'
-import { zoned } from '../../zones/wall-time.ts'
-import { givenOf, settled, unite, workingWeekend } from '../../calendars/working-days.ts'
 
 /** The parts of a when that a recurring phrase can say. Bounds are ISO wall times of the zone. */
 export type RecurringPhraseWhen = ({ cron: string } | { every: string } | { rrule: string }) & {

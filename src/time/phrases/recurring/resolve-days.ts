@@ -1,11 +1,5 @@
-import {
-  type CalendarUnit,
-  notUnderstood,
-  refusal,
-  type SaidDays,
-  type SaidRecurrence,
-} from './parsed.ts'
-import { temporal } from '../../zones/temporal.ts'
+import { temporal } from '../../zones/index.ts'
+import { type CalendarUnit, notUnderstood, refusal, type SaidDays, type SaidRecurrence } from './parsed.ts'
 
 const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7]
 const WEEKDAY_NAMES = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ')

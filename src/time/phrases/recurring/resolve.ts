@@ -1,9 +1,9 @@
+import { temporal } from '../../zones/index.ts'
 import type { SaidTime } from '../time-of-day.ts'
 import { boundOf } from './bound.ts'
 import { type Pace, refusal, type SaidDays, type SaidRecurrence } from './parsed.ts'
 import { settleDays, weekdaysOf } from './resolve-days.ts'
 import { hoursOf, timesOf } from './times.ts'
-import { temporal } from '../../zones/temporal.ts'
 
 /** A recurrence whose parts fit together and of which nothing is left open. */
 export interface Recurrence extends SaidDays {

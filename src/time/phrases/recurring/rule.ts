@@ -1,4 +1,4 @@
-import { formatDuration } from '../../durations/duration.ts'
+import { formatDuration } from '../../durations/index.ts'
 import { firstWall } from './anchor.ts'
 import { type CalendarUnit, type MonthDay, refusal } from './parsed.ts'
 import type { Recurrence } from './resolve.ts'

@@ -1,5 +1,5 @@
+import { MONTHS, UNITS } from '../../text/index.ts'
 import { readTimeWord, type SaidTime } from '../time-of-day.ts'
-import { MONTHS, UNITS } from '../../text/word-lists.ts'
 import { joint } from './days.ts'
 import { type DayPart, type ReadClause, refusal, type SaidClock } from './parsed.ts'
 

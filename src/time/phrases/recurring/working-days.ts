@@ -1,4 +1,4 @@
-import type { Exclusion } from '../../calendars/exclusion.ts'
+import type { Exclusion } from '../../calendars/index.ts'
 import { refusal, type SaidRecurrence } from './parsed.ts'
 
 const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7]

@@ -1,0 +1,1 @@
+export { compileCron, readCron } from './cron.ts'

@@ -1,0 +1,13 @@
+export { type Counted, countBetween } from './count-between.ts'
+export { daysOffBetween, standingNotes } from './day-off-notes.ts'
+export {
+  endOfDay,
+  firstStanding,
+  isDayOff,
+  lands,
+  lastOpen,
+  type Standing,
+  standingAfter,
+  standingFrom,
+  standingNext,
+} from './next-occurrence.ts'

@@ -1,0 +1,3 @@
+export { readMoment, readText } from './moment.ts'
+export type { PlacedPhrase } from './phrase.ts'
+export { parseRecurring } from './recurring/recurring-phrase.ts'

@@ -1,0 +1,1 @@
+export { type Preview, type PreviewedInstant, preview } from './preview.ts'

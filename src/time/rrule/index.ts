@@ -1,0 +1,5 @@
+export { weekdayOf, yearOf, yearStart } from './civil-date.ts'
+export { type RruleDate, readRruleDate } from './date-text.ts'
+export { describeRrule } from './description.ts'
+export { compileRrule } from './rrule.ts'
+export { RRULE_LENGTH_MAX, readRrule } from './text.ts'

@@ -1,0 +1,7 @@
+export { describe, dstWords, jitterWords } from './describe.ts'
+export { JITTER_MS_MAX, jitter, wakeTime } from './jitter.ts'
+export { misfireWords } from './misfire-description.ts'
+export { isRule, type Misfire, type RecurringRule, type Rule } from './rule.ts'
+export { readRule } from './rule-text.ts'
+export { instantsOf, intervalOf, type Schedule, scheduleOf } from './schedule.ts'
+export { rezone, zoneOffsetOf } from './zone-data.ts'

@@ -1,0 +1,12 @@
+export { resolveAgain, ruleOptions } from './kept-options.ts'
+export type { DstGiven, MisfireGiven } from './options.ts'
+export { type Parsed, parse } from './parse.ts'
+export { resolveSince } from './since.ts'
+export {
+  type Moment,
+  type Resolved,
+  resolveWhen,
+  type When,
+  type WhenContext,
+  type WhenObject,
+} from './when.ts'
