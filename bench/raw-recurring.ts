@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { ALARM_COLUMNS, TIMER_COLUMNS } from '../src/stores/index.ts'
-import * as sql from '../src/stores/sqlite/queries.ts'
+import * as sql from '../src/stores/sqlite/sql/queries.ts'
 import { type Rule, readRule, scheduleOf } from '../src/time/index.ts'
 import { PAYLOAD, type Pace, pace } from './bed.ts'
 

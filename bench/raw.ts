@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import * as sql from '../src/stores/sqlite/queries.ts'
+import * as sql from '../src/stores/sqlite/sql/queries.ts'
 import { perSecond } from './bed.ts'
 
 /**

@@ -6,7 +6,7 @@ import { openSqlite } from '../src/stores/sqlite/index.ts'
 
 /**
  * A database of the present schema with something of everything in it, as SQL. Run once when a migration is added
- * (`node tools/schema-fixture.ts > src/stores/sqlite/fixtures/NNNN.sql`), so that every later version can be tested
+ * (`node tools/schema-fixture.ts > src/stores/sqlite/schema/fixtures/NNNN.sql`), so that every later version can be tested
  * to open it. Never run again for an old number.
  */
 const path = `fixture-${process.pid}.db`

@@ -1,9 +1,14 @@
 import pg from 'pg'
 import { ALARM_COLUMNS, TIMER_COLUMNS, type Values } from '../../src/stores/index.ts'
-import { insertAlarms, newAlarmLists } from '../../src/stores/postgres/new-alarms.ts'
-import * as sql from '../../src/stores/postgres/queries.ts'
-import { type Bindable, Dialect, type Querying, Session } from '../../src/stores/postgres/session.ts'
-import { BETWEEN } from '../../src/stores/postgres/writes.ts'
+import {
+  type Bindable,
+  Dialect,
+  type Querying,
+  Session,
+} from '../../src/stores/postgres/connection/session.ts'
+import { insertAlarms, newAlarmLists } from '../../src/stores/postgres/rows/new-alarms.ts'
+import { BETWEEN } from '../../src/stores/postgres/rows/row-writes.ts'
+import * as sql from '../../src/stores/postgres/sql/queries.ts'
 
 const BATCH = 1000
 const FAR = 4_000_000_000_000

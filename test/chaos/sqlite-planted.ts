@@ -13,7 +13,7 @@ interface Simple {
 const SQLITE: readonly Simple[] = [
   {
     bug: 'a set is answered before it is written',
-    file: 'src/stores/sqlite/write-queue.ts',
+    file: 'src/stores/sqlite/connection/write-queue.ts',
     from: "this.#session.db.exec('COMMIT')",
     to: "for (const [index, answer] of answers.entries()) jobs[index]!.resolve(answer as never)\n      await new Promise((resolve) => setTimeout(resolve, 20))\n      this.#session.db.exec('COMMIT')",
     breaches: ['lost'],
@@ -34,21 +34,21 @@ const SQLITE: readonly Simple[] = [
   },
   {
     bug: 'a takeover does not count what was in flight',
-    file: 'src/stores/sqlite/delivery.ts',
+    file: 'src/stores/sqlite/claims/claims.ts',
     from: "{ kind: 'lost' }",
     to: "{ kind: 'released' }",
     breaches: ['uncounted'],
   },
   {
     bug: 'a takeover drops what was in flight',
-    file: 'src/stores/sqlite/delivery.ts',
+    file: 'src/stores/sqlite/claims/claims.ts',
     from: "apart(desk, row, (inner) => settleLooking(inner, timerOf(row), { kind: 'lost' }))",
     to: 'desk.session.run(sql.removeTimer, id)',
     breaches: ['lost', 'unrecorded', 'damage'],
   },
   {
     bug: 'a cancel looks at no flights',
-    file: 'src/stores/sqlite/edits.ts',
+    file: 'src/stores/sqlite/writes/edits.ts',
     from: 'const flights = readFlights(desk.session)',
     to: 'const flights = { has: () => false }',
     breaches: ['after_cancel', 'unrecorded', 'damage'],
@@ -62,7 +62,7 @@ const SQLITE: readonly Simple[] = [
   },
   {
     bug: 'an outcome is not recorded now and then',
-    file: 'src/stores/sqlite/apply.ts',
+    file: 'src/stores/sqlite/rows/apply.ts',
     from: 'for (const event of change.events ?? NONE) {',
     to: 'for (const event of alarm.seq % 40 === 0 ? [] : (change.events ?? NONE)) {',
     breaches: ['unrecorded', 'lost'],

@@ -1,6 +1,6 @@
 import type { Planted } from './planted.ts'
 
-const LOOKOUT = 'stores/postgres/lookout.ts'
+const LOOKOUT = 'stores/sharded/next-wake-cache.ts'
 
 /** Bugs by which an owner believes that nothing waits where something does, so that it is late until a beat finds it. */
 export const LOOKOUT_PLANTED: readonly Planted[] = [
@@ -27,7 +27,7 @@ export const LOOKOUT_PLANTED: readonly Planted[] = [
     hazard: 7,
     edits: [
       {
-        file: 'stores/postgres/desk.ts',
+        file: 'stores/postgres/rows/write-batch.ts',
         from: 'if (last !== undefined && isBroken(thrown)) note(last)',
         to: '',
       },
@@ -37,13 +37,17 @@ export const LOOKOUT_PLANTED: readonly Planted[] = [
   {
     bug: 'nobody is told that a timer was moved to another shard',
     hazard: 9,
-    edits: [{ file: 'stores/postgres/writes.ts', from: 'this.#wakeElsewhere(timers, shard)', to: '' }],
+    edits: [
+      { file: 'stores/postgres/rows/row-writes.ts', from: 'this.#wakeElsewhere(timers, shard)', to: '' },
+    ],
     scenarios: ['target moved to another pool | take of its owner'],
   },
   {
     bug: 'what was known of a shard is believed when it comes back',
     hazard: 11,
-    edits: [{ file: 'stores/postgres/ownership.ts', from: 'this.#ports.lookout.lower(shard, 0)', to: '' }],
+    edits: [
+      { file: 'stores/postgres/ownership/ownership.ts', from: 'this.#ports.lookout.lower(shard, 0)', to: '' },
+    ],
     scenarios: ['a shard comes back: set of its owner of meanwhile | take of the one before'],
   },
   {
@@ -51,7 +55,7 @@ export const LOOKOUT_PLANTED: readonly Planted[] = [
     hazard: 9,
     edits: [
       {
-        file: 'stores/postgres/ownership.ts',
+        file: 'stores/postgres/ownership/ownership.ts',
         from: '(leases.get(shard)?.until ?? 0) > now',
         to: 'leases.has(shard)',
       },

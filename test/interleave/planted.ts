@@ -19,8 +19,8 @@ export interface Planted {
   readonly scenarios: readonly string[]
 }
 
-const QUERIES = 'stores/postgres/queries.ts'
-const SETTLE = 'stores/postgres/settle.ts'
+const QUERIES = 'stores/postgres/sql/queries.ts'
+const SETTLE = 'stores/postgres/claims/settle.ts'
 const SHARE = ' ORDER BY s.shard FOR KEY SHARE OF s`'
 const RECHECK = `SELECT \${TIMER}, xmax::text AS locked FROM`
 const TAKEN = ' AND timers.version = n.taken AND timers.edited = 0 RETURNING timers.id'
@@ -105,7 +105,7 @@ export const PLANTED: readonly Planted[] = [
     hazard: 2,
     edits: [
       {
-        file: 'stores/postgres/snapshots.ts',
+        file: 'stores/postgres/rows/snapshots.ts',
         from: 'return { has: ({ id, version }) => flying.has(named([id, version])) }',
         to: 'return flying.size < 0 ? NO_FLIGHTS : NO_FLIGHTS',
       },
@@ -121,7 +121,9 @@ export const PLANTED: readonly Planted[] = [
   {
     bug: 'a takeover does not count what was in flight',
     hazard: 2,
-    edits: [{ file: 'stores/postgres/recover.ts', from: "{ kind: 'lost' }", to: "{ kind: 'released' }" }],
+    edits: [
+      { file: 'stores/postgres/claims/recover.ts', from: "{ kind: 'lost' }", to: "{ kind: 'released' }" },
+    ],
     scenarios: ['settle | takeover and take, recurring'],
   },
   {
@@ -134,7 +136,7 @@ export const PLANTED: readonly Planted[] = [
         to: 'if (this.has(id, version)) this.#versions.delete(id)',
       },
       {
-        file: 'stores/postgres/lookout.ts',
+        file: 'stores/sharded/next-wake-cache.ts',
         from: 'if (isBelow || beganAtLow) this.#lows.set(shard, seen)',
         to: 'if (isBelow) this.#lows.delete(shard)',
       },
@@ -207,7 +209,11 @@ export const PLANTED: readonly Planted[] = [
     bug: 'a reader of the log does not wait for open writers',
     hazard: 8,
     edits: [
-      { file: 'stores/postgres/log-horizon.ts', from: 'open.size > 0; step', to: 'open.size > 99; step' },
+      {
+        file: 'stores/postgres/reads/log-horizon.ts',
+        from: 'open.size > 0; step',
+        to: 'open.size > 99; step',
+      },
     ],
     scenarios: ['reader of the log | two writers'],
   },
@@ -216,7 +222,7 @@ export const PLANTED: readonly Planted[] = [
     hazard: 8,
     edits: [
       {
-        file: 'stores/postgres/events.ts',
+        file: 'stores/postgres/reads/events.ts',
         from: 'page(await horizon.advance())',
         to: 'page(Number.MAX_SAFE_INTEGER)',
       },
@@ -228,7 +234,7 @@ export const PLANTED: readonly Planted[] = [
     hazard: 9,
     edits: [
       {
-        file: 'stores/postgres/desk.ts',
+        file: 'stores/postgres/rows/write-batch.ts',
         from: 'if (wakes.length === 0) return',
         to: 'if (wakes.length < 99) return',
       },
@@ -240,7 +246,7 @@ export const PLANTED: readonly Planted[] = [
     hazard: 9,
     edits: [
       {
-        file: 'stores/postgres/lookout.ts',
+        file: 'stores/sharded/next-wake-cache.ts',
         from: 'if (this.#heard.has(null)) return null',
         to: 'this.#heard.delete(null)',
       },
@@ -252,7 +258,7 @@ export const PLANTED: readonly Planted[] = [
     hazard: 14,
     edits: [
       {
-        file: 'stores/postgres/ownership.ts',
+        file: 'stores/postgres/ownership/ownership.ts',
         from: 'if (isCurrent) return',
         to: 'if (isCurrent || owner !== null) return',
       },
@@ -264,7 +270,7 @@ export const PLANTED: readonly Planted[] = [
     hazard: 5,
     edits: [
       {
-        file: 'stores/postgres/calendars.ts',
+        file: 'stores/postgres/rows/calendars.ts',
         from: `  await session.plain(sql.lockCalendars)
   const named = [`,
         to: '  const named = [',
@@ -277,7 +283,7 @@ export const PLANTED: readonly Planted[] = [
     hazard: 7,
     edits: [
       {
-        file: 'stores/postgres/writers.ts',
+        file: 'stores/postgres/writes/writers.ts',
         from: 'if (!isDuplicate(thrown) || tries >= TRIES_MAX)',
         to: 'if (!isDuplicate(thrown) || tries >= 1)',
       },
@@ -289,7 +295,7 @@ export const PLANTED: readonly Planted[] = [
     hazard: 7,
     edits: [
       {
-        file: 'stores/postgres/sets.ts',
+        file: 'stores/postgres/writes/sets.ts',
         from: '[...seqs].sort(bySerial)',
         to: 'seqs.length < 0 ? seqs.sort(bySerial) : seqs',
       },
@@ -306,7 +312,7 @@ export const PLANTED: readonly Planted[] = [
     hazard: 1,
     edits: [
       {
-        file: 'stores/postgres/locks.ts',
+        file: 'stores/postgres/rows/locks.ts',
         from: 'if (round === 1 && missing.length > 0) session.send',
         to: 'session.send(sql.lockTimersOfAlarms, seqs)\n    if (missing.length > 0) session.send',
       },
@@ -324,7 +330,7 @@ export const PLANTED: readonly Planted[] = [
     hazard: 5,
     edits: [
       {
-        file: 'stores/postgres/held.ts',
+        file: 'stores/postgres/claims/waiting.ts',
         from: "WHERE waiting = 'handler' AND held IS NULL AND id IN (",
         to: 'WHERE id IN (',
       },
@@ -334,7 +340,7 @@ export const PLANTED: readonly Planted[] = [
   {
     bug: 'a take queues behind one that is just being settled',
     hazard: 5,
-    edits: [{ file: 'stores/postgres/take.ts', from: ' || isQueued(verdict)', to: '' }],
+    edits: [{ file: 'stores/postgres/claims/claim.ts', from: ' || isQueued(verdict)', to: '' }],
     scenarios: ['settle that ends the open one | take that queues the next'],
   },
   {
@@ -342,7 +348,7 @@ export const PLANTED: readonly Planted[] = [
     hazard: 7,
     edits: [
       {
-        file: 'stores/postgres/sets.ts',
+        file: 'stores/postgres/writes/sets.ts',
         from: 'return snapshot === undefined ? [] : [[place, { outcome, snapshot }]]',
         to: 'return [[place, { outcome, snapshot: snapshot! }]]',
       },
@@ -354,7 +360,7 @@ export const PLANTED: readonly Planted[] = [
     hazard: 1,
     edits: [
       {
-        file: 'stores/postgres/locks.ts',
+        file: 'stores/postgres/rows/locks.ts',
         from: 'if (round === 1 && missing.length > 0)',
         to: 'if (missing.length > 0)',
       },
@@ -364,7 +370,9 @@ export const PLANTED: readonly Planted[] = [
   {
     bug: 'a key that was set meanwhile is refused to a user’s transaction',
     hazard: 7,
-    edits: [{ file: 'stores/postgres/guests.ts', from: 'tries < TRIES_MAX', to: 'tries < 1' }],
+    edits: [
+      { file: 'stores/postgres/writes/user-transactions.ts', from: 'tries < TRIES_MAX', to: 'tries < 1' },
+    ],
     scenarios: ['set in a user’s transaction | set, the same new key'],
   },
   ...LOOKOUT_PLANTED,

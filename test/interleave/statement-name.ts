@@ -1,4 +1,4 @@
-import * as queries from '../../src/stores/postgres/queries.ts'
+import * as queries from '../../src/stores/postgres/sql/queries.ts'
 
 const names = new Map<string, string>()
 learnNames(queries)

@@ -1,8 +1,8 @@
 import type * as Alarms from '../../src/alarm/index.ts'
 import type { HeldSet } from '../../src/engine/held-set.ts'
 import type { Bench } from '../../src/stores/conformance/bench.ts'
-import type { Database } from '../../src/stores/postgres/database.ts'
-import type { migrate } from '../../src/stores/postgres/migrate.ts'
+import type { Database } from '../../src/stores/postgres/connection/database.ts'
+import type { migrate } from '../../src/stores/postgres/schema/migrate.ts'
 import type { PostgresStore } from '../../src/stores/postgres/store.ts'
 import { learnNames } from './statement-name.ts'
 
@@ -23,12 +23,12 @@ export async function loadSubject(variant = ''): Promise<Subject> {
     return import(/* @vite-ignore */ new URL(`../../src/${path}${variant}`, import.meta.url).href)
   }
   const [queries, pruning, waiting, database, store, migrations, bench, held, alarm] = await Promise.all([
-    load('stores/postgres/queries.ts'),
-    load('stores/postgres/prune.ts'),
-    load('stores/postgres/held.ts'),
-    load('stores/postgres/database.ts'),
+    load('stores/postgres/sql/queries.ts'),
+    load('stores/postgres/reads/prune.ts'),
+    load('stores/postgres/claims/waiting.ts'),
+    load('stores/postgres/connection/database.ts'),
     load('stores/postgres/store.ts'),
-    load('stores/postgres/migrate.ts'),
+    load('stores/postgres/schema/migrate.ts'),
     load('stores/conformance/bench.ts'),
     load('engine/held-set.ts'),
     load('alarm/index.ts'),

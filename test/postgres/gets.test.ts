@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import * as sql from '../../src/stores/postgres/queries.ts'
-import { Session } from '../../src/stores/postgres/session.ts'
+import { Session } from '../../src/stores/postgres/connection/session.ts'
+import * as sql from '../../src/stores/postgres/sql/queries.ts'
 import { postgresBench } from './bench.ts'
 import { testDatabase } from './database.ts'
 

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { expect, test, vi } from 'vitest'
 import type { Serial } from '../../src/alarm/index.ts'
-import { Database } from '../../src/stores/postgres/database.ts'
+import { Database } from '../../src/stores/postgres/connection/database.ts'
 import { begun, postgresBench } from './bench.ts'
 import { testDatabase } from './database.ts'
 

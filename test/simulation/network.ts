@@ -1,4 +1,4 @@
-import { contention } from '../../src/stores/postgres/failure.ts'
+import { contention } from '../../src/stores/postgres/connection/errors.ts'
 import type { Random } from '../random.ts'
 import { type Faults, isWeighty, type Landing } from './faults.ts'
 import type { Notice } from './store/database.ts'

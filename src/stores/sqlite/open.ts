@@ -1,8 +1,8 @@
-import { connect } from './connection.ts'
-import { storeFailure } from './failure.ts'
-import { migrate } from './migrate.ts'
+import { connect } from './connection/connection.ts'
+import { storeFailure } from './connection/errors.ts'
+import { realSystem, type System } from './connection/system.ts'
+import { migrate } from './schema/migrate.ts'
 import { type SqliteOptions, SqliteStore } from './store.ts'
-import { realSystem, type System } from './system.ts'
 
 /** Opens a store on one SQLite file, creating or upgrading its tables. */
 export function openSqlite(options: SqliteOptions): Promise<SqliteStore> {

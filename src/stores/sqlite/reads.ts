@@ -14,18 +14,18 @@ import type {
   Stats,
   StoredStory,
 } from '../index.ts'
-import { CALENDAR_QUERIES, calendarsOf } from './calendars.ts'
-import { nextWakeAt } from './delivery.ts'
-import { documentNamed, listDocuments } from './documents.ts'
-import { newestEvents, readEvents } from './events.ts'
-import { storeFailure } from './failure.ts'
-import { INBOX_QUERIES } from './inbox.ts'
-import { list } from './list.ts'
-import * as sql from './queries.ts'
-import type { Session } from './session.ts'
-import { readShards } from './shards.ts'
-import { alarmNamed, readFlights, snapshotOf } from './snapshots.ts'
-import { readPending, readStats } from './stats.ts'
+import { nextWakeAt } from './claims/claims.ts'
+import { storeFailure } from './connection/errors.ts'
+import type { Session } from './connection/session.ts'
+import { readShards } from './ownership/shards.ts'
+import { documentNamed, listDocuments } from './reads/documents.ts'
+import { newestEvents, readEvents } from './reads/events.ts'
+import { INBOX_QUERIES } from './reads/inbox.ts'
+import { list } from './reads/list.ts'
+import { readPending, readStats } from './reads/stats.ts'
+import { CALENDAR_QUERIES, calendarsOf } from './rows/calendars.ts'
+import { alarmNamed, readFlights, snapshotOf } from './rows/snapshots.ts'
+import * as sql from './sql/queries.ts'
 
 /** What can be asked of the store without changing anything. */
 export class SqliteReads {

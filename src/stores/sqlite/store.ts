@@ -29,29 +29,37 @@ import {
   Tallies,
   type WakeRequest,
 } from '../index.ts'
-import type { Desk } from './apply.ts'
-import { CALENDAR_QUERIES, putCalendar } from './calendars.ts'
-import { connect } from './connection.ts'
-import { heldTargets, isOwn, isSurelyDue, nextWakeAt, releaseWaiting, settleAll, take } from './delivery.ts'
-import { DOCUMENT_QUERIES, putDocument } from './documents.ts'
-import { editSelected } from './edits.ts'
-import { appendEvent } from './events.ts'
-import { isBusy, storeFailure } from './failure.ts'
-import { fairWakeAt } from './fair-look.ts'
-import { ForeignWatch } from './foreign-watch.ts'
-import { freeWakes, putWake, removeWake, takeWakes } from './inbox.ts'
-import { Ownership, type ShardRow } from './ownership.ts'
-import { exportLines, importRow } from './portable.ts'
-import { prune } from './prune.ts'
-import * as sql from './queries.ts'
+import {
+  heldTargets,
+  isOwn,
+  isSurelyDue,
+  nextWakeAt,
+  releaseWaiting,
+  settleAll,
+  take,
+} from './claims/claims.ts'
+import { fairWakeAt } from './claims/fair-scan.ts'
+import { ForeignWatch } from './connection/commit-watcher.ts'
+import { connect } from './connection/connection.ts'
+import { isBusy, storeFailure } from './connection/errors.ts'
+import { Session } from './connection/session.ts'
+import { realSystem, type System, turn, wait } from './connection/system.ts'
+import { UserTransactions } from './connection/user-transactions.ts'
+import { WriteQueue } from './connection/write-queue.ts'
+import { Ownership, type ShardRow } from './ownership/ownership.ts'
+import { DOCUMENT_QUERIES, putDocument } from './reads/documents.ts'
+import { appendEvent } from './reads/events.ts'
+import { freeWakes, putWake, removeWake, takeWakes } from './reads/inbox.ts'
+import { writeTallies } from './reads/stats.ts'
 import { SqliteReads } from './reads.ts'
-import { removeCalendar, reviewSelected } from './reviews.ts'
-import { Session } from './session.ts'
-import { setAll } from './sets.ts'
-import { writeTallies } from './stats.ts'
-import { realSystem, type System, turn, wait } from './system.ts'
-import { UserTransactions } from './user-transactions.ts'
-import { WriteQueue } from './write-queue.ts'
+import type { Desk } from './rows/apply.ts'
+import { CALENDAR_QUERIES, putCalendar } from './rows/calendars.ts'
+import * as sql from './sql/queries.ts'
+import { exportLines, importRow } from './transfer/portable.ts'
+import { editSelected } from './writes/edits.ts'
+import { prune } from './writes/prune.ts'
+import { removeCalendar, reviewSelected } from './writes/reviews.ts'
+import { setAll } from './writes/sets.ts'
 
 /** How a SQLite store is opened. */
 export interface SqliteOptions {

@@ -21,16 +21,16 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     bug: 'a settle asks neither for its epoch nor for the version it was taken at',
     edits: [
       {
-        file: `${STORE}/settle.ts`,
+        file: `${STORE}/claims/settle.ts`,
         from: 'return leases.filter(({ shard, epoch }) => own.get(shard) !== epoch)',
         to: 'return leases.filter(({ shard }) => own.size < 0 && shard < 0)',
       },
       {
-        file: `${STORE}/queries.ts`,
+        file: `${STORE}/sql/queries.ts`,
         from: 'AND t.version = n.taken AND t.edited = 0 RETURNING t.id',
         to: 'RETURNING t.id',
       },
-      { file: `${STORE}/transact.ts`, from: '=== undefined) {', to: '=== null) {' },
+      { file: `${STORE}/claims/transactional-settle.ts`, from: '=== undefined) {', to: '=== null) {' },
     ],
     by: { campaign: campaign({ pauses: 5 }, '--true-clocks'), breaches: ['former_owner'] },
   },
@@ -38,7 +38,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     bug: 'a connection that is made again does not listen again',
     edits: [
       {
-        file: `${STORE}/listener.ts`,
+        file: `${STORE}/connection/listener.ts`,
         from: 'await client.query(',
         to: 'if (this.#retryMs === RETRY_MS_MIN) await client.query(',
       },
@@ -47,19 +47,19 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
   },
   {
     bug: 'a half-open connection is never noticed',
-    edits: [{ file: `${STORE}/database.ts`, from: 'query_timeout: this.#answerMsMax,', to: '' }],
+    edits: [{ file: `${STORE}/connection/database.ts`, from: 'query_timeout: this.#answerMsMax,', to: '' }],
     by: { test: 'a half-open connection is noticed', file: `${TESTS}/connections.test.ts` },
   },
   {
     bug: 'a broken connection that is in use ends the process',
-    edits: [{ file: `${STORE}/database.ts`, from: "client.on('error', () => {})", to: '' }],
+    edits: [{ file: `${STORE}/connection/database.ts`, from: "client.on('error', () => {})", to: '' }],
     by: { campaign: campaign({ cuts: 4 }, '--true-clocks'), breaches: ['trouble'] },
   },
   {
     bug: 'the log is read by number alone',
     edits: [
       {
-        file: `${STORE}/log-horizon.ts`,
+        file: `${STORE}/reads/log-horizon.ts`,
         from: 'let open = await this.#writers()',
         to: 'let open = (await this.#writers()).intersection(new Set<string>())',
       },
@@ -70,7 +70,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     bug: 'a takeover does not look at what was in flight',
     edits: [
       {
-        file: `${STORE}/recover.ts`,
+        file: `${STORE}/claims/recover.ts`,
         from: 'if (shards.length === 0) return',
         to: 'if (shards.length >= 0) return',
       },
@@ -80,9 +80,9 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
   {
     bug: 'a set whose answer was lost is set again under another id',
     edits: [
-      { file: `${STORE}/writers.ts`, from: 'const requests = jobs', to: 'let requests = jobs' },
+      { file: `${STORE}/writes/writers.ts`, from: 'const requests = jobs', to: 'let requests = jobs' },
       {
-        file: `${STORE}/writers.ts`,
+        file: `${STORE}/writes/writers.ts`,
         from: 'if (await this.#areThere(requests)) return divided(jobs, requests.map(createdAnswer))',
         to: "requests = requests.map((each) => ({ ...each, alarm: { ...each.alarm, id: each.alarm.id.slice(0, -4) + 'beef' } }))\n        if (tries < 0) await this.#areThere(requests)",
       },
@@ -93,12 +93,12 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     bug: 'a shard is taken over before its lease has ended',
     edits: [
       {
-        file: `${STORE}/queries.ts`,
+        file: `${STORE}/sql/queries.ts`,
         from: 'owner <> $1 AND (lease_until <=',
         to: 'owner <> $1 AND (lease_until - 60000 <=',
       },
       {
-        file: `${STORE}/heartbeat.ts`,
+        file: 'src/stores/sharded/heartbeat.ts',
         from: '(other.leaseUntil <= now &&',
         to: '(other.leaseUntil <= now + 60_000 &&',
       },
@@ -109,7 +109,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     bug: 'a cancel looks at no flights',
     edits: [
       {
-        file: `${STORE}/locks.ts`,
+        file: `${STORE}/rows/locks.ts`,
         from: 'readFlights(session, [...locked])',
         to: 'readFlights(session, [])',
       },
@@ -123,7 +123,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     bug: 'a handler writes outside the transaction of its settle',
     edits: [
       {
-        file: `${STORE}/transact.ts`,
+        file: `${STORE}/claims/transactional-settle.ts`,
         from: 'const settlement = await work(client)',
         to: "const settlement = await work(client)\n    await session.plain('COMMIT')\n    await new Promise((resolve) => setTimeout(resolve, 50))\n    await session.plain('BEGIN')\n    await session.plain('SAVEPOINT handler')",
       },
@@ -134,7 +134,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     bug: 'the wall clock of the process is believed',
     edits: [
       {
-        file: `${STORE}/database-clock.ts`,
+        file: 'src/stores/sharded/database-clock.ts',
         from: 'return Math.floor(at + this.#offsetAt(at))',
         to: 'return this.#host.now()',
       },
@@ -145,7 +145,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     bug: 'a look has no lower bound',
     edits: [
       {
-        file: `${STORE}/lookout.ts`,
+        file: 'src/stores/sharded/next-wake-cache.ts',
         from: 'return this.#lows.get(shard) ?? START',
         to: 'return shard < 0 ? this.#lows.get(shard)! : START',
       },

@@ -99,7 +99,7 @@ export const MASKED: readonly Masked[] = [
     bug: 'who died is told by the clock alone',
     edits: [
       {
-        file: 'src/stores/postgres/heartbeat.ts',
+        file: 'src/stores/sharded/heartbeat.ts',
         from: 'this.isStill(other, at) || (other.leaseUntil <= now && !this.hasJumped(at))',
         to: 'other.leaseUntil <= now && !this.hasJumped(at)',
       },
@@ -122,7 +122,11 @@ export const MASKED: readonly Masked[] = [
   {
     bug: 'shards are kept by who is over his share',
     edits: [
-      { file: 'src/stores/postgres/spread.ts', from: 'giveUp: Math.max(0, mine - share)', to: 'giveUp: 0' },
+      {
+        file: 'src/stores/sharded/shard-balance.ts',
+        from: 'giveUp: Math.max(0, mine - share)',
+        to: 'giveUp: 0',
+      },
     ],
     why: 'one process does the work of another: slower, and nothing is broken',
     by: 'spread.test.ts: over its share it gives up',
@@ -131,7 +135,7 @@ export const MASKED: readonly Masked[] = [
     bug: 'a bound is raised past what was written during the look',
     edits: [
       {
-        file: 'src/stores/postgres/lookout.ts',
+        file: 'src/stores/sharded/next-wake-cache.ts',
         from: 'return missed <= place.wakeAt ? ',
         to: 'return missed < 0 ? ',
       },
@@ -163,7 +167,7 @@ export const MASKED: readonly Masked[] = [
     bug: 'a report that comes before its settle is forgotten',
     edits: [
       {
-        file: 'src/stores/postgres/apply.ts',
+        file: 'src/stores/postgres/rows/apply.ts',
         from: 'for (const { id, ok, text } of change.reports ?? []) writes.report(id, JSON.stringify({ ok, text }))',
         to: '',
       },
@@ -187,7 +191,7 @@ export const MASKED: readonly Masked[] = [
     bug: 'a bound is not lowered by what is written below it',
     edits: [
       {
-        file: 'src/stores/postgres/lookout.ts',
+        file: 'src/stores/sharded/next-wake-cache.ts',
         from: '(shard === null || shard === known) && wakeAt <= low.wakeAt',
         to: '(shard === null || shard === known) && wakeAt < low.wakeAt - 60_000',
       },

@@ -87,7 +87,7 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['unfenced', 'duplicate'],
     edits: [
       {
-        file: 'src/stores/postgres/heartbeat.ts',
+        file: 'src/stores/sharded/heartbeat.ts',
         from: 'at - seen.since >= this.#leaseMs',
         to: 'at - seen.since >= this.#leaseMs / 4',
       },
@@ -109,7 +109,7 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['early'],
     edits: [
       {
-        file: 'src/stores/postgres/database-clock.ts',
+        file: 'src/stores/sharded/database-clock.ts',
         from: 'return Math.floor(at + this.#offsetAt(at))',
         to: 'return Math.floor(at + this.#offsetAt(at)) + 30',
       },
@@ -120,7 +120,7 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['early', 'late', 'lost'],
     edits: [
       {
-        file: 'src/stores/postgres/database-clock.ts',
+        file: 'src/stores/sharded/database-clock.ts',
         from: 'return Math.floor(at + this.#offsetAt(at))',
         to: 'return this.#host.now()',
       },
@@ -131,7 +131,7 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['early'],
     edits: [
       {
-        file: 'src/stores/postgres/database-clock.ts',
+        file: 'src/stores/sharded/database-clock.ts',
         from: 'const low = databaseNow - answeredAt',
         to: 'const low = databaseNow - (sentAt + answeredAt) / 2',
       },
@@ -142,7 +142,7 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['early', 'late'],
     edits: [
       {
-        file: 'src/stores/postgres/database-clock.ts',
+        file: 'src/stores/sharded/database-clock.ts',
         from: 'return this.#offset - Math.max(0, at - this.#sampledAt) * DRIFT',
         to: 'return this.#offset - Math.min(0, at - this.#sampledAt) * DRIFT',
       },
@@ -175,7 +175,7 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['late', 'lost'],
     edits: [
       {
-        file: 'src/stores/postgres/spread.ts',
+        file: 'src/stores/sharded/shard-balance.ts',
         from: ' + (rank < shards % live ? 1 : 0)',
         to: ' + (rank < 0 ? 1 : 0)',
       },
@@ -186,7 +186,7 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['late', 'lost'],
     edits: [
       {
-        file: 'src/stores/postgres/spread.ts',
+        file: 'src/stores/sharded/shard-balance.ts',
         from: 'beat.others.filter((other) => !isDead(other))',
         to: 'beat.others.filter((other) => !isDead(other) || true)',
       },

@@ -1,5 +1,5 @@
 import { WakefulError } from '../../../src/error.ts'
-import { isContention, storeFailure } from '../../../src/stores/postgres/failure.ts'
+import { isContention, storeFailure } from '../../../src/stores/postgres/connection/errors.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { Blocked, type OpenTransaction } from './transaction.ts'
 import { LinkLost, type Wire } from './wire.ts'

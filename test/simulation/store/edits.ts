@@ -7,7 +7,7 @@ import {
   type Snapshot,
 } from '../../../src/alarm/index.ts'
 import type { Decide, Edited, Reviewed, ReviewOf, Selector } from '../../../src/stores/index.ts'
-import { apply } from '../../../src/stores/postgres/apply.ts'
+import { apply } from '../../../src/stores/postgres/rows/apply.ts'
 import type { SimulatedDatabase } from './database.ts'
 import type { Desk } from './desk.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'

@@ -9,7 +9,7 @@ import {
   type Stats,
   wakesFirst,
 } from '../../../src/stores/index.ts'
-import type { StoredSnapshot } from '../../../src/stores/postgres/snapshots.ts'
+import type { StoredSnapshot } from '../../../src/stores/postgres/rows/snapshots.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { snapshotAt } from './snapshots.ts'
 import { scopedName } from './tables.ts'

@@ -1,5 +1,5 @@
 import type { Counts, Lease, ShardState } from '../../../src/stores/index.ts'
-import type { Beat } from '../../../src/stores/postgres/heartbeat.ts'
+import type { Beat } from '../../../src/stores/sharded/heartbeat.ts'
 import type { SimulatedDatabase } from './database.ts'
 import type { Desk } from './desk.ts'
 import { recoverFlights } from './settle.ts'

@@ -13,7 +13,7 @@ import type {
   StoredStory,
   StoreReads,
 } from '../../../src/stores/index.ts'
-import type { AlarmName } from '../../../src/stores/postgres/snapshots.ts'
+import type { AlarmName } from '../../../src/stores/postgres/rows/snapshots.ts'
 import type { HolidayCalendar } from '../../../src/time/index.ts'
 import { allCalendars, unreviewed } from './calendars.ts'
 import type { Connection } from './connection.ts'

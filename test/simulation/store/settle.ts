@@ -1,6 +1,6 @@
 import { type Delivery, settle, type Timer } from '../../../src/alarm/index.ts'
 import type { Flight, Settled, Settlement } from '../../../src/stores/index.ts'
-import { apply } from '../../../src/stores/postgres/apply.ts'
+import { apply } from '../../../src/stores/postgres/rows/apply.ts'
 import type { Desk } from './desk.ts'
 import { snapshotAt } from './snapshots.ts'
 

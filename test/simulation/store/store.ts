@@ -19,8 +19,8 @@ import type {
   Taken,
   TakeRequest,
 } from '../../../src/stores/index.ts'
-import type { Beat } from '../../../src/stores/postgres/heartbeat.ts'
-import { lowerTo, RECENT_MS } from '../../../src/stores/postgres/lookout.ts'
+import type { Beat } from '../../../src/stores/sharded/heartbeat.ts'
+import { lowerTo, RECENT_MS } from '../../../src/stores/sharded/next-wake-cache.ts'
 import type { Clock, HolidayCalendar } from '../../../src/time/index.ts'
 import { putCalendar, removeCalendar } from './calendars.ts'
 import { Connection } from './connection.ts'

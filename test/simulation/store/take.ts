@@ -8,8 +8,8 @@ import {
   type TakeRequest,
   type Taking,
 } from '../../../src/stores/index.ts'
-import { apply } from '../../../src/stores/postgres/apply.ts'
-import { lowerTo, type Place } from '../../../src/stores/postgres/lookout.ts'
+import { apply } from '../../../src/stores/postgres/rows/apply.ts'
+import { lowerTo, type Place } from '../../../src/stores/sharded/next-wake-cache.ts'
 import type { SimulatedDatabase } from './database.ts'
 import type { Desk } from './desk.ts'
 import { alarmAt, timersOf } from './snapshots.ts'

@@ -1,6 +1,6 @@
 import { type Serial, stepped } from '../../../src/alarm/index.ts'
 import type { Flight, Lease, Taken, TakeRequest } from '../../../src/stores/index.ts'
-import { firstOf, type Look, Lookout } from '../../../src/stores/postgres/lookout.ts'
+import { firstOf, type Look, Lookout } from '../../../src/stores/sharded/next-wake-cache.ts'
 import { type Connection, isBroken } from './connection.ts'
 import type { Desk } from './desk.ts'
 import { nextWakeAt, peek, type TakeResult, take } from './take.ts'

@@ -1,4 +1,4 @@
-import { DatabaseClock } from '../../../src/stores/postgres/database-clock.ts'
+import { DatabaseClock } from '../../../src/stores/sharded/database-clock.ts'
 import type { Clock } from '../../../src/time/index.ts'
 
 /** After so many beats that were not answered, a measurement is asked for. */

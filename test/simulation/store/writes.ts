@@ -12,7 +12,7 @@ import {
 import { NO_OUTCOME } from '../../../src/alarm/outcome.ts'
 import { WakefulError } from '../../../src/error.ts'
 import { type StoredAlarm, Tallies } from '../../../src/stores/index.ts'
-import type { ChangeWrites } from '../../../src/stores/postgres/apply.ts'
+import type { ChangeWrites } from '../../../src/stores/postgres/rows/apply.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { scopedName, type TimerRow } from './tables.ts'
 

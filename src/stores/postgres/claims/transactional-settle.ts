@@ -1,0 +1,70 @@
+import type { Context } from '../../../alarm/index.ts'
+import { WakefulError } from '../../../error.ts'
+import type { Lease, Settled, Settlement } from '../../index.ts'
+import { commit, type Database, IDLE_IN_TRANSACTION_MS } from '../connection/database.ts'
+import { handlerName } from '../connection/handler-name.ts'
+import { Desk, type Office } from '../rows/write-batch.ts'
+import * as sql from '../sql/queries.ts'
+import { LostLeases, settleTogether } from './settle.ts'
+
+/**
+ * A handler may take its time; its settle holds the shard, and must not keep it from a takeover when nobody is there. From here
+ * on a takeover waits for the commit, and ends it no more.
+ */
+const SETTLING = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}; SET LOCAL application_name TO DEFAULT`
+
+/** What a handler's transaction needs from its store. */
+export interface TransactPorts {
+  readonly database: Database
+  readonly office: Office
+  /** Told of what was written, or may have been. */
+  readonly note: (desk: Desk) => void
+}
+
+/**
+ * Runs a handler's work in a transaction of its own, which commits with its settlement, or not at all. The shard is
+ * locked only by the settle at its end, so that long work holds nobody up.
+ */
+export function transact(
+  { database, office, note }: TransactPorts,
+  lease: Lease,
+  work: (tx: unknown) => Promise<Settlement>,
+  context: () => Context,
+): Promise<Settled> {
+  return database.handler(async (session, client) => {
+    if ((await session.row(sql.isOwn, lease.shard, lease.epoch)) === undefined) {
+      await session.plain('ROLLBACK')
+      return { lost: [lease], stale: 0 }
+    }
+    await session.plain(`SET LOCAL application_name = '${handlerName(lease.owner)}'; SAVEPOINT handler`)
+    const settlement = await work(client)
+    try {
+      await session.plain(`RELEASE SAVEPOINT handler; ${SETTLING}`)
+    } catch (cause) {
+      throw new WakefulError(
+        'invalid_request',
+        'the handler ended or broke its transaction: fire.tx is committed by Wakeful, with the settle',
+        { cause },
+      )
+    }
+    const desk = new Desk(session, office)
+    const outcomes = { settlements: [settlement], landed: [], context: context() }
+    const settled = await settleTogether(desk, outcomes).catch((thrown: unknown): Settled => {
+      if (thrown instanceof LostLeases) return { lost: thrown.leases, stale: 0 }
+      throw thrown
+    })
+    if (settled.lost.length > 0 || settled.stale > 0) {
+      await session.landed().catch(() => {})
+      await session.plain('ROLLBACK')
+      return settled
+    }
+    await desk.finish()
+    try {
+      await commit(session)
+    } finally {
+      // Also where its answer is lost: it may have been carried out.
+      note(desk)
+    }
+    return settled
+  })
+}

@@ -1,0 +1,66 @@
+import type { Lease, ReleaseOf } from '../../index.ts'
+import type { Session } from '../connection/session.ts'
+
+/** The statements about what waits, for its handler or because it is held. */
+export const HELD_QUERIES = {
+  /** Asked of the row itself too: a pause that this waited for has parked it meanwhile. */
+  releaseUnhandled: `UPDATE wakeful.timers SET wake_at = scheduled_for
+  WHERE waiting = 'handler' AND held IS NULL AND id IN (
+    SELECT t.id FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
+    JOIN wakeful.shards s ON s.shard = l.shard AND s.epoch = l.epoch
+    JOIN wakeful.timers t ON t.shard = l.shard AND t.target = $3 AND t.waiting = 'handler' AND t.held IS NULL
+      AND t.wake_at > $4::bigint
+    LIMIT $5::bigint)`,
+  releaseTenant: releaseBy('tenant'),
+  releaseTarget: releaseBy('target'),
+  /** From name to name, past all that is held under each. */
+  targets: `WITH RECURSIVE held (shard, target) AS (
+    SELECT shard, (SELECT t.target FROM wakeful.timers t
+      WHERE t.shard = l.shard AND t.waiting = 'handler' AND t.held = 1 ORDER BY t.target LIMIT 1)
+    FROM unnest($1::int[]) AS l (shard)
+    UNION ALL SELECT shard, (SELECT t.target FROM wakeful.timers t
+      WHERE t.shard = h.shard AND t.target > h.target AND t.waiting = 'handler' AND t.held = 1 ORDER BY t.target LIMIT 1)
+    FROM held h WHERE target IS NOT NULL)
+  SELECT target FROM held WHERE target IS NOT NULL LIMIT $2::bigint`,
+} as const
+
+/** The longest held first. They forget that they were held: what is missed by now is judged as after a standstill. */
+function releaseBy(by: 'tenant' | 'target'): string {
+  return `UPDATE wakeful.timers SET wake_at = scheduled_for, waiting = NULL, held = NULL
+  WHERE waiting = 'handler' AND held = 1 AND id = ANY(ARRAY(
+    SELECT t.id FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
+    JOIN wakeful.shards s ON s.shard = l.shard AND s.epoch = l.epoch
+    CROSS JOIN LATERAL (SELECT id, scheduled_for FROM wakeful.timers WHERE shard = l.shard AND ${by} = $3
+      AND waiting = 'handler' AND held = 1 AND wake_at > $4::bigint ORDER BY scheduled_for LIMIT $5::bigint) t
+    ORDER BY t.scheduled_for LIMIT $5::bigint))`
+}
+
+/** Lets what waited be due again, as far as these leases hold; answers how many did. */
+export function releaseWaiting(
+  session: Session,
+  leases: readonly Lease[],
+  which: ReleaseOf,
+  now: number,
+  limit: number,
+): Promise<number> {
+  const [query, name] = releaseQuery(which)
+  const [shards, epochs] = [leases.map(({ shard }) => shard), leases.map(({ epoch }) => epoch)]
+  return session.run(query, shards, epochs, name, now, limit)
+}
+
+function releaseQuery(which: ReleaseOf): readonly [query: string, name: string] {
+  if ('handler' in which) return [HELD_QUERIES.releaseUnhandled, which.handler]
+  if ('heldTenant' in which) return [HELD_QUERIES.releaseTenant, which.heldTenant]
+  return [HELD_QUERIES.releaseTarget, which.heldTarget]
+}
+
+/** The names of targets under which anything is held in these shards. */
+export async function heldTargets(
+  session: Session,
+  leases: readonly Lease[],
+  limit: number,
+): Promise<string[]> {
+  const shards = leases.map(({ shard }) => shard)
+  const rows = await session.rows(HELD_QUERIES.targets, shards, limit)
+  return [...new Set(rows.map(([target]) => target as string))]
+}

@@ -1,0 +1,113 @@
+import pg from 'pg'
+import { display, WakefulError } from '../../../error.ts'
+import { closest } from '../../../time/index.ts'
+
+/** A database's address, and what the URL says beside it. */
+export interface Address {
+  /** Without what is Wakeful's own. */
+  readonly url: URL
+  readonly schema: string
+  /** Whether a pooler stands in between; null where it is to be found out. */
+  readonly pooler: boolean | null
+  /** Whether statements are prepared under names; null where that follows from the pooler. */
+  readonly prepare: boolean | null
+}
+
+/** What `pg` reads of a URL's parameters, and what others' URLs carry that it may well ignore. */
+const KNOWN: readonly string[] = [
+  'user', 'password', 'host', 'port', 'application_name', 'fallback_application_name', 'client_encoding', 'options',
+  'ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat', 'statement_timeout',
+  'lock_timeout', 'query_timeout', 'idle_in_transaction_session_timeout', 'keepAlive', 'keepAliveInitialDelayMillis',
+  'connect_timeout', 'channel_binding', 'target_session_attrs', 'gssencmode',
+] // biome-ignore format: a list
+const OWN: readonly string[] = ['schema', 'pooler', 'prepare']
+/** All of them mean the same to `pg` 8, which warns of all but the last: its next version may read them otherwise. */
+const VERIFIED: readonly string[] = ['allow', 'prefer', 'require', 'verify-ca', 'verify-full']
+const SSL_MODES: readonly string[] = ['disable', 'no-verify', ...VERIFIED]
+
+/** Reads a URL, and takes out of it what is not for the server. */
+export function addressOf({ url: text, schema }: { url: string; schema?: string | undefined }): Address {
+  const url = parsed(text)
+  refuseUnknown(url)
+  settleSsl(url)
+  const named = schema ?? url.searchParams.get('schema') ?? 'wakeful'
+  url.searchParams.delete('schema')
+  if (!/^[a-z_][a-z0-9_]{0,47}$/.test(named)) {
+    throw new WakefulError(
+      'invalid_request',
+      `schema ${JSON.stringify(named)} must be lower-case letters, digits and _, at most 48`,
+    )
+  }
+  return { url, schema: named, pooler: choice(url, 'pooler'), prepare: choice(url, 'prepare') }
+}
+
+/** Nothing of a URL that cannot be read is told, nor kept as the cause: a password may be anywhere in it. */
+function parsed(text: string): URL {
+  const url = URL.parse(text)
+  if (url === null || !/^[a-z]+:\/\//i.test(text)) {
+    throw new WakefulError(
+      'invalid_request',
+      'the URL of the database cannot be read: write postgres://user:password@host:5432/database, with / ? # @ : in a password percent-encoded',
+    )
+  }
+  const names = [...url.searchParams.keys()]
+  if (url.hash !== '' || [url.pathname, ...names].some((part) => part.includes('@'))) {
+    throw new WakefulError(
+      'invalid_request',
+      'the URL of the database has a / ? or # before its host: percent-encode them in the password (%2F, %3F, %23)',
+    )
+  }
+  return url
+}
+
+function refuseUnknown({ searchParams }: URL): void {
+  const known = [...OWN, ...KNOWN]
+  const unknown = [...new Set(searchParams.keys())].find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  const near = closest(unknown.toLowerCase(), known)
+  throw new WakefulError(
+    'invalid_request',
+    `${display(unknown)} in the URL of the database is no parameter that Wakeful or pg knows: ${near === null ? `Wakeful’s own are ${OWN.join(', ')}` : `did you mean ${near}?`}`,
+  )
+}
+
+function settleSsl({ searchParams }: URL): void {
+  const mode = searchParams.get('sslmode')
+  if (mode === null) return
+  if (!SSL_MODES.includes(mode)) {
+    throw new WakefulError(
+      'invalid_request',
+      `sslmode=${mode} in the URL must be one of ${SSL_MODES.join(', ')}`,
+    )
+  }
+  const asLibpq = searchParams.get('uselibpqcompat') === 'true'
+  if (VERIFIED.includes(mode) && !asLibpq) searchParams.set('sslmode', 'verify-full')
+}
+
+function choice(url: URL, name: string): boolean | null {
+  const value = url.searchParams.get(name)
+  url.searchParams.delete(name)
+  if (value === null) return null
+  if (value === 'yes' || value === 'no') return value === 'yes'
+  throw new WakefulError('invalid_request', `${name}=${value} in the URL must be yes or no`)
+}
+
+/**
+ * Whether a pooler answers in the server's stead. One that hands its connections around cannot tell its client the
+ * process of a server's, and so makes a number up.
+ */
+export async function hasPooler(url: URL, connectTimeoutMs: number): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: url.href,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: connectTimeoutMs,
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    return rows[0]?.pid !== (client as unknown as { processID: number | null }).processID
+  } finally {
+    await client.end().catch(() => {})
+  }
+}

@@ -1,0 +1,266 @@
+import pg from 'pg'
+import { WakefulError } from '../../../error.ts'
+import { addressOf, hasPooler } from './address.ts'
+import { endAll, hangUp } from './disconnect.ts'
+import { isBroken, isContention, storeFailure } from './errors.ts'
+import { Dialect, type Querying, Session } from './session.ts'
+
+/** How a database is reached. */
+export interface DatabaseOptions {
+  /** `postgres://user:password@host:port/database`; `?schema=`, `?pooler=` and `?prepare=` are read here. */
+  readonly url: string
+  /** The schema of Wakeful's tables (`wakeful`). */
+  readonly schema?: string
+  /** Connections for everything but transactional handlers (8), and for those (4). */
+  readonly connectionsMax?: number
+  readonly handlerConnectionsMax?: number
+  /** How long a statement may take (10 s), and how long a connection is waited for (10 s). */
+  readonly statementTimeoutMs?: number
+  readonly connectTimeoutMs?: number
+}
+
+const CONNECTIONS_MAX = 8
+const HANDLER_CONNECTIONS_MAX = 4
+/** What a process may have at most, with the one that listens. */
+export const CONNECTIONS_PER_PROCESS = CONNECTIONS_MAX + HANDLER_CONNECTIONS_MAX + 1
+/** Every statement is bounded by an index: one that takes longer waits for something that does not come. */
+const STATEMENT_TIMEOUT_MS = 10_000
+/** The server ends a statement in time; whoever hears nothing by then has a connection that is half open. */
+const ANSWER_MARGIN_MS = 2_000
+const CONNECT_TIMEOUT_MS = 10_000
+/** A process that is stopped within a transaction must not keep its locks: others wait for them to take over. */
+export const IDLE_IN_TRANSACTION_MS = 4_000
+const TRIES_MAX = 8
+
+/**
+ * Every statement is planned once, for whatever values, and by an index: each has a test of that plan. Else lists of
+ * another length are planned anew each time, which takes longer than running them, and a plan made while a table was
+ * small reads all of it when it is not (growth.ts).
+ */
+const PLANS = 'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off'
+/** What statements here are written for, whatever the database's defaults are. */
+const DEFAULTS = `SET default_transaction_isolation = 'read committed'; SET array_nulls = on`
+
+const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
+/** For several statements that see the same, whatever is committed meanwhile. */
+const BEGIN_READING = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
+/** The same and the timeouts for one transaction: behind a pooler, what is set for longer is set for others too. */
+const LOCAL_SETTINGS = `SELECT set_config('statement_timeout', $1, true),
+  set_config('idle_in_transaction_session_timeout', $2, true), set_config('enable_seqscan', 'off', true),
+  set_config('jit', 'off', true), set_config('array_nulls', 'on', true)`
+
+/** The connections to one database: a bounded pool, and one apart for handlers, which keep theirs for long. */
+export class Database {
+  readonly dialect: Dialect
+  /** The schema's plain name. */
+  readonly schema: string
+  /** What messages call it: without the password. */
+  readonly name: string
+  /** Runs single statements, each on whatever connection is free. */
+  readonly session: Session
+  /** Whether a pooler stands in between, which gives each transaction another connection of the server's. */
+  readonly isPooled: boolean
+  readonly #isNamed: boolean
+  readonly #statementTimeoutMs: number
+  readonly #answerMsMax: number
+  readonly #config: pg.ClientConfig
+  readonly #pool: pg.Pool
+  readonly #handlers: pg.Pool
+  readonly #clients = new Set<pg.Client>()
+  #closed = false
+
+  /** Finds out whether a pooler stands in between, unless the URL says so. */
+  static async open(options: DatabaseOptions): Promise<Database> {
+    const { url, pooler } = addressOf(options)
+    try {
+      const connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
+      return new Database(options, pooler ?? (await hasPooler(url, connectTimeoutMs)))
+    } catch (thrown) {
+      throw storeFailure(thrown, nameOf(url))
+    }
+  }
+
+  constructor(options: DatabaseOptions, isPooled = false) {
+    const { url, schema, prepare } = addressOf(options)
+    this.isPooled = isPooled
+    this.#isNamed = prepare ?? !isPooled
+    this.schema = schema
+    this.name = nameOf(url)
+    this.dialect = new Dialect(schema)
+    const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS
+    this.#statementTimeoutMs = statementTimeoutMs
+    this.#answerMsMax = statementTimeoutMs + ANSWER_MARGIN_MS
+    this.#config = {
+      connectionString: url.href,
+      application_name: url.searchParams.get('application_name') ?? 'wakeful',
+      connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+      // A pooler refuses what it does not know.
+      ...(!isPooled && { statement_timeout: statementTimeoutMs }),
+      keepAlive: true,
+    }
+    const max = options.connectionsMax ?? CONNECTIONS_MAX
+    this.#pool = new pg.Pool({
+      ...this.#config,
+      max,
+      pipeline: true,
+      ...(!isPooled && { idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS }),
+      query_timeout: this.#answerMsMax,
+    })
+    this.#handlers = new pg.Pool({
+      ...this.#config,
+      max: options.handlerConnectionsMax ?? HANDLER_CONNECTIONS_MAX,
+    })
+    if (!isPooled)
+      this.#pool.on('connect', (client) => void client.query(`${PLANS}; ${DEFAULTS}`).catch(() => {}))
+    for (const pool of [this.#pool, this.#handlers]) {
+      // A connection that breaks while nobody uses it is replaced when somebody does.
+      pool.on('error', () => {})
+      pool.on('connect', (client) => this.#meet(client))
+      pool.on('remove', (client) => this.#clients.delete(client))
+    }
+    this.session = new Session(this.#pool as Querying, this.dialect, this.#isNamed)
+  }
+
+  /** Runs work in one transaction; again, where another was in the way. */
+  async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#once(work)
+      } catch (thrown) {
+        if (!isContention(thrown) || tries >= TRIES_MAX) throw thrown
+      }
+    }
+  }
+
+  /** Runs statements that only read and belong together: all see what was committed before the first of them. */
+  async asOfNow<T>(read: (session: Session) => Promise<T>): Promise<T> {
+    this.assertOpen()
+    const client = await this.#pool.connect()
+    const session = this.#begun(client, BEGIN_READING)
+    let isSpoilt = false
+    try {
+      return await read(session)
+    } catch (thrown) {
+      const first = session.cause(thrown)
+      isSpoilt = isBroken(first)
+      throw first
+    } finally {
+      // The end decides nothing: who has read is not kept waiting for it.
+      if (isSpoilt) release(client, true)
+      else void rolledBack(session).then((isOver) => release(client, !isOver))
+    }
+  }
+
+  /** Runs work with a connection of its own and an open transaction, which it ends itself or which is rolled back. */
+  async handler<T>(work: (session: Session, client: pg.PoolClient) => Promise<T>): Promise<T> {
+    this.assertOpen()
+    const client = await this.#handlers.connect()
+    // Only Wakeful's own statements are bounded here: how long a handler's may take is its own affair.
+    const session = new Session(client as Querying, this.dialect, this.#isNamed, this.#answerMsMax)
+    // Whoever was given it may still hold it: it must not write into the next one's transaction.
+    let isSpoilt = true
+    try {
+      await session.plain(BEGIN)
+      const answer = await work(session, client)
+      isSpoilt = client.getTransactionStatus() !== 'I'
+      return answer
+    } catch (thrown) {
+      throw session.cause(thrown)
+    } finally {
+      release(client, isSpoilt)
+    }
+  }
+
+  /** A connection that belongs to nobody else. */
+  dedicated(queryTimeoutMs: number): pg.Client {
+    return new pg.Client({ ...this.#config, query_timeout: queryTimeoutMs })
+  }
+
+  /** A user's own connection as a session; it prepares nothing there. */
+  guest(client: Querying): Session {
+    return new Session(client, this.dialect, false)
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    const ended = Promise.all([this.#pool.end(), this.#handlers.end()])
+    const { promise: gone, resolve } = Promise.withResolvers<void>()
+    for (const pool of [this.#pool, this.#handlers])
+      pool.on('remove', () => this.#clients.size === 0 && resolve())
+    if (this.#clients.size === 0) resolve()
+    await endAll(Promise.all([ended, gone]), () => this.#clients)
+    await ended
+  }
+
+  assertOpen(): void {
+    if (this.#closed) throw new WakefulError('store_unavailable', `${this.name} is closed`)
+  }
+
+  /** The error a user gets. */
+  failure(thrown: unknown): unknown {
+    return storeFailure(thrown, this.name)
+  }
+
+  #meet(client: pg.Client): void {
+    this.#clients.add(client)
+    // While it is in use the pool does not listen: it would end the process. Whoever uses it is told by its statement.
+    client.on('error', () => {})
+  }
+
+  /** A session whose transaction begins with its first statements: that is not waited for. */
+  #begun(client: pg.PoolClient, begin: string): Session {
+    const session = new Session(client as Querying, this.dialect, this.#isNamed)
+    session.beginLater(begin)
+    if (this.isPooled)
+      session.send(LOCAL_SETTINGS, String(this.#statementTimeoutMs), String(IDLE_IN_TRANSACTION_MS))
+    return session
+  }
+
+  async #once<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    this.assertOpen()
+    const client = await this.#pool.connect()
+    const session = this.#begun(client, BEGIN)
+    let isSpoilt = false
+    try {
+      const answer = await work(session)
+      await commit(session)
+      return answer
+    } catch (thrown) {
+      const first = session.cause(thrown)
+      isSpoilt = isBroken(first) || !(await rolledBack(session))
+      throw first
+    } finally {
+      release(client, isSpoilt)
+    }
+  }
+}
+
+/** Gives a connection back; one that cannot be used again is closed, not waited for. */
+function release(client: pg.PoolClient, isSpoilt: boolean): void {
+  client.release(isSpoilt)
+  if (isSpoilt) hangUp(client)
+}
+
+/** Sends the commit behind everything that is under way. */
+export async function commit(session: Session): Promise<void> {
+  if (session.sendOnly()) return session.landed()
+  const committed = session.plain('COMMIT')
+  committed.catch(() => {})
+  await session.landed()
+  // PostgreSQL answers the commit of a failed transaction with its rollback.
+  if ((await committed) !== 'COMMIT') throw new WakefulError('internal', 'the transaction was rolled back')
+}
+
+async function rolledBack(session: Session): Promise<boolean> {
+  try {
+    await session.plain('ROLLBACK')
+    return true
+  } catch {
+    return false
+  }
+}
+
+function nameOf(url: URL): string {
+  return `${url.host}${url.pathname}`
+}

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { isStoreTrouble, storeFailure } from './errors.ts'
+
+it.each([
+  ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', /wants a password.*PGPASSWORD/],
+  ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string', /wants a password/],
+  ['The server does not support SSL connections', /has no TLS.*sslmode=disable/],
+  ['self-signed certificate', /cannot be verified.*sslrootcert/],
+  ["Hostname/IP does not match certificate's altnames: Host: x.", /cannot be verified/],
+])('says what would help where pg has no code for it: %s', (text, message) => {
+  expect(storeFailure(new Error(text), 'host/app')).toMatchObject({ code: 'store_unavailable', message })
+})
+
+it('tells what is one row’s own from what is the store’s: the rest go on without that row', () => {
+  const codes = ['22P02', '23514', '54000', 'XX001', '40001', '53100', '57P01', 'P0001']
+  const ofARow = codes.filter((code) => !isStoreTrouble(Object.assign(new Error('x'), { code })))
+  expect(ofARow).toEqual(['22P02', '23514', '54000', 'XX001'])
+})
+
+it('leaves an error alone that is nobody’s', () => {
+  const thrown = new Error('boom')
+  expect(storeFailure(thrown, 'host/app')).toBe(thrown)
+})

@@ -1,0 +1,123 @@
+import { errorText, WakefulError } from '../../../error.ts'
+import { CorruptRow } from '../../index.ts'
+
+/** The SQLSTATE of an error of PostgreSQL's, or Node's code of a broken connection; null for any other error. */
+function codeOf(thrown: unknown): string | null {
+  if (!(thrown instanceof Error)) return null
+  const { code } = thrown as { code?: unknown }
+  if (typeof code === 'string' && /^(?:[0-9A-Z]{5}|E(?!RR_)[A-Z_]+)$/.test(code)) return code
+  return BROKEN.test(thrown.message) ? 'ECONNRESET' : null
+}
+
+/** What `pg` says of connections that are gone, which carries no code. */
+const BROKEN =
+  /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout (?:expired|exceeded)|Query read timeout|Cannot use a pool after calling end)/i
+
+/** Whether the connection is gone, so that nobody knows what came of the last statement. */
+export function isBroken(thrown: unknown): boolean {
+  const code = codeOf(thrown)
+  return code !== null && (/^E[A-Z]{4}/.test(code) || /^(?:08|57P0)/.test(code))
+}
+
+/** Whether a statement was refused only because one before it in its transaction had failed. */
+export function isAborted(thrown: unknown): boolean {
+  return codeOf(thrown) === '25P02'
+}
+
+/** Whether two transactions were in each other's way, so that the same again may well succeed. */
+export function isContention(thrown: unknown): boolean {
+  const code = codeOf(thrown)
+  return code === '40P01' || code === '40001'
+}
+
+/** An error that says so, where the store itself saw it coming. */
+export function contention(reason: string): Error {
+  return Object.assign(new Error(reason), { code: '40001' })
+}
+
+/** Whether a lock was not to be had in time. */
+export function isLockTimeout(thrown: unknown): boolean {
+  return codeOf(thrown) === '55P03'
+}
+
+/** Whether a table is there already, or is another than the one that was expected. */
+export function isForeignTable(thrown: unknown): boolean {
+  const code = codeOf(thrown)
+  return code === '42P07' || code === '42703'
+}
+
+/** Whether a unique index refused a row. */
+export function isDuplicate(thrown: unknown): boolean {
+  return codeOf(thrown) === '23505'
+}
+
+/** What is one row's own: its data (22), a constraint (23), an index entry that is too long, a page that cannot be read. */
+const OF_A_ROW = /^(?:2[23]|54000$|XX001$)/
+
+/** Whether the error is the store's own trouble, not that of one row. */
+export function isStoreTrouble(thrown: unknown): boolean {
+  const code = codeOf(thrown)
+  return code !== null && !OF_A_ROW.test(code)
+}
+
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/^28/, 'the server refuses the user or its password; check the URL'],
+  [/^3D000$/, 'there is no such database; create it (createdb) or check the URL'],
+  [/^42501$/, 'the user may not do this; `wakeful doctor` names what to grant it, or migrate as its owner'],
+  [
+    /^(?:3F000|42P01)$/,
+    'a table is missing; `wakeful doctor` names it, and `wakeful migrate` makes those of a new schema',
+  ],
+  [
+    /^25006$/,
+    'the server takes no writes: a standby, or default_transaction_read_only is on; point the URL at the primary',
+  ],
+  [
+    /^53300$/,
+    'the server has no connection left; raise max_connections, run fewer processes, or put PgBouncer in between',
+  ],
+  [/^53/, 'the server is out of room (disk or memory); nothing was written'],
+  [
+    /^55P03$/,
+    'a row has been locked by another transaction for too long; end that transaction and try again',
+  ],
+  [/^57014$/, 'the statement took too long and was ended (statement_timeout); nothing was written'],
+  [
+    /^(?:08P01|26000|42P05)$/,
+    'a pooler stands in between and cannot do this; leave ?pooler=no and ?prepare=yes out of the URL',
+  ],
+  [/^40/, 'other transactions were in the way again and again; try again'],
+  [/^25P03$/, 'the process stood still within a transaction, which was rolled back; try again'],
+  [/^(?:E[A-Z]|08|57P)/, 'the server cannot be reached; check that it runs and that the URL is right'],
+]
+
+/** What `pg` and TLS say without a code of PostgreSQL's. */
+const UNCODED: readonly (readonly [RegExp, string])[] = [
+  [
+    /^SASL: .*client password must/,
+    'the server wants a password; put it into the URL (postgres://user:password@…, percent-encoded) or into PGPASSWORD',
+  ],
+  [
+    /^The server does not support SSL/,
+    'the server has no TLS, which the URL asks for; switch it on there, or leave sslmode out of the URL (sslmode=disable) in a network that you trust',
+  ],
+  [
+    /^(?:Hostname\/IP does not match certificate|self-signed certificate|unable to (?:verify|get) .*certificate|certificate has expired)/,
+    'the server’s certificate cannot be verified; name who signed it (?sslrootcert=ca.pem), and the host as the certificate does',
+  ],
+]
+
+/** The error a user gets for one of PostgreSQL's: what was wrong, and what would help. */
+export function storeFailure(thrown: unknown, name: string): unknown {
+  if (thrown instanceof WakefulError) return thrown
+  if (thrown instanceof CorruptRow)
+    return new WakefulError('internal', `${name}: a row is damaged: ${thrown.message}`, { cause: thrown })
+  const code = codeOf(thrown)
+  const text = errorText(thrown)
+  const [said, table] = code === null ? [text, UNCODED] : [code, ADVICE]
+  const advice = table.find(([pattern]) => pattern.test(said))?.[1]
+  if (code === null && advice === undefined) return thrown
+  if (advice === undefined)
+    return new WakefulError('internal', `${name}: ${text} (${code})`, { cause: thrown })
+  return new WakefulError('store_unavailable', `${name}: ${advice} (PostgreSQL: ${text})`, { cause: thrown })
+}

@@ -1,0 +1,243 @@
+import { errorText } from '../../../error.ts'
+import type { Clock } from '../../../time/index.ts'
+import {
+  type Check,
+  check,
+  figuresCheck,
+  lagCheck,
+  type ShardState,
+  spoken,
+  spokenCount,
+} from '../../index.ts'
+import { CONNECTIONS_PER_PROCESS, Database } from '../connection/database.ts'
+import type { Session } from '../connection/session.ts'
+import { readShards } from '../rows/shard-map.ts'
+import { foreignTables, schemaVersion, VERSION_MIN } from '../schema/migrate.ts'
+import { MIGRATIONS } from '../schema/migrations/index.ts'
+import * as sql from '../sql/queries.ts'
+import { rightsOf } from './privileges.ts'
+import { HEALTH_LIMITS, type HealthLimits, healthChecks } from './server-health.ts'
+
+const EXAMINE = {
+  server: `SELECT current_setting('server_version_num')::int, current_setting('server_version'), pg_is_in_recovery()::int,
+    current_setting('default_transaction_read_only')`,
+  settings: `SELECT current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
+    current_setting('statement_timeout'), current_setting('max_connections')::int
+    - current_setting('superuser_reserved_connections')::int, (SELECT count(*) FROM pg_stat_activity
+      WHERE backend_type = 'client backend')`,
+  relations: `SELECT c.relname, coalesce(i.indisvalid, true)::int FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_index i ON i.indexrelid = c.oid WHERE n.nspname = $1`,
+  breaking: `SELECT name FROM wakeful.migrations WHERE number > $1::bigint AND breaking ORDER BY number LIMIT 1`,
+  owners: `SELECT owner, lease_until FROM wakeful.owners ORDER BY owner`,
+  figures: `SELECT (SELECT coalesce(sum(pending + fired), 0)::bigint FROM wakeful.tallies),
+    (SELECT coalesce(sum(total), 0)::bigint FROM wakeful.tallies),
+    (SELECT count(*) FROM (SELECT DISTINCT tenant, owner, alarm FROM wakeful.timers) live)`,
+} as const
+
+const CLOCK_SAMPLES = 5
+/** Alarms fire by the database's clock: one of the two that is this far off is worth telling. */
+const SKEW_MS_MAX = 10_000
+/** Counting everything may take a while. */
+const STATEMENT_TIMEOUT_MS = 60_000
+
+/** Looks a database over without changing it: server, settings, schema, rights, clocks, lag, figures, vacuum, snapshots. */
+export async function examinePostgres(
+  url: string,
+  clock: Clock,
+  limits: HealthLimits = HEALTH_LIMITS,
+): Promise<Check[]> {
+  let database: Database
+  try {
+    database = await Database.open({ url, statementTimeoutMs: STATEMENT_TIMEOUT_MS })
+  } catch (thrown) {
+    return [check('server', false, errorText(thrown), 'see the message')]
+  }
+  try {
+    const look = (name: string, work: () => Promise<Check[]>) => guarded(database, name, work)
+    return [
+      await serverCheck(database),
+      ...(await look('settings', () => settingsChecks(database))),
+      ...(await look('schema', () => storeChecks(database, clock, limits))),
+    ]
+  } catch (thrown) {
+    return [unreadable(database, 'server', thrown)]
+  } finally {
+    await database.close()
+  }
+}
+
+/** What is in the schema; where it cannot be read, the rights that would be needed are all there is to tell. */
+async function storeChecks(database: Database, clock: Clock, limits: HealthLimits): Promise<Check[]> {
+  const { session } = database
+  const rights = await rightsOf(session)
+  if (!rights.canRead) return [rights.check]
+  const version = await schemaVersion(session)
+  if (version === 0) return [await schemaCheck(database, version)]
+  const look = (name: string, work: () => Promise<Check[]>) => guarded(database, name, work)
+  return [
+    ...(await look('schema', async () => [await schemaCheck(database, version)])),
+    ...(await look('clock', () => clockChecks(database, clock))),
+    ...(await look('figures', () => figures(session))),
+    rights.check,
+    ...(await healthChecks(session, look, limits)),
+  ]
+}
+
+/** Each by itself: a right that is missing for one must not hide the others. */
+async function guarded(database: Database, name: string, work: () => Promise<Check[]>): Promise<Check[]> {
+  try {
+    return await work()
+  } catch (thrown) {
+    return [unreadable(database, name, thrown)]
+  }
+}
+
+function unreadable(database: Database, name: string, thrown: unknown): Check {
+  const failure = database.failure(foreignTables(thrown, database))
+  return check(name, false, errorText(failure), 'see the message')
+}
+
+async function serverCheck({ session, isPooled }: Database): Promise<Check> {
+  const row = (await session.row(EXAMINE.server)) as [number, string, number, string]
+  const [number, version, isStandby, readOnly] = row
+  if (isStandby === 1)
+    return check('server', false, `PostgreSQL ${version}, a standby`, 'point the URL at the primary')
+  if (readOnly === 'on') {
+    const advice = 'switch it off for this role: ALTER ROLE … SET default_transaction_read_only = off'
+    return check('server', false, `PostgreSQL ${version}, default_transaction_read_only is on`, advice)
+  }
+  const way = isPooled ? ', through a pooler: what other processes set is found within 2s' : ''
+  return check('server', number >= VERSION_MIN, `PostgreSQL ${version}${way}`, 'Wakeful needs 14 or newer')
+}
+
+async function settingsChecks({ session, isPooled }: Database): Promise<Check[]> {
+  const row = (await session.row(EXAMINE.settings)) as [string, string, string, string, number, number]
+  const [fsync, fullPages, commit, timeout, connections, used] = row
+  const isDurable = fsync === 'on' && fullPages === 'on' && commit !== 'off'
+  const free = connections - used
+  return [
+    check(
+      'durability',
+      isDurable,
+      `fsync ${fsync}, full_page_writes ${fullPages}, synchronous_commit ${commit}`,
+      'switch them on: a crash of the server would lose alarms that `set` has answered for',
+    ),
+    check(
+      'connections',
+      free >= CONNECTIONS_PER_PROCESS,
+      `${used} of ${connections} in use; a process of Wakeful has at most ${CONNECTIONS_PER_PROCESS}`,
+      'raise max_connections, or put PgBouncer in between',
+    ),
+    // Without a pooler they end when Wakeful says so.
+    ...(isPooled
+      ? [check('statements', true, timeout === '0' ? 'have no limit' : `end after ${timeout}`)]
+      : []),
+  ]
+}
+
+async function schemaCheck({ session, dialect }: Database, version: number): Promise<Check> {
+  const newest = MIGRATIONS.at(-1)!.number
+  const known = `version ${version}, this Wakeful knows ${newest}`
+  if (version < newest) return check('schema', false, known, 'run `wakeful migrate`')
+  const breaking = (await session.row(EXAMINE.breaking, newest)) as [string] | undefined
+  if (breaking !== undefined) return check('schema', false, `${known}: ${breaking[0]}`, 'upgrade Wakeful')
+  const rows = (await session.rows(EXAMINE.relations, dialect.plainSchema)) as [string, number][]
+  const found = new Map(rows)
+  const differences = madeNames().flatMap((name) => {
+    if (!found.has(name)) return [`${name} is missing`]
+    return found.get(name) === 1 ? [] : [`${name} is not valid`]
+  })
+  return check(
+    'schema',
+    differences.length === 0,
+    [known, ...differences].join('; '),
+    'somebody has changed it: make it again as `wakeful migrate --sql` has it for a new schema',
+  )
+}
+
+/** The tables, sequences and indexes that the migrations make, by name. */
+function madeNames(): string[] {
+  const text = MIGRATIONS.map((each) => each.sql).join('\n')
+  const made = /^CREATE (?:TABLE|SEQUENCE|(?:UNIQUE )?INDEX) (?:wakeful\.)?(\w+)/gm
+  return [...new Set([...text.matchAll(made)].map(([, name]) => name!))]
+}
+
+async function clockChecks(database: Database, host: Clock): Promise<Check[]> {
+  const { now, skewMs } = await measure(database, host)
+  const skew = check(
+    'clock',
+    Math.abs(skewMs) <= SKEW_MS_MAX,
+    Math.abs(skewMs) < 1_000
+      ? 'this host and the database agree'
+      : `this host is ${spoken(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'} the database, by which alarms fire`,
+    'set the clock that is wrong; if it is this host’s, alarms fire on time all the same',
+  )
+  const owners = (await database.session.rows(EXAMINE.owners)) as [string, number][]
+  const ended = owners.filter(([, leaseUntil]) => leaseUntil <= now)
+  const isHeld = (shard: ShardState) => shard.owner !== null
+  const shards = await readShards(database, null)
+  const pools = Map.groupBy(shards, ({ pool }) => pool)
+  return [
+    skew,
+    ownersCheck(owners.length, ended, now, shards.every(isHeld)),
+    ...[...pools].flatMap(([pool, own]) => poolChecks(pool, own, now)),
+  ]
+}
+
+/** The database's clock and how far the host's is ahead of it, by the quickest of some looks. */
+async function measure({ session }: Database, host: Clock): Promise<{ now: number; skewMs: number }> {
+  let best: { tripMs: number; now: number; skewMs: number } | null = null
+  for (let i = 0; i < CLOCK_SAMPLES; i++) {
+    const sentAt = host.monotonic()
+    const [now] = (await session.row(sql.clockNow, null)) as [number]
+    const tripMs = host.monotonic() - sentAt
+    if (best === null || tripMs < best.tripMs)
+      best = { tripMs, now, skewMs: Math.round(host.now() - tripMs / 2 - now) }
+  }
+  return best!
+}
+
+/** An owner whose lease has ended is dead; its shards are taken over by whoever beats next, if there is anybody. */
+function ownersCheck(
+  all: number,
+  ended: readonly (readonly [string, number])[],
+  now: number,
+  allHeld: boolean,
+): Check {
+  const dead = ended.map(([owner, until]) => `${owner} (lease ended ${spoken(now - until)} ago)`)
+  const alive = `${spokenCount(all - ended.length)} alive`
+  return check(
+    'processes',
+    dead.length === 0 || allHeld,
+    [alive, ...(dead.length === 0 ? [] : [`dead: ${dead.join(', ')}`])].join('; '),
+    'they died or hang, and nobody has taken over yet: start a process that serves their pools',
+  )
+}
+
+function poolChecks(pool: string, shards: readonly ShardState[], now: number): Check[] {
+  const pending = shards.reduce((sum, shard) => sum + shard.pending, 0)
+  const orphans = shards.filter(({ owner }) => owner === null)
+  const orphaned = orphans.reduce((sum, shard) => sum + shard.pending, 0)
+  const owners = new Set(shards.flatMap(({ owner }) => owner ?? []))
+  const wakes = shards.flatMap(({ nextWakeAt }) => nextWakeAt ?? [])
+  const lagMs = wakes.length === 0 ? 0 : Math.max(0, now - Math.min(...wakes))
+  const nobody =
+    pending > 0 ? `nobody runs it, ${spokenCount(pending)} pending` : 'nobody runs it, and nothing waits'
+  const free = orphans.length === 0 ? '' : `, ${orphans.length} have no owner (${orphaned} pending)`
+  return [
+    check(
+      `clock of pool ${pool}`,
+      orphaned === 0,
+      owners.size === 0
+        ? nobody
+        : `${shards.length} shards, run by ${spokenCount(owners.size)} process${owners.size === 1 ? '' : 'es'}${free}`,
+      `start a process that serves pool ${pool}`,
+    ),
+    lagCheck(pool, lagMs, pending),
+  ]
+}
+
+async function figures(session: Session): Promise<Check[]> {
+  const [kept, total, live] = (await session.row(EXAMINE.figures)) as [number, number, number]
+  return [figuresCheck(kept, live, total)]
+}

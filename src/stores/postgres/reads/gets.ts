@@ -1,0 +1,61 @@
+import type { Scope, Serial, Snapshot } from '../../../alarm/index.ts'
+import type { Session } from '../connection/session.ts'
+import { readSnapshots, snapshotIn } from '../rows/snapshots.ts'
+import * as sql from '../sql/queries.ts'
+
+/** Somebody who waits for an alarm. */
+interface Asked extends Scope {
+  readonly id: string
+  readonly resolve: (snapshot: Snapshot | null) => void
+  readonly reject: (reason: unknown) => void
+}
+
+const TOGETHER_MAX = 500
+
+/**
+ * Reads alarms by id, those that are asked for in the same turn by the same statements: callers whose edits shared a commit
+ * are answered together, and each then asks what became of its alarm.
+ */
+export class Gets {
+  readonly #session: Session
+  #asked: Asked[] = []
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  get({ tenant, owner }: Scope, id: string): Promise<Snapshot | null> {
+    return new Promise((resolve, reject) => {
+      if (this.#asked.length === 0) setImmediate(() => this.#readAll(this.#asked.splice(0)))
+      this.#asked.push({ tenant, owner, id, resolve, reject })
+    })
+  }
+
+  #readAll(asked: readonly Asked[]): void {
+    for (let from = 0; from < asked.length; from += TOGETHER_MAX) {
+      const together = asked.slice(from, from + TOGETHER_MAX)
+      this.#read(together).catch((thrown: unknown) => {
+        for (const { reject } of together) reject(thrown)
+      })
+    }
+  }
+
+  async #read(asked: readonly Asked[]): Promise<void> {
+    const rows = await this.#session.rows(
+      sql.seqsOfIds,
+      asked.map(({ tenant }) => tenant),
+      asked.map(({ owner }) => owner),
+      asked.map(({ id }) => id),
+    )
+    const seqOf = new Map(rows.map(([place, seq]) => [(place as number) - 1, seq as Serial]))
+    const snapshots = await readSnapshots(this.#session, [...new Set(seqOf.values())])
+    for (const [place, { resolve, reject }] of asked.entries()) {
+      const seq = seqOf.get(place)
+      try {
+        resolve(seq === undefined ? null : (snapshotIn(snapshots, seq) ?? null))
+      } catch (damaged) {
+        reject(damaged)
+      }
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import { LAST_SERIAL, type Scope, type Serial } from '../../../alarm/index.ts'
+import {
+  asksBriefs,
+  type Brief,
+  bytesOf,
+  fits,
+  type ListQuery,
+  mayFit,
+  PAGE_BYTES_MAX,
+  type Page,
+  PageRoom,
+  type Place,
+  wakesFirst,
+} from '../../index.ts'
+import type { Session } from '../connection/session.ts'
+import { readSnapshots, type Snapshots, type StoredSnapshot } from '../rows/snapshots.ts'
+import * as sql from '../sql/queries.ts'
+import { streamOf } from './list-streams.ts'
+
+/** How many rows are looked at per round trip. */
+const STRIDE_MIN = 64
+/** Rows a list with a rare match may look at before it ends the page and hands out a cursor. */
+const LOOKED_AT_MAX = 20_000
+
+/** Live alarms by when they wake. */
+export const UPCOMING = `SELECT alarm, wake_at, id FROM wakeful.timers WHERE tenant = $1 AND owner = $2
+  AND wake_at IS NOT NULL AND (wake_at, id) > ($3::bigint, $4::bigint) ORDER BY wake_at, id LIMIT $5::bigint`
+
+/** Reads a page of alarms that fit the query, in a session that sees one moment. What cannot be read is left out. */
+export function list(session: Session, scope: Scope, query: ListQuery): Promise<Page> {
+  return query.order === 'due' ? listDue(session, scope, query) : listNewest(session, scope, query)
+}
+
+async function listNewest(session: Session, scope: Scope, query: ListQuery): Promise<Page> {
+  const stream = streamOf(scope, query)
+  const stride = Math.max(STRIDE_MIN, query.limit + 1)
+  const room = new PageRoom(query.limit)
+  const items: StoredSnapshot[] = []
+  let below = query.after?.row ?? LAST_SERIAL
+  for (let looked = 0; looked < LOOKED_AT_MAX; looked += stride) {
+    const seqs = await stream(session, below, stride)
+    const briefs = await readBriefs(session, seqs, query)
+    const isOld = (seq: Serial) => briefs.has(seq) && briefs.get(seq)!.createdAt < (query.since ?? -Infinity)
+    const old = seqs.findIndex(isOld)
+    for await (const found of readWhole(session, old < 0 ? seqs : seqs.slice(0, old), briefs, query))
+      for (const snapshot of found.values()) {
+        if (!fits(snapshot, query)) continue
+        if (!room.take(bytesOf(snapshot))) return { items, next: { row: items.at(-1)!.alarm.seq } }
+        items.push(snapshot)
+      }
+    if (old >= 0 || seqs.length < stride) return { items, next: null }
+    below = seqs.at(-1)!
+  }
+  return { items, next: { row: below } }
+}
+
+async function listDue(session: Session, scope: Scope, query: ListQuery): Promise<Page> {
+  const { tenant, owner } = scope
+  const stride = Math.max(STRIDE_MIN, query.limit + 1)
+  const room = new PageRoom(query.limit)
+  const items: StoredSnapshot[] = []
+  let place: Place = query.after ?? { row: 0, at: Number.MIN_SAFE_INTEGER }
+  for (let looked = 0; looked < LOOKED_AT_MAX; looked += stride) {
+    const rows = await session.rows(UPCOMING, tenant, owner, place.at ?? 0, place.row, stride)
+    const seqs = [...new Set(rows.map(([seq]) => seq as Serial))]
+    const briefs = await readBriefs(session, seqs, query)
+    const whole = readWhole(session, seqs, briefs, query)
+    const found = new Map<Serial, StoredSnapshot>()
+    for (const [seq, wakeAt, id] of rows as [Serial, number, Serial][]) {
+      const mayBe = briefs.has(seq) && mayFit(briefs.get(seq)!, query)
+      while (mayBe && !found.has(seq)) {
+        const { value, done } = await whole.next()
+        if (done) break
+        for (const [read, snapshot] of value) found.set(read, snapshot)
+      }
+      const snapshot = found.get(seq)
+      if (snapshot !== undefined && wakesFirst(snapshot, id) && fits(snapshot, query)) {
+        if (!room.take(bytesOf(snapshot))) return { items, next: place }
+        items.push(snapshot)
+      }
+      place = { row: id, at: wakeAt }
+    }
+    if (rows.length < stride) return { items, next: null }
+  }
+  return { items, next: place }
+}
+
+/** What of an alarm is read before the whole of it: what filters ask, and how much there is. */
+type Sized = Brief & { readonly bytes: number }
+
+async function readBriefs(
+  session: Session,
+  seqs: readonly Serial[],
+  query: ListQuery,
+): Promise<ReadonlyMap<Serial, Sized>> {
+  const rows = await session.rows(sql.briefsBySeq, seqs, query.text === undefined ? 0 : 1)
+  return new Map(rows.map((row) => [row[0] as Serial, sizedOf(row as SizedValues)]))
+}
+
+type SizedValues = [
+  Serial,
+  number,
+  string,
+  string,
+  string | null,
+  string | null,
+  string,
+  string,
+  number,
+  string,
+]
+
+function sizedOf(row: SizedValues): Sized {
+  const [, bytes, label, message, key, subject, correlationId, conversationId, createdAt, target] = row
+  return { bytes, label, message, key, subject, correlationId, conversationId, createdAt, target }
+}
+
+/** Reads alarms that may fit, in this order, as many at a time as about fill a page. */
+async function* readWhole(
+  session: Session,
+  seqs: readonly Serial[],
+  briefs: ReadonlyMap<Serial, Sized>,
+  query: ListQuery,
+): AsyncGenerator<ReadonlyMap<Serial, StoredSnapshot>> {
+  let [group, bytes]: [Serial[], number] = [[], 0]
+  for (const seq of seqs) {
+    const brief = briefs.get(seq)
+    if (brief === undefined || (asksBriefs(query) && !mayFit(brief, query))) continue
+    group.push(seq)
+    bytes += brief.bytes
+    if (bytes < PAGE_BYTES_MAX) continue
+    yield inOrder(group, await readSnapshots(session, group))
+    ;[group, bytes] = [[], 0]
+  }
+  if (group.length > 0) yield inOrder(group, await readSnapshots(session, group))
+}
+
+function inOrder(seqs: readonly Serial[], { found }: Snapshots): Map<Serial, StoredSnapshot> {
+  return new Map(seqs.filter((seq) => found.has(seq)).map((seq) => [seq, found.get(seq)!]))
+}

@@ -1,0 +1,92 @@
+import { bySerial, type Serial, serialOf } from '../../../alarm/index.ts'
+import type { Database } from '../connection/database.ts'
+import type { Session } from '../connection/session.ts'
+import { meta, putMeta } from '../sql/queries.ts'
+import { INBOX_QUERIES } from './inbox.ts'
+
+/** How far pruning has looked at the log: events below it belong to alarms that live, or are gone. */
+const PLACE = 'pruned_to'
+const EVENTS_LOOKED_AT_MAX = 5_000
+
+export const PRUNE_QUERIES = {
+  /** One process prunes at a time; another finds nothing to do. */
+  lock: `SELECT pg_try_advisory_xact_lock(7420002, hashtext('wakeful.events'))::int`,
+  oldEvents: `SELECT e.seq, e.alarm, e.at, o.status FROM wakeful.events e LEFT JOIN wakeful.outcomes o ON o.alarm = e.alarm
+    WHERE e.seq > $1::bigint ORDER BY e.seq LIMIT $2::bigint`,
+  newestEvents: `SELECT n.alarm, e.at FROM unnest($1::bigint[]) AS n (alarm)
+    CROSS JOIN LATERAL (SELECT at FROM wakeful.events WHERE alarm = n.alarm ORDER BY seq DESC LIMIT 1) e`,
+  lockAlarms:
+    'SELECT seq FROM wakeful.alarms WHERE seq = ANY($1::bigint[]) ORDER BY seq FOR UPDATE SKIP LOCKED',
+  /** By a statement that begins after the lock: one that was set again meanwhile lives. */
+  ended: 'SELECT alarm FROM wakeful.outcomes WHERE alarm = ANY($1::bigint[]) AND status IS NOT NULL',
+  /** How far the owners' logs have holes; named as `goneFact` does. */
+  noteGone: `INSERT INTO wakeful.meta AS m (name, value)
+    SELECT 'gone ' || length(tenant) || ' ' || tenant || owner, max(seq)::text FROM wakeful.events
+      WHERE alarm = ANY($1::bigint[]) GROUP BY tenant, owner
+    ON CONFLICT (name) DO UPDATE SET value = greatest(excluded.value::bigint, m.value::bigint)::text`,
+  removeEvents: 'DELETE FROM wakeful.events WHERE alarm = ANY($1::bigint[])',
+  removeOutcomes: 'DELETE FROM wakeful.outcomes WHERE alarm = ANY($1::bigint[])',
+  removeKeys: 'DELETE FROM wakeful.idempotency_keys WHERE alarm = ANY($1::bigint[])',
+  removeAlarms: 'DELETE FROM wakeful.alarms WHERE seq = ANY($1::bigint[])',
+  /** The figures that users' transactions left in rows of their own, folded into the shared ones. */
+  foldTallies: `WITH own AS (DELETE FROM wakeful.tallies WHERE (tenant, owner, slot) IN (
+      SELECT tenant, owner, slot FROM wakeful.tallies WHERE slot < 0 LIMIT 1000 FOR UPDATE SKIP LOCKED) RETURNING *)
+    INSERT INTO wakeful.tallies AS t SELECT tenant, owner, 0, sum(total), sum(pending), sum(fired), sum(completed),
+      sum(failed), sum(cancelled), sum(timed_out), sum(duration_ms_sum), sum(duration_count) FROM own
+      GROUP BY tenant, owner ORDER BY tenant, owner
+    ON CONFLICT (tenant, owner, slot) DO UPDATE SET total = t.total + excluded.total, pending = t.pending + excluded.pending,
+      fired = t.fired + excluded.fired, completed = t.completed + excluded.completed, failed = t.failed + excluded.failed,
+      cancelled = t.cancelled + excluded.cancelled, timed_out = t.timed_out + excluded.timed_out,
+      duration_ms_sum = t.duration_ms_sum + excluded.duration_ms_sum, duration_count = t.duration_count + excluded.duration_count`,
+} as const
+
+/**
+ * Deletes ended alarms with their events, oldest first, and the wakes that nobody fetched by then. It walks the log, whose order is time, from where it was
+ * left: an alarm is met again at its last event, so that no index is needed just for this.
+ */
+export async function prune(database: Database, endedBefore: number, limit: number): Promise<number> {
+  await database.session.run(PRUNE_QUERIES.foldTallies)
+  return database.transaction(async (session) => {
+    const [isAlone] = (await session.row(PRUNE_QUERIES.lock))!
+    if (isAlone !== 1) return 0
+    const pruned = await pruneSome(session, endedBefore, limit)
+    return pruned + (await session.run(INBOX_QUERIES.prune, endedBefore, limit - pruned))
+  })
+}
+
+async function pruneSome(session: Session, endedBefore: number, limit: number): Promise<number> {
+  const place = serialOf(((await session.row(meta, PLACE))?.[0] as string | undefined) ?? '0')
+  const { reached, alarms } = await candidates(session, place, endedBefore, limit)
+  const locked = (await session.rows(PRUNE_QUERIES.lockAlarms, alarms)).map(([seq]) => seq as Serial)
+  const ended = (await session.rows(PRUNE_QUERIES.ended, locked)).map(([seq]) => seq as Serial)
+  if (ended.length > 0) {
+    session.send(PRUNE_QUERIES.noteGone, ended)
+    session.send(PRUNE_QUERIES.removeEvents, ended)
+    session.send(PRUNE_QUERIES.removeOutcomes, ended)
+    session.send(PRUNE_QUERIES.removeKeys, ended)
+    session.send(PRUNE_QUERIES.removeAlarms, ended)
+  }
+  // One that somebody holds at this moment must be met again.
+  if (reached > place && locked.length === alarms.length) session.send(putMeta, PLACE, String(reached))
+  return ended.length
+}
+
+/** The next ended alarms whose last event is old, and how far the log was walked to find them. */
+async function candidates(session: Session, place: Serial, endedBefore: number, limit: number) {
+  const rows = (await session.rows(PRUNE_QUERIES.oldEvents, place, EVENTS_LOOKED_AT_MAX)) as OldEvent[]
+  const old = rows.slice(0, rows.findIndex(([, , at]) => at >= endedBefore) >>> 0)
+  const met = [...new Set(old.flatMap(([, alarm, , status]) => (status === null ? [] : (alarm ?? []))))]
+  const newest = (await session.rows(PRUNE_QUERIES.newestEvents, met)) as [Serial, number][]
+  const done = new Set(newest.filter(([, at]) => at < endedBefore).map(([alarm]) => alarm))
+  const alarms = new Set<Serial>()
+  let reached = place
+  for (const [seq, alarm] of old) {
+    const isNext = alarm !== null && done.has(alarm) && !alarms.has(alarm)
+    if (isNext && alarms.size >= limit) break
+    if (isNext) alarms.add(alarm)
+    reached = seq
+  }
+  return { reached, alarms: [...alarms].sort(bySerial) }
+}
+
+type OldEvent = [Serial, Serial | null, number, string | null]

@@ -1,0 +1,134 @@
+import type { Scope, Serial, Snapshot } from '../../../alarm/index.ts'
+import type { HolidayCalendar } from '../../../time/index.ts'
+import type { Document, EditedCalendar, ListQuery, LogEvent, Page, Stats, StoredStory } from '../../index.ts'
+import type { Database } from '../connection/database.ts'
+import { shelfOf } from '../rows/calendars.ts'
+import { alarmNamed, readSnapshots, snapshotIn } from '../rows/snapshots.ts'
+import * as sql from '../sql/queries.ts'
+import { documentNamed, listDocuments } from './documents.ts'
+import { lastEvent, newestEvents, readEvents } from './events.ts'
+import { Gets } from './gets.ts'
+import { INBOX_QUERIES } from './inbox.ts'
+import { list } from './list.ts'
+import { LogHorizon } from './log-horizon.ts'
+import { readStats } from './stats.ts'
+
+/** On for every transaction on a standby, too. */
+const READ_ONLY = "SELECT current_setting('transaction_read_only')"
+
+/** What can be asked of the store without changing anything. */
+export class PostgresReads {
+  protected readonly database: Database
+  protected readonly horizon: LogHorizon
+  readonly #gets: Gets
+
+  constructor(database: Database) {
+    this.database = database
+    this.horizon = new LogHorizon(database)
+    this.#gets = new Gets(database.session)
+  }
+
+  get(
+    scope: Scope,
+    by: { id: string } | { key: string } | { idempotencyKey: string },
+  ): Promise<Snapshot | null> {
+    return this.guard(async () => {
+      if ('id' in by) return this.#gets.get(scope, by.id)
+      const { session } = this.database
+      const alarm = await alarmNamed(session, scope, by)
+      if (alarm === undefined) return null
+      return snapshotIn(await readSnapshots(session, [alarm.seq]), alarm.seq) ?? null
+    })
+  }
+
+  list(scope: Scope, query: ListQuery): Promise<Page> {
+    return this.guard(() => this.database.asOfNow((session) => list(session, scope, query)))
+  }
+
+  stats(scope: Scope): Promise<Stats> {
+    return this.guard(() => readStats(this.database.session, scope))
+  }
+
+  pendingOf(tenant: string): Promise<number> {
+    return this.guard(
+      async () => (await this.database.session.row(sql.pendingOfTenant, tenant))![0] as number,
+    )
+  }
+
+  takesWrites(): Promise<boolean> {
+    return this.guard(async () => (await this.database.session.row(READ_ONLY))![0] === 'off')
+  }
+
+  wakesWaiting(limit: number): Promise<number> {
+    return this.guard(async () => Number((await this.database.session.row(INBOX_QUERIES.waiting, limit))![0]))
+  }
+
+  getDocument(kind: string, name: string): Promise<Document | null> {
+    return this.guard(() => documentNamed(this.database.session, kind, name))
+  }
+
+  listDocuments(kind: string, tenant: string | null, after: string, limit: number): Promise<Document[]> {
+    return this.guard(() => listDocuments(this.database.session, kind, tenant, after, limit))
+  }
+
+  events(scope: Scope, query: { after: Serial; limit: number; alarmId?: string }): Promise<LogEvent[]> {
+    return this.guard(() => readEvents(this.database, this.horizon, scope, query))
+  }
+
+  story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null> {
+    return this.guard(() =>
+      this.database.asOfNow(async (session) => {
+        const alarm = await alarmNamed(session, scope, { id: alarmId })
+        if (alarm === undefined) return null
+        const { seq } = alarm
+        const [read, events] = await Promise.all([
+          readSnapshots(session, [seq]),
+          newestEvents(session, seq, limit),
+        ])
+        return { snapshot: snapshotIn(read, seq)!, events }
+      }),
+    )
+  }
+
+  lastEvent(): Promise<Serial> {
+    return this.guard(() => lastEvent(this.database, this.horizon))
+  }
+
+  calendars(tenant: string): readonly HolidayCalendar[] {
+    return shelfOf(this.database.session).of(tenant)
+  }
+
+  readCalendars(): Promise<void> {
+    return this.guard(() => shelfOf(this.database.session).refresh(this.database.session))
+  }
+
+  unreviewedCalendars(): Promise<readonly EditedCalendar[]> {
+    return this.guard(async () => {
+      const rows = await this.database.session.rows(sql.unreviewedCalendars)
+      return rows.map(([tenant, name, version]) => ({ tenant, name, version }) as EditedCalendar)
+    })
+  }
+
+  fact(name: string): Promise<string | null> {
+    return this.guard(async () => ((await this.database.session.row(sql.meta, name))?.[0] as string) ?? null)
+  }
+
+  lastSeen(): Promise<number | null> {
+    return this.guard(async () => {
+      const { session } = this.database
+      const rows = await Promise.all([session.row(sql.lastLogged), session.row(sql.lastSet)])
+      const moments = rows.flatMap((row) => (row?.[0] as number | undefined) ?? [])
+      return moments.length === 0 ? null : Math.max(...moments)
+    })
+  }
+
+  /** Runs work, and says what went wrong in words that help. */
+  protected async guard<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      this.database.assertOpen()
+      return await work()
+    } catch (thrown) {
+      throw this.database.failure(thrown)
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import { type Alarm, type Context, calendarNames } from '../../../alarm/index.ts'
+import { WakefulError } from '../../../error.ts'
+import { type HolidayCalendar, isHolidayCalendar } from '../../../time/index.ts'
+import { CorruptRow, type NewCalendar, type Values } from '../../index.ts'
+import type { Dialect, Session } from '../connection/session.ts'
+import * as sql from '../sql/queries.ts'
+
+/** A calendar by name. */
+interface Named {
+  readonly tenant: string
+  readonly name: string
+}
+
+/** What this process knows of all calendars: whoever decides compares the versions first. */
+export class CalendarShelf {
+  readonly #known = new Map<string, Map<string, HolidayCalendar>>()
+
+  /** A tenant's calendars, by name, as they were last read. */
+  of(tenant: string): readonly HolidayCalendar[] {
+    const known = [...(this.#known.get(tenant)?.values() ?? [])]
+    return known.sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  /** Reads all that is new, and forgets what is gone. */
+  async refresh(session: Session): Promise<void> {
+    const rows = await session.rows(sql.calendarVersions)
+    const names = rows.map(([tenant, name]) => ({ tenant: tenant as string, name: name as string }))
+    const found = await this.#current(session, names, rows)
+    this.#known.clear()
+    for (const [index, calendar] of found.entries()) this.#keep(names[index]!.tenant, calendar)
+  }
+
+  /** The calendars of these names as they stand in the session's transaction; undefined for those that are not there. */
+  async named(session: Session, names: readonly Named[]): Promise<(HolidayCalendar | undefined)[]> {
+    const [tenants, asked] = [names.map(({ tenant }) => tenant), names.map(({ name }) => name)]
+    const rows = await session.rows(sql.calendarVersionsNamed, tenants, asked)
+    const there = rows.map(([tenant, name]) => ({ tenant: tenant as string, name: name as string }))
+    const found = await this.#current(session, there, rows)
+    for (const [index, calendar] of found.entries()) this.#keep(there[index]!.tenant, calendar)
+    const byName = new Map(there.map((each, index) => [keyOf(each), found[index]!]))
+    return names.map((each) => byName.get(keyOf(each)))
+  }
+
+  /** Those that are known in the newest version stay the same objects: their days are compiled once. */
+  async #current(
+    session: Session,
+    names: readonly Named[],
+    versions: readonly Values[],
+  ): Promise<HolidayCalendar[]> {
+    const known = names.map(({ tenant, name }, index) => {
+      const calendar = this.#known.get(tenant)?.get(name)
+      return calendar?.version === versions[index]![2] ? calendar : undefined
+    })
+    const missing = names.filter((_, index) => known[index] === undefined)
+    if (missing.length === 0) return known as HolidayCalendar[]
+    const rows = await session.rows(
+      sql.calendarsNamed,
+      missing.map(({ tenant }) => tenant),
+      missing.map(({ name }) => name),
+    )
+    const read = new Map(
+      rows.map((row) => [keyOf({ tenant: row[0] as string, name: row[1] as string }), calendarOf(row)]),
+    )
+    return names.flatMap((each, index) => known[index] ?? read.get(keyOf(each)) ?? [])
+  }
+
+  #keep(tenant: string, calendar: HolidayCalendar): void {
+    const known = this.#known.get(tenant) ?? new Map<string, HolidayCalendar>()
+    // Who reads as of a moment ago may bring an older one.
+    if (calendar.version >= (known.get(calendar.name)?.version ?? 0)) known.set(calendar.name, calendar)
+    this.#known.set(tenant, known)
+  }
+}
+
+function keyOf({ tenant, name }: Named): string {
+  return `${name} ${tenant}`
+}
+
+function calendarOf([, name, version, dates, weekend]: Values): HolidayCalendar {
+  const calendar: unknown = {
+    name,
+    version,
+    dates: JSON.parse(dates as string),
+    weekend: JSON.parse(weekend as string),
+  }
+  if (isHolidayCalendar(calendar)) return calendar
+  throw new CorruptRow(`its calendar ${String(name)} is none: put it again`)
+}
+
+const shelves = new WeakMap<Dialect, CalendarShelf>()
+
+/** The shelf of a store. */
+export function shelfOf({ dialect }: Pick<Session, 'dialect'>): CalendarShelf {
+  const shelf = shelves.get(dialect) ?? new CalendarShelf()
+  shelves.set(dialect, shelf)
+  return shelf
+}
+
+/**
+ * Alarms with the calendars their rules name, as they stand in this transaction. Its look at the table lasts until the
+ * transaction ends, and an edit waits for that: no decision by an older calendar is written after the review of an edit.
+ */
+export async function withCalendars<A extends Alarm>(
+  session: Session,
+  alarms: readonly A[],
+): Promise<readonly A[]> {
+  const names = new Map(alarms.flatMap(namesOf).map((each) => [keyOf(each), each]))
+  if (names.size === 0) return alarms
+  const asked = [...names.values()]
+  const found = await shelfOf(session).named(session, asked)
+  const byName = new Map(asked.map((each, index) => [keyOf(each), found[index]]))
+  return alarms.map((alarm) => {
+    const own = namesOf(alarm)
+    return own.length === 0
+      ? alarm
+      : { ...alarm, calendars: own.flatMap((each) => byName.get(keyOf(each)) ?? []) }
+  })
+}
+
+function namesOf(alarm: Alarm): Named[] {
+  return calendarNames(alarm).map((name) => ({ tenant: alarm.tenant, name }))
+}
+
+/** Refuses alarms whose instants were found with calendars that are no longer the newest. */
+export async function assertCalendars(session: Session, alarms: readonly Alarm[]): Promise<void> {
+  const naming = alarms.filter((alarm) => namesOf(alarm).length > 0)
+  const current = await withCalendars(session, naming)
+  for (const [index, { calendars: given }] of naming.entries()) {
+    const now = current[index]!.calendars
+    const isSame = given.length === now.length && given.every((each, i) => each.version === now[i]!.version)
+    if (isSame && namesOf(naming[index]!).length === now.length) continue
+    throw new WakefulError('conflict', 'a calendar it names was edited or removed meanwhile: set it again')
+  }
+}
+
+/** Writes a calendar; the same days again are no edit. Waits for every decision under way that looked at one. */
+export async function putCalendar(
+  session: Session,
+  tenant: string,
+  given: NewCalendar,
+  context: Context,
+): Promise<HolidayCalendar> {
+  await session.plain(sql.lockCalendars)
+  const named = [{ tenant, name: given.name }]
+  const [before] = await shelfOf(session).named(session, named)
+  const [dates, weekend] = [JSON.stringify(given.dates), JSON.stringify(given.weekend)]
+  if (
+    before !== undefined &&
+    JSON.stringify(before.dates) === dates &&
+    JSON.stringify(before.weekend) === weekend
+  )
+    return before
+  const version = Number((await session.row(sql.nextCalendarVersion))![0])
+  await session.run(sql.putCalendar, tenant, given.name, dates, weekend, version, context.now)
+  return { ...given, version }
+}
+
+/** Deletes a calendar that no live alarm names; false where there is none. */
+export async function removeCalendar(session: Session, tenant: string, name: string): Promise<boolean> {
+  await session.plain(sql.lockCalendars)
+  const naming = await session.row(sql.liveAlarmNaming, tenant, name)
+  if (naming !== undefined) {
+    throw new WakefulError(
+      'conflict',
+      `alarm ${String(naming[0])} names the calendar ${name}: cancel or reschedule it first, or put the calendar without dates`,
+    )
+  }
+  return (await session.run(sql.removeCalendar, tenant, name)) > 0
+}

@@ -1,0 +1,87 @@
+import { assertPoolsFit } from '../../../alarm/index.ts'
+import { WakefulError } from '../../../error.ts'
+import { INSTANT_MAX } from '../../../time/index.ts'
+import { type Counts, DUE_COUNTED_MAX, type ShardState } from '../../index.ts'
+import type { Database } from '../connection/database.ts'
+import * as sql from '../sql/queries.ts'
+
+/** Where each pool's alarms live. The number of shards is fixed when the tables are made. */
+export class ShardMap {
+  readonly #database: Database
+  readonly #perPool: number
+  readonly #pools = new Map<string, readonly number[]>()
+
+  constructor(database: Database, perPool: number) {
+    this.#database = database
+    this.#perPool = perPool
+  }
+
+  /** Reads the shards of pools that alarms name, and makes those that nobody has met: all of them, or none where there would be too many. */
+  async know(pools: Iterable<string>): Promise<void> {
+    const missing = await this.#meet(pools)
+    if (missing.length === 0) return
+    // In a transaction of its own: a user's may be rolled back, or stay open for long.
+    await this.#database.transaction(async (session) => {
+      await session.rows(sql.lockPools)
+      const fresh = await this.#meet(missing, session)
+      const [count] = await session.rows(sql.poolCount)
+      assertPoolsFit(fresh, count![0] as number)
+      await session.run(sql.insertShards, fresh, this.#perPool)
+    })
+    await this.#meet(missing)
+  }
+
+  /** The same for pools that this process serves: these are made, however many there are. */
+  async serve(pools: readonly string[]): Promise<void> {
+    const fresh = await this.#meet(pools)
+    if (fresh.length === 0) return
+    await this.#database.session.run(sql.insertShards, fresh, this.#perPool)
+    await this.#meet(fresh)
+  }
+
+  /** Reads what was not met before; answers with those that are not there. */
+  async #meet(pools: Iterable<string>, session = this.#database.session): Promise<string[]> {
+    const wanted = [...new Set(pools)].filter((pool) => !this.#pools.has(pool))
+    if (wanted.length === 0) return []
+    const rows = await session.rows(sql.shardsOfPools, wanted)
+    for (const [pool, all] of Map.groupBy(rows, ([name]) => name as string))
+      this.#pools.set(
+        pool,
+        all.map(([, shard]) => shard as number),
+      )
+    return wanted.filter((pool) => !this.#pools.has(pool))
+  }
+
+  /** The shard of an alarm within its pool, which must be known. */
+  of(pool: string, alarmId: string): number {
+    const shards = this.#pools.get(pool)
+    if (shards === undefined) throw new WakefulError('internal', `the shards of pool ${pool} are not known`)
+    return shards[hash(alarmId) % shards.length]!
+  }
+}
+
+/** FNV-1a: spreads ids that begin alike, as those of one moment do. */
+function hash(text: string): number {
+  let sum = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) sum = Math.imul(sum ^ text.charCodeAt(i), 0x01000193)
+  return sum >>> 0
+}
+
+/** Reads who runs the clock of each shard, and what waits there. An owner whose lease has ended is none. */
+export async function readShards(
+  database: Database,
+  moment: number | null,
+  counts: Counts = true,
+  pools?: readonly string[],
+): Promise<ShardState[]> {
+  const isDue = typeof counts === 'object'
+  const bounds = isDue ? [counts.dueBy, DUE_COUNTED_MAX] : [INSTANT_MAX, null]
+  const asked = [moment, counts === false ? 0 : 1, ...bounds, pools ?? null]
+  const rows = await database.session.rows(sql.allShards, ...asked)
+  return rows.map((row) => {
+    const [shard, pool, owner, epoch, pending, nextWakeAt] = row as ShardValues
+    return { shard, pool, owner, epoch, pending, nextWakeAt }
+  })
+}
+
+type ShardValues = [number, string, string | null, number, number, number | null]

@@ -1,0 +1,158 @@
+import {
+  type Outcome,
+  type Scope,
+  type Serial,
+  type Snapshot,
+  serialOf,
+  type Timer,
+} from '../../../alarm/index.ts'
+import { ALARM_COLUMNS, alarmOf, CorruptRow, type StoredAlarm, timerOf, type Values } from '../../index.ts'
+import type { Session } from '../connection/session.ts'
+import * as sql from '../sql/queries.ts'
+import { withCalendars } from './calendars.ts'
+
+/** All that is known of one alarm, with the row it is kept in. */
+export interface StoredSnapshot extends Snapshot {
+  readonly alarm: StoredAlarm
+}
+
+/** How an alarm may be named within its owner's. */
+export type AlarmName =
+  | { readonly id: string }
+  | { readonly key: string }
+  | { readonly idempotencyKey: string }
+
+/** Reads an alarm by one of its names; undefined where this owner has none (promise: isolated). */
+export async function alarmNamed(
+  session: Session,
+  { tenant, owner }: Scope,
+  name: AlarmName,
+): Promise<StoredAlarm | undefined> {
+  const read = (text: string, value: string) => session.row(text, tenant, owner, value)
+  let row: Values | undefined
+  if ('id' in name) row = await read(sql.alarmById, name.id)
+  else if ('key' in name) row = await read(sql.alarmByKey, name.key)
+  else
+    row =
+      (await read(sql.alarmByIdempotencyKey, name.idempotencyKey)) ??
+      (await read(sql.alarmByKeptKey, name.idempotencyKey))
+  return row && alarmOf(row)
+}
+
+/** Alarms by their rows, with their timers and outcomes. */
+export interface Snapshots {
+  readonly found: ReadonlyMap<Serial, StoredSnapshot>
+  /** Rows that cannot be read, each with the reason. */
+  readonly damaged: ReadonlyMap<Serial, CorruptRow>
+}
+
+/** Where the outcome stands in a row of `snapshotsBySeq`, behind the alarm; the timers come last. */
+const OUTCOME_AT = 1 + ALARM_COLUMNS.length
+
+/** Reads all that is known of these alarms, as of one moment; what is in flight only where a decision needs it. */
+export async function readSnapshots(
+  session: Session,
+  seqs: readonly Serial[],
+  known: Promise<Flights> | Flights = NO_FLIGHTS,
+): Promise<Snapshots> {
+  if (seqs.length === 0) return { found: new Map(), damaged: new Map() }
+  const [flights, rows] = await Promise.all([known, session.rows(sql.snapshotsBySeq, seqs)])
+  const found = new Map<Serial, StoredSnapshot>()
+  const damaged = new Map<Serial, CorruptRow>()
+  for (const row of rows) {
+    const seq = row[0] as Serial
+    try {
+      const timers = timersIn(row.at(-1) as string | null)
+      const inFlight = new Set(timers.filter((timer) => flights.has(timer)).map(({ id }) => id))
+      found.set(seq, { alarm: alarmOf(row), timers, outcome: outcomeIn(row.slice(OUTCOME_AT, -1)), inFlight })
+    } catch (thrown) {
+      if (!(thrown instanceof CorruptRow)) throw thrown
+      damaged.set(seq, thrown)
+    }
+  }
+  await putCalendars(session, found)
+  return { found, damaged }
+}
+
+/** Gives alarms the calendars their rules name; most name none. */
+async function putCalendars(session: Session, found: Map<Serial, StoredSnapshot>): Promise<void> {
+  const snapshots = [...found.values()]
+  const alarms = await withCalendars(
+    session,
+    snapshots.map(({ alarm }) => alarm),
+  )
+  for (const [index, snapshot] of snapshots.entries()) {
+    const alarm = alarms[index]!
+    if (alarm !== snapshot.alarm) found.set(alarm.seq, { ...snapshot, alarm })
+  }
+}
+
+/** The snapshot of one alarm, which must be readable. */
+export function snapshotIn({ found, damaged }: Snapshots, seq: Serial): StoredSnapshot | undefined {
+  const reason = damaged.get(seq)
+  if (reason !== undefined) throw reason
+  return found.get(seq)
+}
+
+/** The timers of a list in JSON, which is null where there are none. */
+function timersIn(json: string | null): Timer[] {
+  if (json === null) return []
+  return (JSON.parse(json) as [string, ...Values][]).map(([id, ...rest]) => timerOf([serialOf(id), ...rest]))
+}
+
+function outcomeIn(row: Values): Outcome | null {
+  if (row[0] === null) return null
+  const [, status, startedAt, lastFiredAt, completedAt, durationMs, result, lastError, ...counts] =
+    row as OutcomeValues
+  const [failureCount, attempts] = counts
+  return {
+    status,
+    startedAt,
+    lastFiredAt,
+    completedAt,
+    durationMs,
+    result,
+    lastError,
+    failureCount,
+    attempts,
+  }
+}
+
+type OutcomeValues = [
+  Serial, Outcome['status'], number | null, number | null, number | null, number | null, string | null, string | null,
+  number, number,
+] // biome-ignore format: a list
+
+/** Which timers are recorded as being delivered. */
+export interface Flights {
+  has(timer: Timer): boolean
+}
+
+const NO_FLIGHTS: Flights = { has: () => false }
+
+/** Reads what is in flight in these shards. */
+export async function readFlights(session: Session, shards: readonly number[]): Promise<Flights> {
+  if (shards.length === 0) return NO_FLIGHTS
+  return flightsIn(await session.rows(sql.flightsOfShards, shards))
+}
+
+/**
+ * Reads flights. Two may name one timer: it was given back, or failed, and was taken again while others of its first batch
+ * were still delivered. The newer need not stand behind the older, for a page's room is used again.
+ */
+export function flightsIn(rows: readonly Values[]): Flights {
+  const flying = new Set(rows.flatMap(([, text]) => flightTimers(text as string)).map(named))
+  return { has: ({ id, version }) => flying.has(named([id, version])) }
+}
+
+function named([id, version]: readonly [Serial, number]): string {
+  return `${id}:${version}`
+}
+
+/** The ids and versions of a flight's timers, which are written by turns. */
+export function flightTimers(text: string): [Serial, number][] {
+  const flat = text.split(',').map(serialOf)
+  const pairs: [Serial, number][] = []
+  for (let i = 0; i + 1 < flat.length; i += 2) pairs.push([flat[i]!, Number(flat[i + 1])])
+  return pairs
+}

@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto'
+import { errorText, WakefulError } from '../../../error.ts'
+import type { Migrated, Migration } from '../../index.ts'
+import { Database } from '../connection/database.ts'
+import { isForeignTable } from '../connection/errors.ts'
+import type { Dialect, Session } from '../connection/session.ts'
+import { MIGRATIONS } from './migrations/index.ts'
+import { STATISTICS_SQL, seedStatistics } from './statistics.ts'
+
+const LEDGER = `CREATE TABLE IF NOT EXISTS wakeful.migrations (
+  number bigint PRIMARY KEY,
+  name text NOT NULL,
+  breaking boolean NOT NULL,
+  applied_at bigint NOT NULL
+)`
+/** Any number, the same in every process: who holds it migrates. */
+const LOCK = 7_420_001
+/** The oldest server that will do. */
+export const VERSION_MIN = 140_000
+/** Shards per pool where nothing else is said. */
+export const SHARDS = 64
+
+/** What is fixed when the tables are made. */
+export interface Fixed {
+  /** Shards per pool. */
+  readonly shards: number
+}
+
+/** Brings the schema up to date. Safe when several processes start at once: the first one does it, the others wait. */
+export async function migrate(
+  database: Database,
+  now: number,
+  fixed: Fixed,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<Migrated> {
+  try {
+    await refuseOldServer(database)
+    const before = await schemaVersion(database.session)
+    await refuseNewer(database, migrations)
+    if (before >= migrations.at(-1)!.number) return { from: before, to: before, applied: [] }
+    return await database.transaction((session) => run(session, database.schema, now, fixed, migrations))
+  } catch (thrown) {
+    throw foreignTables(thrown, database)
+  }
+}
+
+/** What is said where the schema's tables are somebody else's; any other error as it is. */
+export function foreignTables(cause: unknown, { schema, name }: Database): unknown {
+  if (!isForeignTable(cause)) return cause
+  return new WakefulError(
+    'store_unavailable',
+    `schema ${schema} of ${name} holds tables that are not Wakeful’s: choose another by ?schema=… in the URL (PostgreSQL: ${errorText(cause)})`,
+    { cause },
+  )
+}
+
+async function run(
+  session: Session,
+  schema: string,
+  now: number,
+  fixed: Fixed,
+  migrations: readonly Migration[],
+): Promise<Migrated> {
+  // A migration may take longer than any other statement, and those that wait for it too.
+  await session.plain('SET LOCAL statement_timeout = 0')
+  await session.rows('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', LOCK, schema)
+  // Not for long: everybody else queues up behind whoever waits to change a table that a transaction is using.
+  await session.plain(`SET LOCAL lock_timeout = '10s'`)
+  const from = await schemaVersion(session)
+  const missing = migrations.filter((each) => each.number > from)
+  if (!(await hasSchema(session))) await session.plain(`CREATE SCHEMA ${session.dialect.schema}`)
+  if (missing.length > 0) await session.plain(LEDGER)
+  for (const each of missing) {
+    await session.plain(each.sql)
+    await session.run(
+      'INSERT INTO wakeful.migrations (number, name, breaking, applied_at) VALUES ($1::bigint, $2, $3::boolean, $4::bigint)',
+      each.number,
+      each.name,
+      String(each.breaking),
+      now,
+    )
+  }
+  if (from === 0) {
+    await fix(session, fixed)
+    await seedStatistics(session)
+  }
+  return { from, to: Math.max(from, missing.at(-1)?.number ?? 0), applied: missing.map((each) => each.name) }
+}
+
+/** Asked for first: to create what is there needs a right that whoever runs Wakeful may not have. */
+async function hasSchema(session: Session): Promise<boolean> {
+  const query = 'SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1'
+  return (await session.row(query, session.dialect.plainSchema)) !== undefined
+}
+
+async function fix(session: Session, { shards }: Fixed): Promise<void> {
+  const insert = 'INSERT INTO wakeful.meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING'
+  await session.run(insert, 'shards', String(shards))
+  await session.run(insert, 'store', randomUUID())
+}
+
+/** The number of the newest migration the database has; 0 for one that is new to Wakeful. */
+export async function schemaVersion(session: Session): Promise<number> {
+  // By a look at the catalog's own tables: `to_regclass` may answer from before the lock was waited for.
+  const ledger = await session.row(
+    "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'migrations'",
+    session.dialect.plainSchema,
+  )
+  if (ledger === undefined) return 0
+  const [number] = (await session.row('SELECT max(number) FROM wakeful.migrations')) ?? []
+  return (number as number | null) ?? 0
+}
+
+/** What there is before a migration. */
+interface Before {
+  readonly version: number
+  readonly hasSchema: boolean
+}
+
+/** The moment at which the text is run, which is not that at which it was printed. */
+const RUN_AT = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+
+/** The SQL that would be run, for those who migrate by hand. */
+export function migrationSql(dialect: Dialect, before: Before): string {
+  const from = before.version
+  const missing = MIGRATIONS.filter((each) => each.number > from)
+  const schema = before.hasSchema ? '' : `CREATE SCHEMA ${dialect.schema};\n`
+  const head = from === 0 ? [`${schema}${LEDGER};\n`] : []
+  const texts = missing.map(
+    ({ number, name, sql, breaking }) =>
+      `-- ${number} ${name}\n${sql.trim()}\n\nINSERT INTO wakeful.migrations VALUES (${number}, '${name}', ${breaking}, ${RUN_AT});\n`,
+  )
+  const fixed = [
+    `INSERT INTO wakeful.meta VALUES ('shards', '${SHARDS}'), ('store', gen_random_uuid()::text);\n`,
+    STATISTICS_SQL,
+  ]
+  const parts = [...head, ...texts, ...(from === 0 ? fixed : [])]
+  // All or nothing, also by a client that goes on after an error: what follows would empty tables that are in use.
+  return missing.length === 0 ? '' : dialect.text(['BEGIN;\n', ...parts, 'COMMIT;\n'].join('\n'))
+}
+
+/** Brings the schema of a database up to date. */
+export function migratePostgres(url: string, now: number): Promise<Migrated> {
+  return withDatabase(url, (database) => migrate(database, now, { shards: SHARDS }))
+}
+
+/** Where a store should be and is not, for messages; null where there is one. */
+export function missingStore(url: string): Promise<string | null> {
+  return withDatabase(url, async ({ session, schema, name }) =>
+    (await schemaVersion(session)) > 0 ? null : `schema ${schema} of ${name}`,
+  )
+}
+
+/** Refuses a database that holds no store: one that is only read must not make its tables. */
+export async function assertPostgresStore(url: string): Promise<void> {
+  const place = await missingStore(url)
+  if (place === null) return
+  throw new WakefulError(
+    'not_found',
+    `there is no store in ${place}: check the URL, or make one with wakeful migrate`,
+  )
+}
+
+/** The SQL that `migratePostgres` would run. */
+export function missingSql(url: string): Promise<string> {
+  return withDatabase(url, async ({ dialect, session }) => {
+    const version = await schemaVersion(session)
+    return migrationSql(dialect, { version, hasSchema: await hasSchema(session) })
+  })
+}
+
+async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await Database.open({ url })
+  try {
+    return await work(database)
+  } catch (thrown) {
+    throw database.failure(foreignTables(thrown, database))
+  } finally {
+    await database.close()
+  }
+}
+
+async function refuseNewer(database: Database, migrations: readonly Migration[]): Promise<void> {
+  const known = migrations.at(-1)!.number
+  if ((await schemaVersion(database.session)) <= known) return
+  const newer = await database.session.row(
+    'SELECT number, name FROM wakeful.migrations WHERE number > $1::bigint AND breaking ORDER BY number LIMIT 1',
+    known,
+  )
+  if (newer === undefined) return
+  const [number, name] = newer as [number, string]
+  throw new WakefulError(
+    'schema_too_new',
+    `${database.name} has schema ${number} (${name}), which this version of Wakeful does not know (it knows ${known}): upgrade Wakeful`,
+  )
+}
+
+const SERVER = `SELECT current_setting('server_version_num')::int, current_setting('server_encoding')`
+
+async function refuseOldServer({ session, name }: Database): Promise<void> {
+  const [version, encoding] = (await session.row(SERVER)) as [number, string]
+  if (encoding !== 'UTF8')
+    throw new WakefulError(
+      'store_unavailable',
+      `${name} keeps its text as ${encoding}, which cannot hold everything: Wakeful needs a database made with ENCODING 'UTF8'`,
+    )
+  if (version >= VERSION_MIN) return
+  throw new WakefulError(
+    'store_unavailable',
+    `${name} is PostgreSQL ${Math.floor(version / 10_000)}: Wakeful needs 14 or newer`,
+  )
+}

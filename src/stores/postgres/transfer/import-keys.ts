@@ -1,0 +1,46 @@
+import type { Serial } from '../../../alarm/index.ts'
+import { hasEnded, nameTaken, type PortableAlarm, withoutKey } from '../../index.ts'
+import { lockSnapshots } from '../rows/locks.ts'
+import { columns } from '../rows/row-writes.ts'
+import { snapshotIn } from '../rows/snapshots.ts'
+import type { Desk } from '../rows/write-batch.ts'
+import * as sql from '../sql/queries.ts'
+
+export const KEY_QUERIES = {
+  releaseKeys: 'UPDATE wakeful.alarms SET key = NULL WHERE seq = ANY($1::bigint[])',
+} as const
+
+/**
+ * Answers the alarms with the keys that they can have here. A key names the one that is still to fire: one that has ended
+ * gives it up, here or in the export. Two that are to fire are refused.
+ */
+export async function settleKeys(desk: Desk, lines: readonly PortableAlarm[]): Promise<PortableAlarm[]> {
+  const holders = await holdersOf(desk, lines)
+  if (holders.size === 0) return [...lines]
+  const seqs = [...holders.values()].sort((a, b) => Number(a) - Number(b))
+  const known = await lockSnapshots(desk.session, seqs, desk.moment)
+  const released: Serial[] = []
+  const settled = lines.map((line) => {
+    const seq = holders.get(line)
+    const holder = seq === undefined ? undefined : snapshotIn(known, seq)
+    if (holder === undefined) return line
+    if (hasEnded(line)) return withoutKey(line)
+    if (!hasEnded(holder)) throw nameTaken(line.alarm, 'key', line.alarm.key!, holder.alarm.id)
+    released.push(holder.alarm.seq)
+    return line
+  })
+  if (released.length > 0) desk.session.send(KEY_QUERIES.releaseKeys, released)
+  return settled
+}
+
+/** The rows of the alarms that have these keys here. */
+async function holdersOf(
+  { session }: Desk,
+  lines: readonly PortableAlarm[],
+): Promise<Map<PortableAlarm, Serial>> {
+  const keyed = lines.filter(({ alarm }) => alarm.key !== null)
+  if (keyed.length === 0) return new Map()
+  const names = keyed.map(({ alarm }) => [alarm.tenant, alarm.owner, alarm.key])
+  const rows = (await session.rows(sql.seqsOfKeys, ...columns(names))) as [number, Serial][]
+  return new Map(rows.map(([place, seq]) => [keyed[place - 1]!, seq]))
+}

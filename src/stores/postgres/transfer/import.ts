@@ -1,0 +1,282 @@
+import { type Alarm, type Context, calendarNames, type Serial } from '../../../alarm/index.ts'
+import { WakefulError } from '../../../error.ts'
+import {
+  alarmMissing,
+  alarmValues,
+  calendarMissing,
+  isZoned,
+  nameTaken,
+  occurrenceIn,
+  type PortableAlarm,
+  type PortableCalendar,
+  type PortableDocument,
+  type PortableEvent,
+  type PortableRow,
+  type PortableWake,
+  portableTally,
+  portableTimer,
+  ZONE_DATA_FACT,
+} from '../../index.ts'
+import { isDuplicate } from '../connection/errors.ts'
+import type { Session } from '../connection/session.ts'
+import { putDocument } from '../reads/documents.ts'
+import { INBOX_QUERIES, wakeValues } from '../reads/inbox.ts'
+import { putCalendar, shelfOf } from '../rows/calendars.ts'
+import { columns } from '../rows/row-writes.ts'
+import type { Desk } from '../rows/write-batch.ts'
+import * as sql from '../sql/queries.ts'
+import { settleKeys } from './import-keys.ts'
+
+export const IMPORT_QUERIES = {
+  /** One imports at a time: two that read the same file pass over what the other has written. */
+  lock: `SELECT pg_advisory_xact_lock(7420003, hashtext('wakeful.alarms'))::text`,
+  knownAlarms: 'SELECT id, tenant, owner FROM wakeful.alarms WHERE id = ANY($1::text[])',
+  alarmIds: 'SELECT seq, id FROM wakeful.alarms WHERE seq = ANY($1::bigint[])',
+  knownOwnEvents: 'SELECT id FROM wakeful.events WHERE alarm IS NULL AND id = ANY($1::text[])',
+  knownEvents: `SELECT e.alarm, e.id FROM wakeful.events e WHERE e.alarm = ANY($1::bigint[])
+    AND (e.alarm, e.id) IN (SELECT * FROM unnest($2::bigint[], $3::text[]))`,
+  unreview: 'UPDATE wakeful.calendars SET reviewed = 0 WHERE tenant = ANY($1::text[])',
+} as const
+
+type Write = <T>(work: (desk: Desk) => Promise<T>) => Promise<T>
+
+const TRIES_MAX = 3
+
+/** Writes a batch of an export's lines, all or none; answers how many were not here already. */
+export async function importBatch(
+  write: Write,
+  lines: readonly PortableRow[],
+  context: Context,
+): Promise<number> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await write((desk) => importRows(desk, lines, context))
+    } catch (thrown) {
+      // Somebody has just set one of these keys: this time it is found, and told by its name.
+      if (!isDuplicate(thrown) || tries >= TRIES_MAX) throw thrown
+    }
+  }
+}
+
+/** Lines of one kind go together, in few statements however many they are; kinds keep the order of the file. */
+async function importRows(desk: Desk, lines: readonly PortableRow[], context: Context): Promise<number> {
+  await desk.session.rows(IMPORT_QUERIES.lock)
+  let written = 0
+  for (let from = 0; from < lines.length; ) {
+    const kind = kindOf(lines[from]!)
+    const end = lines.findIndex((line, index) => index > from && kindOf(line) !== kind)
+    const run = lines.slice(from, end === -1 ? lines.length : end)
+    if (kind === 'calendar') written += await importCalendars(desk, run as PortableCalendar[], context)
+    else if (kind === 'document') written += await importDocuments(desk, run as PortableDocument[])
+    else if (kind === 'wake') written += await importWakes(desk, run as PortableWake[])
+    else if (kind === 'alarm') written += await importAlarms(desk, run as PortableAlarm[])
+    else written += await importEvents(desk, run as PortableEvent[])
+    await desk.flush()
+    from += run.length
+  }
+  return written
+}
+
+function kindOf(line: PortableRow) {
+  return KINDS.find((kind) => kind in line)!
+}
+
+const KINDS = ['calendar', 'document', 'alarm', 'event', 'wake'] as const
+
+/** Writes documents as they were exported; one of that name that is here already stays as it is. */
+async function importDocuments({ session }: Desk, lines: readonly PortableDocument[]): Promise<number> {
+  let written = 0
+  for (const { document: given } of lines) {
+    const { updatedAt, ...document } = given
+    if ((await putDocument(session, document, updatedAt, 0)) !== null) written += 1
+  }
+  return written
+}
+
+/** Writes wakes as they were exported: whoever held one there does not hold it here. */
+function importWakes({ session }: Desk, lines: readonly PortableWake[]): Promise<number> {
+  return session.run(INBOX_QUERIES.import, ...columns(lines.map(({ wake }) => wakeValues(wake))))
+}
+
+/** Writes calendars as they were exported; one of that name that is here already stays as it is. */
+async function importCalendars(
+  desk: Desk,
+  lines: readonly PortableCalendar[],
+  context: Context,
+): Promise<number> {
+  const { session } = desk
+  let written = 0
+  for (const { calendar: given } of lines) {
+    const { tenant, ...calendar } = given
+    const [known] = await shelfOf(session).named(session, [{ tenant, name: calendar.name }])
+    if (known !== undefined) continue
+    await putCalendar(session, tenant, calendar, context)
+    written += 1
+  }
+  if (written > 0) desk.tellCalendars()
+  return written
+}
+
+async function importAlarms(desk: Desk, given: readonly PortableAlarm[]): Promise<number> {
+  const { session, writes } = desk
+  const unknown = await unknownAlarms(session, given)
+  if (unknown.length === 0) return 0
+  await refuseTaken(session, unknown)
+  const lines = await settleKeys(desk, unknown)
+  await refuseUnknownCalendars(
+    session,
+    lines.map(({ alarm }) => alarm),
+  )
+  reviewLater(session, lines)
+  const values = lines.map(({ alarm }) => alarmValues(alarm))
+  const rows = await session.rows(sql.importAlarms, ...columns(values))
+  const seqOf = new Map(rows as [string, Serial][])
+  const kept: [string, string, string, Serial][] = []
+  for (const line of lines) {
+    const { alarm, timers, outcome, formerKeys = [] } = line
+    const stored = { ...alarm, seq: seqOf.get(alarm.id)! }
+    for (const timer of timers) writes.addTimer(stored, portableTimer(timer))
+    if (outcome !== null) writes.putOutcome(stored, outcome)
+    for (const key of formerKeys) kept.push([alarm.tenant, alarm.owner, key, stored.seq])
+    writes.tallies.created(alarm)
+    writes.tallies.add(alarm, portableTally(line))
+  }
+  if (kept.length > 0) session.send(sql.keepIdempotencyKeys, ...columns(kept))
+  writes.rows += lines.length
+  return lines.length
+}
+
+/** Those that are not here yet, each once. */
+async function unknownAlarms(session: Session, lines: readonly PortableAlarm[]): Promise<PortableAlarm[]> {
+  const byId = new Map(lines.toReversed().map((line) => [line.alarm.id, line]))
+  const rows = await session.rows(IMPORT_QUERIES.knownAlarms, [...byId.keys()])
+  for (const [id, tenant, owner] of rows as [string, string, string][]) {
+    const { alarm } = byId.get(id)!
+    if (alarm.tenant !== tenant || alarm.owner !== owner)
+      throw new WakefulError('conflict', `alarm ${id} is here already, and belongs to another owner`)
+    byId.delete(id)
+  }
+  return lines.filter((line) => byId.get(line.alarm.id) === line)
+}
+
+/** A name that an alarm brings along. */
+interface Claim {
+  readonly alarm: Alarm
+  readonly what: 'key' | 'idempotency key'
+  readonly value: string
+}
+
+async function refuseTaken(session: Session, lines: readonly PortableAlarm[]): Promise<void> {
+  const claims = lines.flatMap(claimsOf)
+  const claimed = new Map<string, Alarm>()
+  for (const { alarm, what, value } of claims) {
+    const name = JSON.stringify([what, alarm.tenant, alarm.owner, value])
+    const other = claimed.get(name)
+    if (other !== undefined) throw nameTaken(alarm, what, value, other.id)
+    claimed.set(name, alarm)
+  }
+  const once = claims.filter(({ what }) => what === 'idempotency key')
+  await refuseHeld(session, sql.seqsOfIdempotencyKeys, once)
+  await refuseHeld(session, sql.seqsOfKeptKeys, once)
+}
+
+function claimsOf({ alarm, formerKeys = [] }: PortableAlarm): Claim[] {
+  const { key, idempotencyKey } = alarm
+  const keys = [...new Set(idempotencyKey === null ? formerKeys : [idempotencyKey, ...formerKeys])]
+  return [
+    ...(key === null ? [] : [{ alarm, what: 'key', value: key } as const]),
+    ...keys.map((value) => ({ alarm, what: 'idempotency key', value }) as const),
+  ]
+}
+
+async function refuseHeld(session: Session, query: string, claims: readonly Claim[]): Promise<void> {
+  if (claims.length === 0) return
+  const rows = claims.map(({ alarm, value }) => [alarm.tenant, alarm.owner, value])
+  const [held] = (await session.rows(query, ...columns(rows))) as [number, Serial][]
+  if (held === undefined) return
+  const [place, seq] = held
+  const [, id] = (await session.row(IMPORT_QUERIES.alarmIds, [seq])) as [Serial, string]
+  const { alarm, what, value } = claims[place - 1]!
+  throw nameTaken(alarm, what, value, id)
+}
+
+async function refuseUnknownCalendars(session: Session, alarms: readonly Alarm[]): Promise<void> {
+  const named = alarms.flatMap((alarm) => calendarNames(alarm).map((name) => ({ alarm, name })))
+  if (named.length === 0) return
+  const found = await shelfOf(session).named(
+    session,
+    named.map(({ alarm, name }) => ({ tenant: alarm.tenant, name })),
+  )
+  const missing = named[found.indexOf(undefined)]
+  if (missing !== undefined) throw calendarMissing(missing.alarm, missing.name)
+}
+
+/** They were resolved by the calendars and the zone data of another store: whoever runs the clock does it again. */
+function reviewLater(session: Session, lines: readonly PortableAlarm[]): void {
+  const naming = lines.filter(({ alarm }) => calendarNames(alarm).length > 0)
+  const tenants = [...new Set(naming.map(({ alarm }) => alarm.tenant))]
+  if (tenants.length > 0) session.send(IMPORT_QUERIES.unreview, tenants)
+  if (lines.some(isZoned)) session.send(sql.putMeta, ZONE_DATA_FACT, 'imported')
+}
+
+async function importEvents(desk: Desk, lines: readonly PortableEvent[]): Promise<number> {
+  const events = await placedEvents(
+    desk.session,
+    lines.map(({ event }) => event),
+  )
+  const known = await knownEvents(desk.session, events)
+  let written = 0
+  for (const { event, alarm } of events) {
+    const name = eventName(alarm, event.id)
+    if (known.has(name)) continue
+    known.add(name)
+    const { id, tenant, owner, type, origin, subject, correlationId, at, data } = event
+    const names = [id, tenant, owner, type, origin, alarm, occurrenceIn(event), subject, correlationId]
+    desk.writes.addEventRow([...names, at, data])
+    written += 1
+  }
+  return written
+}
+
+/** An event with the row of its alarm; null for one that is about none. */
+interface PlacedEvent {
+  readonly event: PortableEvent['event']
+  readonly alarm: Serial | null
+}
+
+async function placedEvents(
+  session: Session,
+  events: readonly PortableEvent['event'][],
+): Promise<PlacedEvent[]> {
+  const names = events.map(({ tenant, owner, alarmId }) => [tenant, owner, alarmId])
+  const rows = (await session.rows(sql.seqsOfIds, ...columns(names))) as [number, Serial][]
+  const seqOf = new Map(rows)
+  return events.map((event, index) => {
+    const alarm = seqOf.get(index + 1)
+    if (event.alarmId !== null && alarm === undefined) throw alarmMissing(event)
+    return { event, alarm: alarm ?? null }
+  })
+}
+
+async function knownEvents(session: Session, events: readonly PlacedEvent[]): Promise<Set<string>> {
+  const own = events.filter(({ alarm }) => alarm === null).map(({ event }) => event.id)
+  const others = events.filter(({ alarm }) => alarm !== null)
+  const alarms = others.map(({ alarm }) => alarm)
+  const [ofNone, ofAlarms] = await Promise.all([
+    session.rows(IMPORT_QUERIES.knownOwnEvents, own),
+    session.rows(
+      IMPORT_QUERIES.knownEvents,
+      [...new Set(alarms)],
+      alarms,
+      others.map(({ event }) => event.id),
+    ),
+  ])
+  return new Set([
+    ...ofNone.map(([id]) => eventName(null, id as string)),
+    ...ofAlarms.map(([alarm, id]) => eventName(alarm as Serial, id as string)),
+  ])
+}
+
+function eventName(alarm: Serial | null, id: string): string {
+  return `${alarm} ${id}`
+}

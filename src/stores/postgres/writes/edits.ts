@@ -1,0 +1,131 @@
+import { bySerial, type Change, type Context, type Scope, type Serial } from '../../../alarm/index.ts'
+import type { Decide, Edited, Selector } from '../../index.ts'
+import type { Session } from '../connection/session.ts'
+import { apply } from '../rows/apply.ts'
+import { lockSnapshots } from '../rows/locks.ts'
+import { type StoredSnapshot, snapshotIn } from '../rows/snapshots.ts'
+import type { Desk } from '../rows/write-batch.ts'
+import * as sql from '../sql/queries.ts'
+import type { Ending } from './group-commit.ts'
+
+/** An edit that somebody waits for. */
+export interface EditJob<A = unknown> {
+  readonly scope: Scope
+  readonly which: Selector
+  readonly decide: Decide<A>
+  readonly context: Context
+}
+
+/**
+ * Reads, decides and writes the selected alarms; unknown and not-yours are left out alike. Edits of several callers share
+ * a transaction: what one of them refuses is not written, and the others are none the wiser.
+ */
+export async function editAll(desk: Desk, jobs: readonly EditJob[]): Promise<Ending<Edited<unknown>>[]> {
+  const selections = await select(desk.session, jobs)
+  const endings: Ending<Edited<unknown>>[] = []
+  let left = jobs.map((job, place) => ({ job, place, ...selections[place]! }))
+  while (left.length > 0) {
+    // Those that are about the same alarm come one after the other: each must see what the one before has written.
+    const met = new Set<Serial>()
+    const now = left.filter(({ seqs }) => {
+      const isFree = seqs.every((seq) => !met.has(seq))
+      for (const seq of seqs) met.add(seq)
+      return isFree
+    })
+    const seqs = [...new Set(now.flatMap((each) => each.seqs))].sort(bySerial)
+    const snapshots = await lockSnapshots(desk.session, seqs, desk.moment)
+    for (const { job, place, seqs: own, next } of now) {
+      endings[place] = decideAll(
+        desk,
+        job,
+        () => own.flatMap((seq) => snapshotIn(snapshots, seq) ?? []),
+        next,
+      )
+    }
+    await desk.flush()
+    left = left.filter((each) => !now.includes(each))
+    if (left.length > 0) await desk.session.landed()
+  }
+  return endings
+}
+
+/** All of one caller's decisions, or none of them. */
+function decideAll(
+  desk: Desk,
+  { decide, context }: EditJob,
+  read: () => readonly StoredSnapshot[],
+  next: Serial | null,
+): Ending<Edited<unknown>> {
+  const decided: { snapshot: StoredSnapshot; change: Change; answer: unknown }[] = []
+  try {
+    for (const snapshot of read()) decided.push({ snapshot, ...decide(snapshot) })
+  } catch (refusal) {
+    return { refusal }
+  }
+  for (const { snapshot, change } of decided)
+    apply(desk.writes, snapshot.alarm, snapshot.timers, change, context)
+  return { answer: { answers: decided.map(({ answer }) => answer), next } }
+}
+
+interface Selection {
+  readonly seqs: readonly Serial[]
+  readonly next: Serial | null
+}
+
+/** The rows that each caller means, in the order they were named. */
+async function select(session: Session, jobs: readonly EditJob[]): Promise<Selection[]> {
+  const ids = named(jobs, ({ which }) => ('id' in which ? [which.id] : 'ids' in which ? which.ids : []))
+  const keys = named(jobs, ({ which }) => ('key' in which ? [which.key] : []))
+  const [byId, byKey] = await Promise.all([
+    seqsOf(session, sql.seqsOfIds, ids),
+    seqsOf(session, sql.seqsOfKeys, keys),
+  ])
+  return Promise.all(
+    jobs.map(
+      (job, place) => selectMany(session, job) ?? { seqs: [...byId(place), ...byKey(place)], next: null },
+    ),
+  )
+}
+
+interface Named extends Scope {
+  readonly name: string
+  readonly place: number
+}
+
+function named(jobs: readonly EditJob[], names: (job: EditJob) => readonly string[]): Named[] {
+  return jobs.flatMap((job, place) => names(job).map((name) => ({ ...job.scope, name, place })))
+}
+
+async function seqsOf(
+  session: Session,
+  text: string,
+  asked: readonly Named[],
+): Promise<(place: number) => Serial[]> {
+  if (asked.length === 0) return () => []
+  const rows = await session.rows(
+    text,
+    asked.map(({ tenant }) => tenant),
+    asked.map(({ owner }) => owner),
+    asked.map(({ name }) => name),
+  )
+  const found = rows
+    .map(([index, seq]) => ({ index: (index as number) - 1, seq: seq as Serial }))
+    .sort((a, b) => a.index - b.index)
+  const grouped = Map.groupBy(found, ({ index }) => asked[index]!.place)
+  return (place) => [...new Set((grouped.get(place) ?? []).map(({ seq }) => seq))]
+}
+
+/** A bounded piece of a subject's alarms, or of all that is pending; undefined where the alarms were named one by one. */
+function selectMany(session: Session, { scope, which }: EditJob): Promise<Selection> | undefined {
+  if (!('limit' in which)) return undefined
+  const { tenant, owner } = scope
+  const after = which.after ?? 0
+  const rows =
+    'subject' in which
+      ? session.rows(sql.subjectSelection, tenant, owner, which.subject, after, which.limit)
+      : session.rows(sql.pendingSelection, tenant, owner, after, which.limit)
+  return rows.then((found) => {
+    const seqs = found.map(([seq]) => seq as Serial)
+    return { seqs, next: seqs.length < which.limit ? null : seqs.at(-1)! }
+  })
+}

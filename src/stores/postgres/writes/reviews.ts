@@ -1,0 +1,42 @@
+import { bySerial, type Change, type Context, type Serial, type Snapshot } from '../../../alarm/index.ts'
+import type { Reviewed, ReviewOf } from '../../index.ts'
+import { isStoreTrouble } from '../connection/errors.ts'
+import { apply } from '../rows/apply.ts'
+import { lockSnapshots } from '../rows/locks.ts'
+import type { Desk } from '../rows/write-batch.ts'
+import * as sql from '../sql/queries.ts'
+
+/** Lets a decision look at live alarms again, a bounded number at a time. */
+export async function reviewSelected(
+  desk: Desk,
+  which: ReviewOf,
+  decide: (snapshot: Snapshot) => Change | null,
+  context: Context,
+): Promise<Reviewed> {
+  const { session } = desk
+  const rows =
+    'calendarsOf' in which
+      ? await session.rows(sql.calendarSelection, which.calendarsOf, which.after, which.limit)
+      : await session.rows(sql.zonedSelection, which.after, which.limit)
+  const seqs = [...new Set(rows.map(([, alarm]) => alarm as Serial))].sort(bySerial)
+  const { found } = await lockSnapshots(session, seqs, desk.moment)
+  let changed = 0
+  for (const snapshot of found.values()) {
+    const change = snapshot.timers.length === 0 ? null : decided(snapshot, decide)
+    if (change === null) continue
+    apply(desk.writes, snapshot.alarm, snapshot.timers, change, context)
+    changed += 1
+  }
+  await desk.flush()
+  return { changed, next: rows.length < which.limit ? null : (rows.at(-1)![0] as Serial) }
+}
+
+/** What cannot be decided about is left to the take, which sets it aside with the reason. */
+function decided(snapshot: Snapshot, decide: (snapshot: Snapshot) => Change | null): Change | null {
+  try {
+    return decide(snapshot)
+  } catch (thrown) {
+    if (isStoreTrouble(thrown)) throw thrown
+    return null
+  }
+}

@@ -1,0 +1,177 @@
+import { type Alarm, bySerial, type Context, replace, type Scope, type Serial } from '../../../alarm/index.ts'
+import type { SetAnswer, SetRequest } from '../../index.ts'
+import type { Session } from '../connection/session.ts'
+import { apply } from '../rows/apply.ts'
+import { assertCalendars } from '../rows/calendars.ts'
+import { lockSnapshots } from '../rows/locks.ts'
+import { readSnapshots, type StoredSnapshot, snapshotIn } from '../rows/snapshots.ts'
+import type { Desk } from '../rows/write-batch.ts'
+import * as sql from '../sql/queries.ts'
+
+/** Whether a request can meet an alarm that is there already. */
+export function isKeyed({ alarm }: SetRequest): boolean {
+  return alarm.key !== null || alarm.idempotencyKey !== null
+}
+
+/** Writes new alarms that can meet nothing: one statement, however many. */
+export async function setNew(desk: Desk, requests: readonly SetRequest[]): Promise<SetAnswer[]> {
+  await assertCalendars(
+    desk.session,
+    requests.map(({ alarm }) => alarm),
+  )
+  // Not flushed here: with the figures it is one statement, and that is the whole transaction.
+  for (const { alarm, timer } of requests) desk.writes.insertAlarm(alarm, timer)
+  return requests.map(createdAnswer)
+}
+
+const NONE: ReadonlySet<number> = new Set()
+
+/** What was just written, without reading it back: the ids of rows do not matter to the caller. */
+export function createdAnswer(request: SetRequest): SetAnswer {
+  const timer = { ...request.timer, id: 0, shard: 0, version: 1, edited: false, report: null }
+  return {
+    outcome: 'created',
+    snapshot: { alarm: request.alarm, timers: [timer], outcome: null, inFlight: NONE },
+  }
+}
+
+/** A request with its place among the others, and the moment of its caller. */
+interface Placed {
+  readonly request: SetRequest
+  readonly context: Context
+  readonly place: number
+}
+
+/**
+ * Writes alarms in order: known idempotency keys answer with the first one, known keys are set again. Requests that name
+ * the same alarm come one after the other, the rest together.
+ */
+export async function setAll(
+  desk: Desk,
+  requests: readonly { readonly request: SetRequest; readonly context: Context }[],
+): Promise<SetAnswer[]> {
+  const answers: SetAnswer[] = []
+  let left: readonly Placed[] = requests.map((each, place) => ({ ...each, place }))
+  while (left.length > 0) {
+    const met = new Set<string>()
+    const [now, later]: [Placed[], Placed[]] = [[], []]
+    for (const placed of left) {
+      const names = namesOf(placed.request.alarm)
+      ;(names.some((name) => met.has(name)) ? later : now).push(placed)
+      for (const name of names) met.add(name)
+    }
+    const round = await setRound(desk, now)
+    for (const [place, answer] of round) answers[place] = answer
+    // One that was found and then pruned, before anybody held it, is looked for again: by now it is new.
+    const again = now.filter(({ place }) => !round.has(place))
+    const answered = now.filter(({ place }) => round.has(place))
+    left = [...again, ...repeatsAnswered(later, answers, answered)]
+  }
+  return answers
+}
+
+/** Answers those that repeat an idempotency key of the round before, which no key can have moved on since. */
+function repeatsAnswered(later: readonly Placed[], answers: SetAnswer[], round: readonly Placed[]): Placed[] {
+  const firsts = new Map(
+    round.flatMap(({ request: { alarm }, place }) =>
+      alarm.idempotencyKey === null || alarm.key !== null ? [] : [[nameOf('i', alarm), place] as const],
+    ),
+  )
+  return later.filter(({ request: { alarm }, place }) => {
+    const first = alarm.key === null ? firsts.get(nameOf('i', alarm)) : undefined
+    if (first === undefined) return true
+    answers[place] = { ...answers[first]!, outcome: 'deduped' }
+    return false
+  })
+}
+
+function namesOf(alarm: Alarm): string[] {
+  const names: string[] = []
+  if (alarm.idempotencyKey !== null) names.push(nameOf('i', alarm))
+  if (alarm.key !== null) names.push(nameOf('k', alarm))
+  return names
+}
+
+function nameOf(kind: 'i' | 'k', { tenant, owner, key, idempotencyKey }: Alarm): string {
+  return JSON.stringify([kind, tenant, owner, kind === 'i' ? idempotencyKey : key])
+}
+
+/** Answers by place; none for those whose alarm was pruned meanwhile, for which nothing is written. */
+async function setRound(desk: Desk, round: readonly Placed[]): Promise<Map<number, SetAnswer>> {
+  const { session } = desk
+  const [firsts, keyed] = await Promise.all([knownFirsts(session, round), knownKeys(session, round)])
+  const [deduped, rest] = [round.filter(isIn(firsts)), round.filter((placed) => !isIn(firsts)(placed))]
+  await assertCalendars(
+    session,
+    rest.map(({ request }) => request.alarm),
+  )
+  const replaced = rest.filter(isIn(keyed))
+  const fresh = rest.filter((placed) => !isIn(keyed)(placed))
+  const seqs = replaced.map(({ place }) => keyed.get(place)!)
+  const known = await lockSnapshots(session, [...seqs].sort(bySerial), desk.moment)
+  for (const { place, request, context } of replaced) {
+    const snapshot = snapshotIn(known, keyed.get(place)!)
+    if (snapshot !== undefined) setAgain(desk, snapshot, request, context)
+  }
+  for (const { request } of fresh) desk.writes.insertAlarm(request.alarm, request.timer)
+  // Not left for the end, where alarms with keys would be written with the figures.
+  await desk.flush()
+  const read = [...replaced.map(({ place }) => keyed.get(place)!), ...firsts.values()]
+  const after = await readSnapshots(session, read)
+  const answer =
+    (outcome: SetAnswer['outcome'], from: ReadonlyMap<number, Serial>) =>
+    ({ place }: Placed): [number, SetAnswer][] => {
+      const snapshot = snapshotIn(after, from.get(place)!)
+      return snapshot === undefined ? [] : [[place, { outcome, snapshot }]]
+    }
+  return new Map([
+    ...deduped.flatMap(answer('deduped', firsts)),
+    ...replaced.flatMap(answer('replaced', keyed)),
+    ...fresh.map(({ place, request }): [number, SetAnswer] => [place, createdAnswer(request)]),
+  ])
+}
+
+function isIn(known: ReadonlyMap<number, Serial>): (placed: Placed) => boolean {
+  return ({ place }) => known.has(place)
+}
+
+function setAgain(desk: Desk, snapshot: StoredSnapshot, request: SetRequest, context: Context): void {
+  const { scheduledFor: first, nominal } = request.timer
+  const by = { alarm: request.alarm, first, nominal: nominal ?? first }
+  const change = replace(snapshot, by, 'set_again', context)
+  apply(desk.writes, snapshot.alarm, snapshot.timers, change, context)
+}
+
+/** The rows of alarms whose idempotency keys are known, by the requests' places; also of keys that were replaced. */
+async function knownFirsts(session: Session, round: readonly Placed[]): Promise<Map<number, Serial>> {
+  const asked = round.filter(({ request }) => request.alarm.idempotencyKey !== null)
+  const names = asked.map(({ request }) => request.alarm.idempotencyKey!)
+  const [current, kept] = await Promise.all([
+    seqsNamed(session, sql.seqsOfIdempotencyKeys, asked, names),
+    seqsNamed(session, sql.seqsOfKeptKeys, asked, names),
+  ])
+  return new Map([...kept, ...current])
+}
+
+function knownKeys(session: Session, round: readonly Placed[]): Promise<Map<number, Serial>> {
+  const asked = round.filter(({ request }) => request.alarm.key !== null)
+  const names = asked.map(({ request }) => request.alarm.key!)
+  return seqsNamed(session, sql.seqsOfKeys, asked, names)
+}
+
+async function seqsNamed(
+  session: Session,
+  text: string,
+  asked: readonly Placed[],
+  names: readonly string[],
+): Promise<Map<number, Serial>> {
+  if (asked.length === 0) return new Map()
+  const scopes: readonly Scope[] = asked.map(({ request }) => request.alarm)
+  const rows = await session.rows(
+    text,
+    scopes.map(({ tenant }) => tenant),
+    scopes.map(({ owner }) => owner),
+    names,
+  )
+  return new Map(rows.map(([place, seq]) => [asked[(place as number) - 1]!.place, seq as Serial]))
+}

@@ -1,0 +1,104 @@
+import { WakefulError } from '../../../error.ts'
+import type { Database } from '../connection/database.ts'
+import { isContention, isDuplicate } from '../connection/errors.ts'
+import type { Querying, Session } from '../connection/session.ts'
+import { meta } from '../sql/queries.ts'
+
+/** A user's own `pg` client, as far as it is needed here. */
+interface Guest extends Querying {
+  getTransactionStatus?(): string | null
+  readonly totalCount?: number
+}
+
+const TRIES_MAX = 3
+const ISOLATION = `SELECT current_setting('transaction_isolation')`
+/** Calls on one connection come one after the other: what one of them undoes would take the others' work along. */
+const TURNS = new WeakMap<object, Promise<unknown>>()
+
+/** Whether somebody was in the way, or has just set the same key: the next time it is found. */
+function isPassing(thrown: unknown): boolean {
+  return isContention(thrown) || isDuplicate(thrown)
+}
+
+/** Runs work in transactions that users have opened on their own connections, and that they end. */
+export class Guests {
+  readonly #database: Database
+  readonly #known = new WeakSet<object>()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /**
+   * Runs work that leaves nothing behind when it fails, and leaves the user's transaction usable. Work that `looks` decides
+   * by what is being delivered at this moment, which an older snapshot does not tell (hazard 4).
+   */
+  async within<T>(tx: unknown, looks: boolean, work: (session: Session) => Promise<T>): Promise<T> {
+    const guest = guestOf(tx)
+    const turn = (TURNS.get(guest) ?? Promise.resolve()).then(() => this.#within(guest, looks, work))
+    TURNS.set(
+      guest,
+      turn.catch(() => {}),
+    )
+    return turn
+  }
+
+  async #within<T>(guest: Guest, looks: boolean, work: (session: Session) => Promise<T>): Promise<T> {
+    const session = this.#database.guest(guest)
+    try {
+      await session.plain('SAVEPOINT wakeful')
+    } catch (cause) {
+      throw refusal('has no open transaction: begin one first (BEGIN)', cause)
+    }
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#assertHere(guest, session)
+        if (looks) await assertCurrent(session)
+        const answer = await work(session)
+        await session.plain('RELEASE SAVEPOINT wakeful')
+        return answer
+      } catch (thrown) {
+        const first = session.cause(thrown)
+        await session.rollbackTo('wakeful').catch(() => {})
+        if (tries < TRIES_MAX && isPassing(first)) continue
+        await session.plain('RELEASE SAVEPOINT wakeful').catch(() => {})
+        throw first
+      }
+    }
+  }
+
+  /** Another database may have the same tables. */
+  async #assertHere(tx: object, session: Session): Promise<void> {
+    if (this.#known.has(tx)) return
+    const ours = await this.#database.session.row(meta, 'store')
+    const theirs = await session.row(meta, 'store').catch(() => undefined)
+    if (theirs === undefined || theirs[0] !== ours?.[0])
+      throw refusal(`is not on the database of the alarms, which are in ${this.#database.name}`)
+    this.#known.add(tx)
+  }
+}
+
+/** What is being delivered is seen by statements that begin after the locks are held, each with a snapshot of its own. */
+async function assertCurrent(session: Session): Promise<void> {
+  const [level] = (await session.row(ISOLATION)) as [string]
+  if (level === 'read committed') return
+  throw refusal(
+    `is a ${level} transaction, which does not see what is being delivered meanwhile: for keys, edits and cancels begin one with BEGIN ISOLATION LEVEL READ COMMITTED`,
+  )
+}
+
+function guestOf(tx: unknown): Guest {
+  if (typeof tx !== 'object' || tx === null || typeof (tx as Guest).query !== 'function')
+    throw refusal('must be a pg client with an open transaction on the same database')
+  const guest = tx as Guest
+  if (guest.totalCount !== undefined)
+    throw refusal('is a pool: check a client out of it (pool.connect()) and begin there')
+  const status = guest.getTransactionStatus?.()
+  if (status === 'I') throw refusal('has no open transaction: begin one first (BEGIN)')
+  if (status === 'E') throw refusal('has a transaction that failed: roll it back first')
+  return guest
+}
+
+function refusal(problem: string, cause?: unknown): WakefulError {
+  return new WakefulError('invalid_request', `tx ${problem}`, { cause })
+}

@@ -1,0 +1,185 @@
+import type { Context } from '../../../alarm/index.ts'
+import { WakefulError } from '../../../error.ts'
+import type { Edited, SetAnswer, SetRequest } from '../../index.ts'
+import type { Lookout } from '../../sharded/next-wake-cache.ts'
+import type { Database } from '../connection/database.ts'
+import { isBroken, isDuplicate, isLockTimeout, isStoreTrouble } from '../connection/errors.ts'
+import type { ShardMap } from '../rows/shard-map.ts'
+import type { Desk } from '../rows/write-batch.ts'
+import * as sql from '../sql/queries.ts'
+import { type EditJob, editAll } from './edits.ts'
+import { type Ending, GroupCommit } from './group-commit.ts'
+import { createdAnswer, isKeyed, setAll, setNew } from './sets.ts'
+
+/** One caller's set: all of it or nothing. */
+export interface SetJob {
+  readonly requests: readonly SetRequest[]
+  readonly context: Context
+}
+
+type Write = <T>(work: (desk: Desk) => Promise<T>) => Promise<T>
+
+const JOBS_MAX = 500
+/** New alarms cannot meet each other: while the server writes some, others are made ready, or answered. */
+const GROUPS_MAX = 2
+/** Together nobody waits long for a lock that a user's transaction holds; alone one does. */
+const TOGETHER = `SET LOCAL lock_timeout = '250ms'`
+const ALONE = `SET LOCAL lock_timeout = '10s'`
+const TRIES_MAX = 3
+const TRY_AGAIN_MS = 100
+
+/**
+ * Users' writes, committed in groups. Sets that can meet nothing share one lane and wait for no lock; those by key and
+ * edits, which may, have their own (hazard 7).
+ */
+export class Writers {
+  readonly #database: Database
+  readonly #shards: ShardMap
+  readonly #lookout: Lookout
+  readonly #write: Write
+  readonly #new: GroupCommit<SetJob, SetAnswer[]>
+  readonly #keyed: GroupCommit<SetJob, SetAnswer[]>
+  readonly #edits: GroupCommit<EditJob, Edited<unknown>>
+
+  constructor(database: Database, shards: ShardMap, lookout: Lookout, write: Write) {
+    this.#database = database
+    this.#shards = shards
+    this.#lookout = lookout
+    this.#write = write
+    const jobsMax = JOBS_MAX
+    this.#new = new GroupCommit({
+      run: (jobs) => this.#setNew(jobs),
+      mayDivide: isOfOne,
+      jobsMax,
+      groupsMax: GROUPS_MAX,
+    })
+    this.#keyed = new GroupCommit({
+      run: (jobs, isAlone) => this.#setKeyed(jobs, isAlone),
+      mayDivide: isOfOne,
+      jobsMax,
+    })
+    this.#edits = new GroupCommit({
+      run: (jobs, isAlone) => this.#edit(jobs, isAlone),
+      mayDivide: isOfOne,
+      jobsMax,
+    })
+  }
+
+  async set(job: SetJob): Promise<SetAnswer[]> {
+    if (job.requests.length === 0) return []
+    await this.#know(job)
+    return job.requests.some(isKeyed) ? this.#keyed.submit(job) : this.#new.submit(job)
+  }
+
+  /** The same in a transaction that somebody else ends. */
+  async setIn(desk: Desk, job: SetJob): Promise<SetAnswer[]> {
+    await this.#know(job)
+    return setAll(desk, placed([job]))
+  }
+
+  edit(job: EditJob): Promise<Edited<unknown>> {
+    return this.#edits.submit(job)
+  }
+
+  async editIn(desk: Desk, job: EditJob): Promise<Edited<unknown>> {
+    const [ending] = await editAll(desk, [job])
+    if ('refusal' in ending!) throw ending.refusal
+    return ending!.answer
+  }
+
+  /** Waits for what is under way. */
+  async settled(): Promise<void> {
+    await Promise.all([this.#new.settled(), this.#keyed.settled(), this.#edits.settled()])
+  }
+
+  #know({ requests }: SetJob): Promise<void> {
+    return this.#shards.know(requests.map(({ alarm }) => alarm.target.pool))
+  }
+
+  /**
+   * When the answer to a commit is lost, nobody knows whether it happened: the ids, which the callers made, tell. All of
+   * a group are there, or none.
+   */
+  async #setNew(jobs: readonly SetJob[]): Promise<Ending<SetAnswer[]>[]> {
+    const requests = jobs.flatMap((job) => job.requests)
+    let unanswered: unknown = null
+    for (let tries = 1; ; tries++) {
+      try {
+        const answers = await this.#write((desk) => setNew(desk, requests))
+        return divided(jobs, answers)
+      } catch (thrown) {
+        if (isBroken(thrown)) unanswered = thrown
+        else if (unanswered === null || !isDuplicate(thrown)) throw thrown
+        await new Promise((resolve) => setTimeout(resolve, tries * TRY_AGAIN_MS))
+        if (await this.#areThere(requests)) return divided(jobs, requests.map(createdAnswer))
+        // Not that they are there already, which says that somebody's row is wrong: nobody could find out.
+        if (tries >= TRIES_MAX) throw unanswered
+      }
+    }
+  }
+
+  async #areThere(requests: readonly SetRequest[]): Promise<boolean> {
+    const ids = requests.map(({ alarm }) => alarm.id)
+    try {
+      return (await this.#database.session.rows(sql.knownIds, ids)).length === new Set(ids).size
+    } catch {
+      return false
+    } finally {
+      // Nobody has noted them: looks may have passed over where they are.
+      for (const { timer } of requests) if (timer.wakeAt !== null) this.#lookout.lower(null, timer.wakeAt)
+    }
+  }
+
+  async #setKeyed(jobs: readonly SetJob[], isAlone: boolean): Promise<Ending<SetAnswer[]>[]> {
+    for (let tries = 1; ; tries++) {
+      try {
+        const answers = await this.#write((desk) => {
+          desk.session.send(isAlone ? ALONE : TOGETHER)
+          return setAll(desk, placed(jobs))
+        })
+        return divided(jobs, answers)
+      } catch (thrown) {
+        // Somebody else has just set the same key: this time it is found.
+        if (!isDuplicate(thrown) || tries >= TRIES_MAX) throw lockAdvice(thrown, isAlone)
+      }
+    }
+  }
+
+  async #edit(jobs: readonly EditJob[], isAlone: boolean): Promise<Ending<Edited<unknown>>[]> {
+    try {
+      return await this.#write((desk) => {
+        desk.session.send(isAlone ? ALONE : TOGETHER)
+        return editAll(desk, jobs)
+      })
+    } catch (thrown) {
+      throw lockAdvice(thrown, isAlone)
+    }
+  }
+}
+
+/** Whether one of a group may be at fault: its row, or a lock that it alone must wait for. */
+function isOfOne(thrown: unknown): boolean {
+  return isLockTimeout(thrown) || !isStoreTrouble(thrown)
+}
+
+function lockAdvice(thrown: unknown, isAlone: boolean): unknown {
+  if (!isAlone || !isLockTimeout(thrown)) return thrown
+  return new WakefulError(
+    'store_unavailable',
+    'another transaction has held this alarm or its key for too long; end that transaction and try again',
+    { cause: thrown },
+  )
+}
+
+function placed(jobs: readonly SetJob[]) {
+  return jobs.flatMap(({ requests, context }) => requests.map((request) => ({ request, context })))
+}
+
+/** Each caller's part of the answers. */
+function divided(jobs: readonly SetJob[], answers: readonly SetAnswer[]): Ending<SetAnswer[]>[] {
+  let from = 0
+  return jobs.map(({ requests }) => {
+    from += requests.length
+    return { answer: answers.slice(from - requests.length, from) }
+  })
+}

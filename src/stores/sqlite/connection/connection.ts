@@ -1,0 +1,42 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { WakefulError } from '../../../error.ts'
+import { storeFailure } from './errors.ts'
+import { realSystem, type System } from './system.ts'
+
+/** Opens a database file the way Wakeful needs it: durable commits, readers beside the writer, no blocking waits. */
+export function connect(
+  path: string,
+  options: { readOnly?: boolean } = {},
+  system: System = realSystem,
+): DatabaseSync {
+  let db: DatabaseSync
+  try {
+    // Busy timeout 0: a wait inside SQLite would block the event loop, and the lock may be held by this very thread.
+    db = system.open(path, { timeout: 0, readOnly: options.readOnly ?? false })
+  } catch (thrown) {
+    throw storeFailure(thrown, path)
+  }
+  try {
+    if (options.readOnly !== true) prepare(db, path)
+    return db
+  } catch (thrown) {
+    db.close()
+    throw storeFailure(thrown, path)
+  }
+}
+
+function prepare(db: DatabaseSync, path: string): void {
+  // Only these few first statements may wait: another process may be creating the file at this moment.
+  db.exec('PRAGMA busy_timeout = 5000')
+  const mode = db.prepare('PRAGMA journal_mode = WAL').get() as { journal_mode: string }
+  if (mode.journal_mode !== 'wal' && path !== ':memory:') {
+    throw new WakefulError(
+      'store_unavailable',
+      `${path}: write-ahead logging could not be switched on (journal mode is ${mode.journal_mode})`,
+    )
+  }
+  // FULL: the commit is on disk before anyone is answered (promise: durable).
+  db.exec(
+    'PRAGMA synchronous = FULL; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 0',
+  )
+}

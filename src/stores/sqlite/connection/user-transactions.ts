@@ -1,0 +1,44 @@
+import { realpathSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { WakefulError } from '../../../error.ts'
+import { Session } from './session.ts'
+
+/** Users' own handles, on which calls with `{ tx }` are made. */
+export class UserTransactions {
+  readonly #own: Session
+  readonly #sessions = new WeakMap<DatabaseSync, Session>()
+
+  constructor(own: Session) {
+    this.#own = own
+  }
+
+  /** The session of a user's handle, or why it cannot be used. */
+  session(tx: unknown): Session {
+    if (!(tx instanceof DatabaseSync)) {
+      throw new WakefulError(
+        'invalid_request',
+        'tx must be a node:sqlite DatabaseSync with an open transaction on the same file',
+      )
+    }
+    if (!tx.isOpen) throw new WakefulError('invalid_request', 'tx is closed: open it and begin a transaction')
+    if (!tx.isTransaction)
+      throw new WakefulError(
+        'invalid_request',
+        'tx has no open transaction: begin one first (BEGIN IMMEDIATE)',
+      )
+    if (tx === this.#own.db) return this.#own
+    const [theirs, ours] = [tx.location(), this.#own.db.location()]
+    if (theirs === null || ours === null || realpathSync(theirs) !== realpathSync(ours)) {
+      throw new WakefulError(
+        'invalid_request',
+        `tx is on ${theirs ?? 'a database in memory'}, but the alarms are in ${ours ?? 'another in memory'}`,
+      )
+    }
+    let session = this.#sessions.get(tx)
+    if (session === undefined) {
+      session = new Session(tx)
+      this.#sessions.set(tx, session)
+    }
+    return session
+  }
+}

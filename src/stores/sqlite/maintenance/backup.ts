@@ -1,0 +1,119 @@
+import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { backup, DatabaseSync } from 'node:sqlite'
+import { errorText, WakefulError } from '../../../error.ts'
+import { connect } from '../connection/connection.ts'
+import { storeFailure } from '../connection/errors.ts'
+
+/** How a backup is made. */
+interface BackupOptions {
+  /** Put it in the place of a file that is there already. */
+  readonly replace?: boolean
+  readonly onProgress?: (done: number, total: number) => void
+}
+
+const PAGES_PER_STEP = 500
+/** What SQLite reports of the file it reads from: corrupt, not a database, busy, locked. The rest is the copy's. */
+const SOURCE_CODES: readonly unknown[] = [5, 6, 11, 26]
+/** The files that belong to a database beside it: SQLite's own, and Wakeful's side locks. */
+const OWN_SUFFIX = /^(?:|-wal|-shm|-journal|-clock-.*)$/
+
+/**
+ * Copies a database while it is in use; the copy is as of the moment it is finished. It is written beside its place
+ * and moved there whole, so that an interrupted one never looks like a finished one.
+ */
+export async function backupTo(path: string, file: string, options: BackupOptions = {}): Promise<void> {
+  const { replace = false, onProgress = () => {} } = options
+  const unfinished = `${file}.unfinished`
+  refuseOwnFile(path, file)
+  refuseUnfit(file, replace)
+  const db = connect(path)
+  try {
+    make(unfinished, file)
+    await backup(db, unfinished, {
+      rate: PAGES_PER_STEP,
+      progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
+    })
+    // Again, since the copy took its time: somebody may have opened what stands in its place.
+    refuseUnfit(file, replace)
+    renameSync(unfinished, file)
+  } catch (thrown) {
+    rmSync(unfinished, { force: true })
+    const isSource = SOURCE_CODES.includes(((thrown as { errcode?: number }).errcode ?? 0) & 0xff)
+    throw storeFailure(thrown, isSource ? path : `the backup ${file}`)
+  } finally {
+    db.close()
+  }
+}
+
+/** Refuses to write to a database by another of its names, or to the files beside it: that would destroy it. */
+function refuseOwnFile(path: string, file: string): void {
+  if (path === ':memory:') return
+  for (const target of [file, `${file}.unfinished`]) {
+    if (!isOwnFile(path, target)) continue
+    throw new WakefulError(
+      'invalid_request',
+      `${target} is the store itself (${path}) or belongs to it: name another file`,
+    )
+  }
+}
+
+function isOwnFile(path: string, file: string): boolean {
+  if (isSameFile(path, file)) return true
+  const [store, target] = [placeOf(path), placeOf(file)]
+  return target.startsWith(store) && OWN_SUFFIX.test(target.slice(store.length))
+}
+
+/** By device and inode, so that hard and symbolic links are seen through. */
+function isSameFile(path: string, file: string): boolean {
+  const [a, b] = [path, file].map((each) => statSync(each, { bigint: true, throwIfNoEntry: false }))
+  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino
+}
+
+/** The path without links, also of a file that is not there yet. */
+function placeOf(path: string): string {
+  if (existsSync(path)) return realpathSync(path)
+  const folder = dirname(resolve(path))
+  return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path))
+}
+
+function refuseUnfit(file: string, replace: boolean): void {
+  const refuse = (why: string): never => {
+    throw new WakefulError('invalid_request', why)
+  }
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found?.isDirectory() === true) refuse(`${file} is a directory: name a file in it`)
+  if (found !== undefined && !replace) refuse(`${file} exists already: name a new file`)
+  // Its log would be replayed into the copy, or its owner go on writing to a file without a name.
+  const log = ['-wal', '-journal'].map((suffix) => file + suffix).find((each) => existsSync(each))
+  if (log !== undefined && !isLeftBehind(file, log))
+    refuse(`${file} is a database in use (there is ${log} beside it): name another file`)
+}
+
+/** Whether the log is nobody's any more: then the last connection to close, which is this one, removes it. */
+function isLeftBehind(file: string, log: string): boolean {
+  try {
+    const db = new DatabaseSync(file, { timeout: 0 })
+    try {
+      db.prepare('SELECT count(*) FROM sqlite_schema').get()
+    } finally {
+      db.close()
+    }
+  } catch {
+    return false
+  }
+  return !existsSync(log)
+}
+
+/** Makes the empty file first: what keeps it from being written is then known to be the copy's trouble. */
+function make(unfinished: string, file: string): void {
+  rmSync(unfinished, { force: true })
+  try {
+    closeSync(openSync(unfinished, 'wx', 0o600))
+  } catch (cause) {
+    const why = existsSync(dirname(resolve(file)))
+      ? `its folder cannot be written (${errorText(cause)})`
+      : `there is no folder ${dirname(file)}`
+    throw new WakefulError('invalid_request', `the backup cannot be written to ${file}: ${why}`, { cause })
+  }
+}

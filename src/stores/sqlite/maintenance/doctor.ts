@@ -1,0 +1,165 @@
+import { statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { errorText } from '../../../error.ts'
+import { lastDate } from '../../../time/index.ts'
+import { type Check, check, figuresCheck, lagCheck, spokenCount } from '../../index.ts'
+import { connect } from '../connection/connection.ts'
+import { storeFailure } from '../connection/errors.ts'
+import { Session } from '../connection/session.ts'
+import { readShards } from '../ownership/shards.ts'
+import { CALENDAR_QUERIES, calendarNamed } from '../rows/calendars.ts'
+import { migrationSql, schemaVersion } from '../schema/migrate.ts'
+import { MIGRATIONS } from '../schema/migrations/index.ts'
+
+/** A calendar should reach further than this. */
+const CALENDAR_MS_MIN = 60 * 86_400_000
+const FREE_BYTES_MIN = 100 * 1024 * 1024
+
+interface CalendarName {
+  readonly tenant: string
+  readonly name: string
+}
+
+/** Looks a database over without changing it: file, schema, soundness, clock owners, lag, figures, disk. */
+export function examine(path: string, now: number): Check[] {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+    return [check('file', false, `${path} is a directory`, 'name the file in it: --db FILE')]
+  let session: Session | null = null
+  try {
+    session = new Session(connect(path, { readOnly: path !== ':memory:' }))
+    return checksOf(session, path, now)
+  } catch (thrown) {
+    // What cannot even be opened and asked for its version is no store, or none any more.
+    return [
+      unreadable('file', thrown, path, 'is it the file you meant (--db)? If so, restore it from a backup'),
+    ]
+  } finally {
+    session?.db.close()
+  }
+}
+
+function checksOf(session: Session, path: string, now: number): Check[] {
+  const version = schemaVersion(session.db)
+  const schema = schemaCheck(session, version)
+  if (version === 0) return [schema]
+  // Each by itself: of a damaged file, whatever can still be read is worth telling.
+  const guarded = (name: string, look: () => Check[]) => {
+    try {
+      return look()
+    } catch (thrown) {
+      return [unreadable(name, thrown, path, 'restore the file from a backup')]
+    }
+  }
+  return [
+    check('sqlite', true, `version ${session.get<{ v: string }>('SELECT sqlite_version() AS v')!.v}`),
+    schema,
+    ...guarded('integrity', () => [soundness(session)]),
+    ...guarded('clocks', () => shards(session, path, now)),
+    ...guarded('figures', () => [figures(session)]),
+    ...guarded('calendars', () => calendars(session, now)),
+    ...(path === ':memory:' ? [] : [disk(path)]),
+  ]
+}
+
+function schemaCheck(session: Session, version: number): Check {
+  const newest = MIGRATIONS.at(-1)!.number
+  const known = `version ${version}, this Wakeful knows ${newest}`
+  if (version < newest) return check('schema', false, known, 'run `wakeful migrate`')
+  if (version > newest) return check('schema', false, known, 'upgrade Wakeful')
+  const differences = schemaDifferences(session)
+  return check(
+    'schema',
+    differences.length === 0,
+    [known, ...differences].join('; '),
+    'somebody has changed it: `wakeful export`, then `wakeful import` into a new file',
+  )
+}
+
+/** What differs from a schema freshly made, by the SQL that SQLite keeps of each table and index. */
+function schemaDifferences(session: Session): string[] {
+  const fresh = new Session(new DatabaseSync(':memory:'))
+  try {
+    fresh.db.exec(migrationSql(0))
+    const [made, found] = [schemaOf(fresh), schemaOf(session)]
+    return [
+      ...[...made.keys()].filter((name) => !found.has(name)).map((name) => `${name} is missing`),
+      ...[...made]
+        .filter(([name, sql]) => (found.get(name) ?? sql) !== sql)
+        .map(([name]) => `${name} differs`),
+      ...[...found.keys()].filter((name) => !made.has(name)).map((name) => `${name} is not Wakeful’s`),
+    ]
+  } finally {
+    fresh.db.close()
+  }
+}
+
+function schemaOf(session: Session): Map<string, string> {
+  // The ledger is made by the migrating, not by a migration.
+  const rows = session.all<{ name: string; sql: string }>(
+    `SELECT name, sql FROM sqlite_schema WHERE name LIKE 'wakeful%' AND name <> 'wakeful_migrations'
+      AND sql IS NOT NULL ORDER BY name`,
+  )
+  return new Map(rows.map(({ name, sql }) => [name, sql]))
+}
+
+function unreadable(name: string, thrown: unknown, path: string, advice: string): Check {
+  return check(name, false, errorText(storeFailure(thrown, path)), advice)
+}
+
+function soundness(session: Session): Check {
+  const rows = session.all<{ quick_check: string }>('PRAGMA quick_check(5)').map((row) => row.quick_check)
+  const ok = rows.length === 1 && rows[0] === 'ok'
+  return check('integrity', ok, rows.join('; '), 'restore the file from a backup')
+}
+
+function shards(session: Session, path: string, now: number): Check[] {
+  return readShards(session, path).flatMap(({ pool, owner, pending, nextWakeAt }) => {
+    const lag = nextWakeAt === null ? 0 : Math.max(0, now - nextWakeAt)
+    const detail =
+      owner ??
+      (pending > 0 ? `nobody runs it, ${spokenCount(pending)} pending` : 'nobody runs it, and nothing waits')
+    return [
+      check(
+        `clock of pool ${pool}`,
+        owner !== null || pending === 0,
+        detail,
+        `start a process that serves pool ${pool}`,
+      ),
+      lagCheck(pool, lag, pending),
+    ]
+  })
+}
+
+/** The figures are kept as alarms move: they must equal a recount. */
+function figures(session: Session): Check {
+  const kept = session.get<{ live: number; total: number }>(
+    'SELECT coalesce(sum(pending + fired), 0) AS live, coalesce(sum(total), 0) AS total FROM wakeful_tallies',
+  )!
+  const { live } = session.get<{ live: number }>(
+    'SELECT count(*) AS live FROM (SELECT DISTINCT tenant, owner, alarm FROM wakeful_timers)',
+  )!
+  return figuresCheck(kept.live, live, kept.total)
+}
+
+/** Calendars that end soon, or have: what names them goes on, and no day is off any more. */
+function calendars(session: Session, now: number): Check[] {
+  return session.all<CalendarName>(CALENDAR_QUERIES.all).flatMap(({ tenant, name }) => {
+    const calendar = calendarNamed(session, tenant, name)
+    const last = calendar === undefined ? null : lastDate(calendar)
+    if (last === null || Date.parse(`${last}T00:00:00Z`) - now > CALENDAR_MS_MIN) return []
+    const whose = tenant === 'default' ? name : `${name} of ${tenant}`
+    return [check(`calendar ${whose}`, true, `it has no dates after ${last}: add more if days are off by it`)]
+  })
+}
+
+function disk(path: string): Check {
+  const { bavail, bsize } = statfsSync(dirname(path) || '.')
+  const free = bavail * bsize
+  return check(
+    'disk',
+    free >= FREE_BYTES_MIN,
+    `${spokenCount(Math.round(free / 1024 / 1024))} MiB free`,
+    'make room: a full disk stops every write',
+  )
+}

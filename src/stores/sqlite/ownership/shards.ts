@@ -1,0 +1,33 @@
+import { type Counts, DUE_COUNTED_MAX, type ShardState } from '../../index.ts'
+import type { Session } from '../connection/session.ts'
+import * as sql from '../sql/queries.ts'
+import type { ShardRow } from './ownership.ts'
+import { isTaken, sidePath } from './side-lock.ts'
+
+/**
+ * Reads who runs the clock of each pool, and what waits there. An owner that took the side lock and holds it no longer
+ * is none: a killed process leaves its name behind.
+ */
+export function readShards(
+  session: Session,
+  path: string,
+  counts: Counts = true,
+  pools?: readonly string[],
+): ShardState[] {
+  const rows =
+    pools === undefined
+      ? session.all<ShardRow>(sql.allShards)
+      : session.all<ShardRow>(sql.shardsOfPools, JSON.stringify(pools))
+  return rows.map(({ shard, pool, owner, epoch, locked }) => {
+    const lives = owner !== null && (path === ':memory:' || locked === 0 || isTaken(sidePath(path, pool)))
+    const pending = countOf(session, shard, counts)
+    const nextWakeAt = (session.value(sql.nextTimers, shard, 1)?.[2] ?? null) as number | null
+    return { shard, pool, owner: lives ? owner : null, epoch, pending, nextWakeAt }
+  })
+}
+
+function countOf(session: Session, shard: number, counts: Counts): number {
+  if (counts === false) return 0
+  if (counts === true) return session.get<{ pending: number }>(sql.pendingOfShard, shard)!.pending
+  return session.get<{ due: number }>(sql.dueOfShard, shard, counts.dueBy, DUE_COUNTED_MAX)!.due
+}

@@ -1,0 +1,56 @@
+import type { Document, NewDocument } from '../../index.ts'
+import type { Session } from '../connection/session.ts'
+import { CALENDAR_QUERIES } from '../rows/calendars.ts'
+
+const COLUMNS = 'kind, name, tenant, value, version, updated_at AS updatedAt'
+
+/** The statements about documents: few rows, seldom written. */
+export const DOCUMENT_QUERIES = {
+  named: `SELECT ${COLUMNS} FROM wakeful_documents WHERE kind = ? AND name = ?`,
+  list: `SELECT ${COLUMNS} FROM wakeful_documents WHERE kind = ? AND name > ? ORDER BY name LIMIT ?`,
+  listOfTenant: `SELECT ${COLUMNS} FROM wakeful_documents INDEXED BY wakeful_documents_tenant
+    WHERE kind = ? AND tenant = ? AND name > ? ORDER BY name LIMIT ?`,
+  put: `INSERT INTO wakeful_documents (kind, name, tenant, value, version, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (kind, name) DO UPDATE SET tenant = excluded.tenant, value = excluded.value, version = excluded.version,
+    updated_at = excluded.updated_at`,
+  remove: 'DELETE FROM wakeful_documents WHERE kind = ? AND name = ?',
+  all: `SELECT ${COLUMNS} FROM wakeful_documents ORDER BY kind, name`,
+} as const
+
+/** The fact that counts the writes of documents. */
+const VERSION = 'document_version'
+
+/** Reads a document; null where there is none. */
+export function documentNamed(session: Session, kind: string, name: string): Document | null {
+  const row = session.get<Document>(DOCUMENT_QUERIES.named, kind, name)
+  return row === undefined ? null : { ...row }
+}
+
+/** Reads documents of a kind by name, of one tenant or of all. */
+export function listDocuments(
+  session: Session,
+  kind: string,
+  tenant: string | null,
+  after: string,
+  limit: number,
+): Document[] {
+  const rows =
+    tenant === null
+      ? session.all<Document>(DOCUMENT_QUERIES.list, kind, after, limit)
+      : session.all<Document>(DOCUMENT_QUERIES.listOfTenant, kind, tenant, after, limit)
+  return rows.map((row) => ({ ...row }))
+}
+
+/** Writes a document, if the stored one has this version; null where it has not. */
+export function putDocument(
+  session: Session,
+  { kind, name, tenant, value }: NewDocument,
+  now: number,
+  expected?: number,
+): Document | null {
+  if (expected !== undefined && (documentNamed(session, kind, name)?.version ?? 0) !== expected) return null
+  const version = Number(session.get<{ value: string }>(CALENDAR_QUERIES.fact, VERSION)?.value ?? 0) + 1
+  session.run(CALENDAR_QUERIES.putFact, VERSION, String(version))
+  session.run(DOCUMENT_QUERIES.put, kind, name, tenant, value, version, now)
+  return { kind, name, tenant, value, version, updatedAt: now }
+}

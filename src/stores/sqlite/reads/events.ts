@@ -1,0 +1,43 @@
+import { type Scope, type Serial, utf8Length } from '../../../alarm/index.ts'
+import { type EventRow, eventOf, LOG_BYTES_MAX, type LogEvent, type OwnEvent, PageRoom } from '../../index.ts'
+import type { Session } from '../connection/session.ts'
+import { alarmNamed } from '../rows/snapshots.ts'
+import * as sql from '../sql/queries.ts'
+
+/** Reads the log after a place, oldest first: one owner's, or one alarm's. */
+export function readEvents(
+  session: Session,
+  scope: Scope,
+  query: { after: number; limit: number; alarmId?: string },
+): LogEvent[] {
+  if (query.alarmId === undefined) {
+    return page(session.each(sql.eventsOfOwner, scope.tenant, scope.owner, query.after, query.limit), query)
+  }
+  const alarm = alarmNamed(session, scope, { id: query.alarmId })
+  if (alarm === undefined) return []
+  return page(session.each(sql.eventsOfAlarm, alarm.seq, query.after, query.limit), query)
+}
+
+function page(rows: Iterable<EventRow>, { limit }: { limit: number }): LogEvent[] {
+  const room = new PageRoom(limit, LOG_BYTES_MAX)
+  const events: LogEvent[] = []
+  for (const row of rows) {
+    if (!room.take(utf8Length(row.data))) break
+    events.push(eventOf(row))
+  }
+  return events
+}
+
+/** Reads one alarm's newest events, oldest of them first. */
+export function newestEvents(session: Session, alarm: Serial, limit: number): LogEvent[] {
+  return session.all<EventRow>(sql.newestEventsOfAlarm, alarm, limit).map(eventOf).reverse()
+}
+
+/** Appends an event that a user caught elsewhere. */
+export function appendEvent(session: Session, scope: Scope, event: OwnEvent): LogEvent {
+  const { id, type, at, subject, correlationId, data } = event
+  const { tenant, owner } = scope
+  const row = [id, tenant, owner, type, 'caught', null, null, subject, correlationId, at, data] as const
+  const { lastInsertRowid: seq } = session.run(sql.insertEvent, ...row)
+  return { ...event, tenant, owner, seq, origin: 'caught', alarmId: null, occurrenceId: null, key: null }
+}

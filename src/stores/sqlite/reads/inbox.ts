@@ -1,0 +1,65 @@
+import type { Scope } from '../../../alarm/index.ts'
+import { type InboxWake, inboxFull, type NewWake, PageRoom, type WakeRequest } from '../../index.ts'
+import type { Session } from '../connection/session.ts'
+
+const WAKE =
+  'tenant, owner, occurrence AS occurrenceId, alarm AS alarmId, arrived_at AS arrivedAt, body, tries'
+
+/** The statements about inboxes. What is held is passed over row by row: an owner has no more than a few thousand. */
+export const INBOX_QUERIES = {
+  known: 'SELECT 1 FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND occurrence = ?',
+  count: 'SELECT count(*) AS n FROM wakeful_inbox WHERE tenant = ? AND owner = ?',
+  waiting: 'SELECT count(*) AS n FROM (SELECT 1 FROM wakeful_inbox LIMIT ?)',
+  put: `INSERT INTO wakeful_inbox (tenant, owner, occurrence, alarm, arrived_at, body, tries, held_until)
+    VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING`,
+  free: `SELECT seq, octet_length(body) AS bytes FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND held_until <= ?
+    ORDER BY arrived_at, seq LIMIT ?`,
+  hold: `UPDATE wakeful_inbox SET held_until = ?, tries = tries + 1 WHERE seq = ? RETURNING ${WAKE}`,
+  remove: `DELETE FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND occurrence = ?
+    AND tries BETWEEN ? AND ? RETURNING ${WAKE}`,
+  prune: `DELETE FROM wakeful_inbox WHERE seq IN (
+    SELECT seq FROM wakeful_inbox WHERE arrived_at < ? ORDER BY arrived_at LIMIT ?)`,
+  all: `SELECT seq, ${WAKE} FROM wakeful_inbox WHERE seq > ? ORDER BY seq LIMIT ?`,
+} as const
+
+/** Puts a wake, unless it is there already, or its owner has as many as allowed. */
+export function putWake(session: Session, wake: NewWake, max: number): void {
+  const { tenant, owner, occurrenceId } = wake
+  if (session.get(INBOX_QUERIES.known, tenant, owner, occurrenceId) !== undefined) return
+  if (session.get<{ n: number }>(INBOX_QUERIES.count, tenant, owner)!.n >= max) throw inboxFull(wake, max)
+  insertWake(session, { ...wake, tries: 0 })
+}
+
+/** Writes a wake as it stands; false where it is there already. */
+export function insertWake(session: Session, wake: InboxWake): boolean {
+  const { tenant, owner, occurrenceId, alarmId, arrivedAt, body, tries } = wake
+  const values = [tenant, owner, occurrenceId, alarmId, arrivedAt, body, tries]
+  return session.run(INBOX_QUERIES.put, ...values).changes > 0
+}
+
+/** Which wakes nobody holds, the oldest first: asked before anything is written. */
+export function freeWakes(session: Session, { tenant, owner }: Scope, { now, limit }: WakeRequest): number[] {
+  const room = new PageRoom(limit)
+  const free = session.all<{ seq: number; bytes: number }>(INBOX_QUERIES.free, tenant, owner, now, limit)
+  return free.filter(({ bytes }) => room.take(bytes)).map(({ seq }) => seq)
+}
+
+/** Takes the oldest that nobody holds. */
+export function takeWakes(session: Session, scope: Scope, request: WakeRequest): InboxWake[] {
+  const until = request.now + request.holdMs
+  return freeWakes(session, scope, request).map((seq) => ({
+    ...session.get<InboxWake>(INBOX_QUERIES.hold, until, seq)!,
+  }))
+}
+
+/** Removes a wake; null where there is none of the owner's. */
+export function removeWake(
+  session: Session,
+  { tenant, owner }: Scope,
+  occurrenceId: string,
+  triesMin = 0,
+  triesMax = Number.MAX_SAFE_INTEGER,
+): InboxWake | null {
+  const row = session.get<InboxWake>(INBOX_QUERIES.remove, tenant, owner, occurrenceId, triesMin, triesMax)
+  return row === undefined ? null : { ...row }
+}

@@ -1,0 +1,56 @@
+import { TIMER_COLUMNS, type Values } from '../../index.ts'
+import * as sql from '../sql/queries.ts'
+import type { Desk } from './apply.ts'
+
+/** Sets an alarm aside whose row cannot be read: it ends `failed` with the reason, and the rest go on. */
+export function quarantine(desk: Desk, row: Values, reason: string): void {
+  const { session, context } = desk
+  const of = (column: (typeof TIMER_COLUMNS)[number]) => row[TIMER_COLUMNS.indexOf(column)] as number
+  const seq = of('alarm')
+  session.run(sql.removeTimer, of('id'))
+  const alarm = session.get<{ tenant: string; owner: string; target: string; kind: string }>(
+    sql.alarmScope,
+    seq,
+  )
+  if (alarm === undefined) return
+  const { tenant, owner, target } = alarm
+  session.run(sql.removeTimersOfAlarm, tenant, owner, seq)
+  const error = `quarantined: ${reason}`
+  const result = `FAILED: ${error} (after ${of('attempt')} attempts)`
+  const attempt = of('attempt')
+  session.run(
+    sql.putOutcome,
+    seq,
+    tenant,
+    owner,
+    target,
+    'failed',
+    null,
+    null,
+    context.now,
+    null,
+    result,
+    error,
+    attempt,
+    attempt,
+  )
+  const data = JSON.stringify({ error, attempts: attempt })
+  const occurrence = `${of('generation')}-${of('scheduled_for')}`
+  session.run(
+    sql.insertEvent,
+    context.newId(),
+    tenant,
+    owner,
+    'alarm.failed',
+    'caused',
+    seq,
+    occurrence,
+    null,
+    null,
+    context.now,
+    data,
+  )
+  const isAwaiting = alarm.kind === 'once' && row[TIMER_COLUMNS.indexOf('kind')] === 'report'
+  const from = isAwaiting ? 'fired' : 'pending'
+  desk.tallies.add({ tenant, owner }, { from, to: 'failed', durationMs: null })
+}

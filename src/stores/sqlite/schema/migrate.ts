@@ -1,0 +1,93 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { WakefulError } from '../../../error.ts'
+import type { Migrated, Migration } from '../../index.ts'
+import { isBusy, storeFailure } from '../connection/errors.ts'
+import { realSystem, type System, wait } from '../connection/system.ts'
+import { MIGRATIONS } from './migrations/index.ts'
+
+const LEDGER = `CREATE TABLE IF NOT EXISTS wakeful_migrations (
+  number INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  breaking INTEGER NOT NULL,
+  applied_at INTEGER NOT NULL
+) STRICT`
+
+const BUSY_MS_MAX = 10_000
+
+/** Brings the schema up to date. Safe when several processes start at once: the first one does it. */
+export async function migrate(
+  db: DatabaseSync,
+  path: string,
+  now: number,
+  migrations = MIGRATIONS,
+  system: System = realSystem,
+): Promise<Migrated> {
+  const before = schemaVersion(db)
+  refuseNewer(db, path, migrations)
+  if (before >= migrations.at(-1)!.number) return { from: before, to: before, applied: [] }
+  await beginImmediate(db, path, system)
+  try {
+    const from = schemaVersion(db)
+    const missing = migrations.filter((each) => each.number > from)
+    db.exec(LEDGER)
+    for (const each of missing) {
+      db.exec(each.sql)
+      db.prepare(
+        'INSERT INTO wakeful_migrations (number, name, breaking, applied_at) VALUES (?, ?, ?, ?)',
+      ).run(each.number, each.name, each.breaking ? 1 : 0, now)
+    }
+    db.exec('COMMIT')
+    return {
+      from,
+      to: Math.max(from, missing.at(-1)?.number ?? 0),
+      applied: missing.map((each) => each.name),
+    }
+  } catch (thrown) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw storeFailure(thrown, path)
+  }
+}
+
+/** The number of the newest migration the database has; 0 for one that is new to Wakeful. */
+export function schemaVersion(db: DatabaseSync): number {
+  const ledger = db
+    .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'wakeful_migrations'")
+    .get()
+  if (ledger === undefined) return 0
+  const row = db.prepare('SELECT max(number) AS number FROM wakeful_migrations').get() as {
+    number: number | null
+  }
+  return row.number ?? 0
+}
+
+/** The SQL that would be run, for those who migrate by hand. */
+export function migrationSql(from: number, migrations: readonly Migration[] = MIGRATIONS): string {
+  const missing = migrations.filter((each) => each.number > from)
+  return missing.map((each) => `-- ${each.number} ${each.name}\n${each.sql.trim()}\n`).join('\n')
+}
+
+function refuseNewer(db: DatabaseSync, path: string, migrations: readonly Migration[]): void {
+  const known = migrations.at(-1)!.number
+  if (schemaVersion(db) <= known) return
+  const newer = db
+    .prepare('SELECT number, name FROM wakeful_migrations WHERE number > ? AND breaking = 1 ORDER BY number')
+    .get(known)
+  if (newer === undefined) return
+  const { number, name } = newer as { number: number; name: string }
+  throw new WakefulError(
+    'schema_too_new',
+    `${path} has schema ${number} (${name}), which this version of Wakeful does not know (it knows ${known}): upgrade Wakeful`,
+  )
+}
+
+async function beginImmediate(db: DatabaseSync, path: string, system: System): Promise<void> {
+  for (let waited = 0; ; waited += 10) {
+    try {
+      db.exec('BEGIN IMMEDIATE')
+      return
+    } catch (thrown) {
+      if (!isBusy(thrown) || waited >= BUSY_MS_MAX) throw storeFailure(thrown, path)
+    }
+    await wait(system, 10)
+  }
+}

@@ -1,0 +1,187 @@
+import { DatabaseSync } from 'node:sqlite'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { FAIR_QUERIES } from '../claims/fair-scan.ts'
+import { DOCUMENT_QUERIES } from '../reads/documents.ts'
+import { INBOX_QUERIES } from '../reads/inbox.ts'
+import { UPCOMING } from '../reads/list.ts'
+import { STREAM_QUERIES } from '../reads/list-streams.ts'
+import { CALENDAR_QUERIES } from '../rows/calendars.ts'
+import { migrate } from '../schema/migrate.ts'
+import { EXPORT_QUERIES } from '../transfer/portable.ts'
+import { PRUNE_QUERIES } from '../writes/prune.ts'
+import * as sql from './queries.ts'
+
+const db = new DatabaseSync(':memory:')
+
+beforeAll(async () => {
+  await migrate(db, ':memory:', 0)
+})
+
+function plan(statement: string): string {
+  const rows = db.prepare(`EXPLAIN QUERY PLAN ${statement}`).all() as { detail: string }[]
+  return rows.map((row) => row.detail).join('\n')
+}
+
+/** Which index each statement must go through. `rowid` is the table itself, by its key. */
+const EXPECTED: Readonly<Record<string, string>> = {
+  updateAlarm: 'rowid',
+  releaseKey: 'rowid',
+  alarmBySeq: 'rowid',
+  alarmBrief: 'rowid',
+  alarmScope: 'rowid',
+  alarmById: 'sqlite_autoindex_wakeful_alarms_1',
+  alarmByKey: 'wakeful_alarms_key',
+  alarmByIdempotencyKey: 'wakeful_alarms_idempotency',
+  moveTimer: 'rowid',
+  moveTakenTimer: 'rowid',
+  removeTimer: 'rowid',
+  removeTakenTimer: 'rowid',
+  removeTimersOfAlarm: 'wakeful_timers_alarm',
+  markTimerEdited: 'rowid',
+  retargetTimers: 'wakeful_timers_alarm',
+  reportTimer: 'rowid',
+  timerById: 'rowid',
+  timersOfAlarm: 'wakeful_timers_alarm',
+  openTimersOfAlarm: 'wakeful_timers_alarm',
+  dueTimers: 'wakeful_timers_due',
+  dueTimer: 'rowid',
+  dueIds: 'wakeful_timers_due',
+  nextTimers: 'wakeful_timers_due',
+  wakeAfter: 'wakeful_timers_due',
+  releaseUnhandled: 'wakeful_timers_unhandled',
+  releaseHeldTenant: 'wakeful_timers_held_tenant',
+  releaseHeldTarget: 'wakeful_timers_held_target',
+  nextHeldTarget: 'wakeful_timers_held_target',
+  removeOutcome: 'rowid',
+  outcomeOfAlarm: 'rowid',
+  eventsOfOwner: 'wakeful_events_owner',
+  eventsOfAlarm: 'wakeful_events_alarm',
+  newestEventsOfAlarm: 'wakeful_events_alarm',
+  ownEventById: 'wakeful_events_own',
+  eventOfAlarmById: 'wakeful_events_alarm',
+  tallyOfOwner: 'PRIMARY KEY',
+  pendingOfTenant: 'PRIMARY KEY',
+  keptIdempotencyKey: 'PRIMARY KEY',
+  shardOfPool: 'sqlite_autoindex_wakeful_shards_1',
+  shardEpoch: 'rowid',
+  claimShard: 'rowid',
+  lockShard: 'rowid',
+  disownShard: 'rowid',
+  pendingOfShard: 'wakeful_timers_due',
+  dueOfShard: 'wakeful_timers_due',
+  removeFlight: 'rowid',
+  pendingSelection: 'wakeful_timers_alarm',
+  subjectSelection: 'wakeful_alarms_subject',
+  calendarSelection: 'wakeful_alarms_calendars',
+  zonedSelection: 'rowid',
+  'calendar version': 'sqlite_autoindex_wakeful_calendars_1',
+  'calendar named': 'sqlite_autoindex_wakeful_calendars_1',
+  'calendar ofTenant': 'sqlite_autoindex_wakeful_calendars_1',
+  'calendar remove': 'sqlite_autoindex_wakeful_calendars_1',
+  'calendar markReviewed': 'sqlite_autoindex_wakeful_calendars_1',
+  'calendar unreview': 'sqlite_autoindex_wakeful_calendars_1',
+  'calendar fact': 'PRIMARY KEY',
+  'document named': 'PRIMARY KEY',
+  'document list': 'PRIMARY KEY',
+  'document listOfTenant': 'wakeful_documents_tenant',
+  'document remove': 'PRIMARY KEY',
+  'inbox known': 'sqlite_autoindex_wakeful_inbox_1',
+  'inbox count': 'wakeful_inbox_oldest',
+  'inbox free': 'wakeful_inbox_oldest',
+  'inbox hold': 'rowid',
+  'inbox remove': 'sqlite_autoindex_wakeful_inbox_1',
+  'inbox prune': 'wakeful_inbox_arrived',
+  'inbox all': 'rowid',
+  'fair nextOwner': 'wakeful_timers_upcoming',
+  'fair nextTenant': 'wakeful_timers_upcoming',
+  'fair due': 'wakeful_timers_upcoming',
+  'fair nextWake': 'wakeful_timers_upcoming',
+  'fair newest': 'wakeful_timers_due',
+  'fair upcoming': 'wakeful_timers_due',
+  'fair byId': 'rowid',
+  'stream owner': 'wakeful_alarms_owner',
+  'stream subject': 'wakeful_alarms_subject',
+  'stream correlation': 'wakeful_alarms_correlation',
+  'stream ownCorrelation': 'sqlite_autoindex_wakeful_alarms_1',
+  'stream conversation': 'wakeful_alarms_conversation',
+  'stream label': 'wakeful_alarms_label',
+  'stream ended': 'wakeful_outcomes_status',
+  'stream endedTarget': 'wakeful_outcomes_target',
+  'stream live': 'wakeful_timers_alarm',
+  'stream liveTarget': 'wakeful_timers_target',
+  'stream awaiting': 'wakeful_timers_report',
+  'stream paused': 'wakeful_alarms_paused',
+  upcoming: 'wakeful_timers_upcoming',
+  'prune place': 'PRIMARY KEY',
+  'prune oldEvents': 'rowid',
+  'prune newestEvent': 'wakeful_events_alarm',
+  'export formerKeys': 'wakeful_idempotency_keys_alarm',
+  'export alarms': 'rowid',
+  'export events': 'rowid',
+}
+
+/** Inserts have no plan, and these read whole tables that hold a handful of rows, or are asked for by hand. */
+const EXEMPT: Readonly<Record<string, string>> = {
+  insertAlarm: 'an insert',
+  insertTimer: 'an insert',
+  insertEvent: 'an insert',
+  insertShard: 'an insert',
+  insertFlight: 'an insert',
+  putOutcome: 'an insert',
+  putStatus: 'an insert',
+  keepIdempotencyKey: 'an insert',
+  addTally: 'an insert',
+  allShards: 'a row per pool',
+  poolCount: 'a row per pool',
+  shardsOfPools: 'a row per pool',
+  allFlights: 'a row per batch in flight',
+  lastEvent: 'the last row of the table',
+  lastLogged: 'the last row of the table',
+  lastSet: 'the last row of the table',
+  'calendar put': 'an insert',
+  'calendar putFact': 'an insert',
+  'calendar unreviewed': 'a handful of rows, once at the start',
+  'calendar all': 'an export reads everything',
+  'document put': 'an insert',
+  'document all': 'an export reads everything',
+  'inbox put': 'an insert',
+  'inbox waiting': 'so many of the whole table, for the metrics',
+  'export countAlarms': 'an export reads everything',
+  'export countEvents': 'an export reads everything',
+}
+
+function prefixed(prefix: string, queries: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(queries).map(([name, text]) => [`${prefix} ${name}`, text])
+}
+
+const STATEMENTS: readonly [string, string][] = [
+  ...Object.entries(sql as Readonly<Record<string, string>>),
+  ...prefixed('stream', STREAM_QUERIES),
+  ...prefixed('prune', PRUNE_QUERIES),
+  ...prefixed('fair', FAIR_QUERIES),
+  ...prefixed('calendar', CALENDAR_QUERIES),
+  ...prefixed('document', DOCUMENT_QUERIES),
+  ...prefixed('inbox', INBOX_QUERIES),
+  ...prefixed('export', EXPORT_QUERIES),
+  ['upcoming', UPCOMING],
+]
+
+describe('the plan of every statement', () => {
+  for (const [name, statement] of STATEMENTS) {
+    if (name in EXEMPT) continue
+    it(`${name} goes through its index, scans nothing and sorts nothing`, () => {
+      const text = plan(statement)
+      expect(EXPECTED, `add ${name} to EXPECTED`).toHaveProperty([name])
+      expect(text).not.toMatch(/^SCAN (?!\(subquery)/m)
+      expect(text).not.toContain('TEMP B-TREE')
+      expect(text).not.toContain('AUTOMATIC')
+      const index = EXPECTED[name]!
+      expect(text).toContain(index === 'rowid' ? 'USING INTEGER PRIMARY KEY' : `${index} `)
+    })
+  }
+
+  it('is known for every statement', () => {
+    const names = STATEMENTS.map(([name]) => name)
+    for (const name of [...Object.keys(EXPECTED), ...Object.keys(EXEMPT)]) expect(names).toContain(name)
+  })
+})

@@ -1,0 +1,199 @@
+import { type Alarm, calendarNames, type Outcome, type Serial } from '../../../alarm/index.ts'
+import { formatInstant } from '../../../time/index.ts'
+import {
+  alarmMissing,
+  calendarMissing,
+  type Document,
+  type EventRow,
+  eventOf,
+  hasEnded,
+  type InboxWake,
+  isZoned,
+  nameTaken,
+  occurrenceIn,
+  type PortableAlarm,
+  type PortableCalendar,
+  type PortableEvent,
+  type PortableLine,
+  type PortableRow,
+  portableAlarm,
+  portableDamage,
+  portableDocument,
+  portableEvent,
+  portableHead,
+  portableTally,
+  portableTimer,
+  withoutKey,
+  ZONE_DATA_FACT,
+} from '../../index.ts'
+import { isStoreTrouble } from '../connection/errors.ts'
+import type { Session } from '../connection/session.ts'
+import { DOCUMENT_QUERIES, putDocument } from '../reads/documents.ts'
+import { INBOX_QUERIES, insertWake } from '../reads/inbox.ts'
+import { type Desk, insertAlarm, insertTimer, putOutcome } from '../rows/apply.ts'
+import { CALENDAR_QUERIES, calendarNamed, putCalendar } from '../rows/calendars.ts'
+import { alarmAt, alarmNamed, snapshotOf } from '../rows/snapshots.ts'
+import * as sql from '../sql/queries.ts'
+
+/** The statements of an export: it walks each table once, in the order of its rows. */
+export const EXPORT_QUERIES = {
+  countAlarms: 'SELECT count(*) AS n FROM wakeful_alarms',
+  countEvents: 'SELECT count(*) AS n FROM wakeful_events',
+  alarms: 'SELECT seq FROM wakeful_alarms WHERE seq > ? ORDER BY seq LIMIT ?',
+  events: `SELECT e.seq, e.id, e.tenant, e.owner, e.type, e.origin, a.id AS alarm_id, e.occurrence, a.key, e.subject,
+    e.correlation_id, e.at, e.data FROM wakeful_events e LEFT JOIN wakeful_alarms a ON a.seq = e.alarm
+    WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
+  formerKeys: 'SELECT idempotency_key AS key FROM wakeful_idempotency_keys WHERE alarm = ?',
+} as const
+
+const PAGE = 500
+
+/** Writes out everything as it stood at one moment: the caller holds a read transaction. */
+export function* exportLines(session: Session, now: number): Generator<PortableLine> {
+  const alarms = session.get<{ n: number }>(EXPORT_QUERIES.countAlarms)!.n
+  const events = session.get<{ n: number }>(EXPORT_QUERIES.countEvents)!.n
+  yield portableHead(formatInstant(now), { alarms, events })
+  for (const { tenant, name } of session.all<{ tenant: string; name: string }>(CALENDAR_QUERIES.all)) {
+    const { version, ...calendar } = calendarNamed(session, tenant, name)!
+    yield { calendar: { tenant, ...calendar } }
+  }
+  const written = { alarms: 0, events: 0, documents: 0, wakes: 0 }
+  for (const document of session.all<Document>(DOCUMENT_QUERIES.all)) {
+    written.documents += 1
+    yield portableDocument(document)
+  }
+  for (const { seq } of pages<{ seq: number }>(session, EXPORT_QUERIES.alarms)) {
+    const line = alarmLine(session, seq)
+    if ('alarm' in line) written.alarms += 1
+    yield line
+  }
+  for (const row of pages<EventRow>(session, EXPORT_QUERIES.events)) {
+    written.events += 1
+    yield portableEvent(eventOf(row))
+  }
+  for (const { seq, ...wake } of pages<InboxWake & { seq: number }>(session, INBOX_QUERIES.all)) {
+    written.wakes += 1
+    yield { wake }
+  }
+  yield { end: true, ...written }
+}
+
+/** The alarm of a row, or what is wrong with it. */
+function alarmLine(session: Session, seq: number): PortableLine {
+  try {
+    const keys = session.all<{ key: string }>(EXPORT_QUERIES.formerKeys, seq).map(({ key }) => key)
+    return portableAlarm(snapshotOf(session, alarmAt(session, seq)!), keys)
+  } catch (thrown) {
+    if (isStoreTrouble(thrown)) throw thrown
+    return portableDamage(seq, thrown)
+  }
+}
+
+function* pages<R extends { seq: Serial }>(session: Session, query: string): Generator<R> {
+  let after: Serial = 0
+  for (;;) {
+    const rows: R[] = session.all<R>(query, after, PAGE)
+    yield* rows
+    if (rows.length < PAGE) return
+    after = rows.at(-1)!.seq
+  }
+}
+
+/** Writes a calendar as it was exported; one of that name that is here already stays as it is. */
+function importCalendar(desk: Desk, { calendar: { tenant, ...calendar } }: PortableCalendar): boolean {
+  if (calendarNamed(desk.session, tenant, calendar.name) !== undefined) return false
+  putCalendar(desk, tenant, calendar)
+  return true
+}
+
+/** Writes a row of an export; false where it is here already, so that an import can be repeated. */
+export function importRow(desk: Desk, line: PortableRow): boolean {
+  if ('calendar' in line) return importCalendar(desk, line)
+  if ('document' in line) {
+    const { updatedAt, ...document } = line.document
+    // One of that name that is here already stays as it is.
+    return putDocument(desk.session, document, updatedAt, 0) !== null
+  }
+  if ('wake' in line) return insertWake(desk.session, line.wake)
+  return 'alarm' in line ? importAlarm(desk, line) : importEvent(desk, line)
+}
+
+/** Writes an alarm as it was exported; false where it is here already, so that an import can be repeated. */
+function importAlarm(desk: Desk, given: PortableAlarm): boolean {
+  const { session } = desk
+  if (alarmNamed(session, given.alarm, { id: given.alarm.id }) !== undefined) return false
+  refuseTaken(session, given)
+  const line = settleKey(session, given)
+  const { alarm, timers, outcome, formerKeys = [] } = line
+  refuseUnknownCalendars(session, alarm)
+  reviewLater(session, line)
+  const stored = insertAlarm(desk, alarm, null)
+  for (const timer of timers) insertTimer(desk, stored, portableTimer(timer))
+  if (outcome !== null) putOutcome(session, stored, outcome satisfies Outcome)
+  for (const key of formerKeys)
+    session.run(sql.keepIdempotencyKey, alarm.tenant, alarm.owner, key, stored.seq)
+  desk.tallies.add(alarm, portableTally(line))
+  return true
+}
+
+function refuseTaken(session: Session, { alarm, formerKeys = [] }: PortableAlarm): void {
+  const { idempotencyKey } = alarm
+  for (const each of idempotencyKey === null ? formerKeys : [idempotencyKey, ...formerKeys]) {
+    const by = alarmNamed(session, alarm, { idempotencyKey: each })
+    if (by !== undefined) throw nameTaken(alarm, 'idempotency key', each, by.id)
+  }
+}
+
+/**
+ * The alarm with the key that it can have here. A key names the one that is still to fire: one that has ended gives it up,
+ * here or in the export. Two that are to fire are refused.
+ */
+function settleKey(session: Session, line: PortableAlarm): PortableAlarm {
+  const { key } = line.alarm
+  const holder = key === null ? undefined : alarmNamed(session, line.alarm, { key })
+  if (holder === undefined) return line
+  if (hasEnded(line)) return withoutKey(line)
+  if (!hasEnded(snapshotOf(session, holder))) throw nameTaken(line.alarm, 'key', key!, holder.id)
+  session.run(sql.releaseKey, holder.seq)
+  return line
+}
+
+function refuseUnknownCalendars(session: Session, alarm: Alarm): void {
+  const names = calendarNames(alarm)
+  const unknown = names.find((name) => calendarNamed(session, alarm.tenant, name) === undefined)
+  if (unknown !== undefined) throw calendarMissing(alarm, unknown)
+}
+
+/** It was resolved by the calendars and the zone data of another store: whoever runs the clock resolves it again. */
+function reviewLater(session: Session, line: PortableAlarm): void {
+  if (calendarNames(line.alarm).length > 0) session.run(CALENDAR_QUERIES.unreview, line.alarm.tenant)
+  if (isZoned(line)) session.run(CALENDAR_QUERIES.putFact, ZONE_DATA_FACT, 'imported')
+}
+
+/** Writes an event as it was exported; false where it is here already. */
+function importEvent(desk: Desk, { event }: PortableEvent): boolean {
+  const { session } = desk
+  const alarm = event.alarmId === null ? null : alarmNamed(session, event, { id: event.alarmId })
+  if (alarm === undefined) throw alarmMissing(event)
+  const known =
+    alarm === null
+      ? session.get(sql.ownEventById, event.id)
+      : session.get(sql.eventOfAlarmById, alarm.seq, event.id)
+  if (known !== undefined) return false
+  const { id, tenant, owner, type, origin, subject, correlationId, at, data } = event
+  session.run(
+    sql.insertEvent,
+    id,
+    tenant,
+    owner,
+    type,
+    origin,
+    alarm?.seq ?? null,
+    occurrenceIn(event),
+    subject,
+    correlationId,
+    at,
+    data,
+  )
+  return true
+}

@@ -1,0 +1,34 @@
+import type { Scope } from '../../../alarm/index.ts'
+import type { Decide, Edited, Selector, StoredAlarm } from '../../index.ts'
+import { apply, type Desk } from '../rows/apply.ts'
+import { alarmAt, alarmNamed, readFlights, snapshotOf } from '../rows/snapshots.ts'
+import * as sql from '../sql/queries.ts'
+
+/** Reads, decides and writes the selected alarms one by one; unknown and not-yours are left out alike. */
+export function editSelected<A>(desk: Desk, scope: Scope, which: Selector, decide: Decide<A>): Edited<A> {
+  const { alarms, next } = select(desk, scope, which)
+  const answers: A[] = []
+  const flights = readFlights(desk.session)
+  for (const alarm of alarms) {
+    const snapshot = snapshotOf(desk.session, alarm, flights)
+    const { change, answer } = decide(snapshot)
+    apply(desk, alarm, snapshot.timers, change)
+    answers.push(answer)
+  }
+  return { answers, next }
+}
+
+function select(desk: Desk, scope: Scope, which: Selector): { alarms: StoredAlarm[]; next: number | null } {
+  const { session } = desk
+  const named = (name: { id: string } | { key: string }) => alarmNamed(session, scope, name) ?? []
+  if ('id' in which || 'key' in which) return { alarms: [named(which)].flat(), next: null }
+  if ('ids' in which) return { alarms: which.ids.flatMap((id) => named({ id })), next: null }
+  const { tenant, owner } = scope
+  const after = which.after ?? 0
+  const rows =
+    'subject' in which
+      ? session.all<{ alarm: number }>(sql.subjectSelection, tenant, owner, which.subject, after, which.limit)
+      : session.all<{ alarm: number }>(sql.pendingSelection, tenant, owner, after, which.limit)
+  const alarms = rows.flatMap((row) => alarmAt(session, row.alarm) ?? [])
+  return { alarms, next: rows.length < which.limit ? null : rows.at(-1)!.alarm }
+}

@@ -1,0 +1,76 @@
+import type { Alarm, Change, Snapshot } from '../../../alarm/index.ts'
+import { WakefulError } from '../../../error.ts'
+import type { Reviewed, ReviewOf } from '../../index.ts'
+import { isStoreTrouble } from '../connection/errors.ts'
+import type { Session } from '../connection/session.ts'
+import { apply, type Desk } from '../rows/apply.ts'
+import { CALENDAR_QUERIES } from '../rows/calendars.ts'
+import { alarmAt, type Flights, readFlights, snapshotOf, timersOf } from '../rows/snapshots.ts'
+import * as sql from '../sql/queries.ts'
+
+const PAGE = 500
+
+interface Selected {
+  readonly place: number
+  readonly alarm: number
+}
+
+/** Deletes a calendar that no live alarm names; false where there is none. */
+export function removeCalendar(session: Session, tenant: string, name: string): boolean {
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const rows: Selected[] = session.all<Selected>(sql.calendarSelection, tenant, after, PAGE)
+    for (const { alarm } of rows) refuseNamed(session, alarmAt(session, alarm), name)
+    after = rows.length < PAGE ? undefined : rows.at(-1)!.place
+  }
+  return session.run(CALENDAR_QUERIES.remove, tenant, name).changes > 0
+}
+
+function refuseNamed(session: Session, alarm: ReturnType<typeof alarmAt>, name: string): void {
+  if (alarm === undefined || !namesOf(alarm).includes(name) || timersOf(session, alarm).length === 0) return
+  throw new WakefulError(
+    'conflict',
+    `alarm ${alarm.id} names the calendar ${name}: cancel or reschedule it first, or put the calendar without dates`,
+  )
+}
+
+function namesOf({ rule }: Alarm): readonly string[] {
+  return rule.kind === 'once' ? [] : (rule.exclude?.calendars ?? [])
+}
+
+/** Lets a decision look at live alarms again, a bounded number at a time. */
+export function reviewSelected(
+  desk: Desk,
+  which: ReviewOf,
+  decide: (snapshot: Snapshot) => Change | null,
+): Reviewed {
+  const { session } = desk
+  const rows =
+    'calendarsOf' in which
+      ? session.all<Selected>(sql.calendarSelection, which.calendarsOf, which.after, which.limit)
+      : session.all<Selected>(sql.zonedSelection, which.after, which.limit)
+  const flights = readFlights(session)
+  const seqs = [...new Set(rows.map(({ alarm }) => alarm))]
+  const changed = seqs.filter((seq) => reviewOne(desk, seq, flights, decide)).length
+  return { changed, next: rows.length < which.limit ? null : rows.at(-1)!.place }
+}
+
+/** A row that cannot be read or decided about is left to the take, which sets it aside with the reason. */
+function reviewOne(
+  desk: Desk,
+  seq: number,
+  flights: Flights,
+  decide: (snapshot: Snapshot) => Change | null,
+): boolean {
+  try {
+    const alarm = alarmAt(desk.session, seq)
+    if (alarm === undefined) return false
+    const snapshot = snapshotOf(desk.session, alarm, flights)
+    const change = snapshot.timers.length === 0 ? null : decide(snapshot)
+    if (change === null) return false
+    apply(desk, alarm, snapshot.timers, change)
+    return true
+  } catch (thrown) {
+    if (isStoreTrouble(thrown)) throw thrown
+    return false
+  }
+}
