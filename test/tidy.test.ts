@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { basename, dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { importsOf, roomOf, type SourceFile, sourceFiles, withoutComments } from '../tools/source-files.ts'
+import { importsOf, moduleOf, type SourceFile, sourceFiles, withoutComments } from '../tools/source-files.ts'
 
 const BELOW_HOSTS = [
   'alarm',
@@ -17,6 +17,7 @@ const BELOW_HOSTS = [
   'server',
   'stores',
   'stores/postgres',
+  'stores/sharded',
   'stores/sqlite',
   'targets',
   'time',
@@ -25,8 +26,8 @@ const BELOW_HOSTS = [
 ]
 
 /**
- * Which rooms a room may import. Free to all: `error.ts`. The engine sees the ports alone, never a store or a target;
- * a store is a room of its own beside the port it keeps.
+ * Which modules a module may import. Every module may import `error.ts`. The engine imports the ports only, never a
+ * store or a target; each store is a module of its own beside the port it implements.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   time: [],
@@ -36,17 +37,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   alarm: ['json', 'time'],
   stores: ['alarm', 'time'],
   targets: ['alarm', 'time'],
-  'stores/postgres': ['alarm', 'stores', 'time'],
+  'stores/sharded': ['alarm', 'stores', 'time'],
+  'stores/postgres': ['alarm', 'stores', 'stores/sharded', 'time'],
   'stores/sqlite': ['alarm', 'stores', 'time'],
   log: ['alarm', 'stores', 'time'],
   engine: ['alarm', 'stores', 'targets', 'time'],
   library: ['alarm', 'engine', 'log', 'stores', 'targets', 'time'],
-  // A test bench is a host of its own: it opens Wakeful as a user would, on another clock.
+  // It opens Wakeful as a user would, on another clock.
   testing: ['alarm', 'engine', 'hosts', 'library', 'log', 'stores', 'stores/sqlite', 'targets', 'time'],
   watch: ['alarm', 'engine', 'library', 'log', 'stores', 'targets', 'time'],
   xstate: ['alarm', 'engine', 'library', 'log', 'stores', 'targets', 'time'],
   contracts: ['alarm', 'library', 'time'],
-  // All but json and a side door of time by their types alone: see below.
+  // Everything but json and time/durations as types only: see below.
   client: ['alarm', 'contracts', 'json', 'library', 'time'],
   server: [
     'alarm',
@@ -66,12 +68,62 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: [...BELOW_HOSTS, 'client', 'hosts', 'package'],
 }
 
-/** Doors beside a room's front door, for those who must not carry the whole room along. */
-const SIDE_DOORS: readonly string[] = ['src/time/durations/index.ts']
-/** What the client loads where it runs: it goes to browsers. */
-const CLIENT_LOADS = /^src\/(?:client\/|json\/|error\.ts|time\/(?:durations|duration|every-step|text)\.ts)/
+/**
+ * The submodules of a module, lowest first: each may import only those before it, and never the module's own files, which
+ * put the submodules together.
+ */
+const SUBMODULES: Readonly<Record<string, readonly string[]>> = {
+  time: [
+    'text',
+    'durations',
+    'zones',
+    'clock',
+    'cron',
+    'rrule',
+    'calendars',
+    'rules',
+    'occurrences',
+    'phrases',
+    'when',
+    'preview',
+  ],
+  'stores/postgres': [
+    'sql',
+    'connection',
+    'schema',
+    'rows',
+    'reads',
+    'writes',
+    'claims',
+    'ownership',
+    'transfer',
+    'maintenance',
+  ],
+  'stores/sqlite': [
+    'sql',
+    'connection',
+    'schema',
+    'rows',
+    'reads',
+    'writes',
+    'claims',
+    'ownership',
+    'transfer',
+    'maintenance',
+  ],
+}
 
-/** Rooms that learn the time from the clock port alone, so that the simulator and a Durable Object can run them. */
+/** Submodules that other modules may import directly, because they must not load the whole module. */
+const DIRECT_ENTRIES: readonly string[] = [
+  'src/hosts/node/index.ts',
+  'src/server/mcp/index.ts',
+  'src/stores/conformance/index.ts',
+  'src/time/durations/index.ts',
+]
+/** What the client may load at run time: it is bundled for browsers. */
+const CLIENT_LOADS = /^src\/(?:client\/|json\/|error\.ts|time\/(?:durations|text)\/)/
+
+/** Modules that read time from the clock port only, so that the simulator and a Durable Object can run them. */
 const CLOCK_PORT_ONLY = ['time', 'alarm', 'engine', 'library', 'log', 'targets']
 const SYSTEM_CLOCK = 'src/hosts/node/system-clock.ts'
 const LINES_MAX = 400
@@ -85,32 +137,66 @@ const src = all.filter((file) => file.path.startsWith('src/'))
 const isTest = (file: SourceFile) => file.path.endsWith('.test.ts')
 const production = src.filter((file) => !isTest(file))
 
-describe('rooms', () => {
+describe('modules', () => {
   it('import one way', () => {
     const wrong = production.flatMap((file) =>
       importsOf(file).flatMap(({ line, path }) => {
-        const [from, to] = [roomOf(file.path), roomOf(path)]
+        const [from, to] = [moduleOf(file.path), moduleOf(path)]
         if (to === null || from === to || MAY_IMPORT[from ?? '']?.includes(to)) return []
         const may = MAY_IMPORT[from ?? '']?.join(', ') || 'none'
-        return [`${file.path}:${line} (room ${from}) imports ${path} (room ${to}); it may import ${may}`]
+        return [`${file.path}:${line} (module ${from}) imports ${path} (module ${to}); it may import ${may}`]
       }),
     )
     expect(wrong).toEqual([])
   })
 
-  it('are entered by their front door', () => {
+  it('are entered by their entry points', () => {
     const wrong = src.flatMap((file) =>
       importsOf(file).flatMap(({ line, path }) => {
-        const to = roomOf(path)
-        const isDoor =
-          basename(path) === 'index.ts' || to === null || to === 'package' || SIDE_DOORS.includes(path)
-        if (isDoor || roomOf(file.path) === to) return []
+        const to = moduleOf(path)
+        if (to === null || to === 'package' || moduleOf(file.path) === to) return []
+        if (path === `src/${to}/index.ts` || DIRECT_ENTRIES.includes(path)) return []
+        if (isTest(file) && basename(path) === 'index.ts') return []
         return [
-          `${file.path}:${line} reaches past the front door of ${to}: import ${to}/index.ts, not ${path}`,
+          `${file.path}:${line} bypasses the entry point of ${to}: import src/${to}/index.ts, not ${path}`,
         ]
       }),
     )
     expect(wrong).toEqual([])
+  })
+
+  it('submodules import one way, through their entry points', () => {
+    const wrong = src.flatMap((file) => {
+      const module = moduleOf(file.path) ?? ''
+      const order = SUBMODULES[module]
+      if (order === undefined) return []
+      const from = submoduleOf(file.path, module)
+      return importsOf(file).flatMap(({ line, path }) => {
+        const to = submoduleOf(path, module)
+        if (moduleOf(path) !== module || from === to) return []
+        const where = `${file.path}:${line}`
+        if (to !== null && path !== `src/${module}/${to}/index.ts`)
+          return [`${where} bypasses the entry point of ${module}/${to}: import its index.ts, not ${path}`]
+        // A test may use what is above its source.
+        if (isTest(file) || from === null) return []
+        const isLower = to !== null && order.indexOf(to) < order.indexOf(from)
+        return isLower
+          ? []
+          : [`${where} (${from}) imports ${path}; it may import what comes before ${from} in SUBMODULES`]
+      })
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('list all their submodules in this test', () => {
+    const unknown = production.flatMap(({ path }) => {
+      const module = moduleOf(path) ?? ''
+      const submodule = submoduleOf(path, module)
+      const isKnown =
+        submodule === null || SUBMODULES[module] === undefined || SUBMODULES[module].includes(submodule)
+      return isKnown ? [] : [path]
+    })
+    expect(unknown).toEqual([])
   })
 
   it('the client loads nothing but itself and small pure parts', () => {
@@ -131,8 +217,8 @@ describe('rooms', () => {
   })
 
   it('are all known to this test', () => {
-    const rooms = new Set(src.map((file) => roomOf(file.path)).filter((room) => room !== null))
-    expect([...rooms].filter((room) => MAY_IMPORT[room] === undefined)).toEqual([])
+    const modules = new Set(src.map((file) => moduleOf(file.path)).filter((name) => name !== null))
+    expect([...modules].filter((name) => MAY_IMPORT[name] === undefined)).toEqual([])
   })
 
   it('time, alarm and engine compile without the types of Node', () => {
@@ -154,8 +240,8 @@ describe('time', () => {
   })
 
   it('is waited for through the clock port', () => {
-    const rooms = production.filter((file) => CLOCK_PORT_ONLY.includes(roomOf(file.path) ?? ''))
-    expect(found(rooms, timers, 'waits past the clock port: use clock.setTimer')).toEqual([])
+    const pure = production.filter((file) => CLOCK_PORT_ONLY.includes(moduleOf(file.path) ?? ''))
+    expect(found(pure, timers, 'waits past the clock port: use clock.setTimer')).toEqual([])
   })
 
   it('is never asked of the database', () => {
@@ -207,6 +293,12 @@ describe('files', () => {
     expect(found(all.filter(isTest), weak, 'says nothing of what happens')).toEqual([])
   })
 })
+
+/** The submodule of a module that a path is in; null for the module's own files. */
+function submoduleOf(path: string, module: string): string | null {
+  const [submodule, inner] = path.slice(`src/${module}/`.length).split('/')
+  return inner === undefined ? null : (submodule ?? null)
+}
 
 /** The places where a pattern occurs outside comments, as messages. */
 function found(files: readonly SourceFile[], pattern: RegExp, why: string): string[] {

@@ -1,4 +1,4 @@
-/** What every runtime Wakeful runs in offers beside ECMAScript. The pure rooms may use this and nothing else. */
+/** What every runtime Wakeful runs in offers beside ECMAScript. The pure modules may use this and nothing else. */
 interface AbortSignal {
   readonly aborted: boolean
   readonly reason: unknown

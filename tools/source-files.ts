@@ -14,8 +14,8 @@ export interface Import {
   readonly path: string
 }
 
-/** Stores are rooms of their own within the room of their port. */
-const STORES = ['sqlite', 'postgres']
+/** These folders of `stores/` are modules of their own. */
+const STORES = ['sharded', 'sqlite', 'postgres']
 
 /** Every source file below these folders. */
 export function sourceFiles(folders: readonly string[]): SourceFile[] {
@@ -25,12 +25,12 @@ export function sourceFiles(folders: readonly string[]): SourceFile[] {
     .map((path) => ({ path, lines: readFileSync(path, 'utf8').replace(/\n$/, '').split('\n') }))
 }
 
-/** The room a path of src belongs to; null for what is free to all and for what is no room's. */
-export function roomOf(path: string): string | null {
-  const [src, room, inner] = path.split('/')
-  if (src !== 'src' || room === undefined || path === 'src/error.ts') return null
+/** The module a path of src belongs to; null for files that every module may import. */
+export function moduleOf(path: string): string | null {
+  const [src, module, inner] = path.split('/')
+  if (src !== 'src' || module === undefined || path === 'src/error.ts') return null
   if (path === 'src/index.ts') return 'package'
-  return room === 'stores' && inner !== undefined && STORES.includes(inner) ? `${room}/${inner}` : room
+  return module === 'stores' && inner !== undefined && STORES.includes(inner) ? `${module}/${inner}` : module
 }
 
 /** Every relative import of a file, also those of types and those made on demand. */

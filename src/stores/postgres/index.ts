@@ -1,4 +1,4 @@
 /** The store in a PostgreSQL database: many processes, one owner per shard. Needs the package `pg`. */
-export { examinePostgres } from './maintenance/doctor.ts'
-export { assertPostgresStore, migratePostgres, missingSql, missingStore } from './schema/migrate.ts'
+export { examinePostgres } from './maintenance/index.ts'
+export { assertPostgresStore, migratePostgres, missingSql, missingStore } from './schema/index.ts'
 export { openPostgres, type PostgresOptions, PostgresStore } from './store.ts'

@@ -25,33 +25,43 @@ import type {
   Taken,
   TakeRequest,
 } from '../index.ts'
-import { DatabaseClock } from '../sharded/database-clock.ts'
-import type { Beat } from '../sharded/heartbeat.ts'
-import { Lookout, RECENT_MS } from '../sharded/next-wake-cache.ts'
-import { Takes } from './claims/claims.ts'
-import { nextFree } from './claims/due.ts'
-import { LostLeases, type Outcomes, settleApart, settleTogether } from './claims/settle.ts'
-import { transact } from './claims/transactional-settle.ts'
-import { heldTargets, releaseWaiting } from './claims/waiting.ts'
-import { Growth } from './connection/analyze-on-growth.ts'
-import { Database, type DatabaseOptions } from './connection/database.ts'
-import { isStoreTrouble } from './connection/errors.ts'
-import { Listener } from './connection/listener.ts'
-import type { Session } from './connection/session.ts'
-import { Bells } from './ownership/notifier.ts'
-import { Ownership } from './ownership/ownership.ts'
-import { PostgresRecords } from './reads/records.ts'
-import { putCalendar, removeCalendar } from './rows/calendars.ts'
-import { readShards, ShardMap } from './rows/shard-map.ts'
-import { atDesk, Desk, noticeOf, type Office, SHARDS_NOTICE } from './rows/write-batch.ts'
-import { migrate, SHARDS } from './schema/migrate.ts'
-import * as sql from './sql/queries.ts'
-import { exportLines } from './transfer/export.ts'
-import { importBatch } from './transfer/import.ts'
-import { reviewSelected } from './writes/reviews.ts'
-import { isKeyed } from './writes/sets.ts'
-import { Guests } from './writes/user-transactions.ts'
-import { Writers } from './writes/writers.ts'
+import { type Beat, DatabaseClock, Lookout, RECENT_MS } from '../sharded/index.ts'
+import {
+  heldTargets,
+  LostLeases,
+  nextFree,
+  type Outcomes,
+  releaseWaiting,
+  settleApart,
+  settleTogether,
+  Takes,
+  transact,
+} from './claims/index.ts'
+import {
+  Database,
+  type DatabaseOptions,
+  Growth,
+  isStoreTrouble,
+  Listener,
+  type Session,
+} from './connection/index.ts'
+import { Bells, Ownership } from './ownership/index.ts'
+import { PostgresRecords } from './reads/index.ts'
+import {
+  atDesk,
+  Desk,
+  noticeOf,
+  type Office,
+  putCalendar,
+  readShards,
+  removeCalendar,
+  SHARDS_NOTICE,
+  ShardMap,
+} from './rows/index.ts'
+import { migrate, SHARDS } from './schema/index.ts'
+import * as sql from './sql/index.ts'
+import { exportLines, importBatch } from './transfer/index.ts'
+import { Guests, isKeyed, reviewSelected, Writers } from './writes/index.ts'
 
 /** How a PostgreSQL store is opened. */
 export interface PostgresOptions extends DatabaseOptions {

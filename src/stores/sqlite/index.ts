@@ -1,9 +1,7 @@
 /** The store on one SQLite file, with nothing to set up. */
 
-export { connect } from './connection/connection.ts'
-export { realSystem, type System } from './connection/system.ts'
-export { backupTo } from './maintenance/backup.ts'
-export { examine } from './maintenance/doctor.ts'
+export { connect, realSystem, type System } from './connection/index.ts'
+export { backupTo, examine } from './maintenance/index.ts'
 export { openSqlite, openSqliteOn } from './open.ts'
-export { migrate, migrationSql, schemaVersion } from './schema/migrate.ts'
+export { migrate, migrationSql, schemaVersion } from './schema/index.ts'
 export { type SqliteOptions, SqliteStore } from './store.ts'

@@ -1,7 +1,5 @@
-import { connect } from './connection/connection.ts'
-import { storeFailure } from './connection/errors.ts'
-import { realSystem, type System } from './connection/system.ts'
-import { migrate } from './schema/migrate.ts'
+import { connect, realSystem, type System, storeFailure } from './connection/index.ts'
+import { migrate } from './schema/index.ts'
 import { type SqliteOptions, SqliteStore } from './store.ts'
 
 /** Opens a store on one SQLite file, creating or upgrading its tables. */

@@ -14,18 +14,21 @@ import type {
   Stats,
   StoredStory,
 } from '../index.ts'
-import { nextWakeAt } from './claims/claims.ts'
-import { storeFailure } from './connection/errors.ts'
-import type { Session } from './connection/session.ts'
-import { readShards } from './ownership/shards.ts'
-import { documentNamed, listDocuments } from './reads/documents.ts'
-import { newestEvents, readEvents } from './reads/events.ts'
-import { INBOX_QUERIES } from './reads/inbox.ts'
-import { list } from './reads/list.ts'
-import { readPending, readStats } from './reads/stats.ts'
-import { CALENDAR_QUERIES, calendarsOf } from './rows/calendars.ts'
-import { alarmNamed, readFlights, snapshotOf } from './rows/snapshots.ts'
-import * as sql from './sql/queries.ts'
+import { nextWakeAt } from './claims/index.ts'
+import { type Session, storeFailure } from './connection/index.ts'
+import { readShards } from './ownership/index.ts'
+import {
+  documentNamed,
+  INBOX_QUERIES,
+  list,
+  listDocuments,
+  newestEvents,
+  readEvents,
+  readPending,
+  readStats,
+} from './reads/index.ts'
+import { alarmNamed, CALENDAR_QUERIES, calendarsOf, readFlights, snapshotOf } from './rows/index.ts'
+import * as sql from './sql/index.ts'
 
 /** What can be asked of the store without changing anything. */
 export class SqliteReads {

@@ -30,6 +30,7 @@ import {
   type WakeRequest,
 } from '../index.ts'
 import {
+  fairWakeAt,
   heldTargets,
   isOwn,
   isSurelyDue,
@@ -37,29 +38,36 @@ import {
   releaseWaiting,
   settleAll,
   take,
-} from './claims/claims.ts'
-import { fairWakeAt } from './claims/fair-scan.ts'
-import { ForeignWatch } from './connection/commit-watcher.ts'
-import { connect } from './connection/connection.ts'
-import { isBusy, storeFailure } from './connection/errors.ts'
-import { Session } from './connection/session.ts'
-import { realSystem, type System, turn, wait } from './connection/system.ts'
-import { UserTransactions } from './connection/user-transactions.ts'
-import { WriteQueue } from './connection/write-queue.ts'
-import { Ownership, type ShardRow } from './ownership/ownership.ts'
-import { DOCUMENT_QUERIES, putDocument } from './reads/documents.ts'
-import { appendEvent } from './reads/events.ts'
-import { freeWakes, putWake, removeWake, takeWakes } from './reads/inbox.ts'
-import { writeTallies } from './reads/stats.ts'
+} from './claims/index.ts'
+import {
+  connect,
+  ForeignWatch,
+  isBusy,
+  realSystem,
+  Session,
+  type System,
+  storeFailure,
+  turn,
+  UserTransactions,
+  WriteQueue,
+  wait,
+} from './connection/index.ts'
+import { Ownership, type ShardRow } from './ownership/index.ts'
+import {
+  appendEvent,
+  DOCUMENT_QUERIES,
+  freeWakes,
+  putDocument,
+  putWake,
+  removeWake,
+  takeWakes,
+  writeTallies,
+} from './reads/index.ts'
 import { SqliteReads } from './reads.ts'
-import type { Desk } from './rows/apply.ts'
-import { CALENDAR_QUERIES, putCalendar } from './rows/calendars.ts'
-import * as sql from './sql/queries.ts'
-import { exportLines, importRow } from './transfer/portable.ts'
-import { editSelected } from './writes/edits.ts'
-import { prune } from './writes/prune.ts'
-import { removeCalendar, reviewSelected } from './writes/reviews.ts'
-import { setAll } from './writes/sets.ts'
+import { CALENDAR_QUERIES, type Desk, putCalendar } from './rows/index.ts'
+import * as sql from './sql/index.ts'
+import { exportLines, importRow } from './transfer/index.ts'
+import { editSelected, prune, removeCalendar, reviewSelected, setAll } from './writes/index.ts'
 
 /** How a SQLite store is opened. */
 export interface SqliteOptions {

@@ -5,9 +5,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, it } from 'vitest'
 import { buildAlarm, DEFAULT_LIMITS, DEFAULTS, firstTimer } from '../../alarm/index.ts'
 import { type Clock, resolveWhen } from '../../time/index.ts'
-import { realSystem, type System } from './connection/system.ts'
+import { realSystem, type System } from './connection/index.ts'
 import { openSqliteOn } from './open.ts'
-import * as sql from './sql/queries.ts'
+import * as sql from './sql/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'wakeful-together-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -14,15 +14,10 @@ import {
   timerOf,
   type Values,
 } from '../../index.ts'
-import { type Firsts, type Lookout, lowerTo, type Place } from '../../sharded/next-wake-cache.ts'
-import { isStoreTrouble } from '../connection/errors.ts'
-import type { Session } from '../connection/session.ts'
-import { apply } from '../rows/apply.ts'
-import { withCalendars } from '../rows/calendars.ts'
-import { type Damaged, quarantine } from '../rows/quarantine.ts'
-import { readSnapshots } from '../rows/snapshots.ts'
-import type { Desk } from '../rows/write-batch.ts'
-import * as sql from '../sql/queries.ts'
+import { type Firsts, type Lookout, lowerTo, type Place } from '../../sharded/index.ts'
+import { isStoreTrouble, type Session } from '../connection/index.ts'
+import { apply, type Damaged, type Desk, quarantine, readSnapshots, withCalendars } from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 import { type DueLook, passed, readDue, withoutLocked } from './due.ts'
 import { type FairLook, readFair } from './fair-scan.ts'
 

@@ -1,8 +1,8 @@
 import { type Serial, stepped } from '../../../alarm/index.ts'
 import { type HeldTimers, type Lease, type TakeRequest, TIMER_COLUMNS, type Values } from '../../index.ts'
-import type { Lookout, Place } from '../../sharded/next-wake-cache.ts'
-import type { Session } from '../connection/session.ts'
-import * as sql from '../sql/queries.ts'
+import type { Lookout, Place } from '../../sharded/index.ts'
+import type { Session } from '../connection/index.ts'
+import * as sql from '../sql/index.ts'
 
 const ID = TIMER_COLUMNS.indexOf('id')
 const SHARD = TIMER_COLUMNS.indexOf('shard')

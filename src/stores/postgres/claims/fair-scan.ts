@@ -1,6 +1,6 @@
 import type { Scope, Serial } from '../../../alarm/index.ts'
 import { type Lease, ownerKey, type TakeRequest, TIMER_COLUMNS, type Values } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
+import type { Session } from '../connection/index.ts'
 import type { DueLook } from './due.ts'
 
 const TIMER = TIMER_COLUMNS.join(', ')

@@ -1,8 +1,7 @@
 import type { Context, Serial } from '../../../alarm/index.ts'
 import { timerOf } from '../../index.ts'
-import { flightsIn, flightTimers } from '../rows/snapshots.ts'
-import type { Desk } from '../rows/write-batch.ts'
-import * as sql from '../sql/queries.ts'
+import { type Desk, flightsIn, flightTimers } from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 import { apart } from './settle.ts'
 
 /** Counts what a former owner may have delivered as an attempt, so that a deadly handler ends some day (hazard 2). */

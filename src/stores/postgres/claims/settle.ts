@@ -19,14 +19,18 @@ import {
   timerOf,
   type Values,
 } from '../../index.ts'
-import { isStoreTrouble } from '../connection/errors.ts'
-import { apply, applyRest } from '../rows/apply.ts'
-import { withCalendars } from '../rows/calendars.ts'
-import { quarantine } from '../rows/quarantine.ts'
-import { columns, placeValues } from '../rows/row-writes.ts'
-import { readSnapshots } from '../rows/snapshots.ts'
-import type { Desk } from '../rows/write-batch.ts'
-import * as sql from '../sql/queries.ts'
+import { isStoreTrouble } from '../connection/index.ts'
+import {
+  apply,
+  applyRest,
+  columns,
+  type Desk,
+  placeValues,
+  quarantine,
+  readSnapshots,
+  withCalendars,
+} from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 
 const VERSION = TIMER_COLUMNS.indexOf('version')
 

@@ -1,10 +1,9 @@
 import type { Context } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
 import type { Lease, Settled, Settlement } from '../../index.ts'
-import { commit, type Database, IDLE_IN_TRANSACTION_MS } from '../connection/database.ts'
-import { handlerName } from '../connection/handler-name.ts'
-import { Desk, type Office } from '../rows/write-batch.ts'
-import * as sql from '../sql/queries.ts'
+import { commit, type Database, handlerName, IDLE_IN_TRANSACTION_MS } from '../connection/index.ts'
+import { Desk, type Office } from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 import { LostLeases, settleTogether } from './settle.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Lease, ReleaseOf } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
+import type { Session } from '../connection/index.ts'
 
 /** The statements about what waits, for its handler or because it is held. */
 export const HELD_QUERIES = {

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import * as sql from '../sql/queries.ts'
+import * as sql from '../sql/index.ts'
 import type { Database } from './database.ts'
 import { endAll, hangUp } from './disconnect.ts'
 import { isBroken } from './errors.ts'

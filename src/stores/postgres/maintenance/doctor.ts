@@ -9,12 +9,10 @@ import {
   spoken,
   spokenCount,
 } from '../../index.ts'
-import { CONNECTIONS_PER_PROCESS, Database } from '../connection/database.ts'
-import type { Session } from '../connection/session.ts'
-import { readShards } from '../rows/shard-map.ts'
-import { foreignTables, schemaVersion, VERSION_MIN } from '../schema/migrate.ts'
-import { MIGRATIONS } from '../schema/migrations/index.ts'
-import * as sql from '../sql/queries.ts'
+import { CONNECTIONS_PER_PROCESS, Database, type Session } from '../connection/index.ts'
+import { readShards } from '../rows/index.ts'
+import { foreignTables, MIGRATIONS, schemaVersion, VERSION_MIN } from '../schema/index.ts'
+import * as sql from '../sql/index.ts'
 import { rightsOf } from './privileges.ts'
 import { HEALTH_LIMITS, type HealthLimits, healthChecks } from './server-health.ts'
 

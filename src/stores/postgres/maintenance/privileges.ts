@@ -1,5 +1,5 @@
 import { type Check, check } from '../../index.ts'
-import type { Bindable, Session } from '../connection/session.ts'
+import type { Bindable, Session } from '../connection/index.ts'
 
 const IN_SCHEMA = 'FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace'
 

@@ -1,5 +1,5 @@
 import { type Check, check, spoken, spokenCount } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
+import type { Session } from '../connection/index.ts'
 
 /** What is asked of the server about itself. A role sees what it may of others' sessions; a superuser all of it. */
 const HEALTH = {

@@ -1,6 +1,6 @@
 import type { News } from '../../index.ts'
-import type { Database } from '../connection/database.ts'
-import * as sql from '../sql/queries.ts'
+import type { Database } from '../connection/index.ts'
+import * as sql from '../sql/index.ts'
 
 type Listening = (news: News) => void
 

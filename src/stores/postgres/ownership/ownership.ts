@@ -4,19 +4,19 @@ import type { Lease } from '../../index.ts'
 import {
   type Beat,
   beatOf,
+  type Lookout,
+  moveIn,
   type Other,
   overdueMs,
+  RECENT_MS,
+  Retirement,
   type SeenShard,
   Sightings,
-} from '../../sharded/heartbeat.ts'
-import { type Lookout, RECENT_MS } from '../../sharded/next-wake-cache.ts'
-import { Retirement } from '../../sharded/retirement.ts'
-import { moveIn } from '../../sharded/shard-balance.ts'
-import { recoverFlights } from '../claims/recover.ts'
-import { handlerName } from '../connection/handler-name.ts'
-import type { Bindable, Session } from '../connection/session.ts'
-import type { Desk } from '../rows/write-batch.ts'
-import * as sql from '../sql/queries.ts'
+} from '../../sharded/index.ts'
+import { recoverFlights } from '../claims/index.ts'
+import { type Bindable, handlerName, type Session } from '../connection/index.ts'
+import type { Desk } from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 
 /** What ownership needs from its store. */
 export interface OwnershipPorts {

@@ -1,5 +1,5 @@
 import type { Document, NewDocument, Values } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
+import type { Session } from '../connection/index.ts'
 
 const COLUMNS = 'kind, name, tenant, value, version, updated_at'
 

@@ -1,9 +1,8 @@
 import type { Origin, Scope, Serial } from '../../../alarm/index.ts'
 import { eventOf, isCut, type LogEvent, type OwnEvent, type Values } from '../../index.ts'
-import type { Database } from '../connection/database.ts'
-import type { Session } from '../connection/session.ts'
-import { alarmNamed } from '../rows/snapshots.ts'
-import * as sql from '../sql/queries.ts'
+import type { Database, Session } from '../connection/index.ts'
+import { alarmNamed } from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 import type { LogHorizon } from './log-horizon.ts'
 
 /** Reads the log after a place, oldest first: one owner's as far as it is whole, or one alarm's. */

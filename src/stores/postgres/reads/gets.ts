@@ -1,7 +1,7 @@
 import type { Scope, Serial, Snapshot } from '../../../alarm/index.ts'
-import type { Session } from '../connection/session.ts'
-import { readSnapshots, snapshotIn } from '../rows/snapshots.ts'
-import * as sql from '../sql/queries.ts'
+import type { Session } from '../connection/index.ts'
+import { readSnapshots, snapshotIn } from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 
 /** Somebody who waits for an alarm. */
 interface Asked extends Scope {

@@ -7,7 +7,7 @@ import {
   type Values,
   type WakeRequest,
 } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
+import type { Session } from '../connection/index.ts'
 
 const WAKE = 'tenant, owner, occurrence, alarm, arrived_at, body, tries'
 const WAKE_OF_ROW = WAKE.replaceAll(/\w+/g, 'i.$&')

@@ -1,6 +1,6 @@
 import type { Scope, Serial } from '../../../alarm/index.ts'
 import { type ListQuery, mergeStreams, type StreamName, streamsOf } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
+import type { Session } from '../connection/index.ts'
 
 /** A source of alarms, newest first: the next rows below a place. */
 export type Stream = (session: Session, below: Serial, limit: number) => Promise<readonly Serial[]>

@@ -12,9 +12,9 @@ import {
   type Place,
   wakesFirst,
 } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
-import { readSnapshots, type Snapshots, type StoredSnapshot } from '../rows/snapshots.ts'
-import * as sql from '../sql/queries.ts'
+import type { Session } from '../connection/index.ts'
+import { readSnapshots, type Snapshots, type StoredSnapshot } from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 import { streamOf } from './list-streams.ts'
 
 /** How many rows are looked at per round trip. */

@@ -1,6 +1,6 @@
 import { type Serial, stepped } from '../../../alarm/index.ts'
-import type { Database } from '../connection/database.ts'
-import * as sql from '../sql/queries.ts'
+import type { Database } from '../connection/index.ts'
+import * as sql from '../sql/index.ts'
 
 /** How long a reader waits for those who may still commit earlier events. */
 const WAIT_MS_MAX = 1_000

@@ -1,7 +1,6 @@
 import { bySerial, type Serial, serialOf } from '../../../alarm/index.ts'
-import type { Database } from '../connection/database.ts'
-import type { Session } from '../connection/session.ts'
-import { meta, putMeta } from '../sql/queries.ts'
+import type { Database, Session } from '../connection/index.ts'
+import { meta, putMeta } from '../sql/index.ts'
 import { INBOX_QUERIES } from './inbox.ts'
 
 /** How far pruning has looked at the log: events below it belong to alarms that live, or are gone. */

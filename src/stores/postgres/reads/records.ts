@@ -9,7 +9,7 @@ import type {
   OwnEvent,
   WakeRequest,
 } from '../../index.ts'
-import * as sql from '../sql/queries.ts'
+import * as sql from '../sql/index.ts'
 import { DOCUMENT_QUERIES, putDocument } from './documents.ts'
 import { appendEvent } from './events.ts'
 import { putWake, removeWake, takeWakes } from './inbox.ts'

@@ -1,7 +1,7 @@
 import type { Scope } from '../../../alarm/index.ts'
 import type { Stats } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
-import * as sql from '../sql/queries.ts'
+import type { Session } from '../connection/index.ts'
+import * as sql from '../sql/index.ts'
 
 /** Reads one owner's figures: a few rows, however many alarms there are. */
 export async function readStats(session: Session, { tenant, owner }: Scope): Promise<Stats> {

@@ -2,8 +2,8 @@ import { type Alarm, type Context, calendarNames } from '../../../alarm/index.ts
 import { WakefulError } from '../../../error.ts'
 import { type HolidayCalendar, isHolidayCalendar } from '../../../time/index.ts'
 import { CorruptRow, type NewCalendar, type Values } from '../../index.ts'
-import type { Dialect, Session } from '../connection/session.ts'
-import * as sql from '../sql/queries.ts'
+import type { Dialect, Session } from '../connection/index.ts'
+import * as sql from '../sql/index.ts'
 
 /** A calendar by name. */
 interface Named {

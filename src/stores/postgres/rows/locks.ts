@@ -1,7 +1,6 @@
 import type { Serial } from '../../../alarm/index.ts'
-import { contention } from '../connection/errors.ts'
-import type { Session } from '../connection/session.ts'
-import * as sql from '../sql/queries.ts'
+import { contention, type Session } from '../connection/index.ts'
+import * as sql from '../sql/index.ts'
 import { readFlights, readSnapshots, type Snapshots } from './snapshots.ts'
 
 /** What wakes within this time may be in a batch that is just being taken: an edit of it keeps the take out. */

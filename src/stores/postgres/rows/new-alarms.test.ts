@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { testDatabase } from '../../../../test/postgres/database.ts'
 import { ALARM_COLUMNS } from '../../index.ts'
-import { Dialect, type Querying, Session } from '../connection/session.ts'
+import { Dialect, type Querying, Session } from '../connection/index.ts'
 import { migratePostgres } from '../index.ts'
 import { insertAlarms, newAlarmLists } from './new-alarms.ts'
 

@@ -1,8 +1,7 @@
 import type { Serial } from '../../../alarm/index.ts'
 import { ALARM_COLUMNS } from '../../index.ts'
-import type { Bindable } from '../connection/session.ts'
-import { ALARM_TYPES, PLACE_COLUMNS, PLACE_TYPES } from '../sql/columns.ts'
-import { addFigures } from '../sql/tally-columns.ts'
+import type { Bindable } from '../connection/index.ts'
+import { ALARM_TYPES, addFigures, PLACE_COLUMNS, PLACE_TYPES } from '../sql/index.ts'
 
 /** The values of an alarm, or those of its first timer behind its shard. */
 type Row = readonly (string | Serial | null)[]

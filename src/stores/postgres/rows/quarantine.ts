@@ -1,6 +1,6 @@
 import type { Context, Serial } from '../../../alarm/index.ts'
 import { TIMER_COLUMNS, type Values } from '../../index.ts'
-import * as sql from '../sql/queries.ts'
+import * as sql from '../sql/index.ts'
 import type { Desk } from './write-batch.ts'
 
 /** A row that cannot be read or decided about, and why. */

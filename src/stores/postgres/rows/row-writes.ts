@@ -10,8 +10,8 @@ import {
   type Timer,
 } from '../../../alarm/index.ts'
 import { alarmValues, type StoredAlarm, Tallies, waitingValues } from '../../index.ts'
-import type { Bindable, Session } from '../connection/session.ts'
-import * as sql from '../sql/queries.ts'
+import type { Bindable, Session } from '../connection/index.ts'
+import * as sql from '../sql/index.ts'
 import { insertAlarms, insertAlarmsAndFigures, newAlarmLists } from './new-alarms.ts'
 import type { ShardMap } from './shard-map.ts'
 

@@ -2,8 +2,8 @@ import { assertPoolsFit } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
 import { INSTANT_MAX } from '../../../time/index.ts'
 import { type Counts, DUE_COUNTED_MAX, type ShardState } from '../../index.ts'
-import type { Database } from '../connection/database.ts'
-import * as sql from '../sql/queries.ts'
+import type { Database } from '../connection/index.ts'
+import * as sql from '../sql/index.ts'
 
 /** Where each pool's alarms live. The number of shards is fixed when the tables are made. */
 export class ShardMap {

@@ -1,8 +1,6 @@
 import { Tallies } from '../../index.ts'
-import type { Database } from '../connection/database.ts'
-import { isBroken } from '../connection/errors.ts'
-import type { Bindable, Session } from '../connection/session.ts'
-import * as sql from '../sql/queries.ts'
+import { type Bindable, type Database, isBroken, type Session } from '../connection/index.ts'
+import * as sql from '../sql/index.ts'
 import { columns, Writes } from './row-writes.ts'
 import type { ShardMap } from './shard-map.ts'
 

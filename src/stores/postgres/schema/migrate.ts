@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { errorText, WakefulError } from '../../../error.ts'
 import type { Migrated, Migration } from '../../index.ts'
-import { Database } from '../connection/database.ts'
-import { isForeignTable } from '../connection/errors.ts'
-import type { Dialect, Session } from '../connection/session.ts'
+import { Database, type Dialect, isForeignTable, type Session } from '../connection/index.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { STATISTICS_SQL, seedStatistics } from './statistics.ts'
 

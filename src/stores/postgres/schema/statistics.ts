@@ -1,4 +1,4 @@
-import type { Session } from '../connection/session.ts'
+import type { Session } from '../connection/index.ts'
 
 const ROWS = 1_000
 

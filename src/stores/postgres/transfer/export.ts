@@ -9,13 +9,10 @@ import {
   portableHead,
   type Values,
 } from '../../index.ts'
-import type { Database } from '../connection/database.ts'
-import type { Querying, Session } from '../connection/session.ts'
-import { DOCUMENT_QUERIES, documentOf } from '../reads/documents.ts'
-import { eventIn } from '../reads/events.ts'
-import { INBOX_QUERIES, wakeOf } from '../reads/inbox.ts'
-import { readSnapshots } from '../rows/snapshots.ts'
-import { eventsOfAll } from '../sql/queries.ts'
+import type { Database, Querying, Session } from '../connection/index.ts'
+import { DOCUMENT_QUERIES, documentOf, eventIn, INBOX_QUERIES, wakeOf } from '../reads/index.ts'
+import { readSnapshots } from '../rows/index.ts'
+import { eventsOfAll } from '../sql/index.ts'
 
 /** The statements of an export: it walks each table once, in the order of its rows. */
 export const EXPORT_QUERIES = {

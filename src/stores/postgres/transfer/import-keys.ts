@@ -1,10 +1,7 @@
 import type { Serial } from '../../../alarm/index.ts'
 import { hasEnded, nameTaken, type PortableAlarm, withoutKey } from '../../index.ts'
-import { lockSnapshots } from '../rows/locks.ts'
-import { columns } from '../rows/row-writes.ts'
-import { snapshotIn } from '../rows/snapshots.ts'
-import type { Desk } from '../rows/write-batch.ts'
-import * as sql from '../sql/queries.ts'
+import { columns, type Desk, lockSnapshots, snapshotIn } from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 
 export const KEY_QUERIES = {
   releaseKeys: 'UPDATE wakeful.alarms SET key = NULL WHERE seq = ANY($1::bigint[])',

@@ -17,14 +17,10 @@ import {
   portableTimer,
   ZONE_DATA_FACT,
 } from '../../index.ts'
-import { isDuplicate } from '../connection/errors.ts'
-import type { Session } from '../connection/session.ts'
-import { putDocument } from '../reads/documents.ts'
-import { INBOX_QUERIES, wakeValues } from '../reads/inbox.ts'
-import { putCalendar, shelfOf } from '../rows/calendars.ts'
-import { columns } from '../rows/row-writes.ts'
-import type { Desk } from '../rows/write-batch.ts'
-import * as sql from '../sql/queries.ts'
+import { isDuplicate, type Session } from '../connection/index.ts'
+import { INBOX_QUERIES, putDocument, wakeValues } from '../reads/index.ts'
+import { columns, type Desk, putCalendar, shelfOf } from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 import { settleKeys } from './import-keys.ts'
 
 export const IMPORT_QUERIES = {

@@ -1,11 +1,8 @@
 import { bySerial, type Change, type Context, type Scope, type Serial } from '../../../alarm/index.ts'
 import type { Decide, Edited, Selector } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
-import { apply } from '../rows/apply.ts'
-import { lockSnapshots } from '../rows/locks.ts'
-import { type StoredSnapshot, snapshotIn } from '../rows/snapshots.ts'
-import type { Desk } from '../rows/write-batch.ts'
-import * as sql from '../sql/queries.ts'
+import type { Session } from '../connection/index.ts'
+import { apply, type Desk, lockSnapshots, type StoredSnapshot, snapshotIn } from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 import type { Ending } from './group-commit.ts'
 
 /** An edit that somebody waits for. */

@@ -1,10 +1,8 @@
 import { bySerial, type Change, type Context, type Serial, type Snapshot } from '../../../alarm/index.ts'
 import type { Reviewed, ReviewOf } from '../../index.ts'
-import { isStoreTrouble } from '../connection/errors.ts'
-import { apply } from '../rows/apply.ts'
-import { lockSnapshots } from '../rows/locks.ts'
-import type { Desk } from '../rows/write-batch.ts'
-import * as sql from '../sql/queries.ts'
+import { isStoreTrouble } from '../connection/index.ts'
+import { apply, type Desk, lockSnapshots } from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 
 /** Lets a decision look at live alarms again, a bounded number at a time. */
 export async function reviewSelected(

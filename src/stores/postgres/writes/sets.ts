@@ -1,12 +1,16 @@
 import { type Alarm, bySerial, type Context, replace, type Scope, type Serial } from '../../../alarm/index.ts'
 import type { SetAnswer, SetRequest } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
-import { apply } from '../rows/apply.ts'
-import { assertCalendars } from '../rows/calendars.ts'
-import { lockSnapshots } from '../rows/locks.ts'
-import { readSnapshots, type StoredSnapshot, snapshotIn } from '../rows/snapshots.ts'
-import type { Desk } from '../rows/write-batch.ts'
-import * as sql from '../sql/queries.ts'
+import type { Session } from '../connection/index.ts'
+import {
+  apply,
+  assertCalendars,
+  type Desk,
+  lockSnapshots,
+  readSnapshots,
+  type StoredSnapshot,
+  snapshotIn,
+} from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 
 /** Whether a request can meet an alarm that is there already. */
 export function isKeyed({ alarm }: SetRequest): boolean {

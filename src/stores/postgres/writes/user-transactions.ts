@@ -1,8 +1,6 @@
 import { WakefulError } from '../../../error.ts'
-import type { Database } from '../connection/database.ts'
-import { isContention, isDuplicate } from '../connection/errors.ts'
-import type { Querying, Session } from '../connection/session.ts'
-import { meta } from '../sql/queries.ts'
+import { type Database, isContention, isDuplicate, type Querying, type Session } from '../connection/index.ts'
+import { meta } from '../sql/index.ts'
 
 /** A user's own `pg` client, as far as it is needed here. */
 interface Guest extends Querying {

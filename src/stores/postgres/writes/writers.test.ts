@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { SetRequest } from '../../index.ts'
-import { Lookout } from '../../sharded/next-wake-cache.ts'
-import type { Database } from '../connection/database.ts'
-import type { ShardMap } from '../rows/shard-map.ts'
+import { Lookout } from '../../sharded/index.ts'
+import type { Database } from '../connection/index.ts'
+import type { ShardMap } from '../rows/index.ts'
 import { Writers } from './writers.ts'
 
 const BROKEN = Object.assign(new Error('the connection is gone'), { code: 'ECONNRESET' })

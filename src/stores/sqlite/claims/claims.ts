@@ -28,13 +28,20 @@ import {
   timerOf,
   type Values,
 } from '../../index.ts'
-import { isStoreTrouble } from '../connection/errors.ts'
-import type { Session } from '../connection/session.ts'
-import { apply, applyTaken, type Desk, retarget } from '../rows/apply.ts'
-import { withCalendars } from '../rows/calendars.ts'
-import { quarantine } from '../rows/quarantine.ts'
-import { alarmAt, type FlightRow, flightTimers, timersOf } from '../rows/snapshots.ts'
-import * as sql from '../sql/queries.ts'
+import { isStoreTrouble, type Session } from '../connection/index.ts'
+import {
+  alarmAt,
+  apply,
+  applyTaken,
+  type Desk,
+  type FlightRow,
+  flightTimers,
+  quarantine,
+  retarget,
+  timersOf,
+  withCalendars,
+} from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 import { fairDue, fairWakeAt, passOn } from './fair-scan.ts'
 
 /** Whether the lease is still its shard's. */

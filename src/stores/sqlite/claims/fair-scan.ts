@@ -7,7 +7,7 @@ import {
   TIMER_COLUMNS,
   type Values,
 } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
+import type { Session } from '../connection/index.ts'
 
 const SEEN = TIMER_COLUMNS.map((column) => `t.${column}`).join(', ')
 const ALARM = ALARM_COLUMNS.map((column) => `a.${column}`).join(', ')

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { connect } from '../connection/connection.ts'
+import { connect } from '../connection/index.ts'
 import { backupTo } from './backup.ts'
 
 let dir: string

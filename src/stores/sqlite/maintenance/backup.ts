@@ -2,8 +2,7 @@ import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, stat
 import { basename, dirname, join, resolve } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { errorText, WakefulError } from '../../../error.ts'
-import { connect } from '../connection/connection.ts'
-import { storeFailure } from '../connection/errors.ts'
+import { connect, storeFailure } from '../connection/index.ts'
 
 /** How a backup is made. */
 interface BackupOptions {

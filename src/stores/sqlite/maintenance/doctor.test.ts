@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Check } from '../../index.ts'
-import { connect } from '../connection/connection.ts'
-import { migrate } from '../schema/migrate.ts'
+import { connect } from '../connection/index.ts'
+import { migrate } from '../schema/index.ts'
 import { examine } from './doctor.ts'
 
 let dir: string

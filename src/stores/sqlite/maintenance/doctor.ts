@@ -4,13 +4,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { errorText } from '../../../error.ts'
 import { lastDate } from '../../../time/index.ts'
 import { type Check, check, figuresCheck, lagCheck, spokenCount } from '../../index.ts'
-import { connect } from '../connection/connection.ts'
-import { storeFailure } from '../connection/errors.ts'
-import { Session } from '../connection/session.ts'
-import { readShards } from '../ownership/shards.ts'
-import { CALENDAR_QUERIES, calendarNamed } from '../rows/calendars.ts'
-import { migrationSql, schemaVersion } from '../schema/migrate.ts'
-import { MIGRATIONS } from '../schema/migrations/index.ts'
+import { connect, Session, storeFailure } from '../connection/index.ts'
+import { readShards } from '../ownership/index.ts'
+import { CALENDAR_QUERIES, calendarNamed } from '../rows/index.ts'
+import { MIGRATIONS, migrationSql, schemaVersion } from '../schema/index.ts'
 
 /** A calendar should reach further than this. */
 const CALENDAR_MS_MIN = 60 * 86_400_000

@@ -1,11 +1,10 @@
 import type { Context } from '../../../alarm/index.ts'
 import type { Clock } from '../../../time/index.ts'
 import type { Lease } from '../../index.ts'
-import { recoverFlights } from '../claims/claims.ts'
-import type { Session } from '../connection/session.ts'
-import type { System } from '../connection/system.ts'
-import type { Desk } from '../rows/apply.ts'
-import * as sql from '../sql/queries.ts'
+import { recoverFlights } from '../claims/index.ts'
+import type { Session, System } from '../connection/index.ts'
+import type { Desk } from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 import { SideLock, sidePath } from './side-lock.ts'
 
 /** A row of the shards' table. */

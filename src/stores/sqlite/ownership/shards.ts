@@ -1,6 +1,6 @@
 import { type Counts, DUE_COUNTED_MAX, type ShardState } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
-import * as sql from '../sql/queries.ts'
+import type { Session } from '../connection/index.ts'
+import * as sql from '../sql/index.ts'
 import type { ShardRow } from './ownership.ts'
 import { isTaken, sidePath } from './side-lock.ts'
 

@@ -1,7 +1,6 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { isBusy } from '../connection/errors.ts'
-import { realSystem, type System } from '../connection/system.ts'
+import { isBusy, realSystem, type System } from '../connection/index.ts'
 
 /** The file beside the database that stands for the clock of a pool. */
 export function sidePath(path: string, pool: string): string {

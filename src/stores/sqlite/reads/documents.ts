@@ -1,6 +1,6 @@
 import type { Document, NewDocument } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
-import { CALENDAR_QUERIES } from '../rows/calendars.ts'
+import type { Session } from '../connection/index.ts'
+import { CALENDAR_QUERIES } from '../rows/index.ts'
 
 const COLUMNS = 'kind, name, tenant, value, version, updated_at AS updatedAt'
 

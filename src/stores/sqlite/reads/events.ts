@@ -1,8 +1,8 @@
 import { type Scope, type Serial, utf8Length } from '../../../alarm/index.ts'
 import { type EventRow, eventOf, LOG_BYTES_MAX, type LogEvent, type OwnEvent, PageRoom } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
-import { alarmNamed } from '../rows/snapshots.ts'
-import * as sql from '../sql/queries.ts'
+import type { Session } from '../connection/index.ts'
+import { alarmNamed } from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 
 /** Reads the log after a place, oldest first: one owner's, or one alarm's. */
 export function readEvents(

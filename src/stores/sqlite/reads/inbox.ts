@@ -1,6 +1,6 @@
 import type { Scope } from '../../../alarm/index.ts'
 import { type InboxWake, inboxFull, type NewWake, PageRoom, type WakeRequest } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
+import type { Session } from '../connection/index.ts'
 
 const WAKE =
   'tenant, owner, occurrence AS occurrenceId, alarm AS alarmId, arrived_at AS arrivedAt, body, tries'

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { buildAlarm, DEFAULT_LIMITS, DEFAULTS, firstTimer } from '../../../alarm/index.ts'
 import { type Clock, resolveWhen } from '../../../time/index.ts'
 import type { ListQuery, SetRequest } from '../../index.ts'
-import { realSystem, type System } from '../connection/system.ts'
+import { realSystem, type System } from '../connection/index.ts'
 import { openSqliteOn } from '../open.ts'
-import * as sql from '../sql/queries.ts'
+import * as sql from '../sql/index.ts'
 
 const ANN = { tenant: 'acme', owner: 'ann' }
 const now = Date.UTC(2030, 0, 1)

@@ -1,7 +1,7 @@
 import type { Scope } from '../../../alarm/index.ts'
 import type { Stats, Tallies } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
-import * as sql from '../sql/queries.ts'
+import type { Session } from '../connection/index.ts'
+import * as sql from '../sql/index.ts'
 
 interface TallyRow {
   total: number

@@ -8,8 +8,8 @@ import {
   type Timer,
 } from '../../../alarm/index.ts'
 import { alarmValues, type StoredAlarm, type Tallies, waitingValues } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
-import * as sql from '../sql/queries.ts'
+import type { Session } from '../connection/index.ts'
+import * as sql from '../sql/index.ts'
 
 /** What applying changes needs: the connection, the figures being gathered, and where pools live. */
 export interface Desk {

@@ -2,7 +2,7 @@ import type { Alarm } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
 import { type HolidayCalendar, isHolidayCalendar } from '../../../time/index.ts'
 import { CorruptRow, type NewCalendar } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
+import type { Session } from '../connection/index.ts'
 import type { Desk } from './apply.ts'
 
 /** The statements about calendars: few rows, seldom written. */

@@ -1,5 +1,5 @@
 import { TIMER_COLUMNS, type Values } from '../../index.ts'
-import * as sql from '../sql/queries.ts'
+import * as sql from '../sql/index.ts'
 import type { Desk } from './apply.ts'
 
 /** Sets an alarm aside whose row cannot be read: it ends `failed` with the reason, and the rest go on. */

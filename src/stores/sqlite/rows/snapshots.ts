@@ -1,7 +1,7 @@
 import type { Scope, Serial, Snapshot, Timer } from '../../../alarm/index.ts'
 import { alarmOf, type OutcomeRow, outcomeOf, type StoredAlarm, timerOf, type Values } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
-import * as sql from '../sql/queries.ts'
+import type { Session } from '../connection/index.ts'
+import * as sql from '../sql/index.ts'
 import { withCalendars } from './calendars.ts'
 
 /** All that is known of one alarm, with the row it is kept in. */

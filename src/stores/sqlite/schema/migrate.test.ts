@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { schemaSnapshot } from '../../../../tools/schema-snapshot.ts'
 import { open } from '../../../index.ts'
-import { connect } from '../connection/connection.ts'
+import { connect } from '../connection/index.ts'
 import { migrate, migrationSql, schemaVersion } from './migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 

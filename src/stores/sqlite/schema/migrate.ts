@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { WakefulError } from '../../../error.ts'
 import type { Migrated, Migration } from '../../index.ts'
-import { isBusy, storeFailure } from '../connection/errors.ts'
-import { realSystem, type System, wait } from '../connection/system.ts'
+import { isBusy, realSystem, type System, storeFailure, wait } from '../connection/index.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 
 const LEDGER = `CREATE TABLE IF NOT EXISTS wakeful_migrations (

@@ -26,14 +26,21 @@ import {
   withoutKey,
   ZONE_DATA_FACT,
 } from '../../index.ts'
-import { isStoreTrouble } from '../connection/errors.ts'
-import type { Session } from '../connection/session.ts'
-import { DOCUMENT_QUERIES, putDocument } from '../reads/documents.ts'
-import { INBOX_QUERIES, insertWake } from '../reads/inbox.ts'
-import { type Desk, insertAlarm, insertTimer, putOutcome } from '../rows/apply.ts'
-import { CALENDAR_QUERIES, calendarNamed, putCalendar } from '../rows/calendars.ts'
-import { alarmAt, alarmNamed, snapshotOf } from '../rows/snapshots.ts'
-import * as sql from '../sql/queries.ts'
+import { isStoreTrouble, type Session } from '../connection/index.ts'
+import { DOCUMENT_QUERIES, INBOX_QUERIES, insertWake, putDocument } from '../reads/index.ts'
+import {
+  alarmAt,
+  alarmNamed,
+  CALENDAR_QUERIES,
+  calendarNamed,
+  type Desk,
+  insertAlarm,
+  insertTimer,
+  putCalendar,
+  putOutcome,
+  snapshotOf,
+} from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 
 /** The statements of an export: it walks each table once, in the order of its rows. */
 export const EXPORT_QUERIES = {

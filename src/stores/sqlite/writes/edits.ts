@@ -1,8 +1,7 @@
 import type { Scope } from '../../../alarm/index.ts'
 import type { Decide, Edited, Selector, StoredAlarm } from '../../index.ts'
-import { apply, type Desk } from '../rows/apply.ts'
-import { alarmAt, alarmNamed, readFlights, snapshotOf } from '../rows/snapshots.ts'
-import * as sql from '../sql/queries.ts'
+import { alarmAt, alarmNamed, apply, type Desk, readFlights, snapshotOf } from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 
 /** Reads, decides and writes the selected alarms one by one; unknown and not-yours are left out alike. */
 export function editSelected<A>(desk: Desk, scope: Scope, which: Selector, decide: Decide<A>): Edited<A> {

@@ -1,7 +1,7 @@
 import { type Scope, type Serial, serialOf } from '../../../alarm/index.ts'
 import { goneFact } from '../../index.ts'
-import type { Session } from '../connection/session.ts'
-import { INBOX_QUERIES } from '../reads/inbox.ts'
+import type { Session } from '../connection/index.ts'
+import { INBOX_QUERIES } from '../reads/index.ts'
 
 /** How far pruning has looked at the log: events below it belong to alarms that live, or are gone. */
 const PLACE = 'pruned_to'

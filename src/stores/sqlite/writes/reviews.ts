@@ -1,12 +1,18 @@
 import type { Alarm, Change, Snapshot } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
 import type { Reviewed, ReviewOf } from '../../index.ts'
-import { isStoreTrouble } from '../connection/errors.ts'
-import type { Session } from '../connection/session.ts'
-import { apply, type Desk } from '../rows/apply.ts'
-import { CALENDAR_QUERIES } from '../rows/calendars.ts'
-import { alarmAt, type Flights, readFlights, snapshotOf, timersOf } from '../rows/snapshots.ts'
-import * as sql from '../sql/queries.ts'
+import { isStoreTrouble, type Session } from '../connection/index.ts'
+import {
+  alarmAt,
+  apply,
+  CALENDAR_QUERIES,
+  type Desk,
+  type Flights,
+  readFlights,
+  snapshotOf,
+  timersOf,
+} from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
 
 const PAGE = 500
 

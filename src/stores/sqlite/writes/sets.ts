@@ -1,8 +1,14 @@
 import { type Alarm, replace } from '../../../alarm/index.ts'
 import type { SetAnswer, SetRequest, StoredAlarm } from '../../index.ts'
-import { apply, type Desk, insertAlarm } from '../rows/apply.ts'
-import { assertCalendars } from '../rows/calendars.ts'
-import { alarmNamed, readFlights, snapshotOf } from '../rows/snapshots.ts'
+import {
+  alarmNamed,
+  apply,
+  assertCalendars,
+  type Desk,
+  insertAlarm,
+  readFlights,
+  snapshotOf,
+} from '../rows/index.ts'
 
 /** Writes new alarms: known idempotency keys answer with the first one, known keys are set again. */
 export function setAll(desk: Desk, requests: readonly SetRequest[]): SetAnswer[] {

@@ -1,15 +1,12 @@
 import { DatabaseSync } from 'node:sqlite'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { FAIR_QUERIES } from '../claims/fair-scan.ts'
-import { DOCUMENT_QUERIES } from '../reads/documents.ts'
-import { INBOX_QUERIES } from '../reads/inbox.ts'
-import { UPCOMING } from '../reads/list.ts'
-import { STREAM_QUERIES } from '../reads/list-streams.ts'
-import { CALENDAR_QUERIES } from '../rows/calendars.ts'
-import { migrate } from '../schema/migrate.ts'
-import { EXPORT_QUERIES } from '../transfer/portable.ts'
-import { PRUNE_QUERIES } from '../writes/prune.ts'
-import * as sql from './queries.ts'
+import { FAIR_QUERIES } from './claims/index.ts'
+import { DOCUMENT_QUERIES, INBOX_QUERIES, STREAM_QUERIES, UPCOMING } from './reads/index.ts'
+import { CALENDAR_QUERIES } from './rows/index.ts'
+import { migrate } from './schema/index.ts'
+import * as sql from './sql/index.ts'
+import { EXPORT_QUERIES } from './transfer/index.ts'
+import { PRUNE_QUERIES } from './writes/index.ts'
 
 const db = new DatabaseSync(':memory:')
 

@@ -1,18 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { testDatabase } from '../../../../test/postgres/database.ts'
-import { FAIR_QUERIES } from '../claims/fair-scan.ts'
-import { HELD_QUERIES } from '../claims/waiting.ts'
-import { migratePostgres } from '../index.ts'
-import { DOCUMENT_QUERIES } from '../reads/documents.ts'
-import { INBOX_QUERIES } from '../reads/inbox.ts'
-import { UPCOMING } from '../reads/list.ts'
-import { STREAM_QUERIES } from '../reads/list-streams.ts'
-import { PRUNE_QUERIES } from '../reads/prune.ts'
-import { insertAlarms, insertAlarmsAndFigures } from '../rows/new-alarms.ts'
-import { EXPORT_QUERIES } from '../transfer/export.ts'
-import { IMPORT_QUERIES } from '../transfer/import.ts'
-import { KEY_QUERIES } from '../transfer/import-keys.ts'
-import * as sql from './queries.ts'
+import { testDatabase } from '../../../test/postgres/database.ts'
+import { FAIR_QUERIES, HELD_QUERIES } from './claims/index.ts'
+import { migratePostgres } from './index.ts'
+import { DOCUMENT_QUERIES, INBOX_QUERIES, PRUNE_QUERIES, STREAM_QUERIES, UPCOMING } from './reads/index.ts'
+import { insertAlarms, insertAlarmsAndFigures } from './rows/index.ts'
+import * as sql from './sql/index.ts'
+import { EXPORT_QUERIES, IMPORT_QUERIES, KEY_QUERIES } from './transfer/index.ts'
 
 const { url, client } = testDatabase()
 const ROWS = 30_000
@@ -248,7 +241,7 @@ function prefixed(prefix: string, queries: Readonly<Record<string, string>>): [s
 }
 
 const STATEMENTS: readonly [string, string][] = [
-  ...Object.entries(sql as Readonly<Record<string, string>>),
+  ...Object.entries(sql).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   ...prefixed('stream', STREAM_QUERIES),
   ...prefixed('fair', FAIR_QUERIES),
   ...prefixed('held', HELD_QUERIES),

@@ -1,0 +1,7 @@
+export { Takes } from './claims.ts'
+export { nextFree } from './due.ts'
+export { FAIR_QUERIES } from './fair-scan.ts'
+export { recoverFlights } from './recover.ts'
+export { LostLeases, type Outcomes, settleApart, settleTogether } from './settle.ts'
+export { transact } from './transactional-settle.ts'
+export { HELD_QUERIES, heldTargets, releaseWaiting } from './waiting.ts'

@@ -1,0 +1,20 @@
+export { Growth } from './analyze-on-growth.ts'
+export {
+  CONNECTIONS_PER_PROCESS,
+  commit,
+  Database,
+  type DatabaseOptions,
+  IDLE_IN_TRANSACTION_MS,
+} from './database.ts'
+export {
+  contention,
+  isBroken,
+  isContention,
+  isDuplicate,
+  isForeignTable,
+  isLockTimeout,
+  isStoreTrouble,
+} from './errors.ts'
+export { handlerName } from './handler-name.ts'
+export { Listener } from './listener.ts'
+export { type Bindable, Dialect, type Querying, Session } from './session.ts'

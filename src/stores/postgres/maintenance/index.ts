@@ -1,0 +1,1 @@
+export { examinePostgres } from './doctor.ts'

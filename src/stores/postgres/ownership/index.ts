@@ -1,0 +1,2 @@
+export { Bells } from './notifier.ts'
+export { Ownership } from './ownership.ts'

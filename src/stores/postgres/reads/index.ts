@@ -1,0 +1,7 @@
+export { DOCUMENT_QUERIES, documentOf, putDocument } from './documents.ts'
+export { eventIn } from './events.ts'
+export { INBOX_QUERIES, wakeOf, wakeValues } from './inbox.ts'
+export { UPCOMING } from './list.ts'
+export { STREAM_QUERIES } from './list-streams.ts'
+export { PRUNE_QUERIES } from './prune.ts'
+export { PostgresRecords } from './records.ts'

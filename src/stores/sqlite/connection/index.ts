@@ -1,0 +1,7 @@
+export { ForeignWatch } from './commit-watcher.ts'
+export { connect } from './connection.ts'
+export { isBusy, isStoreTrouble, storeFailure } from './errors.ts'
+export { Session } from './session.ts'
+export { realSystem, type System, turn, wait } from './system.ts'
+export { UserTransactions } from './user-transactions.ts'
+export { WriteQueue } from './write-queue.ts'

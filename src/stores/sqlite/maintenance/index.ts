@@ -1,0 +1,2 @@
+export { backupTo } from './backup.ts'
+export { examine } from './doctor.ts'

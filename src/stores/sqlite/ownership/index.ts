@@ -1,0 +1,2 @@
+export { Ownership, type ShardRow } from './ownership.ts'
+export { readShards } from './shards.ts'

@@ -1,0 +1,2 @@
+export { migrate, migrationSql, schemaVersion } from './migrate.ts'
+export { MIGRATIONS } from './migrations/index.ts'

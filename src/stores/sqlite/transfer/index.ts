@@ -1,0 +1,1 @@
+export { EXPORT_QUERIES, exportLines, importRow } from './portable.ts'
