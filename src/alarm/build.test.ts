@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { resolveWhen } from '../time/index.ts'
-import { buildAlarm, DEFAULTS, editedFields, type SetOptions, type Workshop } from './build.ts'
+import { type BuildContext, buildAlarm, DEFAULTS, editedFields, type SetOptions } from './build.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const SCOPE = { tenant: 'acme', owner: 'ann' }
 const resolved = resolveWhen({ delay: '1h' }, { now: NOW, timezone: 'UTC' })
 
-function shop(): Workshop {
+function shop(): BuildContext {
   let ids = 0
   return {
     limits: DEFAULT_LIMITS,

@@ -90,7 +90,7 @@ export const ALARM_OPTIONS: { readonly [K in keyof Required<SetOptions>]: true }
 }
 
 /** What building an alarm needs from its surroundings. */
-export interface Workshop {
+export interface BuildContext {
   readonly limits: Limits
   readonly defaults: AlarmDefaults
   readonly target: (spec: TargetSpec) => Target
@@ -105,7 +105,7 @@ export function buildAlarm(
   resolved: Resolved,
   options: SetOptions,
   now: number,
-  shop: Workshop,
+  shop: BuildContext,
 ): Alarm {
   assertKnown(options)
   if (options.target === undefined) {
@@ -160,7 +160,7 @@ export function namedBy(rule: Rule, find: CalendarLookup): readonly HolidayCalen
 }
 
 /** A correlation id that nobody gives is the alarm's own id, which needs no entry in an index of its own. */
-function describeFields(options: SetOptions, shop: Workshop, id: string) {
+function describeFields(options: SetOptions, shop: BuildContext, id: string) {
   const name = (field: keyof SetOptions) => optionalName(field, options[field], shop.limits)
   return {
     label: name('label') ?? '',
@@ -180,7 +180,7 @@ function describeFields(options: SetOptions, shop: Workshop, id: string) {
   }
 }
 
-function deliveryFields(options: SetOptions, shop: Workshop) {
+function deliveryFields(options: SetOptions, shop: BuildContext) {
   const { defaults } = shop
   if (options.backoff !== undefined && (typeof options.backoff !== 'object' || options.backoff === null)) {
     throw new WakefulError('invalid_request', 'backoff must be { baseMs, capMs }')
@@ -210,7 +210,7 @@ function deliveryFields(options: SetOptions, shop: Workshop) {
 }
 
 /** The fields of a record that an edit names, checked like those of a new one. */
-export function editedFields(options: SetOptions, alarm: Alarm, shop: Workshop): Partial<Alarm> {
+export function editedFields(options: SetOptions, alarm: Alarm, shop: BuildContext): Partial<Alarm> {
   assertKnown(options)
   for (const fixed of ['key', 'idempotencyKey', 'createdBy', 'createdVia'] as const) {
     if (options[fixed] !== undefined)

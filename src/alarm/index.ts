@@ -17,13 +17,13 @@ export {
 export {
   ALARM_OPTIONS,
   type AlarmDefaults,
+  type BuildContext,
   buildAlarm,
   DEFAULTS,
   editedFields,
   namedBy,
   type SetOptions,
   type TargetSpec,
-  type Workshop,
 } from './build.ts'
 export type { Change, Context, Snapshot, TimerMove } from './change.ts'
 export {
@@ -68,7 +68,7 @@ export { type Beginning, firstTimer } from './recurrence.ts'
 export { type Report, report } from './report.ts'
 export { review } from './review.ts'
 export { bySerial, LAST_SERIAL, type Serial, serialOf, stepped } from './serial.ts'
-export { type Delivery, type Held, settle } from './settle.ts'
+export { type DeliveryOutcome, type Held, settle } from './settle.ts'
 export {
   type EarlyReport,
   type NewTimer,

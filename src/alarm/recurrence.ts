@@ -5,9 +5,9 @@ import {
   daysOffOf,
   endOfDay,
   lastOpen,
+  type NextOccurrence,
   type RecurringRule,
   type Rule,
-  type Standing,
   standingAfter,
   wakeTime,
   zoneOffsetOf,
@@ -28,7 +28,11 @@ export function following(alarm: Alarm, timer: NewTimer): NewTimer | null {
 }
 
 /** The first standing, from one on, that is not behind what has fired. */
-export function standingAbove(alarm: Alarm, from: Standing | null, floor: number | null): Standing | null {
+export function standingAbove(
+  alarm: Alarm,
+  from: NextOccurrence | null,
+  floor: number | null,
+): NextOccurrence | null {
   const { rule } = alarm
   let standing = from
   if (rule.kind === 'once' || floor === null) return standing
@@ -51,7 +55,12 @@ export function firstTimer(alarm: Alarm, { first, nominal = first }: Beginning):
 }
 
 /** The timer of an alarm's occurrence at this place of its rule, parked where the alarm is paused. */
-export function occurrenceAt(alarm: Alarm, standing: Standing, tick: number, floor: number | null): NewTimer {
+export function occurrenceAt(
+  alarm: Alarm,
+  standing: NextOccurrence,
+  tick: number,
+  floor: number | null,
+): NewTimer {
   const { rule } = alarm
   const at = withinCount(rule, standing, tick)
   const { nominal } = standing
@@ -73,7 +82,7 @@ export function occurrenceAt(alarm: Alarm, standing: Standing, tick: number, flo
 }
 
 /** Where a rule's count is used up by skipped instants: at the last it has, to be told there, and to end. */
-function withinCount(rule: Rule, { at, nominal }: Standing, tick: number): number {
+function withinCount(rule: Rule, { at, nominal }: NextOccurrence, tick: number): number {
   if (rule.kind === 'once' || rule.count === undefined || at === nominal || moves(rule)) return at
   const left = rule.count - tick
   const { count } = countBetween(rule, nominal - 1, at - 1, left + 1)
@@ -115,7 +124,7 @@ export function unqueue(timer: Timer): TimerMove[] {
 export interface MissedRun {
   readonly count: number
   /** The newest of them that is not on a day off: those after it are told later, as days off. */
-  readonly last: Standing | null
+  readonly last: NextOccurrence | null
   /** Whether the count is the number, or the least it can be. */
   readonly exact: boolean
 }
@@ -156,7 +165,7 @@ function missedMoved(alarm: Alarm, timer: NewTimer, until: number): MissedRun {
 }
 
 /** The place in its rule at which a timer stands. */
-export function standingOf(timer: NewTimer): Standing {
+export function standingOf(timer: NewTimer): NextOccurrence {
   return { at: timer.scheduledFor, nominal: timer.nominal ?? timer.scheduledFor }
 }
 
@@ -168,7 +177,7 @@ export function missedFrom(alarm: Alarm, timer: NewTimer, until: number, limit: 
 }
 
 /** The place of the n-th tick from this one, which is the first, of an alarm that has so many up to `until`. */
-export function nthFrom(alarm: Alarm, timer: NewTimer, n: number, until: number): Standing {
+export function nthFrom(alarm: Alarm, timer: NewTimer, n: number, until: number): NextOccurrence {
   const { rule } = alarm
   if (rule.kind !== 'once' && !moves(rule)) {
     const at = n === 1 ? timer.scheduledFor : nthAfter(rule, timer.scheduledFor, n - 1, until)

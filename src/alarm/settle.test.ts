@@ -4,15 +4,15 @@ import type { Alarm } from './alarm.ts'
 import { buildAlarm, DEFAULTS, type SetOptions } from './build.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import { firstTimer } from './recurrence.ts'
-import { type Delivery, settle } from './settle.ts'
+import { type DeliveryOutcome, settle } from './settle.ts'
 import type { Timer } from './timer.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const HOUR = 3_600_000
 const context = { now: NOW + HOUR + 10, random: () => 0, newId: () => 'new' }
 const times = { firedAt: NOW + HOUR + 3, endedAt: NOW + HOUR + 8 }
-const delivered: Delivery = { kind: 'delivered', ...times, report: null }
-const failed: Delivery = { kind: 'failed', ...times, error: 'broken' }
+const delivered: DeliveryOutcome = { kind: 'delivered', ...times, report: null }
+const failed: DeliveryOutcome = { kind: 'failed', ...times, error: 'broken' }
 
 function held(
   when: When,
@@ -189,7 +189,7 @@ describe('a once alarm', () => {
   })
 
   // Found by the simulation on a SQLite file (test/simulation/sqlite), seed 2 of 15 November 2026.
-  test.each<Delivery>([{ kind: 'lost' }, failed])(
+  test.each<DeliveryOutcome>([{ kind: 'lost' }, failed])(
     'is tried again no earlier than its instant, though the clock was set back since ($kind)',
     (delivery) => {
       const change = settle(held(once), delivery, { ...context, now: NOW + HOUR - 60_000 })

@@ -17,7 +17,7 @@ import { following, mayRunOut, unqueue } from './recurrence.ts'
 import type { NewTimer, Timer } from './timer.ts'
 
 /** What came of one attempt at delivering an occurrence. */
-export type Delivery =
+export type DeliveryOutcome =
   | {
       readonly kind: 'delivered'
       readonly firedAt: number
@@ -59,7 +59,7 @@ const RETRY_AFTER_MS_MAX = 24 * 3_600_000
  * Decides what an attempt's outcome writes. Answers null where it must know the alarm's other timers first:
  * the store then looks them up and asks again, so that the common case reads nothing.
  */
-export function settle(held: Held, delivery: Delivery, context: Context): Change | null {
+export function settle(held: Held, delivery: DeliveryOutcome, context: Context): Change | null {
   const { alarm, timer } = held
   if (timer.generation !== alarm.generation) return settleSuperseded(held, delivery, context)
   if (timer.report !== null) return settleReported(held, timer.report, delivery, context)
@@ -80,7 +80,7 @@ export function settle(held: Held, delivery: Delivery, context: Context): Change
 function settleReported(
   held: Held,
   report: { ok: boolean; text: string },
-  delivery: Delivery,
+  delivery: DeliveryOutcome,
   context: Context,
 ) {
   const firedAt = delivery.kind === 'delivered' ? delivery.firedAt : (held.timer.startedAt ?? context.now)
@@ -219,7 +219,7 @@ function dropped(held: Held, reason: SkipReason, context: Context): Change | nul
 }
 
 /** A reschedule replaced this occurrence while it was firing: it gets its record and nothing else. */
-function settleSuperseded(held: Held, delivery: Delivery, context: Context): Change {
+function settleSuperseded(held: Held, delivery: DeliveryOutcome, context: Context): Change {
   const { alarm, timer } = held
   const remove = [timer.id]
   // Its delivery is in the log already: only a failed report led to this one.

@@ -1,4 +1,4 @@
-import { countBetween, isDayOff, type Standing, wakeTime, zoneOffsetOf } from '../time/index.ts'
+import { countBetween, isDayOff, type NextOccurrence, wakeTime, zoneOffsetOf } from '../time/index.ts'
 import { recurs } from './alarm.ts'
 import type { Change, Context, TimerMove } from './change.ts'
 import type { SkipReason } from './event.ts'
@@ -211,7 +211,7 @@ function fireNewest(held: Held, run: MissedRun, context: Context): Verdict {
 }
 
 interface SkippedRun {
-  readonly to: Standing
+  readonly to: NextOccurrence
   readonly count: number
   readonly exact: boolean
 }

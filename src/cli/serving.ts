@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Config, type Configured, openSettings } from '../config/index.ts'
 import { WakefulError } from '../error.ts'
 import type { OpenOptions, Wakeful } from '../index.ts'
-import { isPortTaken, Log, Metrics, type Server, Switchboard, startServer } from '../server/index.ts'
+import { isPortTaken, Log, Metrics, PauseControl, type Server, startServer } from '../server/index.ts'
 import { DEFAULT_POOL } from '../targets/index.ts'
 import { parseDuration } from '../time/index.ts'
 import { fireLine, wakeText } from './fire-text.ts'
@@ -64,7 +64,7 @@ export async function serve(
 async function run(serving: Serving, globals: Globals, isPortChosen: boolean): Promise<void> {
   const { shell, config, out, log, zone } = serving
   const metrics = new Metrics({ version: shell.version, node: process.version, process: true })
-  const holds = new Switchboard(quotasOf(config))
+  const holds = new PauseControl(quotasOf(config))
   const url = normalizeUrl(config.db)
   const wakeful = await shell.open(url, {
     ...openOptions(serving, globals),
@@ -162,7 +162,7 @@ function secretIn(file: string): string {
 async function listen(
   { shell, config, log }: Serving,
   wakeful: Wakeful,
-  parts: { metrics: Metrics; holds: Switchboard },
+  parts: { metrics: Metrics; holds: PauseControl },
   isPortChosen: boolean,
 ): Promise<Server | null> {
   try {

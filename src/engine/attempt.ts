@@ -1,24 +1,30 @@
-import type { Delivery } from '../alarm/index.ts'
+import type { DeliveryOutcome } from '../alarm/index.ts'
 import { errorText } from '../error.ts'
-import type { Taking } from '../stores/index.ts'
-import { type Courier, DeliveryFailure, type Errand, Postponed, type Receipt } from '../targets/index.ts'
+import type { ClaimedTimer } from '../stores/index.ts'
+import {
+  type Delivery,
+  DeliveryFailure,
+  type DeliveryReceipt,
+  type Dispatcher,
+  Postponed,
+} from '../targets/index.ts'
 import { type Clock, formatDuration } from '../time/index.ts'
 
 /** Why an attempt was broken off. */
 export type Break = 'timeout' | 'lost' | 'drain'
 
 /** One try at delivering one occurrence, bounded in time. */
-export class Attempt implements Errand {
-  readonly taking: Taking
+export class Attempt implements Delivery {
+  readonly taking: ClaimedTimer
   readonly firedAt: number
-  readonly #courier: Courier
+  readonly #courier: Dispatcher
   readonly #clock: Clock
   readonly #startedAt: number
   #controller: AbortController | null = null
   #brokenBy: Break | null = null
-  #onBreak: ((delivery: Delivery) => void) | null = null
+  #onBreak: ((delivery: DeliveryOutcome) => void) | null = null
 
-  constructor(taking: Taking, courier: Courier, clock: Clock) {
+  constructor(taking: ClaimedTimer, courier: Dispatcher, clock: Clock) {
     this.taking = taking
     this.firedAt = clock.now()
     this.#courier = courier
@@ -52,7 +58,7 @@ export class Attempt implements Errand {
   }
 
   /** Delivers, and answers what came of it; never throws. */
-  run(errand: Errand = this): Promise<Delivery> {
+  run(errand: Delivery = this): Promise<DeliveryOutcome> {
     if (this.#brokenBy !== null) return Promise.resolve({ kind: 'released' })
     return new Promise((resolve) => {
       const { target, timeoutMs } = this.alarm
@@ -60,7 +66,7 @@ export class Attempt implements Errand {
       const cancelTimer = this.#clock.setTimer(limitMs, () =>
         this.break('timeout', `no answer within ${formatDuration(limitMs)}`),
       )
-      const done = (delivery: Delivery) => {
+      const done = (delivery: DeliveryOutcome) => {
         // Also when it was broken off: a timer that is left would keep the process from ending.
         cancelTimer()
         resolve(delivery)
@@ -74,7 +80,7 @@ export class Attempt implements Errand {
   }
 
   /** A target that throws at once fails like one that rejects. */
-  #deliver(errand: Errand): Promise<Receipt> {
+  #deliver(errand: Delivery): Promise<DeliveryReceipt> {
     try {
       return this.#courier.deliver(errand)
     } catch (thrown) {
@@ -90,7 +96,7 @@ export class Attempt implements Errand {
     this.#onBreak?.(by === 'timeout' ? this.#failed(new Error(error)) : { kind: 'released' })
   }
 
-  #failed(thrown: unknown): Delivery {
+  #failed(thrown: unknown): DeliveryOutcome {
     if (isA(Postponed, thrown))
       return { kind: 'released', until: this.#clock.now() + Math.ceil(thrown.waitMs) }
     const failure = {

@@ -1,13 +1,13 @@
 import { type Context, isFire, type Scope, triage, type Verdict } from '../alarm/index.ts'
-import type { Found, Lease, ReleaseOf, Store, Taken, TakeRequest } from '../stores/index.ts'
-import type { Courier } from '../targets/index.ts'
+import type { Claimed, ClaimRequest, DueTimer, Lease, Store, WaitingFilter } from '../stores/index.ts'
+import type { Dispatcher } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
-import { Alert } from './alert.ts'
-import { Crew } from './crew.ts'
-import { HeldSet } from './held-set.ts'
-import type { Holds } from './hold-book.ts'
+import { DeliveryPool } from './delivery-pool.ts'
+import { InFlightSet } from './in-flight-set.ts'
 import { Leases } from './leases.ts'
 import type { DeliveryLimits, Grants } from './limits.ts'
+import { LoopSleeper } from './loop-sleeper.ts'
+import type { PauseCheck } from './pause-state.ts'
 import { Settling } from './settling.ts'
 import { Sharing } from './sharing.ts'
 
@@ -15,9 +15,9 @@ import { Sharing } from './sharing.ts'
 export interface EngineOptions {
   readonly store: Store
   readonly clock: Clock
-  readonly courier: Courier
+  readonly dispatcher: Dispatcher
   /** This process, among those that may own a shard. */
-  readonly owner: string
+  readonly process: string
   readonly pools: readonly string[]
   readonly context: () => Context
   /** Deliveries at a time. */
@@ -28,7 +28,7 @@ export interface EngineOptions {
   /** How long a stop waits for deliveries under way. */
   readonly drainMs: number
   /** What operators hold: nothing, where it is not said. */
-  readonly holds?: Holds
+  readonly pauses?: PauseCheck
   /** How many deliveries tenants and owners may have under way here: any number, where it is not said. */
   readonly limits?: DeliveryLimits
   /** Told when this process has gained shards. */
@@ -38,7 +38,7 @@ export interface EngineOptions {
   /** Told when something was written to the log, and whose it is; null where a handler may have written for others too. */
   readonly onLogged: (scopes: readonly Scope[] | null) => void
   /** Told of what goes wrong beside the alarms themselves, such as a store that does not answer. */
-  readonly onTrouble: (thrown: unknown) => void
+  readonly onError: (thrown: unknown) => void
 }
 
 /** What a take counts while the store asks about each. */
@@ -60,11 +60,11 @@ const TROUBLE_WAIT_MS_MAX = 5_000
 /** The clock loop: own, wait, take, fire, settle. There is no second scheduler anywhere. */
 export class Engine {
   readonly #options: EngineOptions
-  readonly #crew: Crew
+  readonly #crew: DeliveryPool
   readonly #settling: Settling
   readonly #sharing: Sharing
-  readonly #held = new HeldSet()
-  readonly #alert: Alert
+  readonly #held = new InFlightSet()
+  readonly #alert: LoopSleeper
   readonly #leases: Leases
   #nextWakeAt: number | null = null
   #running: Promise<void> | null = null
@@ -81,25 +81,25 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     this.#options = options
-    this.#alert = new Alert(options.clock)
+    this.#alert = new LoopSleeper(options.clock)
     this.#leases = new Leases({
       ...options,
       onLost: (lease) => this.#crew.break('lost', lease),
       onRenewed: async ({ gained, lapsed }) => {
-        if (gained || lapsed || this.#crew.queued > 0) this.#alert.rouse()
+        if (gained || lapsed || this.#crew.queued > 0) this.#alert.wake()
         if (gained) options.onGained?.()
         if (gained || this.#owesRelease) await this.releaseWaiting()
       },
     })
-    this.#crew = new Crew({
+    this.#crew = new DeliveryPool({
       store: options.store,
-      courier: options.courier,
+      courier: options.dispatcher,
       clock: options.clock,
       concurrency: options.concurrency,
       limits: options.limits,
       mayStart: (lease) => this.#leases.mayStart(lease),
       context: options.context,
-      onEnded: () => this.#alert.rouse(),
+      onEnded: () => this.#alert.wake(),
     })
     this.#settling = new Settling({
       ...options,
@@ -110,7 +110,7 @@ export class Engine {
         this.#delivered += delivered
         options.onLogged(scopes)
       },
-      onEnded: () => this.#alert.rouse(),
+      onEnded: () => this.#alert.wake(),
     })
     this.#sharing = new Sharing(this.#crew, options.clock)
   }
@@ -141,7 +141,7 @@ export class Engine {
     const later = wakeAt !== null && next !== null && wakeAt >= next
     if (!this.#taking && later) return
     this.#sharing.hint()
-    this.#alert.rouse()
+    this.#alert.wake()
   }
 
   /** Shards may have become free: they are claimed now, not at the next beat. */
@@ -151,20 +151,20 @@ export class Engine {
 
   /** Puts back in the queue what waited for handlers that are here now, in steps that let others write between. */
   async releaseWaiting(): Promise<void> {
-    const { store, courier, context } = this.#options
+    const { store, dispatcher: courier, context } = this.#options
     const release = (name: string) =>
-      store.releaseWaiting(this.#leases.all, { handler: name }, context().now, RELEASED_MAX)
+      store.requeueWaiting(this.#leases.all, { handler: name }, context().now, RELEASED_MAX)
     this.#owesRelease = true
     for (const name of courier.names()) while ((await release(name)) === RELEASED_MAX);
     this.#owesRelease = false
-    this.#alert.rouse()
+    this.#alert.wake()
   }
 
   /** Puts back what an operator held in this process's shards, so many at most; answers how many. */
-  async release(which: ReleaseOf, limit: number): Promise<number> {
+  async release(which: WaitingFilter, limit: number): Promise<number> {
     const { store, context } = this.#options
-    const released = await store.releaseWaiting(this.#leases.ready, which, context().now, limit)
-    if (released > 0) this.#alert.rouse()
+    const released = await store.requeueWaiting(this.#leases.ready, which, context().now, limit)
+    if (released > 0) this.#alert.wake()
     return released
   }
 
@@ -172,7 +172,7 @@ export class Engine {
   stop(): Promise<void> {
     // Said at once: a tick under way ends with what it has taken.
     this.#stopping = true
-    this.#alert.rouse()
+    this.#alert.wake()
     return this.#inTurn(async () => {
       try {
         if (this.#running === null) return
@@ -188,7 +188,7 @@ export class Engine {
   /** Fires what is due now and answers when it has settled; for those who run no loop. */
   tick(): Promise<{ delivered: number; nextWakeAt: number | null }> {
     if (this.#running !== null) {
-      this.#alert.rouse()
+      this.#alert.wake()
       return Promise.resolve({ delivered: 0, nextWakeAt: this.#nextWakeAt })
     }
     return this.#inTurn(async () => {
@@ -215,7 +215,7 @@ export class Engine {
     if (taken === null) return false
     // What was skipped may leave its next occurrence due as well.
     const isDue = taken.nextWakeAt !== null && taken.nextWakeAt <= this.#options.clock.now()
-    return taken.takings.length > 0 || taken.more || isDue
+    return taken.timers.length > 0 || taken.more || isDue
   }
 
   /** One after the other: a start, a tick and a stop would take the leases from each other. */
@@ -244,7 +244,7 @@ export class Engine {
         if (busy) await this.#options.clock.turn()
         else await this.#alert.sleep(this.#sleepUntil())
       } catch (thrown) {
-        this.#options.onTrouble(thrown)
+        this.#options.onError(thrown)
         // The failed settle has roused the loop: to be told is no reason to try again at once.
         if (!this.#stopping) await this.#alert.rest(this.#options.clock.now() + waitMs)
         waitMs = Math.min(waitMs * 2, TROUBLE_WAIT_MS_MAX)
@@ -265,7 +265,7 @@ export class Engine {
    * Settles what ended and takes what is due. Both are asked for in one turn, so that a store can commit them together.
    * Without room, what goes along with the settle is what tenants are due whom another crowds out.
    */
-  async #exchange(shares = false): Promise<Taken | null> {
+  async #exchange(shares = false): Promise<Claimed | null> {
     this.#settling.begin()
     try {
       const room = this.#sharing.room(this.#options.batchMax)
@@ -292,13 +292,13 @@ export class Engine {
       const taken = await this.#takeSome(this.#crew.spare, new Set(this.#sharing.crowding))
       if (taken === null) return
       for (const lease of taken.lost) this.#leases.lose(lease)
-      for (const { timer } of taken.takings) this.#held.add(timer.id, timer.version)
+      for (const { timer } of taken.timers) this.#held.add(timer.id, timer.version)
       this.#sharing.looked(taken)
-      this.#crew.acceptApart(taken.takings)
+      this.#crew.acceptApart(taken.timers)
     }
   }
 
-  async #takeSome(limit: number, avoid?: ReadonlySet<string>): Promise<Taken | null> {
+  async #takeSome(limit: number, avoid?: ReadonlySet<string>): Promise<Claimed | null> {
     const leases = this.#leases.ready
     if (limit === 0 || leases.length === 0) return null
     const context = this.#options.context()
@@ -311,11 +311,11 @@ export class Engine {
     const ticked = new Set<string>()
     const grants = this.#crew.grants()
     try {
-      const taken = await this.#options.store.take(leases, {
+      const taken = await this.#options.store.claim(leases, {
         context,
         limit,
         ...this.#avoided(avoid),
-        held: this.#held,
+        inFlight: this.#held,
         triage: (found) => {
           startedAt ??= clock.monotonic()
           return this.#triage(found, context, { ticked, grants })
@@ -334,27 +334,27 @@ export class Engine {
    * Whom a look passes over: those who crowd others out, and those who have as much under way as they may. Not even a million
    * alarms that are due and may not fire yet are read again and again.
    */
-  #avoided(avoid?: ReadonlySet<string>): Pick<TakeRequest, 'avoid' | 'avoidOwners'> {
+  #avoided(avoid?: ReadonlySet<string>): Pick<ClaimRequest, 'avoid' | 'avoidOwners'> {
     const { full } = this.#crew
     if (full === null) return avoid === undefined ? {} : { avoid }
     return { avoid: avoid === undefined ? full.tenants : avoid.union(full.tenants), avoidOwners: full.owners }
   }
 
-  #accept(taken: Taken): void {
+  #accept(taken: Claimed): void {
     for (const lease of taken.lost) this.#leases.lose(lease)
     this.#nextWakeAt = taken.nextWakeAt
     this.#sharing.took(taken)
     if (this.#settledAtOnce.length > 0) this.#options.onLogged(this.#settledAtOnce)
     this.#settledAtOnce = []
-    for (const { timer } of taken.takings) this.#held.add(timer.id, timer.version)
-    this.#crew.accept(taken.takings)
+    for (const { timer } of taken.timers) this.#held.add(timer.id, timer.version)
+    this.#crew.accept(taken.timers)
   }
 
-  #triage(found: Found, context: Context, { ticked, grants }: Counts): Verdict {
+  #triage(found: DueTimer, context: Context, { ticked, grants }: Counts): Verdict {
     const facts = {
       graceMs: this.#options.graceMs,
-      canRun: this.#options.courier.canRun(found.alarm.target),
-      isHeld: this.#options.holds?.isHeld(found.alarm, found.timer) === true,
+      canRun: this.#options.dispatcher.canRun(found.alarm.target),
+      isHeld: this.#options.pauses?.isPaused(found.alarm, found.timer) === true,
       openCount: found.openCount,
     }
     const verdict = triage(found, facts, context)
@@ -385,7 +385,7 @@ export class Engine {
     try {
       await this.#settle()
     } catch (thrown) {
-      this.#options.onTrouble(thrown)
+      this.#options.onError(thrown)
       // What cannot be written by then is left to the next owner, which finds it in flight.
       if (clock.monotonic() >= deadline) this.#crew.drain()
       else await this.#alert.sleep(clock.now() + TROUBLE_WAIT_MS_MIN)

@@ -7,14 +7,14 @@ export interface LeasePorts {
   readonly store: Store
   readonly clock: Clock
   /** This process, among those that may own a shard. */
-  readonly owner: string
+  readonly process: string
   readonly pools: readonly string[]
   readonly context: () => Context
   /** Another process has a shard now: what was under way there is broken off. */
   readonly onLost: (lease: Lease) => void
   /** A beat has been answered: shards were gained, or some that had lapsed are held again. */
   readonly onRenewed: (renewed: Renewed) => Promise<void>
-  readonly onTrouble: (thrown: unknown) => void
+  readonly onError: (thrown: unknown) => void
 }
 
 /** What a beat has brought. */
@@ -79,17 +79,17 @@ export class Leases {
     const leases = this.#leases
     this.#leases = []
     try {
-      await this.#ports.store.disown(leases)
+      await this.#ports.store.releaseLeases(leases)
     } finally {
       this.#releasing = false
     }
   }
 
   async #renew(): Promise<void> {
-    const { store, owner, pools, context, onRenewed, onTrouble } = this.#ports
+    const { store, process: owner, pools, context, onRenewed, onError: onTrouble } = this.#ports
     try {
       const lapsed = this.#leases.some((lease) => this.mayStart(lease) !== 'yes')
-      const leases = await store.own(owner, pools, context())
+      const leases = await store.heartbeat(owner, pools, context())
       const isIn = (list: readonly Lease[], { shard, epoch }: Lease) =>
         list.some((each) => each.shard === shard && each.epoch === epoch)
       const lost = this.#leases.filter((was) => !isIn(leases, was))

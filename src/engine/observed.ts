@@ -1,17 +1,17 @@
 import { type EventDraft, isFire, lateness, type Verdict } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import type { Found, Settled, Settlement, Store, Taken, TakeRequest } from '../stores/index.ts'
+import type { Claimed, ClaimRequest, DueTimer, Settlement, SettleResult, Store } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 import type { ObservedAttempt, Observer } from './observer.ts'
 
 /** Calls whose failures are told. A transaction's may be its handler's fault, and reads have their callers. */
 export const WATCHED_CALLS = [
-  'own',
-  'take',
+  'heartbeat',
+  'claim',
   'settle',
   'set',
   'edit',
-  'releaseWaiting',
+  'requeueWaiting',
   'prune',
   'review',
 ] as const
@@ -23,9 +23,9 @@ export const WATCHED_CALLS = [
  */
 export function observed(store: Store, clock: Clock, observer: Observer): Store {
   const calls: Partial<Store> = {
-    async take(leases, request) {
-      const verdicts = new Map<string, { found: Found; verdict: Verdict }>()
-      const taken = await store.take(leases, noting(request, verdicts))
+    async claim(leases, request) {
+      const verdicts = new Map<string, { found: DueTimer; verdict: Verdict }>()
+      const taken = await store.claim(leases, noting(request, verdicts))
       tellTaken(taken, verdicts, observer)
       return taken
     },
@@ -97,9 +97,9 @@ function isStoreTrouble(thrown: unknown): boolean {
 }
 
 function noting(
-  request: TakeRequest,
-  verdicts: Map<string, { found: Found; verdict: Verdict }>,
-): TakeRequest {
+  request: ClaimRequest,
+  verdicts: Map<string, { found: DueTimer; verdict: Verdict }>,
+): ClaimRequest {
   return {
     ...request,
     triage(found) {
@@ -113,8 +113,8 @@ function noting(
 }
 
 function tellTaken(
-  taken: Taken,
-  verdicts: ReadonlyMap<string, { found: Found; verdict: Verdict }>,
+  taken: Claimed,
+  verdicts: ReadonlyMap<string, { found: DueTimer; verdict: Verdict }>,
   observer: Observer,
 ): void {
   const lost = new Set(taken.lost.map(({ shard }) => shard))
@@ -132,12 +132,12 @@ function tellTaken(
 }
 
 /** A fire whose target is the log: written as it was taken. */
-function tickOf({ timer }: Found, { data }: EventDraft): ObservedAttempt {
+function tickOf({ timer }: DueTimer, { data }: EventDraft): ObservedAttempt {
   const latenessMs = timer.waiting === null && timer.attempt === 0 ? Number(data.drift_ms) : null
   return { target: 'event', outcome: 'delivered', attempt: timer.attempt + 1, latenessMs, durationMs: 0 }
 }
 
-function isLost({ lease }: Settlement, { lost }: Settled): boolean {
+function isLost({ lease }: Settlement, { lost }: SettleResult): boolean {
   return lost.some(({ shard, epoch }) => shard === lease.shard && epoch === lease.epoch)
 }
 

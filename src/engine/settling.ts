@@ -1,13 +1,13 @@
 import type { Context, Scope } from '../alarm/index.ts'
 import type { Lease, Store } from '../stores/index.ts'
-import { type Crew, type Ended, settlementsOf } from './crew.ts'
-import type { HeldSet } from './held-set.ts'
+import { type DeliveryPool, type Ended, settlementsOf } from './delivery-pool.ts'
+import type { InFlightSet } from './in-flight-set.ts'
 
 /** What settling asks of its engine. */
 export interface SettlingPorts {
   readonly store: Store
-  readonly crew: Crew
-  readonly held: HeldSet
+  readonly crew: DeliveryPool
+  readonly held: InFlightSet
   readonly context: () => Context
   /** A settle has found that a lease is lost. */
   readonly onLost: (lease: Lease) => void

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Taken } from '../stores/index.ts'
+import type { Claimed } from '../stores/index.ts'
 import { VirtualClock } from '../testing/index.ts'
-import type { Crew } from './crew.ts'
+import type { DeliveryPool } from './delivery-pool.ts'
 import { NOBODY } from './shares.ts'
 import { Sharing } from './sharing.ts'
 
@@ -13,11 +13,11 @@ const idle = {
   crowding: NOBODY,
   spare: CONCURRENCY,
   room: (batchMax: number) => batchMax,
-} as unknown as Crew
+} as unknown as DeliveryPool
 
-function batch(more: boolean, ...tenants: string[]): Taken {
+function batch(more: boolean, ...tenants: string[]): Claimed {
   const takings = tenants.map((tenant) => ({ alarm: { tenant } }))
-  return { takings, more, lost: [], nextWakeAt: null } as unknown as Taken
+  return { takings, more, lost: [], nextWakeAt: null } as unknown as Claimed
 }
 
 test('a tenant that fills batch after batch is crowding, also where its deliveries end at once', () => {

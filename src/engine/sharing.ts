@@ -1,6 +1,6 @@
-import type { Taken } from '../stores/index.ts'
+import type { Claimed } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
-import type { Crew } from './crew.ts'
+import type { DeliveryPool } from './delivery-pool.ts'
 import { NOBODY } from './shares.ts'
 
 /** It is not asked again in every turn of the loop; where there is nobody else at all, less and less often. */
@@ -11,7 +11,7 @@ const SOON_MS = 1_000
 
 /** When to look for what other tenants are due, while one has all the hands. */
 export class Sharing {
-  readonly #crew: Crew
+  readonly #crew: DeliveryPool
   readonly #clock: Clock
   /** The next wake of tenants that are not crowding. */
   #nextWakeAt: number | null = null
@@ -21,7 +21,7 @@ export class Sharing {
   /** Who had most of the last batch, where more is due: however short its deliveries, others wait behind all of it. */
   #backlogged: ReadonlySet<string> = NOBODY
 
-  constructor(crew: Crew, clock: Clock) {
+  constructor(crew: DeliveryPool, clock: Clock) {
     this.#crew = crew
     this.#clock = clock
   }
@@ -62,12 +62,12 @@ export class Sharing {
   }
 
   /** Notes whose the batch was that was taken from everybody. */
-  took({ takings, more }: Taken): void {
+  took({ timers: takings, more }: Claimed): void {
     this.#backlogged = more ? mostOf(takings.map(({ alarm }) => alarm.tenant)) : NOBODY
   }
 
   /** Notes what a look has brought. What is due and cannot be had now is asked for a little later. */
-  looked({ takings, nextWakeAt }: Taken): void {
+  looked({ timers: takings, nextWakeAt }: Claimed): void {
     const now = this.#clock.now()
     const isStuck = takings.length === 0 && nextWakeAt !== null && nextWakeAt <= now
     this.#nextWakeAt = isStuck ? now + LOOK_AGAIN_MS : nextWakeAt

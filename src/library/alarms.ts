@@ -5,6 +5,7 @@ import {
   amend,
   assertSeen,
   assertText,
+  type BuildContext,
   buildAlarm,
   type CancelOutcome,
   type Change,
@@ -23,17 +24,16 @@ import {
   type Snapshot,
   skipNext,
   viewOf,
-  type Workshop,
 } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import type { Decide, Selector, SetAnswer, SetRequest } from '../stores/index.ts'
+import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'
 import {
   type CalendarLookup,
   parseInstant,
   resolveAgain,
   resolveWhen,
-  Turns,
   type When,
+  Yielding,
 } from '../time/index.ts'
 import type {
   Alarms,
@@ -65,7 +65,7 @@ const BULK_CHUNK = 500
 /** Whens of a batch that are read in one go. */
 const READ_PER_TURN = 20
 
-type CalendarShop = Workshop & { readonly calendars: CalendarLookup }
+type CalendarShop = BuildContext & { readonly calendars: CalendarLookup }
 
 /** One owner's alarms: every call carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedAlarms extends ScopedReads implements Alarms {
@@ -74,7 +74,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   get defaultTarget(): DefaultTarget {
-    return this.around.defaultTargets.of(this.scope, this.around.workshop)
+    return this.around.defaultTargets.of(this.scope, this.around.buildContext)
   }
 
   async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
@@ -110,7 +110,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     if (timezone !== undefined && when === undefined)
       throw new WakefulError('invalid_request', 'timezone is that of a when: give the when, too')
     return this.#edit('edit', id, options, (snapshot, context) => {
-      const edited = editedFields(rest, snapshot.alarm, this.around.workshop)
+      const edited = editedFields(rest, snapshot.alarm, this.around.buildContext)
       return when === undefined
         ? amend(snapshot, edited, context)
         : this.#moved(snapshot, when, timezone, edited, context)
@@ -185,9 +185,9 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   async append(event: OwnEventGiven): Promise<EventView> {
-    const { store, bell, limits } = this.around
+    const { store, logNotifier: bell, limits } = this.around
     const appended = await store.append(this.scope, ownEvent(event, this.around.context(), limits))
-    bell.ring(this.scope)
+    bell.notify(this.scope)
     return eventView(appended)
   }
 
@@ -196,13 +196,13 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     given: readonly SetManyItem[],
     tx: unknown,
     which = <T>(_at: number, work: () => T) => work(),
-  ): Promise<SetAnswer[]> {
+  ): Promise<SetResult[]> {
     const { store } = this.around
     const items = await this.#addressed(given)
     for (let tries = 1; ; tries++) {
       try {
         const context = this.around.context()
-        const shop = { ...this.around.workshop, calendars: this.calendars.lookup }
+        const shop = { ...this.around.buildContext, calendars: this.calendars.lookup }
         const read = (item: SetManyItem, at: number) => which(at, () => this.#request(item, context, shop))
         // Whoever sets in a transaction of their own holds a lock that others of this process may wait for: no turns then.
         const requests = tx === undefined ? await this.#inTurns(items, read) : items.map(read)
@@ -224,7 +224,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   async #inTurns(items: readonly SetManyItem[], read: (item: SetManyItem, at: number) => SetRequest) {
-    const turns = new Turns(this.around.clock, READ_PER_TURN)
+    const turns = new Yielding(this.around.clock, READ_PER_TURN)
     const requests: SetRequest[] = []
     for (const [at, item] of items.entries()) {
       if (at > 0) await turns.passed()
@@ -276,7 +276,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
       },
       context,
     )
-    if (edited.answers.length === 0) throw notFound(id)
+    if (edited.results.length === 0) throw notFound(id)
     const after = await this.around.store.get(this.scope, which)
     if (after === null) throw notFound(id)
     this.#changed(after)
@@ -290,8 +290,8 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
       const { change, outcome } = cancel(snapshot, context)
       return { change, answer: { alarm: viewOf(snapshot), outcome } }
     }
-    const { answers } = await this.around.store.edit(this.scope, which, decide, context, tx)
-    this.around.bell.ring(this.scope)
+    const { results: answers } = await this.around.store.edit(this.scope, which, decide, context, tx)
+    this.around.logNotifier.notify(this.scope)
     return answers
   }
 
@@ -310,15 +310,15 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     }
     for (let after: Serial | null = 0; after !== null; ) {
       const page = which({ after })
-      const { answers, next } = await this.around.store.edit(this.scope, page, decide, context, tx)
+      const { results: answers, next } = await this.around.store.edit(this.scope, page, decide, context, tx)
       for (const outcome of answers) if (outcome !== null) counts[outcome] += 1
       after = next
     }
-    this.around.bell.ring(this.scope)
+    this.around.logNotifier.notify(this.scope)
     return { cancelled: counts.cancelled, firing: counts.firing }
   }
 
-  #wasSet({ outcome, snapshot }: SetAnswer): SetView {
+  #wasSet({ outcome, snapshot }: SetResult): SetView {
     const view = viewOf(snapshot)
     if (outcome === 'deduped') return { ...view, deduped: true }
     // A new alarm has no line in the log yet: nobody is to look for one.
@@ -329,7 +329,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
 
   #changed(snapshot: Snapshot): void {
     this.#hint(snapshot)
-    this.around.bell.ring(this.scope)
+    this.around.logNotifier.notify(this.scope)
   }
 
   #hint({ timers }: Snapshot): void {

@@ -8,15 +8,15 @@ import {
   targetKey,
 } from '../alarm/index.ts'
 import {
+  CatchUpLimiter,
   type DeliveryLimits,
   Engine,
   type EngineOptions,
-  type HoldBook,
   type Observer,
   observed,
-  Pacer,
+  type PauseState,
 } from '../engine/index.ts'
-import { Bell } from '../log/index.ts'
+import { LogNotifier } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import {
   BUILT_IN_POOL,
@@ -28,8 +28,8 @@ import {
 import type { Clock } from '../time/index.ts'
 import type { TenantSecrets, Wakeful } from './api.ts'
 import { DefaultTargets } from './default-target.ts'
+import { Upkeep } from './maintenance.ts'
 import { reviewStore } from './reviews.ts'
-import { Upkeep } from './upkeep.ts'
 import { WakefulLibrary } from './wakeful.ts'
 
 /** What a host brings to be put together: its ports, its sources of chance, and what the user has set. */
@@ -51,7 +51,7 @@ export interface Assembly {
   readonly zoneData: string
   readonly engine: Pick<EngineOptions, 'concurrency' | 'batchMax' | 'graceMs' | 'drainMs'>
   /** What operators have paused and resumed, where there are any. */
-  readonly holds?: HoldBook
+  readonly holds?: PauseState
   /** How many deliveries tenants and owners may have under way in this process. */
   readonly deliveryLimits?: DeliveryLimits
   readonly scope: Scope
@@ -84,7 +84,7 @@ export function assemble(assembly: Assembly): Wakeful {
     defaultTarget(
       (scope) => defaultTargets.find(scope),
       (errand) => targets.deliver(errand),
-      (target) => assembly.holds?.heldTargets().has(targetKey(target)) ?? false,
+      (target) => assembly.holds?.pausedTargets().has(targetKey(target)) ?? false,
     ),
   ])
   const makeId = idMaker(assembly.fill)
@@ -92,19 +92,19 @@ export function assemble(assembly: Assembly): Wakeful {
     const now = clock.now()
     return { now, random, newId: () => makeId(now) }
   }
-  const bell = new Bell()
+  const bell = new LogNotifier()
   const review = () => reviewStore({ store, context, onTrouble, zoneData: assembly.zoneData })
   const pools = assembly.serveBuiltIns ? [...new Set([BUILT_IN_POOL, handlers.pool])] : [handlers.pool]
   const pacer =
     assembly.holds === undefined
       ? null
-      : new Pacer({
+      : new CatchUpLimiter({
           book: assembly.holds,
           clock,
           release: (which, limit) => engine.release(which, limit),
-          heldTargets: () => store.heldTargets(engine.leases, HELD_NAMES_MAX),
+          heldTargets: () => store.pausedTargets(engine.leases, HELD_NAMES_MAX),
           share: async () => {
-            const shards = await store.ownership(false, pools)
+            const shards = await store.shardStates(false, pools)
             return shards.length === 0 ? 0 : engine.leases.length / shards.length
           },
           onTrouble,
@@ -112,18 +112,18 @@ export function assemble(assembly: Assembly): Wakeful {
   const engine = new Engine({
     store,
     clock,
-    courier: targets,
-    owner: assembly.process,
+    dispatcher: targets,
+    process: assembly.process,
     pools,
     ...(assembly.deliveryLimits !== undefined && { limits: assembly.deliveryLimits }),
-    ...(pacer !== null && { holds: pacer, onGained: () => pacer.lookAgain() }),
+    ...(pacer !== null && { pauses: pacer, onGained: () => pacer.lookAgain() }),
     context,
     prepare: review,
     onLogged: (scopes) => {
-      if (scopes === null) bell.ringAll()
-      else for (const scope of scopes) bell.ring(scope)
+      if (scopes === null) bell.notifyAll()
+      else for (const scope of scopes) bell.notify(scope)
     },
-    onTrouble,
+    onError: onTrouble,
     ...assembly.engine,
   })
   return new WakefulLibrary({

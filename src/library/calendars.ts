@@ -1,9 +1,9 @@
 import { WakefulError } from '../error.ts'
 import { type CalendarGiven, type CalendarLookup, type HolidayCalendar, readCalendar } from '../time/index.ts'
 import type { Calendars, CalendarView, PutCalendar } from './api.ts'
+import type { LibraryContext } from './context.ts'
 import { checked } from './options.ts'
 import { reviewCalendar } from './reviews.ts'
-import type { Surround } from './surround.ts'
 
 const CALENDAR = { name: true, dates: true, ics: true, weekend: true } as const
 const CALENDARS_MAX = 1_000
@@ -12,16 +12,16 @@ const CALENDARS_MAX = 1_000
 type Reading = (before: HolidayCalendar | undefined, now: number) => ReturnType<typeof readCalendar>
 
 /** By store and tenant, the last edit that was asked for. */
-const editsOf = new WeakMap<Surround['store'], Map<string, Promise<unknown>>>()
+const editsOf = new WeakMap<LibraryContext['store'], Map<string, Promise<unknown>>>()
 
 /** One tenant's holiday calendars: every owner's alarms of the tenant can name them, and no other tenant's. */
 export class TenantCalendars implements Calendars {
   /** Finds calendars for a *when*. */
   readonly lookup: CalendarLookup
-  readonly #around: Surround
+  readonly #around: LibraryContext
   readonly #tenant: string
 
-  constructor(around: Surround, tenant: string) {
+  constructor(around: LibraryContext, tenant: string) {
     this.#around = around
     this.#tenant = tenant
     this.lookup = this.#lookup()
@@ -74,7 +74,7 @@ export class TenantCalendars implements Calendars {
     const edited = { tenant: this.#tenant, name, version: stored.version }
     const moved = await reviewCalendar({ store, context: () => context() }, edited)
     this.#around.hint(null)
-    this.#around.bell.ringTenant(this.#tenant)
+    this.#around.logNotifier.notifyTenant(this.#tenant)
     return { ...viewOf(stored), moved, notes }
   }
 

@@ -1,9 +1,9 @@
-import type { Scope, Target, TargetSpec, Workshop } from '../alarm/index.ts'
+import type { BuildContext, Scope, Target, TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Documents } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 import type { DefaultTarget } from './api.ts'
-import { Shelf } from './shelf.ts'
+import { CachedDocuments } from './cached-documents.ts'
 
 /** What an alarm's target is where it names none, and its owner has a default. */
 export const DEFAULT_SPEC: TargetSpec = { default: true }
@@ -17,10 +17,10 @@ interface OwnerRecord {
 
 /** Owners' default targets. They are looked up when an alarm fires: an agent that moves need not edit its alarms. */
 export class DefaultTargets {
-  readonly #shelf: Shelf<OwnerRecord>
+  readonly #shelf: CachedDocuments<OwnerRecord>
 
   constructor(documents: Documents, clock: Clock) {
-    this.#shelf = new Shelf(documents, clock, 'owner')
+    this.#shelf = new CachedDocuments(documents, clock, 'owner')
   }
 
   /** An owner's default target, perhaps as it was half a second ago. */
@@ -29,7 +29,7 @@ export class DefaultTargets {
   }
 
   /** The same as one owner's calls see it. */
-  of(scope: Scope, { target: parse }: Pick<Workshop, 'target'>): DefaultTarget {
+  of(scope: Scope, { target: parse }: Pick<BuildContext, 'target'>): DefaultTarget {
     const name = nameOf(scope)
     return {
       get: async () => {

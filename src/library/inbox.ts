@@ -3,8 +3,8 @@ import { display, WakefulError } from '../error.ts'
 import type { InboxWake } from '../stores/index.ts'
 import { parseDuration } from '../time/index.ts'
 import type { Alarms, Inbox, TakeOptions, WakeReport, WakeView } from './api.ts'
+import type { LibraryContext } from './context.ts'
 import { checked } from './options.ts'
-import type { Surround } from './surround.ts'
 
 const TAKE = { wait: true, hold: true, limit: true, signal: true } as const
 const REPORT = { complete: true, fail: true, tries: true } as const
@@ -18,11 +18,11 @@ const LOOK_MS = 1_000
 
 /** One owner's inbox: the wakes of its alarms with the target `inbox` (promise: isolated). */
 export class OwnInbox implements Inbox {
-  readonly #around: Surround
+  readonly #around: LibraryContext
   readonly #scope: Scope
   readonly #reports: Pick<Alarms, 'complete' | 'fail'>
 
-  constructor(around: Surround, scope: Scope, reports: Pick<Alarms, 'complete' | 'fail'>) {
+  constructor(around: LibraryContext, scope: Scope, reports: Pick<Alarms, 'complete' | 'fail'>) {
     this.#around = around
     this.#scope = scope
     this.#reports = reports
@@ -39,7 +39,12 @@ export class OwnInbox implements Inbox {
         const rung = this.#pause(until, signal)
         try {
           const wakes = await store.takeWakes(this.#scope, { now: clock.now(), holdMs, limit })
-          if (wakes.length > 0 || clock.monotonic() >= until || signal?.aborted || this.#around.bell.isClosed)
+          if (
+            wakes.length > 0 ||
+            clock.monotonic() >= until ||
+            signal?.aborted ||
+            this.#around.logNotifier.isClosed
+          )
             return wakes.map(viewOf)
           await rung.over
         } finally {
@@ -84,7 +89,7 @@ export class OwnInbox implements Inbox {
 
   /** Over when this owner's log has grown, or it is time to look again. */
   #pause(until: number, signal: AbortSignal | undefined): { over: Promise<void>; forget: () => void } {
-    const { bell, clock } = this.#around
+    const { logNotifier: bell, clock } = this.#around
     const stop = new AbortController()
     const either = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal])
     const waitMs = Math.max(0, Math.min(LOOK_MS, until - clock.monotonic()))

@@ -1,12 +1,12 @@
 /** What users hold in their hands, the same in every host. */
 
-export type { DeliveryLimits, HeldParty, HoldBook, Resumed } from '../engine/index.ts'
+export type { DeliveryLimits, PausedParty, PauseState, Resumed } from '../engine/index.ts'
 export { WATCHED_CALLS } from '../engine/index.ts'
 export type * from './api.ts'
 export { type Assembly, assemble } from './assemble.ts'
+export { CACHE_MS_MAX, type CachedDocument, CachedDocuments } from './cached-documents.ts'
 export { takeOf } from './inbox.ts'
 export { checked, ofItem } from './options.ts'
 export { wakefulPrefix } from './own-events.ts'
 export type * from './readings.ts'
-export { COPY_MS_MAX, type Kept, Shelf } from './shelf.ts'
 export { eventWire, oneLineJson, parseExact, wireRule, wireText, withFields } from './wire-text.ts'

@@ -1,4 +1,4 @@
-import type { Bell } from '../log/index.ts'
+import type { LogNotifier } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 
@@ -7,15 +7,15 @@ const LOOK_EACH_MS = 100
 
 /** Watches for what other processes append, once for all who wait here. */
 export class LogWatch {
-  readonly #store: Pick<Store, 'watch'>
-  readonly #bell: Bell
+  readonly #store: Pick<Store, 'onChange'>
+  readonly #bell: LogNotifier
   readonly #clock: Clock
   #waiting = 0
   #unwatch: () => void = () => {}
   #cancelLook: (() => void) | null = null
   #isOwed = false
 
-  constructor(store: Pick<Store, 'watch'>, bell: Bell, clock: Clock) {
+  constructor(store: Pick<Store, 'onChange'>, bell: LogNotifier, clock: Clock) {
     this.#store = store
     this.#bell = bell
     this.#clock = clock
@@ -23,7 +23,7 @@ export class LogWatch {
 
   /** Somebody waits, until the answer is called. */
   add(): () => void {
-    if (this.#waiting === 0) this.#unwatch = this.#store.watch(() => this.#news(), 'log')
+    if (this.#waiting === 0) this.#unwatch = this.#store.onChange(() => this.#news(), 'log')
     this.#waiting += 1
     return () => {
       this.#waiting -= 1
@@ -40,7 +40,7 @@ export class LogWatch {
       this.#isOwed = true
       return
     }
-    this.#bell.ringAll()
+    this.#bell.notifyAll()
     this.#cancelLook = this.#clock.setTimer(LOOK_EACH_MS, () => {
       this.#cancelLook = null
       if (!this.#isOwed) return

@@ -1,6 +1,6 @@
 import { assertText, type Context, type Limits, RawJson } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import type { OwnEvent } from '../stores/index.ts'
+import type { UserEvent } from '../stores/index.ts'
 import type { OwnEventGiven } from './api.ts'
 import { checked } from './options.ts'
 
@@ -19,7 +19,7 @@ const RESERVED: ReadonlySet<string> = new Set([
 ])
 
 /** Reads an event that a caller wants in the log. */
-export function ownEvent(given: OwnEventGiven, { now, newId }: Context, limits: Limits): OwnEvent {
+export function ownEvent(given: OwnEventGiven, { now, newId }: Context, limits: Limits): UserEvent {
   const { type, subject, correlationId, data } = checked<OwnEventGiven>('append', given, OWN_EVENT)
   const name = (field: string, value: string | undefined) =>
     value === undefined ? null : assertText(field, value, limits.nameBytesMax)

@@ -39,7 +39,7 @@ const WAKES_COUNTED_MAX = 10_000
 
 /** Reads it all: a look at the shards' rows, and one at the head of each one's queue. */
 export async function readingsOf(engine: Engine, store: Store, clock: Clock): Promise<Readings> {
-  const shards = await store.ownership({ dueBy: clock.now() })
+  const shards = await store.shardStates({ dueBy: clock.now() })
   const { leases, held, crew } = engine.state()
   const pools: PoolReadings[] = []
   let due = 0
@@ -47,8 +47,8 @@ export async function readingsOf(engine: Engine, store: Store, clock: Clock): Pr
     const mine = leases.filter((lease) => lease.pool === pool)
     const here = mine.filter(({ until }) => clock.monotonic() < until).length
     const isMine = ({ shard }: ShardState) => mine.some((lease) => lease.shard === shard)
-    for (const shard of all) if (shard.owner === null || isMine(shard)) due += shard.pending
-    const orphans = all.filter((shard) => shard.owner === null && !isMine(shard))
+    for (const shard of all) if (shard.holder === null || isMine(shard)) due += shard.pending
+    const orphans = all.filter((shard) => shard.holder === null && !isMine(shard))
     const next = mine.length === 0 ? null : await store.nextWakeAt(mine, held)
     const wakes = [next, ...orphans.map(({ nextWakeAt }) => nextWakeAt)].filter((at) => at !== null)
     const now = clock.now()
@@ -61,13 +61,13 @@ export async function readingsOf(engine: Engine, store: Store, clock: Clock): Pr
     })
   }
   return {
-    takesWrites: await store.takesWrites(),
+    takesWrites: await store.isWritable(),
     isRunning: engine.isRunning,
     inFlight: crew.active,
     queued: crew.queued,
     unsettled: crew.ended,
     backlog: Math.max(0, due - crew.active - crew.queued - crew.ended),
-    inboxWaiting: await store.wakesWaiting(WAKES_COUNTED_MAX),
+    inboxWaiting: await store.countInboxWakes(WAKES_COUNTED_MAX),
     pools,
     now: clock.now(),
   }

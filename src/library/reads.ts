@@ -13,7 +13,7 @@ import {
 } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
-import { goneFact, type ListQuery, type LogEvent, type Place } from '../stores/index.ts'
+import { goneFact, type ListPosition, type ListQuery, type LogEvent } from '../stores/index.ts'
 import { parse, preview, resolveSince, type When } from '../time/index.ts'
 import type {
   EventsOptions,
@@ -25,8 +25,8 @@ import type {
   ListPage,
 } from './api.ts'
 import { TenantCalendars } from './calendars.ts'
+import type { LibraryContext } from './context.ts'
 import { checked, checkedText } from './options.ts'
-import type { Surround } from './surround.ts'
 import { TenantWebhooks } from './webhooks.ts'
 
 const LIST_DEFAULT = 50
@@ -78,12 +78,12 @@ const HISTORY_STATES: Readonly<Record<NonNullable<HistoryOptions['status']>, rea
 
 /** What one owner may ask: every question carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedReads {
-  protected readonly around: Surround
+  protected readonly around: LibraryContext
   protected readonly scope: Scope
   readonly calendars: TenantCalendars
   readonly webhooks: TenantWebhooks
 
-  constructor(around: Surround, scope: Scope) {
+  constructor(around: LibraryContext, scope: Scope) {
     this.around = around
     this.scope = scope
     this.calendars = new TenantCalendars(around, scope.tenant)
@@ -166,8 +166,8 @@ export class ScopedReads {
     const story = await store.story(this.scope, named('id', id), STORY_EVENTS_MAX)
     if (story === null) throw notFound(id)
     const { snapshot, events } = story
-    const shards = await store.ownership(false, [snapshot.alarm.target.pool])
-    const clockRuns = shards.some(({ owner }) => owner !== null)
+    const shards = await store.shardStates(false, [snapshot.alarm.target.pool])
+    const clockRuns = shards.some(({ holder: owner }) => owner !== null)
     const told = events.map(({ at, type, data }) => ({
       at,
       type,
@@ -218,7 +218,7 @@ export class ScopedReads {
     }
     const stop = follow ? this.around.watchLog() : () => {}
     try {
-      for await (const event of readLog(this.around.store, this.scope, this.around.bell, reading))
+      for await (const event of readLog(this.around.store, this.scope, this.around.logNotifier, reading))
         yield eventView(event)
     } finally {
       stop()
@@ -235,7 +235,7 @@ export class ScopedReads {
   }
 
   async #assertWhole(after: Serial): Promise<void> {
-    const gone = await this.around.store.fact(goneFact(this.scope))
+    const gone = await this.around.store.getMeta(goneFact(this.scope))
     if (gone !== null && after < serialOf(gone))
       throw new WakefulError(
         'cursor_expired',
@@ -267,7 +267,7 @@ export class ScopedReads {
   /** Goes on from page to page, which end early where alarms are large, until there are as many as asked for. */
   async #whole(query: ListQuery): Promise<AlarmView[]> {
     const found: AlarmView[] = []
-    let after: Place | null | undefined
+    let after: ListPosition | null | undefined
     while (after !== null && found.length < query.limit) {
       const limit = query.limit - found.length
       const { items, next } = await this.around.store.list(this.scope, { ...query, limit, after })
@@ -293,7 +293,7 @@ export class ScopedReads {
   }
 }
 
-function placeOf(cursor: string, order: ListQuery['order']): Place {
+function placeOf(cursor: string, order: ListQuery['order']): ListPosition {
   const [row, at] = decodeCursor('list', cursor)
   if ((at !== undefined) !== (order === 'due'))
     throw new WakefulError(
@@ -303,7 +303,7 @@ function placeOf(cursor: string, order: ListQuery['order']): Place {
   return { row: row!, ...(at !== undefined && { at: Number(at) }) }
 }
 
-function cursorOf({ row, at }: Place): string {
+function cursorOf({ row, at }: ListPosition): string {
   return encodeCursor('list', at === undefined ? [row] : [row, at])
 }
 

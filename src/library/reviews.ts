@@ -1,5 +1,5 @@
 import { type Context, review, type Serial } from '../alarm/index.ts'
-import { type EditedCalendar, type Store, ZONE_DATA_FACT } from '../stores/index.ts'
+import { type EditedCalendar, type Store, ZONE_DATA_META } from '../stores/index.ts'
 
 /** What a review needs: the store, and the moment. */
 export interface ReviewOptions {
@@ -36,10 +36,10 @@ interface ZoneReview {
  */
 async function reviewZones(options: ReviewOptions, zoneData: string): Promise<ZoneReview | null> {
   const { store } = options
-  const from = await store.fact(ZONE_DATA_FACT)
+  const from = await store.getMeta(ZONE_DATA_META)
   if (from === zoneData) return null
   const moved = await reviewThrough(options, { zoned: true })
-  await store.putFact(ZONE_DATA_FACT, zoneData)
+  await store.putMeta(ZONE_DATA_META, zoneData)
   return from === null ? null : { from, to: zoneData, moved }
 }
 

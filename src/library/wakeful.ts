@@ -1,18 +1,18 @@
-import { assertText, type Context, type Limits, type Scope, type Workshop } from '../alarm/index.ts'
-import type { Engine, Pacer } from '../engine/index.ts'
+import { assertText, type BuildContext, type Context, type Limits, type Scope } from '../alarm/index.ts'
+import type { CatchUpLimiter, Engine } from '../engine/index.ts'
 import { WakefulError } from '../error.ts'
-import type { Bell } from '../log/index.ts'
+import type { LogNotifier } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import type { Handler, HandlerOptions, HandlerTarget } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { ScopedAlarms } from './alarms.ts'
 import type { Alarms, ClockState, Operator, TenantSecrets, TickResult, Wakeful } from './api.ts'
+import type { LibraryContext } from './context.ts'
 import type { DefaultTargets } from './default-target.ts'
 import { LogWatch } from './log-watch.ts'
+import type { Upkeep } from './maintenance.ts'
 import { checked } from './options.ts'
 import { readingsOf } from './readings.ts'
-import type { Surround } from './surround.ts'
-import type { Upkeep } from './upkeep.ts'
 
 const HANDLER = { transactional: true, timeoutMs: true } as const
 
@@ -25,12 +25,12 @@ export interface WakefulParts {
   readonly handlers: HandlerTarget
   readonly upkeep: Upkeep
   /** Lets go of what operators held; null where there are none. */
-  readonly pacer: Pacer | null
+  readonly pacer: CatchUpLimiter | null
   /** Rung when the log has grown. */
-  readonly bell: Bell
+  readonly bell: LogNotifier
   readonly scope: Scope
   readonly limits: Limits
-  readonly workshop: Workshop
+  readonly workshop: BuildContext
   readonly timezone: string
   readonly createdVia: string
   readonly context: () => Context
@@ -45,7 +45,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   readonly limits: Limits
   readonly operator: Operator
   readonly #parts: WakefulParts
-  readonly #surround: Surround
+  readonly #surround: LibraryContext
   #unwatch: (() => void) | null = null
   #closing: Promise<void> | null = null
 
@@ -60,7 +60,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
       documents: parts.store,
       calendarsOf: (tenant) => parts.store.calendars(tenant),
       audit: (tenant, act) => this.#audit(tenant, act),
-      pendingOf: (tenant) => parts.store.pendingOf(tenant),
+      pendingOf: (tenant) => parts.store.countPending(tenant),
       isKnown: async (scope, idempotencyKey) => (await parts.store.get(scope, { idempotencyKey })) !== null,
       drain: () => parts.engine.stop(),
     }
@@ -77,7 +77,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   async start(): Promise<void> {
     this.#assertOpen()
     const { engine, store, upkeep, pacer } = this.#parts
-    this.#unwatch ??= store.watch((news) => (news === 'shards' ? engine.renew() : engine.hint(null)))
+    this.#unwatch ??= store.onChange((news) => (news === 'shards' ? engine.renew() : engine.hint(null)))
     await engine.start()
     // It may have been closed while it started.
     if (this.#closing !== null) return
@@ -88,7 +88,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   async tick(): Promise<TickResult> {
     this.#assertOpen()
     const { delivered, nextWakeAt } = await this.#parts.engine.tick()
-    this.#surround.bell.ringAll()
+    this.#surround.logNotifier.notifyAll()
     return { fired: delivered, nextWakeAt: nextWakeAt === null ? null : new Date(nextWakeAt) }
   }
 
@@ -105,8 +105,8 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   }
 
   async ownership(): Promise<ClockState[]> {
-    const shards = await this.#parts.store.ownership()
-    return shards.map(({ pool, owner, epoch, pending, nextWakeAt }) => {
+    const shards = await this.#parts.store.shardStates()
+    return shards.map(({ pool, holder: owner, epoch, pending, nextWakeAt }) => {
       return { pool, owner, epoch, pending, nextWakeAt: nextWakeAt === null ? null : new Date(nextWakeAt) }
     })
   }
@@ -142,7 +142,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
     }
     const scope = { tenant, owner: '' }
     await store.append(scope, event)
-    bell.ring(scope)
+    bell.notify(scope)
   }
 
   #assertOpen(): void {
@@ -151,7 +151,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   }
 }
 
-function surroundOf(parts: WakefulParts): Surround {
+function surroundOf(parts: WakefulParts): LibraryContext {
   const { store, engine, clock, limits, workshop, timezone, createdVia, context, bell } = parts
   const { defaultTargets, webhookSecrets } = parts
   const watch = new LogWatch(store, bell, clock)
@@ -159,9 +159,9 @@ function surroundOf(parts: WakefulParts): Surround {
     store,
     clock,
     defaultTargets,
-    bell,
+    logNotifier: bell,
     limits,
-    workshop,
+    buildContext: workshop,
     timezone,
     createdVia,
     webhookSecrets,

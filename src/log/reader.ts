@@ -1,6 +1,6 @@
 import type { Scope, Serial } from '../alarm/index.ts'
 import { isCut, type LogEvent, type Store } from '../stores/index.ts'
-import type { Bell } from './bell.ts'
+import type { LogNotifier } from './log-notifier.ts'
 
 const PAGE = 500
 /** Followers are many and some are slow: what each holds in memory is less. */
@@ -20,7 +20,7 @@ export interface ReadOptions {
 export async function* readLog(
   store: Store,
   scope: Scope,
-  bell: Bell,
+  bell: LogNotifier,
   options: ReadOptions,
 ): AsyncGenerator<LogEvent> {
   let after = options.after

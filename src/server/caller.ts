@@ -1,7 +1,7 @@
 import type { Rights } from '../contracts/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Alarms } from '../library/index.ts'
-import type { KeyView } from './keys/key-book.ts'
+import type { KeyView } from './keys/key-registry.ts'
 
 /** Who calls, what they may do, and the alarms they can see. */
 export interface Caller {

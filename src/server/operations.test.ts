@@ -5,7 +5,7 @@ import { openTest } from '../testing/index.ts'
 import type { Caller } from './caller.ts'
 import type { HeaderReader } from './http/node-side.ts'
 import { Metrics } from './metrics/index.ts'
-import { MetricsGate } from './metrics-gate.ts'
+import { MetricsGate } from './metrics-access.ts'
 import { addOperations, type OperationsParts } from './operations.ts'
 
 const CALLERS: Readonly<Record<string, unknown>> = {

@@ -2,7 +2,7 @@ import type { Hono } from 'hono'
 import { type Health, liveness, type ReadinessPorts, readiness } from './health/index.ts'
 import { refusal } from './http/problem.ts'
 import type { Metrics } from './metrics/index.ts'
-import type { MetricsGate } from './metrics-gate.ts'
+import type { MetricsGate } from './metrics-access.ts'
 
 /** What the routes for operators are made of. */
 export interface OperationsParts {

@@ -3,27 +3,27 @@ import type { Hono } from 'hono'
 import { WakefulError } from '../error.ts'
 import type { Wakeful } from '../library/index.ts'
 import type { AdminAct, Audit } from './audit.ts'
+import { Authenticator } from './authenticator.ts'
 import { Feeds } from './calendar/feeds.ts'
 import { pageTurns } from './calls/in-turns.ts'
 import { buildCalls } from './calls/index.ts'
-import { Gate } from './gate.ts'
 import { type Answered, type AppParts, buildApp } from './http/app.ts'
 import { isLoopback } from './http/local-guard.ts'
-import { KeyBook } from './keys/key-book.ts'
+import { KeyRegistry } from './keys/key-registry.ts'
 import { Listener } from './listener.ts'
 import { Live, type LiveOptions } from './live/live.ts'
 import { Log, requestLine } from './logs/index.ts'
 import { mountMcp } from './mcp/index.ts'
 import { Metrics } from './metrics/index.ts'
-import { MetricsGate } from './metrics-gate.ts'
+import { MetricsGate } from './metrics-access.ts'
 import { openApi } from './openapi.ts'
 import { addOperations } from './operations.ts'
 import { addPages } from './pages.ts'
 import { recentReadings } from './recent-readings.ts'
+import { PauseControl } from './tenants/pause-control.ts'
 import { QuotaGuard } from './tenants/quota-guard.ts'
 import { NO_QUOTAS, type QuotaPair } from './tenants/quotas.ts'
-import { Switchboard } from './tenants/switchboard.ts'
-import { TenantBook } from './tenants/tenant-book.ts'
+import { TenantRegistry } from './tenants/tenant-registry.ts'
 
 /** What a server is made of. */
 export interface ServerOptions {
@@ -39,7 +39,7 @@ export interface ServerOptions {
   /** What holds for tenants of which nothing else is said. */
   readonly quotas?: QuotaPair
   /** What this Wakeful was opened with, so that a pause here holds what fires there. */
-  readonly holds?: Switchboard
+  readonly holds?: PauseControl
   readonly log?: Log
   readonly metrics?: Metrics
   /** Who may read the metrics: holders of a key of all tenants (on this machine, without keys, everybody), anyone, nobody. */
@@ -73,10 +73,10 @@ export interface Server {
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { clock, documents } = options.wakeful.operator
   const log = options.log ?? quietLog(() => clock.now())
-  const keys = new KeyBook(documents, clock)
+  const keys = new KeyRegistry(documents, clock)
   const isLocal = isLoopback(options.host)
   if (!isLocal && !(await keys.hasKeys())) throw refusedWithoutKeys(options.host)
-  const holds = options.holds ?? new Switchboard()
+  const holds = options.holds ?? new PauseControl()
   // Whoever opened Wakeful with a switchboard may have attached it: the clock needs it also where nothing listens.
   const detach = await holds.attach(documents, clock, (thrown) => log.trouble(thrown))
   try {
@@ -90,9 +90,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 /** What a server has before it is put together. */
 interface Foundation {
   readonly log: Log
-  readonly keys: KeyBook
+  readonly keys: KeyRegistry
   readonly isLocal: boolean
-  readonly holds: Switchboard
+  readonly holds: PauseControl
   readonly detach: () => void
 }
 
@@ -134,7 +134,7 @@ function partsOf(options: ServerOptions, { log, keys, isLocal, holds }: Foundati
   const live = new Live({ keys, documents, clock, connected, onTrouble }, options.live)
   const feeds = new Feeds(documents, clock)
   const allowedOrigins = new Set(options.allowedOrigins)
-  const door = new Gate({
+  const door = new Authenticator({
     keys,
     tickets: live.tickets,
     feeds,
@@ -143,7 +143,7 @@ function partsOf(options: ServerOptions, { log, keys, isLocal, holds }: Foundati
     allowedOrigins,
     allowedHosts: new Set(options.allowedHosts),
   })
-  const tenants = new TenantBook(documents, clock, options.quotas ?? NO_QUOTAS)
+  const tenants = new TenantRegistry(documents, clock, options.quotas ?? NO_QUOTAS)
   const quotas = new QuotaGuard(tenants, clock, wakeful.operator)
   const audit = auditor(wakeful, log)
   const pages = pageTurns()

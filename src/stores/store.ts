@@ -3,7 +3,7 @@ import type {
   AlarmEventType,
   Change,
   Context,
-  Delivery,
+  DeliveryOutcome,
   NewTimer,
   Origin,
   Scope,
@@ -23,7 +23,7 @@ import type { Inbox } from './inbox.ts'
  */
 export interface Store extends StoreReads, Documents, Inbox {
   /** Writes new alarms, all or none: known idempotency keys answer with the first, known keys are set again. */
-  set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetAnswer[]>
+  set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetResult[]>
   /** Reads, decides and writes alarms one by one in one transaction; `next` says where to go on. */
   edit<A>(
     scope: Scope,
@@ -31,25 +31,37 @@ export interface Store extends StoreReads, Documents, Inbox {
     decide: Decide<A>,
     context: Context,
     tx?: unknown,
-  ): Promise<Edited<A>>
+  ): Promise<EditResult<A>>
 
   /** Claims and renews the shards of these pools, and says which are now held: the heartbeat (promise: fenced). */
-  own(owner: string, pools: readonly string[], context: Context): Promise<Lease[]>
+  heartbeat(owner: string, pools: readonly string[], context: Context): Promise<Lease[]>
   /** Gives shards back at once, so that another process need not wait for the lease to end. */
-  disown(leases: readonly Lease[]): Promise<void>
+  releaseLeases(leases: readonly Lease[]): Promise<void>
   /** Reads what is due, settles what needs no delivery, and records the rest as in flight. */
-  take(leases: readonly Lease[], request: TakeRequest): Promise<Taken>
+  claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed>
   /** Writes outcomes; void for a lease that is no longer the shard's, or a timer that has moved on. */
-  settle(settlements: readonly Settlement[], landed: readonly Flight[], context: Context): Promise<Settled>
+  settle(
+    settlements: readonly Settlement[],
+    landed: readonly InFlightBatch[],
+    context: Context,
+  ): Promise<SettleResult>
   /** Runs work in a transaction of its own, which commits with the settlement it answers, or not at all. */
-  transact(lease: Lease, work: (tx: unknown) => Promise<Settlement>, context: () => Context): Promise<Settled>
+  transact(
+    lease: Lease,
+    work: (tx: unknown) => Promise<Settlement>,
+    context: () => Context,
+  ): Promise<SettleResult>
   /** Puts timers that wait for a handler, or for an operator, back in the queue, at most so many; answers how many. */
-  releaseWaiting(leases: readonly Lease[], which: ReleaseOf, now: number, limit: number): Promise<number>
+  requeueWaiting(leases: readonly Lease[], which: WaitingFilter, now: number, limit: number): Promise<number>
   /** The names of the targets of what an operator holds in these shards, each once, at most so many. */
-  heldTargets(leases: readonly Lease[], limit: number): Promise<string[]>
+  pausedTargets(leases: readonly Lease[], limit: number): Promise<string[]>
 
   /** Lets a decision look at live alarms again, whoever's they are; `next` says where to go on. */
-  review(which: ReviewOf, decide: (snapshot: Snapshot) => Change | null, context: Context): Promise<Reviewed>
+  review(
+    which: ReviewFilter,
+    decide: (snapshot: Snapshot) => Change | null,
+    context: Context,
+  ): Promise<ReviewResult>
   /** Writes a tenant's calendar; the same days again are no edit. */
   putCalendar(tenant: string, calendar: NewCalendar, context: Context): Promise<HolidayCalendar>
   /** Deletes a calendar, false where there is none; refused (`conflict`) while a live alarm names it. */
@@ -57,22 +69,22 @@ export interface Store extends StoreReads, Documents, Inbox {
   /** Says that the alarms which name a calendar stand by this version of it. */
   calendarReviewed(tenant: string, calendar: Pick<HolidayCalendar, 'name' | 'version'>): Promise<void>
   /** Keeps a fact about the store as a whole. */
-  putFact(name: string, value: string): Promise<void>
+  putMeta(name: string, value: string): Promise<void>
 
   /** Appends an event of a user's own. */
-  append(scope: Scope, event: OwnEvent): Promise<LogEvent>
+  append(scope: Scope, event: UserEvent): Promise<LogEvent>
   /**
    * Deletes ended alarms with their events, and wakes that nobody fetched, a bounded number at a time; answers how many. The
    * owner's fact `goneFact` then names the newest of the deleted events.
    */
   prune(endedBefore: number, limit: number): Promise<number>
   /** Calls back when another process may have changed something about the clocks, or the log. Answers how to stop. */
-  watch(listener: (news: News) => void, about?: 'clock' | 'log'): () => void
+  onChange(listener: (news: ChangeKind) => void, about?: 'clock' | 'log'): () => void
   close(): Promise<void>
 }
 
 /** What another process may have changed: timers to look at, shards to claim, the log to read. */
-export type News = 'timers' | 'shards' | 'log'
+export type ChangeKind = 'timers' | 'shards' | 'log'
 
 /** What can be asked without changing anything. */
 export interface StoreReads {
@@ -86,11 +98,11 @@ export interface StoreReads {
   list(scope: Scope, query: ListQuery): Promise<Page>
   stats(scope: Scope): Promise<Stats>
   /** How many alarms of a tenant are still to fire, over all its owners. */
-  pendingOf(tenant: string): Promise<number>
+  countPending(tenant: string): Promise<number>
   /** Whether it takes writes: a standby answers, and a database that was set read-only. */
-  takesWrites(): Promise<boolean>
+  isWritable(): Promise<boolean>
   /** How many wakes lie in all inboxes, as far as `limit`. */
-  wakesWaiting(limit: number): Promise<number>
+  countInboxWakes(limit: number): Promise<number>
   /** Events after a place in the log, oldest first; of one alarm where it is named. `isCut` says whether there may be more. */
   events(scope: Scope, query: { after: Serial; limit: number; alarmId?: string }): Promise<LogEvent[]>
   /** An alarm and its newest events, oldest of them first, as of one moment; null where this owner has none. */
@@ -98,22 +110,22 @@ export interface StoreReads {
   /** The newest place in the log. */
   lastEvent(): Promise<Serial>
   /** The newest moment the store has a record of; null while it is empty. A clock that is years from it is not believed. */
-  lastSeen(): Promise<number | null>
+  newestInstant(): Promise<number | null>
   /** The earliest wake among these shards that is not held. */
-  nextWakeAt(leases: readonly Lease[], held: HeldTimers): Promise<number | null>
+  nextWakeAt(leases: readonly Lease[], held: InFlightTimers): Promise<number | null>
   /** A tenant's calendars by name, as they stand: a store behind a network answers from a copy that it keeps fresh. */
   calendars(tenant: string): readonly HolidayCalendar[]
   /** Freshens that copy. */
   readCalendars(): Promise<void>
   /** Edited calendars whose alarms have not all been looked at again. */
   unreviewedCalendars(): Promise<readonly EditedCalendar[]>
-  fact(name: string): Promise<string | null>
+  getMeta(name: string): Promise<string | null>
   /**
    * Who runs the clock of each pool, and what waits there. That is counted row by row, unless nobody asks for it (false),
    * or asks for what is due by a moment: then no more than `DUE_COUNTED_MAX` of each shard are counted. Of all pools,
    * unless some are named.
    */
-  ownership(counts?: Counts, pools?: readonly string[]): Promise<ShardState[]>
+  shardStates(counts?: CountOption, pools?: readonly string[]): Promise<ShardState[]>
 }
 
 /** An alarm and what became of it. */
@@ -129,7 +141,7 @@ export interface SetRequest {
 }
 
 /** What a set came to. */
-export interface SetAnswer {
+export interface SetResult {
   readonly snapshot: Snapshot
   /** `created`, or `replaced` (its key was known), or `deduped` (its idempotency key was). */
   readonly outcome: 'created' | 'replaced' | 'deduped'
@@ -147,8 +159,8 @@ export type Selector =
 export type Decide<A> = (snapshot: Snapshot) => { readonly change: Change; readonly answer: A }
 
 /** What an edit came to: an answer per alarm, and where to go on when the limit cut the selection short. */
-export interface Edited<A> {
-  readonly answers: readonly A[]
+export interface EditResult<A> {
+  readonly results: readonly A[]
   readonly next: Serial | null
 }
 
@@ -156,18 +168,18 @@ export interface Edited<A> {
  * Whose timers are put back: those that wait for a handler; those that an operator holds of a tenant, or of a target by its
  * name, the longest held first.
  */
-export type ReleaseOf =
+export type WaitingFilter =
   | { readonly handler: string }
   | { readonly heldTenant: string }
   | { readonly heldTarget: string }
 
 /** Which live alarms a review looks at: those of a tenant that name calendars, or all on a zone's wall clock. */
-export type ReviewOf =
+export type ReviewFilter =
   | { readonly calendarsOf: string; readonly after: Serial; readonly limit: number }
   | { readonly zoned: true; readonly after: Serial; readonly limit: number }
 
 /** What a review came to: how many alarms it changed, and where to go on. */
-export interface Reviewed {
+export interface ReviewResult {
   readonly changed: number
   readonly next: Serial | null
 }
@@ -186,36 +198,36 @@ export interface EditedCalendar {
 export interface Lease {
   readonly shard: number
   readonly pool: string
-  readonly owner: string
+  readonly holder: string
   readonly epoch: number
   /** On the monotonic clock: nothing may be started from this moment on. */
   readonly until: number
 }
 
 /** A batch that was recorded as being delivered. */
-export interface Flight {
+export interface InFlightBatch {
   readonly id: Serial
   readonly shard: number
 }
 
 /** An occurrence to deliver. */
-export interface Taking {
+export interface ClaimedTimer {
   readonly lease: Lease
-  readonly flight: Flight
+  readonly batch: InFlightBatch
   readonly alarm: Alarm
   readonly timer: Timer
 }
 
 /** What to take. */
-export interface TakeRequest {
+export interface ClaimRequest {
   readonly context: Context
   readonly limit: number
-  readonly held: HeldTimers
+  readonly inFlight: InFlightTimers
   /** Tenants that have enough: nothing of theirs is taken, however much of it is due. */
   readonly avoid?: ReadonlySet<string>
   /** Owners that have enough, each as `ownerKey` names it; only beside `avoid`. */
   readonly avoidOwners?: ReadonlySet<string>
-  readonly triage: (found: Found) => Verdict
+  readonly triage: (found: DueTimer) => Verdict
   /** Whether the take has lasted long enough: what is left is taken by the next one. */
   readonly isLong: () => boolean
 }
@@ -226,13 +238,13 @@ export function ownerKey({ tenant, owner }: Scope): string {
 }
 
 /** Timers this process holds already, by id and version: a look passes over them. */
-export interface HeldTimers {
+export interface InFlightTimers {
   readonly size: number
   has(id: Serial, version: number): boolean
 }
 
 /** A due timer with its alarm; `others` is filled in when the triage asked to look. */
-export interface Found {
+export interface DueTimer {
   readonly alarm: Alarm
   readonly timer: Timer
   readonly others: readonly Timer[] | null
@@ -241,8 +253,8 @@ export interface Found {
 }
 
 /** What a take brought. */
-export interface Taken {
-  readonly takings: readonly Taking[]
+export interface Claimed {
+  readonly timers: readonly ClaimedTimer[]
   /** When to look again: the earliest wake that was not taken. */
   readonly nextWakeAt: number | null
   /** Leases that turned out to be another's by now. */
@@ -256,11 +268,11 @@ export interface Settlement {
   readonly lease: Lease
   readonly alarm: Alarm
   readonly timer: Timer
-  readonly delivery: Delivery
+  readonly delivery: DeliveryOutcome
 }
 
 /** What a settle came to. */
-export interface Settled {
+export interface SettleResult {
   readonly lost: readonly Lease[]
   /** Outcomes of timers that had moved on: a former owner's, or sent twice. */
   readonly stale: number
@@ -283,7 +295,7 @@ export interface LogEvent extends Scope {
 }
 
 /** An event that a user appends. */
-export interface OwnEvent {
+export interface UserEvent {
   readonly id: string
   readonly type: string
   readonly at: number
@@ -308,11 +320,11 @@ export interface ListQuery {
   readonly order: 'newest' | 'due'
   readonly limit: number
   /** Where the page before this one ended. */
-  readonly after?: Place | undefined
+  readonly after?: ListPosition | undefined
 }
 
 /** A place in a list: the row's own, and in due order its instant too. */
-export interface Place {
+export interface ListPosition {
   readonly row: Serial
   readonly at?: number
 }
@@ -320,7 +332,7 @@ export interface Place {
 /** A page of a list: it ends where its limit says, or with `PAGE_BYTES_MAX` of content. */
 export interface Page {
   readonly items: readonly Snapshot[]
-  readonly next: Place | null
+  readonly next: ListPosition | null
 }
 
 /** The figures of one owner. */
@@ -336,7 +348,7 @@ export interface Stats {
 }
 
 /** What is counted of each shard: all that waits (true), nothing (false), or what is due by a moment. */
-export type Counts = boolean | { readonly dueBy: number }
+export type CountOption = boolean | { readonly dueBy: number }
 
 /** So many due timers of a shard are counted: a backlog is a backlog, and counting it must not add to it. */
 export const DUE_COUNTED_MAX = 10_000
@@ -345,11 +357,11 @@ export const DUE_COUNTED_MAX = 10_000
 export interface ShardState {
   readonly shard: number
   readonly pool: string
-  readonly owner: string | null
+  readonly holder: string | null
   readonly epoch: number
   readonly pending: number
   readonly nextWakeAt: number | null
 }
 
 /** The fact under which a store keeps the version of the zone data its pending instants were found with. */
-export const ZONE_DATA_FACT = 'zone_data'
+export const ZONE_DATA_META = 'zone_data'

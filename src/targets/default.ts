@@ -1,8 +1,14 @@
 import type { Scope, Target, TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import { DeliveryFailure, type Errand, Postponed, type Receipt, type TargetKind } from './courier.ts'
 import { assertFields } from './fields.ts'
 import { BUILT_IN_POOL } from './pools.ts'
+import {
+  type Delivery,
+  DeliveryFailure,
+  type DeliveryReceipt,
+  Postponed,
+  type TargetKind,
+} from './target-kind.ts'
 
 const TARGET: Target = { kind: 'default', name: 'default', pool: BUILT_IN_POOL }
 const TIMEOUT_MS = 30_000
@@ -16,7 +22,7 @@ const HELD_MS_MAX = 60_000
  */
 export function defaultTarget(
   find: (scope: Scope) => Promise<Target | null>,
-  deliver: (errand: Errand) => Promise<Receipt>,
+  deliver: (errand: Delivery) => Promise<DeliveryReceipt>,
   isHeld: (target: Target) => boolean,
 ): TargetKind {
   return {
@@ -31,7 +37,7 @@ export function defaultTarget(
     canRun: () => true,
     isTransactional: () => false,
     timeoutMs: () => TIMEOUT_MS,
-    async deliver(errand: Errand): Promise<Receipt> {
+    async deliver(errand: Delivery): Promise<DeliveryReceipt> {
       const target = await find(errand.alarm)
       if (target === null || target.kind === 'default')
         throw new DeliveryFailure('its owner has no default target any more: put one (PUT /v1/owner/target)')
@@ -48,11 +54,11 @@ export function defaultTarget(
 }
 
 /** The same errand to another target. Its signal is made only where somebody looks at it. */
-class Redirected implements Errand {
-  readonly alarm: Errand['alarm']
-  readonly #errand: Errand
+class Redirected implements Delivery {
+  readonly alarm: Delivery['alarm']
+  readonly #errand: Delivery
 
-  constructor(errand: Errand, target: Target) {
+  constructor(errand: Delivery, target: Target) {
     this.#errand = errand
     this.alarm = { ...errand.alarm, target }
   }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../testing/index.ts'
 import { Circuit } from './circuit.ts'
-import { Postponed } from './courier.ts'
 import { Endpoint, Endpoints } from './endpoint.ts'
+import { Postponed } from './target-kind.ts'
 
 const SETTINGS = { failuresMax: 3, openMs: 10_000, openMsMax: 40_000, concurrency: 2 }
 const never = new AbortController().signal

@@ -1,6 +1,6 @@
 import type { Clock } from '../time/index.ts'
 import { Circuit, type CircuitSettings } from './circuit.ts'
-import { Postponed } from './courier.ts'
+import { Postponed } from './target-kind.ts'
 
 /** How much one endpoint is asked at a time, and when it is left alone. */
 export interface EndpointSettings extends CircuitSettings {

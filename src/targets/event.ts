@@ -1,8 +1,8 @@
 import type { Target, TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import type { TargetKind } from './courier.ts'
 import { assertFields } from './fields.ts'
 import { BUILT_IN_POOL } from './pools.ts'
+import type { TargetKind } from './target-kind.ts'
 
 const TARGET: Target = { kind: 'event', name: 'event', pool: BUILT_IN_POOL }
 

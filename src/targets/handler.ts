@@ -9,11 +9,11 @@ import {
   viewOf,
 } from '../alarm/index.ts'
 import { errorText, WakefulError } from '../error.ts'
-import { DeliveryFailure, type Errand, type Receipt, type TargetKind } from './courier.ts'
 import { assertFields } from './fields.ts'
 import type { Fire, Handler, HandlerOptions } from './fire.ts'
 import { INBOX } from './inbox.ts'
 import { assertPool } from './pools.ts'
+import { type Delivery, DeliveryFailure, type DeliveryReceipt, type TargetKind } from './target-kind.ts'
 
 const HANDLER_TIMEOUT_MS = 300_000
 
@@ -79,7 +79,7 @@ export class HandlerTarget implements TargetKind {
     return this.#handlers.get(target.name)?.options.timeoutMs ?? HANDLER_TIMEOUT_MS
   }
 
-  async deliver(errand: Errand): Promise<Receipt> {
+  async deliver(errand: Delivery): Promise<DeliveryReceipt> {
     const registered = this.#handlers.get(errand.alarm.target.name)
     if (registered === undefined)
       throw new DeliveryFailure(`no handler ${errand.alarm.target.name} is registered`)
@@ -97,12 +97,12 @@ interface Said {
 
 /** What a handler is given; what it may never look at is made only when it does. */
 class HandlerFire implements Fire {
-  readonly #errand: Errand
+  readonly #errand: Delivery
   readonly #said: Said
   #alarm: Fire['alarm'] | undefined
   #payload: { value: unknown } | undefined
 
-  constructor(errand: Errand, said: Said) {
+  constructor(errand: Delivery, said: Said) {
     this.#errand = errand
     this.#said = said
   }

@@ -1,8 +1,8 @@
 import { occurrenceId, type Scope, type Target, type TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import type { Errand, Receipt, TargetKind } from './courier.ts'
 import { assertFields } from './fields.ts'
 import { BUILT_IN_POOL } from './pools.ts'
+import type { Delivery, DeliveryReceipt, TargetKind } from './target-kind.ts'
 import { wakeJson } from './wake-body.ts'
 
 /** The bare word by which an alarm goes to the inbox; no handler has this name. */
@@ -44,7 +44,7 @@ export function inboxTarget(inboxes: Inboxes, wakesMax = WAKES_MAX): TargetKind 
     canRun: () => true,
     isTransactional: () => false,
     timeoutMs: () => TIMEOUT_MS,
-    async deliver(errand: Errand): Promise<Receipt> {
+    async deliver(errand: Delivery): Promise<DeliveryReceipt> {
       const { alarm, timer, firedAt } = errand
       const { tenant, owner, id: alarmId } = alarm
       const body = wakeJson({ alarm, timer, firedAt })

@@ -1,19 +1,19 @@
 /** Where a fire goes. A kind per file; `courier.ts` is what a new one has to be. */
 export { type AddressClass, addressClass, hostClass, isAddress } from './address-class.ts'
-export {
-  type Courier,
-  DeliveryFailure,
-  type Errand,
-  Postponed,
-  type Receipt,
-  type TargetKind,
-} from './courier.ts'
 export { defaultTarget } from './default.ts'
 export { eventTarget } from './event.ts'
 export type { Fire, Handler, HandlerOptions } from './fire.ts'
 export { HandlerTarget } from './handler.ts'
 export { type Inboxes, inboxTarget } from './inbox.ts'
 export { assertPool, BUILT_IN_POOL, DEFAULT_POOL } from './pools.ts'
+export {
+  type Delivery,
+  DeliveryFailure,
+  type DeliveryReceipt,
+  type Dispatcher,
+  Postponed,
+  type TargetKind,
+} from './target-kind.ts'
 export { Targets } from './targets.ts'
 export { type WebhookSettings, WebhookTarget } from './webhook.ts'
 export {

@@ -1,9 +1,9 @@
 import type { Target, TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import type { Courier, Errand, Receipt, TargetKind } from './courier.ts'
+import type { Delivery, DeliveryReceipt, Dispatcher, TargetKind } from './target-kind.ts'
 
 /** Every kind of target this process knows, as the engine and the calls see them. */
-export class Targets implements Courier {
+export class Targets implements Dispatcher {
   readonly #kinds: ReadonlyMap<string, TargetKind>
 
   constructor(kinds: readonly TargetKind[]) {
@@ -50,7 +50,7 @@ export class Targets implements Courier {
     return this.#kinds.get(target.kind)?.timeoutMs(target) ?? 1_000
   }
 
-  deliver(errand: Errand): Promise<Receipt> {
+  deliver(errand: Delivery): Promise<DeliveryReceipt> {
     const kind = this.#kinds.get(errand.alarm.target.kind)
     if (kind === undefined)
       return Promise.reject(new Error(`no target of kind ${errand.alarm.target.kind} is known here`))

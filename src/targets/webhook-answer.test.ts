@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DeliveryFailure } from './courier.ts'
+import { DeliveryFailure } from './target-kind.ts'
 import { isTrouble, readRetryAfter, receiptOf } from './webhook-answer.ts'
 
 const NOW = Date.UTC(2030, 0, 1)

@@ -1,7 +1,7 @@
 import { DEFAULT_LIMITS, utf8Length } from '../alarm/index.ts'
 import { errorText } from '../error.ts'
 import { backoff } from '../time/index.ts'
-import { DeliveryFailure, type Receipt } from './courier.ts'
+import { DeliveryFailure, type DeliveryReceipt } from './target-kind.ts'
 import type { WebhookAnswer } from './webhook-ports.ts'
 
 /** The longest wait that `Retry-After` may ask for. */
@@ -21,7 +21,12 @@ export function isTrouble({ status }: WebhookAnswer): boolean {
  * What the answer to try number `attempt` (from 1) means: success with its report, or the failure it is. `from` names the
  * endpoint, without its path.
  */
-export function receiptOf(answer: WebhookAnswer, from: string, now: number, attempt: number): Receipt {
+export function receiptOf(
+  answer: WebhookAnswer,
+  from: string,
+  now: number,
+  attempt: number,
+): DeliveryReceipt {
   const { status } = answer
   const said = `HTTP ${status} from ${from}`
   if (status >= 200 && status <= 299) return reportOf(answer.body)
@@ -37,7 +42,7 @@ export function receiptOf(answer: WebhookAnswer, from: string, now: number, atte
 }
 
 /** A JSON body `{ "complete": "…" }` or `{ "fail": "…" }` is the report; anything else says nothing. */
-function reportOf(body: string | null): Receipt {
+function reportOf(body: string | null): DeliveryReceipt {
   const said = body === null || !/^\s*\{/.test(body) ? null : parsed(body)
   if (said === null) return { report: null }
   if (typeof said.fail === 'string')

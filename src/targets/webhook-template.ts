@@ -1,6 +1,6 @@
 import { utf8Length } from '../alarm/index.ts'
 import { display, WakefulError } from '../error.ts'
-import { DeliveryFailure } from './courier.ts'
+import { DeliveryFailure } from './target-kind.ts'
 import { WAKE_FIELDS, type Wake, type WakeField, wakeFieldJson } from './wake-body.ts'
 
 /** A body as a user writes it: JSON, or text, whose strings may hold placeholders such as `{{wake_message}}`. */

@@ -9,7 +9,7 @@ import {
 } from '../alarm/index.ts'
 import { VirtualClock } from '../testing/index.ts'
 import { resolveWhen } from '../time/index.ts'
-import { DeliveryFailure, type Errand, Postponed } from './courier.ts'
+import { type Delivery, DeliveryFailure, Postponed } from './target-kind.ts'
 import { WebhookTarget } from './webhook.ts'
 import { TransportFailure, type WebhookAnswer, type WebhookRequest } from './webhook-ports.ts'
 
@@ -51,7 +51,11 @@ function bench(answer: (request: WebhookRequest) => WebhookAnswer | Promise<Webh
     },
     SETTINGS,
   )
-  const errand = (options: SetOptions = {}, tenant = 't', signal = new AbortController().signal): Errand => {
+  const errand = (
+    options: SetOptions = {},
+    tenant = 't',
+    signal = new AbortController().signal,
+  ): Delivery => {
     const now = clock.now()
     const resolved = resolveWhen({ delay: '0s' }, { now, timezone: 'UTC' })
     const shop = {

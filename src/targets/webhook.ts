@@ -1,9 +1,15 @@
 import { occurrenceId, originOf, type Target, type TargetSpec } from '../alarm/index.ts'
 import { errorText } from '../error.ts'
 import type { Clock } from '../time/index.ts'
-import { DeliveryFailure, type Errand, Postponed, type Receipt, type TargetKind } from './courier.ts'
 import { type Endpoint, Endpoints } from './endpoint.ts'
 import { BUILT_IN_POOL } from './pools.ts'
+import {
+  type Delivery,
+  DeliveryFailure,
+  type DeliveryReceipt,
+  Postponed,
+  type TargetKind,
+} from './target-kind.ts'
 import { wakeJson } from './wake-body.ts'
 import { isTrouble, receiptOf } from './webhook-answer.ts'
 import {
@@ -101,7 +107,7 @@ export class WebhookTarget implements TargetKind {
     return this.#settings.timeoutMs
   }
 
-  async deliver(errand: Errand): Promise<Receipt> {
+  async deliver(errand: Delivery): Promise<DeliveryReceipt> {
     const { alarm, signal } = errand
     const url = new URL(alarm.target.name)
     const endpoint = this.#endpoints.of(alarm.tenant, originOf(url))
@@ -120,7 +126,7 @@ export class WebhookTarget implements TargetKind {
   }
 
   /** Calls the endpoint, and tells its circuit what came of it. */
-  async #call(errand: Errand, url: URL, endpoint: Endpoint): Promise<WebhookAnswer> {
+  async #call(errand: Delivery, url: URL, endpoint: Endpoint): Promise<WebhookAnswer> {
     const { circuit } = endpoint
     let answer: WebhookAnswer
     try {
@@ -142,7 +148,7 @@ export class WebhookTarget implements TargetKind {
    * Nothing is sent to an endpoint that is left alone. That is no attempt: the occurrence waits, uncounted. Only one that
    * has waited for long enough fails as it would have without the circuit, a try at a time.
    */
-  #assertWorthTrying({ timer, firedAt }: Errand, { circuit, origin }: Endpoint): void {
+  #assertWorthTrying({ timer, firedAt }: Delivery, { circuit, origin }: Endpoint): void {
     const waitMs = circuit.refusal()
     if (waitMs === null) return
     const message = `not sent: ${origin} has failed ${circuit.failures} times in a row, and is left alone for a while`
@@ -150,7 +156,7 @@ export class WebhookTarget implements TargetKind {
     throw new DeliveryFailure(message, { retryAfterMs: waitMs })
   }
 
-  async #request(errand: Errand, url: URL): Promise<WebhookRequest> {
+  async #request(errand: Delivery, url: URL): Promise<WebhookRequest> {
     const { clock, keys } = this.#ports
     const { alarm, timer, signal } = errand
     const { method = 'POST', headers, body: template } = (alarm.target.config ?? {}) as Config
@@ -190,7 +196,7 @@ function sealedFor(url: string): string {
   return `webhook headers ${url}`
 }
 
-function bodyOf(errand: Errand, method: string, template: BodyTemplate | undefined): string | null {
+function bodyOf(errand: Delivery, method: string, template: BodyTemplate | undefined): string | null {
   if (method === 'GET') return null
   return template === undefined ? wakeJson(errand) : fillTemplate(template, errand)
 }

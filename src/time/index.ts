@@ -13,7 +13,7 @@ export {
   readCalendar,
   readNames,
 } from './calendars/index.ts'
-export { type Clock, ScepticalClock, Turns } from './clock/index.ts'
+export { type Clock, JumpTolerantClock, Yielding } from './clock/index.ts'
 export { type BackoffOptions, backoff, formatDuration, parseDuration, span } from './durations/index.ts'
 export {
   type Counted,
@@ -22,7 +22,7 @@ export {
   endOfDay,
   isDayOff,
   lastOpen,
-  type Standing,
+  type NextOccurrence,
   standingAfter,
   standingFrom,
   standingNext,

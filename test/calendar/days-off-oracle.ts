@@ -7,9 +7,9 @@ import {
   type CalendarLookup,
   daysOffOf,
   isDayOff,
+  type NextOccurrence,
   type RecurringRule,
   resolveWhen,
-  type Standing,
   standingAfter,
   standingFrom,
   standingNext,
@@ -121,7 +121,7 @@ function randomWeekend(random: Random): number[] {
 }
 
 /** The standings a case must have, by nominal: null where the window does not tell. */
-function expected(given: Case): (Standing | null)[] {
+function expected(given: Case): (NextOccurrence | null)[] {
   const { nominals, move } = given
   if (move === undefined) {
     const open = nominals.map(({ at }) => !given.off.isOff(shownDay(given, at)))
@@ -137,7 +137,7 @@ function expected(given: Case): (Standing | null)[] {
   })
 }
 
-function standing(at: number, nominal: number): Standing {
+function standing(at: number, nominal: number): NextOccurrence {
   return { at: at * 1000, nominal: nominal * 1000 }
 }
 
@@ -163,7 +163,12 @@ function compare(given: Case, most: number): Compared {
       ? wanted[nominals.findIndex(({ at }) => at > now)]
       : heads.find((each) => each!.at > now * 1000)
   const problems: string[] = []
-  const check = (what: string, second: number, found: Standing | null, want: Standing | null | undefined) => {
+  const check = (
+    what: string,
+    second: number,
+    found: NextOccurrence | null,
+    want: NextOccurrence | null | undefined,
+  ) => {
     if (want === undefined || want === null) return
     if (found?.at === want.at && found.nominal === want.nominal) return
     problems.push(`${what} ${iso(second)}: ${show(found)}, and the slow way says ${show(want)}`)
@@ -195,7 +200,7 @@ function later(landings: readonly number[], index: number): number {
 }
 
 /** Standings must come one after the other. */
-function disorder(rule: RecurringRule, off: ReturnType<typeof daysOffOf>, first: Standing): string[] {
+function disorder(rule: RecurringRule, off: ReturnType<typeof daysOffOf>, first: NextOccurrence): string[] {
   let before = first
   for (let count = 0; count < 50; count++) {
     const next = standingNext(rule, off, before)
@@ -206,7 +211,7 @@ function disorder(rule: RecurringRule, off: ReturnType<typeof daysOffOf>, first:
   return []
 }
 
-function show(standing: Standing | null): string {
+function show(standing: NextOccurrence | null): string {
   return standing === null ? 'none' : `${iso(standing.at / 1000)} of ${iso(standing.nominal / 1000)}`
 }
 

@@ -27,7 +27,7 @@ const SQLITE: readonly Simple[] = [
   },
   {
     bug: 'what is held is taken again',
-    file: 'src/engine/held-set.ts',
+    file: 'src/engine/in-flight-set.ts',
     from: 'return this.#versions.get(id) === version',
     to: 'return this.#versions.get(id) === version && id % 50 !== 0',
     breaches: ['duplicate', 'uncounted'],

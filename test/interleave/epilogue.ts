@@ -1,5 +1,5 @@
 import { occurrenceId } from '../../src/alarm/index.ts'
-import type { Settlement, Taking } from '../../src/stores/index.ts'
+import type { ClaimedTimer, Settlement } from '../../src/stores/index.ts'
 import type { Breach } from './judge.ts'
 import type { Note } from './notes.ts'
 import type { AlarmRow, EventRow, Rows } from './rows.ts'
@@ -29,7 +29,7 @@ export async function liveOn(world: World): Promise<Breach[]> {
   let leases = await own()
   if (leases.length === 0) return [{ promise: 'liveness', what: 'nobody can take over the shard' }]
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const { takings, nextWakeAt, more } = await heir.take(leases)
+    const { timers: takings, nextWakeAt, more } = await heir.take(leases)
     if (takings.length > 0) await heir.settle(takings)
     else if (!more) {
       if (nextWakeAt === null || nextWakeAt > until) return []
@@ -101,7 +101,7 @@ function instantsOf({ occurrence, type, data }: EventRow, generation: number): n
 
 /** What was handed out to be delivered ended as a record, or waits for its next try. */
 function judgeHanded(notes: readonly Note[], { alarms, events, timers }: Rows): Breach[] {
-  const taken = notes.flatMap((note) => (note.kind === 'take' ? note.taken.takings : []))
+  const taken = notes.flatMap((note) => (note.kind === 'take' ? note.taken.timers : []))
   return taken
     .filter((taking) => !isReleased(notes, taking))
     .flatMap(({ alarm, timer }): Breach[] => {
@@ -124,7 +124,7 @@ function judgeHanded(notes: readonly Note[], { alarms, events, timers }: Rows): 
 }
 
 /** Whether it was given back before it started: nothing came of it. */
-function isReleased(notes: readonly Note[], { timer }: Taking): boolean {
+function isReleased(notes: readonly Note[], { timer }: ClaimedTimer): boolean {
   const isOf = (each: Settlement) => each.timer.id === timer.id && each.timer.version === timer.version
   return notes.some(
     (note) =>

@@ -1,5 +1,5 @@
 import { occurrenceId } from '../../src/alarm/index.ts'
-import type { Lease, Taking } from '../../src/stores/index.ts'
+import type { ClaimedTimer, Lease } from '../../src/stores/index.ts'
 import { ANSWER_LOST } from './gate.ts'
 import type { Note } from './notes.ts'
 import type { AlarmRow, EventRow, Rows } from './rows.ts'
@@ -30,7 +30,7 @@ const JUDGEMENTS = ['alarm.completed', 'alarm.timed_out', 'alarm.failed']
 interface Handed {
   readonly at: number
   readonly process: string
-  readonly taking: Taking
+  readonly taking: ClaimedTimer
 }
 
 /** Judges by what the actors were answered, in the order of the answers. */
@@ -53,12 +53,17 @@ function handedOut(notes: readonly Note[]): Handed[] {
   return notes.flatMap((note) =>
     note.kind !== 'take'
       ? []
-      : note.taken.takings.map((taking) => ({ at: note.at, process: note.process, taking })),
+      : note.taken.timers.map((taking) => ({ at: note.at, process: note.process, taking })),
   )
 }
 
 /** When a taking's delivery was over for good: its settle was committed, or answered otherwise. */
-function settledAt(notes: readonly Note[], story: readonly Step[], { timer }: Taking, from: number): number {
+function settledAt(
+  notes: readonly Note[],
+  story: readonly Step[],
+  { timer }: ClaimedTimer,
+  from: number,
+): number {
   const over = notes.find(
     (note) =>
       note.kind === 'settle' &&
@@ -131,16 +136,16 @@ function judgeTakings(notes: readonly Note[]): Breach[] {
   return breaches
 }
 
-function isAccepted(notes: readonly Note[], taking: Taking): boolean {
+function isAccepted(notes: readonly Note[], taking: ClaimedTimer): boolean {
   return acceptedAs(notes, taking).length > 0
 }
 
-function isDone(notes: readonly Note[], taking: Taking): boolean {
+function isDone(notes: readonly Note[], taking: ClaimedTimer): boolean {
   return acceptedAs(notes, taking).includes('delivered')
 }
 
 /** What the accepted settles of a taking said. */
-function acceptedAs(notes: readonly Note[], { timer, lease }: Taking): string[] {
+function acceptedAs(notes: readonly Note[], { timer, lease }: ClaimedTimer): string[] {
   return notes.flatMap((note) => {
     if (note.kind !== 'settle' || note.settled.stale > 0 || hasLost(note.settled.lost, lease)) return []
     return note.settlements
@@ -159,7 +164,7 @@ function judgeLeases(notes: readonly Note[]): Breach[] {
   const held = new Map<string, readonly Lease[]>()
   for (const note of notes) {
     if (note.kind === 'disown') {
-      for (const { owner } of note.leases) held.delete(owner)
+      for (const { holder: owner } of note.leases) held.delete(owner)
       continue
     }
     if (note.kind !== 'own') continue
@@ -201,7 +206,7 @@ function judgeFences(notes: readonly Note[], story: readonly Step[]): Breach[] {
 
 /** The leases under which something was said, and which were not answered to be lost. */
 function spokenFor(note: Note): Lease[] {
-  if (note.kind === 'take') return note.taken.takings.map(({ lease }) => lease)
+  if (note.kind === 'take') return note.taken.timers.map(({ lease }) => lease)
   if (note.kind !== 'settle') return []
   return note.settlements.map(({ lease }) => lease).filter((lease) => !hasLost(note.settled.lost, lease))
 }

@@ -1,14 +1,14 @@
 import type { CancelOutcome, Snapshot } from '../../src/alarm/index.ts'
-import type { Lease, SetAnswer, Settled, Settlement, Taken } from '../../src/stores/index.ts'
+import type { Claimed, Lease, SetResult, Settlement, SettleResult } from '../../src/stores/index.ts'
 
 /** What an actor was answered, at which step of the schedule, and at which moment of the stepped clock. */
 export type Note = { readonly at: number; readonly monotonic: number; readonly process: string } & (
   | { readonly kind: 'own'; readonly owner: string; readonly leases: readonly Lease[] }
   | { readonly kind: 'disown'; readonly leases: readonly Lease[] }
-  | { readonly kind: 'take'; readonly taken: Taken }
-  | { readonly kind: 'settle'; readonly settlements: readonly Settlement[]; readonly settled: Settled }
+  | { readonly kind: 'take'; readonly taken: Claimed }
+  | { readonly kind: 'settle'; readonly settlements: readonly Settlement[]; readonly settled: SettleResult }
   | { readonly kind: 'cancel'; readonly alarmId: string; readonly outcome: CancelOutcome | undefined }
-  | { readonly kind: 'set'; readonly answer: SetAnswer }
+  | { readonly kind: 'set'; readonly answer: SetResult }
   | { readonly kind: 'edit'; readonly what: string; readonly found: boolean }
   | { readonly kind: 'failed'; readonly what: string; readonly code: string; readonly message: string }
 )
@@ -42,7 +42,7 @@ export function told(note: Note): string {
   }
 }
 
-function takenText({ takings, lost, nextWakeAt }: Taken): string {
+function takenText({ timers: takings, lost, nextWakeAt }: Claimed): string {
   const each = takings.map(
     ({ timer }) => `timer ${timer.id} version ${timer.version} attempt ${timer.attempt}`,
   )

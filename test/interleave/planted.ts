@@ -131,7 +131,7 @@ export const PLANTED: readonly Planted[] = [
     hazard: 3,
     edits: [
       {
-        file: 'engine/held-set.ts',
+        file: 'engine/in-flight-set.ts',
         from: 'this.#settled.push({ id, version, atTake: this.#takes })',
         to: 'if (this.has(id, version)) this.#versions.delete(id)',
       },

@@ -2,15 +2,23 @@ import type {
   CancelOutcome,
   Change,
   Context,
-  Delivery,
+  DeliveryOutcome,
   Serial,
   SetOptions,
   Snapshot,
 } from '../../src/alarm/index.ts'
-import type { HeldSet } from '../../src/engine/held-set.ts'
+import type { InFlightSet } from '../../src/engine/in-flight-set.ts'
 import type { Bench, Came } from '../../src/stores/conformance/bench.ts'
 import { ANN } from '../../src/stores/conformance/bench.ts'
-import type { Lease, Selector, SetAnswer, Settled, Store, Taken, Taking } from '../../src/stores/index.ts'
+import type {
+  Claimed,
+  ClaimedTimer,
+  Lease,
+  Selector,
+  SetResult,
+  SettleResult,
+  Store,
+} from '../../src/stores/index.ts'
 import type { When } from '../../src/time/index.ts'
 import type { Gate } from './gate.ts'
 import type { NewNote } from './notes.ts'
@@ -62,16 +70,16 @@ export class Process {
   }
 
   async disown(leases: readonly Lease[]): Promise<void> {
-    await this.#asked('disown', () => this.store.disown(leases))
+    await this.#asked('disown', () => this.store.releaseLeases(leases))
     this.#note({ kind: 'disown', leases })
   }
 
   /** Takes as the engine does: what is held is passed over, and what comes is held. */
-  async take(leases: readonly Lease[], held?: HeldSet): Promise<Taken> {
+  async take(leases: readonly Lease[], held?: InFlightSet): Promise<Claimed> {
     const number = held?.takeStarted()
     try {
       const taken = await this.#asked('take', () => this.bench.take(leases, held && { held }))
-      for (const { timer } of taken.takings) held?.add(timer.id, timer.version)
+      for (const { timer } of taken.timers) held?.add(timer.id, timer.version)
       this.#note({ kind: 'take', taken })
       return taken
     } finally {
@@ -81,15 +89,15 @@ export class Process {
 
   /** Settles; again where the answer was lost, as the engine does. */
   async settle(
-    takings: readonly Taking[],
-    came: Came | Delivery = 'delivered',
-    held?: HeldSet,
-  ): Promise<Settled> {
+    takings: readonly ClaimedTimer[],
+    came: Came | DeliveryOutcome = 'delivered',
+    held?: InFlightSet,
+  ): Promise<SettleResult> {
     const delivery = typeof came === 'string' ? this.bench.delivery(came) : came
     const settlements = takings.map(({ lease, alarm, timer }) => ({ lease, alarm, timer, delivery }))
-    const flights = [...new Set(takings.map(({ flight }) => flight))]
+    const flights = [...new Set(takings.map(({ batch: flight }) => flight))]
     const settle = () => this.store.settle(settlements, flights, this.bench.context())
-    let settled: Settled
+    let settled: SettleResult
     try {
       settled = await settle()
     } catch (thrown) {
@@ -106,7 +114,7 @@ export class Process {
     this.#note({ kind: 'cancel', alarmId, outcome })
   }
 
-  async set(when: When, options: SetOptions = {}): Promise<SetAnswer> {
+  async set(when: When, options: SetOptions = {}): Promise<SetResult> {
     const answer = await this.#asked('set', () => this.bench.set(when, options))
     this.#note({ kind: 'set', answer })
     return answer
@@ -130,7 +138,7 @@ export class Process {
       return { change, answer: { outcome, alarmId: found.alarm.id } }
     }
     const edited = await this.#asked('cancel subject', () => this.store.edit(ANN, which, decide, context))
-    for (const answer of edited.answers) this.#note({ kind: 'cancel', ...answer })
+    for (const answer of edited.results) this.#note({ kind: 'cancel', ...answer })
     return edited.next
   }
 
@@ -151,7 +159,7 @@ export class Process {
     }
     const work = () => this.store.edit(ANN, { id: alarmId }, decide, context, tx)
     const edited = await this.#asked('cancel as guest', () => inTransaction(tx, work))
-    this.#note({ kind: 'cancel', alarmId, outcome: edited.answers[0] })
+    this.#note({ kind: 'cancel', alarmId, outcome: edited.results[0] })
   }
 
   /** Anything else, noted as an edit. */
@@ -162,7 +170,7 @@ export class Process {
   }
 
   /** Delivers in a transaction that commits with its settle. */
-  async transact({ lease, alarm, timer }: Taking): Promise<void> {
+  async transact({ lease, alarm, timer }: ClaimedTimer): Promise<void> {
     const settlement = { lease, alarm, timer, delivery: this.bench.delivery('delivered') }
     const work = () => this.store.transact(lease, () => Promise.resolve(settlement), this.bench.context)
     const settled = await this.#asked('transact', work)

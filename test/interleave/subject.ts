@@ -1,5 +1,5 @@
 import type * as Alarms from '../../src/alarm/index.ts'
-import type { HeldSet } from '../../src/engine/held-set.ts'
+import type { InFlightSet } from '../../src/engine/in-flight-set.ts'
 import type { Bench } from '../../src/stores/conformance/bench.ts'
 import type { Database } from '../../src/stores/postgres/connection/database.ts'
 import type { migrate } from '../../src/stores/postgres/schema/migrate.ts'
@@ -12,7 +12,7 @@ export interface Subject {
   readonly PostgresStore: typeof PostgresStore
   readonly migrate: typeof migrate
   readonly Bench: typeof Bench
-  readonly HeldSet: typeof HeldSet
+  readonly HeldSet: typeof InFlightSet
   /** The rules themselves. */
   readonly alarm: typeof Alarms
 }
@@ -30,7 +30,7 @@ export async function loadSubject(variant = ''): Promise<Subject> {
     load('stores/postgres/store.ts'),
     load('stores/postgres/schema/migrate.ts'),
     load('stores/conformance/bench.ts'),
-    load('engine/held-set.ts'),
+    load('engine/in-flight-set.ts'),
     load('alarm/index.ts'),
   ])
   learnNames(queries as object)

@@ -101,7 +101,7 @@ export class World {
   async watch(process: Process, onNews: (news: string) => void): Promise<void> {
     this.#listens.add(process.store)
     const heard = Promise.withResolvers<void>()
-    process.store.watch((news) => {
+    process.store.onChange((news) => {
       heard.resolve()
       onNews(news)
     })
@@ -124,7 +124,7 @@ export class World {
     const gate = this.#gates.get(name)!
     const options = { url: this.#url, clock: this.clock, clockIsAuthority: true }
     const store = new this.subject.PostgresStore(database, options, 1)
-    await Promise.all([store.fact('a'), store.fact('b')])
+    await Promise.all([store.getMeta('a'), store.getMeta('b')])
     const never = (reason: string): never => {
       throw new Error(reason)
     }

@@ -14,7 +14,7 @@ async function cancelIn({ bench, store }: PostgresBench, id: string, tx: unknown
     const { change, outcome } = cancel(found, context)
     return { change, answer: outcome }
   }
-  return (await store.edit(ANN, { id }, decide, context, tx)).answers[0]
+  return (await store.edit(ANN, { id }, decide, context, tx)).results[0]
 }
 
 describe('hazard 1: locks on the shard', () => {
@@ -81,11 +81,11 @@ describe('hazard 1: locks on the shard', () => {
     )
     const taken: string[] = []
     for (let i = 0; i < 50; i++) {
-      const { takings } = await bench.take(leases, { limit: 5 })
+      const { timers: takings } = await bench.take(leases, { limit: 5 })
       taken.push(...takings.map(({ alarm }) => alarm.id))
       await bench.settle(takings, 'delivered')
     }
-    const outcomes = (await Promise.all(cancels)).map(({ answers }) => answers[0])
+    const outcomes = (await Promise.all(cancels)).map(({ results: answers }) => answers[0])
     const won = ids.filter((_, i) => outcomes[i] === 'cancelled')
     expect(taken.filter((id) => won.includes(id))).toEqual([])
     expect(kept.every((id) => taken.includes(id))).toBe(true)
@@ -105,8 +105,8 @@ describe('hazard 4: the take’s look begins after its lock', () => {
     const taking = bench.take(leases)
     expect(await isWaiting(taking, 20)).toBe(true)
     await tx.query('COMMIT')
-    expect((await taking).takings).toEqual([])
-    expect((await bench.take(leases)).takings).toEqual([])
+    expect((await taking).timers).toEqual([])
+    expect((await bench.take(leases)).timers).toEqual([])
     expect(await bench.state(id)).toBe('cancelled')
   })
 
@@ -119,16 +119,16 @@ describe('hazard 4: the take’s look begins after its lock', () => {
     bench.clock.step(1000)
     const tx = await begun(at.connect())
     await cancelIn(at, id, tx)
-    const { takings, nextWakeAt } = await bench.take(leases)
+    const { timers: takings, nextWakeAt } = await bench.take(leases)
     expect(takings.length).toBeGreaterThan(40)
     expect(takings.map(({ alarm }) => alarm.id)).not.toContain(id)
     expect(nextWakeAt).not.toBeNull()
     await bench.settle(takings, 'delivered')
     await tx.query('ROLLBACK')
     bench.clock.step(1000)
-    const rest = await store.take(await bench.own(), takeAll(at))
-    expect(rest.takings.map(({ alarm }) => alarm.id)).toContain(id)
-    expect(takings.length + rest.takings.length).toBe(others.length + 1)
+    const rest = await store.claim(await bench.own(), takeAll(at))
+    expect(rest.timers.map(({ alarm }) => alarm.id)).toContain(id)
+    expect(takings.length + rest.timers.length).toBe(others.length + 1)
   })
 
   test('a cancel long before the instant that is still open then is not overtaken, and stops nobody else', async () => {
@@ -140,11 +140,11 @@ describe('hazard 4: the take’s look begins after its lock', () => {
     expect(await cancelIn(at, cancelled, tx)).toBe('cancelled')
     bench.clock.step(3_600_000)
     const first = await bench.take(leases)
-    expect(first.takings.map(({ alarm }) => alarm.id)).toEqual([kept])
-    await bench.settle(first.takings, 'delivered')
-    expect((await bench.take(leases)).takings).toEqual([])
+    expect(first.timers.map(({ alarm }) => alarm.id)).toEqual([kept])
+    await bench.settle(first.timers, 'delivered')
+    expect((await bench.take(leases)).timers).toEqual([])
     await tx.query('COMMIT')
-    expect((await bench.take(leases)).takings).toEqual([])
+    expect((await bench.take(leases)).timers).toEqual([])
     expect(await bench.state(cancelled)).toBe('cancelled')
   })
 
@@ -306,12 +306,12 @@ describe('hazards 9 to 11: what is known without asking', () => {
     const other = await peer()
     const leases = await bench.own()
     bench.clock.step(3_600_000)
-    expect((await bench.take(leases)).takings).toEqual([])
+    expect((await bench.take(leases)).timers).toEqual([])
     const told = Promise.withResolvers<void>()
-    bench.store.watch(() => told.resolve())
+    bench.store.onChange(() => told.resolve())
     await other.set([bench.request({ at: new Date(bench.now - 60_000) })], bench.context())
     await told.promise
-    expect((await bench.take(leases)).takings).toHaveLength(1)
+    expect((await bench.take(leases)).timers).toHaveLength(1)
   })
 
   test('what nobody told of is found at the next beat', async () => {
@@ -319,10 +319,10 @@ describe('hazards 9 to 11: what is known without asking', () => {
     const leases = await bench.own()
     const id = await bench.alarm({ delay: '2h' })
     bench.clock.step(3_600_000)
-    expect((await bench.take(leases)).takings).toEqual([])
+    expect((await bench.take(leases)).timers).toEqual([])
     const hand = await connect()
     await hand.query(`UPDATE ${schema}.timers SET wake_at = $1`, [bench.now - 60_000])
     const again = await bench.own()
-    expect((await bench.take(again)).takings.map(({ alarm }) => alarm.id)).toEqual([id])
+    expect((await bench.take(again)).timers.map(({ alarm }) => alarm.id)).toEqual([id])
   })
 })

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { Taking } from '../../src/stores/index.ts'
+import type { ClaimedTimer } from '../../src/stores/index.ts'
 import { postgresBench } from './bench.ts'
 import { testDatabase } from './database.ts'
 
 const { url } = testDatabase()
 
-const idsOf = (takings: readonly Taking[]) => takings.map(({ alarm }) => alarm.id).sort()
-const holding = (takings: readonly Taking[]) => ({
+const idsOf = (takings: readonly ClaimedTimer[]) => takings.map(({ alarm }) => alarm.id).sort()
+const holding = (takings: readonly ClaimedTimer[]) => ({
   size: takings.length,
   has: (id: number, version: number) =>
     takings.some(({ timer }) => timer.id === id && timer.version === version),
@@ -19,13 +19,13 @@ describe.each([1, 64])('a look begins behind what is in flight, with %i shards',
     const ids: string[] = []
     for (let i = 0; i < 6; i++) ids.push(await bench.alarm({ delay: '1h' }))
     bench.clock.step(3_600_000)
-    const { takings: first } = await bench.take(leases, { limit: 3 })
-    const { takings: second } = await bench.take(leases, { limit: 3, held: holding(first) })
+    const { timers: first } = await bench.take(leases, { limit: 3 })
+    const { timers: second } = await bench.take(leases, { limit: 3, held: holding(first) })
     expect(idsOf([...first, ...second])).toEqual(ids.sort())
     const all = holding([...first, ...second])
-    expect((await bench.take(leases, { held: all })).takings).toEqual([])
+    expect((await bench.take(leases, { held: all })).timers).toEqual([])
     await bench.settle(first, 'released')
-    const { takings: again } = await bench.take(leases, { held: all })
+    const { timers: again } = await bench.take(leases, { held: all })
     expect(idsOf(again)).toEqual(idsOf(first))
   })
 
@@ -34,11 +34,11 @@ describe.each([1, 64])('a look begins behind what is in flight, with %i shards',
     const leases = await bench.own()
     await bench.alarm({ delay: '1h' })
     bench.clock.step(3_600_000)
-    const { takings } = await bench.take(leases)
+    const { timers: takings } = await bench.take(leases)
     const late = await bench.alarm({ at: new Date(bench.now) })
-    const { takings: next } = await bench.take(leases, { held: holding(takings) })
+    const { timers: next } = await bench.take(leases, { held: holding(takings) })
     expect(idsOf(next)).toEqual([late])
     const held = holding([...takings, ...next])
-    expect((await bench.take(await bench.own(), { held })).takings).toEqual([])
+    expect((await bench.take(await bench.own(), { held })).timers).toEqual([])
   })
 })

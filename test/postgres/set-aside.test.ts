@@ -23,7 +23,7 @@ describe('set aside', () => {
       [gone],
     )
     bench.clock.step(3_600_000)
-    const { takings } = await bench.take(leases)
+    const { timers: takings } = await bench.take(leases)
     expect(takings.map(({ alarm }) => alarm.id)).toEqual([whole])
     await bench.settle(takings, 'delivered')
     const { rows } = await hand.query(
@@ -42,12 +42,12 @@ describe('set aside', () => {
     const leases = await bench.own()
     const [bad, good] = [await bench.alarm({ delay: '1s' }), await bench.alarm({ delay: '1s' })]
     bench.clock.step(1000)
-    const { takings } = await bench.take(leases)
+    const { timers: takings } = await bench.take(leases)
     const settlements = takings.map(({ lease, alarm, timer }) => {
       const delivery = { ...bench.delivery('failed'), error: alarm.id === bad ? 'a\0b' : 'no luck' }
       return { lease, alarm, timer, delivery: delivery as ReturnType<typeof bench.delivery> }
     })
-    const flights = [...new Set(takings.map(({ flight }) => flight))]
+    const flights = [...new Set(takings.map(({ batch: flight }) => flight))]
     expect(await store.settle(settlements, flights, bench.context())).toEqual({ lost: [], stale: 0 })
     expect(await bench.types(good)).toEqual(['alarm.attempt_failed'])
     expect(await bench.types(bad)).toEqual(['alarm.failed'])

@@ -49,20 +49,20 @@ test('what was taken twice counts as an attempt, in whatever order its flights a
   await bench.alarm({ delay: '1s' }, { label: 'slow' })
   await bench.alarm({ delay: '1s' }, { label: 'again' })
   bench.clock.step(1000)
-  const { takings } = await bench.take(leases)
+  const { timers: takings } = await bench.take(leases)
   const [slow, again] = ['slow', 'again'].map((label) => takings.find(({ alarm }) => alarm.label === label)!)
   // It is given back while the other of its batch is still delivered: that flight stays, and names it as it was.
   const { lease, alarm, timer } = again!
   await store.settle([{ lease, alarm, timer, delivery: { kind: 'released' } }], [], bench.context())
   const held = { size: 1, has: (id: Serial) => id === slow!.timer.id }
-  expect((await bench.take(leases, { held })).takings).toHaveLength(1)
+  expect((await bench.take(leases, { held })).timers).toHaveLength(1)
   // A page's room is used again: the older flight may well stand behind the newer.
-  await client.query(`WITH older AS (DELETE FROM ${schema}.flights WHERE id = ${again!.flight.id} RETURNING *)
+  await client.query(`WITH older AS (DELETE FROM ${schema}.flights WHERE id = ${again!.batch.id} RETURNING *)
     INSERT INTO ${schema}.flights OVERRIDING SYSTEM VALUE SELECT * FROM older`)
 
   bench.clock.step(store.leaseMs)
   const taken = await bench.take(await bench.own('two', ['app'], await bench.peer()))
-  expect(taken.takings.map(({ timer }) => timer.attempt)).toEqual([1, 1])
+  expect(taken.timers.map(({ timer }) => timer.attempt)).toEqual([1, 1])
 })
 
 test('a process that was held up until it was forgotten claims nothing: what it has could never be taken over (at-least-once)', async () => {
@@ -83,7 +83,7 @@ test('a process that was held up until it was forgotten claims nothing: what it 
   bench.clock.step(store.leaseMs)
   const leases = await bench.own('two', ['app'], two)
   expect(leases).toHaveLength(1)
-  await two.disown(leases)
+  await two.releaseLeases(leases)
   heldUp.resolve()
   await claiming
   // It dies without another beat.

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest'
 import { type OpenOptions, open, type Wakeful } from '../../src/index.ts'
-import { Log, type ServerOptions, Switchboard, startServer } from '../../src/server/index.ts'
+import { Log, PauseControl, type ServerOptions, startServer } from '../../src/server/index.ts'
 
 /** What a call came to, its body as text and parsed. */
 export interface Called {
@@ -29,7 +29,7 @@ export async function serving(
   const troubles: unknown[] = []
   const onTrouble = (thrown: unknown) => void troubles.push(thrown)
   const lines: string[] = []
-  const holds = new Switchboard()
+  const holds = new PauseControl()
   const wakeful = await open(options.store ?? 'sqlite::memory:', {
     timezone: 'UTC',
     onTrouble,

@@ -1,10 +1,10 @@
 import type { Rights } from '../../src/contracts/index.ts'
 import type { Wakeful } from '../../src/index.ts'
-import { KeyBook } from '../../src/server/index.ts'
+import { KeyRegistry } from '../../src/server/index.ts'
 
 /** Makes keys as another process on the same store would: the server learns of their end by itself. */
 export function keysOf({ operator }: Wakeful) {
-  const book = new KeyBook(operator.documents, operator.clock)
+  const book = new KeyRegistry(operator.documents, operator.clock)
   const keys = async (
     tenant: string,
     owner: string | null,

@@ -84,11 +84,11 @@ it('ends what stays connected within a second of its key: revoked, rotated or ru
 })
 
 it('removes tickets that ran out unused', async () => {
-  const { TicketBook } = await import('../../src/server/live/ticket-book.ts')
+  const { TicketStore } = await import('../../src/server/live/ticket-store.ts')
   const { documents, clock } = wakeful.operator
   let now = clock.now()
   const later = { ...clock, now: () => now, monotonic: () => now, setTimer: clock.setTimer, turn: clock.turn }
-  const book = new TicketBook(documents, later)
+  const book = new TicketStore(documents, later)
   const holder = { tenant: 'sweep', owner: '', keyId: null, keyHash: null }
   const first = await book.issue(holder)
   const count = async () => (await documents.listDocuments('ticket', 'sweep', '', 100)).length

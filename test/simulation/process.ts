@@ -1,7 +1,7 @@
 import { DEFAULT_LIMITS } from '../../src/alarm/index.ts'
 import { assemble, type Wakeful } from '../../src/library/index.ts'
 import { DEFAULT_POOL, eventTarget, HandlerTarget, Targets } from '../../src/targets/index.ts'
-import { ScepticalClock } from '../../src/time/index.ts'
+import { JumpTolerantClock } from '../../src/time/index.ts'
 import type { Random } from '../random.ts'
 import type { Connected } from './backend.ts'
 import { ProcessClock, type Skew } from './process-clock.ts'
@@ -118,8 +118,8 @@ export class SimulatedProcess implements Party {
 
   /** Puts everything together as a host does, and starts to run its clocks. */
   async boot({ store, clock: storeClock }: Connected): Promise<void> {
-    const clock = new ScepticalClock(storeClock, (doubt) => this.#onTrouble(new Error(doubt)))
-    clock.compare(await store.lastSeen())
+    const clock = new JumpTolerantClock(storeClock, (doubt) => this.#onTrouble(new Error(doubt)))
+    clock.compare(await store.newestInstant())
     const handlers = new HandlerTarget(DEFAULT_POOL)
     const wakeful = assemble({
       store,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Rights } from '../../contracts/index.ts'
 import { wireText } from '../../library/index.ts'
-import type { KeyBook, KeyView } from '../../server/index.ts'
+import type { KeyRegistry, KeyView } from '../../server/index.ts'
 import { parseDuration } from '../../time/index.ts'
 import { addCommand } from '../command.ts'
 import { badUsage } from '../failure.ts'
@@ -101,12 +101,12 @@ function withKeys(
   shell: Shell,
   self: Command,
   need: Need,
-  work: (keys: KeyBook, session: StoreSession) => Promise<void>,
+  work: (keys: KeyRegistry, session: StoreSession) => Promise<void>,
 ): Promise<void> {
   return withStore(shell, self, need, async (session) => {
-    const { KeyBook } = await import('../../server/index.ts')
+    const { KeyRegistry } = await import('../../server/index.ts')
     const { documents, clock } = session.wakeful.operator
-    await work(new KeyBook(documents, clock), session)
+    await work(new KeyRegistry(documents, clock), session)
   })
 }
 
@@ -114,7 +114,7 @@ function audit(wakeful: StoreSession['wakeful'], { id, tenant, owner, rights }: 
   return wakeful.operator.audit(tenant, { type, data: { by: 'cli', key: id, tenant, owner, rights } })
 }
 
-async function tenantOf(keys: KeyBook, id: string): Promise<string> {
+async function tenantOf(keys: KeyRegistry, id: string): Promise<string> {
   const key = await keys.get(id)
   if (key === null) throw badUsage(`there is no key ${JSON.stringify(id)}: 'keys list' shows the ids`)
   return key.tenant

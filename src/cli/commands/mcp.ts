@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { errorText } from '../../error.ts'
 import type { OpenOptions } from '../../index.ts'
-import { Switchboard } from '../../server/index.ts'
+import { PauseControl } from '../../server/index.ts'
 import { localTools, remoteTools, serveTools } from '../../server/mcp/index.ts'
 import { addCommand } from '../command.ts'
 import { badUsage } from '../failure.ts'
@@ -36,7 +36,7 @@ async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boole
   // Nothing but the protocol goes to stdout.
   const onTrouble = (thrown: unknown) => void terminal.stderr.write(`trouble: ${errorText(thrown)}\n`)
   // A pool of its own: the clock of an application's handlers belongs to processes that have them.
-  const holds = new Switchboard()
+  const holds = new PauseControl()
   const choices: OpenOptions = {
     createdVia: 'mcp',
     pool: 'mcp',

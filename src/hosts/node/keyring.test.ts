@@ -21,8 +21,8 @@ function memory() {
   return {
     facts,
     documents,
-    fact: async (name: string) => facts.get(name) ?? null,
-    putFact: async (name: string, value: string) => void facts.set(name, value),
+    getMeta: async (name: string) => facts.get(name) ?? null,
+    putMeta: async (name: string, value: string) => void facts.set(name, value),
     getDocument: async (_: string, name: string) => (documents.get(name) ?? null) as never,
     putDocument: async ({ name, value }: { name: string; value: string }, _: number, version?: number) => {
       const known = documents.get(name)?.version ?? 0

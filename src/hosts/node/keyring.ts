@@ -19,7 +19,7 @@ export interface SecretSource {
  * fingerprint, so that no process signs or seals with another.
  */
 export class Keyring implements Sealer {
-  readonly #store: Pick<Store, 'fact' | 'putFact'>
+  readonly #store: Pick<Store, 'getMeta' | 'putMeta'>
   readonly #path: string | null
   readonly #onTrouble: (thrown: unknown) => void
   #secret: Secret | null
@@ -30,7 +30,7 @@ export class Keyring implements Sealer {
   #isTold = false
 
   private constructor(
-    store: Pick<Store, 'fact' | 'putFact'>,
+    store: Pick<Store, 'getMeta' | 'putMeta'>,
     path: string | null,
     secret: Secret | null,
     fingerprint: string | null,
@@ -46,13 +46,13 @@ export class Keyring implements Sealer {
   /** Looks for the secret, and refuses one that is not the store's. */
   static async open(
     source: SecretSource,
-    store: Pick<Store, 'fact' | 'putFact'>,
+    store: Pick<Store, 'getMeta' | 'putMeta'>,
     onTrouble: (thrown: unknown) => void,
   ): Promise<Keyring> {
     const { given, path } = source
     const secret =
       given !== undefined ? new Secret(given, 'the secret') : path === null ? null : readSecretFile(path)
-    const fingerprint = await store.fact(FINGERPRINT_FACT)
+    const fingerprint = await store.getMeta(FINGERPRINT_FACT)
     if (secret !== null && fingerprint !== null && secret.fingerprint !== fingerprint) throw another(path)
     return new Keyring(store, path, secret, fingerprint, onTrouble)
   }
@@ -100,10 +100,10 @@ export class Keyring implements Sealer {
   async #agree(): Promise<void> {
     const { fingerprint } = this.#need()
     if (this.#fingerprint === fingerprint) return
-    if ((await this.#store.fact(FINGERPRINT_FACT)) === null)
-      await this.#store.putFact(FINGERPRINT_FACT, fingerprint)
+    if ((await this.#store.getMeta(FINGERPRINT_FACT)) === null)
+      await this.#store.putMeta(FINGERPRINT_FACT, fingerprint)
     // Two processes may each have made one: the store's word is the last.
-    this.#fingerprint = await this.#store.fact(FINGERPRINT_FACT)
+    this.#fingerprint = await this.#store.getMeta(FINGERPRINT_FACT)
     if (this.#fingerprint === fingerprint) return
     this.#refusal = another(this.#path)
     throw this.#refusal

@@ -6,8 +6,8 @@ import {
   assemble,
   checked,
   type DeliveryLimits,
-  type HoldBook,
   type Observer,
+  type PauseState,
   type Wakeful,
 } from '../../library/index.ts'
 import type { Store } from '../../stores/index.ts'
@@ -20,7 +20,7 @@ import {
   HandlerTarget,
   Targets,
 } from '../../targets/index.ts'
-import { assertTimezone, type Clock, parseDuration, ScepticalClock } from '../../time/index.ts'
+import { assertTimezone, type Clock, JumpTolerantClock, parseDuration } from '../../time/index.ts'
 import { loadPostgres } from './load-postgres.ts'
 import { isPostgres, storePath } from './store-url.ts'
 import { systemClock } from './system-clock.ts'
@@ -53,7 +53,7 @@ export interface OpenOptions {
   /** Which door alarms come in by, for their record. */
   readonly createdVia?: string
   /** What operators have paused and resumed; a server keeps it. */
-  readonly holds?: HoldBook
+  readonly holds?: PauseState
   /** How many deliveries tenants and owners may have under way in this process; a server keeps it. */
   readonly deliveryLimits?: DeliveryLimits
   /** Told of trouble beside the alarms themselves; by default it is printed as a warning. */
@@ -125,8 +125,8 @@ export async function openOn(url: string, options: OpenOptions, system?: System)
   const onTrouble = options.onTrouble ?? warn
   const handlers = new HandlerTarget(options.pool ?? DEFAULT_POOL, options.namesPool)
   const opened = await openStore(url, options.clock, system)
-  const clock = new ScepticalClock(opened.clock, (doubt) => onTrouble(new Error(doubt)))
-  if (options.trustClock !== true) clock.compare(await opened.store.lastSeen())
+  const clock = new JumpTolerantClock(opened.clock, (doubt) => onTrouble(new Error(doubt)))
+  if (options.trustClock !== true) clock.compare(await opened.store.newestInstant())
   const all = { ...options, onTrouble }
   try {
     const webhooks = await openWebhooks(url, opened.store, clock, settings.webhooks, all)

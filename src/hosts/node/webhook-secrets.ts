@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { WakefulError } from '../../error.ts'
-import { Shelf, type TenantSecret, type TenantSecrets } from '../../library/index.ts'
+import { CachedDocuments, type TenantSecret, type TenantSecrets } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
 import type { SigningKey, SigningKeys } from '../../targets/index.ts'
 import type { Clock } from '../../time/index.ts'
@@ -28,13 +28,13 @@ const FIRST: Rotation = { number: 1, rotatedAt: [] }
 /** The secrets that tenants' webhooks are signed with: derived, so that only their number is stored. */
 export class WebhookSecrets implements SigningKeys, TenantSecrets {
   readonly #keyring: Keyring
-  readonly #tenants: Shelf<Settings>
+  readonly #tenants: CachedDocuments<Settings>
   readonly #clock: Clock
   readonly #keys = new Map<string, SigningKey>()
 
   constructor(keyring: Keyring, documents: Documents, clock: Clock) {
     this.#keyring = keyring
-    this.#tenants = new Shelf(documents, clock, 'tenant')
+    this.#tenants = new CachedDocuments(documents, clock, 'tenant')
     this.#clock = clock
   }
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Scope } from '../../alarm/index.ts'
-import { Shelf } from '../../library/index.ts'
+import { CachedDocuments } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
 
@@ -19,11 +19,11 @@ const FEEDS_MAX = 500
 
 /** Secret addresses of calendars: a calendar program can send no key, so the address itself is the secret. */
 export class Feeds {
-  readonly #shelf: Shelf<FeedRecord>
+  readonly #shelf: CachedDocuments<FeedRecord>
   readonly #clock: Clock
 
   constructor(documents: Documents, clock: Clock) {
-    this.#shelf = new Shelf(documents, clock, 'feed')
+    this.#shelf = new CachedDocuments(documents, clock, 'feed')
     this.#clock = clock
   }
 

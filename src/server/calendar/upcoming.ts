@@ -7,7 +7,7 @@ import {
   isDayOff,
   standingAfter,
   standingNext,
-  Turns,
+  Yielding,
 } from '../../time/index.ts'
 import { type CalendarEntry, entryTexts, icsText } from './ics-text.ts'
 
@@ -28,7 +28,7 @@ export async function upcomingIcs(
   clock: Clock,
 ): Promise<string> {
   const until = clock.now() + AHEAD_MS
-  const turns = new Turns(clock, ALARMS_PER_TURN)
+  const turns = new Yielding(clock, ALARMS_PER_TURN)
   const entries: string[] = []
   let bytes = 0
   for await (const alarm of soonest(alarms)) {

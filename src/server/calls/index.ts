@@ -2,11 +2,11 @@ import type { OperationName } from '../../contracts/index.ts'
 import type { Operator } from '../../library/index.ts'
 import type { Audit } from '../audit.ts'
 import type { Feeds } from '../calendar/feeds.ts'
-import type { KeyBook } from '../keys/key-book.ts'
+import type { KeyRegistry } from '../keys/key-registry.ts'
 import { type LiveParts, liveCalls } from '../live/live-calls.ts'
+import type { PauseControl } from '../tenants/pause-control.ts'
 import type { QuotaGuard } from '../tenants/quota-guard.ts'
-import type { Switchboard } from '../tenants/switchboard.ts'
-import type { TenantBook } from '../tenants/tenant-book.ts'
+import type { TenantRegistry } from '../tenants/tenant-registry.ts'
 import { alarmCalls } from './alarms.ts'
 import { calendarCalls } from './calendar.ts'
 import type { CallsOf } from './call.ts'
@@ -20,10 +20,10 @@ import { tenantCalls } from './tenants.ts'
 
 /** What the calls work with beside the caller's own alarms. */
 export interface CallParts {
-  readonly keys: KeyBook
-  readonly tenants: TenantBook
+  readonly keys: KeyRegistry
+  readonly tenants: TenantRegistry
   readonly quotas: QuotaGuard
-  readonly holds: Switchboard
+  readonly holds: PauseControl
   readonly feeds: Feeds
   readonly operator: Operator
   readonly audit: Audit

@@ -3,7 +3,7 @@ import { WakefulError } from '../../error.ts'
 import { type Clock, parseDuration } from '../../time/index.ts'
 import { type Audit, actOf } from '../audit.ts'
 import { type Caller, includes } from '../caller.ts'
-import { ALL_TENANTS, type KeyBook, type KeyView } from '../keys/key-book.ts'
+import { ALL_TENANTS, type KeyRegistry, type KeyView } from '../keys/key-registry.ts'
 import { type CallsOf, ok } from './call.ts'
 
 const LIST_DEFAULT = 50
@@ -11,7 +11,7 @@ const LIST_DEFAULT = 50
 const LIST_MAX = 500
 
 /** The calls about keys: an admin of a tenant makes and ends those of this tenant, and no others. */
-export function keyCalls(keys: KeyBook, clock: Clock, audit: Audit) {
+export function keyCalls(keys: KeyRegistry, clock: Clock, audit: Audit) {
   const own = async (caller: Caller, id: string): Promise<KeyView> => {
     const key = await keys.get(id)
     if (key !== null && mayManage(caller, key)) return key
@@ -58,7 +58,7 @@ export function keyCalls(keys: KeyBook, clock: Clock, audit: Audit) {
 }
 
 /** A page of the keys the caller may see: others' are passed over, so that not even a cursor tells of them. */
-async function ownKeys(keys: KeyBook, caller: Caller, cursor: string, limit: number): Promise<KeyView[]> {
+async function ownKeys(keys: KeyRegistry, caller: Caller, cursor: string, limit: number): Promise<KeyView[]> {
   const tenant = isOperator(caller) ? null : caller.tenant
   const found: KeyView[] = []
   let after = cursor

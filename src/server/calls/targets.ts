@@ -3,12 +3,12 @@ import { type OperationName, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type Audit, actOf } from '../audit.ts'
 import type { Caller } from '../caller.ts'
-import type { Switchboard } from '../tenants/switchboard.ts'
+import type { PauseControl } from '../tenants/pause-control.ts'
 import { type CallsOf, ok } from './call.ts'
 import { assertOperator, CATCH_UP_PER_SECOND } from './tenants.ts'
 
 /** The calls about where fires go. */
-export function targetCalls(holds: Switchboard, audit: Audit) {
+export function targetCalls(holds: PauseControl, audit: Audit) {
   const shown = (target: HeldTarget) => {
     const isCatchingUp = holds.isCatchingUp({ target })
     return { ...held(target, holds.isPaused({ target })), catchingUp: isCatchingUp }

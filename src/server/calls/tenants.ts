@@ -2,9 +2,9 @@ import { type OperationName, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type Audit, actOf } from '../audit.ts'
 import type { Caller } from '../caller.ts'
+import type { PauseControl } from '../tenants/pause-control.ts'
 import { checkedQuotas } from '../tenants/quotas.ts'
-import type { Switchboard } from '../tenants/switchboard.ts'
-import type { TenantBook, TenantView } from '../tenants/tenant-book.ts'
+import type { TenantRegistry, TenantView } from '../tenants/tenant-registry.ts'
 import { type CallsOf, ok } from './call.ts'
 import { isOperator } from './keys.ts'
 
@@ -13,7 +13,7 @@ const LIST_DEFAULT = 50
 export const CATCH_UP_PER_SECOND = 100
 
 /** The calls about tenants. What concerns others than the caller's own tenant is for operators. */
-export function tenantCalls(book: TenantBook, holds: Switchboard, audit: Audit) {
+export function tenantCalls(book: TenantRegistry, holds: PauseControl, audit: Audit) {
   const shown = (view: TenantView) => {
     const party = { tenant: view.tenant }
     return wireText({ ...view, paused: holds.isPaused(party), catchingUp: holds.isCatchingUp(party) })

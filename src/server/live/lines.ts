@@ -1,7 +1,7 @@
 import type { Clock } from '../../time/index.ts'
 import { type Caller, ownerName } from '../caller.ts'
 import { TryLater } from '../http/problem.ts'
-import type { KeyBook } from '../keys/key-book.ts'
+import type { KeyRegistry } from '../keys/key-registry.ts'
 import { Counts } from './counts.ts'
 
 /** Together with the age of a key's copy (half a second) this stays below the second that is promised. */
@@ -26,7 +26,7 @@ export type Waiting = Pick<Line, 'caller' | 'end'>
 
 /** What the open connections are kept by. */
 export interface LinesParts {
-  readonly keys: KeyBook
+  readonly keys: KeyRegistry
   readonly clock: Clock
   readonly connectionsMax: number
   /** Told of each that opens; what it answers is called when it ends. */

@@ -5,11 +5,11 @@ import { eventStream } from './event-stream.ts'
 import { Feed, typesOf } from './feed.ts'
 import type { Lines } from './lines.ts'
 import type { Pace } from './pace.ts'
-import type { TicketBook } from './ticket-book.ts'
+import type { TicketStore } from './ticket-store.ts'
 
 /** What those who stay connected are served with. */
 export interface LiveParts {
-  readonly tickets: TicketBook
+  readonly tickets: TicketStore
   readonly lines: Lines
   readonly clock: Clock
   readonly heartbeatMs: number

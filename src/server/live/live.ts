@@ -1,12 +1,12 @@
 import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
 import type { AppParts } from '../http/app.ts'
-import type { KeyBook } from '../keys/key-book.ts'
+import type { KeyRegistry } from '../keys/key-registry.ts'
 import type { Listener } from '../listener.ts'
 import { type Line, Lines } from './lines.ts'
 import type { LiveParts } from './live-calls.ts'
 import { Pace } from './pace.ts'
-import { TicketBook } from './ticket-book.ts'
+import { TicketStore } from './ticket-store.ts'
 import { Unread } from './unread.ts'
 import { WsCalls, type WsCallsParts } from './ws-calls.ts'
 import { WsDoor } from './ws-door.ts'
@@ -37,7 +37,7 @@ const DEFAULTS = {
 
 /** What live connections stand on. */
 export interface LiveGround {
-  readonly keys: KeyBook
+  readonly keys: KeyRegistry
   readonly documents: Documents
   readonly clock: Clock
   readonly onTrouble: (thrown: unknown) => void
@@ -51,7 +51,7 @@ export type LiveUse = Pick<AppParts, 'door' | 'calls' | 'allowedOrigins' | 'newR
 
 /** Everything that stays connected: the WebSocket and the stream of events. */
 export class Live {
-  readonly tickets: TicketBook
+  readonly tickets: TicketStore
   /** What the calls about live connections are made with. */
   readonly parts: LiveParts
   readonly #ground: LiveGround
@@ -64,7 +64,7 @@ export class Live {
     this.#ground = ground
     this.#options = { ...DEFAULTS, ...options }
     const { connectionsMax, heartbeatMs, stallMs } = this.#options
-    this.tickets = new TicketBook(documents, clock)
+    this.tickets = new TicketStore(documents, clock)
     this.#lines = new Lines({ keys, clock, connectionsMax, connected })
     this.parts = {
       tickets: this.tickets,

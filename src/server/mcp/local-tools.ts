@@ -4,7 +4,7 @@ import { inboxCalls } from '../calls/inbox.ts'
 import { readCalls } from '../calls/reads.ts'
 import { QuotaGuard } from '../tenants/quota-guard.ts'
 import { NO_QUOTAS } from '../tenants/quotas.ts'
-import { TenantBook } from '../tenants/tenant-book.ts'
+import { TenantRegistry } from '../tenants/tenant-registry.ts'
 import type { ToolCalls } from './tool.ts'
 import { type ToolBox, toolBox } from './tool-box.ts'
 
@@ -23,7 +23,7 @@ export function localTools(
   onTrouble: (thrown: unknown) => void,
 ): ToolBox {
   const { clock, documents } = wakeful.operator
-  const quotas = new QuotaGuard(new TenantBook(documents, clock, NO_QUOTAS), clock, wakeful.operator)
+  const quotas = new QuotaGuard(new TenantRegistry(documents, clock, NO_QUOTAS), clock, wakeful.operator)
   const calls: ToolCalls = { ...alarmCalls(quotas), ...readCalls, ...inboxCalls(null, null) }
   const caller = {
     tenant,

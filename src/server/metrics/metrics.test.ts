@@ -218,14 +218,14 @@ test('a scrape answers where the store fails or hangs, and says so', async () =>
   const well = figures((await metrics.text()).body)
   expect(well).toMatchObject({ wakeful_store_up: 1, wakeful_inbox_waiting: 9 })
   expect(well['wakeful_shards{pool="app",owner="nobody"}']).toBe(3)
-  metrics.observer.storeFailed('take')
+  metrics.observer.storeFailed('claim')
   metrics.attach({ readings: () => Promise.reject(new Error('gone')), clock })
   const failing = figures((await metrics.text()).body)
   expect(failing.wakeful_store_up).toBe(0)
   expect(
     Object.keys(failing).filter((name) => /^wakeful_(?:shards|lag|backlog|in_flight|inbox)/.test(name)),
   ).toEqual([])
-  expect(failing['wakeful_store_errors_total{call="take"}']).toBe(1)
+  expect(failing['wakeful_store_errors_total{call="claim"}']).toBe(1)
   metrics.attach({ readings: () => Promise.resolve({ ...READINGS, takesWrites: false }), clock })
   expect(figures((await metrics.text()).body)).toMatchObject({
     wakeful_store_up: 0,
@@ -307,7 +307,7 @@ test('what may be counted one day is there at 0 from the start: the first of it 
   const expected = [
     'wakeful_skipped_total{reason="misfire"}',
     'wakeful_attempts_total{target="webhook",outcome="failed"}',
-    'wakeful_store_errors_total{call="take"}',
+    'wakeful_store_errors_total{call="claim"}',
     'wakeful_sets_total{outcome="created"}',
     'wakeful_http_requests_total{method="POST",route="/v1/alarms",status="503"}',
     'wakeful_reports_overdue_total',

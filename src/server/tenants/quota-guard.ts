@@ -9,7 +9,7 @@ import { ActiveCount } from './active-count.ts'
 import { type BucketRate, Buckets } from './bucket.ts'
 import { type Look, RuleLooks } from './rule-looks.ts'
 import { assertSize } from './sizes.ts'
-import type { TenantBook } from './tenant-book.ts'
+import type { TenantRegistry } from './tenant-registry.ts'
 
 const HOUR_MS = 3_600_000
 /** What is due this soon after it was set is what a loop is made of. */
@@ -52,13 +52,13 @@ interface Level {
  * for itself: rates are its own, and what others have set within the last second is not in its counts.
  */
 export class QuotaGuard {
-  readonly #book: TenantBook
+  readonly #book: TenantRegistry
   readonly #clock: Clock
   readonly #standing: Standing
   readonly #buckets: Buckets
   readonly #counts = new Map<string, ActiveCount>()
 
-  constructor(book: TenantBook, clock: Clock, standing: Standing) {
+  constructor(book: TenantRegistry, clock: Clock, standing: Standing) {
     this.#book = book
     this.#clock = clock
     this.#standing = standing

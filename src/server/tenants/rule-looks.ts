@@ -1,6 +1,6 @@
 import { WakefulError } from '../../error.ts'
 import type { Alarms } from '../../library/index.ts'
-import { type Clock, Turns, type When } from '../../time/index.ts'
+import { type Clock, type When, Yielding } from '../../time/index.ts'
 
 /** Instants of a rule that are looked at for its shortest period; of one whose instants are rare, fewer are found. */
 const PERIODS_LOOKED_AT = 12
@@ -20,12 +20,12 @@ const UNREADABLE: Look = { firstAt: undefined, shortestMs: Number.POSITIVE_INFIN
 /** What has to be known of rules before they are set: each is looked at once, however many alarms share it. */
 export class RuleLooks {
   readonly #alarms: Alarms
-  readonly #turns: Turns
+  readonly #turns: Yielding
   readonly #known = new Map<string, Look>()
 
   constructor(alarms: Alarms, clock: Clock) {
     this.#alarms = alarms
-    this.#turns = new Turns(clock, RULES_PER_TURN)
+    this.#turns = new Yielding(clock, RULES_PER_TURN)
   }
 
   /** What an alarm is moved to is read in that alarm's own zone, as the move itself reads it. */

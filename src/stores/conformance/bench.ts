@@ -6,7 +6,7 @@ import {
   cancel,
   DEFAULT_LIMITS,
   DEFAULTS,
-  type Delivery,
+  type DeliveryOutcome,
   firstTimer,
   idMaker,
   type Scope,
@@ -19,15 +19,15 @@ import {
 } from '../../alarm/index.ts'
 import { resolveWhen, type When } from '../../time/index.ts'
 import type {
-  HeldTimers,
+  Claimed,
+  ClaimedTimer,
+  InFlightTimers,
   Lease,
   LogEvent,
-  SetAnswer,
   SetRequest,
-  Settled,
+  SetResult,
+  SettleResult,
   Store,
-  Taken,
-  Taking,
 } from '../store.ts'
 import type { Examinee } from './conformance-case.ts'
 import type { SteppedClock } from './stepped-clock.ts'
@@ -46,7 +46,7 @@ export type Came = 'delivered' | 'failed' | 'gone' | 'released' | 'lost'
 /** How a case takes. */
 interface TakeOptions {
   readonly limit?: number
-  readonly held?: HeldTimers
+  readonly held?: InFlightTimers
   readonly avoid?: ReadonlySet<string>
   readonly avoidOwners?: ReadonlySet<string>
   /** What is left as it is, though it would fire. */
@@ -55,7 +55,7 @@ interface TakeOptions {
 
 const POOLS = ['app', 'wakeful']
 const GRACE_MS = 60_000
-const NONE_HELD: HeldTimers = { size: 0, has: () => false }
+const NONE_HELD: InFlightTimers = { size: 0, has: () => false }
 
 /** Where a case works: a store under examination, what an engine and a library would do with it, and the time. */
 export class Bench {
@@ -126,7 +126,7 @@ export class Bench {
     return { alarm, timer: firstTimer(alarm, resolved) }
   }
 
-  async set(when: When, options: SetOptions = {}, scope: Scope = ANN): Promise<SetAnswer> {
+  async set(when: When, options: SetOptions = {}, scope: Scope = ANN): Promise<SetResult> {
     const [answer] = await this.store.set([this.request(when, options, scope)], this.context())
     return answer!
   }
@@ -155,7 +155,7 @@ export class Bench {
   ): Promise<boolean> {
     const context = this.context()
     const which = { id }
-    const { answers } = await this.store.edit(
+    const { results: answers } = await this.store.edit(
       scope,
       which,
       (found) => ({ change: decide(found, context), answer: null }),
@@ -170,19 +170,19 @@ export class Bench {
       const { change, outcome } = cancel(found, context)
       return { change, answer: outcome }
     }
-    return (await this.store.edit(scope, { id }, decide, context)).answers[0]
+    return (await this.store.edit(scope, { id }, decide, context)).results[0]
   }
 
   own(owner = 'one', pools: readonly string[] = POOLS, store = this.store): Promise<Lease[]> {
-    return store.own(owner, pools, this.context())
+    return store.heartbeat(owner, pools, this.context())
   }
 
-  take(leases: readonly Lease[], options: TakeOptions = {}, store = this.store): Promise<Taken> {
+  take(leases: readonly Lease[], options: TakeOptions = {}, store = this.store): Promise<Claimed> {
     const context = this.context()
-    return store.take(leases, {
+    return store.claim(leases, {
       context,
       limit: options.limit ?? 100,
-      held: options.held ?? NONE_HELD,
+      inFlight: options.held ?? NONE_HELD,
       ...(options.avoid !== undefined && { avoid: options.avoid }),
       ...(options.avoidOwners !== undefined && { avoidOwners: options.avoidOwners }),
       isLong: () => false,
@@ -200,13 +200,13 @@ export class Bench {
   }
 
   /** Takes what is due, which must be one. */
-  async takeOne(leases: readonly Lease[]): Promise<Taking> {
-    const { takings } = await this.take(leases)
+  async takeOne(leases: readonly Lease[]): Promise<ClaimedTimer> {
+    const { timers: takings } = await this.take(leases)
     if (takings.length !== 1) throw new Error(`one occurrence should have been due, not ${takings.length}`)
     return takings[0]!
   }
 
-  delivery(came: Came, error = 'no luck'): Delivery {
+  delivery(came: Came, error = 'no luck'): DeliveryOutcome {
     const times = { firedAt: this.now, endedAt: this.now }
     if (came === 'delivered') return { kind: 'delivered', ...times, report: null }
     if (came === 'gone') return { kind: 'failed', ...times, error, gone: true }
@@ -214,15 +214,19 @@ export class Bench {
   }
 
   /** Writes what came of takings, and lands their flights. */
-  settle(takings: Taking | readonly Taking[], came: Came, store = this.store): Promise<Settled> {
-    const all = Array.isArray(takings) ? (takings as readonly Taking[]) : [takings as Taking]
+  settle(
+    takings: ClaimedTimer | readonly ClaimedTimer[],
+    came: Came,
+    store = this.store,
+  ): Promise<SettleResult> {
+    const all = Array.isArray(takings) ? (takings as readonly ClaimedTimer[]) : [takings as ClaimedTimer]
     const settlements = all.map(({ lease, alarm, timer }) => ({
       lease,
       alarm,
       timer,
       delivery: this.delivery(came),
     }))
-    const flights = [...new Set(all.map(({ flight }) => flight))]
+    const flights = [...new Set(all.map(({ batch: flight }) => flight))]
     return store.settle(settlements, flights, this.context())
   }
 

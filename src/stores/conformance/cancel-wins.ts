@@ -10,7 +10,7 @@ export const cancelCases = casesOf('cancel-wins', {
       const id = await bench.alarm(when)
       bench.clock.step(1000)
       assert.equal(await bench.cancel(id), 'cancelled')
-      assert.deepEqual((await bench.take(leases)).takings, [])
+      assert.deepEqual((await bench.take(leases)).timers, [])
       assert.deepEqual([await bench.state(id), await bench.types(id)], ['cancelled', ['alarm.cancelled']])
       assert.equal(await bench.cancel(id), 'ended')
     }
@@ -22,7 +22,7 @@ export const cancelCases = casesOf('cancel-wins', {
       const id = await bench.alarm({ delay: '1s' })
       bench.clock.step(1000)
       const calls = [() => bench.cancel(id), () => bench.take(leases)] as const
-      const [outcome, { takings }] =
+      const [outcome, { timers: takings }] =
         i % 2 === 0
           ? await Promise.all([calls[0](), calls[1]()])
           : await Promise.all([calls[1](), calls[0]()]).then(([taken, said]) => [said, taken] as const)
@@ -41,7 +41,7 @@ export const cancelCases = casesOf('cancel-wins', {
       await bench.settle(taking, 'failed')
       assert.ok(isEnd(await bench.state(id)))
       bench.clock.step(48 * 3_600_000)
-      assert.deepEqual((await bench.take(leases)).takings, [])
+      assert.deepEqual((await bench.take(leases)).timers, [])
     }
   },
 
@@ -75,7 +75,7 @@ export const cancelCases = casesOf('cancel-wins', {
     const taking = await bench.takeOne(leases)
     await bench.cancel(id)
     await bench.settle(taking, 'released')
-    assert.deepEqual([await bench.state(id), (await bench.take(leases)).takings], ['cancelled', []])
+    assert.deepEqual([await bench.state(id), (await bench.take(leases)).timers], ['cancelled', []])
   },
 
   async 'a new owner delivers nothing of what was cancelled while it fired'(bench) {
@@ -85,13 +85,13 @@ export const cancelCases = casesOf('cancel-wins', {
       bench.clock.step(3_600_000)
       const taking = await bench.takeOne(old)
       assert.equal(await bench.cancel(id), 'firing')
-      await bench.store.disown(old)
+      await bench.store.releaseLeases(old)
       const leases = await bench.own('two')
-      assert.deepEqual((await bench.take(leases)).takings, [])
+      assert.deepEqual((await bench.take(leases)).timers, [])
       assert.equal(await bench.state(id), 'cancelled')
       await bench.settle(taking, 'delivered')
       assert.deepEqual(await bench.types(id), ['alarm.skipped', 'alarm.cancelled'])
-      await bench.store.disown(leases)
+      await bench.store.releaseLeases(leases)
     }
   },
 
@@ -103,6 +103,6 @@ export const cancelCases = casesOf('cancel-wins', {
     assert.equal(await bench.cancel(id), 'cancelled')
     assert.deepEqual(await bench.types(id), ['alarm.attempt_failed', 'alarm.skipped', 'alarm.cancelled'])
     bench.clock.step(3_600_000)
-    assert.deepEqual((await bench.take(leases)).takings, [])
+    assert.deepEqual((await bench.take(leases)).timers, [])
   },
 })

@@ -100,10 +100,10 @@ export const daysOffCases = casesOf('days off', {
   },
 
   async 'keeps facts about itself'(bench) {
-    assert.equal(await bench.store.fact('colour'), null)
-    await bench.store.putFact('colour', 'blue')
-    await bench.store.putFact('colour', 'green')
-    assert.equal(await bench.store.fact('colour'), 'green')
+    assert.equal(await bench.store.getMeta('colour'), null)
+    await bench.store.putMeta('colour', 'blue')
+    await bench.store.putMeta('colour', 'green')
+    assert.equal(await bench.store.getMeta('colour'), 'green')
   },
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { amend, occurrenceId, report, type Serial } from '../../alarm/index.ts'
-import type { Taking } from '../store.ts'
+import type { ClaimedTimer } from '../store.ts'
 import { ANN, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
 
@@ -12,10 +12,10 @@ export const deliveryCases = casesOf('delivery', {
     await bench.alarm({ delay: '1s' })
     bench.clock.step(999)
     const early = await bench.take(leases)
-    assert.deepEqual([early.takings.length, early.nextWakeAt], [0, bench.now + 1])
+    assert.deepEqual([early.timers.length, early.nextWakeAt], [0, bench.now + 1])
     bench.clock.step(1)
     const due = await bench.take(leases)
-    assert.deepEqual([due.takings.length, due.nextWakeAt], [1, bench.now + 1000])
+    assert.deepEqual([due.timers.length, due.nextWakeAt], [1, bench.now + 1000])
   },
 
   async 'takes the most overdue first, as many as asked, and says that there is more'(bench) {
@@ -23,10 +23,10 @@ export const deliveryCases = casesOf('delivery', {
     for (const label of ['3', '1', '2']) await bench.alarm({ delay: `${label}s` }, { label })
     bench.clock.step(3000)
     const first = await bench.take(leases, { limit: 2 })
-    assert.deepEqual([labels(first.takings), first.more], [['1', '2'], true])
-    const held = { size: 2, has: (id: number) => first.takings.some(({ timer }) => timer.id === id) }
+    assert.deepEqual([labels(first.timers), first.more], [['1', '2'], true])
+    const held = { size: 2, has: (id: number) => first.timers.some(({ timer }) => timer.id === id) }
     const second = await bench.take(leases, { limit: 2, held })
-    assert.deepEqual([labels(second.takings), second.more], [['3'], false])
+    assert.deepEqual([labels(second.timers), second.more], [['3'], false])
   },
 
   async 'passes over what this process holds already'(bench) {
@@ -39,7 +39,7 @@ export const deliveryCases = casesOf('delivery', {
       has: (id: number, version: number) => id === timer.id && version === timer.version,
     }
     const again = await bench.take(leases, { held })
-    assert.deepEqual([again.takings, again.nextWakeAt], [[], null])
+    assert.deepEqual([again.timers, again.nextWakeAt], [[], null])
     assert.equal(await bench.store.nextWakeAt(leases, held), null)
   },
 
@@ -48,7 +48,7 @@ export const deliveryCases = casesOf('delivery', {
     for (const priority of [0, -5, 100])
       await bench.alarm({ delay: '1s' }, { priority, label: `${priority}` })
     bench.clock.step(1000)
-    assert.deepEqual(labels((await bench.take(leases)).takings), ['100', '0', '-5'])
+    assert.deepEqual(labels((await bench.take(leases)).timers), ['100', '0', '-5'])
   },
 
   async 'records an occurrence once, however often its outcome is sent (recorded-once)'(bench) {
@@ -83,7 +83,7 @@ export const deliveryCases = casesOf('delivery', {
       { ...first, delivery: bench.delivery('failed') },
       { ...second, delivery: bench.delivery('delivered') },
     ]
-    const settled = await bench.store.settle(settlements, [second.flight], bench.context())
+    const settled = await bench.store.settle(settlements, [second.batch], bench.context())
     assert.deepEqual(settled, { lost: [], stale: 1 })
     assert.deepEqual(await bench.types(id), ['alarm.attempt_failed', 'alarm.fired'])
     assert.equal(await bench.state(id), 'fired')
@@ -191,7 +191,7 @@ export const deliveryCases = casesOf('delivery', {
     const once = await bench.alarm({ delay: '1h' }, { target: { event: true } })
     const recurring = await bench.alarm({ every: '1h' }, { target: { event: true } })
     bench.clock.step(3_600_000)
-    assert.deepEqual((await bench.take(leases)).takings, [])
+    assert.deepEqual((await bench.take(leases)).timers, [])
     assert.deepEqual(await bench.types(once), ['timer.due_time_reached'])
     assert.deepEqual(await bench.types(recurring), ['schedule.ticked'])
     assert.deepEqual([await bench.state(once), await bench.state(recurring)], ['fired', 'active'])
@@ -223,16 +223,12 @@ export const deliveryCases = casesOf('delivery', {
       bench.clock.step(3_600_000)
       await bench.settle(await bench.takeOne(leases), 'delivered')
       bench.clock.step(3_600_000)
-      const { takings } = await bench.take(leases)
+      const { timers: takings } = await bench.take(leases)
       await bench.settle(takings, 'delivered')
       await bench.edit(id, (found, context) => report(found, { ok: true, text: 'done' }, context))
       const after = await bench.take(leases)
-      await bench.settle(after.takings, 'delivered')
-      seen[overlap] = [
-        takings.length,
-        after.takings.length,
-        (await bench.types(id)).includes('alarm.skipped'),
-      ]
+      await bench.settle(after.timers, 'delivered')
+      seen[overlap] = [takings.length, after.timers.length, (await bench.types(id)).includes('alarm.skipped')]
       await bench.cancel(id)
     }
     assert.deepEqual(seen, { skip: [0, 0, true], queue: [0, 1, false], allow: [1, 0, false] })
@@ -254,10 +250,10 @@ export const deliveryCases = casesOf('delivery', {
       const first = await bench.takeOne(leases)
       await bench.settle(first, 'delivered')
       bench.clock.step(3_600_000)
-      assert.deepEqual((await bench.take(leases)).takings, [], 'the second one is queued')
+      assert.deepEqual((await bench.take(leases)).timers, [], 'the second one is queued')
       await end(id)
       // The look that ends the first one may be the one before that which finds the second.
-      const takings = [...(await bench.take(leases)).takings, ...(await bench.take(leases)).takings]
+      const takings = [...(await bench.take(leases)).timers, ...(await bench.take(leases)).timers]
       const [second] = takings
       assert.equal(second?.timer.scheduledFor, first.timer.scheduledFor + 3_600_000, way)
       await bench.settle(second!, 'delivered')
@@ -297,9 +293,9 @@ export const deliveryCases = casesOf('delivery', {
     assert.equal(taking.alarm.target.name, 'other')
     await bench.settle(taking, 'delivered')
     assert.equal((await bench.get(id)).timers[0]!.waiting, 'handler')
-    assert.deepEqual((await bench.take(leases)).takings, [])
+    assert.deepEqual((await bench.take(leases)).timers, [])
     const release = (handler: string, from = leases) =>
-      bench.store.releaseWaiting(from, { handler }, bench.now, 10)
+      bench.store.requeueWaiting(from, { handler }, bench.now, 10)
     assert.deepEqual([await release('other'), await release('unknown', [])], [0, 0])
     bench.canRun = () => true
     assert.deepEqual([await release('unknown'), await release('unknown')], [1, 0])
@@ -319,13 +315,13 @@ export const deliveryCases = casesOf('delivery', {
     const avoid = new Set(['acme'])
     const taken = await bench.take(leases, { limit: 5, avoid })
     assert.deepEqual(
-      taken.takings.map(({ alarm }) => alarm.id),
+      taken.timers.map(({ alarm }) => alarm.id),
       [waiting],
     )
     assert.equal(taken.nextWakeAt, (await bench.get(later, zeta!)).timers[0]!.wakeAt)
-    await bench.settle(taken.takings, 'delivered')
-    assert.deepEqual((await bench.take(leases, { limit: 5, avoid })).takings, [])
-    assert.equal((await bench.take(leases, { limit: 100 })).takings.length, 30)
+    await bench.settle(taken.timers, 'delivered')
+    assert.deepEqual((await bench.take(leases, { limit: 5, avoid })).timers, [])
+    assert.equal((await bench.take(leases, { limit: 100 })).timers.length, 30)
   },
 
   async 'comes to every tenant beside one that crowds, however many wait'(bench) {
@@ -336,7 +332,7 @@ export const deliveryCases = casesOf('delivery', {
     bench.clock.step(2000)
     const ids: string[] = []
     for (let look = 0; look < 5 && ids.length === 0; look++) {
-      const { takings } = await bench.take(leases, { avoid: new Set(['acme']) })
+      const { timers: takings } = await bench.take(leases, { avoid: new Set(['acme']) })
       ids.push(...takings.map(({ alarm }) => alarm.id))
     }
     assert.deepEqual(ids, [last])
@@ -350,7 +346,7 @@ export const deliveryCases = casesOf('delivery', {
     const avoid = new Set(['acme'])
     const held = new Map<Serial, number>()
     while (held.size < 20) {
-      const { takings } = await bench.take(leases, {
+      const { timers: takings } = await bench.take(leases, {
         limit: 6,
         avoid,
         held: { size: held.size, has: (id, version) => held.get(id) === version },
@@ -361,6 +357,6 @@ export const deliveryCases = casesOf('delivery', {
   },
 })
 
-function labels(takings: readonly Taking[]): string[] {
+function labels(takings: readonly ClaimedTimer[]): string[] {
   return takings.map(({ alarm }) => alarm.label)
 }

@@ -15,7 +15,7 @@ import {
   type Snapshot,
   skipNext,
 } from '../../alarm/index.ts'
-import type { Edited, Selector } from '../store.ts'
+import type { EditResult, Selector } from '../store.ts'
 import { ANN, type Bench, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
 
@@ -48,7 +48,12 @@ export const editCases = casesOf('edits', {
         { pending: true, limit: 9 },
       ]
       for (const which of selectors) {
-        const { answers, next } = await bench.store.edit(other, which, changeNothing, bench.context())
+        const { results: answers, next } = await bench.store.edit(
+          other,
+          which,
+          changeNothing,
+          bench.context(),
+        )
         assert.deepEqual({ answers, next }, { answers: [], next: null })
       }
       assert.deepEqual((await bench.store.list(other, { order: 'newest', limit: 9 })).items, [])
@@ -87,7 +92,7 @@ export const editCases = casesOf('edits', {
   async 'selects by ids in their order, and leaves out what is not there'(bench) {
     const ids = [await bench.alarm({ delay: '1h' }), await bench.alarm({ delay: '1h' })]
     const which = { ids: [ids[1]!, 'nobody', ids[0]!] }
-    const { answers, next } = await bench.store.edit(ANN, which, nameIt, bench.context())
+    const { results: answers, next } = await bench.store.edit(ANN, which, nameIt, bench.context())
     assert.deepEqual({ answers, next }, { answers: [ids[1], ids[0]], next: null })
   },
 
@@ -121,7 +126,7 @@ export const editCases = casesOf('edits', {
     const recurring = await bench.alarm({ every: '10m' })
     for (const id of [once, recurring]) await bench.edit(id, pause)
     bench.clock.step(35 * 60_000)
-    assert.deepEqual((await bench.take(leases)).takings, [])
+    assert.deepEqual((await bench.take(leases)).timers, [])
     for (const id of [once, recurring]) await bench.edit(id, resume)
     const taking = await bench.takeOne(leases)
     assert.equal(taking.alarm.id, once)
@@ -141,7 +146,7 @@ export const editCases = casesOf('edits', {
       return replace(snapshot, { alarm: { ...snapshot.alarm, rule }, first }, 'reschedule', context)
     })
     bench.clock.step(60_000)
-    assert.deepEqual((await bench.take(leases)).takings, [])
+    assert.deepEqual((await bench.take(leases)).timers, [])
     bench.clock.step(60_000)
     assert.equal((await bench.takeOne(leases)).timer.scheduledFor, first)
   },
@@ -151,7 +156,7 @@ export const editCases = casesOf('edits', {
     const target = { kind: 'handler', name: 'other', pool: 'elsewhere' }
     await bench.edit(id, (snapshot, context) => amend(snapshot, { target }, context))
     bench.clock.step(60_000)
-    assert.deepEqual((await bench.take(await bench.own('one', ['app']))).takings, [])
+    assert.deepEqual((await bench.take(await bench.own('one', ['app']))).timers, [])
     assert.equal((await bench.takeOne(await bench.own('one', ['elsewhere']))).alarm.target.name, 'other')
   },
 
@@ -160,7 +165,7 @@ export const editCases = casesOf('edits', {
     const id = await bench.alarm({ every: '1h' })
     bench.clock.step(3_600_000)
     await bench.edit(id, fireNow)
-    const { takings } = await bench.take(leases)
+    const { timers: takings } = await bench.take(leases)
     assert.equal(new Set(takings.map(({ alarm, timer }) => occurrenceId(alarm, timer))).size, 2)
     await bench.settle(takings, 'delivered')
     assert.deepEqual(await bench.types(id), ['alarm.rescheduled', 'alarm.fired', 'alarm.fired'])
@@ -194,14 +199,14 @@ async function many(bench: Bench, count: number, options: { subject: string }): 
 async function walk(bench: Bench, which: (after: { after?: Serial }) => Selector): Promise<string[]> {
   const ids: string[] = []
   for (let next: Serial | null = 0; next !== null; ) {
-    const edited: Edited<string> = await bench.store.edit(
+    const edited: EditResult<string> = await bench.store.edit(
       ANN,
       which({ after: next }),
       nameIt,
       bench.context(),
     )
-    assert.ok(edited.answers.length <= 3)
-    ids.push(...edited.answers)
+    assert.ok(edited.results.length <= 3)
+    ids.push(...edited.results)
     next = edited.next
   }
   return ids

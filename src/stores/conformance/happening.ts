@@ -72,6 +72,6 @@ async function outcome(at: Standing, came: Came): Promise<void> {
 /** Time passes, and the clock of the shard looks. */
 async function later({ bench, leases }: Standing, ms: number): Promise<void> {
   bench.clock.step(ms)
-  const { takings } = await bench.take(leases)
+  const { timers: takings } = await bench.take(leases)
   assert.deepEqual(takings, [], 'nothing is delivered')
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { fireNow, replace } from '../../alarm/index.ts'
-import { type Lease, ownerKey, type ReleaseOf } from '../store.ts'
+import { type Lease, ownerKey, type WaitingFilter } from '../store.ts'
 import { ANN, type Bench, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
 
-const TENANT: ReleaseOf = { heldTenant: 'acme' }
+const TENANT: WaitingFilter = { heldTenant: 'acme' }
 
 /** What an operator holds: it waits, uncounted, and comes back as fast as it is asked for. */
 export const holdCases = casesOf('holds', {
@@ -20,7 +20,7 @@ export const holdCases = casesOf('holds', {
     await bench.settle(taking, 'delivered')
     const [timer] = (await bench.get(id)).timers
     assert.deepEqual([timer!.waiting, timer!.attempt], ['hold', 0])
-    assert.deepEqual((await bench.take(leases)).takings, [])
+    assert.deepEqual((await bench.take(leases)).timers, [])
     assert.deepEqual(await bench.types(id), [])
   },
 
@@ -47,16 +47,16 @@ export const holdCases = casesOf('holds', {
     const bobs = await bench.alarm({ delay: '2s' }, { target: 'b' }, bob!)
     const zetas = await bench.alarm({ delay: '3s' }, { target: 'a' }, zeta!)
     bench.clock.step(3000)
-    assert.deepEqual((await bench.take(leases)).takings, [])
+    assert.deepEqual((await bench.take(leases)).timers, [])
     bench.isHeld = () => false
     assert.equal(await release(bench, leases, { heldTenant: 'nobody' }), 0)
     assert.equal(await release(bench, leases, { heldTarget: 'c' }), 0)
     assert.equal(await release(bench, leases, { handler: 'a' }), 0, 'it does not wait for its handler')
-    assert.deepEqual((await bench.store.heldTargets(leases, 10)).sort(), ['a', 'b'])
-    assert.deepEqual((await bench.store.heldTargets(leases, 1)).length, 1)
-    assert.deepEqual(await bench.store.heldTargets([], 10), [])
+    assert.deepEqual((await bench.store.pausedTargets(leases, 10)).sort(), ['a', 'b'])
+    assert.deepEqual((await bench.store.pausedTargets(leases, 1)).length, 1)
+    assert.deepEqual(await bench.store.pausedTargets([], 10), [])
     assert.equal(await release(bench, leases, { heldTarget: 'a' }), 2)
-    assert.deepEqual(await bench.store.heldTargets(leases, 10), ['b'])
+    assert.deepEqual(await bench.store.pausedTargets(leases, 10), ['b'])
     assert.deepEqual(await takenNow(bench, leases), [own, zetas])
     assert.equal(await release(bench, leases, TENANT), 1)
     assert.deepEqual(await takenNow(bench, leases), [bobs])
@@ -77,7 +77,7 @@ export const holdCases = casesOf('holds', {
     const { leases, ids } = await heldOnes(bench, 1)
     const [before] = (await bench.get(ids[0]!)).timers
     bench.clock.step(before!.wakeAt! - bench.now)
-    assert.deepEqual((await bench.take(leases)).takings, [])
+    assert.deepEqual((await bench.take(leases)).timers, [])
     assert.ok((await bench.get(ids[0]!)).timers[0]!.wakeAt! > bench.now)
     bench.isHeld = () => false
     bench.clock.step(2 * 3_600_000)
@@ -93,7 +93,7 @@ export const holdCases = casesOf('holds', {
     await bench.edit(forced, fireNow)
     bench.isHeld = () => true
     bench.clock.step(60_000)
-    assert.deepEqual((await bench.take(leases)).takings, [])
+    assert.deepEqual((await bench.take(leases)).timers, [])
     assert.equal(await bench.state(awaiting), 'timed_out')
     const held = (await bench.get(forced)).timers.filter(({ waiting }) => waiting === 'hold')
     assert.deepEqual(
@@ -129,7 +129,7 @@ export const holdCases = casesOf('holds', {
     await bench.take(leases)
     bench.isHeld = () => false
     assert.equal(await release(bench, leases, TENANT), 2)
-    const [taking] = (await bench.take(leases)).takings
+    const [taking] = (await bench.take(leases)).timers
     assert.equal(taking!.timer.scheduledFor, bench.now, 'the newest of what was missed')
     await bench.settle(taking!, 'delivered')
     assert.deepEqual(await bench.types(once), ['alarm.skipped', 'alarm.fired'])
@@ -144,15 +144,15 @@ export const passCases = casesOf('limits', {
     const ids = await dueOnes(bench, 5)
     const before = (await bench.get(ids[0]!)).timers
     const none = await bench.take(leases, { passes: () => true })
-    assert.deepEqual([none.takings.length, none.more, none.nextWakeAt! <= bench.now], [0, true, true])
+    assert.deepEqual([none.timers.length, none.more, none.nextWakeAt! <= bench.now], [0, true, true])
     assert.deepEqual((await bench.get(ids[0]!)).timers, before)
     const some = await bench.take(leases, { passes: ({ id }) => id !== ids[3] })
     assert.deepEqual(
-      some.takings.map(({ alarm }) => alarm.id),
+      some.timers.map(({ alarm }) => alarm.id),
       [ids[3]],
     )
     assert.equal(some.more, true)
-    await bench.settle(some.takings, 'delivered')
+    await bench.settle(some.timers, 'delivered')
     assert.deepEqual(
       await takenNow(bench, leases),
       ids.filter((id) => id !== ids[3]),
@@ -167,9 +167,9 @@ export const passCases = casesOf('limits', {
     await bench.take(leases, { passes: () => true })
     const avoid = new Set(['acme'])
     const early = await bench.take(leases, { avoid })
-    assert.deepEqual([early.takings.length, early.nextWakeAt], [0, bench.now + 1000])
+    assert.deepEqual([early.timers.length, early.nextWakeAt], [0, bench.now + 1000])
     bench.clock.step(1000)
-    const { takings } = await bench.take(leases, { avoid })
+    const { timers: takings } = await bench.take(leases, { avoid })
     assert.deepEqual(
       takings.map(({ alarm }) => alarm.id),
       [other],
@@ -193,7 +193,7 @@ export const passCases = casesOf('limits', {
     bench.clock.step(1000)
     const found: string[] = []
     for (let looks = 0; looks < 20 && found.length < 2; looks++) {
-      const { takings } = await bench.take(leases, { avoid: new Set(['acme']) })
+      const { timers: takings } = await bench.take(leases, { avoid: new Set(['acme']) })
       found.push(...takings.map(({ alarm }) => alarm.id))
       if (takings.length > 0) await bench.settle(takings, 'delivered')
     }
@@ -208,7 +208,7 @@ export const passCases = casesOf('limits', {
     const zetas = await bench.alarm({ delay: '2s' }, {}, zeta!)
     bench.clock.step(1000)
     const request = { avoid: new Set<string>(), avoidOwners: new Set([ownerKey(ANN)]) }
-    const { takings, nextWakeAt } = await bench.take(leases, request)
+    const { timers: takings, nextWakeAt } = await bench.take(leases, request)
     assert.deepEqual(
       takings.map(({ alarm }) => alarm.id),
       [bobs],
@@ -233,17 +233,17 @@ async function heldOnes(bench: Bench, count: number): Promise<{ leases: Lease[];
   const leases = await bench.own()
   const ids = await dueOnes(bench, count)
   bench.isHeld = () => true
-  assert.deepEqual((await bench.take(leases)).takings, [])
+  assert.deepEqual((await bench.take(leases)).timers, [])
   return { leases, ids }
 }
 
-function release(bench: Bench, leases: readonly Lease[], which: ReleaseOf, limit = 10): Promise<number> {
-  return bench.store.releaseWaiting(leases, which, bench.now, limit)
+function release(bench: Bench, leases: readonly Lease[], which: WaitingFilter, limit = 10): Promise<number> {
+  return bench.store.requeueWaiting(leases, which, bench.now, limit)
 }
 
 /** What is taken now, the most overdue first; it is delivered. */
 async function takenNow(bench: Bench, leases: readonly Lease[]): Promise<string[]> {
-  const { takings } = await bench.take(leases)
+  const { timers: takings } = await bench.take(leases)
   if (takings.length > 0) await bench.settle(takings, 'delivered')
   const due = [...takings].sort((a, b) => a.timer.scheduledFor - b.timer.scheduledFor)
   return due.map(({ alarm }) => alarm.id)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Scope } from '../../alarm/index.ts'
-import { PAGE_BYTES_MAX } from '../page-room.ts'
+import { PAGE_BYTES_MAX } from '../page-size.ts'
 import { ANN, type Bench, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
 
@@ -139,22 +139,22 @@ export const inboxCases = casesOf('inbox', {
 
   async 'all that lies in inboxes is counted, as far as one asks'(bench) {
     for (const name of ['one', 'two', 'three']) await put(bench, name)
-    assert.deepEqual([await bench.store.wakesWaiting(10), await bench.store.wakesWaiting(2)], [3, 2])
+    assert.deepEqual([await bench.store.countInboxWakes(10), await bench.store.countInboxWakes(2)], [3, 2])
     await bench.store.removeWake(ANN, 'one')
-    assert.equal(await bench.store.wakesWaiting(10), 2)
+    assert.equal(await bench.store.countInboxWakes(10), 2)
   },
 
   async 'what a tenant has pending is counted over all its owners'(bench) {
     const [bob, zeta] = OTHERS
-    assert.equal(await bench.store.pendingOf('acme'), 0)
+    assert.equal(await bench.store.countPending('acme'), 0)
     await bench.alarm({ delay: '1h' })
     const id = await bench.alarm({ every: '1h' })
     await bench.alarm({ delay: '1h' }, {}, bob!)
     await bench.alarm({ delay: '1h' }, {}, zeta!)
-    assert.equal(await bench.store.pendingOf('acme'), 3)
+    assert.equal(await bench.store.countPending('acme'), 3)
     await bench.cancel(id)
-    assert.equal(await bench.store.pendingOf('acme'), 2)
-    assert.equal(await bench.store.pendingOf('zeta'), 1)
+    assert.equal(await bench.store.countPending('acme'), 2)
+    assert.equal(await bench.store.countPending('zeta'), 1)
   },
 })
 

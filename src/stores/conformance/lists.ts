@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { pause, type SetOptions, type Snapshot, STATES, type State, stateOf } from '../../alarm/index.ts'
-import { PAGE_BYTES_MAX } from '../page-room.ts'
-import type { ListQuery, Place } from '../store.ts'
+import { PAGE_BYTES_MAX } from '../page-size.ts'
+import type { ListPosition, ListQuery } from '../store.ts'
 import { ANN, type Bench, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
 import { everyAlarm } from './invariants.ts'
@@ -154,12 +154,12 @@ async function populate(bench: Bench): Promise<{ all: Snapshot[]; middle: number
     bench.clock.step(7)
   }
   bench.clock.step(3000)
-  const { takings } = await bench.take(leases)
+  const { timers: takings } = await bench.take(leases)
   for (const [i, taking] of takings.entries())
     await bench.settle(taking, i % 3 === 0 ? 'failed' : 'delivered')
   bench.clock.step(60_000)
   // The reports of some are overdue now, and those whose tries are left are in flight again.
-  await bench.settle((await bench.take(leases)).takings, 'delivered')
+  await bench.settle((await bench.take(leases)).timers, 'delivered')
   for (let i = 0; i < 6; i++) await bench.alarm({ delay: '1h' }, optionsOf(i))
   const all = await everyAlarm(bench, ANN)
   assert.equal(all.length, 42)
@@ -195,7 +195,7 @@ async function ids(bench: Bench, query: ListQuery, scope = ANN): Promise<string[
 
 async function pagesOf(bench: Bench, query: ListQuery, scope = ANN): Promise<(readonly Snapshot[])[]> {
   const pages: (readonly Snapshot[])[] = []
-  let after: Place | undefined = query.after
+  let after: ListPosition | undefined = query.after
   for (;;) {
     const page = await bench.store.list(scope, { ...query, after })
     assert.ok(page.items.length <= query.limit)

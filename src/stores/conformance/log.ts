@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { pause, resume, type Scope, serialOf } from '../../alarm/index.ts'
 import { goneFact } from '../event-row.ts'
-import { isCut, LOG_BYTES_MAX } from '../page-room.ts'
+import { isCut, LOG_BYTES_MAX } from '../page-size.ts'
 import type { LogEvent } from '../store.ts'
 import { ANN, type Bench, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
@@ -22,7 +22,7 @@ export const logCases = casesOf('log', {
     for (const limit of [1, 7, 25, 100]) assert.deepEqual(await pages(bench, ANN, limit), all)
     assert.ok(all.every(({ seq, at }, i) => i === 0 || (seq > all[i - 1]!.seq && at >= all[i - 1]!.at)))
     assert.equal(await bench.store.lastEvent(), all.at(-1)!.seq)
-    assert.equal(await bench.store.lastSeen(), all.at(-1)!.at)
+    assert.equal(await bench.store.newestInstant(), all.at(-1)!.at)
     assert.deepEqual(await bench.store.events(ANN, { after: all[9]!.seq, limit: 3 }), all.slice(10, 13))
     assert.deepEqual(await bench.store.events(ANN, { after: all.at(-1)!.seq, limit: 3 }), [])
   },
@@ -63,11 +63,11 @@ export const logCases = casesOf('log', {
   },
 
   async 'knows the newest moment it has a record of'(bench) {
-    assert.equal(await bench.store.lastSeen(), null)
+    assert.equal(await bench.store.newestInstant(), null)
     const setAt = bench.clock.now()
     await bench.alarm({ delay: '1d' })
     bench.clock.step(5000)
-    assert.equal(await bench.store.lastSeen(), setAt)
+    assert.equal(await bench.store.newestInstant(), setAt)
   },
 
   async 'tells one alarm’s story in the order it happened'(bench) {
@@ -75,7 +75,7 @@ export const logCases = casesOf('log', {
     const id = await bench.alarm({ delay: '1s' }, { key: 'k', subject: 's', correlationId: 'c' })
     await bench.alarm({ delay: '1s' })
     bench.clock.step(1000)
-    await bench.settle((await bench.take(leases)).takings, 'failed')
+    await bench.settle((await bench.take(leases)).timers, 'failed')
     await bench.set({ delay: '1h' }, { key: 'k', subject: 's', correlationId: 'c' })
     await bench.cancel(id)
     const events = await bench.events(id)
@@ -129,7 +129,7 @@ export const logCases = casesOf('log', {
     const old = await bench.alarm({ delay: '1h' }, { idempotencyKey: 'i' })
     const active = await bench.alarm({ delay: '90d' })
     bench.clock.step(DAY_MS / 2)
-    await bench.settle((await bench.take(leases)).takings, 'delivered')
+    await bench.settle((await bench.take(leases)).timers, 'delivered')
     await bench.store.append(ANN, ownEvent(bench.now))
     bench.clock.step(2 * DAY_MS)
     const recent = await bench.alarm({ delay: '1h' })
@@ -148,9 +148,9 @@ export const logCases = casesOf('log', {
     const types = left.map(({ type }) => type)
     assert.deepEqual(types, ['alarm.fired', 'door.opened', 'alarm.cancelled'])
     // The newest of the deleted ones stood among those that are left.
-    const gone = serialOf((await bench.store.fact(goneFact(ANN)))!)
+    const gone = serialOf((await bench.store.getMeta(goneFact(ANN)))!)
     assert.ok(gone < left[1]!.seq && !left.some(({ seq }) => seq === gone))
-    for (const other of OTHERS) assert.equal(await bench.store.fact(goneFact(other)), null)
+    for (const other of OTHERS) assert.equal(await bench.store.getMeta(goneFact(other)), null)
     assert.equal((await bench.set({ delay: '1h' }, { idempotencyKey: 'i' })).outcome, 'created')
   },
 

@@ -8,7 +8,7 @@ export const ownershipCases = casesOf('ownership', {
     const [first] = await bench.own('one', ['app'])
     bench.clock.step(bench.store.heartbeatMs)
     const [second] = await bench.own('one', ['app'])
-    assert.deepEqual([second!.epoch, second!.shard, second!.owner], [first!.epoch, first!.shard, 'one'])
+    assert.deepEqual([second!.epoch, second!.shard, second!.holder], [first!.epoch, first!.shard, 'one'])
     assert.equal(second!.until - first!.until, bench.store.heartbeatMs)
     assert.ok(bench.store.heartbeatMs < bench.store.leaseMs)
   },
@@ -18,7 +18,7 @@ export const ownershipCases = casesOf('ownership', {
     for (const owner of ['one', 'two', 'one']) {
       const [lease] = await bench.own(owner, ['app'])
       epochs.push(lease!.epoch)
-      await bench.store.disown([lease!])
+      await bench.store.releaseLeases([lease!])
     }
     assert.ok(epochs[0]! < epochs[1]! && epochs[1]! < epochs[2]!, epochs.join(' '))
   },
@@ -26,22 +26,22 @@ export const ownershipCases = casesOf('ownership', {
   async 'tells who runs the clock of each pool, and what waits there'(bench) {
     await bench.alarm({ delay: '1m' })
     const [lease] = await bench.own('one', ['app'])
-    const of = async () => (await bench.store.ownership()).find(({ pool }) => pool === 'app')
+    const of = async () => (await bench.store.shardStates()).find(({ pool }) => pool === 'app')
     const shard = await of()
     assert.deepEqual(
-      [shard!.owner, shard!.epoch, shard!.pending, shard!.nextWakeAt],
+      [shard!.holder, shard!.epoch, shard!.pending, shard!.nextWakeAt],
       ['one', lease!.epoch, 1, bench.now + 60_000],
     )
-    assert.deepEqual((await bench.store.ownership(false))[0]!.pending, 0)
-    await bench.store.disown([lease!])
-    assert.equal((await of())!.owner, null)
+    assert.deepEqual((await bench.store.shardStates(false))[0]!.pending, 0)
+    await bench.store.releaseLeases([lease!])
+    assert.equal((await of())!.holder, null)
   },
 
   async 'counts what is due by a moment, and nothing that is not'(bench) {
     await bench.alarm({ delay: '1m' })
     await bench.alarm({ delay: '2m' })
     const dueBy = async (at: number) =>
-      (await bench.store.ownership({ dueBy: at })).reduce((sum, { pending }) => sum + pending, 0)
+      (await bench.store.shardStates({ dueBy: at })).reduce((sum, { pending }) => sum + pending, 0)
     const counts = [await dueBy(bench.now), await dueBy(bench.now + 60_000), await dueBy(bench.now + 120_000)]
     assert.deepEqual(counts, [0, 1, 2])
   },
@@ -49,7 +49,7 @@ export const ownershipCases = casesOf('ownership', {
   async 'tells of the pools that are named alone'(bench) {
     await bench.own('one', ['app', 'theirs'])
     const told = async (pools?: readonly string[]) =>
-      new Set((await bench.store.ownership(false, pools)).map(({ pool }) => pool))
+      new Set((await bench.store.shardStates(false, pools)).map(({ pool }) => pool))
     assert.deepEqual(await told(), new Set(['app', 'theirs']))
     assert.deepEqual(await told(['theirs']), new Set(['theirs']))
     assert.deepEqual(await told([]), new Set())
@@ -57,7 +57,7 @@ export const ownershipCases = casesOf('ownership', {
 
   async 'makes only so many pools for alarms, and those that are served all the same'(bench) {
     const setIn = (pool: string) => bench.alarm({ delay: '1m' }, { target: { handler: 'x', pool } })
-    const counted = async () => new Set((await bench.store.ownership(false)).map(({ pool }) => pool)).size
+    const counted = async () => new Set((await bench.store.shardStates(false)).map(({ pool }) => pool)).size
     for (let made = 0; made < POOLS_MAX; made += 1) await setIn(`pool-${made}`)
     const refusals = await Promise.allSettled([setIn('one-more'), setIn('another')])
     for (const refusal of refusals) {
@@ -76,8 +76,8 @@ export const ownershipCases = casesOf('ownership', {
     await bench.alarm({ delay: '1s' }, { target: { handler: 'x', pool: 'theirs' } })
     bench.clock.step(1000)
     const mine = await bench.own('one', ['app', 'wakeful'])
-    assert.deepEqual((await bench.take(mine)).takings, [])
-    assert.equal((await bench.take(await bench.own('one', ['theirs']))).takings.length, 1)
+    assert.deepEqual((await bench.take(mine)).timers, [])
+    assert.equal((await bench.take(await bench.own('one', ['theirs']))).timers.length, 1)
   },
 
   async 'a settle under an old epoch is void (fenced)'(bench) {
@@ -85,7 +85,7 @@ export const ownershipCases = casesOf('ownership', {
     const id = await bench.alarm({ delay: '1s' })
     bench.clock.step(1000)
     const taking = await bench.takeOne(old)
-    await bench.store.disown(old)
+    await bench.store.releaseLeases(old)
     await bench.own('two')
     const before = [await bench.get(id), await bench.events()]
     for (const came of ['delivered', 'failed', 'released'] as const)
@@ -96,12 +96,12 @@ export const ownershipCases = casesOf('ownership', {
   async 'a take under an old epoch brings nothing and says that the lease is lost (fenced)'(bench) {
     const old = await bench.own('one')
     await bench.alarm({ delay: '1s' })
-    await bench.store.disown(old)
+    await bench.store.releaseLeases(old)
     const leases = await bench.own('two')
     bench.clock.step(1000)
-    const { takings, lost } = await bench.take(old)
+    const { timers: takings, lost } = await bench.take(old)
     assert.deepEqual([takings, lost.map(({ pool }) => pool).sort()], [[], ['app', 'wakeful']])
-    assert.equal((await bench.take(leases)).takings.length, 1)
+    assert.equal((await bench.take(leases)).timers.length, 1)
   },
 
   async 'what was in flight when its owner went counts as an attempt, and fires again under the same id'(
@@ -111,7 +111,7 @@ export const ownershipCases = casesOf('ownership', {
     const id = await bench.alarm({ delay: '1s' })
     bench.clock.step(1000)
     const taking = await bench.takeOne(old)
-    await bench.store.disown(old)
+    await bench.store.releaseLeases(old)
     const again = await bench.takeOne(await bench.own('two'))
     assert.equal(again.timer.attempt, 1)
     assert.equal(occurrenceId(again.alarm, again.timer), occurrenceId(taking.alarm, taking.timer))
@@ -125,9 +125,9 @@ export const ownershipCases = casesOf('ownership', {
     for (const owner of ['one', 'two', 'three']) {
       const leases = await bench.own(owner)
       await bench.takeOne(leases)
-      await bench.store.disown(leases)
+      await bench.store.releaseLeases(leases)
     }
-    assert.deepEqual((await bench.take(await bench.own('four'))).takings, [])
+    assert.deepEqual((await bench.take(await bench.own('four'))).timers, [])
     assert.deepEqual([await bench.state(id), (await bench.get(id)).outcome!.attempts], ['failed', 3])
   },
 
@@ -136,7 +136,7 @@ export const ownershipCases = casesOf('ownership', {
     const id = await bench.alarm({ every: '1h' })
     bench.clock.step(3_600_000)
     await bench.takeOne(old)
-    await bench.store.disown(old)
+    await bench.store.releaseLeases(old)
     const leases = await bench.own('two')
     await bench.settle(await bench.takeOne(leases), 'delivered')
     bench.clock.step(3_600_000)
@@ -150,11 +150,11 @@ export const ownershipCases = casesOf('ownership', {
     bench.clock.step(3_600_000)
     await bench.takeOne(old)
     await bench.edit(id, pause)
-    await bench.store.disown(old)
+    await bench.store.releaseLeases(old)
     const leases = await bench.own('two')
-    await bench.settle((await bench.take(leases)).takings, 'delivered')
+    await bench.settle((await bench.take(leases)).timers, 'delivered')
     bench.clock.step(3_600_000)
-    assert.deepEqual([(await bench.take(leases)).takings, await bench.state(id)], [[], 'paused'])
+    assert.deepEqual([(await bench.take(leases)).timers, await bench.state(id)], [[], 'paused'])
   },
 
   async 'what had landed is not counted again'(bench) {
@@ -162,7 +162,7 @@ export const ownershipCases = casesOf('ownership', {
     const id = await bench.alarm({ delay: '1s' })
     bench.clock.step(1000)
     await bench.settle(await bench.takeOne(old), 'released')
-    await bench.store.disown(old)
+    await bench.store.releaseLeases(old)
     assert.equal((await bench.takeOne(await bench.own('two'))).timer.attempt, 0)
     assert.deepEqual(await bench.types(id), [])
   },
@@ -182,7 +182,7 @@ export const ownershipCases = casesOf('ownership', {
     const peer = await bench.peer()
     const old = await bench.own('one')
     assert.deepEqual(await bench.own('two', ['app', 'wakeful'], peer), [])
-    await bench.store.disown(old)
+    await bench.store.releaseLeases(old)
     assert.equal((await bench.own('two', ['app', 'wakeful'], peer)).length, 2)
     assert.deepEqual(await bench.own('one'), [])
   },
@@ -191,7 +191,7 @@ export const ownershipCases = casesOf('ownership', {
     const peer = await bench.peer()
     const leases = await bench.own('one')
     await bench.own('two', ['app', 'wakeful'], peer)
-    await bench.store.disown(leases)
+    await bench.store.releaseLeases(leases)
     bench.clock.step(bench.store.leaseMs)
     await bench.own('one')
     assert.deepEqual(await bench.own('two', ['app', 'wakeful'], peer), [])
@@ -212,7 +212,7 @@ export const ownershipCases = casesOf('ownership', {
       leases = await bench.own('two', ['app'], peer)
     }
     assert.ok(old[0]!.until <= bench.clock.monotonic(), 'nobody else may start while the lease lasts')
-    const { takings } = await bench.take(leases, {}, peer)
+    const { timers: takings } = await bench.take(leases, {}, peer)
     assert.deepEqual((await bench.settle(taking, 'delivered')).lost, [taking.lease])
     await bench.settle(takings, 'delivered', peer)
     assert.deepEqual(await bench.types(id), ['alarm.attempt_failed', 'alarm.fired'])
@@ -221,7 +221,7 @@ export const ownershipCases = casesOf('ownership', {
   async 'a set of another process is seen, taken and told of'(bench) {
     const peer = await bench.peer()
     const told = Promise.withResolvers<void>()
-    const stop = bench.store.watch(() => told.resolve())
+    const stop = bench.store.onChange(() => told.resolve())
     const request = bench.request({ delay: '1s' })
     await peer.set([request], bench.context())
     await told.promise

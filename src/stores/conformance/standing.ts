@@ -1,5 +1,5 @@
 import { type LifecycleEvent, pause, report, type SetOptions, type State } from '../../alarm/index.ts'
-import type { Lease, Taking } from '../store.ts'
+import type { ClaimedTimer, Lease } from '../store.ts'
 import type { Bench } from './bench.ts'
 
 /** An alarm that was brought into a state, and what is needed to go on from there. */
@@ -10,7 +10,7 @@ export interface Standing {
   readonly state: State
   readonly recurring: boolean
   /** The occurrence being delivered, or, of an alarm that ended, the one it ended with. */
-  readonly taking: Taking | null
+  readonly taking: ClaimedTimer | null
 }
 
 /** The key of every alarm brought into a state, so that it can be set again. */
@@ -70,7 +70,7 @@ function optionsFor(state: State, event: LifecycleEvent, recurring: boolean): Se
   }
 }
 
-type Way = (standing: Standing, event: LifecycleEvent) => Promise<Taking | null>
+type Way = (standing: Standing, event: LifecycleEvent) => Promise<ClaimedTimer | null>
 
 const WAYS: Readonly<Record<State, Way>> = {
   async active(standing, event) {
@@ -112,19 +112,19 @@ const WAYS: Readonly<Record<State, Way>> = {
   },
 }
 
-async function fly({ bench, leases }: Standing): Promise<Taking> {
+async function fly({ bench, leases }: Standing): Promise<ClaimedTimer> {
   bench.clock.step(HOUR_MS)
   return bench.takeOne(leases)
 }
 
-async function delivered(standing: Standing): Promise<Taking> {
+async function delivered(standing: Standing): Promise<ClaimedTimer> {
   const taking = await fly(standing)
   await standing.bench.settle(taking, 'delivered')
   return taking
 }
 
 /** A once alarm refuses to be paused while it fires, so that its record is written as if it had been. */
-async function pauseInFlight(standing: Standing): Promise<Taking> {
+async function pauseInFlight(standing: Standing): Promise<ClaimedTimer> {
   const taking = await fly(standing)
   await standing.bench.edit(standing.id, ({ alarm }, { now }) => ({
     alarm: { ...alarm, pausedAt: now, updatedAt: alarm.updatedAt + 1 },

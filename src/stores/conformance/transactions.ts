@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Settlement, Taking } from '../store.ts'
+import type { ClaimedTimer, Settlement } from '../store.ts'
 import { ANN, type Bench } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
 
@@ -16,7 +16,7 @@ export const transactionCases = casesOf('transactions', {
       },
       bench.context,
     )
-    await bench.store.settle([], [taking.flight], bench.context())
+    await bench.store.settle([], [taking.batch], bench.context())
     assert.deepEqual(settled, { lost: [], stale: 0 })
     assert.equal(await bench.state(written.alarm.id), 'active')
     assert.equal(await bench.state(taking.alarm.id), 'fired')
@@ -33,7 +33,7 @@ export const transactionCases = casesOf('transactions', {
       return settlement(bench, taking)
     }
     await bench.store.transact(taking.lease, work, bench.context)
-    await bench.store.settle([], [taking.flight], bench.context())
+    await bench.store.settle([], [taking.batch], bench.context())
     assert.equal((await peer.get(ANN, written.alarm))!.timers.length, 1)
   },
 
@@ -51,7 +51,7 @@ export const transactionCases = casesOf('transactions', {
 
   async 'work under a lost lease is not even begun (fenced)'(bench) {
     const taking = await flying(bench)
-    await bench.store.disown([taking.lease])
+    await bench.store.releaseLeases([taking.lease])
     await bench.own('two')
     const work = () => assert.fail('it was begun')
     const { lost } = await bench.store.transact(taking.lease, work, bench.context)
@@ -90,7 +90,7 @@ export const transactionCases = casesOf('transactions', {
   },
 })
 
-async function flying(bench: Bench): Promise<Taking> {
+async function flying(bench: Bench): Promise<ClaimedTimer> {
   bench.needTransact()
   const leases = await bench.own()
   await bench.alarm({ delay: '1s' })
@@ -98,6 +98,6 @@ async function flying(bench: Bench): Promise<Taking> {
   return bench.takeOne(leases)
 }
 
-function settlement(bench: Bench, { lease, alarm, timer }: Taking): Settlement {
+function settlement(bench: Bench, { lease, alarm, timer }: ClaimedTimer): Settlement {
   return { lease, alarm, timer, delivery: bench.delivery('delivered') }
 }

@@ -13,7 +13,7 @@ import {
   skipNext,
 } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { Lease, Taking } from '../store.ts'
+import type { ClaimedTimer, Lease } from '../store.ts'
 import type { Bench, Came } from './bench.ts'
 import { type ConformanceCase, casesOf } from './conformance-case.ts'
 import { assertInvariants } from './invariants.ts'
@@ -63,7 +63,7 @@ async function walk(bench: Bench, seed: number): Promise<void> {
 
 interface Going {
   leases: readonly Lease[]
-  flying: Taking[]
+  flying: ClaimedTimer[]
 }
 
 async function settle(bench: Bench, chance: Chance): Promise<string[]> {
@@ -117,7 +117,7 @@ async function take(bench: Bench, going: Going): Promise<string> {
     has: (timer: number, version: number) =>
       going.flying.some((each) => each.timer.id === timer && each.timer.version === version),
   }
-  const { takings } = await bench.take(going.leases, { held })
+  const { timers: takings } = await bench.take(going.leases, { held })
   for (const { alarm, timer } of takings) {
     assert.ok(timer.scheduledFor <= bench.now, 'never early')
     const state = await bench.state(alarm.id)
@@ -132,14 +132,14 @@ async function land(bench: Bench, chance: Chance, going: Going): Promise<string>
   if (taking === undefined) return 'nothing flies'
   const came = chance.of(CAMES)
   // Only the last of a flight lands it: the others are still in the air.
-  const { lease, alarm, timer, flight } = taking
-  const landed = going.flying.some((each) => each.flight === flight) ? [] : [flight]
+  const { lease, alarm, timer, batch: flight } = taking
+  const landed = going.flying.some((each) => each.batch === flight) ? [] : [flight]
   await bench.store.settle([{ lease, alarm, timer, delivery: bench.delivery(came) }], landed, bench.context())
   return `${alarm.id} ${came}`
 }
 
 async function takeOver(bench: Bench, going: Going): Promise<string> {
-  await bench.store.disown(going.leases)
+  await bench.store.releaseLeases(going.leases)
   going.leases = await bench.own('another')
   // What the former owner was delivering may still end, in vain.
   await bench.settle(going.flying, 'delivered')

@@ -2,31 +2,32 @@ import { randomUUID } from 'node:crypto'
 import type { Change, Context, Scope, Snapshot } from '../../alarm/index.ts'
 import type { Clock, HolidayCalendar } from '../../time/index.ts'
 import type {
-  Counts,
+  ChangeKind,
+  Claimed,
+  ClaimRequest,
+  CountOption,
   Decide,
-  Edited,
-  Flight,
-  HeldTimers,
+  EditResult,
+  InFlightBatch,
+  InFlightTimers,
   Lease,
   NewCalendar,
-  News,
   PortableLine,
   PortableRow,
-  ReleaseOf,
-  Reviewed,
-  ReviewOf,
+  ReviewFilter,
+  ReviewResult,
   Selector,
-  SetAnswer,
   SetRequest,
-  Settled,
+  SetResult,
   Settlement,
+  SettleResult,
   ShardState,
   Store,
-  Taken,
-  TakeRequest,
+  WaitingFilter,
 } from '../index.ts'
-import { type Beat, DatabaseClock, Lookout, RECENT_MS } from '../sharded/index.ts'
+import { type Beat, DatabaseClock, NextWakeCache, RECENT_MS } from '../sharded/index.ts'
 import {
+  Claims,
   heldTargets,
   LostLeases,
   nextFree,
@@ -34,34 +35,33 @@ import {
   releaseWaiting,
   settleApart,
   settleTogether,
-  Takes,
   transact,
 } from './claims/index.ts'
 import {
   Database,
   type DatabaseOptions,
   Growth,
-  isStoreTrouble,
+  isStoreError,
   Listener,
   type Session,
 } from './connection/index.ts'
-import { Bells, Ownership } from './ownership/index.ts'
+import { Notifier, Ownership } from './ownership/index.ts'
 import { PostgresRecords } from './reads/index.ts'
 import {
-  atDesk,
-  Desk,
+  inWriteBatch,
   noticeOf,
-  type Office,
   putCalendar,
   readShards,
   removeCalendar,
   SHARDS_NOTICE,
   ShardMap,
+  type StoreContext,
+  WriteBatch,
 } from './rows/index.ts'
 import { migrate, SHARDS } from './schema/index.ts'
 import * as sql from './sql/index.ts'
 import { exportLines, importBatch } from './transfer/index.ts'
-import { Guests, isKeyed, reviewSelected, Writers } from './writes/index.ts'
+import { isKeyed, reviewSelected, UserTransactions, Writers } from './writes/index.ts'
 
 /** How a PostgreSQL store is opened. */
 export interface PostgresOptions extends DatabaseOptions {
@@ -107,15 +107,15 @@ export class PostgresStore extends PostgresRecords implements Store {
   readonly clock: Clock
   readonly #host: Clock
   readonly #databaseClock: DatabaseClock | null
-  readonly #office: Office
+  readonly #office: StoreContext
   readonly #shards: ShardMap
-  readonly #lookout = new Lookout()
-  readonly #bells: Bells
+  readonly #lookout = new NextWakeCache()
+  readonly #bells: Notifier
   readonly #listener: Listener
   readonly #ownership: Ownership
-  readonly #takes: Takes
+  readonly #takes: Claims
   readonly #writers: Writers
-  readonly #guests: Guests
+  readonly #guests: UserTransactions
   readonly #growth: Growth
   #sampling: Promise<void> | null = null
 
@@ -140,7 +140,7 @@ export class PostgresStore extends PostgresRecords implements Store {
       isSoon: (wakeAt) => wakeAt < this.clock.now() + this.heartbeatMs + TELL_MARGIN_MS,
       holds: (shard) => this.#ownership.holds(shard),
     }
-    this.#bells = new Bells(database)
+    this.#bells = new Notifier(database)
     this.#listener = new Listener({
       database,
       channel,
@@ -161,14 +161,14 @@ export class PostgresStore extends PostgresRecords implements Store {
       tellFree: (session) => session.send(sql.notify, channel, SHARDS_NOTICE),
       beatAgain: (inMs) => this.#bells.ringIn(inMs, 'shards'),
     })
-    const write = <T>(work: (desk: Desk) => Promise<T>) => this.#write(work)
-    this.#takes = new Takes({ database, clock: host, lookout: this.#lookout, write })
+    const write = <T>(work: (desk: WriteBatch) => Promise<T>) => this.#write(work)
+    this.#takes = new Claims({ database, clock: host, lookout: this.#lookout, write })
     this.#writers = new Writers(database, this.#shards, this.#lookout, write)
-    this.#guests = new Guests(database)
+    this.#guests = new UserTransactions(database)
     this.#growth = new Growth(database)
   }
 
-  set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetAnswer[]> {
+  set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetResult[]> {
     return this.guard(() =>
       tx === undefined
         ? this.#writers.set({ requests, context })
@@ -184,39 +184,43 @@ export class PostgresStore extends PostgresRecords implements Store {
     decide: Decide<A>,
     context: Context,
     tx?: unknown,
-  ): Promise<Edited<A>> {
+  ): Promise<EditResult<A>> {
     const job = { scope, which, decide, context }
     const edited = this.guard(() =>
       tx === undefined
         ? this.#writers.edit(job)
         : this.#asGuest(tx, true, (desk) => this.#writers.editIn(desk, job)),
     )
-    return edited as Promise<Edited<A>>
+    return edited as Promise<EditResult<A>>
   }
 
-  own(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
+  heartbeat(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
     return this.guard(() => this.#ownership.own(owner, pools, context))
   }
 
-  disown(leases: readonly Lease[]): Promise<void> {
+  releaseLeases(leases: readonly Lease[]): Promise<void> {
     return this.guard(() => this.#ownership.disown(leases))
   }
 
-  take(leases: readonly Lease[], request: TakeRequest): Promise<Taken> {
+  claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
     const taking = leases.filter((lease) => !this.#ownership.isRetiring(lease))
     return this.guard(async () => {
       const taken = await this.#takes.take(taking, request, this.#listener.isListening)
       // What is known of the clock loses half a millisecond a second: while alarms fire, it is worth a look of its own.
-      if (taken.takings.length > 0) this.#databaseClock?.refresh()
+      if (taken.timers.length > 0) this.#databaseClock?.refresh()
       return taken
     })
   }
 
-  settle(settlements: readonly Settlement[], landed: readonly Flight[], context: Context): Promise<Settled> {
+  settle(
+    settlements: readonly Settlement[],
+    landed: readonly InFlightBatch[],
+    context: Context,
+  ): Promise<SettleResult> {
     const outcomes = { settlements, landed, context }
     return this.guard(async () => {
       const settled = await this.#write((desk) => settleTogether(desk, outcomes)).catch((thrown: unknown) => {
-        if (isStoreTrouble(thrown)) throw thrown
+        if (isStoreError(thrown)) throw thrown
         return this.#settleCarefully(outcomes, thrown)
       })
       this.#takes.landed(landed)
@@ -228,12 +232,17 @@ export class PostgresStore extends PostgresRecords implements Store {
     lease: Lease,
     work: (tx: unknown) => Promise<Settlement>,
     context: () => Context,
-  ): Promise<Settled> {
+  ): Promise<SettleResult> {
     const ports = { database: this.database, office: this.#office, note: this.#noteWrites }
     return this.guard(() => transact(ports, lease, work, context))
   }
 
-  releaseWaiting(leases: readonly Lease[], which: ReleaseOf, now: number, limit: number): Promise<number> {
+  requeueWaiting(
+    leases: readonly Lease[],
+    which: WaitingFilter,
+    now: number,
+    limit: number,
+  ): Promise<number> {
     return this.guard(async () => {
       if (leases.length === 0) return 0
       const released = await releaseWaiting(this.database.session, leases, which, now, limit)
@@ -242,15 +251,15 @@ export class PostgresStore extends PostgresRecords implements Store {
     })
   }
 
-  heldTargets(leases: readonly Lease[], limit: number): Promise<string[]> {
+  pausedTargets(leases: readonly Lease[], limit: number): Promise<string[]> {
     return this.guard(() => heldTargets(this.database.session, leases, limit))
   }
 
   review(
-    which: ReviewOf,
+    which: ReviewFilter,
     decide: (snapshot: Snapshot) => Change | null,
     context: Context,
-  ): Promise<Reviewed> {
+  ): Promise<ReviewResult> {
     return this.guard(() => this.#write((desk) => reviewSelected(desk, which, decide, context)))
   }
 
@@ -272,17 +281,17 @@ export class PostgresStore extends PostgresRecords implements Store {
     return exportLines(this.database, this.clock.now())
   }
 
-  watch(listener: (news: News) => void, about: 'clock' | 'log' = 'clock'): () => void {
+  onChange(listener: (news: ChangeKind) => void, about: 'clock' | 'log' = 'clock'): () => void {
     this.database.assertOpen()
     this.#listener.start()
     return this.#bells.add(listener, about)
   }
 
-  nextWakeAt(leases: readonly Lease[], held: HeldTimers): Promise<number | null> {
+  nextWakeAt(leases: readonly Lease[], held: InFlightTimers): Promise<number | null> {
     return this.guard(() => nextFree(this.database.session, leases, held, this.#lookout, this.clock.now()))
   }
 
-  ownership(counts?: Counts, pools?: readonly string[]): Promise<ShardState[]> {
+  shardStates(counts?: CountOption, pools?: readonly string[]): Promise<ShardState[]> {
     return this.guard(() => readShards(this.database, this.#office.moment(), counts, pools))
   }
 
@@ -310,20 +319,20 @@ export class PostgresStore extends PostgresRecords implements Store {
   }
 
   /** Without those that were lost, if that was it; else one by one. */
-  async #settleCarefully(outcomes: Outcomes, thrown: unknown): Promise<Settled> {
+  async #settleCarefully(outcomes: Outcomes, thrown: unknown): Promise<SettleResult> {
     if (thrown instanceof LostLeases) {
       try {
         return await this.#write((desk) => settleTogether(desk, outcomes, thrown.leases))
       } catch (again) {
-        if (isStoreTrouble(again)) throw again
+        if (isStoreError(again)) throw again
       }
     }
     return this.#write((desk) => settleApart(desk, outcomes))
   }
 
   /** Runs work in a transaction, tells others of what it wrote, and notes it when it is committed. */
-  #write<T>(work: (desk: Desk) => Promise<T>): Promise<T> {
-    return atDesk(this.database, this.#office, work, this.#noteWrites)
+  #write<T>(work: (desk: WriteBatch) => Promise<T>): Promise<T> {
+    return inWriteBatch(this.database, this.#office, work, this.#noteWrites)
   }
 
   /** Edits the calendars, tells the others, and knows them itself before it answers. */
@@ -339,16 +348,16 @@ export class PostgresStore extends PostgresRecords implements Store {
     return answer
   }
 
-  async #asGuest<T>(tx: unknown, looks: boolean, work: (desk: Desk) => Promise<T>): Promise<T> {
+  async #asGuest<T>(tx: unknown, looks: boolean, work: (desk: WriteBatch) => Promise<T>): Promise<T> {
     return this.#guests.within(tx, looks, async (session) => {
-      const desk = new Desk(session, this.#office, true)
+      const desk = new WriteBatch(session, this.#office, true)
       const answer = await work(desk)
       await desk.finish()
       return answer
     })
   }
 
-  readonly #noteWrites = ({ writes }: Desk): void => {
+  readonly #noteWrites = ({ writes }: WriteBatch): void => {
     for (const [shard, wakeAt] of writes.wakes) this.#lookout.lower(shard, wakeAt)
     this.#growth.note(writes.rows)
   }

@@ -5,7 +5,7 @@ import type { Lease } from '../index.ts'
 export const RECENT_MS = 60_000
 
 /** The first wake of each shard that is not held already; where there is none, the shard is missing. */
-export type Firsts = ReadonlyMap<number, number>
+export type NextWakes = ReadonlyMap<number, number>
 
 /** What the last look has found, under these leases. */
 interface Known {
@@ -15,15 +15,15 @@ interface Known {
 }
 
 /** A place among the timers of a shard, in the order of the due index. */
-export interface Place {
+export interface Position {
   readonly wakeAt: number
   readonly id: Serial
 }
 
-const START: Place = { wakeAt: 0, id: 0 }
+const START: Position = { wakeAt: 0, id: 0 }
 
 /** A look under way: what was written since it began may not be in it. */
-export class Look {
+export class Scan {
   readonly #heard = new Map<number | null, number>()
 
   hear(shard: number | null, wakeAt: number): void {
@@ -31,7 +31,7 @@ export class Look {
   }
 
   /** What it has found in shards, with what was written there meanwhile; null where nobody knows where that was. */
-  with(firsts: Firsts, shards: ReadonlySet<number>): Map<number, number> | null {
+  with(firsts: NextWakes, shards: ReadonlySet<number>): Map<number, number> | null {
     if (this.#heard.has(null)) return null
     const all = new Map(firsts)
     for (const [shard, wakeAt] of this.#heard as Map<number, number>)
@@ -40,7 +40,7 @@ export class Look {
   }
 
   /** How far it has seen everything of a shard, if that is as far as this. */
-  upTo(shard: number, place: Place): Place {
+  upTo(shard: number, place: Position): Position {
     const missed = Math.min(this.#heard.get(shard) ?? Infinity, this.#heard.get(null) ?? Infinity)
     return missed <= place.wakeAt ? { wakeAt: missed, id: 0 } : place
   }
@@ -50,25 +50,25 @@ export class Look {
  * What this process knows of its shards without asking: up to which place nothing waits but what it holds, and when the
  * next one comes. Whatever writes a timer, here or elsewhere, tells it.
  */
-export class Lookout {
-  readonly #lows = new Map<number, Place>()
-  readonly #looks = new Set<Look>()
+export class NextWakeCache {
+  readonly #lows = new Map<number, Position>()
+  readonly #looks = new Set<Scan>()
   #known: Known | null = null
 
   /** Up to here nothing waits in the shard (hazard 11: a look from there passes over what was fired before). */
-  low(shard: number): Place {
+  lowerBound(shard: number): Position {
     return this.#lows.get(shard) ?? START
   }
 
   /** The same of several, as a statement wants them. */
-  lows(shards: readonly number[]): [wakeAts: number[], ids: Serial[]] {
-    const places = shards.map((shard) => this.low(shard))
+  lowerBounds(shards: readonly number[]): [wakeAts: number[], ids: Serial[]] {
+    const places = shards.map((shard) => this.lowerBound(shard))
     return [places.map(({ wakeAt }) => wakeAt), places.map(({ id }) => id)]
   }
 
   /** Runs a look, which may tell how far nothing waits any more. */
-  async during<T>(work: (look: Look) => Promise<T>): Promise<T> {
-    const look = new Look()
+  async scan<T>(work: (look: Scan) => Promise<T>): Promise<T> {
+    const look = new Scan()
     this.#looks.add(look)
     try {
       return await work(look)
@@ -81,10 +81,10 @@ export class Lookout {
    * Notes that a look from `low` on has found nothing up to a place but what this process holds. Also where timers are
    * written all the time: a process that fires much needs the bound the most. A look that began elsewhere only lowers it.
    */
-  raise(look: Look, shard: number, place: Place, beganAtLow = true): void {
+  raise(look: Scan, shard: number, place: Position, beganAtLow = true): void {
     if (!this.#looks.has(look)) return
     const seen = look.upTo(shard, place)
-    const isBelow = isBefore(seen, this.low(shard))
+    const isBelow = isBefore(seen, this.lowerBound(shard))
     // What it found below the bound, others that are under way may have begun above.
     if (isBelow) for (const each of this.#looks) each.hear(shard, seen.wakeAt)
     if (isBelow || beganAtLow) this.#lows.set(shard, seen)
@@ -110,7 +110,7 @@ export class Lookout {
 
   /** The heartbeat looked on its own, and found these; answers whether one of them comes before all that was known. */
   heardOf(firsts: ReadonlyMap<number, number | null>): boolean {
-    const next = this.#known === null ? null : firstOf(this.#known.firsts)
+    const next = this.#known === null ? null : earliestOf(this.#known.firsts)
     let isNews = false
     for (const [shard, first] of firsts) {
       if (first === null) continue
@@ -123,20 +123,20 @@ export class Lookout {
   }
 
   /** Remembers what a look has found: until it comes, or another is written, there is nothing to ask. */
-  keep(look: Look, leases: readonly Lease[], firsts: Firsts): void {
+  keep(look: Scan, leases: readonly Lease[], firsts: NextWakes): void {
     const shards = new Set(leases.map(({ shard }) => shard))
     const all = this.#looks.has(look) ? look.with(firsts, shards) : null
     this.#known = all === null ? null : { leases: nameOf(leases), shards, firsts: all }
   }
 
   /** The first wake of each of these shards, where that is known. */
-  known(leases: readonly Lease[]): Firsts | null {
+  known(leases: readonly Lease[]): NextWakes | null {
     return this.#known?.leases === nameOf(leases) ? new Map(this.#known.firsts) : null
   }
 }
 
 /** The first of all, or null. */
-export function firstOf(firsts: Firsts): number | null {
+export function earliestOf(firsts: NextWakes): number | null {
   return firsts.size === 0 ? null : Math.min(...firsts.values())
 }
 
@@ -145,7 +145,7 @@ export function lowerTo(firsts: Map<number, number>, shard: number, wakeAt: numb
   firsts.set(shard, Math.min(wakeAt, firsts.get(shard) ?? wakeAt))
 }
 
-function isBefore(a: Place, b: Place): boolean {
+function isBefore(a: Position, b: Position): boolean {
   return a.wakeAt < b.wakeAt || (a.wakeAt === b.wakeAt && a.id < b.id)
 }
 

@@ -2,10 +2,10 @@ import type { Scope, Snapshot } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { HolidayCalendar } from '../../time/index.ts'
 import type {
-  Counts,
+  CountOption,
   Document,
   EditedCalendar,
-  HeldTimers,
+  InFlightTimers,
   Lease,
   ListQuery,
   LogEvent,
@@ -67,16 +67,16 @@ export class SqliteReads {
     return this.read((session) => readStats(session, scope))
   }
 
-  async pendingOf(tenant: string): Promise<number> {
+  async countPending(tenant: string): Promise<number> {
     return this.read((session) => readPending(session, tenant))
   }
 
   /** A file is opened to be written to. One that can be no more is found by the heartbeat, whose leases then end. */
-  async takesWrites(): Promise<boolean> {
+  async isWritable(): Promise<boolean> {
     return this.read(() => true)
   }
 
-  async wakesWaiting(limit: number): Promise<number> {
+  async countInboxWakes(limit: number): Promise<number> {
     return this.read((session) => session.get<{ n: number }>(INBOX_QUERIES.waiting, limit)!.n)
   }
 
@@ -93,7 +93,7 @@ export class SqliteReads {
     })
   }
 
-  async lastSeen(): Promise<number | null> {
+  async newestInstant(): Promise<number | null> {
     return this.read((session) => {
       const moments = [sql.lastLogged, sql.lastSet].flatMap(
         (last) => session.get<{ at: number }>(last)?.at ?? [],
@@ -106,7 +106,7 @@ export class SqliteReads {
     return this.read((session) => session.get<{ seq: number }>(sql.lastEvent)?.seq ?? 0)
   }
 
-  async nextWakeAt(leases: readonly Lease[], held: HeldTimers): Promise<number | null> {
+  async nextWakeAt(leases: readonly Lease[], held: InFlightTimers): Promise<number | null> {
     return this.read((session) => nextWakeAt(session, leases, held))
   }
 
@@ -121,11 +121,11 @@ export class SqliteReads {
     return this.read((session) => session.all<EditedCalendar>(CALENDAR_QUERIES.unreviewed))
   }
 
-  async fact(name: string): Promise<string | null> {
+  async getMeta(name: string): Promise<string | null> {
     return this.read((session) => session.get<{ value: string }>(CALENDAR_QUERIES.fact, name)?.value ?? null)
   }
 
-  async ownership(counts?: Counts, pools?: readonly string[]): Promise<ShardState[]> {
+  async shardStates(counts?: CountOption, pools?: readonly string[]): Promise<ShardState[]> {
     return this.read((session) => readShards(session, this.path, counts, pools))
   }
 

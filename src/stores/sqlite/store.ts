@@ -2,31 +2,31 @@ import type { DatabaseSync } from 'node:sqlite'
 import { assertPoolsFit, type Change, type Context, type Scope, type Snapshot } from '../../alarm/index.ts'
 import type { Clock, HolidayCalendar } from '../../time/index.ts'
 import {
+  type ChangeKind,
+  type Claimed,
+  type ClaimRequest,
   type Decide,
   type Document,
-  type Flight,
   type InboxWake,
+  type InFlightBatch,
   type Lease,
   type LogEvent,
   type NewCalendar,
   type NewDocument,
-  type News,
   type NewWake,
-  type OwnEvent,
   type PortableLine,
   type PortableRow,
-  type ReleaseOf,
-  type Reviewed,
-  type ReviewOf,
+  type ReviewFilter,
+  type ReviewResult,
   type Selector,
-  type SetAnswer,
   type SetRequest,
-  type Settled,
+  type SetResult,
   type Settlement,
+  type SettleResult,
   type Store,
-  type Taken,
-  type TakeRequest,
   Tallies,
+  type UserEvent,
+  type WaitingFilter,
   type WakeRequest,
 } from '../index.ts'
 import {
@@ -64,7 +64,7 @@ import {
   writeTallies,
 } from './reads/index.ts'
 import { SqliteReads } from './reads.ts'
-import { CALENDAR_QUERIES, type Desk, putCalendar } from './rows/index.ts'
+import { CALENDAR_QUERIES, putCalendar, type WriteContext } from './rows/index.ts'
 import * as sql from './sql/index.ts'
 import { exportLines, importRow } from './transfer/index.ts'
 import { editSelected, prune, removeCalendar, reviewSelected, setAll } from './writes/index.ts'
@@ -125,7 +125,7 @@ export class SqliteStore extends SqliteReads implements Store {
     })
   }
 
-  set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetAnswer[]> {
+  set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetResult[]> {
     return this.#write((desk) => setAll(desk, requests), context, tx)
   }
 
@@ -133,16 +133,16 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#write((desk) => editSelected(desk, scope, which, decide), context, tx)
   }
 
-  own(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
+  heartbeat(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
     return this.#guard(() => this.#ownership.own(owner, pools, context))
   }
 
-  disown(leases: readonly Lease[]): Promise<void> {
+  releaseLeases(leases: readonly Lease[]): Promise<void> {
     return this.#guard(() => this.#ownership.disown(leases))
   }
 
-  async take(leases: readonly Lease[], request: TakeRequest): Promise<Taken> {
-    const { held, context } = request
+  async claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
+    const { inFlight: held, context } = request
     if (!this.read((session) => isSurelyDue(session, leases, request))) {
       // An empty look writes nothing and needs no lock.
       const next = this.read((session) =>
@@ -150,12 +150,16 @@ export class SqliteStore extends SqliteReads implements Store {
           ? nextWakeAt(session, leases, held)
           : fairWakeAt(session, leases, request),
       )
-      if (next === null || next > context.now) return { takings: [], nextWakeAt: next, lost: [], more: false }
+      if (next === null || next > context.now) return { timers: [], nextWakeAt: next, lost: [], more: false }
     }
     return this.#write((desk) => take(desk, leases, request), context)
   }
 
-  settle(settlements: readonly Settlement[], landed: readonly Flight[], context: Context): Promise<Settled> {
+  settle(
+    settlements: readonly Settlement[],
+    landed: readonly InFlightBatch[],
+    context: Context,
+  ): Promise<SettleResult> {
     return this.#write((desk) => settleAll(desk, settlements, landed), context)
   }
 
@@ -163,7 +167,7 @@ export class SqliteStore extends SqliteReads implements Store {
     lease: Lease,
     work: (tx: unknown) => Promise<Settlement>,
     context: () => Context,
-  ): Promise<Settled> {
+  ): Promise<SettleResult> {
     return this.#queue.exclusive(async () => {
       const session = this.#transactionSession()
       await this.#begin(session)
@@ -193,19 +197,24 @@ export class SqliteStore extends SqliteReads implements Store {
     })
   }
 
-  releaseWaiting(leases: readonly Lease[], which: ReleaseOf, now: number, limit: number): Promise<number> {
+  requeueWaiting(
+    leases: readonly Lease[],
+    which: WaitingFilter,
+    now: number,
+    limit: number,
+  ): Promise<number> {
     return this.#queue.run((session) => releaseWaiting(session, leases, which, now, limit))
   }
 
-  heldTargets(leases: readonly Lease[], limit: number): Promise<string[]> {
+  pausedTargets(leases: readonly Lease[], limit: number): Promise<string[]> {
     return this.#guard(async () => heldTargets(this.session, leases, limit))
   }
 
   review(
-    which: ReviewOf,
+    which: ReviewFilter,
     decide: (snapshot: Snapshot) => Change | null,
     context: Context,
-  ): Promise<Reviewed> {
+  ): Promise<ReviewResult> {
     return this.#write((desk) => reviewSelected(desk, which, decide), context)
   }
 
@@ -221,11 +230,11 @@ export class SqliteStore extends SqliteReads implements Store {
     await this.#queue.run((session) => session.run(CALENDAR_QUERIES.markReviewed, version, tenant, name))
   }
 
-  async putFact(name: string, value: string): Promise<void> {
+  async putMeta(name: string, value: string): Promise<void> {
     await this.#queue.run((session) => session.run(CALENDAR_QUERIES.putFact, name, value))
   }
 
-  append(scope: Scope, event: OwnEvent): Promise<LogEvent> {
+  append(scope: Scope, event: UserEvent): Promise<LogEvent> {
     return this.#queue.run((session) => appendEvent(session, scope, event))
   }
 
@@ -280,7 +289,7 @@ export class SqliteStore extends SqliteReads implements Store {
     }
   }
 
-  watch(listener: (news: News) => void): () => void {
+  onChange(listener: (news: ChangeKind) => void): () => void {
     this.assertOpen()
     return this.path === ':memory:' ? () => {} : this.#watch.add(() => listener('timers'))
   }
@@ -302,7 +311,7 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#txSession
   }
 
-  #write<T>(work: (desk: Desk) => T, context: Context, tx?: unknown): Promise<T> {
+  #write<T>(work: (desk: WriteContext) => T, context: Context, tx?: unknown): Promise<T> {
     const job = (session: Session) => {
       const tallies = new Tallies()
       const answer = work({ session, tallies, context, shardOf: this.#shardOf })

@@ -1,4 +1,4 @@
 export type { Clock } from './clock.ts'
-export { ScepticalClock } from './jump-tolerant-clock.ts'
+export { JumpTolerantClock } from './jump-tolerant-clock.ts'
 export { startWork, worked } from './search-budget.ts'
-export { Turns } from './yielding.ts'
+export { Yielding } from './yielding.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Clock } from './clock.ts'
-import { ScepticalClock } from './jump-tolerant-clock.ts'
+import { JumpTolerantClock } from './jump-tolerant-clock.ts'
 
 const T0 = Date.UTC(2026, 10, 15)
 const HOUR = 3_600_000
@@ -21,7 +21,7 @@ function hands(wall = T0) {
     at.wall += ms
     at.monotonic += ms
   }
-  return { at, pass, said, clock, sceptical: new ScepticalClock(clock, (message) => said.push(message)) }
+  return { at, pass, said, clock, sceptical: new JumpTolerantClock(clock, (message) => said.push(message)) }
 }
 
 describe('a running clock', () => {

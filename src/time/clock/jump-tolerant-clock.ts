@@ -19,7 +19,7 @@ export type OnDoubt = (message: string) => void
  * the monotonic clock, until the wall clock is back within a year of it. Alarms then come late at worst, never years
  * early, and none is written off as missed.
  */
-export class ScepticalClock implements Clock {
+export class JumpTolerantClock implements Clock {
   readonly #clock: Clock
   readonly #onDoubt: OnDoubt
   readonly onStep?: NonNullable<Clock['onStep']>

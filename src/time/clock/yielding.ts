@@ -5,7 +5,7 @@ import { startWork } from './search-budget.ts'
 const WORK_PER_TURN = 50_000
 
 /** Lets others have their turn of the event loop while one call works through many items. */
-export class Turns {
+export class Yielding {
   readonly #clock: Clock
   readonly #itemsPerTurn: number
   #items = 0

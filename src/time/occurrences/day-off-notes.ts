@@ -3,7 +3,7 @@ import { type RecurringRule, scheduleOf } from '../rules/index.ts'
 import { formatDay, localDay, shiftedNote, showClock, whenDayComes, zoned } from '../zones/index.ts'
 import { clockNote } from './clock-notes.ts'
 import { countBetween } from './count-between.ts'
-import { type Standing, writtenTime } from './next-occurrence.ts'
+import { type NextOccurrence, writtenTime } from './next-occurrence.ts'
 
 const DAY_MS = 86_400_000
 const COUNTED_MAX = 10_000
@@ -14,7 +14,7 @@ const DAYS_LOOKED_AT = 100
 export function standingNotes(
   rule: RecurringRule,
   off: DaysOff | null,
-  standing: Standing,
+  standing: NextOccurrence,
   before: number,
 ): string[] {
   const { at, nominal } = standing
@@ -46,7 +46,7 @@ export function daysOffBetween(
 }
 
 /** "2026-12-25 is off, Christmas Day (us-holidays): skipped", or how many ticks a run of days off takes. */
-function skippedNote(rule: RecurringRule, off: DaysOff, { at, nominal }: Standing): string {
+function skippedNote(rule: RecurringRule, off: DaysOff, { at, nominal }: NextOccurrence): string {
   const { count, last, exact } = countBetween(rule, nominal - 1, at - 1, COUNTED_MAX)
   const [from, to] = [localDay(rule.timezone, nominal), localDay(rule.timezone, last ?? nominal)]
   const ticks = `${exact ? '' : 'more than '}${count} ticks`
@@ -56,7 +56,7 @@ function skippedNote(rule: RecurringRule, off: DaysOff, { at, nominal }: Standin
 }
 
 /** A moved instant whose time of day does not exist on the day it moved to. */
-function gapNote(rule: RecurringRule, { at, nominal }: Standing): string {
+function gapNote(rule: RecurringRule, { at, nominal }: NextOccurrence): string {
   const local = zoned(rule.timezone, at)
   const wall = localDay(rule.timezone, at) * DAY_MS + writtenTime(rule, nominal)
   const written = zoned('UTC', wall).toPlainDateTime()

@@ -6,7 +6,7 @@ export {
   isDayOff,
   lands,
   lastOpen,
-  type Standing,
+  type NextOccurrence,
   standingAfter,
   standingFrom,
   standingNext,

@@ -5,7 +5,7 @@ import { resolveWhen, type WhenObject } from '../when/index.ts'
 import {
   isDayOff,
   lastOpen,
-  type Standing,
+  type NextOccurrence,
   standingAfter,
   standingFrom,
   standingNext,
@@ -19,14 +19,14 @@ function set(when: WhenObject, at = now, timezone = 'UTC') {
   const { rule, first, nominal } = resolveWhen(when, { now: at, timezone, calendars })
   const recurring = rule as RecurringRule
   const off = recurring.exclude === undefined ? null : daysOffOf(recurring.exclude, calendars)
-  return { rule: recurring, off, standing: { at: first, nominal } as Standing }
+  return { rule: recurring, off, standing: { at: first, nominal } as NextOccurrence }
 }
 
 /** The days of the first standings, 'nominal>day' where it moved or was skipped to. */
 function days(when: WhenObject, count: number, at = now, timezone = 'UTC'): string[] {
   const { rule, off, standing } = set(when, at, timezone)
   const shown: string[] = []
-  for (let next: Standing | null = standing; next !== null && shown.length < count; ) {
+  for (let next: NextOccurrence | null = standing; next !== null && shown.length < count; ) {
     const [from, to] = [next.nominal, next.at].map((ms) => new Date(ms).toISOString().slice(5, 10))
     shown.push(from === to ? to! : `${from}>${to}`)
     next = standingNext(rule, off, next)

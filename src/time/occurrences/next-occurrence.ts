@@ -5,7 +5,7 @@ import { INSTANT_MAX, instantOfWall, localDay, stretchAt, whenDayComes } from '.
 import { newest } from './count-between.ts'
 
 /** Where a recurring rule stands: the instant that fires next, and the rule's own instant from which it came. */
-export interface Standing {
+export interface NextOccurrence {
   readonly at: number
   readonly nominal: number
 }
@@ -22,7 +22,11 @@ const TICKS_MAX = 5000
  * The standing after the rule's own instant `nominal`, which may also be a moment before the first. Null when the
  * rule has no more.
  */
-export function standingAfter(rule: RecurringRule, off: DaysOff | null, nominal: number): Standing | null {
+export function standingAfter(
+  rule: RecurringRule,
+  off: DaysOff | null,
+  nominal: number,
+): NextOccurrence | null {
   const schedule = scheduleOf(rule)
   const next = schedule.next(nominal)
   if (next === null || off === null || rule.exclude === undefined) return plain(next)
@@ -35,7 +39,11 @@ export function standingAfter(rule: RecurringRule, off: DaysOff | null, nominal:
  * The standing of the first of the rule's own instants at or after `nominal`: asked again when a calendar was edited.
  * Where it moves back, `at` may then be past, or on the day of what has fired last.
  */
-export function standingFrom(rule: RecurringRule, off: DaysOff | null, nominal: number): Standing | null {
+export function standingFrom(
+  rule: RecurringRule,
+  off: DaysOff | null,
+  nominal: number,
+): NextOccurrence | null {
   const schedule = scheduleOf(rule)
   const next = schedule.next(nominal - 1)
   if (next === null || off === null || rule.exclude === undefined) return plain(next)
@@ -47,7 +55,11 @@ export function standingFrom(rule: RecurringRule, off: DaysOff | null, nominal: 
  * The standing that follows another. Skipping goes on from the instant that fired, since the ones before it were
  * passed over; moving goes on from the rule's own instant, since others may still lie before the day it moved to.
  */
-export function standingNext(rule: RecurringRule, off: DaysOff | null, from: Standing): Standing | null {
+export function standingNext(
+  rule: RecurringRule,
+  off: DaysOff | null,
+  from: NextOccurrence,
+): NextOccurrence | null {
   return standingAfter(rule, off, rule.exclude?.move === undefined ? from.at : from.nominal)
 }
 
@@ -72,7 +84,7 @@ export function lastOpen(rule: RecurringRule, off: DaysOff, after: number, until
   return null
 }
 
-function plain(at: number | null): Standing | null {
+function plain(at: number | null): NextOccurrence | null {
   return at === null ? null : { at, nominal: at }
 }
 
@@ -81,7 +93,7 @@ function plain(at: number | null): Standing | null {
  * last instant: whoever wakes then can tell that the rest was skipped, and that it ended. Where the search is given up,
  * the one it came to: whoever wakes then goes on from there.
  */
-function skipping(rule: RecurringRule, schedule: Schedule, off: DaysOff, nominal: number): Standing {
+function skipping(rule: RecurringRule, schedule: Schedule, off: DaysOff, nominal: number): NextOccurrence {
   const { timezone } = rule
   const work = startWork()
   let at = nominal
@@ -106,7 +118,7 @@ function moving(
   off: DaysOff,
   nominal: number,
   after: number,
-): Standing | null {
+): NextOccurrence | null {
   let tick: number | null = nominal
   for (let ticks = 0; tick !== null && ticks < TICKS_MAX; ticks++) {
     const day = landingDay(rule, off, tick)
@@ -154,7 +166,7 @@ export function writtenTime(rule: RecurringRule, nominal: number): number {
  * The first standing of a rule that was set: it fires after `now`, and not before the rule's start. The instant it
  * came from may be past, as the 1st of a month is when its third working day is still to come.
  */
-export function firstStanding(rule: RecurringRule, off: DaysOff | null, now: number): Standing | null {
+export function firstStanding(rule: RecurringRule, off: DaysOff | null, now: number): NextOccurrence | null {
   // A start that is not past fires itself.
   const from = rule.start !== undefined && rule.start >= now ? rule.start - 1 : now
   if (off === null || rule.exclude?.move === undefined) return standingAfter(rule, off, from)

@@ -5,7 +5,7 @@ import {
   countBetween,
   firstStanding,
   isDayOff,
-  type Standing,
+  type NextOccurrence,
   standingNext,
   standingNotes,
 } from '../occurrences/index.ts'
@@ -70,7 +70,7 @@ function showOnce({ first }: Resolved, from = first): Shown[] {
 function showRule(resolved: Resolved, rule: RecurringRule, count: number, context: PreviewContext): Shown[] {
   const { from, calendars } = context
   const off = rule.exclude === undefined ? null : daysOffOf(rule.exclude, calendars)
-  const first: Standing = { at: resolved.first, nominal: resolved.nominal }
+  const first: NextOccurrence = { at: resolved.first, nominal: resolved.nominal }
   // Occurrences are counted from the first, so a preview from elsewhere cannot tell which is the last.
   const ends = from === undefined ? lastOf(rule, first) : () => false
   const shown: Shown[] = []
@@ -102,7 +102,10 @@ function showRule(resolved: Resolved, rule: RecurringRule, count: number, contex
 }
 
 /** Tells whether a standing is past the rule's own count, which skipped ticks are part of. */
-function lastOf(rule: RecurringRule, first: Standing): (standing: Standing, before: number) => boolean {
+function lastOf(
+  rule: RecurringRule,
+  first: NextOccurrence,
+): (standing: NextOccurrence, before: number) => boolean {
   const { count, exclude } = rule
   if (count === undefined) return () => false
   if (exclude === undefined || exclude.move !== undefined) return (_, before) => before >= count

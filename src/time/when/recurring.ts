@@ -10,7 +10,7 @@ import {
 import { startWork } from '../clock/index.ts'
 import { readCron } from '../cron/index.ts'
 import { formatDuration, parseStep } from '../durations/index.ts'
-import { countBetween, firstStanding, isDayOff, lands, type Standing } from '../occurrences/index.ts'
+import { countBetween, firstStanding, isDayOff, lands, type NextOccurrence } from '../occurrences/index.ts'
 import { readMoment } from '../phrases/index.ts'
 import { readRrule } from '../rrule/index.ts'
 import { intervalOf, type RecurringRule, scheduleOf } from '../rules/index.ts'
@@ -113,7 +113,7 @@ function sharesADay(rule: RecurringRule, now: number): boolean {
 }
 
 /** Whether all it has falls on days off; skipped instants are part of its count. */
-function onDaysOffOnly(rule: RecurringRule, off: DaysOff | null, { at, nominal }: Standing): boolean {
+function onDaysOffOnly(rule: RecurringRule, off: DaysOff | null, { at, nominal }: NextOccurrence): boolean {
   if (isDayOff(rule, off, at)) return true
   return rule.count !== undefined && countBetween(rule, nominal - 1, at, rule.count + 1).count > rule.count
 }

@@ -1,9 +1,9 @@
 import {
   daysOffOf,
   isRule,
+  type NextOccurrence,
   type Rule,
   resolveWhen,
-  type Standing,
   scheduleOf,
   standingFrom,
   standingNext,
@@ -28,7 +28,7 @@ export function readRule(when: When, context: FuzzContext): ReadRule {
   const instants: number[] = [first]
   if (rule.kind === 'once') return { rule, nominal, instants, notes }
   const off = rule.exclude === undefined ? null : daysOffOf(rule.exclude, context.calendars)
-  let standing: Standing | null = { at: first, nominal }
+  let standing: NextOccurrence | null = { at: first, nominal }
   while (instants.length < WALKED) {
     standing = standingNext(rule, off, standing)
     if (standing === null) break

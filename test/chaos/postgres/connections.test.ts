@@ -117,7 +117,7 @@ test('a connection that is made again listens again: what another process sets i
   const ears = await openPostgres({ url: `${url}?application_name=ears`, ...long })
   const other = await opened(url)
   let heard = 0
-  ears.watch(() => {
+  ears.onChange(() => {
     heard += 1
   })
   await until(() => heard > 0)

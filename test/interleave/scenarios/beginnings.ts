@@ -1,5 +1,5 @@
 import type { SetOptions } from '../../../src/alarm/index.ts'
-import type { Lease, Taking } from '../../../src/stores/index.ts'
+import type { ClaimedTimer, Lease } from '../../../src/stores/index.ts'
 import type { When } from '../../../src/time/index.ts'
 import type { Process } from '../process.ts'
 import type { World } from '../world.ts'
@@ -32,9 +32,9 @@ export async function flying(
   world: World,
   when: When = { delay: '1h' },
   options: SetOptions = {},
-): Promise<Beginning & { readonly takings: readonly Taking[] }> {
+): Promise<Beginning & { readonly takings: readonly ClaimedTimer[] }> {
   const beginning = await due(world, when, options)
-  const { takings } = await beginning.one.take(beginning.leases)
+  const { timers: takings } = await beginning.one.take(beginning.leases)
   if (takings.length === 0) throw new Error('the scenario begins with something in flight')
   return { ...beginning, takings }
 }

@@ -138,7 +138,7 @@ export const editScenarios: readonly Scenario[] = [
         await one.take(leases)
         const release = () =>
           one.does('release', () =>
-            one.store.releaseWaiting(leases, { handler: 'remind' }, world.clock.now(), 10),
+            one.store.requeueWaiting(leases, { handler: 'remind' }, world.clock.now(), 10),
           )
         return {
           actors: [
@@ -162,7 +162,7 @@ export const editScenarios: readonly Scenario[] = [
         one.bench.isHeld = () => false
         const which = { heldTarget: 'remind' }
         const release = () =>
-          one.does('release', () => one.store.releaseWaiting(leases, which, world.clock.now(), 10))
+          one.does('release', () => one.store.requeueWaiting(leases, which, world.clock.now(), 10))
         return {
           actors: [
             { process: 'one', act: release },

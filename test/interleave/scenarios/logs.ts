@@ -70,9 +70,9 @@ export const logScenarios: readonly Scenario[] = [
     async setUp(world): Promise<Scene> {
       const { one, two, leases, id } = await due(world, { every: '1h' })
       const three = await world.process('three')
-      await one.settle((await one.take(leases)).takings, 'failed')
+      await one.settle((await one.take(leases)).timers, 'failed')
       world.clock.step(3_600_000)
-      const { takings } = await one.take(await one.own())
+      const { timers: takings } = await one.take(await one.own())
       if (takings.length !== 2) throw new Error('the scenario begins with two in flight')
       const reader = new Reader(three, id)
       const readTwice = async () => {
@@ -98,7 +98,7 @@ export const logScenarios: readonly Scenario[] = [
       await one.store.putCalendar(ANN.tenant, calendar, one.bench.context())
       await one.bench.alarm({ cron: '0 9 * * *', exclude: 'off' })
       world.clock.step(9 * 3_600_000)
-      const { takings } = await one.take(await one.own())
+      const { timers: takings } = await one.take(await one.own())
       if (takings.length !== 1) throw new Error('the scenario begins with something in flight')
       const edit = async () => {
         const context = two.bench.context()

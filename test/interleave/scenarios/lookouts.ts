@@ -1,5 +1,5 @@
-import type { HeldSet } from '../../../src/engine/held-set.ts'
-import type { Lease, Taking } from '../../../src/stores/index.ts'
+import type { InFlightSet } from '../../../src/engine/in-flight-set.ts'
+import type { ClaimedTimer, Lease } from '../../../src/stores/index.ts'
 import type { Breach } from '../judge.ts'
 import type { Process } from '../process.ts'
 import { readRows, type TimerRow } from '../rows.ts'
@@ -21,8 +21,8 @@ interface Watch {
   readonly one: Process
   readonly two: Process
   readonly leases: readonly Lease[]
-  readonly takings: readonly Taking[]
-  readonly held: HeldSet
+  readonly takings: readonly ClaimedTimer[]
+  readonly held: InFlightSet
 }
 
 async function watching(world: World, isLate = true): Promise<Watch> {
@@ -64,7 +64,7 @@ async function takeSurely({ one, leases, held }: Watch): Promise<void> {
 }
 
 /** What wakes and is not in hand, in the shards of these leases. */
-async function freeTimers(world: World, leases: readonly Lease[], held: HeldSet) {
+async function freeTimers(world: World, leases: readonly Lease[], held: InFlightSet) {
   const shards = new Set(leases.map(({ shard }) => shard))
   const isFree = (timer: TimerRow): timer is TimerRow & { wake_at: number } =>
     timer.wake_at !== null && shards.has(timer.shard) && !held.has(timer.id, timer.version)
@@ -75,7 +75,7 @@ async function freeTimers(world: World, leases: readonly Lease[], held: HeldSet)
  * Without a beat and without a sweep, the owner's next look finds everything that is due, and says when the next comes:
  * else a place was raised too far, and something is late until a beat finds it.
  */
-async function findsAll(world: World, owner: Process, leases: readonly Lease[], held: HeldSet) {
+async function findsAll(world: World, owner: Process, leases: readonly Lease[], held: InFlightSet) {
   const until = world.clock.now() + TOLD_MS
   for (;;) {
     const { nextWakeAt, more } = await owner.take(leases, held)
@@ -92,7 +92,7 @@ async function findsAll(world: World, owner: Process, leases: readonly Lease[], 
 }
 
 /** An owner that claims what it can get and takes from it, in the course of the schedule or else at its end. */
-function claiming(world: World, owner: Process, held: HeldSet) {
+function claiming(world: World, owner: Process, held: InFlightSet) {
   let leases: readonly Lease[] = []
   return {
     claim: async () => {

@@ -12,9 +12,9 @@ import {
   type Snapshot,
   skipNext,
 } from '../../../src/alarm/index.ts'
-import type { HeldSet } from '../../../src/engine/held-set.ts'
+import type { InFlightSet } from '../../../src/engine/in-flight-set.ts'
 import { ANN } from '../../../src/stores/conformance/bench.ts'
-import type { Lease, Taking } from '../../../src/stores/index.ts'
+import type { ClaimedTimer, Lease } from '../../../src/stores/index.ts'
 import type { PostgresStore } from '../../../src/stores/postgres/store.ts'
 import type { Process } from '../process.ts'
 import type { World } from '../world.ts'
@@ -26,8 +26,8 @@ export type Met = 'due' | 'flying' | 'awaiting' | 'ended' | 'new'
 export interface Yard {
   readonly world: World
   readonly leases: readonly Lease[]
-  readonly takings: readonly Taking[]
-  readonly held: HeldSet
+  readonly takings: readonly ClaimedTimer[]
+  readonly held: InFlightSet
   readonly ids: Readonly<Record<Exclude<Met, 'new'>, string>>
 }
 

@@ -91,7 +91,7 @@ export const settleScenarios: readonly Scenario[] = [
       const takeNext = async () => {
         await clockMoves(world, two, 4_000)
         const taken = await two.take(leases, held)
-        await two.settle(taken.takings, 'delivered', held)
+        await two.settle(taken.timers, 'delivered', held)
       }
       return {
         livesOn: false,
@@ -110,7 +110,7 @@ export const settleScenarios: readonly Scenario[] = [
       await one.settle(takings, 'failed')
       world.clock.step(3_599_000)
       const leases = await one.own()
-      const retried = (await one.take(leases)).takings
+      const retried = (await one.take(leases)).timers
       if (retried.length !== 1) throw new Error(`${retried.length} were tried again, not one`)
       world.clock.step(1_000)
       const { now } = one.bench
@@ -227,10 +227,10 @@ export const settleScenarios: readonly Scenario[] = [
     name: 'two settles of one alarm: the last open ones end it',
     async setUp(world) {
       const { one, two, leases, id } = await due(world, { every: '1h', count: 2 })
-      await one.settle((await one.take(leases)).takings, 'failed')
+      await one.settle((await one.take(leases)).timers, 'failed')
       world.clock.step(3_600_000)
       const newLeases = await one.own()
-      const { takings } = await one.take(newLeases)
+      const { timers: takings } = await one.take(newLeases)
       if (takings.length !== 2) throw new Error(`${takings.length} of ${id} in flight, not two`)
       return {
         actors: [
@@ -247,7 +247,7 @@ export const settleScenarios: readonly Scenario[] = [
       const { one, two, leases, id } = await due(world)
       const three = await world.process('three')
       const other = await one.bench.alarm({ at: new Date(world.clock.now()).toISOString() })
-      const { takings } = await one.take(leases)
+      const { timers: takings } = await one.take(leases)
       return {
         actors: [
           { process: 'one', act: () => one.settle([...takings].reverse()) },

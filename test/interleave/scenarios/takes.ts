@@ -133,7 +133,7 @@ export const takeScenarios: readonly Scenario[] = [
       const { one, two, leases } = await due(world)
       await one.bench.alarm({ at: new Date(world.clock.now() + 1).toISOString() })
       const held = new world.subject.HeldSet()
-      const { takings } = await one.take(leases, held)
+      const { timers: takings } = await one.take(leases, held)
       world.clock.step(1)
       // The rows of a look may be on their way while the settle beside it is answered.
       for (const { gate } of [one, two]) gate.lateAnswers = ['dueTimers', 'peekShards']

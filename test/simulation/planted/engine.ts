@@ -8,8 +8,8 @@ export const ENGINE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/library/alarms.ts',
-        from: "import type { Decide, Selector, SetAnswer, SetRequest } from '../stores/index.ts'",
-        to: "import type { Decide, Selector, SetAnswer, SetRequest } from '../stores/index.ts'\nimport { createdAnswer } from '../stores/postgres/sets.ts'",
+        from: "import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'",
+        to: "import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'\nimport { createdAnswer } from '../stores/postgres/sets.ts'",
       },
       {
         file: 'src/library/alarms.ts',
@@ -39,7 +39,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     breaches: ['duplicate', 'uncounted'],
     edits: [
       {
-        file: 'src/engine/held-set.ts',
+        file: 'src/engine/in-flight-set.ts',
         from: 'return this.#versions.get(id) === version',
         to: 'return this.#versions.get(id) === version && Number(id) % 50 !== 0',
       },
@@ -61,7 +61,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     breaches: ['effect'],
     edits: [
       {
-        file: 'src/engine/crew.ts',
+        file: 'src/engine/delivery-pool.ts',
         from: "            failure = delivery\n            throw new Error('the delivery failed: its transaction is rolled back')\n",
         to: '            failure = delivery\n',
       },
@@ -84,7 +84,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     seeds: 500,
     edits: [
       {
-        file: 'src/engine/crew.ts',
+        file: 'src/engine/delivery-pool.ts',
         from: "if (mayStart(lease) !== 'yes') throw new Error('the lease has ended')",
         to: '',
       },
@@ -117,7 +117,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     breaches: ['bounded'],
     edits: [
       {
-        file: 'src/engine/crew.ts',
+        file: 'src/engine/delivery-pool.ts',
         from: 'while (this.#active.size < this.#ports.concurrency && this.#head',
         to: 'while (this.#head',
       },
@@ -128,7 +128,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     breaches: ['bounded'],
     edits: [
       {
-        file: 'src/engine/crew.ts',
+        file: 'src/engine/delivery-pool.ts',
         from: 'this.#ports.concurrency + this.#shares.reserve - this.active',
         to: 'this.#ports.concurrency + 2 * this.#shares.reserve - this.active',
       },
@@ -166,7 +166,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
         to: 'const asked = this.#options.context()\n    const context = { ...asked, now: Math.max(asked.now, Math.min(this.#nextWakeAt ?? 0, asked.now + 5)) }\n    const { clock }',
       },
       {
-        file: 'src/engine/crew.ts',
+        file: 'src/engine/delivery-pool.ts',
         from: 'return timer.wakeAt !== null && this.#ports.clock.now() < timer.wakeAt',
         to: 'return timer.wakeAt === Number.NaN',
       },

@@ -155,7 +155,7 @@ export const MASKED: readonly Masked[] = [
     bug: 'what is held is forgotten as soon as its settle answers',
     edits: [
       {
-        file: 'src/engine/held-set.ts',
+        file: 'src/engine/in-flight-set.ts',
         from: 'this.#settled.push({ id, version, atTake: this.#takes })',
         to: 'if (this.has(id, version)) this.#versions.delete(id)',
       },

@@ -99,7 +99,7 @@ export const STORE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'test/simulation/store/take.ts',
-        from: 'return database.isOwn(lease) && database.shard(lease.shard, lease.pool).owner === lease.owner',
+        from: 'return database.isOwn(lease) && database.shard(lease.shard, lease.pool).owner === lease.holder',
         to: 'return database.isOwn(lease) || true',
       },
     ],

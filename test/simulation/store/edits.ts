@@ -6,7 +6,7 @@ import {
   type Serial,
   type Snapshot,
 } from '../../../src/alarm/index.ts'
-import type { Decide, Edited, Reviewed, ReviewOf, Selector } from '../../../src/stores/index.ts'
+import type { Decide, EditResult, ReviewFilter, ReviewResult, Selector } from '../../../src/stores/index.ts'
 import { apply } from '../../../src/stores/postgres/rows/apply.ts'
 import type { SimulatedDatabase } from './database.ts'
 import type { Desk } from './desk.ts'
@@ -41,7 +41,7 @@ export function select(database: SimulatedDatabase, scope: Scope, which: Selecto
 }
 
 /** Decides about the selected alarms and writes what was decided; one that is gone meanwhile is left out. */
-export function editSelected<A>(desk: Desk, { seqs, next }: Selection, decide: Decide<A>): Edited<A> {
+export function editSelected<A>(desk: Desk, { seqs, next }: Selection, decide: Decide<A>): EditResult<A> {
   const answers: A[] = []
   for (const seq of seqs) {
     desk.database.hold('alarms', seq)
@@ -51,15 +51,15 @@ export function editSelected<A>(desk: Desk, { seqs, next }: Selection, decide: D
     apply(desk.writes, snapshot.alarm, snapshot.timers, change, desk.context)
     answers.push(answer)
   }
-  return { answers, next }
+  return { results: answers, next }
 }
 
 /** Lets a decision look at live alarms again, a bounded number at a time. */
 export function reviewSelected(
   desk: Desk,
-  which: ReviewOf,
+  which: ReviewFilter,
   decide: (snapshot: Snapshot) => Change | null,
-): Reviewed {
+): ReviewResult {
   const places = 'zoned' in which ? zoned(desk.database) : naming(desk.database, which.calendarsOf)
   const found = places.filter(({ place }) => place > which.after).slice(0, which.limit)
   let changed = 0

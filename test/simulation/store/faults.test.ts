@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ANN, Bench } from '../../../src/stores/conformance/bench.ts'
 import { SteppedClock } from '../../../src/stores/conformance/stepped-clock.ts'
-import type { Taking } from '../../../src/stores/index.ts'
+import type { ClaimedTimer } from '../../../src/stores/index.ts'
 import { SimulatedDatabase } from './database.ts'
 import { SimulatedStore } from './store.ts'
 import { LinkLost, openWire, type Wire } from './wire.ts'
@@ -37,7 +37,7 @@ function setUp() {
   return { bench, store, peer, breaks, holds, database }
 }
 
-async function flying(bench: Bench): Promise<Taking> {
+async function flying(bench: Bench): Promise<ClaimedTimer> {
   const leases = await bench.own('one')
   await bench.alarm({ delay: '1s' })
   bench.clock.step(1_000)
@@ -67,7 +67,7 @@ describe('a link that breaks', () => {
     breaks.push({ statement: 'take.commit', lost: 'back' })
     await expect(bench.take(leases)).rejects.toMatchObject(LOST)
     const [unknown] = database.tables.flights.values()
-    const { takings } = await bench.take(leases)
+    const { timers: takings } = await bench.take(leases)
     expect(takings).toHaveLength(1)
     const [known, ...others] = database.tables.flights.values()
     expect([known?.timers, others]).toEqual([unknown!.timers, []])
@@ -81,7 +81,7 @@ describe('a link that breaks', () => {
     breaks.push({ statement: 'take.commit', lost: 'back' })
     await expect(bench.take(leases)).rejects.toMatchObject(LOST)
     expect(await bench.cancel(id)).toBe('firing')
-    expect((await bench.take(leases)).takings).toEqual([])
+    expect((await bench.take(leases)).timers).toEqual([])
     expect(database.tables.flights.values()).toEqual([])
     expect(await bench.state(id)).toBe('cancelled')
   })
@@ -99,7 +99,7 @@ describe('a link that breaks', () => {
     const { bench, breaks, store } = setUp()
     breaks.push({ statement: 'own.claim', lost: 'back' })
     await expect(bench.own('one')).rejects.toMatchObject(LOST)
-    expect((await store.ownership()).map(({ owner }) => owner)).toEqual(['one', 'one'])
+    expect((await store.shardStates()).map(({ holder: owner }) => owner)).toEqual(['one', 'one'])
     expect(await bench.own('one')).toHaveLength(2)
   })
 
@@ -165,7 +165,7 @@ describe('an open transaction', () => {
     const transacted = store.transact(lease, work, bench.context)
     await hold.reached
     bench.clock.step(store.leaseMs)
-    expect(await peer.own('two', ['app'], bench.context())).toHaveLength(1)
+    expect(await peer.heartbeat('two', ['app'], bench.context())).toHaveLength(1)
     hold.go()
     await expect(transacted).rejects.toMatchObject(LOST)
     expect(await bench.types(alarm.id)).toEqual(['alarm.attempt_failed'])
@@ -182,7 +182,7 @@ describe('an open transaction', () => {
     const transacted = store.transact(lease, work, bench.context)
     await hold.reached
     bench.clock.step(store.leaseMs)
-    await peer.own('two', ['app'], bench.context())
+    await peer.heartbeat('two', ['app'], bench.context())
     const [answer] = await peer.set([bench.request({ delay: '2h' }, { key: 'k' })], bench.context())
     expect(answer!.outcome).toBe('created')
     hold.go()

@@ -1,9 +1,9 @@
-import type { News } from '../../../src/stores/index.ts'
+import type { ChangeKind } from '../../../src/stores/index.ts'
 import type { Clock } from '../../../src/time/index.ts'
 import type { Connection } from './connection.ts'
 import type { Notice } from './database.ts'
 
-type Listening = (news: News) => void
+type Listening = (news: ChangeKind) => void
 
 /** What hearing needs from its store. */
 export interface HearingPorts {
@@ -43,7 +43,7 @@ export class Hearing {
     return () => listeners.delete(listener)
   }
 
-  ring(news: News): void {
+  ring(news: ChangeKind): void {
     for (const listener of news === 'log' ? this.#logBells : this.#clockBells) listener(news)
   }
 

@@ -2,10 +2,10 @@ import { LAST_SERIAL, type Scope } from '../../../src/alarm/index.ts'
 import {
   bytesOf,
   fits,
+  type ListPosition,
   type ListQuery,
   type Page,
   PageRoom,
-  type Place,
   type Stats,
   wakesFirst,
 } from '../../../src/stores/index.ts'
@@ -37,7 +37,7 @@ function listDue(database: SimulatedDatabase, scope: Scope, query: ListQuery): P
   const group = scopedName(scope)
   const items: StoredSnapshot[] = []
   const room = new PageRoom(query.limit)
-  let place: Place | null = query.after ?? null
+  let place: ListPosition | null = query.after ?? null
   const from = place === null ? 0 : tables.upcoming.upTo(group, place.at ?? 0, place.row)
   for (const { at, key } of tables.upcoming.in(group).slice(from)) {
     const snapshot = snapshotAt(database, tables.timers.get(key)!.alarm)!

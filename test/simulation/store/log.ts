@@ -4,8 +4,8 @@ import {
   goneFact,
   LOG_BYTES_MAX,
   type LogEvent,
-  type OwnEvent,
   PageRoom,
+  type UserEvent,
 } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { pruneWakes } from './inbox.ts'
@@ -69,7 +69,7 @@ export function lastEvent({ tables }: SimulatedDatabase): LoggedRow | undefined 
 }
 
 /** Appends an event that a user caught elsewhere. */
-export function appendEvent(database: SimulatedDatabase, scope: Scope, event: OwnEvent): LogEvent {
+export function appendEvent(database: SimulatedDatabase, scope: Scope, event: UserEvent): LogEvent {
   const seq = database.next('events')
   const { correlationId, ...rest } = event
   const { tenant, owner } = scope

@@ -1,4 +1,4 @@
-import type { Counts, Lease, ShardState } from '../../../src/stores/index.ts'
+import type { CountOption, Lease, ShardState } from '../../../src/stores/index.ts'
 import type { Beat } from '../../../src/stores/sharded/heartbeat.ts'
 import type { SimulatedDatabase } from './database.ts'
 import type { Desk } from './desk.ts'
@@ -102,7 +102,7 @@ export function giveUpIdle(
 export function disown(database: SimulatedDatabase, leases: readonly Lease[]): void {
   const { tables } = database
   for (const lease of leases) if (database.isOwn(lease)) free(database, lease)
-  for (const owner of new Set(leases.map((lease) => lease.owner))) {
+  for (const owner of new Set(leases.map((lease) => lease.holder))) {
     const row = tables.owners.get(owner)
     if (row === undefined) continue
     const left = database.shardsIn().filter((shard) => shard.owner === owner)
@@ -115,7 +115,7 @@ export function disown(database: SimulatedDatabase, leases: readonly Lease[]): v
 /** Who runs the clock of each shard. An owner whose lease has ended is none. */
 export function readShards(
   database: SimulatedDatabase,
-  counts: Counts,
+  counts: CountOption,
   pools?: readonly string[],
 ): ShardState[] {
   const { tables } = database
@@ -124,19 +124,19 @@ export function readShards(
     const lives = owner !== null && (tables.owners.get(owner)?.leaseUntil ?? 0) > now
     const due = tables.due.in(shard)
     const nextWakeAt = due[0]?.at ?? null
-    return { shard, pool, owner: lives ? owner : null, epoch, pending: countOf(due, counts), nextWakeAt }
+    return { shard, pool, holder: lives ? owner : null, epoch, pending: countOf(due, counts), nextWakeAt }
   })
 }
 
 function isHolder(database: SimulatedDatabase, lease: Lease): boolean {
-  return database.isOwn(lease) && database.shard(lease.shard, lease.pool).owner === lease.owner
+  return database.isOwn(lease) && database.shard(lease.shard, lease.pool).owner === lease.holder
 }
 
 function free(database: SimulatedDatabase, { shard, pool }: Lease): void {
   database.tables.shards.put(shard, { ...database.shard(shard, pool), owner: null })
 }
 
-function countOf(waiting: readonly { readonly at: number }[], counts: Counts): number {
+function countOf(waiting: readonly { readonly at: number }[], counts: CountOption): number {
   if (typeof counts === 'boolean') return counts ? waiting.length : 0
   return waiting.filter(({ at }) => at <= counts.dueBy).length
 }

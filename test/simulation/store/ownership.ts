@@ -1,7 +1,7 @@
 import type { Context } from '../../../src/alarm/index.ts'
 import type { Lease } from '../../../src/stores/index.ts'
 import { type Beat, type Other, overdueMs, Sightings } from '../../../src/stores/sharded/heartbeat.ts'
-import type { Lookout } from '../../../src/stores/sharded/next-wake-cache.ts'
+import type { NextWakeCache } from '../../../src/stores/sharded/next-wake-cache.ts'
 import { Retirement } from '../../../src/stores/sharded/retirement.ts'
 import { moveIn } from '../../../src/stores/sharded/shard-balance.ts'
 import type { Clock } from '../../../src/time/index.ts'
@@ -14,7 +14,7 @@ export interface OwnershipPorts {
   readonly database: SimulatedDatabase
   readonly clock: Clock
   readonly leaseMs: number
-  readonly lookout: Lookout
+  readonly lookout: NextWakeCache
   readonly send: <T>(name: string, run: () => T) => Promise<T>
   readonly write: <T>(name: string, context: Context, work: (desk: Desk) => T) => Promise<T>
   /** Told of each beat, and between which moments of the monotonic clock it was answered. */
@@ -58,7 +58,7 @@ export class Ownership {
 
   /** Whether a shard is about to be handed on: nothing more is taken from it. */
   isRetiring(lease: Lease): boolean {
-    return this.#held.get(lease.owner)?.retirement.has(lease.shard) === true
+    return this.#held.get(lease.holder)?.retirement.has(lease.shard) === true
   }
 
   /** Whether this process runs the shard's clock. Not when its lease has ended: somebody else may run it by now. */
@@ -77,7 +77,7 @@ export class Ownership {
     const { clock, database, leaseMs, lookout, send, onBeat } = this.#ports
     const held = this.#heldBy(owner)
     const sentAt = clock.monotonic()
-    const seen = await lookout.during(async (look) => {
+    const seen = await lookout.scan(async (look) => {
       const heard = await send('own.beat', () => database.atomic(() => beat(database, owner, pools, leaseMs)))
       for (const [shard, first] of heard.firsts)
         lookout.raise(look, shard, { wakeAt: first ?? heard.now, id: 0 })
@@ -89,7 +89,9 @@ export class Ownership {
     // Counted from before the beat was sent: never later than the database counts (promise: fenced).
     const until = sentAt + leaseMs
     const mine = seen.shards.filter((shard) => shard.owner === owner)
-    held.leases = new Map(mine.map(({ shard, pool, epoch }) => [shard, { shard, pool, owner, epoch, until }]))
+    held.leases = new Map(
+      mine.map(({ shard, pool, epoch }) => [shard, { shard, pool, holder: owner, epoch, until }]),
+    )
     await this.#giveUp(owner, held, pools, seen, answeredAt)
     await this.#claim(owner, held, pools, seen, until, context)
     this.#awaitEnds(seen)
@@ -144,7 +146,7 @@ export class Ownership {
     for (const { shard, epoch, pool } of claimed) {
       // What was written there while it was another's was not told here.
       this.#ports.lookout.lower(shard, 0)
-      held.leases.set(shard, { shard, pool, owner, epoch, until })
+      held.leases.set(shard, { shard, pool, holder: owner, epoch, until })
     }
   }
 
@@ -161,7 +163,7 @@ export class Ownership {
       database.atomic(() => disown(database, leases))
       database.tell('shards', null)
     })
-    for (const { owner } of leases) this.#held.delete(owner)
+    for (const { holder: owner } of leases) this.#held.delete(owner)
   }
 
   #heldBy(owner: string): Held {

@@ -1,9 +1,9 @@
 import type { Scope, Serial, Snapshot } from '../../../src/alarm/index.ts'
 import type {
-  Counts,
+  CountOption,
   Document,
   EditedCalendar,
-  HeldTimers,
+  InFlightTimers,
   Lease,
   ListQuery,
   LogEvent,
@@ -57,15 +57,15 @@ export abstract class SimulatedReads implements StoreReads {
     return this.#ask('stats', (database) => readStats(database, scope))
   }
 
-  pendingOf(tenant: string): Promise<number> {
+  countPending(tenant: string): Promise<number> {
     return this.#ask('pending_of', (database) => readPending(database, tenant))
   }
 
-  takesWrites(): Promise<boolean> {
+  isWritable(): Promise<boolean> {
     return this.#ask('takes_writes', () => true)
   }
 
-  wakesWaiting(limit: number): Promise<number> {
+  countInboxWakes(limit: number): Promise<number> {
     return this.#ask('wakes_waiting', ({ tables }) => Math.min(limit, tables.inbox.values().length))
   }
 
@@ -93,7 +93,7 @@ export abstract class SimulatedReads implements StoreReads {
     return this.#ask('last_event', (database) => lastEvent(database)?.seq ?? 0)
   }
 
-  lastSeen(): Promise<number | null> {
+  newestInstant(): Promise<number | null> {
     return this.#ask('last_seen', (database) => {
       const set = database.tables.alarms.values().at(-1)?.createdAt
       const moments = [lastEvent(database)?.at, set].filter((at) => at !== undefined)
@@ -101,7 +101,7 @@ export abstract class SimulatedReads implements StoreReads {
     })
   }
 
-  nextWakeAt(leases: readonly Lease[], held: HeldTimers): Promise<number | null> {
+  nextWakeAt(leases: readonly Lease[], held: InFlightTimers): Promise<number | null> {
     return this.#ask('next_wake_at', (database) => nextWakeAt(database, leases, held))
   }
 
@@ -117,11 +117,11 @@ export abstract class SimulatedReads implements StoreReads {
     return this.#ask('unreviewed_calendars', unreviewed)
   }
 
-  fact(name: string): Promise<string | null> {
+  getMeta(name: string): Promise<string | null> {
     return this.#ask('fact', (database) => database.tables.facts.get(name) ?? null)
   }
 
-  ownership(counts: Counts = true, pools?: readonly string[]): Promise<ShardState[]> {
+  shardStates(counts: CountOption = true, pools?: readonly string[]): Promise<ShardState[]> {
     return this.#ask('ownership', (database) => readShards(database, counts, pools))
   }
 

@@ -5,7 +5,7 @@ import type {
   LogEvent,
   NewDocument,
   NewWake,
-  OwnEvent,
+  UserEvent,
   WakeRequest,
 } from '../../../src/stores/index.ts'
 import type { HolidayCalendar } from '../../../src/time/index.ts'
@@ -51,11 +51,11 @@ export abstract class SimulatedRecords extends SimulatedReads {
     return this.atomic('calendar_reviewed', () => markReviewed(this.database, tenant, name, version))
   }
 
-  putFact(name: string, value: string): Promise<void> {
+  putMeta(name: string, value: string): Promise<void> {
     return this.atomic('put_fact', () => this.database.tables.facts.put(name, value))
   }
 
-  append(scope: Scope, event: OwnEvent): Promise<LogEvent> {
+  append(scope: Scope, event: UserEvent): Promise<LogEvent> {
     return this.atomic('append', () => appendEvent(this.database, scope, event))
   }
 

@@ -1,4 +1,4 @@
-import type { Lease, ReleaseOf } from '../../../src/stores/index.ts'
+import type { Lease, WaitingFilter } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import type { TimerRow } from './tables.ts'
 
@@ -6,7 +6,7 @@ import type { TimerRow } from './tables.ts'
 export function releaseWaiting(
   database: SimulatedDatabase,
   leases: readonly Lease[],
-  which: ReleaseOf,
+  which: WaitingFilter,
   now: number,
   limit: number,
 ): number {
@@ -38,7 +38,7 @@ export function heldTargets(
   return [...new Set(held.map(({ target }) => target))].slice(0, limit)
 }
 
-function isMeant({ tenant, target, timer }: TimerRow, which: ReleaseOf): boolean {
+function isMeant({ tenant, target, timer }: TimerRow, which: WaitingFilter): boolean {
   if ('handler' in which) return timer.waiting === 'handler' && target === which.handler
   if (timer.waiting !== 'hold') return false
   return 'heldTenant' in which ? tenant === which.heldTenant : target === which.heldTarget

@@ -1,5 +1,5 @@
 import { replace, type Serial } from '../../../src/alarm/index.ts'
-import type { SetAnswer, SetRequest } from '../../../src/stores/index.ts'
+import type { SetRequest, SetResult } from '../../../src/stores/index.ts'
 import { apply } from '../../../src/stores/postgres/rows/apply.ts'
 import { createdAnswer } from '../../../src/stores/postgres/writes/sets.ts'
 import { assertCalendars } from './calendars.ts'
@@ -8,11 +8,11 @@ import { seqNamed, snapshotAt } from './snapshots.ts'
 import { scopedName } from './tables.ts'
 
 /** Writes new alarms: known idempotency keys answer with the first one, known keys are set again. */
-export function setAll(desk: Desk, requests: readonly SetRequest[]): SetAnswer[] {
+export function setAll(desk: Desk, requests: readonly SetRequest[]): SetResult[] {
   return requests.map((request) => setOne(desk, request))
 }
 
-function setOne(desk: Desk, request: SetRequest): SetAnswer {
+function setOne(desk: Desk, request: SetRequest): SetResult {
   const { database } = desk
   const { alarm } = request
   if (alarm.idempotencyKey !== null) {
@@ -31,7 +31,7 @@ function setOne(desk: Desk, request: SetRequest): SetAnswer {
   return createdAnswer(request)
 }
 
-function setAgain(desk: Desk, seq: Serial, request: SetRequest): SetAnswer {
+function setAgain(desk: Desk, seq: Serial, request: SetRequest): SetResult {
   const { database, writes, context } = desk
   database.hold('alarms', seq)
   const snapshot = snapshotAt(database, seq)!

@@ -1,5 +1,5 @@
-import { type Delivery, settle, type Timer } from '../../../src/alarm/index.ts'
-import type { Flight, Settled, Settlement } from '../../../src/stores/index.ts'
+import { type DeliveryOutcome, settle, type Timer } from '../../../src/alarm/index.ts'
+import type { InFlightBatch, Settlement, SettleResult } from '../../../src/stores/index.ts'
 import { apply } from '../../../src/stores/postgres/rows/apply.ts'
 import type { Desk } from './desk.ts'
 import { snapshotAt } from './snapshots.ts'
@@ -8,8 +8,8 @@ import { snapshotAt } from './snapshots.ts'
 export function settleAll(
   desk: Desk,
   settlements: readonly Settlement[],
-  landed: readonly Flight[],
-): Settled {
+  landed: readonly InFlightBatch[],
+): SettleResult {
   const { database } = desk
   const leases = new Set(settlements.map(({ lease }) => lease))
   const lost = [...leases].filter((lease) => !database.isOwn(lease))
@@ -20,7 +20,7 @@ export function settleAll(
 }
 
 /** Answers whether the timer was still the one that was delivered (promise: recorded-once). */
-function settleOne(desk: Desk, taken: Pick<Timer, 'id' | 'version'>, delivery: Delivery): boolean {
+function settleOne(desk: Desk, taken: Pick<Timer, 'id' | 'version'>, delivery: DeliveryOutcome): boolean {
   const { database, writes, context } = desk
   const row = database.tables.timers.get(taken.id)
   if (row === undefined || row.timer.version !== taken.version) return false

@@ -1,23 +1,23 @@
 import type { Change, Context, Scope, Snapshot } from '../../../src/alarm/index.ts'
 import { WakefulError } from '../../../src/error.ts'
 import type {
+  ChangeKind,
+  Claimed,
+  ClaimRequest,
   Decide,
-  Edited,
-  Flight,
+  EditResult,
+  InFlightBatch,
   Lease,
   NewCalendar,
-  News,
-  ReleaseOf,
-  Reviewed,
-  ReviewOf,
+  ReviewFilter,
+  ReviewResult,
   Selector,
-  SetAnswer,
   SetRequest,
-  Settled,
+  SetResult,
   Settlement,
+  SettleResult,
   Store,
-  Taken,
-  TakeRequest,
+  WaitingFilter,
 } from '../../../src/stores/index.ts'
 import type { Beat } from '../../../src/stores/sharded/heartbeat.ts'
 import { lowerTo, RECENT_MS } from '../../../src/stores/sharded/next-wake-cache.ts'
@@ -113,7 +113,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     return this
   }
 
-  async set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetAnswer[]> {
+  async set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetResult[]> {
     return this.#write('set', context, (desk) => setAll(desk, requests), openOf(tx))
   }
 
@@ -123,7 +123,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     decide: Decide<A>,
     context: Context,
     tx?: unknown,
-  ): Promise<Edited<A>> {
+  ): Promise<EditResult<A>> {
     const open = openOf(tx)
     const look = () => select(this.database, scope, which)
     const selection = await this.connection.send('edit.select', () =>
@@ -132,29 +132,29 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     return this.#write('edit.commit', context, (desk) => editSelected(desk, selection, decide), open)
   }
 
-  own(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
+  heartbeat(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
     return this.#ownership.own(owner, pools, context)
   }
 
-  disown(leases: readonly Lease[]): Promise<void> {
+  releaseLeases(leases: readonly Lease[]): Promise<void> {
     return this.#ownership.disown(leases)
   }
 
-  async take(leases: readonly Lease[], request: TakeRequest): Promise<Taken> {
+  async claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
     const taking = leases.filter((lease) => !this.#ownership.isRetiring(lease))
     const taken = await this.#takes.take(taking, request, this.#hearing.isListening, (work) =>
       this.#write('take.commit', request.context, work),
     )
     // What is known of the clock loses half a millisecond a second: while alarms fire, it is worth a look of its own.
-    if (taken.takings.length > 0) this.#toldClock?.refresh()
+    if (taken.timers.length > 0) this.#toldClock?.refresh()
     return taken
   }
 
   async settle(
     settlements: readonly Settlement[],
-    landed: readonly Flight[],
+    landed: readonly InFlightBatch[],
     context: Context,
-  ): Promise<Settled> {
+  ): Promise<SettleResult> {
     const settled = await this.#write('settle', context, (desk) => settleAll(desk, settlements, landed))
     this.#takes.landed(landed)
     return settled
@@ -164,7 +164,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     lease: Lease,
     work: (tx: unknown) => Promise<Settlement>,
     context: () => Context,
-  ): Promise<Settled> {
+  ): Promise<SettleResult> {
     const { database, connection } = this
     const tx = await connection.send('transact.begin', () =>
       database.isOwn(lease) ? database.begin(connection.process, true) : null,
@@ -200,9 +200,9 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     return this.connection.send('rollback', () => this.database.rollback(tx))
   }
 
-  async releaseWaiting(
+  async requeueWaiting(
     leases: readonly Lease[],
-    which: ReleaseOf,
+    which: WaitingFilter,
     now: number,
     limit: number,
   ): Promise<number> {
@@ -212,15 +212,15 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     return released
   }
 
-  heldTargets(leases: readonly Lease[], limit: number): Promise<string[]> {
+  pausedTargets(leases: readonly Lease[], limit: number): Promise<string[]> {
     return this.connection.send('held_targets', () => heldTargets(this.database, leases, limit))
   }
 
   review(
-    which: ReviewOf,
+    which: ReviewFilter,
     decide: (snapshot: Snapshot) => Change | null,
     context: Context,
-  ): Promise<Reviewed> {
+  ): Promise<ReviewResult> {
     return this.#write('review', context, (desk) => reviewSelected(desk, which, decide))
   }
 
@@ -232,7 +232,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     return this.#editCalendars('remove_calendar', () => removeCalendar(this.database, tenant, name))
   }
 
-  watch(listener: (news: News) => void, about: 'clock' | 'log' = 'clock'): () => void {
+  onChange(listener: (news: ChangeKind) => void, about: 'clock' | 'log' = 'clock'): () => void {
     this.connection.assertOpen()
     return this.#hearing.add(listener, about)
   }
@@ -330,7 +330,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
 }
 
 /** Settles in the handler's own transaction. The shard is kept from being taken over until it is committed. */
-function settleHeld(desk: Desk, tx: OpenTransaction, settlement: Settlement): Settled {
+function settleHeld(desk: Desk, tx: OpenTransaction, settlement: Settlement): SettleResult {
   desk.database.hold('shards', settlement.lease.shard)
   tx.expiresAt = desk.database.elapsed() + SETTLING_MS_MAX
   return settleAll(desk, [settlement], [])

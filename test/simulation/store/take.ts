@@ -1,15 +1,15 @@
 import { bySerial, type Serial, type Timer, type Verdict } from '../../../src/alarm/index.ts'
 import { WakefulError } from '../../../src/error.ts'
 import {
-  type HeldTimers,
+  type ClaimedTimer,
+  type ClaimRequest,
+  type InFlightTimers,
   type Lease,
   ownerKey,
   type StoredAlarm,
-  type TakeRequest,
-  type Taking,
 } from '../../../src/stores/index.ts'
 import { apply } from '../../../src/stores/postgres/rows/apply.ts'
-import { lowerTo, type Place } from '../../../src/stores/sharded/next-wake-cache.ts'
+import { lowerTo, type Position } from '../../../src/stores/sharded/next-wake-cache.ts'
 import type { SimulatedDatabase } from './database.ts'
 import type { Desk } from './desk.ts'
 import { alarmAt, timersOf } from './snapshots.ts'
@@ -17,7 +17,7 @@ import type { TimerRow } from './tables.ts'
 
 /** From where on a look begins, by shard: below it nothing waits. */
 export interface Bounds {
-  low(shard: number): Place
+  lowerBound(shard: number): Position
 }
 
 /** How soon to look again at what an open transaction has. */
@@ -26,7 +26,7 @@ const LOCKED_WAIT_MS = 50
 /** What a first look at the shards tells. */
 export interface Peek {
   /** The first that waits in each shard from the bound on; null where nothing does. */
-  readonly firsts: ReadonlyMap<number, Place | null>
+  readonly firsts: ReadonlyMap<number, Position | null>
   /** Leases that turned out to be another's by now. */
   readonly lost: readonly Lease[]
 }
@@ -35,7 +35,7 @@ export interface Peek {
 export function peek(database: SimulatedDatabase, leases: readonly Lease[], bounds: Bounds): Peek {
   const { due } = database.tables
   const own = leases.filter((lease) => isTakers(database, lease))
-  const firsts = new Map<number, Place | null>()
+  const firsts = new Map<number, Position | null>()
   for (const { shard } of own) {
     const first = due.in(shard)[fromBound(database, shard, bounds)]
     firsts.set(shard, first === undefined ? null : { wakeAt: first.at, id: first.key })
@@ -45,24 +45,29 @@ export function peek(database: SimulatedDatabase, leases: readonly Lease[], boun
 
 /** What a take came to. */
 export interface TakeResult {
-  readonly takings: readonly Taking[]
+  readonly takings: readonly ClaimedTimer[]
   readonly lost: readonly Lease[]
   readonly more: boolean
   /** When each shard is to be looked at next, where there is anything to look for. */
   readonly firsts: Map<number, number>
   /** Up to where each shard holds nothing any more but what is held, or taken now. */
-  readonly passed: ReadonlyMap<number, Place>
+  readonly passed: ReadonlyMap<number, Position>
 }
 
 /** Takes what is due in these shards, in one transaction with the record of what is now in flight. */
-export function take(desk: Desk, leases: readonly Lease[], request: TakeRequest, bounds: Bounds): TakeResult {
+export function take(
+  desk: Desk,
+  leases: readonly Lease[],
+  request: ClaimRequest,
+  bounds: Bounds,
+): TakeResult {
   const { database } = desk
   const lost = leases.filter((lease) => !isTakers(database, lease))
   const own = leases.filter((lease) => !lost.includes(lease))
   const found = due(database, own, request, bounds)
   const { ready, more, waits } = gather(desk, found, request)
   const taken = new Set(ready.map(({ timer }) => timer.id))
-  const result = { lost, more, passed: passed(found, request.held, taken) }
+  const result = { lost, more, passed: passed(found, request.inFlight, taken) }
   // Priority orders what is due together.
   ready.sort((a, b) => b.alarm.priority - a.alarm.priority)
   const takings = fly(database, own, ready)
@@ -72,7 +77,7 @@ export function take(desk: Desk, leases: readonly Lease[], request: TakeRequest,
 function firstsAfter(
   { database, writes }: Desk,
   leases: readonly Lease[],
-  { context: { now } }: TakeRequest,
+  { context: { now } }: ClaimRequest,
   { more, waits }: Pick<Gathered, 'more' | 'waits'>,
 ): Map<number, number> {
   const { due } = database.tables
@@ -92,10 +97,10 @@ function firstsAfter(
 /** Up to where everything that was found is held, or taken now. */
 function passed(
   found: readonly TimerRow[],
-  held: HeldTimers,
+  held: InFlightTimers,
   taken: ReadonlySet<Serial>,
-): Map<number, Place> {
-  const places = new Map<number, Place>()
+): Map<number, Position> {
+  const places = new Map<number, Position>()
   const stopped = new Set<number>()
   for (const { timer } of found) {
     const { id, shard, version, wakeAt } = timer
@@ -108,15 +113,15 @@ function passed(
 
 /** A shard that was given back is nobody's to take from, though its epoch is still the same. */
 function isTakers(database: SimulatedDatabase, lease: Lease): boolean {
-  return database.isOwn(lease) && database.shard(lease.shard, lease.pool).owner === lease.owner
+  return database.isOwn(lease) && database.shard(lease.shard, lease.pool).owner === lease.holder
 }
 
 /** The earliest wake in these shards that is not held, of tenants that are not to be avoided. */
 export function nextWakeAt(
   { tables }: SimulatedDatabase,
   leases: readonly Lease[],
-  held: HeldTimers,
-  request: Partial<Pick<TakeRequest, 'avoid' | 'avoidOwners'>> = {},
+  held: InFlightTimers,
+  request: Partial<Pick<ClaimRequest, 'avoid' | 'avoidOwners'>> = {},
 ): number | null {
   let earliest: number | null = null
   for (const { shard } of leases) {
@@ -133,7 +138,7 @@ export function nextWakeAt(
 
 function isAvoided(
   row: TimerRow,
-  { avoid, avoidOwners }: Partial<Pick<TakeRequest, 'avoid' | 'avoidOwners'>>,
+  { avoid, avoidOwners }: Partial<Pick<ClaimRequest, 'avoid' | 'avoidOwners'>>,
 ): boolean {
   return avoid?.has(row.tenant) === true || avoidOwners?.has(ownerKey(row)) === true
 }
@@ -152,13 +157,13 @@ interface Gathered {
 }
 
 /** Decides about what is due, the most overdue first, until there is as much to deliver as there are hands. */
-function gather(desk: Desk, found: readonly TimerRow[], request: TakeRequest): Gathered {
+function gather(desk: Desk, found: readonly TimerRow[], request: ClaimRequest): Gathered {
   const { database } = desk
   const ready: Ready[] = []
   let [looked, waits, hasPassed] = [0, false, false]
   for (const each of found) {
     const { timer, alarm } = each
-    if (request.held.has(timer.id, timer.version) || isAvoided(each, request)) continue
+    if (request.inFlight.has(timer.id, timer.version) || isAvoided(each, request)) continue
     const row = database.tables.timers.get(timer.id)
     // What another timer of the same alarm came to may have moved it.
     if (row?.timer.version !== timer.version) continue
@@ -179,7 +184,7 @@ function gather(desk: Desk, found: readonly TimerRow[], request: TakeRequest): G
 function due(
   database: SimulatedDatabase,
   leases: readonly Lease[],
-  { context: { now } }: TakeRequest,
+  { context: { now } }: ClaimRequest,
   bounds: Bounds,
 ): TimerRow[] {
   const { tables } = database
@@ -194,12 +199,12 @@ function due(
 
 /** How many places of a shard lie before a look begins. */
 function fromBound({ tables }: SimulatedDatabase, shard: number, bounds: Bounds): number {
-  const { wakeAt, id } = bounds.low(shard)
+  const { wakeAt, id } = bounds.lowerBound(shard)
   return tables.due.upTo(shard, wakeAt, id)
 }
 
 /** Decides about one, and writes what needs no delivery; answers what is to be delivered, or that it was passed. */
-function decide(desk: Desk, row: TimerRow, request: TakeRequest): Ready | 'passed' | null {
+function decide(desk: Desk, row: TimerRow, request: ClaimRequest): Ready | 'passed' | null {
   const { database, writes, context } = desk
   const alarm = alarmAt(database, row.alarm)!
   const timers = timersOf(database, row.alarm)
@@ -214,14 +219,14 @@ function decide(desk: Desk, row: TimerRow, request: TakeRequest): Ready | 'passe
 }
 
 /** Records the batch as in flight, one row per shard. */
-function fly(database: SimulatedDatabase, leases: readonly Lease[], ready: readonly Ready[]): Taking[] {
-  const flights = new Map<number, Pick<Taking, 'lease' | 'flight'>>()
+function fly(database: SimulatedDatabase, leases: readonly Lease[], ready: readonly Ready[]): ClaimedTimer[] {
+  const flights = new Map<number, Pick<ClaimedTimer, 'lease' | 'batch'>>()
   for (const [shard, flying] of Map.groupBy(ready, ({ timer }) => timer.shard)) {
     const lease = leases.find((each) => each.shard === shard)!
     const id = database.next('flights')
     const timers = flying.map(({ timer }) => [timer.id, timer.version] as const)
     database.tables.flights.put(id, { shard, epoch: lease.epoch, timers })
-    flights.set(shard, { lease, flight: { id, shard } })
+    flights.set(shard, { lease, batch: { id, shard } })
   }
   return ready.map(({ alarm, timer }) => ({ ...flights.get(timer.shard)!, alarm, timer }))
 }

@@ -1,6 +1,6 @@
 import { type Serial, stepped } from '../../../src/alarm/index.ts'
-import type { Flight, Lease, Taken, TakeRequest } from '../../../src/stores/index.ts'
-import { firstOf, type Look, Lookout } from '../../../src/stores/sharded/next-wake-cache.ts'
+import type { Claimed, ClaimRequest, InFlightBatch, Lease } from '../../../src/stores/index.ts'
+import { earliestOf, NextWakeCache, type Scan } from '../../../src/stores/sharded/next-wake-cache.ts'
 import { type Connection, isBroken } from './connection.ts'
 import type { Desk } from './desk.ts'
 import { nextWakeAt, peek, type TakeResult, take } from './take.ts'
@@ -8,14 +8,14 @@ import { nextWakeAt, peek, type TakeResult, take } from './take.ts'
 type Write = <T>(work: (desk: Desk) => T) => Promise<T>
 
 /** Everything is looked at. */
-const UNBOUNDED = { low: () => ({ wakeAt: 0, id: 0 }) }
+const UNBOUNDED = { lowerBound: () => ({ wakeAt: 0, id: 0 }) }
 
 /**
  * Looks for what is due and takes it: no statement where it is known that nothing is, two where something may be. What is
  * known without asking is kept by the lookout of the PostgreSQL store, and used as it is used there.
  */
 export class Takes {
-  readonly lookout = new Lookout()
+  readonly lookout = new NextWakeCache()
   readonly #connection: Connection
   /** Flights under way; and shards where a take was not answered, so that nobody knows whether it recorded one. */
   readonly #flying = new Set<Serial>()
@@ -26,23 +26,23 @@ export class Takes {
   }
 
   /** Notes that flights have landed. */
-  landed(flights: readonly Flight[]): void {
+  landed(flights: readonly InFlightBatch[]): void {
     for (const { id } of flights) this.#flying.delete(id)
   }
 
   /** `isTold` says that other processes' writes are heard of, so that what is known need not be asked for again. */
-  take(leases: readonly Lease[], request: TakeRequest, isTold: boolean, write: Write): Promise<Taken> {
+  take(leases: readonly Lease[], request: ClaimRequest, isTold: boolean, write: Write): Promise<Claimed> {
     if (request.avoid !== undefined) return this.#takeApart(leases, request, write)
-    return this.lookout.during((look) => this.#takeLooking(look, leases, request, isTold, write))
+    return this.lookout.scan((look) => this.#takeLooking(look, leases, request, isTold, write))
   }
 
   async #takeLooking(
-    look: Look,
+    look: Scan,
     leases: readonly Lease[],
-    request: TakeRequest,
+    request: ClaimRequest,
     isTold: boolean,
     write: Write,
-  ): Promise<Taken> {
+  ): Promise<Claimed> {
     const { now } = request.context
     const known = isTold ? this.lookout.known(leases) : null
     const { firsts, lost: gone } =
@@ -50,7 +50,7 @@ export class Takes {
     const due = leases.filter(({ shard }) => (firsts.get(shard) ?? now + 1) <= now)
     if (due.length === 0) {
       if (known === null) this.lookout.keep(look, leases, firsts)
-      return { takings: [], lost: gone, more: false, nextWakeAt: firstOf(firsts) }
+      return { timers: [], lost: gone, more: false, nextWakeAt: earliestOf(firsts) }
     }
     const result = await this.#takeSurely(due, request, write)
     for (const [shard, place] of result.passed) this.lookout.raise(look, shard, place)
@@ -58,17 +58,17 @@ export class Takes {
     const next = new Map([...left, ...result.firsts])
     this.lookout.keep(look, leases, next)
     const { takings, lost, more } = result
-    return { takings, lost: [...gone, ...lost], more, nextWakeAt: firstOf(next) }
+    return { timers: takings, lost: [...gone, ...lost], more, nextWakeAt: earliestOf(next) }
   }
 
   async #peek(leases: readonly Lease[], now: number) {
     const { database } = this.#connection
     const { lookout } = this
-    const { firsts, lost } = await lookout.during(async (look) => {
+    const { firsts, lost } = await lookout.scan(async (look) => {
       const seen = await this.#connection.send('take.look', () => peek(database, leases, lookout))
       for (const [shard, first] of seen.firsts) {
         // Just before the first; up to now where there is none.
-        const none = { wakeAt: Math.max(now, lookout.low(shard).wakeAt), id: 0 }
+        const none = { wakeAt: Math.max(now, lookout.lowerBound(shard).wakeAt), id: 0 }
         lookout.raise(
           look,
           shard,
@@ -84,33 +84,33 @@ export class Takes {
   }
 
   /** What other tenants than the crowding ones are due. */
-  async #takeApart(leases: readonly Lease[], request: TakeRequest, write: Write): Promise<Taken> {
+  async #takeApart(leases: readonly Lease[], request: ClaimRequest, write: Write): Promise<Claimed> {
     const { database } = this.#connection
-    const next = () => nextWakeAt(database, leases, request.held, request)
+    const next = () => nextWakeAt(database, leases, request.inFlight, request)
     const first = await this.#connection.send('take.look_apart', next)
     if (first === null || first > request.context.now)
-      return { takings: [], lost: [], more: false, nextWakeAt: first }
+      return { timers: [], lost: [], more: false, nextWakeAt: first }
     const { takings, lost, more } = await this.#takeSurely(leases, request, write)
     const taken = new Set(takings.map(({ timer }) => timer.id))
     const held = {
-      size: request.held.size + taken.size,
-      has: (id: Serial, version: number) => taken.has(id) || request.held.has(id, version),
+      size: request.inFlight.size + taken.size,
+      has: (id: Serial, version: number) => taken.has(id) || request.inFlight.has(id, version),
     }
     const left = await this.#connection.send('take.look_apart', () =>
       nextWakeAt(database, leases, held, request),
     )
-    return { takings, lost, more, nextWakeAt: left }
+    return { timers: takings, lost, more, nextWakeAt: left }
   }
 
   /**
    * A commit that is not answered may have recorded a flight. Its timers are taken again; the record would be taken for
    * firing by every cancel, and keep its shard from changing hands.
    */
-  async #takeSurely(leases: readonly Lease[], request: TakeRequest, write: Write): Promise<TakeResult> {
+  async #takeSurely(leases: readonly Lease[], request: ClaimRequest, write: Write): Promise<TakeResult> {
     try {
       const result = await write((desk) => this.#takeIn(desk, leases, request))
       for (const lease of leases) if (!result.lost.includes(lease)) this.#unsure.delete(lease.shard)
-      for (const { flight } of result.takings) this.#flying.add(flight.id)
+      for (const { batch: flight } of result.takings) this.#flying.add(flight.id)
       return result
     } catch (thrown) {
       if (isBroken(thrown)) for (const { shard } of leases) this.#unsure.add(shard)
@@ -118,7 +118,7 @@ export class Takes {
     }
   }
 
-  #takeIn(desk: Desk, leases: readonly Lease[], request: TakeRequest): TakeResult {
+  #takeIn(desk: Desk, leases: readonly Lease[], request: ClaimRequest): TakeResult {
     const { database } = desk
     const unsure = leases.filter((lease) => this.#unsure.has(lease.shard) && database.isOwn(lease))
     for (const { key } of unsure.flatMap(({ shard }) => [...database.tables.flightsOfShard.in(shard)]))

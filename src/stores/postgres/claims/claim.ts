@@ -3,23 +3,30 @@ import { errorText } from '../../../error.ts'
 import {
   alarmOf,
   alarmSeqOf,
+  type Claimed,
+  type ClaimedTimer,
+  type ClaimRequest,
   CorruptRow,
-  type Found,
+  type DueTimer,
   type Lease,
   type StoredAlarm,
-  type Taken,
-  type TakeRequest,
-  type Taking,
   TIMER_COLUMNS,
   timerOf,
   type Values,
 } from '../../index.ts'
-import { type Firsts, type Lookout, lowerTo, type Place } from '../../sharded/index.ts'
-import { isStoreTrouble, type Session } from '../connection/index.ts'
-import { apply, type Damaged, type Desk, quarantine, readSnapshots, withCalendars } from '../rows/index.ts'
+import { lowerTo, type NextWakeCache, type NextWakes, type Position } from '../../sharded/index.ts'
+import { isStoreError, type Session } from '../connection/index.ts'
+import {
+  apply,
+  type Damaged,
+  quarantine,
+  readSnapshots,
+  type WriteBatch,
+  withCalendars,
+} from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
-import { type DueLook, passed, readDue, withoutLocked } from './due.ts'
-import { type FairLook, readFair } from './fair-scan.ts'
+import { type DueScan, passed, readDue, withoutLocked } from './due.ts'
+import { type FairScan, readFair } from './fair-scan.ts'
 
 const ID = TIMER_COLUMNS.indexOf('id')
 const SHARD = TIMER_COLUMNS.indexOf('shard')
@@ -28,13 +35,13 @@ const VERSION = TIMER_COLUMNS.indexOf('version')
 const LOCKED_WAIT_MS = 50
 
 /** What a take needs beside its request. */
-export interface TakeWork {
+export interface ClaimWork {
   /** The shards in which something is due, and under which leases. */
   readonly leases: readonly Lease[]
-  readonly request: TakeRequest
-  readonly lookout: Lookout
+  readonly request: ClaimRequest
+  readonly lookout: NextWakeCache
   /** What tenants whom another crowds out are due, where that is all that is taken. */
-  readonly fair: FairLook | null
+  readonly fair: FairScan | null
   /** One row after the other, each undone alone: for when a batch could not be written. */
   readonly isApart: boolean
   /** Whether shards that another transaction holds are passed over instead of waited for. */
@@ -44,23 +51,23 @@ export interface TakeWork {
 }
 
 /** What a take came to before its commit; what it will deliver is known when the flights are. */
-export interface TakeResult {
+export interface ClaimResult {
   readonly lost: readonly Lease[]
   /** Shards that another transaction holds. */
   readonly busy: readonly Lease[]
   readonly more: boolean
   /** When each shard is to be looked at next, where there is anything to look for. */
-  readonly firsts: Firsts
-  readonly takings: Promise<readonly Taking[]>
+  readonly firsts: NextWakes
+  readonly takings: Promise<readonly ClaimedTimer[]>
   /** From where to look next, by shard, when all this is committed. */
-  readonly passed: ReadonlyMap<number, Place>
+  readonly passed: ReadonlyMap<number, Position>
 }
 
 /**
  * Takes what is due: proves ownership and locks the shards, then, in a statement that begins after that (hazard 4), reads
  * what is due, decides, and records the batch as in flight. What needs no delivery is settled here and now.
  */
-export async function take(desk: Desk, work: TakeWork): Promise<TakeResult> {
+export async function claimDue(desk: WriteBatch, work: ClaimWork): Promise<ClaimResult> {
   const { session } = desk
   const { request } = work
   const { now } = request.context
@@ -84,11 +91,11 @@ export async function take(desk: Desk, work: TakeWork): Promise<TakeResult> {
   for (const shard of again) lowerTo(firsts, shard, now + LOCKED_WAIT_MS)
   for (const [shard, wakeAt] of desk.writes.wakes) if (shards.includes(shard)) lowerTo(firsts, shard, wakeAt)
   const taken = new Set(ready.map(({ timer }) => timer.id))
-  return { lost, busy, more, firsts, takings, passed: passed(due.found, request.held, taken) }
+  return { lost, busy, more, firsts, takings, passed: passed(due.found, request.inFlight, taken) }
 }
 
 /** What is due, and when the next comes: of everybody in these shards, or of those whom nobody crowds out. */
-async function look(session: Session, work: TakeWork): Promise<{ next: Map<number, number>; due: DueLook }> {
+async function look(session: Session, work: ClaimWork): Promise<{ next: Map<number, number>; due: DueScan }> {
   const { leases, request, lookout, fair } = work
   if (fair !== null) return { next: new Map(), due: await readFair(session, fair, request) }
   const shards = leases.map(({ shard }) => shard)
@@ -106,11 +113,11 @@ interface Own {
   readonly busy: readonly Lease[]
 }
 
-async function lockOwn(session: Session, { leases, passesOver }: TakeWork): Promise<Own> {
+async function lockOwn(session: Session, { leases, passesOver }: ClaimWork): Promise<Own> {
   const named = [
     leases.map(({ shard }) => shard),
     leases.map(({ epoch }) => epoch),
-    leases[0]!.owner,
+    leases[0]!.holder,
   ] as const
   const text = passesOver ? sql.lockFreeOwnShards : sql.lockOwnShards
   const shards = new Set((await session.rows(text, ...named)).map(([shard]) => shard as number))
@@ -138,7 +145,7 @@ interface Triaged {
 }
 
 /** Decides about each row. What cannot be decided is set aside, so that the rest go on. */
-async function decideAll(desk: Desk, rows: readonly Values[], work: TakeWork): Promise<Triaged> {
+async function decideAll(desk: WriteBatch, rows: readonly Values[], work: ClaimWork): Promise<Triaged> {
   const ready: Ready[] = []
   let left = rows
   let looked = 0
@@ -171,7 +178,7 @@ async function decideAll(desk: Desk, rows: readonly Values[], work: TakeWork): P
 }
 
 /** One row that is undone alone when it cannot be written, and quarantined with the reason. */
-async function roundApart(desk: Desk, rows: readonly Values[], work: TakeWork): Promise<Triaged> {
+async function roundApart(desk: WriteBatch, rows: readonly Values[], work: ClaimWork): Promise<Triaged> {
   const { session } = desk
   await session.plain('SAVEPOINT apart')
   try {
@@ -183,7 +190,7 @@ async function roundApart(desk: Desk, rows: readonly Values[], work: TakeWork): 
     return round
   } catch (failed) {
     const thrown = session.cause(failed)
-    if (isStoreTrouble(thrown)) throw thrown
+    if (isStoreError(thrown)) throw thrown
     await session.rollbackTo('apart')
     desk.clear()
     await quarantine(
@@ -197,9 +204,9 @@ async function roundApart(desk: Desk, rows: readonly Values[], work: TakeWork): 
 }
 
 async function decideRound(
-  desk: Desk,
+  desk: WriteBatch,
   rows: readonly Values[],
-  work: TakeWork,
+  work: ClaimWork,
   lookedBefore: number,
 ): Promise<Triaged> {
   const { session } = desk
@@ -220,7 +227,7 @@ async function decideRound(
 
 interface Round {
   readonly ready: Ready[]
-  readonly looks: { readonly row: Values; readonly found: Found; readonly alarm: StoredAlarm }[]
+  readonly looks: { readonly row: Values; readonly found: DueTimer; readonly alarm: StoredAlarm }[]
   readonly damaged: Damaged[]
   hasPassed: boolean
 }
@@ -247,10 +254,10 @@ function readAlarm(row: Values): StoredAlarm | CorruptRow {
 }
 
 function decideOne(
-  desk: Desk,
+  desk: WriteBatch,
   row: Values,
   toFire: ToFire | undefined,
-  request: TakeRequest,
+  request: ClaimRequest,
   round: Round,
 ): void {
   try {
@@ -258,7 +265,7 @@ function decideOne(
     const { alarm, openCount } = toFire
     if (alarm instanceof CorruptRow) throw alarm
     const timer = timerOf(row)
-    const found: Found = { alarm, timer, others: null, openCount }
+    const found: DueTimer = { alarm, timer, others: null, openCount }
     const verdict = request.triage(found)
     if (verdict.kind === 'look' || isQueued(verdict)) round.looks.push({ row, found, alarm })
     else carryOut(desk, alarm, [timer], verdict, request, round)
@@ -278,7 +285,7 @@ function isQueued(verdict: Verdict): boolean {
 }
 
 /** Decides again about those whose alarm's other timers had to be looked up, with these kept from changing. */
-async function decideLooking(desk: Desk, round: Round, request: TakeRequest): Promise<void> {
+async function decideLooking(desk: WriteBatch, round: Round, request: ClaimRequest): Promise<void> {
   if (round.looks.length === 0) return
   const seqs = round.looks.map(({ alarm }) => alarm.seq).sort(bySerial)
   const [, { found }] = await Promise.all([
@@ -301,11 +308,11 @@ async function decideLooking(desk: Desk, round: Round, request: TakeRequest): Pr
 }
 
 function carryOut(
-  desk: Desk,
+  desk: WriteBatch,
   alarm: StoredAlarm,
   timers: readonly Timer[],
   verdict: Exclude<Verdict, { kind: 'look' }>,
-  request: TakeRequest,
+  request: ClaimRequest,
   round: Round,
 ): void {
   if (verdict.change !== undefined) apply(desk.writes, alarm, timers, verdict.change, request.context)
@@ -316,9 +323,9 @@ function carryOut(
 /** Records the batch as in flight, one row per shard; its answer comes with the commit. */
 async function fly(
   session: Session,
-  { leases, request }: TakeWork,
+  { leases, request }: ClaimWork,
   ready: readonly Ready[],
-): Promise<Taking[]> {
+): Promise<ClaimedTimer[]> {
   if (ready.length === 0) return []
   const leaseOf = new Map(leases.map((lease) => [lease.shard, lease]))
   const groups = [...Map.groupBy(ready, ({ timer }) => timer.shard)]
@@ -333,11 +340,11 @@ async function fly(
     rows.map(([id, shard]) => [shard as number, { id: id as Serial, shard: shard as number }]),
   )
   return ready.map(({ alarm, timer }) => {
-    return { lease: leaseOf.get(timer.shard)!, flight: flightOf.get(timer.shard)!, alarm, timer }
+    return { lease: leaseOf.get(timer.shard)!, batch: flightOf.get(timer.shard)!, alarm, timer }
   })
 }
 
 /** Nothing taken, and when to look again. */
-export function nothing(nextWakeAt: number | null): Taken {
-  return { takings: [], nextWakeAt, lost: [], more: false }
+export function nothing(nextWakeAt: number | null): Claimed {
+  return { timers: [], nextWakeAt, lost: [], more: false }
 }

@@ -1,19 +1,19 @@
 import type { Serial } from '../../../alarm/index.ts'
 import type { Clock } from '../../../time/index.ts'
-import type { Flight, Lease, Taken, TakeRequest } from '../../index.ts'
-import { firstOf, type Look, type Lookout } from '../../sharded/index.ts'
-import { type Database, isBroken, isLockTimeout, isStoreTrouble } from '../connection/index.ts'
-import type { Desk } from '../rows/index.ts'
-import { nothing, type TakeResult, take } from './claim.ts'
+import type { Claimed, ClaimRequest, InFlightBatch, Lease } from '../../index.ts'
+import { earliestOf, type NextWakeCache, type Scan } from '../../sharded/index.ts'
+import { type Database, isBroken, isLockTimeout, isStoreError } from '../connection/index.ts'
+import type { WriteBatch } from '../rows/index.ts'
+import { type ClaimResult, claimDue, nothing } from './claim.ts'
 import { peek } from './due.ts'
-import { type FairLook, FairLooks } from './fair-scan.ts'
+import { FairLooks, type FairScan } from './fair-scan.ts'
 
 /** What takes need from their store. */
-export interface TakePorts {
+export interface ClaimPorts {
   readonly database: Database
   readonly clock: Clock
-  readonly lookout: Lookout
-  readonly write: <T>(work: (desk: Desk) => Promise<T>) => Promise<T>
+  readonly lookout: NextWakeCache
+  readonly write: <T>(work: (desk: WriteBatch) => Promise<T>) => Promise<T>
 }
 
 /** How long a take waits for a shard that an edit holds; it then goes on without that shard for a while. */
@@ -21,28 +21,28 @@ const LOCK_WAIT = `SET LOCAL lock_timeout = '100ms'`
 const PASSED_OVER_MS = 200
 
 /** Looks for what is due and takes it, in as few statements as can be: none where it is known that nothing is. */
-export class Takes {
-  readonly #ports: TakePorts
+export class Claims {
+  readonly #ports: ClaimPorts
   readonly #passedOver = new Map<number, number>()
   readonly #fairLooks = new FairLooks()
   /** Flights under way; and shards where a take was not answered, so that nobody knows whether it recorded one. */
   readonly #flying = new Set<Serial>()
   readonly #unsure = new Set<number>()
 
-  constructor(ports: TakePorts) {
+  constructor(ports: ClaimPorts) {
     this.#ports = ports
   }
 
   /** Notes that flights have landed. */
-  landed(flights: readonly Flight[]): void {
+  landed(flights: readonly InFlightBatch[]): void {
     for (const { id } of flights) this.#flying.delete(id)
   }
 
   /** `isTold` says that other processes' writes are heard of, so that what is known need not be asked for again. */
-  async take(all: readonly Lease[], request: TakeRequest, isTold: boolean): Promise<Taken> {
+  async take(all: readonly Lease[], request: ClaimRequest, isTold: boolean): Promise<Claimed> {
     const leases = all.filter(({ shard }) => !this.#isPassedOver(shard))
     if (request.avoid !== undefined) return this.#takeApart(leases, request)
-    const taken = await this.#ports.lookout.during((look) => this.#takeLooking(look, leases, request, isTold))
+    const taken = await this.#ports.lookout.scan((look) => this.#takeLooking(look, leases, request, isTold))
     const isWhole = leases.length === all.length
     return isWhole
       ? taken
@@ -50,38 +50,38 @@ export class Takes {
   }
 
   async #takeLooking(
-    look: Look,
+    look: Scan,
     leases: readonly Lease[],
-    request: TakeRequest,
+    request: ClaimRequest,
     isTold: boolean,
-  ): Promise<Taken> {
+  ): Promise<Claimed> {
     const { database, lookout } = this.#ports
     const { now } = request.context
     const known = isTold ? lookout.known(leases) : null
     const { firsts, lost: gone } =
       known === null
-        ? await peek(database.session, leases, request.held, lookout, now)
+        ? await peek(database.session, leases, request.inFlight, lookout, now)
         : { firsts: known, lost: [] }
     const due = leases.filter(({ shard }) => (firsts.get(shard) ?? now + 1) <= now)
     if (due.length === 0) {
       if (known === null) lookout.keep(look, leases, firsts)
-      return { ...nothing(firstOf(firsts)), lost: gone }
+      return { ...nothing(earliestOf(firsts)), lost: gone }
     }
     const result = await this.#takeSurely(due, request)
     const until = this.#ports.clock.monotonic() + PASSED_OVER_MS
     for (const { shard } of result.busy) this.#passedOver.set(shard, until)
     const taken = await result.takings
-    for (const { flight } of taken) this.#flying.add(flight.id)
+    for (const { batch: flight } of taken) this.#flying.add(flight.id)
     for (const [shard, place] of result.passed) lookout.raise(look, shard, place)
     // What stood first may all have been in flight: that is no reason to look again and again.
     const left = new Map([...firsts].filter(([shard]) => !due.some((lease) => lease.shard === shard)))
     const next = new Map([...left, ...result.firsts])
     lookout.keep(look, leases, next)
-    return { takings: taken, lost: [...gone, ...result.lost], more: result.more, nextWakeAt: firstOf(next) }
+    return { timers: taken, lost: [...gone, ...result.lost], more: result.more, nextWakeAt: earliestOf(next) }
   }
 
   /** Looks first, without a lock: mostly there is nobody whom the crowding tenants keep waiting. */
-  async #takeApart(leases: readonly Lease[], request: TakeRequest): Promise<Taken> {
+  async #takeApart(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
     if (leases.length === 0) return nothing(null)
     const fair = await this.#fairLooks.look(this.#ports.database.session, leases, request)
     if (fair.due.length === 0) return nothing(fair.nextWakeAt)
@@ -89,8 +89,8 @@ export class Takes {
     const due = leases.filter(({ shard }) => shards.has(shard))
     const { lost, more, firsts, takings } = await this.#takeSurely(due, request, fair)
     const taken = await takings
-    for (const { flight } of taken) this.#flying.add(flight.id)
-    return { takings: taken, lost, more, nextWakeAt: earlier(fair.nextWakeAt, firstOf(firsts)) }
+    for (const { batch: flight } of taken) this.#flying.add(flight.id)
+    return { timers: taken, lost, more, nextWakeAt: earlier(fair.nextWakeAt, earliestOf(firsts)) }
   }
 
   /**
@@ -99,9 +99,9 @@ export class Takes {
    */
   async #takeSurely(
     leases: readonly Lease[],
-    request: TakeRequest,
-    fair: FairLook | null = null,
-  ): Promise<TakeResult> {
+    request: ClaimRequest,
+    fair: FairScan | null = null,
+  ): Promise<ClaimResult> {
     try {
       const result = await this.#takeFrom(leases, request, fair)
       const left = new Set([...result.busy, ...result.lost].map(({ shard }) => shard))
@@ -116,9 +116,9 @@ export class Takes {
   /** Waits a little for shards that an edit holds; then without them; and row by row where one cannot be written. */
   async #takeFrom(
     leases: readonly Lease[],
-    request: TakeRequest,
-    fair: FairLook | null,
-  ): Promise<TakeResult> {
+    request: ClaimRequest,
+    fair: FairScan | null,
+  ): Promise<ClaimResult> {
     const isUnsure = leases.some(({ shard }) => this.#unsure.has(shard))
     const known = isUnsure ? [...this.#flying] : null
     const attempt = (isApart: boolean, passesOver: boolean) =>
@@ -126,13 +126,13 @@ export class Takes {
         if (!passesOver) desk.session.send(LOCK_WAIT)
         const { lookout } = this.#ports
         const work = { leases, request, lookout, fair, known }
-        return take(desk, { ...work, isApart, passesOver })
+        return claimDue(desk, { ...work, isApart, passesOver })
       })
     try {
       return await attempt(false, false)
     } catch (thrown) {
       if (isLockTimeout(thrown)) return attempt(false, true)
-      if (isStoreTrouble(thrown)) throw thrown
+      if (isStoreError(thrown)) throw thrown
       return attempt(true, true)
     }
   }

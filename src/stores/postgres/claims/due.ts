@@ -1,6 +1,12 @@
 import { type Serial, stepped } from '../../../alarm/index.ts'
-import { type HeldTimers, type Lease, type TakeRequest, TIMER_COLUMNS, type Values } from '../../index.ts'
-import type { Lookout, Place } from '../../sharded/index.ts'
+import {
+  type ClaimRequest,
+  type InFlightTimers,
+  type Lease,
+  TIMER_COLUMNS,
+  type Values,
+} from '../../index.ts'
+import type { NextWakeCache, Position } from '../../sharded/index.ts'
 import type { Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -27,26 +33,26 @@ export interface Peek {
 export async function peek(
   session: Session,
   leases: readonly Lease[],
-  held: HeldTimers,
-  lookout: Lookout,
+  held: InFlightTimers,
+  lookout: NextWakeCache,
   now: number,
 ): Promise<Peek> {
   if (leases.length === 0) return { firsts: new Map(), hidden: [], lost: [] }
   const firsts = new Map<number, number>()
   const hidden: number[] = []
-  const rows = await lookout.during(async (look) => {
+  const rows = await lookout.scan(async (look) => {
     const shards = leases.map(({ shard }) => shard)
     const epochs = leases.map(({ epoch }) => epoch)
     const found = await session.rows(
       sql.peekShards,
       shards,
       epochs,
-      ...lookout.lows(shards),
-      leases[0]!.owner,
+      ...lookout.lowerBounds(shards),
+      leases[0]!.holder,
     )
     for (const [shard, id, , wakeAt] of found as PeekValues[]) {
       // Just before the first; up to now where there is none.
-      const low = lookout.low(shard)
+      const low = lookout.lowerBound(shard)
       const upTo =
         wakeAt === null ? { wakeAt: Math.max(now, low.wakeAt), id: 0 } : { wakeAt, id: stepped(id, -1) }
       lookout.raise(look, shard, upTo)
@@ -66,8 +72,8 @@ export async function peek(
 export async function nextFree(
   session: Session,
   leases: readonly Lease[],
-  held: HeldTimers,
-  lookout: Lookout,
+  held: InFlightTimers,
+  lookout: NextWakeCache,
   now: number,
 ): Promise<number | null> {
   const { firsts, hidden } = await peek(session, leases, held, lookout, now)
@@ -76,7 +82,7 @@ export async function nextFree(
     const rows = (await session.rows(
       sql.nextTimers,
       hidden,
-      ...lookout.lows(hidden),
+      ...lookout.lowerBounds(hidden),
       held.size + 1,
     )) as NextValues[]
     free.push(...rows.filter(([, id, version]) => !held.has(id, version)).map(([, , , wakeAt]) => wakeAt))
@@ -88,7 +94,7 @@ type PeekValues = [number, Serial, number, number | null]
 type NextValues = [number, Serial, number, number]
 
 /** Due rows that may be taken, the most overdue first. */
-export interface DueLook {
+export interface DueScan {
   readonly rows: readonly Values[]
   /** Whether more is due than was read. */
   readonly more: boolean
@@ -100,10 +106,10 @@ export interface DueLook {
 export async function readDue(
   session: Session,
   shards: readonly number[],
-  request: TakeRequest,
-  lookout: Lookout,
-): Promise<DueLook> {
-  const { held, limit, context } = request
+  request: ClaimRequest,
+  lookout: NextWakeCache,
+): Promise<DueScan> {
+  const { inFlight: held, limit, context } = request
   const count = Math.max(1, shards.length)
   const perShard = Math.min(limit, Math.ceil((SPREAD * limit) / count) + PER_SHARD_MORE)
   const isFree = (row: Values) => !held.has(row[ID] as Serial, row[VERSION] as number)
@@ -111,7 +117,7 @@ export async function readDue(
   const heldPerShard = Math.ceil((1.5 * held.size) / count) + PER_SHARD_MORE
   const look = async (more: number) => {
     const [asked, ofAll] = [perShard + more, limit + (more === 0 ? 0 : held.size)]
-    const lows = lookout.lows(shards)
+    const lows = lookout.lowerBounds(shards)
     const rows = await session.rows(sql.dueTimers, shards, ...lows, context.now, asked, ofAll)
     const found = Map.groupBy(rows, (row) => row[SHARD] as number)
     const cut = [...found.values()].filter((own) => own.length === asked)
@@ -130,11 +136,11 @@ export async function readDue(
 
 /** How far each shard holds nothing any more but what is held, or taken now: the next look begins there. */
 export function passed(
-  found: DueLook['found'],
-  held: HeldTimers,
+  found: DueScan['found'],
+  held: InFlightTimers,
   taken: ReadonlySet<Serial>,
-): Map<number, Place> {
-  const places = new Map<number, Place>()
+): Map<number, Position> {
+  const places = new Map<number, Position>()
   for (const [shard, rows] of found) {
     for (const row of rows) {
       const id = row[ID] as Serial
@@ -158,7 +164,7 @@ export interface Unlocked {
 export async function withoutLocked(
   session: Session,
   rows: readonly Values[],
-  request: TakeRequest,
+  request: ClaimRequest,
 ): Promise<Unlocked> {
   const marked = rows.filter((row) => row[LOCKED] !== '0').map((row) => row[ID] as Serial)
   if (marked.length === 0) return { rows, waits: false }
@@ -172,7 +178,7 @@ export async function withoutLocked(
     if (now === undefined || now[SHARD] !== row[SHARD]) return []
     const wakeAt = now[WAKE_AT] as number | null
     const isDue = wakeAt !== null && wakeAt <= request.context.now
-    return isDue && !request.held.has(now[ID] as Serial, now[VERSION] as number) ? [now] : []
+    return isDue && !request.inFlight.has(now[ID] as Serial, now[VERSION] as number) ? [now] : []
   })
   return { rows: still, waits: free.size < marked.length }
 }

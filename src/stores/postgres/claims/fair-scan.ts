@@ -1,7 +1,7 @@
 import type { Scope, Serial } from '../../../alarm/index.ts'
-import { type Lease, ownerKey, type TakeRequest, TIMER_COLUMNS, type Values } from '../../index.ts'
+import { type ClaimRequest, type Lease, ownerKey, TIMER_COLUMNS, type Values } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
-import type { DueLook } from './due.ts'
+import type { DueScan } from './due.ts'
 
 const TIMER = TIMER_COLUMNS.join(', ')
 
@@ -86,11 +86,11 @@ interface Found extends Scope {
 }
 
 /** A look by owner says nothing about how far a shard was seen. */
-const NOTHING: DueLook['found'] = new Map()
+const NOTHING: DueScan['found'] = new Map()
 const FIRST: Scope = { tenant: '', owner: '' }
 
 /** What the owners that nobody crowds are due, and when they are next. */
-export interface FairLook {
+export interface FairScan {
   readonly due: readonly Pick<Found, 'id' | 'shard'>[]
   readonly more: boolean
   readonly nextWakeAt: number | null
@@ -100,7 +100,7 @@ export interface FairLook {
 export class FairLooks {
   #after: Scope = FIRST
 
-  async look(session: Session, leases: readonly Lease[], request: TakeRequest): Promise<FairLook> {
+  async look(session: Session, leases: readonly Lease[], request: ClaimRequest): Promise<FairScan> {
     const { limit, context } = request
     const near = await nearest(session, leases, request)
     const isNear = near.some(({ wakeAt }) => wakeAt <= context.now)
@@ -121,8 +121,8 @@ export class FairLooks {
   }
 
   /** Some owners' first rows that are not held. Held ones that stand first are passed over by a wider look. */
-  async #page(session: Session, leases: readonly Lease[], request: TakeRequest): Promise<Found[]> {
-    const { held, limit, context, avoid } = request
+  async #page(session: Session, leases: readonly Lease[], request: ClaimRequest): Promise<Found[]> {
+    const { inFlight: held, limit, context, avoid } = request
     const [shards, after] = [leases.map(({ shard }) => shard), this.#after]
     const each = Math.max(EACH_MIN, Math.ceil(limit / 4))
     const ask = async (most: number) => {
@@ -141,7 +141,7 @@ export class FairLooks {
 }
 
 /** What is near in the order of the due index and may be had. */
-async function nearest(session: Session, leases: readonly Lease[], request: TakeRequest): Promise<Found[]> {
+async function nearest(session: Session, leases: readonly Lease[], request: ClaimRequest): Promise<Found[]> {
   const shards = leases.map(({ shard }) => shard)
   const rows = (await session.rows(FAIR_QUERIES.nearest, shards, request.context.now)) as NearValues[]
   return rows
@@ -152,7 +152,7 @@ async function nearest(session: Session, leases: readonly Lease[], request: Take
 
 type NearValues = [tenant: string, owner: string, id: Serial, version: number, shard: number, wakeAt: number]
 
-function isFree(found: Found, { held, avoid, avoidOwners }: TakeRequest): boolean {
+function isFree(found: Found, { inFlight: held, avoid, avoidOwners }: ClaimRequest): boolean {
   if (held.has(found.id, found.version) || avoid!.has(found.tenant)) return false
   return avoidOwners?.has(ownerKey(found)) !== true
 }
@@ -195,13 +195,13 @@ function fairly(due: readonly Found[], limit: number): readonly Found[] {
 }
 
 /** Reads what a look has found again, by a statement that begins when the shards are locked (hazard 4). */
-export async function readFair(session: Session, look: FairLook, request: TakeRequest): Promise<DueLook> {
+export async function readFair(session: Session, look: FairScan, request: ClaimRequest): Promise<DueScan> {
   const ids = look.due.map(({ id }) => id)
   const rows = await session.rows(FAIR_QUERIES.found, ids, request.context.now)
   const byId = new Map(rows.map((row) => [row[ID] as Serial, row]))
   const free = ids.flatMap((id): Values[] => {
     const row = byId.get(id)
-    return row === undefined || request.held.has(id, row[VERSION] as number) ? [] : [row]
+    return row === undefined || request.inFlight.has(id, row[VERSION] as number) ? [] : [row]
   })
   return { rows: free, more: look.more, found: NOTHING }
 }

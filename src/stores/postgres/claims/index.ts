@@ -1,4 +1,4 @@
-export { Takes } from './claims.ts'
+export { Claims } from './claims.ts'
 export { nextFree } from './due.ts'
 export { FAIR_QUERIES } from './fair-scan.ts'
 export { recoverFlights } from './recover.ts'

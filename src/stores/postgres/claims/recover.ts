@@ -1,11 +1,15 @@
 import type { Context, Serial } from '../../../alarm/index.ts'
 import { timerOf } from '../../index.ts'
-import { type Desk, flightsIn, flightTimers } from '../rows/index.ts'
+import { flightsIn, flightTimers, type WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { apart } from './settle.ts'
 
 /** Counts what a former owner may have delivered as an attempt, so that a deadly handler ends some day (hazard 2). */
-export async function recoverFlights(desk: Desk, shards: readonly number[], context: Context): Promise<void> {
+export async function recoverFlights(
+  desk: WriteBatch,
+  shards: readonly number[],
+  context: Context,
+): Promise<void> {
   if (shards.length === 0) return
   const rows = await desk.session.rows(sql.flightsOfShards, shards)
   if (rows.length === 0) return

@@ -2,7 +2,7 @@ import {
   bySerial,
   type Change,
   type Context,
-  type Delivery,
+  type DeliveryOutcome,
   type Serial,
   settle,
   type Timer,
@@ -10,24 +10,24 @@ import {
 import { errorText } from '../../../error.ts'
 import {
   alarmSeqOf,
-  type Flight,
+  type InFlightBatch,
   type Lease,
-  type Settled,
   type Settlement,
+  type SettleResult,
   type StoredAlarm,
   TIMER_COLUMNS,
   timerOf,
   type Values,
 } from '../../index.ts'
-import { isStoreTrouble } from '../connection/index.ts'
+import { isStoreError } from '../connection/index.ts'
 import {
   apply,
   applyRest,
   columns,
-  type Desk,
   placeValues,
   quarantine,
   readSnapshots,
+  type WriteBatch,
   withCalendars,
 } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
@@ -37,7 +37,7 @@ const VERSION = TIMER_COLUMNS.indexOf('version')
 /** Outcomes to write, with the flights that have landed. */
 export interface Outcomes {
   readonly settlements: readonly Settlement[]
-  readonly landed: readonly Flight[]
+  readonly landed: readonly InFlightBatch[]
   readonly context: Context
 }
 
@@ -57,10 +57,10 @@ export class LostLeases extends Error {
  * that is not the store's trouble means that one of them cannot be written: the caller then goes one by one.
  */
 export async function settleTogether(
-  desk: Desk,
+  desk: WriteBatch,
   outcomes: Outcomes,
   lost: readonly Lease[] = [],
-): Promise<Settled> {
+): Promise<SettleResult> {
   const { settlements, landed, context } = outcomes
   const own = await withNewestCalendars(
     desk,
@@ -84,7 +84,10 @@ export async function settleTogether(
 }
 
 /** Calendars may have been edited during the delivery. */
-async function withNewestCalendars(desk: Desk, settlements: readonly Settlement[]): Promise<Settlement[]> {
+async function withNewestCalendars(
+  desk: WriteBatch,
+  settlements: readonly Settlement[],
+): Promise<Settlement[]> {
   const alarms = await withCalendars(
     desk.session,
     settlements.map(({ alarm }) => alarm),
@@ -93,7 +96,7 @@ async function withNewestCalendars(desk: Desk, settlements: readonly Settlement[
 }
 
 /** Writes outcomes one by one, so that the one which cannot be written is set aside and holds nobody up. */
-export async function settleApart(desk: Desk, outcomes: Outcomes): Promise<Settled> {
+export async function settleApart(desk: WriteBatch, outcomes: Outcomes): Promise<SettleResult> {
   const { settlements, landed, context } = outcomes
   const lost = await lostLeases(desk, settlements)
   let stale = 0
@@ -107,7 +110,7 @@ export async function settleApart(desk: Desk, outcomes: Outcomes): Promise<Settl
   return { lost, stale }
 }
 
-function removeLanded(desk: Desk, landed: readonly Flight[]): void {
+function removeLanded(desk: WriteBatch, landed: readonly InFlightBatch[]): void {
   if (landed.length > 0)
     desk.session.send(
       sql.removeFlights,
@@ -116,7 +119,12 @@ function removeLanded(desk: Desk, landed: readonly Flight[]): void {
 }
 
 /** Writes what came of one timer; when that fails, all of it is undone and the row is quarantined with the reason. */
-export async function apart(desk: Desk, row: Values, delivery: Delivery, context: Context): Promise<void> {
+export async function apart(
+  desk: WriteBatch,
+  row: Values,
+  delivery: DeliveryOutcome,
+  context: Context,
+): Promise<void> {
   const { session } = desk
   await session.plain('SAVEPOINT apart')
   try {
@@ -127,7 +135,7 @@ export async function apart(desk: Desk, row: Values, delivery: Delivery, context
     desk.accept()
   } catch (failed) {
     const thrown = session.cause(failed)
-    if (isStoreTrouble(thrown)) throw thrown
+    if (isStoreError(thrown)) throw thrown
     await session.rollbackTo('apart')
     desk.clear()
     await quarantine(desk, [{ row, reason: errorText(thrown) }], context)
@@ -138,7 +146,7 @@ export async function apart(desk: Desk, row: Values, delivery: Delivery, context
 }
 
 /** Takes hold of the shards these outcomes are under; answers the leases that are no longer theirs. */
-async function lostLeases(desk: Desk, settlements: readonly Settlement[]): Promise<Lease[]> {
+async function lostLeases(desk: WriteBatch, settlements: readonly Settlement[]): Promise<Lease[]> {
   const leases = [...new Set(settlements.map(({ lease }) => lease))]
   if (leases.length === 0) return []
   const unique = [...new Map(leases.map((lease) => [`${lease.shard}:${lease.epoch}`, lease])).values()]
@@ -163,7 +171,7 @@ function decide(settlement: Settlement, context: Context): Decided {
 }
 
 /** Moves or removes the timers themselves, those that are still as they were taken; answers at which version each was. */
-async function writeTaken(desk: Desk, decided: readonly Decided[]): Promise<Map<Serial, number>> {
+async function writeTaken(desk: WriteBatch, decided: readonly Decided[]): Promise<Map<Serial, number>> {
   const removed: [Serial, number][] = []
   const moved: (readonly (string | Serial | null)[])[] = []
   const byId = [...decided].sort((a, b) => bySerial(a.settlement.timer.id, b.settlement.timer.id))
@@ -187,14 +195,18 @@ async function writeTaken(desk: Desk, decided: readonly Decided[]): Promise<Map<
 export interface Delivered {
   readonly id: Serial
   readonly version: number
-  readonly delivery: Delivery
+  readonly delivery: DeliveryOutcome
 }
 
 /**
  * The slow way: something changed during the delivery, or the decision needs the alarm's other timers. Those are locked,
  * so that two that end together do not each take the other for still open. Answers how many had moved on.
  */
-async function settleLooking(desk: Desk, delivered: readonly Delivered[], context: Context): Promise<number> {
+async function settleLooking(
+  desk: WriteBatch,
+  delivered: readonly Delivered[],
+  context: Context,
+): Promise<number> {
   const { session } = desk
   let stale = 0
   let left = delivered
@@ -230,11 +242,11 @@ async function settleLooking(desk: Desk, delivered: readonly Delivered[], contex
 }
 
 function settleHeld(
-  desk: Desk,
+  desk: WriteBatch,
   alarm: StoredAlarm,
   timer: Timer,
   others: readonly Timer[],
-  delivery: Delivery,
+  delivery: DeliveryOutcome,
   context: Context,
 ): void {
   const change = settle({ alarm, timer, others }, delivery, context)

@@ -1,8 +1,8 @@
 import type { Context } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
-import type { Lease, Settled, Settlement } from '../../index.ts'
+import type { Lease, Settlement, SettleResult } from '../../index.ts'
 import { commit, type Database, handlerName, IDLE_IN_TRANSACTION_MS } from '../connection/index.ts'
-import { Desk, type Office } from '../rows/index.ts'
+import { type StoreContext, WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { LostLeases, settleTogether } from './settle.ts'
 
@@ -15,9 +15,9 @@ const SETTLING = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRAN
 /** What a handler's transaction needs from its store. */
 export interface TransactPorts {
   readonly database: Database
-  readonly office: Office
+  readonly office: StoreContext
   /** Told of what was written, or may have been. */
-  readonly note: (desk: Desk) => void
+  readonly note: (desk: WriteBatch) => void
 }
 
 /**
@@ -29,13 +29,13 @@ export function transact(
   lease: Lease,
   work: (tx: unknown) => Promise<Settlement>,
   context: () => Context,
-): Promise<Settled> {
+): Promise<SettleResult> {
   return database.handler(async (session, client) => {
     if ((await session.row(sql.isOwn, lease.shard, lease.epoch)) === undefined) {
       await session.plain('ROLLBACK')
       return { lost: [lease], stale: 0 }
     }
-    await session.plain(`SET LOCAL application_name = '${handlerName(lease.owner)}'; SAVEPOINT handler`)
+    await session.plain(`SET LOCAL application_name = '${handlerName(lease.holder)}'; SAVEPOINT handler`)
     const settlement = await work(client)
     try {
       await session.plain(`RELEASE SAVEPOINT handler; ${SETTLING}`)
@@ -46,9 +46,9 @@ export function transact(
         { cause },
       )
     }
-    const desk = new Desk(session, office)
+    const desk = new WriteBatch(session, office)
     const outcomes = { settlements: [settlement], landed: [], context: context() }
-    const settled = await settleTogether(desk, outcomes).catch((thrown: unknown): Settled => {
+    const settled = await settleTogether(desk, outcomes).catch((thrown: unknown): SettleResult => {
       if (thrown instanceof LostLeases) return { lost: thrown.leases, stale: 0 }
       throw thrown
     })

@@ -1,4 +1,4 @@
-import type { Lease, ReleaseOf } from '../../index.ts'
+import type { Lease, WaitingFilter } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 
 /** The statements about what waits, for its handler or because it is held. */
@@ -39,7 +39,7 @@ function releaseBy(by: 'tenant' | 'target'): string {
 export function releaseWaiting(
   session: Session,
   leases: readonly Lease[],
-  which: ReleaseOf,
+  which: WaitingFilter,
   now: number,
   limit: number,
 ): Promise<number> {
@@ -48,7 +48,7 @@ export function releaseWaiting(
   return session.run(query, shards, epochs, name, now, limit)
 }
 
-function releaseQuery(which: ReleaseOf): readonly [query: string, name: string] {
+function releaseQuery(which: WaitingFilter): readonly [query: string, name: string] {
   if ('handler' in which) return [HELD_QUERIES.releaseUnhandled, which.handler]
   if ('heldTenant' in which) return [HELD_QUERIES.releaseTenant, which.heldTenant]
   return [HELD_QUERIES.releaseTarget, which.heldTarget]

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isStoreTrouble, storeFailure } from './errors.ts'
+import { isStoreError, storeFailure } from './errors.ts'
 
 it.each([
   ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', /wants a password.*PGPASSWORD/],
@@ -13,7 +13,7 @@ it.each([
 
 it('tells what is one row’s own from what is the store’s: the rest go on without that row', () => {
   const codes = ['22P02', '23514', '54000', 'XX001', '40001', '53100', '57P01', 'P0001']
-  const ofARow = codes.filter((code) => !isStoreTrouble(Object.assign(new Error('x'), { code })))
+  const ofARow = codes.filter((code) => !isStoreError(Object.assign(new Error('x'), { code })))
   expect(ofARow).toEqual(['22P02', '23514', '54000', 'XX001'])
 })
 

@@ -55,7 +55,7 @@ export function isDuplicate(thrown: unknown): boolean {
 const OF_A_ROW = /^(?:2[23]|54000$|XX001$)/
 
 /** Whether the error is the store's own trouble, not that of one row. */
-export function isStoreTrouble(thrown: unknown): boolean {
+export function isStoreError(thrown: unknown): boolean {
   const code = codeOf(thrown)
   return code !== null && !OF_A_ROW.test(code)
 }

@@ -13,7 +13,7 @@ export {
   isDuplicate,
   isForeignTable,
   isLockTimeout,
-  isStoreTrouble,
+  isStoreError,
 } from './errors.ts'
 export { handlerName } from './handler-name.ts'
 export { Listener } from './listener.ts'

@@ -172,7 +172,7 @@ async function clockChecks(database: Database, host: Clock): Promise<Check[]> {
   )
   const owners = (await database.session.rows(EXAMINE.owners)) as [string, number][]
   const ended = owners.filter(([, leaseUntil]) => leaseUntil <= now)
-  const isHeld = (shard: ShardState) => shard.owner !== null
+  const isHeld = (shard: ShardState) => shard.holder !== null
   const shards = await readShards(database, null)
   const pools = Map.groupBy(shards, ({ pool }) => pool)
   return [
@@ -214,9 +214,9 @@ function ownersCheck(
 
 function poolChecks(pool: string, shards: readonly ShardState[], now: number): Check[] {
   const pending = shards.reduce((sum, shard) => sum + shard.pending, 0)
-  const orphans = shards.filter(({ owner }) => owner === null)
+  const orphans = shards.filter(({ holder: owner }) => owner === null)
   const orphaned = orphans.reduce((sum, shard) => sum + shard.pending, 0)
-  const owners = new Set(shards.flatMap(({ owner }) => owner ?? []))
+  const owners = new Set(shards.flatMap(({ holder: owner }) => owner ?? []))
   const wakes = shards.flatMap(({ nextWakeAt }) => nextWakeAt ?? [])
   const lagMs = wakes.length === 0 ? 0 : Math.max(0, now - Math.min(...wakes))
   const nobody =

@@ -1,2 +1,2 @@
-export { Bells } from './notifier.ts'
+export { Notifier } from './notifier.ts'
 export { Ownership } from './ownership.ts'

@@ -1,14 +1,14 @@
-import type { News } from '../../index.ts'
+import type { ChangeKind } from '../../index.ts'
 import type { Database } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 
-type Listening = (news: News) => void
+type Listening = (news: ChangeKind) => void
 
 /** How often the log is looked at for those who follow it: nobody is told of every event. */
 const LOG_POLL_MS = 200
 
 /** Who wants to know of what other processes do. */
-export class Bells {
+export class Notifier {
   readonly #database: Database
   readonly #clock = new Set<Listening>()
   readonly #log = new Set<Listening>()
@@ -32,7 +32,7 @@ export class Bells {
     }
   }
 
-  ring(news: News): void {
+  ring(news: ChangeKind): void {
     for (const listener of news === 'log' ? this.#log : this.#clock) listener(news)
   }
 

@@ -4,8 +4,8 @@ import type { Lease } from '../../index.ts'
 import {
   type Beat,
   beatOf,
-  type Lookout,
   moveIn,
+  type NextWakeCache,
   type Other,
   overdueMs,
   RECENT_MS,
@@ -15,7 +15,7 @@ import {
 } from '../../sharded/index.ts'
 import { recoverFlights } from '../claims/index.ts'
 import { type Bindable, handlerName, type Session } from '../connection/index.ts'
-import type { Desk } from '../rows/index.ts'
+import type { WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** What ownership needs from its store. */
@@ -27,9 +27,9 @@ export interface OwnershipPorts {
   /** Sends the heartbeat, on the connection that listens where there is one. */
   readonly beat: (...values: Bindable[]) => Promise<readonly (readonly unknown[])[]>
   readonly session: Session
-  readonly transaction: <T>(work: (desk: Desk) => Promise<T>) => Promise<T>
+  readonly transaction: <T>(work: (desk: WriteBatch) => Promise<T>) => Promise<T>
   readonly know: (pools: readonly string[]) => Promise<void>
-  readonly lookout: Lookout
+  readonly lookout: NextWakeCache
   /** Told of each beat, and between which moments of the monotonic clock it was answered. */
   readonly onBeat: (beat: Beat, sentAt: number, answeredAt: number) => void
   /** Tells the others that shards are free. */
@@ -77,7 +77,7 @@ export class Ownership {
 
   /** Whether a shard is about to be handed on: nothing more is taken from it. */
   isRetiring(lease: Lease): boolean {
-    return this.#held.get(lease.owner)?.retirement.has(lease.shard) === true
+    return this.#held.get(lease.holder)?.retirement.has(lease.shard) === true
   }
 
   /**
@@ -103,7 +103,7 @@ export class Ownership {
     const sentAt = clock.monotonic()
     const countsFrom = Math.floor(Math.random() * 2 ** 48)
     const floor = this.#floor(context)
-    const beat = await this.#ports.lookout.during(async (look) => {
+    const beat = await this.#ports.lookout.scan(async (look) => {
       const heard = beatOf(await send(owner, pools, leaseMs, moment(), countsFrom, floor))
       for (const [shard, first] of heard.firsts)
         this.#ports.lookout.raise(look, shard, { wakeAt: first ?? heard.now, id: 0 }, floor === 0)
@@ -117,7 +117,7 @@ export class Ownership {
     const until = sentAt + leaseMs
     held.leases = new Map(
       (await this.#mine(owner, held, beat)).map(({ shard, epoch, pool }) => {
-        return [shard, { shard, pool, owner, epoch, until }]
+        return [shard, { shard, pool, holder: owner, epoch, until }]
       }),
     )
     await this.#giveUp(owner, held, pools, beat, answeredAt)
@@ -214,7 +214,7 @@ export class Ownership {
     for (const { shard, epoch, pool } of claimed) {
       // What was written there while it was another's was not told here.
       this.#ports.lookout.lower(shard, 0)
-      held.leases.set(shard, { shard, pool, owner, epoch, until })
+      held.leases.set(shard, { shard, pool, holder: owner, epoch, until })
     }
     const missed = wanted.reduce((sum, { count }) => sum + count, 0) - claimed.length
     // What somebody held at that very moment is free soon.
@@ -222,7 +222,7 @@ export class Ownership {
   }
 
   async #claimIn(
-    desk: Desk,
+    desk: WriteBatch,
     owner: string,
     wanted: readonly { readonly pool: string; readonly count: number }[],
     beat: Beat,
@@ -245,7 +245,7 @@ export class Ownership {
     const dead = buried.map(([name]) => name as string)
     const claimed: Pick<SeenShard, 'shard' | 'epoch' | 'pool'>[] = []
     for (const { pool, count } of wanted) {
-      const rows = await session.rows(sql.claimShards, owner, pool, dead, count)
+      const rows = await session.rows(sql.acquireShards, owner, pool, dead, count)
       for (const [shard, epoch] of rows)
         claimed.push({ shard: shard as number, epoch: epoch as number, pool })
     }
@@ -270,10 +270,10 @@ export class Ownership {
 
   async #disown(leases: readonly Lease[]): Promise<void> {
     if (leases.length === 0) return
-    const owners = [...new Set(leases.map(({ owner }) => owner))]
+    const owners = [...new Set(leases.map(({ holder: owner }) => owner))]
     await this.#ports.transaction(async ({ session }) => {
       session.send(
-        sql.disownShards,
+        sql.releaseShards,
         leases.map(({ shard }) => shard),
         leases.map(({ epoch }) => epoch),
       )

@@ -1,5 +1,5 @@
 import type { Origin, Scope, Serial } from '../../../alarm/index.ts'
-import { eventOf, isCut, type LogEvent, type OwnEvent, type Values } from '../../index.ts'
+import { eventOf, isCut, type LogEvent, type UserEvent, type Values } from '../../index.ts'
 import type { Database, Session } from '../connection/index.ts'
 import { alarmNamed } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
@@ -32,7 +32,7 @@ export async function newestEvents(session: Session, alarm: Serial, limit: numbe
 }
 
 /** Appends an event that a user caught elsewhere. */
-export async function appendEvent({ session }: Database, scope: Scope, event: OwnEvent): Promise<LogEvent> {
+export async function appendEvent({ session }: Database, scope: Scope, event: UserEvent): Promise<LogEvent> {
   const { id, type, at, subject, correlationId, data } = event
   const { tenant, owner } = scope
   const row = [id, tenant, owner, type, subject, correlationId, at, data]

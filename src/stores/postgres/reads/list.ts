@@ -4,12 +4,12 @@ import {
   type Brief,
   bytesOf,
   fits,
+  type ListPosition,
   type ListQuery,
   mayFit,
   PAGE_BYTES_MAX,
   type Page,
   PageRoom,
-  type Place,
   wakesFirst,
 } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
@@ -59,7 +59,7 @@ async function listDue(session: Session, scope: Scope, query: ListQuery): Promis
   const stride = Math.max(STRIDE_MIN, query.limit + 1)
   const room = new PageRoom(query.limit)
   const items: StoredSnapshot[] = []
-  let place: Place = query.after ?? { row: 0, at: Number.MIN_SAFE_INTEGER }
+  let place: ListPosition = query.after ?? { row: 0, at: Number.MIN_SAFE_INTEGER }
   for (let looked = 0; looked < LOOKED_AT_MAX; looked += stride) {
     const rows = await session.rows(UPCOMING, tenant, owner, place.at ?? 0, place.row, stride)
     const seqs = [...new Set(rows.map(([seq]) => seq as Serial))]

@@ -48,17 +48,17 @@ export class PostgresReads {
     return this.guard(() => readStats(this.database.session, scope))
   }
 
-  pendingOf(tenant: string): Promise<number> {
+  countPending(tenant: string): Promise<number> {
     return this.guard(
       async () => (await this.database.session.row(sql.pendingOfTenant, tenant))![0] as number,
     )
   }
 
-  takesWrites(): Promise<boolean> {
+  isWritable(): Promise<boolean> {
     return this.guard(async () => (await this.database.session.row(READ_ONLY))![0] === 'off')
   }
 
-  wakesWaiting(limit: number): Promise<number> {
+  countInboxWakes(limit: number): Promise<number> {
     return this.guard(async () => Number((await this.database.session.row(INBOX_QUERIES.waiting, limit))![0]))
   }
 
@@ -108,11 +108,11 @@ export class PostgresReads {
     })
   }
 
-  fact(name: string): Promise<string | null> {
+  getMeta(name: string): Promise<string | null> {
     return this.guard(async () => ((await this.database.session.row(sql.meta, name))?.[0] as string) ?? null)
   }
 
-  lastSeen(): Promise<number | null> {
+  newestInstant(): Promise<number | null> {
     return this.guard(async () => {
       const { session } = this.database
       const rows = await Promise.all([session.row(sql.lastLogged), session.row(sql.lastSet)])

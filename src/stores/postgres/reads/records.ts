@@ -6,7 +6,7 @@ import type {
   LogEvent,
   NewDocument,
   NewWake,
-  OwnEvent,
+  UserEvent,
   WakeRequest,
 } from '../../index.ts'
 import * as sql from '../sql/index.ts'
@@ -47,11 +47,11 @@ export class PostgresRecords extends PostgresReads {
     await this.guard(() => this.database.session.run(sql.markReviewed, version, tenant, name))
   }
 
-  async putFact(name: string, value: string): Promise<void> {
+  async putMeta(name: string, value: string): Promise<void> {
     await this.guard(() => this.database.session.run(sql.putMeta, name, value))
   }
 
-  append(scope: Scope, event: OwnEvent): Promise<LogEvent> {
+  append(scope: Scope, event: UserEvent): Promise<LogEvent> {
     return this.guard(() => appendEvent(this.database, scope, event))
   }
 

@@ -14,4 +14,4 @@ export {
   type StoredSnapshot,
   snapshotIn,
 } from './snapshots.ts'
-export { atDesk, Desk, noticeOf, type Office, SHARDS_NOTICE } from './write-batch.ts'
+export { inWriteBatch, noticeOf, SHARDS_NOTICE, type StoreContext, WriteBatch } from './write-batch.ts'

@@ -1,7 +1,7 @@
 import type { Context, Serial } from '../../../alarm/index.ts'
 import { TIMER_COLUMNS, type Values } from '../../index.ts'
 import * as sql from '../sql/index.ts'
-import type { Desk } from './write-batch.ts'
+import type { WriteBatch } from './write-batch.ts'
 
 /** A row that cannot be read or decided about, and why. */
 export interface Damaged {
@@ -10,7 +10,11 @@ export interface Damaged {
 }
 
 /** Sets alarms aside whose rows cannot be read: they end `failed` with the reason, and the rest go on. */
-export async function quarantine(desk: Desk, damaged: readonly Damaged[], context: Context): Promise<void> {
+export async function quarantine(
+  desk: WriteBatch,
+  damaged: readonly Damaged[],
+  context: Context,
+): Promise<void> {
   if (damaged.length === 0) return
   const seqs = damaged.map(({ row }) => of(row, 'alarm'))
   const scopes = new Map(
@@ -28,7 +32,7 @@ export async function quarantine(desk: Desk, damaged: readonly Damaged[], contex
 
 type ScopeValues = [Serial, string, string, string, string]
 
-function fail(desk: Desk, row: Values, scope: ScopeValues, reason: string, context: Context): void {
+function fail(desk: WriteBatch, row: Values, scope: ScopeValues, reason: string, context: Context): void {
   const { writes } = desk
   const [seq, tenant, owner, target, kind] = scope
   const attempt = of(row, 'attempt')

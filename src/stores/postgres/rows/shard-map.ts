@@ -1,7 +1,7 @@
 import { assertPoolsFit } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
 import { INSTANT_MAX } from '../../../time/index.ts'
-import { type Counts, DUE_COUNTED_MAX, type ShardState } from '../../index.ts'
+import { type CountOption, DUE_COUNTED_MAX, type ShardState } from '../../index.ts'
 import type { Database } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -71,7 +71,7 @@ function hash(text: string): number {
 export async function readShards(
   database: Database,
   moment: number | null,
-  counts: Counts = true,
+  counts: CountOption = true,
   pools?: readonly string[],
 ): Promise<ShardState[]> {
   const isDue = typeof counts === 'object'
@@ -80,7 +80,7 @@ export async function readShards(
   const rows = await database.session.rows(sql.allShards, ...asked)
   return rows.map((row) => {
     const [shard, pool, owner, epoch, pending, nextWakeAt] = row as ShardValues
-    return { shard, pool, owner, epoch, pending, nextWakeAt }
+    return { shard, pool, holder: owner, epoch, pending, nextWakeAt }
   })
 }
 

@@ -8,7 +8,7 @@ import type { ShardMap } from './shard-map.ts'
 const TALLY_SLOTS = 8
 
 /** What every desk of a store has in common. */
-export interface Office {
+export interface StoreContext {
   readonly shards: ShardMap
   /** The moment that is bound where the database's clock is not the authority; else null. */
   readonly moment: () => number | null
@@ -40,14 +40,14 @@ export function noticeOf(text: string): Notice {
 }
 
 /** Where decisions become rows: a transaction, what is to be written in it, and where things live. */
-export class Desk {
+export class WriteBatch {
   readonly session: Session
   writes: Writes
-  readonly #office: Office
+  readonly #office: StoreContext
   readonly #isGuest: boolean
   readonly #tallies = new Tallies()
 
-  constructor(session: Session, office: Office, isGuest = false) {
+  constructor(session: Session, office: StoreContext, isGuest = false) {
     this.session = session
     this.writes = new Writes(office.shards)
     this.#office = office
@@ -111,15 +111,15 @@ export class Desk {
 }
 
 /** Runs work in a transaction, tells others of what it wrote, and has it noted when it is committed. */
-export async function atDesk<T>(
+export async function inWriteBatch<T>(
   database: Database,
-  office: Office,
-  work: (desk: Desk) => Promise<T>,
-  note: (desk: Desk) => void,
+  office: StoreContext,
+  work: (desk: WriteBatch) => Promise<T>,
+  note: (desk: WriteBatch) => void,
 ): Promise<T> {
-  let last: Desk | undefined
+  let last: WriteBatch | undefined
   const inTransaction = async (session: Session) => {
-    const desk = new Desk(session, office)
+    const desk = new WriteBatch(session, office)
     last = desk
     const answer = await work(desk)
     await desk.finish()

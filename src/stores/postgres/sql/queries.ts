@@ -311,7 +311,7 @@ export const buryOwners = `UPDATE wakeful.owners o SET lost = o.lost + 1 FROM (
   WHERE o.owner = dead.owner RETURNING o.owner`
 
 /** Free shards: nobody's, or those of the dead. What an open settle holds is left for the next beat. */
-export const claimShards = `UPDATE wakeful.shards s SET owner = $1, epoch = s.epoch + 1 FROM (
+export const acquireShards = `UPDATE wakeful.shards s SET owner = $1, epoch = s.epoch + 1 FROM (
     SELECT shard, epoch FROM wakeful.shards WHERE pool = $2 AND (owner IS NULL OR owner = ANY($3::text[]))
     ORDER BY slot LIMIT $4::bigint FOR UPDATE SKIP LOCKED) free
   WHERE s.shard = free.shard AND s.epoch = free.epoch RETURNING s.shard, s.epoch`
@@ -325,7 +325,7 @@ export const giveUpShards = `UPDATE wakeful.shards s SET owner = NULL FROM (
     SELECT idle.shard FROM unnest($1::int[]) AS idle (shard)
     WHERE NOT EXISTS (SELECT 1 FROM wakeful.flights f WHERE f.shard = idle.shard) LIMIT $2::bigint) idle
   WHERE s.shard = idle.shard RETURNING s.shard`
-export const disownShards = `UPDATE wakeful.shards s SET owner = NULL FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
+export const releaseShards = `UPDATE wakeful.shards s SET owner = NULL FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
   WHERE s.shard = l.shard AND s.epoch = l.epoch`
 export const leave = `DELETE FROM wakeful.owners o WHERE o.owner = $1
   AND NOT EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.owner = o.owner)`

@@ -1,6 +1,6 @@
 import type { Serial } from '../../../alarm/index.ts'
 import { hasEnded, nameTaken, type PortableAlarm, withoutKey } from '../../index.ts'
-import { columns, type Desk, lockSnapshots, snapshotIn } from '../rows/index.ts'
+import { columns, lockSnapshots, snapshotIn, type WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
 export const KEY_QUERIES = {
@@ -11,7 +11,10 @@ export const KEY_QUERIES = {
  * Answers the alarms with the keys that they can have here. A key names the one that is still to fire: one that has ended
  * gives it up, here or in the export. Two that are to fire are refused.
  */
-export async function settleKeys(desk: Desk, lines: readonly PortableAlarm[]): Promise<PortableAlarm[]> {
+export async function settleKeys(
+  desk: WriteBatch,
+  lines: readonly PortableAlarm[],
+): Promise<PortableAlarm[]> {
   const holders = await holdersOf(desk, lines)
   if (holders.size === 0) return [...lines]
   const seqs = [...holders.values()].sort((a, b) => Number(a) - Number(b))
@@ -32,7 +35,7 @@ export async function settleKeys(desk: Desk, lines: readonly PortableAlarm[]): P
 
 /** The rows of the alarms that have these keys here. */
 async function holdersOf(
-  { session }: Desk,
+  { session }: WriteBatch,
   lines: readonly PortableAlarm[],
 ): Promise<Map<PortableAlarm, Serial>> {
   const keyed = lines.filter(({ alarm }) => alarm.key !== null)

@@ -15,11 +15,11 @@ import {
   type PortableWake,
   portableTally,
   portableTimer,
-  ZONE_DATA_FACT,
+  ZONE_DATA_META,
 } from '../../index.ts'
 import { isDuplicate, type Session } from '../connection/index.ts'
 import { INBOX_QUERIES, putDocument, wakeValues } from '../reads/index.ts'
-import { columns, type Desk, putCalendar, shelfOf } from '../rows/index.ts'
+import { columns, putCalendar, shelfOf, type WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { settleKeys } from './import-keys.ts'
 
@@ -34,7 +34,7 @@ export const IMPORT_QUERIES = {
   unreview: 'UPDATE wakeful.calendars SET reviewed = 0 WHERE tenant = ANY($1::text[])',
 } as const
 
-type Write = <T>(work: (desk: Desk) => Promise<T>) => Promise<T>
+type Write = <T>(work: (desk: WriteBatch) => Promise<T>) => Promise<T>
 
 const TRIES_MAX = 3
 
@@ -55,7 +55,11 @@ export async function importBatch(
 }
 
 /** Lines of one kind go together, in few statements however many they are; kinds keep the order of the file. */
-async function importRows(desk: Desk, lines: readonly PortableRow[], context: Context): Promise<number> {
+async function importRows(
+  desk: WriteBatch,
+  lines: readonly PortableRow[],
+  context: Context,
+): Promise<number> {
   await desk.session.rows(IMPORT_QUERIES.lock)
   let written = 0
   for (let from = 0; from < lines.length; ) {
@@ -80,7 +84,7 @@ function kindOf(line: PortableRow) {
 const KINDS = ['calendar', 'document', 'alarm', 'event', 'wake'] as const
 
 /** Writes documents as they were exported; one of that name that is here already stays as it is. */
-async function importDocuments({ session }: Desk, lines: readonly PortableDocument[]): Promise<number> {
+async function importDocuments({ session }: WriteBatch, lines: readonly PortableDocument[]): Promise<number> {
   let written = 0
   for (const { document: given } of lines) {
     const { updatedAt, ...document } = given
@@ -90,13 +94,13 @@ async function importDocuments({ session }: Desk, lines: readonly PortableDocume
 }
 
 /** Writes wakes as they were exported: whoever held one there does not hold it here. */
-function importWakes({ session }: Desk, lines: readonly PortableWake[]): Promise<number> {
+function importWakes({ session }: WriteBatch, lines: readonly PortableWake[]): Promise<number> {
   return session.run(INBOX_QUERIES.import, ...columns(lines.map(({ wake }) => wakeValues(wake))))
 }
 
 /** Writes calendars as they were exported; one of that name that is here already stays as it is. */
 async function importCalendars(
-  desk: Desk,
+  desk: WriteBatch,
   lines: readonly PortableCalendar[],
   context: Context,
 ): Promise<number> {
@@ -113,7 +117,7 @@ async function importCalendars(
   return written
 }
 
-async function importAlarms(desk: Desk, given: readonly PortableAlarm[]): Promise<number> {
+async function importAlarms(desk: WriteBatch, given: readonly PortableAlarm[]): Promise<number> {
   const { session, writes } = desk
   const unknown = await unknownAlarms(session, given)
   if (unknown.length === 0) return 0
@@ -212,10 +216,10 @@ function reviewLater(session: Session, lines: readonly PortableAlarm[]): void {
   const naming = lines.filter(({ alarm }) => calendarNames(alarm).length > 0)
   const tenants = [...new Set(naming.map(({ alarm }) => alarm.tenant))]
   if (tenants.length > 0) session.send(IMPORT_QUERIES.unreview, tenants)
-  if (lines.some(isZoned)) session.send(sql.putMeta, ZONE_DATA_FACT, 'imported')
+  if (lines.some(isZoned)) session.send(sql.putMeta, ZONE_DATA_META, 'imported')
 }
 
-async function importEvents(desk: Desk, lines: readonly PortableEvent[]): Promise<number> {
+async function importEvents(desk: WriteBatch, lines: readonly PortableEvent[]): Promise<number> {
   const events = await placedEvents(
     desk.session,
     lines.map(({ event }) => event),

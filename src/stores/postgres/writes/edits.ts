@@ -1,7 +1,7 @@
 import { bySerial, type Change, type Context, type Scope, type Serial } from '../../../alarm/index.ts'
-import type { Decide, Edited, Selector } from '../../index.ts'
+import type { Decide, EditResult, Selector } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
-import { apply, type Desk, lockSnapshots, type StoredSnapshot, snapshotIn } from '../rows/index.ts'
+import { apply, lockSnapshots, type StoredSnapshot, snapshotIn, type WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import type { Ending } from './group-commit.ts'
 
@@ -17,9 +17,12 @@ export interface EditJob<A = unknown> {
  * Reads, decides and writes the selected alarms; unknown and not-yours are left out alike. Edits of several callers share
  * a transaction: what one of them refuses is not written, and the others are none the wiser.
  */
-export async function editAll(desk: Desk, jobs: readonly EditJob[]): Promise<Ending<Edited<unknown>>[]> {
+export async function editAll(
+  desk: WriteBatch,
+  jobs: readonly EditJob[],
+): Promise<Ending<EditResult<unknown>>[]> {
   const selections = await select(desk.session, jobs)
-  const endings: Ending<Edited<unknown>>[] = []
+  const endings: Ending<EditResult<unknown>>[] = []
   let left = jobs.map((job, place) => ({ job, place, ...selections[place]! }))
   while (left.length > 0) {
     // Those that are about the same alarm come one after the other: each must see what the one before has written.
@@ -48,11 +51,11 @@ export async function editAll(desk: Desk, jobs: readonly EditJob[]): Promise<End
 
 /** All of one caller's decisions, or none of them. */
 function decideAll(
-  desk: Desk,
+  desk: WriteBatch,
   { decide, context }: EditJob,
   read: () => readonly StoredSnapshot[],
   next: Serial | null,
-): Ending<Edited<unknown>> {
+): Ending<EditResult<unknown>> {
   const decided: { snapshot: StoredSnapshot; change: Change; answer: unknown }[] = []
   try {
     for (const snapshot of read()) decided.push({ snapshot, ...decide(snapshot) })
@@ -61,7 +64,7 @@ function decideAll(
   }
   for (const { snapshot, change } of decided)
     apply(desk.writes, snapshot.alarm, snapshot.timers, change, context)
-  return { answer: { answers: decided.map(({ answer }) => answer), next } }
+  return { answer: { results: decided.map(({ answer }) => answer), next } }
 }
 
 interface Selection {

@@ -1,4 +1,4 @@
 export { reviewSelected } from './reviews.ts'
 export { isKeyed } from './sets.ts'
-export { Guests } from './user-transactions.ts'
+export { UserTransactions } from './user-transactions.ts'
 export { Writers } from './writers.ts'

@@ -1,16 +1,16 @@
 import { bySerial, type Change, type Context, type Serial, type Snapshot } from '../../../alarm/index.ts'
-import type { Reviewed, ReviewOf } from '../../index.ts'
-import { isStoreTrouble } from '../connection/index.ts'
-import { apply, type Desk, lockSnapshots } from '../rows/index.ts'
+import type { ReviewFilter, ReviewResult } from '../../index.ts'
+import { isStoreError } from '../connection/index.ts'
+import { apply, lockSnapshots, type WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** Lets a decision look at live alarms again, a bounded number at a time. */
 export async function reviewSelected(
-  desk: Desk,
-  which: ReviewOf,
+  desk: WriteBatch,
+  which: ReviewFilter,
   decide: (snapshot: Snapshot) => Change | null,
   context: Context,
-): Promise<Reviewed> {
+): Promise<ReviewResult> {
   const { session } = desk
   const rows =
     'calendarsOf' in which
@@ -34,7 +34,7 @@ function decided(snapshot: Snapshot, decide: (snapshot: Snapshot) => Change | nu
   try {
     return decide(snapshot)
   } catch (thrown) {
-    if (isStoreTrouble(thrown)) throw thrown
+    if (isStoreError(thrown)) throw thrown
     return null
   }
 }

@@ -1,14 +1,14 @@
 import { type Alarm, bySerial, type Context, replace, type Scope, type Serial } from '../../../alarm/index.ts'
-import type { SetAnswer, SetRequest } from '../../index.ts'
+import type { SetRequest, SetResult } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import {
   apply,
   assertCalendars,
-  type Desk,
   lockSnapshots,
   readSnapshots,
   type StoredSnapshot,
   snapshotIn,
+  type WriteBatch,
 } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -18,7 +18,7 @@ export function isKeyed({ alarm }: SetRequest): boolean {
 }
 
 /** Writes new alarms that can meet nothing: one statement, however many. */
-export async function setNew(desk: Desk, requests: readonly SetRequest[]): Promise<SetAnswer[]> {
+export async function setNew(desk: WriteBatch, requests: readonly SetRequest[]): Promise<SetResult[]> {
   await assertCalendars(
     desk.session,
     requests.map(({ alarm }) => alarm),
@@ -31,7 +31,7 @@ export async function setNew(desk: Desk, requests: readonly SetRequest[]): Promi
 const NONE: ReadonlySet<number> = new Set()
 
 /** What was just written, without reading it back: the ids of rows do not matter to the caller. */
-export function createdAnswer(request: SetRequest): SetAnswer {
+export function createdAnswer(request: SetRequest): SetResult {
   const timer = { ...request.timer, id: 0, shard: 0, version: 1, edited: false, report: null }
   return {
     outcome: 'created',
@@ -51,10 +51,10 @@ interface Placed {
  * the same alarm come one after the other, the rest together.
  */
 export async function setAll(
-  desk: Desk,
+  desk: WriteBatch,
   requests: readonly { readonly request: SetRequest; readonly context: Context }[],
-): Promise<SetAnswer[]> {
-  const answers: SetAnswer[] = []
+): Promise<SetResult[]> {
+  const answers: SetResult[] = []
   let left: readonly Placed[] = requests.map((each, place) => ({ ...each, place }))
   while (left.length > 0) {
     const met = new Set<string>()
@@ -75,7 +75,7 @@ export async function setAll(
 }
 
 /** Answers those that repeat an idempotency key of the round before, which no key can have moved on since. */
-function repeatsAnswered(later: readonly Placed[], answers: SetAnswer[], round: readonly Placed[]): Placed[] {
+function repeatsAnswered(later: readonly Placed[], answers: SetResult[], round: readonly Placed[]): Placed[] {
   const firsts = new Map(
     round.flatMap(({ request: { alarm }, place }) =>
       alarm.idempotencyKey === null || alarm.key !== null ? [] : [[nameOf('i', alarm), place] as const],
@@ -101,7 +101,7 @@ function nameOf(kind: 'i' | 'k', { tenant, owner, key, idempotencyKey }: Alarm):
 }
 
 /** Answers by place; none for those whose alarm was pruned meanwhile, for which nothing is written. */
-async function setRound(desk: Desk, round: readonly Placed[]): Promise<Map<number, SetAnswer>> {
+async function setRound(desk: WriteBatch, round: readonly Placed[]): Promise<Map<number, SetResult>> {
   const { session } = desk
   const [firsts, keyed] = await Promise.all([knownFirsts(session, round), knownKeys(session, round)])
   const [deduped, rest] = [round.filter(isIn(firsts)), round.filter((placed) => !isIn(firsts)(placed))]
@@ -123,15 +123,15 @@ async function setRound(desk: Desk, round: readonly Placed[]): Promise<Map<numbe
   const read = [...replaced.map(({ place }) => keyed.get(place)!), ...firsts.values()]
   const after = await readSnapshots(session, read)
   const answer =
-    (outcome: SetAnswer['outcome'], from: ReadonlyMap<number, Serial>) =>
-    ({ place }: Placed): [number, SetAnswer][] => {
+    (outcome: SetResult['outcome'], from: ReadonlyMap<number, Serial>) =>
+    ({ place }: Placed): [number, SetResult][] => {
       const snapshot = snapshotIn(after, from.get(place)!)
       return snapshot === undefined ? [] : [[place, { outcome, snapshot }]]
     }
   return new Map([
     ...deduped.flatMap(answer('deduped', firsts)),
     ...replaced.flatMap(answer('replaced', keyed)),
-    ...fresh.map(({ place, request }): [number, SetAnswer] => [place, createdAnswer(request)]),
+    ...fresh.map(({ place, request }): [number, SetResult] => [place, createdAnswer(request)]),
   ])
 }
 
@@ -139,7 +139,7 @@ function isIn(known: ReadonlyMap<number, Serial>): (placed: Placed) => boolean {
   return ({ place }) => known.has(place)
 }
 
-function setAgain(desk: Desk, snapshot: StoredSnapshot, request: SetRequest, context: Context): void {
+function setAgain(desk: WriteBatch, snapshot: StoredSnapshot, request: SetRequest, context: Context): void {
   const { scheduledFor: first, nominal } = request.timer
   const by = { alarm: request.alarm, first, nominal: nominal ?? first }
   const change = replace(snapshot, by, 'set_again', context)

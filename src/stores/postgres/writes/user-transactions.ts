@@ -19,7 +19,7 @@ function isPassing(thrown: unknown): boolean {
 }
 
 /** Runs work in transactions that users have opened on their own connections, and that they end. */
-export class Guests {
+export class UserTransactions {
   readonly #database: Database
   readonly #known = new WeakSet<object>()
 

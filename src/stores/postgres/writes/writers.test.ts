@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SetRequest } from '../../index.ts'
-import { Lookout } from '../../sharded/index.ts'
+import { NextWakeCache } from '../../sharded/index.ts'
 import type { Database } from '../connection/index.ts'
 import type { ShardMap } from '../rows/index.ts'
 import { Writers } from './writers.ts'
@@ -24,7 +24,7 @@ function setBoth(seesThem: boolean) {
     return Promise.reject(writes === 1 ? BROKEN : DUPLICATE)
   }
   const shards = { know: async () => {} } as unknown as ShardMap
-  const writers = new Writers(database, shards, new Lookout(), write)
+  const writers = new Writers(database, shards, new NextWakeCache(), write)
   const context = { now: 0, random: () => 0, newId: () => 'id' }
   return Promise.allSettled(
     ['a', 'b'].map((id) => {

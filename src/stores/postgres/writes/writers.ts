@@ -1,9 +1,9 @@
 import type { Context } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
-import type { Edited, SetAnswer, SetRequest } from '../../index.ts'
-import type { Lookout } from '../../sharded/index.ts'
-import { type Database, isBroken, isDuplicate, isLockTimeout, isStoreTrouble } from '../connection/index.ts'
-import type { Desk, ShardMap } from '../rows/index.ts'
+import type { EditResult, SetRequest, SetResult } from '../../index.ts'
+import type { NextWakeCache } from '../../sharded/index.ts'
+import { type Database, isBroken, isDuplicate, isLockTimeout, isStoreError } from '../connection/index.ts'
+import type { ShardMap, WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { type EditJob, editAll } from './edits.ts'
 import { type Ending, GroupCommit } from './group-commit.ts'
@@ -15,7 +15,7 @@ export interface SetJob {
   readonly context: Context
 }
 
-type Write = <T>(work: (desk: Desk) => Promise<T>) => Promise<T>
+type Write = <T>(work: (desk: WriteBatch) => Promise<T>) => Promise<T>
 
 const JOBS_MAX = 500
 /** New alarms cannot meet each other: while the server writes some, others are made ready, or answered. */
@@ -33,13 +33,13 @@ const TRY_AGAIN_MS = 100
 export class Writers {
   readonly #database: Database
   readonly #shards: ShardMap
-  readonly #lookout: Lookout
+  readonly #lookout: NextWakeCache
   readonly #write: Write
-  readonly #new: GroupCommit<SetJob, SetAnswer[]>
-  readonly #keyed: GroupCommit<SetJob, SetAnswer[]>
-  readonly #edits: GroupCommit<EditJob, Edited<unknown>>
+  readonly #new: GroupCommit<SetJob, SetResult[]>
+  readonly #keyed: GroupCommit<SetJob, SetResult[]>
+  readonly #edits: GroupCommit<EditJob, EditResult<unknown>>
 
-  constructor(database: Database, shards: ShardMap, lookout: Lookout, write: Write) {
+  constructor(database: Database, shards: ShardMap, lookout: NextWakeCache, write: Write) {
     this.#database = database
     this.#shards = shards
     this.#lookout = lookout
@@ -63,23 +63,23 @@ export class Writers {
     })
   }
 
-  async set(job: SetJob): Promise<SetAnswer[]> {
+  async set(job: SetJob): Promise<SetResult[]> {
     if (job.requests.length === 0) return []
     await this.#know(job)
     return job.requests.some(isKeyed) ? this.#keyed.submit(job) : this.#new.submit(job)
   }
 
   /** The same in a transaction that somebody else ends. */
-  async setIn(desk: Desk, job: SetJob): Promise<SetAnswer[]> {
+  async setIn(desk: WriteBatch, job: SetJob): Promise<SetResult[]> {
     await this.#know(job)
     return setAll(desk, placed([job]))
   }
 
-  edit(job: EditJob): Promise<Edited<unknown>> {
+  edit(job: EditJob): Promise<EditResult<unknown>> {
     return this.#edits.submit(job)
   }
 
-  async editIn(desk: Desk, job: EditJob): Promise<Edited<unknown>> {
+  async editIn(desk: WriteBatch, job: EditJob): Promise<EditResult<unknown>> {
     const [ending] = await editAll(desk, [job])
     if ('refusal' in ending!) throw ending.refusal
     return ending!.answer
@@ -98,7 +98,7 @@ export class Writers {
    * When the answer to a commit is lost, nobody knows whether it happened: the ids, which the callers made, tell. All of
    * a group are there, or none.
    */
-  async #setNew(jobs: readonly SetJob[]): Promise<Ending<SetAnswer[]>[]> {
+  async #setNew(jobs: readonly SetJob[]): Promise<Ending<SetResult[]>[]> {
     const requests = jobs.flatMap((job) => job.requests)
     let unanswered: unknown = null
     for (let tries = 1; ; tries++) {
@@ -128,7 +128,7 @@ export class Writers {
     }
   }
 
-  async #setKeyed(jobs: readonly SetJob[], isAlone: boolean): Promise<Ending<SetAnswer[]>[]> {
+  async #setKeyed(jobs: readonly SetJob[], isAlone: boolean): Promise<Ending<SetResult[]>[]> {
     for (let tries = 1; ; tries++) {
       try {
         const answers = await this.#write((desk) => {
@@ -143,7 +143,7 @@ export class Writers {
     }
   }
 
-  async #edit(jobs: readonly EditJob[], isAlone: boolean): Promise<Ending<Edited<unknown>>[]> {
+  async #edit(jobs: readonly EditJob[], isAlone: boolean): Promise<Ending<EditResult<unknown>>[]> {
     try {
       return await this.#write((desk) => {
         desk.session.send(isAlone ? ALONE : TOGETHER)
@@ -157,7 +157,7 @@ export class Writers {
 
 /** Whether one of a group may be at fault: its row, or a lock that it alone must wait for. */
 function isOfOne(thrown: unknown): boolean {
-  return isLockTimeout(thrown) || !isStoreTrouble(thrown)
+  return isLockTimeout(thrown) || !isStoreError(thrown)
 }
 
 function lockAdvice(thrown: unknown, isAlone: boolean): unknown {
@@ -174,7 +174,7 @@ function placed(jobs: readonly SetJob[]) {
 }
 
 /** Each caller's part of the answers. */
-function divided(jobs: readonly SetJob[], answers: readonly SetAnswer[]): Ending<SetAnswer[]>[] {
+function divided(jobs: readonly SetJob[], answers: readonly SetResult[]): Ending<SetResult[]>[] {
   let from = 0
   return jobs.map(({ requests }) => {
     from += requests.length

@@ -1,6 +1,6 @@
 import {
   type Change,
-  type Delivery,
+  type DeliveryOutcome,
   type Serial,
   settle,
   type Timer,
@@ -11,34 +11,34 @@ import {
   ALARM_COLUMNS,
   alarmOf,
   alarmSeqOf,
+  type Claimed,
+  type ClaimedTimer,
+  type ClaimRequest,
   CorruptRow,
-  type Flight,
-  type Found,
-  type HeldTimers,
+  type DueTimer,
+  type InFlightBatch,
+  type InFlightTimers,
   type Lease,
-  type ReleaseOf,
-  type Settled,
   type Settlement,
+  type SettleResult,
   type StoredAlarm,
-  type Taken,
-  type TakeRequest,
-  type Taking,
   Tallies,
   TIMER_COLUMNS,
   timerOf,
   type Values,
+  type WaitingFilter,
 } from '../../index.ts'
 import { isStoreTrouble, type Session } from '../connection/index.ts'
 import {
   alarmAt,
   apply,
   applyTaken,
-  type Desk,
   type FlightRow,
   flightTimers,
   quarantine,
   retarget,
   timersOf,
+  type WriteContext,
   withCalendars,
 } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
@@ -50,9 +50,9 @@ export function isOwn(session: Session, lease: Pick<Lease, 'shard' | 'epoch'>): 
 }
 
 /** Takes what is due in these shards, in one transaction with the record of what is now in flight. */
-export function take(desk: Desk, leases: readonly Lease[], request: TakeRequest): Taken {
+export function take(desk: WriteContext, leases: readonly Lease[], request: ClaimRequest): Claimed {
   const lost = leases.filter((lease) => !isOwn(desk.session, lease))
-  const takings: Taking[] = []
+  const takings: ClaimedTimer[] = []
   let more = false
   for (const lease of leases) {
     const room = request.limit - takings.length
@@ -62,17 +62,22 @@ export function take(desk: Desk, leases: readonly Lease[], request: TakeRequest)
     takings.push(...fly(desk, lease, ready, request))
   }
   if (request.avoid !== undefined) {
-    const held = heldWith(request.held, takings)
+    const held = heldWith(request.inFlight, takings)
     passOn(desk.session, request)
-    return { takings, lost, more, nextWakeAt: fairWakeAt(desk.session, leases, { ...request, held }) }
+    return {
+      timers: takings,
+      lost,
+      more,
+      nextWakeAt: fairWakeAt(desk.session, leases, { ...request, inFlight: held }),
+    }
   }
   // With more to take, the engine comes back at once: what is due after that need not be known yet.
-  if (more) return { takings, lost, more, nextWakeAt: request.context.now }
+  if (more) return { timers: takings, lost, more, nextWakeAt: request.context.now }
   return {
-    takings,
+    timers: takings,
     lost,
     more,
-    nextWakeAt: nextWakeAt(desk.session, leases, heldWith(request.held, takings)),
+    nextWakeAt: nextWakeAt(desk.session, leases, heldWith(request.inFlight, takings)),
   }
 }
 
@@ -84,16 +89,16 @@ const LOOKED_MAX = 1_000
  * hands, so it must not use up their room: else a drain of events would commit after every hundred of them.
  */
 function gather(
-  desk: Desk,
+  desk: WriteContext,
   lease: Lease,
-  request: TakeRequest,
+  request: ClaimRequest,
   room: number,
 ): { ready: readonly Ready[]; isMore: boolean } {
   const ready: Ready[] = []
   for (let looked = 0; ; ) {
     const wanted = room - ready.length
-    const held = ready.length === 0 ? request.held : heldWith(request.held, ready)
-    const due = dueIn(desk.session, lease, { ...request, held }, wanted)
+    const held = ready.length === 0 ? request.inFlight : heldWith(request.inFlight, ready)
+    const due = dueIn(desk.session, lease, { ...request, inFlight: held }, wanted)
     const { ready: found, cutShort, hasPassed } = triageAll(desk, due, request)
     ready.push(...found)
     looked += due.length
@@ -109,7 +114,7 @@ function byPriority(ready: Ready[]): Ready[] {
   return ready.sort((a, b) => b.alarm.priority - a.alarm.priority)
 }
 
-function heldWith(held: HeldTimers, takings: readonly { readonly timer: Timer }[]): HeldTimers {
+function heldWith(held: InFlightTimers, takings: readonly { readonly timer: Timer }[]): InFlightTimers {
   const taken = new Map(takings.map(({ timer }) => [timer.id, timer.version]))
   return {
     size: held.size + taken.size,
@@ -121,9 +126,9 @@ function heldWith(held: HeldTimers, takings: readonly { readonly timer: Timer }[
 const ALARM_AT = TIMER_COLUMNS.length
 const OTHERS_AT = ALARM_AT + 1 + ALARM_COLUMNS.length
 
-function dueIn(session: Session, lease: Lease, request: TakeRequest, room: number): Values[] {
+function dueIn(session: Session, lease: Lease, request: ClaimRequest, room: number): Values[] {
   if (request.avoid !== undefined) return fairDue(session, lease, request, room)
-  const { held, context } = request
+  const { inFlight: held, context } = request
   const isHeld = (id: unknown, version: unknown) => held.has(id as number, version as number)
   const ids = (limit: number) => session.values(sql.dueIds, lease.shard, context.now, limit)
   const [[firstId, firstVersion] = []] = held.size === 0 ? [] : ids(1)
@@ -146,16 +151,16 @@ const VERSION = TIMER_COLUMNS.indexOf('version')
  * Whether more rows are due in one of these shards than are held, so that some are free whichever are held. Where it
  * says no, only a look at each can tell.
  */
-export function isSurelyDue(session: Session, leases: readonly Lease[], request: TakeRequest): boolean {
+export function isSurelyDue(session: Session, leases: readonly Lease[], request: ClaimRequest): boolean {
   if (request.avoid !== undefined) return false
   return leases.some(({ shard }) => {
-    const [wakeAt] = (session.value(sql.wakeAfter, shard, request.held.size) ?? []) as [number?]
+    const [wakeAt] = (session.value(sql.wakeAfter, shard, request.inFlight.size) ?? []) as [number?]
     return wakeAt !== undefined && wakeAt <= request.context.now
   })
 }
 
 /** The earliest wake in these shards that is not held. */
-export function nextWakeAt(session: Session, leases: readonly Lease[], held: HeldTimers): number | null {
+export function nextWakeAt(session: Session, leases: readonly Lease[], held: InFlightTimers): number | null {
   let earliest: number | null = null
   for (const lease of leases) {
     const next =
@@ -166,7 +171,7 @@ export function nextWakeAt(session: Session, leases: readonly Lease[], held: Hel
   return earliest
 }
 
-function nextFree(session: Session, lease: Lease, held: HeldTimers, limit: number): number | null {
+function nextFree(session: Session, lease: Lease, held: InFlightTimers, limit: number): number | null {
   const rows = session.values(sql.nextTimers, lease.shard, limit) as [number, number, number][]
   return rows.find(([id, version]) => !held.has(id, version))?.[2] ?? null
 }
@@ -184,7 +189,7 @@ interface Triaged {
 }
 
 /** Decides about each row. What cannot be decided or written is set aside, so that the rest go on. */
-function triageAll(desk: Desk, rows: readonly Values[], request: TakeRequest): Triaged {
+function triageAll(desk: WriteContext, rows: readonly Values[], request: ClaimRequest): Triaged {
   const ready: Ready[] = []
   let looked = 0
   let hasPassed = false
@@ -203,8 +208,8 @@ function triageAll(desk: Desk, rows: readonly Values[], request: TakeRequest): T
 }
 
 /** Answers whether it could be written. */
-function applyApart(desk: Desk, row: Values, { alarm, timers }: Decided, change: Change): boolean {
-  const write = (inner: Desk) => {
+function applyApart(desk: WriteContext, row: Values, { alarm, timers }: Decided, change: Change): boolean {
+  const write = (inner: WriteContext) => {
     apply(inner, alarm, timers, change)
     return true
   }
@@ -215,7 +220,7 @@ function applyApart(desk: Desk, row: Values, { alarm, timers }: Decided, change:
  * Runs work about one row; when it fails, all it wrote is undone and the row is quarantined with the reason. Where
  * there are no savepoints, the failure is the whole transaction's, which is run again with them.
  */
-function apart<T>(desk: Desk, row: Values, work: (desk: Desk) => T): T | null {
+function apart<T>(desk: WriteContext, row: Values, work: (desk: WriteContext) => T): T | null {
   const { session } = desk
   if (!session.savepoints) return session.undoable(() => work(desk))
   const tallies = new Tallies()
@@ -237,13 +242,13 @@ interface Decided {
 }
 
 /** Reads and decides, writing nothing but the quarantine of what cannot be read or decided. */
-function decide(desk: Desk, row: Values, request: TakeRequest): Decided | null {
+function decide(desk: WriteContext, row: Values, request: ClaimRequest): Decided | null {
   try {
     if (row[ALARM_AT] === null) throw new CorruptRow('its alarm is gone')
     const alarm = withCalendars(desk.session, alarmOf(row, ALARM_AT))
     const timer = timerOf(row)
     const open = row[OTHERS_AT] === 0 ? 0 : openCount(desk.session, alarm)
-    const found: Found = { alarm, timer, others: null, openCount: open }
+    const found: DueTimer = { alarm, timer, others: null, openCount: open }
     const verdict = request.triage(found)
     if (verdict.kind !== 'look') return { alarm, timers: [timer], verdict }
     const timers = timersOf(desk.session, alarm)
@@ -269,7 +274,12 @@ function openCount(session: Session, alarm: StoredAlarm): number {
   )
 }
 
-function fly(desk: Desk, lease: Lease, ready: readonly Ready[], request: TakeRequest): Taking[] {
+function fly(
+  desk: WriteContext,
+  lease: Lease,
+  ready: readonly Ready[],
+  request: ClaimRequest,
+): ClaimedTimer[] {
   if (ready.length === 0) return []
   const flat: Serial[] = []
   for (const { timer } of ready) flat.push(timer.id, timer.version)
@@ -280,16 +290,16 @@ function fly(desk: Desk, lease: Lease, ready: readonly Ready[], request: TakeReq
     request.context.now,
     JSON.stringify(flat),
   )
-  const flight = { id, shard: lease.shard }
-  return ready.map(({ alarm, timer }) => ({ lease, flight, alarm, timer }))
+  const batch = { id, shard: lease.shard }
+  return ready.map(({ alarm, timer }) => ({ lease, batch, alarm, timer }))
 }
 
 /** Writes outcomes: void for a lost lease (promise: fenced), skipped for a timer that has moved on. */
 export function settleAll(
-  desk: Desk,
+  desk: WriteContext,
   settlements: readonly Settlement[],
-  landed: readonly Flight[],
-): Settled {
+  landed: readonly InFlightBatch[],
+): SettleResult {
   const leases = new Set(settlements.map(({ lease }) => lease))
   const lost = [...leases].filter((lease) => !isOwn(desk.session, lease))
   const own = settlements.filter(({ lease }) => !lost.includes(lease))
@@ -299,7 +309,7 @@ export function settleAll(
 }
 
 /** One that cannot be written is set aside and holds nobody up. Answers whether the timer was still the one taken. */
-function settleApart(desk: Desk, settlement: Settlement): boolean {
+function settleApart(desk: WriteContext, settlement: Settlement): boolean {
   const { session } = desk
   if (!session.savepoints) return session.undoable(() => settleOne(desk, settlement))
   const row = session.value(sql.timerById, settlement.timer.id)
@@ -307,7 +317,7 @@ function settleApart(desk: Desk, settlement: Settlement): boolean {
 }
 
 /** Answers whether the timer was still the one that was delivered. */
-function settleOne(desk: Desk, { alarm: taken, timer, delivery }: Settlement): boolean {
+function settleOne(desk: WriteContext, { alarm: taken, timer, delivery }: Settlement): boolean {
   // Its calendars may have been edited during the delivery.
   const alarm = withCalendars(desk.session, taken)
   const change = settle({ alarm, timer, others: null }, delivery, desk.context)
@@ -316,7 +326,7 @@ function settleOne(desk: Desk, { alarm: taken, timer, delivery }: Settlement): b
 }
 
 /** The slow way: something changed during the delivery, or the decision needs the alarm's other timers. */
-function settleLooking(desk: Desk, taken: Timer, delivery: Delivery): boolean {
+function settleLooking(desk: WriteContext, taken: Timer, delivery: DeliveryOutcome): boolean {
   const row = desk.session.value(sql.timerById, taken.id)
   if (row === undefined || row[VERSION] !== taken.version) return false
   const alarm = alarmAt(desk.session, alarmSeqOf(row))
@@ -334,7 +344,7 @@ function settleLooking(desk: Desk, taken: Timer, delivery: Delivery): boolean {
 export function releaseWaiting(
   session: Session,
   leases: readonly Lease[],
-  which: ReleaseOf,
+  which: WaitingFilter,
   now: number,
   limit: number,
 ): number {
@@ -344,7 +354,7 @@ export function releaseWaiting(
   return released
 }
 
-function releaseQuery(which: ReleaseOf): readonly [query: string, name: string] {
+function releaseQuery(which: WaitingFilter): readonly [query: string, name: string] {
   if ('handler' in which) return [sql.releaseUnhandled, which.handler]
   if ('heldTenant' in which) return [sql.releaseHeldTenant, which.heldTenant]
   return [sql.releaseHeldTarget, which.heldTarget]
@@ -364,7 +374,7 @@ export function heldTargets(session: Session, leases: readonly Lease[], limit: n
 }
 
 /** Counts what a former owner may have delivered as an attempt, so that a deadly handler ends some day. */
-export function recoverFlights(desk: Desk, shard: number): number {
+export function recoverFlights(desk: WriteContext, shard: number): number {
   const flights = desk.session.all<FlightRow>(sql.allFlights).filter((row) => row.shard === shard)
   let recovered = 0
   for (const flight of flights) {

@@ -1,9 +1,9 @@
 import type { Scope } from '../../../alarm/index.ts'
 import {
   ALARM_COLUMNS,
+  type ClaimRequest,
   type Lease,
   ownerKey,
-  type TakeRequest,
   TIMER_COLUMNS,
   type Values,
 } from '../../index.ts'
@@ -54,13 +54,13 @@ interface Seen extends Scope {
 const places = new WeakMap<Session, Scope>()
 
 /** What those are due in a shard whom nobody passes over: what came due last, and a little of each of some owners. */
-export function fairDue(session: Session, lease: Lease, request: TakeRequest, room: number): Values[] {
+export function fairDue(session: Session, lease: Lease, request: ClaimRequest, room: number): Values[] {
   const newest = newestOf(session, lease, request).slice(0, room)
   const rows = newest.map(({ id }) => session.value(FAIR_QUERIES.byId, id)!)
   if (rows.length >= room) return rows
   const known = new Set(newest.map(({ id }) => id))
   const owners = ownersFrom(session, placeOf(session), request)
-  const each = Math.max(1, Math.ceil(room / Math.max(1, owners.length))) + request.held.size + known.size
+  const each = Math.max(1, Math.ceil(room / Math.max(1, owners.length))) + request.inFlight.size + known.size
   const others = owners
     .flatMap(({ tenant, owner }) =>
       session.values(FAIR_QUERIES.due, tenant, owner, request.context.now, lease.shard, each),
@@ -70,13 +70,13 @@ export function fairDue(session: Session, lease: Lease, request: TakeRequest, ro
 }
 
 /** Goes on to the next owners: those of this look have had their turn, in every shard. */
-export function passOn(session: Session, request: TakeRequest): void {
+export function passOn(session: Session, request: ClaimRequest): void {
   const owners = ownersFrom(session, placeOf(session), request)
   places.set(session, owners.length < OWNERS_MAX ? FIRST : owners.at(-1)!)
 }
 
 /** When those owners are due next; a moment from now where there are too many to ask them all. */
-export function fairWakeAt(session: Session, leases: readonly Lease[], request: TakeRequest): number | null {
+export function fairWakeAt(session: Session, leases: readonly Lease[], request: ClaimRequest): number | null {
   const { now } = request.context
   if (leases.some((lease) => newestOf(session, lease, request).length > 0)) return now
   const after = placeOf(session)
@@ -84,7 +84,7 @@ export function fairWakeAt(session: Session, leases: readonly Lease[], request: 
   const isDue = owners.some(({ tenant, owner }) =>
     leases.some(({ shard }) =>
       session
-        .values(FAIR_QUERIES.due, tenant, owner, now, shard, 1 + request.held.size)
+        .values(FAIR_QUERIES.due, tenant, owner, now, shard, 1 + request.inFlight.size)
         .some((row) => isFree(row, request)),
     ),
   )
@@ -98,9 +98,11 @@ export function fairWakeAt(session: Session, leases: readonly Lease[], request: 
 }
 
 /** What came due last in a shard and may be had, the most overdue first. */
-function newestOf(session: Session, { shard }: Lease, request: TakeRequest): Seen[] {
+function newestOf(session: Session, { shard }: Lease, request: ClaimRequest): Seen[] {
   const rows = session.all<Seen>(FAIR_QUERIES.newest, shard, request.context.now, NEWEST_MAX)
-  return rows.filter((row) => !request.held.has(row.id, row.version) && !isAvoided(row, request)).reverse()
+  return rows
+    .filter((row) => !request.inFlight.has(row.id, row.version) && !isAvoided(row, request))
+    .reverse()
 }
 
 /** When a shard wakes next for those who are not avoided: by what comes next, or, where all of that is avoided, by owner. */
@@ -108,7 +110,7 @@ function upcomingOf(
   session: Session,
   { shard }: Lease,
   owners: readonly Scope[],
-  request: TakeRequest,
+  request: ClaimRequest,
 ): number | null {
   const { now } = request.context
   const rows = session.all<Seen>(FAIR_QUERIES.upcoming, shard, now, UPCOMING_MAX)
@@ -122,11 +124,11 @@ function upcomingOf(
   return wakes.length === 0 ? null : Math.min(...wakes)
 }
 
-function isFree(row: Values, { held }: TakeRequest): boolean {
+function isFree(row: Values, { inFlight: held }: ClaimRequest): boolean {
   return !held.has(row[ID] as number, row[VERSION] as number)
 }
 
-function isAvoided(scope: Scope, { avoid, avoidOwners }: TakeRequest): boolean {
+function isAvoided(scope: Scope, { avoid, avoidOwners }: ClaimRequest): boolean {
   return avoid!.has(scope.tenant) || avoidOwners?.has(ownerKey(scope)) === true
 }
 
@@ -136,7 +138,7 @@ function placeOf(session: Session): Scope {
 
 const FIRST: Scope = { tenant: '', owner: '' }
 
-function ownersFrom(session: Session, after: Scope, request: TakeRequest): Scope[] {
+function ownersFrom(session: Session, after: Scope, request: ClaimRequest): Scope[] {
   const owners: Scope[] = []
   let at: Scope | undefined = after
   while (owners.length < OWNERS_MAX) {

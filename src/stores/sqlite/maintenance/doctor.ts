@@ -111,7 +111,7 @@ function soundness(session: Session): Check {
 }
 
 function shards(session: Session, path: string, now: number): Check[] {
-  return readShards(session, path).flatMap(({ pool, owner, pending, nextWakeAt }) => {
+  return readShards(session, path).flatMap(({ pool, holder: owner, pending, nextWakeAt }) => {
     const lag = nextWakeAt === null ? 0 : Math.max(0, now - nextWakeAt)
     const detail =
       owner ??

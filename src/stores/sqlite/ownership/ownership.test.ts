@@ -31,7 +31,7 @@ async function two(name: string) {
   const clock = new SteppedClock()
   const context = { now: clock.now(), random: () => 0, newId: () => 'id' }
   const stores = [await openSqlite({ path, clock }), await openSqlite({ path, clock })] as const
-  const own = (index: 0 | 1) => stores[index].own(`process-${index}`, POOLS, context)
+  const own = (index: 0 | 1) => stores[index].heartbeat(`process-${index}`, POOLS, context)
   expect(await own(0)).toHaveLength(1)
   expect(await own(1)).toHaveLength(0)
   const stranger = new DatabaseSync(path)
@@ -53,8 +53,8 @@ describe('an owner that was stopped for longer than its lease (promise: fenced)'
     await new Promise((resolve) => setTimeout(resolve, 20))
     stranger.exec('COMMIT')
     const leases = [...(await other), ...(await stopped)]
-    const kept = await stores[0].ownership()
-    const named = ({ owner, epoch }: { owner: string | null; epoch: number }) => `${owner} ${epoch}`
+    const kept = await stores[0].shardStates()
+    const named = ({ holder, epoch }: { holder: string | null; epoch: number }) => `${holder} ${epoch}`
     expect(leases.map(named)).toEqual(kept.map(named))
     await close()
   })

@@ -3,7 +3,7 @@ import type { Clock } from '../../../time/index.ts'
 import type { Lease } from '../../index.ts'
 import { recoverFlights } from '../claims/index.ts'
 import type { Session, System } from '../connection/index.ts'
-import type { Desk } from '../rows/index.ts'
+import type { WriteContext } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { SideLock, sidePath } from './side-lock.ts'
 
@@ -36,7 +36,7 @@ export interface OwnershipPorts {
   readonly leaseMs: number
   /** The database's path; null in memory, where nobody else can be. */
   readonly path: string | null
-  readonly write: <T>(work: (desk: Desk) => T, context: Context) => Promise<T>
+  readonly write: <T>(work: (desk: WriteContext) => T, context: Context) => Promise<T>
   readonly run: <T>(work: (session: Session) => T) => Promise<T>
 }
 
@@ -143,7 +143,7 @@ export class Ownership {
       return null
     }
     lock?.beat(this.#ports.clock.now())
-    const lease = { shard: row.shard, pool, owner, epoch, until: from + this.#ports.leaseMs }
+    const lease = { shard: row.shard, pool, holder: owner, epoch, until: from + this.#ports.leaseMs }
     this.#claims.set(pool, { lease, lock })
     this.#sightings.delete(pool)
     return lease

@@ -1,4 +1,4 @@
-import { type Counts, DUE_COUNTED_MAX, type ShardState } from '../../index.ts'
+import { type CountOption, DUE_COUNTED_MAX, type ShardState } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 import type { ShardRow } from './ownership.ts'
@@ -11,7 +11,7 @@ import { isTaken, sidePath } from './side-lock.ts'
 export function readShards(
   session: Session,
   path: string,
-  counts: Counts = true,
+  counts: CountOption = true,
   pools?: readonly string[],
 ): ShardState[] {
   const rows =
@@ -22,11 +22,11 @@ export function readShards(
     const lives = owner !== null && (path === ':memory:' || locked === 0 || isTaken(sidePath(path, pool)))
     const pending = countOf(session, shard, counts)
     const nextWakeAt = (session.value(sql.nextTimers, shard, 1)?.[2] ?? null) as number | null
-    return { shard, pool, owner: lives ? owner : null, epoch, pending, nextWakeAt }
+    return { shard, pool, holder: lives ? owner : null, epoch, pending, nextWakeAt }
   })
 }
 
-function countOf(session: Session, shard: number, counts: Counts): number {
+function countOf(session: Session, shard: number, counts: CountOption): number {
   if (counts === false) return 0
   if (counts === true) return session.get<{ pending: number }>(sql.pendingOfShard, shard)!.pending
   return session.get<{ due: number }>(sql.dueOfShard, shard, counts.dueBy, DUE_COUNTED_MAX)!.due

@@ -1,5 +1,12 @@
 import { type Scope, type Serial, utf8Length } from '../../../alarm/index.ts'
-import { type EventRow, eventOf, LOG_BYTES_MAX, type LogEvent, type OwnEvent, PageRoom } from '../../index.ts'
+import {
+  type EventRow,
+  eventOf,
+  LOG_BYTES_MAX,
+  type LogEvent,
+  PageRoom,
+  type UserEvent,
+} from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import { alarmNamed } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
@@ -34,7 +41,7 @@ export function newestEvents(session: Session, alarm: Serial, limit: number): Lo
 }
 
 /** Appends an event that a user caught elsewhere. */
-export function appendEvent(session: Session, scope: Scope, event: OwnEvent): LogEvent {
+export function appendEvent(session: Session, scope: Scope, event: UserEvent): LogEvent {
   const { id, type, at, subject, correlationId, data } = event
   const { tenant, owner } = scope
   const row = [id, tenant, owner, type, 'caught', null, null, subject, correlationId, at, data] as const

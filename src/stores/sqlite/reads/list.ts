@@ -5,11 +5,11 @@ import {
   bytesOf,
   CorruptRow,
   fits,
+  type ListPosition,
   type ListQuery,
   mayFit,
   type Page,
   PageRoom,
-  type Place,
   wakesFirst,
 } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
@@ -73,7 +73,7 @@ function* listDue(session: Session, scope: Scope, query: ListQuery): Paging {
   const room = new PageRoom(query.limit)
   const rest = resting()
   const items: StoredSnapshot[] = []
-  let place: Place = query.after ?? { row: 0, at: Number.MIN_SAFE_INTEGER }
+  let place: ListPosition = query.after ?? { row: 0, at: Number.MIN_SAFE_INTEGER }
   for (let looked = 0; looked < LOOKED_AT_MAX; ) {
     const rows = session.all<UpcomingRow>(
       UPCOMING,

@@ -12,7 +12,7 @@ import type { Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** What applying changes needs: the connection, the figures being gathered, and where pools live. */
-export interface Desk {
+export interface WriteContext {
   readonly session: Session
   readonly tallies: Tallies
   readonly context: Context
@@ -22,7 +22,12 @@ export interface Desk {
 const NONE: readonly never[] = []
 
 /** Writes everything a decision says. The caller's transaction makes it all or nothing. */
-export function apply(desk: Desk, alarm: StoredAlarm, timers: readonly Timer[], change: Change): void {
+export function apply(
+  desk: WriteContext,
+  alarm: StoredAlarm,
+  timers: readonly Timer[],
+  change: Change,
+): void {
   for (const id of change.remove ?? NONE) desk.session.run(sql.removeTimer, id)
   for (const move of change.move ?? NONE) {
     const timer = timers.find((each) => each.id === move.id)
@@ -35,7 +40,7 @@ export function apply(desk: Desk, alarm: StoredAlarm, timers: readonly Timer[], 
  * Writes a settle's change, whose own timer must still be as it was taken.
  * Answers false, having written nothing, where it is not: the caller then looks again.
  */
-export function applyTaken(desk: Desk, alarm: StoredAlarm, taken: Timer, change: Change): boolean {
+export function applyTaken(desk: WriteContext, alarm: StoredAlarm, taken: Timer, change: Change): boolean {
   const { session } = desk
   const move = change.move?.find((each) => each.id === taken.id)
   if (move !== undefined) {
@@ -50,7 +55,7 @@ export function applyTaken(desk: Desk, alarm: StoredAlarm, taken: Timer, change:
   return true
 }
 
-function applyRest(desk: Desk, alarm: StoredAlarm, change: Change): void {
+function applyRest(desk: WriteContext, alarm: StoredAlarm, change: Change): void {
   const { session } = desk
   for (const id of change.markEdited ?? NONE) session.run(sql.markTimerEdited, id)
   for (const { id, ok, text } of change.reports ?? NONE)
@@ -85,7 +90,7 @@ function applyRest(desk: Desk, alarm: StoredAlarm, change: Change): void {
 }
 
 /** Writes a new alarm, with its first timer where it has one; answers the row it got. */
-export function insertAlarm(desk: Desk, alarm: Alarm, timer: NewTimer | null): StoredAlarm {
+export function insertAlarm(desk: WriteContext, alarm: Alarm, timer: NewTimer | null): StoredAlarm {
   const { lastInsertRowid: seq } = desk.session.run(sql.insertAlarm, ...alarmValues(alarm))
   const stored = { ...alarm, seq }
   if (timer !== null) insertTimer(desk, stored, timer)
@@ -94,13 +99,13 @@ export function insertAlarm(desk: Desk, alarm: Alarm, timer: NewTimer | null): S
 }
 
 /** Writes a timer of the alarm's. */
-export function insertTimer(desk: Desk, alarm: StoredAlarm, timer: NewTimer): void {
+export function insertTimer(desk: WriteContext, alarm: StoredAlarm, timer: NewTimer): void {
   const { seq, tenant, owner, target } = alarm
   const shard = desk.shardOf(desk.session, target.pool)
   desk.session.run(sql.insertTimer, seq, tenant, owner, target.name, shard, ...placeValues(timer))
 }
 
-function replaceAlarm(desk: Desk, before: StoredAlarm, after: Alarm): void {
+function replaceAlarm(desk: WriteContext, before: StoredAlarm, after: Alarm): void {
   desk.session.run(sql.updateAlarm, ...alarmValues(after), before.seq)
   if (before.idempotencyKey !== null && before.idempotencyKey !== after.idempotencyKey) {
     desk.session.run(sql.keepIdempotencyKey, before.tenant, before.owner, before.idempotencyKey, before.seq)
@@ -110,7 +115,7 @@ function replaceAlarm(desk: Desk, before: StoredAlarm, after: Alarm): void {
 }
 
 /** Lets the alarm's timers follow its target. */
-export function retarget(desk: Desk, alarm: StoredAlarm): void {
+export function retarget(desk: WriteContext, alarm: StoredAlarm): void {
   const shard = desk.shardOf(desk.session, alarm.target.pool)
   desk.session.run(sql.retargetTimers, alarm.target.name, shard, alarm.tenant, alarm.owner, alarm.seq)
 }

@@ -3,7 +3,7 @@ import { WakefulError } from '../../../error.ts'
 import { type HolidayCalendar, isHolidayCalendar } from '../../../time/index.ts'
 import { CorruptRow, type NewCalendar } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
-import type { Desk } from './apply.ts'
+import type { WriteContext } from './apply.ts'
 
 /** The statements about calendars: few rows, seldom written. */
 export const CALENDAR_QUERIES = {
@@ -81,7 +81,11 @@ export function calendarsOf(session: Session, tenant: string): HolidayCalendar[]
 }
 
 /** Writes a calendar; the same days again are no edit. */
-export function putCalendar({ session, context }: Desk, tenant: string, given: NewCalendar): HolidayCalendar {
+export function putCalendar(
+  { session, context }: WriteContext,
+  tenant: string,
+  given: NewCalendar,
+): HolidayCalendar {
   const before = calendarNamed(session, tenant, given.name)
   const [dates, weekend] = [JSON.stringify(given.dates), JSON.stringify(given.weekend)]
   if (

@@ -1,4 +1,12 @@
-export { apply, applyTaken, type Desk, insertAlarm, insertTimer, putOutcome, retarget } from './apply.ts'
+export {
+  apply,
+  applyTaken,
+  insertAlarm,
+  insertTimer,
+  putOutcome,
+  retarget,
+  type WriteContext,
+} from './apply.ts'
 export {
   assertCalendars,
   CALENDAR_QUERIES,

@@ -1,9 +1,9 @@
 import { TIMER_COLUMNS, type Values } from '../../index.ts'
 import * as sql from '../sql/index.ts'
-import type { Desk } from './apply.ts'
+import type { WriteContext } from './apply.ts'
 
 /** Sets an alarm aside whose row cannot be read: it ends `failed` with the reason, and the rest go on. */
-export function quarantine(desk: Desk, row: Values, reason: string): void {
+export function quarantine(desk: WriteContext, row: Values, reason: string): void {
   const { session, context } = desk
   const of = (column: (typeof TIMER_COLUMNS)[number]) => row[TIMER_COLUMNS.indexOf(column)] as number
   const seq = of('alarm')

@@ -24,7 +24,7 @@ import {
   portableTally,
   portableTimer,
   withoutKey,
-  ZONE_DATA_FACT,
+  ZONE_DATA_META,
 } from '../../index.ts'
 import { isStoreTrouble, type Session } from '../connection/index.ts'
 import { DOCUMENT_QUERIES, INBOX_QUERIES, insertWake, putDocument } from '../reads/index.ts'
@@ -33,12 +33,12 @@ import {
   alarmNamed,
   CALENDAR_QUERIES,
   calendarNamed,
-  type Desk,
   insertAlarm,
   insertTimer,
   putCalendar,
   putOutcome,
   snapshotOf,
+  type WriteContext,
 } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -107,14 +107,17 @@ function* pages<R extends { seq: Serial }>(session: Session, query: string): Gen
 }
 
 /** Writes a calendar as it was exported; one of that name that is here already stays as it is. */
-function importCalendar(desk: Desk, { calendar: { tenant, ...calendar } }: PortableCalendar): boolean {
+function importCalendar(
+  desk: WriteContext,
+  { calendar: { tenant, ...calendar } }: PortableCalendar,
+): boolean {
   if (calendarNamed(desk.session, tenant, calendar.name) !== undefined) return false
   putCalendar(desk, tenant, calendar)
   return true
 }
 
 /** Writes a row of an export; false where it is here already, so that an import can be repeated. */
-export function importRow(desk: Desk, line: PortableRow): boolean {
+export function importRow(desk: WriteContext, line: PortableRow): boolean {
   if ('calendar' in line) return importCalendar(desk, line)
   if ('document' in line) {
     const { updatedAt, ...document } = line.document
@@ -126,7 +129,7 @@ export function importRow(desk: Desk, line: PortableRow): boolean {
 }
 
 /** Writes an alarm as it was exported; false where it is here already, so that an import can be repeated. */
-function importAlarm(desk: Desk, given: PortableAlarm): boolean {
+function importAlarm(desk: WriteContext, given: PortableAlarm): boolean {
   const { session } = desk
   if (alarmNamed(session, given.alarm, { id: given.alarm.id }) !== undefined) return false
   refuseTaken(session, given)
@@ -174,11 +177,11 @@ function refuseUnknownCalendars(session: Session, alarm: Alarm): void {
 /** It was resolved by the calendars and the zone data of another store: whoever runs the clock resolves it again. */
 function reviewLater(session: Session, line: PortableAlarm): void {
   if (calendarNames(line.alarm).length > 0) session.run(CALENDAR_QUERIES.unreview, line.alarm.tenant)
-  if (isZoned(line)) session.run(CALENDAR_QUERIES.putFact, ZONE_DATA_FACT, 'imported')
+  if (isZoned(line)) session.run(CALENDAR_QUERIES.putFact, ZONE_DATA_META, 'imported')
 }
 
 /** Writes an event as it was exported; false where it is here already. */
-function importEvent(desk: Desk, { event }: PortableEvent): boolean {
+function importEvent(desk: WriteContext, { event }: PortableEvent): boolean {
   const { session } = desk
   const alarm = event.alarmId === null ? null : alarmNamed(session, event, { id: event.alarmId })
   if (alarm === undefined) throw alarmMissing(event)

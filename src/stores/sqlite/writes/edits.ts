@@ -1,10 +1,15 @@
 import type { Scope } from '../../../alarm/index.ts'
-import type { Decide, Edited, Selector, StoredAlarm } from '../../index.ts'
-import { alarmAt, alarmNamed, apply, type Desk, readFlights, snapshotOf } from '../rows/index.ts'
+import type { Decide, EditResult, Selector, StoredAlarm } from '../../index.ts'
+import { alarmAt, alarmNamed, apply, readFlights, snapshotOf, type WriteContext } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** Reads, decides and writes the selected alarms one by one; unknown and not-yours are left out alike. */
-export function editSelected<A>(desk: Desk, scope: Scope, which: Selector, decide: Decide<A>): Edited<A> {
+export function editSelected<A>(
+  desk: WriteContext,
+  scope: Scope,
+  which: Selector,
+  decide: Decide<A>,
+): EditResult<A> {
   const { alarms, next } = select(desk, scope, which)
   const answers: A[] = []
   const flights = readFlights(desk.session)
@@ -14,10 +19,14 @@ export function editSelected<A>(desk: Desk, scope: Scope, which: Selector, decid
     apply(desk, alarm, snapshot.timers, change)
     answers.push(answer)
   }
-  return { answers, next }
+  return { results: answers, next }
 }
 
-function select(desk: Desk, scope: Scope, which: Selector): { alarms: StoredAlarm[]; next: number | null } {
+function select(
+  desk: WriteContext,
+  scope: Scope,
+  which: Selector,
+): { alarms: StoredAlarm[]; next: number | null } {
   const { session } = desk
   const named = (name: { id: string } | { key: string }) => alarmNamed(session, scope, name) ?? []
   if ('id' in which || 'key' in which) return { alarms: [named(which)].flat(), next: null }

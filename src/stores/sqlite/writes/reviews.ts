@@ -1,16 +1,16 @@
 import type { Alarm, Change, Snapshot } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
-import type { Reviewed, ReviewOf } from '../../index.ts'
+import type { ReviewFilter, ReviewResult } from '../../index.ts'
 import { isStoreTrouble, type Session } from '../connection/index.ts'
 import {
   alarmAt,
   apply,
   CALENDAR_QUERIES,
-  type Desk,
   type Flights,
   readFlights,
   snapshotOf,
   timersOf,
+  type WriteContext,
 } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -45,10 +45,10 @@ function namesOf({ rule }: Alarm): readonly string[] {
 
 /** Lets a decision look at live alarms again, a bounded number at a time. */
 export function reviewSelected(
-  desk: Desk,
-  which: ReviewOf,
+  desk: WriteContext,
+  which: ReviewFilter,
   decide: (snapshot: Snapshot) => Change | null,
-): Reviewed {
+): ReviewResult {
   const { session } = desk
   const rows =
     'calendarsOf' in which
@@ -62,7 +62,7 @@ export function reviewSelected(
 
 /** A row that cannot be read or decided about is left to the take, which sets it aside with the reason. */
 function reviewOne(
-  desk: Desk,
+  desk: WriteContext,
   seq: number,
   flights: Flights,
   decide: (snapshot: Snapshot) => Change | null,

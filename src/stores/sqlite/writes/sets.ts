@@ -1,21 +1,21 @@
 import { type Alarm, replace } from '../../../alarm/index.ts'
-import type { SetAnswer, SetRequest, StoredAlarm } from '../../index.ts'
+import type { SetRequest, SetResult, StoredAlarm } from '../../index.ts'
 import {
   alarmNamed,
   apply,
   assertCalendars,
-  type Desk,
   insertAlarm,
   readFlights,
   snapshotOf,
+  type WriteContext,
 } from '../rows/index.ts'
 
 /** Writes new alarms: known idempotency keys answer with the first one, known keys are set again. */
-export function setAll(desk: Desk, requests: readonly SetRequest[]): SetAnswer[] {
+export function setAll(desk: WriteContext, requests: readonly SetRequest[]): SetResult[] {
   return requests.map((request) => setOne(desk, request))
 }
 
-function setOne(desk: Desk, request: SetRequest): SetAnswer {
+function setOne(desk: WriteContext, request: SetRequest): SetResult {
   const { alarm } = request
   const { session } = desk
   if (alarm.idempotencyKey !== null) {
@@ -37,7 +37,7 @@ function newTimer(request: SetRequest) {
   return { ...request.timer, id: 0, shard: 0, version: 1, edited: false, report: null }
 }
 
-function setAgain(desk: Desk, known: StoredAlarm, request: SetRequest): SetAnswer {
+function setAgain(desk: WriteContext, known: StoredAlarm, request: SetRequest): SetResult {
   const snapshot = snapshotOf(desk.session, known, readFlights(desk.session))
   const { scheduledFor: first, nominal } = request.timer
   const by = { alarm: request.alarm satisfies Alarm, first, nominal: nominal ?? first }

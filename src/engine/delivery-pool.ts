@@ -1,6 +1,6 @@
-import type { Delivery } from '../alarm/index.ts'
-import type { Flight, Lease, Settlement, Store, Taking } from '../stores/index.ts'
-import type { Courier } from '../targets/index.ts'
+import type { DeliveryOutcome } from '../alarm/index.ts'
+import type { ClaimedTimer, InFlightBatch, Lease, Settlement, Store } from '../stores/index.ts'
+import type { Dispatcher } from '../targets/index.ts'
 import type { Clock } from '../time/index.ts'
 import { Attempt, type Break } from './attempt.ts'
 import { type DeliveryLimits, type Full, Grants, Throttle } from './limits.ts'
@@ -8,9 +8,9 @@ import { NOBODY, Shares } from './shares.ts'
 
 /** A delivery that has ended and is to be settled; one that committed itself has no more to write. */
 export interface Ended {
-  readonly taking: Taking
+  readonly taking: ClaimedTimer
   /** Null where it has committed together with its settle. */
-  readonly delivery: Delivery | null
+  readonly delivery: DeliveryOutcome | null
 }
 
 /** What there is to write of these. */
@@ -18,14 +18,14 @@ export function settlementsOf(ended: readonly Ended[]): Settlement[] {
   return ended.flatMap(({ taking, delivery }) => (delivery === null ? [] : settlementOf(taking, delivery)))
 }
 
-function settlementOf({ lease, alarm, timer }: Taking, delivery: Delivery): Settlement {
+function settlementOf({ lease, alarm, timer }: ClaimedTimer, delivery: DeliveryOutcome): Settlement {
   return { lease, alarm, timer, delivery }
 }
 
 /** What the crew asks of its engine. */
-export interface CrewPorts {
+export interface DeliveryPoolPorts {
   readonly store: Store
-  readonly courier: Courier
+  readonly courier: Dispatcher
   readonly clock: Clock
   readonly concurrency: number
   readonly limits?: DeliveryLimits | undefined
@@ -44,19 +44,19 @@ const SMOOTHING = 0.05
 const GATHER_MS = 5
 
 /** Delivers what was taken, so many at a time, and gathers what came of it. */
-export class Crew {
-  readonly #ports: CrewPorts
+export class DeliveryPool {
+  readonly #ports: DeliveryPoolPorts
   readonly #active = new Set<Attempt>()
-  readonly #flights = new Map<Flight, number>()
+  readonly #flights = new Map<InFlightBatch, number>()
   readonly #shares: Shares
   readonly #throttle: Throttle | null
-  #queue: { readonly taking: Taking; readonly since: number }[] = []
+  #queue: { readonly taking: ClaimedTimer; readonly since: number }[] = []
   #head = 0
   #ended: Ended[] = []
-  #landed: Flight[] = []
+  #landed: InFlightBatch[] = []
   #averageMs: number | null = null
 
-  constructor(ports: CrewPorts) {
+  constructor(ports: DeliveryPoolPorts) {
     this.#ports = ports
     this.#shares = new Shares(ports.concurrency)
     this.#throttle = ports.limits === undefined ? null : new Throttle(ports.limits)
@@ -120,7 +120,7 @@ export class Crew {
   }
 
   /** Takes over a batch and starts what it can. */
-  accept(takings: readonly Taking[]): void {
+  accept(takings: readonly ClaimedTimer[]): void {
     const since = this.#ports.clock.monotonic()
     for (const taking of takings) {
       this.#enter(taking)
@@ -130,7 +130,7 @@ export class Crew {
   }
 
   /** Takes over what other tenants than the crowding ones are due: it starts at once, on the hands kept for them. */
-  acceptApart(takings: readonly Taking[]): void {
+  acceptApart(takings: readonly ClaimedTimer[]): void {
     // All of them first: a flight has landed when the last that has come along has ended, not the first.
     for (const taking of takings) this.#enter(taking)
     for (const taking of takings) {
@@ -140,8 +140,8 @@ export class Crew {
     }
   }
 
-  #enter(taking: Taking): void {
-    this.#flights.set(taking.flight, (this.#flights.get(taking.flight) ?? 0) + 1)
+  #enter(taking: ClaimedTimer): void {
+    this.#flights.set(taking.batch, (this.#flights.get(taking.batch) ?? 0) + 1)
     this.#shares.add(taking.alarm.tenant)
     this.#throttle?.add(taking.alarm)
   }
@@ -192,7 +192,7 @@ export class Crew {
   }
 
   /** Hands over what has ended since the last time. */
-  drain(): { ended: Ended[]; landed: Flight[] } {
+  drain(): { ended: Ended[]; landed: InFlightBatch[] } {
     const drained = { ended: this.#ended, landed: this.#landed }
     this.#ended = []
     this.#landed = []
@@ -200,12 +200,12 @@ export class Crew {
   }
 
   /** Takes back what could not be written: it is handed over again. */
-  restore(ended: readonly Ended[], landed: readonly Flight[]): void {
+  restore(ended: readonly Ended[], landed: readonly InFlightBatch[]): void {
     this.#ended.unshift(...ended)
     this.#landed.unshift(...landed)
   }
 
-  #isEarly({ timer }: Taking): boolean {
+  #isEarly({ timer }: ClaimedTimer): boolean {
     return timer.wakeAt !== null && this.#ports.clock.now() < timer.wakeAt
   }
 
@@ -216,7 +216,7 @@ export class Crew {
     this.#head = 0
   }
 
-  #deliver(taking: Taking): void {
+  #deliver(taking: ClaimedTimer): void {
     const { courier, clock } = this.#ports
     const attempt = new Attempt(taking, courier, clock)
     this.#active.add(attempt)
@@ -232,11 +232,11 @@ export class Crew {
   }
 
   /** The handler's writes and the settle commit together; a failure is undone and settled like any other. */
-  async #deliverInTransaction(attempt: Attempt): Promise<Delivery | null> {
+  async #deliverInTransaction(attempt: Attempt): Promise<DeliveryOutcome | null> {
     const { store, context, mayStart } = this.#ports
     const { taking } = attempt
     const { lease } = taking
-    let failure: Delivery | null = null
+    let failure: DeliveryOutcome | null = null
     let ran = false
     try {
       const { lost, stale } = await store.transact(
@@ -271,15 +271,15 @@ export class Crew {
     }
   }
 
-  #end(taking: Taking, delivery: Delivery | null): void {
+  #end(taking: ClaimedTimer, delivery: DeliveryOutcome | null): void {
     this.#ended.push({ taking, delivery })
     this.#shares.remove(taking.alarm.tenant)
     this.#throttle?.remove(taking.alarm)
-    this.#land(taking.flight)
+    this.#land(taking.batch)
     this.#ports.onEnded()
   }
 
-  #land(flight: Flight): void {
+  #land(flight: InFlightBatch): void {
     const left = (this.#flights.get(flight) ?? 1) - 1
     if (left > 0) {
       this.#flights.set(flight, left)

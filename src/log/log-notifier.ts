@@ -1,7 +1,7 @@
 import type { Scope } from '../alarm/index.ts'
 
 /** Rung when the log may have grown; readers wait for the next ring that may concern them. */
-export class Bell {
+export class LogNotifier {
   /** By tenant and owner: what others write wakes nobody. */
   readonly #waiting = new Map<string, Map<string, Set<() => void>>>()
   #closed = false
@@ -13,21 +13,21 @@ export class Bell {
   /** Lets every reader end: nothing more will come. */
   close(): void {
     this.#closed = true
-    this.ringAll()
+    this.notifyAll()
   }
 
   /** One owner's log may have grown. */
-  ring({ tenant, owner }: Scope): void {
+  notify({ tenant, owner }: Scope): void {
     for (const wake of this.#waiting.get(tenant)?.get(owner) ?? []) wake()
   }
 
-  ringTenant(tenant: string): void {
-    for (const owner of this.#waiting.get(tenant)?.keys() ?? []) this.ring({ tenant, owner })
+  notifyTenant(tenant: string): void {
+    for (const owner of this.#waiting.get(tenant)?.keys() ?? []) this.notify({ tenant, owner })
   }
 
   /** Somebody's has, and nobody says whose. */
-  ringAll(): void {
-    for (const tenant of this.#waiting.keys()) this.ringTenant(tenant)
+  notifyAll(): void {
+    for (const tenant of this.#waiting.keys()) this.notifyTenant(tenant)
   }
 
   /** Resolves at the next ring for this owner, or when the signal is aborted. Asked for before the read, so that no ring is missed. */

@@ -1,7 +1,7 @@
 import type { Alarm, Target, TargetSpec, Timer } from '../alarm/index.ts'
 
 /** One attempt at delivering an occurrence. */
-export interface Errand {
+export interface Delivery {
   readonly alarm: Alarm
   readonly timer: Timer
   readonly firedAt: number
@@ -11,7 +11,7 @@ export interface Errand {
 }
 
 /** What the target answered. A throw is a failed attempt. */
-export interface Receipt {
+export interface DeliveryReceipt {
   /** What the target reported of its own accord. */
   readonly report: string | null
 }
@@ -63,8 +63,8 @@ export interface TargetKind {
   isTransactional(target: Target): boolean
   /** How long one attempt may take where the alarm does not say. */
   timeoutMs(target: Target): number
-  deliver(errand: Errand): Promise<Receipt>
+  deliver(errand: Delivery): Promise<DeliveryReceipt>
 }
 
 /** What the engine knows of targets: deliver, and nothing of how. */
-export type Courier = Omit<TargetKind, 'kind' | 'parse'>
+export type Dispatcher = Omit<TargetKind, 'kind' | 'parse'>

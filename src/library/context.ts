@@ -1,17 +1,17 @@
-import type { Context, Limits, Workshop } from '../alarm/index.ts'
-import type { Bell } from '../log/index.ts'
+import type { BuildContext, Context, Limits } from '../alarm/index.ts'
+import type { LogNotifier } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 import type { TenantSecrets } from './api.ts'
 import type { DefaultTargets } from './default-target.ts'
 
 /** What one owner's calls need from the whole they belong to. */
-export interface Surround {
+export interface LibraryContext {
   readonly store: Store
   readonly clock: Clock
-  readonly bell: Bell
+  readonly logNotifier: LogNotifier
   readonly limits: Limits
-  readonly workshop: Workshop
+  readonly buildContext: BuildContext
   /** The zone where a call names none. */
   readonly timezone: string
   readonly createdVia: string

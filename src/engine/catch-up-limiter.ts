@@ -1,14 +1,14 @@
 import { type Alarm, type Target, type Timer, targetKey } from '../alarm/index.ts'
-import type { ReleaseOf } from '../stores/index.ts'
+import type { WaitingFilter } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
-import type { HeldParty, HoldBook, Holds, Resumed } from './hold-book.ts'
+import type { PauseCheck, PausedParty, PauseState, Resumed } from './pause-state.ts'
 
 /** What a pacer is made of. */
-export interface PacerPorts {
-  readonly book: HoldBook
+export interface CatchUpLimiterPorts {
+  readonly book: PauseState
   readonly clock: Clock
   /** Puts back what is held in this process's own shards, so many at most; answers how many. */
-  readonly release: (which: ReleaseOf, limit: number) => Promise<number>
+  readonly release: (which: WaitingFilter, limit: number) => Promise<number>
   /** The names of the targets of what is held in this process's own shards. */
   readonly heldTargets: () => Promise<readonly string[]>
   /** Which part of the shards are this process's own, from 0 to 1: so much of the pace is its. */
@@ -39,8 +39,8 @@ const SHARE_MS = 5_000
  * Says what is held, and puts it back when it was resumed: so many per second, the longest held first. Until then it stays
  * held; what comes due meanwhile fires as ever.
  */
-export class Pacer implements Holds {
-  readonly #ports: PacerPorts
+export class CatchUpLimiter implements PauseCheck {
+  readonly #ports: CatchUpLimiterPorts
   readonly #catchUps = new Map<string, CatchUp>()
   #unwatch: (() => void) | null = null
   #cancelStep: (() => void) | null = null
@@ -48,15 +48,15 @@ export class Pacer implements Holds {
   #steppedAt = 0
   #share = { part: 1, at: Number.NEGATIVE_INFINITY }
 
-  constructor(ports: PacerPorts) {
+  constructor(ports: CatchUpLimiterPorts) {
     this.#ports = ports
   }
 
   /** Whether an operator holds it. A timer that is no longer held knows nothing of it. */
-  isHeld({ tenant, target }: Alarm, { waiting }: Timer): boolean {
+  isPaused({ tenant, target }: Alarm, { waiting }: Timer): boolean {
     const { book } = this.#ports
-    if (book.heldTenants().has(tenant)) return true
-    const targets = book.heldTargets()
+    if (book.pausedTenants().has(tenant)) return true
+    const targets = book.pausedTargets()
     if (targets.size > 0 && targets.has(targetKey(target))) return true
     if (waiting !== 'hold' || this.#catchUps.size === 0) return false
     return this.#isPaced({ tenant }) || this.#isPaced({ target })
@@ -64,7 +64,7 @@ export class Pacer implements Holds {
 
   /** Begins to let go, while its engine runs. */
   start(): void {
-    this.#unwatch ??= this.#ports.book.watch(() => this.look())
+    this.#unwatch ??= this.#ports.book.onChange(() => this.look())
     this.look()
   }
 
@@ -99,14 +99,14 @@ export class Pacer implements Holds {
     this.#schedule()
   }
 
-  #isPaused(party: HeldParty): boolean {
+  #isPaused(party: PausedParty): boolean {
     const { book } = this.#ports
     return 'tenant' in party
-      ? book.heldTenants().has(party.tenant)
-      : book.heldTargets().has(targetKey(party.target))
+      ? book.pausedTenants().has(party.tenant)
+      : book.pausedTargets().has(targetKey(party.target))
   }
 
-  #isPaced(party: HeldParty): boolean {
+  #isPaced(party: PausedParty): boolean {
     // Who runs no loop puts nothing back: what is held there is let go when it is looked at.
     return this.#unwatch !== null && this.#catchUps.get(nameOf(party))?.isDone === false
   }
@@ -187,6 +187,6 @@ export class Pacer implements Holds {
   }
 }
 
-function nameOf(party: HeldParty): string {
+function nameOf(party: PausedParty): string {
   return 'tenant' in party ? `tenant ${party.tenant}` : `target ${targetKey(party.target)}`
 }

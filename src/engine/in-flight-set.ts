@@ -1,11 +1,11 @@
 import type { Serial } from '../alarm/index.ts'
-import type { HeldTimers } from '../stores/index.ts'
+import type { InFlightTimers } from '../stores/index.ts'
 
 /**
  * The timers this engine holds: taken and not yet known to be settled. One is forgotten only after a take that started
  * after its settle had answered: a take under way may still bring it from before (hazard 3: it would fire twice).
  */
-export class HeldSet implements HeldTimers {
+export class InFlightSet implements InFlightTimers {
   readonly #versions = new Map<Serial, number>()
   #settled: { readonly id: Serial; readonly version: number; readonly atTake: number }[] = []
   #takes = 0

@@ -1,6 +1,6 @@
 import type { Rights } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { COPY_MS_MAX, type Kept, Shelf } from '../../library/index.ts'
+import { CACHE_MS_MAX, type CachedDocument, CachedDocuments } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
 import { fits, keyIdOf, newKey } from './api-key.ts'
@@ -43,14 +43,14 @@ export interface KeyGiven {
 }
 
 /** The keys of a store. */
-export class KeyBook {
-  readonly #shelf: Shelf<KeyRecord>
+export class KeyRegistry {
+  readonly #shelf: CachedDocuments<KeyRecord>
   readonly #clock: Clock
   #any: { readonly until: number; readonly found: Promise<boolean> } | null = null
   #changed: (id: string) => void = () => {}
 
   constructor(documents: Documents, clock: Clock) {
-    this.#shelf = new Shelf(documents, clock, 'key')
+    this.#shelf = new CachedDocuments(documents, clock, 'key')
     this.#clock = clock
   }
 
@@ -67,7 +67,7 @@ export class KeyBook {
       found.catch(() => {
         this.#any = null
       })
-      this.#any = { until: now + COPY_MS_MAX, found }
+      this.#any = { until: now + CACHE_MS_MAX, found }
     }
     return this.#any.found
   }
@@ -149,7 +149,7 @@ function isLive({ revokedAt, expiresAt }: KeyRecord, now: number): boolean {
   return revokedAt === null && (expiresAt === null || now < expiresAt)
 }
 
-function viewOf({ name, tenant, value }: Kept<KeyRecord>): KeyView {
+function viewOf({ name, tenant, value }: CachedDocument<KeyRecord>): KeyView {
   const { owner, rights, label, createdAt, createdBy, expiresAt, revokedAt } = value
   return {
     id: name,

@@ -3,38 +3,38 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { targetKey } from '../alarm/index.ts'
-import type { ReleaseOf } from '../stores/index.ts'
+import type { WaitingFilter } from '../stores/index.ts'
 import { openTest, type TestOptions, VirtualClock } from '../testing/index.ts'
-import type { HeldParty, HoldBook, Resumed } from './hold-book.ts'
-import { Pacer } from './pacer.ts'
+import { CatchUpLimiter } from './catch-up-limiter.ts'
+import type { PausedParty, PauseState, Resumed } from './pause-state.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'wakeful-pacer-'))
 afterAll(() => rmSync(dir, { recursive: true }))
 
 /** A book that a test writes. */
-class Book implements HoldBook {
+class Book implements PauseState {
   readonly #tenants = new Set<string>()
   readonly #targets = new Set<string>()
   readonly #listeners = new Set<() => void>()
   #resumed: Resumed[] = []
   #resumes = 0
 
-  heldTenants = () => this.#tenants
-  heldTargets = () => this.#targets
+  pausedTenants = () => this.#tenants
+  pausedTargets = () => this.#targets
   resumed = () => this.#resumed
 
-  watch(listener: () => void): () => void {
+  onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  pause(party: HeldParty): void {
+  pause(party: PausedParty): void {
     if ('tenant' in party) this.#tenants.add(party.tenant)
     else this.#targets.add(targetKey(party.target))
     this.#tell()
   }
 
-  resume(party: HeldParty, perSecond: number | null): void {
+  resume(party: PausedParty, perSecond: number | null): void {
     if ('tenant' in party) this.#tenants.delete(party.tenant)
     else this.#targets.delete(targetKey(party.target))
     this.#resumes += 1
@@ -47,7 +47,7 @@ class Book implements HoldBook {
   }
 }
 
-const ACME: HeldParty = { tenant: 'acme' }
+const ACME: PausedParty = { tenant: 'acme' }
 
 async function running(options: TestOptions = {}, book = new Book()) {
   const bench = await openTest({ holds: book, ...options })
@@ -222,7 +222,7 @@ describe('a catch-up', () => {
 
 describe('a pacer', () => {
   function paced(
-    answers: (which: ReleaseOf, limit: number) => number,
+    answers: (which: WaitingFilter, limit: number) => number,
     part = 1,
     names: readonly string[] = [],
   ) {
@@ -230,7 +230,7 @@ describe('a pacer', () => {
     const book = new Book()
     const asked: number[] = []
     const troubles: unknown[] = []
-    const pacer = new Pacer({
+    const pacer = new CatchUpLimiter({
       book,
       clock,
       release: async (which, limit) => {

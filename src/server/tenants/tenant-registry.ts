@@ -1,5 +1,5 @@
 import type { Quotas } from '../../contracts/index.ts'
-import { type Kept, Shelf } from '../../library/index.ts'
+import { type CachedDocument, CachedDocuments } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
 import { merged, type QuotaPair } from './quotas.ts'
@@ -18,12 +18,12 @@ export interface TenantView {
 }
 
 /** Tenants' settings. A tenant that has none needs no record. */
-export class TenantBook {
-  readonly #shelf: Shelf<TenantRecord>
+export class TenantRegistry {
+  readonly #shelf: CachedDocuments<TenantRecord>
   readonly #defaults: QuotaPair
 
   constructor(documents: Documents, clock: Clock, defaults: QuotaPair) {
-    this.#shelf = new Shelf(documents, clock, 'tenant')
+    this.#shelf = new CachedDocuments(documents, clock, 'tenant')
     this.#defaults = defaults
   }
 
@@ -54,7 +54,7 @@ export class TenantBook {
   }
 }
 
-function viewOf({ name, value }: Pick<Kept<TenantRecord>, 'name' | 'value'>): TenantView {
+function viewOf({ name, value }: Pick<CachedDocument<TenantRecord>, 'name' | 'value'>): TenantView {
   const { quotas = {}, owner_quotas = {} } = value
   return { tenant: name, quotas, ownerQuotas: owner_quotas }
 }

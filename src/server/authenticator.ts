@@ -6,8 +6,8 @@ import type { Door } from './http/app.ts'
 import { assertLocal } from './http/local-guard.ts'
 import type { HeaderReader } from './http/node-side.ts'
 import { hashOf } from './keys/api-key.ts'
-import { ALL_TENANTS, type KeyBook, type KeyView } from './keys/key-book.ts'
-import type { TicketBook } from './live/ticket-book.ts'
+import { ALL_TENANTS, type KeyRegistry, type KeyView } from './keys/key-registry.ts'
+import type { TicketStore } from './live/ticket-store.ts'
 
 /** By these a caller names whom it acts for, where its key leaves that open. Percent-encoded beyond ASCII. */
 const TENANT_HEADER = 'wakeful-tenant'
@@ -17,9 +17,9 @@ const OWNER_HEADER = 'wakeful-owner'
 const LOCAL_TENANT = 'default'
 
 /** What the gate knows. */
-export interface GateParts {
-  readonly keys: KeyBook
-  readonly tickets: TicketBook
+export interface AuthenticatorParts {
+  readonly keys: KeyRegistry
+  readonly tickets: TicketStore
   readonly feeds: Feeds
   readonly forTenant: (tenant: string, owner: string) => Alarms
   /** Whether callers without a key may come in at all, while there are no keys. */
@@ -29,10 +29,10 @@ export interface GateParts {
 }
 
 /** Lets callers in by their keys; on this machine, while there are no keys, everybody as the local tenant. */
-export class Gate implements Door {
-  readonly #parts: GateParts
+export class Authenticator implements Door {
+  readonly #parts: AuthenticatorParts
 
-  constructor(parts: GateParts) {
+  constructor(parts: AuthenticatorParts) {
     this.#parts = parts
   }
 

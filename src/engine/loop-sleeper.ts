@@ -8,7 +8,7 @@ const SLICE_MS = 1_000
 const SLICE_MS_TOLD = 86_400_000
 
 /** What the loop sleeps on: a moment of the wall clock, or being roused. */
-export class Alert {
+export class LoopSleeper {
   readonly #clock: Clock
   #rouse: (() => void) | null = null
   #roused = false
@@ -18,7 +18,7 @@ export class Alert {
   }
 
   /** Ends the present sleep, or the next one before it starts. */
-  rouse(): void {
+  wake(): void {
     this.#roused = true
     this.#rouse?.()
   }

@@ -1,10 +1,10 @@
 import { type Target, targetKey } from '../../alarm/index.ts'
 import {
+  CachedDocuments,
   type DeliveryLimits,
-  type HeldParty,
-  type HoldBook,
+  type PausedParty,
+  type PauseState,
   type Resumed,
-  Shelf,
 } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
@@ -17,7 +17,7 @@ const RESUMED_MS = 86_400_000
 
 /** One pause, or the catch-up after it. */
 interface Hold {
-  readonly party: HeldParty
+  readonly party: PausedParty
   readonly pausedAt: number
   readonly resumed: { readonly at: number; readonly perSecond: number | null } | null
 }
@@ -41,14 +41,14 @@ const NAME = 'all'
  * What every process that fires must know of tenants at once: who is paused or catches up, and how much of theirs may be
  * under way. Kept in the store, and looked at again and again.
  */
-export class Switchboard implements HoldBook, DeliveryLimits {
+export class PauseControl implements PauseState, DeliveryLimits {
   readonly #defaults: Deliveries
   #switches = NONE
   #tenants: ReadonlySet<string> = new Set()
   #targets: ReadonlySet<string> = new Set()
   /** Of those who were resumed: whose catch-up has ended here, by when it began. */
   readonly #caughtUp = new Map<string, number>()
-  #shelf: Shelf<Switches> | null = null
+  #shelf: CachedDocuments<Switches> | null = null
   #clock: Clock | null = null
   readonly #listeners = new Set<() => void>()
 
@@ -57,11 +57,11 @@ export class Switchboard implements HoldBook, DeliveryLimits {
     this.#defaults = deliveriesOf(quotas)
   }
 
-  heldTenants(): ReadonlySet<string> {
+  pausedTenants(): ReadonlySet<string> {
     return this.#tenants
   }
 
-  heldTargets(): ReadonlySet<string> {
+  pausedTargets(): ReadonlySet<string> {
     return this.#targets
   }
 
@@ -76,7 +76,7 @@ export class Switchboard implements HoldBook, DeliveryLimits {
     return Object.hasOwn(deliveries, tenant) ? deliveries[tenant]! : this.#defaults
   }
 
-  watch(listener: () => void): () => void {
+  onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
@@ -91,7 +91,7 @@ export class Switchboard implements HoldBook, DeliveryLimits {
     onTrouble: (thrown: unknown) => void,
   ): Promise<() => void> {
     if (this.#shelf !== null) return () => {}
-    this.#shelf = new Shelf(documents, clock, 'switchboard')
+    this.#shelf = new CachedDocuments(documents, clock, 'switchboard')
     this.#clock = clock
     await this.#look()
     let isOver = false
@@ -107,12 +107,12 @@ export class Switchboard implements HoldBook, DeliveryLimits {
     }
   }
 
-  isPaused(party: HeldParty): boolean {
+  isPaused(party: PausedParty): boolean {
     return this.#switches.holds[nameOf(party)]?.resumed === null
   }
 
   /** Whether something of theirs may be held yet, as far as the clocks that run here tell. */
-  isCatchingUp(party: HeldParty): boolean {
+  isCatchingUp(party: PausedParty): boolean {
     const name = nameOf(party)
     const resumed = this.#switches.holds[name]?.resumed ?? null
     return resumed !== null && this.#caughtUp.get(name) !== resumed.at
@@ -130,7 +130,7 @@ export class Switchboard implements HoldBook, DeliveryLimits {
       .flatMap((party) => ('target' in party ? party.target : []))
   }
 
-  pause(party: HeldParty): Promise<void> {
+  pause(party: PausedParty): Promise<void> {
     return this.#change((switches, now) => ({
       ...switches,
       holds: { ...switches.holds, [nameOf(party)]: { party, pausedAt: now, resumed: null } },
@@ -138,7 +138,7 @@ export class Switchboard implements HoldBook, DeliveryLimits {
   }
 
   /** Whether it was paused. What waited comes back so many per second. */
-  async resume(party: HeldParty, perSecond: number | null): Promise<boolean> {
+  async resume(party: PausedParty, perSecond: number | null): Promise<boolean> {
     const name = nameOf(party)
     let wasPaused = false
     await this.#change((switches, now) => {
@@ -190,7 +190,7 @@ export class Switchboard implements HoldBook, DeliveryLimits {
   }
 }
 
-function nameOf(party: HeldParty): string {
+function nameOf(party: PausedParty): string {
   return 'tenant' in party ? `tenant ${party.tenant}` : `target ${targetKey(party.target)}`
 }
 

@@ -22,7 +22,7 @@ interface TicketRecord extends Omit<TicketHolder, 'tenant'> {
  * One-time tickets, kept in the store, so that one made by this process is good at any other; removing it is using it,
  * and only one can. Stored is its hash: who reads the store gets in by none.
  */
-export class TicketBook {
+export class TicketStore {
   readonly #documents: Documents
   readonly #clock: Clock
   #sweepAt = 0

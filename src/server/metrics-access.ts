@@ -6,7 +6,7 @@ import type { Door } from './http/app.ts'
 import { PROXIED } from './http/local-guard.ts'
 import type { HeaderReader } from './http/node-side.ts'
 import { hashOf } from './keys/api-key.ts'
-import { ALL_TENANTS } from './keys/key-book.ts'
+import { ALL_TENANTS } from './keys/key-registry.ts'
 
 /** How long a scraper is known after it was last let in, and how many are. */
 const KNOWN_MS = 3_600_000

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Settlement, Store, Taking } from '../stores/index.ts'
-import type { Courier } from '../targets/index.ts'
+import type { ClaimedTimer, Settlement, Store } from '../stores/index.ts'
+import type { Dispatcher } from '../targets/index.ts'
 import { VirtualClock } from '../testing/index.ts'
-import { Crew } from './crew.ts'
+import { DeliveryPool } from './delivery-pool.ts'
 
 const lease = { shard: 1, pool: 'app', owner: 'me', epoch: 1, until: 0 }
 const takingAt = (wakeAt: number) =>
@@ -11,7 +11,7 @@ const takingAt = (wakeAt: number) =>
     flight: { id: 1, shard: 1 },
     alarm: { target: { kind: 'handler' }, timeoutMs: null },
     timer: { id: 1, version: 1, wakeAt },
-  }) as unknown as Taking
+  }) as unknown as ClaimedTimer
 
 /** Lets something happen while the transaction of a handler that is due now is waited for. */
 async function whileWaiting(clock: VirtualClock, happen: (lose: () => void) => void) {
@@ -19,7 +19,7 @@ async function whileWaiting(clock: VirtualClock, happen: (lose: () => void) => v
   const ended = Promise.withResolvers<void>()
   let isHeld = true
   let starts = 0
-  const crew = new Crew({
+  const crew = new DeliveryPool({
     store: {
       async transact(_: unknown, work: (tx: unknown) => Promise<Settlement>) {
         await opened.promise
@@ -34,7 +34,7 @@ async function whileWaiting(clock: VirtualClock, happen: (lose: () => void) => v
         starts += 1
         return { report: null }
       },
-    } as unknown as Courier,
+    } as unknown as Dispatcher,
     clock,
     concurrency: 1,
     mayStart: () => (isHeld ? 'yes' : 'lost'),
@@ -67,13 +67,13 @@ test('nor when the clock was set back meanwhile, and its instant is yet to come 
 test('a flight stays as long as one of those that came with it is delivered, though another was handed back at once (at-least-once)', async () => {
   const clock = new VirtualClock()
   const delivered = Promise.withResolvers<{ report: null }>()
-  const crew = new Crew({
+  const crew = new DeliveryPool({
     store: {} as Store,
     courier: {
       isTransactional: () => false,
       timeoutMs: () => 1_000,
       deliver: () => delivered.promise,
-    } as unknown as Courier,
+    } as unknown as Dispatcher,
     clock,
     concurrency: 2,
     mayStart: () => 'yes',
@@ -81,10 +81,10 @@ test('a flight stays as long as one of those that came with it is delivered, tho
     onEnded: () => {},
   })
   const due = takingAt(clock.now())
-  const early = { ...takingAt(clock.now() + 1), flight: due.flight }
+  const early = { ...takingAt(clock.now() + 1), flight: due.batch }
   crew.acceptApart([early, due])
   expect(crew.drain()).toMatchObject({ ended: [{ taking: early }], landed: [] })
   delivered.resolve({ report: null })
   await clock.turn()
-  expect(crew.drain()).toMatchObject({ ended: [{ taking: due }], landed: [due.flight] })
+  expect(crew.drain()).toMatchObject({ ended: [{ taking: due }], landed: [due.batch] })
 })

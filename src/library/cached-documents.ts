@@ -3,12 +3,12 @@ import type { Document, Documents } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 
 /** How old a copy may be: what is revoked or changed elsewhere has effect here within a second. */
-export const COPY_MS_MAX = 500
+export const CACHE_MS_MAX = 500
 const COPIES_MAX = 10_000
 const CHANGE_TRIES_MAX = 5
 
 /** A document's value, read. */
-export interface Kept<T> {
+export interface CachedDocument<T> {
   readonly name: string
   readonly tenant: string
   readonly value: T
@@ -18,11 +18,11 @@ export interface Kept<T> {
 
 interface Copy<T> {
   readonly until: number
-  readonly found: Promise<Kept<T> | null>
+  readonly found: Promise<CachedDocument<T> | null>
 }
 
 /** The documents of one kind, each read through a copy that is half a second old at most. */
-export class Shelf<T> {
+export class CachedDocuments<T> {
   readonly #documents: Documents
   readonly #clock: Clock
   readonly #kind: string
@@ -36,7 +36,7 @@ export class Shelf<T> {
   }
 
   /** The document of this name, perhaps as it was half a second ago. */
-  get(name: string): Promise<Kept<T> | null> {
+  get(name: string): Promise<CachedDocument<T> | null> {
     const now = this.#clock.monotonic()
     const copy = this.#copies.get(name)
     if (copy !== undefined && now < copy.until) return copy.found
@@ -44,20 +44,20 @@ export class Shelf<T> {
     // Asked for again by the next one, where it could not be read.
     found.catch(() => this.#copies.delete(name))
     this.#copies.delete(name)
-    this.#copies.set(name, { until: now + COPY_MS_MAX, found })
+    this.#copies.set(name, { until: now + CACHE_MS_MAX, found })
     if (this.#copies.size > COPIES_MAX) this.#copies.delete(this.#copies.keys().next().value!)
     return found
   }
 
   /** Those of a tenant, or of all, by name. */
-  async list(tenant: string | null, after = '', limit = 500): Promise<Kept<T>[]> {
+  async list(tenant: string | null, after = '', limit = 500): Promise<CachedDocument<T>[]> {
     return (await this.#documents.listDocuments(this.#kind, tenant, after, limit)).map((each) =>
       kept<T>(each),
     )
   }
 
   /** Reads it as it stands, and writes what the change makes of it; where another was faster, once more. */
-  async change(name: string, tenant: string, change: (value: T | null) => T): Promise<Kept<T>> {
+  async change(name: string, tenant: string, change: (value: T | null) => T): Promise<CachedDocument<T>> {
     // Those of this process one after another: only other processes can be faster.
     const mine = (this.#changing.get(name) ?? Promise.resolve()).then(() =>
       this.#tryChange(name, tenant, change),
@@ -74,7 +74,7 @@ export class Shelf<T> {
     }
   }
 
-  async #tryChange(name: string, tenant: string, change: (value: T | null) => T): Promise<Kept<T>> {
+  async #tryChange(name: string, tenant: string, change: (value: T | null) => T): Promise<CachedDocument<T>> {
     for (let tries = 0; tries < CHANGE_TRIES_MAX; tries++) {
       const before = await this.#read(name)
       const value = JSON.stringify(change(before?.value ?? null))
@@ -96,12 +96,12 @@ export class Shelf<T> {
     return removed
   }
 
-  async #read(name: string): Promise<Kept<T> | null> {
+  async #read(name: string): Promise<CachedDocument<T> | null> {
     const found = await this.#documents.getDocument(this.#kind, name)
     return found === null ? null : kept<T>(found)
   }
 }
 
-function kept<T>({ name, tenant, value, version, updatedAt }: Document): Kept<T> {
+function kept<T>({ name, tenant, value, version, updatedAt }: Document): CachedDocument<T> {
   return { name, tenant, value: JSON.parse(value) as T, version, updatedAt }
 }
