@@ -9,7 +9,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
       {
         file: 'src/library/alarms.ts',
         from: "import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'",
-        to: "import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'\nimport { createdAnswer } from '../stores/postgres/sets.ts'",
+        to: "import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'\nimport { createdAnswer } from '../stores/postgres/writes/sets.ts'",
       },
       {
         file: 'src/library/alarms.ts',
