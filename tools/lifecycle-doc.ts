@@ -14,9 +14,9 @@ const MEANINGS: Readonly<Record<State, string>> = {
 
 const events = Object.keys(EVENTS) as LifecycleEvent[]
 
-/** The page, from the table in src/alarm/lifecycle.ts. */
+/** The page, from the table in src/alarm/model/lifecycle.ts. */
 export function lifecycleDoc(): string {
-  return `<!-- Written by tools/lifecycle-doc.ts from src/alarm/lifecycle.ts: change the table, then run \`npm run docs\`. -->
+  return `<!-- Written by tools/lifecycle-doc.ts from src/alarm/model/lifecycle.ts: change the table, then run \`npm run docs\`. -->
 
 # The life of an alarm
 

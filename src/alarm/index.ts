@@ -2,6 +2,26 @@
 
 export { RawJson, rawJson } from '../json/index.ts'
 export {
+  amend,
+  assertSeen,
+  type CancelOutcome,
+  cancel,
+  fireNow,
+  pause,
+  replace,
+  resume,
+  retry,
+  skipNext,
+} from './decisions/edit.ts'
+export { lateness } from './decisions/event-records.ts'
+export { type Beginning, firstTimer } from './decisions/recurrence.ts'
+export { type Report, report } from './decisions/report.ts'
+export { review } from './decisions/review.ts'
+export { type DeliveryOutcome, type Held, settle } from './decisions/settle.ts'
+export { type Triage, triage, type Verdict } from './decisions/triage.ts'
+export { assertText, DEFAULT_LIMITS, type Limits, utf8Length } from './fields/limits.ts'
+export { isTraceparent } from './fields/traceparent.ts'
+export {
   type Ack,
   type Alarm,
   type Backoff,
@@ -13,7 +33,7 @@ export {
   type Scope,
   type Target,
   targetKey,
-} from './alarm.ts'
+} from './model/alarm.ts'
 export {
   ALARM_OPTIONS,
   type AlarmDefaults,
@@ -24,20 +44,8 @@ export {
   namedBy,
   type SetOptions,
   type TargetSpec,
-} from './build.ts'
-export type { Change, Context, Snapshot, TimerMove } from './change.ts'
-export {
-  amend,
-  assertSeen,
-  type CancelOutcome,
-  cancel,
-  fireNow,
-  pause,
-  replace,
-  resume,
-  retry,
-  skipNext,
-} from './edit.ts'
+} from './model/build.ts'
+export type { Change, Context, Snapshot, TimerMove } from './model/change.ts'
 export {
   type AlarmEventType,
   EVENT_TYPES,
@@ -46,8 +54,8 @@ export {
   isFire,
   type Origin,
   SKIP_REASONS,
-} from './event.ts'
-export { type IdMaker, idMaker } from './id.ts'
+} from './model/event.ts'
+export { type IdMaker, idMaker } from './model/id.ts'
 export {
   type Cell,
   type EndStatus,
@@ -59,16 +67,10 @@ export {
   STATES,
   type State,
   type Status,
-} from './lifecycle.ts'
-export { assertText, DEFAULT_LIMITS, type Limits, utf8Length } from './limits.ts'
-export { type Bucket, bucketOf, type Outcome, stateOf, type Tally } from './outcome.ts'
-export { assertPoolsFit, BUILT_IN_POOL, DEFAULT_POOL, POOLS_MAX } from './pools.ts'
-export { lateness } from './record.ts'
-export { type Beginning, firstTimer } from './recurrence.ts'
-export { type Report, report } from './report.ts'
-export { review } from './review.ts'
-export { bySerial, LAST_SERIAL, type Serial, serialOf, stepped } from './serial.ts'
-export { type DeliveryOutcome, type Held, settle } from './settle.ts'
+} from './model/lifecycle.ts'
+export { type Bucket, bucketOf, type Outcome, stateOf, type Tally } from './model/outcome.ts'
+export { assertPoolsFit, BUILT_IN_POOL, DEFAULT_POOL, POOLS_MAX } from './model/pools.ts'
+export { bySerial, LAST_SERIAL, type Serial, serialOf, stepped } from './model/serial.ts'
 export {
   type EarlyReport,
   type NewTimer,
@@ -76,9 +78,7 @@ export {
   type Timer,
   type TimerKind,
   type Waiting,
-} from './timer.ts'
-export { isTraceparent } from './traceparent.ts'
-export { type Triage, triage, type Verdict } from './triage.ts'
-export { type AlarmView, readPayload, viewOf } from './view.ts'
-export { type Story, type StoryLine, skippedText, why } from './why.ts'
-export { wireJson } from './wire.ts'
+} from './model/timer.ts'
+export { type AlarmView, readPayload, viewOf } from './views/view.ts'
+export { type Story, type StoryLine, skippedText, why } from './views/why.ts'
+export { wireJson } from './views/wire.ts'

@@ -166,7 +166,7 @@ export const PLANTED: readonly Planted[] = [
     hazard: 5,
     edits: [
       {
-        file: 'alarm/edit.ts',
+        file: 'alarm/decisions/edit.ts',
         from: 'markEdited: flying(snapshot),\n    outcome: null',
         to: 'outcome: null',
       },
@@ -178,7 +178,7 @@ export const PLANTED: readonly Planted[] = [
     hazard: 5,
     edits: [
       {
-        file: 'alarm/edit.ts',
+        file: 'alarm/decisions/edit.ts',
         from: 'generation: alarm.generation + 1,\n    pausedAt',
         to: 'generation: alarm.generation,\n    pausedAt',
       },
@@ -322,7 +322,7 @@ export const PLANTED: readonly Planted[] = [
   {
     bug: 'a report that comes before the settle is not looked for',
     hazard: 5,
-    edits: [{ file: 'alarm/report.ts', from: 'markEdited: [timer.id], reports', to: 'reports' }],
+    edits: [{ file: 'alarm/decisions/report.ts', from: 'markEdited: [timer.id], reports', to: 'reports' }],
     scenarios: ['report | settle'],
   },
   {

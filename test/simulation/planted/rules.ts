@@ -7,7 +7,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['lost', 'refused'],
     edits: [
       {
-        file: 'src/alarm/settle.ts',
+        file: 'src/alarm/decisions/settle.ts',
         from: "const after = timer.kind === 'due' ? following(alarm, timer) : null",
         to: 'const after = null',
       },
@@ -19,7 +19,7 @@ export const RULE_BUGS: readonly Bug[] = [
     seeds: 500,
     edits: [
       {
-        file: 'src/alarm/edit.ts',
+        file: 'src/alarm/decisions/edit.ts',
         from: 'moves.push({ id: timer.id, wakeAt: Math.max(context.now, timer.scheduledFor), waiting: null })\n',
         to: '',
       },
@@ -30,7 +30,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['lost'],
     edits: [
       {
-        file: 'src/alarm/settle.ts',
+        file: 'src/alarm/decisions/settle.ts',
         from: 'return alarm.cancelledAt === null ? lost(held, context) : dropped',
         to: "return alarm.cancelledAt === null ? dropped(held, 'rescheduled', context) : dropped",
       },
@@ -41,7 +41,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['uncounted'],
     edits: [
       {
-        file: 'src/alarm/settle.ts',
+        file: 'src/alarm/decisions/settle.ts',
         from: 'return alarm.cancelledAt === null ? lost(held, context)',
         to: 'return alarm.cancelledAt === null ? handedBack(alarm, timer)',
       },
@@ -52,7 +52,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['lost', 'late'],
     edits: [
       {
-        file: 'src/alarm/recurrence.ts',
+        file: 'src/alarm/decisions/recurrence.ts',
         from: 'return [{ id: timer.id, wakeAt: timer.scheduledFor }]',
         to: 'return []',
       },
@@ -63,7 +63,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['lost'],
     edits: [
       {
-        file: 'src/alarm/settle.ts',
+        file: 'src/alarm/decisions/settle.ts',
         from: 'alarm.cancelledAt === null ? following(alarm, timer) : null',
         to: 'alarm.cancelledAt === null ? following(alarm, { ...timer, scheduledFor: Math.max(timer.scheduledFor, context.now) }) : null',
       },
@@ -74,7 +74,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['unrecorded'],
     edits: [
       {
-        file: 'src/alarm/settle.ts',
+        file: 'src/alarm/decisions/settle.ts',
         from: 'Math.min(context.now + alarm.completionTimeoutMs, INSTANT_MAX)',
         to: 'INSTANT_MAX',
       },
@@ -85,7 +85,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['recorded_twice'],
     edits: [
       {
-        file: 'src/alarm/report.ts',
+        file: 'src/alarm/decisions/report.ts',
         from: "return known(close(held, { outcome, events }, 'reported', context))",
         to: 'return { outcome, events }',
       },
@@ -96,7 +96,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['recorded_twice'],
     edits: [
       {
-        file: 'src/alarm/settle.ts',
+        file: 'src/alarm/decisions/settle.ts',
         from: 'const events = timer.delivered ? [] : [firedRecord(alarm, timer, firedAt, endedAt)]',
         to: 'const events = [firedRecord(alarm, timer, firedAt, endedAt)]',
       },
@@ -106,14 +106,16 @@ export const RULE_BUGS: readonly Bug[] = [
     bug: 'what was replaced while it was tried again is recorded twice',
     breaches: ['recorded_twice'],
     seeds: 500,
-    edits: [{ file: 'src/alarm/settle.ts', from: 'if (timer.delivered) return { remove }', to: '' }],
+    edits: [
+      { file: 'src/alarm/decisions/settle.ts', from: 'if (timer.delivered) return { remove }', to: '' },
+    ],
   },
   {
     bug: 'a failed attempt is recorded as the end',
     breaches: ['recorded_twice'],
     edits: [
       {
-        file: 'src/alarm/settle.ts',
+        file: 'src/alarm/decisions/settle.ts',
         from: 'const events = [attemptFailedRecord(timer, error, attempt, wakeAt, context.now)]',
         to: 'const events = [failedRecord(timer, error, attempt, context.now)]',
       },
@@ -125,7 +127,7 @@ export const RULE_BUGS: readonly Bug[] = [
     seeds: 500,
     edits: [
       {
-        file: 'src/alarm/triage.ts',
+        file: 'src/alarm/decisions/triage.ts',
         from: 'const to = lastBefore(alarm, timer, run, newest.scheduledFor)',
         to: 'const to = newest.scheduledFor',
       },
@@ -136,7 +138,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['unrecorded'],
     edits: [
       {
-        file: 'src/alarm/edit.ts',
+        file: 'src/alarm/decisions/edit.ts',
         from: "const dropped = others.filter((timer) => timer.kind === 'retry' && !timer.delivered)",
         to: 'const dropped = others.slice(0, 0)',
       },
@@ -147,7 +149,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['unrecorded'],
     edits: [
       {
-        file: 'src/alarm/edit.ts',
+        file: 'src/alarm/decisions/edit.ts',
         from: "...superseded.map((timer) => skippedRecord(alarm, timer, 'rescheduled', context.now)),",
         to: '',
       },
@@ -158,7 +160,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['after_cancel', 'unrecorded'],
     edits: [
       {
-        file: 'src/alarm/edit.ts',
+        file: 'src/alarm/decisions/edit.ts',
         from: 'const flying = timers.filter((timer) => snapshot.inFlight.has(timer.id))\n  const others = timers.filter((timer) => !snapshot.inFlight.has(timer.id))',
         to: 'const flying = timers.slice(0, 0)\n  const others = timers',
       },
@@ -167,7 +169,7 @@ export const RULE_BUGS: readonly Bug[] = [
   {
     bug: 'a cancelled alarm is tried again',
     breaches: ['after_cancel'],
-    edits: [{ file: 'src/alarm/settle.ts', from: ' && alarm.cancelledAt === null) {', to: ') {' }],
+    edits: [{ file: 'src/alarm/decisions/settle.ts', from: ' && alarm.cancelledAt === null) {', to: ') {' }],
   },
   {
     bug: 'what was cancelled or moved in flight is delivered after a lost answer',
@@ -175,7 +177,7 @@ export const RULE_BUGS: readonly Bug[] = [
     seeds: 1000,
     edits: [
       {
-        file: 'src/alarm/triage.ts',
+        file: 'src/alarm/decisions/triage.ts',
         from: "if (isGivenUp(held)) return orLook(settle(held, { kind: 'released' }, context))",
         to: '',
       },
@@ -186,7 +188,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['while_parked'],
     edits: [
       {
-        file: 'src/alarm/recurrence.ts',
+        file: 'src/alarm/decisions/recurrence.ts',
         from: 'const paused = alarm.pausedAt !== null',
         to: 'const paused = alarm.pausedAt === 0',
       },
@@ -197,7 +199,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['while_parked'],
     edits: [
       {
-        file: 'src/alarm/settle.ts',
+        file: 'src/alarm/decisions/settle.ts',
         from: "return alarm.pausedAt === null ? timer : { ...timer, wakeAt: null, waiting: 'paused' }",
         to: 'return timer',
       },
@@ -208,7 +210,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['duplicate', 'off_calendar', 'lost', 'recorded_twice'],
     edits: [
       {
-        file: 'src/alarm/edit.ts',
+        file: 'src/alarm/decisions/edit.ts',
         from: 'generation: alarm.generation + 1,\n    pausedAt',
         to: 'generation: alarm.generation,\n    pausedAt',
       },
@@ -230,7 +232,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['verbatim'],
     edits: [
       {
-        file: 'src/alarm/build.ts',
+        file: 'src/alarm/model/build.ts',
         from: "assertText('message', options.message, shop.limits.messageBytesMax)",
         to: "assertText('message', options.message, shop.limits.messageBytesMax).trim()",
       },
@@ -241,7 +243,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['verbatim'],
     edits: [
       {
-        file: 'src/alarm/build.ts',
+        file: 'src/alarm/model/build.ts',
         from: "assertText('message', options.message, shop.limits.messageBytesMax)",
         to: "assertText('message', options.message, shop.limits.messageBytesMax).normalize()",
       },
@@ -251,7 +253,11 @@ export const RULE_BUGS: readonly Bug[] = [
     bug: 'a rule has one occurrence more than its count',
     breaches: ['off_calendar', 'phantom'],
     edits: [
-      { file: 'src/alarm/recurrence.ts', from: 'timer.tick >= rule.count', to: 'timer.tick > rule.count' },
+      {
+        file: 'src/alarm/decisions/recurrence.ts',
+        from: 'timer.tick >= rule.count',
+        to: 'timer.tick > rule.count',
+      },
     ],
   },
   {
@@ -305,7 +311,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['late', 'lost'],
     edits: [
       {
-        file: 'src/alarm/triage.ts',
+        file: 'src/alarm/decisions/triage.ts',
         from: "wakeAt: context.now + wait, waiting: 'handler'",
         to: "wakeAt: wait < 0 ? 0 : null, waiting: 'handler'",
       },
@@ -316,7 +322,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['phantom'],
     edits: [
       {
-        file: 'src/alarm/build.ts',
+        file: 'src/alarm/model/build.ts',
         from: "idempotencyKey: filled('idempotencyKey', name('idempotencyKey')),",
         to: 'idempotencyKey: null,',
       },

@@ -9,7 +9,7 @@ import {
   type Serial,
   type Timer,
 } from '../../../src/alarm/index.ts'
-import { NO_OUTCOME } from '../../../src/alarm/outcome.ts'
+import { NO_OUTCOME } from '../../../src/alarm/model/outcome.ts'
 import { WakefulError } from '../../../src/error.ts'
 import { type StoredAlarm, Tallies } from '../../../src/stores/index.ts'
 import type { ChangeWrites } from '../../../src/stores/postgres/rows/apply.ts'

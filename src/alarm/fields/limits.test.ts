@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { RawJson, rawJson } from '../json/index.ts'
+import { RawJson, rawJson } from '../../json/index.ts'
 import { assertText, DEFAULT_LIMITS, utf8Length } from './limits.ts'
 import { payloadText } from './payload.ts'
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { resolveWhen, type When } from '../time/index.ts'
-import { buildAlarm, DEFAULTS, type SetOptions } from './build.ts'
-import type { Snapshot } from './change.ts'
-import { DEFAULT_LIMITS } from './limits.ts'
-import { NO_OUTCOME, type Outcome } from './outcome.ts'
+import { resolveWhen, type When } from '../../time/index.ts'
+import { DEFAULT_LIMITS } from '../fields/limits.ts'
+import { buildAlarm, DEFAULTS, type SetOptions } from '../model/build.ts'
+import type { Snapshot } from '../model/change.ts'
+import { NO_OUTCOME, type Outcome } from '../model/outcome.ts'
+import { occurrenceId, type Timer } from '../model/timer.ts'
 import { firstTimer } from './recurrence.ts'
 import { report } from './report.ts'
-import { occurrenceId, type Timer } from './timer.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const HOUR = 3_600_000

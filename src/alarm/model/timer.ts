@@ -1,4 +1,4 @@
-import { wakeTime } from '../time/index.ts'
+import { wakeTime } from '../../time/index.ts'
 import type { Alarm } from './alarm.ts'
 import type { Serial } from './serial.ts'
 

@@ -1,15 +1,15 @@
-import { display, WakefulError } from '../error.ts'
+import { display, WakefulError } from '../../error.ts'
 import {
   type CalendarLookup,
   type HolidayCalendar,
   parseDuration,
   type Resolved,
   type Rule,
-} from '../time/index.ts'
+} from '../../time/index.ts'
+import { assertText, type Limits } from '../fields/limits.ts'
+import { payloadText } from '../fields/payload.ts'
+import { traceparentOf } from '../fields/traceparent.ts'
 import { type Ack, type Alarm, NO_CALENDARS, type Overlap, type Scope, type Target } from './alarm.ts'
-import { assertText, type Limits } from './limits.ts'
-import { payloadText } from './payload.ts'
-import { traceparentOf } from './traceparent.ts'
 
 /** What a user may say of a target: a handler's name, or an object that names its kind. */
 export type TargetSpec = string | { readonly [kind: string]: unknown }

@@ -1,9 +1,9 @@
-import { formatInstant } from '../time/index.ts'
-import { type Alarm, NO_CALENDARS } from './alarm.ts'
-import type { Change, Context } from './change.ts'
-import type { EventDraft } from './event.ts'
-import { alarmRecord } from './record.ts'
-import { type NewTimer, occurrenceId, timerAt } from './timer.ts'
+import { formatInstant } from '../../time/index.ts'
+import { type Alarm, NO_CALENDARS } from '../model/alarm.ts'
+import type { Change, Context } from '../model/change.ts'
+import type { EventDraft } from '../model/event.ts'
+import { type NewTimer, occurrenceId, timerAt } from '../model/timer.ts'
+import { alarmRecord } from './event-records.ts'
 
 /** The alarm that tells the dead-letter target of an occurrence whose tries are used up, and its record. */
 export function deadLetter(

@@ -1,10 +1,12 @@
-import { WakefulError } from '../error.ts'
-import { countBetween, formatInstant, standingAfter, wakeTime } from '../time/index.ts'
-import { type Alarm, recurs } from './alarm.ts'
-import type { Change, Context, Snapshot, TimerMove } from './change.ts'
-import { type LifecycleEvent, type State, transition } from './lifecycle.ts'
-import { bucketOf, NO_OUTCOME, stateOf, tallyOf } from './outcome.ts'
-import { alarmRecord, skippedRecord } from './record.ts'
+import { WakefulError } from '../../error.ts'
+import { countBetween, formatInstant, standingAfter, wakeTime } from '../../time/index.ts'
+import { type Alarm, recurs } from '../model/alarm.ts'
+import type { Change, Context, Snapshot, TimerMove } from '../model/change.ts'
+import { type LifecycleEvent, type State, transition } from '../model/lifecycle.ts'
+import { bucketOf, NO_OUTCOME, stateOf, tallyOf } from '../model/outcome.ts'
+import type { Serial } from '../model/serial.ts'
+import { FORCED_TICK, type NewTimer, type Timer, timerAt } from '../model/timer.ts'
+import { alarmRecord, skippedRecord } from './event-records.ts'
 import {
   type Beginning,
   daysOff,
@@ -16,8 +18,6 @@ import {
   standingOf,
   unqueue,
 } from './recurrence.ts'
-import type { Serial } from './serial.ts'
-import { FORCED_TICK, type NewTimer, type Timer, timerAt } from './timer.ts'
 
 /** What a cancel came to: it won, it came while an occurrence was firing, or the alarm had ended. */
 export type CancelOutcome = 'cancelled' | 'firing' | 'ended'

@@ -1,8 +1,8 @@
-import { describe, formatInstant, span } from '../time/index.ts'
-import type { Snapshot } from './change.ts'
-import { type Status, shown } from './lifecycle.ts'
-import { stateOf } from './outcome.ts'
-import type { Timer } from './timer.ts'
+import { describe, formatInstant, span } from '../../time/index.ts'
+import type { Snapshot } from '../model/change.ts'
+import { type Status, shown } from '../model/lifecycle.ts'
+import { stateOf } from '../model/outcome.ts'
+import type { Timer } from '../model/timer.ts'
 
 /** One thing that happened, in words. */
 export interface StoryLine {

@@ -1,11 +1,11 @@
-import { WakefulError } from '../error.ts'
-import { recurs } from './alarm.ts'
-import type { Change, Context, Snapshot } from './change.ts'
-import { isEnd } from './lifecycle.ts'
-import { NO_OUTCOME, stateOf, TIMED_OUT, tallyOf } from './outcome.ts'
-import { alarmRecord, occurrenceRecord } from './record.ts'
+import { WakefulError } from '../../error.ts'
+import { recurs } from '../model/alarm.ts'
+import type { Change, Context, Snapshot } from '../model/change.ts'
+import { isEnd } from '../model/lifecycle.ts'
+import { NO_OUTCOME, stateOf, TIMED_OUT, tallyOf } from '../model/outcome.ts'
+import { occurrenceId, type Timer } from '../model/timer.ts'
+import { alarmRecord, occurrenceRecord } from './event-records.ts'
 import { close, failed } from './settle.ts'
-import { occurrenceId, type Timer } from './timer.ts'
 
 /** What the target says of an occurrence: done, or failed, in its own words. */
 export interface Report {

@@ -1,4 +1,4 @@
-import { formatInstant, type Rule, ruleOptions } from '../time/index.ts'
+import { formatInstant, type Rule, ruleOptions } from '../../time/index.ts'
 import type { AlarmView } from './view.ts'
 
 /** An alarm as JSON text: Chronos's fields with their omissions, then Wakeful's own where they have a value. */

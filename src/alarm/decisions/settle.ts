@@ -1,10 +1,11 @@
-import { backoff, INSTANT_MAX } from '../time/index.ts'
-import { type Alarm, recurs } from './alarm.ts'
-import type { Change, Context } from './change.ts'
+import { backoff, INSTANT_MAX } from '../../time/index.ts'
+import { type Alarm, recurs } from '../model/alarm.ts'
+import type { Change, Context } from '../model/change.ts'
+import type { EventDraft, SkipReason } from '../model/event.ts'
+import { isEnd, type LifecycleEvent, transition } from '../model/lifecycle.ts'
+import { NO_OUTCOME, type Outcome, tallyOf } from '../model/outcome.ts'
+import type { NewTimer, Timer } from '../model/timer.ts'
 import { deadLetter } from './dead-letter.ts'
-import type { EventDraft, SkipReason } from './event.ts'
-import { isEnd, type LifecycleEvent, transition } from './lifecycle.ts'
-import { NO_OUTCOME, type Outcome, tallyOf } from './outcome.ts'
 import {
   alarmRecord,
   attemptFailedRecord,
@@ -12,9 +13,8 @@ import {
   firedRecord,
   occurrenceRecord,
   skippedRecord,
-} from './record.ts'
+} from './event-records.ts'
 import { following, mayRunOut, unqueue } from './recurrence.ts'
-import type { NewTimer, Timer } from './timer.ts'
 
 /** What came of one attempt at delivering an occurrence. */
 export type DeliveryOutcome =

@@ -11,10 +11,10 @@ import {
   standingAfter,
   wakeTime,
   zoneOffsetOf,
-} from '../time/index.ts'
-import type { Alarm } from './alarm.ts'
-import type { TimerMove } from './change.ts'
-import type { NewTimer, Timer } from './timer.ts'
+} from '../../time/index.ts'
+import type { Alarm } from '../model/alarm.ts'
+import type { TimerMove } from '../model/change.ts'
+import type { NewTimer, Timer } from '../model/timer.ts'
 
 /** The place of the occurrence after this one; null when the rule has no more (promise: calendar-true). */
 export function following(alarm: Alarm, timer: NewTimer): NewTimer | null {

@@ -1,4 +1,4 @@
-import { display, WakefulError } from '../error.ts'
+import { display, WakefulError } from '../../error.ts'
 
 const FORM = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 

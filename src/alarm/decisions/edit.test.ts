@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { resolveWhen, type When } from '../time/index.ts'
-import type { Alarm } from './alarm.ts'
-import { buildAlarm, DEFAULTS, type SetOptions } from './build.ts'
-import type { Snapshot } from './change.ts'
+import { resolveWhen, type When } from '../../time/index.ts'
+import { DEFAULT_LIMITS } from '../fields/limits.ts'
+import type { Alarm } from '../model/alarm.ts'
+import { buildAlarm, DEFAULTS, type SetOptions } from '../model/build.ts'
+import type { Snapshot } from '../model/change.ts'
+import { NO_OUTCOME, type Outcome } from '../model/outcome.ts'
+import { occurrenceName, type Timer } from '../model/timer.ts'
 import { amend, assertSeen, cancel, fireNow, pause, replace, resume, retry, skipNext } from './edit.ts'
-import { DEFAULT_LIMITS } from './limits.ts'
-import { NO_OUTCOME, type Outcome } from './outcome.ts'
 import { firstTimer } from './recurrence.ts'
-import { occurrenceName, type Timer } from './timer.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const MINUTE = 60_000

@@ -1,8 +1,8 @@
-import type { Rule } from '../time/index.ts'
-import type { Alarm } from './alarm.ts'
-import type { Snapshot } from './change.ts'
-import { type Status, shown } from './lifecycle.ts'
-import { NO_OUTCOME, stateOf } from './outcome.ts'
+import type { Rule } from '../../time/index.ts'
+import type { Alarm } from '../model/alarm.ts'
+import type { Snapshot } from '../model/change.ts'
+import { type Status, shown } from '../model/lifecycle.ts'
+import { NO_OUTCOME, stateOf } from '../model/outcome.ts'
 
 /** An alarm as users see it. */
 export interface AlarmView {

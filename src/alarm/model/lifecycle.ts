@@ -1,4 +1,4 @@
-import { type ErrorCode, WakefulError } from '../error.ts'
+import { type ErrorCode, WakefulError } from '../../error.ts'
 
 /** Where an alarm stands. `awaiting` (its report) is shown to users as `fired`. */
 export const STATES = [

@@ -1,5 +1,5 @@
-import { WakefulError } from '../error.ts'
-import { jsonText } from '../json/index.ts'
+import { WakefulError } from '../../error.ts'
+import { jsonText } from '../../json/index.ts'
 import { type Limits, utf8Length } from './limits.ts'
 
 /** The JSON text of a payload; null where none was given. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { resolveWhen, type When } from '../time/index.ts'
-import type { Alarm } from './alarm.ts'
-import { buildAlarm, DEFAULTS, type SetOptions } from './build.ts'
-import { DEFAULT_LIMITS } from './limits.ts'
+import { resolveWhen, type When } from '../../time/index.ts'
+import { DEFAULT_LIMITS } from '../fields/limits.ts'
+import type { Alarm } from '../model/alarm.ts'
+import { buildAlarm, DEFAULTS, type SetOptions } from '../model/build.ts'
+import type { Timer } from '../model/timer.ts'
 import { firstTimer } from './recurrence.ts'
 import { type DeliveryOutcome, settle } from './settle.ts'
-import type { Timer } from './timer.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const HOUR = 3_600_000

@@ -1,8 +1,8 @@
-import { daysOffBetween, formatInstant, wakeTime } from '../time/index.ts'
-import type { Alarm } from './alarm.ts'
-import type { AlarmEventType, EventDraft, SkipReason } from './event.ts'
+import { daysOffBetween, formatInstant, wakeTime } from '../../time/index.ts'
+import type { Alarm } from '../model/alarm.ts'
+import type { AlarmEventType, EventDraft, SkipReason } from '../model/event.ts'
+import { FORCED_TICK, type NewTimer, occurrenceName } from '../model/timer.ts'
 import { daysOff, moves } from './recurrence.ts'
-import { FORCED_TICK, type NewTimer, occurrenceName } from './timer.ts'
 
 /** So many days off are told by name. */
 const DAYS_TOLD_MAX = 5

@@ -1,4 +1,4 @@
-import { WakefulError } from '../error.ts'
+import { WakefulError } from '../../error.ts'
 
 /** Bounds on what users may store; all configurable. */
 export interface Limits {

@@ -1,4 +1,4 @@
-import { WakefulError } from '../error.ts'
+import { WakefulError } from '../../error.ts'
 
 /** The pool of the targets every process can run. */
 export const BUILT_IN_POOL = 'wakeful'

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { resolveWhen, type When } from '../time/index.ts'
-import { buildAlarm, DEFAULTS } from './build.ts'
-import { DEFAULT_LIMITS } from './limits.ts'
+import { resolveWhen, type When } from '../../time/index.ts'
+import { DEFAULT_LIMITS } from '../fields/limits.ts'
+import { buildAlarm, DEFAULTS } from '../model/build.ts'
+import type { Timer } from '../model/timer.ts'
 import { firstTimer } from './recurrence.ts'
 import { reviewed } from './review.ts'
-import type { Timer } from './timer.ts'
 
 const NOW = Date.parse('2026-06-01T00:00:00Z')
 const HOUR = 3_600_000

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { resolveWhen, type When } from '../time/index.ts'
-import { buildAlarm, DEFAULTS, type SetOptions } from './build.ts'
-import { DEFAULT_LIMITS } from './limits.ts'
+import { resolveWhen, type When } from '../../time/index.ts'
+import { DEFAULT_LIMITS } from '../fields/limits.ts'
+import { buildAlarm, DEFAULTS, type SetOptions } from '../model/build.ts'
+import { FORCED_TICK, type Timer } from '../model/timer.ts'
 import { firstTimer } from './recurrence.ts'
-import { FORCED_TICK, type Timer } from './timer.ts'
 import { type Triage, triage } from './triage.ts'
 
 const NOW = Date.UTC(2030, 0, 1)

@@ -1,4 +1,4 @@
-import type { HolidayCalendar, Rule } from '../time/index.ts'
+import type { HolidayCalendar, Rule } from '../../time/index.ts'
 
 /** Whose rows a call may see: every query carries both. */
 export interface Scope {

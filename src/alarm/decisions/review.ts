@@ -1,9 +1,9 @@
-import { formatInstant, rezone, standingFrom } from '../time/index.ts'
-import type { Alarm } from './alarm.ts'
-import type { Change, Context, Snapshot, TimerMove } from './change.ts'
-import { alarmRecord } from './record.ts'
+import { formatInstant, rezone, standingFrom } from '../../time/index.ts'
+import type { Alarm } from '../model/alarm.ts'
+import type { Change, Context, Snapshot, TimerMove } from '../model/change.ts'
+import type { NewTimer, Timer } from '../model/timer.ts'
+import { alarmRecord } from './event-records.ts'
 import { daysOff, occurrenceAt, standingAbove } from './recurrence.ts'
-import type { NewTimer, Timer } from './timer.ts'
 
 /**
  * Resolves an alarm's pending instant again, by the zone data and the calendars of today: null where it stands as it

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { WakefulError } from '../error.ts'
+import { WakefulError } from '../../error.ts'
 import {
   EVENTS,
   isEnd,

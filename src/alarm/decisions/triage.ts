@@ -1,9 +1,10 @@
-import { countBetween, isDayOff, type NextOccurrence, wakeTime, zoneOffsetOf } from '../time/index.ts'
-import { recurs } from './alarm.ts'
-import type { Change, Context, TimerMove } from './change.ts'
-import type { SkipReason } from './event.ts'
-import { NO_OUTCOME, TIMED_OUT } from './outcome.ts'
-import { occurrenceRecord, skippedRecord } from './record.ts'
+import { countBetween, isDayOff, type NextOccurrence, wakeTime, zoneOffsetOf } from '../../time/index.ts'
+import { recurs } from '../model/alarm.ts'
+import type { Change, Context, TimerMove } from '../model/change.ts'
+import type { SkipReason } from '../model/event.ts'
+import { NO_OUTCOME, TIMED_OUT } from '../model/outcome.ts'
+import { FORCED_TICK, type NewTimer, type Timer } from '../model/timer.ts'
+import { occurrenceRecord, skippedRecord } from './event-records.ts'
 import {
   daysOff,
   following,
@@ -18,7 +19,6 @@ import {
 } from './recurrence.ts'
 import { reviewed } from './review.ts'
 import { close, type Held, settle } from './settle.ts'
-import { FORCED_TICK, type NewTimer, type Timer } from './timer.ts'
 
 /** What to do with a timer that came due. */
 export type Verdict =
