@@ -73,6 +73,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
  * put the submodules together.
  */
 const SUBMODULES: Readonly<Record<string, readonly string[]>> = {
+  alarm: ['fields', 'model', 'decisions', 'views'],
   time: [
     'text',
     'durations',

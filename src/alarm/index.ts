@@ -4,81 +4,100 @@ export { RawJson, rawJson } from '../json/index.ts'
 export {
   amend,
   assertSeen,
+  type Beginning,
   type CancelOutcome,
   cancel,
+  type DeliveryOutcome,
   fireNow,
+  firstTimer,
+  type Held,
+  lateness,
   pause,
+  type Report,
   replace,
+  report,
   resume,
   retry,
+  review,
+  settle,
   skipNext,
-} from './decisions/edit.ts'
-export { lateness } from './decisions/event-records.ts'
-export { type Beginning, firstTimer } from './decisions/recurrence.ts'
-export { type Report, report } from './decisions/report.ts'
-export { review } from './decisions/review.ts'
-export { type DeliveryOutcome, type Held, settle } from './decisions/settle.ts'
-export { type Triage, triage, type Verdict } from './decisions/triage.ts'
-export { assertText, DEFAULT_LIMITS, type Limits, utf8Length } from './fields/limits.ts'
-export { isTraceparent } from './fields/traceparent.ts'
+  type Triage,
+  triage,
+  type Verdict,
+} from './decisions/index.ts'
+export { assertText, DEFAULT_LIMITS, isTraceparent, type Limits, utf8Length } from './fields/index.ts'
 export {
   type Ack,
-  type Alarm,
-  type Backoff,
-  calendarNames,
-  NO_CALENDARS,
-  type Overlap,
-  originOf,
-  recurs,
-  type Scope,
-  type Target,
-  targetKey,
-} from './model/alarm.ts'
-export {
   ALARM_OPTIONS,
+  type Alarm,
   type AlarmDefaults,
-  type BuildContext,
-  buildAlarm,
-  DEFAULTS,
-  editedFields,
-  namedBy,
-  type SetOptions,
-  type TargetSpec,
-} from './model/build.ts'
-export type { Change, Context, Snapshot, TimerMove } from './model/change.ts'
-export {
   type AlarmEventType,
-  EVENT_TYPES,
-  type EventDraft,
-  eventJson,
-  isFire,
-  type Origin,
-  SKIP_REASONS,
-} from './model/event.ts'
-export { type IdMaker, idMaker } from './model/id.ts'
-export {
+  assertPoolsFit,
+  type Backoff,
+  BUILT_IN_POOL,
+  type Bucket,
+  type BuildContext,
+  bucketOf,
+  buildAlarm,
+  bySerial,
   type Cell,
+  type Change,
+  type Context,
+  calendarNames,
+  DEFAULT_POOL,
+  DEFAULTS,
+  type EarlyReport,
   type EndStatus,
+  EVENT_TYPES,
   EVENTS,
+  type EventDraft,
+  editedFields,
+  eventJson,
+  type IdMaker,
+  idMaker,
   isEnd,
+  isFire,
+  LAST_SERIAL,
   LIFECYCLE,
   type LifecycleEvent,
+  type NewTimer,
+  NO_CALENDARS,
+  namedBy,
   next,
+  type Origin,
+  type Outcome,
+  type Overlap,
+  occurrenceId,
+  originOf,
+  POOLS_MAX,
+  recurs,
+  type Scope,
+  type Serial,
+  type SetOptions,
+  SKIP_REASONS,
+  type Snapshot,
   STATES,
   type State,
   type Status,
-} from './model/lifecycle.ts'
-export { type Bucket, bucketOf, type Outcome, stateOf, type Tally } from './model/outcome.ts'
-export { assertPoolsFit, BUILT_IN_POOL, DEFAULT_POOL, POOLS_MAX } from './model/pools.ts'
-export { bySerial, LAST_SERIAL, type Serial, serialOf, stepped } from './model/serial.ts'
-export {
-  type EarlyReport,
-  type NewTimer,
-  occurrenceId,
+  serialOf,
+  stateOf,
+  stepped,
+  type Tally,
+  type Target,
+  type TargetSpec,
   type Timer,
   type TimerKind,
+  type TimerMove,
+  targetKey,
   type Waiting,
-} from './model/timer.ts'
-export { type AlarmView, readPayload, viewOf } from './views/view.ts'
-export { type Story, type StoryLine, skippedText, why } from './views/why.ts'
-export { wireJson } from './views/wire.ts'
+} from './model/index.ts'
+export {
+  type AlarmView,
+  readPayload,
+  type Story,
+  type StoryLine,
+  skippedText,
+  viewOf,
+  why,
+  wireJson,
+} from './views/index.ts'

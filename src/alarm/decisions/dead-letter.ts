@@ -1,8 +1,14 @@
 import { formatInstant } from '../../time/index.ts'
-import { type Alarm, NO_CALENDARS } from '../model/alarm.ts'
-import type { Change, Context } from '../model/change.ts'
-import type { EventDraft } from '../model/event.ts'
-import { type NewTimer, occurrenceId, timerAt } from '../model/timer.ts'
+import {
+  type Alarm,
+  type Change,
+  type Context,
+  type EventDraft,
+  type NewTimer,
+  NO_CALENDARS,
+  occurrenceId,
+  timerAt,
+} from '../model/index.ts'
 import { alarmRecord } from './event-records.ts'
 
 /** The alarm that tells the dead-letter target of an occurrence whose tries are used up, and its record. */

@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { resolveWhen, type When } from '../../time/index.ts'
-import { DEFAULT_LIMITS } from '../fields/limits.ts'
-import type { Alarm } from '../model/alarm.ts'
-import { buildAlarm, DEFAULTS, type SetOptions } from '../model/build.ts'
-import type { Snapshot } from '../model/change.ts'
-import { NO_OUTCOME, type Outcome } from '../model/outcome.ts'
-import { occurrenceName, type Timer } from '../model/timer.ts'
+import { DEFAULT_LIMITS } from '../fields/index.ts'
+import {
+  type Alarm,
+  buildAlarm,
+  DEFAULTS,
+  NO_OUTCOME,
+  type Outcome,
+  occurrenceName,
+  type SetOptions,
+  type Snapshot,
+  type Timer,
+} from '../model/index.ts'
 import { amend, assertSeen, cancel, fireNow, pause, replace, resume, retry, skipNext } from './edit.ts'
 import { firstTimer } from './recurrence.ts'
 

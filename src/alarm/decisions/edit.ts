@@ -1,11 +1,25 @@
 import { WakefulError } from '../../error.ts'
 import { countBetween, formatInstant, standingAfter, wakeTime } from '../../time/index.ts'
-import { type Alarm, recurs } from '../model/alarm.ts'
-import type { Change, Context, Snapshot, TimerMove } from '../model/change.ts'
-import { type LifecycleEvent, type State, transition } from '../model/lifecycle.ts'
-import { bucketOf, NO_OUTCOME, stateOf, tallyOf } from '../model/outcome.ts'
-import type { Serial } from '../model/serial.ts'
-import { FORCED_TICK, type NewTimer, type Timer, timerAt } from '../model/timer.ts'
+import {
+  type Alarm,
+  bucketOf,
+  type Change,
+  type Context,
+  FORCED_TICK,
+  type LifecycleEvent,
+  type NewTimer,
+  NO_OUTCOME,
+  recurs,
+  type Serial,
+  type Snapshot,
+  type State,
+  stateOf,
+  type Timer,
+  type TimerMove,
+  tallyOf,
+  timerAt,
+  transition,
+} from '../model/index.ts'
 import { alarmRecord, skippedRecord } from './event-records.ts'
 import {
   type Beginning,

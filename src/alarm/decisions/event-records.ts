@@ -1,7 +1,13 @@
 import { daysOffBetween, formatInstant, wakeTime } from '../../time/index.ts'
-import type { Alarm } from '../model/alarm.ts'
-import type { AlarmEventType, EventDraft, SkipReason } from '../model/event.ts'
-import { FORCED_TICK, type NewTimer, occurrenceName } from '../model/timer.ts'
+import {
+  type Alarm,
+  type AlarmEventType,
+  type EventDraft,
+  FORCED_TICK,
+  type NewTimer,
+  occurrenceName,
+  type SkipReason,
+} from '../model/index.ts'
 import { daysOff, moves } from './recurrence.ts'
 
 /** So many days off are told by name. */

@@ -12,9 +12,7 @@ import {
   wakeTime,
   zoneOffsetOf,
 } from '../../time/index.ts'
-import type { Alarm } from '../model/alarm.ts'
-import type { TimerMove } from '../model/change.ts'
-import type { NewTimer, Timer } from '../model/timer.ts'
+import type { Alarm, NewTimer, Timer, TimerMove } from '../model/index.ts'
 
 /** The place of the occurrence after this one; null when the rule has no more (promise: calendar-true). */
 export function following(alarm: Alarm, timer: NewTimer): NewTimer | null {

@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { resolveWhen, type When } from '../../time/index.ts'
-import { DEFAULT_LIMITS } from '../fields/limits.ts'
-import { buildAlarm, DEFAULTS, type SetOptions } from '../model/build.ts'
-import type { Snapshot } from '../model/change.ts'
-import { NO_OUTCOME, type Outcome } from '../model/outcome.ts'
-import { occurrenceId, type Timer } from '../model/timer.ts'
+import { DEFAULT_LIMITS } from '../fields/index.ts'
+import {
+  buildAlarm,
+  DEFAULTS,
+  NO_OUTCOME,
+  type Outcome,
+  occurrenceId,
+  type SetOptions,
+  type Snapshot,
+  type Timer,
+} from '../model/index.ts'
 import { firstTimer } from './recurrence.ts'
 import { report } from './report.ts'
 

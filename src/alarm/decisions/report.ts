@@ -1,9 +1,17 @@
 import { WakefulError } from '../../error.ts'
-import { recurs } from '../model/alarm.ts'
-import type { Change, Context, Snapshot } from '../model/change.ts'
-import { isEnd } from '../model/lifecycle.ts'
-import { NO_OUTCOME, stateOf, TIMED_OUT, tallyOf } from '../model/outcome.ts'
-import { occurrenceId, type Timer } from '../model/timer.ts'
+import {
+  type Change,
+  type Context,
+  isEnd,
+  NO_OUTCOME,
+  occurrenceId,
+  recurs,
+  type Snapshot,
+  stateOf,
+  TIMED_OUT,
+  type Timer,
+  tallyOf,
+} from '../model/index.ts'
 import { alarmRecord, occurrenceRecord } from './event-records.ts'
 import { close, failed } from './settle.ts'
 

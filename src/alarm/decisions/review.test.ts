@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { resolveWhen, type When } from '../../time/index.ts'
-import { DEFAULT_LIMITS } from '../fields/limits.ts'
-import { buildAlarm, DEFAULTS } from '../model/build.ts'
-import type { Timer } from '../model/timer.ts'
+import { DEFAULT_LIMITS } from '../fields/index.ts'
+import { buildAlarm, DEFAULTS, type Timer } from '../model/index.ts'
 import { firstTimer } from './recurrence.ts'
 import { reviewed } from './review.ts'
 

@@ -1,7 +1,5 @@
 import { formatInstant, rezone, standingFrom } from '../../time/index.ts'
-import type { Alarm } from '../model/alarm.ts'
-import type { Change, Context, Snapshot, TimerMove } from '../model/change.ts'
-import type { NewTimer, Timer } from '../model/timer.ts'
+import type { Alarm, Change, Context, NewTimer, Snapshot, Timer, TimerMove } from '../model/index.ts'
 import { alarmRecord } from './event-records.ts'
 import { daysOff, occurrenceAt, standingAbove } from './recurrence.ts'
 

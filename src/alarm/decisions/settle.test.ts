@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { resolveWhen, type When } from '../../time/index.ts'
-import { DEFAULT_LIMITS } from '../fields/limits.ts'
-import type { Alarm } from '../model/alarm.ts'
-import { buildAlarm, DEFAULTS, type SetOptions } from '../model/build.ts'
-import type { Timer } from '../model/timer.ts'
+import { DEFAULT_LIMITS } from '../fields/index.ts'
+import { type Alarm, buildAlarm, DEFAULTS, type SetOptions, type Timer } from '../model/index.ts'
 import { firstTimer } from './recurrence.ts'
 import { type DeliveryOutcome, settle } from './settle.ts'
 

@@ -1,10 +1,20 @@
 import { backoff, INSTANT_MAX } from '../../time/index.ts'
-import { type Alarm, recurs } from '../model/alarm.ts'
-import type { Change, Context } from '../model/change.ts'
-import type { EventDraft, SkipReason } from '../model/event.ts'
-import { isEnd, type LifecycleEvent, transition } from '../model/lifecycle.ts'
-import { NO_OUTCOME, type Outcome, tallyOf } from '../model/outcome.ts'
-import type { NewTimer, Timer } from '../model/timer.ts'
+import {
+  type Alarm,
+  type Change,
+  type Context,
+  type EventDraft,
+  isEnd,
+  type LifecycleEvent,
+  type NewTimer,
+  NO_OUTCOME,
+  type Outcome,
+  recurs,
+  type SkipReason,
+  type Timer,
+  tallyOf,
+  transition,
+} from '../model/index.ts'
 import { deadLetter } from './dead-letter.ts'
 import {
   alarmRecord,

@@ -1,9 +1,16 @@
 import { countBetween, isDayOff, type NextOccurrence, wakeTime, zoneOffsetOf } from '../../time/index.ts'
-import { recurs } from '../model/alarm.ts'
-import type { Change, Context, TimerMove } from '../model/change.ts'
-import type { SkipReason } from '../model/event.ts'
-import { NO_OUTCOME, TIMED_OUT } from '../model/outcome.ts'
-import { FORCED_TICK, type NewTimer, type Timer } from '../model/timer.ts'
+import {
+  type Change,
+  type Context,
+  FORCED_TICK,
+  type NewTimer,
+  NO_OUTCOME,
+  recurs,
+  type SkipReason,
+  TIMED_OUT,
+  type Timer,
+  type TimerMove,
+} from '../model/index.ts'
 import { occurrenceRecord, skippedRecord } from './event-records.ts'
 import {
   daysOff,

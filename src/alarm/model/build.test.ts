@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { resolveWhen } from '../../time/index.ts'
-import { DEFAULT_LIMITS } from '../fields/limits.ts'
+import { DEFAULT_LIMITS } from '../fields/index.ts'
 import { type BuildContext, buildAlarm, DEFAULTS, editedFields, type SetOptions } from './build.ts'
 
 const NOW = Date.UTC(2030, 0, 1)

@@ -6,9 +6,7 @@ import {
   type Resolved,
   type Rule,
 } from '../../time/index.ts'
-import { assertText, type Limits } from '../fields/limits.ts'
-import { payloadText } from '../fields/payload.ts'
-import { traceparentOf } from '../fields/traceparent.ts'
+import { assertText, type Limits, payloadText, traceparentOf } from '../fields/index.ts'
 import { type Ack, type Alarm, NO_CALENDARS, type Overlap, type Scope, type Target } from './alarm.ts'
 
 /** What a user may say of a target: a handler's name, or an object that names its kind. */

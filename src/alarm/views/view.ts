@@ -1,8 +1,5 @@
 import type { Rule } from '../../time/index.ts'
-import type { Alarm } from '../model/alarm.ts'
-import type { Snapshot } from '../model/change.ts'
-import { type Status, shown } from '../model/lifecycle.ts'
-import { NO_OUTCOME, stateOf } from '../model/outcome.ts'
+import { type Alarm, NO_OUTCOME, type Snapshot, type Status, shown, stateOf } from '../model/index.ts'
 
 /** An alarm as users see it. */
 export interface AlarmView {

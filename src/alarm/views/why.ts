@@ -1,8 +1,5 @@
 import { describe, formatInstant, span } from '../../time/index.ts'
-import type { Snapshot } from '../model/change.ts'
-import { type Status, shown } from '../model/lifecycle.ts'
-import { stateOf } from '../model/outcome.ts'
-import type { Timer } from '../model/timer.ts'
+import { type Snapshot, type Status, shown, stateOf, type Timer } from '../model/index.ts'
 
 /** One thing that happened, in words. */
 export interface StoryLine {

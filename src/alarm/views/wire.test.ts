@@ -2,12 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { rawJson } from '../../json/index.ts'
 import { resolveWhen, type When } from '../../time/index.ts'
-import { firstTimer } from '../decisions/recurrence.ts'
-import { DEFAULT_LIMITS } from '../fields/limits.ts'
-import type { Alarm } from '../model/alarm.ts'
-import { buildAlarm, DEFAULTS, type SetOptions } from '../model/build.ts'
-import { NO_OUTCOME, type Outcome } from '../model/outcome.ts'
-import type { Timer } from '../model/timer.ts'
+import { firstTimer } from '../decisions/index.ts'
+import { DEFAULT_LIMITS } from '../fields/index.ts'
+import {
+  type Alarm,
+  buildAlarm,
+  DEFAULTS,
+  NO_OUTCOME,
+  type Outcome,
+  type SetOptions,
+  type Timer,
+} from '../model/index.ts'
 import { viewOf } from './view.ts'
 import { wireJson } from './wire.ts'
 

@@ -1,0 +1,20 @@
+/** What each call, delivery and report changes, as pure functions from a snapshot to a change. */
+
+export {
+  amend,
+  assertSeen,
+  type CancelOutcome,
+  cancel,
+  fireNow,
+  pause,
+  replace,
+  resume,
+  retry,
+  skipNext,
+} from './edit.ts'
+export { lateness } from './event-records.ts'
+export { type Beginning, firstTimer } from './recurrence.ts'
+export { type Report, report } from './report.ts'
+export { review } from './review.ts'
+export { type DeliveryOutcome, type Held, settle } from './settle.ts'
+export { type Triage, triage, type Verdict } from './triage.ts'

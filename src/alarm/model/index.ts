@@ -1,0 +1,75 @@
+/** An alarm, its timers, its events and its lifecycle, as data. */
+
+export {
+  type Ack,
+  type Alarm,
+  type Backoff,
+  calendarNames,
+  NO_CALENDARS,
+  type Overlap,
+  originOf,
+  recurs,
+  type Scope,
+  type Target,
+  targetKey,
+} from './alarm.ts'
+export {
+  ALARM_OPTIONS,
+  type AlarmDefaults,
+  type BuildContext,
+  buildAlarm,
+  DEFAULTS,
+  editedFields,
+  namedBy,
+  type SetOptions,
+  type TargetSpec,
+} from './build.ts'
+export type { Change, Context, Snapshot, TimerMove } from './change.ts'
+export {
+  type AlarmEventType,
+  EVENT_TYPES,
+  type EventDraft,
+  eventJson,
+  isFire,
+  type Origin,
+  SKIP_REASONS,
+  type SkipReason,
+} from './event.ts'
+export { type IdMaker, idMaker } from './id.ts'
+export {
+  type Cell,
+  type EndStatus,
+  EVENTS,
+  isEnd,
+  LIFECYCLE,
+  type LifecycleEvent,
+  next,
+  STATES,
+  type State,
+  type Status,
+  shown,
+  transition,
+} from './lifecycle.ts'
+export {
+  type Bucket,
+  bucketOf,
+  NO_OUTCOME,
+  type Outcome,
+  stateOf,
+  type Tally,
+  TIMED_OUT,
+  tallyOf,
+} from './outcome.ts'
+export { assertPoolsFit, BUILT_IN_POOL, DEFAULT_POOL, POOLS_MAX } from './pools.ts'
+export { bySerial, LAST_SERIAL, type Serial, serialOf, stepped } from './serial.ts'
+export {
+  type EarlyReport,
+  FORCED_TICK,
+  type NewTimer,
+  occurrenceId,
+  occurrenceName,
+  type Timer,
+  type TimerKind,
+  timerAt,
+  type Waiting,
+} from './timer.ts'
