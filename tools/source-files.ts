@@ -19,7 +19,8 @@ const STORES = ['sharded', 'sqlite', 'postgres']
 
 /** Every source file below these folders. */
 export function sourceFiles(folders: readonly string[]): SourceFile[] {
-  return globSync(`{${folders.join(',')}}/**/*.{ts,js}`, { exclude: ['**/node_modules/**', '**/dist/**'] })
+  const patterns = folders.map((folder) => `${folder}/**/*.{ts,js}`)
+  return globSync(patterns, { exclude: ['**/node_modules/**', '**/dist/**'] })
     .map((path) => path.split(sep).join('/'))
     .sort()
     .map((path) => ({ path, lines: readFileSync(path, 'utf8').replace(/\n$/, '').split('\n') }))
