@@ -1,0 +1,122 @@
+import { parseArgs } from 'node:util'
+import { type Counts, count } from './measure/counts.ts'
+import { measureWalks, type WalkFigures } from './measure/walks.ts'
+
+/** What `--check` allows. */
+const BUDGETS: readonly { name: string; limit: number; measured: (figures: Figures) => number }[] = [
+  { name: 'files, POST to row', limit: 28, measured: ({ walks }) => mostFiles(walks, 'POST to row') },
+  { name: 'files that name a field', limit: 6, measured: ({ field }) => field.files.length },
+  { name: 'files in one folder', limit: 20, measured: ({ folders }) => folders[0]?.files ?? 0 },
+  { name: 'lines', limit: 44_000, measured: ({ lines }) => lines },
+]
+
+const DEFAULT_FIELD = 'conversationId'
+const HELP = `npm run measure -- [--list] [--json] [--check] [--field NAME]
+
+Counts how hard the code is to join: the files that a call runs through, the files that a new field touches,
+the files in each folder and the lines of each module. It runs a server on SQLite and on a PostgreSQL of its own.
+
+  --list        print the files of each walk in order of first use, and its path from file to file
+  --json        print everything as JSON
+  --check       exit with 1 if a budget is exceeded
+  --field NAME  the field of an alarm to look for, in camelCase or snake_case (${DEFAULT_FIELD})
+  --help        print this text
+
+Exit status: 0, 1 if --check finds a budget exceeded, 2 if the code could not be measured.`
+
+const DEFINITIONS = `  files    those under src/ with a function that is called, in each of five warm runs, before the row is
+           committed; a file is left out if the same functions run while nothing happens
+  on path  those of them on the call path to the statement that writes the row, followed across await, timers
+           and queues; a webhook adds the path to its request
+  hops     how often the file changes along that path`
+
+type Figures = Counts & { readonly walks: readonly WalkFigures[] }
+
+interface Verdict {
+  readonly name: string
+  readonly measured: number
+  readonly limit: number
+}
+
+function mostFiles(walks: readonly WalkFigures[], name: WalkFigures['walk']): number {
+  return Math.max(...walks.filter(({ walk }) => walk === name).map(({ files }) => files.length))
+}
+
+function table(rows: readonly (readonly (string | number)[])[]): string {
+  const cells = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? thousands(cell) : cell)))
+  const widths = cells[0]!.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)))
+  const line = (row: readonly string[]) =>
+    row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  ')
+  return cells.map((row) => `  ${line(row).trimEnd()}`).join('\n')
+}
+
+function thousands(value: number): string {
+  return value.toLocaleString('en-US')
+}
+
+function print(figures: Figures, verdicts: readonly Verdict[], isListed: boolean): void {
+  const { walks, field, folders, modules, lines } = figures
+  const section = (title: string, text: string) => console.log(`${title}\n${text}\n`)
+  const walkRows = walks.map(({ walk, store, files, paths, hops }) => [
+    `${walk}, ${store}`,
+    files.length,
+    new Set(paths.flat()).size,
+    hops,
+  ])
+  section('Walks', table([['', 'files', 'on path', 'hops'], ...walkRows]))
+  console.log(`${DEFINITIONS}\n`)
+  if (isListed) for (const walk of walks) section(`${walk.walk}, ${walk.store}`, listed(walk))
+  section(`Files that name the field ${field.name}: ${field.files.length}`, indented(field.files))
+  section('Files per folder', table(folders.map(({ folder, files }) => [folder, files])))
+  const moduleRows = modules.map(({ module, lines }) => [module, lines])
+  section('Lines per module, without tests', table([...moduleRows, ['total', lines]]))
+  const verdictRows = verdicts.map(({ name, measured, limit }) => [
+    name,
+    measured,
+    limit,
+    measured > limit ? 'exceeded' : 'ok',
+  ])
+  section('Budgets', table([['', 'measured', 'limit', ''], ...verdictRows]))
+}
+
+function listed({ files, paths, idle }: WalkFigures): string {
+  const ways = paths.map((path) => `  path, ${path.length - 1} hops:\n${indented(path)}`)
+  const left = idle.length === 0 ? [] : [`  left out, also runs while nothing happens:\n${indented(idle)}`]
+  return [`  files in order of first use:\n${indented(files)}`, ...ways, ...left].join('\n')
+}
+
+function indented(lines: readonly string[]): string {
+  return lines.map((line) => `    ${line}`).join('\n')
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      list: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      check: { type: 'boolean', default: false },
+      field: { type: 'string', default: DEFAULT_FIELD },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  })
+  if (values.help) {
+    console.log(HELP)
+    return 0
+  }
+  const figures: Figures = { ...count(values.field), walks: await measureWalks() }
+  const verdicts = BUDGETS.map(({ name, limit, measured }) => ({ name, measured: measured(figures), limit }))
+  if (values.json) console.log(JSON.stringify({ ...figures, budgets: verdicts }, null, 2))
+  else print(figures, verdicts, values.list)
+  const exceeded = verdicts.filter(({ measured, limit }) => measured > limit)
+  if (!values.check || exceeded.length === 0) return 0
+  for (const { name, measured, limit } of exceeded)
+    console.error(`measure: ${name}: ${thousands(measured)} exceeds the budget of ${thousands(limit)}`)
+  return 1
+}
+
+try {
+  process.exitCode = await main()
+} catch (thrown) {
+  console.error(`measure: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+  process.exitCode = 2
+}
