@@ -60,7 +60,7 @@ const CASES: readonly Case[] = [
     well: [[`wakeful_store_errors_total{${HERE},call="claim"}`, '0x100 3x100']],
     ill: [[`wakeful_store_errors_total{${HERE},call="claim"}`, '0x100 0+3x100']],
     labels: { ...warning, instance: 'a:7420', call: 'claim' },
-    summary: 'The store fails calls of take on a:7420',
+    summary: 'The store fails calls of claim on a:7420',
     description:
       'The log says with which error (type trouble). A full disk, a lost connection and a held lock are the usual ones.',
   },
