@@ -1,7 +1,7 @@
 /** Prints docs/reference/metrics.md from the registry's definitions: `node tools/metrics-doc.ts > docs/reference/metrics.md`. */
-import { METRIC_LIST, type MetricDefinition } from '../src/server/metrics/index.ts'
+import { METRIC_LIST, type MetricDefinition } from '../src/server/observability/metric-definitions.ts'
 
-const HEAD = `<!-- Written by tools/metrics-doc.ts from src/server/metrics/definitions.ts: change that, then run \`npm run docs\`. -->
+const HEAD = `<!-- Written by tools/metrics-doc.ts from src/server/observability/metric-definitions.ts: change that, then run \`npm run docs\`. -->
 
 # Metrics
 

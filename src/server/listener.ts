@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { WakefulError } from '../error.ts'
-import { Arriving, type ArrivingBounds } from './arriving.ts'
-import { answersIn, Backlog, type BacklogBounds } from './backlog.ts'
-import { ConnectionTurns } from './connection-turns.ts'
-import { givenTwice } from './http/node-side.ts'
+import { givenTwice } from './http/node-request.ts'
+import { Arriving, type ArrivingBounds } from './limits/body-limiter.ts'
+import { ConnectionTurns } from './limits/pipeline-queue.ts'
+import { answersIn, Backlog, type BacklogBounds } from './limits/response-limiter.ts'
 
 /** Where to listen, and how long anything may take. */
 export interface ListenOptions {

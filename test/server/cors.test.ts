@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { buildApp } from '../../src/server/http/app.ts'
+import { buildApp } from '../../src/server/rest/app.ts'
 import { serving } from './harness.ts'
 
 const APP = 'https://app.example.com'

@@ -84,7 +84,7 @@ it('ends what stays connected within a second of its key: revoked, rotated or ru
 })
 
 it('removes tickets that ran out unused', async () => {
-  const { TicketStore } = await import('../../src/server/live/ticket-store.ts')
+  const { TicketStore } = await import('../../src/server/auth/ticket-store.ts')
   const { documents, clock } = wakeful.operator
   let now = clock.now()
   const later = { ...clock, now: () => now, monotonic: () => now, setTimer: clock.setTimer, turn: clock.turn }

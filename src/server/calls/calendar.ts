@@ -1,8 +1,8 @@
 import type { OperationName } from '../../contracts/index.ts'
 import type { Operator } from '../../library/index.ts'
-import type { Feeds } from '../calendar/feeds.ts'
-import { upcomingIcs } from '../calendar/upcoming.ts'
+import type { Feeds } from '../auth/calendar-feeds.ts'
 import type { CallsOf } from './call.ts'
+import { upcomingIcs } from './upcoming-calendar.ts'
 
 /** The calls about the calendar of upcoming alarms. */
 export function calendarCalls(feeds: Feeds, operator: Operator) {

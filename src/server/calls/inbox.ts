@@ -2,11 +2,11 @@ import type { TargetSpec } from '../../alarm/index.ts'
 import { type OperationName, withFields } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type TakeOptions, takeOf, type WakeReport } from '../../library/index.ts'
-import type { Caller } from '../caller.ts'
-import type { Lines } from '../live/lines.ts'
+import type { Caller } from '../auth/caller.ts'
+import type { Lines } from '../limits/connection-limiter.ts'
+import type { FairTurns } from '../limits/request-queue.ts'
 import { type CallsOf, ok } from './call.ts'
-import type { FairTurns } from './fair-turns.ts'
-import { inTurn } from './in-turns.ts'
+import { inTurn } from './queued-calls.ts'
 
 /** Who ends a wait; null where there are no keys, and nothing closes before its callers. */
 type Attending = Pick<Lines, 'attend'> | null

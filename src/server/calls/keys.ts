@@ -1,9 +1,9 @@
 import { type OperationName, wireText, withFields } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type Clock, parseDuration } from '../../time/index.ts'
-import { type Audit, actOf } from '../audit.ts'
-import { type Caller, includes } from '../caller.ts'
-import { ALL_TENANTS, type KeyRegistry, type KeyView } from '../keys/key-registry.ts'
+import { type Audit, actOf } from '../auth/audit.ts'
+import { type Caller, includes } from '../auth/caller.ts'
+import { ALL_TENANTS, type KeyRegistry, type KeyView } from '../auth/key-registry.ts'
 import { type CallsOf, ok } from './call.ts'
 
 const LIST_DEFAULT = 50

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { BODY_VERBATIM, type Operation } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { readJson, type Verbatim } from '../../json/index.ts'
-import { type HeaderReader, headersOf, readPieces } from './node-side.ts'
+import { type HeaderReader, headersOf, readPieces } from './node-request.ts'
 import { PackedBody } from './problem.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i

@@ -1,9 +1,9 @@
 import { eventWire } from '../../contracts/index.ts'
 import type { EventView } from '../../library/index.ts'
 import type { Clock } from '../../time/index.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../auth/caller.ts'
+import type { Line, Lines } from '../limits/connection-limiter.ts'
 import type { Feed } from './feed.ts'
-import type { Line, Lines } from './lines.ts'
 
 /** How soon a reader whose stream broke off should come back. */
 const RETRY_MS = 1_000

@@ -1,11 +1,11 @@
 import { type OperationName, wireText } from '../../contracts/index.ts'
 import type { Clock } from '../../time/index.ts'
+import type { TicketStore } from '../auth/ticket-store.ts'
 import type { CallsOf } from '../calls/call.ts'
+import type { Lines } from '../limits/connection-limiter.ts'
+import type { Pace } from '../limits/event-read-limiter.ts'
 import { eventStream } from './event-stream.ts'
 import { Feed, typesOf } from './feed.ts'
-import type { Lines } from './lines.ts'
-import type { Pace } from './pace.ts'
-import type { TicketStore } from './ticket-store.ts'
 
 /** What those who stay connected are served with. */
 export interface LiveParts {

@@ -1,15 +1,15 @@
 import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
-import type { AppParts } from '../http/app.ts'
-import type { KeyRegistry } from '../keys/key-registry.ts'
+import type { KeyRegistry } from '../auth/key-registry.ts'
+import { TicketStore } from '../auth/ticket-store.ts'
+import { Unread } from '../limits/byte-budget.ts'
+import { type Line, Lines } from '../limits/connection-limiter.ts'
+import { Pace } from '../limits/event-read-limiter.ts'
 import type { Listener } from '../listener.ts'
-import { type Line, Lines } from './lines.ts'
+import type { AppParts } from '../rest/app.ts'
 import type { LiveParts } from './live-calls.ts'
-import { Pace } from './pace.ts'
-import { TicketStore } from './ticket-store.ts'
-import { Unread } from './unread.ts'
 import { WsCalls, type WsCallsParts } from './ws-calls.ts'
-import { WsDoor } from './ws-door.ts'
+import { WsDoor } from './ws-endpoint.ts'
 
 /** What bounds live connections: the settings `ws…`. */
 export interface LiveOptions {

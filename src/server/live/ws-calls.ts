@@ -7,13 +7,13 @@ import {
   subscribeArgs,
 } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { assertMay, type Caller } from '../caller.ts'
+import { assertMay, type Caller } from '../auth/caller.ts'
 import type { Around, Reply } from '../calls/call.ts'
-import type { FairTurns } from '../calls/fair-turns.ts'
-import { inTurn } from '../calls/in-turns.ts'
-import type { AppParts } from '../http/app.ts'
+import { inTurn } from '../calls/queued-calls.ts'
 import { checked } from '../http/checked.ts'
 import { InvalidRequest, problemOf } from '../http/problem.ts'
+import type { FairTurns } from '../limits/request-queue.ts'
+import type { AppParts } from '../rest/app.ts'
 import { type FeedGiven, typesOf } from './feed.ts'
 import { SEED_CALLS } from './seed-calls.ts'
 

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto'
+import type { Documents } from '../../stores/index.ts'
+import type { Clock } from '../../time/index.ts'
+import { hashOf } from './api-key.ts'
+import type { Caller } from './caller.ts'
+
+const KIND = 'ticket'
+const VALID_MS = 30_000
+const TICKET = /^wt_[A-Za-z0-9_-]{43}$/
+/** How often those that nobody used are looked for, and how many at a time. */
+const SWEEP_EACH_MS = 10_000
+const SWEPT_MAX = 200
+
+/** Whom a ticket stands for. */
+export type TicketHolder = Pick<Caller, 'tenant' | 'owner' | 'keyId' | 'keyHash'>
+
+interface TicketRecord extends Omit<TicketHolder, 'tenant'> {
+  readonly expiresAt: number
+}
+
+/**
+ * One-time tickets, kept in the store, so that one made by this process is good at any other; removing it is using it,
+ * and only one can. Stored is its hash: who reads the store gets in by none.
+ */
+export class TicketStore {
+  readonly #documents: Documents
+  readonly #clock: Clock
+  #sweepAt = 0
+  #sweptTo = ''
+
+  constructor(documents: Documents, clock: Clock) {
+    this.#documents = documents
+    this.#clock = clock
+  }
+
+  /** Makes a ticket that stands for this caller, once and for a short while. */
+  async issue({ tenant, owner, keyId, keyHash }: TicketHolder): Promise<{ ticket: string; expiresAt: Date }> {
+    await this.#sweep()
+    const now = this.#clock.now()
+    const ticket = `wt_${randomBytes(32).toString('base64url')}`
+    const record: TicketRecord = { owner, keyId, keyHash, expiresAt: now + VALID_MS }
+    const document = { kind: KIND, name: hashOf(ticket), tenant, value: JSON.stringify(record) }
+    await this.#documents.putDocument(document, now, 0)
+    return { ticket, expiresAt: new Date(record.expiresAt) }
+  }
+
+  /** Uses a ticket up; null where it is none, or no longer. */
+  async redeem(ticket: string): Promise<TicketHolder | null> {
+    if (!TICKET.test(ticket)) return null
+    const name = hashOf(ticket)
+    const found = await this.#documents.getDocument(KIND, name)
+    if (found === null || !(await this.#documents.removeDocument(KIND, name))) return null
+    const { expiresAt, ...holder } = JSON.parse(found.value) as TicketRecord
+    return this.#clock.now() < expiresAt ? { tenant: found.tenant, ...holder } : null
+  }
+
+  /** Removes some of those that have run out unused, going round by name. */
+  async #sweep(): Promise<void> {
+    const monotonic = this.#clock.monotonic()
+    if (monotonic < this.#sweepAt) return
+    this.#sweepAt = monotonic + SWEEP_EACH_MS
+    const page = await this.#documents.listDocuments(KIND, null, this.#sweptTo, SWEPT_MAX)
+    this.#sweptTo = page.length === SWEPT_MAX ? page.at(-1)!.name : ''
+    // A full page may be a flood of them: the next call goes on with it.
+    if (page.length === SWEPT_MAX) this.#sweepAt = 0
+    const now = this.#clock.now()
+    for (const { name, value } of page)
+      if ((JSON.parse(value) as TicketRecord).expiresAt <= now)
+        await this.#documents.removeDocument(KIND, name)
+  }
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Hono } from 'hono'
+import { WakefulError } from '../../error.ts'
+import { refusal } from '../http/problem.ts'
+
+/** The package's own folder: the same way up from the sources and from the build. */
+const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url))
+/** Pages beside those of the docs, which these link to. */
+const BESIDE = ['README.md', 'CHANGELOG.md']
+const INDEX = '/llms.txt'
+const CACHED = 'public, max-age=300'
+
+interface Page {
+  readonly text: string
+  readonly etag: string
+}
+
+/** For whoever opens the address in a browser to see what is there. */
+const WELCOME = `Wakeful: durable alarms as a service. This is its HTTP API.
+
+/llms.txt                the docs, page by page
+/docs/guides/serve.md    how to begin
+/openapi.json            every call, for programs
+/healthz, /readyz        whether it is well
+`
+
+/** Adds the docs as Markdown: `/llms.txt` lists them, and each is at its own path. At `/` is where to look. They are no secret, and need no key. */
+export function addPages(app: Hono, newRequestId: () => string): void {
+  let pages: Promise<ReadonlyMap<string, Page>> | undefined
+  app.get('/', (c) => c.text(WELCOME, 200, { 'cache-control': CACHED }))
+  for (const path of [INDEX, '/docs/*', ...BESIDE.map((name) => `/${name}`)])
+    app.get(path, async ({ req }) => {
+      // Read once, when the first is asked for. A path is looked up among what was found, and never opened.
+      pages ??= readPages()
+      const page = (await pages).get(req.path)
+      return page === undefined
+        ? refusal(notFound(req.path), newRequestId())
+        : answer(page, req.path, req.raw)
+    })
+}
+
+function answer({ text, etag }: Page, path: string, { headers }: Request): Response {
+  const known = { etag, 'cache-control': CACHED }
+  if (headers.get('if-none-match') === etag) return new Response(null, { status: 304, headers: known })
+  const type = path.endsWith('.md') ? 'text/markdown' : 'text/plain'
+  return new Response(text, { headers: { ...known, 'content-type': `${type}; charset=utf-8` } })
+}
+
+async function readPages(): Promise<ReadonlyMap<string, Page>> {
+  const inDocs = await readdir(join(PACKAGE, 'docs'), { recursive: true }).catch(() => [])
+  const files = [
+    ...BESIDE.map((name) => [`/${name}`, name] as const),
+    ...inDocs
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => [`/docs/${name.split(sep).join('/')}`, join('docs', name)] as const),
+    [INDEX, join('docs', 'llms.txt')] as const,
+  ]
+  const pages = new Map<string, Page>()
+  for (const [path, file] of files) {
+    const text = await readFile(join(PACKAGE, file), 'utf8').catch(() => null)
+    if (text !== null) pages.set(path, { text, etag: etagOf(text) })
+  }
+  return pages
+}
+
+function etagOf(text: string): string {
+  return `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
+}
+
+function notFound(path: string): WakefulError {
+  return new WakefulError('not_found', `there is no page ${path.slice(0, 200)}; /llms.txt lists them`)
+}

@@ -1,0 +1,129 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer } from 'ws'
+import { WakefulError } from '../../error.ts'
+import type { Clock } from '../../time/index.ts'
+import type { Caller } from '../auth/caller.ts'
+import { isOwnOrigin } from '../http/local-guard.ts'
+import { givenTwice, type HeaderReader, NodeHeaders } from '../http/node-request.ts'
+import { problemOf, TryLater } from '../http/problem.ts'
+import type { Unread } from '../limits/byte-budget.ts'
+import type { Lines } from '../limits/connection-limiter.ts'
+import type { Pace } from '../limits/event-read-limiter.ts'
+import type { Door } from '../rest/app.ts'
+import { WS_PATH, type WsCalls } from './ws-calls.ts'
+import { type WsBounds, WsSession } from './ws-session.ts'
+
+/** What lets WebSockets in. */
+export interface WsDoorParts extends WsBounds {
+  readonly door: Door
+  readonly calls: WsCalls
+  readonly lines: Lines
+  readonly clock: Clock
+  readonly unread: Unread
+  readonly pace: Pace
+  readonly allowedOrigins: ReadonlySet<string>
+  readonly onTrouble: (thrown: unknown) => void
+}
+
+/** Takes requests to become a WebSocket: who may not is refused as over HTTP, with a problem. */
+export class WsDoor {
+  readonly #parts: WsDoorParts
+  readonly #server: WebSocketServer
+
+  constructor(parts: WsDoorParts) {
+    this.#parts = parts
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      maxPayload: parts.messageBytesMax,
+      // Compression costs memory per connection, and a small message can be a large one.
+      perMessageDeflate: false,
+      // Answered where there is room for the answer.
+      autoPong: false,
+    })
+    // What is no handshake of a WebSocket.
+    this.#server.on('wsClientError', ({ message }, socket, { method }) =>
+      this.#refuse(socket, new WakefulError('invalid_request', message), method === 'GET' ? 400 : 405),
+    )
+  }
+
+  /** Lets one in, or refuses. */
+  take(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#admit(request).then(
+      (caller) => {
+        if (!socket.destroyed) this.#open(request, socket, head, caller)
+      },
+      (thrown: unknown) => this.#refuse(socket, thrown),
+    )
+  }
+
+  async #admit(request: IncomingMessage): Promise<Caller> {
+    const { door, lines, allowedOrigins } = this.#parts
+    const twice = givenTwice(request)
+    if (twice !== undefined) throw new WakefulError('invalid_request', `the request has ${twice} twice`)
+    const ticket = ticketOf(request)
+    const headers = new NodeHeaders(request)
+    assertOrigin(headers, allowedOrigins)
+    lines.assertRoom()
+    return ticket === undefined ? door.admit(headers, 'ws') : door.admitTicket(ticket, headers, 'ws')
+  }
+
+  #open(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void {
+    const { lines } = this.#parts
+    try {
+      // Others may have come in while this one was let in.
+      lines.assertRoom(caller)
+    } catch (thrown) {
+      this.#refuse(socket, thrown)
+      return
+    }
+    this.#server.handleUpgrade(request, socket, head, (open) =>
+      new WsSession({ ...this.#parts, socket: open, caller }).begin(),
+    )
+  }
+
+  #refuse(socket: Duplex, thrown: unknown, status?: number): void {
+    const told = problemOf(thrown)
+    const problem = { ...told, status: status ?? told.status }
+    if (problem.status >= 500) this.#parts.onTrouble(thrown)
+    const body = JSON.stringify(problem)
+    const headers = [
+      'Content-Type: application/problem+json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Sec-WebSocket-Version: 13',
+      ...(thrown instanceof TryLater
+        ? [`Retry-After: ${Math.max(1, Math.ceil(thrown.retryAfterMs / 1_000))}`]
+        : []),
+      ...(problem.status === 405 ? ['Allow: GET'] : []),
+      'Connection: close',
+    ]
+    socket.end(
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${headers.join('\r\n')}\r\n\r\n${body}`,
+      () => socket.destroy(),
+    )
+  }
+}
+
+function ticketOf({ url = '/' }: IncomingMessage): string | undefined {
+  const [path, query = ''] = url.split('?', 2) as [string, string?]
+  if (path !== WS_PATH)
+    throw new WakefulError('not_found', `there is no WebSocket at this path: it is ${WS_PATH}`)
+  const { ticket, ...rest } = Object.fromEntries(new URLSearchParams(query)) as { ticket?: string }
+  const [unknown] = Object.keys(rest)
+  if (unknown === undefined) return ticket
+  throw new WakefulError(
+    'invalid_request',
+    `unknown parameter ${JSON.stringify(unknown.slice(0, 60))}; known is ticket`,
+  )
+}
+
+/** A browser says whose page calls, and lets every page try: only our own and the allowed ones may. Others send no Origin. */
+function assertOrigin(headers: HeaderReader, allowedOrigins: ReadonlySet<string>): void {
+  const origin = headers.get('origin')
+  if (origin === null || allowedOrigins.has(origin) || isOwnOrigin(origin, headers.get('host') ?? '')) return
+  throw new WakefulError(
+    'forbidden',
+    `a page of ${JSON.stringify(origin.slice(0, 100))} may not connect: allowed_origins lists those that may`,
+  )
+}

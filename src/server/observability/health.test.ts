@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import { WakefulError } from '../../error.ts'
+import { openTest, VirtualClock } from '../../testing/index.ts'
+import { liveness, type ReadinessPorts, readiness } from './health.ts'
+
+const BOUNDS = { timeoutMs: 2_000, lagMsMax: 60_000, isStopping: () => false }
+
+async function bench(options: { concurrency?: number } = {}) {
+  const { wakeful, clock, close } = await openTest(options)
+  const look = (more: Partial<ReadinessPorts> = {}) =>
+    readiness({ readings: () => wakeful.operator.readings(), clock, ...BOUNDS, ...more })
+  return { wakeful, clock, look, [Symbol.asyncDispose]: close }
+}
+
+describe('liveness', () => {
+  it('asks nobody', () => {
+    expect(liveness()).toMatchObject({ status: 200, body: { status: 'ok' } })
+  })
+})
+
+describe('readiness', () => {
+  it('is well where the clock runs and nothing is late', async () => {
+    await using at = await bench()
+    await at.wakeful.start()
+    expect(await at.look()).toEqual({
+      status: 200,
+      body: {
+        status: 'ok',
+        checks: {
+          process: { ok: true, detail: 'serves' },
+          store: { ok: true, detail: 'answered in 0 ms' },
+          shards: { ok: true, detail: '2 run here, 0 elsewhere, 0 nowhere' },
+          lag: { ok: true, detail: '0 ms behind what is due, at most 1m is well' },
+        },
+      },
+    })
+  })
+
+  it('is not well before the clock was started', async () => {
+    await using at = await bench()
+    expect(await at.look()).toMatchObject({ status: 503, body: { checks: { shards: { ok: false } } } })
+  })
+
+  it('is not well where the clock lags: all hands are busy, and what is due waits', async () => {
+    await using at = await bench({ concurrency: 1 })
+    const gate = Promise.withResolvers<void>()
+    at.wakeful.handle('work', () => gate.promise)
+    await at.wakeful.start()
+    await at.wakeful.set({ delay: '1s' }, { target: 'work' })
+    await at.wakeful.set({ delay: '1s' }, { target: 'work' })
+    await at.clock.advance('61s')
+    expect((await at.look()).status).toBe(200)
+    await at.clock.advance('1s')
+    const { status, body } = await at.look()
+    expect(status).toBe(503)
+    expect(body.checks.lag).toEqual({ ok: false, detail: '61000 ms behind what is due, at most 1m is well' })
+    gate.resolve()
+    await at.clock.advance('1s')
+    expect((await at.look()).status).toBe(200)
+  })
+
+  it('is not well while it stops', async () => {
+    await using at = await bench()
+    await at.wakeful.start()
+    expect(await at.look({ isStopping: () => true })).toMatchObject({
+      status: 503,
+      body: { status: 'unavailable', checks: { process: { ok: false }, store: { ok: true } } },
+    })
+  })
+
+  it('is well where another process runs the clock, and this one stands by', async () => {
+    const pools = [{ pool: 'app', here: 0, elsewhere: 64, nobody: 0, lagMs: 0 }]
+    const readings = {
+      takesWrites: true,
+      isRunning: true,
+      inFlight: 0,
+      queued: 0,
+      unsettled: 0,
+      backlog: 0,
+      inboxWaiting: 0,
+      now: 0,
+      pools,
+    }
+    const ports = { readings: () => Promise.resolve(readings), clock: new VirtualClock(), ...BOUNDS }
+    expect(await readiness(ports)).toMatchObject({
+      status: 200,
+      body: { checks: { shards: { detail: '0 run here, 64 elsewhere, 0 nowhere, standing by' } } },
+    })
+    const nobody = { ...readings, pools: [{ ...pools[0]!, elsewhere: 0, nobody: 64 }] }
+    expect((await readiness({ ...ports, readings: () => Promise.resolve(nobody) })).status).toBe(503)
+  })
+
+  it('does not wait for a store that hangs', async () => {
+    const clock = new VirtualClock()
+    const looking = readiness({ readings: () => new Promise(() => {}), clock, ...BOUNDS })
+    await clock.advance(2_000)
+    expect(await looking).toMatchObject({
+      status: 503,
+      body: { checks: { store: { ok: false, detail: 'the store did not answer within 2s' } } },
+    })
+  })
+
+  it('tells neither where the store is nor what it says: anyone may ask', async () => {
+    const clock = new VirtualClock()
+    const look = async (thrown: unknown) =>
+      (await readiness({ readings: () => Promise.reject(thrown), clock, ...BOUNDS })).body.checks.store
+        ?.detail
+    const url = 'postgres://me:hunter2@db/x'
+    expect(await look(new WakefulError('store_unavailable', `no answer of ${url}`))).toBe(
+      'the store does not answer',
+    )
+    expect(await look(new WakefulError('schema_too_new', url))).toBe(
+      'the store was changed by a newer version',
+    )
+    expect(await look(new TypeError(`inner ${url}`))).toBe('the store does not answer')
+  })
+})

@@ -1,0 +1,91 @@
+import { WakefulError } from '../../error.ts'
+import type { Readings } from '../../library/index.ts'
+import { type Clock, formatDuration } from '../../time/index.ts'
+import { answerWithin, Late } from '../limits/timeout.ts'
+
+/** One thing that was looked at. */
+export interface HealthCheck {
+  readonly ok: boolean
+  /** What was found, in words. */
+  readonly detail: string
+}
+
+/** An answer of `/healthz` or `/readyz`. */
+export interface Health {
+  readonly status: 200 | 503
+  readonly body: {
+    readonly status: 'ok' | 'unavailable'
+    readonly checks: Readonly<Record<string, HealthCheck>>
+  }
+}
+
+/** What readiness is judged by. */
+export interface ReadinessPorts {
+  readonly readings: () => Promise<Readings>
+  readonly clock: Clock
+  /** How long the store may take to answer. */
+  readonly timeoutMs: number
+  /** How far the clock may lag behind what is due. */
+  readonly lagMsMax: number
+  /** Whether the server is draining: nothing new should be sent to it. */
+  readonly isStopping: () => boolean
+}
+
+/** `/healthz`: the process lives and answers. It asks nobody: a store that is down is no reason to restart it. */
+export function liveness(): Health {
+  return healthOf({ process: { ok: true, detail: 'lives' } })
+}
+
+/** `/readyz`: whether requests should come here, and whether alarms fire. */
+export async function readiness(ports: ReadinessPorts): Promise<Health> {
+  const { clock, timeoutMs, lagMsMax, isStopping } = ports
+  const from = clock.monotonic()
+  const stopping = isStopping()
+  const process = {
+    ok: !stopping,
+    detail: stopping ? 'stopping: it lets what is in flight settle' : 'serves',
+  }
+  try {
+    const readings = await answerWithin(ports.readings(), timeoutMs, clock)
+    const tookMs = Math.round(clock.monotonic() - from)
+    const { takesWrites } = readings
+    const isReadOnly = takesWrites ? '' : ', but takes no writes: it is read-only, or a standby'
+    const store = { ok: takesWrites, detail: `answered in ${tookMs} ms${isReadOnly}` }
+    return healthOf({ process, store, shards: shardsOf(readings), lag: lagOf(readings, lagMsMax) })
+  } catch (thrown) {
+    return healthOf({ process, store: { ok: false, detail: refusal(thrown) } })
+  }
+}
+
+/** A health as it is sent. */
+function healthOf(checks: Readonly<Record<string, HealthCheck>>): Health {
+  const isOk = Object.values(checks).every(({ ok }) => ok)
+  return { status: isOk ? 200 : 503, body: { status: isOk ? 'ok' : 'unavailable', checks } }
+}
+
+/** A process that stands by is ready: it answers calls, and takes over when the owner ends. */
+function shardsOf({ isRunning, pools }: Readings): HealthCheck {
+  if (!isRunning) return { ok: false, detail: 'the clock was not started here' }
+  const sum = (count: (pool: Readings['pools'][number]) => number) =>
+    pools.reduce((total, pool) => total + count(pool), 0)
+  const [here, elsewhere, nobody] = [sum((p) => p.here), sum((p) => p.elsewhere), sum((p) => p.nobody)]
+  const standing = here === 0 && elsewhere > 0 ? ', standing by' : ''
+  const detail = `${here} run here, ${elsewhere} elsewhere, ${nobody} nowhere${standing}`
+  return { ok: here > 0 || elsewhere > 0, detail }
+}
+
+function lagOf({ pools }: Readings, lagMsMax: number): HealthCheck {
+  // Of a pool that nobody has run since it was made, nothing can be expected here: only what runs here counts.
+  const lags = pools.filter(({ here }) => here > 0).map(({ lagMs }) => lagMs)
+  const worst = Math.round(Math.max(0, ...lags))
+  const bound = formatDuration(lagMsMax)
+  return { ok: worst <= lagMsMax, detail: `${worst} ms behind what is due, at most ${bound} is well` }
+}
+
+/** What is told to whoever asks, perhaps without a key: neither where the store is nor what it says. The log has both. */
+function refusal(thrown: unknown): string {
+  if (thrown instanceof Late) return thrown.message
+  return thrown instanceof WakefulError && thrown.code === 'schema_too_new'
+    ? 'the store was changed by a newer version'
+    : 'the store does not answer'
+}

@@ -1,0 +1,28 @@
+import { SKIP_REASONS } from '../../alarm/index.ts'
+import { operations } from '../../contracts/index.ts'
+import { WATCHED_CALLS } from '../../library/index.ts'
+import { METRICS } from './metric-definitions.ts'
+
+type Labels = Readonly<Record<string, string>>
+
+const TARGETS = ['handler', 'webhook', 'event', 'inbox', 'default']
+const ATTEMPTS = ['delivered', 'retry', 'failed', 'released']
+const SETS = ['created', 'replaced', 'deduped']
+const FAILURES = ['500', '503']
+
+/**
+ * What may be counted one day, by counter. Each is there at 0 from the start: Prometheus takes the first value of a series that
+ * appears for where it began, and would see no increase in it.
+ */
+export const KNOWN_LABELS: ReadonlyMap<string, readonly Labels[]> = new Map<string, readonly Labels[]>([
+  [METRICS.attempts.name, TARGETS.flatMap((target) => ATTEMPTS.map((outcome) => ({ target, outcome })))],
+  [METRICS.skipped.name, SKIP_REASONS.map((reason) => ({ reason }))],
+  [METRICS.sets.name, SETS.map((outcome) => ({ outcome }))],
+  [METRICS.storeErrors.name, WATCHED_CALLS.map((call) => ({ call }))],
+  [
+    METRICS.requests.name,
+    Object.values(operations).flatMap(({ method, path }) =>
+      FAILURES.map((status) => ({ method, route: path, status })),
+    ),
+  ],
+])

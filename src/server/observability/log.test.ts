@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest'
+import { WakefulError } from '../../error.ts'
+import { withoutPasswords } from '../../redaction/index.ts'
+import type { Caller } from '../auth/caller.ts'
+import { requestId, traceId } from '../http/request-id.ts'
+import { Log, type LogOptions, requestLine } from './log.ts'
+
+function open(options: Partial<LogOptions> = {}) {
+  const lines: string[] = []
+  const write = (line: string) => lines.push(line)
+  const now = () => Date.UTC(2030, 0, 1)
+  const log = new Log({ level: 'info', format: 'json', pid: 7, now, write, ...options })
+  return { log, lines, parsed: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) }
+}
+
+const REQUEST = { requestId: 'r1', method: 'GET', route: '/v1/alarms/:id', status: 200, durationMs: 1.23456 }
+const AT = '2030-01-01T00:00:00.000Z'
+
+describe('a line of the log', () => {
+  it('tells a request by its route, who asked and how long it took', () => {
+    const { log, parsed } = open()
+    log.request({ ...REQUEST, tenant: 't', owner: 'o', keyId: 'k', correlationId: 'c', traceId: null })
+    expect(parsed()).toEqual([
+      {
+        level: 'info',
+        at: AT,
+        pid: 7,
+        type: 'request',
+        request_id: 'r1',
+        method: 'GET',
+        route: '/v1/alarms/:id',
+        status: 200,
+        duration_ms: 1.235,
+        tenant: 't',
+        owner: 'o',
+        key_id: 'k',
+        correlation_id: 'c',
+      },
+    ])
+  })
+
+  it('tells trouble with its cause, and the stack of what nobody foresaw', () => {
+    const { log, parsed } = open()
+    log.trouble(new TypeError('x is not a function', { cause: new WakefulError('conflict', 'because') }))
+    const [{ error, ...line }] = parsed() as [Record<string, unknown>]
+    expect(line).toMatchObject({ level: 'error', type: 'trouble', message: 'x is not a function' })
+    expect(error).toMatchObject({
+      name: 'TypeError',
+      stack: expect.stringContaining('log.test.ts') as string,
+      cause: { name: 'WakefulError', code: 'conflict', message: 'because' },
+    })
+  })
+
+  it('tells the same trouble once a second, with how many were left out', () => {
+    let ms = 0
+    const { log, parsed } = open({ now: () => ms })
+    const away = () => log.trouble(new WakefulError('store_unavailable', 'the server cannot be reached'))
+    for (; ms < 2_500; ms += 50) away()
+    log.trouble(new Error('another'))
+    ms = -60_000
+    away()
+    const told = parsed().map(({ message, left_out }) => [message, left_out])
+    expect(told).toEqual([
+      ['the server cannot be reached', undefined],
+      ['the server cannot be reached', 19],
+      ['the server cannot be reached', 19],
+      ['another', undefined],
+      ['the server cannot be reached', 9],
+    ])
+  })
+
+  it('says in text, too, how many were left out', () => {
+    let ms = 0
+    const { log, lines } = open({ format: 'text', timeText: () => '00:00:00', now: () => ms })
+    for (ms of [0, 1, 2, 1_000]) log.trouble(new Error('no disk'))
+    expect(lines).toEqual([
+      '00:00:00  trouble: no disk\n',
+      '00:00:00  trouble: no disk (and 2 times more before)\n',
+    ])
+  })
+
+  it('tells every trouble that differs, however many there are', () => {
+    const { log, lines } = open()
+    for (let at = 0; at < 1_000; at++) log.trouble(new Error(`trouble ${at}`))
+    expect(lines).toHaveLength(1_000)
+  })
+
+  it('tells who did what to whom, and when, at every level but silent', () => {
+    const act = {
+      by: '0123456789abcdef',
+      act: 'tenant.pause',
+      tenant: 'acme',
+      about: { catch_up_per_second: 10 },
+    }
+    const { log, parsed } = open({ level: 'error' })
+    log.audit(act)
+    log.say('serving', 'serving')
+    expect(parsed()).toEqual([
+      {
+        level: 'info',
+        at: AT,
+        pid: 7,
+        type: 'audit',
+        audit: true,
+        by: '0123456789abcdef',
+        act: 'tenant.pause',
+        tenant: 'acme',
+        about: { catch_up_per_second: 10 },
+      },
+    ])
+    const silent = open({ level: 'silent' })
+    silent.log.audit(act)
+    silent.log.trouble(new Error('x'))
+    expect(silent.lines).toEqual([])
+  })
+
+  it('tells what the HTTP side knows of a request', () => {
+    const { log, parsed } = open()
+    const caller = { tenant: 't', owner: 'o', keyId: 'k' } as unknown as Caller
+    const answered = { method: 'GET', route: '/v1/alarms', status: 200, requestId: 'r', caller, thrown: null }
+    log.request(requestLine(answered, 2))
+    expect(parsed()[0]).toMatchObject({
+      request_id: 'r',
+      tenant: 't',
+      owner: 'o',
+      key_id: 'k',
+      duration_ms: 2,
+    })
+    expect(parsed()[0]).not.toHaveProperty('error')
+  })
+
+  it('is friendly as text: requests are shown where they failed, or to those who debug', () => {
+    const { log, lines } = open({ format: 'text', timeText: () => '00:00:00' })
+    log.say('owner', 'the clock runs here')
+    log.request(REQUEST)
+    log.request({ ...REQUEST, status: 500, thrown: new Error('broken\n  in two') })
+    log.trouble(new Error('no disk'))
+    expect(lines).toEqual([
+      '00:00:00  the clock runs here\n',
+      '00:00:00  GET /v1/alarms/:id 500 in 1 ms (r1): broken in two\n',
+      '00:00:00  trouble: no disk\n',
+    ])
+    const debug = open({ format: 'text', level: 'debug' })
+    debug.log.request(REQUEST)
+    expect(debug.lines).toEqual([`${AT}  GET /v1/alarms/:id 200 in 1 ms (r1)\n`])
+  })
+
+  it('outlives values that trap every question, and those without end', () => {
+    const { log, parsed } = open()
+    const trap = new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          throw new Error('no')
+        },
+      },
+    )
+    const circle: Record<string, unknown> = {}
+    circle.self = circle
+    log.trouble(trap, { trap, circle, big: 2n ** 64n, many: Array.from({ length: 1_000 }, () => 'x') })
+    const [line] = parsed()
+    expect(line).toMatchObject({ trap: '(cannot be shown)', big: '18446744073709551616' })
+    expect(line!.many).toHaveLength(100)
+  })
+})
+
+describe('secrets', () => {
+  const key = 'wk_0123456789abcdef_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789-_AbCdE'
+  const hook = 'whsec_c2VjcmV0c2VjcmV0c2VjcmV0+/c2VjcmV0c2VjcmU='
+  const texts = [
+    `no key ${key} here`,
+    `Authorization: Bearer ${key}`,
+    `headers {"authorization":"Bearer opaque-token-1","x":1}`,
+    `authorization: opaque-token-2`,
+    `Basic dXNlcjpwYXNzd29yZA==`,
+    `cannot reach postgres://me:hunter2@db:5432/wakeful?sslmode=require`,
+    `postgres://db/wakeful?user=me&password=hunter2`,
+    `POST https://user:hunter2@example.com/hook failed`,
+    `signed with ${hook}`,
+    `GET /v1/ws?ticket=opaque-token-3&x=1`,
+    `GET /v1/calendar.ics?token=opaque-token-4`,
+    `a broken key wk_AbCdEfGhIjKlMnOpQrStUvWxYz`,
+    JSON.stringify({ said: JSON.stringify({ authorization: `Bearer ${key}`, cookie: 'opaque-token-5' }) }),
+    ...[1_950, 3_950, 15_950].flatMap((length) => [
+      `${'x'.repeat(length)} ${key}`,
+      `${'x'.repeat(length)} postgres://somebody:${'hunter2'.repeat(20)}@db/wakeful`,
+    ]),
+  ]
+  const secret = /AbCdE|hunter2|c2Vjcm|opaque-token|dXNlcjpwYXNzd29yZA/
+
+  it.for(['json', 'text'] as const)('are in no line, wherever they came from (%s)', (format) => {
+    let ms = 0
+    // The same trouble is left out within a second.
+    const now = () => (ms += 1_000)
+    const { log, lines } = open({ format, level: 'debug', now })
+    for (const text of texts) {
+      const thrown = new Error(text, { cause: new Error(`inner: ${text}`) })
+      log.trouble(thrown, { more: [text, { deep: text }] })
+      log.trouble(text)
+      log.request({ ...REQUEST, status: 500, thrown, owner: text, correlationId: text })
+      log.audit({
+        by: text,
+        act: 'key.create',
+        tenant: text,
+        about: { text, secret: 'opaque-token', [text]: 1 },
+      })
+      log.say('alarm.failed', text, { event: { data: { error: text } }, headers: { Cookie: 'opaque-token' } })
+    }
+    const wanted = 5 * texts.length
+    expect(lines).toHaveLength(wanted)
+    expect(lines.filter((line) => secret.test(line))).toEqual([])
+    if (format === 'json') expect(() => lines.map((line) => JSON.parse(line) as unknown)).not.toThrow()
+  })
+
+  it('are looked for once in a long text, however many of them seem to begin there', () => {
+    // Hours, where every beginning is followed to the end of the text.
+    const text = '://:'.repeat(1_000_000)
+    expect(withoutPasswords(text)).toBe(text)
+    expect(withoutPasswords(`see ${text}@host, http://a:b@c@d`)).toBe('see ://:…@host, http://a:…@d')
+  })
+
+  it('leave a key its public id, so that it can be found and revoked', () => {
+    const { log, parsed } = open()
+    log.trouble(new WakefulError('unauthorized', `Bearer ${key} was revoked`))
+    expect(parsed()[0]).toMatchObject({ message: 'Bearer wk_0123456789abcdef_… was revoked' })
+  })
+})
+
+describe('the id of a request', () => {
+  it.for([
+    ['abc-123', 'abc-123'],
+    [null, 'made'],
+    ['', 'made'],
+    ['a b', 'made'],
+    ['a\r\nset-cookie: x', 'made'],
+    ['x'.repeat(129), 'made'],
+    ['wk_0123456789abcdef_x', 'made'],
+  ] as const)('%j gives %j', ([given, id]) => {
+    expect(requestId(given, () => 'made')).toBe(id)
+  })
+
+  it('comes with its trace, where there is one', () => {
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+    expect(traceId(`00-${trace}-00f067aa0ba902b7-01`)).toBe(trace)
+    expect(traceId(`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`)).toBeNull()
+    expect(traceId('nonsense')).toBeNull()
+    expect(traceId(undefined)).toBeNull()
+  })
+})

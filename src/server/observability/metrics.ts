@@ -1,0 +1,207 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { ObservedAttempt, Observer, PoolReadings, Readings } from '../../library/index.ts'
+import type { Clock } from '../../time/index.ts'
+import { answerWithin } from '../limits/timeout.ts'
+import { KNOWN_LABELS } from './known-labels.ts'
+import { METRICS, type MetricDefinition } from './metric-definitions.ts'
+import { QuickHistogram } from './quick-histogram.ts'
+import { recentReadings } from './recent-readings.ts'
+
+/** What gauges are read from, at each scrape. */
+export interface MetricsSource {
+  readonly readings: () => Promise<Readings>
+  readonly clock: Clock
+  /** This machine's own wall clock, in epoch milliseconds. */
+  readonly hostNow?: () => number
+  /** A store that does not answer by then is down, for this scrape. */
+  readonly timeoutMs?: number
+}
+
+/** A request that was answered. */
+export interface MeasuredRequest {
+  readonly method: string
+  /** The pattern of the route; what matched none is `unmatched`. */
+  readonly route: string
+  readonly status: number
+  readonly durationMs: number
+}
+
+/** A kind of connection that stays open. */
+export type ConnectionKind = 'ws' | 'sse' | 'inbox'
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'WS'])
+/** Whatever calls itself a route beyond this many is one: labels must have a bound. */
+const ROUTES_MAX = 300
+/** Pools have names that callers choose: those beyond this many are one. */
+const POOLS_MAX = 20
+const TIMEOUT_MS = 2_000
+
+/** The metrics of a server, in a registry of their own. */
+export class Metrics {
+  /** To be given to `open`: counts what the engine does. */
+  readonly observer: Observer
+  readonly #registry = new Registry()
+  readonly #routes = new Set<string>()
+  readonly #requests = this.#counter(METRICS.requests)
+  readonly #requestDuration = this.#histogram(METRICS.requestDuration)
+  readonly #connections = this.#gauge(METRICS.connections)
+  readonly #gauges = {
+    inFlight: this.#gauge(METRICS.inFlight),
+    queued: this.#gauge(METRICS.queued),
+    unsettled: this.#gauge(METRICS.unsettled),
+    backlog: this.#gauge(METRICS.backlog),
+    lag: this.#gauge(METRICS.lag),
+    shards: this.#gauge(METRICS.shards),
+    storeUp: this.#gauge(METRICS.storeUp),
+    inboxWaiting: this.#gauge(METRICS.inboxWaiting),
+    clockCorrection: this.#gauge(METRICS.clockCorrection),
+  }
+  #source: MetricsSource | null = null
+
+  /** With `process`, what Node tells of itself is there too: memory, CPU, the event loop. */
+  constructor(options: { version: string; node: string; process?: boolean }) {
+    const { version, node } = options
+    this.observer = this.#observe()
+    this.#gauge(METRICS.build).set({ version, node }, 1)
+    this.#forget()
+    if (options.process === true) collectDefaultMetrics({ register: this.#registry })
+  }
+
+  /** Says what the gauges are read from, as soon as there is something open. */
+  attach(source: MetricsSource): void {
+    this.#source = { ...source, readings: recentReadings(source.readings, source.clock) }
+  }
+
+  /** Counts a request. */
+  request({ method, route, status, durationMs }: MeasuredRequest): void {
+    const labels = { method: METHODS.has(method) ? method : 'OTHER', route: this.#routeOf(route) }
+    this.#requests.inc({ ...labels, status: String(status) })
+    this.#requestDuration.observe(labels, durationMs / 1000)
+  }
+
+  /** Counts a connection until the answer is called. */
+  connected(kind: ConnectionKind): () => void {
+    this.#connections.inc({ kind })
+    let isOpen = true
+    return () => {
+      if (isOpen) this.#connections.dec({ kind })
+      isOpen = false
+    }
+  }
+
+  /** Everything, in Prometheus' text format. It answers also where the store does not. */
+  async text(): Promise<{ contentType: string; body: string }> {
+    if (this.#source !== null) await this.#read(this.#source)
+    return { contentType: this.#registry.contentType, body: await this.#registry.metrics() }
+  }
+
+  async #read(source: MetricsSource): Promise<void> {
+    const { storeUp, clockCorrection } = this.#gauges
+    const { hostNow, clock, timeoutMs = TIMEOUT_MS } = source
+    try {
+      const readings = await answerWithin(source.readings(), timeoutMs, clock)
+      if (hostNow !== undefined) clockCorrection.set((clock.now() - hostNow()) / 1000)
+      this.#show(readings)
+      storeUp.set(readings.takesWrites ? 1 : 0)
+    } catch {
+      this.#forget()
+      storeUp.set(0)
+    }
+  }
+
+  /** What cannot be read is not told: an old figure, or a nought, would look like a good one. */
+  #forget(): void {
+    const { lag, shards, ...others } = this.#gauges
+    for (const gauge of [lag, shards]) gauge.reset()
+    for (const gauge of Object.values(others)) gauge.remove()
+  }
+
+  #show({ inFlight, queued, unsettled, backlog, inboxWaiting, pools }: Readings): void {
+    const gauges = this.#gauges
+    gauges.inFlight.set(inFlight)
+    gauges.queued.set(queued)
+    gauges.unsettled.set(unsettled)
+    gauges.backlog.set(backlog)
+    gauges.inboxWaiting.set(inboxWaiting)
+    // Those of before may be under another name now, or gone.
+    for (const gauge of [gauges.lag, gauges.shards]) gauge.reset()
+    for (const { pool, lagMs, here, elsewhere, nobody } of folded(pools)) {
+      gauges.lag.set({ pool }, lagMs / 1000)
+      for (const [owner, count] of Object.entries({ here, elsewhere, nobody }))
+        gauges.shards.set({ pool, owner }, count)
+    }
+  }
+
+  #observe(): Observer {
+    const attempts = this.#counter(METRICS.attempts)
+    const lateness = new QuickHistogram(METRICS.lateness, this.#registry)
+    const duration = new QuickHistogram(METRICS.attemptDuration, this.#registry)
+    const skipped = this.#counter(METRICS.skipped)
+    const overdue = this.#counter(METRICS.reportsOverdue)
+    const settle = this.#histogram(METRICS.settle)
+    const sets = this.#counter(METRICS.sets)
+    const storeErrors = this.#counter(METRICS.storeErrors)
+    return {
+      attempted: (batch) => {
+        countAttempts(batch, attempts)
+        for (const { target, outcome, latenessMs, durationMs } of batch) {
+          if (latenessMs !== null) lateness.observe(target, latenessMs / 1000)
+          if (outcome !== 'released') duration.observe(target, durationMs / 1000)
+        }
+      },
+      skipped: (reason, count) => skipped.inc({ reason }, count),
+      reportOverdue: () => overdue.inc(),
+      settled: (tookMs) => settle.observe(tookMs / 1000),
+      set: (outcome) => sets.inc({ outcome }),
+      storeFailed: (call) => storeErrors.inc({ call }),
+    }
+  }
+
+  #routeOf(route: string): string {
+    if (this.#routes.has(route)) return route
+    if (this.#routes.size >= ROUTES_MAX) return 'other'
+    this.#routes.add(route)
+    return route
+  }
+
+  #counter({ name, help, labels }: MetricDefinition): Counter {
+    const counter = new Counter({ name, help, labelNames: [...labels], registers: [this.#registry] })
+    for (const known of KNOWN_LABELS.get(name) ?? []) counter.inc(known, 0)
+    return counter
+  }
+
+  #gauge({ name, help, labels }: MetricDefinition): Gauge {
+    return new Gauge({ name, help, labelNames: [...labels], registers: [this.#registry] })
+  }
+
+  #histogram({ name, help, labels, buckets = [] }: MetricDefinition): Histogram {
+    const registers = [this.#registry]
+    return new Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers })
+  }
+}
+
+/** Pools that run here come first, then those that were made first; the others are told of together. */
+function folded(pools: readonly PoolReadings[]): readonly PoolReadings[] {
+  if (pools.length <= POOLS_MAX) return pools
+  const order = pools.toSorted((a, b) => Number(b.here > 0) - Number(a.here > 0))
+  const other = order.slice(POOLS_MAX).reduce((sum, pool) => ({
+    pool: sum.pool,
+    here: sum.here + pool.here,
+    elsewhere: sum.elsewhere + pool.elsewhere,
+    nobody: sum.nobody + pool.nobody,
+    lagMs: Math.max(sum.lagMs, pool.lagMs),
+  }))
+  return [...order.slice(0, POOLS_MAX), { ...other, pool: 'other' }]
+}
+
+/** A batch is mostly of one kind and one outcome: a run of those is added up before the counter, which is slower, is asked. */
+function countAttempts(batch: readonly ObservedAttempt[], counter: Counter): void {
+  let run = 0
+  for (const [index, { target, outcome }] of batch.entries()) {
+    run += 1
+    const next = batch[index + 1]
+    if (next?.target === target && next.outcome === outcome) continue
+    counter.inc({ target, outcome }, run)
+    run = 0
+  }
+}

@@ -1,0 +1,40 @@
+import type { Hono } from 'hono'
+import { refusal } from '../http/problem.ts'
+import { type Health, liveness, type ReadinessPorts, readiness } from './health.ts'
+import type { Metrics } from './metrics.ts'
+import type { MetricsGate } from './metrics-access.ts'
+
+/** What the routes for operators are made of. */
+export interface OperationsParts {
+  readonly readiness: ReadinessPorts
+  readonly metrics: Metrics
+  /** Who may read the metrics: those with a key of all tenants, anyone, nobody. */
+  readonly metricsFor: 'key' | 'open' | 'off'
+  readonly gate: MetricsGate
+  readonly newRequestId: () => string
+}
+
+const NO_STORE = { 'cache-control': 'no-store' }
+
+/** Adds `/healthz`, `/readyz` and `/metrics`. They are neither logged nor counted: monitors ask all day long. */
+export function addOperations(app: Hono, parts: OperationsParts): void {
+  app.get('/healthz', () => healthResponse(liveness()))
+  app.get('/readyz', async () => healthResponse(await readiness(parts.readiness)))
+  if (parts.metricsFor === 'off') return
+  app.get('/metrics', async ({ req }) => {
+    try {
+      if (parts.metricsFor === 'key') await parts.gate.assertMayRead(req.raw.headers)
+      const { contentType, body } = await parts.metrics.text()
+      return new Response(body, { headers: { 'content-type': contentType, ...NO_STORE } })
+    } catch (thrown) {
+      return refusal(thrown, parts.newRequestId())
+    }
+  })
+}
+
+function healthResponse({ status, body }: Health): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8', ...NO_STORE },
+  })
+}
