@@ -88,6 +88,7 @@ const SUBMODULES: Readonly<Record<string, readonly string[]>> = {
     'when',
     'preview',
   ],
+  server: ['http', 'auth', 'limits', 'observability', 'tenants', 'calls', 'rest', 'live', 'mcp', 'docs'],
   'stores/postgres': [
     'sql',
     'connection',

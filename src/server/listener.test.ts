@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, expect, it } from 'vitest'
-import type { BacklogBounds } from './limits/response-limiter.ts'
+import type { BacklogBounds } from './limits/index.ts'
 import { Listener } from './listener.ts'
 
 const MIB = 1_048_576

@@ -3,10 +3,15 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { WakefulError } from '../error.ts'
-import { givenTwice } from './http/node-request.ts'
-import { Arriving, type ArrivingBounds } from './limits/body-limiter.ts'
-import { ConnectionTurns } from './limits/pipeline-queue.ts'
-import { answersIn, Backlog, type BacklogBounds } from './limits/response-limiter.ts'
+import { givenTwice } from './http/index.ts'
+import {
+  Arriving,
+  type ArrivingBounds,
+  answersIn,
+  Backlog,
+  type BacklogBounds,
+  ConnectionTurns,
+} from './limits/index.ts'
 
 /** Where to listen, and how long anything may take. */
 export interface ListenOptions {

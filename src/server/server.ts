@@ -2,28 +2,24 @@ import { randomUUID } from 'node:crypto'
 import type { Hono } from 'hono'
 import { WakefulError } from '../error.ts'
 import type { Wakeful } from '../library/index.ts'
-import type { AdminAct, Audit } from './auth/audit.ts'
-import { Authenticator } from './auth/authenticator.ts'
-import { Feeds } from './auth/calendar-feeds.ts'
-import { KeyRegistry } from './auth/key-registry.ts'
-import { buildCalls } from './calls/index.ts'
-import { pageTurns } from './calls/queued-calls.ts'
-import { openApi } from './docs/openapi.ts'
-import { addPages } from './docs/pages.ts'
-import { isLoopback } from './http/local-guard.ts'
+import { type AdminAct, type Audit, Authenticator, Feeds, KeyRegistry, TicketStore } from './auth/index.ts'
+import { buildCalls, pageTurns } from './calls/index.ts'
+import { addPages, openApi } from './docs/index.ts'
+import { isLoopback } from './http/index.ts'
 import { Listener } from './listener.ts'
-import { Live, type LiveOptions } from './live/live.ts'
+import { Live, type LiveOptions } from './live/index.ts'
 import { mountMcp } from './mcp/index.ts'
-import { Log, requestLine } from './observability/log.ts'
-import { Metrics } from './observability/metrics.ts'
-import { MetricsGate } from './observability/metrics-access.ts'
-import { addOperations } from './observability/monitoring-routes.ts'
-import { recentReadings } from './observability/recent-readings.ts'
-import { type Answered, type AppParts, buildApp } from './rest/app.ts'
-import { PauseControl } from './tenants/pause-control.ts'
-import { QuotaGuard } from './tenants/quota-guard.ts'
-import { NO_QUOTAS, type QuotaPair } from './tenants/quotas.ts'
-import { TenantRegistry } from './tenants/tenant-registry.ts'
+import {
+  type Answered,
+  addOperations,
+  Log,
+  Metrics,
+  MetricsGate,
+  recentReadings,
+  requestLine,
+} from './observability/index.ts'
+import { type AppParts, buildApp } from './rest/index.ts'
+import { NO_QUOTAS, PauseControl, QuotaGuard, type QuotaPair, TenantRegistry } from './tenants/index.ts'
 
 /** What a server is made of. */
 export interface ServerOptions {
@@ -102,7 +98,7 @@ async function listen(options: ServerOptions, foundation: Foundation): Promise<S
   const { parts, live } = partsOf(options, foundation, metrics)
   const app = buildApp(parts)
   let isStopping = false
-  const gate = new MetricsGate(parts.door, options.wakeful.operator.clock)
+  const gate = new MetricsGate(parts.authenticator, options.wakeful.operator.clock)
   foundation.keys.onChanged((id) => gate.forget(id))
   mount(app, options, parts, { metrics, gate, isStopping: () => isStopping })
   const { host, port } = options
@@ -112,7 +108,7 @@ async function listen(options: ServerOptions, foundation: Foundation): Promise<S
     arriving: { bytesMax: ARRIVING_BYTES_MAX, bodyBytesMax: parts.bodyBytesMax },
     fetch: (request, env) => app.fetch(request, env),
   })
-  live.attach(listener, parts)
+  live.attach((handle) => listener.onUpgrade(handle), parts)
   const stopping = () => {
     isStopping = true
   }
@@ -131,12 +127,13 @@ function partsOf(options: ServerOptions, { log, keys, isLocal, holds }: Foundati
   const { clock, documents } = wakeful.operator
   const onTrouble = (thrown: unknown) => log.trouble(thrown)
   const connected = (kind: Parameters<Metrics['connected']>[0]) => metrics.connected(kind)
-  const live = new Live({ keys, documents, clock, connected, onTrouble }, options.live)
+  const live = new Live({ keys, clock, connected, onTrouble }, options.live)
+  const tickets = new TicketStore(documents, clock)
   const feeds = new Feeds(documents, clock)
   const allowedOrigins = new Set(options.allowedOrigins)
-  const door = new Authenticator({
+  const authenticator = new Authenticator({
     keys,
-    tickets: live.tickets,
+    tickets,
     feeds,
     isLocal,
     forTenant: (tenant, owner) => wakeful.forTenant(tenant, owner),
@@ -149,9 +146,21 @@ function partsOf(options: ServerOptions, { log, keys, isLocal, holds }: Foundati
   const pages = pageTurns()
   const { operator } = wakeful
   const parts = {
-    door,
+    authenticator,
     allowedOrigins,
-    calls: buildCalls({ keys, tenants, quotas, holds, feeds, operator, audit, live: live.parts, pages }),
+    calls: buildCalls({
+      keys,
+      tenants,
+      quotas,
+      holds,
+      feeds,
+      tickets,
+      operator,
+      audit,
+      connections: live.connections,
+      stream: live.stream,
+      pages,
+    }),
     pages,
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
     newRequestId: randomUUID,

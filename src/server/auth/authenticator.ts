@@ -1,8 +1,6 @@
 import { WakefulError } from '../../error.ts'
 import type { Alarms } from '../../library/index.ts'
-import { assertLocal } from '../http/local-guard.ts'
-import type { HeaderReader } from '../http/node-request.ts'
-import type { Door } from '../rest/app.ts'
+import { assertLocal, type HeaderReader } from '../http/index.ts'
 import { hashOf } from './api-key.ts'
 import type { FeedHolder, Feeds } from './calendar-feeds.ts'
 import type { Caller } from './caller.ts'
@@ -29,7 +27,7 @@ export interface AuthenticatorParts {
 }
 
 /** Lets callers in by their keys; on this machine, while there are no keys, everybody as the local tenant. */
-export class Authenticator implements Door {
+export class Authenticator {
   readonly #parts: AuthenticatorParts
 
   constructor(parts: AuthenticatorParts) {

@@ -12,7 +12,7 @@ import {
 } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { ofItem, type SetView } from '../../library/index.ts'
-import type { QuotaGuard } from '../tenants/quota-guard.ts'
+import type { QuotaGuard } from '../tenants/index.ts'
 import { actOnMany, listed, listOptions } from './bulk.ts'
 import { type Around, type CallsOf, ok, type Reply } from './call.ts'
 

@@ -2,8 +2,8 @@ import { type AlarmView, type Status, wireJson } from '../../alarm/index.ts'
 import { type ACTIONS, withFields } from '../../contracts/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
 import type { ListOptions, ListPage } from '../../library/index.ts'
-import type { Caller } from '../auth/caller.ts'
-import type { QuotaGuard } from '../tenants/quota-guard.ts'
+import type { Caller } from '../auth/index.ts'
+import type { QuotaGuard } from '../tenants/index.ts'
 
 /** Alarms looked at in one go: what else runs gets its turn in between. */
 const PAGE = 500

@@ -1,6 +1,6 @@
 import type { OperationName } from '../../contracts/index.ts'
 import type { Operator } from '../../library/index.ts'
-import type { Feeds } from '../auth/calendar-feeds.ts'
+import type { Feeds } from '../auth/index.ts'
 import type { CallsOf } from './call.ts'
 import { upcomingIcs } from './upcoming-calendar.ts'
 

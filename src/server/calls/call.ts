@@ -1,5 +1,5 @@
 import type { Input, Operation, OperationName, operations } from '../../contracts/index.ts'
-import type { Caller } from '../auth/caller.ts'
+import type { Caller } from '../auth/index.ts'
 
 /** What a call is answered with: JSON as text, so that what users wrote is never parsed on its way (promise: verbatim). */
 export interface Reply {

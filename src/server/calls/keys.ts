@@ -1,23 +1,35 @@
 import { type OperationName, wireText, withFields } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type Clock, parseDuration } from '../../time/index.ts'
-import { type Audit, actOf } from '../auth/audit.ts'
-import { type Caller, includes } from '../auth/caller.ts'
-import { ALL_TENANTS, type KeyRegistry, type KeyView } from '../auth/key-registry.ts'
+import {
+  ALL_TENANTS,
+  type Audit,
+  actOf,
+  type Caller,
+  includes,
+  type KeyRegistry,
+  type KeyView,
+  type TicketStore,
+} from '../auth/index.ts'
 import { type CallsOf, ok } from './call.ts'
 
 const LIST_DEFAULT = 50
 /** Keys looked at in one go. */
 const LIST_MAX = 500
 
-/** The calls about keys: an admin of a tenant makes and ends those of this tenant, and no others. */
-export function keyCalls(keys: KeyRegistry, clock: Clock, audit: Audit) {
+/** The calls about keys and tickets: an admin of a tenant makes and ends those of this tenant, and no others. */
+export function keyCalls(keys: KeyRegistry, tickets: TicketStore, clock: Clock, audit: Audit) {
   const own = async (caller: Caller, id: string): Promise<KeyView> => {
     const key = await keys.get(id)
     if (key !== null && mayManage(caller, key)) return key
     throw new WakefulError('not_found', `there is no key ${JSON.stringify(id)}`)
   }
   return {
+    createTicket: async (_input, { caller }) => ({
+      status: 201,
+      json: wireText(await tickets.issue(caller)),
+    }),
+
     createKey: async ({ body }, { caller }) => {
       const { tenant = caller.tenant, owner, rights = 'write', label = '', expires_in } = body
       const wanted = { tenant, owner: owner ?? ownerOf(caller) }

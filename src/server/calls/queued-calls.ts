@@ -1,8 +1,8 @@
 import type { OperationName } from '../../contracts/index.ts'
-import type { Caller } from '../auth/caller.ts'
-import { FairTurns } from '../limits/request-queue.ts'
+import type { Caller } from '../auth/index.ts'
+import { FairTurns } from '../limits/index.ts'
+import type { Calls } from './build-calls.ts'
 import type { Around, Reply } from './call.ts'
-import type { Calls } from './index.ts'
 
 /** A page holds some 4 MiB, and several times that until its text is made. */
 const PAGES = { atOnce: 4, waitingMax: 1_000 }

@@ -1,9 +1,8 @@
 import type { Target } from '../../alarm/index.ts'
 import { type OperationName, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type Audit, actOf } from '../auth/audit.ts'
-import type { Caller } from '../auth/caller.ts'
-import type { PauseControl } from '../tenants/pause-control.ts'
+import { type Audit, actOf, type Caller } from '../auth/index.ts'
+import type { PauseControl } from '../tenants/index.ts'
 import { type CallsOf, ok } from './call.ts'
 import { assertOperator, CATCH_UP_PER_SECOND } from './tenants.ts'
 

@@ -1,10 +1,7 @@
 import { type OperationName, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type Audit, actOf } from '../auth/audit.ts'
-import type { Caller } from '../auth/caller.ts'
-import type { PauseControl } from '../tenants/pause-control.ts'
-import { checkedQuotas } from '../tenants/quotas.ts'
-import type { TenantRegistry, TenantView } from '../tenants/tenant-registry.ts'
+import { type Audit, actOf, type Caller } from '../auth/index.ts'
+import { checkedQuotas, type PauseControl, type TenantRegistry, type TenantView } from '../tenants/index.ts'
 import { type CallsOf, ok } from './call.ts'
 import { isOperator } from './keys.ts'
 

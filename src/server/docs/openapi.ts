@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Operation, operations } from '../../contracts/index.ts'
 import type { ErrorCode } from '../../error.ts'
-import { STATUS_OF } from '../http/problem.ts'
+import { STATUS_OF } from '../http/index.ts'
 
 const ALWAYS: readonly ErrorCode[] = [
   'invalid_request',

@@ -4,7 +4,7 @@ import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Hono } from 'hono'
 import { WakefulError } from '../../error.ts'
-import { refusal } from '../http/problem.ts'
+import { refusal } from '../http/index.ts'
 
 /** The package's own folder: the same way up from the sources and from the build. */
 const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url))

@@ -1,7 +1,6 @@
 import type { Clock } from '../../time/index.ts'
-import { type Caller, ownerName } from '../auth/caller.ts'
-import type { KeyRegistry } from '../auth/key-registry.ts'
-import { TryLater } from '../http/problem.ts'
+import { type Caller, type KeyRegistry, ownerName } from '../auth/index.ts'
+import { TryLater } from '../http/index.ts'
 import { Counts } from './counts.ts'
 
 /** Together with the age of a key's copy (half a second) this stays below the second that is promised. */

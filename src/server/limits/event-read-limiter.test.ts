@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Caller } from '../auth/caller.ts'
+import type { Caller } from '../auth/index.ts'
 import { Pace } from './event-read-limiter.ts'
 
 const caller = (owner: string) => ({ tenant: 't', owner }) as Caller

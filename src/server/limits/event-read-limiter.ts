@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Caller } from '../auth/caller.ts'
+import type { Caller } from '../auth/index.ts'
 import { FairTurns } from './request-queue.ts'
 
 /** How much of the log one reader is given in one go, and how many in one turn of the event loop. */

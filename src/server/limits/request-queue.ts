@@ -1,6 +1,6 @@
 import { WakefulError } from '../../error.ts'
-import type { Caller } from '../auth/caller.ts'
-import { TryLater } from '../http/problem.ts'
+import type { Caller } from '../auth/index.ts'
+import { TryLater } from '../http/index.ts'
 
 /** What bounds the work that is done in turns. */
 export interface TurnBounds {

@@ -1,9 +1,10 @@
 import { eventWire } from '../../contracts/index.ts'
 import type { EventView } from '../../library/index.ts'
 import type { Clock } from '../../time/index.ts'
-import type { Caller } from '../auth/caller.ts'
-import type { Line, Lines } from '../limits/connection-limiter.ts'
-import type { Feed } from './feed.ts'
+import type { Caller } from '../auth/index.ts'
+import type { CallsOf } from '../calls/index.ts'
+import type { Line, Lines, Pace } from '../limits/index.ts'
+import { Feed, typesOf } from './feed.ts'
 
 /** How soon a reader whose stream broke off should come back. */
 const RETRY_MS = 1_000
@@ -11,26 +12,42 @@ const RETRY_MS = 1_000
 const GOODBYE_MS = 2_000
 const encoder = new TextEncoder()
 
-/** What a stream is made of. */
-export interface EventStreamParts {
+/** What all streams share. */
+export interface StreamsParts {
   readonly lines: Lines
+  readonly pace: Pace
   readonly clock: Clock
-  readonly caller: Caller
-  readonly feed: Feed
   readonly heartbeatMs: number
-  /** A reader who takes nothing for so long is hung up on: it can resume. */
+  /** A reader that accepts nothing for this long is disconnected. It can resume. */
   readonly stallMs: number
-  /** Cuts the connection: who takes nothing does not take the end either. */
-  readonly hangUp: () => void
   readonly onTrouble: (thrown: unknown) => void
 }
 
-/** Server-sent events: the log is read only as fast as the reader takes them, so that a slow one costs no memory. */
-export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array> {
-  const source = new EventStream(parts)
-  return new ReadableStream(source, { highWaterMark: 1 })
+interface EventStreamParts extends StreamsParts {
+  readonly caller: Caller
+  readonly feed: Feed
+  /** Closes the connection: a reader that accepts nothing does not accept the end of the stream either. */
+  readonly hangUp: () => void
 }
 
+/** The call that answers with server-sent events. */
+export function streamCall(parts: StreamsParts): CallsOf<'stream'>['stream'] {
+  return async ({ query }, { caller, lastEventId, hangUp = () => {} }) => {
+    const { after, alarm_id: alarmId, types } = query
+    parts.lines.assertRoom(caller)
+    const given = { after: lastEventId ?? after, alarmId, types: typesOf(types) }
+    const feed = await Feed.open(caller, given, parts)
+    try {
+      const source = new EventStream({ ...parts, caller, feed, hangUp })
+      return { status: 200, json: '', stream: new ReadableStream(source, { highWaterMark: 1 }) }
+    } catch (thrown) {
+      feed.end()
+      throw thrown
+    }
+  }
+}
+
+/** Server-sent events. The log is read only as fast as the reader accepts them, so a slow reader costs no memory. */
 class EventStream {
   readonly #parts: EventStreamParts
   readonly #line: Line

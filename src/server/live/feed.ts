@@ -1,9 +1,9 @@
 import { type AlarmEventType, EVENT_TYPES } from '../../alarm/index.ts'
 import { type EventView, wakefulPrefix } from '../../library/index.ts'
 import { closest } from '../../time/index.ts'
-import type { Caller } from '../auth/caller.ts'
-import { InvalidRequest } from '../http/problem.ts'
-import type { Pace } from '../limits/event-read-limiter.ts'
+import type { Caller } from '../auth/index.ts'
+import { InvalidRequest } from '../http/index.ts'
+import type { Pace } from '../limits/index.ts'
 
 /** Which events are followed. */
 export interface FeedGiven {

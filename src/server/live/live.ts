@@ -1,15 +1,11 @@
-import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
-import type { KeyRegistry } from '../auth/key-registry.ts'
-import { TicketStore } from '../auth/ticket-store.ts'
-import { Unread } from '../limits/byte-budget.ts'
-import { type Line, Lines } from '../limits/connection-limiter.ts'
-import { Pace } from '../limits/event-read-limiter.ts'
-import type { Listener } from '../listener.ts'
-import type { AppParts } from '../rest/app.ts'
-import type { LiveParts } from './live-calls.ts'
+import type { KeyRegistry } from '../auth/index.ts'
+import type { CallsOf } from '../calls/index.ts'
+import { type Line, Lines, Pace, Unread } from '../limits/index.ts'
+import type { AppParts } from '../rest/index.ts'
+import { streamCall } from './event-stream.ts'
 import { WsCalls, type WsCallsParts } from './ws-calls.ts'
-import { WsDoor } from './ws-endpoint.ts'
+import { WsEndpoint } from './ws-endpoint.ts'
 
 /** What bounds live connections: the settings `ws…`. */
 export interface LiveOptions {
@@ -35,70 +31,65 @@ const DEFAULTS = {
   stallMs: 30_000,
 }
 
-/** What live connections stand on. */
-export interface LiveGround {
+/** What live connections need from the server. */
+export interface LiveContext {
   readonly keys: KeyRegistry
-  readonly documents: Documents
   readonly clock: Clock
   readonly onTrouble: (thrown: unknown) => void
-  /** Told of each connection that opens; what it answers is called when it ends. */
+  /** Called when a connection opens; the function it returns is called when it ends. */
   readonly connected?: (kind: Line['kind']) => () => void
 }
 
-/** What a WebSocket's calls go through: the same door, the same calls and the same log as over HTTP. */
-export type LiveUse = Pick<AppParts, 'door' | 'calls' | 'allowedOrigins' | 'newRequestId' | 'onAnswered'> &
+/** What a WebSocket's calls go through: the same authenticator, calls and log as over HTTP. */
+export type LiveUse = Pick<
+  AppParts,
+  'authenticator' | 'calls' | 'allowedOrigins' | 'newRequestId' | 'onAnswered'
+> &
   Pick<WsCallsParts, 'pages'>
 
-/** Everything that stays connected: the WebSocket and the stream of events. */
+/** The long-lived connections: WebSockets and streams of events. */
 export class Live {
-  readonly tickets: TicketStore
-  /** What the calls about live connections are made with. */
-  readonly parts: LiveParts
-  readonly #ground: LiveGround
+  /** The open connections, and the calls that wait. */
+  readonly connections: Lines
+  /** The call that answers with a stream of events. */
+  readonly stream: CallsOf<'stream'>['stream']
+  readonly #context: LiveContext
   readonly #options: LiveOptions & typeof DEFAULTS
-  readonly #lines: Lines
   readonly #pace = new Pace()
 
-  constructor(ground: LiveGround, options: LiveOptions = {}) {
-    const { keys, documents, clock, onTrouble, connected } = ground
-    this.#ground = ground
+  constructor(context: LiveContext, options: LiveOptions = {}) {
+    const { keys, clock, onTrouble, connected } = context
+    this.#context = context
     this.#options = { ...DEFAULTS, ...options }
     const { connectionsMax, heartbeatMs, stallMs } = this.#options
-    this.tickets = new TicketStore(documents, clock)
-    this.#lines = new Lines({ keys, clock, connectionsMax, connected })
-    this.parts = {
-      tickets: this.tickets,
-      lines: this.#lines,
-      pace: this.#pace,
-      clock,
-      heartbeatMs,
-      stallMs,
-      onTrouble,
-    }
+    this.connections = new Lines({ keys, clock, connectionsMax, connected })
+    const shared = { lines: this.connections, pace: this.#pace, clock, onTrouble }
+    this.stream = streamCall({ ...shared, heartbeatMs, stallMs })
   }
 
-  /** Lets WebSockets in at this server. */
+  /** Handles the requests to become a WebSocket. */
   attach(
-    listener: Pick<Listener, 'onUpgrade'>,
-    { door, calls, pages, allowedOrigins, newRequestId, onAnswered }: LiveUse,
+    onUpgrade: (handle: WsEndpoint['take']) => void,
+    { authenticator, calls, pages, allowedOrigins, newRequestId, onAnswered }: LiveUse,
   ): void {
-    const { clock, onTrouble } = this.#ground
-    const wsCalls = new WsCalls({
-      calls,
-      pages,
-      monotonic: () => clock.monotonic(),
-      newRequestId,
-      onAnswered,
+    const { clock, onTrouble } = this.#context
+    const monotonic = () => clock.monotonic()
+    const endpoint = new WsEndpoint({
+      ...this.#options,
+      authenticator,
+      allowedOrigins,
+      calls: new WsCalls({ calls, pages, monotonic, newRequestId, onAnswered }),
+      lines: this.connections,
+      pace: this.#pace,
+      unread: new Unread(UNREAD_BYTES_MAX),
+      clock,
+      onTrouble,
     })
-    const unread = new Unread(UNREAD_BYTES_MAX)
-    const lasting = { lines: this.#lines, pace: this.#pace, unread, clock, onTrouble }
-    const use = { door, allowedOrigins, calls: wsCalls, ...lasting }
-    const wsDoor = new WsDoor({ ...this.#options, ...use })
-    listener.onUpgrade((request, socket, head) => wsDoor.take(request, socket, head))
+    onUpgrade((request, socket, head) => endpoint.take(request, socket, head))
   }
 
-  /** Says goodbye to all: WebSockets are closed (1001), streams end. What does not answer is cut off soon after. */
+  /** Closes all of them: WebSockets with 1001, streams with their end. Peers that do not answer are disconnected soon after. */
   close(): void {
-    this.#lines.close()
+    this.connections.close()
   }
 }

@@ -3,7 +3,7 @@ import { type AlarmView, wireJson } from '../../alarm/index.ts'
 import { plain, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { Alarms, ListOptions, ListPage } from '../../library/index.ts'
-import type { Caller } from '../auth/caller.ts'
+import type { Caller } from '../auth/index.ts'
 
 const LIST_MAX = 500
 

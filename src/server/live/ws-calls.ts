@@ -7,13 +7,11 @@ import {
   subscribeArgs,
 } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { assertMay, type Caller } from '../auth/caller.ts'
-import type { Around, Reply } from '../calls/call.ts'
-import { inTurn } from '../calls/queued-calls.ts'
-import { checked } from '../http/checked.ts'
-import { InvalidRequest, problemOf } from '../http/problem.ts'
-import type { FairTurns } from '../limits/request-queue.ts'
-import type { AppParts } from '../rest/app.ts'
+import { assertMay, type Caller } from '../auth/index.ts'
+import { type Around, inTurn, type Reply } from '../calls/index.ts'
+import { checked, InvalidRequest, problemOf } from '../http/index.ts'
+import type { FairTurns } from '../limits/index.ts'
+import type { AppParts } from '../rest/index.ts'
 import { type FeedGiven, typesOf } from './feed.ts'
 import { SEED_CALLS } from './seed-calls.ts'
 

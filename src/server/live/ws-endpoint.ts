@@ -3,20 +3,22 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { WakefulError } from '../../error.ts'
 import type { Clock } from '../../time/index.ts'
-import type { Caller } from '../auth/caller.ts'
-import { isOwnOrigin } from '../http/local-guard.ts'
-import { givenTwice, type HeaderReader, NodeHeaders } from '../http/node-request.ts'
-import { problemOf, TryLater } from '../http/problem.ts'
-import type { Unread } from '../limits/byte-budget.ts'
-import type { Lines } from '../limits/connection-limiter.ts'
-import type { Pace } from '../limits/event-read-limiter.ts'
-import type { Door } from '../rest/app.ts'
+import type { Authenticator, Caller } from '../auth/index.ts'
+import {
+  givenTwice,
+  type HeaderReader,
+  isOwnOrigin,
+  NodeHeaders,
+  problemOf,
+  TryLater,
+} from '../http/index.ts'
+import type { Lines, Pace, Unread } from '../limits/index.ts'
 import { WS_PATH, type WsCalls } from './ws-calls.ts'
 import { type WsBounds, WsSession } from './ws-session.ts'
 
 /** What lets WebSockets in. */
-export interface WsDoorParts extends WsBounds {
-  readonly door: Door
+export interface WsEndpointParts extends WsBounds {
+  readonly authenticator: Authenticator
   readonly calls: WsCalls
   readonly lines: Lines
   readonly clock: Clock
@@ -27,11 +29,11 @@ export interface WsDoorParts extends WsBounds {
 }
 
 /** Takes requests to become a WebSocket: who may not is refused as over HTTP, with a problem. */
-export class WsDoor {
-  readonly #parts: WsDoorParts
+export class WsEndpoint {
+  readonly #parts: WsEndpointParts
   readonly #server: WebSocketServer
 
-  constructor(parts: WsDoorParts) {
+  constructor(parts: WsEndpointParts) {
     this.#parts = parts
     this.#server = new WebSocketServer({
       noServer: true,
@@ -59,14 +61,16 @@ export class WsDoor {
   }
 
   async #admit(request: IncomingMessage): Promise<Caller> {
-    const { door, lines, allowedOrigins } = this.#parts
+    const { authenticator, lines, allowedOrigins } = this.#parts
     const twice = givenTwice(request)
     if (twice !== undefined) throw new WakefulError('invalid_request', `the request has ${twice} twice`)
     const ticket = ticketOf(request)
     const headers = new NodeHeaders(request)
     assertOrigin(headers, allowedOrigins)
     lines.assertRoom()
-    return ticket === undefined ? door.admit(headers, 'ws') : door.admitTicket(ticket, headers, 'ws')
+    return ticket === undefined
+      ? authenticator.admit(headers, 'ws')
+      : authenticator.admitTicket(ticket, headers, 'ws')
   }
 
   #open(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void {

@@ -1,13 +1,11 @@
 import type { Context, Hono } from 'hono'
 import { MCP_VERBATIM } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { Caller } from '../auth/caller.ts'
-import { readBody } from '../http/body.ts'
-import { refusal } from '../http/problem.ts'
-import { requestId } from '../http/request-id.ts'
-import { traceOf } from '../http/trace.ts'
-import { whileAdmitted } from '../limits/admission.ts'
-import type { Answered, AppParts } from '../rest/app.ts'
+import type { Caller } from '../auth/index.ts'
+import { readBody, refusal, requestId, traceOf } from '../http/index.ts'
+import { whileAdmitted } from '../limits/index.ts'
+import type { Answered } from '../observability/index.ts'
+import type { AppParts } from '../rest/index.ts'
 import type { Exchange } from './exchange.ts'
 import { refusalResult } from './refusal.ts'
 import { type ToolBox, type ToolCall, toolBox } from './tool-box.ts'
@@ -48,7 +46,7 @@ async function answer(
   const request = c.req.raw
   const known: { caller: Caller | null; trouble: unknown } = { caller: null, trouble: null }
   try {
-    const caller = await parts.door.admit(request.headers, 'mcp')
+    const caller = await parts.authenticator.admit(request.headers, 'mcp')
     known.caller = caller
     const body = await readBody(c, parts.bodyBytesMax, MCP_VERBATIM)
     if (body === undefined)
@@ -82,7 +80,7 @@ function boxFor(
     },
     { zone: ZONE, onTrouble },
   )
-  const admit = async () => parts.door.admit(request.headers, 'mcp')
+  const admit = async () => parts.authenticator.admit(request.headers, 'mcp')
   return {
     ...box,
     call: async (name: string, args: unknown, given: ToolCall) => {

@@ -1,10 +1,6 @@
 import type { Wakeful } from '../../library/index.ts'
-import { alarmCalls } from '../calls/alarms.ts'
-import { inboxCalls } from '../calls/inbox.ts'
-import { readCalls } from '../calls/reads.ts'
-import { QuotaGuard } from '../tenants/quota-guard.ts'
-import { NO_QUOTAS } from '../tenants/quotas.ts'
-import { TenantRegistry } from '../tenants/tenant-registry.ts'
+import { alarmCalls, inboxCalls, readCalls } from '../calls/index.ts'
+import { NO_QUOTAS, QuotaGuard, TenantRegistry } from '../tenants/index.ts'
 import type { ToolCalls } from './tool.ts'
 import { type ToolBox, toolBox } from './tool-box.ts'
 

@@ -1,7 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
-import { assertPlainNames } from '../http/checked.ts'
-import { traceOf } from '../http/trace.ts'
-import { lowered } from '../http/wrong-fields.ts'
+import { assertPlainNames, lowered, traceOf } from '../http/index.ts'
 import { instructions } from './instructions.ts'
 import { refusalResult } from './refusal.ts'
 import { TOOLS, type ToolBox } from './tool-box.ts'

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { ErrorCode } from '../../error.ts'
 import { span } from '../../time/index.ts'
-import { problemOf, TryLater } from '../http/problem.ts'
+import { problemOf, TryLater } from '../http/index.ts'
 
 /** What an agent can do about each refusal. */
 const ADVICE: Readonly<Record<ErrorCode, string>> = {

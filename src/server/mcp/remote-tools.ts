@@ -2,7 +2,7 @@ import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/s
 import { type ErrorCode, errorText, WakefulError } from '../../error.ts'
 import { RawJson } from '../../json/index.ts'
 import { parseExact } from '../../library/index.ts'
-import { STATUS_OF, TryLater } from '../http/problem.ts'
+import { STATUS_OF, TryLater } from '../http/index.ts'
 import { refusalResult } from './refusal.ts'
 import { namingZone, type ToolBox } from './tool-box.ts'
 

@@ -1,6 +1,6 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import { parseExact } from '../../library/index.ts'
-import { checked } from '../http/checked.ts'
+import { checked } from '../http/index.ts'
 import { alarmTools } from './alarm-tools.ts'
 import { isOurs, refusalResult } from './refusal.ts'
 import type { Tool, Work } from './tool.ts'

@@ -1,9 +1,8 @@
 import type { z } from 'zod'
 import { type Input, operations } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { includes } from '../auth/caller.ts'
-import type { Around, Reply } from '../calls/call.ts'
-import type { Calls } from '../calls/index.ts'
+import { includes } from '../auth/index.ts'
+import type { Around, Calls, Reply } from '../calls/index.ts'
 import type { Advice } from './refusal.ts'
 
 /** The calls that tools are made of. */

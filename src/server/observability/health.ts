@@ -1,7 +1,7 @@
 import { WakefulError } from '../../error.ts'
 import type { Readings } from '../../library/index.ts'
 import { type Clock, formatDuration } from '../../time/index.ts'
-import { answerWithin, Late } from '../limits/timeout.ts'
+import { answerWithin, Late } from '../limits/index.ts'
 
 /** One thing that was looked at. */
 export interface HealthCheck {

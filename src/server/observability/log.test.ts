@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { WakefulError } from '../../error.ts'
 import { withoutPasswords } from '../../redaction/index.ts'
-import type { Caller } from '../auth/caller.ts'
-import { requestId, traceId } from '../http/request-id.ts'
+import type { Caller } from '../auth/index.ts'
+import { requestId, traceId } from '../http/index.ts'
 import { Log, type LogOptions, requestLine } from './log.ts'
 
 function open(options: Partial<LogOptions> = {}) {

@@ -1,9 +1,8 @@
 import { type Logger, pino } from 'pino'
 import { display } from '../../error.ts'
 import { redacted, redactedError, redactedText } from '../../redaction/index.ts'
-import type { AdminAct } from '../auth/audit.ts'
-import { Thinning } from '../limits/log-throttle.ts'
-import type { Answered } from '../rest/app.ts'
+import type { AdminAct, Caller } from '../auth/index.ts'
+import { Thinning } from '../limits/index.ts'
 
 /** From which line on it is logged. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -20,6 +19,17 @@ export interface LogOptions {
   readonly pid: number
   /** A moment as people read it, for the text format; ISO 8601 by default. */
   readonly timeText?: (at: Date) => string
+}
+
+/** What is known of a request once it is answered. */
+export interface Answered {
+  readonly method: string
+  /** The route's pattern, never the path itself: ids are no names of metrics. */
+  readonly route: string
+  readonly status: number
+  readonly requestId: string
+  readonly caller: Caller | null
+  readonly thrown: unknown
 }
 
 /** A request that was answered. */

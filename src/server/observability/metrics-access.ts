@@ -1,12 +1,8 @@
 import { WakefulError } from '../../error.ts'
 import type { Clock } from '../../time/index.ts'
-import { hashOf } from '../auth/api-key.ts'
-import type { Caller } from '../auth/caller.ts'
-import { ALL_TENANTS } from '../auth/key-registry.ts'
-import { PROXIED } from '../http/local-guard.ts'
-import type { HeaderReader } from '../http/node-request.ts'
-import { answerWithin, Late } from '../limits/timeout.ts'
-import type { Door } from '../rest/app.ts'
+import { ALL_TENANTS, type Authenticator, type Caller, hashOf } from '../auth/index.ts'
+import { type HeaderReader, PROXIED } from '../http/index.ts'
+import { answerWithin, Late } from '../limits/index.ts'
 
 /** How long a scraper is known after it was last let in, and how many are. */
 const KNOWN_MS = 3_600_000
@@ -36,19 +32,19 @@ interface Known {
  * that is when they are needed: who was let in within the hour is let in again.
  */
 export class MetricsGate {
-  readonly #door: Pick<Door, 'admit'>
+  readonly #authenticator: Pick<Authenticator, 'admit'>
   readonly #clock: Clock
   readonly #known = new Map<string, Known>()
 
-  constructor(door: Pick<Door, 'admit'>, clock: Clock) {
-    this.#door = door
+  constructor(authenticator: Pick<Authenticator, 'admit'>, clock: Clock) {
+    this.#authenticator = authenticator
     this.#clock = clock
   }
 
   async assertMayRead(headers: HeaderReader): Promise<void> {
     const face = hashOf(JSON.stringify(LOOKED_AT.map((name) => headers.get(name))))
     try {
-      const admitted = Promise.resolve(this.#door.admit(headers, 'rest'))
+      const admitted = Promise.resolve(this.#authenticator.admit(headers, 'rest'))
       const caller = await answerWithin(admitted, STORE_MS_MAX, this.#clock)
       assertOfAll(caller)
       this.#remember(face, caller)

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ObservedAttempt, Observer, PoolReadings, Readings } from '../../library/index.ts'
 import type { Clock } from '../../time/index.ts'
-import { answerWithin } from '../limits/timeout.ts'
+import { answerWithin } from '../limits/index.ts'
 import { KNOWN_LABELS } from './known-labels.ts'
 import { METRICS, type MetricDefinition } from './metric-definitions.ts'
 import { QuickHistogram } from './quick-histogram.ts'

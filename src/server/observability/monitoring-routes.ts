@@ -1,5 +1,5 @@
 import type { Hono } from 'hono'
-import { refusal } from '../http/problem.ts'
+import { refusal } from '../http/index.ts'
 import { type Health, liveness, type ReadinessPorts, readiness } from './health.ts'
 import type { Metrics } from './metrics.ts'
 import type { MetricsGate } from './metrics-access.ts'

@@ -1,15 +1,20 @@
 import type { Context } from 'hono'
 import type { Operation, OperationName } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { assertMay, type Caller } from '../auth/caller.ts'
-import type { Around, Reply } from '../calls/call.ts'
-import { readBody, withIdempotencyKey } from '../http/body.ts'
-import { checked } from '../http/checked.ts'
-import { answerText, hangUp, headersOf } from '../http/node-request.ts'
-import { refusal } from '../http/problem.ts'
-import { requestId } from '../http/request-id.ts'
-import { traceOf } from '../http/trace.ts'
-import type { AppParts, Door } from './app.ts'
+import { type Authenticator, assertMay, type Caller } from '../auth/index.ts'
+import type { Around, Reply } from '../calls/index.ts'
+import {
+  answerText,
+  checked,
+  hangUp,
+  headersOf,
+  readBody,
+  refusal,
+  requestId,
+  traceOf,
+  withIdempotencyKey,
+} from '../http/index.ts'
+import type { AppParts } from './app.ts'
 
 /** A version as an answer writes it, with its quotes or without. */
 const VERSION_TAG = /^(?:W\/)?"?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"?$/
@@ -33,7 +38,7 @@ export async function answerOperation(
   const known = { method: operation.method, route: operation.path, requestId: id }
   let caller: Caller | null = null
   try {
-    caller = await admitted(parts.door, c, operation)
+    caller = await admitted(parts.authenticator, c, operation)
     assertMay(caller, operation.rights)
     const input = await inputOf(c, operation, parts.bodyBytesMax)
     const call = parts.calls[name] as (input: unknown, around: Around) => Promise<Reply>
@@ -61,12 +66,16 @@ function response(parts: AppParts, c: Context, reply: Reply, id: string): Respon
   return new Response(stream ?? json, { status, headers })
 }
 
-function admitted(door: Door, c: Context, { byToken, takesTicket }: Operation): Caller | Promise<Caller> {
+function admitted(
+  authenticator: Authenticator,
+  c: Context,
+  { byToken, takesTicket }: Operation,
+): Promise<Caller> {
   const headers = headersOf(c)
   const ticket = takesTicket === true ? searchOf(c).get('ticket') : null
-  if (ticket !== null) return door.admitTicket(ticket, headers, 'rest')
+  if (ticket !== null) return authenticator.admitTicket(ticket, headers, 'rest')
   const token = byToken === true ? searchOf(c).get('token') : null
-  return token === null ? door.admit(headers, 'rest') : door.admitToken(token, headers)
+  return token === null ? authenticator.admit(headers, 'rest') : authenticator.admitToken(token, headers)
 }
 
 /** What the call is given: parameters, query and body, each checked against its contract. */

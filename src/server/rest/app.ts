@@ -1,37 +1,15 @@
 import { type Context, Hono } from 'hono'
 import { type Operation, type OperationName, operations } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { Caller } from '../auth/caller.ts'
+import type { Authenticator } from '../auth/index.ts'
 import type { Calls } from '../calls/index.ts'
-import { crossOrigin } from '../http/cors.ts'
-import type { HeaderReader } from '../http/node-request.ts'
-import { refusal } from '../http/problem.ts'
-import { requestId } from '../http/request-id.ts'
+import { crossOrigin, refusal, requestId } from '../http/index.ts'
+import type { Answered } from '../observability/index.ts'
 import { answerOperation } from './answer-operation.ts'
-
-/** Lets callers in: says who they are, or refuses. */
-export interface Door {
-  admit(headers: HeaderReader, via: string): Caller | Promise<Caller>
-  /** Lets in who has a secret address: to read, and nothing else. */
-  admitToken(token: string, headers: HeaderReader): Promise<Caller>
-  /** Lets in who has a one-time ticket, as the one it was made for. */
-  admitTicket(ticket: string, headers: HeaderReader, via: string): Promise<Caller>
-}
-
-/** What is known of a request once it is answered. */
-export interface Answered {
-  readonly method: string
-  /** The route's pattern, never the path itself: ids are no names of metrics. */
-  readonly route: string
-  readonly status: number
-  readonly requestId: string
-  readonly caller: Caller | null
-  readonly thrown: unknown
-}
 
 /** What the HTTP side is made of. */
 export interface AppParts {
-  readonly door: Door
+  readonly authenticator: Authenticator
   readonly calls: Calls
   /** The origins whose pages may call. */
   readonly allowedOrigins: ReadonlySet<string>

@@ -1,0 +1,8 @@
+/** Who calls and what they may do: keys, tickets, secret addresses of calendars, and callers on this machine. */
+export { hashOf } from './api-key.ts'
+export { type AdminAct, type Audit, actOf } from './audit.ts'
+export { Authenticator } from './authenticator.ts'
+export { Feeds } from './calendar-feeds.ts'
+export { assertMay, type Caller, includes, ownerName } from './caller.ts'
+export { ALL_TENANTS, type KeyGiven, KeyRegistry, type KeyView } from './key-registry.ts'
+export { TicketStore } from './ticket-store.ts'

@@ -1,0 +1,10 @@
+/** Plain HTTP: reading requests and bodies, checking them against their contracts, and problem documents. */
+export { readBody, withIdempotencyKey } from './body.ts'
+export { assertPlainNames, checked } from './checked.ts'
+export { crossOrigin } from './cors.ts'
+export { assertLocal, isLoopback, isOwnOrigin, PROXIED } from './local-guard.ts'
+export { answerText, givenTwice, type HeaderReader, hangUp, headersOf, NodeHeaders } from './node-request.ts'
+export { InvalidRequest, problemOf, refusal, STATUS_OF, TryLater } from './problem.ts'
+export { requestId, traceId } from './request-id.ts'
+export { traceOf } from './trace.ts'
+export { lowered } from './wrong-fields.ts'
