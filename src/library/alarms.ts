@@ -119,10 +119,9 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
 
   async cancel(id: string, options: SeenOptions & TxOptions = {}) {
     const { tx, ...rest } = checked<SeenOptions & TxOptions>('cancel', options, { ...SEEN, ...TX })
-    const [answer] = await this.#cancelWhich({ id: named('id', id) }, tx, seenAt('cancel', rest))
-    if (answer === undefined) throw notFound(id)
-    const alarm = tx === undefined ? await this.get(id) : null
-    return { outcome: answer.outcome, alarm: alarm ?? answer.alarm }
+    const [edited] = await this.#cancelWhich({ id: named('id', id) }, tx, seenAt('cancel', rest))
+    if (edited === undefined) throw notFound(id)
+    return { outcome: edited.answer, alarm: viewOf(edited.snapshot) }
   }
 
   async cancelMany(ids: readonly string[]): Promise<{ id: string; outcome: CancelOutcome | 'not_found' }[]> {
@@ -130,8 +129,8 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const outcomes = new Map<string, CancelOutcome>()
     for (let i = 0; i < ids.length; i += BULK_CHUNK) {
       const chunk = ids.slice(i, i + BULK_CHUNK).map((id) => named('id', id))
-      for (const { alarm, outcome } of await this.#cancelWhich({ ids: chunk }))
-        outcomes.set(alarm.id, outcome)
+      for (const { answer, snapshot } of await this.#cancelWhich({ ids: chunk }))
+        outcomes.set(snapshot.alarm.id, answer)
     }
     return ids.map((id) => ({ id, outcome: outcomes.get(id) ?? 'not_found' }))
   }
@@ -267,7 +266,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const context = this.around.context()
     const seen = seenAt(call, checked<SeenOptions>(call, options, SEEN))
     const which = { id: named('id', id) }
-    const edited = await this.around.store.edit(
+    const { results } = await this.around.store.edit(
       this.scope,
       which,
       (snapshot) => {
@@ -276,11 +275,10 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
       },
       context,
     )
-    if (edited.results.length === 0) throw notFound(id)
-    const after = await this.around.store.get(this.scope, which)
-    if (after === null) throw notFound(id)
-    this.#changed(after)
-    return viewOf(after)
+    const [edited] = results
+    if (edited === undefined) throw notFound(id)
+    this.#changed(edited.snapshot)
+    return viewOf(edited.snapshot)
   }
 
   async #cancelWhich(which: Selector, tx?: unknown, seen?: number) {
@@ -288,11 +286,11 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const decide = (snapshot: Snapshot) => {
       assertSeen(snapshot.alarm, seen)
       const { change, outcome } = cancel(snapshot, context)
-      return { change, answer: { alarm: viewOf(snapshot), outcome } }
+      return { change, answer: outcome }
     }
-    const { results: answers } = await this.around.store.edit(this.scope, which, decide, context, tx)
+    const { results } = await this.around.store.edit(this.scope, which, decide, context, tx)
     this.around.logNotifier.notify(this.scope)
-    return answers
+    return results
   }
 
   async #cancelAll(
@@ -310,8 +308,8 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     }
     for (let after: Serial | null = 0; after !== null; ) {
       const page = which({ after })
-      const { results: answers, next } = await this.around.store.edit(this.scope, page, decide, context, tx)
-      for (const outcome of answers) if (outcome !== null) counts[outcome] += 1
+      const { results, next } = await this.around.store.edit(this.scope, page, decide, context, tx)
+      for (const { answer } of results) if (answer !== null) counts[answer] += 1
       after = next
     }
     this.around.logNotifier.notify(this.scope)

@@ -158,9 +158,16 @@ export type Selector =
 /** A pure decision over one alarm. */
 export type Decide<A> = (snapshot: Snapshot) => { readonly change: Change; readonly answer: A }
 
-/** What an edit came to: an answer per alarm, and where to go on when the limit cut the selection short. */
+/** What an edit did to one alarm. */
+export interface Edited<A> {
+  readonly answer: A
+  /** The alarm after this edit; later edits are not visible in it. */
+  readonly snapshot: Snapshot
+}
+
+/** What an edit did to each alarm, and where to continue when the limit cut the selection short. */
 export interface EditResult<A> {
-  readonly results: readonly A[]
+  readonly results: readonly Edited<A>[]
   readonly next: Serial | null
 }
 

@@ -138,7 +138,7 @@ export class Process {
       return { change, answer: { outcome, alarmId: found.alarm.id } }
     }
     const edited = await this.#asked('cancel subject', () => this.store.edit(ANN, which, decide, context))
-    for (const answer of edited.results) this.#note({ kind: 'cancel', ...answer })
+    for (const { answer } of edited.results) this.#note({ kind: 'cancel', ...answer })
     return edited.next
   }
 
@@ -159,7 +159,7 @@ export class Process {
     }
     const work = () => this.store.edit(ANN, { id: alarmId }, decide, context, tx)
     const edited = await this.#asked('cancel as guest', () => inTransaction(tx, work))
-    this.#note({ kind: 'cancel', alarmId, outcome: edited.results[0] })
+    this.#note({ kind: 'cancel', alarmId, outcome: edited.results[0]?.answer })
   }
 
   /** Anything else, noted as an edit. */

@@ -14,7 +14,7 @@ async function cancelIn({ bench, store }: PostgresBench, id: string, tx: unknown
     const { change, outcome } = cancel(found, context)
     return { change, answer: outcome }
   }
-  return (await store.edit(ANN, { id }, decide, context, tx)).results[0]
+  return (await store.edit(ANN, { id }, decide, context, tx)).results[0]?.answer
 }
 
 describe('hazard 1: locks on the shard', () => {
@@ -85,7 +85,7 @@ describe('hazard 1: locks on the shard', () => {
       taken.push(...takings.map(({ alarm }) => alarm.id))
       await bench.settle(takings, 'delivered')
     }
-    const outcomes = (await Promise.all(cancels)).map(({ results: answers }) => answers[0])
+    const outcomes = (await Promise.all(cancels)).map(({ results }) => results[0]?.answer)
     const won = ids.filter((_, i) => outcomes[i] === 'cancelled')
     expect(taken.filter((id) => won.includes(id))).toEqual([])
     expect(kept.every((id) => taken.includes(id))).toBe(true)

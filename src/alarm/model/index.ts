@@ -24,7 +24,14 @@ export {
   type SetOptions,
   type TargetSpec,
 } from './build.ts'
-export type { Change, Context, Snapshot, TimerMove } from './change.ts'
+export {
+  type Change,
+  type Context,
+  newSnapshot,
+  type Snapshot,
+  snapshotAfter,
+  type TimerMove,
+} from './change.ts'
 export {
   type AlarmEventType,
   EVENT_TYPES,

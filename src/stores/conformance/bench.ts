@@ -170,7 +170,7 @@ export class Bench {
       const { change, outcome } = cancel(found, context)
       return { change, answer: outcome }
     }
-    return (await this.store.edit(scope, { id }, decide, context)).results[0]
+    return (await this.store.edit(scope, { id }, decide, context)).results[0]?.answer
   }
 
   own(owner = 'one', pools: readonly string[] = POOLS, store = this.store): Promise<Lease[]> {

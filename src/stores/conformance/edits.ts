@@ -13,7 +13,10 @@ import {
   retry,
   type Serial,
   type Snapshot,
+  type State,
   skipNext,
+  stateOf,
+  type Timer,
 } from '../../alarm/index.ts'
 import type { EditResult, Selector } from '../store.ts'
 import { ANN, type Bench, OTHERS } from './bench.ts'
@@ -48,13 +51,8 @@ export const editCases = casesOf('edits', {
         { pending: true, limit: 9 },
       ]
       for (const which of selectors) {
-        const { results: answers, next } = await bench.store.edit(
-          other,
-          which,
-          changeNothing,
-          bench.context(),
-        )
-        assert.deepEqual({ answers, next }, { answers: [], next: null })
+        const edited = await bench.store.edit(other, which, changeNothing, bench.context())
+        assert.deepEqual(edited, { results: [], next: null })
       }
       assert.deepEqual((await bench.store.list(other, { order: 'newest', limit: 9 })).items, [])
       assert.deepEqual((await bench.store.list(other, { order: 'due', limit: 9 })).items, [])
@@ -92,7 +90,8 @@ export const editCases = casesOf('edits', {
   async 'selects by ids in their order, and leaves out what is not there'(bench) {
     const ids = [await bench.alarm({ delay: '1h' }), await bench.alarm({ delay: '1h' })]
     const which = { ids: [ids[1]!, 'nobody', ids[0]!] }
-    const { results: answers, next } = await bench.store.edit(ANN, which, nameIt, bench.context())
+    const { results, next } = await bench.store.edit(ANN, which, nameIt, bench.context())
+    const answers = results.map(({ answer }) => answer)
     assert.deepEqual({ answers, next }, { answers: [ids[1], ids[0]], next: null })
   },
 
@@ -118,6 +117,55 @@ export const editCases = casesOf('edits', {
       seen.every((at, i) => i === 0 || at > seen[i - 1]!),
       seen.join(' '),
     )
+  },
+
+  async 'an edit answers with the alarm as it is stored after the edit'(bench) {
+    const leases = await bench.own()
+    const edits: [Verb, State][] = [
+      [pause, 'paused'],
+      [resume, 'active'],
+      [skipNext, 'active'],
+      [VERBS.amend!, 'active'],
+      [fireNow, 'active'],
+      [VERBS.reschedule!, 'active'],
+      [VERBS.cancel!, 'cancelled'],
+    ]
+    const firing = await bench.alarm({ every: '1h' }, { label: 'in flight' })
+    bench.clock.step(3_600_000)
+    await bench.take(leases)
+    const quiet = await bench.alarm({ every: '1h' })
+    for (const [verb, state] of edits) await assertAnswersAfter(bench, quiet, verb, state)
+    // What is in flight stays, marked as edited.
+    for (const verb of [VERBS.amend!, VERBS.reschedule!])
+      await assertAnswersAfter(bench, firing, verb, 'active')
+    const failed = await bench.alarm({ delay: '1s' }, { maxFailures: 1 })
+    bench.clock.step(1000)
+    const taken = await bench.take(leases)
+    await bench.settle(
+      taken.timers.filter(({ alarm }) => alarm.id === failed),
+      'failed',
+    )
+    await assertAnswersAfter(bench, failed, retry, 'active')
+    await assertAnswersAfter(bench, failed, VERBS.cancel!, 'cancelled')
+  },
+
+  async 'an edit’s answer does not show an edit that comes after it'(bench) {
+    const id = await bench.alarm({ every: '1h' }, { label: 'first' })
+    const relabel = (label: string) => (found: Snapshot) => ({
+      change: amend(found, { label }, bench.context()),
+      answer: found.alarm.label,
+    })
+    const labels = ['a', 'b', 'c', 'd']
+    const edited = await Promise.all(
+      labels.map((label) => bench.store.edit(ANN, { id }, relabel(label), bench.context())),
+    )
+    const answers = edited.map(({ results }) => results[0]!)
+    assert.deepEqual(
+      answers.map(({ snapshot }) => snapshot.alarm.label),
+      labels,
+    )
+    // Each saw exactly one other edit, or the first label: they happened one after the other.
+    assert.equal(new Set(answers.map(({ answer }) => answer)).size, labels.length)
   },
 
   async 'a paused alarm is not taken; a recurring one logs what it skipped when it resumes'(bench) {
@@ -189,6 +237,23 @@ export const editCases = casesOf('edits', {
 const changeNothing = () => ({ change: {}, answer: null })
 const nameIt = ({ alarm }: Snapshot) => ({ change: {}, answer: alarm.id })
 
+async function assertAnswersAfter(bench: Bench, id: string, verb: Verb, state: State): Promise<void> {
+  const context = bench.context()
+  const decide = (found: Snapshot) => ({ change: verb(found, context), answer: null })
+  const { results } = await bench.store.edit(ANN, { id }, decide, context)
+  const { snapshot } = results[0]!
+  const stored = await bench.get(id)
+  assert.deepEqual({ ...snapshot.alarm }, { ...stored.alarm })
+  assert.deepEqual(snapshot.outcome, stored.outcome)
+  assert.deepEqual(snapshot.timers.map(withoutRow), stored.timers.map(withoutRow))
+  assert.equal(stateOf(snapshot.alarm, snapshot.timers, snapshot.outcome), state)
+}
+
+/** A store numbers its rows as it likes. */
+function withoutRow({ id, shard, ...timer }: Timer): object {
+  return timer
+}
+
 async function many(bench: Bench, count: number, options: { subject: string }): Promise<string[]> {
   const ids: string[] = []
   for (let i = 0; i < count; i++) ids.push(await bench.alarm({ delay: '1h' }, options))
@@ -206,7 +271,7 @@ async function walk(bench: Bench, which: (after: { after?: Serial }) => Selector
       bench.context(),
     )
     assert.ok(edited.results.length <= 3)
-    ids.push(...edited.results)
+    ids.push(...edited.results.map(({ answer }) => answer))
     next = edited.next
   }
   return ids

@@ -5,8 +5,16 @@ import {
   type Scope,
   type Serial,
   type Snapshot,
+  snapshotAfter,
 } from '../../../src/alarm/index.ts'
-import type { Decide, EditResult, ReviewFilter, ReviewResult, Selector } from '../../../src/stores/index.ts'
+import type {
+  Decide,
+  Edited,
+  EditResult,
+  ReviewFilter,
+  ReviewResult,
+  Selector,
+} from '../../../src/stores/index.ts'
 import { apply } from '../../../src/stores/postgres/rows/apply.ts'
 import type { SimulatedDatabase } from './database.ts'
 import type { Desk } from './desk.ts'
@@ -42,16 +50,16 @@ export function select(database: SimulatedDatabase, scope: Scope, which: Selecto
 
 /** Decides about the selected alarms and writes what was decided; one that is gone meanwhile is left out. */
 export function editSelected<A>(desk: Desk, { seqs, next }: Selection, decide: Decide<A>): EditResult<A> {
-  const answers: A[] = []
+  const results: Edited<A>[] = []
   for (const seq of seqs) {
     desk.database.hold('alarms', seq)
     const snapshot = snapshotAt(desk.database, seq)
     if (snapshot === undefined) continue
     const { change, answer } = decide(snapshot)
     apply(desk.writes, snapshot.alarm, snapshot.timers, change, desk.context)
-    answers.push(answer)
+    results.push({ answer, snapshot: snapshotAfter(snapshot, change) })
   }
-  return { results: answers, next }
+  return { results, next }
 }
 
 /** Lets a decision look at live alarms again, a bounded number at a time. */

@@ -1,7 +1,6 @@
-import { replace, type Serial } from '../../../src/alarm/index.ts'
+import { newSnapshot, replace, type Serial, snapshotAfter } from '../../../src/alarm/index.ts'
 import type { SetRequest, SetResult } from '../../../src/stores/index.ts'
 import { apply } from '../../../src/stores/postgres/rows/apply.ts'
-import { createdAnswer } from '../../../src/stores/postgres/writes/sets.ts'
 import { assertCalendars } from './calendars.ts'
 import type { Desk } from './desk.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
@@ -28,7 +27,7 @@ function setOne(desk: Desk, request: SetRequest): SetResult {
     if (known !== undefined) return setAgain(desk, known, request)
   }
   desk.writes.insertAlarm(alarm, request.timer)
-  return createdAnswer(request)
+  return { outcome: 'created', snapshot: newSnapshot(alarm, request.timer) }
 }
 
 function setAgain(desk: Desk, seq: Serial, request: SetRequest): SetResult {
@@ -39,5 +38,5 @@ function setAgain(desk: Desk, seq: Serial, request: SetRequest): SetResult {
   const by = { alarm: request.alarm, first, nominal: nominal ?? first }
   const change = replace(snapshot, by, 'set_again', context)
   apply(writes, snapshot.alarm, snapshot.timers, change, context)
-  return { outcome: 'replaced', snapshot: snapshotAt(database, seq)! }
+  return { outcome: 'replaced', snapshot: snapshotAfter(snapshot, change) }
 }

@@ -1,4 +1,11 @@
-import { bySerial, type Change, type Context, type Scope, type Serial } from '../../../alarm/index.ts'
+import {
+  bySerial,
+  type Change,
+  type Context,
+  type Scope,
+  type Serial,
+  snapshotAfter,
+} from '../../../alarm/index.ts'
 import type { Decide, EditResult, Selector } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import { apply, lockSnapshots, type StoredSnapshot, snapshotIn, type WriteBatch } from '../rows/index.ts'
@@ -62,9 +69,11 @@ function decideAll(
   } catch (refusal) {
     return { refusal }
   }
-  for (const { snapshot, change } of decided)
+  const results = decided.map(({ snapshot, change, answer }) => {
     apply(desk.writes, snapshot.alarm, snapshot.timers, change, context)
-  return { answer: { results: decided.map(({ answer }) => answer), next } }
+    return { answer, snapshot: snapshotAfter(snapshot, change) }
+  })
+  return { answer: { results, next } }
 }
 
 interface Selection {

@@ -1,4 +1,14 @@
-import { type Alarm, bySerial, type Context, replace, type Scope, type Serial } from '../../../alarm/index.ts'
+import {
+  type Alarm,
+  bySerial,
+  type Context,
+  newSnapshot,
+  replace,
+  type Scope,
+  type Serial,
+  type Snapshot,
+  snapshotAfter,
+} from '../../../alarm/index.ts'
 import type { SetRequest, SetResult } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import {
@@ -28,15 +38,9 @@ export async function setNew(desk: WriteBatch, requests: readonly SetRequest[]):
   return requests.map(createdAnswer)
 }
 
-const NONE: ReadonlySet<number> = new Set()
-
-/** What was just written, without reading it back: the ids of rows do not matter to the caller. */
-export function createdAnswer(request: SetRequest): SetResult {
-  const timer = { ...request.timer, id: 0, shard: 0, version: 1, edited: false, report: null }
-  return {
-    outcome: 'created',
-    snapshot: { alarm: request.alarm, timers: [timer], outcome: null, inFlight: NONE },
-  }
+/** What a set of a new alarm answers. */
+export function createdAnswer({ alarm, timer }: SetRequest): SetResult {
+  return { outcome: 'created', snapshot: newSnapshot(alarm, timer) }
 }
 
 /** A request with its place among the others, and the moment of its caller. */
@@ -113,37 +117,39 @@ async function setRound(desk: WriteBatch, round: readonly Placed[]): Promise<Map
   const fresh = rest.filter((placed) => !isIn(keyed)(placed))
   const seqs = replaced.map(({ place }) => keyed.get(place)!)
   const known = await lockSnapshots(session, [...seqs].sort(bySerial), desk.moment)
+  const answers = new Map<number, SetResult>()
   for (const { place, request, context } of replaced) {
     const snapshot = snapshotIn(known, keyed.get(place)!)
-    if (snapshot !== undefined) setAgain(desk, snapshot, request, context)
+    if (snapshot === undefined) continue
+    answers.set(place, { outcome: 'replaced', snapshot: setAgain(desk, snapshot, request, context) })
   }
   for (const { request } of fresh) desk.writes.insertAlarm(request.alarm, request.timer)
   // Not left for the end, where alarms with keys would be written with the figures.
   await desk.flush()
-  const read = [...replaced.map(({ place }) => keyed.get(place)!), ...firsts.values()]
-  const after = await readSnapshots(session, read)
-  const answer =
-    (outcome: SetResult['outcome'], from: ReadonlyMap<number, Serial>) =>
-    ({ place }: Placed): [number, SetResult][] => {
-      const snapshot = snapshotIn(after, from.get(place)!)
-      return snapshot === undefined ? [] : [[place, { outcome, snapshot }]]
-    }
-  return new Map([
-    ...deduped.flatMap(answer('deduped', firsts)),
-    ...replaced.flatMap(answer('replaced', keyed)),
-    ...fresh.map(({ place, request }): [number, SetResult] => [place, createdAnswer(request)]),
-  ])
+  const first = await readSnapshots(session, [...firsts.values()])
+  for (const { place } of deduped) {
+    const snapshot = snapshotIn(first, firsts.get(place)!)
+    if (snapshot !== undefined) answers.set(place, { outcome: 'deduped', snapshot })
+  }
+  for (const { place, request } of fresh) answers.set(place, createdAnswer(request))
+  return answers
 }
 
 function isIn(known: ReadonlyMap<number, Serial>): (placed: Placed) => boolean {
   return ({ place }) => known.has(place)
 }
 
-function setAgain(desk: WriteBatch, snapshot: StoredSnapshot, request: SetRequest, context: Context): void {
+function setAgain(
+  desk: WriteBatch,
+  snapshot: StoredSnapshot,
+  request: SetRequest,
+  context: Context,
+): Snapshot {
   const { scheduledFor: first, nominal } = request.timer
   const by = { alarm: request.alarm, first, nominal: nominal ?? first }
   const change = replace(snapshot, by, 'set_again', context)
   apply(desk.writes, snapshot.alarm, snapshot.timers, change, context)
+  return snapshotAfter(snapshot, change)
 }
 
 /** The rows of alarms whose idempotency keys are known, by the requests' places; also of keys that were replaced. */

@@ -1,5 +1,5 @@
-import type { Scope } from '../../../alarm/index.ts'
-import type { Decide, EditResult, Selector, StoredAlarm } from '../../index.ts'
+import { type Scope, snapshotAfter } from '../../../alarm/index.ts'
+import type { Decide, Edited, EditResult, Selector, StoredAlarm } from '../../index.ts'
 import { alarmAt, alarmNamed, apply, readFlights, snapshotOf, type WriteContext } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -11,15 +11,15 @@ export function editSelected<A>(
   decide: Decide<A>,
 ): EditResult<A> {
   const { alarms, next } = select(desk, scope, which)
-  const answers: A[] = []
+  const results: Edited<A>[] = []
   const flights = readFlights(desk.session)
   for (const alarm of alarms) {
     const snapshot = snapshotOf(desk.session, alarm, flights)
     const { change, answer } = decide(snapshot)
     apply(desk, alarm, snapshot.timers, change)
-    answers.push(answer)
+    results.push({ answer, snapshot: snapshotAfter(snapshot, change) })
   }
-  return { results: answers, next }
+  return { results, next }
 }
 
 function select(

@@ -1,4 +1,4 @@
-import { type Alarm, replace } from '../../../alarm/index.ts'
+import { type Alarm, newSnapshot, replace, snapshotAfter } from '../../../alarm/index.ts'
 import type { SetRequest, SetResult, StoredAlarm } from '../../index.ts'
 import {
   alarmNamed,
@@ -26,22 +26,14 @@ function setOne(desk: WriteContext, request: SetRequest): SetResult {
   const known = alarm.key === null ? undefined : alarmNamed(session, alarm, { key: alarm.key })
   if (known !== undefined) return setAgain(desk, known, request)
   const stored = insertAlarm(desk, alarm, request.timer)
-  return {
-    outcome: 'created',
-    snapshot: { alarm: stored, timers: [newTimer(request)], outcome: null, inFlight: new Set() },
-  }
-}
-
-/** What was just written, without reading it back: the ids of rows do not matter to the caller. */
-function newTimer(request: SetRequest) {
-  return { ...request.timer, id: 0, shard: 0, version: 1, edited: false, report: null }
+  return { outcome: 'created', snapshot: newSnapshot(stored, request.timer) }
 }
 
 function setAgain(desk: WriteContext, known: StoredAlarm, request: SetRequest): SetResult {
   const snapshot = snapshotOf(desk.session, known, readFlights(desk.session))
   const { scheduledFor: first, nominal } = request.timer
   const by = { alarm: request.alarm satisfies Alarm, first, nominal: nominal ?? first }
-  apply(desk, known, snapshot.timers, replace(snapshot, by, 'set_again', desk.context))
-  const after = alarmNamed(desk.session, known, { id: known.id })
-  return { outcome: 'replaced', snapshot: snapshotOf(desk.session, after ?? known) }
+  const change = replace(snapshot, by, 'set_again', desk.context)
+  apply(desk, known, snapshot.timers, change)
+  return { outcome: 'replaced', snapshot: snapshotAfter(snapshot, change) }
 }
