@@ -349,8 +349,8 @@ export const PLANTED: readonly Planted[] = [
     edits: [
       {
         file: 'stores/postgres/writes/sets.ts',
-        from: 'return snapshot === undefined ? [] : [[place, { outcome, snapshot }]]',
-        to: 'return [[place, { outcome, snapshot: snapshot! }]]',
+        from: 'if (snapshot === undefined) continue',
+        to: "if (snapshot === undefined) {\n      answers.set(place, { outcome: 'replaced', snapshot: snapshot! })\n      continue\n    }",
       },
     ],
     scenarios: ['prune | set, the same key'],
