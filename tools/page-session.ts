@@ -20,7 +20,7 @@ export interface Session {
 
 /** Where the server of the examples is, in pages; a run has one of its own. */
 const ADDRESS = /127\.0\.0\.1:7420/g
-const SERVING_MS_MAX = 20_000
+const SERVING_MS_MAX = 60_000
 const MARK = '-- end of block --'
 
 /** The blocks marked `sh run`; one marked `printed` right after says what it prints. */
