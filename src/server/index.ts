@@ -1,5 +1,5 @@
 /** Wakeful as a server: REST and what comes with it. */
-export { type KeyGiven, KeyRegistry, type KeyView } from './auth/index.ts'
+export { type KeyInput, KeyRegistry, type KeyView } from './auth/index.ts'
 export { openApi } from './docs/index.ts'
 export { isPortTaken } from './listener.ts'
 export { Log, type LogLevel, type LogOptions, Metrics } from './observability/index.ts'

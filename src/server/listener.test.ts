@@ -1,16 +1,16 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, expect, it } from 'vitest'
-import type { BacklogBounds } from './limits/index.ts'
+import type { ResponseBounds } from './limits/index.ts'
 import { Listener } from './listener.ts'
 
 const MIB = 1_048_576
 /** More than the kernel keeps of it for one connection. */
 const LARGE = 'x'.repeat(16 * MIB)
 
-const LAX: BacklogBounds = { stallMs: 3_600_000, bytesMax: 1_024 * MIB }
+const LAX: ResponseBounds = { stallMs: 3_600_000, bytesMax: 1_024 * MIB }
 const BODIES = { bytesMax: 4 * MIB, bodyBytesMax: MIB }
 
-async function listening(backlog: BacklogBounds) {
+async function listening(backlog: ResponseBounds) {
   let requests = 0
   const fetch = async (request: Request) => {
     requests += 1

@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { WakefulError } from '../error.ts'
-import { givenTwice } from './http/index.ts'
+import { duplicateHeader } from './http/index.ts'
 import {
-  Arriving,
-  type ArrivingBounds,
-  answersIn,
-  Backlog,
-  type BacklogBounds,
-  ConnectionTurns,
+  type BodyBounds,
+  BodyLimiter,
+  limitedResponse,
+  PipelineQueue,
+  type ResponseBounds,
+  ResponseLimiter,
 } from './limits/index.ts'
 
 /** Where to listen, and how long anything may take. */
@@ -19,8 +19,8 @@ export interface ListenOptions {
   readonly port: number
   /** Answers a request, given what Node has of it beside it. */
   readonly fetch: (request: Request, env: object) => Response | Promise<Response>
-  readonly backlog?: BacklogBounds
-  readonly arriving: ArrivingBounds
+  readonly backlog?: ResponseBounds
+  readonly arriving: BodyBounds
 }
 
 const HEADERS_MS_MAX = 10_000
@@ -30,7 +30,7 @@ const IDLE_MS_MAX = 65_000
 const HEADER_BYTES_MAX = 32 * 1024
 const CONNECTIONS_MAX = 10_000
 const CHECK_EACH_MS = 2_000
-const BACKLOG: BacklogBounds = { stallMs: 30_000, bytesMax: 256 * 1024 * 1024 }
+const BACKLOG: ResponseBounds = { stallMs: 30_000, bytesMax: 256 * 1024 * 1024 }
 /** While it closes: how often connections are looked for whose last request has been answered. */
 const IDLE_LOOK_MS = 50
 
@@ -39,9 +39,9 @@ export class Listener {
   readonly http: HttpServer
   readonly url: string
 
-  readonly #turns: ConnectionTurns
+  readonly #turns: PipelineQueue
 
-  private constructor(http: HttpServer, url: string, turns: ConnectionTurns) {
+  private constructor(http: HttpServer, url: string, turns: PipelineQueue) {
     this.http = http
     this.url = url
     this.#turns = turns
@@ -53,8 +53,8 @@ export class Listener {
       overrideGlobalObjects: false,
       errorHandler: refuseUnread,
     })
-    const turns = new ConnectionTurns()
-    const bodies = new Arriving(arriving)
+    const turns = new PipelineQueue()
+    const bodies = new BodyLimiter(arriving)
     const http = createServer(
       {
         headersTimeout: HEADERS_MS_MAX,
@@ -62,7 +62,7 @@ export class Listener {
         keepAliveTimeout: IDLE_MS_MAX,
         maxHeaderSize: HEADER_BYTES_MAX,
         connectionsCheckingInterval: CHECK_EACH_MS,
-        ServerResponse: answersIn(new Backlog(backlog)),
+        ServerResponse: limitedResponse(new ResponseLimiter(backlog)),
         // Node would refuse it without a body: refuseUnread says what is missing.
         requireHostHeader: false,
         // What else somebody would like to speak (h2c) is answered in HTTP/1.1, as the standard has it.
@@ -130,7 +130,7 @@ const BROKEN: Readonly<Record<string, readonly [number, string, string]>> = {
 const NO_PROXY = [405, 'Method Not Allowed', 'this is no proxy: there is no CONNECT'] as const
 
 /** What is no HTTP at all is answered as a problem, too, and nothing of it is repeated. */
-function refuseBroken(turns: ConnectionTurns, thrown: NodeJS.ErrnoException, socket: Duplex): void {
+function refuseBroken(turns: PipelineQueue, thrown: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || thrown.code === 'ECONNRESET') {
     socket.destroy()
     return
@@ -161,7 +161,7 @@ function refuseUnread(thrown: unknown): Response {
 
 /** What two readers of a request could take for different things. */
 function wrongWith(incoming: IncomingMessage): string | undefined {
-  const twice = givenTwice(incoming)
+  const twice = duplicateHeader(incoming)
   if (twice !== undefined) return `the request has ${twice} twice`
   const coding = incoming.headers['transfer-encoding']
   if (coding === undefined || coding.toLowerCase() === 'chunked') return undefined

@@ -2,8 +2,15 @@ import { randomUUID } from 'node:crypto'
 import type { Hono } from 'hono'
 import { WakefulError } from '../error.ts'
 import type { Wakeful } from '../library/index.ts'
-import { type AdminAct, type Audit, Authenticator, Feeds, KeyRegistry, TicketStore } from './auth/index.ts'
-import { buildCalls, pageTurns } from './calls/index.ts'
+import {
+  type AdminAct,
+  type Audit,
+  Authenticator,
+  CalendarFeeds,
+  KeyRegistry,
+  TicketStore,
+} from './auth/index.ts'
+import { buildCalls, pageQueue } from './calls/index.ts'
 import { addPages, openApi } from './docs/index.ts'
 import { isLoopback } from './http/index.ts'
 import { Listener } from './listener.ts'
@@ -11,10 +18,10 @@ import { Live, type LiveOptions } from './live/index.ts'
 import { mountMcp } from './mcp/index.ts'
 import {
   type Answered,
-  addOperations,
+  addMonitoringRoutes,
   Log,
   Metrics,
-  MetricsGate,
+  MetricsAccess,
   recentReadings,
   requestLine,
 } from './observability/index.ts'
@@ -35,7 +42,7 @@ export interface ServerOptions {
   /** What holds for tenants of which nothing else is said. */
   readonly quotas?: QuotaPair
   /** What this Wakeful was opened with, so that a pause here holds what fires there. */
-  readonly holds?: PauseControl
+  readonly pauses?: PauseControl
   readonly log?: Log
   readonly metrics?: Metrics
   /** Who may read the metrics: holders of a key of all tenants (on this machine, without keys, everybody), anyone, nobody. */
@@ -72,7 +79,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const keys = new KeyRegistry(documents, clock)
   const isLocal = isLoopback(options.host)
   if (!isLocal && !(await keys.hasKeys())) throw refusedWithoutKeys(options.host)
-  const holds = options.holds ?? new PauseControl()
+  const holds = options.pauses ?? new PauseControl()
   // Whoever opened Wakeful with a switchboard may have attached it: the clock needs it also where nothing listens.
   const detach = await holds.attach(documents, clock, (thrown) => log.trouble(thrown))
   try {
@@ -98,7 +105,7 @@ async function listen(options: ServerOptions, foundation: Foundation): Promise<S
   const { parts, live } = partsOf(options, foundation, metrics)
   const app = buildApp(parts)
   let isStopping = false
-  const gate = new MetricsGate(parts.authenticator, options.wakeful.operator.clock)
+  const gate = new MetricsAccess(parts.authenticator, options.wakeful.operator.clock)
   foundation.keys.onChanged((id) => gate.forget(id))
   mount(app, options, parts, { metrics, gate, isStopping: () => isStopping })
   const { host, port } = options
@@ -129,7 +136,7 @@ function partsOf(options: ServerOptions, { log, keys, isLocal, holds }: Foundati
   const connected = (kind: Parameters<Metrics['connected']>[0]) => metrics.connected(kind)
   const live = new Live({ keys, clock, connected, onTrouble }, options.live)
   const tickets = new TicketStore(documents, clock)
-  const feeds = new Feeds(documents, clock)
+  const feeds = new CalendarFeeds(documents, clock)
   const allowedOrigins = new Set(options.allowedOrigins)
   const authenticator = new Authenticator({
     keys,
@@ -143,7 +150,7 @@ function partsOf(options: ServerOptions, { log, keys, isLocal, holds }: Foundati
   const tenants = new TenantRegistry(documents, clock, options.quotas ?? NO_QUOTAS)
   const quotas = new QuotaGuard(tenants, clock, wakeful.operator)
   const audit = auditor(wakeful, log)
-  const pages = pageTurns()
+  const pages = pageQueue()
   const { operator } = wakeful
   const parts = {
     authenticator,
@@ -179,7 +186,7 @@ function mount(
   app: Hono,
   options: ServerOptions,
   parts: AppParts,
-  { metrics, gate, isStopping }: { metrics: Metrics; gate: MetricsGate; isStopping: () => boolean },
+  { metrics, gate, isStopping }: { metrics: Metrics; gate: MetricsAccess; isStopping: () => boolean },
 ): void {
   const { clock, readings } = options.wakeful.operator
   mountMcp(app, { ...parts, version: options.version, now: () => clock.now() })
@@ -188,7 +195,7 @@ function mount(
     c.body(document, 200, { 'content-type': 'application/json; charset=utf-8' }),
   )
   addPages(app, randomUUID)
-  addOperations(app, {
+  addMonitoringRoutes(app, {
     gate,
     newRequestId: randomUUID,
     metrics,

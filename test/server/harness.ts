@@ -43,7 +43,7 @@ export async function serving(
     port: 0,
     version: '0.0.0',
     log: new Log({ level: 'debug', format: 'json', write: (line) => lines.push(line), now: () => 0, pid: 0 }),
-    holds,
+    pauses: holds,
     ...options.server,
   })
   let closing: Promise<void> | undefined

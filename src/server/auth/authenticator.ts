@@ -2,7 +2,7 @@ import { WakefulError } from '../../error.ts'
 import type { Alarms } from '../../library/index.ts'
 import { assertLocal, type HeaderReader } from '../http/index.ts'
 import { hashOf } from './api-key.ts'
-import type { FeedHolder, Feeds } from './calendar-feeds.ts'
+import type { CalendarFeeds, FeedHolder } from './calendar-feeds.ts'
 import type { Caller } from './caller.ts'
 import { ALL_TENANTS, type KeyRegistry, type KeyView } from './key-registry.ts'
 import type { TicketStore } from './ticket-store.ts'
@@ -18,7 +18,7 @@ const LOCAL_TENANT = 'default'
 export interface AuthenticatorParts {
   readonly keys: KeyRegistry
   readonly tickets: TicketStore
-  readonly feeds: Feeds
+  readonly feeds: CalendarFeeds
   readonly forTenant: (tenant: string, owner: string) => Alarms
   /** Whether callers without a key may come in at all, while there are no keys. */
   readonly isLocal: boolean

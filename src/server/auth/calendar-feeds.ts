@@ -18,7 +18,7 @@ interface FeedRecord {
 const FEEDS_MAX = 500
 
 /** Secret addresses of calendars: a calendar program can send no key, so the address itself is the secret. */
-export class Feeds {
+export class CalendarFeeds {
   readonly #shelf: CachedDocuments<FeedRecord>
   readonly #clock: Clock
 

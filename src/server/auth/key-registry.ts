@@ -33,7 +33,7 @@ export interface KeyView extends Pick<KeyRecord, 'owner' | 'rights' | 'label' | 
 }
 
 /** What a new key is for. */
-export interface KeyGiven {
+export interface KeyInput {
   readonly tenant: string
   readonly owner: string | null
   readonly rights: Rights
@@ -73,7 +73,7 @@ export class KeyRegistry {
   }
 
   /** Makes a key, and answers with its text, which nobody can ask for again. */
-  async create(given: KeyGiven): Promise<{ key: string; view: KeyView }> {
+  async create(given: KeyInput): Promise<{ key: string; view: KeyView }> {
     const { id, text, hash } = newKey()
     const { tenant, ...rest } = given
     const record = { hash, ...rest, createdAt: this.#clock.now(), revokedAt: null, former: null }

@@ -13,8 +13,8 @@ import {
 import { WakefulError } from '../../error.ts'
 import { ofItem, type SetView } from '../../library/index.ts'
 import type { QuotaGuard } from '../tenants/index.ts'
-import { actOnMany, listed, listOptions } from './bulk.ts'
-import { type Around, type CallsOf, ok, type Reply } from './call.ts'
+import { actOnMany, listOptions, pageJson } from './bulk.ts'
+import { type CallContext, type CallsOf, ok, type Reply } from './call.ts'
 
 /** The calls about alarms. */
 export function alarmCalls(quotas: QuotaGuard) {
@@ -62,7 +62,7 @@ export function alarmCalls(quotas: QuotaGuard) {
         ...(limit !== undefined && { limit }),
         ...(cursor !== undefined && { cursor }),
       })
-      return ok(listed(page))
+      return ok(pageJson(page))
     },
 
     get: async ({ params }, { caller }) => {
@@ -156,11 +156,11 @@ function versionOf({ updatedAt }: AlarmView): string {
   return updatedAt.toISOString()
 }
 
-function origin({ caller, traceparent }: Around) {
+function origin({ caller, traceparent }: CallContext) {
   return { createdVia: caller.via, ...(traceparent !== undefined && { traceparent }) }
 }
 
-function seen({ seen: updatedAt }: Around): { updatedAt?: string } {
+function seen({ seen: updatedAt }: CallContext): { updatedAt?: string } {
   return updatedAt === undefined ? {} : { updatedAt }
 }
 

@@ -1,14 +1,14 @@
 import type { OperationName } from '../../contracts/index.ts'
 import type { Operator } from '../../library/index.ts'
-import type { Audit, Feeds, KeyRegistry, TicketStore } from '../auth/index.ts'
-import type { FairTurns, Lines } from '../limits/index.ts'
+import type { Audit, CalendarFeeds, KeyRegistry, TicketStore } from '../auth/index.ts'
+import type { ConnectionLimiter, RequestQueue } from '../limits/index.ts'
 import type { PauseControl, QuotaGuard, TenantRegistry } from '../tenants/index.ts'
 import { alarmCalls } from './alarms.ts'
 import { calendarCalls } from './calendar.ts'
 import type { CallsOf } from './call.ts'
 import { inboxCalls } from './inbox.ts'
 import { keyCalls } from './keys.ts'
-import { inTurns } from './queued-calls.ts'
+import { queuedCalls } from './queued-calls.ts'
 import { readCalls } from './reads.ts'
 import { targetCalls } from './targets.ts'
 import { tenantCalls } from './tenants.ts'
@@ -19,15 +19,15 @@ export interface CallParts {
   readonly tenants: TenantRegistry
   readonly quotas: QuotaGuard
   readonly holds: PauseControl
-  readonly feeds: Feeds
+  readonly feeds: CalendarFeeds
   readonly operator: Operator
   readonly audit: Audit
   /** Answers with a stream; made where live connections are. */
   readonly stream: Calls['stream']
   readonly tickets: TicketStore
-  readonly connections: Lines
+  readonly connections: ConnectionLimiter
   /** In which pages are read. */
-  readonly pages: FairTurns
+  readonly pages: RequestQueue
 }
 
 /** The work of every operation. */
@@ -57,5 +57,5 @@ export function buildCalls({
     ...targetCalls(holds, audit),
     stream,
   }
-  return inTurns(calls, pages)
+  return queuedCalls(calls, pages)
 }

@@ -46,7 +46,7 @@ export function listOptions(filter: Filter): ListOptions {
 }
 
 /** A page as JSON, its alarms as they are on the wire. */
-export function listed({ items, nextCursor }: ListPage): string {
+export function pageJson({ items, nextCursor }: ListPage): string {
   return withFields(`{"items":[${items.map(wireJson).join(',')}]}`, { next_cursor: nextCursor })
 }
 

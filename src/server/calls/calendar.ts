@@ -1,11 +1,11 @@
 import type { OperationName } from '../../contracts/index.ts'
 import type { Operator } from '../../library/index.ts'
-import type { Feeds } from '../auth/index.ts'
+import type { CalendarFeeds } from '../auth/index.ts'
 import type { CallsOf } from './call.ts'
 import { upcomingIcs } from './upcoming-calendar.ts'
 
 /** The calls about the calendar of upcoming alarms. */
-export function calendarCalls(feeds: Feeds, operator: Operator) {
+export function calendarCalls(feeds: CalendarFeeds, operator: Operator) {
   return {
     calendar: async (_input, { caller }) => {
       const calendars = operator.calendarsOf(caller.tenant)

@@ -14,7 +14,7 @@ export interface Reply {
 }
 
 /** What a call is given beside its own input. */
-export interface Around {
+export interface CallContext {
   readonly caller: Caller
   /** The version an edit was made from. */
   readonly seen?: string
@@ -29,7 +29,7 @@ export interface Around {
 }
 
 /** What does the work of an operation. */
-export type Call<O extends Operation> = (input: Input<O>, around: Around) => Reply | Promise<Reply>
+export type Call<O extends Operation> = (input: Input<O>, around: CallContext) => Reply | Promise<Reply>
 
 /** The work of the named operations. */
 export type CallsOf<N extends OperationName> = { readonly [K in N]: Call<(typeof operations)[K]> }

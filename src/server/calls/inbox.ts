@@ -3,15 +3,15 @@ import { type OperationName, withFields } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type TakeOptions, takeOf, type WakeReport } from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
-import type { FairTurns, Lines } from '../limits/index.ts'
+import type { ConnectionLimiter, RequestQueue } from '../limits/index.ts'
 import { type CallsOf, ok } from './call.ts'
 import { inTurn } from './queued-calls.ts'
 
 /** Who ends a wait; null where there are no keys, and nothing closes before its callers. */
-type Attending = Pick<Lines, 'attend'> | null
+type Attending = Pick<ConnectionLimiter, 'attend'> | null
 
 /** The calls of agents without a URL, and those about where an owner is called. */
-export function inboxCalls(lines: Attending, pages: FairTurns | null) {
+export function inboxCalls(lines: Attending, pages: RequestQueue | null) {
   return {
     inbox: async ({ query }, around) => {
       const { caller, signal } = around

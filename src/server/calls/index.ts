@@ -1,7 +1,7 @@
 /** The work of every operation, whichever interface it was called through. */
 export { alarmCalls } from './alarms.ts'
 export { buildCalls, type Calls } from './build-calls.ts'
-export type { Around, CallsOf, Reply } from './call.ts'
+export type { CallContext, CallsOf, Reply } from './call.ts'
 export { inboxCalls } from './inbox.ts'
-export { inTurn, pageTurns } from './queued-calls.ts'
+export { inTurn, pageQueue } from './queued-calls.ts'
 export { readCalls } from './reads.ts'

@@ -1,8 +1,8 @@
 import type { OperationName } from '../../contracts/index.ts'
 import type { Caller } from '../auth/index.ts'
-import { FairTurns } from '../limits/index.ts'
+import { RequestQueue } from '../limits/index.ts'
 import type { Calls } from './build-calls.ts'
-import type { Around, Reply } from './call.ts'
+import type { CallContext, Reply } from './call.ts'
 
 /** A page holds some 4 MiB, and several times that until its text is made. */
 const PAGES = { atOnce: 4, waitingMax: 1_000 }
@@ -13,24 +13,24 @@ const BATCHES = { atOnce: 4, waitingMax: 100, allMax: 200 }
 /** Enough for sets to be committed together; no more are begun in one turn of the event loop. */
 const OTHERS = { atOnce: 128, waitingMax: 10_000 }
 
-type AnyCall = (input: unknown, around: Around) => Reply | Promise<Reply>
+type AnyCall = (input: unknown, around: CallContext) => Reply | Promise<Reply>
 
 /** The turns of whatever reads a page. */
-export function pageTurns(): FairTurns {
-  return new FairTurns(PAGES)
+export function pageQueue(): RequestQueue {
+  return new RequestQueue(PAGES)
 }
 
 /** The calls, each in its turn: however many one caller sends, and however much each takes, others are answered in between. */
-export function inTurns(calls: Calls, pages: FairTurns): Calls {
-  const others = new FairTurns(OTHERS)
-  const own: Readonly<Partial<Record<OperationName, FairTurns | null>>> = {
+export function queuedCalls(calls: Calls, pages: RequestQueue): Calls {
+  const others = new RequestQueue(OTHERS)
+  const own: Readonly<Partial<Record<OperationName, RequestQueue | null>>> = {
     list: pages,
     history: pages,
     failed: pages,
     events: pages,
     calendar: pages,
-    act: new FairTurns(ACTS),
-    setMany: new FairTurns(BATCHES),
+    act: new RequestQueue(ACTS),
+    setMany: new RequestQueue(BATCHES),
     // These wait by themselves, and what they read takes its turn where it is read.
     inbox: null,
     stream: null,
@@ -46,7 +46,7 @@ export function inTurns(calls: Calls, pages: FairTurns): Calls {
 
 /** Does what a caller asks for when it is their turn. */
 export function inTurn<T>(
-  turns: FairTurns,
+  turns: RequestQueue,
   around: { readonly caller: Caller; readonly signal?: AbortSignal },
   work: () => T | Promise<T>,
 ): Promise<T> {

@@ -3,7 +3,7 @@ import { utf8Length } from '../../alarm/index.ts'
 import { eventWire, type OperationName, wireText } from '../../contracts/index.ts'
 import type { Alarms, EventView } from '../../library/index.ts'
 import { PAGE_BYTES_MAX } from '../../stores/index.ts'
-import { listed } from './bulk.ts'
+import { pageJson } from './bulk.ts'
 import { type CallsOf, ok } from './call.ts'
 
 const EVENTS_DEFAULT = 50
@@ -24,7 +24,7 @@ export const readCalls = {
       ...(limit !== undefined && { limit }),
       ...(cursor !== undefined && { cursor }),
     })
-    return ok(listed(page))
+    return ok(pageJson(page))
   },
 
   stats: async (_input, { caller }) => ok(wireText(await caller.alarms.stats())),
@@ -34,7 +34,7 @@ export const readCalls = {
       ...(limit !== undefined && { limit }),
       ...(cursor !== undefined && { cursor }),
     })
-    return ok(listed(page))
+    return ok(pageJson(page))
   },
 
   events: async ({ query }, { caller }) => {

@@ -3,7 +3,14 @@ export { readBody, withIdempotencyKey } from './body.ts'
 export { assertPlainNames, checked } from './checked.ts'
 export { crossOrigin } from './cors.ts'
 export { assertLocal, isLoopback, isOwnOrigin, PROXIED } from './local-guard.ts'
-export { answerText, givenTwice, type HeaderReader, hangUp, headersOf, NodeHeaders } from './node-request.ts'
+export {
+  answerText,
+  duplicateHeader,
+  type HeaderReader,
+  hangUp,
+  headersOf,
+  NodeHeaders,
+} from './node-request.ts'
 export { InvalidRequest, problemOf, refusal, STATUS_OF, TryLater } from './problem.ts'
 export { requestId, traceId } from './request-id.ts'
 export { traceOf } from './trace.ts'

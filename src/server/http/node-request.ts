@@ -9,7 +9,7 @@ export type HeaderReader = Pick<Headers, 'get'>
 const ONCE: ReadonlySet<string> = new Set(['host', 'authorization', 'wakeful-tenant', 'wakeful-owner'])
 
 /** Which of these a request has twice, as it wrote it. */
-export function givenTwice({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): string | undefined {
+export function duplicateHeader({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): string | undefined {
   const seen = new Set<string>()
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!.toLowerCase()

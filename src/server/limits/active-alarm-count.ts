@@ -2,7 +2,7 @@
 const COUNT_MS = 1_000
 
 /** How many active alarms somebody has: as the store has counted them, with those that were let through here since. */
-export class ActiveCount {
+export class ActiveAlarmCount {
   readonly #inStore: () => Promise<number>
   readonly #monotonic: () => number
   #counted = 0

@@ -5,7 +5,7 @@ const SMALL = 64 * 1024
 const LOOK_EACH_MS = 250
 
 /** What bounds bodies that are being sent. */
-export interface ArrivingBounds {
+export interface BodyBounds {
   /** Over all connections. Beyond it, those who have been sending for the longest time are hung up on. */
   readonly bytesMax: number
   /** No body is kept beyond so much. */
@@ -13,13 +13,13 @@ export interface ArrivingBounds {
 }
 
 /** Bodies that are on their way: what has come of each is kept in memory until it is whole. */
-export class Arriving {
-  readonly #bounds: ArrivingBounds
+export class BodyLimiter {
+  readonly #bounds: BodyBounds
   /** What their connections had read when they began; who began first stands first. */
   readonly #begunAt = new Map<IncomingMessage, number>()
   #looking: NodeJS.Timeout | undefined
 
-  constructor(bounds: ArrivingBounds) {
+  constructor(bounds: BodyBounds) {
     this.#bounds = bounds
   }
 

@@ -11,40 +11,40 @@ const WAITING_MAX = 100
 const WAITING_RETRY_MS = 1_000
 
 /** Why a connection is ended from here. */
-export type LineEnd = 'revoked' | 'closing'
+export type EndReason = 'revoked' | 'closing'
 
 /** Somebody who stays connected. */
-export interface Line {
+export interface LiveConnection {
   readonly kind: 'ws' | 'sse'
   readonly caller: Caller
-  end(why: LineEnd): void
+  end(why: EndReason): void
 }
 
 /** Somebody who waits for an answer for a while, and is to wait no longer than its key holds. */
-export type Waiting = Pick<Line, 'caller' | 'end'>
+export type WaitingCall = Pick<LiveConnection, 'caller' | 'end'>
 
 /** What the open connections are kept by. */
-export interface LinesParts {
+export interface ConnectionLimiterOptions {
   readonly keys: KeyRegistry
   readonly clock: Clock
   readonly connectionsMax: number
   /** Told of each that opens; what it answers is called when it ends. */
-  readonly connected?: ((kind: Line['kind']) => () => void) | undefined
+  readonly connected?: ((kind: LiveConnection['kind']) => () => void) | undefined
 }
 
 /** The connections that stay: so many at most, each as long as its key holds. */
-export class Lines {
-  readonly #parts: LinesParts
-  readonly #open = new Map<Line, () => void>()
+export class ConnectionLimiter {
+  readonly #parts: ConnectionLimiterOptions
+  readonly #open = new Map<LiveConnection, () => void>()
   readonly #ofTenant = new Counts()
-  readonly #waiting = new Set<Waiting>()
+  readonly #waiting = new Set<WaitingCall>()
   readonly #ofOwner = new Counts()
   /** Those beyond the first of each connection. */
   #moreReaders = 0
   #isClosing = false
   #cancelCheck: (() => void) | null = null
 
-  constructor(parts: LinesParts) {
+  constructor(parts: ConnectionLimiterOptions) {
     this.#parts = parts
   }
 
@@ -74,7 +74,7 @@ export class Lines {
   }
 
   /** Takes a connection in; it leaves by the answer. */
-  enter(line: Line): () => void {
+  enter(line: LiveConnection): () => void {
     this.assertRoom(line.caller)
     const gone = this.#parts.connected?.(line.kind) ?? (() => {})
     this.#open.set(line, gone)
@@ -98,7 +98,7 @@ export class Lines {
   }
 
   /** One who waits is ended as connections are, but needs no room among them: an owner may wait so often. It leaves by the answer. */
-  attend(waiting: Waiting): () => void {
+  attend(waiting: WaitingCall): () => void {
     const owner = ownerName(waiting.caller)
     if (this.#ofOwner.of(owner) >= WAITING_MAX)
       throw new TryLater(
@@ -123,7 +123,7 @@ export class Lines {
     for (const each of this.#all()) each.end('closing')
   }
 
-  #leave(line: Line): void {
+  #leave(line: LiveConnection): void {
     const gone = this.#open.get(line)
     // Who leaves twice was there once.
     if (gone === undefined) return
@@ -133,7 +133,7 @@ export class Lines {
     this.#rest()
   }
 
-  #all(): Waiting[] {
+  #all(): WaitingCall[] {
     return [...this.#open.keys(), ...this.#waiting]
   }
 

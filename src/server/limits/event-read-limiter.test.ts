@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Caller } from '../auth/index.ts'
-import { Pace } from './event-read-limiter.ts'
+import { EventReadLimiter } from './event-read-limiter.ts'
 
 const caller = (owner: string) => ({ tenant: 't', owner }) as Caller
 
@@ -20,7 +20,7 @@ async function roundsOf(work: () => Promise<unknown>): Promise<number> {
 }
 
 it('lets others have their turn, however many read much at the same time', async () => {
-  const pace = new Pace()
+  const pace = new EventReadLimiter()
   const readers = Array.from({ length: 40 }, (_, n) => pace.walker(caller(`${n % 7}`)))
   const rounds = await roundsOf(() =>
     Promise.all(
@@ -35,7 +35,7 @@ it('lets others have their turn, however many read much at the same time', async
 })
 
 it('costs nothing where little is read', async () => {
-  const step = new Pace().walker(caller('a'))
+  const step = new EventReadLimiter().walker(caller('a'))
   for (let n = 0; n < 200; n++) expect(step(150)).toBeUndefined()
   for (let n = 0; n < 500; n++) await step(150)
 })

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Caller } from '../auth/index.ts'
-import { FairTurns } from './request-queue.ts'
+import { RequestQueue } from './request-queue.ts'
 
 /** How much of the log one reader is given in one go, and how many in one turn of the event loop. */
 const STRIDE_BYTES = 64 * 1024
@@ -12,8 +12,8 @@ const EVENT_BYTES = 128
  * Keeps many readers of the log from being all that happens: what the kernel takes at once never waits for anything, so
  * that a thousand of them could read gigabytes in one turn of the event loop.
  */
-export class Pace {
-  readonly #turns = new FairTurns({ atOnce: AT_ONCE, waitingMax: Number.POSITIVE_INFINITY })
+export class EventReadLimiter {
+  readonly #turns = new RequestQueue({ atOnce: AT_ONCE, waitingMax: Number.POSITIVE_INFINITY })
 
   /** Does what somebody begins to read with. */
   begin<T>(caller: Caller, read: () => Promise<T>): Promise<T> {

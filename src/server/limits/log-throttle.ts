@@ -9,7 +9,7 @@ interface Told {
 }
 
 /** Keeps one message from filling the log: while a store is away, every call says the same. */
-export class Thinning {
+export class LogThrottle {
   readonly #told = new Map<string, Told>()
 
   /** How many of the same were left out since it was told last; null where this one is left out, too. */

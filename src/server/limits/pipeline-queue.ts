@@ -22,7 +22,7 @@ interface Line {
  * Requests of one connection are answered one after the other, each once the answer before it has gone out. Whoever sends
  * many ahead and reads nothing has one of them worked on, and what is read behind a write sees what was written.
  */
-export class ConnectionTurns {
+export class PipelineQueue {
   readonly #lines = new WeakMap<Duplex, Line>()
 
   /** Answers at once, or when the connection's earlier requests are answered; not at all where it ends before. */

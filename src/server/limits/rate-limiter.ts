@@ -8,13 +8,13 @@ interface Level {
 }
 
 /** How many a bucket holds, and how fast it fills again. */
-export interface BucketRate {
+export interface Rate {
   readonly size: number
   readonly perMs: number
 }
 
 /** Token buckets by name: so many at once, refilled at a rate. Those that are full again are forgotten. */
-export class Buckets {
+export class RateLimiter {
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #levels = new Map<string, Level>()
 
@@ -23,14 +23,14 @@ export class Buckets {
   }
 
   /** Takes so many; answers 0, or in how many milliseconds there will be enough, and takes none. */
-  take(name: string, count: number, rate: BucketRate): number {
+  take(name: string, count: number, rate: Rate): number {
     const waitMs = this.waitMs(name, count, rate)
     if (waitMs === 0) this.spend(name, count, rate)
     return waitMs
   }
 
   /** In how many milliseconds there will be so many; takes none. */
-  waitMs(name: string, count: number, rate: BucketRate): number {
+  waitMs(name: string, count: number, rate: Rate): number {
     const tokens = this.#tokens(name, rate)
     // More than a bucket holds is let through from a full one, which is then in debt: it could never be had otherwise.
     const needed = Math.min(count, rate.size)
@@ -38,7 +38,7 @@ export class Buckets {
   }
 
   /** Takes so many, whether they are there or not; fewer than none gives them back. */
-  spend(name: string, count: number, rate: BucketRate): void {
+  spend(name: string, count: number, rate: Rate): void {
     const tokens = Math.min(rate.size, this.#tokens(name, rate) - count)
     // The one that was longest untouched is given up where there are too many: it is most likely full.
     this.#levels.delete(name)
@@ -46,7 +46,7 @@ export class Buckets {
     if (this.#levels.size > KEPT_MAX) this.#levels.delete(this.#levels.keys().next().value!)
   }
 
-  #tokens(name: string, { size, perMs }: BucketRate): number {
+  #tokens(name: string, { size, perMs }: Rate): number {
     const level = this.#levels.get(name)
     if (level === undefined) return size
     return Math.min(size, level.tokens + (this.#clock.monotonic() - level.at) * perMs)

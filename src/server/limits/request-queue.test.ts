@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { FairTurns } from './request-queue.ts'
+import { RequestQueue } from './request-queue.ts'
 
 const ANN = { tenant: 't', owner: 'ann' }
 
 /** Work that goes on until it is let go, and what of it has begun. */
-function works(turns: FairTurns) {
+function works(turns: RequestQueue) {
   const begun: string[] = []
   const under: (() => void)[] = []
   const ask = (owner: string, name: string, signal?: AbortSignal) =>
@@ -25,7 +25,7 @@ function works(turns: FairTurns) {
 }
 
 it('does so much at once, and lets those who wait take turns', async () => {
-  const { begun, ask, letGo } = works(new FairTurns({ atOnce: 2, waitingMax: 10 }))
+  const { begun, ask, letGo } = works(new RequestQueue({ atOnce: 2, waitingMax: 10 }))
   const asked = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1', 'b2'].map((name) => ask(name[0]!, name))
   await Promise.resolve()
   expect(begun).toEqual(['a1', 'a2'])
@@ -35,7 +35,7 @@ it('does so much at once, and lets those who wait take turns', async () => {
 })
 
 it('lets tenants take turns, however many owners one of them has', async () => {
-  const { begun, ask, letGo } = works(new FairTurns({ atOnce: 1, waitingMax: 10 }))
+  const { begun, ask, letGo } = works(new RequestQueue({ atOnce: 1, waitingMax: 10 }))
   const names = ['a1', 'b1', 'c1', 'd1', 'd2', 'x1', 'y1', 'x2']
   const asked = names.map((name) => ask(name[0]!, name))
   for (let n = 0; n < names.length; n++) await letGo()
@@ -44,7 +44,7 @@ it('lets tenants take turns, however many owners one of them has', async () => {
 })
 
 it('lets everything else have its turn between two that wait', async () => {
-  const turns = new FairTurns({ atOnce: 2, waitingMax: 1_000 })
+  const turns = new RequestQueue({ atOnce: 2, waitingMax: 1_000 })
   let rounds = 0
   const round = setInterval(() => {}, 1_000)
   const count = () => {
@@ -59,7 +59,7 @@ it('lets everything else have its turn between two that wait', async () => {
 })
 
 it('goes on after work that failed', async () => {
-  const turns = new FairTurns({ atOnce: 1, waitingMax: 10 })
+  const turns = new RequestQueue({ atOnce: 1, waitingMax: 10 })
   const fails = turns.take(ANN, {}, () => Promise.reject(new Error('no')))
   const works = turns.take(ANN, {}, () => 1)
   await expect(fails).rejects.toThrow('no')
@@ -68,7 +68,7 @@ it('goes on after work that failed', async () => {
 })
 
 it('does nothing for who has gone while waiting, and takes nobody else’s turn for it', async () => {
-  const { begun, ask, letGo } = works(new FairTurns({ atOnce: 1, waitingMax: 10 }))
+  const { begun, ask, letGo } = works(new RequestQueue({ atOnce: 1, waitingMax: 10 }))
   const gone = new AbortController()
   const first = ask('a', 'a1')
   const second = ask('a', 'a2', gone.signal)
@@ -83,7 +83,7 @@ it('does nothing for who has gone while waiting, and takes nobody else’s turn 
 })
 
 it('refuses who waits for too much already, and nobody else', async () => {
-  const { ask } = works(new FairTurns({ atOnce: 1, waitingMax: 2 }))
+  const { ask } = works(new RequestQueue({ atOnce: 1, waitingMax: 2 }))
   void ask('a', 'a1')
   void ask('a', 'a2')
   void ask('a', 'a3')
@@ -92,7 +92,7 @@ it('refuses who waits for too much already, and nobody else', async () => {
 })
 
 it('refuses everybody beyond what may wait in all', async () => {
-  const { ask, letGo } = works(new FairTurns({ atOnce: 1, waitingMax: 2, allMax: 3 }))
+  const { ask, letGo } = works(new RequestQueue({ atOnce: 1, waitingMax: 2, allMax: 3 }))
   for (const name of ['a1', 'a2', 'a3', 'b1']) void ask(name[0]!, name)
   await expect(ask('c', 'c1')).rejects.toMatchObject({ code: 'rate_limited' })
   await letGo()

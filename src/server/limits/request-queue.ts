@@ -3,7 +3,7 @@ import type { Caller } from '../auth/index.ts'
 import { TryLater } from '../http/index.ts'
 
 /** What bounds the work that is done in turns. */
-export interface TurnBounds {
+export interface QueueBounds {
   readonly atOnce: number
   /** For each owner. */
   readonly waitingMax: number
@@ -25,14 +25,14 @@ const RETRY_MS = 1_000
  * Does so much at once, and lets the rest wait. Tenants take turns, and so do the owners of each: whoever asks for a
  * thousand waits for them, and others do not. Between two of them everything else in the process gets its turn.
  */
-export class FairTurns {
-  readonly #bounds: TurnBounds
+export class RequestQueue {
+  readonly #bounds: QueueBounds
   /** By tenant and owner; the next are first. */
   readonly #waiting = new Map<string, Map<string, Set<Begin>>>()
   #running = 0
   #all = 0
 
-  constructor(bounds: TurnBounds) {
+  constructor(bounds: QueueBounds) {
     this.#bounds = bounds
   }
 

@@ -1,7 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 
 /** What bounds answers that wait for their readers. */
-export interface BacklogBounds {
+export interface ResponseBounds {
   /** A reader who takes nothing of a whole answer for so long is hung up on. A stream has its own bound. */
   readonly stallMs: number
   /** Over all connections. Beyond it, those who have not read for the longest time are hung up on. */
@@ -9,13 +9,13 @@ export interface BacklogBounds {
 }
 
 /** What was answered and is not yet taken by its readers: one answer per connection, since each has its turn. */
-export class Backlog {
-  readonly #bounds: BacklogBounds
+export class ResponseLimiter {
+  readonly #bounds: ResponseBounds
   /** In bytes; who has waited longest stands first. */
   readonly #waiting = new Map<ServerResponse, number>()
   #bytes = 0
 
-  constructor(bounds: BacklogBounds) {
+  constructor(bounds: ResponseBounds) {
     this.#bounds = bounds
   }
 
@@ -63,7 +63,7 @@ export class Backlog {
 }
 
 /** A server's answers, which tell a backlog of what they write. */
-export function answersIn(backlog: Backlog): typeof ServerResponse {
+export function limitedResponse(backlog: ResponseLimiter): typeof ServerResponse {
   return class<R extends IncomingMessage> extends ServerResponse<R> {
     constructor(...given: ConstructorParameters<typeof ServerResponse<R>>) {
       super(...given)

@@ -3,7 +3,7 @@ import type { Clock } from '../../time/index.ts'
 import type { Unread } from './byte-budget.ts'
 
 /** What bounds what waits for a reader. */
-export interface OutboxParts {
+export interface SendBufferOptions {
   readonly socket: Pick<WebSocket, 'bufferedAmount' | 'readyState' | 'OPEN' | 'send' | 'pong' | 'terminate'>
   readonly clock: Clock
   readonly bytesMax: number
@@ -14,14 +14,14 @@ export interface OutboxParts {
 }
 
 /** What goes out to one reader. Once more than so much waits for it, `room` waits too; where it makes none for too long, it stalls. */
-export class Outbox {
-  readonly #parts: OutboxParts
+export class SendBuffer {
+  readonly #parts: SendBufferOptions
   readonly #onStalled: () => void
   #waiting: (() => void)[] = []
   #cancelStall: (() => void) | null = null
   #isClosed = false
 
-  constructor(parts: OutboxParts, onStalled: () => void) {
+  constructor(parts: SendBufferOptions, onStalled: () => void) {
     this.#parts = parts
     this.#onStalled = onStalled
   }

@@ -3,8 +3,8 @@ import type { EventView } from '../../library/index.ts'
 import type { Clock } from '../../time/index.ts'
 import type { Caller } from '../auth/index.ts'
 import type { CallsOf } from '../calls/index.ts'
-import type { Line, Lines, Pace } from '../limits/index.ts'
-import { Feed, typesOf } from './feed.ts'
+import type { ConnectionLimiter, EventReadLimiter, LiveConnection } from '../limits/index.ts'
+import { EventFeed, typesOf } from './feed.ts'
 
 /** How soon a reader whose stream broke off should come back. */
 const RETRY_MS = 1_000
@@ -14,8 +14,8 @@ const encoder = new TextEncoder()
 
 /** What all streams share. */
 export interface StreamsParts {
-  readonly lines: Lines
-  readonly pace: Pace
+  readonly lines: ConnectionLimiter
+  readonly pace: EventReadLimiter
   readonly clock: Clock
   readonly heartbeatMs: number
   /** A reader that accepts nothing for this long is disconnected. It can resume. */
@@ -25,7 +25,7 @@ export interface StreamsParts {
 
 interface EventStreamParts extends StreamsParts {
   readonly caller: Caller
-  readonly feed: Feed
+  readonly feed: EventFeed
   /** Closes the connection: a reader that accepts nothing does not accept the end of the stream either. */
   readonly hangUp: () => void
 }
@@ -36,7 +36,7 @@ export function streamCall(parts: StreamsParts): CallsOf<'stream'>['stream'] {
     const { after, alarm_id: alarmId, types } = query
     parts.lines.assertRoom(caller)
     const given = { after: lastEventId ?? after, alarmId, types: typesOf(types) }
-    const feed = await Feed.open(caller, given, parts)
+    const feed = await EventFeed.open(caller, given, parts)
     try {
       const source = new EventStream({ ...parts, caller, feed, hangUp })
       return { status: 200, json: '', stream: new ReadableStream(source, { highWaterMark: 1 }) }
@@ -50,7 +50,7 @@ export function streamCall(parts: StreamsParts): CallsOf<'stream'>['stream'] {
 /** Server-sent events. The log is read only as fast as the reader accepts them, so a slow reader costs no memory. */
 class EventStream {
   readonly #parts: EventStreamParts
-  readonly #line: Line
+  readonly #line: LiveConnection
   readonly #leave: () => void
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null
   #coming: Promise<EventView | null> | null = null

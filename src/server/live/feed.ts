@@ -3,24 +3,24 @@ import { type EventView, wakefulPrefix } from '../../library/index.ts'
 import { closest } from '../../time/index.ts'
 import type { Caller } from '../auth/index.ts'
 import { InvalidRequest } from '../http/index.ts'
-import type { Pace } from '../limits/index.ts'
+import type { EventReadLimiter } from '../limits/index.ts'
 
 /** Which events are followed. */
-export interface FeedGiven {
+export interface EventFeedOptions {
   readonly after?: string | undefined
   readonly alarmId?: string | undefined
   readonly types?: ReadonlySet<string> | undefined
 }
 
 /** What a feed is read with. */
-export interface FeedParts {
-  readonly pace: Pace
+export interface EventFeedParts {
+  readonly pace: EventReadLimiter
   /** Called when it is ended, perhaps more than once. */
   readonly onEnded?: () => void
 }
 
 /** Events of the log as it grows, from a place on; read only as fast as they are taken. */
-export class Feed {
+export class EventFeed {
   /** Everything up to here was handed out, and asked on for, or is not of the wanted types. */
   cursor: string | null
   readonly #events: AsyncGenerator<EventView>
@@ -42,9 +42,9 @@ export class Feed {
   /** Begins at a place, and refuses one that is none, or too old, before anything is answered. */
   static async open(
     caller: Caller,
-    { after = 'newest', alarmId, types }: FeedGiven,
-    { pace, onEnded = () => {} }: FeedParts,
-  ): Promise<Feed> {
+    { after = 'newest', alarmId, types }: EventFeedOptions,
+    { pace, onEnded = () => {} }: EventFeedParts,
+  ): Promise<EventFeed> {
     const { alarms } = caller
     const abort = new AbortController()
     const about = { signal: abort.signal, ...(alarmId !== undefined && { alarmId }) }
@@ -52,7 +52,7 @@ export class Feed {
     const past = alarms.events({ ...about, ...(from !== undefined && { after: from }) })
     const first = await pace.begin(caller, () => past.next())
     const step = pace.walker(caller)
-    const feed: Feed = new Feed(from ?? null, follow(), abort, onEnded)
+    const feed: EventFeed = new EventFeed(from ?? null, follow(), abort, onEnded)
     return feed
 
     /** What is there already; then what comes. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../time/index.ts'
 import type { KeyRegistry } from '../auth/index.ts'
 import type { CallsOf } from '../calls/index.ts'
-import { type Line, Lines, Pace, Unread } from '../limits/index.ts'
+import { ConnectionLimiter, EventReadLimiter, type LiveConnection, Unread } from '../limits/index.ts'
 import type { AppParts } from '../rest/index.ts'
 import { streamCall } from './event-stream.ts'
 import { WsCalls, type WsCallsParts } from './ws-calls.ts'
@@ -37,7 +37,7 @@ export interface LiveContext {
   readonly clock: Clock
   readonly onTrouble: (thrown: unknown) => void
   /** Called when a connection opens; the function it returns is called when it ends. */
-  readonly connected?: (kind: Line['kind']) => () => void
+  readonly connected?: (kind: LiveConnection['kind']) => () => void
 }
 
 /** What a WebSocket's calls go through: the same authenticator, calls and log as over HTTP. */
@@ -50,19 +50,19 @@ export type LiveUse = Pick<
 /** The long-lived connections: WebSockets and streams of events. */
 export class Live {
   /** The open connections, and the calls that wait. */
-  readonly connections: Lines
+  readonly connections: ConnectionLimiter
   /** The call that answers with a stream of events. */
   readonly stream: CallsOf<'stream'>['stream']
   readonly #context: LiveContext
   readonly #options: LiveOptions & typeof DEFAULTS
-  readonly #pace = new Pace()
+  readonly #pace = new EventReadLimiter()
 
   constructor(context: LiveContext, options: LiveOptions = {}) {
     const { keys, clock, onTrouble, connected } = context
     this.#context = context
     this.#options = { ...DEFAULTS, ...options }
     const { connectionsMax, heartbeatMs, stallMs } = this.#options
-    this.connections = new Lines({ keys, clock, connectionsMax, connected })
+    this.connections = new ConnectionLimiter({ keys, clock, connectionsMax, connected })
     const shared = { lines: this.connections, pace: this.#pace, clock, onTrouble }
     this.stream = streamCall({ ...shared, heartbeatMs, stallMs })
   }

@@ -8,15 +8,15 @@ import {
 } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { assertMay, type Caller } from '../auth/index.ts'
-import { type Around, inTurn, type Reply } from '../calls/index.ts'
+import { type CallContext, inTurn, type Reply } from '../calls/index.ts'
 import { checked, InvalidRequest, problemOf } from '../http/index.ts'
-import type { FairTurns } from '../limits/index.ts'
+import type { RequestQueue } from '../limits/index.ts'
 import type { AppParts } from '../rest/index.ts'
-import { type FeedGiven, typesOf } from './feed.ts'
+import { type EventFeedOptions, typesOf } from './feed.ts'
 import { SEED_CALLS } from './seed-calls.ts'
 
 /** Which events a subscription is about. */
-export type Subscribe = FeedGiven
+export type Subscribe = EventFeedOptions
 
 /** What a connection lends to the calls that are about it. */
 export interface WsAround {
@@ -37,7 +37,7 @@ export interface WsResult {
 /** What the calls work with. */
 export interface WsCallsParts extends Pick<AppParts, 'calls' | 'newRequestId' | 'onAnswered' | 'monotonic'> {
   /** In which pages are read. */
-  readonly pages: FairTurns
+  readonly pages: RequestQueue
 }
 
 /** Where the WebSocket is. */
@@ -105,7 +105,7 @@ export class WsCalls {
   #operation(name: OperationName): Work {
     const operation: Operation = operations[name]
     if (name === 'stream') return refuseStream
-    const perform = this.#parts.calls[name] as (input: unknown, around: Around) => Promise<Reply>
+    const perform = this.#parts.calls[name] as (input: unknown, around: CallContext) => Promise<Reply>
     return async (args, caller, { signal }) => {
       assertMay(caller, operation.rights)
       const { seen, ...input } = inputOf(operation, args)

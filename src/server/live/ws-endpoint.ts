@@ -5,14 +5,14 @@ import { WakefulError } from '../../error.ts'
 import type { Clock } from '../../time/index.ts'
 import type { Authenticator, Caller } from '../auth/index.ts'
 import {
-  givenTwice,
+  duplicateHeader,
   type HeaderReader,
   isOwnOrigin,
   NodeHeaders,
   problemOf,
   TryLater,
 } from '../http/index.ts'
-import type { Lines, Pace, Unread } from '../limits/index.ts'
+import type { ConnectionLimiter, EventReadLimiter, Unread } from '../limits/index.ts'
 import { WS_PATH, type WsCalls } from './ws-calls.ts'
 import { type WsBounds, WsSession } from './ws-session.ts'
 
@@ -20,10 +20,10 @@ import { type WsBounds, WsSession } from './ws-session.ts'
 export interface WsEndpointParts extends WsBounds {
   readonly authenticator: Authenticator
   readonly calls: WsCalls
-  readonly lines: Lines
+  readonly lines: ConnectionLimiter
   readonly clock: Clock
   readonly unread: Unread
-  readonly pace: Pace
+  readonly pace: EventReadLimiter
   readonly allowedOrigins: ReadonlySet<string>
   readonly onTrouble: (thrown: unknown) => void
 }
@@ -62,7 +62,7 @@ export class WsEndpoint {
 
   async #admit(request: IncomingMessage): Promise<Caller> {
     const { authenticator, lines, allowedOrigins } = this.#parts
-    const twice = givenTwice(request)
+    const twice = duplicateHeader(request)
     if (twice !== undefined) throw new WakefulError('invalid_request', `the request has ${twice} twice`)
     const ticket = ticketOf(request)
     const headers = new NodeHeaders(request)

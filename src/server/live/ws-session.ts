@@ -5,8 +5,14 @@ import { readJson } from '../../json/index.ts'
 import type { Clock } from '../../time/index.ts'
 import type { Caller } from '../auth/index.ts'
 import { problemOf, TryLater } from '../http/index.ts'
-import { Buckets, type Lines, Outbox, type Pace, type Unread } from '../limits/index.ts'
-import { Feed } from './feed.ts'
+import {
+  type ConnectionLimiter,
+  type EventReadLimiter,
+  RateLimiter,
+  SendBuffer,
+  type Unread,
+} from '../limits/index.ts'
+import { EventFeed } from './feed.ts'
 import type { Subscribe, WsCalls } from './ws-calls.ts'
 
 /** What a WebSocket may do, and for how long. */
@@ -24,10 +30,10 @@ export interface WsSessionParts extends WsBounds {
   readonly socket: WebSocket
   readonly caller: Caller
   readonly calls: WsCalls
-  readonly lines: Lines
+  readonly lines: ConnectionLimiter
   readonly clock: Clock
   readonly unread: Unread
-  readonly pace: Pace
+  readonly pace: EventReadLimiter
 }
 
 const CALLS_AT_A_TIME = 16
@@ -51,10 +57,10 @@ interface Message {
 /** One connection: its calls, its subscriptions, and what bounds them. */
 export class WsSession {
   readonly #parts: WsSessionParts
-  readonly #outbox: Outbox
-  readonly #rate: Buckets
+  readonly #outbox: SendBuffer
+  readonly #rate: RateLimiter
   readonly #abort = new AbortController()
-  readonly #feeds = new Map<string, Feed>()
+  readonly #feeds = new Map<string, EventFeed>()
   readonly #waiting: (() => void)[] = []
   #waitingBytes = 0
   #turn: Promise<void> = Promise.resolve()
@@ -68,8 +74,8 @@ export class WsSession {
   constructor(parts: WsSessionParts) {
     const { socket, clock, bufferBytesMax, stallMs, unread } = parts
     this.#parts = parts
-    this.#rate = new Buckets(clock)
-    this.#outbox = new Outbox({ socket, clock, bytesMax: bufferBytesMax, stallMs, unread }, () =>
+    this.#rate = new RateLimiter(clock)
+    this.#outbox = new SendBuffer({ socket, clock, bytesMax: bufferBytesMax, stallMs, unread }, () =>
       this.#close(TRY_LATER, 'you read too slowly: resume from your last cursor'),
     )
     socket.on('close', () => {
@@ -212,13 +218,13 @@ export class WsSession {
   }
 
   /** Others may ask while it opens: it counts already. */
-  async #opened(given: Subscribe): Promise<Feed> {
+  async #opened(given: Subscribe): Promise<EventFeed> {
     const { caller, lines, pace } = this.#parts
     // Who follows more than once takes the room of more than one.
     const leave = this.#feeds.size + this.#subscribing > 0 ? lines.addReader(caller) : () => {}
     this.#subscribing += 1
     try {
-      return await Feed.open(caller, given, { pace, onEnded: leave })
+      return await EventFeed.open(caller, given, { pace, onEnded: leave })
     } catch (thrown) {
       leave()
       throw thrown
@@ -233,7 +239,7 @@ export class WsSession {
   }
 
   /** Sends a subscription's events, as fast as they are read and no faster. */
-  async #pump(name: string, feed: Feed): Promise<void> {
+  async #pump(name: string, feed: EventFeed): Promise<void> {
     try {
       for (;;) {
         await this.#outbox.room()

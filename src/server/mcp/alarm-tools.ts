@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { operations } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type AlarmWire, alarmLine, alarmText, nowWords, standing } from './alarm-words.ts'
+import { type AlarmWire, alarmLine, alarmText, nowText, statusText } from './alarm-words.ts'
 import { wallTime } from './time-words.ts'
-import { call, READS, read, type Tool, tool, type Work, WRITES } from './tool.ts'
-import { asSeen, idOf, SEEN, WHICH } from './which-alarm.ts'
+import { call, READS, read, type Tool, type ToolContext, tool, WRITES } from './tool.ts'
+import { idOf, SEEN, WHICH, withSeen } from './which-alarm.ts'
 
 const set = tool({
   name: 'set',
@@ -37,7 +37,7 @@ Write \`wake_message\` as a note to yourself: whoever is woken may remember noth
   },
 })
 
-async function hasDefaultTarget(work: Work): Promise<boolean> {
+async function hasDefaultTarget(work: ToolContext): Promise<boolean> {
   try {
     await call(work, 'getOwnerTarget', {})
     return true
@@ -66,7 +66,7 @@ const list = tool({
       next_cursor === null
         ? []
         : [`There are more: call list again with cursor ${JSON.stringify(next_cursor)}.`]
-    return { json: reply.json, text: [nowWords(work.now(), 'UTC'), head, ...lines, ...more].join('\n') }
+    return { json: reply.json, text: [nowText(work.now(), 'UTC'), head, ...lines, ...more].join('\n') }
   },
 })
 
@@ -99,9 +99,9 @@ const cancel = tool({
   input: z.strictObject({ ...WHICH, ...SEEN }),
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   run: async (args, work) => {
-    const reply = await call(asSeen(work, args), 'cancel', { params: { id: await idOf(args, work) } })
+    const reply = await call(withSeen(work, args), 'cancel', { params: { id: await idOf(args, work) } })
     const { outcome, alarm } = read<{ outcome: string; alarm: AlarmWire }>(reply)
-    const now = outcome === 'ended' ? ` (${standing(alarm, work.now())})` : ''
+    const now = outcome === 'ended' ? ` (${statusText(alarm, work.now())})` : ''
     return { json: reply.json, text: `${OUTCOMES[outcome] ?? outcome}${now}: ${alarm.id}.` }
   },
 })
@@ -116,7 +116,7 @@ const reschedule = tool({
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
   run: async ({ id, key, updated_at, ...body }, work) => {
     const params = { id: await idOf({ id, key }, work) }
-    const reply = await call(asSeen(work, { updated_at }), 'edit', { params, body })
+    const reply = await call(withSeen(work, { updated_at }), 'edit', { params, body })
     return { json: reply.json, text: `Changed: ${await alarmText(read<AlarmWire>(reply), work)}` }
   },
 })
@@ -138,7 +138,7 @@ const preview = tool({
       ({ instant, note }) =>
         `- ${wallTime(new Date(instant), timezone)}${note === undefined ? '' : ` (${note})`}`,
     )
-    const head = `Read as: ${description}. ${nowWords(work.now(), timezone)}`
+    const head = `Read as: ${description}. ${nowText(work.now(), timezone)}`
     return {
       json: reply.json,
       text: [head, lines.length === 0 ? 'It never fires.' : 'Next:', ...lines].join('\n'),

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { operations } from '../../contracts/index.ts'
-import { told, wallTime } from './time-words.ts'
-import { call, read, type Work } from './tool.ts'
+import { timeText, wallTime } from './time-words.ts'
+import { call, read, type ToolContext } from './tool.ts'
 
 /** An alarm as it is on the wire. */
 export type AlarmWire = z.output<(typeof operations)['get']['answers'][200]['schema']>
@@ -18,7 +18,7 @@ interface RuleWords {
 }
 
 /** What a recurring alarm's rule says, in words; null of a once alarm. */
-async function ruleWords(alarm: AlarmWire, work: Work): Promise<RuleWords | null> {
+async function ruleWords(alarm: AlarmWire, work: ToolContext): Promise<RuleWords | null> {
   const { kind, cron_expr, rrule, every, timezone, when, next_fire_at } = alarm
   if (kind === 'once') return null
   const body = {
@@ -43,11 +43,11 @@ async function ruleWords(alarm: AlarmWire, work: Work): Promise<RuleWords | null
 }
 
 /** When it fires next, in its own zone and from now, or how it stands. */
-export function standing(alarm: AlarmWire, now: number): string {
+export function statusText(alarm: AlarmWire, now: number): string {
   const { status, next_fire_at, failure_count, max_failures, last_error } = alarm
   const zone = alarm.timezone ?? 'UTC'
   if (next_fire_at === undefined) return endWords(alarm, zone, now)
-  const at = told(next_fire_at, zone, now)
+  const at = timeText(next_fire_at, zone, now)
   if (failure_count === 0) return `fires ${at}`
   return `${status}: try ${failure_count + 1} of ${max_failures} ${at}; the last failed: ${last_error ?? 'no reason given'}`
 }
@@ -58,7 +58,7 @@ function endWords(
   now: number,
 ): string {
   if (status === 'paused') return 'paused: it does not fire until it is resumed'
-  const fired = last_fired_at === undefined ? '' : `, last fired ${told(last_fired_at, zone, now)}`
+  const fired = last_fired_at === undefined ? '' : `, last fired ${timeText(last_fired_at, zone, now)}`
   if (status === 'fired' && ack === 'report') return `fired: its report is awaited (complete or fail)${fired}`
   const said = result ?? last_error
   return `${status}${said === undefined ? '' : ` (${short(said)})`}${fired}`
@@ -73,11 +73,11 @@ function targetWords({ target }: AlarmWire): string {
 }
 
 /** One alarm in some lines: when, the rule in words, what follows, where to, notes. */
-export async function alarmText(alarm: AlarmWire, work: Work): Promise<string> {
+export async function alarmText(alarm: AlarmWire, work: ToolContext): Promise<string> {
   const zone = alarm.timezone ?? 'UTC'
   const rule = await ruleWords(alarm, work)
   const lines = [
-    `${alarm.id}${named(alarm)}: ${standing(alarm, work.now())}, ${targetWords(alarm)}.`,
+    `${alarm.id}${named(alarm)}: ${statusText(alarm, work.now())}, ${targetWords(alarm)}.`,
     ...(rule === null ? [] : [`Rule: ${rule.words}.`]),
     ...(rule === null || rule.later.length === 0
       ? []
@@ -88,10 +88,10 @@ export async function alarmText(alarm: AlarmWire, work: Work): Promise<string> {
 }
 
 /** One alarm on a line of a list. */
-export async function alarmLine(alarm: AlarmWire, work: Work): Promise<string> {
+export async function alarmLine(alarm: AlarmWire, work: ToolContext): Promise<string> {
   const rule = await ruleWords(alarm, work)
   const words = rule === null ? '' : `, ${rule.words}`
-  return `- ${alarm.id}${named(alarm)}: ${standing(alarm, work.now())}${words}, ${targetWords(alarm)}`
+  return `- ${alarm.id}${named(alarm)}: ${statusText(alarm, work.now())}${words}, ${targetWords(alarm)}`
 }
 
 /** By what an agent knows it again: its label, else its message, and its key. */
@@ -107,6 +107,6 @@ export function short(text: string, max = NAME_SHOWN_MAX): string {
 }
 
 /** The moment a tool was called, as an agent needs it to reason about times. */
-export function nowWords(now: number, zone: string): string {
+export function nowText(now: number, zone: string): string {
   return `It is now ${wallTime(new Date(now), zone)}.`
 }

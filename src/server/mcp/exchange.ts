@@ -22,7 +22,7 @@ const exchanges = new WeakMap<Request, Exchange>()
 let modern: McpHttpHandler | undefined
 
 /** Answers one request, of clients old and new, with JSON: nothing is kept between two of them. */
-export async function exchanged(exchange: Exchange): Promise<Response> {
+export async function answerExchange(exchange: Exchange): Promise<Response> {
   const { request, body } = exchange
   if (await isLegacyRequest(request, body)) return legacy(exchange)
   // Nothing is ever announced, so that there is nothing to subscribe to.

@@ -33,7 +33,7 @@ export function mountMcp(app: Hono, parts: McpParts): void {
     loading ??= import('./exchange.ts')
     return loading
   }
-  app.post(MCP_PATH, (c) => answer(parts, c, async (exchange) => (await load()).exchanged(exchange)))
+  app.post(MCP_PATH, (c) => answer(parts, c, async (exchange) => (await load()).answerExchange(exchange)))
   app.all(MCP_PATH, (c) => refuseMethod(parts, c))
 }
 

@@ -3,7 +3,7 @@ import { parseExact } from '../../library/index.ts'
 import { checked } from '../http/index.ts'
 import { alarmTools } from './alarm-tools.ts'
 import { isOurs, refusalResult } from './refusal.ts'
-import type { Tool, Work } from './tool.ts'
+import type { Tool, ToolContext } from './tool.ts'
 import { toolSchema } from './tool-schema.ts'
 import { wakeTools } from './wake-tools.ts'
 
@@ -51,7 +51,7 @@ export function namingZone(tools: ListedTool[], zone: string): ListedTool[] {
 
 /** The tools, done by the calls of the API as one caller. */
 export function toolBox(
-  workFor: (given: ToolCall) => Work,
+  workFor: (given: ToolCall) => ToolContext,
   { zone, onTrouble }: { readonly zone: string; readonly onTrouble: (thrown: unknown) => void },
 ): ToolBox {
   return {
@@ -69,7 +69,7 @@ export function toolBox(
   }
 }
 
-async function done(tool: Tool, args: unknown, work: Work): Promise<CallToolResult> {
+async function done(tool: Tool, args: unknown, work: ToolContext): Promise<CallToolResult> {
   const { json, text } = await tool.run(checked(tool.input, args) as Record<string, unknown>, work)
   return {
     // The JSON as text is the answer byte for byte; clients that parse the other lose digits beyond 2^53 (promise: verbatim).

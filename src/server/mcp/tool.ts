@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { type Input, operations } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { includes } from '../auth/index.ts'
-import type { Around, Calls, Reply } from '../calls/index.ts'
+import type { CallContext, Calls, Reply } from '../calls/index.ts'
 import type { Advice } from './refusal.ts'
 
 /** The calls that tools are made of. */
@@ -24,14 +24,14 @@ type ToolOperation =
   | 'getOwnerTarget'
 
 /** What a tool works with: the calls of the API, made as whoever called the tool. */
-export interface Work {
+export interface ToolContext {
   readonly calls: ToolCalls
-  readonly around: Around
+  readonly around: CallContext
   readonly now: () => number
 }
 
 /** What a tool answers: the wire's JSON, and words an agent can act on. */
-export interface Told {
+export interface ToolAnswer {
   /** As text, so that what users wrote is never parsed on its way (promise: verbatim). */
   readonly json: string
   readonly text: string
@@ -57,7 +57,7 @@ export interface Tool<I extends z.ZodObject = z.ZodObject> {
   readonly hints: Hints
   /** What to do about a refusal, where that is another thing than elsewhere. */
   readonly advice?: Advice
-  readonly run: (args: z.output<I>, work: Work) => Promise<Told>
+  readonly run: (args: z.output<I>, work: ToolContext) => Promise<ToolAnswer>
 }
 
 /** A tool, its arguments' types kept while it is written. */
@@ -74,7 +74,11 @@ export const WRITES: Hints = { readOnlyHint: false, destructiveHint: false, idem
 type Parts<N extends ToolOperation> = Partial<Input<(typeof operations)[N]>>
 
 /** Makes a call of the API as whoever called the tool: with their rights, and no others. */
-export async function call<N extends ToolOperation>(work: Work, name: N, given: Parts<N>): Promise<Reply> {
+export async function call<N extends ToolOperation>(
+  work: ToolContext,
+  name: N,
+  given: Parts<N>,
+): Promise<Reply> {
   const { rights } = operations[name]
   const { caller } = work.around
   if (!includes(caller.rights, rights))
@@ -83,7 +87,7 @@ export async function call<N extends ToolOperation>(work: Work, name: N, given: 
       `this needs a key with ${rights} rights; yours has ${caller.rights} rights`,
     )
   const input = { params: {}, query: {}, body: {}, ...given }
-  return await (work.calls[name] as (input: unknown, around: Around) => Reply | Promise<Reply>)(
+  return await (work.calls[name] as (input: unknown, around: CallContext) => Reply | Promise<Reply>)(
     input,
     work.around,
   )

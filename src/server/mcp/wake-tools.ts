@@ -5,7 +5,7 @@ import { type AlarmWire, alarmText, short } from './alarm-words.ts'
 import { itemTexts } from './item-texts.ts'
 import { type Background, IN_TIME_MS, lateness } from './lateness.ts'
 import { wallTime } from './time-words.ts'
-import { call, READS, read, type Tool, tool, type Work, WRITES } from './tool.ts'
+import { call, READS, read, type Tool, type ToolContext, tool, WRITES } from './tool.ts'
 import { idOf, WHICH } from './which-alarm.ts'
 
 /** Well below the minute after which most clients give up on a tool. */
@@ -54,7 +54,7 @@ function itemsOf(json: string): { wake: WakeWire; text: string }[] {
   return items.map((wake, at) => ({ wake, text: texts[at] ?? JSON.stringify(wake) }))
 }
 
-async function wakeTold({ wake, text }: { wake: WakeWire; text: string }, work: Work) {
+async function wakeTold({ wake, text }: { wake: WakeWire; text: string }, work: ToolContext) {
   const alarm = await quietly<AlarmWire>(call(work, 'get', { params: { id: wake.alarm_id } }))
   const late = lateness(wake, await backgroundOf(wake, alarm, work), work.now())
   const zone = alarm?.timezone ?? 'UTC'
@@ -78,14 +78,18 @@ async function wakeTold({ wake, text }: { wake: WakeWire; text: string }, work: 
 }
 
 /** The alarm's story is read only where there is something to explain. */
-async function backgroundOf(wake: WakeWire, alarm: AlarmWire | null, work: Work): Promise<Background | null> {
+async function backgroundOf(
+  wake: WakeWire,
+  alarm: AlarmWire | null,
+  work: ToolContext,
+): Promise<Background | null> {
   if (alarm === null) return null
   const isLate = wake.attempt > 1 || wake.drift_ms >= IN_TIME_MS
   const story = isLate ? await quietly<StoryWire>(call(work, 'why', { params: { id: wake.alarm_id } })) : null
   return { createdAt: alarm.created_at, lastError: alarm.last_error ?? null, story: story?.story ?? [] }
 }
 
-async function emptyText(work: Work): Promise<string> {
+async function emptyText(work: ToolContext): Promise<string> {
   const reply = call(work, 'list', { query: { status: 'active', order: 'due', limit: 1 } })
   const next = (await quietly<{ items: AlarmWire[] }>(reply))?.items[0]
   if (next === undefined) return 'No wake came, and none of your alarms is pending.'

@@ -1,6 +1,6 @@
 import { operations } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { call, read, type Work } from './tool.ts'
+import { call, read, type ToolContext } from './tool.ts'
 
 /** How a tool is told which alarm: by its id, or by the key it was set with. */
 export const WHICH = {
@@ -13,7 +13,7 @@ export const WHICH = {
 /** The id of the alarm that is meant. */
 export async function idOf(
   { id, key }: { readonly id?: string | undefined; readonly key?: string | undefined },
-  work: Work,
+  work: ToolContext,
 ): Promise<string> {
   if ((id === undefined) === (key === undefined))
     throw new WakefulError('invalid_request', 'name the alarm by its id or by its key: exactly one of them')
@@ -29,6 +29,9 @@ export const SEEN = {
 }
 
 /** The work, bound to the version that was seen. */
-export function asSeen(work: Work, { updated_at }: { readonly updated_at?: string | undefined }): Work {
+export function withSeen(
+  work: ToolContext,
+  { updated_at }: { readonly updated_at?: string | undefined },
+): ToolContext {
   return updated_at === undefined ? work : { ...work, around: { ...work.around, seen: updated_at } }
 }

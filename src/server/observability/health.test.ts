@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { WakefulError } from '../../error.ts'
 import { openTest, VirtualClock } from '../../testing/index.ts'
-import { liveness, type ReadinessPorts, readiness } from './health.ts'
+import { liveness, type ReadinessOptions, readiness } from './health.ts'
 
 const BOUNDS = { timeoutMs: 2_000, lagMsMax: 60_000, isStopping: () => false }
 
 async function bench(options: { concurrency?: number } = {}) {
   const { wakeful, clock, close } = await openTest(options)
-  const look = (more: Partial<ReadinessPorts> = {}) =>
+  const look = (more: Partial<ReadinessOptions> = {}) =>
     readiness({ readings: () => wakeful.operator.readings(), clock, ...BOUNDS, ...more })
   return { wakeful, clock, look, [Symbol.asyncDispose]: close }
 }

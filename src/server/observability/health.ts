@@ -1,7 +1,7 @@
 import { WakefulError } from '../../error.ts'
 import type { Readings } from '../../library/index.ts'
 import { type Clock, formatDuration } from '../../time/index.ts'
-import { answerWithin, Late } from '../limits/index.ts'
+import { TimedOut, withTimeout } from '../limits/index.ts'
 
 /** One thing that was looked at. */
 export interface HealthCheck {
@@ -20,7 +20,7 @@ export interface Health {
 }
 
 /** What readiness is judged by. */
-export interface ReadinessPorts {
+export interface ReadinessOptions {
   readonly readings: () => Promise<Readings>
   readonly clock: Clock
   /** How long the store may take to answer. */
@@ -37,7 +37,7 @@ export function liveness(): Health {
 }
 
 /** `/readyz`: whether requests should come here, and whether alarms fire. */
-export async function readiness(ports: ReadinessPorts): Promise<Health> {
+export async function readiness(ports: ReadinessOptions): Promise<Health> {
   const { clock, timeoutMs, lagMsMax, isStopping } = ports
   const from = clock.monotonic()
   const stopping = isStopping()
@@ -46,7 +46,7 @@ export async function readiness(ports: ReadinessPorts): Promise<Health> {
     detail: stopping ? 'stopping: it lets what is in flight settle' : 'serves',
   }
   try {
-    const readings = await answerWithin(ports.readings(), timeoutMs, clock)
+    const readings = await withTimeout(ports.readings(), timeoutMs, clock)
     const tookMs = Math.round(clock.monotonic() - from)
     const { takesWrites } = readings
     const isReadOnly = takesWrites ? '' : ', but takes no writes: it is read-only, or a standby'
@@ -84,7 +84,7 @@ function lagOf({ pools }: Readings, lagMsMax: number): HealthCheck {
 
 /** What is told to whoever asks, perhaps without a key: neither where the store is nor what it says. The log has both. */
 function refusal(thrown: unknown): string {
-  if (thrown instanceof Late) return thrown.message
+  if (thrown instanceof TimedOut) return thrown.message
   return thrown instanceof WakefulError && thrown.code === 'schema_too_new'
     ? 'the store was changed by a newer version'
     : 'the store does not answer'

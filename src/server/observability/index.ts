@@ -1,6 +1,6 @@
 /** The log, the metrics, and the health checks. */
 export { type Answered, Log, type LogLevel, type LogOptions, requestLine } from './log.ts'
 export { Metrics } from './metrics.ts'
-export { MetricsGate } from './metrics-access.ts'
-export { addOperations } from './monitoring-routes.ts'
+export { MetricsAccess } from './metrics-access.ts'
+export { addMonitoringRoutes } from './monitoring-routes.ts'
 export { recentReadings } from './recent-readings.ts'

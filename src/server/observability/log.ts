@@ -2,7 +2,7 @@ import { type Logger, pino } from 'pino'
 import { display } from '../../error.ts'
 import { redacted, redactedError, redactedText } from '../../redaction/index.ts'
 import type { AdminAct, Caller } from '../auth/index.ts'
-import { Thinning } from '../limits/index.ts'
+import { LogThrottle } from '../limits/index.ts'
 
 /** From which line on it is logged. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -76,7 +76,7 @@ const RANK: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, warn: 40
 export class Log {
   readonly #options: LogOptions
   readonly #json: Logger
-  readonly #troubles = new Thinning()
+  readonly #troubles = new LogThrottle()
 
   constructor(options: LogOptions) {
     this.#options = options

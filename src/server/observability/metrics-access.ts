@@ -2,7 +2,7 @@ import { WakefulError } from '../../error.ts'
 import type { Clock } from '../../time/index.ts'
 import { ALL_TENANTS, type Authenticator, type Caller, hashOf } from '../auth/index.ts'
 import { type HeaderReader, PROXIED } from '../http/index.ts'
-import { answerWithin, Late } from '../limits/index.ts'
+import { TimedOut, withTimeout } from '../limits/index.ts'
 
 /** How long a scraper is known after it was last let in, and how many are. */
 const KNOWN_MS = 3_600_000
@@ -31,7 +31,7 @@ interface Known {
  * Who may read the metrics: they are of all tenants, and so must the key be. While the store is down no key can be looked up, and
  * that is when they are needed: who was let in within the hour is let in again.
  */
-export class MetricsGate {
+export class MetricsAccess {
   readonly #authenticator: Pick<Authenticator, 'admit'>
   readonly #clock: Clock
   readonly #known = new Map<string, Known>()
@@ -45,13 +45,13 @@ export class MetricsGate {
     const face = hashOf(JSON.stringify(LOOKED_AT.map((name) => headers.get(name))))
     try {
       const admitted = Promise.resolve(this.#authenticator.admit(headers, 'rest'))
-      const caller = await answerWithin(admitted, STORE_MS_MAX, this.#clock)
+      const caller = await withTimeout(admitted, STORE_MS_MAX, this.#clock)
       assertOfAll(caller)
       this.#remember(face, caller)
     } catch (thrown) {
       if (!isStoreTrouble(thrown)) this.#known.delete(face)
       else if (this.#knows(face)) return
-      throw thrown instanceof Late ? new WakefulError('store_unavailable', thrown.message) : thrown
+      throw thrown instanceof TimedOut ? new WakefulError('store_unavailable', thrown.message) : thrown
     }
   }
 
@@ -76,7 +76,7 @@ export class MetricsGate {
 }
 
 function isStoreTrouble(thrown: unknown): boolean {
-  return thrown instanceof Late || (thrown instanceof WakefulError && thrown.code === 'store_unavailable')
+  return thrown instanceof TimedOut || (thrown instanceof WakefulError && thrown.code === 'store_unavailable')
 }
 
 function assertOfAll({ key }: Caller): void {

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ObservedAttempt, Observer, PoolReadings, Readings } from '../../library/index.ts'
 import type { Clock } from '../../time/index.ts'
-import { answerWithin } from '../limits/index.ts'
+import { withTimeout } from '../limits/index.ts'
 import { KNOWN_LABELS } from './known-labels.ts'
 import { METRICS, type MetricDefinition } from './metric-definitions.ts'
 import { QuickHistogram } from './quick-histogram.ts'
@@ -99,7 +99,7 @@ export class Metrics {
     const { storeUp, clockCorrection } = this.#gauges
     const { hostNow, clock, timeoutMs = TIMEOUT_MS } = source
     try {
-      const readings = await answerWithin(source.readings(), timeoutMs, clock)
+      const readings = await withTimeout(source.readings(), timeoutMs, clock)
       if (hostNow !== undefined) clockCorrection.set((clock.now() - hostNow()) / 1000)
       this.#show(readings)
       storeUp.set(readings.takesWrites ? 1 : 0)

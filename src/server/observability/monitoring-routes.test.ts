@@ -5,8 +5,8 @@ import { openTest } from '../../testing/index.ts'
 import type { Caller } from '../auth/index.ts'
 import type { HeaderReader } from '../http/index.ts'
 import { Metrics } from './metrics.ts'
-import { MetricsGate } from './metrics-access.ts'
-import { addOperations, type OperationsParts } from './monitoring-routes.ts'
+import { MetricsAccess } from './metrics-access.ts'
+import { addMonitoringRoutes, type MonitoringParts } from './monitoring-routes.ts'
 
 const CALLERS: Readonly<Record<string, unknown>> = {
   local: { rights: 'admin', keyId: null, key: null },
@@ -15,7 +15,7 @@ const CALLERS: Readonly<Record<string, unknown>> = {
   reader: { rights: 'read', keyId: 'r', key: { tenant: 't' } },
 }
 
-async function bench(metricsFor: OperationsParts['metricsFor']) {
+async function bench(metricsFor: MonitoringParts['metricsFor']) {
   const metrics = new Metrics({ version: '1', node: '1' })
   const { wakeful, clock, close } = await openTest({ observer: metrics.observer })
   const { readings } = wakeful.operator
@@ -32,8 +32,8 @@ async function bench(metricsFor: OperationsParts['metricsFor']) {
     if (caller === undefined) throw new WakefulError('unauthorized', 'send a key')
     return caller as Caller
   }
-  const gate = new MetricsGate({ admit }, clock)
-  addOperations(app, {
+  const gate = new MetricsAccess({ admit }, clock)
+  addMonitoringRoutes(app, {
     metrics,
     metricsFor,
     readiness: { readings, clock, timeoutMs: 2_000, lagMsMax: 60_000, isStopping: () => false },

@@ -1,23 +1,23 @@
 import type { Hono } from 'hono'
 import { refusal } from '../http/index.ts'
-import { type Health, liveness, type ReadinessPorts, readiness } from './health.ts'
+import { type Health, liveness, type ReadinessOptions, readiness } from './health.ts'
 import type { Metrics } from './metrics.ts'
-import type { MetricsGate } from './metrics-access.ts'
+import type { MetricsAccess } from './metrics-access.ts'
 
 /** What the routes for operators are made of. */
-export interface OperationsParts {
-  readonly readiness: ReadinessPorts
+export interface MonitoringParts {
+  readonly readiness: ReadinessOptions
   readonly metrics: Metrics
   /** Who may read the metrics: those with a key of all tenants, anyone, nobody. */
   readonly metricsFor: 'key' | 'open' | 'off'
-  readonly gate: MetricsGate
+  readonly gate: MetricsAccess
   readonly newRequestId: () => string
 }
 
 const NO_STORE = { 'cache-control': 'no-store' }
 
 /** Adds `/healthz`, `/readyz` and `/metrics`. They are neither logged nor counted: monitors ask all day long. */
-export function addOperations(app: Hono, parts: OperationsParts): void {
+export function addMonitoringRoutes(app: Hono, parts: MonitoringParts): void {
   app.get('/healthz', () => healthResponse(liveness()))
   app.get('/readyz', async () => healthResponse(await readiness(parts.readiness)))
   if (parts.metricsFor === 'off') return

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { Operation, OperationName } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { type Authenticator, assertMay, type Caller } from '../auth/index.ts'
-import type { Around, Reply } from '../calls/index.ts'
+import type { CallContext, Reply } from '../calls/index.ts'
 import {
   answerText,
   checked,
@@ -41,7 +41,7 @@ export async function answerOperation(
     caller = await admitted(parts.authenticator, c, operation)
     assertMay(caller, operation.rights)
     const input = await inputOf(c, operation, parts.bodyBytesMax)
-    const call = parts.calls[name] as (input: unknown, around: Around) => Promise<Reply>
+    const call = parts.calls[name] as (input: unknown, around: CallContext) => Promise<Reply>
     const reply = await call(input, aroundOf(c, caller, operation))
     parts.onAnswered({ ...known, status: reply.status, caller, thrown: null }, startedAt)
     return response(parts, c, reply, id)
@@ -138,7 +138,7 @@ async function bodyOf(c: Context, operation: Operation, bytesMax: number): Promi
   return checked(body!, given)
 }
 
-function aroundOf(c: Context, caller: Caller, { ifMatch, takesTicket }: Operation): Around {
+function aroundOf(c: Context, caller: Caller, { ifMatch, takesTicket }: Operation): CallContext {
   const headers = headersOf(c)
   const place = takesTicket === true ? headers.get('last-event-id') : null
   const match = ifMatch === true ? headers.get('if-match') : null

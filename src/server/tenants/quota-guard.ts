@@ -5,8 +5,8 @@ import { type Alarms, type Operator, ofItem } from '../../library/index.ts'
 import { type Clock, parseDuration, type When } from '../../time/index.ts'
 import type { Caller } from '../auth/index.ts'
 import { TryLater } from '../http/index.ts'
-import { ActiveCount, type BucketRate, Buckets } from '../limits/index.ts'
-import { type Look, RuleLooks } from './rule-looks.ts'
+import { ActiveAlarmCount, type Rate, RateLimiter } from '../limits/index.ts'
+import { RuleInspector, type RuleSummary } from './rule-looks.ts'
 import { assertSize } from './sizes.ts'
 import type { TenantRegistry } from './tenant-registry.ts'
 
@@ -17,7 +17,7 @@ const COUNTS_MAX = 10_000
 const QUOTA_RETRY_MS = 60_000
 
 /** What somebody wants of an alarm: a new one, another time or content for one, or that it fires now. */
-export type Wanted =
+export type QuotaRequest =
   | {
       readonly does: 'set'
       readonly when: When
@@ -29,7 +29,7 @@ export type Wanted =
   | { readonly does: 'fire' | 'retry'; readonly id: string }
 
 /** What the guard asks the store, of whole tenants and by names that users cannot look up. */
-export type Standing = Pick<Operator, 'pendingOf' | 'isKnown'>
+export type QuotaStore = Pick<Operator, 'pendingOf' | 'isKnown'>
 
 /** How much is wanted of each quota that is used up. */
 interface Use {
@@ -43,7 +43,7 @@ interface Level {
   readonly quotas: Quotas
   readonly name: string
   readonly who: string
-  readonly active: ActiveCount
+  readonly active: ActiveAlarmCount
 }
 
 /**
@@ -53,23 +53,23 @@ interface Level {
 export class QuotaGuard {
   readonly #book: TenantRegistry
   readonly #clock: Clock
-  readonly #standing: Standing
-  readonly #buckets: Buckets
-  readonly #counts = new Map<string, ActiveCount>()
+  readonly #standing: QuotaStore
+  readonly #buckets: RateLimiter
+  readonly #counts = new Map<string, ActiveAlarmCount>()
 
-  constructor(book: TenantRegistry, clock: Clock, standing: Standing) {
+  constructor(book: TenantRegistry, clock: Clock, standing: QuotaStore) {
     this.#book = book
     this.#clock = clock
     this.#standing = standing
-    this.#buckets = new Buckets(clock)
+    this.#buckets = new RateLimiter(clock)
   }
 
   /** Does the work if all of this may be done, or refuses all of it; what fails has used up no alarms and no wakes. */
-  async within<T>(caller: Caller, wanted: readonly Wanted[], work: () => Promise<T>): Promise<T> {
+  async within<T>(caller: Caller, wanted: readonly QuotaRequest[], work: () => Promise<T>): Promise<T> {
     const levels = await this.#levelsOf(caller)
     if (levels.length === 0) return work()
     const fresh = await this.#withoutRepeats(caller, wanted)
-    const looks = new RuleLooks(caller.alarms, this.#clock)
+    const looks = new RuleInspector(caller.alarms, this.#clock)
     for (const { quotas } of levels) {
       const { payload_bytes: bytesMax, min_interval: minInterval } = quotas
       if (bytesMax !== undefined) assertSizes(fresh, bytesMax)
@@ -108,7 +108,7 @@ export class QuotaGuard {
   }
 
   /** Without sets whose idempotency key is known: they change nothing and use up nothing. */
-  async #withoutRepeats({ tenant, owner }: Caller, wanted: readonly Wanted[]): Promise<Wanted[]> {
+  async #withoutRepeats({ tenant, owner }: Caller, wanted: readonly QuotaRequest[]): Promise<QuotaRequest[]> {
     const isRepeat = await Promise.all(
       wanted.map((each) => {
         const key = each.does === 'set' ? each.options.idempotencyKey : undefined
@@ -121,9 +121,9 @@ export class QuotaGuard {
   /** Takes what is wanted from every level, or refuses and takes nothing from any. */
   async #charge(
     levels: readonly Level[],
-    looks: RuleLooks,
+    looks: RuleInspector,
     { alarms }: Caller,
-    wanted: readonly Wanted[],
+    wanted: readonly QuotaRequest[],
   ): Promise<Use> {
     const sets = wanted.filter(({ does }) => does === 'set' || does === 'edit').length
     let wakes = 0
@@ -179,8 +179,8 @@ export class QuotaGuard {
     if (perHour !== undefined && wakes !== 0) this.#buckets.spend(`wakes ${name}`, wakes, wakeRate(perHour))
   }
 
-  #activeOf(name: string, inStore: () => Promise<number>): ActiveCount {
-    const found = this.#counts.get(name) ?? new ActiveCount(inStore, () => this.#clock.monotonic())
+  #activeOf(name: string, inStore: () => Promise<number>): ActiveAlarmCount {
+    const found = this.#counts.get(name) ?? new ActiveAlarmCount(inStore, () => this.#clock.monotonic())
     this.#counts.delete(name)
     this.#counts.set(name, found)
     if (this.#counts.size > COUNTS_MAX) this.#counts.delete(this.#counts.keys().next().value!)
@@ -188,11 +188,11 @@ export class QuotaGuard {
   }
 }
 
-function setRate(perSecond: number): BucketRate {
+function setRate(perSecond: number): Rate {
   return { size: Math.max(1, perSecond), perMs: perSecond / 1000 }
 }
 
-function wakeRate(perHour: number): BucketRate {
+function wakeRate(perHour: number): Rate {
   return { size: perHour, perMs: perHour / HOUR_MS }
 }
 
@@ -209,25 +209,25 @@ function tooMany({ quotas, who }: Level): TryLater {
 }
 
 /** What is known of when it is to fire; null where nothing is said of that. */
-async function lookAt(looks: RuleLooks, wanted: Wanted): Promise<Look | null> {
+async function lookAt(looks: RuleInspector, wanted: QuotaRequest): Promise<RuleSummary | null> {
   if (!('when' in wanted) || wanted.when === null) return null
   return looks.at(wanted.when, wanted.does === 'edit' ? wanted.id : undefined)
 }
 
 /** Whether it fires soon: at once, or at a first instant that is near. What recurs from there on is bounded by its period. */
-async function isWake(looks: RuleLooks, wanted: Wanted, now: number): Promise<boolean> {
+async function isWake(looks: RuleInspector, wanted: QuotaRequest, now: number): Promise<boolean> {
   if (!('when' in wanted)) return true
   const firstAt = (await lookAt(looks, wanted))?.firstAt
   return firstAt !== undefined && firstAt <= now + SOON_MS
 }
 
 /** Whether there may be one more active alarm afterwards; a move wakes up one that awaits its report. */
-function mayAdd(wanted: Wanted): boolean {
+function mayAdd(wanted: QuotaRequest): boolean {
   return 'when' in wanted ? wanted.when !== null : wanted.does === 'retry'
 }
 
 /** Whether there will be one more, as things stand: one that is not there is refused by the call itself. */
-async function addsOne(alarms: Alarms, wanted: Wanted): Promise<boolean> {
+async function addsOne(alarms: Alarms, wanted: QuotaRequest): Promise<boolean> {
   if (!mayAdd(wanted)) return false
   if (wanted.does !== 'set') return isActive(await alarms.get(wanted.id)) === false
   const { key } = wanted.options
@@ -238,13 +238,13 @@ function isActive(alarm: AlarmView | null): boolean | null {
   return alarm && (alarm.status === 'active' || alarm.status === 'paused')
 }
 
-function assertSizes(wanted: readonly Wanted[], bytesMax: number): void {
+function assertSizes(wanted: readonly QuotaRequest[], bytesMax: number): void {
   for (const each of wanted) if ('options' in each) naming(each, () => assertSize(each.options, bytesMax))
 }
 
 async function assertPeriods(
-  looks: RuleLooks,
-  wanted: readonly Wanted[],
+  looks: RuleInspector,
+  wanted: readonly QuotaRequest[],
   minInterval: string,
 ): Promise<void> {
   const minMs = parseDuration(minInterval)
@@ -261,7 +261,7 @@ async function assertPeriods(
 }
 
 /** Says of which of a batch a refusal is. */
-function naming(wanted: Wanted, judge: () => void): void {
+function naming(wanted: QuotaRequest, judge: () => void): void {
   if ('item' in wanted && wanted.item !== undefined) ofItem(wanted.item, judge)
   else judge()
 }

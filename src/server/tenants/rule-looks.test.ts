@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Alarms } from '../../library/index.ts'
 import { type Clock, preview, type When } from '../../time/index.ts'
-import { RuleLooks } from './rule-looks.ts'
+import { RuleInspector } from './rule-looks.ts'
 
 const now = Date.parse('2030-01-01T00:00:00Z')
 
@@ -17,7 +17,7 @@ function looking() {
     seen.turns += 1
   }
   const clock = { turn } as unknown as Clock
-  return { looks: new RuleLooks(alarms, clock), seen }
+  return { looks: new RuleInspector(alarms, clock), seen }
 }
 
 it('finds the shortest period of a rule, and none of what fires once', async () => {

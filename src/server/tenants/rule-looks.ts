@@ -7,7 +7,7 @@ const PERIODS_LOOKED_AT = 12
 const RULES_PER_TURN = 20
 
 /** What is known of a rule. */
-export interface Look {
+export interface RuleSummary {
   /** Its next instant. */
   readonly firstAt: number | undefined
   /** The shortest time between two of its next instants; Infinity where it has no two. */
@@ -15,13 +15,13 @@ export interface Look {
 }
 
 /** Of what cannot be read nothing is known: the call itself refuses it, in its own words and order. */
-const UNREADABLE: Look = { firstAt: undefined, shortestMs: Number.POSITIVE_INFINITY }
+const UNREADABLE: RuleSummary = { firstAt: undefined, shortestMs: Number.POSITIVE_INFINITY }
 
 /** What has to be known of rules before they are set: each is looked at once, however many alarms share it. */
-export class RuleLooks {
+export class RuleInspector {
   readonly #alarms: Alarms
   readonly #turns: Yielding
-  readonly #known = new Map<string, Look>()
+  readonly #known = new Map<string, RuleSummary>()
 
   constructor(alarms: Alarms, clock: Clock) {
     this.#alarms = alarms
@@ -29,7 +29,7 @@ export class RuleLooks {
   }
 
   /** What an alarm is moved to is read in that alarm's own zone, as the move itself reads it. */
-  async at(when: When, movedId?: string): Promise<Look> {
+  async at(when: When, movedId?: string): Promise<RuleSummary> {
     const name = JSON.stringify([when, movedId])
     const known = this.#known.get(name)
     if (known !== undefined) return known
@@ -40,7 +40,7 @@ export class RuleLooks {
     return look
   }
 
-  #look(when: When, zone: { timezone?: string }): Look {
+  #look(when: When, zone: { timezone?: string }): RuleSummary {
     try {
       const at = this.#instants(when, PERIODS_LOOKED_AT, zone)
       const periods = at.slice(1).map((later, i) => later - at[i]!)
