@@ -4,7 +4,7 @@ import type { Clock } from '../../time/index.ts'
 import type { Caller } from '../auth/index.ts'
 import type { CallsOf } from '../calls/index.ts'
 import type { ConnectionLimiter, EventReadLimiter, LiveConnection } from '../limits/index.ts'
-import { EventFeed, typesOf } from './feed.ts'
+import { EventFeed, typesOf } from './event-feed.ts'
 
 /** How soon a reader whose stream broke off should come back. */
 const RETRY_MS = 1_000

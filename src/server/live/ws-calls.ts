@@ -12,7 +12,7 @@ import { type CallContext, inTurn, type Reply } from '../calls/index.ts'
 import { checked, InvalidRequest, problemOf } from '../http/index.ts'
 import type { RequestQueue } from '../limits/index.ts'
 import type { AppParts } from '../rest/index.ts'
-import { type EventFeedOptions, typesOf } from './feed.ts'
+import { type EventFeedOptions, typesOf } from './event-feed.ts'
 import { SEED_CALLS } from './seed-calls.ts'
 
 /** Which events a subscription is about. */

@@ -12,7 +12,7 @@ import {
   SendBuffer,
   type Unread,
 } from '../limits/index.ts'
-import { EventFeed } from './feed.ts'
+import { EventFeed } from './event-feed.ts'
 import type { Subscribe, WsCalls } from './ws-calls.ts'
 
 /** What a WebSocket may do, and for how long. */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { operations } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type AlarmWire, alarmLine, alarmText, nowText, statusText } from './alarm-words.ts'
-import { wallTime } from './time-words.ts'
+import { type AlarmWire, alarmLine, alarmText, nowText, statusText } from './alarm-text.ts'
+import { wallTime } from './time-text.ts'
 import { call, READS, read, type Tool, type ToolContext, tool, WRITES } from './tool.ts'
 import { idOf, SEEN, WHICH, withSeen } from './which-alarm.ts'
 

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { duration, operations } from '../../contracts/index.ts'
 import { withFields } from '../../library/index.ts'
-import { type AlarmWire, alarmText, short } from './alarm-words.ts'
+import { type AlarmWire, alarmText, short } from './alarm-text.ts'
 import { itemTexts } from './item-texts.ts'
 import { type Background, IN_TIME_MS, lateness } from './lateness.ts'
-import { wallTime } from './time-words.ts'
+import { wallTime } from './time-text.ts'
 import { call, READS, read, type Tool, type ToolContext, tool, WRITES } from './tool.ts'
 import { idOf, WHICH } from './which-alarm.ts'
 

@@ -6,7 +6,7 @@ import { type Clock, parseDuration, type When } from '../../time/index.ts'
 import type { Caller } from '../auth/index.ts'
 import { TryLater } from '../http/index.ts'
 import { ActiveAlarmCount, type Rate, RateLimiter } from '../limits/index.ts'
-import { RuleInspector, type RuleSummary } from './rule-looks.ts'
+import { RuleInspector, type RuleSummary } from './rule-inspector.ts'
 import { assertSize } from './sizes.ts'
 import type { TenantRegistry } from './tenant-registry.ts'
 

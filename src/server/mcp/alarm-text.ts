@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { operations } from '../../contracts/index.ts'
-import { timeText, wallTime } from './time-words.ts'
+import { timeText, wallTime } from './time-text.ts'
 import { call, read, type ToolContext } from './tool.ts'
 
 /** An alarm as it is on the wire. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Alarms } from '../../library/index.ts'
 import { type Clock, preview, type When } from '../../time/index.ts'
-import { RuleInspector } from './rule-looks.ts'
+import { RuleInspector } from './rule-inspector.ts'
 
 const now = Date.parse('2030-01-01T00:00:00Z')
 
