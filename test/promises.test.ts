@@ -80,7 +80,7 @@ describe('fenced', () => {
     await wakeful.fireNow(id)
     await started.promise
     const usurper = new DatabaseSync(path)
-    usurper.exec("UPDATE wakeful_shards SET epoch = epoch + 1, owner = 'usurper', locked = 0")
+    usurper.exec("UPDATE wakeful_shards SET epoch = epoch + 1, holder = 'usurper', file_locked = 0")
     gate.resolve()
     await wakeful.close()
     const kept = usurper.prepare('SELECT count(*) AS n FROM wakeful_timers').get() as { n: number }
@@ -213,7 +213,9 @@ describe('bounded', () => {
     })
     const observer = new DatabaseSync(path)
     const inFlight = () => {
-      const rows = observer.prepare('SELECT timers FROM wakeful_flights').all() as { timers: string }[]
+      const rows = observer.prepare('SELECT timers FROM wakeful_in_flight_batches').all() as {
+        timers: string
+      }[]
       return rows.reduce((sum, row) => sum + (JSON.parse(row.timers) as number[]).length / 2, 0)
     }
     await wakeful.start()

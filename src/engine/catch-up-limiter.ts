@@ -58,7 +58,7 @@ export class CatchUpLimiter implements PauseCheck {
     if (book.pausedTenants().has(tenant)) return true
     const targets = book.pausedTargets()
     if (targets.size > 0 && targets.has(targetKey(target))) return true
-    if (waiting !== 'hold' || this.#catchUps.size === 0) return false
+    if (waiting !== 'operator_pause' || this.#catchUps.size === 0) return false
     return this.#isPaced({ tenant }) || this.#isPaced({ target })
   }
 

@@ -15,11 +15,8 @@ import type { InboxWake } from './inbox.ts'
 import type { StoredAlarm } from './rows.ts'
 import type { LogEvent } from './store.ts'
 
-/**
- * The version of the lines below; a reader refuses what is newer. Since 2 there are calendars; since 3 a timer carries
- * nothing that only its store knows, and an alarm the idempotency keys it once had; since 4 there are documents and wakes.
- */
-const PORTABLE_VERSION = 4
+/** The version of the lines below; a reader refuses what is newer. Version 4 wrote `hold` for `operator_pause`. */
+const PORTABLE_VERSION = 5
 
 /**
  * One line of an export. Calendars and documents come first, then alarms, then the log in its order, then the wakes that lie
@@ -93,8 +90,12 @@ export function portableTimer(timer: NewTimer): NewTimer {
   const { kind, wakeAt, scheduledFor, nominal = null, zoneOffset = null, floor = null } = timer
   const { tick, generation, attempt, startedAt, waiting, delivered } = timer
   // Older exports knew neither days off nor zone offsets.
-  const place = { kind, wakeAt, scheduledFor, nominal, zoneOffset, floor }
-  return { ...place, tick, generation, attempt, startedAt, waiting, delivered }
+  const instants = { kind, wakeAt, scheduledFor, nominal, zoneOffset, floor }
+  return { ...instants, tick, generation, attempt, startedAt, waiting: waitingOf(waiting), delivered }
+}
+
+function waitingOf(waiting: NewTimer['waiting'] | 'hold'): NewTimer['waiting'] {
+  return waiting === 'hold' ? 'operator_pause' : waiting
 }
 
 /** The line of a document. */

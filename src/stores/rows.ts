@@ -28,7 +28,7 @@ export const ALARM_COLUMNS = [
 /** A timer's columns, in the order in which they are read. */
 export const TIMER_COLUMNS = [
   'id', 'alarm', 'shard', 'kind', 'wake_at', 'scheduled_for', 'tick', 'generation', 'attempt', 'started_at',
-  'waiting', 'delivered', 'version', 'edited', 'report', 'nominal', 'zone_offset', 'floor', 'held',
+  'waiting', 'delivered', 'version', 'edited', 'report', 'nominal', 'zone_offset', 'floor',
 ] as const // biome-ignore format: a list
 
 /** A row as a list of its columns' values: reading those is twice as fast as reading objects. */
@@ -196,7 +196,6 @@ export function timerOf(values: Values): Timer {
     nominal,
     zoneOffset,
     floor,
-    held,
   ] = values as TimerValues
   return {
     id,
@@ -211,7 +210,7 @@ export function timerOf(values: Values): Timer {
     generation,
     attempt,
     startedAt,
-    waiting: waiting === 'handler' && held === 1 ? 'hold' : waiting,
+    waiting,
     delivered: delivered === 1,
     version,
     edited: edited === 1,
@@ -222,18 +221,8 @@ export function timerOf(values: Values): Timer {
 type TimerValues = [
   number, number, number, Timer['kind'], number | null, number, number, number, number, number | null,
   Timer['waiting'], number, number, number, string | null, number | null, number | null,
-  number | null, number | null,
+  number | null,
 ] // biome-ignore format: a list
-
-/**
- * How a timer's reason to wait is written: the columns `waiting` and `held`. What an operator holds is told apart by the
- * second, so that a version which does not know of holds reads what it knows.
- */
-export function waitingValues(
-  waiting: Timer['waiting'],
-): readonly [waiting: Exclude<Timer['waiting'], 'hold'>, held: 1 | null] {
-  return waiting === 'hold' ? ['handler', 1] : [waiting, null]
-}
 
 /** The row of a timer's alarm. */
 export function alarmSeqOf(values: Values): Serial {

@@ -62,10 +62,10 @@ export async function postgresMoment(
   const [row] = await ask<{ log_end: number; in_flight: number }>(
     url,
     `SELECT coalesce((SELECT max(seq) FROM wakeful.events), 0)::float8 AS log_end,
-       (SELECT count(*) FROM wakeful.flights f JOIN wakeful.shards s ON s.shard = f.shard AND s.epoch = f.epoch
+       (SELECT count(*) FROM wakeful.in_flight_batches f JOIN wakeful.shards s ON s.shard = f.shard AND s.epoch = f.epoch
         CROSS JOIN LATERAL generate_series(1, cardinality(f.timers), 2) AS i
         JOIN wakeful.timers t ON t.id = f.timers[i] AND t.version = f.timers[i + 1]
-        WHERE $1::text IS NULL OR split_part(s.owner, ':', 2) = $1)::float8 AS in_flight`,
+        WHERE $1::text IS NULL OR split_part(s.holder, ':', 2) = $1)::float8 AS in_flight`,
     [pid === null ? null : String(pid)],
   )
   return { logEnd: row!.log_end, inFlight: row!.in_flight }
@@ -75,9 +75,9 @@ export async function postgresMoment(
 export async function postgresDamage(url: string): Promise<string[]> {
   const [left] = await ask<{ flights: string; owned: string; owners: string }>(
     url,
-    `SELECT (SELECT count(*) FROM wakeful.flights) AS flights,
-       (SELECT count(*) FROM wakeful.shards WHERE owner IS NOT NULL) AS owned,
-       (SELECT count(*) FROM wakeful.owners) AS owners`,
+    `SELECT (SELECT count(*) FROM wakeful.in_flight_batches) AS flights,
+       (SELECT count(*) FROM wakeful.shards WHERE holder IS NOT NULL) AS owned,
+       (SELECT count(*) FROM wakeful.processes) AS owners`,
   )
   const { flights, owned, owners } = left!
   return [

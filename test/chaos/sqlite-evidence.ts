@@ -37,7 +37,7 @@ export function sqliteMoment(path: string): { logEnd: number; inFlight: number }
   const db = new DatabaseSync(path)
   try {
     const log = db.prepare('SELECT max(seq) AS seq FROM wakeful_events').get() as { seq: number | null }
-    const flights = db.prepare('SELECT timers FROM wakeful_flights').all() as { timers: string }[]
+    const flights = db.prepare('SELECT timers FROM wakeful_in_flight_batches').all() as { timers: string }[]
     const timer = db.prepare('SELECT 1 FROM wakeful_timers WHERE id = ? AND version = ?')
     let inFlight = 0
     for (const { timers } of flights) {
@@ -55,10 +55,10 @@ export function sqliteMoment(path: string): { logEnd: number; inFlight: number }
 export function sqliteOwner(path: string): number | null {
   const db = new DatabaseSync(path)
   try {
-    const row = db.prepare("SELECT owner FROM wakeful_shards WHERE pool = 'app'").get() as
-      | { owner: string | null }
+    const row = db.prepare("SELECT holder FROM wakeful_shards WHERE pool = 'app'").get() as
+      | { holder: string | null }
       | undefined
-    return row?.owner == null ? null : Number(row.owner.split(':').at(-2))
+    return row?.holder == null ? null : Number(row.holder.split(':').at(-2))
   } finally {
     db.close()
   }
@@ -71,9 +71,11 @@ export function sqliteDamage(path: string): string[] {
     const damage: string[] = []
     const checks = db.prepare('PRAGMA integrity_check').all() as { integrity_check: string }[]
     for (const { integrity_check } of checks) if (integrity_check !== 'ok') damage.push(integrity_check)
-    const flights = db.prepare('SELECT count(*) AS count FROM wakeful_flights').get() as { count: number }
+    const flights = db.prepare('SELECT count(*) AS count FROM wakeful_in_flight_batches').get() as {
+      count: number
+    }
     if (flights.count > 0) damage.push(`${flights.count} flights are left although nothing is in flight`)
-    const owned = db.prepare('SELECT pool FROM wakeful_shards WHERE owner IS NOT NULL').all()
+    const owned = db.prepare('SELECT pool FROM wakeful_shards WHERE holder IS NOT NULL').all()
     if (owned.length > 0) damage.push(`${owned.length} shards are owned although everyone has closed`)
     damage.push(...tallyDamage(db))
     return damage

@@ -12,10 +12,10 @@ function newStore(): { url: string; shards(): Promise<Map<string | null, number>
   return {
     url: `${database.url}?schema=${schema}`,
     async shards() {
-      const { rows } = await database.client.query<{ owner: string | null; n: string }>(
-        `SELECT owner, count(*) AS n FROM ${schema}.shards WHERE pool = 'app' GROUP BY owner`,
+      const { rows } = await database.client.query<{ holder: string | null; n: string }>(
+        `SELECT holder, count(*) AS n FROM ${schema}.shards WHERE pool = 'app' GROUP BY holder`,
       )
-      return new Map(rows.map(({ owner, n }) => [owner, Number(n)]))
+      return new Map(rows.map(({ holder, n }) => [holder, Number(n)]))
     },
   }
 }

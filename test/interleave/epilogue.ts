@@ -48,7 +48,7 @@ export async function judgeFuture(world: World): Promise<Breach[]> {
   return [
     ...rows.alarms.flatMap((alarm) => [...judgeEnd(alarm, rows), ...judgeHours(alarm, rows)]),
     ...judgeHanded(world.notes, rows),
-    ...(rows.flights.length > 0
+    ...(rows.in_flight_batches.length > 0
       ? [{ promise: 'at-least-once', what: 'a flight is left in the air' } satisfies Breach]
       : []),
   ]

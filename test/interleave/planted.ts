@@ -73,8 +73,8 @@ export const PLANTED: readonly Planted[] = [
     edits: [
       {
         file: QUERIES,
-        from: 'WHERE s.owner = $3 ORDER BY s.shard FOR NO KEY UPDATE OF s`\nexport const lockFree',
-        to: 'WHERE s.owner = $3`\nexport const lockFree',
+        from: 'WHERE s.holder = $3 ORDER BY s.shard FOR NO KEY UPDATE OF s`\nexport const lockFree',
+        to: 'WHERE s.holder = $3`\nexport const lockFree',
       },
     ],
     scenarios: ['take | cancel, near'],
@@ -85,8 +85,8 @@ export const PLANTED: readonly Planted[] = [
     edits: [
       {
         file: QUERIES,
-        from: 'WHERE s.owner = $3 ORDER BY s.shard FOR NO KEY UPDATE OF s`\nexport const lockFree',
-        to: 'WHERE s.owner = $3`\nexport const lockFree',
+        from: 'WHERE s.holder = $3 ORDER BY s.shard FOR NO KEY UPDATE OF s`\nexport const lockFree',
+        to: 'WHERE s.holder = $3`\nexport const lockFree',
       },
       { file: QUERIES, from: RECHECK, to: `SELECT \${TIMER}, '0' AS locked FROM` },
       {
@@ -331,7 +331,7 @@ export const PLANTED: readonly Planted[] = [
     edits: [
       {
         file: 'stores/postgres/claims/waiting.ts',
-        from: "WHERE waiting = 'handler' AND held IS NULL AND id IN (",
+        from: "WHERE waiting = 'handler' AND id IN (",
         to: 'WHERE id IN (',
       },
     ],

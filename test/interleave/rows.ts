@@ -43,10 +43,14 @@ export interface Rows {
   readonly timers: readonly TimerRow[]
   readonly events: readonly EventRow[]
   readonly outcomes: readonly { readonly alarm: number; readonly status: string | null }[]
-  readonly flights: readonly { readonly id: number; readonly shard: number; readonly epoch: number }[]
+  readonly in_flight_batches: readonly {
+    readonly id: number
+    readonly shard: number
+    readonly epoch: number
+  }[]
   readonly shards: readonly {
     readonly shard: number
-    readonly owner: string | null
+    readonly holder: string | null
     readonly epoch: number
   }[]
   readonly tallies: readonly Readonly<Record<string, number>>[]
@@ -57,7 +61,7 @@ const READ = `SELECT json_build_object(${[
   'timers',
   'events',
   'outcomes',
-  'flights',
+  'in_flight_batches',
   'shards',
   'tallies',
 ]

@@ -8,7 +8,7 @@ import { type Actor, type Choose, type Ran, Scheduler, type Step } from './sched
 import type { Subject } from './subject.ts'
 
 const TABLES = [
-  'alarms', 'idempotency_keys', 'timers', 'outcomes', 'events', 'tallies', 'owners', 'shards', 'flights', 'calendars',
+  'alarms', 'idempotency_keys', 'timers', 'outcomes', 'events', 'tallies', 'processes', 'shards', 'in_flight_batches', 'calendars',
 ] as const // biome-ignore format: a list
 /** A deadlock is ended by the server this soon, instead of after a second. */
 const DEADLOCK_MS = 30

@@ -53,7 +53,7 @@ describe('hazard 1: locks on the shard', () => {
     bench.clock.step(1000)
     const taking = await bench.takeOne(leases)
     const takeover = await begun(connect())
-    await takeover.query(`UPDATE ${schema}.shards SET owner = 'two', epoch = epoch + 1 WHERE pool = 'app'`)
+    await takeover.query(`UPDATE ${schema}.shards SET holder = 'two', epoch = epoch + 1 WHERE pool = 'app'`)
     const settling = bench.settle(taking, 'delivered')
     expect(await isWaiting(settling)).toBe(true)
     await takeover.query('COMMIT')

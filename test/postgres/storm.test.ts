@@ -100,7 +100,7 @@ test('a storm of calls: each alarm ends once, what was cancelled in time never f
   await expectOneRecordEach()
   await expectFigures(all[0]!)
   for (const wakeful of all) await wakeful.close()
-  const { rows } = await client.query('SELECT count(*)::int AS n FROM wakeful.flights')
+  const { rows } = await client.query('SELECT count(*)::int AS n FROM wakeful.in_flight_batches')
   expect(rows, 'no flight is left').toEqual([{ n: 0 }])
 }, 90_000)
 

@@ -57,8 +57,8 @@ test('what was taken twice counts as an attempt, in whatever order its flights a
   const held = { size: 1, has: (id: Serial) => id === slow!.timer.id }
   expect((await bench.take(leases, { held })).timers).toHaveLength(1)
   // A page's room is used again: the older flight may well stand behind the newer.
-  await client.query(`WITH older AS (DELETE FROM ${schema}.flights WHERE id = ${again!.batch.id} RETURNING *)
-    INSERT INTO ${schema}.flights OVERRIDING SYSTEM VALUE SELECT * FROM older`)
+  await client.query(`WITH older AS (DELETE FROM ${schema}.in_flight_batches WHERE id = ${again!.batch.id} RETURNING *)
+    INSERT INTO ${schema}.in_flight_batches OVERRIDING SYSTEM VALUE SELECT * FROM older`)
 
   bench.clock.step(store.leaseMs)
   const taken = await bench.take(await bench.own('two', ['app'], await bench.peer()))

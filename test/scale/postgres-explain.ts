@@ -18,7 +18,15 @@ const NEEDED: readonly string[] = [
 ] // biome-ignore format: a list
 
 /** Tables that hold a few rows however many alarms there are. */
-const SMALL = new Set(['shards', 'owners', 'flights', 'meta', 'calendars', 'tallies', 'events_seq_seq'])
+const SMALL = new Set([
+  'shards',
+  'processes',
+  'in_flight_batches',
+  'meta',
+  'calendars',
+  'tallies',
+  'events_seq_seq',
+])
 /** No call here is about more alarms than a page or a batch holds. */
 const READ_MAX = 5_000
 const SORTED_MAX = 2_000

@@ -20,7 +20,7 @@ export function review(snapshot: Snapshot, context: Context): Change | null {
 export function reviewed(alarm: Alarm, timer: Timer, context: Context): Change | null {
   // One that waits for its handler, an operator, or an earlier occurrence, has come due already.
   const { waiting } = timer
-  const hasComeDue = waiting === 'handler' || waiting === 'hold' || waiting === 'overlap'
+  const hasComeDue = waiting === 'handler' || waiting === 'operator_pause' || waiting === 'overlap'
   if (timer.generation !== alarm.generation || hasComeDue) return null
   const place = placeToday(alarm, timer)
   if (place === null || (place.scheduledFor === timer.scheduledFor && place.nominal === timer.nominal)) {

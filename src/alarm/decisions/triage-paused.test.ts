@@ -33,7 +33,7 @@ describe('what an operator holds', () => {
     ['a fire by hand', {}, { kind: 'forced', tick: FORCED_TICK }],
   ] as const)('waits, and nothing is written to the log: %s', (_, options, changed) => {
     const verdict = triage(due({ delay: '1h' }, options, changed), HELD, at(HOUR))
-    const change = { move: [{ id: 1, wakeAt: NOW + HOUR + MINUTE, waiting: 'hold' }] }
+    const change = { move: [{ id: 1, wakeAt: NOW + HOUR + MINUTE, waiting: 'operator_pause' }] }
     expect(verdict).toEqual({ kind: 'settle', change })
   })
 
@@ -55,7 +55,7 @@ describe('what an operator holds', () => {
   })
 
   test('has what it missed judged when it is let go', () => {
-    const hold = { waiting: 'hold' } as const
+    const hold = { waiting: 'operator_pause' } as const
     const skipped = triage(due({ delay: '1h', misfire: 'skip' }, {}, hold), FREE, at(2 * HOUR))
     expect(skipped).toMatchObject({ kind: 'settle', change: { events: [{ type: 'alarm.skipped' }] } })
     const newest = triage(due({ every: '1h' }, {}, hold), FREE, at(5 * HOUR))

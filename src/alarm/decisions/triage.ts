@@ -168,7 +168,7 @@ function misfire(held: Held, facts: Triage, context: Context): Verdict | null {
   const policy = alarm.rule.misfire ?? 'once'
   const late = context.now - wakeTime(alarm.rule, alarm.id, timer.scheduledFor) > facts.graceMs
   // What waited for a reason of its own (a pause, a handler, an earlier occurrence) was not missed; what was held is.
-  if (!late || (timer.waiting !== null && timer.waiting !== 'hold')) return null
+  if (!late || (timer.waiting !== null && timer.waiting !== 'operator_pause')) return null
   if (!recurs(alarm)) return policy === 'skip' ? orLook(missedOnce(held, context)) : null
   const run = missedAfter(alarm, timer, context.now, MISSED_TICKS_MAX)
   if (policy === 'once') return run.count === 0 ? null : fireNewest(held, run, context)
@@ -278,5 +278,5 @@ function waitForOperator(timer: Timer, context: Context): Verdict {
   const late = context.now - timer.scheduledFor
   const wait = Math.min(HOLD_WAIT_MS_MAX, Math.max(HOLD_WAIT_MS_MIN, late))
   const wakeAt = context.now + wait + Math.floor(context.random() * wait)
-  return { kind: 'settle', change: { move: [{ id: timer.id, wakeAt, waiting: 'hold' }] } }
+  return { kind: 'settle', change: { move: [{ id: timer.id, wakeAt, waiting: 'operator_pause' }] } }
 }

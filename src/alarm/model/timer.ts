@@ -9,7 +9,7 @@ import type { Serial } from './serial.ts'
 export type TimerKind = 'due' | 'forced' | 'retry' | 'report'
 
 /** Why a timer has no place in the queue, or a later one than its instant. */
-export type Waiting = 'paused' | 'overlap' | 'handler' | 'hold'
+export type Waiting = 'paused' | 'overlap' | 'handler' | 'operator_pause'
 
 /** A pending wake, before a store gave it an id. */
 export interface NewTimer {

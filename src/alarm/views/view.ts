@@ -109,7 +109,7 @@ function nextFireAt(snapshot: Pick<Snapshot, 'alarm' | 'timers'>): Date | null {
   for (const timer of snapshot.timers) {
     if (timer.kind === 'report' || timer.generation !== snapshot.alarm.generation) continue
     // One that waits for its handler, or for an operator, is due since its instant, however often it is looked at.
-    const isLate = timer.waiting === 'handler' || timer.waiting === 'hold'
+    const isLate = timer.waiting === 'handler' || timer.waiting === 'operator_pause'
     const at = isLate ? timer.scheduledFor : timer.wakeAt
     if (at !== null && (earliest === null || at < earliest)) earliest = at
   }

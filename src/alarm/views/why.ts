@@ -164,7 +164,7 @@ function timerText({ alarm }: Snapshot, timer: Timer, around: Surroundings): str
   if (timer.waiting === 'handler') {
     return `it is due since ${formatInstant(timer.scheduledFor)} and waits, uncounted, until a process of pool ${alarm.target.pool} registers the handler ${alarm.target.name}`
   }
-  if (timer.waiting === 'hold') {
+  if (timer.waiting === 'operator_pause') {
     return `held: an operator has paused this tenant or this target; it is due since ${formatInstant(timer.scheduledFor)} and waits, uncounted, until that is resumed`
   }
   if (timer.waiting === 'overlap' && timer.wakeAt === null)

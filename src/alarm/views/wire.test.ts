@@ -223,7 +223,7 @@ describe('an alarm as users see it', () => {
     )
   })
 
-  test.each(['handler', 'hold'] as const)(
+  test.each(['handler', 'operator_pause'] as const)(
     'shows what waits for its %s as due since its instant',
     (waiting) => {
       const timers = [{ waiting, wakeAt: NOW + 5 * HOUR }]

@@ -170,11 +170,12 @@ export async function migrateStore(url: string): Promise<Migrated> {
 export async function migrationText(url: string): Promise<string> {
   if (isPostgres(url)) return (await loadPostgres()).missingSql(url)
   const path = storePath(url)
-  if (path === ':memory:' || !existsSync(path)) return migrationSql(0)
+  if (path === ':memory:' || !existsSync(path)) return migrationSql(path, 0)
   const db = connect(path, { readOnly: true })
   try {
-    return migrationSql(schemaVersion(db))
+    return migrationSql(path, schemaVersion(db))
   } catch (cause) {
+    if (cause instanceof WakefulError) throw cause
     throw new WakefulError('store_unavailable', `${path}: its schema cannot be read (${errorText(cause)})`, {
       cause,
     })

@@ -156,9 +156,9 @@ describe('moving between SQLite and PostgreSQL', () => {
 
   it('has what stands on calendars and zones looked at again by whoever runs the clock', async () => {
     await imported(schema('review'), texts)
-    const { rows } = await client.query(`SELECT name, reviewed, (SELECT value FROM review.meta
+    const { rows } = await client.query(`SELECT name, reviewed_version, (SELECT value FROM review.meta
       WHERE name = 'zone_data') AS zones FROM review.calendars`)
-    expect(rows).toEqual([{ name: 'holidays', reviewed: '0', zones: 'imported' }])
+    expect(rows).toEqual([{ name: 'holidays', reviewed_version: '0', zones: 'imported' }])
   }, 240_000)
 })
 

@@ -19,7 +19,7 @@ export const holdCases = casesOf('holds', {
     assert.equal(taking.alarm.id, other)
     await bench.settle(taking, 'delivered')
     const [timer] = (await bench.get(id)).timers
-    assert.deepEqual([timer!.waiting, timer!.attempt], ['hold', 0])
+    assert.deepEqual([timer!.waiting, timer!.attempt], ['operator_pause', 0])
     assert.deepEqual((await bench.take(leases)).timers, [])
     assert.deepEqual(await bench.types(id), [])
   },
@@ -29,7 +29,7 @@ export const holdCases = casesOf('holds', {
     bench.isHeld = () => false
     assert.deepEqual([await release(bench, leases, TENANT, 2), await release(bench, [], TENANT)], [2, 0])
     assert.deepEqual(await takenNow(bench, leases), ids.slice(0, 2))
-    assert.equal((await bench.get(ids[2]!)).timers[0]!.waiting, 'hold')
+    assert.equal((await bench.get(ids[2]!)).timers[0]!.waiting, 'operator_pause')
     assert.equal(await release(bench, leases, TENANT), 3)
     assert.equal(await release(bench, leases, TENANT), 0)
     for (const id of ids.slice(2)) {
@@ -95,7 +95,7 @@ export const holdCases = casesOf('holds', {
     bench.clock.step(60_000)
     assert.deepEqual((await bench.take(leases)).timers, [])
     assert.equal(await bench.state(awaiting), 'timed_out')
-    const held = (await bench.get(forced)).timers.filter(({ waiting }) => waiting === 'hold')
+    const held = (await bench.get(forced)).timers.filter(({ waiting }) => waiting === 'operator_pause')
     assert.deepEqual(
       held.map(({ kind }) => kind),
       ['forced'],

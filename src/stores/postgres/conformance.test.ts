@@ -4,7 +4,7 @@ import { type ConformanceCase, conformance, type OpenStore } from '../conformanc
 import { openPostgres } from './index.ts'
 
 const TABLES = [
-  'alarms', 'idempotency_keys', 'timers', 'outcomes', 'events', 'tallies', 'owners', 'shards', 'flights',
+  'alarms', 'idempotency_keys', 'timers', 'outcomes', 'events', 'tallies', 'processes', 'shards', 'in_flight_batches',
   'documents', 'inbox',
 ] as const // biome-ignore format: a list
 /** Cases that count leases, of which a pool of one shard has one. */
@@ -20,7 +20,7 @@ const NUMBERED = [
   'alarms_seq_seq',
   'timers_id_seq',
   'events_seq_seq',
-  'flights_id_seq',
+  'in_flight_batches_id_seq',
   'inbox_seq_seq',
 ] as const
 const LARGE = 2n ** 53n - 3n

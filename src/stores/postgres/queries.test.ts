@@ -12,7 +12,7 @@ const ROWS = 30_000
 
 /** Enough of everything that a plan which reads a whole table is never the cheapest. */
 const FILL = `
-  INSERT INTO wakeful.shards (pool, slot, owner, epoch)
+  INSERT INTO wakeful.shards (pool, slot, holder, epoch)
     SELECT 'app', slot, 'one', 1 FROM generate_series(0, 63) AS slot;
   INSERT INTO wakeful.alarms (id, tenant, owner, generation, kind, timezone, fire_at, label, target_kind, target, pool,
       message, conversation_id, key, idempotency_key, subject, correlation_id, max_failures, backoff_base_ms,
@@ -35,13 +35,13 @@ const FILL = `
   INSERT INTO wakeful.idempotency_keys SELECT 't' || n % 10, '', 'o' || n, n FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO wakeful.tallies SELECT 't' || n, '', 0, 1, 1, 0, 0, 0, 0, 0, 0, 0 FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO wakeful.documents SELECT 'k' || n % 3, 'n' || n, 't' || n % 100, '{}', n, 0 FROM generate_series(1, ${ROWS}) AS n;
-  INSERT INTO wakeful.inbox (tenant, owner, occurrence, alarm, arrived_at, body, tries, held_until)
+  INSERT INTO wakeful.inbox (tenant, owner, occurrence, alarm, arrived_at, body, tries, claimed_until)
     SELECT 't' || n % 10, 'o' || n % 100, 'c' || n, 'a' || n, n, '{}', 0, 0 FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO wakeful.calendars SELECT 't' || n % 10, 'c' || n, 1, 1, '{}', '[]', 0 FROM generate_series(1, ${ROWS}) AS n;
   UPDATE wakeful.alarms SET calendars = '["c1"]' WHERE seq % 100 = 0;
   UPDATE wakeful.timers SET zone_offset = 0 WHERE id % 2 = 0;
-  UPDATE wakeful.timers SET waiting = 'handler', held = 1 WHERE id % 70 = 0;
-  INSERT INTO wakeful.flights (shard, epoch, taken_at, timers)
+  UPDATE wakeful.timers SET waiting = 'operator_pause' WHERE id % 70 = 0;
+  INSERT INTO wakeful.in_flight_batches (shard, epoch, claimed_at, timers)
     SELECT 1 + n % 64, 1, 0, ARRAY[n, 1] FROM generate_series(1, 2000) AS n;
   ANALYZE`
 
@@ -109,16 +109,16 @@ const EXPECTED: Readonly<Record<string, string>> = {
   reportTimers: 'timers_pkey',
   retargetTimers: 'timers_alarm',
   timersById: 'timers_pkey',
-  'held releaseUnhandled': 'timers_unhandled',
-  'held releaseTenant': 'timers_held_tenant',
-  'held releaseTarget': 'timers_held_target',
-  'held targets': 'timers_held_target',
+  'held releaseUnhandled': 'timers_without_handler',
+  'held releaseTenant': 'timers_paused_tenant',
+  'held releaseTarget': 'timers_paused_target',
+  'held targets': 'timers_paused_target',
   nextTimers: 'timers_due',
   peekShards: 'timers_due',
   dueTimers: 'timers_due',
-  removeFlights: 'flights_pkey',
-  removeUnknownFlights: 'flights_shard',
-  flightsOfShards: 'flights_shard',
+  removeFlights: 'in_flight_batches_pkey',
+  removeUnknownFlights: 'in_flight_batches_shard',
+  flightsOfShards: 'in_flight_batches_shard',
   removeOutcomes: 'outcomes_pkey',
   eventsOfOwner: 'events_owner',
   eventsOfAlarm: 'events_alarm',
@@ -128,7 +128,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'import knownAlarms': 'alarms_id_key',
   'import alarmIds': 'alarms_pkey',
   'import releaseKeys': 'alarms_pkey',
-  'import knownOwnEvents': 'events_own',
+  'import knownOwnEvents': 'events_appended',
   'import knownEvents': 'events_alarm',
   newestEventsOfAlarm: 'events_alarm',
   eventSeqs: 'events_pkey',
@@ -256,7 +256,7 @@ const STATEMENTS: readonly [string, string][] = [
   ['insertAlarmsAndFigures', insertAlarmsAndFigures],
 ]
 /** Tables that are small enough to be read whole. */
-const SMALL = 'shards|owners|flights|meta'
+const SMALL = 'shards|processes|in_flight_batches|meta'
 /** A sort of what was found by an index is one of a handful: locks are taken in order. Any other would be of the table. */
 const MAY_SORT = new Set([
   'dueTimers', 'held releaseTenant', 'held releaseTarget', 'lockAlarms', 'lockTimersOfAlarms', 'lockFreeTimers', 'nearShards', 'allShards', 'prune lockAlarms',

@@ -16,7 +16,7 @@ export const AUDIT = `
   CREATE FUNCTION chaos_note_move() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       INSERT INTO chaos_moves SELECT pg_current_xact_id(), OLD.alarm, OLD.shard, current_setting('application_name'),
-        s.owner, s.epoch, to_jsonb(OLD), to_jsonb(NEW) FROM wakeful.shards s WHERE s.shard = OLD.shard;
+        s.holder, s.epoch, to_jsonb(OLD), to_jsonb(NEW) FROM wakeful.shards s WHERE s.shard = OLD.shard;
       RETURN NULL;
     END $$;
   CREATE FUNCTION chaos_note_row() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -35,7 +35,7 @@ export const AUDIT = `
   CREATE TRIGGER chaos_ended AFTER INSERT ON wakeful.events FOR EACH ROW WHEN (NEW.occurrence IS NOT NULL
     AND NEW.type IN ('alarm.fired', 'timer.due_time_reached', 'schedule.ticked', 'alarm.attempt_failed'))
     EXECUTE FUNCTION chaos_note_end();
-  CREATE TRIGGER chaos_flew AFTER INSERT OR DELETE ON wakeful.flights FOR EACH ROW EXECUTE FUNCTION chaos_note_row();
+  CREATE TRIGGER chaos_flew AFTER INSERT OR DELETE ON wakeful.in_flight_batches FOR EACH ROW EXECUTE FUNCTION chaos_note_row();
   CREATE TRIGGER chaos_owned AFTER UPDATE ON wakeful.shards FOR EACH ROW EXECUTE FUNCTION chaos_note_row();
 `
 

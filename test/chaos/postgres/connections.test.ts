@@ -94,7 +94,7 @@ test.concurrent('a half-open connection is noticed: what was asked for over it i
     (await Promise.all(all.map(({ id }) => wakeful.get(id)))).every((each) => each?.status === 'fired'),
   )
   expect(new Set(starts).size).toBe(all.length)
-  const { rows } = await client.query<{ count: string }>('SELECT count(*) FROM wakeful.flights')
+  const { rows } = await client.query<{ count: string }>('SELECT count(*) FROM wakeful.in_flight_batches')
   expect(rows[0]!.count).toBe('0')
   await wakeful.close()
 })

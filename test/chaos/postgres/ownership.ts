@@ -14,7 +14,7 @@ const WAIT_MS_MAX = 120_000
 async function shares(url: string): Promise<number[]> {
   const rows = await ask<{ count: string }>(
     url,
-    `SELECT count(*) FROM wakeful.shards WHERE pool = 'app' AND owner IS NOT NULL GROUP BY owner`,
+    `SELECT count(*) FROM wakeful.shards WHERE pool = 'app' AND holder IS NOT NULL GROUP BY holder`,
   )
   return rows.map(({ count }) => Number(count)).sort((a, b) => b - a)
 }
@@ -132,13 +132,13 @@ export async function cutOff(url: string, port: number): Promise<CutOff> {
     const before = starts.length
     const [row] = await ask<{ until: number }>(
       url,
-      'SELECT max(lease_until)::float8 AS until FROM wakeful.owners',
+      'SELECT max(lease_until)::float8 AS until FROM wakeful.processes',
     )
     await new Promise((resolve) => setTimeout(resolve, row!.until - Date.now() + 1_000))
     const startedTooLate = starts.filter((at) => at > row!.until).length
     const [flying] = await ask<{ count: number }>(
       url,
-      `SELECT count(*)::float8 / 2 AS count FROM wakeful.flights, unnest(timers)`,
+      `SELECT count(*)::float8 / 2 AS count FROM wakeful.in_flight_batches, unnest(timers)`,
     )
     return { startedAfter: starts.length - before, left: flying!.count - starts.length, startedTooLate }
   } finally {

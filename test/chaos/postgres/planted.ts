@@ -94,8 +94,8 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     edits: [
       {
         file: `${STORE}/sql/queries.ts`,
-        from: 'owner <> $1 AND (lease_until <=',
-        to: 'owner <> $1 AND (lease_until - 60000 <=',
+        from: 'holder <> $1 AND (lease_until <=',
+        to: 'holder <> $1 AND (lease_until - 60000 <=',
       },
       {
         file: 'src/stores/sharded/heartbeat.ts',

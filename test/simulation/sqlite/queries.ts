@@ -5,10 +5,10 @@ import { ALARM_COLUMNS } from '../../../src/stores/index.ts'
 export const ownerOf = `SELECT s.owner FROM wakeful_alarms a JOIN wakeful_timers t ON t.alarm = a.seq
   JOIN wakeful_shards s ON s.shard = t.shard WHERE a.id = ? LIMIT 1`
 
-export const flightsOf = `SELECT f.* FROM wakeful_flights f JOIN wakeful_shards s ON s.shard = f.shard WHERE s.owner = ?`
+export const flightsOf = `SELECT f.* FROM wakeful_in_flight_batches f JOIN wakeful_shards s ON s.shard = f.shard WHERE s.holder = ?`
 
 /** Those of the present owners. */
-export const ownFlights = `SELECT f.* FROM wakeful_flights f
+export const ownFlights = `SELECT f.* FROM wakeful_in_flight_batches f
   JOIN wakeful_shards s ON s.shard = f.shard AND s.epoch = f.epoch`
 
 export const logEnd = 'SELECT max(seq) AS seq FROM wakeful_events'

@@ -34,12 +34,12 @@ export function heldTargets(
   limit: number,
 ): string[] {
   const rows = leases.flatMap(({ shard }) => tables.due.in(shard)).map(({ key }) => tables.timers.get(key)!)
-  const held = rows.filter(({ timer }) => timer.waiting === 'hold')
+  const held = rows.filter(({ timer }) => timer.waiting === 'operator_pause')
   return [...new Set(held.map(({ target }) => target))].slice(0, limit)
 }
 
 function isMeant({ tenant, target, timer }: TimerRow, which: WaitingFilter): boolean {
   if ('handler' in which) return timer.waiting === 'handler' && target === which.handler
-  if (timer.waiting !== 'hold') return false
+  if (timer.waiting !== 'operator_pause') return false
   return 'heldTenant' in which ? tenant === which.heldTenant : target === which.heldTarget
 }

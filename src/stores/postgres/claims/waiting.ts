@@ -5,10 +5,10 @@ import type { Session } from '../connection/index.ts'
 export const HELD_QUERIES = {
   /** Asked of the row itself too: a pause that this waited for has parked it meanwhile. */
   releaseUnhandled: `UPDATE wakeful.timers SET wake_at = scheduled_for
-  WHERE waiting = 'handler' AND held IS NULL AND id IN (
+  WHERE waiting = 'handler' AND id IN (
     SELECT t.id FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
     JOIN wakeful.shards s ON s.shard = l.shard AND s.epoch = l.epoch
-    JOIN wakeful.timers t ON t.shard = l.shard AND t.target = $3 AND t.waiting = 'handler' AND t.held IS NULL
+    JOIN wakeful.timers t ON t.shard = l.shard AND t.target = $3 AND t.waiting = 'handler'
       AND t.wake_at > $4::bigint
     LIMIT $5::bigint)`,
   releaseTenant: releaseBy('tenant'),
@@ -16,22 +16,22 @@ export const HELD_QUERIES = {
   /** From name to name, past all that is held under each. */
   targets: `WITH RECURSIVE held (shard, target) AS (
     SELECT shard, (SELECT t.target FROM wakeful.timers t
-      WHERE t.shard = l.shard AND t.waiting = 'handler' AND t.held = 1 ORDER BY t.target LIMIT 1)
+      WHERE t.shard = l.shard AND t.waiting = 'operator_pause' ORDER BY t.target LIMIT 1)
     FROM unnest($1::int[]) AS l (shard)
     UNION ALL SELECT shard, (SELECT t.target FROM wakeful.timers t
-      WHERE t.shard = h.shard AND t.target > h.target AND t.waiting = 'handler' AND t.held = 1 ORDER BY t.target LIMIT 1)
+      WHERE t.shard = h.shard AND t.target > h.target AND t.waiting = 'operator_pause' ORDER BY t.target LIMIT 1)
     FROM held h WHERE target IS NOT NULL)
   SELECT target FROM held WHERE target IS NOT NULL LIMIT $2::bigint`,
 } as const
 
 /** The longest held first. They forget that they were held: what is missed by now is judged as after a standstill. */
 function releaseBy(by: 'tenant' | 'target'): string {
-  return `UPDATE wakeful.timers SET wake_at = scheduled_for, waiting = NULL, held = NULL
-  WHERE waiting = 'handler' AND held = 1 AND id = ANY(ARRAY(
+  return `UPDATE wakeful.timers SET wake_at = scheduled_for, waiting = NULL
+  WHERE waiting = 'operator_pause' AND id = ANY(ARRAY(
     SELECT t.id FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
     JOIN wakeful.shards s ON s.shard = l.shard AND s.epoch = l.epoch
     CROSS JOIN LATERAL (SELECT id, scheduled_for FROM wakeful.timers WHERE shard = l.shard AND ${by} = $3
-      AND waiting = 'handler' AND held = 1 AND wake_at > $4::bigint ORDER BY scheduled_for LIMIT $5::bigint) t
+      AND waiting = 'operator_pause' AND wake_at > $4::bigint ORDER BY scheduled_for LIMIT $5::bigint) t
     ORDER BY t.scheduled_for LIMIT $5::bigint))`
 }
 

@@ -5,6 +5,7 @@ import {
   check,
   figuresCheck,
   lagCheck,
+  outdatedAdvice,
   type ShardState,
   spoken,
   spokenCount,
@@ -26,7 +27,7 @@ const EXAMINE = {
   relations: `SELECT c.relname, coalesce(i.indisvalid, true)::int FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_index i ON i.indexrelid = c.oid WHERE n.nspname = $1`,
   breaking: `SELECT name FROM wakeful.migrations WHERE number > $1::bigint AND breaking ORDER BY number LIMIT 1`,
-  owners: `SELECT owner, lease_until FROM wakeful.owners ORDER BY owner`,
+  processes: `SELECT holder, lease_until FROM wakeful.processes ORDER BY holder`,
   figures: `SELECT (SELECT coalesce(sum(pending + fired), 0)::bigint FROM wakeful.tallies),
     (SELECT coalesce(sum(total), 0)::bigint FROM wakeful.tallies),
     (SELECT count(*) FROM (SELECT DISTINCT tenant, owner, alarm FROM wakeful.timers) live)`,
@@ -70,7 +71,8 @@ async function storeChecks(database: Database, clock: Clock, limits: HealthLimit
   const rights = await rightsOf(session)
   if (!rights.canRead) return [rights.check]
   const version = await schemaVersion(session)
-  if (version === 0) return [await schemaCheck(database, version)]
+  // An empty database, or the tables of an unreleased version.
+  if (version < MIGRATIONS[0]!.number) return [await schemaCheck(database, version)]
   const look = (name: string, work: () => Promise<Check[]>) => guarded(database, name, work)
   return [
     ...(await look('schema', async () => [await schemaCheck(database, version)])),
@@ -136,7 +138,7 @@ async function settingsChecks({ session, isPooled }: Database): Promise<Check[]>
 async function schemaCheck({ session, dialect }: Database, version: number): Promise<Check> {
   const newest = MIGRATIONS.at(-1)!.number
   const known = `version ${version}, this Wakeful knows ${newest}`
-  if (version < newest) return check('schema', false, known, 'run `wakeful migrate`')
+  if (version < newest) return check('schema', false, known, outdatedAdvice(version, MIGRATIONS))
   const breaking = (await session.row(EXAMINE.breaking, newest)) as [string] | undefined
   if (breaking !== undefined) return check('schema', false, `${known}: ${breaking[0]}`, 'upgrade Wakeful')
   const rows = (await session.rows(EXAMINE.relations, dialect.plainSchema)) as [string, number][]
@@ -170,7 +172,7 @@ async function clockChecks(database: Database, host: Clock): Promise<Check[]> {
       : `this host is ${spoken(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'} the database, by which alarms fire`,
     'set the clock that is wrong; if it is this host’s, alarms fire on time all the same',
   )
-  const owners = (await database.session.rows(EXAMINE.owners)) as [string, number][]
+  const owners = (await database.session.rows(EXAMINE.processes)) as [string, number][]
   const ended = owners.filter(([, leaseUntil]) => leaseUntil <= now)
   const isHeld = (shard: ShardState) => shard.holder !== null
   const shards = await readShards(database, null)

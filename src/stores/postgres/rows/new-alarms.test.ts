@@ -24,22 +24,7 @@ async function written(rows: readonly { fields: Fields; shard: number; wakeAt: n
   const alarms = rows.map(({ fields }) => ({ ...MODEL, ...fields }) as Fields)
   const lists = newAlarmLists(
     alarms.map((alarm) => ALARM_COLUMNS.map((column) => alarm[column] ?? null)),
-    rows.map(({ shard, wakeAt }) => [
-      shard,
-      'due',
-      wakeAt,
-      wakeAt,
-      null,
-      null,
-      null,
-      1,
-      1,
-      0,
-      null,
-      null,
-      null,
-      0,
-    ]),
+    rows.map(({ shard, wakeAt }) => [shard, 'due', wakeAt, wakeAt, null, null, null, 1, 1, 0, null, null, 0]),
   )
   await session.run(insertAlarms, ...lists)
   const { rows: found } = await client.query<Record<string, Value>>(

@@ -9,7 +9,7 @@ import {
   type Serial,
   type Timer,
 } from '../../../alarm/index.ts'
-import { alarmValues, type StoredAlarm, Tallies, waitingValues } from '../../index.ts'
+import { alarmValues, type StoredAlarm, Tallies } from '../../index.ts'
 import type { Bindable, Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 import { insertAlarms, insertAlarmsAndFigures, newAlarmLists } from './new-alarms.ts'
@@ -265,7 +265,7 @@ export function placeValues(timer: NewTimer, ...before: readonly (string | Seria
   const { startedAt, waiting, delivered } = timer
   const flag = delivered ? 1 : 0
   return [
-    ...before, kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt, startedAt, ...waitingValues(waiting), flag,
+    ...before, kind, wakeAt, scheduledFor, nominal, zoneOffset, floor, tick, generation, attempt, startedAt, waiting, flag,
   ] // biome-ignore format: a list
 }
 

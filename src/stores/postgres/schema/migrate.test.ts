@@ -7,7 +7,7 @@ import { open } from '../../../index.ts'
 import type { Migration } from '../../index.ts'
 import { MIGRATIONS as SQLITE } from '../../sqlite/schema/index.ts'
 import { Database, Dialect } from '../connection/index.ts'
-import { migratePostgres, missingSql, openPostgres } from '../index.ts'
+import { examinePostgres, migratePostgres, missingSql, openPostgres } from '../index.ts'
 import { migrate, migrationSql, schemaVersion } from './migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 
@@ -43,7 +43,7 @@ describe('migrations', () => {
     const results = await Promise.all(all)
     expect(results.filter((result) => result.applied.length > 0)).toHaveLength(1)
     await withDatabase('ten', async ({ session }) =>
-      expect(await schemaVersion(session)).toBe(MIGRATIONS.length),
+      expect(await schemaVersion(session)).toBe(MIGRATIONS.at(-1)!.number),
     )
   })
 
@@ -98,6 +98,24 @@ describe('migrations', () => {
   })
 })
 
+describe('a store of an unreleased version', () => {
+  it.each([1, 4])('with schema %i is refused, with what to do', async (version) => {
+    const schema = `unreleased_${version}`
+    await client.query(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.alarms (seq bigint);
+      CREATE TABLE ${schema}.migrations (number bigint, name text, breaking boolean, applied_at bigint);
+      INSERT INTO ${schema}.migrations VALUES (${version}, 'old', true, 0)`)
+    const refusal = {
+      code: 'store_unavailable',
+      message: new RegExp(`schema version ${version}; .*wakeful export .* with the version that made it`),
+    }
+    await expect(open(`${url}?schema=${schema}`)).rejects.toMatchObject(refusal)
+    await expect(missingSql(`${url}?schema=${schema}`)).rejects.toMatchObject(refusal)
+    expect(await examinePostgres(`${url}?schema=${schema}`, systemClock)).toContainEqual(
+      expect.objectContaining({ name: 'schema', advice: expect.stringContaining('wakeful export') }),
+    )
+  })
+})
+
 describe('an old binary', () => {
   async function newer(schema: string, breaking: boolean): Promise<string> {
     await migratePostgres(`${url}?schema=${schema}`, 0)
@@ -129,9 +147,9 @@ describe('an old binary', () => {
       'outcomes',
       'events',
       'tallies',
-      'owners',
+      'processes',
       'shards',
-      'flights',
+      'in_flight_batches',
       'meta',
       'calendars',
       'idempotency_keys',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { errorText, WakefulError } from '../../../error.ts'
-import type { Migrated, Migration } from '../../index.ts'
+import { assertNotTooOld, type Migrated, type Migration } from '../../index.ts'
 import { Database, type Dialect, isForeignTable, type Session } from '../connection/index.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { STATISTICS_SQL, seedStatistics } from './statistics.ts'
@@ -34,6 +34,7 @@ export async function migrate(
   try {
     await refuseOldServer(database)
     const before = await schemaVersion(database.session)
+    assertNotTooOld(placeOf(database), before, migrations)
     await refuseNewer(database, migrations)
     if (before >= migrations.at(-1)!.number) return { from: before, to: before, applied: [] }
     return await database.transaction((session) => run(session, database.schema, now, fixed, migrations))
@@ -142,10 +143,15 @@ export function migratePostgres(url: string, now: number): Promise<Migrated> {
   return withDatabase(url, (database) => migrate(database, now, { shards: SHARDS }))
 }
 
+/** A store as messages name it. */
+function placeOf({ schema, name }: Database): string {
+  return `schema ${schema} of ${name}`
+}
+
 /** Where a store should be and is not, for messages; null where there is one. */
 export function missingStore(url: string): Promise<string | null> {
-  return withDatabase(url, async ({ session, schema, name }) =>
-    (await schemaVersion(session)) > 0 ? null : `schema ${schema} of ${name}`,
+  return withDatabase(url, async (database) =>
+    (await schemaVersion(database.session)) > 0 ? null : placeOf(database),
   )
 }
 
@@ -161,8 +167,10 @@ export async function assertPostgresStore(url: string): Promise<void> {
 
 /** The SQL that `migratePostgres` would run. */
 export function missingSql(url: string): Promise<string> {
-  return withDatabase(url, async ({ dialect, session }) => {
+  return withDatabase(url, async (database) => {
+    const { dialect, session } = database
     const version = await schemaVersion(session)
+    assertNotTooOld(placeOf(database), version, MIGRATIONS)
     return migrationSql(dialect, { version, hasSchema: await hasSchema(session) })
   })
 }

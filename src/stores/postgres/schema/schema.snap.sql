@@ -8,6 +8,7 @@ alarms.kind text not null
 alarms.timezone text not null
 alarms.fire_at bigint
 alarms.rule text
+alarms.calendars text
 alarms.label text not null
 alarms.target_kind text not null
 alarms.target text not null
@@ -20,6 +21,7 @@ alarms.key text
 alarms.idempotency_key text
 alarms.subject text
 alarms.correlation_id text not null
+alarms.traceparent text
 alarms.max_failures bigint not null
 alarms.backoff_base_ms bigint not null
 alarms.backoff_cap_ms bigint not null
@@ -36,12 +38,10 @@ alarms.updated_at bigint not null
 alarms.paused_at bigint
 alarms.cancelled_at bigint
 alarms.notes text
-alarms.calendars text
-alarms.traceparent text
 calendars.tenant text not null
 calendars.name text not null
 calendars.version bigint not null
-calendars.reviewed bigint not null
+calendars.reviewed_version bigint not null
 calendars.dates text not null
 calendars.weekend text not null
 calendars.updated_at bigint not null
@@ -63,15 +63,15 @@ events.subject text
 events.correlation_id text
 events.at bigint not null
 events.data text not null
-flights.id bigint not null identity
-flights.shard integer not null
-flights.epoch bigint not null
-flights.taken_at bigint not null
-flights.timers bigint[] not null
 idempotency_keys.tenant text not null
 idempotency_keys.owner text not null
 idempotency_keys.idempotency_key text not null
 idempotency_keys.alarm bigint not null
+in_flight_batches.id bigint not null identity
+in_flight_batches.shard integer not null
+in_flight_batches.epoch bigint not null
+in_flight_batches.claimed_at bigint not null
+in_flight_batches.timers bigint[] not null
 inbox.seq bigint not null identity
 inbox.tenant text not null
 inbox.owner text not null
@@ -80,7 +80,7 @@ inbox.alarm text not null
 inbox.arrived_at bigint not null
 inbox.body text not null
 inbox.tries bigint not null
-inbox.held_until bigint not null
+inbox.claimed_until bigint not null
 meta.name text not null
 meta.value text not null
 migrations.number bigint not null
@@ -100,15 +100,15 @@ outcomes.result text
 outcomes.last_error text
 outcomes.failure_count bigint not null
 outcomes.attempts bigint not null
-owners.owner text not null
-owners.pools text[] not null
-owners.lease_until bigint not null
-owners.beats bigint not null
-owners.lost bigint not null
+processes.holder text not null
+processes.pools text[] not null
+processes.lease_until bigint not null
+processes.heartbeats bigint not null
+processes.takeovers bigint not null
 shards.shard integer not null identity
 shards.pool text not null
 shards.slot integer not null
-shards.owner text
+shards.holder text
 shards.epoch bigint not null
 tallies.tenant text not null
 tallies.owner text not null
@@ -131,6 +131,9 @@ timers.shard integer not null
 timers.kind text not null
 timers.wake_at bigint
 timers.scheduled_for bigint not null
+timers.nominal bigint
+timers.zone_offset bigint
+timers.floor bigint
 timers.tick bigint not null
 timers.generation bigint not null
 timers.attempt bigint not null
@@ -140,17 +143,13 @@ timers.delivered smallint not null
 timers.version bigint not null
 timers.edited smallint not null
 timers.report text
-timers.nominal bigint
-timers.zone_offset bigint
-timers.floor bigint
-timers.held smallint
 
 -- settings
 events with (autovacuum_vacuum_insert_scale_factor=0.05)
-flights with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0)
+in_flight_batches with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0)
 inbox with (fillfactor=85, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000)
 outcomes with (fillfactor=85)
-owners with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=200)
+processes with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=200)
 shards with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000)
 tallies with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0)
 timers with (fillfactor=85, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0.05)
@@ -171,7 +170,7 @@ alarms CHECK ((kind = ANY (ARRAY['once'::text, 'every'::text, 'cron'::text, 'rru
 alarms CHECK ((max_failures >= 1))
 alarms CHECK ((overlap = ANY (ARRAY['skip'::text, 'queue'::text, 'allow'::text])))
 alarms CHECK ((timeout_ms > 0))
-calendars CHECK ((reviewed <= version))
+calendars CHECK ((reviewed_version <= version))
 calendars CHECK ((version >= 1))
 documents CHECK ((version >= 1))
 events CHECK ((origin = ANY (ARRAY['caught'::text, 'caused'::text, 'derived'::text, 'scheduled'::text])))
@@ -189,11 +188,10 @@ timers CHECK ((attempt >= 0))
 timers CHECK ((delivered = ANY (ARRAY[0, 1])))
 timers CHECK ((edited = ANY (ARRAY[0, 1])))
 timers CHECK ((generation >= 1))
-timers CHECK ((held = 1))
 timers CHECK ((kind = ANY (ARRAY['due'::text, 'forced'::text, 'retry'::text, 'report'::text])))
 timers CHECK ((tick >= 0))
 timers CHECK ((version >= 1))
-timers CHECK ((waiting = ANY (ARRAY['paused'::text, 'overlap'::text, 'handler'::text])))
+timers CHECK ((waiting = ANY (ARRAY['paused'::text, 'overlap'::text, 'handler'::text, 'operator_pause'::text])))
 
 -- indexes
 CREATE INDEX alarms_calendars ON wakeful.alarms USING btree (tenant, seq) WHERE (calendars IS NOT NULL)
@@ -211,13 +209,13 @@ CREATE UNIQUE INDEX calendars_pkey ON wakeful.calendars USING btree (tenant, nam
 CREATE UNIQUE INDEX documents_pkey ON wakeful.documents USING btree (kind, name)
 CREATE INDEX documents_tenant ON wakeful.documents USING btree (kind, tenant, name)
 CREATE INDEX events_alarm ON wakeful.events USING btree (alarm, seq) WHERE (alarm IS NOT NULL)
-CREATE UNIQUE INDEX events_own ON wakeful.events USING btree (id) WHERE (alarm IS NULL)
+CREATE UNIQUE INDEX events_appended ON wakeful.events USING btree (id) WHERE (alarm IS NULL)
 CREATE INDEX events_owner ON wakeful.events USING btree (tenant, owner, seq)
 CREATE UNIQUE INDEX events_pkey ON wakeful.events USING btree (seq)
-CREATE UNIQUE INDEX flights_pkey ON wakeful.flights USING btree (id)
-CREATE INDEX flights_shard ON wakeful.flights USING btree (shard)
 CREATE INDEX idempotency_keys_alarm ON wakeful.idempotency_keys USING btree (alarm)
 CREATE UNIQUE INDEX idempotency_keys_pkey ON wakeful.idempotency_keys USING btree (tenant, owner, idempotency_key)
+CREATE UNIQUE INDEX in_flight_batches_pkey ON wakeful.in_flight_batches USING btree (id)
+CREATE INDEX in_flight_batches_shard ON wakeful.in_flight_batches USING btree (shard)
 CREATE INDEX inbox_arrived ON wakeful.inbox USING btree (arrived_at)
 CREATE INDEX inbox_oldest ON wakeful.inbox USING btree (tenant, owner, arrived_at, seq)
 CREATE UNIQUE INDEX inbox_pkey ON wakeful.inbox USING btree (seq)
@@ -227,19 +225,18 @@ CREATE UNIQUE INDEX migrations_pkey ON wakeful.migrations USING btree (number)
 CREATE UNIQUE INDEX outcomes_pkey ON wakeful.outcomes USING btree (alarm)
 CREATE INDEX outcomes_status ON wakeful.outcomes USING btree (tenant, owner, status, alarm) WHERE (status IS NOT NULL)
 CREATE INDEX outcomes_target ON wakeful.outcomes USING btree (tenant, owner, target, status, alarm) WHERE (status IS NOT NULL)
-CREATE UNIQUE INDEX owners_pkey ON wakeful.owners USING btree (owner)
-CREATE INDEX shards_owner ON wakeful.shards USING btree (owner) WHERE (owner IS NOT NULL)
+CREATE UNIQUE INDEX processes_pkey ON wakeful.processes USING btree (holder)
+CREATE INDEX shards_holder ON wakeful.shards USING btree (holder) WHERE (holder IS NOT NULL)
 CREATE UNIQUE INDEX shards_pkey ON wakeful.shards USING btree (shard)
 CREATE UNIQUE INDEX shards_pool_slot_key ON wakeful.shards USING btree (pool, slot)
 CREATE UNIQUE INDEX shards_shard_epoch_key ON wakeful.shards USING btree (shard, epoch)
 CREATE UNIQUE INDEX tallies_pkey ON wakeful.tallies USING btree (tenant, owner, slot)
 CREATE INDEX timers_alarm ON wakeful.timers USING btree (tenant, owner, alarm)
 CREATE INDEX timers_due ON wakeful.timers USING btree (shard, wake_at, id) WHERE (wake_at IS NOT NULL)
-CREATE INDEX timers_handler ON wakeful.timers USING btree (shard, target, wake_at) WHERE (waiting = 'handler'::text)
-CREATE INDEX timers_held_target ON wakeful.timers USING btree (shard, target, scheduled_for) WHERE ((waiting = 'handler'::text) AND (held = 1))
-CREATE INDEX timers_held_tenant ON wakeful.timers USING btree (shard, tenant, scheduled_for) WHERE ((waiting = 'handler'::text) AND (held = 1))
+CREATE INDEX timers_paused_target ON wakeful.timers USING btree (shard, target, scheduled_for) WHERE (waiting = 'operator_pause'::text)
+CREATE INDEX timers_paused_tenant ON wakeful.timers USING btree (shard, tenant, scheduled_for) WHERE (waiting = 'operator_pause'::text)
 CREATE UNIQUE INDEX timers_pkey ON wakeful.timers USING btree (id)
 CREATE INDEX timers_report ON wakeful.timers USING btree (tenant, owner, alarm) WHERE (kind = 'report'::text)
 CREATE INDEX timers_target ON wakeful.timers USING btree (tenant, owner, target, alarm)
-CREATE INDEX timers_unhandled ON wakeful.timers USING btree (shard, target, wake_at) WHERE ((waiting = 'handler'::text) AND (held IS NULL))
 CREATE INDEX timers_upcoming ON wakeful.timers USING btree (tenant, owner, wake_at, id) WHERE (wake_at IS NOT NULL)
+CREATE INDEX timers_without_handler ON wakeful.timers USING btree (shard, target, wake_at) WHERE (waiting = 'handler'::text)

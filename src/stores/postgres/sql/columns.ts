@@ -12,8 +12,8 @@ export const ALARM_TYPES = ALARM_COLUMNS.map((column) => (NUMBERS.has(column) ? 
 /** A timer's columns as they are written after those of its alarm, and their types. */
 export const PLACE_COLUMNS = [
   'kind', 'wake_at', 'scheduled_for', 'nominal', 'zone_offset', 'floor', 'tick', 'generation', 'attempt', 'started_at',
-  'waiting', 'held', 'delivered',
+  'waiting', 'delivered',
 ] as const // biome-ignore format: a list
 export const PLACE_TYPES = [
-  'text', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'text', 'smallint', 'smallint',
+  'text', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint', 'text', 'smallint',
 ] as const // biome-ignore format: a list

@@ -153,7 +153,7 @@ export const nextTimers = `SELECT t.shard, t.id, t.version, t.wake_at
 /** The same of every shard that is still this process's own, also where nothing waits: one that is missing is lost. */
 export const peekShards = `SELECT o.shard, t.id, t.version, t.wake_at
   FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[]) AS s (shard, epoch, low, low_id)
-  JOIN wakeful.shards o ON o.shard = s.shard AND o.epoch = s.epoch AND o.owner = $5
+  JOIN wakeful.shards o ON o.shard = s.shard AND o.epoch = s.epoch AND o.holder = $5
   LEFT JOIN LATERAL (SELECT id, version, wake_at FROM wakeful.timers
     WHERE shard = s.shard AND ${FROM_PLACE} ORDER BY wake_at, id LIMIT 1) t ON true`
 
@@ -170,23 +170,23 @@ export const dueTimers = `SELECT ${qualified('t', TIMER_COLUMNS)}, t.locked
 /** Proves ownership before a batch, and keeps edits out until it is recorded (hazard 4: the look is the next statement). */
 export const lockOwnShards = `SELECT s.shard FROM wakeful.shards s JOIN unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
     ON s.shard = l.shard AND s.epoch = l.epoch
-  WHERE s.owner = $3 ORDER BY s.shard FOR NO KEY UPDATE OF s`
+  WHERE s.holder = $3 ORDER BY s.shard FOR NO KEY UPDATE OF s`
 export const lockFreeOwnShards = `${lockOwnShards} SKIP LOCKED`
 export const ownShards = `SELECT s.shard FROM wakeful.shards s JOIN unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
-    ON s.shard = l.shard AND s.epoch = l.epoch WHERE s.owner = $3`
+    ON s.shard = l.shard AND s.epoch = l.epoch WHERE s.holder = $3`
 /** What a settle holds: a takeover waits for it, a beat, a take and a cancel do not (hazard 1). */
 export const shareShards = `SELECT s.shard, s.epoch FROM wakeful.shards s JOIN unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
     ON s.shard = l.shard AND s.epoch = l.epoch ORDER BY s.shard FOR KEY SHARE OF s`
 
 export const isOwn = 'SELECT 1 FROM wakeful.shards WHERE shard = $1::int AND epoch = $2::bigint'
 
-export const insertFlights = `INSERT INTO wakeful.flights (shard, epoch, taken_at, timers)
+export const insertFlights = `INSERT INTO wakeful.in_flight_batches (shard, epoch, claimed_at, timers)
   SELECT shard, epoch, $3::bigint, string_to_array(timers, ',')::bigint[]
   FROM unnest($1::int[], $2::bigint[], $4::text[]) AS n (shard, epoch, timers) RETURNING id, shard`
-export const removeFlights = 'DELETE FROM wakeful.flights WHERE id = ANY($1::bigint[])'
+export const removeFlights = 'DELETE FROM wakeful.in_flight_batches WHERE id = ANY($1::bigint[])'
 /** Flights of which this process knows nothing, in shards that are its own and locked: their take was never answered. */
-export const removeUnknownFlights = `DELETE FROM wakeful.flights WHERE shard = ANY($1::int[]) AND id <> ALL($2::bigint[])`
-export const flightsOfShards = `SELECT id, array_to_string(timers, ',') FROM wakeful.flights WHERE shard = ANY($1::int[])`
+export const removeUnknownFlights = `DELETE FROM wakeful.in_flight_batches WHERE shard = ANY($1::int[]) AND id <> ALL($2::bigint[])`
+export const flightsOfShards = `SELECT id, array_to_string(timers, ',') FROM wakeful.in_flight_batches WHERE shard = ANY($1::int[])`
 
 // Outcomes, events, figures
 
@@ -267,71 +267,71 @@ export const shardsOfPools =
 /** One at a time makes pools for alarms: what is counted next holds until it has. */
 export const lockPools = `SELECT pg_advisory_xact_lock(7420004, hashtext('wakeful.shards'))::text`
 export const poolCount = 'SELECT count(*) FROM wakeful.shards WHERE slot = 0'
-export const insertShards = `INSERT INTO wakeful.shards (pool, slot, owner, epoch)
+export const insertShards = `INSERT INTO wakeful.shards (pool, slot, holder, epoch)
   SELECT pool, slot, NULL, 0 FROM unnest($1::text[]) AS pool, generate_series(0, $2::int - 1) AS slot
   ON CONFLICT (pool, slot) DO NOTHING`
-export const allShards = `SELECT s.shard, s.pool, CASE WHEN o.lease_until > ${CLOCK('$1')} THEN s.owner END, s.epoch,
+export const allShards = `SELECT s.shard, s.pool, CASE WHEN o.lease_until > ${CLOCK('$1')} THEN s.holder END, s.epoch,
     CASE $2::int WHEN 0 THEN 0 ELSE (
       SELECT count(*) FROM (SELECT 1 FROM wakeful.timers t
         WHERE t.shard = s.shard AND t.wake_at <= $3::bigint LIMIT $4::int) counted) END,
     (SELECT wake_at FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at IS NOT NULL ORDER BY wake_at LIMIT 1)
-  FROM wakeful.shards s LEFT JOIN wakeful.owners o ON o.owner = s.owner
+  FROM wakeful.shards s LEFT JOIN wakeful.processes o ON o.holder = s.holder
   WHERE $5::text[] IS NULL OR s.pool = ANY($5::text[]) ORDER BY s.shard`
 
 /**
  * The heartbeat: renews this process's lease in its own row, and tells what it must know: the clock, who else lives, who
  * has which shard, and the first wake of each of its own from a floor on. It waits for nothing but a takeover from
- * this very process. `lost` and `beats` start at random, so that a row that was forgotten and made anew is not mistaken for
+ * this very process. `takeovers` and `heartbeats` start at random, so that a row that was forgotten and made anew is not mistaken for
  * the old: neither by its own process, nor by one that would take its beat to stand still.
  */
 export const beat = `WITH beat AS (
-    INSERT INTO wakeful.owners AS o (owner, pools, lease_until, beats, lost)
+    INSERT INTO wakeful.processes AS o (holder, pools, lease_until, heartbeats, takeovers)
     VALUES ($1, $2::text[], ${CLOCK('$4')} + $3::bigint, $5::bigint, $5::bigint)
-    ON CONFLICT (owner) DO UPDATE SET pools = excluded.pools, beats = o.beats + 1, lease_until = ${CLOCK('$4')} + $3::bigint
-    RETURNING lost)
-  SELECT 'shard' AS kind, s.pool AS name, s.shard::bigint AS a, s.epoch AS b, s.owner AS holder, NULL::text[] AS pools
+    ON CONFLICT (holder) DO UPDATE SET pools = excluded.pools, heartbeats = o.heartbeats + 1, lease_until = ${CLOCK('$4')} + $3::bigint
+    RETURNING takeovers)
+  SELECT 'shard' AS kind, s.pool AS name, s.shard::bigint AS a, s.epoch AS b, s.holder, NULL::text[] AS pools
     FROM wakeful.shards s WHERE s.pool = ANY($2::text[])
   UNION ALL SELECT 'next', '', t.wake_at, s.shard, NULL, NULL FROM wakeful.shards s
     LEFT JOIN LATERAL (SELECT wake_at FROM wakeful.timers t WHERE t.shard = s.shard AND t.wake_at >= $6::bigint
-      ORDER BY t.wake_at LIMIT 1) t ON true WHERE s.owner = $1 AND s.pool = ANY($2::text[])
-  UNION ALL SELECT 'owner', o.owner, o.beats, o.lease_until, NULL, o.pools FROM wakeful.owners o WHERE o.owner <> $1
-  UNION ALL SELECT 'beat', '', (SELECT lost FROM beat), ${CLOCK('$4')}, NULL, NULL`
+      ORDER BY t.wake_at LIMIT 1) t ON true WHERE s.holder = $1 AND s.pool = ANY($2::text[])
+  UNION ALL SELECT 'owner', o.holder, o.heartbeats, o.lease_until, NULL, o.pools FROM wakeful.processes o WHERE o.holder <> $1
+  UNION ALL SELECT 'beat', '', (SELECT takeovers FROM beat), ${CLOCK('$4')}, NULL, NULL`
 
 /** What is this process's own, by a statement that began after its beat. */
-export const shardsOfOwner = 'SELECT shard, epoch, pool FROM wakeful.shards WHERE owner = $1'
+export const shardsOfOwner = 'SELECT shard, epoch, pool FROM wakeful.shards WHERE holder = $1'
 
 /** Whoever claims is still known, and stays so until it has: one that was held up for long may have been forgotten. */
-export const stayOwner = 'SELECT 1 FROM wakeful.owners WHERE owner = $1 FOR KEY SHARE'
+export const stayOwner = 'SELECT 1 FROM wakeful.processes WHERE holder = $1 FOR KEY SHARE'
 
 /** The owners that are dead: their rows are locked, so that a late beat of theirs comes before this or after it. */
-export const buryOwners = `UPDATE wakeful.owners o SET lost = o.lost + 1 FROM (
-    SELECT owner FROM wakeful.owners WHERE owner <> $1 AND (lease_until <= ${CLOCK('$2')}
-      OR (owner, beats) IN (SELECT * FROM unnest($3::text[], $4::bigint[])))
-    ORDER BY owner FOR UPDATE SKIP LOCKED) dead
-  WHERE o.owner = dead.owner RETURNING o.owner`
+export const buryOwners = `UPDATE wakeful.processes o SET takeovers = o.takeovers + 1 FROM (
+    SELECT holder FROM wakeful.processes WHERE holder <> $1 AND (lease_until <= ${CLOCK('$2')}
+      OR (holder, heartbeats) IN (SELECT * FROM unnest($3::text[], $4::bigint[])))
+    ORDER BY holder FOR UPDATE SKIP LOCKED) dead
+  WHERE o.holder = dead.holder RETURNING o.holder`
 
 /** Free shards: nobody's, or those of the dead. What an open settle holds is left for the next beat. */
-export const acquireShards = `UPDATE wakeful.shards s SET owner = $1, epoch = s.epoch + 1 FROM (
-    SELECT shard, epoch FROM wakeful.shards WHERE pool = $2 AND (owner IS NULL OR owner = ANY($3::text[]))
+export const acquireShards = `UPDATE wakeful.shards s SET holder = $1, epoch = s.epoch + 1 FROM (
+    SELECT shard, epoch FROM wakeful.shards WHERE pool = $2 AND (holder IS NULL OR holder = ANY($3::text[]))
     ORDER BY slot LIMIT $4::bigint FOR UPDATE SKIP LOCKED) free
   WHERE s.shard = free.shard AND s.epoch = free.epoch RETURNING s.shard, s.epoch`
 
 /** Shards to give up: those that nothing holds at this moment. */
 export const lockIdleShards = `SELECT s.shard FROM wakeful.shards s JOIN unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
     ON s.shard = l.shard AND s.epoch = l.epoch
-  WHERE s.owner = $3 ORDER BY s.shard FOR NO KEY UPDATE OF s SKIP LOCKED`
+  WHERE s.holder = $3 ORDER BY s.shard FOR NO KEY UPDATE OF s SKIP LOCKED`
 /** Nothing of them may be in flight: the next owner would count it as an attempt. */
-export const giveUpShards = `UPDATE wakeful.shards s SET owner = NULL FROM (
+export const giveUpShards = `UPDATE wakeful.shards s SET holder = NULL FROM (
     SELECT idle.shard FROM unnest($1::int[]) AS idle (shard)
-    WHERE NOT EXISTS (SELECT 1 FROM wakeful.flights f WHERE f.shard = idle.shard) LIMIT $2::bigint) idle
+    WHERE NOT EXISTS (SELECT 1 FROM wakeful.in_flight_batches f WHERE f.shard = idle.shard) LIMIT $2::bigint) idle
   WHERE s.shard = idle.shard RETURNING s.shard`
-export const releaseShards = `UPDATE wakeful.shards s SET owner = NULL FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
+export const releaseShards = `UPDATE wakeful.shards s SET holder = NULL FROM unnest($1::int[], $2::bigint[]) AS l (shard, epoch)
   WHERE s.shard = l.shard AND s.epoch = l.epoch`
-export const leave = `DELETE FROM wakeful.owners o WHERE o.owner = $1
-  AND NOT EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.owner = o.owner)`
+export const leave = `DELETE FROM wakeful.processes o WHERE o.holder = $1
+  AND NOT EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.holder = o.holder)`
 /** A process that has given back all shards of a pool does not serve it, until it beats again: others have its share. */
-export const leavePools = `UPDATE wakeful.owners o SET pools = ARRAY(SELECT served.pool FROM unnest(o.pools) AS served (pool)
-    WHERE EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.owner = o.owner AND s.pool = served.pool)) WHERE o.owner = $1`
+export const leavePools = `UPDATE wakeful.processes o SET pools = ARRAY(SELECT served.pool FROM unnest(o.pools) AS served (pool)
+    WHERE EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.holder = o.holder AND s.pool = served.pool)) WHERE o.holder = $1`
 /**
  * Ends what handlers of the dead have open: it can never commit, and a process that is stopped would keep its locks from the
  * next one's handler for ever. What was begun after this takeover is somebody's who lives.
@@ -340,8 +340,8 @@ export const endHandlers = `SELECT pg_terminate_backend(a.pid) FROM pg_stat_acti
   WHERE a.application_name = ANY($1::text[]) AND a.datname = current_database() AND a.usename = current_user
     AND own.pid = pg_backend_pid() AND a.xact_start < own.xact_start`
 /** The dead that own nothing any more. */
-export const forgetOwners = `DELETE FROM wakeful.owners o WHERE o.owner = ANY($1::text[])
-  AND NOT EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.owner = o.owner)`
+export const forgetOwners = `DELETE FROM wakeful.processes o WHERE o.holder = ANY($1::text[])
+  AND NOT EXISTS (SELECT 1 FROM wakeful.shards s WHERE s.holder = o.holder)`
 
 // Calendars: few rows, seldom written
 
@@ -356,7 +356,7 @@ export const calendarsNamed = `SELECT c.tenant, c.name, c.version, c.dates, c.we
 /** Versions grow over all calendars: one that was removed and put anew is never taken for what it was. */
 export const nextCalendarVersion = `INSERT INTO wakeful.meta AS m (name, value) VALUES ('calendar_version', '1')
   ON CONFLICT (name) DO UPDATE SET value = (m.value::bigint + 1)::text RETURNING value`
-export const putCalendar = `INSERT INTO wakeful.calendars (tenant, name, version, reviewed, dates, weekend, updated_at)
+export const putCalendar = `INSERT INTO wakeful.calendars (tenant, name, version, reviewed_version, dates, weekend, updated_at)
   VALUES ($1, $2, $5::bigint, $5::bigint, $3, $4, $6::bigint) ON CONFLICT (tenant, name) DO UPDATE
   SET version = excluded.version, dates = excluded.dates, weekend = excluded.weekend, updated_at = excluded.updated_at`
 export const removeCalendar = 'DELETE FROM wakeful.calendars WHERE tenant = $1 AND name = $2'
@@ -364,8 +364,8 @@ export const liveAlarmNaming = `SELECT a.id FROM wakeful.alarms a WHERE a.tenant
   AND a.calendars::jsonb ? $2 AND EXISTS (SELECT 1 FROM wakeful.timers t
     WHERE t.tenant = a.tenant AND t.owner = a.owner AND t.alarm = a.seq) LIMIT 1`
 export const unreviewedCalendars =
-  'SELECT tenant, name, version FROM wakeful.calendars WHERE reviewed < version'
-export const markReviewed = `UPDATE wakeful.calendars SET reviewed = greatest(reviewed, least(version, $1::bigint))
+  'SELECT tenant, name, version FROM wakeful.calendars WHERE reviewed_version < version'
+export const markReviewed = `UPDATE wakeful.calendars SET reviewed_version = greatest(reviewed_version, least(version, $1::bigint))
   WHERE tenant = $2 AND name = $3`
 
 export const lastLogged = 'SELECT at FROM wakeful.events ORDER BY seq DESC LIMIT 1'

@@ -31,7 +31,7 @@ export const IMPORT_QUERIES = {
   knownOwnEvents: 'SELECT id FROM wakeful.events WHERE alarm IS NULL AND id = ANY($1::text[])',
   knownEvents: `SELECT e.alarm, e.id FROM wakeful.events e WHERE e.alarm = ANY($1::bigint[])
     AND (e.alarm, e.id) IN (SELECT * FROM unnest($2::bigint[], $3::text[]))`,
-  unreview: 'UPDATE wakeful.calendars SET reviewed = 0 WHERE tenant = ANY($1::text[])',
+  unreview: 'UPDATE wakeful.calendars SET reviewed_version = 0 WHERE tenant = ANY($1::text[])',
 } as const
 
 type Write = <T>(work: (desk: WriteBatch) => Promise<T>) => Promise<T>

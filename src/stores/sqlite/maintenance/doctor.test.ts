@@ -35,7 +35,8 @@ it('finds nothing wrong with a new store', () => {
 
 it('tells of calendars that end within 60 days, and lets them', () => {
   const db = connect(store)
-  const insert = 'INSERT INTO wakeful_calendars (tenant, name, version, reviewed, dates, weekend, updated_at)'
+  const insert =
+    'INSERT INTO wakeful_calendars (tenant, name, version, reviewed_version, dates, weekend, updated_at)'
   for (const [tenant, name, date] of [
     ['default', 'company', '2026-12-31'],
     ['acme', 'us', '2026-01-01'],

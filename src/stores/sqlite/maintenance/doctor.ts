@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { errorText } from '../../../error.ts'
 import { lastDate } from '../../../time/index.ts'
-import { type Check, check, figuresCheck, lagCheck, spokenCount } from '../../index.ts'
+import { type Check, check, figuresCheck, lagCheck, outdatedAdvice, spokenCount } from '../../index.ts'
 import { connect, Session, storeFailure } from '../connection/index.ts'
 import { readShards } from '../ownership/index.ts'
 import { CALENDAR_QUERIES, calendarNamed } from '../rows/index.ts'
@@ -39,7 +39,8 @@ export function examine(path: string, now: number): Check[] {
 function checksOf(session: Session, path: string, now: number): Check[] {
   const version = schemaVersion(session.db)
   const schema = schemaCheck(session, version)
-  if (version === 0) return [schema]
+  // An empty database, or the tables of an unreleased version.
+  if (version < MIGRATIONS[0]!.number) return [schema]
   // Each by itself: of a damaged file, whatever can still be read is worth telling.
   const guarded = (name: string, look: () => Check[]) => {
     try {
@@ -62,7 +63,7 @@ function checksOf(session: Session, path: string, now: number): Check[] {
 function schemaCheck(session: Session, version: number): Check {
   const newest = MIGRATIONS.at(-1)!.number
   const known = `version ${version}, this Wakeful knows ${newest}`
-  if (version < newest) return check('schema', false, known, 'run `wakeful migrate`')
+  if (version < newest) return check('schema', false, known, outdatedAdvice(version, MIGRATIONS))
   if (version > newest) return check('schema', false, known, 'upgrade Wakeful')
   const differences = schemaDifferences(session)
   return check(
@@ -77,7 +78,7 @@ function schemaCheck(session: Session, version: number): Check {
 function schemaDifferences(session: Session): string[] {
   const fresh = new Session(new DatabaseSync(':memory:'))
   try {
-    fresh.db.exec(migrationSql(0))
+    fresh.db.exec(migrationSql(':memory:', 0))
     const [made, found] = [schemaOf(fresh), schemaOf(session)]
     return [
       ...[...made.keys()].filter((name) => !found.has(name)).map((name) => `${name} is missing`),

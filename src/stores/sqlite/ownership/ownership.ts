@@ -11,9 +11,9 @@ import { SideLock, sidePath } from './side-lock.ts'
 export interface ShardRow {
   shard: number
   pool: string
-  owner: string | null
+  holder: string | null
   epoch: number
-  locked: number
+  file_locked: 0 | 1
 }
 
 interface Claim {
@@ -96,7 +96,7 @@ export class Ownership {
       return null
     }
     // Taken from a stopped process, the lock may have become free since.
-    if (row.locked === 0 && claim.lock?.tryAcquire()) {
+    if (row.file_locked === 0 && claim.lock?.tryAcquire()) {
       await this.#ports.run((session) => session.run(sql.lockShard, row.shard, row.epoch))
     }
     const lease = { ...claim.lease, until: from + this.#ports.leaseMs }
@@ -154,7 +154,7 @@ export class Ownership {
    * whole lease on our own monotonic clock, its epoch ends. An owner without the lock is judged by its beat alone.
    */
   #isFree(row: ShardRow, lock: SideLock, locked: boolean): boolean {
-    if (row.owner === null || (locked && row.locked === 1)) return true
+    if (row.holder === null || (locked && row.file_locked === 1)) return true
     const now = this.#ports.clock.monotonic()
     const beat = lock.lastBeat()
     const seen = this.#sightings.get(row.pool)

@@ -18,11 +18,12 @@ export function readShards(
     pools === undefined
       ? session.all<ShardRow>(sql.allShards)
       : session.all<ShardRow>(sql.shardsOfPools, JSON.stringify(pools))
-  return rows.map(({ shard, pool, owner, epoch, locked }) => {
-    const lives = owner !== null && (path === ':memory:' || locked === 0 || isTaken(sidePath(path, pool)))
+  return rows.map(({ shard, pool, holder, epoch, file_locked }) => {
+    const lives =
+      holder !== null && (path === ':memory:' || file_locked === 0 || isTaken(sidePath(path, pool)))
     const pending = countOf(session, shard, counts)
     const nextWakeAt = (session.value(sql.nextTimers, shard, 1)?.[2] ?? null) as number | null
-    return { shard, pool, holder: lives ? owner : null, epoch, pending, nextWakeAt }
+    return { shard, pool, holder: lives ? holder : null, epoch, pending, nextWakeAt }
   })
 }
 

@@ -10,11 +10,11 @@ export const INBOX_QUERIES = {
   known: 'SELECT 1 FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND occurrence = ?',
   count: 'SELECT count(*) AS n FROM wakeful_inbox WHERE tenant = ? AND owner = ?',
   waiting: 'SELECT count(*) AS n FROM (SELECT 1 FROM wakeful_inbox LIMIT ?)',
-  put: `INSERT INTO wakeful_inbox (tenant, owner, occurrence, alarm, arrived_at, body, tries, held_until)
+  put: `INSERT INTO wakeful_inbox (tenant, owner, occurrence, alarm, arrived_at, body, tries, claimed_until)
     VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING`,
-  free: `SELECT seq, octet_length(body) AS bytes FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND held_until <= ?
+  free: `SELECT seq, octet_length(body) AS bytes FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND claimed_until <= ?
     ORDER BY arrived_at, seq LIMIT ?`,
-  hold: `UPDATE wakeful_inbox SET held_until = ?, tries = tries + 1 WHERE seq = ? RETURNING ${WAKE}`,
+  hold: `UPDATE wakeful_inbox SET claimed_until = ?, tries = tries + 1 WHERE seq = ? RETURNING ${WAKE}`,
   remove: `DELETE FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND occurrence = ?
     AND tries BETWEEN ? AND ? RETURNING ${WAKE}`,
   prune: `DELETE FROM wakeful_inbox WHERE seq IN (

@@ -7,7 +7,7 @@ import {
   type Outcome,
   type Timer,
 } from '../../../alarm/index.ts'
-import { alarmValues, type StoredAlarm, type Tallies, waitingValues } from '../../index.ts'
+import { alarmValues, type StoredAlarm, type Tallies } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -154,7 +154,7 @@ function placeValues(timer: NewTimer, move: Partial<NewTimer> = timer) {
     move.generation ?? timer.generation,
     move.attempt ?? timer.attempt,
     moved(move.startedAt, timer.startedAt),
-    ...waitingValues(moved(move.waiting, timer.waiting)),
+    moved(move.waiting, timer.waiting),
     delivered ? 1 : 0,
   ] as const
 }

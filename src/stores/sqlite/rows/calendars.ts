@@ -10,14 +10,14 @@ export const CALENDAR_QUERIES = {
   version: 'SELECT version FROM wakeful_calendars WHERE tenant = ? AND name = ?',
   named: 'SELECT name, version, dates, weekend FROM wakeful_calendars WHERE tenant = ? AND name = ?',
   ofTenant: 'SELECT name FROM wakeful_calendars WHERE tenant = ? ORDER BY name',
-  put: `INSERT INTO wakeful_calendars (tenant, name, version, reviewed, dates, weekend, updated_at)
+  put: `INSERT INTO wakeful_calendars (tenant, name, version, reviewed_version, dates, weekend, updated_at)
     VALUES (?1, ?2, ?5, ?5, ?3, ?4, ?6) ON CONFLICT (tenant, name) DO UPDATE SET version = excluded.version,
     dates = excluded.dates, weekend = excluded.weekend, updated_at = excluded.updated_at`,
   remove: 'DELETE FROM wakeful_calendars WHERE tenant = ? AND name = ?',
-  unreviewed: 'SELECT tenant, name, version FROM wakeful_calendars WHERE reviewed < version',
+  unreviewed: 'SELECT tenant, name, version FROM wakeful_calendars WHERE reviewed_version < version',
   markReviewed:
-    'UPDATE wakeful_calendars SET reviewed = max(reviewed, min(version, ?)) WHERE tenant = ? AND name = ?',
-  unreview: 'UPDATE wakeful_calendars SET reviewed = 0 WHERE tenant = ?',
+    'UPDATE wakeful_calendars SET reviewed_version = max(reviewed_version, min(version, ?)) WHERE tenant = ? AND name = ?',
+  unreview: 'UPDATE wakeful_calendars SET reviewed_version = 0 WHERE tenant = ?',
   all: 'SELECT tenant, name FROM wakeful_calendars ORDER BY tenant, name',
   fact: 'SELECT value FROM wakeful_meta WHERE name = ?',
   putFact:

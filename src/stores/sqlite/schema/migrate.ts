@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { WakefulError } from '../../../error.ts'
-import type { Migrated, Migration } from '../../index.ts'
+import { assertNotTooOld, type Migrated, type Migration } from '../../index.ts'
 import { isBusy, realSystem, type System, storeFailure, wait } from '../connection/index.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 
@@ -22,6 +22,7 @@ export async function migrate(
   system: System = realSystem,
 ): Promise<Migrated> {
   const before = schemaVersion(db)
+  assertNotTooOld(path, before, migrations)
   refuseNewer(db, path, migrations)
   if (before >= migrations.at(-1)!.number) return { from: before, to: before, applied: [] }
   await beginImmediate(db, path, system)
@@ -59,9 +60,10 @@ export function schemaVersion(db: DatabaseSync): number {
   return row.number ?? 0
 }
 
-/** The SQL that would be run, for those who migrate by hand. */
-export function migrationSql(from: number, migrations: readonly Migration[] = MIGRATIONS): string {
-  const missing = migrations.filter((each) => each.number > from)
+/** The SQL that brings the database at this path from this version to the newest, for those who migrate by hand. */
+export function migrationSql(path: string, from: number): string {
+  assertNotTooOld(path, from, MIGRATIONS)
+  const missing = MIGRATIONS.filter((each) => each.number > from)
   return missing.map((each) => `-- ${each.number} ${each.name}\n${each.sql.trim()}\n`).join('\n')
 }
 

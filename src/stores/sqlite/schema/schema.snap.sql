@@ -8,6 +8,8 @@ CREATE TABLE wakeful_alarms (
   timezone TEXT NOT NULL,
   fire_at INTEGER,
   rule TEXT,
+  -- The names of the calendars that the rule excludes, as JSON.
+  calendars TEXT,
   label TEXT NOT NULL,
   target_kind TEXT NOT NULL,
   target TEXT NOT NULL,
@@ -20,6 +22,7 @@ CREATE TABLE wakeful_alarms (
   idempotency_key TEXT,
   subject TEXT,
   correlation_id TEXT NOT NULL,
+  traceparent TEXT,
   max_failures INTEGER NOT NULL CHECK (max_failures >= 1),
   backoff_base_ms INTEGER NOT NULL CHECK (backoff_base_ms >= 0),
   backoff_cap_ms INTEGER NOT NULL CHECK (backoff_cap_ms >= backoff_base_ms),
@@ -35,21 +38,21 @@ CREATE TABLE wakeful_alarms (
   updated_at INTEGER NOT NULL,
   paused_at INTEGER,
   cancelled_at INTEGER,
-  notes TEXT, calendars TEXT, traceparent TEXT,
+  notes TEXT,
   CHECK ((kind = 'once') = (fire_at IS NOT NULL)),
-  -- Beyond these no instant is one, and reading it would fail for the whole batch.
+  CHECK ((kind = 'once') OR (rule IS NOT NULL)),
+  -- An instant outside this range cannot be read, and would fail the whole batch it is read with.
   CHECK (fire_at BETWEEN 0 AND 253402300799999),
   CHECK (created_at BETWEEN 0 AND 253402300799999),
-  CHECK (updated_at BETWEEN 0 AND 253402300799999),
-  CHECK ((kind = 'once') OR (rule IS NOT NULL))
+  CHECK (updated_at BETWEEN 0 AND 253402300799999)
 ) STRICT;
 
 CREATE TABLE wakeful_calendars (
   tenant TEXT NOT NULL,
   name TEXT NOT NULL,
-  -- Grows with every edit; alarms have been looked at again up to the reviewed one.
+  -- Grows with every edit. Pending alarms have been computed again up to the reviewed version.
   version INTEGER NOT NULL CHECK (version >= 1),
-  reviewed INTEGER NOT NULL CHECK (reviewed <= version),
+  reviewed_version INTEGER NOT NULL CHECK (reviewed_version <= version),
   dates TEXT NOT NULL,
   weekend TEXT NOT NULL,
   updated_at INTEGER NOT NULL,
@@ -61,7 +64,7 @@ CREATE TABLE wakeful_documents (
   name TEXT NOT NULL,
   tenant TEXT NOT NULL,
   value TEXT NOT NULL,
-  -- Grows over all documents: one that was removed and put anew is never taken for what it was.
+  -- Grows over all documents, so that one that was removed and created again never has an earlier version.
   version INTEGER NOT NULL CHECK (version >= 1),
   updated_at INTEGER NOT NULL,
   PRIMARY KEY (kind, name)
@@ -74,20 +77,13 @@ CREATE TABLE wakeful_events (
   owner TEXT NOT NULL,
   type TEXT NOT NULL,
   origin TEXT NOT NULL CHECK (origin IN ('caught', 'caused', 'derived', 'scheduled')),
+  -- Null for the events that users append.
   alarm INTEGER,
   occurrence TEXT,
   subject TEXT,
   correlation_id TEXT,
   at INTEGER NOT NULL,
   data TEXT NOT NULL
-) STRICT;
-
-CREATE TABLE wakeful_flights (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  shard INTEGER NOT NULL,
-  epoch INTEGER NOT NULL,
-  taken_at INTEGER NOT NULL,
-  timers TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE wakeful_idempotency_keys (
@@ -98,6 +94,14 @@ CREATE TABLE wakeful_idempotency_keys (
   PRIMARY KEY (tenant, owner, idempotency_key)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE wakeful_in_flight_batches (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  shard INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  claimed_at INTEGER NOT NULL,
+  timers TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE wakeful_inbox (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   tenant TEXT NOT NULL,
@@ -106,9 +110,10 @@ CREATE TABLE wakeful_inbox (
   alarm TEXT NOT NULL,
   arrived_at INTEGER NOT NULL CHECK (arrived_at BETWEEN 0 AND 253402300799999),
   body TEXT NOT NULL,
+  -- How often it was handed out.
   tries INTEGER NOT NULL CHECK (tries >= 0),
-  -- Whoever has taken it may answer until then.
-  held_until INTEGER NOT NULL,
+  -- It is not handed out again before this instant.
+  claimed_until INTEGER NOT NULL,
   UNIQUE (tenant, owner, occurrence)
 ) STRICT;
 
@@ -144,10 +149,11 @@ CREATE TABLE wakeful_shards (
   shard INTEGER PRIMARY KEY,
   pool TEXT NOT NULL,
   slot INTEGER NOT NULL,
-  owner TEXT,
+  -- The process that holds the shard's lease.
+  holder TEXT,
   epoch INTEGER NOT NULL,
-  -- Whether the owner holds the side file's lock, which then stands for its life.
-  locked INTEGER NOT NULL CHECK (locked IN (0, 1)),
+  -- Whether the holder has locked the side file. If so, that lock shows that it is alive.
+  file_locked INTEGER NOT NULL CHECK (file_locked IN (0, 1)),
   UNIQUE (pool, slot),
   UNIQUE (shard, epoch)
 ) STRICT;
@@ -177,19 +183,28 @@ CREATE TABLE wakeful_timers (
   kind TEXT NOT NULL CHECK (kind IN ('due', 'forced', 'retry', 'report')),
   wake_at INTEGER,
   scheduled_for INTEGER NOT NULL,
+  -- The instant that the rule names, where a day off moved it.
+  nominal INTEGER,
+  -- The zone's offset at that instant: a change of the zone data shows as a difference, and the instant is computed again.
+  zone_offset INTEGER,
+  -- No later occurrence of the alarm fires at or before this instant.
+  floor INTEGER,
   tick INTEGER NOT NULL CHECK (tick >= 0),
   generation INTEGER NOT NULL CHECK (generation >= 1),
   attempt INTEGER NOT NULL CHECK (attempt >= 0),
   started_at INTEGER,
-  waiting TEXT CHECK (waiting IN ('paused', 'overlap', 'handler')),
+  -- Why it does not fire although it may be due: its alarm is paused, an earlier occurrence is open, no process has its
+  -- handler, or an operator has paused its tenant or target.
+  waiting TEXT CHECK (waiting IN ('paused', 'overlap', 'handler', 'operator_pause')),
   delivered INTEGER NOT NULL CHECK (delivered IN (0, 1)),
   version INTEGER NOT NULL CHECK (version >= 1),
   edited INTEGER NOT NULL CHECK (edited IN (0, 1)),
-  report TEXT, nominal INTEGER CHECK (nominal BETWEEN 0 AND 253402300799999), zone_offset INTEGER, floor INTEGER, held INTEGER CHECK (held = 1),
+  report TEXT,
   CHECK (wake_at IS NOT NULL OR waiting IN ('paused', 'overlap')),
-  -- Beyond these no instant is one, and reading it would fail for the whole batch.
+  -- An instant outside this range cannot be read, and would fail the whole batch it is read with.
   CHECK (wake_at BETWEEN 0 AND 253402300799999),
   CHECK (scheduled_for BETWEEN 0 AND 253402300799999),
+  CHECK (nominal BETWEEN 0 AND 253402300799999),
   CHECK (started_at BETWEEN 0 AND 253402300799999)
 ) STRICT;
 
@@ -215,7 +230,7 @@ CREATE INDEX wakeful_documents_tenant ON wakeful_documents (kind, tenant, name);
 
 CREATE INDEX wakeful_events_alarm ON wakeful_events (alarm) WHERE alarm IS NOT NULL;
 
-CREATE UNIQUE INDEX wakeful_events_own ON wakeful_events (id) WHERE alarm IS NULL;
+CREATE UNIQUE INDEX wakeful_events_appended ON wakeful_events (id) WHERE alarm IS NULL;
 
 CREATE INDEX wakeful_events_owner ON wakeful_events (tenant, owner);
 
@@ -233,16 +248,14 @@ CREATE INDEX wakeful_timers_alarm ON wakeful_timers (tenant, owner, alarm);
 
 CREATE INDEX wakeful_timers_due ON wakeful_timers (shard, wake_at) WHERE wake_at IS NOT NULL;
 
-CREATE INDEX wakeful_timers_handler ON wakeful_timers (shard, target, wake_at) WHERE waiting = 'handler';
+CREATE INDEX wakeful_timers_paused_target ON wakeful_timers (shard, target, scheduled_for) WHERE waiting = 'operator_pause';
 
-CREATE INDEX wakeful_timers_held_target ON wakeful_timers (shard, target, scheduled_for) WHERE waiting = 'handler' AND held = 1;
-
-CREATE INDEX wakeful_timers_held_tenant ON wakeful_timers (shard, tenant, scheduled_for) WHERE waiting = 'handler' AND held = 1;
+CREATE INDEX wakeful_timers_paused_tenant ON wakeful_timers (shard, tenant, scheduled_for) WHERE waiting = 'operator_pause';
 
 CREATE INDEX wakeful_timers_report ON wakeful_timers (tenant, owner, alarm) WHERE kind = 'report';
 
 CREATE INDEX wakeful_timers_target ON wakeful_timers (tenant, owner, target, alarm);
 
-CREATE INDEX wakeful_timers_unhandled ON wakeful_timers (shard, target, wake_at) WHERE waiting = 'handler' AND held IS NULL;
-
 CREATE INDEX wakeful_timers_upcoming ON wakeful_timers (tenant, owner, wake_at) WHERE wake_at IS NOT NULL;
+
+CREATE INDEX wakeful_timers_without_handler ON wakeful_timers (shard, target, wake_at) WHERE waiting = 'handler';

@@ -31,11 +31,11 @@ export const keptIdempotencyKey = `SELECT alarm FROM wakeful_idempotency_keys
   WHERE tenant = ? AND owner = ? AND idempotency_key = ?`
 
 export const insertTimer = `INSERT INTO wakeful_timers (alarm, tenant, owner, target, shard, kind, wake_at, scheduled_for,
-  nominal, zone_offset, floor, tick, generation, attempt, started_at, waiting, held, delivered, version, edited)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)`
+  nominal, zone_offset, floor, tick, generation, attempt, started_at, waiting, delivered, version, edited)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)`
 
 export const moveTimer = `UPDATE wakeful_timers SET kind = ?, wake_at = ?, scheduled_for = ?, nominal = ?, zone_offset = ?,
-  floor = ?, tick = ?, generation = ?, attempt = ?, started_at = ?, waiting = ?, held = ?, delivered = ?, version = version + 1, edited = 0, report = NULL WHERE id = ?`
+  floor = ?, tick = ?, generation = ?, attempt = ?, started_at = ?, waiting = ?, delivered = ?, version = version + 1, edited = 0, report = NULL WHERE id = ?`
 
 /** A settle's own timer: moved only as it was taken, or not at all (promise: recorded-once). */
 export const moveTakenTimer = `${moveTimer} AND version = ? AND edited = 0`
@@ -77,19 +77,19 @@ export const wakeAfter = `SELECT wake_at FROM wakeful_timers
   WHERE shard = ? AND wake_at IS NOT NULL ORDER BY wake_at LIMIT 1 OFFSET ?`
 
 export const releaseUnhandled = `UPDATE wakeful_timers SET wake_at = scheduled_for WHERE id IN (
-  SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_unhandled
-  WHERE shard = ? AND target = ? AND waiting = 'handler' AND held IS NULL AND wake_at > ? LIMIT ?)`
+  SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_without_handler
+  WHERE shard = ? AND target = ? AND waiting = 'handler' AND wake_at > ? LIMIT ?)`
 
 /** The longest held first. It forgets that it was held: what is missed by now is judged as after a standstill. */
-export const releaseHeldTenant = `UPDATE wakeful_timers SET wake_at = scheduled_for, waiting = NULL, held = NULL WHERE id IN (
-  SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_held_tenant
-  WHERE shard = ? AND tenant = ? AND waiting = 'handler' AND held = 1 AND wake_at > ? ORDER BY scheduled_for LIMIT ?)`
-export const releaseHeldTarget = `UPDATE wakeful_timers SET wake_at = scheduled_for, waiting = NULL, held = NULL WHERE id IN (
-  SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_held_target
-  WHERE shard = ? AND target = ? AND waiting = 'handler' AND held = 1 AND wake_at > ? ORDER BY scheduled_for LIMIT ?)`
+export const releaseHeldTenant = `UPDATE wakeful_timers SET wake_at = scheduled_for, waiting = NULL WHERE id IN (
+  SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_paused_tenant
+  WHERE shard = ? AND tenant = ? AND waiting = 'operator_pause' AND wake_at > ? ORDER BY scheduled_for LIMIT ?)`
+export const releaseHeldTarget = `UPDATE wakeful_timers SET wake_at = scheduled_for, waiting = NULL WHERE id IN (
+  SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_paused_target
+  WHERE shard = ? AND target = ? AND waiting = 'operator_pause' AND wake_at > ? ORDER BY scheduled_for LIMIT ?)`
 /** From name to name, past all that is held under each. */
-export const nextHeldTarget = `SELECT target FROM wakeful_timers INDEXED BY wakeful_timers_held_target
-  WHERE shard = ? AND target > ? AND waiting = 'handler' AND held = 1 ORDER BY target LIMIT 1`
+export const nextHeldTarget = `SELECT target FROM wakeful_timers INDEXED BY wakeful_timers_paused_target
+  WHERE shard = ? AND target > ? AND waiting = 'operator_pause' ORDER BY target LIMIT 1`
 
 export const putOutcome = `INSERT INTO wakeful_outcomes (alarm, tenant, owner, target, status, started_at, last_fired_at,
   completed_at, duration_ms, result, last_error, failure_count, attempts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -137,13 +137,13 @@ export const tallyOfOwner = 'SELECT * FROM wakeful_tallies WHERE tenant = ? AND 
 export const pendingOfTenant = 'SELECT sum(pending) AS pending FROM wakeful_tallies WHERE tenant = ?'
 
 export const shardOfPool = 'SELECT * FROM wakeful_shards WHERE pool = ? AND slot = 0'
-export const insertShard = `INSERT INTO wakeful_shards (pool, slot, owner, epoch, locked) VALUES (?, 0, NULL, 0, 0)
+export const insertShard = `INSERT INTO wakeful_shards (pool, slot, holder, epoch, file_locked) VALUES (?, 0, NULL, 0, 0)
   ON CONFLICT (pool, slot) DO NOTHING`
 export const shardEpoch = 'SELECT epoch FROM wakeful_shards WHERE shard = ?'
-export const claimShard = `UPDATE wakeful_shards SET owner = ?, epoch = epoch + 1, locked = ?
+export const claimShard = `UPDATE wakeful_shards SET holder = ?, epoch = epoch + 1, file_locked = ?
   WHERE shard = ? AND epoch = ? RETURNING epoch`
-export const lockShard = 'UPDATE wakeful_shards SET locked = 1 WHERE shard = ? AND epoch = ?'
-export const disownShard = 'UPDATE wakeful_shards SET owner = NULL WHERE shard = ? AND epoch = ?'
+export const lockShard = 'UPDATE wakeful_shards SET file_locked = 1 WHERE shard = ? AND epoch = ?'
+export const disownShard = 'UPDATE wakeful_shards SET holder = NULL WHERE shard = ? AND epoch = ?'
 export const poolCount = 'SELECT count(*) AS pools FROM wakeful_shards WHERE slot = 0'
 export const allShards = 'SELECT * FROM wakeful_shards ORDER BY shard'
 export const shardsOfPools = `SELECT * FROM wakeful_shards
@@ -153,9 +153,10 @@ export const pendingOfShard =
 export const dueOfShard = `SELECT count(*) AS due FROM (
   SELECT 1 FROM wakeful_timers WHERE shard = ? AND wake_at <= ? LIMIT ?)`
 
-export const insertFlight = 'INSERT INTO wakeful_flights (shard, epoch, taken_at, timers) VALUES (?, ?, ?, ?)'
-export const removeFlight = 'DELETE FROM wakeful_flights WHERE id = ?'
-export const allFlights = 'SELECT id, shard, epoch, timers FROM wakeful_flights'
+export const insertFlight =
+  'INSERT INTO wakeful_in_flight_batches (shard, epoch, claimed_at, timers) VALUES (?, ?, ?, ?)'
+export const removeFlight = 'DELETE FROM wakeful_in_flight_batches WHERE id = ?'
+export const allFlights = 'SELECT id, shard, epoch, timers FROM wakeful_in_flight_batches'
 
 /** Alarms to look at again: those of a tenant that name calendars, or all that stand on a zone's wall clock. */
 export const calendarSelection = `SELECT seq AS place, seq AS alarm FROM wakeful_alarms

@@ -1,6 +1,6 @@
 /**
- * The three tables, and what makes them fast. Names carry a prefix, since a user's own tables may share the file.
- * `alarms` is written by users' calls, `timers` holds live rows only, `events` is append-only.
+ * The first schema. Every process that runs this version expects these tables; later changes are migrations of their own.
+ * Names have a prefix, because a user's own tables may be in the same file.
  */
 export const first = `
 CREATE TABLE wakeful_alarms (
@@ -13,6 +13,8 @@ CREATE TABLE wakeful_alarms (
   timezone TEXT NOT NULL,
   fire_at INTEGER,
   rule TEXT,
+  -- The names of the calendars that the rule excludes, as JSON.
+  calendars TEXT,
   label TEXT NOT NULL,
   target_kind TEXT NOT NULL,
   target TEXT NOT NULL,
@@ -25,6 +27,7 @@ CREATE TABLE wakeful_alarms (
   idempotency_key TEXT,
   subject TEXT,
   correlation_id TEXT NOT NULL,
+  traceparent TEXT,
   max_failures INTEGER NOT NULL CHECK (max_failures >= 1),
   backoff_base_ms INTEGER NOT NULL CHECK (backoff_base_ms >= 0),
   backoff_cap_ms INTEGER NOT NULL CHECK (backoff_cap_ms >= backoff_base_ms),
@@ -42,23 +45,25 @@ CREATE TABLE wakeful_alarms (
   cancelled_at INTEGER,
   notes TEXT,
   CHECK ((kind = 'once') = (fire_at IS NOT NULL)),
-  -- Beyond these no instant is one, and reading it would fail for the whole batch.
+  CHECK ((kind = 'once') OR (rule IS NOT NULL)),
+  -- An instant outside this range cannot be read, and would fail the whole batch it is read with.
   CHECK (fire_at BETWEEN 0 AND 253402300799999),
   CHECK (created_at BETWEEN 0 AND 253402300799999),
-  CHECK (updated_at BETWEEN 0 AND 253402300799999),
-  CHECK ((kind = 'once') OR (rule IS NOT NULL))
+  CHECK (updated_at BETWEEN 0 AND 253402300799999)
 ) STRICT;
 
 CREATE INDEX wakeful_alarms_owner ON wakeful_alarms (tenant, owner);
 CREATE UNIQUE INDEX wakeful_alarms_key ON wakeful_alarms (tenant, owner, key) WHERE key IS NOT NULL;
 CREATE UNIQUE INDEX wakeful_alarms_idempotency ON wakeful_alarms (tenant, owner, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX wakeful_alarms_subject ON wakeful_alarms (tenant, owner, subject) WHERE subject IS NOT NULL;
-CREATE INDEX wakeful_alarms_correlation ON wakeful_alarms (tenant, owner, correlation_id);
+-- The default correlation id is the alarm's id, which is indexed already.
+CREATE INDEX wakeful_alarms_correlation ON wakeful_alarms (tenant, owner, correlation_id) WHERE correlation_id <> id;
 CREATE INDEX wakeful_alarms_conversation ON wakeful_alarms (tenant, owner, conversation_id) WHERE conversation_id <> '';
 CREATE INDEX wakeful_alarms_label ON wakeful_alarms (tenant, owner, label) WHERE label <> '';
 CREATE INDEX wakeful_alarms_paused ON wakeful_alarms (tenant, owner) WHERE paused_at IS NOT NULL;
+CREATE INDEX wakeful_alarms_calendars ON wakeful_alarms (tenant) WHERE calendars IS NOT NULL;
 
--- Idempotency keys that an upsert by key has replaced: remembered as long as their alarm is.
+-- Idempotency keys that an upsert by key has replaced. They are kept as long as their alarm.
 CREATE TABLE wakeful_idempotency_keys (
   tenant TEXT NOT NULL,
   owner TEXT NOT NULL,
@@ -69,7 +74,8 @@ CREATE TABLE wakeful_idempotency_keys (
 
 CREATE INDEX wakeful_idempotency_keys_alarm ON wakeful_idempotency_keys (alarm);
 
--- Ids are never used twice: a flight names a timer by id and version, and may outlive it.
+-- Only rows that are still to wake; every fire deletes one. AUTOINCREMENT, because an in-flight batch names a timer by id
+-- and version and may outlive it: an id must never be used twice.
 CREATE TABLE wakeful_timers (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   alarm INTEGER NOT NULL,
@@ -80,31 +86,43 @@ CREATE TABLE wakeful_timers (
   kind TEXT NOT NULL CHECK (kind IN ('due', 'forced', 'retry', 'report')),
   wake_at INTEGER,
   scheduled_for INTEGER NOT NULL,
+  -- The instant that the rule names, where a day off moved it.
+  nominal INTEGER,
+  -- The zone's offset at that instant: a change of the zone data shows as a difference, and the instant is computed again.
+  zone_offset INTEGER,
+  -- No later occurrence of the alarm fires at or before this instant.
+  floor INTEGER,
   tick INTEGER NOT NULL CHECK (tick >= 0),
   generation INTEGER NOT NULL CHECK (generation >= 1),
   attempt INTEGER NOT NULL CHECK (attempt >= 0),
   started_at INTEGER,
-  waiting TEXT CHECK (waiting IN ('paused', 'overlap', 'handler')),
+  -- Why it does not fire although it may be due: its alarm is paused, an earlier occurrence is open, no process has its
+  -- handler, or an operator has paused its tenant or target.
+  waiting TEXT CHECK (waiting IN ('paused', 'overlap', 'handler', 'operator_pause')),
   delivered INTEGER NOT NULL CHECK (delivered IN (0, 1)),
   version INTEGER NOT NULL CHECK (version >= 1),
   edited INTEGER NOT NULL CHECK (edited IN (0, 1)),
   report TEXT,
   CHECK (wake_at IS NOT NULL OR waiting IN ('paused', 'overlap')),
-  -- Beyond these no instant is one, and reading it would fail for the whole batch.
+  -- An instant outside this range cannot be read, and would fail the whole batch it is read with.
   CHECK (wake_at BETWEEN 0 AND 253402300799999),
   CHECK (scheduled_for BETWEEN 0 AND 253402300799999),
+  CHECK (nominal BETWEEN 0 AND 253402300799999),
   CHECK (started_at BETWEEN 0 AND 253402300799999)
 ) STRICT;
 
--- The due look: leads with the due time after the shard, so that an empty look costs the same with a million pending.
+-- The scan for due rows: ordered by due time within a shard, so that a scan that finds nothing costs the same with a
+-- million pending rows.
 CREATE INDEX wakeful_timers_due ON wakeful_timers (shard, wake_at) WHERE wake_at IS NOT NULL;
 CREATE INDEX wakeful_timers_alarm ON wakeful_timers (tenant, owner, alarm);
 CREATE INDEX wakeful_timers_upcoming ON wakeful_timers (tenant, owner, wake_at) WHERE wake_at IS NOT NULL;
 CREATE INDEX wakeful_timers_target ON wakeful_timers (tenant, owner, target, alarm);
 CREATE INDEX wakeful_timers_report ON wakeful_timers (tenant, owner, alarm) WHERE kind = 'report';
-CREATE INDEX wakeful_timers_handler ON wakeful_timers (shard, target, wake_at) WHERE waiting = 'handler';
+CREATE INDEX wakeful_timers_without_handler ON wakeful_timers (shard, target, wake_at) WHERE waiting = 'handler';
+CREATE INDEX wakeful_timers_paused_tenant ON wakeful_timers (shard, tenant, scheduled_for) WHERE waiting = 'operator_pause';
+CREATE INDEX wakeful_timers_paused_target ON wakeful_timers (shard, target, scheduled_for) WHERE waiting = 'operator_pause';
 
--- What came of each alarm's newest occurrence: one narrow row, so that a fire never rewrites the wide record.
+-- The outcome of each alarm's newest occurrence, in a narrow row, so that a fire never rewrites the wide one.
 CREATE TABLE wakeful_outcomes (
   alarm INTEGER PRIMARY KEY,
   tenant TEXT NOT NULL,
@@ -124,7 +142,7 @@ CREATE TABLE wakeful_outcomes (
 CREATE INDEX wakeful_outcomes_status ON wakeful_outcomes (tenant, owner, status) WHERE status IS NOT NULL;
 CREATE INDEX wakeful_outcomes_target ON wakeful_outcomes (tenant, owner, target, status) WHERE status IS NOT NULL;
 
--- Sequence order is commit order here: SQLite has one writer at a time.
+-- Append-only. Sequence order is commit order, because SQLite has one writer at a time.
 CREATE TABLE wakeful_events (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL,
@@ -132,6 +150,7 @@ CREATE TABLE wakeful_events (
   owner TEXT NOT NULL,
   type TEXT NOT NULL,
   origin TEXT NOT NULL CHECK (origin IN ('caught', 'caused', 'derived', 'scheduled')),
+  -- Null for the events that users append.
   alarm INTEGER,
   occurrence TEXT,
   subject TEXT,
@@ -142,7 +161,7 @@ CREATE TABLE wakeful_events (
 
 CREATE INDEX wakeful_events_owner ON wakeful_events (tenant, owner);
 CREATE INDEX wakeful_events_alarm ON wakeful_events (alarm) WHERE alarm IS NOT NULL;
-CREATE UNIQUE INDEX wakeful_events_own ON wakeful_events (id) WHERE alarm IS NULL;
+CREATE UNIQUE INDEX wakeful_events_appended ON wakeful_events (id) WHERE alarm IS NULL;
 
 CREATE TABLE wakeful_tallies (
   tenant TEXT NOT NULL,
@@ -159,27 +178,73 @@ CREATE TABLE wakeful_tallies (
   PRIMARY KEY (tenant, owner)
 ) STRICT, WITHOUT ROWID;
 
--- One row per pool: SQLite is one shard. The epoch proves who is the newest owner.
+-- One row per pool, because a SQLite file is one shard. The holder with the newest epoch is the current one.
 CREATE TABLE wakeful_shards (
   shard INTEGER PRIMARY KEY,
   pool TEXT NOT NULL,
   slot INTEGER NOT NULL,
-  owner TEXT,
+  -- The process that holds the shard's lease.
+  holder TEXT,
   epoch INTEGER NOT NULL,
-  -- Whether the owner holds the side file's lock, which then stands for its life.
-  locked INTEGER NOT NULL CHECK (locked IN (0, 1)),
+  -- Whether the holder has locked the side file. If so, that lock shows that it is alive.
+  file_locked INTEGER NOT NULL CHECK (file_locked IN (0, 1)),
   UNIQUE (pool, slot),
   UNIQUE (shard, epoch)
 ) STRICT;
 
--- What may have been delivered: one row per batch, written before the first delivery, deleted with the last settle.
-CREATE TABLE wakeful_flights (
+-- What may have been delivered: one row per batch, written before the first delivery and deleted with the last settle.
+CREATE TABLE wakeful_in_flight_batches (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   shard INTEGER NOT NULL,
   epoch INTEGER NOT NULL,
-  taken_at INTEGER NOT NULL,
+  claimed_at INTEGER NOT NULL,
   timers TEXT NOT NULL
 ) STRICT;
+
+CREATE TABLE wakeful_calendars (
+  tenant TEXT NOT NULL,
+  name TEXT NOT NULL,
+  -- Grows with every edit. Pending alarms have been computed again up to the reviewed version.
+  version INTEGER NOT NULL CHECK (version >= 1),
+  reviewed_version INTEGER NOT NULL CHECK (reviewed_version <= version),
+  dates TEXT NOT NULL,
+  weekend TEXT NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (tenant, name)
+) STRICT;
+
+-- What the server stores beside the alarms: API keys, tenants, webhook secrets, pauses.
+CREATE TABLE wakeful_documents (
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  tenant TEXT NOT NULL,
+  value TEXT NOT NULL,
+  -- Grows over all documents, so that one that was removed and created again never has an earlier version.
+  version INTEGER NOT NULL CHECK (version >= 1),
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX wakeful_documents_tenant ON wakeful_documents (kind, tenant, name);
+
+-- The wakes of agents without a URL.
+CREATE TABLE wakeful_inbox (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  tenant TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  occurrence TEXT NOT NULL,
+  alarm TEXT NOT NULL,
+  arrived_at INTEGER NOT NULL CHECK (arrived_at BETWEEN 0 AND 253402300799999),
+  body TEXT NOT NULL,
+  -- How often it was handed out.
+  tries INTEGER NOT NULL CHECK (tries >= 0),
+  -- It is not handed out again before this instant.
+  claimed_until INTEGER NOT NULL,
+  UNIQUE (tenant, owner, occurrence)
+) STRICT;
+
+CREATE INDEX wakeful_inbox_oldest ON wakeful_inbox (tenant, owner, arrived_at);
+CREATE INDEX wakeful_inbox_arrived ON wakeful_inbox (arrived_at);
 
 CREATE TABLE wakeful_meta (
   name TEXT PRIMARY KEY,
