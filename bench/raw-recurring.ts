@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { ALARM_COLUMNS, TIMER_COLUMNS } from '../src/stores/index.ts'
 import * as sql from '../src/stores/sqlite/sql/queries.ts'
-import { type Rule, readRule, scheduleOf } from '../src/time/index.ts'
+import { parseRule, type Rule, scheduleOf } from '../src/time/index.ts'
 import { PAYLOAD, type Pace, pace } from './bed.ts'
 
 const BATCH = 1000
@@ -50,7 +50,7 @@ const VERSION = TIMER_COLUMNS.indexOf('version')
 const ZONE_OFFSET = TIMER_COLUMNS.indexOf('zone_offset')
 
 function nextOf(row: Row): number {
-  const rule = readRule(row[RULE] as string)
+  const rule = parseRule(row[RULE] as string)
   if (rule === null) throw new Error(`${row[RULE]} is no rule`)
   return scheduleOf(rule).next(row[SCHEDULED_FOR] as number)!
 }

@@ -1,6 +1,6 @@
 import type { AlarmView } from '../alarm/index.ts'
 import { oneLineJson } from '../library/index.ts'
-import { describe, type Rule, span } from '../time/index.ts'
+import { describe, humanizeDuration, type Rule } from '../time/index.ts'
 import { inFlags } from './flag-words.ts'
 import { count } from './progress.ts'
 import { type Column, card } from './table.ts'
@@ -41,7 +41,7 @@ export function historyColumns(view: Viewpoint): Column<AlarmView>[] {
     ...leadColumns(view),
     {
       title: 'TOOK',
-      value: ({ durationMs: ms }) => (ms === null ? '' : span(ms)),
+      value: ({ durationMs: ms }) => (ms === null ? '' : humanizeDuration(ms)),
       below: true,
       side: 'right',
     },
@@ -97,7 +97,7 @@ export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | nul
       ],
       ['started', at(alarm.startedAt)],
       ['completed', at(alarm.completedAt)],
-      ['took', alarm.durationMs === null ? '' : span(alarm.durationMs)],
+      ['took', alarm.durationMs === null ? '' : humanizeDuration(alarm.durationMs)],
       ['last fired', at(alarm.lastFiredAt)],
       ['ack', alarm.ack === 'delivery' ? '' : `${alarm.ack}, overlap ${alarm.overlap}`],
       ['priority', alarm.priority === 0 ? '' : String(alarm.priority)],

@@ -1,6 +1,6 @@
 import { oneLineJson } from '../library/index.ts'
 import type { Fire } from '../targets/index.ts'
-import { span } from '../time/index.ts'
+import { humanizeDuration } from '../time/index.ts'
 import { titleOf } from './alarm-text.ts'
 import { oneLine } from './text-width.ts'
 import { localTime } from './time-text.ts'
@@ -11,7 +11,7 @@ export function fireLine(fire: Fire, zone: string): string {
   const said = [titleOf(fire.alarm), fire.alarm.label === '' ? '' : oneLine(fire.message)].filter(
     (text) => text !== '',
   )
-  const late = fire.driftMs < 1 ? 'on time' : `${span(fire.driftMs)} late`
+  const late = fire.driftMs < 1 ? 'on time' : `${humanizeDuration(fire.driftMs)} late`
   const attempt = fire.attempt > 1 ? `, attempt ${fire.attempt}` : ''
   const facts = `(${late}${attempt}, ${fire.alarm.id})`
   return [

@@ -1,4 +1,4 @@
-import { span } from '../time/index.ts'
+import { humanizeDuration } from '../time/index.ts'
 import type { Terminal } from './terminal.ts'
 
 /** How far something long has come. */
@@ -46,7 +46,7 @@ export function progressText(
   const speed = rate > 0 ? ` · ${count(Math.round(rate))}/s` : ''
   if (total === null || total <= 0) return `${label}: ${count(done)}${speed}`
   const part = Math.min(1, done / total)
-  const left = rate > 0 && done < total ? ` · ${span(((total - done) * 1000) / rate)} left` : ''
+  const left = rate > 0 && done < total ? ` · ${humanizeDuration(((total - done) * 1000) / rate)} left` : ''
   const facts = `${String(Math.floor(part * 100)).padStart(3)}% ${count(done)}/${count(total)}${speed}${left}`
   const room = Math.min(BAR_WIDTH_MAX, columns - label.length - facts.length - 5)
   if (room < 5) return `${label}: ${facts}`

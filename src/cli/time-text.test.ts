@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { span } from '../time/index.ts'
+import { humanizeDuration } from '../time/index.ts'
 import { localTime, relativeTime, shortTime, timeFor } from './time-text.ts'
 
 it.each([
@@ -28,7 +28,7 @@ it.each([
   [3_605_000, '1h'],
   [86_400_000 * 800, '2y'],
 ])('says %i ms as %s', (ms, shown) => {
-  expect(span(ms)).toBe(shown)
+  expect(humanizeDuration(ms)).toBe(shown)
 })
 
 it('says an instant in the zone of the reader, and in another', () => {

@@ -1,5 +1,5 @@
 import { WakefulError } from '../error.ts'
-import { span } from '../time/index.ts'
+import { humanizeDuration } from '../time/index.ts'
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const formats = new Map<string, Intl.DateTimeFormat>()
@@ -40,7 +40,7 @@ export function timeFor(at: Date, view: { zone: string; now: () => number }, own
 export function relativeTime(at: Date, now: number): string {
   const distance = at.getTime() - now
   if (Math.abs(distance) < 1000) return 'now'
-  return distance > 0 ? `in ${span(distance)}` : `${span(-distance)} ago`
+  return distance > 0 ? `in ${humanizeDuration(distance)}` : `${humanizeDuration(-distance)} ago`
 }
 
 /** The zone of this machine, in which times are shown where nothing else was asked for. */

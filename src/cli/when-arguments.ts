@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { readNames, resolveSince, type When, type WhenObject } from '../time/index.ts'
+import { resolveSince, splitDayNames, type When, type WhenObject } from '../time/index.ts'
 import { joined, wholeNumber } from './command.ts'
 import { badUsage } from './failure.ts'
 
@@ -129,7 +129,7 @@ function excludeOf({ exclude, move, offset }: WhenFlags): WhenObject['exclude'] 
     if (offset !== undefined) throw badUsage('--offset belongs to --move next or --move previous')
     return exclude
   }
-  const { calendars, weekdays } = readNames(exclude)
+  const { calendars, weekdays } = splitDayNames(exclude)
   return {
     ...(calendars.length > 0 && { calendars }),
     ...(weekdays.length > 0 && { weekend: weekdays }),

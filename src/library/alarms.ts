@@ -30,10 +30,10 @@ import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts
 import {
   type CalendarLookup,
   parseInstant,
-  resolveAgain,
+  resolveReschedule,
   resolveWhen,
   type When,
-  Yielding,
+  Yielder,
 } from '../time/index.ts'
 import type {
   Alarms,
@@ -223,10 +223,10 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   async #inTurns(items: readonly SetManyItem[], read: (item: SetManyItem, at: number) => SetRequest) {
-    const turns = new Yielding(this.around.clock, READ_PER_TURN)
+    const yielder = new Yielder(this.around.clock, READ_PER_TURN)
     const requests: SetRequest[] = []
     for (const [at, item] of items.entries()) {
-      if (at > 0) await turns.passed()
+      if (at > 0) await yielder.afterItem()
       requests.push(read(item, at))
     }
     return requests
@@ -252,7 +252,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const calendars = this.calendars.lookup
     const around = { now: context.now, timezone, calendars }
     const gone = snapshot.timers.find(({ kind }) => kind === 'due')?.tick ?? 1
-    const { rule, first, nominal, notes } = resolveAgain(snapshot.alarm.rule, when, around, gone - 1)
+    const { rule, first, nominal, notes } = resolveReschedule(snapshot.alarm.rule, when, around, gone - 1)
     const alarm = { ...snapshot.alarm, ...fields, rule, calendars: namedBy(rule, calendars), notes }
     return replace(snapshot, { alarm, first, nominal }, 'reschedule', context)
   }

@@ -11,7 +11,7 @@ import type {
 import type { ObservedAttempt, Observer } from '../engine/index.ts'
 import type { Documents, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
-import type { CalendarGiven, Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
+import type { CalendarInput, Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
 import type { Readings } from './readings.ts'
 
 /** What `set` takes beside the *when*. */
@@ -187,9 +187,9 @@ export type PutCalendar = CalendarView & { moved: number; notes: string[] }
 /** A tenant's holiday calendars, which its alarms name in `exclude`. */
 export interface Calendars {
   /** Makes or replaces one; pending alarms that name it are resolved again, and `moved` says how many moved. */
-  put(name: string, given: CalendarGiven): Promise<PutCalendar>
+  put(name: string, given: CalendarInput): Promise<PutCalendar>
   /** Adds days to one, or makes it where there is none. */
-  add(name: string, given: CalendarGiven): Promise<PutCalendar>
+  add(name: string, given: CalendarInput): Promise<PutCalendar>
   /** The calendar, or null where there is none. */
   get(name: string): Promise<CalendarView | null>
   list(): Promise<CalendarView[]>

@@ -1,5 +1,5 @@
 import { WakefulError } from '../error.ts'
-import { type CalendarGiven, type CalendarLookup, type HolidayCalendar, readCalendar } from '../time/index.ts'
+import { type CalendarInput, type CalendarLookup, type HolidayCalendar, readCalendar } from '../time/index.ts'
 import type { Calendars, CalendarView, PutCalendar } from './api.ts'
 import type { LibraryContext } from './context.ts'
 import { checked } from './options.ts'
@@ -27,8 +27,8 @@ export class TenantCalendars implements Calendars {
     this.lookup = this.#lookup()
   }
 
-  put(name: string, given: CalendarGiven): Promise<PutCalendar> {
-    checked<CalendarGiven>('calendars.put', given, CALENDAR)
+  put(name: string, given: CalendarInput): Promise<PutCalendar> {
+    checked<CalendarInput>('calendars.put', given, CALENDAR)
     return this.#write(name, (before, now) => {
       const { calendar, notes } = readCalendar(name, given, now)
       const lost = Object.keys(before?.dates ?? {}).length
@@ -37,8 +37,8 @@ export class TenantCalendars implements Calendars {
     })
   }
 
-  add(name: string, given: CalendarGiven): Promise<PutCalendar> {
-    checked<CalendarGiven>('calendars.add', given, CALENDAR)
+  add(name: string, given: CalendarInput): Promise<PutCalendar> {
+    checked<CalendarInput>('calendars.add', given, CALENDAR)
     return this.#write(name, (before, now) => {
       const { calendar, notes } = readCalendar(name, given, now, before)
       const added = Object.keys(calendar.dates).length - Object.keys(before?.dates ?? {}).length

@@ -6,7 +6,7 @@ import {
   type Target,
   type Timer,
 } from '../alarm/index.ts'
-import { type Rule, readRule } from '../time/index.ts'
+import { parseRule, type Rule } from '../time/index.ts'
 
 /** An alarm with the row it is kept in. Only its store makes and reads `seq`; copies made by edits carry it along. */
 export type StoredAlarm = Alarm & { readonly seq: Serial }
@@ -110,7 +110,7 @@ function onFailureOf(text: string): Target {
 function ruleOf(kind: string, timezone: string, fireAt: number | null, rule: string | null): Rule {
   if (rule === null && fireAt !== null) return { kind: 'once', at: fireAt, timezone }
   const text = rule ?? 'null'
-  const read = json('rule', text, readRule)
+  const read = json('rule', text, parseRule)
   if (read?.kind === kind) return read
   throw new CorruptRow(`its rule is not one: ${text.slice(0, 200)}`)
 }

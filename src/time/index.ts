@@ -1,43 +1,49 @@
 /** When is the next instant? Pure: the present is always passed in. */
 
 export {
-  type CalendarGiven,
+  type CalendarInput,
   type CalendarLookup,
   type DaysOff,
   daysOffOf,
-  type ExcludeGiven,
+  type ExcludeInput,
   type Exclusion,
   type HolidayCalendar,
   isHolidayCalendar,
   lastDate,
   readCalendar,
-  readNames,
+  splitDayNames,
 } from './calendars/index.ts'
-export { type Clock, JumpTolerantClock, Yielding } from './clock/index.ts'
-export { type BackoffOptions, backoff, formatDuration, parseDuration, span } from './durations/index.ts'
+export { type Clock, JumpTolerantClock, Yielder } from './clock/index.ts'
 export {
-  type Counted,
+  type BackoffOptions,
+  backoff,
+  formatDuration,
+  humanizeDuration,
+  parseDuration,
+} from './durations/index.ts'
+export {
   countBetween,
   daysOffBetween,
   endOfDay,
-  isDayOff,
-  lastOpen,
+  followingOccurrence,
+  type InstantCount,
+  isOnDayOff,
+  lastOnWorkingDay,
   type NextOccurrence,
-  standingAfter,
-  standingFrom,
-  standingNext,
+  occurrenceAfter,
+  occurrenceFrom,
 } from './occurrences/index.ts'
-export { readMoment } from './phrases/index.ts'
+export { parseBound } from './phrases/index.ts'
 export { type Preview, type PreviewedInstant, preview } from './preview/index.ts'
 export {
+  applyZoneData,
   describe,
   isRule,
   jitter,
   type Misfire,
+  parseRule,
   type RecurringRule,
   type Rule,
-  readRule,
-  rezone,
   type Schedule,
   scheduleOf,
   wakeTime,
@@ -45,13 +51,13 @@ export {
 } from './rules/index.ts'
 export { closest } from './text/index.ts'
 export {
-  type DstGiven,
-  type MisfireGiven,
+  type DstInput,
+  type MisfireInput,
   type Moment,
   type Parsed,
   parse,
   type Resolved,
-  resolveAgain,
+  resolveReschedule,
   resolveSince,
   resolveWhen,
   ruleOptions,

@@ -91,9 +91,9 @@ function compareTransition(zone: Zone, transition: Transition, tally: Tally, sub
   const near = around(zone, from - 5 * DAY, to + 5 * DAY)
   for (const expression of EXPRESSIONS) {
     const interval = isInterval(expression) ? expectedInterval(expression, near, from, to) : null
-    const walls = interval === null ? wallsOf(expression, from - 2 * DAY, to + 2 * DAY) : []
+    const wallTimes = interval === null ? wallsOf(expression, from - 2 * DAY, to + 2 * DAY) : []
     for (const policy of POLICIES) {
-      const expected = interval ?? expectedWalls(walls, near, policy, from, to)
+      const expected = interval ?? expectedWalls(wallTimes, near, policy, from, to)
       compareWalk({ zone: zone.name, expression, policy, from, to, expected }, tally, subject)
     }
   }
@@ -101,9 +101,9 @@ function compareTransition(zone: Zone, transition: Transition, tally: Tally, sub
   const { before, after, at } = transition
   const touched = new Date((at + Math.floor((before + after) / 2 / 60) * 60) * 1000)
   const expression = `${touched.getUTCMinutes()} ${touched.getUTCHours()} ${touched.getUTCDate()} ${touched.getUTCMonth() + 1} *`
-  const walls = wallsOf(expression, from - 2 * DAY, to + 2 * DAY)
+  const wallTimes = wallsOf(expression, from - 2 * DAY, to + 2 * DAY)
   for (const policy of POLICIES) {
-    const expected = expectedWalls(walls, near, policy, from, to)
+    const expected = expectedWalls(wallTimes, near, policy, from, to)
     compareWalk({ zone: zone.name, expression, policy, from: at - 300 * DAY, to, expected }, tally, subject)
   }
 }

@@ -6,13 +6,13 @@
 import {
   type CalendarLookup,
   daysOffOf,
-  isDayOff,
+  followingOccurrence,
+  isOnDayOff,
   type NextOccurrence,
+  occurrenceAfter,
+  occurrenceFrom,
   type RecurringRule,
   resolveWhen,
-  standingAfter,
-  standingFrom,
-  standingNext,
   type When,
 } from '../../src/time/index.ts'
 import { Random } from '../random.ts'
@@ -128,16 +128,19 @@ function expected(given: Case): (NextOccurrence | null)[] {
     return nominals.map(({ at: nominal }, index) => {
       const found = open.indexOf(true, index)
       const at = found === -1 ? (given.whole ? nominals.at(-1)!.at : null) : nominals[found]!.at
-      return at === null ? null : standing(at, nominal)
+      return at === null ? null : occurrence(at, nominal)
     })
   }
   return nominals.map(({ at, second }) => {
     const day = landingDay(given, at)
-    return standing(day === shownDay(given, at) ? at : given.zone.place(day * DAY_S + second, given.last), at)
+    return occurrence(
+      day === shownDay(given, at) ? at : given.zone.place(day * DAY_S + second, given.last),
+      at,
+    )
   })
 }
 
-function standing(at: number, nominal: number): NextOccurrence {
+function occurrence(at: number, nominal: number): NextOccurrence {
   return { at: at * 1000, nominal: nominal * 1000 }
 }
 
@@ -178,12 +181,12 @@ function compare(given: Case, most: number): Compared {
   for (let index = 0; index < nominals.length; index += stride) {
     const { at } = nominals[index]!
     const next = move === undefined ? wanted[index + 1] : wanted[later(landings, index)]
-    check('after', at, standingAfter(rule, off, at * 1000), next)
-    check('from', at, standingFrom(rule, off, at * 1000), wanted[index])
-    if (isDayOff(rule, off, at * 1000) !== given.off.isOff(shownDay(given, at))) {
-      problems.push(`${iso(at)} is off: ${isDayOff(rule, off, at * 1000)}`)
+    check('after', at, occurrenceAfter(rule, off, at * 1000), next)
+    check('from', at, occurrenceFrom(rule, off, at * 1000), wanted[index])
+    if (isOnDayOff(rule, off, at * 1000) !== given.off.isOff(shownDay(given, at))) {
+      problems.push(`${iso(at)} is off: ${isOnDayOff(rule, off, at * 1000)}`)
     }
-    if (given.whole && index === nominals.length - 1 && standingAfter(rule, off, at * 1000) !== null) {
+    if (given.whole && index === nominals.length - 1 && occurrenceAfter(rule, off, at * 1000) !== null) {
       problems.push(`it goes on after its end, ${iso(at)}`)
     }
   }
@@ -203,7 +206,7 @@ function later(landings: readonly number[], index: number): number {
 function disorder(rule: RecurringRule, off: ReturnType<typeof daysOffOf>, first: NextOccurrence): string[] {
   let before = first
   for (let count = 0; count < 50; count++) {
-    const next = standingNext(rule, off, before)
+    const next = followingOccurrence(rule, off, before)
     if (next === null) return []
     if (next.at <= before.at || next.nominal <= before.nominal) return [`${show(next)} after ${show(before)}`]
     before = next
@@ -211,8 +214,8 @@ function disorder(rule: RecurringRule, off: ReturnType<typeof daysOffOf>, first:
   return []
 }
 
-function show(standing: NextOccurrence | null): string {
-  return standing === null ? 'none' : `${iso(standing.at / 1000)} of ${iso(standing.nominal / 1000)}`
+function show(occurrence: NextOccurrence | null): string {
+  return occurrence === null ? 'none' : `${iso(occurrence.at / 1000)} of ${iso(occurrence.nominal / 1000)}`
 }
 
 function iso(second: number): string {

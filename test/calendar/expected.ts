@@ -39,13 +39,13 @@ export function around(zone: Zone, from: number, to: number): Around {
 /** Every wall time, to the second, that an expression names in [from, to]: each wall-clock minute is looked at. */
 export function wallsOf(expression: string, from: number, to: number): number[] {
   const fields = parse(expression)
-  const walls: number[] = []
+  const wallTimes: number[] = []
   for (let wall = Math.floor(from / 60) * 60; wall <= to; wall += 60) {
     if (!fields.minute((wall / 60) % 60) || !fields.hour(Math.floor(wall / 3600) % 24)) continue
     if (!fields.day(Math.floor(wall / 86_400))) continue
-    for (let second = 0; second < 60; second++) if (fields.second(second)) walls.push(wall + second)
+    for (let second = 0; second < 60; second++) if (fields.second(second)) wallTimes.push(wall + second)
   }
-  return walls
+  return wallTimes
 }
 
 /**
@@ -53,14 +53,14 @@ export function wallsOf(expression: string, from: number, to: number): number[] 
  * which the zone's clocks show it.
  */
 export function expectedWalls(
-  walls: number[],
+  wallTimes: number[],
   zone: Around,
   policy: Policy,
   from: number,
   to: number,
 ): number[] {
   const found = new Set<number>()
-  for (const wall of walls) {
+  for (const wall of wallTimes) {
     for (const at of instantsOf(wall, zone, policy)) if (at > from && at <= to) found.add(at)
   }
   return [...found].sort((a, b) => a - b)

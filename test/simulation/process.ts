@@ -119,7 +119,7 @@ export class SimulatedProcess implements Party {
   /** Puts everything together as a host does, and starts to run its clocks. */
   async boot({ store, clock: storeClock }: Connected): Promise<void> {
     const clock = new JumpTolerantClock(storeClock, (doubt) => this.#onTrouble(new Error(doubt)))
-    clock.compare(await store.newestInstant())
+    clock.checkAgainst(await store.newestInstant())
     const handlers = new HandlerTarget(DEFAULT_POOL)
     const wakeful = assemble({
       store,

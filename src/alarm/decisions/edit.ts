@@ -1,5 +1,5 @@
 import { WakefulError } from '../../error.ts'
-import { countBetween, formatInstant, standingAfter, wakeTime } from '../../time/index.ts'
+import { countBetween, formatInstant, occurrenceAfter, wakeTime } from '../../time/index.ts'
 import {
   type Alarm,
   bucketOf,
@@ -302,7 +302,7 @@ const FORCED_AHEAD_MS = 1_000
 /** A recurring alarm that had ended goes on with its rule beside what is tried again. */
 function resumedRule(alarm: Alarm, context: Context): NewTimer[] {
   if (alarm.rule.kind === 'once') return []
-  const standing = standingAfter(alarm.rule, daysOff(alarm), context.now)
+  const standing = occurrenceAfter(alarm.rule, daysOff(alarm), context.now)
   return standing === null ? [] : [occurrenceAt(alarm, standing, 1, context.now)]
 }
 

@@ -1,14 +1,14 @@
 import {
-  type Counted,
   countBetween,
   type DaysOff,
   daysOffOf,
   endOfDay,
-  lastOpen,
+  type InstantCount,
+  lastOnWorkingDay,
   type NextOccurrence,
+  occurrenceAfter,
   type RecurringRule,
   type Rule,
-  standingAfter,
   wakeTime,
   zoneOffsetOf,
 } from '../../time/index.ts'
@@ -21,7 +21,7 @@ export function following(alarm: Alarm, timer: NewTimer): NewTimer | null {
   if (rule.count !== undefined && timer.tick >= rule.count) return null
   // What moves fires once a day at most, whatever an edited calendar makes of the days.
   const floor = moves(rule) ? endOfDay(rule, timer.scheduledFor) : timer.scheduledFor
-  const standing = standingAbove(alarm, standingAfter(rule, daysOff(alarm), ownInstant(rule, timer)), floor)
+  const standing = standingAbove(alarm, occurrenceAfter(rule, daysOff(alarm), ownInstant(rule, timer)), floor)
   return standing === null ? null : occurrenceAt(alarm, standing, timer.tick + 1, floor)
 }
 
@@ -35,7 +35,7 @@ export function standingAbove(
   let standing = from
   if (rule.kind === 'once' || floor === null) return standing
   while (standing !== null && standing.at <= floor)
-    standing = standingAfter(rule, daysOff(alarm), standing.nominal)
+    standing = occurrenceAfter(rule, daysOff(alarm), standing.nominal)
   return standing
 }
 
@@ -137,13 +137,13 @@ export function missedAfter(alarm: Alarm, timer: NewTimer, until: number, limit:
   const run = ticksAfter(rule, timer, until, limit)
   const off = daysOff(alarm)
   const last =
-    off === null || run.last === null ? run.last : lastOpen(rule, off, timer.scheduledFor, run.last)
+    off === null || run.last === null ? run.last : lastOnWorkingDay(rule, off, timer.scheduledFor, run.last)
   if (last === null) return NONE_MISSED
   const upTo = last === run.last ? run : countBetween(rule, timer.scheduledFor, last, limit)
   return { count: upTo.count, last: { at: last, nominal: last }, exact: upTo.exact }
 }
 
-function ticksAfter(rule: RecurringRule, timer: NewTimer, until: number, limit: number): Counted {
+function ticksAfter(rule: RecurringRule, timer: NewTimer, until: number, limit: number): InstantCount {
   const { scheduledFor, tick } = timer
   const run = countBetween(rule, scheduledFor, until, limit)
   const left = rule.count === undefined ? Infinity : rule.count - tick

@@ -1,4 +1,4 @@
-import { formatInstant, rezone, standingFrom } from '../../time/index.ts'
+import { applyZoneData, formatInstant, occurrenceFrom } from '../../time/index.ts'
 import type { Alarm, Change, Context, NewTimer, Snapshot, Timer, TimerMove } from '../model/index.ts'
 import { alarmRecord } from './event-records.ts'
 import { daysOff, occurrenceAt, standingAbove } from './recurrence.ts'
@@ -44,11 +44,11 @@ export function reviewed(alarm: Alarm, timer: Timer, context: Context): Change |
 function placeToday(alarm: Alarm, timer: Timer): NewTimer | null {
   const { rule } = alarm
   const own = timer.nominal ?? timer.scheduledFor
-  const nominal = timer.zoneOffset === null ? own : rezone(rule, own, timer.zoneOffset)
+  const nominal = timer.zoneOffset === null ? own : applyZoneData(rule, own, timer.zoneOffset)
   if (nominal === own && (rule.kind === 'once' || rule.exclude === undefined)) return null
   if (rule.kind === 'once') return occurrenceAt(alarm, { at: nominal, nominal }, timer.tick, null)
   const { floor } = timer
-  const from = standingFrom(rule, daysOff(alarm), nominal)
+  const from = occurrenceFrom(rule, daysOff(alarm), nominal)
   // New zone data may put it where another has fired already: then it stays where it stands.
   if (nominal !== own && floor !== null && from !== null && from.at <= floor) return null
   const standing = standingAbove(alarm, from, floor)

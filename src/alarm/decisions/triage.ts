@@ -1,4 +1,4 @@
-import { countBetween, isDayOff, type NextOccurrence, wakeTime, zoneOffsetOf } from '../../time/index.ts'
+import { countBetween, isOnDayOff, type NextOccurrence, wakeTime, zoneOffsetOf } from '../../time/index.ts'
 import {
   type Change,
   type Context,
@@ -148,7 +148,7 @@ function moveOn(held: Held, context: Context): Verdict | null {
   const { rule } = alarm
   if (rule.kind === 'once' || rule.exclude === undefined || moves(rule)) return null
   const from = timer.nominal ?? timer.scheduledFor
-  const isOff = isDayOff(rule, daysOff(alarm), timer.scheduledFor)
+  const isOff = isOnDayOff(rule, daysOff(alarm), timer.scheduledFor)
   if (!isOff && timer.nominal === null) return null
   const until = isOff ? timer.scheduledFor : timer.scheduledFor - 1
   const { count, last, exact } = countBetween(rule, from - 1, until, MISSED_TICKS_MAX)

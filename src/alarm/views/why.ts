@@ -1,4 +1,4 @@
-import { describe, formatInstant, span } from '../../time/index.ts'
+import { describe, formatInstant, humanizeDuration } from '../../time/index.ts'
 import { type Snapshot, type Status, shown, stateOf, type Timer } from '../model/index.ts'
 
 /** One thing that happened, in words. */
@@ -182,6 +182,6 @@ function ended({ outcome }: Snapshot, status: Status): string {
 }
 
 function relative(ms: number): string {
-  if (ms < 0) return `overdue by ${span(-ms)}`
-  return ms < 1000 ? 'now' : `in ${span(ms)}`
+  if (ms < 0) return `overdue by ${humanizeDuration(-ms)}`
+  return ms < 1000 ? 'now' : `in ${humanizeDuration(ms)}`
 }

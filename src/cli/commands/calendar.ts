@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { WakefulError } from '../../error.ts'
 import type { Alarms, CalendarView } from '../../index.ts'
 import { wireText } from '../../library/index.ts'
-import { type CalendarGiven, closest } from '../../time/index.ts'
+import { type CalendarInput, closest } from '../../time/index.ts'
 import { addCommand } from '../command.ts'
 import { badUsage, withFile } from '../failure.ts'
 import { counted } from '../progress.ts'
@@ -91,7 +91,7 @@ function addWriting(
     })
 }
 
-async function readGiven(shell: Shell, dates: readonly string[], flags: PutFlags): Promise<CalendarGiven> {
+async function readGiven(shell: Shell, dates: readonly string[], flags: PutFlags): Promise<CalendarInput> {
   const { ics: file, weekend, label, empty = false } = flags
   const isGiven = dates.length > 0 || file !== undefined || weekend !== undefined
   if (empty && isGiven) throw badUsage('--empty means no days at all: leave it out, or the days')

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { HistoryOptions, StatsView } from '../../index.ts'
 import { wireText } from '../../library/index.ts'
-import { span } from '../../time/index.ts'
+import { humanizeDuration } from '../../time/index.ts'
 import { historyColumns } from '../alarm-text.ts'
 import { addCommand, wholeNumber } from '../command.ts'
 import { count } from '../progress.ts'
@@ -77,6 +77,6 @@ function statsCard(stats: StatsView): string[] {
     ['failed', count(stats.failed)],
     ['cancelled', count(stats.cancelled)],
     ['timed out', count(stats.timeoutUnknown)],
-    ['average duration', stats.avgDurationMs === null ? '' : span(stats.avgDurationMs)],
+    ['average duration', stats.avgDurationMs === null ? '' : humanizeDuration(stats.avgDurationMs)],
   ])
 }

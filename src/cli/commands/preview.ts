@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { wireRule, wireText } from '../../library/index.ts'
-import { type Preview, readMoment } from '../../time/index.ts'
+import { type Preview, parseBound } from '../../time/index.ts'
 import { noteText, ruleText } from '../alarm-text.ts'
 import { addCommand, joined, wholeNumber } from '../command.ts'
 import { zoneOf } from '../globals.ts'
@@ -76,7 +76,7 @@ export function addParse(program: Command, shell: Shell): void {
 
 function fromOf(text: string, shell: Shell, command: Command): Date {
   const context = { now: shell.terminal.now(), timezone: zoneOf(command.optsWithGlobals()) }
-  return new Date(readMoment(text, context, 'start'))
+  return new Date(parseBound(text, context, 'start'))
 }
 
 function previewLines({ rule, timezone, instants }: Preview, now: number, width: number | null): string[] {

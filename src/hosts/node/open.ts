@@ -126,7 +126,7 @@ export async function openOn(url: string, options: OpenOptions, system?: System)
   const handlers = new HandlerTarget(options.pool ?? DEFAULT_POOL, options.namesPool)
   const opened = await openStore(url, options.clock, system)
   const clock = new JumpTolerantClock(opened.clock, (doubt) => onTrouble(new Error(doubt)))
-  if (options.trustClock !== true) clock.compare(await opened.store.newestInstant())
+  if (options.trustClock !== true) clock.checkAgainst(await opened.store.newestInstant())
   const all = { ...options, onTrouble }
   try {
     const webhooks = await openWebhooks(url, opened.store, clock, settings.webhooks, all)

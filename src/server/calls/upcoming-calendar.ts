@@ -3,11 +3,11 @@ import type { Alarms } from '../../library/index.ts'
 import {
   type Clock,
   daysOffOf,
+  followingOccurrence,
   type HolidayCalendar,
-  isDayOff,
-  standingAfter,
-  standingNext,
-  Yielding,
+  isOnDayOff,
+  occurrenceAfter,
+  Yielder,
 } from '../../time/index.ts'
 import { type CalendarEntry, entryTexts, icsText } from './ics-text.ts'
 
@@ -28,7 +28,7 @@ export async function upcomingIcs(
   clock: Clock,
 ): Promise<string> {
   const until = clock.now() + AHEAD_MS
-  const turns = new Yielding(clock, ALARMS_PER_TURN)
+  const yielder = new Yielder(clock, ALARMS_PER_TURN)
   const entries: string[] = []
   let bytes = 0
   for await (const alarm of soonest(alarms)) {
@@ -37,7 +37,7 @@ export async function upcomingIcs(
       if (entries.length >= ENTRIES_MAX || bytes > BYTES_MAX) return icsText('Wakeful', entries)
       entries.push(text)
     }
-    await turns.passed()
+    await yielder.afterItem()
   }
   return icsText('Wakeful', entries)
 }
@@ -69,12 +69,12 @@ function instantsOf(
   if (rule.kind === 'once') return instants
   const find = (name: string) => calendars.find((calendar) => calendar.name === name)
   const off = rule.exclude === undefined ? null : daysOffOf(rule.exclude, find)
-  let standing = standingAfter(rule, off, instants[0]!)
+  let standing = occurrenceAfter(rule, off, instants[0]!)
   while (standing !== null && standing.at <= until && instants.length < PER_ALARM_MAX) {
     // What is skipped to the rule's end stands at its last instant, on a day off.
-    if (rule.exclude?.move === undefined && isDayOff(rule, off, standing.at)) break
+    if (rule.exclude?.move === undefined && isOnDayOff(rule, off, standing.at)) break
     instants.push(standing.at)
-    standing = standingNext(rule, off, standing)
+    standing = followingOccurrence(rule, off, standing)
   }
   return instants
 }

@@ -1,4 +1,4 @@
-import { span } from '../../time/index.ts'
+import { humanizeDuration } from '../../time/index.ts'
 
 /** What lateness is told of: a wake as it was handed out. */
 export interface WakeTimes {
@@ -30,12 +30,12 @@ export function lateness(wake: WakeTimes, background: Background | null, now: nu
     ...(wake.attempt === 1 && wake.drift_ms >= IN_TIME_MS ? [lateStart(wake, background)] : []),
     ...(wake.tries > 1 ? [handedOutAgain(wake.tries)] : []),
     ...(wake.tries === 1 && lay >= IN_TIME_MS
-      ? [`it lay in your inbox for ${span(lay)} until you asked`]
+      ? [`it lay in your inbox for ${humanizeDuration(lay)} until you asked`]
       : []),
   ]
   if (reasons.length === 0) return 'in time'
   const lateMs = now - Date.parse(wake.scheduled_for)
-  return `${lateMs < IN_TIME_MS ? 'in time' : `${span(lateMs)} late`}: ${reasons.join('; ')}`
+  return `${lateMs < IN_TIME_MS ? 'in time' : `${humanizeDuration(lateMs)} late`}: ${reasons.join('; ')}`
 }
 
 function failedTries({ attempt, fired_at }: WakeTimes, background: Background | null): string {

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { ErrorCode } from '../../error.ts'
-import { span } from '../../time/index.ts'
+import { humanizeDuration } from '../../time/index.ts'
 import { problemOf, TryLater } from '../http/index.ts'
 
 /** What an agent can do about each refusal. */
@@ -34,7 +34,10 @@ export function refusalResult(
   advice: Advice = {},
 ): CallToolResult {
   const problem = problemOf(thrown, toWhom)
-  const wait = thrown instanceof TryLater ? ` Try again in ${span(Math.max(1000, thrown.retryAfterMs))}.` : ''
+  const wait =
+    thrown instanceof TryLater
+      ? ` Try again in ${humanizeDuration(Math.max(1000, thrown.retryAfterMs))}.`
+      : ''
   return {
     isError: true,
     content: [

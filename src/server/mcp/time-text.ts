@@ -1,4 +1,4 @@
-import { span } from '../../time/index.ts'
+import { humanizeDuration } from '../../time/index.ts'
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 const FORMATS_MAX = 1_000
@@ -20,7 +20,7 @@ export function wallTime(at: Date, zone: string): string {
 function distance(at: Date, now: number): string {
   const ms = at.getTime() - now
   if (Math.abs(ms) < 1000) return 'now'
-  return ms > 0 ? `in ${span(ms)}` : `${span(-ms)} ago`
+  return ms > 0 ? `in ${humanizeDuration(ms)}` : `${humanizeDuration(-ms)} ago`
 }
 
 /** Both: `Tue 2026-11-17 09:00 Europe/Rome, in 1d 11h`. */

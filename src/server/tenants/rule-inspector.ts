@@ -1,6 +1,6 @@
 import { WakefulError } from '../../error.ts'
 import type { Alarms } from '../../library/index.ts'
-import { type Clock, type When, Yielding } from '../../time/index.ts'
+import { type Clock, type When, Yielder } from '../../time/index.ts'
 
 /** Instants of a rule that are looked at for its shortest period; of one whose instants are rare, fewer are found. */
 const PERIODS_LOOKED_AT = 12
@@ -20,12 +20,12 @@ const UNREADABLE: RuleSummary = { firstAt: undefined, shortestMs: Number.POSITIV
 /** What has to be known of rules before they are set: each is looked at once, however many alarms share it. */
 export class RuleInspector {
   readonly #alarms: Alarms
-  readonly #turns: Yielding
+  readonly #yielder: Yielder
   readonly #known = new Map<string, RuleSummary>()
 
   constructor(alarms: Alarms, clock: Clock) {
     this.#alarms = alarms
-    this.#turns = new Yielding(clock, RULES_PER_TURN)
+    this.#yielder = new Yielder(clock, RULES_PER_TURN)
   }
 
   /** What an alarm is moved to is read in that alarm's own zone, as the move itself reads it. */
@@ -36,7 +36,7 @@ export class RuleInspector {
     const moved = movedId === undefined ? null : await this.#alarms.get(movedId)
     const look = this.#look(when, moved === null ? {} : { timezone: moved.timezone })
     this.#known.set(name, look)
-    await this.#turns.passed()
+    await this.#yielder.afterItem()
     return look
   }
 

@@ -10,7 +10,7 @@ export function lastDate({ dates }: Pick<HolidayCalendar, 'dates'>): string | nu
 }
 
 /** Says which of the calendars that are named has come to its end before this instant: "company has no dates after …". */
-export function endedNotes(
+export function expiredCalendarNotes(
   { calendars = [] }: Exclusion,
   find: CalendarLookup | undefined,
   zone: string,

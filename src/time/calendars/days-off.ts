@@ -4,13 +4,13 @@ import { weekdayOf } from '../rrule/index.ts'
 export interface DaysOff {
   isOff(day: number): boolean
   /** Whether there is a weekday that is not off every week. */
-  readonly hasOpenWeekday: boolean
+  readonly hasWorkingWeekday: boolean
   /** The first working day from this day on; null where there is none within ten years. */
-  nextOpen(day: number): number | null
+  nextWorkingDay(day: number): number | null
   /** The last working day up to this day; null where there is none within ten years. */
-  previousOpen(day: number): number | null
+  previousWorkingDay(day: number): number | null
   /** Why the day is off, in words: "Christmas Day (us-holidays)", "Saturday"; undefined where it is not. */
-  why(day: number): string | undefined
+  reason(day: number): string | undefined
 }
 
 /** Days off that somebody named one by one: the day, and what it is called. */
@@ -23,7 +23,7 @@ export interface NamedDays {
 export const CALENDAR_DAYS_MAX = 20_000
 
 /** So far working days are looked for. */
-export const TEN_YEARS_DAYS = 3653
+export const SEARCH_DAYS_MAX = 3653
 
 const NAMES = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ')
 
@@ -32,20 +32,20 @@ export function compileDaysOff(weekend: Iterable<number>, named: readonly NamedD
   const offWeekly = Array.from({ length: 7 }, () => false)
   for (const weekday of weekend) offWeekly[weekday - 1] = true
   const isOff = (day: number) => offWeekly[weekdayOf(day)]! || named.some(({ labels }) => labels.has(day))
-  const hasOpenWeekday = offWeekly.includes(false)
+  const hasWorkingWeekday = offWeekly.includes(false)
   const search = (day: number, step: 1 | -1) => {
-    if (!hasOpenWeekday) return null
-    for (let gone = 0; gone <= TEN_YEARS_DAYS; gone++) {
+    if (!hasWorkingWeekday) return null
+    for (let gone = 0; gone <= SEARCH_DAYS_MAX; gone++) {
       if (!isOff(day + gone * step)) return day + gone * step
     }
     return null
   }
   return {
     isOff,
-    hasOpenWeekday,
-    nextOpen: (day) => search(day, 1),
-    previousOpen: (day) => search(day, -1),
-    why(day) {
+    hasWorkingWeekday,
+    nextWorkingDay: (day) => search(day, 1),
+    previousWorkingDay: (day) => search(day, -1),
+    reason(day) {
       const calendar = named.find(({ labels }) => labels.has(day))
       if (calendar === undefined) return offWeekly[weekdayOf(day)] ? NAMES[weekdayOf(day)] : undefined
       const label = calendar.labels.get(day)!

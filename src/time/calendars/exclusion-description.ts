@@ -3,9 +3,9 @@ import type { Exclusion } from './exclusion.ts'
 const NAMES = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ')
 
 /** What days off do to a rule, in words: ", except on us-holidays and at weekends". */
-export function exclusionWords({ calendars = [], weekend, move, offset = 0 }: Exclusion): string {
+export function describeExclusion({ calendars = [], weekend, move, offset = 0 }: Exclusion): string {
   if (move === undefined) {
-    if (!isUsual(weekend)) return `, except on ${listed([...calendars, ...(weekend ?? []).map(plural)])}`
+    if (!isUsual(weekend)) return `, except on ${joinWithAnd([...calendars, ...(weekend ?? []).map(plural)])}`
     return `, except ${calendars.length === 0 ? '' : `on ${calendars.join(', ')} and `}at weekends`
   }
   const off = [...calendars, ...(isUsual(weekend) ? ['weekends'] : (weekend ?? []).map(plural))]
@@ -14,7 +14,7 @@ export function exclusionWords({ calendars = [], weekend, move, offset = 0 }: Ex
 }
 
 /** Names as they stand in a sentence: 'a, b and c'. */
-export function listed(items: readonly string[]): string {
+export function joinWithAnd(items: readonly string[]): string {
   return items.length < 2 ? items.join() : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 }
 

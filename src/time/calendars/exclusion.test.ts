@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { parseDay } from '../zones/index.ts'
-import { assertOpenWeek, type CalendarLookup, daysOffOf, type Exclusion, readExclude } from './exclusion.ts'
+import {
+  assertWorkingWeekday,
+  type CalendarLookup,
+  daysOffOf,
+  type Exclusion,
+  readExclude,
+} from './exclusion.ts'
 import type { HolidayCalendar } from './holiday-calendar.ts'
 
 const us: HolidayCalendar = {
@@ -78,19 +84,19 @@ describe('days off', () => {
 
   it('knows why a day is off', () => {
     expect(
-      ['2026-12-24', '2026-12-25', '2026-12-26', '2026-12-27'].map((date) => off.why(day(date))),
+      ['2026-12-24', '2026-12-25', '2026-12-26', '2026-12-27'].map((date) => off.reason(day(date))),
     ).toEqual([undefined, 'Christmas Day (us-holidays)', 'a day of us-holidays', 'Sunday'])
   })
 
   it('finds the working days around', () => {
-    expect(off.nextOpen(day('2026-12-25'))).toBe(day('2026-12-28'))
-    expect(off.nextOpen(day('2026-12-28'))).toBe(day('2026-12-28'))
-    expect(off.previousOpen(day('2026-12-27'))).toBe(day('2026-12-24'))
+    expect(off.nextWorkingDay(day('2026-12-25'))).toBe(day('2026-12-28'))
+    expect(off.nextWorkingDay(day('2026-12-28'))).toBe(day('2026-12-28'))
+    expect(off.previousWorkingDay(day('2026-12-27'))).toBe(day('2026-12-24'))
   })
 
   it('counts the weekend of a calendar', () => {
     const there = daysOffOf({ calendars: ['gulf'] }, find)
-    expect(there.why(day('2026-12-25'))).toBe('Friday')
+    expect(there.reason(day('2026-12-25'))).toBe('Friday')
     expect(there.isOff(day('2026-12-27'))).toBe(false)
   })
 
@@ -100,9 +106,9 @@ describe('days off', () => {
       dates[new Date(at * 86_400_000).toISOString().slice(0, 10)] = ''
     }
     const long = daysOffOf({ calendars: ['x'] }, () => ({ name: 'x', version: 1, dates, weekend: [] }))
-    expect(long.nextOpen(day('2026-01-01'))).toBeNull()
-    expect(long.nextOpen(day('2031-01-01'))).toBe(day('2040-01-01'))
-    expect(long.previousOpen(day('2039-01-01'))).toBeNull()
+    expect(long.nextWorkingDay(day('2026-01-01'))).toBeNull()
+    expect(long.nextWorkingDay(day('2031-01-01'))).toBe(day('2040-01-01'))
+    expect(long.previousWorkingDay(day('2039-01-01'))).toBeNull()
   })
 
   it('refuses a calendar that is not there, and tells of those that are', () => {
@@ -114,8 +120,8 @@ describe('days off', () => {
     expect(() => daysOffOf({ calendars: ['eu'] }, find)).toThrow(
       expect.objectContaining({ code: 'invalid_rule' }),
     )
-    expect(() => assertOpenWeek(daysOffOf({ calendars: ['gulf'], weekend: [1, 2, 3, 4, 7] }, find))).toThrow(
-      /all seven/,
-    )
+    expect(() =>
+      assertWorkingWeekday(daysOffOf({ calendars: ['gulf'], weekend: [1, 2, 3, 4, 7] }, find)),
+    ).toThrow(/all seven/)
   })
 })

@@ -3,7 +3,7 @@ import { closest, quote, WEEKDAYS } from '../text/index.ts'
 import { parseDay } from '../zones/index.ts'
 import { compileDaysOff, type DaysOff, type NamedDays } from './days-off.ts'
 import {
-  CALENDAR_NAME,
+  CALENDAR_NAME_FORM,
   type HolidayCalendar,
   isCalendarName,
   readWeekend,
@@ -23,7 +23,7 @@ export interface Exclusion {
 }
 
 /** Days off as users say them: names of calendars and 'weekends', or an object that says what to do with them. */
-export type ExcludeGiven =
+export type ExcludeInput =
   | string
   | readonly string[]
   | {
@@ -66,12 +66,12 @@ export function readExclude(given: unknown): Exclusion | undefined {
 
 /** A list in which 'weekends' is Saturday and Sunday, 'fri' is Fridays, and all else are names of calendars. */
 function readShorthand(items: unknown[]): Exclusion | undefined {
-  const { calendars, weekdays } = readNames(items)
+  const { calendars, weekdays } = splitDayNames(items)
   return complete({ ...calendarsOf(calendars), ...(weekdays.length > 0 && { weekend: weekdays }) }, {})
 }
 
 /** Names of days off: the weekdays among them, and those of calendars. */
-export function readNames<Name>(items: readonly Name[]): { calendars: Name[]; weekdays: number[] } {
+export function splitDayNames<Name>(items: readonly Name[]): { calendars: Name[]; weekdays: number[] } {
   const weekdays = new Set<number>()
   const calendars = items.filter((item) => {
     const days = typeof item === 'string' ? weekdaysNamed(item) : []
@@ -160,8 +160,8 @@ export function daysOffOf(exclude: Exclusion, find: CalendarLookup = () => undef
 }
 
 /** Refuses days off that leave no day of the week: edits of calendars can come to that later, and are waited out. */
-export function assertOpenWeek(off: DaysOff | null): void {
-  if (off === null || off.hasOpenWeekday) return
+export function assertWorkingWeekday(off: DaysOff | null): void {
+  if (off === null || off.hasWorkingWeekday) return
   throw new WakefulError('invalid_rule', 'all seven days of the week are off: leave at least one')
 }
 
@@ -192,7 +192,10 @@ function refuseUnknown(name: string, { names = [] }: CalendarLookup): never {
 }
 
 function notName(name: unknown): WakefulError {
-  return new WakefulError('invalid_request', `${quote(name)} is not the name of a calendar: ${CALENDAR_NAME}`)
+  return new WakefulError(
+    'invalid_request',
+    `${quote(name)} is not the name of a calendar: ${CALENDAR_NAME_FORM}`,
+  )
 }
 
 function notExclude(given: unknown, why?: string): WakefulError {

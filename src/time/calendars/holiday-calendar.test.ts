@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type CalendarGiven, isHolidayCalendar, readCalendar } from './holiday-calendar.ts'
+import { type CalendarInput, isHolidayCalendar, readCalendar } from './holiday-calendar.ts'
 
 const now = Date.parse('2026-03-04T09:30:00Z')
-const read = (given: unknown, name = 'us-holidays') => readCalendar(name, given as CalendarGiven, now)
+const read = (given: unknown, name = 'us-holidays') => readCalendar(name, given as CalendarInput, now)
 
 describe('a calendar', () => {
   it('is read from a list of dates, in order and each once', () => {

@@ -1,5 +1,5 @@
 import { WakefulError } from '../../error.ts'
-import { LABEL_LENGTH_MAX, quote, tidy, WEEKDAYS } from '../text/index.ts'
+import { LABEL_LENGTH_MAX, normalizeLabel, quote, WEEKDAYS } from '../text/index.ts'
 import { formatDay, parseDay } from '../zones/index.ts'
 import { CALENDAR_DAYS_MAX } from './days-off.ts'
 import { readIcs } from './ics.ts'
@@ -16,7 +16,7 @@ export interface HolidayCalendar {
 }
 
 /** What users give to make a calendar: dates, the text of an .ics file, weekdays, or several of them. */
-export interface CalendarGiven {
+export interface CalendarInput {
   /** As `get` answers it; not looked at. */
   name?: string
   /** Dates such as '2026-12-25' and ranges such as '2026-12-24..2026-12-31', in a list or with what each is called. */
@@ -31,7 +31,7 @@ export interface CalendarGiven {
 export const WEEKEND_WORDS: readonly string[] = ['weekend', 'weekends']
 
 /** What the name of a calendar looks like, in words. */
-export const CALENDAR_NAME =
+export const CALENDAR_NAME_FORM =
   "lower-case letters, digits, '-' and '_', at most 63, and not 'weekend' or 'weekends'"
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
@@ -49,11 +49,11 @@ export function isCalendarName(name: unknown): name is string {
  */
 export function readCalendar(
   name: string,
-  given: CalendarGiven,
+  given: CalendarInput,
   now: number,
   before?: HolidayCalendar,
 ): { calendar: Omit<HolidayCalendar, 'version'>; notes: string[] } {
-  if (!isCalendarName(name)) throw refused(`the name ${quote(name)} is not right: use ${CALENDAR_NAME}`)
+  if (!isCalendarName(name)) throw refused(`the name ${quote(name)} is not right: use ${CALENDAR_NAME_FORM}`)
   if (typeof given !== 'object' || given === null || Array.isArray(given)) throw notGiven()
   const unknown = Object.keys(given).find((field) => field !== 'name' && !GIVEN.includes(field))
   if (unknown !== undefined) throw refused(`${quote(unknown)} is unknown: a calendar has ${GIVEN.join(', ')}`)
@@ -72,7 +72,7 @@ export function readCalendar(
   const sorted = [...read.days].sort(([a], [b]) => a - b)
   const calendar = {
     name,
-    dates: Object.fromEntries(sorted.map(([day, label]) => [formatDay(day), tidy(label)])),
+    dates: Object.fromEntries(sorted.map(([day, label]) => [formatDay(day), normalizeLabel(label)])),
     weekend: readWeekend([...(before?.weekend ?? []), ...weekendOf(weekend)], 'a calendar'),
   }
   if (sorted.length === 0 && calendar.weekend.length === 0) notes.push('it has no days off yet')
@@ -85,7 +85,7 @@ function weekendOf(given: unknown): readonly unknown[] {
 }
 
 /** Dates given one by one win over those of an .ics file. */
-function addDates(days: Map<number, string>, dates: NonNullable<CalendarGiven['dates']>): void {
+function addDates(days: Map<number, string>, dates: NonNullable<CalendarInput['dates']>): void {
   const given: unknown = dates
   if (typeof given !== 'object' || given === null) throw notGiven()
   const pairs: [unknown, unknown][] = Array.isArray(given)

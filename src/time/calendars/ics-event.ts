@@ -1,6 +1,6 @@
 import { WakefulError } from '../../error.ts'
 import { type RruleDate, readRruleDate } from '../rrule/index.ts'
-import { LABEL_LENGTH_MAX, quote, tidy } from '../text/index.ts'
+import { LABEL_LENGTH_MAX, normalizeLabel, quote } from '../text/index.ts'
 import { CALENDAR_DAYS_MAX } from './days-off.ts'
 import { type IcsLine, icsError } from './ics-lines.ts'
 
@@ -78,7 +78,7 @@ function readEvent(lines: readonly IcsLine[], number: number): IcsEvent {
     number,
     uid: one.get('UID')?.value.trim() ?? '',
     // Cut before anything is done with it: it is written to every day of the event.
-    label: tidy(unescaped((one.get('SUMMARY')?.value ?? '').slice(0, 4 * LABEL_LENGTH_MAX))),
+    label: normalizeLabel(unescaped((one.get('SUMMARY')?.value ?? '').slice(0, 4 * LABEL_LENGTH_MAX))),
     cancelled,
     day,
     span: day === null ? 1 : spanOf(day, one.get('DTEND'), one.get('DURATION')),
@@ -95,7 +95,7 @@ function only(lines: IcsLine[]): IcsLine | undefined {
 }
 
 function dateOf(line: IcsLine): RruleDate {
-  const date = located(line, () => readRruleDate(line.value.trim(), line.name))
+  const date = withLineNumber(line, () => readRruleDate(line.value.trim(), line.name))
   if (line.parameters.get('VALUE')?.toUpperCase() === 'DATE' && date.kind !== 'date') {
     throw icsError(line.number, `${line.name};VALUE=DATE has a time, ${quote(line.value)}: write 20261225`)
   }
@@ -106,7 +106,7 @@ function dateOf(line: IcsLine): RruleDate {
 function daysOf(line: IcsLine): number[] {
   return line.value.split(',').map((item) => {
     const [date = ''] = item.trim().split(/[T/]/i)
-    return located(line, () => readRruleDate(date, line.name)).second / DAY_S
+    return withLineNumber(line, () => readRruleDate(date, line.name)).second / DAY_S
   })
 }
 
@@ -135,7 +135,7 @@ function bounded(span: number, { number }: IcsLine): number {
 }
 
 /** Does something with a line; what is refused then says where. */
-export function located<Result>({ number }: Pick<IcsLine, 'number'>, read: () => Result): Result {
+export function withLineNumber<Result>({ number }: Pick<IcsLine, 'number'>, read: () => Result): Result {
   try {
     return read()
   } catch (cause) {

@@ -1,9 +1,9 @@
 import { WakefulError } from '../../error.ts'
-import { compileRrule, readRrule, yearOf, yearStart } from '../rrule/index.ts'
+import { compileRrule, parseRrule, yearOf, yearStart } from '../rrule/index.ts'
 import { LABEL_LENGTH_MAX } from '../text/index.ts'
 import { formatDay } from '../zones/index.ts'
 import { CALENDAR_DAYS_MAX } from './days-off.ts'
-import { type IcsEvent, located, readIcsEvents } from './ics-event.ts'
+import { type IcsEvent, readIcsEvents, withLineNumber } from './ics-event.ts'
 import { icsError, readIcsLines } from './ics-lines.ts'
 
 /** Days off by day since 1970-01-01, with what they are called, and what was left out. */
@@ -58,7 +58,7 @@ function* startsOf(event: IcsEvent, { from, to }: { from: number; to: number }):
   for (const rule of event.rules) {
     const start = formatDay(event.day!).replaceAll('-', '')
     const text = `DTSTART;VALUE=DATE:${start}\nRRULE:${rule.value.trim()}`
-    located(rule, () => readRrule(text))
+    withLineNumber(rule, () => parseRrule(text))
     const next = daysOfRule(text)
     for (let day = next(from - event.span); day !== null && day <= to; day = next(day)) yield day
   }
@@ -67,9 +67,9 @@ function* startsOf(event: IcsEvent, { from, to }: { from: number; to: number }):
 /** Finds the day of a rule that comes after another; a rule whose UNTIL is before its start has none. */
 function daysOfRule(text: string): (day: number) => number | null {
   try {
-    const { nextWall } = compileRrule(text, { timezone: 'UTC', anchor: 0 })
+    const { nextWallTime } = compileRrule(text, { timezone: 'UTC', anchor: 0 })
     return (day) => {
-      const wall = nextWall((day + 1) * DAY_MS - 1)
+      const wall = nextWallTime((day + 1) * DAY_MS - 1)
       return wall === null ? null : Math.floor(wall / DAY_MS)
     }
   } catch (cause) {

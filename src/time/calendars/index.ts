@@ -1,22 +1,28 @@
-export { endedNotes, lastDate } from './calendar-end.ts'
-export { type DaysOff, TEN_YEARS_DAYS } from './days-off.ts'
+export { expiredCalendarNotes, lastDate } from './calendar-end.ts'
+export { type DaysOff, SEARCH_DAYS_MAX } from './days-off.ts'
 export {
-  assertOpenWeek,
+  assertWorkingWeekday,
   type CalendarLookup,
   daysOffOf,
-  type ExcludeGiven,
+  type ExcludeInput,
   type Exclusion,
   isExclusion,
   readExclude,
-  readNames,
+  splitDayNames,
 } from './exclusion.ts'
-export { exclusionWords, listed } from './exclusion-description.ts'
+export { describeExclusion, joinWithAnd } from './exclusion-description.ts'
 export {
-  type CalendarGiven,
+  type CalendarInput,
   type HolidayCalendar,
   isCalendarName,
   isHolidayCalendar,
   readCalendar,
 } from './holiday-calendar.ts'
-export { landingOf, movedNote } from './moved-day.ts'
-export { givenOf, settled, unite, workingDaysOff, workingWeekend } from './working-days.ts'
+export { movedDay, movedNote } from './moved-day.ts'
+export {
+  mergeExclusions,
+  nonWorkingDays,
+  toExcludeInput,
+  withWorkingWeekend,
+  workingWeekend,
+} from './working-days.ts'

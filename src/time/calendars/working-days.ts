@@ -25,21 +25,21 @@ export function workingWeekend(
  * An exclusion as a rule keeps it. With `move`, where nobody says a weekend, Saturday and Sunday are off too: written
  * down when it is set, so that what is stored keeps its meaning whatever becomes of the calendars.
  */
-export function settled(exclude: Exclusion, find: CalendarLookup | undefined): Exclusion {
+export function withWorkingWeekend(exclude: Exclusion, find: CalendarLookup | undefined): Exclusion {
   const { weekend: said, ...rest } = exclude
   const weekend = exclude.move === undefined ? said : workingWeekend(exclude, find)
   return { ...rest, ...(weekend?.length && { weekend: [...weekend] }) }
 }
 
 /** The days that are no working days, with what is excluded beside a phrase. */
-export function workingDaysOff(exclude: Exclusion | undefined, find: CalendarLookup | undefined): DaysOff {
+export function nonWorkingDays(exclude: Exclusion | undefined, find: CalendarLookup | undefined): DaysOff {
   const { calendars } = exclude ?? {}
   const weekend = workingWeekend(exclude ?? {}, find)
   return daysOffOf({ ...(calendars && { calendars }), ...(weekend && { weekend: [...weekend] }) }, find)
 }
 
 /** What a phrase excludes and what is excluded beside it, together; two ways to move are refused. */
-export function unite(said: Exclusion, beside: Exclusion | undefined, text: string): Exclusion {
+export function mergeExclusions(said: Exclusion, beside: Exclusion | undefined, text: string): Exclusion {
   const moves = [said, beside ?? {}].filter(({ move }) => move !== undefined)
   const [one, other] = moves.map(({ move, offset = 0 }) => `${move} ${offset}`)
   if (other !== undefined && one !== other) {
@@ -64,7 +64,7 @@ function both<Item>(some: readonly Item[] = [], more: readonly Item[] = []): Ite
 }
 
 /** A kept exclusion as users would write it: no weekend beside a move is none, not the usual one. */
-export function givenOf({ calendars, weekend, ...moves }: Exclusion): {
+export function toExcludeInput({ calendars, weekend, ...moves }: Exclusion): {
   calendars?: string[]
   weekend?: string[]
   move?: 'next' | 'previous'

@@ -1,4 +1,4 @@
 export type { Clock } from './clock.ts'
 export { JumpTolerantClock } from './jump-tolerant-clock.ts'
-export { startWork, worked } from './search-budget.ts'
-export { Yielding } from './yielding.ts'
+export { measureSearchWork, recordSearchWork } from './search-budget.ts'
+export { Yielder } from './yielding.ts'

@@ -11,7 +11,7 @@ const PLAUSIBLE_MIN = Date.UTC(2020, 0, 1)
 const REMIND_MS = 3_600_000
 
 /** Told, in words, that the wall clock is not believed any more, or again. */
-export type OnDoubt = (message: string) => void
+export type OnTrustChange = (message: string) => void
 
 /**
  * A clock that does not believe every wall time. Steps of hours and days are followed: operators and NTP make them. A
@@ -21,7 +21,7 @@ export type OnDoubt = (message: string) => void
  */
 export class JumpTolerantClock implements Clock {
   readonly #clock: Clock
-  readonly #onDoubt: OnDoubt
+  readonly #onDoubt: OnTrustChange
   readonly onStep?: NonNullable<Clock['onStep']>
   readonly hold?: NonNullable<Clock['hold']>
   #wall: number
@@ -29,7 +29,7 @@ export class JumpTolerantClock implements Clock {
   /** When the doubt was last spoken of, on the monotonic clock; null while the wall clock is believed. */
   #remindedAt: number | null = null
 
-  constructor(clock: Clock, onDoubt: OnDoubt) {
+  constructor(clock: Clock, onDoubt: OnTrustChange) {
     this.#clock = clock
     this.#onDoubt = onDoubt
     this.#wall = clock.now()
@@ -39,7 +39,7 @@ export class JumpTolerantClock implements Clock {
   }
 
   /** Whether the wall clock is not believed at present. */
-  get isDoubted(): boolean {
+  get isDistrusted(): boolean {
     this.now()
     return this.#remindedAt !== null
   }
@@ -77,7 +77,7 @@ export class JumpTolerantClock implements Clock {
    * Compares with the newest moment a store has a record of. A clock a year behind it, or ten years ahead of it, is not
    * believed: time goes on from that moment.
    */
-  compare(lastSeen: number | null): void {
+  checkAgainst(lastSeen: number | null): void {
     if (lastSeen === null) return
     const ahead = this.#clock.now() - lastSeen
     if (ahead >= -STEP_MS_MAX && ahead <= IDLE_MS_MAX) return

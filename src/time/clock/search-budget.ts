@@ -2,7 +2,7 @@
 let done = 0
 
 /** Notes work: 1 for each stretch of the calendar that was looked at, more where that takes more. */
-export function worked(amount: number): void {
+export function recordSearchWork(amount: number): void {
   done += amount
 }
 
@@ -10,7 +10,7 @@ export function worked(amount: number): void {
  * Starts to measure: answers how much was looked at since. The same search always takes the same, on any machine, so
  * that to give up after so much of it is part of what a rule means.
  */
-export function startWork(): () => number {
+export function measureSearchWork(): () => number {
   const began = done
   return () => done - began
 }

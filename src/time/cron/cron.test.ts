@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type DstPolicy, formatLocal, stretchAt, zoned } from '../zones/index.ts'
-import { compileCron, readCron } from './cron.ts'
+import { type DstPolicy, formatLocal, offsetPeriodAt, zoned } from '../zones/index.ts'
+import { compileCron, parseCron } from './cron.ts'
 
 const MINUTE = 60_000
 const DAY = 86_400_000
@@ -22,7 +22,7 @@ const ODD: [zone: string, near: string][] = [
   ['Asia/Pyongyang', '2018-05-04T15:00Z'],
 ]
 
-function walls(fields: string, zone: string, from: string, count: number, policy?: DstPolicy): string[] {
+function wallTimes(fields: string, zone: string, from: string, count: number, policy?: DstPolicy): string[] {
   const { next } = compileCron(fields, zone, policy)
   const found: string[] = []
   let at: number | null = Date.parse(from)
@@ -73,15 +73,13 @@ describe('calendar fields', () => {
     ['@Daily', '2026-03-06T00:00:00+01', '2026-03-07T00:00:00+01'],
     ['@hourly', '2026-03-05T12:00:00+01', '2026-03-05T13:00:00+01'],
   ])('%s fires when cron says', (fields, first, second) => {
-    expect(walls(fields, 'Europe/Rome', '2026-03-05T10:30:00Z', 2)).toEqual([first, second])
+    expect(wallTimes(fields, 'Europe/Rome', '2026-03-05T10:30:00Z', 2)).toEqual([first, second])
   })
 
   it('fires on the day of the month or the day of the week where both are given', () => {
-    expect(walls('0 0 13 * 5', 'UTC', '2026-04-09T12:00:00Z', 3).map((wall) => wall.slice(0, 10))).toEqual([
-      '2026-04-10',
-      '2026-04-13',
-      '2026-04-17',
-    ])
+    expect(
+      wallTimes('0 0 13 * 5', 'UTC', '2026-04-09T12:00:00Z', 3).map((wall) => wall.slice(0, 10)),
+    ).toEqual(['2026-04-10', '2026-04-13', '2026-04-17'])
   })
 
   it.each(['0 0 30 2 *', '0 0 31 4,6 *'])('%s never fires and says so at once', (fields) => {
@@ -103,54 +101,54 @@ describe('calendar fields', () => {
     '0 0 1 1 * * 2030',
     '',
   ])('refuses %j', (text) => {
-    expect(() => compileCron(readCron(text).fields, 'UTC')).toThrow(
+    expect(() => compileCron(parseCron(text).fields, 'UTC')).toThrow(
       expect.objectContaining({ code: 'invalid_rule' }),
     )
   })
 
   it('takes the zone of CRON_TZ and the interval of @every out of the text', () => {
-    expect(readCron('CRON_TZ=asia/tokyo 0 9 * * *')).toEqual({ timezone: 'Asia/Tokyo', fields: '0 9 * * *' })
-    expect(readCron('@every 1h30m').everyMs).toBe(5_400_000)
-    expect(() => readCron('CRON_TZ=Mars/Base 0 9 * * *')).toThrow(
+    expect(parseCron('CRON_TZ=asia/tokyo 0 9 * * *')).toEqual({ timezone: 'Asia/Tokyo', fields: '0 9 * * *' })
+    expect(parseCron('@every 1h30m').everyMs).toBe(5_400_000)
+    expect(() => parseCron('CRON_TZ=Mars/Base 0 9 * * *')).toThrow(
       expect.objectContaining({ code: 'invalid_timezone' }),
     )
-    expect(() => readCron('@every 10ms')).toThrow(expect.objectContaining({ code: 'invalid_rule' }))
+    expect(() => parseCron('@every 10ms')).toThrow(expect.objectContaining({ code: 'invalid_rule' }))
   })
 })
 
 describe('clock changes', () => {
   it('moves a time that does not exist forward by the length of the gap, in lists and steps too', () => {
-    expect(walls('30 2 * * *', 'Europe/Rome', '2026-03-28T12:00:00Z', 2)).toEqual([
+    expect(wallTimes('30 2 * * *', 'Europe/Rome', '2026-03-28T12:00:00Z', 2)).toEqual([
       '2026-03-29T03:30:00+02',
       '2026-03-30T02:30:00+02',
     ])
-    expect(walls('30 2,14 * * *', 'Europe/Rome', '2026-03-28T20:00:00Z', 2)).toEqual([
+    expect(wallTimes('30 2,14 * * *', 'Europe/Rome', '2026-03-28T20:00:00Z', 2)).toEqual([
       '2026-03-29T03:30:00+02',
       '2026-03-29T14:30:00+02',
     ])
-    expect(walls('30 2-3 * * *', 'Europe/Rome', '2026-03-28T20:00:00Z', 2)).toEqual([
+    expect(wallTimes('30 2-3 * * *', 'Europe/Rome', '2026-03-28T20:00:00Z', 2)).toEqual([
       '2026-03-29T03:30:00+02',
       '2026-03-30T02:30:00+02',
     ])
   })
 
   it('fires a time that occurs twice on the first', () => {
-    expect(walls('30 2 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 2)).toEqual([
+    expect(wallTimes('30 2 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 2)).toEqual([
       '2026-10-25T02:30:00+02',
       '2026-10-26T02:30:00+01',
     ])
   })
 
   it('leaves the times at the very edges of a change alone', () => {
-    expect(walls('0 3 * * *', 'Europe/Rome', '2026-03-28T12:00:00Z', 2)).toEqual([
+    expect(wallTimes('0 3 * * *', 'Europe/Rome', '2026-03-28T12:00:00Z', 2)).toEqual([
       '2026-03-29T03:00:00+02',
       '2026-03-30T03:00:00+02',
     ])
-    expect(walls('0 3 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 2)).toEqual([
+    expect(wallTimes('0 3 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 2)).toEqual([
       '2026-10-25T03:00:00+01',
       '2026-10-26T03:00:00+01',
     ])
-    expect(walls('0 2 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 2)).toEqual([
+    expect(wallTimes('0 2 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 2)).toEqual([
       '2026-10-25T02:00:00+02',
       '2026-10-26T02:00:00+01',
     ])
@@ -158,16 +156,16 @@ describe('clock changes', () => {
 
   it('skips, or fires on the last or on both, where the policy says so', () => {
     const gap = { gap: 'skip', overlap: 'first' } as const
-    expect(walls('30 2 * * *', 'Europe/Rome', '2026-03-28T12:00:00Z', 1, gap)).toEqual([
+    expect(wallTimes('30 2 * * *', 'Europe/Rome', '2026-03-28T12:00:00Z', 1, gap)).toEqual([
       '2026-03-30T02:30:00+02',
     ])
     const last = { gap: 'shift', overlap: 'last' } as const
-    expect(walls('30 2 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 2, last)).toEqual([
+    expect(wallTimes('30 2 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 2, last)).toEqual([
       '2026-10-25T02:30:00+01',
       '2026-10-26T02:30:00+01',
     ])
     const both = { gap: 'shift', overlap: 'both' } as const
-    expect(walls('30 2,3 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 4, both)).toEqual([
+    expect(wallTimes('30 2,3 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 4, both)).toEqual([
       '2026-10-25T02:30:00+02',
       '2026-10-25T02:30:00+01',
       '2026-10-25T03:30:00+01',
@@ -214,7 +212,7 @@ describe('clock changes', () => {
         fc.integer({ min: -2 * 3_600_000, max: 2 * 3_600_000 }),
         (zone, fields, somewhere, shift) => {
           const { next } = compileCron(fields.join(' '), zone)
-          const { end } = stretchAt(zone, somewhere)
+          const { end } = offsetPeriodAt(zone, somewhere)
           let at = (Number.isFinite(end) ? end : somewhere) + shift
           for (let step = 0; step < 10; step++) {
             const following = next(at)
@@ -265,14 +263,14 @@ describe('intervals', () => {
   })
 
   it('keeps steps of hours in real hours until the next midnight, which starts them anew', () => {
-    expect(walls('0 */6 * * *', 'Europe/Rome', '2026-03-28T22:30:00Z', 5)).toEqual([
+    expect(wallTimes('0 */6 * * *', 'Europe/Rome', '2026-03-28T22:30:00Z', 5)).toEqual([
       '2026-03-29T00:00:00+01',
       '2026-03-29T07:00:00+02',
       '2026-03-29T13:00:00+02',
       '2026-03-29T19:00:00+02',
       '2026-03-30T00:00:00+02',
     ])
-    expect(walls('0 */6 * * *', 'Europe/Rome', '2026-10-24T21:30:00Z', 6)).toEqual([
+    expect(wallTimes('0 */6 * * *', 'Europe/Rome', '2026-10-24T21:30:00Z', 6)).toEqual([
       '2026-10-25T00:00:00+02',
       '2026-10-25T05:00:00+01',
       '2026-10-25T11:00:00+01',
@@ -283,7 +281,7 @@ describe('intervals', () => {
   })
 
   it('starts anew at a midnight that a change skipped', () => {
-    expect(walls('0 */12 * * *', 'America/Sao_Paulo', '2018-11-03T12:00:00Z', 4)).toEqual([
+    expect(wallTimes('0 */12 * * *', 'America/Sao_Paulo', '2018-11-03T12:00:00Z', 4)).toEqual([
       '2018-11-03T12:00:00-03',
       '2018-11-04T01:00:00-02',
       '2018-11-04T13:00:00-02',
@@ -301,7 +299,7 @@ describe('intervals', () => {
   })
 
   it('takes a step of 24 for what it is: midnight', () => {
-    expect(walls('30 */24 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 2)).toEqual([
+    expect(wallTimes('30 */24 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 2)).toEqual([
       '2026-10-25T00:30:00+02',
       '2026-10-26T00:30:00+01',
     ])

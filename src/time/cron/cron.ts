@@ -6,11 +6,11 @@ import {
   DST_DEFAULT,
   type DstPolicy,
   type Instants,
-  placeWalls,
+  instantsOfWallTimes,
   type WallTimes,
 } from '../zones/index.ts'
 import { type CronFields, readFields } from './fields.ts'
-import { walkInterval } from './interval-times.ts'
+import { intervalInstants } from './interval-times.ts'
 
 /** A cron expression taken apart: its own zone if it names one, and either an interval or calendar fields. */
 export interface CronText {
@@ -24,7 +24,7 @@ const DAY_MS = 86_400_000
 const DAY_SECONDS = 86_400
 
 /** Takes a cron expression apart: `CRON_TZ=Zone` in front, `@every 5m`, a nickname, or 5 or 6 fields. */
-export function readCron(text: string): CronText {
+export function parseCron(text: string): CronText {
   if (typeof text !== 'string' || text.length > TEXT_LENGTH_MAX) {
     throw new WakefulError('invalid_rule', "a cron expression is a short text such as '0 9 * * 1-5'")
   }
@@ -52,12 +52,16 @@ export function readCron(text: string): CronText {
  */
 export function compileCron(fields: string, zone: string, policy: DstPolicy = DST_DEFAULT): Instants {
   const read = readFields(fields)
-  const walls = wallsOf(read)
-  if (read.intervalTimes === null) return placeWalls(walls, zone, policy)
-  return { ...walkInterval(read.nextDay, read.intervalTimes, zone), nextWall: walls.next, interval: true }
+  const wallTimes = wallTimesOf(read)
+  if (read.intervalTimes === null) return instantsOfWallTimes(wallTimes, zone, policy)
+  return {
+    ...intervalInstants(read.nextDay, read.intervalTimes, zone),
+    nextWallTime: wallTimes.next,
+    interval: true,
+  }
 }
 
-function wallsOf({ nextDay, everyDay, times }: CronFields): WallTimes {
+function wallTimesOf({ nextDay, everyDay, times }: CronFields): WallTimes {
   const perDay = times.before(DAY_SECONDS)
   const named = (day: number) => nextDay(day - 1) === day
   const countNamed = (from: number, to: number) => {

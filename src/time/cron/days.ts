@@ -1,5 +1,5 @@
 import type { CronPattern } from 'croner'
-import { worked } from '../clock/index.ts'
+import { recordSearchWork } from '../clock/index.ts'
 
 const DAY_MS = 86_400_000
 /** The calendar repeats after 400 years: what does not come in as many days never comes. */
@@ -28,7 +28,7 @@ export function dayFinder(pattern: CronPattern): (day: number) => number | null 
       found.set(day, next)
     }
     // Also where it was known: what a search takes must not depend on what was asked before.
-    worked(((next ?? day + DAYS_SCANNED) - day) / DAYS_PER_LOOK)
+    recordSearchWork(((next ?? day + DAYS_SCANNED) - day) / DAYS_PER_LOOK)
     return next
   }
 }

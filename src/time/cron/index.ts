@@ -1,1 +1,1 @@
-export { compileCron, readCron } from './cron.ts'
+export { compileCron, parseCron } from './cron.ts'

@@ -1,11 +1,11 @@
-import { type Instants, type Stretch, stretchAt } from '../zones/index.ts'
+import { type Instants, type OffsetPeriod, offsetPeriodAt } from '../zones/index.ts'
 import type { DayTimes } from './day-times.ts'
 import type { CronFields } from './fields.ts'
 
 const DAY_MS = 86_400_000
 
 /** A part of a local day with one offset: [.., end), its date, and the midnight from which its hours are counted. */
-interface Part {
+interface DaySegment {
   end: number
   midnight: number
   day: number
@@ -22,11 +22,11 @@ interface Part {
  * Midnight is each moment at which the zone's date goes forward, whether the clock then shows 00:00 or a change
  * skipped that. The days named by the fields are those the clock shows.
  */
-export function walkInterval(nextDay: CronFields['nextDay'], times: DayTimes, zone: string): Instants {
+export function intervalInstants(nextDay: CronFields['nextDay'], times: DayTimes, zone: string): Instants {
   return {
     next(after) {
       for (let from = after + 1; ; ) {
-        const { end, midnight, day } = partAt(zone, from)
+        const { end, midnight, day } = segmentAt(zone, from)
         const named = nextDay(day - 1)
         if (named === null) return null
         if (named === day) {
@@ -42,7 +42,7 @@ export function walkInterval(nextDay: CronFields['nextDay'], times: DayTimes, zo
     count(after, until) {
       let total = 0
       for (let from = after + 1; from <= until; ) {
-        const { end, midnight, day } = partAt(zone, from)
+        const { end, midnight, day } = segmentAt(zone, from)
         const named = nextDay(day - 1)
         if (named === null) break
         const to = Math.min(end, until + 1)
@@ -57,24 +57,24 @@ export function walkInterval(nextDay: CronFields['nextDay'], times: DayTimes, zo
   }
 }
 
-function partAt(zone: string, instant: number): Part {
-  const stretch = stretchAt(zone, instant)
-  const day = dayOf(instant, stretch)
-  const end = Math.min((day + 1) * DAY_MS - stretch.offset, stretch.end)
-  return { end, midnight: midnightBefore(zone, instant, stretch), day }
+function segmentAt(zone: string, instant: number): DaySegment {
+  const period = offsetPeriodAt(zone, instant)
+  const day = dayOf(instant, period)
+  const end = Math.min((day + 1) * DAY_MS - period.offset, period.end)
+  return { end, midnight: midnightBefore(zone, instant, period), day }
 }
 
 /** The latest moment, up to this instant, at which the zone's date went forward. */
-function midnightBefore(zone: string, instant: number, stretch: Stretch): number {
-  const { start, offset, offsetBefore } = stretch
-  const shown = dayOf(instant, stretch) * DAY_MS - offset
+function midnightBefore(zone: string, instant: number, period: OffsetPeriod): number {
+  const { start, offset, offsetBefore } = period
+  const shown = dayOf(instant, period) * DAY_MS - offset
   if (shown > start) return shown
   const dateBefore = Math.floor((start - 1 + offsetBefore) / DAY_MS)
-  if (dateBefore < dayOf(start, stretch)) return start
+  if (dateBefore < dayOf(start, period)) return start
   // The clocks changed since midnight.
-  return midnightBefore(zone, start - 1, stretchAt(zone, start - 1))
+  return midnightBefore(zone, start - 1, offsetPeriodAt(zone, start - 1))
 }
 
-function dayOf(instant: number, { offset }: Stretch): number {
+function dayOf(instant: number, { offset }: OffsetPeriod): number {
   return Math.floor((instant + offset) / DAY_MS)
 }

@@ -3,4 +3,4 @@
 export { type BackoffOptions, backoff } from './backoff.ts'
 export { DURATION_MAX_MS, formatDuration, isDuration, parseDuration } from './duration.ts'
 export { parseInterval, parseStep } from './every-step.ts'
-export { span } from './span.ts'
+export { humanizeDuration } from './span.ts'

@@ -7,7 +7,7 @@ const UNITS = [
 const DAYS_PER_YEAR = 365.25
 
 /** A span of time for people, in its two largest units: `2d 4h`, `2d 42m`, `1m 30s`, `250ms`; of years, whole ones. */
-export function span(ms: number): string {
+export function humanizeDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)}ms`
   const years = Math.floor(ms / (86_400_000 * DAYS_PER_YEAR))
   if (years >= 2) return `${years}y`

@@ -1,13 +1,13 @@
-export { type Counted, countBetween } from './count-between.ts'
-export { daysOffBetween, standingNotes } from './day-off-notes.ts'
+export { countBetween, type InstantCount } from './count-between.ts'
+export { daysOffBetween, occurrenceNotes } from './day-off-notes.ts'
 export {
   endOfDay,
-  firstStanding,
-  isDayOff,
-  lands,
-  lastOpen,
+  firstOccurrence,
+  followingOccurrence,
+  hasWorkingDay,
+  isOnDayOff,
+  lastOnWorkingDay,
   type NextOccurrence,
-  standingAfter,
-  standingFrom,
-  standingNext,
+  occurrenceAfter,
+  occurrenceFrom,
 } from './next-occurrence.ts'

@@ -3,12 +3,12 @@ import { type CalendarLookup, daysOffOf, type HolidayCalendar } from '../calenda
 import type { RecurringRule } from '../rules/index.ts'
 import { resolveWhen, type WhenObject } from '../when/index.ts'
 import {
-  isDayOff,
-  lastOpen,
+  followingOccurrence,
+  isOnDayOff,
+  lastOnWorkingDay,
   type NextOccurrence,
-  standingAfter,
-  standingFrom,
-  standingNext,
+  occurrenceAfter,
+  occurrenceFrom,
 } from './next-occurrence.ts'
 
 const now = Date.parse('2026-12-22T09:30:00Z')
@@ -19,17 +19,17 @@ function set(when: WhenObject, at = now, timezone = 'UTC') {
   const { rule, first, nominal } = resolveWhen(when, { now: at, timezone, calendars })
   const recurring = rule as RecurringRule
   const off = recurring.exclude === undefined ? null : daysOffOf(recurring.exclude, calendars)
-  return { rule: recurring, off, standing: { at: first, nominal } as NextOccurrence }
+  return { rule: recurring, off, occurrence: { at: first, nominal } as NextOccurrence }
 }
 
 /** The days of the first standings, 'nominal>day' where it moved or was skipped to. */
 function days(when: WhenObject, count: number, at = now, timezone = 'UTC'): string[] {
-  const { rule, off, standing } = set(when, at, timezone)
+  const { rule, off, occurrence } = set(when, at, timezone)
   const shown: string[] = []
-  for (let next: NextOccurrence | null = standing; next !== null && shown.length < count; ) {
+  for (let next: NextOccurrence | null = occurrence; next !== null && shown.length < count; ) {
     const [from, to] = [next.nominal, next.at].map((ms) => new Date(ms).toISOString().slice(5, 10))
     shown.push(from === to ? to! : `${from}>${to}`)
-    next = standingNext(rule, off, next)
+    next = followingOccurrence(rule, off, next)
   }
   return shown
 }
@@ -56,12 +56,12 @@ describe('days off that are skipped', () => {
   it('at the end of a rule leave its last instant, to be woken at and ended', () => {
     const { rule, off } = set({ cron: '0 9 * * *', end: '2026-12-27T23:00', exclude: ['us', 'weekends'] })
     const last = Date.parse('2026-12-24T09:00Z')
-    expect(standingAfter(rule, off, last)).toEqual({
+    expect(occurrenceAfter(rule, off, last)).toEqual({
       nominal: Date.parse('2026-12-25T09:00Z'),
       at: Date.parse('2026-12-27T09:00Z'),
     })
-    expect(isDayOff(rule, off, Date.parse('2026-12-27T09:00Z'))).toBe(true)
-    expect(standingAfter(rule, off, Date.parse('2026-12-27T09:00Z'))).toBeNull()
+    expect(isOnDayOff(rule, off, Date.parse('2026-12-27T09:00Z'))).toBe(true)
+    expect(occurrenceAfter(rule, off, Date.parse('2026-12-27T09:00Z'))).toBeNull()
   })
 
   it('are jumped over, however many ticks they hold', () => {
@@ -69,7 +69,7 @@ describe('days off that are skipped', () => {
     const started = performance.now()
     for (let count = 0; count < 2000; count++) {
       const saturday = Date.parse('2026-12-26T00:00Z') + count * 1000
-      expect(standingFrom(rule, off, saturday)?.at).toBe(Date.parse('2026-12-28T00:00Z'))
+      expect(occurrenceFrom(rule, off, saturday)?.at).toBe(Date.parse('2026-12-28T00:00Z'))
     }
     expect(performance.now() - started).toBeLessThan(2000)
   })
@@ -78,16 +78,18 @@ describe('days off that are skipped', () => {
     const { rule } = set({ cron: '0 9 * * *', exclude: 'us' })
     const nominal = Date.parse('2026-12-25T09:00Z')
     const edited = daysOffOf(rule.exclude!, () => ({ ...us, dates: {} }))
-    expect(standingFrom(rule, edited, nominal)).toEqual({ at: nominal, nominal })
+    expect(occurrenceFrom(rule, edited, nominal)).toEqual({ at: nominal, nominal })
   })
 
   it('repeat where a clock goes back over midnight, by the date it shows', () => {
     // In St. John's the clock went from 00:01 on 7 November 2010 back to 23:01 on the 6th, a Saturday.
     const off = { cron: '*/10 * * * *', exclude: { weekend: ['sat'] }, timezone: 'America/St_Johns' }
-    const { standing } = set(off, Date.parse('2010-11-06T12:00Z'))
-    expect(new Date(standing.at).toISOString()).toBe('2010-11-07T02:30:00.000Z')
+    const { occurrence } = set(off, Date.parse('2010-11-06T12:00Z'))
+    expect(new Date(occurrence.at).toISOString()).toBe('2010-11-07T02:30:00.000Z')
     const { rule, off: days } = set(off, Date.parse('2010-11-06T12:00Z'))
-    expect(new Date(standingNext(rule, days, standing)!.at).toISOString()).toBe('2010-11-07T03:30:00.000Z')
+    expect(new Date(followingOccurrence(rule, days, occurrence)!.at).toISOString()).toBe(
+      '2010-11-07T03:30:00.000Z',
+    )
   })
 })
 
@@ -151,7 +153,7 @@ describe('days off that move an instant', () => {
 
   it('keep the time on the wall as it is written, also out of and into a gap', () => {
     const at = (when: WhenObject) =>
-      new Date(set(when, Date.parse('2027-03-01T00:00Z'), 'Europe/Rome').standing.at).toISOString()
+      new Date(set(when, Date.parse('2027-03-01T00:00Z'), 'Europe/Rome').occurrence.at).toISOString()
     const gap = { weekend: ['sun'], move: 'next' as const }
     expect(at({ cron: '30 2 28 3 *', exclude: gap })).toBe('2027-03-29T00:30:00.000Z')
     expect(at({ cron: '30 2 27 3 *', exclude: { weekend: ['sat'], move: 'next' } })).toBe(
@@ -187,7 +189,7 @@ describe('a rule with days off is refused', () => {
 describe('the newest instant on a working day', () => {
   const last = (when: WhenObject, after: string, until: string) => {
     const { rule, off } = set(when)
-    const at = lastOpen(rule, off!, Date.parse(after), Date.parse(until))
+    const at = lastOnWorkingDay(rule, off!, Date.parse(after), Date.parse(until))
     return at === null ? null : new Date(at).toISOString()
   }
 

@@ -1,3 +1,3 @@
-export { readMoment, readText } from './moment.ts'
-export type { PlacedPhrase } from './phrase.ts'
+export { parseBound, parseTime } from './moment.ts'
+export type { ResolvedPhrase } from './phrase.ts'
 export { parseRecurring } from './recurring/recurring-phrase.ts'

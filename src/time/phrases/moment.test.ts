@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readMoment } from './moment.ts'
+import { parseBound } from './moment.ts'
 
 // A Wednesday, 10:30 in Rome.
 const context = { now: Date.parse('2026-03-04T09:30:00Z'), timezone: 'Europe/Rome' }
@@ -13,8 +13,8 @@ it.each([
   ['next monday', '2026-03-08T23:00:00.000Z', '2026-03-09T22:59:59.999Z'],
   ['december 24', '2026-12-23T23:00:00.000Z', '2026-12-24T22:59:59.999Z'],
 ])('%s is a day: its beginning as a start, its end as an end', (text, start, end) => {
-  expect(new Date(readMoment(text, context, 'start')).toISOString()).toBe(start)
-  expect(new Date(readMoment(text, context, 'end')).toISOString()).toBe(end)
+  expect(new Date(parseBound(text, context, 'start')).toISOString()).toBe(start)
+  expect(new Date(parseBound(text, context, 'end')).toISOString()).toBe(end)
 })
 
 it.each([
@@ -24,9 +24,9 @@ it.each([
   ['90m', '2026-03-04T11:00:00.000Z'],
 ])('%s is the same moment on either side', (text, instant) => {
   for (const side of ['start', 'end'] as const)
-    expect(new Date(readMoment(text, context, side)).toISOString()).toBe(instant)
+    expect(new Date(parseBound(text, context, side)).toISOString()).toBe(instant)
 })
 
 it.each(['florp', '2026-02-30', 'every monday', ''])('refuses %j, and says what would be right', (text) => {
-  expect(() => readMoment(text, context, 'start')).toThrow(/write it like '2026-12-24'/)
+  expect(() => parseBound(text, context, 'start')).toThrow(/write it like '2026-12-24'/)
 })

@@ -7,14 +7,14 @@ import {
   parseDay,
   parseInstant,
   parseIso,
-  place,
+  resolveWallTime,
+  startOfDay,
   temporal,
-  whenDayComes,
 } from '../zones/index.ts'
-import { type PhraseContext, type PlacedPhrase, parsePhrase } from './phrase.ts'
+import { type PhraseContext, parsePhrase, type ResolvedPhrase } from './phrase.ts'
 
 /** Reads any text that names one instant: ISO with offset, a wall time of the zone, a duration from now, or a phrase. */
-export function readText(text: string, context: PhraseContext): PlacedPhrase {
+export function parseTime(text: string, context: PhraseContext): ResolvedPhrase {
   if (typeof text !== 'string' || text.length > TEXT_LENGTH_MAX) {
     throw new WakefulError('invalid_time', `a time is a text of at most ${TEXT_LENGTH_MAX} characters`)
   }
@@ -30,7 +30,7 @@ export function readText(text: string, context: PhraseContext): PlacedPhrase {
  * Reads a bound of a rule: an instant, an ISO wall time of the zone, a day or a phrase. A day is its first moment, and as
  * an end its last.
  */
-export function readMoment(
+export function parseBound(
   value: Date | Temporal.Instant | string,
   context: { now: number; timezone: string },
   side: 'start' | 'end',
@@ -41,7 +41,7 @@ export function readMoment(
   const day = readDay(value.trim(), context)
   if (day === null) return readLoose(value, context)
   const { timezone } = context
-  return side === 'start' ? whenDayComes(timezone, day, 0) : whenDayComes(timezone, day + 1, 0) - 1
+  return side === 'start' ? startOfDay(timezone, day, 0) : startOfDay(timezone, day + 1, 0) - 1
 }
 
 /** A text that names a day and no time of it. */
@@ -59,7 +59,7 @@ function readDay(text: string, context: { now: number; timezone: string }): numb
 
 function readLoose(text: string, context: { now: number; timezone: string }): number {
   try {
-    return readText(text, context).at
+    return parseTime(text, context).at
   } catch (cause) {
     throw new WakefulError(
       'invalid_time',
@@ -69,11 +69,13 @@ function readLoose(text: string, context: { now: number; timezone: string }): nu
   }
 }
 
-function readIsoMoment(text: string, timezone: string): PlacedPhrase | null {
+function readIsoMoment(text: string, timezone: string): ResolvedPhrase | null {
   const iso = parseIso(text)
   if (iso === null) return null
-  if (iso.offsetMs !== undefined) return { at: assertInstant(iso.wallMs - iso.offsetMs, text), notes: [] }
-  const wall = temporal.Instant.fromEpochMilliseconds(iso.wallMs).toZonedDateTimeISO('UTC').toPlainDateTime()
-  const { at, note } = place(wall, timezone, text)
-  return { at, wall: iso.wallMs, notes: note === undefined ? [] : [note] }
+  if (iso.offsetMs !== undefined) return { at: assertInstant(iso.wallTimeMs - iso.offsetMs, text), notes: [] }
+  const wall = temporal.Instant.fromEpochMilliseconds(iso.wallTimeMs)
+    .toZonedDateTimeISO('UTC')
+    .toPlainDateTime()
+  const { at, note } = resolveWallTime(wall, timezone, text)
+  return { at, wall: iso.wallTimeMs, notes: note === undefined ? [] : [note] }
 }

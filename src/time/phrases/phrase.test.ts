@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parse } from '../when/index.ts'
 import { formatLocal } from '../zones/index.ts'
-import { readText } from './moment.ts'
+import { parseTime } from './moment.ts'
 
 /** Wednesday, 10:30:15 in Rome. */
 const now = Date.parse('2026-03-04T09:30:15.123Z')
@@ -104,7 +104,7 @@ describe('what a phrase leaves open', () => {
   it('takes the second of two equal wall times where the first has passed', () => {
     const between = { now: Date.parse('2026-10-25T01:20Z'), timezone: 'Europe/Rome' }
     for (const text of ['at 02:40', 'sunday at 2:40am', 'october 25 at 02:40']) {
-      const { at, notes: said } = readText(text, between)
+      const { at, notes: said } = parseTime(text, between)
       expect(at).toBe(Date.parse('2026-10-25T01:40Z'))
       expect(said.join()).toMatch(/occurs twice.*this is the second/)
     }
@@ -163,6 +163,6 @@ describe('refusals', () => {
 
 it('a recurrence where one instant is wanted is refused', () => {
   for (const text of ['every weekday at 9am', 'mondays at 9am', 'daily']) {
-    expect(() => readText(text, { now, timezone: 'Europe/Rome' })).toThrow(/recurs.*one instant.*\{ cron/)
+    expect(() => parseTime(text, { now, timezone: 'Europe/Rome' })).toThrow(/recurs.*one instant.*\{ cron/)
   }
 })

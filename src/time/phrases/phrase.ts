@@ -1,7 +1,7 @@
 import { WakefulError } from '../../error.ts'
-import { type DaysOff, workingDaysOff } from '../calendars/index.ts'
+import { type DaysOff, nonWorkingDays } from '../calendars/index.ts'
 import { looksLikeZone, quote, RECURRING, wordsOf } from '../text/index.ts'
-import { assertInstant, place, temporal, zoned } from '../zones/index.ts'
+import { assertInstant, resolveWallTime, temporal, zoned } from '../zones/index.ts'
 import { readDate, type SaidDate } from './date.ts'
 import { dayOf } from './day.ts'
 import { readAmount, type SaidAmount } from './relative.ts'
@@ -9,7 +9,7 @@ import { readTimeWord, type SaidTime } from './time-of-day.ts'
 import { readWorkingDays, type SaidWorkingDays, workingDayAhead } from './working-days.ts'
 
 /** What a phrase came to, with a note for everything it did not say itself. */
-export interface PlacedPhrase {
+export interface ResolvedPhrase {
   /** The wall time that was said, where one was: written as the epoch milliseconds it would be in UTC. */
   wall?: number
   at: number
@@ -40,7 +40,7 @@ const DEFAULT_TIME: SaidTime = { hour: 9, minute: 0, second: 0 }
  * Reads a plain-language one-shot in a zone. Every word must be understood: a phrase read in part would wake
  * somebody at the wrong time, so the words that were not are named and the phrase is refused.
  */
-export function parsePhrase(text: string, context: PhraseContext): PlacedPhrase {
+export function parsePhrase(text: string, context: PhraseContext): ResolvedPhrase {
   const words = wordsOf(text)
   const recurring = words.find((word) => RECURRING.has(word))
   if (recurring !== undefined) {
@@ -56,7 +56,7 @@ export function parsePhrase(text: string, context: PhraseContext): PlacedPhrase 
       ? resolve(said, here, text)
       : onWorkingDay(said, said.working, here, text, context)
   if (at !== undefined) return { at: assertInstant(at, text), notes }
-  const placed = place(wall!, context.timezone, text, context.now)
+  const placed = resolveWallTime(wall!, context.timezone, text, context.now)
   if (placed.note !== undefined) notes.push(placed.note)
   return { at: placed.at, wall: placed.wall, notes }
 }
@@ -186,7 +186,7 @@ function onWorkingDay(
 ): { wall: Temporal.PlainDateTime; at?: number; notes: string[] } {
   if (date !== undefined || amount !== undefined)
     throw new WakefulError('invalid_time', `${quote(text)} gives two dates: give one`)
-  const days = (context.workingDays ?? (() => workingDaysOff(undefined, undefined)))()
+  const days = (context.workingDays ?? (() => nonWorkingDays(undefined, undefined)))()
   const day = workingDayAhead(working, here.toPlainDate(), days, text)
   const notes = [`read as ${day}, a working day`, ...(time?.note === undefined ? [] : [time.note])]
   if (time === undefined && working.counted) return { wall: day.toPlainDateTime(here.toPlainTime()), notes }

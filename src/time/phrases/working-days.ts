@@ -45,7 +45,7 @@ export function workingDayAhead(
   }
   const from = parseDay(today.toString())
   let day = from
-  for (let left = ahead; left > 0 && day !== null; left--) day = off.nextOpen(day + 1)
+  for (let left = ahead; left > 0 && day !== null; left--) day = off.nextWorkingDay(day + 1)
   if (day !== null && from !== null) return today.add({ days: day - from })
   throw new WakefulError('invalid_time', `${quote(text)}: no such working day comes within ten years`)
 }

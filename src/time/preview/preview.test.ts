@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { daysOffOf } from '../calendars/index.ts'
-import { startWork } from '../clock/index.ts'
-import { standingAfter } from '../occurrences/index.ts'
+import { measureSearchWork } from '../clock/index.ts'
+import { occurrenceAfter } from '../occurrences/index.ts'
 import type { RecurringRule } from '../rules/index.ts'
 import { resolveWhen, type When, type WhenObject } from '../when/index.ts'
 import { preview } from './preview.ts'
@@ -154,10 +154,10 @@ describe('a rule whose instants are rare', () => {
   ]
 
   it.each(rare)('%j is shown as far as it can be found with a bounded amount of work', (when) => {
-    const work = startWork()
+    const work = measureSearchWork()
     expect(preview(when, { ...context, count: 1000 }).instants.length).toBeGreaterThan(0)
     expect(work()).toBeLessThan(700_000)
-    const fewer = startWork()
+    const fewer = measureSearchWork()
     preview(when, { ...context, count: 2 })
     expect(fewer()).toBeLessThan(400_000)
   })
@@ -172,7 +172,7 @@ describe('a rule whose instants are rare', () => {
   it('is refused where all that can be found of it falls on days off', () => {
     // Every unit in step is on a Monday, for as long as anybody looks.
     const when = { rrule: 'FREQ=HOURLY;INTERVAL=25;BYHOUR=3;BYDAY=MO', exclude }
-    const work = startWork()
+    const work = measureSearchWork()
     expect(() => preview(when, { ...context, count: 1000 })).toThrow('fires only on days off')
     expect(work()).toBeLessThan(400_000)
   })
@@ -180,10 +180,10 @@ describe('a rule whose instants are rare', () => {
   it('goes on from where the search was given up, and never ends for it', () => {
     const { rule } = resolveWhen({ rrule: 'FREQ=HOURLY;INTERVAL=25;BYHOUR=3;BYDAY=MO' }, context)
     const off = daysOffOf(exclude, () => undefined)
-    const [first, again] = [0, 1].map(() => standingAfter(rule as RecurringRule, off, context.now))
+    const [first, again] = [0, 1].map(() => occurrenceAfter(rule as RecurringRule, off, context.now))
     expect(again).toEqual(first)
-    const work = startWork()
-    const next = standingAfter(rule as RecurringRule, off, first!.at)
+    const work = measureSearchWork()
+    const next = occurrenceAfter(rule as RecurringRule, off, first!.at)
     expect(next!.at).toBeGreaterThan(first!.at)
     expect(work()).toBeLessThan(200_000)
   })
@@ -191,7 +191,7 @@ describe('a rule whose instants are rare', () => {
   it('counts the ticks of a rule with a count once, not again for each that is shown', () => {
     const twice = 'RRULE:FREQ=DAILY;BYHOUR=9\nRRULE:FREQ=DAILY;BYHOUR=10'
     const when = { rrule: twice, count: 1_500, exclude: { weekend: [1] } }
-    const work = startWork()
+    const work = measureSearchWork()
     expect(preview(when, { ...context, count: 1000 }).instants).toHaveLength(1000)
     expect(work()).toBeLessThan(50_000)
   })

@@ -1,15 +1,15 @@
 import { WakefulError } from '../../error.ts'
-import { daysOffOf, endedNotes } from '../calendars/index.ts'
-import { startWork } from '../clock/index.ts'
+import { daysOffOf, expiredCalendarNotes } from '../calendars/index.ts'
+import { measureSearchWork } from '../clock/index.ts'
 import {
   countBetween,
-  firstStanding,
-  isDayOff,
+  firstOccurrence,
+  followingOccurrence,
+  isOnDayOff,
   type NextOccurrence,
-  standingNext,
-  standingNotes,
+  occurrenceNotes,
 } from '../occurrences/index.ts'
-import { describe, jitterWords, type RecurringRule, type Rule, scheduleOf } from '../rules/index.ts'
+import { describe, describeJitter, type RecurringRule, type Rule, scheduleOf } from '../rules/index.ts'
 import { type Resolved, resolveWhen, type When, type WhenContext } from '../when/index.ts'
 import { formatInstant, formatLocal } from '../zones/index.ts'
 
@@ -47,56 +47,63 @@ export function preview(when: When, context: PreviewContext): Preview {
   const resolved = resolveWhen(when, context)
   const { rule, notes } = resolved
   const shown =
-    rule.kind === 'once' ? showOnce(resolved, context.from) : showRule(resolved, rule, count, context)
+    rule.kind === 'once' ? previewOnce(resolved, context.from) : previewRule(resolved, rule, count, context)
   const [first, ...others] = shown
   const instants = first === undefined ? [] : [{ ...first, notes: [...notes, ...first.notes] }, ...others]
   return {
     timezone: rule.timezone,
     rule,
     description: describe(rule),
-    instants: instants.map(({ at, notes }) => previewed(at, rule.timezone, notes.filter(Boolean).join('; '))),
+    instants: instants.map(({ at, notes }) =>
+      formatItem(at, rule.timezone, notes.filter(Boolean).join('; ')),
+    ),
   }
 }
 
-interface Shown {
+interface PreviewItem {
   at: number
   notes: string[]
 }
 
-function showOnce({ first }: Resolved, from = first): Shown[] {
+function previewOnce({ first }: Resolved, from = first): PreviewItem[] {
   return first < from ? [] : [{ at: first, notes: [] }]
 }
 
-function showRule(resolved: Resolved, rule: RecurringRule, count: number, context: PreviewContext): Shown[] {
+function previewRule(
+  resolved: Resolved,
+  rule: RecurringRule,
+  count: number,
+  context: PreviewContext,
+): PreviewItem[] {
   const { from, calendars } = context
   const off = rule.exclude === undefined ? null : daysOffOf(rule.exclude, calendars)
   const first: NextOccurrence = { at: resolved.first, nominal: resolved.nominal }
   // Occurrences are counted from the first, so a preview from elsewhere cannot tell which is the last.
   const ends = from === undefined ? lastOf(rule, first) : () => false
-  const shown: Shown[] = []
+  const shown: PreviewItem[] = []
   // The first instant has it in the notes of the whole.
   const ended = new Set(resolved.notes)
   const newlyEnded = (at: number) => {
-    const all = endedNotes(rule.exclude ?? {}, calendars, rule.timezone, at)
+    const all = expiredCalendarNotes(rule.exclude ?? {}, calendars, rule.timezone, at)
     const fresh = all.filter((note) => !ended.has(note))
     for (const note of fresh) ended.add(note)
     return fresh
   }
-  const work = startWork()
+  const work = measureSearchWork()
   const workMax = WORK_MAX + count * WORK_PER_INSTANT
-  let standing = from === undefined ? first : firstStanding(rule, off, from - 1)
-  for (let before = from ?? context.now; standing !== null && shown.length < count; ) {
-    const skipped = rule.exclude?.move === undefined && isDayOff(rule, off, standing.at)
-    if (work() > workMax || (skipped && scheduleOf(rule).next(standing.at) !== null)) {
+  let occurrence = from === undefined ? first : firstOccurrence(rule, off, from - 1)
+  for (let before = from ?? context.now; occurrence !== null && shown.length < count; ) {
+    const skipped = rule.exclude?.move === undefined && isOnDayOff(rule, off, occurrence.at)
+    if (work() > workMax || (skipped && scheduleOf(rule).next(occurrence.at) !== null)) {
       shown.at(-1)?.notes.push(TOO_RARE)
       break
     }
-    if (skipped || ends(standing, shown.length)) break
-    const notes = standingNotes(rule, off, standing, before)
-    if (shown.length === 0) notes.push(jitterWords(rule).replace(/^, each/, 'each wakes'))
-    shown.push({ at: standing.at, notes: [...notes, ...newlyEnded(standing.at)] })
-    before = standing.at
-    standing = standingNext(rule, off, standing)
+    if (skipped || ends(occurrence, shown.length)) break
+    const notes = occurrenceNotes(rule, off, occurrence, before)
+    if (shown.length === 0) notes.push(describeJitter(rule).replace(/^, each/, 'each wakes'))
+    shown.push({ at: occurrence.at, notes: [...notes, ...newlyEnded(occurrence.at)] })
+    before = occurrence.at
+    occurrence = followingOccurrence(rule, off, occurrence)
   }
   return shown
 }
@@ -105,7 +112,7 @@ function showRule(resolved: Resolved, rule: RecurringRule, count: number, contex
 function lastOf(
   rule: RecurringRule,
   first: NextOccurrence,
-): (standing: NextOccurrence, before: number) => boolean {
+): (occurrence: NextOccurrence, before: number) => boolean {
   const { count, exclude } = rule
   if (count === undefined) return () => false
   if (exclude === undefined || exclude.move !== undefined) return (_, before) => before >= count
@@ -117,7 +124,7 @@ function lastOf(
   }
 }
 
-function previewed(at: number, timezone: string, note: string): PreviewedInstant {
+function formatItem(at: number, timezone: string, note: string): PreviewedInstant {
   const shown = { instant: formatInstant(at), local: formatLocal(at, timezone) }
   return note === '' ? shown : { ...shown, note }
 }

@@ -1,4 +1,4 @@
-import { startWork, worked } from '../clock/index.ts'
+import { measureSearchWork, recordSearchWork } from '../clock/index.ts'
 import { WALL_S_MAX } from './civil-date.ts'
 import type { Sequence } from './sequence.ts'
 
@@ -29,15 +29,15 @@ export interface Blocks {
  * Blocks looked at before a search is given up, which is a few milliseconds: of days, more than 150 years. A search
  * for the next block counts what it passes over as looked at.
  */
-export const VISITS_MAX = 60_000
+export const SEARCH_WORK_MAX = 60_000
 
 /** The first instance at or after a second; null where there is none before the year 10000. */
 export function firstFrom(blocks: Blocks, second: number): number | null {
-  const work = startWork()
+  const work = measureSearchWork()
   let id = blocks.at(second)
   const end = id + blocks.span
-  for (let isFirst = true; work() < VISITS_MAX && id <= end; isFirst = false, id = blocks.after(id)) {
-    worked(blocks.cost ?? 1)
+  for (let isFirst = true; work() < SEARCH_WORK_MAX && id <= end; isFirst = false, id = blocks.after(id)) {
+    recordSearchWork(blocks.cost ?? 1)
     const block = blockAt(blocks, id)
     if (block === null) return null
     const { start, instances } = block
@@ -50,13 +50,13 @@ export function firstFrom(blocks: Blocks, second: number): number | null {
 
 /** The nth instance (from 1) at or after a second; null where the year 10000, or giving up, comes before. */
 export function nthFrom(blocks: Blocks, second: number, nth: number): number | null {
-  const work = startWork()
+  const work = measureSearchWork()
   let id = blocks.at(second)
   let spanEnd = id + blocks.span
   let inSpan = 0
   let left = nth + before(blocks, id, second)
-  while (work() < VISITS_MAX) {
-    worked(blocks.cost ?? 1)
+  while (work() < SEARCH_WORK_MAX) {
+    recordSearchWork(blocks.cost ?? 1)
     if (id >= spanEnd) {
       // A whole span was counted: the ones like it need not be.
       if (inSpan === 0) return null
@@ -83,7 +83,7 @@ export function countIn(blocks: Blocks, from: number, to: number): number {
   let id = blocks.at(from)
   let count = before(blocks, last, to) - before(blocks, id, from)
   for (; id < last; id = blocks.after(id)) {
-    worked(blocks.cost ?? 1)
+    recordSearchWork(blocks.cost ?? 1)
     const block = blockAt(blocks, id)
     if (block === null) break
     count += block.instances.length

@@ -1,7 +1,7 @@
 import { DAY_S, dateOf, mod, weekdayOf } from './civil-date.ts'
 import type { RruleDate } from './date-text.ts'
 import type { RruleParts, RruleWeekday } from './parts.ts'
-import { type RruleText, readRrule } from './text.ts'
+import { parseRrule, type RruleText } from './text.ts'
 
 const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 const MONTHS = 'January February March April May June July August September October November December'.split(
@@ -29,7 +29,7 @@ const SHOWN_LENGTH_MAX = 200
 
 /** The recurrence in words, for the shapes most people write; the others are better shown than paraphrased. */
 export function describeRrule(text: string): string {
-  const read = readRrule(text)
+  const read = parseRrule(text)
   const [parts, another] = read.rules
   const words = parts === undefined || another !== undefined ? null : ruleWords(parts, read.start)
   if (words !== null) return `${words}${boundWords(parts!, read)}`

@@ -1,6 +1,6 @@
-import { type Instants, stretchAt } from '../zones/index.ts'
+import { type Instants, offsetPeriodAt } from '../zones/index.ts'
 import { DAY_S } from './civil-date.ts'
-import { addedBy, instantOf } from './moment.ts'
+import { addedDates, instantOf } from './moment.ts'
 import type { RruleParts } from './parts.ts'
 import { type RruleOrigin, UNIT_S } from './recurrence-set.ts'
 import { list } from './sequence.ts'
@@ -29,7 +29,7 @@ export function intervalInstants(
   const last = lastOf(read.rules[0]!, first, everyMs, zone)
   const instants = (moments: RruleText['added']) => moments.map((moment) => instantOf(moment, zone) * 1000)
   const days = read.removed.filter(({ kind }) => kind === 'date').map(({ second }) => second / DAY_S)
-  const added = list([...new Set(instants(addedBy(read, origin.startS)))].sort((a, b) => a - b))
+  const added = list([...new Set(instants(addedDates(read, origin.startS)))].sort((a, b) => a - b))
   const removed = new Set(instants(read.removed.filter(({ kind }) => kind !== 'date')))
   const removedDays = new Set(days)
 
@@ -64,7 +64,7 @@ function lastOf({ count, until }: RruleParts, first: number, everyMs: number, zo
 
 /** Where the day of an instant ends, or its stretch of one offset, if it is one of these days; otherwise null. */
 function endOfDayIn(days: ReadonlySet<number>, instant: number, zone: string): number | null {
-  const { offset, end } = stretchAt(zone, instant)
+  const { offset, end } = offsetPeriodAt(zone, instant)
   const day = Math.floor((instant + offset) / (DAY_S * 1000))
   return days.has(day) ? Math.min((day + 1) * DAY_S * 1000 - offset, end) : null
 }

@@ -10,7 +10,11 @@ const LISTS_MAX = 10_000
  * The list found for a rule's limits and a step, kept for all that need it again: some have thousands of numbers.
  * The two are not joined into one key, because this is asked for every day of a search.
  */
-export function keptNumbers(limits: string, step: number, find: () => readonly number[]): readonly number[] {
+export function cachedNumbers(
+  limits: string,
+  step: number,
+  find: () => readonly number[],
+): readonly number[] {
   const known = kept.get(limits)?.get(step)
   if (known !== undefined) return known
   const found = find()

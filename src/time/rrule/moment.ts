@@ -1,4 +1,4 @@
-import { stretchAt, zoned } from '../zones/index.ts'
+import { offsetPeriodAt, zoned } from '../zones/index.ts'
 import { DAY_S } from './civil-date.ts'
 import type { RruleDate } from './date-text.ts'
 import type { RruleMoment, RruleText } from './text.ts'
@@ -16,10 +16,10 @@ const NONE: UntilWall['late'] = [0, 0]
  * UNTIL on the wall clock of the rule's zone. A day includes all of itself. An instant includes the wall times that
  * resolve (as Temporal's `compatible`: shifted out of a gap, the first of two) to no later one.
  */
-export function untilWall(until: RruleDate, zone: string): UntilWall {
+export function untilOnWallClock(until: RruleDate, zone: string): UntilWall {
   if (until.kind === 'date') return { last: until.second + DAY_S - 1, late: NONE }
   if (until.kind === 'local') return { last: until.second, late: NONE }
-  const { start, offset, offsetBefore } = stretchAt(zone, until.second * 1000)
+  const { start, offset, offsetBefore } = offsetPeriodAt(zone, until.second * 1000)
   const wall = until.second + offset / 1000
   const change = (offset - offsetBefore) / 1000
   const since = until.second - start / 1000
@@ -42,17 +42,17 @@ export function instantOf(moment: RruleMoment, zone: string): number {
  * The seconds of the zone's wall clock that resolve to a moment: the one it shows then, and first, where there is one,
  * that of the gap which is shifted there.
  */
-export function wallsOf(moment: RruleMoment, zone: string): number[] {
+export function wallSecondsOf(moment: RruleMoment, zone: string): number[] {
   if (moment.kind !== 'utc' && (moment.timezone ?? zone) === zone) return [moment.second]
   const instant = instantOf(moment, zone)
-  const { start, offset, offsetBefore } = stretchAt(zone, instant * 1000)
+  const { start, offset, offsetBefore } = offsetPeriodAt(zone, instant * 1000)
   const shifted = offset > offsetBefore && instant * 1000 < start + offset - offsetBefore
   const shown = instant + offset / 1000
   return shifted ? [instant + offsetBefore / 1000, shown] : [shown]
 }
 
 /** What RDATE adds: a day without a time has that of the start. Without an RRULE, the start is one of them. */
-export function addedBy({ added, rules, start }: RruleText, startS: number): RruleMoment[] {
+export function addedDates({ added, rules, start }: RruleText, startS: number): RruleMoment[] {
   const timeOfDay = startS - Math.floor(startS / DAY_S) * DAY_S
   const timed = added.map((moment) =>
     moment.kind === 'date'

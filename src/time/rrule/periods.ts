@@ -2,7 +2,7 @@ import type { Blocks } from './blocks.ts'
 import { DAY_S, dateOf, gcd, isLeap, mod, monthStarts, weekdayOf, yearOf, yearStart } from './civil-date.ts'
 import { daysOfMonth, daysOfYear } from './days.ts'
 import type { RruleParts } from './parts.ts'
-import { list, picked, product, type Sequence } from './sequence.ts'
+import { atPositions, list, product, type Sequence } from './sequence.ts'
 
 /** What a stretch of the calendar is to the search: where a day's is, where it starts, and its named days. */
 interface Period {
@@ -28,7 +28,7 @@ export function periodBlocks(parts: RruleParts, startS: number): Blocks {
     after: (id) => id + interval,
     block(id) {
       const all = product(period.days(id), DAY_S, times)
-      return { start: period.start(id) * DAY_S, instances: bySetPos ? picked(all, bySetPos) : all }
+      return { start: period.start(id) * DAY_S, instances: bySetPos ? atPositions(all, bySetPos) : all }
     },
     span: (period.cycle / gcd(period.cycle, interval)) * interval,
     most: { everyS: DAY_S, count: times.length },

@@ -1,7 +1,7 @@
-import { startWork } from '../clock/index.ts'
-import { type Blocks, countIn, firstFrom, nthFrom, VISITS_MAX } from './blocks.ts'
+import { measureSearchWork } from '../clock/index.ts'
+import { type Blocks, countIn, firstFrom, nthFrom, SEARCH_WORK_MAX } from './blocks.ts'
 import { DAY_S, WALL_S_MAX } from './civil-date.ts'
-import { untilWall } from './moment.ts'
+import { untilOnWallClock } from './moment.ts'
 import type { RruleFreq, RruleParts } from './parts.ts'
 import { periodBlocks } from './periods.ts'
 import type { Sequence } from './sequence.ts'
@@ -47,7 +47,7 @@ export function instancesOf(
   const alone = unitS === undefined ? periodBlocks(parts, startS) : tickBlocks(parts, startS, unitS)
   const blocks = rules === 1 ? alone : { ...alone, cost: (alone.cost ?? 1) * rules }
   const { last, late } =
-    parts.until === undefined ? { last: WALL_S_MAX, late: [0, 0] } : untilWall(parts.until, zone)
+    parts.until === undefined ? { last: WALL_S_MAX, late: [0, 0] } : untilOnWallClock(parts.until, zone)
   const [lateFrom, lateTo] = late as [number, number]
   // Found when it is first asked for, and once: a huge COUNT may take milliseconds.
   let lastCounted: number | undefined
@@ -89,13 +89,13 @@ export interface RruleDates {
 }
 
 /** All of a recurrence: what its RRULEs name, with RDATE, without EXDATE. */
-export function unionOf(
+export function nextInSet(
   rules: readonly RruleInstances[],
   dates: RruleDates,
 ): (second: number) => number | null {
   const { added, removed, removedDays } = dates
   return (from) => {
-    const work = startWork()
+    const work = measureSearchWork()
     for (let second = from; ; ) {
       const place = added.from(second)
       let found = place < added.length ? added.at(place) : Number.POSITIVE_INFINITY
@@ -106,13 +106,13 @@ export function unionOf(
       else if (removed.has(found)) second = found + 1
       else return found
       // Each rule may take so much once, not once more for each date that is taken away.
-      if (work() > VISITS_MAX * rules.length) return null
+      if (work() > SEARCH_WORK_MAX * rules.length) return null
     }
   }
 }
 
 /** How many instances of a recurrence with one RRULE lie in [from, to). */
-export function countUnion(rule: RruleInstances, dates: RruleDates, from: number, to: number): number {
+export function countInSet(rule: RruleInstances, dates: RruleDates, from: number, to: number): number {
   const { added, removed, removedDays } = dates
   const named = (second: number) => rule.from(second) === second
   const gone = (second: number) => removedDays.has(Math.floor(second / DAY_S))

@@ -4,12 +4,12 @@ import { compileRrule, type RruleContext } from './rrule.ts'
 const NEW_YORK = 'DTSTART;TZID=America/New_York:19970902T090000\n'
 const anchor = Date.parse('2026-03-04T09:30:15.123Z')
 
-function walls(text: string, most = 100, context: RruleContext = { timezone: 'UTC', anchor }): string[] {
-  const { nextWall } = compileRrule(text, context)
+function wallTimes(text: string, most = 100, context: RruleContext = { timezone: 'UTC', anchor }): string[] {
+  const { nextWallTime } = compileRrule(text, context)
   const found: string[] = []
   let at: number | null = Number.NEGATIVE_INFINITY
   while (found.length < most) {
-    at = nextWall(at)
+    at = nextWallTime(at)
     if (at === null) break
     found.push(new Date(at).toISOString().slice(0, 19))
   }
@@ -90,13 +90,13 @@ describe('the examples of RFC 5545, section 3.8.5.3', () => {
     ],
     ['FREQ=MONTHLY;INTERVAL=2;COUNT=6;BYDAY=1SU,-1SU', '1997-09: 7 28; 1997-11: 2 30; 1998-01: 4 25'],
   ])('%s', (rule, expected) => {
-    expect(walls(`${NEW_YORK}RRULE:${rule}`)).toEqual(dates(expected).map((date) => `${date}T09:00:00`))
+    expect(wallTimes(`${NEW_YORK}RRULE:${rule}`)).toEqual(dates(expected).map((date) => `${date}T09:00:00`))
   })
 
   it('the day of presidential elections', () => {
     const text =
       'DTSTART;TZID=America/New_York:19961105T090000\nRRULE:FREQ=YEARLY;INTERVAL=4;BYMONTH=11;BYDAY=TU;BYMONTHDAY=2,3,4,5,6,7,8'
-    expect(walls(text, 3).map((wall) => wall.slice(0, 10))).toEqual(
+    expect(wallTimes(text, 3).map((wall) => wall.slice(0, 10))).toEqual(
       dates('1996-11: 5; 2000-11: 7; 2004-11: 2'),
     )
   })
@@ -104,7 +104,7 @@ describe('the examples of RFC 5545, section 3.8.5.3', () => {
   it('every other week with both starts of the week', () => {
     const start = 'DTSTART;TZID=America/New_York:19970805T090000\n'
     const days = (wkst: string) =>
-      walls(`${start}RRULE:FREQ=WEEKLY;INTERVAL=2;COUNT=4;BYDAY=TU,SU;WKST=${wkst}`).map((wall) =>
+      wallTimes(`${start}RRULE:FREQ=WEEKLY;INTERVAL=2;COUNT=4;BYDAY=TU,SU;WKST=${wkst}`).map((wall) =>
         wall.slice(0, 10),
       )
     expect(days('MO')).toEqual(dates('1997-08: 5 10 19 24'))
@@ -113,7 +113,7 @@ describe('the examples of RFC 5545, section 3.8.5.3', () => {
 
   it('hours, minutes and their limits', () => {
     const times = (rule: string, most: number) =>
-      walls(`${NEW_YORK}RRULE:${rule}`, most).map((wall) => wall.slice(8, 16))
+      wallTimes(`${NEW_YORK}RRULE:${rule}`, most).map((wall) => wall.slice(8, 16))
     expect(times('FREQ=HOURLY;INTERVAL=3;UNTIL=19970902T170000', 9)).toEqual([
       '02T09:00',
       '02T12:00',
@@ -133,20 +133,20 @@ describe('the examples of RFC 5545, section 3.8.5.3', () => {
 
   it('days that a month does not have are left out, never moved', () => {
     const start = 'DTSTART;TZID=America/New_York:20070115T090000\n'
-    expect(walls(`${start}RRULE:FREQ=MONTHLY;BYMONTHDAY=15,30;COUNT=5`)).toEqual(
+    expect(wallTimes(`${start}RRULE:FREQ=MONTHLY;BYMONTHDAY=15,30;COUNT=5`)).toEqual(
       dates('2007-01: 15 30; 2007-02: 15; 2007-03: 15 30').map((date) => `${date}T09:00:00`),
     )
-    expect(walls('DTSTART:20240131T090000Z\nFREQ=MONTHLY', 3).map((wall) => wall.slice(0, 10))).toEqual([
+    expect(wallTimes('DTSTART:20240131T090000Z\nFREQ=MONTHLY', 3).map((wall) => wall.slice(0, 10))).toEqual([
       '2024-01-31',
       '2024-03-31',
       '2024-05-31',
     ])
-    expect(walls('DTSTART:20240229T090000Z\nFREQ=YEARLY', 3).map((wall) => wall.slice(0, 4))).toEqual([
+    expect(wallTimes('DTSTART:20240229T090000Z\nFREQ=YEARLY', 3).map((wall) => wall.slice(0, 4))).toEqual([
       '2024',
       '2028',
       '2032',
     ])
-    expect(walls('DTSTART:20960229T090000Z\nFREQ=YEARLY', 2)).toEqual([
+    expect(wallTimes('DTSTART:20960229T090000Z\nFREQ=YEARLY', 2)).toEqual([
       '2096-02-29T09:00:00',
       '2104-02-29T09:00:00',
     ])
@@ -155,31 +155,31 @@ describe('the examples of RFC 5545, section 3.8.5.3', () => {
 
 describe('what the RFC leaves open', () => {
   it('a DTSTART that does not match is no occurrence, nor counted', () => {
-    expect(walls(`${NEW_YORK}RRULE:FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13;COUNT=1`)).toEqual([
+    expect(wallTimes(`${NEW_YORK}RRULE:FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13;COUNT=1`)).toEqual([
       '1998-02-13T09:00:00',
     ])
   })
 
   it('BYWEEKNO without a day is on the weekday of DTSTART', () => {
-    expect(walls(`${NEW_YORK}RRULE:FREQ=YEARLY;BYWEEKNO=20;COUNT=2`)).toEqual([
+    expect(wallTimes(`${NEW_YORK}RRULE:FREQ=YEARLY;BYWEEKNO=20;COUNT=2`)).toEqual([
       '1998-05-12T09:00:00',
       '1999-05-18T09:00:00',
     ])
   })
 
   it('week 1 and week 53 reach over the year end', () => {
-    expect(walls('DTSTART:20200101T000000Z\nFREQ=YEARLY;BYWEEKNO=53;BYDAY=MO,SU', 2)).toEqual([
+    expect(wallTimes('DTSTART:20200101T000000Z\nFREQ=YEARLY;BYWEEKNO=53;BYDAY=MO,SU', 2)).toEqual([
       '2020-12-28T00:00:00',
       '2021-01-03T00:00:00',
     ])
-    expect(walls('DTSTART:20241201T000000Z\nFREQ=YEARLY;BYWEEKNO=1;BYDAY=MO', 2)).toEqual([
+    expect(wallTimes('DTSTART:20241201T000000Z\nFREQ=YEARLY;BYWEEKNO=1;BYDAY=MO', 2)).toEqual([
       '2024-12-30T00:00:00',
       '2025-12-29T00:00:00',
     ])
   })
 
   it('BYSETPOS counts from the beginning of the period, before DTSTART too', () => {
-    expect(walls('DTSTART:20260115T090000Z\nFREQ=MONTHLY;BYDAY=MO;BYSETPOS=1', 1)).toEqual([
+    expect(wallTimes('DTSTART:20260115T090000Z\nFREQ=MONTHLY;BYDAY=MO;BYSETPOS=1', 1)).toEqual([
       '2026-02-02T09:00:00',
     ])
   })
@@ -187,14 +187,14 @@ describe('what the RFC leaves open', () => {
   it('an UNTIL or EXDATE without a time means the whole day, an RDATE has the time of DTSTART', () => {
     const start = 'DTSTART:20260105T090000\n'
     expect(
-      walls(
+      wallTimes(
         `${start}RRULE:FREQ=DAILY;BYHOUR=9,18;UNTIL=20260106\nEXDATE;VALUE=DATE:20260105\nRDATE;VALUE=DATE:20260110`,
       ),
     ).toEqual(['2026-01-06T09:00:00', '2026-01-06T18:00:00', '2026-01-10T09:00:00'])
   })
 
   it('second 60 is second 59', () => {
-    expect(walls('DTSTART:20260101T000000Z\nFREQ=MINUTELY;BYSECOND=59,60', 2)).toEqual([
+    expect(wallTimes('DTSTART:20260101T000000Z\nFREQ=MINUTELY;BYSECOND=59,60', 2)).toEqual([
       '2026-01-01T00:00:59',
       '2026-01-01T00:01:59',
     ])
@@ -205,7 +205,7 @@ describe('several lines', () => {
   it('unions RRULEs and RDATEs without doubles, and takes EXDATEs away after COUNT', () => {
     const text =
       'dtstart;tzid=Europe/Rome:20260105T090000\nRRULE:FREQ=DAILY;COUNT=3\nRRULE:FREQ=WEEKLY;COUNT=2\nRDATE:20260106T090000,20260109T120000\nEXDATE:20260107T090000'
-    expect(walls(text)).toEqual([
+    expect(wallTimes(text)).toEqual([
       '2026-01-05T09:00:00',
       '2026-01-06T09:00:00',
       '2026-01-09T12:00:00',
@@ -214,37 +214,37 @@ describe('several lines', () => {
   })
 
   it('takes RDATEs alone, with DTSTART as the first', () => {
-    expect(walls('DTSTART:20260105T090000\nRDATE:20260107T090000,20260106T090000')).toEqual([
+    expect(wallTimes('DTSTART:20260105T090000\nRDATE:20260107T090000,20260106T090000')).toEqual([
       '2026-01-05T09:00:00',
       '2026-01-06T09:00:00',
       '2026-01-07T09:00:00',
     ])
-    expect(walls('RDATE;VALUE=PERIOD:20260107T090000Z/PT1H')).toEqual(['2026-01-07T09:00:00'])
+    expect(wallTimes('RDATE;VALUE=PERIOD:20260107T090000Z/PT1H')).toEqual(['2026-01-07T09:00:00'])
   })
 
   it('counts what lies between, dates added and taken away too', () => {
-    const { countWalls } = compileRrule(
+    const { countWallTimes } = compileRrule(
       'DTSTART:20260101T000000\nRRULE:FREQ=SECONDLY;BYHOUR=1\nEXDATE;VALUE=DATE:20260102\nEXDATE:20260103T010000\nRDATE:20260103T020000',
       { timezone: 'UTC', anchor },
     )
-    expect(countWalls!(Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 4))).toBe(7200)
-    expect(countWalls!(Date.UTC(2026, 0, 1), Date.UTC(2036, 0, 1))).toBe(3651 * 3600)
+    expect(countWallTimes!(Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 4))).toBe(7200)
+    expect(countWallTimes!(Date.UTC(2026, 0, 1), Date.UTC(2036, 0, 1))).toBe(3651 * 3600)
   })
 })
 
 describe('a rule without DTSTART', () => {
   it('takes time and date from its creation, which is no occurrence itself', () => {
-    expect(walls('FREQ=DAILY;COUNT=2')).toEqual(['2026-03-05T09:30:15', '2026-03-06T09:30:15'])
-    expect(walls('FREQ=DAILY;COUNT=2', 9, { timezone: 'Asia/Tokyo', anchor })).toEqual([
+    expect(wallTimes('FREQ=DAILY;COUNT=2')).toEqual(['2026-03-05T09:30:15', '2026-03-06T09:30:15'])
+    expect(wallTimes('FREQ=DAILY;COUNT=2', 9, { timezone: 'Asia/Tokyo', anchor })).toEqual([
       '2026-03-05T18:30:15',
       '2026-03-06T18:30:15',
     ])
-    expect(walls('FREQ=WEEKLY;BYHOUR=9;BYMINUTE=0;BYSECOND=0', 1)).toEqual(['2026-03-11T09:00:00'])
+    expect(wallTimes('FREQ=WEEKLY;BYHOUR=9;BYMINUTE=0;BYSECOND=0', 1)).toEqual(['2026-03-11T09:00:00'])
   })
 
   it('has its start, where one was asked for, as the first, and never before it', () => {
     const start = Date.parse('2026-03-04T09:30:15.500Z')
-    expect(walls('FREQ=DAILY;COUNT=2', 9, { timezone: 'UTC', anchor: start, start })).toEqual([
+    expect(wallTimes('FREQ=DAILY;COUNT=2', 9, { timezone: 'UTC', anchor: start, start })).toEqual([
       '2026-03-04T09:30:16',
       '2026-03-05T09:30:16',
     ])

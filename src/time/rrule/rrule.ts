@@ -1,13 +1,13 @@
 import { WakefulError } from '../../error.ts'
 import { quote } from '../text/index.ts'
-import { type Instants, stretchAt } from '../zones/index.ts'
+import { type Instants, offsetPeriodAt } from '../zones/index.ts'
 import { DAY_S } from './civil-date.ts'
 import { intervalInstants, rruleInterval } from './interval.ts'
-import { addedBy, instantOf, wallsOf } from './moment.ts'
+import { addedDates, instantOf, wallSecondsOf } from './moment.ts'
 import type { RruleParts } from './parts.ts'
-import { countUnion, instancesOf, type RruleDates, type RruleOrigin, unionOf } from './recurrence-set.ts'
+import { countInSet, instancesOf, nextInSet, type RruleDates, type RruleOrigin } from './recurrence-set.ts'
 import { list } from './sequence.ts'
-import { type RruleText, readRrule } from './text.ts'
+import { parseRrule, type RruleText } from './text.ts'
 
 /** What a recurrence is read against. A rule of Wakeful is one. */
 export interface RruleContext {
@@ -25,9 +25,9 @@ export interface RruleContext {
 /** A recurrence, compiled. Wall times are the epoch milliseconds they would be in UTC. */
 export interface CompiledRrule {
   /** The first wall time strictly after another, all applied but clock changes; null where there is none. */
-  nextWall(wall: number): number | null
+  nextWallTime(wall: number): number | null
   /** How many wall times lie in [from, to); absent where that takes going through them. */
-  countWalls?(from: number, to: number): number
+  countWallTimes?(from: number, to: number): number
   /** The real spacing of a fixed interval; null for what follows the wall clock. */
   everyMs: number | null
   /** The instants of a fixed interval, which need no wall clock; null for what follows it. */
@@ -73,7 +73,7 @@ export function compileRrule(text: string, context: RruleContext): CompiledRrule
 
 function lookUp(text: string): Known {
   let entry = known.get(text)
-  if (entry === undefined) entry = { read: readRrule(text), compiled: new Map() }
+  if (entry === undefined) entry = { read: parseRrule(text), compiled: new Map() }
   else known.delete(text)
   // Set again at the end: the map's order is then the order of use, and its head the one to drop.
   known.set(text, entry)
@@ -85,7 +85,7 @@ function compile(text: string, read: RruleText, zone: string, context: RruleCont
   const origin = originOf(read, zone, context)
   const rules = read.rules.map((parts) => instancesOf(parts, origin, zone, read.rules.length))
   const dates = datesOf(read, zone, origin)
-  const from = unionOf(rules, dates)
+  const from = nextInSet(rules, dates)
   const everyMs = rruleInterval(read)
   const instants = everyMs === null ? null : intervalInstants(read, everyMs, origin, zone)
   for (const rule of rules) {
@@ -96,14 +96,14 @@ function compile(text: string, read: RruleText, zone: string, context: RruleCont
   if (fires(Number.NEGATIVE_INFINITY) === null) throw neverFires(text, 'its EXDATEs leave none of its dates')
   const [only, another] = rules
   return {
-    nextWall(wall) {
+    nextWallTime(wall) {
       const found = from(Math.floor(wall / 1000) + 1)
       return found === null ? null : found * 1000
     },
     ...(only !== undefined &&
       another === undefined && {
-        countWalls: (low: number, high: number) =>
-          countUnion(only, dates, Math.ceil(low / 1000), Math.ceil(high / 1000)),
+        countWallTimes: (low: number, high: number) =>
+          countInSet(only, dates, Math.ceil(low / 1000), Math.ceil(high / 1000)),
       }),
     everyMs,
     instants,
@@ -121,7 +121,7 @@ function originOf({ start }: RruleText, zone: string, context: RruleContext): Rr
     return { startS: second, startAt: instantOf({ kind: 'local', second }, zone) * 1000, fromS: second }
   }
   const startAt = startOf(context)
-  const startS = (startAt + stretchAt(zone, startAt).offset) / 1000
+  const startS = (startAt + offsetPeriodAt(zone, startAt).offset) / 1000
   return { startS, startAt, fromS: context.start === undefined ? startS + 1 : startS }
 }
 
@@ -131,12 +131,12 @@ function startOf({ anchor, start }: RruleContext): number {
 }
 
 function datesOf(read: RruleText, zone: string, { startS }: RruleOrigin): RruleDates {
-  const added = addedBy(read, startS).map((moment) => wallsOf(moment, zone).at(-1)!)
+  const added = addedDates(read, startS).map((moment) => wallSecondsOf(moment, zone).at(-1)!)
   const timed = read.removed.filter(({ kind }) => kind !== 'date')
   const days = read.removed.filter(({ kind }) => kind === 'date')
   return {
     added: list([...new Set(added)].sort((a, b) => a - b)),
-    removed: new Set(timed.flatMap((moment) => wallsOf(moment, zone))),
+    removed: new Set(timed.flatMap((moment) => wallSecondsOf(moment, zone))),
     removedDays: new Set(days.map(({ second }) => second / DAY_S)),
   }
 }

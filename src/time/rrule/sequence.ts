@@ -48,7 +48,7 @@ export function product(outer: Sequence, weight: number, inner: Sequence): Seque
 }
 
 /** The numbers at some places of a sequence: positive ones from the start (1 is the first), negative from the end. */
-export function picked(all: Sequence, positions: readonly number[]): Sequence {
+export function atPositions(all: Sequence, positions: readonly number[]): Sequence {
   const places = positions.map((position) => (position > 0 ? position - 1 : all.length + position))
   const sound = new Set(places.filter((place) => place >= 0 && place < all.length))
   return list([...sound].sort((a, b) => a - b).map((place) => all.at(place)))

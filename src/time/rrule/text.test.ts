@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { describeRrule } from './description.ts'
 import { compileRrule } from './rrule.ts'
-import { readRrule } from './text.ts'
+import { parseRrule } from './text.ts'
 
 it('takes a recurrence apart, in any case, folded, with or without the name RRULE', () => {
-  const read = readRrule(
+  const read = parseRrule(
     'dtstart;tzid="europe/rome":20260105T090000\r\nrrule:freq=weekly;by\r\n day=mo,\r\n\tFR;interval=2;\r\nExDate:20260119T090000,20260123T090000\r\n',
   )
   expect(read).toEqual({
@@ -24,9 +24,9 @@ it('takes a recurrence apart, in any case, folded, with or without the name RRUL
     added: [],
     removed: [19, 23].map((day) => ({ kind: 'local', second: Date.UTC(2026, 0, day, 9) / 1000 })),
   })
-  expect(readRrule('FREQ=DAILY')).toEqual(readRrule('RRULE:FREQ=DAILY'))
-  expect(readRrule('DTSTART:20260105T090000Z\nFREQ=DAILY').timezone).toBe('UTC')
-  expect(readRrule('DTSTART;VALUE=DATE:20260105\nFREQ=DAILY').timezone).toBeUndefined()
+  expect(parseRrule('FREQ=DAILY')).toEqual(parseRrule('RRULE:FREQ=DAILY'))
+  expect(parseRrule('DTSTART:20260105T090000Z\nFREQ=DAILY').timezone).toBe('UTC')
+  expect(parseRrule('DTSTART;VALUE=DATE:20260105\nFREQ=DAILY').timezone).toBeUndefined()
 })
 
 it.each<[text: string, why: RegExp]>([
@@ -86,13 +86,13 @@ it.each<[text: string, why: RegExp]>([
   ['FREQ=DAILY\nFREQ=DAILY\nFREQ=DAILY\nFREQ=DAILY\nFREQ=DAILY', /more than 4/],
   [`FREQ=DAILY;BYHOUR=${'1,'.repeat(5000)}1`, /at most 8000/],
 ])('refuses %j', (text, why) => {
-  expect(() => readRrule(text)).toThrow(
+  expect(() => parseRrule(text)).toThrow(
     expect.objectContaining({ code: 'invalid_rule', message: expect.stringMatching(why) }),
   )
 })
 
 it('refuses a zone that is none', () => {
-  expect(() => readRrule('DTSTART;TZID=Europe/Roma:20260101T000000\nFREQ=DAILY')).toThrow(
+  expect(() => parseRrule('DTSTART;TZID=Europe/Roma:20260101T000000\nFREQ=DAILY')).toThrow(
     expect.objectContaining({ code: 'invalid_timezone' }),
   )
 })

@@ -41,7 +41,7 @@ const PERIOD_END = /^(?:\d{8}T\d{6}Z?|\+?P[\dDTHMSW]+)$/i
  * Takes a recurrence apart: lines of DTSTART, RRULE (its name may be left out), RDATE and EXDATE as iCalendar writes
  * them, long ones folded or not. Anything it does not know is refused by name, because it may change when it fires.
  */
-export function readRrule(text: string): RruleText {
+export function parseRrule(text: string): RruleText {
   if (typeof text !== 'string' || text.length > RRULE_LENGTH_MAX) {
     throw refused(
       `an rrule is a text of at most ${RRULE_LENGTH_MAX} characters, such as 'FREQ=WEEKLY;BYDAY=MO'`,

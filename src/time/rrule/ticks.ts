@@ -1,11 +1,11 @@
-import { startWork, worked } from '../clock/index.ts'
-import { type Blocks, VISITS_MAX } from './blocks.ts'
+import { measureSearchWork, recordSearchWork } from '../clock/index.ts'
+import { type Blocks, SEARCH_WORK_MAX } from './blocks.ts'
 import { DAY_S, gcd, isLeap, mod, WALL_S_MAX, yearOf, yearStart } from './civil-date.ts'
 import { daysOfYear } from './days.ts'
-import { keptNumbers } from './list-cache.ts'
+import { cachedNumbers } from './list-cache.ts'
 import type { RruleParts } from './parts.ts'
 import { timesOfDay, timesOfHour } from './periods.ts'
-import { list, lowerBound, picked, product, type Sequence, stride } from './sequence.ts'
+import { atPositions, list, lowerBound, product, type Sequence, stride } from './sequence.ts'
 
 const DAYS_PER_400_YEARS = 146_097
 /** A rule with more days than this before its units are in step again is not kept whole. */
@@ -27,7 +27,7 @@ export function tickBlocks(parts: RruleParts, startS: number, unitS: number): Bl
     if (named === null) return stride(step, interval, perDay)
     if (interval === 1) return named
     const find = () => inStep(named, step, interval)
-    return list(cycle <= CYCLE_KEPT_MAX ? keptNumbers(shared, step, find) : find())
+    return list(cycle <= CYCLE_KEPT_MAX ? cachedNumbers(shared, step, find) : find())
   }
   if (cycle === 1) {
     return sameEveryDay(parts, startS, product(unitsInStep(mod(first, interval)), unitS, seconds))
@@ -77,9 +77,9 @@ function daysInStep(
   if (interval <= perDay) return (from) => nextNamed(Math.max(from, firstDay))
   return (from) => {
     const end = Math.max(from, firstDay) + span
-    const work = startWork()
-    for (let day = from; day <= end && work() < VISITS_MAX; ) {
-      worked(1)
+    const work = measureSearchWork()
+    for (let day = from; day <= end && work() < SEARCH_WORK_MAX; ) {
+      recordSearchWork(1)
       const unit = Math.max(day * perDay, first)
       const reached = Math.floor((unit + mod(first - unit, interval)) / perDay)
       day = nextNamed(reached)
@@ -110,7 +110,7 @@ function daysNamed(parts: RruleParts): (from: number) => number {
     let place = lowerBound(named, from - start)
     while (place >= named.length) {
       if (end * DAY_S > WALL_S_MAX) return Number.POSITIVE_INFINITY
-      worked(1)
+      recordSearchWork(1)
       turnTo(yearOf(end))
       place = 0
     }
@@ -137,7 +137,7 @@ function secondsOf(parts: RruleParts, startS: number): Sequence {
     MINUTELY: () => list(parts.bySecond ?? [mod(startS, 60)]),
     SECONDLY: () => list([0]),
   }[parts.freq as string]!()
-  return parts.bySetPos === undefined ? all : picked(all, parts.bySetPos)
+  return parts.bySetPos === undefined ? all : atPositions(all, parts.bySetPos)
 }
 
 /** The named units that are in step: the first that would be, and every interval after it. */

@@ -4,10 +4,10 @@ import { compileRrule } from './rrule.ts'
 const context = { timezone: 'Europe/Rome', anchor: Date.parse('2026-03-04T09:30:15Z') }
 const HOUR = 3_600_000
 
-function walls(text: string, most = 10): string[] {
-  const { nextWall } = compileRrule(text, context)
+function wallTimes(text: string, most = 10): string[] {
+  const { nextWallTime } = compileRrule(text, context)
   const found: string[] = []
-  for (let at = nextWall(0); at !== null && found.length < most; at = nextWall(at)) {
+  for (let at = nextWallTime(0); at !== null && found.length < most; at = nextWallTime(at)) {
     found.push(new Date(at).toISOString().slice(0, 16))
   }
   return found
@@ -25,48 +25,50 @@ function instants(text: string, most = 10): string[] {
 describe('instants in the text are compared as instants', () => {
   it('UNTIL in UTC ends by the clock of the zone', () => {
     const start = 'DTSTART;TZID=Europe/Rome:20260701T003000\n'
-    expect(walls(`${start}RRULE:FREQ=DAILY;UNTIL=20260702T223000Z`)).toEqual([
+    expect(wallTimes(`${start}RRULE:FREQ=DAILY;UNTIL=20260702T223000Z`)).toEqual([
       '2026-07-01T00:30',
       '2026-07-02T00:30',
       '2026-07-03T00:30',
     ])
-    expect(walls(`${start}RRULE:FREQ=DAILY;UNTIL=20260702T222959Z`)).toHaveLength(2)
+    expect(wallTimes(`${start}RRULE:FREQ=DAILY;UNTIL=20260702T222959Z`)).toHaveLength(2)
   })
 
   it('UNTIL in the hour after the clocks went forward leaves out what is shifted to later', () => {
     const rule = 'DTSTART;TZID=Europe/Rome:20260329T020000\nRRULE:FREQ=DAILY;BYHOUR=2,3;BYMINUTE=0,10,30'
     // 02:30 does not exist and comes at 03:30, which is 01:30 UTC.
-    expect(walls(`${rule};UNTIL=20260329T011500Z`)).toEqual([
+    expect(wallTimes(`${rule};UNTIL=20260329T011500Z`)).toEqual([
       '2026-03-29T02:00',
       '2026-03-29T02:10',
       '2026-03-29T03:00',
       '2026-03-29T03:10',
     ])
-    const { countWalls } = compileRrule(`${rule};UNTIL=20260329T011500Z`, context)
-    expect(countWalls!(0, Date.UTC(2027, 0, 1))).toBe(4)
+    const { countWallTimes } = compileRrule(`${rule};UNTIL=20260329T011500Z`, context)
+    expect(countWallTimes!(0, Date.UTC(2027, 0, 1))).toBe(4)
   })
 
   it('UNTIL in the hour that is shown again includes all of its first showing', () => {
     const rule = 'DTSTART;TZID=Europe/Rome:20261025T020000\nRRULE:FREQ=DAILY;BYHOUR=2,3;BYMINUTE=0,30'
-    expect(walls(`${rule};UNTIL=20261025T001500Z`)).toEqual(['2026-10-25T02:00'])
-    expect(walls(`${rule};UNTIL=20261025T011500Z`)).toEqual(['2026-10-25T02:00', '2026-10-25T02:30'])
-    expect(walls(`${rule};UNTIL=20261025T020000Z`)).toHaveLength(3)
+    expect(wallTimes(`${rule};UNTIL=20261025T001500Z`)).toEqual(['2026-10-25T02:00'])
+    expect(wallTimes(`${rule};UNTIL=20261025T011500Z`)).toEqual(['2026-10-25T02:00', '2026-10-25T02:30'])
+    expect(wallTimes(`${rule};UNTIL=20261025T020000Z`)).toHaveLength(3)
   })
 
   it('EXDATE and RDATE in UTC or in another zone mean the same moment here', () => {
     const text =
       'DTSTART;TZID=Europe/Rome:20260701T090000\nRRULE:FREQ=DAILY;COUNT=4\nEXDATE:20260702T070000Z\nEXDATE;TZID=Asia/Tokyo:20260703T160000\nRDATE;TZID=America/New_York:20260710T090000'
-    expect(walls(text)).toEqual(['2026-07-01T09:00', '2026-07-04T09:00', '2026-07-10T15:00'])
+    expect(wallTimes(text)).toEqual(['2026-07-01T09:00', '2026-07-04T09:00', '2026-07-10T15:00'])
   })
 
   it('EXDATE also takes away what a gap shifts to it', () => {
     expect(
-      walls('DTSTART;TZID=Europe/Rome:20260328T023000\nRRULE:FREQ=DAILY;COUNT=3\nEXDATE:20260329T013000Z'),
+      wallTimes(
+        'DTSTART;TZID=Europe/Rome:20260328T023000\nRRULE:FREQ=DAILY;COUNT=3\nEXDATE:20260329T013000Z',
+      ),
     ).toEqual(['2026-03-28T02:30', '2026-03-30T02:30'])
   })
 
   it('the zone of DTSTART wins over that of the context', () => {
-    expect(walls('DTSTART:20260701T090000Z\nRRULE:FREQ=DAILY;UNTIL=20260702T090000Z')).toEqual([
+    expect(wallTimes('DTSTART:20260701T090000Z\nRRULE:FREQ=DAILY;UNTIL=20260702T090000Z')).toEqual([
       '2026-07-01T09:00',
       '2026-07-02T09:00',
     ])

@@ -1,9 +1,9 @@
-import { exclusionWords, listed } from '../calendars/index.ts'
-import { readCron } from '../cron/index.ts'
+import { describeExclusion, joinWithAnd } from '../calendars/index.ts'
+import { parseCron } from '../cron/index.ts'
 import { formatDuration } from '../durations/index.ts'
 import { describeRrule } from '../rrule/index.ts'
-import { formatLocal, showClock, zoned } from '../zones/index.ts'
-import { misfireWords } from './misfire-description.ts'
+import { formatLocal, formatTimeOfDay, zoned } from '../zones/index.ts'
+import { describeMisfire } from './misfire-description.ts'
 import type { CalendarEvery, RecurringRule, Rule } from './rule.ts'
 import { instantsOf, intervalOf } from './schedule.ts'
 
@@ -23,7 +23,7 @@ const NICKNAMES: Record<string, string> = {
 
 /** The rule in words, for people to check that it says what they meant. */
 export function describe(rule: Rule): string {
-  const missed = misfireWords(rule)
+  const missed = describeMisfire(rule)
   const words =
     rule.kind === 'once'
       ? `once, at ${formatLocal(rule.at, rule.timezone)}`
@@ -34,20 +34,20 @@ export function describe(rule: Rule): string {
 function pace(rule: RecurringRule): string {
   const everyMs = intervalOf(rule)
   if (everyMs !== null) return `every ${formatDuration(everyMs)}`
-  return `${calendarWords(rule)}, in ${rule.timezone}${dstWords(rule)}`
+  return `${calendarWords(rule)}, in ${rule.timezone}${describeDst(rule)}`
 }
 
 /** Days are those of a zone, which intervals do not name otherwise. */
 function daysOffWords(rule: RecurringRule): string {
   if (rule.exclude === undefined) return ''
   const zone = intervalOf(rule) === null ? '' : `, in ${rule.timezone}`
-  return `${zone}${exclusionWords(rule.exclude)}`
+  return `${zone}${describeExclusion(rule.exclude)}`
 }
 
 function calendarWords(rule: RecurringRule): string {
   if (rule.kind === 'rrule') return describeRrule(rule.rrule)
   if (rule.kind === 'every') return monthWords(rule as CalendarEvery)
-  const { fields } = readCron(rule.cron)
+  const { fields } = parseCron(rule.cron)
   return cronWords(NICKNAMES[fields.toLowerCase()] ?? fields) ?? `at the times of cron '${rule.cron}'`
 }
 
@@ -60,7 +60,7 @@ function monthWords({ everyMonths, anchor, timezone }: CalendarEvery): string {
   const pace = count === 1 ? `every ${unit}` : `every ${count} ${unit}s`
   const day = years ? `on ${MONTHS[at.month - 1]} ${at.day}` : `on day ${at.day}`
   const shorter = at.day > (years ? daysAlways(at.month) : 28) ? ', or the last of the month,' : ''
-  return `${pace} ${day}${shorter} at ${showClock(at)}`
+  return `${pace} ${day}${shorter} at ${formatTimeOfDay(at)}`
 }
 
 /** The days a month has in every year. */
@@ -69,7 +69,7 @@ function daysAlways(month: number): number {
 }
 
 /** What a clock change does, where the rule says it itself. */
-export function dstWords(rule: RecurringRule): string {
+export function describeDst(rule: RecurringRule): string {
   const dst = 'dst' in rule ? rule.dst : undefined
   if (dst === undefined || instantsOf(rule).interval) return ''
   const gap = dst.gap === 'skip' ? ', skipping times that do not exist' : ''
@@ -124,14 +124,14 @@ function timeWords(minute: string, hour: string): { text: string; within: boolea
   }
   if (!/^\d+(?:,\d+)*$/.test(hour)) return null
   const times = hour.split(',').map((each) => `${each.padStart(2, '0')}:${minutes}`)
-  return { text: `at ${listed(times)}`, within: false }
+  return { text: `at ${joinWithAnd(times)}`, within: false }
 }
 
 function weekdayWords(field: string): string | null {
   const range = /^([0-7])-([0-7])$/.exec(numbered(field))
   if (range !== null) return `${DAYS[Number(range[1])]} to ${DAYS[Number(range[2])]}`
   if (!/^[0-7](?:,[0-7])*$/.test(numbered(field))) return null
-  return `every ${listed(
+  return `every ${joinWithAnd(
     numbered(field)
       .split(',')
       .map((each) => DAYS[Number(each)]!),
@@ -149,7 +149,7 @@ function bounds(rule: RecurringRule): string {
   const from = rule.start === undefined ? '' : `, from ${shown(rule.start, rule)}`
   const until = rule.end === undefined ? '' : `, until ${shown(rule.end, rule)}`
   const times = rule.count === undefined ? '' : `, ${rule.count === 1 ? 'once' : `${rule.count} times`}`
-  return `${from}${until}${times}${jitterWords(rule)}`
+  return `${from}${until}${times}${describeJitter(rule)}`
 }
 
 /** An instant on the rule's wall clock, with its offset: the zone is said beside it. */
@@ -158,6 +158,6 @@ function shown(at: number, { timezone }: RecurringRule): string {
 }
 
 /** How much later than its instants a rule wakes. */
-export function jitterWords({ jitterMs }: RecurringRule): string {
+export function describeJitter({ jitterMs }: RecurringRule): string {
   return jitterMs === undefined ? '' : `, each up to ${formatDuration(jitterMs)} later`
 }

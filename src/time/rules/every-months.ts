@@ -1,4 +1,4 @@
-import { DST_DEFAULT, type Instants, placeWalls, stretchAt } from '../zones/index.ts'
+import { DST_DEFAULT, type Instants, instantsOfWallTimes, offsetPeriodAt } from '../zones/index.ts'
 import type { CalendarEvery } from './rule.ts'
 
 const DAY_MS = 86_400_000
@@ -13,7 +13,7 @@ const YEAR_MAX = 9999
  */
 export function compileMonths(rule: CalendarEvery): Instants {
   const { anchor, everyMonths, timezone: zone } = rule
-  const wall = anchor + stretchAt(zone, anchor).offset
+  const wall = anchor + offsetPeriodAt(zone, anchor).offset
   const date = new Date(wall)
   const dayFirst = date.getUTCDate()
   const monthFirst = date.getUTCFullYear() * 12 + date.getUTCMonth()
@@ -32,7 +32,7 @@ export function compileMonths(rule: CalendarEvery): Instants {
     const index = Math.max(1, Math.floor(months / everyMonths))
     return stepAt(index) >= from ? index : index + 1
   }
-  const steps = placeWalls(
+  const steps = instantsOfWallTimes(
     {
       next(after) {
         const next = stepAt(indexFrom(after + 1))

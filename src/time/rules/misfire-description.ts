@@ -2,7 +2,7 @@ import { formatDuration } from '../durations/index.ts'
 import type { Rule } from './rule.ts'
 
 /** What becomes of instants that nobody was there for, in words; nothing where it is the usual. */
-export function misfireWords({ kind, misfire }: Rule): string {
+export function describeMisfire({ kind, misfire }: Rule): string {
   if (misfire === undefined || misfire === 'once') return ''
   if (kind === 'once') return 'if missed: it does not fire'
   if (misfire === 'skip') return 'missed ticks: none fire'

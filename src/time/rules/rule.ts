@@ -72,9 +72,9 @@ const isRruleText = textUpTo(RRULE_LENGTH_MAX)
 const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 1
 const isJitter: Check = (value) => isCount(value) && (value as number) <= JITTER_MS_MAX
 const isPlainMisfire: Check = (value) => value === 'once' || value === 'skip'
-const isAll = shaped({ max: isCount, withinMs: isCount })
-const isMisfire: Check = (value) => isPlainMisfire(value) || shaped({ all: isAll })(value)
-const isDst = shaped({
+const isAll = objectOf({ max: isCount, withinMs: isCount })
+const isMisfire: Check = (value) => isPlainMisfire(value) || objectOf({ all: isAll })(value)
+const isDst = objectOf({
   gap: (value) => value === 'shift' || value === 'skip',
   overlap: (value) => value === 'first' || value === 'last' || value === 'both',
 })
@@ -109,11 +109,11 @@ export function isRule(value: unknown): value is Rule {
   if (!KINDS.includes(row.kind)) return false
   const [required, optional] = SHAPES[Object.hasOwn(row, 'everyMonths') ? 'months' : (row.kind as string)]!
   const kind: Check = (given) => given === (Object.hasOwn(required, 'everyMonths') ? 'every' : row.kind)
-  return shaped({ ...required, kind, timezone: isText }, optional)(row) && holdsTogether(value as Rule)
+  return objectOf({ ...required, kind, timezone: isText }, optional)(row) && isConsistent(value as Rule)
 }
 
 /** A check for plain objects that have these fields and no others. */
-function shaped(required: Shape, optional: Shape = {}): Check {
+function objectOf(required: Shape, optional: Shape = {}): Check {
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
     const row = value as Record<string, unknown>
@@ -125,10 +125,10 @@ function shaped(required: Shape, optional: Shape = {}): Check {
   }
 }
 
-function holdsTogether(rule: Rule): boolean {
+function isConsistent(rule: Rule): boolean {
   try {
     assertTimezone(rule.timezone)
-    if (rule.kind === 'every' && !agrees(rule)) return false
+    if (rule.kind === 'every' && !stepAgrees(rule)) return false
     if (rule.kind !== 'once' && (rule.start ?? INSTANT_MIN) > (rule.end ?? INSTANT_MAX)) return false
     scheduleOf(rule)
     return true
@@ -138,7 +138,7 @@ function holdsTogether(rule: Rule): boolean {
 }
 
 /** Whether the step as given and the step as read are still the same. */
-function agrees(rule: Extract<Rule, { kind: 'every' }>): boolean {
+function stepAgrees(rule: Extract<Rule, { kind: 'every' }>): boolean {
   const step = parseStep(rule.every)
   return 'everyMs' in rule
     ? 'everyMs' in step && step.everyMs === rule.everyMs

@@ -1,4 +1,4 @@
-import { compileCron, readCron } from '../cron/index.ts'
+import { compileCron, parseCron } from '../cron/index.ts'
 import { compileRrule } from '../rrule/index.ts'
 import {
   DST_DEFAULT,
@@ -6,7 +6,7 @@ import {
   INSTANT_MAX,
   INSTANT_MIN,
   type Instants,
-  placeWalls,
+  instantsOfWallTimes,
 } from '../zones/index.ts'
 import { compileMonths } from './every-months.ts'
 import type { RecurringRule, Rule } from './rule.ts'
@@ -45,16 +45,16 @@ export function intervalOf(rule: RecurringRule): number | null {
   if (rule.kind === 'every') return 'everyMs' in rule ? rule.everyMs : null
   if (rule.kind === 'rrule') return null
   // Called for every row the engine settles: look before taking the expression apart.
-  return rule.cron.includes('@') ? (readCron(rule.cron).everyMs ?? null) : null
+  return rule.cron.includes('@') ? (parseCron(rule.cron).everyMs ?? null) : null
 }
 
 /** The instants of a rule before its start and end are looked at. */
 export function instantsOf(rule: RecurringRule): Instants {
   const everyMs = intervalOf(rule)
-  if (everyMs !== null) return steps(firstStep(rule, everyMs), everyMs)
-  if (rule.kind === 'cron') return calendar(rule.cron, rule.timezone, rule.dst ?? DST_DEFAULT)
+  if (everyMs !== null) return intervalInstants(firstStep(rule, everyMs), everyMs)
+  if (rule.kind === 'cron') return cronInstants(rule.cron, rule.timezone, rule.dst ?? DST_DEFAULT)
   if (rule.kind === 'every') return compileMonths(rule as Extract<typeof rule, { everyMonths: number }>)
-  return recurrence(rule)
+  return rruleInstants(rule)
 }
 
 /** The first instant of an interval: the start itself where one is given, otherwise one interval after the anchor. */
@@ -62,7 +62,7 @@ function firstStep(rule: RecurringRule, everyMs: number): number {
   return rule.start === undefined ? rule.anchor + everyMs : rule.anchor
 }
 
-function steps(first: number, everyMs: number): Instants {
+function intervalInstants(first: number, everyMs: number): Instants {
   const countUntil = (at: number) => (at < first ? 0 : Math.floor((at - first) / everyMs) + 1)
   return {
     next: (after) => first + countUntil(after) * everyMs,
@@ -73,12 +73,12 @@ function steps(first: number, everyMs: number): Instants {
 /** Every hour that passes: the repeated one too, and nothing is moved out of a gap. */
 const EVERY_HOUR: DstPolicy = { gap: 'skip', overlap: 'both' }
 
-function recurrence(rule: Extract<RecurringRule, { kind: 'rrule' }>): Instants {
-  const { instants, nextWall, countWalls, everyHour } = compileRrule(rule.rrule, rule)
+function rruleInstants(rule: Extract<RecurringRule, { kind: 'rrule' }>): Instants {
+  const { instants, nextWallTime, countWallTimes, everyHour } = compileRrule(rule.rrule, rule)
   if (instants !== null) return instants
-  const walls = { next: nextWall, ...(countWalls && { count: countWalls }) }
-  if (everyHour) return { ...placeWalls(walls, rule.timezone, EVERY_HOUR), interval: true }
-  return placeWalls(walls, rule.timezone, rule.dst ?? DST_DEFAULT)
+  const wallTimes = { next: nextWallTime, ...(countWallTimes && { count: countWallTimes }) }
+  if (everyHour) return { ...instantsOfWallTimes(wallTimes, rule.timezone, EVERY_HOUR), interval: true }
+  return instantsOfWallTimes(wallTimes, rule.timezone, rule.dst ?? DST_DEFAULT)
 }
 
 /** Compiled expressions by zone and policy, then by text: those used lately, and those used before them. */
@@ -87,11 +87,11 @@ let before = lately
 let kept = 0
 const KEPT_MAX = 1000
 
-function calendar(cron: string, zone: string, policy: DstPolicy): Instants {
-  const place = placeKey(zone, policy)
+function cronInstants(cron: string, zone: string, policy: DstPolicy): Instants {
+  const place = zoneKey(zone, policy)
   const found = lately.get(place)?.get(cron)
   if (found !== undefined) return found
-  const instants = before.get(place)?.get(cron) ?? compileCron(readCron(cron).fields, zone, policy)
+  const instants = before.get(place)?.get(cron) ?? compileCron(parseCron(cron).fields, zone, policy)
   // Most finds change nothing, which is what makes them fast; half of what is kept goes when there is too much.
   if (kept >= KEPT_MAX / 2) {
     before = lately
@@ -104,6 +104,6 @@ function calendar(cron: string, zone: string, policy: DstPolicy): Instants {
   return instants
 }
 
-function placeKey(zone: string, { gap, overlap }: DstPolicy): string {
+function zoneKey(zone: string, { gap, overlap }: DstPolicy): string {
   return gap === 'shift' && overlap === 'first' ? zone : `${zone} ${gap} ${overlap}`
 }

@@ -1,5 +1,5 @@
 export { closest } from './closest.ts'
-export { LABEL_LENGTH_MAX, tidy } from './label.ts'
+export { LABEL_LENGTH_MAX, normalizeLabel } from './label.ts'
 export { quote, TEXT_LENGTH_MAX } from './text.ts'
 export {
   looksLikeZone,

@@ -2,7 +2,7 @@
 export const LABEL_LENGTH_MAX = 200
 
 /** A label on one line, bounded, and fit for any database. */
-export function tidy(label: string): string {
+export function normalizeLabel(label: string): string {
   // Cut first: the rest would only be worked on to be thrown away.
   const line = label
     .slice(0, 4 * LABEL_LENGTH_MAX)

@@ -1,5 +1,5 @@
-export { resolveAgain, ruleOptions } from './kept-options.ts'
-export type { DstGiven, MisfireGiven } from './options.ts'
+export { resolveReschedule, ruleOptions } from './kept-options.ts'
+export type { DstInput, MisfireInput } from './options.ts'
 export { type Parsed, parse } from './parse.ts'
 export { resolveSince } from './since.ts'
 export {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Rule } from '../rules/index.ts'
-import { resolveAgain } from './kept-options.ts'
+import { resolveReschedule } from './kept-options.ts'
 import { resolveWhen, type When } from './when.ts'
 
 const NOW = Date.UTC(2026, 10, 16)
@@ -11,7 +11,7 @@ const calendars = Object.assign(
 const context = { now: NOW, timezone: 'Europe/Rome', calendars }
 
 function again(old: When, when: When, ticksGone = 0) {
-  return resolveAgain(resolveWhen(old, context).rule, when, context, ticksGone)
+  return resolveReschedule(resolveWhen(old, context).rule, when, context, ticksGone)
 }
 
 describe('a reschedule', () => {
@@ -81,7 +81,7 @@ describe('a reschedule', () => {
   it('keeps what was stored before weekends were taken for granted as it is', () => {
     const stored = { ...resolveWhen({ cron: '0 9 * * *' }, context).rule } as Extract<Rule, { kind: 'cron' }>
     const old: Rule = { ...stored, exclude: { calendars: ['us-holidays'], move: 'next' } }
-    const { rule } = resolveAgain(old, { cron: '0 8 * * *' }, context)
+    const { rule } = resolveReschedule(old, { cron: '0 8 * * *' }, context)
     expect(rule).toMatchObject({ cron: '0 8 * * *', exclude: { calendars: ['us-holidays'], move: 'next' } })
     expect((rule as typeof stored).exclude).not.toHaveProperty('weekend')
   })
@@ -95,7 +95,7 @@ describe('a reschedule', () => {
 describe('a reschedule by options alone', () => {
   it('changes those, and neither the rule nor its bounds nor its rhythm', () => {
     const since = resolveWhen({ every: '7h', count: 10, jitter: '1m' }, { ...context, now: NOW - 3_600_000 })
-    const { rule, first } = resolveAgain(since.rule, { misfire: 'all', exclude: 'weekends' }, context, 3)
+    const { rule, first } = resolveReschedule(since.rule, { misfire: 'all', exclude: 'weekends' }, context, 3)
     expect(rule).toMatchObject({ every: '7h', count: 7, jitterMs: 60_000, exclude: { weekend: [6, 7] } })
     expect(first).toBe(NOW + 6 * 3_600_000)
     expect(again({ cron: '0 9 * * *', end: '2027-01-01T00:00' }, { jitter: '5m' }).rule).toMatchObject({

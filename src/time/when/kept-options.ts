@@ -1,11 +1,11 @@
 import { WakefulError } from '../../error.ts'
-import { exclusionWords, givenOf } from '../calendars/index.ts'
+import { describeExclusion, toExcludeInput } from '../calendars/index.ts'
 import { formatDuration } from '../durations/index.ts'
 import {
-  dstWords,
+  describeDst,
+  describeJitter,
+  describeMisfire,
   intervalOf,
-  jitterWords,
-  misfireWords,
   type RecurringRule,
   type Rule,
 } from '../rules/index.ts'
@@ -29,7 +29,7 @@ type Kept = Pick<WhenObject, (typeof KEPT)[number]>
  * it does not say of days off, missed ticks, jitter and clock changes stays. One that says nothing but options changes
  * those alone. `ticksGone` are the occurrences the old rule has had of its count.
  */
-export function resolveAgain(old: Rule, when: When, context: WhenContext, ticksGone = 0): Resolved {
+export function resolveReschedule(old: Rule, when: When, context: WhenContext, ticksGone = 0): Resolved {
   if (isWhenObject(when) && KINDS.every((kind) => when[kind] === undefined) && saysSomething(when))
     return changed(old, when, context, ticksGone)
   const fresh = resolveWhen(when, context)
@@ -68,7 +68,7 @@ export function ruleOptions(rule: Rule): Kept {
     ...(rule.jitterMs !== undefined && { jitter: formatDuration(rule.jitterMs) }),
     ...(given !== undefined && { misfire: given }),
     ...('dst' in rule && rule.dst !== undefined && { dst: rule.dst }),
-    ...(rule.exclude !== undefined && { exclude: givenOf(rule.exclude) }),
+    ...(rule.exclude !== undefined && { exclude: toExcludeInput(rule.exclude) }),
   }
 }
 
@@ -115,12 +115,12 @@ function resolveKept(when: WhenObject, context: WhenContext): Resolved {
 
 /** "still except on us-holidays": what was kept without being said again. */
 function stillNotes(rule: Rule, kept: Kept): string[] {
-  const missed = kept.misfire === undefined ? '' : misfireWords(rule)
+  const missed = kept.misfire === undefined ? '' : describeMisfire(rule)
   if (rule.kind === 'once') return missed === '' ? [] : [`still ${missed}`]
   const words = [
-    kept.exclude === undefined || rule.exclude === undefined ? '' : exclusionWords(rule.exclude),
-    kept.jitter === undefined ? '' : jitterWords(rule),
-    kept.dst === undefined ? '' : dstWords(rule),
+    kept.exclude === undefined || rule.exclude === undefined ? '' : describeExclusion(rule.exclude),
+    kept.jitter === undefined ? '' : describeJitter(rule),
+    kept.dst === undefined ? '' : describeDst(rule),
     missed,
   ]
   return words.filter((text) => text !== '').map((text) => `still ${text.replace(/^, /, '')}`)

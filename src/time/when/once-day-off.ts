@@ -1,7 +1,7 @@
 import { WakefulError } from '../../error.ts'
-import { type DaysOff, type Exclusion, landingOf, movedNote } from '../calendars/index.ts'
-import type { PlacedPhrase } from '../phrases/index.ts'
-import { formatDay, instantOfWall, localDay, stretchAt } from '../zones/index.ts'
+import { type DaysOff, type Exclusion, movedDay, movedNote } from '../calendars/index.ts'
+import type { ResolvedPhrase } from '../phrases/index.ts'
+import { formatDay, instantOfWallTime, localDay, offsetPeriodAt } from '../zones/index.ts'
 
 const DAY_MS = 86_400_000
 
@@ -9,9 +9,9 @@ const DAY_MS = 86_400_000
  * What days off do to a single instant: it moves to a working day, once and for all, or is refused on a day off.
  * What is set is a plain instant, which no later edit of a calendar touches.
  */
-export function openDay(at: number, exclude: Exclusion, off: DaysOff, zone: string): PlacedPhrase {
+export function moveToWorkingDay(at: number, exclude: Exclusion, off: DaysOff, zone: string): ResolvedPhrase {
   const day = localDay(zone, at)
-  const why = off.why(day)
+  const why = off.reason(day)
   if (exclude.move === undefined) {
     if (why === undefined) return { at, notes: [] }
     throw new WakefulError(
@@ -19,10 +19,10 @@ export function openDay(at: number, exclude: Exclusion, off: DaysOff, zone: stri
       `${formatDay(day)} is a day off, ${why}: take another day, or say exclude: { …, move: 'next' } or 'previous'`,
     )
   }
-  const landed = landingOf(exclude, off, day)
+  const landed = movedDay(exclude, off, day)
   if (landed === day) return { at, notes: [] }
-  const wall = at + stretchAt(zone, at).offset
-  const moved = landed === null ? null : instantOfWall(zone, wall + (landed - day) * DAY_MS, 'first')
+  const wall = at + offsetPeriodAt(zone, at).offset
+  const moved = landed === null ? null : instantOfWallTime(zone, wall + (landed - day) * DAY_MS, 'first')
   if (moved !== null) {
     return { at: moved, wall: wall + (landed! - day) * DAY_MS, notes: [movedNote(exclude, off, day)] }
   }

@@ -5,10 +5,10 @@ import { quote } from '../text/index.ts'
 import { DST_DEFAULT, type DstPolicy } from '../zones/index.ts'
 
 /** What to do with instants that passed unseen, as users say it. */
-export type MisfireGiven = 'once' | 'skip' | 'all' | { all: { max?: number; within?: string } }
+export type MisfireInput = 'once' | 'skip' | 'all' | { all: { max?: number; within?: string } }
 
 /** What clock changes do to a rule, as users say it: what is left out is the default. */
-export type DstGiven = Partial<DstPolicy>
+export type DstInput = Partial<DstPolicy>
 
 const ALL_MAX_DEFAULT = 1000
 const ALL_WITHIN_MS_DEFAULT = 86_400_000

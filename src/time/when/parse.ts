@@ -1,4 +1,4 @@
-import { parseRecurring, readText } from '../phrases/index.ts'
+import { parseRecurring, parseTime } from '../phrases/index.ts'
 import type { Rule } from '../rules/index.ts'
 import { assertTimezone, zoneNote } from '../zones/index.ts'
 import { resolveWhen, type WhenContext } from './when.ts'
@@ -16,7 +16,7 @@ export function parse(text: string, context: WhenContext): Parsed {
     const { rule, notes } = resolveWhen(text, read)
     return { rule, timezone, notes }
   }
-  const { at, notes } = readText(text, read)
+  const { at, notes } = parseTime(text, read)
   if (at < context.now) notes.push('the instant is in the past')
   const note = zoneNote(timezone)
   if (note !== null) notes.push(note)

@@ -1,18 +1,24 @@
 import { WakefulError } from '../../error.ts'
 import {
-  assertOpenWeek,
+  assertWorkingWeekday,
   type DaysOff,
   daysOffOf,
-  endedNotes,
+  expiredCalendarNotes,
   readExclude,
-  settled,
+  withWorkingWeekend,
 } from '../calendars/index.ts'
-import { startWork } from '../clock/index.ts'
-import { readCron } from '../cron/index.ts'
+import { measureSearchWork } from '../clock/index.ts'
+import { parseCron } from '../cron/index.ts'
 import { formatDuration, parseStep } from '../durations/index.ts'
-import { countBetween, firstStanding, isDayOff, lands, type NextOccurrence } from '../occurrences/index.ts'
-import { readMoment } from '../phrases/index.ts'
-import { readRrule } from '../rrule/index.ts'
+import {
+  countBetween,
+  firstOccurrence,
+  hasWorkingDay,
+  isOnDayOff,
+  type NextOccurrence,
+} from '../occurrences/index.ts'
+import { parseBound } from '../phrases/index.ts'
+import { parseRrule } from '../rrule/index.ts'
 import { intervalOf, type RecurringRule, scheduleOf } from '../rules/index.ts'
 import { quote } from '../text/index.ts'
 import { type DstPolicy, localDay } from '../zones/index.ts'
@@ -41,7 +47,7 @@ export function resolveRecurring(
   const misfire = readMisfire(object.misfire)
   const dst = readDst(object.dst)
   const said = readExclude(object.exclude)
-  const exclude = said && settled(said, context.calendars)
+  const exclude = said && withWorkingWeekend(said, context.calendars)
   const shared = {
     anchor: start ?? context.anchor ?? now,
     timezone,
@@ -59,23 +65,24 @@ export function resolveRecurring(
         : { kind, rrule: object.rrule!, ...shared }
   if (dst !== undefined) putDst(rule, dst)
   const off = exclude === undefined ? null : daysOffOf(exclude, context.calendars)
-  assertOpenWeek(off)
+  assertWorkingWeekday(off)
   if (jitterMs !== undefined) assertSpaced(rule, jitterMs, now)
   if (exclude?.move !== undefined) assertOnceADay(rule, now)
-  const first = firstStanding(rule, off, now)
+  const first = firstOccurrence(rule, off, now)
   if (first === null) throw neverFires(rule, now)
   const isOff =
-    exclude?.move === undefined ? onDaysOffOnly(rule, off, first) : !lands(rule, off!, first.nominal)
+    exclude?.move === undefined ? onDaysOffOnly(rule, off, first) : !hasWorkingDay(rule, off!, first.nominal)
   if (exclude !== undefined && isOff) throw onlyDaysOff(rule)
   const notes = start !== undefined && start < now ? ['the start is in the past: it goes on from now'] : []
-  if (exclude !== undefined) notes.push(...endedNotes(exclude, context.calendars, timezone, first.at))
+  if (exclude !== undefined)
+    notes.push(...expiredCalendarNotes(exclude, context.calendars, timezone, first.at))
   return { rule, first: first.at, nominal: first.nominal, notes }
 }
 
 /** Refuses a jitter that is longer than the time between two instants: one would come before the other is over. */
 function assertSpaced(rule: RecurringRule, jitterMs: number, now: number): void {
   const schedule = scheduleOf(rule)
-  const work = startWork()
+  const work = measureSearchWork()
   let at = schedule.next(now)
   for (let ticks = 0; at !== null && ticks < TICKS_SPACED && work() < WORK_SPACED; ticks++) {
     const next = schedule.next(at)
@@ -114,7 +121,7 @@ function sharesADay(rule: RecurringRule, now: number): boolean {
 
 /** Whether all it has falls on days off; skipped instants are part of its count. */
 function onDaysOffOnly(rule: RecurringRule, off: DaysOff | null, { at, nominal }: NextOccurrence): boolean {
-  if (isDayOff(rule, off, at)) return true
+  if (isOnDayOff(rule, off, at)) return true
   return rule.count !== undefined && countBetween(rule, nominal - 1, at, rule.count + 1).count > rule.count
 }
 
@@ -129,8 +136,8 @@ function readBounds(
   object: WhenObject,
   context: Pick<WhenContext, 'now' | 'timezone'>,
 ): Pick<RecurringRule, 'start' | 'end' | 'count'> {
-  const start = object.start === undefined ? undefined : readMoment(object.start, context, 'start')
-  const end = object.end === undefined ? undefined : readMoment(object.end, context, 'end')
+  const start = object.start === undefined ? undefined : parseBound(object.start, context, 'start')
+  const end = object.end === undefined ? undefined : parseBound(object.end, context, 'end')
   if (end !== undefined && end < (start ?? end)) {
     throw new WakefulError(
       'invalid_rule',
@@ -162,7 +169,7 @@ function putDst(rule: RecurringRule, dst: DstPolicy): void {
 /** The zone a cron expression or an rrule names itself, or the one given. */
 function zoneOf(object: WhenObject, kind: RecurringRule['kind'], zoneGiven: string): string {
   if (kind === 'every') return zoneGiven
-  const named = kind === 'cron' ? readCron(object.cron!).timezone : readRrule(object.rrule!).timezone
+  const named = kind === 'cron' ? parseCron(object.cron!).timezone : parseRrule(object.rrule!).timezone
   if (named !== undefined && object.timezone !== undefined && named !== zoneGiven) {
     const what = kind === 'cron' ? 'cron expression' : 'rrule'
     throw new WakefulError(

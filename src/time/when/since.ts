@@ -18,17 +18,17 @@ export function resolveSince(since: When, context: WhenContext): number {
   if (text !== null && SECONDS.test(text)) return resolveWhen({ unix: Number(text) }, context).first
   const ago = text?.replace(/ ago$/i, '') ?? ''
   if (isDuration(ago)) return Math.max(INSTANT_MIN, context.now - parseDuration(ago))
-  const { rule, first } = understood(since, text, context)
+  const { rule, first } = resolvePast(since, text, context)
   const isInstant = text === null ? !(isWhenObject(since) && since.delay !== undefined) : DATE.test(text)
   if (rule.kind !== 'once')
     throw new WakefulError(
       'invalid_time',
-      `since ${shown(since, text)} recurs, and names no moment: ${FORMS}`,
+      `since ${quoteInput(since, text)} recurs, and names no moment: ${FORMS}`,
     )
   if (isInstant || first <= context.now) return first
   throw new WakefulError(
     'invalid_time',
-    `since ${shown(since, text)} is ${formatInstant(first)}, which is still to come: ${FORMS}`,
+    `since ${quoteInput(since, text)} is ${formatInstant(first)}, which is still to come: ${FORMS}`,
   )
 }
 
@@ -38,7 +38,7 @@ function textOf(since: When): string | null {
 }
 
 /** What is no time at all is told the forms of a moment that has passed, not those of one to come. */
-function understood(since: When, text: string | null, context: WhenContext) {
+function resolvePast(since: When, text: string | null, context: WhenContext) {
   try {
     return resolveWhen(since, context)
   } catch (thrown) {
@@ -47,6 +47,6 @@ function understood(since: When, text: string | null, context: WhenContext) {
   }
 }
 
-function shown(since: When, text: string | null): string {
+function quoteInput(since: When, text: string | null): string {
   return text === null ? JSON.stringify(since) : quote(text)
 }

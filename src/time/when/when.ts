@@ -1,21 +1,21 @@
 import { WakefulError } from '../../error.ts'
 import {
-  assertOpenWeek,
+  assertWorkingWeekday,
   type CalendarLookup,
   daysOffOf,
-  type ExcludeGiven,
-  endedNotes,
+  type ExcludeInput,
+  expiredCalendarNotes,
+  nonWorkingDays,
   readExclude,
-  settled,
-  workingDaysOff,
+  withWorkingWeekend,
 } from '../calendars/index.ts'
 import { parseDuration } from '../durations/index.ts'
-import { type PlacedPhrase, parseRecurring, readText } from '../phrases/index.ts'
+import { parseRecurring, parseTime, type ResolvedPhrase } from '../phrases/index.ts'
 import type { Rule } from '../rules/index.ts'
 import { quote } from '../text/index.ts'
 import { assertInstant, assertTimezone, INSTANT_MAX, parseInstant, zoneNote } from '../zones/index.ts'
-import { openDay } from './once-day-off.ts'
-import { type DstGiven, type MisfireGiven, readMisfire } from './options.ts'
+import { moveToWorkingDay } from './once-day-off.ts'
+import { type DstInput, type MisfireInput, readMisfire } from './options.ts'
 import { resolveRecurring } from './recurring.ts'
 
 /** A point in time: an instant, or text that names one. */
@@ -43,10 +43,10 @@ export interface WhenObject {
   /** Recurring rules: each wakes up to this much later, the same at every restart. */
   jitter?: string
   /** Rules on the wall clock: what a clock change does to them. */
-  dst?: DstGiven
-  misfire?: MisfireGiven
+  dst?: DstInput
+  misfire?: MisfireInput
   /** Days off: names of calendars, 'weekends', and whether an instant on one is skipped or moved. */
-  exclude?: ExcludeGiven
+  exclude?: ExcludeInput
 }
 
 /** What users give to say when; a bare number is refused, since it could be seconds or milliseconds. */
@@ -84,26 +84,26 @@ export function isWhenObject(when: When): when is WhenObject {
 
 /** Understands a when: normalizes it to a rule and finds its first instant, or refuses it and says why. */
 export function resolveWhen(when: When, context: WhenContext): Resolved {
-  const resolved = resolveGiven(when, context)
+  const resolved = resolveInput(when, context)
   const note = zoneNote(resolved.rule.timezone)
   if (note === null || resolved.notes.includes(note)) return resolved
   return { ...resolved, notes: [...resolved.notes, note] }
 }
 
-function resolveGiven(when: When, context: WhenContext): Resolved {
+function resolveInput(when: When, context: WhenContext): Resolved {
   const read = { ...context, timezone: assertTimezone(context.timezone) }
   const given: unknown = when
   if (typeof given === 'string') return resolveText(given, {}, read)
   if (!isWhenObject(when)) {
     const at = parseInstant(given as Date)
-    return single({ at, notes: [] }, 'at', {}, read)
+    return resolveOnce({ at, notes: [] }, 'at', {}, read)
   }
   const object = given as WhenObject & Record<string, unknown>
   const kind = kindOf(object)
   if (object.timezone !== undefined) read.timezone = assertTimezone(object.timezone)
   if (kind === 'cron' || kind === 'every' || kind === 'rrule') return resolveRecurring(object, kind, read)
   if (typeof object.at === 'string') return resolveText(object.at, object, read)
-  return single({ at: readOnce(object, kind, read), notes: [] }, kind, object, read)
+  return resolveOnce({ at: readOnce(object, kind, read), notes: [] }, kind, object, read)
 }
 
 /** Reads a text in its zone, a one-shot or a recurrence, with the options that stand beside it. */
@@ -111,8 +111,8 @@ function resolveText(text: string, beside: WhenObject, context: WhenContext): Re
   const exclude = readExclude(beside.exclude)
   const phrase = parseRecurring(text, { ...context, exclude })
   if (phrase === null) {
-    const workingDays = () => workingDaysOff(exclude, context.calendars)
-    return single(readText(text, { ...context, workingDays }), 'at', beside, context)
+    const workingDays = () => nonWorkingDays(exclude, context.calendars)
+    return resolveOnce(parseTime(text, { ...context, workingDays }), 'at', beside, context)
   }
   const { wording, notes, ...when } = phrase
   const { at: _at, timezone: _timezone, ...options } = beside
@@ -123,12 +123,12 @@ function resolveText(text: string, beside: WhenObject, context: WhenContext): Re
       `${quote(text)} says its ${name}, and so does '${name}': give one`,
     )
   }
-  const resolved = resolveGiven({ ...options, ...when }, context)
+  const resolved = resolveInput({ ...options, ...when }, context)
   return { ...resolved, notes: [`read as '${wording}'`, ...notes, ...resolved.notes] }
 }
 
-function single(
-  placed: PlacedPhrase,
+function resolveOnce(
+  placed: ResolvedPhrase,
   kind: string,
   object: WhenObject,
   { now, timezone, calendars }: WhenContext,
@@ -148,12 +148,12 @@ function single(
     )
   }
   const said = readExclude(object.exclude)
-  const exclude = said && settled(said, calendars)
+  const exclude = said && withWorkingWeekend(said, calendars)
   const off = exclude === undefined ? null : daysOffOf(exclude, calendars)
-  assertOpenWeek(off)
-  const open = exclude && openDay(placed.at, exclude, off!, timezone)
+  assertWorkingWeekday(off)
+  const open = exclude && moveToWorkingDay(placed.at, exclude, off!, timezone)
   const { at, wall } = { ...placed, ...open }
-  const ended = exclude === undefined ? [] : endedNotes(exclude, calendars, timezone, placed.at)
+  const ended = exclude === undefined ? [] : expiredCalendarNotes(exclude, calendars, timezone, placed.at)
   const notes = [...placed.notes, ...(open?.notes ?? []), ...ended]
   if (at < now) notes.push('the instant is in the past: it fires at once')
   // What was said as an instant stays one; UTC never changes.

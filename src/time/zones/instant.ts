@@ -34,7 +34,7 @@ export function parseInstant(value: Date | Temporal.Instant | string): number {
   const given: unknown = value
   if (typeof given === 'string') {
     const iso = parseIso(given)
-    if (iso?.offsetMs !== undefined) return assertInstant(iso.wallMs - iso.offsetMs, given)
+    if (iso?.offsetMs !== undefined) return assertInstant(iso.wallTimeMs - iso.offsetMs, given)
     const hint =
       iso === null
         ? "an instant is written like '2026-12-24T18:00:00Z' or '2026-12-24T18:00:00+01:00'"

@@ -4,7 +4,7 @@ import { assertTimezone } from './timezone.ts'
 
 /** An ISO 8601 date and time: the wall clock as if it were UTC, and the offset where the text says one. */
 export interface IsoTime {
-  wallMs: number
+  wallTimeMs: number
   offsetMs?: number
 }
 
@@ -39,9 +39,9 @@ export function parseIso(text: string): IsoTime | null {
       { overflow: 'reject' },
     )
     // A leap second is read as the second after it, and a fraction is rounded up: less would be early.
-    const wallMs =
+    const wallTimeMs =
       wall.toZonedDateTime('UTC').epochMilliseconds + (leap ? 1000 : 0) + fractionMs(match[7] ?? '')
-    return withOffset(wallMs, match[8], match[9])
+    return withOffset(wallTimeMs, match[8], match[9])
   } catch {
     return null
   }
@@ -51,18 +51,24 @@ function fractionMs(digits: string): number {
   return Number(digits.slice(0, 3).padEnd(3, '0')) + (/[1-9]/.test(digits.slice(3)) ? 1 : 0)
 }
 
-function withOffset(wallMs: number, offset: string | undefined, zone: string | undefined): IsoTime | null {
+function withOffset(
+  wallTimeMs: number,
+  offset: string | undefined,
+  zone: string | undefined,
+): IsoTime | null {
   const offsetMs = offset === undefined ? undefined : parseOffset(offset)
   if (offsetMs === null) return null
-  if (zone === undefined) return offsetMs === undefined ? { wallMs } : { wallMs, offsetMs }
+  if (zone === undefined) return offsetMs === undefined ? { wallTimeMs } : { wallTimeMs, offsetMs }
   const timezone = assertTimezone(zone)
   if (offsetMs === undefined) {
-    const wall = temporal.Instant.fromEpochMilliseconds(wallMs).toZonedDateTimeISO('UTC').toPlainDateTime()
-    return { wallMs, offsetMs: wallMs - wall.toZonedDateTime(timezone).epochMilliseconds }
+    const wall = temporal.Instant.fromEpochMilliseconds(wallTimeMs)
+      .toZonedDateTimeISO('UTC')
+      .toPlainDateTime()
+    return { wallTimeMs, offsetMs: wallTimeMs - wall.toZonedDateTime(timezone).epochMilliseconds }
   }
-  const there = temporal.Instant.fromEpochMilliseconds(wallMs - offsetMs).toZonedDateTimeISO(timezone)
+  const there = temporal.Instant.fromEpochMilliseconds(wallTimeMs - offsetMs).toZonedDateTimeISO(timezone)
   const agrees = /^z$/i.test(offset!) || there.offsetNanoseconds / 1e6 === offsetMs
-  return agrees ? { wallMs, offsetMs } : null
+  return agrees ? { wallTimeMs, offsetMs } : null
 }
 
 function parseOffset(text: string): number | null {

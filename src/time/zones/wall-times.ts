@@ -1,5 +1,5 @@
 import type { DstPolicy } from './dst.ts'
-import { type Stretch, stretchAt } from './wall-time.ts'
+import { type OffsetPeriod, offsetPeriodAt } from './wall-time.ts'
 
 /** Finds the instant of a rule that comes next after another; null when there is none. */
 export type NextInstant = (after: number) => number | null
@@ -8,11 +8,11 @@ export type NextInstant = (after: number) => number | null
  * Finds the wall time of a rule that comes strictly after another; null when there is none. A wall time is written
  * as the epoch milliseconds it would be in UTC. It knows nothing of zones and clock changes.
  */
-export type NextWall = (wall: number) => number | null
+export type NextWallTime = (wall: number) => number | null
 
 /** The wall times of a rule, and, where that takes no going through them, how many lie in [from, to). */
 export interface WallTimes {
-  next: NextWall
+  next: NextWallTime
   count?(from: number, to: number): number
 }
 
@@ -21,7 +21,7 @@ export interface Instants {
   next: NextInstant
   count?(after: number, until: number): number
   /** The wall times as written, of rules on the wall clock: notes tell what a clock change made of them. */
-  nextWall?: NextWall
+  nextWallTime?: NextWallTime
   /** The rule keeps its real spacing through clock changes, whatever its wall times say. */
   interval?: true
 }
@@ -29,11 +29,15 @@ export interface Instants {
 const DAY_MS = 86_400_000
 
 /** Places wall times on the clock of a zone. */
-export function placeWalls(walls: WallTimes, zone: string, policy: DstPolicy): Instants {
-  const next: NextInstant = (after) => walk(walls.next, zone, policy, after)
-  const { count, next: nextWall } = walls
-  if (count === undefined) return { next, nextWall }
-  return { next, nextWall, count: (after, until) => countWalked(next, count, zone, policy, after, until) }
+export function instantsOfWallTimes(wallTimes: WallTimes, zone: string, policy: DstPolicy): Instants {
+  const next: NextInstant = (after) => nextDue(wallTimes.next, zone, policy, after)
+  const { count, next: nextWallTime } = wallTimes
+  if (count === undefined) return { next, nextWallTime }
+  return {
+    next,
+    nextWallTime,
+    count: (after, until) => countDue(next, count, zone, policy, after, until),
+  }
 }
 
 /**
@@ -43,14 +47,14 @@ export function placeWalls(walls: WallTimes, zone: string, policy: DstPolicy): I
  * A wall time in a gap shifts by the gap's length, and may then fall together with another: they fire once. It
  * relies on every stretch of one offset being longer than the changes at its ends: since 1970 the shortest is a week.
  */
-function walk(nextWall: NextWall, zone: string, policy: DstPolicy, after: number): number | null {
+function nextDue(nextWallTime: NextWallTime, zone: string, policy: DstPolicy, after: number): number | null {
   let from = after
   for (;;) {
-    const stretch = stretchAt(zone, from + 1)
-    const { end, offset } = stretch
-    const wall = nextWall(Math.max(from + offset, shownUntil(stretch, policy) - 1))
-    const regular = wall === null || wall >= shownFrom(stretch, zone, policy, wall) ? null : wall - offset
-    const shifted = policy.gap === 'shift' ? nextInGap(nextWall, stretch, from) : null
+    const period = offsetPeriodAt(zone, from + 1)
+    const { end, offset } = period
+    const wall = nextWallTime(Math.max(from + offset, shownUntil(period, policy) - 1))
+    const regular = wall === null || wall >= shownFrom(period, zone, policy, wall) ? null : wall - offset
+    const shifted = policy.gap === 'shift' ? nextInGap(nextWallTime, period, from) : null
     const earliest = regular === null || (shifted !== null && shifted < regular) ? shifted : regular
     if (earliest !== null && earliest < end) return earliest
     // Where the next wall time is far off, or none is left, the changes on the way cannot matter.
@@ -62,30 +66,30 @@ function walk(nextWall: NextWall, zone: string, policy: DstPolicy, after: number
 }
 
 /** Wall times before this one were shown before the clocks went back, and the policy takes the first of two. */
-function shownUntil({ start, offset, offsetBefore }: Stretch, policy: DstPolicy): number {
+function shownUntil({ start, offset, offsetBefore }: OffsetPeriod, policy: DstPolicy): number {
   return policy.overlap === 'first' && offset < offsetBefore ? start + offsetBefore : Number.NEGATIVE_INFINITY
 }
 
 /** Wall times from this one on are shown again when the clocks have gone back, and the policy takes the last of two. */
-function shownFrom({ end, offset }: Stretch, zone: string, policy: DstPolicy, wall: number): number {
+function shownFrom({ end, offset }: OffsetPeriod, zone: string, policy: DstPolicy, wall: number): number {
   if (policy.overlap !== 'last' || wall - offset < end - DAY_MS || !Number.isFinite(end)) {
     return Number.POSITIVE_INFINITY
   }
-  return end + Math.min(offset, stretchAt(zone, end).offset)
+  return end + Math.min(offset, offsetPeriodAt(zone, end).offset)
 }
 
 /** The wall times a clock skipped when it went forward, moved by the length of the gap. */
-function nextInGap(nextWall: NextWall, stretch: Stretch, from: number): number | null {
-  const shiftedEnd = shiftedUntil(stretch)
+function nextInGap(nextWallTime: NextWallTime, period: OffsetPeriod, from: number): number | null {
+  const shiftedEnd = shiftedUntil(period)
   if (from >= shiftedEnd - 1) return null
-  const gapStart = stretch.start + stretch.offsetBefore
-  const wall = nextWall(Math.max(gapStart - 1, from + stretch.offsetBefore))
-  const shifted = wall === null ? null : wall - stretch.offsetBefore
+  const gapStart = period.start + period.offsetBefore
+  const wall = nextWallTime(Math.max(gapStart - 1, from + period.offsetBefore))
+  const shifted = wall === null ? null : wall - period.offsetBefore
   return shifted !== null && shifted < shiftedEnd ? shifted : null
 }
 
 /** Where the instants end that may be shifted ones: after a change forward, as long again as the gap. */
-function shiftedUntil({ start, offset, offsetBefore }: Stretch): number {
+function shiftedUntil({ start, offset, offsetBefore }: OffsetPeriod): number {
   return offset > offsetBefore ? start + offset - offsetBefore : Number.NEGATIVE_INFINITY
 }
 
@@ -93,9 +97,9 @@ function shiftedUntil({ start, offset, offsetBefore }: Stretch): number {
  * Counts stretch by stretch, those in which nothing is due left out: of a rare rule that is most of them. Only what
  * was shifted out of a gap is gone through, for it may fall together.
  */
-function countWalked(
+function countDue(
   next: NextInstant,
-  countWalls: (from: number, to: number) => number,
+  countWallTimes: (from: number, to: number) => number,
   zone: string,
   policy: DstPolicy,
   after: number,
@@ -104,15 +108,15 @@ function countWalked(
   let total = 0
   for (let first = next(after); first !== null && first <= until; ) {
     const low = first
-    const stretch = stretchAt(zone, low)
-    const { end, offset } = stretch
+    const period = offsetPeriodAt(zone, low)
+    const { end, offset } = period
     const high = Math.min(until + 1, end)
     const shiftedEnd =
-      policy.gap === 'shift' ? Math.min(shiftedUntil(stretch), high) : Number.NEGATIVE_INFINITY
+      policy.gap === 'shift' ? Math.min(shiftedUntil(period), high) : Number.NEGATIVE_INFINITY
     for (let at: number | null = low; at !== null && at < shiftedEnd; at = next(at)) total++
     const from = Math.max(low, shiftedEnd) + offset
-    const to = Math.min(high + offset, shownFrom(stretch, zone, policy, high + offset))
-    total += Math.max(0, countWalls(Math.max(from, shownUntil(stretch, policy)), to))
+    const to = Math.min(high + offset, shownFrom(period, zone, policy, high + offset))
+    total += Math.max(0, countWallTimes(Math.max(from, shownUntil(period, policy)), to))
     first = next(high - 1)
   }
   return total

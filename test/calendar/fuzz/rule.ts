@@ -1,12 +1,12 @@
 import {
   daysOffOf,
+  followingOccurrence,
   isRule,
   type NextOccurrence,
+  occurrenceFrom,
   type Rule,
   resolveWhen,
   scheduleOf,
-  standingFrom,
-  standingNext,
   type When,
 } from '../../../src/time/index.ts'
 import { assertInstant, assertInstants, Bogus } from './sound.ts'
@@ -28,11 +28,11 @@ export function readRule(when: When, context: FuzzContext): ReadRule {
   const instants: number[] = [first]
   if (rule.kind === 'once') return { rule, nominal, instants, notes }
   const off = rule.exclude === undefined ? null : daysOffOf(rule.exclude, context.calendars)
-  let standing: NextOccurrence | null = { at: first, nominal }
+  let occurrence: NextOccurrence | null = { at: first, nominal }
   while (instants.length < WALKED) {
-    standing = standingNext(rule, off, standing)
-    if (standing === null) break
-    instants.push(standing.at)
+    occurrence = followingOccurrence(rule, off, occurrence)
+    if (occurrence === null) break
+    instants.push(occurrence.at)
   }
   return { rule, nominal, instants, notes }
 }
@@ -47,7 +47,7 @@ export function assertRule({ rule, nominal, instants }: ReadRule, { now, calenda
   assertInstant(instants[0])
   if (rule.kind === 'once') return
   const off = rule.exclude === undefined ? null : daysOffOf(rule.exclude, calendars)
-  if (standingFrom(rule, off, nominal)?.at !== instants[0]) {
+  if (occurrenceFrom(rule, off, nominal)?.at !== instants[0]) {
     throw new Bogus(`${JSON.stringify(rule)} does not fire at its first instant ${instants[0]}`)
   }
   const { start, end } = rule

@@ -278,8 +278,8 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/time/zones/wall-times.ts',
-        from: "policy.gap === 'shift' ? nextInGap(nextWall, stretch, from) : null",
-        to: "policy.gap === 'shift' && stretch.end < 0 ? nextInGap(nextWall, stretch, from) : null",
+        from: "policy.gap === 'shift' ? nextInGap(nextWallTime, period, from) : null",
+        to: "policy.gap === 'shift' && period.end < 0 ? nextInGap(nextWallTime, period, from) : null",
       },
     ],
   },

@@ -1,4 +1,4 @@
-import { parseIso, place, temporal } from '../../zones/index.ts'
+import { parseIso, resolveWallTime, temporal } from '../../zones/index.ts'
 import { type CalendarUnit, type MonthDay, refusal } from './parsed.ts'
 import type { Recurrence } from './resolve.ts'
 
@@ -18,17 +18,17 @@ export function firstWall(
   for (const date of datesOf(recurrence, unit, day)) {
     for (const { hour, minute, second } of times) {
       const wall = date.toPlainDateTime({ hour, minute, second })
-      if (place(wall, here.timeZoneId, text).at >= from) return wall
+      if (resolveWallTime(wall, here.timeZoneId, text).at >= from) return wall
     }
   }
   throw refusal(text, 'no such day comes')
 }
 
 function startInstant(start: string, timezone: string, text: string): number {
-  const { wallMs, offsetMs } = parseIso(start)!
-  if (offsetMs !== undefined) return wallMs - offsetMs
-  const wall = temporal.Instant.fromEpochMilliseconds(wallMs).toZonedDateTimeISO('UTC').toPlainDateTime()
-  return place(wall, timezone, text).at
+  const { wallTimeMs, offsetMs } = parseIso(start)!
+  if (offsetMs !== undefined) return wallTimeMs - offsetMs
+  const wall = temporal.Instant.fromEpochMilliseconds(wallTimeMs).toZonedDateTimeISO('UTC').toPlainDateTime()
+  return resolveWallTime(wall, timezone, text).at
 }
 
 /** The dates of a recurrence from a day on, as many as it takes to be past any time of day. */

@@ -90,9 +90,9 @@ export function boundOf(
 
 /** An ISO time as this zone writes it, with the offset where one was said. */
 function isoBound(text: string, timezone: string): string {
-  const { wallMs, offsetMs } = parseIso(text)!
+  const { wallTimeMs, offsetMs } = parseIso(text)!
   const zone = offsetMs === undefined ? 'UTC' : timezone
-  const at = zoned(zone, wallMs - (offsetMs ?? 0))
+  const at = zoned(zone, wallTimeMs - (offsetMs ?? 0))
   const smallestUnit = at.millisecond === 0 ? 'second' : 'millisecond'
   return at.toString({
     timeZoneName: 'never',

@@ -94,8 +94,8 @@ describe('recurring phrases over a clock change', () => {
       '2026-03-26T12:00Z',
       '12-07T08:00+01:00 12-14T08:00+01:00 12-21T08:00+01:00 12-28T08:00+01:00 01-04T08:00+01:00',
     ],
-  ])('%s, from %s in Rome', (text, from, walls) => {
-    expect(firstFive(text, from, 'Europe/Rome')).toEqual(walls.split(' '))
+  ])('%s, from %s in Rome', (text, from, wallTimes) => {
+    expect(firstFive(text, from, 'Europe/Rome')).toEqual(wallTimes.split(' '))
   })
 
   it('follow the zone they are read in', () => {
@@ -152,7 +152,7 @@ describe('recurring phrases that step over units, over a clock change', () => {
       'every 2 years on december 24 at 18:00',
       '12-24T18:00+01:00 12-24T18:00+01:00 12-24T18:00+01:00 12-24T18:00+01:00 12-24T18:00+01:00',
     ],
-  ])('%s', (text, walls) => {
-    expect(firstFive(text, '2026-03-04T09:30:15.123Z', 'Europe/Rome')).toEqual(walls.split(' '))
+  ])('%s', (text, wallTimes) => {
+    expect(firstFive(text, '2026-03-04T09:30:15.123Z', 'Europe/Rome')).toEqual(wallTimes.split(' '))
   })
 })

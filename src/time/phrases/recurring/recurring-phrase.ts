@@ -1,9 +1,9 @@
 import {
   type CalendarLookup,
   type Exclusion,
-  givenOf,
-  settled,
-  unite,
+  mergeExclusions,
+  toExcludeInput,
+  withWorkingWeekend,
   workingWeekend,
 } from '../../calendars/index.ts'
 import { NUMBERS, RECURRING, TEXT_LENGTH_MAX, wordsOf } from '../../text/index.ts'
@@ -31,7 +31,7 @@ export type RecurringPhraseWhen = ({ cron: string } | { every: string } | { rrul
   end?: string
   count?: number
   /** What the phrase and what stands beside it exclude, together. */
-  exclude?: ReturnType<typeof givenOf>
+  exclude?: ReturnType<typeof toExcludeInput>
 }
 
 /** What a recurring phrase is read against: the present, the zone, and what is excluded beside it. */
@@ -60,13 +60,17 @@ export function parseRecurring(text: string, context: RecurringPhraseContext): R
   const here = zoned(context.timezone, context.now)
   const notes: string[] = []
   const read = settleExcept(readClauses(words, here, text, notes))
-  const named = unite({ ...(read.calendars && { calendars: read.calendars }) }, context.exclude, text)
+  const named = mergeExclusions(
+    { ...(read.calendars && { calendars: read.calendars }) },
+    context.exclude,
+    text,
+  )
   const weekend = workingWeekend(named, context.calendars)
   const said = settleWorkingDay(settleWorkingDays(read, weekend, text), text)
   const recurrence = { ...settle(said, here, text, notes), ...daysOffSaid(said) }
   const rule = ruleOf(recurrence, here, text, notes)
-  const united = unite(exclusionOf(said, weekend), context.exclude, text)
-  const exclude = givenOf(settled(united, context.calendars))
+  const united = mergeExclusions(exclusionOf(said, weekend), context.exclude, text)
+  const exclude = toExcludeInput(withWorkingWeekend(united, context.calendars))
   if (isUsualWorkingDay(said, weekend) && named.calendars === undefined) {
     notes.push('working days are Monday to Friday; to leave out holidays, name a calendar in exclude')
   }
