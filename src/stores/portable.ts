@@ -15,12 +15,14 @@ import type { InboxWake } from './inbox.ts'
 import type { StoredAlarm } from './rows.ts'
 import type { LogEvent } from './store.ts'
 
-/** The version of the lines below; a reader refuses what is newer. Version 4 wrote `hold` for `operator_pause`. */
+/** The version of the format below. Version 4, of unreleased stores, wrote `hold` for `operator_pause`. */
 const PORTABLE_VERSION = 5
+/** The oldest version that can be imported. */
+const PORTABLE_VERSION_MIN = 4
 
 /**
- * One line of an export. Calendars and documents come first, then alarms, then the log in its order, then the wakes that lie
- * in inboxes, then the counts that prove it is whole.
+ * One line of an export. Calendars and documents come first, because alarms need them; then alarms, the log in its order,
+ * the wakes in inboxes, and the counts that show whether a line is missing.
  */
 export type PortableLine =
   | {
@@ -31,7 +33,7 @@ export type PortableLine =
       readonly events: number
     }
   | { readonly calendar: Omit<HolidayCalendar, 'version'> & { readonly tenant: string } }
-  /** As it is, wherever it goes: what a document says of its own installation is its reader's to judge. */
+  /** Unchanged: only the reader of a document knows what in it belongs to one installation. */
   | { readonly document: Omit<Document, 'version'> }
   | {
       readonly alarm: Alarm
@@ -42,33 +44,32 @@ export type PortableLine =
     }
   | { readonly event: Omit<LogEvent, 'seq'> }
   | { readonly wake: InboxWake }
-  /** A row that could not be read: told, so that nobody takes the export for whole, and passed over by imports. */
+  /** A row that could not be read. It is listed so that the export shows what it lacks; imports skip it. */
   | { readonly damaged: { readonly row: number; readonly reason: string } }
   | {
       readonly end: true
       readonly alarms: number
       readonly events: number
-      /** Absent in exports before version 4. */
-      readonly documents?: number
-      readonly wakes?: number
+      readonly documents: number
+      readonly wakes: number
     }
 
-/** An alarm as an export carries it, with all that is known of it. */
+/** An alarm in an export, with its timers and outcome. */
 export type PortableAlarm = Extract<PortableLine, { alarm: Alarm }>
 
-/** A calendar as an export carries it. */
+/** A calendar in an export. */
 export type PortableCalendar = Extract<PortableLine, { calendar: unknown }>
 
-/** An event as an export carries it. */
+/** An event in an export. */
 export type PortableEvent = Extract<PortableLine, { event: unknown }>
 
-/** A document as an export carries it. */
+/** A document in an export. */
 export type PortableDocument = Extract<PortableLine, { document: unknown }>
 
-/** A wake as an export carries it. */
+/** A wake in an export. */
 export type PortableWake = Extract<PortableLine, { wake: unknown }>
 
-/** A line that stands for a row. */
+/** A line that an import writes. */
 export type PortableRow = PortableCalendar | PortableDocument | PortableAlarm | PortableEvent | PortableWake
 
 /** The first line. */
@@ -76,7 +77,7 @@ export function portableHead(exportedAt: string, counts: { alarms: number; event
   return { wakeful: 'export', version: PORTABLE_VERSION, exportedAt, ...counts }
 }
 
-/** All that is known of an alarm, as its line. Its calendars are lines of their own. */
+/** The line of an alarm. Its calendars have their own lines. */
 export function portableAlarm(
   { alarm: { seq, ...alarm }, timers, outcome }: Snapshot & { readonly alarm: StoredAlarm },
   formerKeys: readonly string[],
@@ -85,17 +86,12 @@ export function portableAlarm(
   return formerKeys.length === 0 ? line : { ...line, formerKeys: [...formerKeys].sort() }
 }
 
-/** What any store knows of a timer. What was in flight when it was exported is due where it is imported. */
-export function portableTimer(timer: NewTimer): NewTimer {
-  const { kind, wakeAt, scheduledFor, nominal = null, zoneOffset = null, floor = null } = timer
+/** A timer without the columns that belong to one store. What was in flight is due again where it is imported. */
+function portableTimer(timer: NewTimer): NewTimer {
+  const { kind, wakeAt, scheduledFor, nominal, zoneOffset, floor } = timer
   const { tick, generation, attempt, startedAt, waiting, delivered } = timer
-  // Older exports knew neither days off nor zone offsets.
   const instants = { kind, wakeAt, scheduledFor, nominal, zoneOffset, floor }
-  return { ...instants, tick, generation, attempt, startedAt, waiting: waitingOf(waiting), delivered }
-}
-
-function waitingOf(waiting: NewTimer['waiting'] | 'hold'): NewTimer['waiting'] {
-  return waiting === 'hold' ? 'operator_pause' : waiting
+  return { ...instants, tick, generation, attempt, startedAt, waiting, delivered }
 }
 
 /** The line of a document. */
@@ -108,19 +104,19 @@ export function portableEvent({ seq, ...event }: LogEvent): PortableEvent {
   return { event }
 }
 
-/** The line of a row that cannot be read: one damaged row must not keep the others from being saved. */
+/** The line of a row that cannot be read. One damaged row must not prevent an export of the others. */
 export function portableDamage(row: number, thrown: unknown): PortableLine {
   return { damaged: { row, reason: errorText(thrown) } }
 }
 
-/** A line as text: names in snake_case like all JSON of Wakeful's, payloads and other users' data byte for byte. */
+/** A line as text, with names in snake_case as in all of Wakeful's JSON. Payloads and other user data stay byte for byte. */
 export function portableText(line: PortableLine): string {
   return JSON.stringify(
     renamed(line, (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
   )
 }
 
-/** Reads a line back, or says what is wrong with it. */
+/** Parses a line; throws with the line's number and what is wrong with it. */
 export function parsePortable(text: string, lineNumber: number): PortableLine {
   const refuse = (problem: string) =>
     new WakefulError('invalid_request', `line ${lineNumber} of the export: ${problem}`)
@@ -133,40 +129,53 @@ export function parsePortable(text: string, lineNumber: number): PortableLine {
     throw refuse(`not JSON (${errorText(thrown)})`)
   }
   if (line === null || typeof line !== 'object') throw refuse('not an object')
-  // Looked for only where it is written. Within what is kept as JSON text, such as a payload, it is escaped once more.
-  if (text.includes('\\u0000') && hasNul(line)) throw refuse('a text of it holds \\u0000, which no text may')
+  // PostgreSQL cannot store U+0000 in text. In JSON that is stored as text, such as a payload, it is escaped twice and fine.
+  if (text.includes('\\u0000') && hasNul(line))
+    throw refuse('a text in it contains \\u0000, which is not allowed')
   if ('wakeful' in line) {
-    if (line.version > PORTABLE_VERSION)
-      throw refuse(
-        `version ${line.version} is newer than ${PORTABLE_VERSION}, which this Wakeful reads: upgrade it`,
-      )
+    assertReadable(line.version, refuse)
     return line
   }
   if ('alarm' in line) {
-    if (!isPortableAlarm(line)) throw refuse('its alarm is not whole')
-    // Older exports knew no traces.
-    return { ...line, alarm: { ...line.alarm, traceparent: line.alarm.traceparent ?? null } }
+    if (!isPortableAlarm(line)) throw refuse('its alarm is incomplete')
+    return { ...line, timers: line.timers.map((timer) => ({ ...timer, waiting: waitingOf(timer.waiting) })) }
   }
   if ('calendar' in line) {
     const { tenant, ...calendar } = line.calendar ?? {}
     if (typeof tenant !== 'string' || !isHolidayCalendar({ ...calendar, version: 1 }))
-      throw refuse('its calendar is not whole')
+      throw refuse('its calendar is incomplete')
     return line
   }
   if ('event' in line) {
-    if (!hasAll(line.event, EVENT_TEXTS, ['at'])) throw refuse('its event is not whole')
+    if (!hasAll(line.event, EVENT_TEXTS, ['at'])) throw refuse('its event is incomplete')
     return line
   }
   if ('document' in line) {
-    if (!hasAll(line.document, DOCUMENT_TEXTS, ['updatedAt'])) throw refuse('its document is not whole')
+    if (!hasAll(line.document, DOCUMENT_TEXTS, ['updatedAt'])) throw refuse('its document is incomplete')
     return line
   }
   if ('wake' in line) {
-    if (!hasAll(line.wake, WAKE_TEXTS, ['arrivedAt', 'tries'])) throw refuse('its wake is not whole')
+    if (!hasAll(line.wake, WAKE_TEXTS, ['arrivedAt', 'tries'])) throw refuse('its wake is incomplete')
     return line
   }
-  if ('damaged' in line || ('end' in line && hasAll(line, [], ['alarms', 'events']))) return line
-  throw refuse('neither a calendar, a document, an alarm, an event, a wake nor the end')
+  if ('damaged' in line || ('end' in line && hasAll(line, [], ['alarms', 'events', 'documents', 'wakes'])))
+    return line
+  throw refuse('not a calendar, a document, an alarm, an event, a wake or the end')
+}
+
+function assertReadable(version: number, refuse: (problem: string) => WakefulError): void {
+  if (version > PORTABLE_VERSION)
+    throw refuse(
+      `version ${version} is newer than ${PORTABLE_VERSION}, the newest this Wakeful reads. Upgrade Wakeful`,
+    )
+  if (version < PORTABLE_VERSION_MIN)
+    throw refuse(
+      `version ${version} is older than ${PORTABLE_VERSION_MIN}, the oldest this Wakeful reads. Export again with a newer version`,
+    )
+}
+
+function waitingOf(waiting: NewTimer['waiting'] | 'hold'): NewTimer['waiting'] {
+  return waiting === 'hold' ? 'operator_pause' : waiting
 }
 
 const ALARM_TEXTS = [
@@ -190,8 +199,7 @@ const ALARM_NUMBERS = [
   'updatedAt',
 ]
 const TIMER_NUMBERS = ['scheduledFor', 'tick', 'generation', 'attempt']
-/** Absent in exports of version 1. */
-const TIMER_PLACES = ['wakeAt', 'nominal', 'zoneOffset', 'floor', 'startedAt']
+const TIMER_NUMBERS_OR_NULL = ['wakeAt', 'nominal', 'zoneOffset', 'floor', 'startedAt']
 const DOCUMENT_TEXTS = ['kind', 'name', 'tenant', 'value']
 const WAKE_TEXTS = ['tenant', 'owner', 'occurrenceId', 'alarmId', 'body']
 const EVENT_TEXTS = ['id', 'tenant', 'owner', 'type', 'origin', 'data']
@@ -206,7 +214,7 @@ function isPortableAlarm(line: PortableAlarm): boolean {
     Array.isArray(alarm.notes) &&
     Array.isArray(timers) &&
     timers.every(
-      (timer) => hasAll(timer, ['kind'], TIMER_NUMBERS) && hasNumbersOrNone(timer, TIMER_PLACES),
+      (timer) => hasAll(timer, ['kind'], TIMER_NUMBERS) && hasNumbersOrNull(timer, TIMER_NUMBERS_OR_NULL),
     ) &&
     (outcome === null || hasAll(outcome, [], ['failureCount', 'attempts'])) &&
     Array.isArray(formerKeys) &&
@@ -229,38 +237,38 @@ function hasNul(value: unknown): boolean {
   return Object.entries(value).some(([name, each]) => name !== 'config' && hasNul(each))
 }
 
-function hasNumbersOrNone(value: object, names: readonly string[]): boolean {
+function hasNumbersOrNull(value: object, names: readonly string[]): boolean {
   const of = value as Record<string, unknown>
-  return names.every((name) => of[name] === undefined || of[name] === null || Number.isSafeInteger(of[name]))
+  return names.every((name) => of[name] === null || Number.isSafeInteger(of[name]))
 }
 
-/** How an imported alarm counts in the figures. */
+/** How an imported alarm counts in the tallies. */
 export function portableTally({ alarm, timers, outcome }: PortableAlarm) {
   const bucket = bucketOf(stateOf(alarm, timers, outcome))
   return { from: 'pending', to: bucket, durationMs: outcome?.durationMs ?? null } as const
 }
 
-/** Whether its instants were found on a zone's wall clock, by the zone data of another store. */
+/** Whether its instants depend on zone data: the exporting process may have had another version of it. */
 export function isZoned({ timers }: PortableAlarm): boolean {
   return timers.some(({ zoneOffset }) => zoneOffset !== null && zoneOffset !== undefined)
 }
 
-/** The name of an event's occurrence within its alarm. */
+/** The occurrence of an event, without the alarm's id in front. */
 export function occurrenceIn({ alarmId, occurrenceId }: PortableEvent['event']): string | null {
   return alarmId === null || occurrenceId === null ? null : occurrenceId.slice(alarmId.length + 1)
 }
 
-/** Whether nothing of an alarm is still to come. */
+/** Whether an alarm has ended: no timer is left. */
 export function hasEnded({ timers }: { readonly timers: readonly unknown[] }): boolean {
   return timers.length === 0
 }
 
-/** The same alarm under its id alone. */
+/** The same alarm without its key. */
 export function withoutKey(line: PortableAlarm): PortableAlarm {
   return { ...line, alarm: { ...line.alarm, key: null } }
 }
 
-/** A name stands for one alarm: importing another under it would replace what is here. */
+/** Refuses an alarm whose key another alarm has here: importing it would replace that one. */
 export function nameTaken(
   alarm: Alarm,
   what: 'key' | 'idempotency key',
@@ -269,38 +277,38 @@ export function nameTaken(
 ): WakefulError {
   const advice =
     what === 'key'
-      ? 'cancel it and import again, or cancel the other where it comes from and export again'
-      : 'it is remembered as long as its alarm is kept, so import into another store (another file, another ?schema=)'
+      ? 'cancel that alarm and import again, or cancel the other in its own store and export again'
+      : 'it is kept as long as that alarm, so import into another store (another file, another ?schema=)'
   return new WakefulError(
     'conflict',
-    `alarm ${alarm.id} has the ${what} ${JSON.stringify(value)}, which is alarm ${by} here: ${advice}`,
+    `alarm ${alarm.id} has the ${what} ${JSON.stringify(value)}, which alarm ${by} has in this store: ${advice}`,
   )
 }
 
-/** An alarm cannot be resolved again without the calendars it names. */
+/** Refuses an alarm without its calendars: its occurrences could not be computed. */
 export function calendarMissing({ id }: Alarm, name: string): WakefulError {
   return new WakefulError(
     'invalid_request',
-    `alarm ${id} names the calendar ${name}, which is neither in the export before it nor here: put it first`,
+    `alarm ${id} names the calendar ${name}, which is neither in the export before it nor in this store: create the calendar first`,
   )
 }
 
-/** An event is read through its alarm. */
+/** Refuses an event without its alarm: events are read through their alarm. */
 export function alarmMissing({ id, alarmId }: PortableEvent['event'] & Scope): WakefulError {
   return new WakefulError(
     'invalid_request',
-    `event ${id} is of alarm ${alarmId}, which is neither in the export before it nor here`,
+    `event ${id} is of alarm ${alarmId}, which is neither in the export before it nor in this store`,
   )
 }
 
-/** Names within a target's own configuration are its user's, and stay; so do a calendar's dates. */
-const OTHERS_NAMES: ReadonlySet<string> = new Set(['config', 'dates'])
+/** The names inside a target's configuration and a calendar's dates are the user's and stay as they are. */
+const USER_NAMES: ReadonlySet<string> = new Set(['config', 'dates'])
 
 function renamed(value: unknown, rename: (name: string) => string): unknown {
   if (Array.isArray(value)) return value.map((each) => renamed(each, rename))
   if (value === null || typeof value !== 'object') return value
   const entries = Object.entries(value)
   return Object.fromEntries(
-    entries.map(([name, each]) => [rename(name), OTHERS_NAMES.has(name) ? each : renamed(each, rename)]),
+    entries.map(([name, each]) => [rename(name), USER_NAMES.has(name) ? each : renamed(each, rename)]),
   )
 }

@@ -81,7 +81,7 @@ describe('export and import', () => {
     }
   })
 
-  it('refuse lines that are not whole, without a raw error', async () => {
+  it('refuse incomplete lines, without a raw error', async () => {
     const [head, ...rest] = await all(await filled('lines.db'))
     const odd = [
       'null',
@@ -111,7 +111,7 @@ describe('export and import', () => {
     const tampered = texts.with(at, texts[at]!.replace('"called"', '"a\\u0000b"'))
     await expect(importLines(url('nul-refused.db'), lines(tampered))).rejects.toMatchObject({
       code: 'invalid_request',
-      message: `line ${at + 1} of the export: a text of it holds \\u0000, which no text may`,
+      message: `line ${at + 1} of the export: a text in it contains \\u0000, which is not allowed`,
     })
   })
 

@@ -127,14 +127,13 @@ function countOf(line: PortableRow): Counted {
   return 'wake' in line ? 'wakes' : 'events'
 }
 
-/** Refuses an export of which lines are missing, by the counts that stand at its end. */
-function assertWhole(said: Partial<Record<Counted, number>>, came: Readonly<Record<Counted, number>>): void {
+/** Refuses an export that lacks lines, by the counts in its last line. */
+function assertWhole(end: Readonly<Record<Counted, number>>, read: Readonly<Record<Counted, number>>): void {
   for (const what of ['alarms', 'events', 'documents', 'wakes'] as const) {
-    const count = said[what]
-    if (count === undefined || count === came[what]) continue
+    if (end[what] === read[what]) continue
     throw new WakefulError(
       'invalid_request',
-      `the export says it holds ${count} ${what}, but ${came[what]} came: lines are missing`,
+      `the export has ${read[what]} ${what}, and its last line says ${end[what]}: lines are missing`,
     )
   }
 }

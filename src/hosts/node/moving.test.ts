@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -168,7 +168,7 @@ describe.each([
 ])('a key that is another alarm’s in %s', (_, place) => {
   const head = () => texts[0]!
   const alarmOf = (key: string) => texts.find((text) => text.includes(`"key":"${key}"`))!
-  const end = JSON.stringify({ end: true, alarms: 1, events: 0 })
+  const end = JSON.stringify({ end: true, alarms: 1, events: 0, documents: 0, wakes: 0 })
   const idIn = (text: string) => (JSON.parse(text) as { alarm: { id: string } }).alarm.id
 
   it('is given up by the one that has ended here', async () => {
@@ -203,7 +203,7 @@ describe.each([
 
 describe('an import into PostgreSQL', () => {
   const alarmOf = (key: string) => texts.find((text) => text.includes(`"key":"${key}"`))!
-  const end = (alarms: number) => JSON.stringify({ end: true, alarms, events: 0 })
+  const end = (alarms: number) => JSON.stringify({ end: true, alarms, events: 0, documents: 0, wakes: 0 })
 
   it('says which alarm holds a name already, and writes nothing of that batch', async () => {
     const wakeful = await open(schema('taken'))
@@ -238,11 +238,14 @@ describe('an import into PostgreSQL', () => {
     await expect(imported(schema('bare'), events)).rejects.toMatchObject({ message: /is of alarm/ })
   })
 
-  it('reads exports of older versions, whose timers knew more of their store', async () => {
-    const head = texts[0]!.replace(/"version":\d+/, '"version":2')
-    const old = alarmOf('k0').replace('"timers":[{', '"timers":[{"id":5,"shard":1,"version":3,"edited":true,')
-    await imported(schema('older'), [head, old, end(1)])
-    expect((await exported(schema('older')))[1]).toBe(alarmOf('k0'))
+  it.each([
+    [3, /older than 4/],
+    [6, /newer than 5/],
+  ])('refuses version %i of the format', async (version, message) => {
+    const head = texts[0]!.replace(/"version":\d+/, `"version":${version}`)
+    await expect(imported(schema('other_format'), [head, alarmOf('k0'), end(1)])).rejects.toMatchObject({
+      message,
+    })
   })
 
   it('is of a store that is there: an export makes none', async () => {
@@ -258,4 +261,31 @@ describe('an import into PostgreSQL', () => {
     expect(saved.filter((text) => text.includes('"damaged"'))).toHaveLength(1)
     expect(saved).toHaveLength(texts.length)
   }, 240_000)
+})
+
+describe('an export of the last version before the first schema', () => {
+  const old = readFileSync(new URL('fixtures/export-4.jsonl', import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+
+  it.each([
+    ['SQLite', file('unreleased.db')],
+    ['PostgreSQL', schema('unreleased')],
+  ])('is imported whole into %s, and fires', async (_, to) => {
+    expect(await imported(to, old)).toEqual({ imported: old.length - 2, known: 0 })
+    const now = old.map((text) =>
+      text.replace('"version":4', '"version":5').replace('"hold"', '"operator_pause"'),
+    )
+    expect(withoutDate(await exported(to))).toEqual(withoutDate(now))
+    const wakeful = await open(to)
+    const keys = ['once', 'cron', 'paused', 'gone', 'fired', 'failed', 'retrying', 'awaiting', 'wall']
+    const statuses = await Promise.all(keys.map(async (key) => (await wakeful.getByKey(key))?.status))
+    expect(statuses.join()).toBe('active,active,paused,cancelled,fired,failed,active,fired,active')
+    const fired: string[] = []
+    wakeful.handle('remind', (fire) => void fired.push(fire.alarm.key ?? ''))
+    wakeful.handle('nobody', (fire) => void fired.push(fire.alarm.key ?? ''))
+    await wakeful.tick()
+    expect(fired).toEqual(expect.arrayContaining(['retrying', 'without-handler']))
+    await wakeful.close()
+  })
 })

@@ -14,7 +14,6 @@ import {
   type PortableRow,
   type PortableWake,
   portableTally,
-  portableTimer,
   ZONE_DATA_META,
 } from '../../index.ts'
 import { isDuplicate, type Session } from '../connection/index.ts'
@@ -135,7 +134,7 @@ async function importAlarms(desk: WriteBatch, given: readonly PortableAlarm[]): 
   for (const line of lines) {
     const { alarm, timers, outcome, formerKeys = [] } = line
     const stored = { ...alarm, seq: seqOf.get(alarm.id)! }
-    for (const timer of timers) writes.addTimer(stored, portableTimer(timer))
+    for (const timer of timers) writes.addTimer(stored, timer)
     if (outcome !== null) writes.putOutcome(stored, outcome)
     for (const key of formerKeys) kept.push([alarm.tenant, alarm.owner, key, stored.seq])
     writes.tallies.created(alarm)

@@ -22,7 +22,6 @@ import {
   portableEvent,
   portableHead,
   portableTally,
-  portableTimer,
   withoutKey,
   ZONE_DATA_META,
 } from '../../index.ts'
@@ -138,7 +137,7 @@ function importAlarm(desk: WriteContext, given: PortableAlarm): boolean {
   refuseUnknownCalendars(session, alarm)
   reviewLater(session, line)
   const stored = insertAlarm(desk, alarm, null)
-  for (const timer of timers) insertTimer(desk, stored, portableTimer(timer))
+  for (const timer of timers) insertTimer(desk, stored, timer)
   if (outcome !== null) putOutcome(session, stored, outcome satisfies Outcome)
   for (const key of formerKeys)
     session.run(sql.keepIdempotencyKey, alarm.tenant, alarm.owner, key, stored.seq)
