@@ -1,14 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { resolveWhen, type When } from '../../time/index.ts'
-import { DEFAULT_LIMITS } from '../fields/index.ts'
+import { DEFAULT_LIMITS, DEFAULTS, type SetOptions } from '../fields/index.ts'
 import {
   type Alarm,
   buildAlarm,
-  DEFAULTS,
   NO_OUTCOME,
   type Outcome,
   occurrenceName,
-  type SetOptions,
   type Snapshot,
   type Timer,
 } from '../model/index.ts'

@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { resolveWhen, type When } from '../../time/index.ts'
-import { DEFAULT_LIMITS } from '../fields/index.ts'
+import { DEFAULT_LIMITS, DEFAULTS, type SetOptions } from '../fields/index.ts'
 import {
   buildAlarm,
-  DEFAULTS,
   NO_OUTCOME,
   type Outcome,
   occurrenceId,
-  type SetOptions,
   type Snapshot,
   type Timer,
 } from '../model/index.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { resolveWhen, type When } from '../../time/index.ts'
-import { DEFAULT_LIMITS } from '../fields/index.ts'
-import { buildAlarm, DEFAULTS, type Timer } from '../model/index.ts'
+import { DEFAULT_LIMITS, DEFAULTS } from '../fields/index.ts'
+import { buildAlarm, type Timer } from '../model/index.ts'
 import { firstTimer } from './recurrence.ts'
 import { reviewed } from './review.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { resolveWhen, type When } from '../../time/index.ts'
-import { DEFAULT_LIMITS } from '../fields/index.ts'
-import { buildAlarm, DEFAULTS, FORCED_TICK, type SetOptions, type Timer } from '../model/index.ts'
+import { DEFAULT_LIMITS, DEFAULTS, type SetOptions } from '../fields/index.ts'
+import { buildAlarm, FORCED_TICK, type Timer } from '../model/index.ts'
 import { firstTimer } from './recurrence.ts'
 import { type Triage, triage } from './triage.ts'
 

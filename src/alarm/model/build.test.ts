@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { resolveWhen } from '../../time/index.ts'
-import { DEFAULT_LIMITS } from '../fields/index.ts'
-import { type BuildContext, buildAlarm, DEFAULTS, editedFields, type SetOptions } from './build.ts'
+import { DEFAULT_LIMITS, DEFAULTS, type SetOptions } from '../fields/index.ts'
+import { type BuildContext, buildAlarm, editedFields } from './build.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const SCOPE = { tenant: 'acme', owner: 'ann' }

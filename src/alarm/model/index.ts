@@ -1,29 +1,7 @@
 /** An alarm, its timers, its events and its lifecycle, as data. */
 
-export {
-  type Ack,
-  type Alarm,
-  type Backoff,
-  calendarNames,
-  NO_CALENDARS,
-  type Overlap,
-  originOf,
-  recurs,
-  type Scope,
-  type Target,
-  targetKey,
-} from './alarm.ts'
-export {
-  ALARM_OPTIONS,
-  type AlarmDefaults,
-  type BuildContext,
-  buildAlarm,
-  DEFAULTS,
-  editedFields,
-  namedBy,
-  type SetOptions,
-  type TargetSpec,
-} from './build.ts'
+export { type Alarm, calendarNames, NO_CALENDARS, originOf, recurs, type Scope, targetKey } from './alarm.ts'
+export { type BuildContext, buildAlarm, editedFields, namedBy } from './build.ts'
 export {
   type Change,
   type Context,

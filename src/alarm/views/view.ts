@@ -1,98 +1,66 @@
 import type { Rule } from '../../time/index.ts'
-import { type Alarm, NO_OUTCOME, type Snapshot, type Status, shown, stateOf } from '../model/index.ts'
+import { blank, COLUMNS, PLAIN_NAMES, type PlainFields } from '../fields/index.ts'
+import { NO_OUTCOME, type Snapshot, shown, stateOf } from '../model/index.ts'
 
 /** An alarm as users see it. */
-export interface AlarmView {
-  readonly id: string
+export interface AlarmView extends PlainFields {
   readonly tenant: string
   readonly owner: string
-  readonly label: string
-  readonly kind: Rule['kind']
-  readonly status: Status
   readonly rule: Rule
-  readonly timezone: string
-  /** When it fires next (or tries again); only while it is active. */
-  readonly nextFireAt: Date | null
-  /** The instant that was asked for, of a once alarm. */
-  readonly fireAt: Date | null
   readonly target: string
   readonly targetKind: string
   readonly pool: string
   readonly payload: unknown
   /** The payload as JSON text, byte for byte: parsing loses digits beyond 2^53. */
   readonly payloadJson: string | null
-  readonly message: string
-  readonly conversationId: string
-  readonly key: string | null
-  readonly idempotencyKey: string | null
-  readonly subject: string | null
-  readonly correlationId: string
   readonly traceparent: string | null
-  readonly ack: Alarm['ack']
-  readonly overlap: Alarm['overlap']
-  readonly priority: number
-  readonly maxFailures: number
-  readonly failureCount: number
-  readonly attempts: number
-  readonly lastError: string | null
-  readonly result: string | null
-  readonly startedAt: Date | null
-  readonly completedAt: Date | null
-  readonly durationMs: number | null
-  readonly lastFiredAt: Date | null
-  readonly createdBy: string | null
-  readonly createdVia: string
-  readonly createdAt: Date
-  readonly updatedAt: Date
   readonly notes: readonly string[]
 }
+
+/** A view of nothing yet, in the order in which views are printed. */
+const BLANK = blank<AlarmView>([
+  ...new Set<keyof AlarmView>(['id', 'tenant', 'owner', ...PLAIN_NAMES]),
+  'rule', 'target', 'targetKind', 'pool', 'payload', 'payloadJson', 'traceparent', 'notes',
+]) // biome-ignore format: a list
+
+/** The fields that a view takes from the record as they are. */
+const FROM_RECORD = PLAIN_NAMES.filter((name) => COLUMNS.some((column) => column.name === name))
 
 /** The alarm as users see it, from what the store holds. */
 export function viewOf(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>): AlarmView {
   const { alarm, timers } = snapshot
+  const { rule, target, payload } = alarm
   const outcome = snapshot.outcome ?? NO_OUTCOME
-  const status = shown(stateOf(alarm, timers, snapshot.outcome))
-  return {
-    id: alarm.id,
-    tenant: alarm.tenant,
-    owner: alarm.owner,
-    label: alarm.label,
-    kind: alarm.rule.kind,
-    status,
-    rule: alarm.rule,
-    timezone: alarm.rule.timezone,
-    nextFireAt: status === 'active' ? nextFireAt(snapshot) : null,
-    fireAt: alarm.rule.kind === 'once' ? new Date(alarm.rule.at) : null,
-    target: alarm.target.name,
-    targetKind: alarm.target.kind,
-    pool: alarm.target.pool,
-    payload: alarm.payload === null ? undefined : readPayload(alarm.payload),
-    payloadJson: alarm.payload,
-    message: alarm.message,
-    conversationId: alarm.conversationId,
-    key: alarm.key,
-    idempotencyKey: alarm.idempotencyKey,
-    subject: alarm.subject,
-    correlationId: alarm.correlationId,
-    traceparent: alarm.traceparent,
-    ack: alarm.ack,
-    overlap: alarm.overlap,
-    priority: alarm.priority,
-    maxFailures: alarm.maxFailures,
-    failureCount: outcome.failureCount,
-    attempts: outcome.attempts,
-    lastError: outcome.lastError,
-    result: outcome.result,
-    startedAt: dateOf(outcome.startedAt),
-    completedAt: dateOf(outcome.completedAt),
-    durationMs: outcome.durationMs,
-    lastFiredAt: dateOf(outcome.lastFiredAt),
-    createdBy: alarm.createdBy,
-    createdVia: alarm.createdVia,
-    createdAt: new Date(alarm.createdAt),
-    updatedAt: new Date(alarm.updatedAt),
-    notes: alarm.notes,
-  }
+  const view = { ...BLANK }
+  const [to, from] = [view as Record<string, unknown>, alarm as unknown as Record<string, unknown>]
+  for (const name of FROM_RECORD) to[name] = from[name]
+  view.id = alarm.id
+  view.tenant = alarm.tenant
+  view.owner = alarm.owner
+  view.kind = rule.kind
+  view.status = shown(stateOf(alarm, timers, snapshot.outcome))
+  view.rule = rule
+  view.timezone = rule.timezone
+  view.nextFireAt = view.status === 'active' ? nextFireAt(snapshot) : null
+  view.fireAt = rule.kind === 'once' ? new Date(rule.at) : null
+  view.target = target.name
+  view.targetKind = target.kind
+  view.pool = target.pool
+  view.payload = payload === null ? undefined : readPayload(payload)
+  view.payloadJson = payload
+  view.traceparent = alarm.traceparent
+  view.failureCount = outcome.failureCount
+  view.attempts = outcome.attempts
+  view.lastError = outcome.lastError
+  view.result = outcome.result
+  view.startedAt = dateOf(outcome.startedAt)
+  view.completedAt = dateOf(outcome.completedAt)
+  view.durationMs = outcome.durationMs
+  view.lastFiredAt = dateOf(outcome.lastFiredAt)
+  view.createdAt = new Date(alarm.createdAt)
+  view.updatedAt = new Date(alarm.updatedAt)
+  view.notes = alarm.notes
+  return view
 }
 
 /** The payload's value; one that was damaged in the database is shown as the text it has become. */

@@ -3,16 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { rawJson } from '../../json/index.ts'
 import { resolveWhen, type When } from '../../time/index.ts'
 import { firstTimer } from '../decisions/index.ts'
-import { DEFAULT_LIMITS } from '../fields/index.ts'
-import {
-  type Alarm,
-  buildAlarm,
-  DEFAULTS,
-  NO_OUTCOME,
-  type Outcome,
-  type SetOptions,
-  type Timer,
-} from '../model/index.ts'
+import { DEFAULT_LIMITS, DEFAULTS, type SetOptions } from '../fields/index.ts'
+import { type Alarm, buildAlarm, NO_OUTCOME, type Outcome, type Timer } from '../model/index.ts'
 import { viewOf } from './view.ts'
 import { wireJson } from './wire.ts'
 

@@ -232,9 +232,9 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['verbatim'],
     edits: [
       {
-        file: 'src/alarm/model/build.ts',
-        from: "assertText('message', options.message, shop.limits.messageBytesMax)",
-        to: "assertText('message', options.message, shop.limits.messageBytesMax).trim()",
+        file: 'src/alarm/fields/check.ts',
+        from: '  return text\n',
+        to: "  return name === 'message' ? text.trim() : text\n",
       },
     ],
   },
@@ -243,9 +243,9 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['verbatim'],
     edits: [
       {
-        file: 'src/alarm/model/build.ts',
-        from: "assertText('message', options.message, shop.limits.messageBytesMax)",
-        to: "assertText('message', options.message, shop.limits.messageBytesMax).normalize()",
+        file: 'src/alarm/fields/check.ts',
+        from: '  return text\n',
+        to: "  return name === 'message' ? text.normalize() : text\n",
       },
     ],
   },
@@ -323,8 +323,8 @@ export const RULE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/alarm/model/build.ts',
-        from: "idempotencyKey: filled('idempotencyKey', name('idempotencyKey')),",
-        to: 'idempotencyKey: null,',
+        from: '  return record\n',
+        to: '  record.idempotencyKey = null\n  return record\n',
       },
     ],
   },

@@ -1,0 +1,155 @@
+import { display, WakefulError } from '../../error.ts'
+import { parseDuration } from '../../time/durations/index.ts'
+import type { Backoff, OptionName, RecordFields, SetOptions, Target, TargetSpec } from './field-types.ts'
+import { assertText, type Limits } from './limits.ts'
+import { payloadText } from './payload.ts'
+import { ALARM_FIELDS, type Call, type Field } from './table.ts'
+import { traceparentOf } from './traceparent.ts'
+
+/** What an alarm gets where its options say nothing. */
+export interface AlarmDefaults {
+  readonly maxFailures: number
+  readonly backoffBaseMs: number
+  readonly backoffCapMs: number
+  readonly completionTimeoutMs: number
+}
+
+/** The defaults of the contract. */
+export const DEFAULTS: AlarmDefaults = {
+  maxFailures: ALARM_FIELDS.maxFailures.empty,
+  backoffBaseMs: 5_000,
+  backoffCapMs: 3_600_000,
+  completionTimeoutMs: ALARM_FIELDS.completionTimeout.empty,
+}
+
+/** A hundred years. */
+const DURATION_MS_MAX = 36_500 * 86_400_000
+const BACKOFF_BASE_MS_MAX = 86_400_000
+const BACKOFF_CAP_MS_MAX = 31 * 86_400_000
+
+const OPTIONS: Readonly<Record<string, Field>> = Object.fromEntries(
+  Object.entries<Field>(ALARM_FIELDS).filter(([, { calls }]) => calls !== undefined),
+)
+
+/** The names of the options an alarm has. */
+export const ALARM_OPTIONS = Object.fromEntries(Object.keys(OPTIONS).map((name) => [name, true])) as {
+  readonly [K in OptionName]: true
+}
+
+/** What the values of fields depend on. */
+export interface FieldContext {
+  readonly limits: Limits
+  readonly defaults: AlarmDefaults
+  readonly target: (spec: TargetSpec) => Target
+}
+
+/** The part of the record that options can write. */
+export type OptionFields = RecordFields & {
+  readonly payload: string | null
+  readonly target: Target
+  readonly backoff: Backoff
+  readonly onFailure: Target | null
+}
+
+/** Checks the options of a call, and writes those that are given into a record. */
+export function writeOptions(
+  record: { -readonly [K in keyof OptionFields]?: OptionFields[K] },
+  options: SetOptions,
+  call: Call,
+  context: FieldContext,
+): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new WakefulError(
+      'invalid_request',
+      `options must be an object, not ${options === null ? 'null' : typeof options}`,
+    )
+  }
+  const written = record as Record<string, unknown>
+  for (const name of Object.keys(options)) {
+    const field = Object.hasOwn(OPTIONS, name) ? OPTIONS[name]! : refuseUnknown(name)
+    const value = options[name as OptionName]
+    if (value === undefined) continue
+    if (!field.calls!.includes(call))
+      throw new WakefulError('invalid_request', `${name} cannot be edited: set another alarm`)
+    written['record' in field ? field.record! : name] = recordValue(name, field, value, context)
+  }
+}
+
+function refuseUnknown(name: string): never {
+  throw new WakefulError(
+    'invalid_request',
+    `unknown option ${JSON.stringify(name)}; known are ${Object.keys(OPTIONS).join(', ')}`,
+  )
+}
+
+/** The value of a field in the record. Null gives a text, a choice or a number its default again. */
+function recordValue(name: string, field: Field, value: unknown, context: FieldContext): unknown {
+  const { limits, defaults, target } = context
+  switch (field.type) {
+    case 'text':
+      return value === null ? field.empty : textOf(name, value, field, limits)
+    case 'choice':
+      return value === null ? field.empty : choiceOf(name, value, field.values)
+    case 'integer':
+      if (value === null) return name === 'maxFailures' ? defaults.maxFailures : field.empty
+      return integerOf(name, value, field.min!, field.max!)
+    case 'duration':
+      return durationOf(name, value)
+    case 'trace':
+      return traceparentOf(value)
+    case 'payload':
+      return payloadText(value, limits)
+    case 'target':
+      return target(value as TargetSpec)
+    case 'backoff':
+      return backoffOf(value, defaults)
+    default:
+      throw new Error(`the field ${name} cannot be set`)
+  }
+}
+
+function textOf(name: string, value: unknown, field: Field & { type: 'text' }, limits: Limits): string {
+  const text = assertText(name, value, limits[field.limit ?? 'nameBytesMax'])
+  if (text === '' && field.nonEmpty)
+    throw new WakefulError('invalid_request', `${name} is empty: leave it out or give it a value`)
+  return text
+}
+
+function choiceOf(name: string, value: unknown, allowed: readonly string[]): string {
+  if (allowed.includes(value as string)) return value as string
+  throw new WakefulError(
+    'invalid_request',
+    `${name} must be one of ${allowed.join(', ')}, not ${display(value)}`,
+  )
+}
+
+function integerOf(name: string, value: unknown, min: number, max: number): number {
+  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number
+  throw new WakefulError(
+    'invalid_request',
+    `${name} must be a whole number from ${min} to ${max}, not ${display(value)}`,
+  )
+}
+
+function durationOf(name: string, value: unknown): number {
+  if (typeof value !== 'string')
+    throw new WakefulError(
+      'invalid_request',
+      `${name} must be a duration such as '30s' or 'PT5M', not ${display(value)}`,
+    )
+  const ms = parseDuration(value)
+  if (ms <= 0) throw new WakefulError('invalid_request', `${name} must be longer than nothing`)
+  if (ms > DURATION_MS_MAX)
+    throw new WakefulError('invalid_request', `${name} is at most 36500d, not ${value}`)
+  return ms
+}
+
+/** A cap that is not given is raised to a base above the default cap. */
+function backoffOf(value: unknown, defaults: AlarmDefaults): Backoff {
+  if (typeof value !== 'object' || value === null)
+    throw new WakefulError('invalid_request', 'backoff must be { baseMs, capMs }')
+  const given = value as Partial<Backoff>
+  const baseMs = integerOf('backoff.baseMs', given.baseMs ?? defaults.backoffBaseMs, 0, BACKOFF_BASE_MS_MAX)
+  const capMs = given.capMs ?? Math.max(baseMs, defaults.backoffCapMs)
+  return { baseMs, capMs: integerOf('backoff.capMs', capMs, baseMs, BACKOFF_CAP_MS_MAX) }
+}
