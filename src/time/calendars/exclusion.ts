@@ -42,18 +42,18 @@ export interface CalendarLookup {
 
 const OFFSET_MAX = 250
 const CALENDARS_MAX = 20
-const KNOWN_TOLD_MAX = 20
+const NAMES_SUGGESTED_MAX = 20
 const FIELDS = ['calendars', 'weekend', 'move', 'offset']
 const SATURDAY_AND_SUNDAY = [6, 7]
 
 /** Reads what days off do to a rule; undefined where none are named. */
-export function readExclude(given: unknown): Exclusion | undefined {
-  if (given === undefined) return undefined
-  const listed = typeof given === 'string' ? [given] : given
+export function readExclude(input: unknown): Exclusion | undefined {
+  if (input === undefined) return undefined
+  const listed = typeof input === 'string' ? [input] : input
   if (Array.isArray(listed)) return readShorthand(listed)
-  if (typeof listed !== 'object' || listed === null) throw notExclude(given)
+  if (typeof listed !== 'object' || listed === null) throw invalidExcludeError(input)
   const unknown = Object.keys(listed).find((name) => !FIELDS.includes(name))
-  if (unknown !== undefined) throw notExclude(given, `${quote(unknown)} is unknown`)
+  if (unknown !== undefined) throw invalidExcludeError(input, `${quote(unknown)} is unknown`)
   const { calendars, weekend, move, offset } = listed as Record<string, unknown>
   const days = {
     ...calendarsOf(calendars),
@@ -61,13 +61,13 @@ export function readExclude(given: unknown): Exclusion | undefined {
       weekend: weekend === true ? SATURDAY_AND_SUNDAY : readWeekend(weekend, 'exclude'),
     }),
   }
-  return complete(days, readMove(move, offset))
+  return withDefaults(days, readMove(move, offset))
 }
 
 /** A list in which 'weekends' is Saturday and Sunday, 'fri' is Fridays, and all else are names of calendars. */
 function readShorthand(items: unknown[]): Exclusion | undefined {
   const { calendars, weekdays } = splitDayNames(items)
-  return complete({ ...calendarsOf(calendars), ...(weekdays.length > 0 && { weekend: weekdays }) }, {})
+  return withDefaults({ ...calendarsOf(calendars), ...(weekdays.length > 0 && { weekend: weekdays }) }, {})
 }
 
 /** Names of days off: the weekdays among them, and those of calendars. */
@@ -88,40 +88,41 @@ function weekdaysNamed(word: string): readonly number[] {
   return day === undefined ? [] : [day]
 }
 
-function complete(
+function withDefaults(
   days: Pick<Exclusion, 'calendars' | 'weekend'>,
   moves: Pick<Exclusion, 'move' | 'offset'>,
 ): Exclusion | undefined {
   const named = days.calendars !== undefined || (days.weekend?.length ?? 0) > 0
   if (!named && moves.move === undefined) return undefined
-  if (!named) throw notExclude(undefined, 'move needs days off')
+  if (!named) throw invalidExcludeError(undefined, 'move needs days off')
   const { weekend, ...rest } = days
   // That no weekday is off says something only where there are working days.
-  const isSaid = weekend !== undefined && (weekend.length > 0 || moves.move !== undefined)
-  return { ...rest, ...(isSaid && { weekend: [...weekend] }), ...moves }
+  const keepsWeekend = weekend !== undefined && (weekend.length > 0 || moves.move !== undefined)
+  return { ...rest, ...(keepsWeekend && { weekend: [...weekend] }), ...moves }
 }
 
-function calendarsOf(given: unknown): Pick<Exclusion, 'calendars'> {
-  if (given === undefined) return {}
-  const names: unknown = typeof given === 'string' ? [given] : given
-  if (!Array.isArray(names)) throw notExclude(given)
-  for (const name of names) if (!isCalendarName(name)) throw notName(name)
-  if (names.length > CALENDARS_MAX) throw notExclude(undefined, `at most ${CALENDARS_MAX} calendars`)
+function calendarsOf(input: unknown): Pick<Exclusion, 'calendars'> {
+  if (input === undefined) return {}
+  const names: unknown = typeof input === 'string' ? [input] : input
+  if (!Array.isArray(names)) throw invalidExcludeError(input)
+  for (const name of names) if (!isCalendarName(name)) throw invalidNameError(name)
+  if (names.length > CALENDARS_MAX) throw invalidExcludeError(undefined, `at most ${CALENDARS_MAX} calendars`)
   return names.length === 0 ? {} : { calendars: [...new Set(names as string[])].sort() }
 }
 
 function readMove(move: unknown, offset: unknown): Pick<Exclusion, 'move' | 'offset'> {
   if (move !== undefined && move !== 'next' && move !== 'previous') {
-    throw notExclude(undefined, `move ${quote(move)} is not 'next' or 'previous'`)
+    throw invalidExcludeError(undefined, `move ${quote(move)} is not 'next' or 'previous'`)
   }
   if (offset === undefined) return move === undefined ? {} : { move }
   if (!isOffset(offset)) {
-    throw notExclude(
+    throw invalidExcludeError(
       undefined,
       `offset ${quote(offset)} is not a whole number from -${OFFSET_MAX} to ${OFFSET_MAX}`,
     )
   }
-  if (move === undefined) throw notExclude(undefined, "offset goes with move: 'next' or move: 'previous'")
+  if (move === undefined)
+    throw invalidExcludeError(undefined, "offset goes with move: 'next' or move: 'previous'")
   return { move, ...(offset !== 0 && { offset: offset as number }) }
 }
 
@@ -183,7 +184,7 @@ function namedDays(calendar: HolidayCalendar): NamedDays {
 
 function refuseUnknown(name: string, { names = [] }: CalendarLookup): never {
   const near = closest(name, names) ?? names.find((known) => known.startsWith(name) || name.startsWith(known))
-  const known = [...names].sort().slice(0, KNOWN_TOLD_MAX).map(quote).join(', ')
+  const known = [...names].sort().slice(0, NAMES_SUGGESTED_MAX).map(quote).join(', ')
   const advice =
     near === undefined
       ? `${known === '' ? '' : `there is ${known}; `}make it first with calendars.put(${quote(name)}, …) in the library, or where the store is with \`wakeful calendar put ${name} DATES\``
@@ -191,15 +192,15 @@ function refuseUnknown(name: string, { names = [] }: CalendarLookup): never {
   throw new WakefulError('invalid_rule', `there is no calendar ${quote(name)}: ${advice}`)
 }
 
-function notName(name: unknown): WakefulError {
+function invalidNameError(name: unknown): WakefulError {
   return new WakefulError(
     'invalid_request',
     `${quote(name)} is not the name of a calendar: ${CALENDAR_NAME_FORM}`,
   )
 }
 
-function notExclude(given: unknown, why?: string): WakefulError {
-  const what = why === undefined ? `exclude ${quote(given)} is not understood` : `exclude: ${why}`
+function invalidExcludeError(input: unknown, why?: string): WakefulError {
+  const what = why === undefined ? `exclude ${quote(input)} is not understood` : `exclude: ${why}`
   return new WakefulError(
     'invalid_request',
     `${what}; it is names of calendars and weekdays, 'weekends', or { calendars, weekend, move, offset }`,

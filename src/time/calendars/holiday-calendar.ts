@@ -49,15 +49,15 @@ export function isCalendarName(name: unknown): name is string {
  */
 export function readCalendar(
   name: string,
-  given: CalendarInput,
+  input: CalendarInput,
   now: number,
   before?: HolidayCalendar,
 ): { calendar: Omit<HolidayCalendar, 'version'>; notes: string[] } {
   if (!isCalendarName(name)) throw refused(`the name ${quote(name)} is not right: use ${CALENDAR_NAME_FORM}`)
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw notGiven()
-  const unknown = Object.keys(given).find((field) => field !== 'name' && !GIVEN.includes(field))
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) throw notGiven()
+  const unknown = Object.keys(input).find((field) => field !== 'name' && !GIVEN.includes(field))
   if (unknown !== undefined) throw refused(`${quote(unknown)} is unknown: a calendar has ${GIVEN.join(', ')}`)
-  const { dates, ics, weekend } = given
+  const { dates, ics, weekend } = input
   if (dates === undefined && ics === undefined && weekend === undefined) throw notGiven()
   const read = ics === undefined ? { days: new Map<number, string>(), notes: [] } : readIcs(ics, now)
   if (dates !== undefined) addDates(read.days, dates)
@@ -79,18 +79,18 @@ export function readCalendar(
   return { calendar, notes }
 }
 
-function weekendOf(given: unknown): readonly unknown[] {
-  if (given === undefined) return []
-  return readWeekend(given, 'a calendar')
+function weekendOf(input: unknown): readonly unknown[] {
+  if (input === undefined) return []
+  return readWeekend(input, 'a calendar')
 }
 
 /** Dates given one by one win over those of an .ics file. */
 function addDates(days: Map<number, string>, dates: NonNullable<CalendarInput['dates']>): void {
-  const given: unknown = dates
-  if (typeof given !== 'object' || given === null) throw notGiven()
-  const pairs: [unknown, unknown][] = Array.isArray(given)
-    ? given.map((date) => [date, ''])
-    : Object.entries(given)
+  const input: unknown = dates
+  if (typeof input !== 'object' || input === null) throw notGiven()
+  const pairs: [unknown, unknown][] = Array.isArray(input)
+    ? input.map((date) => [date, ''])
+    : Object.entries(input)
   assertFew(pairs.length)
   for (const [date, label] of pairs) {
     const [first, last] = readDays(date)
@@ -114,10 +114,10 @@ function readDays(date: unknown): [first: number, last: number] {
 }
 
 /** Reads weekdays that are off every week, in order; all seven are refused. `where` they stand is for messages. */
-export function readWeekend(given: unknown, where: string): number[] {
+export function readWeekend(input: unknown, where: string): number[] {
   const wrong = (what: string) => new WakefulError('invalid_request', `${where}: ${what}`)
-  if (!Array.isArray(given)) throw wrong("weekend is a list of weekdays such as ['sat', 'sun']")
-  const days = given.map((name: unknown) => {
+  if (!Array.isArray(input)) throw wrong("weekend is a list of weekdays such as ['sat', 'sun']")
+  const days = input.map((name: unknown) => {
     const day = typeof name === 'string' ? WEEKDAYS.get(name.trim().toLowerCase()) : name
     if (typeof day === 'number' && Number.isInteger(day) && day >= 1 && day <= 7) return day
     throw wrong(`${quote(name)} is not a weekday: say 'fri', 'saturday', …, or 1 (Monday) to 7`)

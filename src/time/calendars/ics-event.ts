@@ -81,7 +81,7 @@ function readEvent(lines: readonly IcsLine[], number: number): IcsEvent {
     label: normalizeLabel(unescaped((one.get('SUMMARY')?.value ?? '').slice(0, 4 * LABEL_LENGTH_MAX))),
     cancelled,
     day,
-    span: day === null ? 1 : spanOf(day, one.get('DTEND'), one.get('DURATION')),
+    span: day === null ? 1 : lengthInDays(day, one.get('DTEND'), one.get('DURATION')),
     rules: all('RRULE'),
     added: all('RDATE').flatMap(daysOf),
     removed: new Set(all('EXDATE').flatMap(daysOf)),
@@ -111,7 +111,7 @@ function daysOf(line: IcsLine): number[] {
 }
 
 /** How many days an event lasts: DTEND is the day after the last. */
-function spanOf(day: number, end: IcsLine | undefined, duration: IcsLine | undefined): number {
+function lengthInDays(day: number, end: IcsLine | undefined, duration: IcsLine | undefined): number {
   if (end !== undefined) {
     const date = dateOf(end)
     if (date.kind !== 'date') throw icsError(end.number, 'DTEND has a time and DTSTART has none: give a date')

@@ -32,7 +32,7 @@ export function readIcs(text: string, now: number): IcsDays {
     if (left.rules < 0) throw icsError(event.number, `more than ${RULES_MAX} events recur: give fewer`)
     const without = event.replaces === null ? replaced.get(event.uid) : undefined
     for (const day of startsOf(event, range)) {
-      spend(event, left)
+      countWrite(event, left)
       if (without?.has(day) || event.removed.has(day)) continue
       for (let index = 0; index < event.span; index++) write(days, day + index, event, left)
     }
@@ -84,18 +84,18 @@ function write(
   event: IcsEvent,
   left: { writes: number; past: number },
 ): void {
-  spend(event, left)
-  if (days.size > CALENDAR_DAYS_MAX) throw tooMany(event)
+  countWrite(event, left)
+  if (days.size > CALENDAR_DAYS_MAX) throw tooManyDaysError(event)
   if (day < 0) left.past++
   else days.set(day, joined(days.get(day), event.label.trim()))
 }
 
-function spend(event: IcsEvent, left: { writes: number }): void {
+function countWrite(event: IcsEvent, left: { writes: number }): void {
   left.writes--
-  if (left.writes < 0) throw tooMany(event)
+  if (left.writes < 0) throw tooManyDaysError(event)
 }
 
-function tooMany({ number }: IcsEvent): WakefulError {
+function tooManyDaysError({ number }: IcsEvent): WakefulError {
   return icsError(number, `with this event there are more than ${CALENDAR_DAYS_MAX} days off`)
 }
 

@@ -26,8 +26,8 @@ export function workingWeekend(
  * down when it is set, so that what is stored keeps its meaning whatever becomes of the calendars.
  */
 export function withWorkingWeekend(exclude: Exclusion, find: CalendarLookup | undefined): Exclusion {
-  const { weekend: said, ...rest } = exclude
-  const weekend = exclude.move === undefined ? said : workingWeekend(exclude, find)
+  const { weekend: own, ...rest } = exclude
+  const weekend = exclude.move === undefined ? own : workingWeekend(exclude, find)
   return { ...rest, ...(weekend?.length && { weekend: [...weekend] }) }
 }
 
@@ -39,8 +39,8 @@ export function nonWorkingDays(exclude: Exclusion | undefined, find: CalendarLoo
 }
 
 /** What a phrase excludes and what is excluded beside it, together; two ways to move are refused. */
-export function mergeExclusions(said: Exclusion, beside: Exclusion | undefined, text: string): Exclusion {
-  const moves = [said, beside ?? {}].filter(({ move }) => move !== undefined)
+export function mergeExclusions(phrase: Exclusion, beside: Exclusion | undefined, text: string): Exclusion {
+  const moves = [phrase, beside ?? {}].filter(({ move }) => move !== undefined)
   const [one, other] = moves.map(({ move, offset = 0 }) => `${move} ${offset}`)
   if (other !== undefined && one !== other) {
     throw new WakefulError(
@@ -48,12 +48,12 @@ export function mergeExclusions(said: Exclusion, beside: Exclusion | undefined, 
       `${quote(text)} says where it moves, and so does exclude, otherwise: give one`,
     )
   }
-  const calendars = both(said.calendars, beside?.calendars).sort()
-  const weekend = both(said.weekend, beside?.weekend).sort((a, b) => a - b)
-  const isWeekendSaid = (said.weekend ?? beside?.weekend) !== undefined
+  const calendars = both(phrase.calendars, beside?.calendars).sort()
+  const weekend = both(phrase.weekend, beside?.weekend).sort((a, b) => a - b)
+  const hasWeekend = (phrase.weekend ?? beside?.weekend) !== undefined
   return {
     ...(calendars.length > 0 && { calendars }),
-    ...(isWeekendSaid && { weekend }),
+    ...(hasWeekend && { weekend }),
     ...(moves[0]?.move && { move: moves[0].move }),
     ...(moves[0]?.offset && { offset: moves[0].offset }),
   }

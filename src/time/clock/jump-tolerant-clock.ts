@@ -89,7 +89,7 @@ export class JumpTolerantClock implements Clock {
   #doubt(wall: number, reckoned: number, monotonic: number): void {
     if (this.#remindedAt !== null && monotonic - this.#remindedAt < REMIND_MS) return
     this.#remindedAt = monotonic
-    const [says, goes] = [shown(wall), formatInstant(reckoned)]
+    const [says, goes] = [formatWallTime(wall), formatInstant(reckoned)]
     this.#onDoubt(
       `the wall clock says ${says}, more than a year from ${goes}, which it should be: not believed, time goes on from there until the clock is set right (to take it as it is, open again with trustClock: true)`,
     )
@@ -97,7 +97,7 @@ export class JumpTolerantClock implements Clock {
 }
 
 /** A wall time that may lie beyond what can be written as an instant. */
-function shown(wall: number): string {
+function formatWallTime(wall: number): string {
   try {
     return formatInstant(wall)
   } catch {

@@ -40,8 +40,8 @@ export function readFields(fields: string): CronFields {
 
 /** What croner says, bounded, without its name and the NaN or Infinity it shows for what it cannot count with. */
 function reason(cause: unknown): string {
-  const said = cause instanceof Error ? cause.message : String(cause)
-  const why = said.replace(/^CronPattern: /, '').replace(/:? \(?(?:NaN|Infinity)\)?$/, '')
+  const message = cause instanceof Error ? cause.message : String(cause)
+  const why = message.replace(/^CronPattern: /, '').replace(/:? \(?(?:NaN|Infinity)\)?$/, '')
   return why.length > REASON_LENGTH_MAX ? `${why.slice(0, REASON_LENGTH_MAX - 1)}…` : why
 }
 

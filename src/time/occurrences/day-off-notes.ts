@@ -34,15 +34,15 @@ export function daysOffBetween(
   most: number,
 ): string[] {
   const schedule = scheduleOf(rule)
-  const told = new Set<string>()
+  const reasons = new Set<string>()
   let at: number | null = from
-  for (let days = 0; at !== null && at <= to && days < DAYS_LOOKED_AT && told.size < most; days++) {
+  for (let days = 0; at !== null && at <= to && days < DAYS_LOOKED_AT && reasons.size < most; days++) {
     const day = localDay(rule.timezone, at)
     const why = off.reason(day)
-    if (why !== undefined) told.add(why)
+    if (why !== undefined) reasons.add(why)
     at = schedule.next(startOfDay(rule.timezone, day + 1, at + 1) - 1)
   }
-  return [...told]
+  return [...reasons]
 }
 
 /** "2026-12-25 is off, Christmas Day (us-holidays): skipped", or how many ticks a run of days off takes. */

@@ -3,7 +3,7 @@ import { MONTHS, ordinal, WEEKDAYS } from '../text/index.ts'
 import { temporal } from '../zones/index.ts'
 
 /** A date as a phrase said it, not yet resolved against the time of day; `weekday` where it named one beside it. */
-export type SaidDate =
+export type ParsedDate =
   | { kind: 'day'; date: Temporal.PlainDate; today?: true; tonight?: true; weekday?: number }
   | { kind: 'weekday'; weekday: number; next: boolean }
   | { kind: 'next week'; weekday?: number }
@@ -11,8 +11,8 @@ export type SaidDate =
   | { kind: 'day of month'; day: number; weekday?: number }
 
 /** A date and how many words it took. */
-export interface ReadDate {
-  said: SaidDate
+export interface DateMatch {
+  date: ParsedDate
   used: number
 }
 
@@ -21,31 +21,31 @@ const LEAP_YEAR = 2000
 const ISO_DATE = /^(\d{4})-(\d\d)-(\d\d)$/
 
 /** Reads a date at the head of these words; null where they start with none. */
-export function readDate(words: string[], today: Temporal.PlainDate): ReadDate | null {
+export function readDate(words: string[], today: Temporal.PlainDate): DateMatch | null {
   const [first, second, third] = words as [string, string?, string?]
   if (first === 'the') {
     const rest = readDate(words.slice(1), today)
     return rest === null ? null : { ...rest, used: rest.used + 1 }
   }
-  if (first === 'today') return { said: { kind: 'day', date: today, today: true }, used: 1 }
-  if (first === 'tonight') return { said: { kind: 'day', date: today, today: true, tonight: true }, used: 1 }
+  if (first === 'today') return { date: { kind: 'day', date: today, today: true }, used: 1 }
+  if (first === 'tonight') return { date: { kind: 'day', date: today, today: true, tonight: true }, used: 1 }
   if (first === 'tomorrow') return day(today.add({ days: 1 }), 1)
   if (first === 'day' && second === 'after' && third === 'tomorrow') return day(today.add({ days: 2 }), 3)
-  if (first === 'next' && second === 'week') return { said: { kind: 'next week' }, used: 2 }
+  if (first === 'next' && second === 'week') return { date: { kind: 'next week' }, used: 2 }
   if (first === 'next' && second === 'month') return day(today.add({ months: 1 }), 2)
   if (first === 'next' && second === 'year') return day(today.add({ years: 1 }), 2)
   return readWeekday(first, second) ?? readMonth(words) ?? readNumeric(first)
 }
 
-function readWeekday(first: string, second: string | undefined): ReadDate | null {
+function readWeekday(first: string, second: string | undefined): DateMatch | null {
   const named = first === 'next' || first === 'this' || first === 'coming'
   const weekday = WEEKDAYS.get(named ? (second ?? '') : first)
   if (weekday === undefined) return null
-  return { said: { kind: 'weekday', weekday, next: first === 'next' }, used: named ? 2 : 1 }
+  return { date: { kind: 'weekday', weekday, next: first === 'next' }, used: named ? 2 : 1 }
 }
 
 /** 'december 24', 'dec 24th 2026', '24 december', '24th of december 2026', or 'the 24th' alone. */
-function readMonth(words: string[]): ReadDate | null {
+function readMonth(words: string[]): DateMatch | null {
   const [first, second, third, fourth] = words as [string, string?, string?, string?]
   const month = MONTHS.get(first)
   if (month !== undefined) {
@@ -59,21 +59,21 @@ function readMonth(words: string[]): ReadDate | null {
   if (monthAfter !== undefined) return monthDay(monthAfter, number, of ? fourth : third, of ? 3 : 2)
   if (ordinal(first) === null) return null
   if (number < 1 || number > 31) throw noSuchDay(first)
-  return { said: { kind: 'day of month', day: number }, used: 1 }
+  return { date: { kind: 'day of month', day: number }, used: 1 }
 }
 
 function dayNumber(word: string | undefined): number | null {
   return ordinal(word) ?? (/^\d{1,2}$/.test(word ?? '') ? Number(word) : null)
 }
 
-function monthDay(month: number, number: number, year: string | undefined, used: number): ReadDate {
+function monthDay(month: number, number: number, year: string | undefined, used: number): DateMatch {
   if (year !== undefined && /^\d{4}$/.test(year)) return day(dateOf(Number(year), month, number), used + 1)
   // A leap year, so that February 29 passes: it is resolved to the next year that has one.
   dateOf(LEAP_YEAR, month, number)
-  return { said: { kind: 'month day', month, day: number }, used }
+  return { date: { kind: 'month day', month, day: number }, used }
 }
 
-function readNumeric(word: string): ReadDate | null {
+function readNumeric(word: string): DateMatch | null {
   const iso = ISO_DATE.exec(word)
   if (iso !== null) return day(dateOf(Number(iso[1]), Number(iso[2]), Number(iso[3])), 1)
   const match = NUMERIC.exec(word)
@@ -92,8 +92,8 @@ function readNumeric(word: string): ReadDate | null {
   return day(dateOf(Number(match[3]), month, number), 1)
 }
 
-function day(date: Temporal.PlainDate, used: number): ReadDate {
-  return { said: { kind: 'day', date }, used }
+function day(date: Temporal.PlainDate, used: number): DateMatch {
+  return { date: { kind: 'day', date }, used }
 }
 
 function dateOf(year: number, month: number, number: number): Temporal.PlainDate {

@@ -1,18 +1,18 @@
 import { WakefulError } from '../../error.ts'
 import { temporal } from '../zones/index.ts'
-import type { SaidDate } from './date.ts'
-import type { SaidTime } from './time-of-day.ts'
+import type { ParsedDate } from './date.ts'
+import type { ParsedTime } from './time-of-day.ts'
 
 /** The day a phrase means: the soonest one that is not past, unless it names one. */
 export function dayOf(
-  date: SaidDate | undefined,
-  time: SaidTime,
+  date: ParsedDate | undefined,
+  time: ParsedTime,
   clock: Temporal.PlainTime,
-  here: Temporal.ZonedDateTime,
+  localNow: Temporal.ZonedDateTime,
   notes: string[],
 ): Temporal.PlainDate {
-  const today = here.toPlainDate()
-  const passed = temporal.PlainTime.compare(clock, here.toPlainTime()) <= 0
+  const today = localNow.toPlainDate()
+  const passed = temporal.PlainTime.compare(clock, localNow.toPlainTime()) <= 0
   if (date === undefined) return passed ? today.add({ days: 1 }) : today
   if (time.midnight) {
     if (date.kind === 'day' && date.today) return today.add({ days: 1 })
@@ -37,14 +37,14 @@ export function dayOf(
       return today.add({ days })
     }
     case 'month day': {
-      const day = soonest(today, passed, (ahead) => on(today.year + ahead, date.month, date.day))
+      const day = soonest(today, passed, (ahead) => dateIfValid(today.year + ahead, date.month, date.day))
       if (day.year !== today.year) notes.push(`no year was given: ${day.year} is taken, the next to come`)
       return day
     }
     case 'day of month':
       return soonest(today, passed, (ahead) => {
         const month = today.with({ day: 1 }).add({ months: ahead })
-        return on(month.year, month.month, date.day)
+        return dateIfValid(month.year, month.month, date.day)
       })
   }
 }
@@ -73,7 +73,7 @@ function soonest(
   }
 }
 
-function on(year: number, month: number, day: number): Temporal.PlainDate | null {
+function dateIfValid(year: number, month: number, day: number): Temporal.PlainDate | null {
   const date = temporal.PlainDate.from({ year, month, day }, { overflow: 'constrain' })
   return date.day === day ? date : null
 }

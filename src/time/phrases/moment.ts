@@ -20,7 +20,7 @@ export function parseTime(text: string, context: PhraseContext): ResolvedPhrase 
   }
   if (text.trim() === '')
     throw new WakefulError('invalid_time', "an empty text names no time: say 'tomorrow at 5pm'")
-  const moment = readIsoMoment(text, context.timezone)
+  const moment = parseIsoTime(text, context.timezone)
   if (moment !== null) return moment
   if (isDuration(text)) return { at: assertInstant(context.now + parseDuration(text), text), notes: [] }
   return parsePhrase(text, context)
@@ -36,10 +36,10 @@ export function parseBound(
   side: 'start' | 'end',
 ): number {
   if (typeof value !== 'string') return parseInstant(value)
-  const moment = readIsoMoment(value, context.timezone)
+  const moment = parseIsoTime(value, context.timezone)
   if (moment !== null) return moment.at
   const day = readDay(value.trim(), context)
-  if (day === null) return readLoose(value, context)
+  if (day === null) return parseOtherBound(value, context)
   const { timezone } = context
   return side === 'start' ? startOfDay(timezone, day, 0) : startOfDay(timezone, day + 1, 0) - 1
 }
@@ -57,7 +57,7 @@ function readDay(text: string, context: { now: number; timezone: string }): numb
   }
 }
 
-function readLoose(text: string, context: { now: number; timezone: string }): number {
+function parseOtherBound(text: string, context: { now: number; timezone: string }): number {
   try {
     return parseTime(text, context).at
   } catch (cause) {
@@ -69,7 +69,7 @@ function readLoose(text: string, context: { now: number; timezone: string }): nu
   }
 }
 
-function readIsoMoment(text: string, timezone: string): ResolvedPhrase | null {
+function parseIsoTime(text: string, timezone: string): ResolvedPhrase | null {
   const iso = parseIso(text)
   if (iso === null) return null
   if (iso.offsetMs !== undefined) return { at: assertInstant(iso.wallTimeMs - iso.offsetMs, text), notes: [] }

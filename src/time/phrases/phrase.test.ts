@@ -104,9 +104,9 @@ describe('what a phrase leaves open', () => {
   it('takes the second of two equal wall times where the first has passed', () => {
     const between = { now: Date.parse('2026-10-25T01:20Z'), timezone: 'Europe/Rome' }
     for (const text of ['at 02:40', 'sunday at 2:40am', 'october 25 at 02:40']) {
-      const { at, notes: said } = parseTime(text, between)
+      const { at, notes: parsed } = parseTime(text, between)
       expect(at).toBe(Date.parse('2026-10-25T01:40Z'))
-      expect(said.join()).toMatch(/occurs twice.*this is the second/)
+      expect(parsed.join()).toMatch(/occurs twice.*this is the second/)
     }
   })
 

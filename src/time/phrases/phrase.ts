@@ -2,11 +2,11 @@ import { WakefulError } from '../../error.ts'
 import { type DaysOff, nonWorkingDays } from '../calendars/index.ts'
 import { looksLikeZone, quote, RECURRING, wordsOf } from '../text/index.ts'
 import { assertInstant, resolveWallTime, temporal, zoned } from '../zones/index.ts'
-import { readDate, type SaidDate } from './date.ts'
+import { type ParsedDate, readDate } from './date.ts'
 import { dayOf } from './day.ts'
-import { readAmount, type SaidAmount } from './relative.ts'
-import { readTimeWord, type SaidTime } from './time-of-day.ts'
-import { readWorkingDays, type SaidWorkingDays, workingDayAhead } from './working-days.ts'
+import { type ParsedAmount, readAmount } from './relative.ts'
+import { type ParsedTime, readTimeWord } from './time-of-day.ts'
+import { type ParsedWorkingDays, readWorkingDays, workingDayAhead } from './working-days.ts'
 
 /** What a phrase came to, with a note for everything it did not say itself. */
 export interface ResolvedPhrase {
@@ -24,17 +24,17 @@ export interface PhraseContext {
   workingDays?: () => DaysOff
 }
 
-interface Said {
-  working?: SaidWorkingDays
-  date?: SaidDate
-  time?: SaidTime
-  amount?: SaidAmount
+interface ParsedPhrase {
+  working?: ParsedWorkingDays
+  date?: ParsedDate
+  time?: ParsedTime
+  amount?: ParsedAmount
   now?: true
 }
 
 const FORMS =
   "forms that work: 'in 30 minutes', 'tomorrow at 5pm', 'next friday at 3pm', 'december 24 at 6pm', 'noon', '2026-12-24 18:00'"
-const DEFAULT_TIME: SaidTime = { hour: 9, minute: 0, second: 0 }
+const DEFAULT_TIME: ParsedTime = { hour: 9, minute: 0, second: 0 }
 
 /**
  * Reads a plain-language one-shot in a zone. Every word must be understood: a phrase read in part would wake
@@ -49,20 +49,20 @@ export function parsePhrase(text: string, context: PhraseContext): ResolvedPhras
       `${quote(text)} recurs ('${recurring}'), and one instant is wanted here: give the phrase as the when itself, or { cron: '0 9 * * 1-5' }`,
     )
   }
-  const here = zoned(context.timezone, context.now)
-  const said = readWords(words, here.toPlainDate(), text)
+  const localNow = zoned(context.timezone, context.now)
+  const parsed = readWords(words, localNow.toPlainDate(), text)
   const { wall, notes, at } =
-    said.working === undefined
-      ? resolve(said, here, text)
-      : onWorkingDay(said, said.working, here, text, context)
+    parsed.working === undefined
+      ? resolve(parsed, localNow, text)
+      : onWorkingDay(parsed, parsed.working, localNow, text, context)
   if (at !== undefined) return { at: assertInstant(at, text), notes }
   const placed = resolveWallTime(wall!, context.timezone, text, context.now)
   if (placed.note !== undefined) notes.push(placed.note)
   return { at: placed.at, wall: placed.wall, notes }
 }
 
-function readWords(words: string[], today: Temporal.PlainDate, text: string): Said {
-  const said: Said = {}
+function readWords(words: string[], today: Temporal.PlainDate, text: string): ParsedPhrase {
+  const parsed: ParsedPhrase = {}
   const unknown: string[] = []
   const tonight = words.includes('tonight')
   for (let index = 0; index < words.length; ) {
@@ -70,26 +70,26 @@ function readWords(words: string[], today: Temporal.PlainDate, text: string): Sa
     const joint = rest[0] === 'at' || rest[0] === '@' || rest[0] === 'on' ? 1 : 0
     const working = readWorkingDays(rest)
     if (working !== null) {
-      put(said, 'working', working, text)
+      setPart(parsed, 'working', working, text)
       index += working.used
       continue
     }
     const fromNow = readFromNow(rest)
     if (fromNow !== null) {
-      put(said, 'amount', fromNow, text)
+      setPart(parsed, 'amount', fromNow, text)
       index += fromNow.used
       continue
     }
     const date = rest[0] === 'at' ? null : readDate(rest.slice(joint), today)
     if (rest.length > joint && date !== null) {
-      mergeDate(said, date.said, text)
+      mergeDate(parsed, date.date, text)
       index += joint + date.used
       continue
     }
     const time =
       rest.length > joint && readTimeWord(rest[joint]!, { afterAt: joint === 1 && rest[0] !== 'on', tonight })
     if (time) {
-      put(said, 'time', time, text)
+      setPart(parsed, 'time', time, text)
       index += joint + 1
       continue
     }
@@ -98,11 +98,11 @@ function readWords(words: string[], today: Temporal.PlainDate, text: string): Sa
     index += joint + 1
   }
   if (unknown.length > 0) throw notUnderstood(text, unknown)
-  return said
+  return parsed
 }
 
 /** 'in 2 weeks', '2 weeks from now'. */
-function readFromNow(words: string[]): SaidAmount | null {
+function readFromNow(words: string[]): ParsedAmount | null {
   const led = words[0] === 'in'
   const amount = readAmount(led ? words.slice(1) : words)
   if (amount === null) return null
@@ -111,60 +111,60 @@ function readFromNow(words: string[]): SaidAmount | null {
   return followed ? { ...amount, used: amount.used + 2 } : null
 }
 
-function put<K extends 'time' | 'amount' | 'date' | 'working'>(
-  said: Said,
+function setPart<K extends 'time' | 'amount' | 'date' | 'working'>(
+  parsed: ParsedPhrase,
   part: K,
-  value: NonNullable<Said[K]>,
+  value: NonNullable<ParsedPhrase[K]>,
   text: string,
 ): void {
-  if (said[part] !== undefined) {
+  if (parsed[part] !== undefined) {
     throw new WakefulError(
       'invalid_time',
       `${quote(text)} gives two ${part === 'working' ? 'date' : part}s: give one`,
     )
   }
-  said[part] = value as Said[K]
+  parsed[part] = value as ParsedPhrase[K]
 }
 
 /** A weekday may stand beside 'next week'; beside a full date it must agree with it. */
-function mergeDate(said: Said, date: SaidDate, text: string): void {
-  const before = said.date
+function mergeDate(parsed: ParsedPhrase, date: ParsedDate, text: string): void {
+  const before = parsed.date
   const weekday = [before, date].find((part) => part?.kind === 'weekday')
   const other = [before, date].find((part) => part !== undefined && part.kind !== 'weekday')
   if (before === undefined || weekday?.kind !== 'weekday' || other === undefined) {
-    put(said, 'date', date, text)
+    setPart(parsed, 'date', date, text)
     return
   }
   // '3rd next friday' is not the third that happens to be a Friday.
   if ('weekday' in other || (weekday.next && other.kind !== 'next week')) {
     throw new WakefulError('invalid_time', `${quote(text)} gives two dates: give one`)
   }
-  said.date = { ...other, weekday: weekday.weekday }
+  parsed.date = { ...other, weekday: weekday.weekday }
 }
 
 function resolve(
-  said: Said,
-  here: Temporal.ZonedDateTime,
+  parsed: ParsedPhrase,
+  localNow: Temporal.ZonedDateTime,
   text: string,
 ): { wall?: Temporal.PlainDateTime; at?: number; notes: string[] } {
-  if (said.now === true) return { at: here.epochMilliseconds, notes: [] }
-  if (said.amount !== undefined) return fromNow(said, said.amount, here, text)
-  if (said.date === undefined && said.time === undefined) throw notUnderstood(text, [])
-  const time = said.time ?? DEFAULT_TIME
+  if (parsed.now === true) return { at: localNow.epochMilliseconds, notes: [] }
+  if (parsed.amount !== undefined) return fromNow(parsed, parsed.amount, localNow, text)
+  if (parsed.date === undefined && parsed.time === undefined) throw notUnderstood(text, [])
+  const time = parsed.time ?? DEFAULT_TIME
   const notes = time.note === undefined ? [] : [time.note]
-  if (said.date?.kind === 'day' && said.date.tonight && said.time === undefined) {
+  if (parsed.date?.kind === 'day' && parsed.date.tonight && parsed.time === undefined) {
     throw new WakefulError('invalid_time', `${quote(text)} has no time of day: say 'tonight at 8pm'`)
   }
   const clock = temporal.PlainTime.from({ hour: time.hour, minute: time.minute, second: time.second })
-  const wall = dayOf(said.date, time, clock, here, notes).toPlainDateTime(clock)
-  if (wall.dayOfWeek !== (said.date?.weekday ?? wall.dayOfWeek)) {
+  const wall = dayOf(parsed.date, time, clock, localNow, notes).toPlainDateTime(clock)
+  if (wall.dayOfWeek !== (parsed.date?.weekday ?? wall.dayOfWeek)) {
     throw new WakefulError('invalid_time', `${quote(text)}: ${wall.toPlainDate()} is not on that weekday`)
   }
-  if (said.time === undefined) {
+  if (parsed.time === undefined) {
     if (
-      temporal.PlainDateTime.compare(wall, here.toPlainDateTime()) <= 0 &&
-      said.date?.kind === 'day' &&
-      said.date.today
+      temporal.PlainDateTime.compare(wall, localNow.toPlainDateTime()) <= 0 &&
+      parsed.date?.kind === 'day' &&
+      parsed.date.today
     ) {
       throw new WakefulError(
         'invalid_time',
@@ -178,32 +178,33 @@ function resolve(
 
 /** 'next working day at 9am', 'in 3 working days': without a time of day, the latter keeps that of now. */
 function onWorkingDay(
-  { time, date, amount }: Said,
-  working: SaidWorkingDays,
-  here: Temporal.ZonedDateTime,
+  { time, date, amount }: ParsedPhrase,
+  working: ParsedWorkingDays,
+  localNow: Temporal.ZonedDateTime,
   text: string,
   context: PhraseContext,
 ): { wall: Temporal.PlainDateTime; at?: number; notes: string[] } {
   if (date !== undefined || amount !== undefined)
     throw new WakefulError('invalid_time', `${quote(text)} gives two dates: give one`)
   const days = (context.workingDays ?? (() => nonWorkingDays(undefined, undefined)))()
-  const day = workingDayAhead(working, here.toPlainDate(), days, text)
+  const day = workingDayAhead(working, localNow.toPlainDate(), days, text)
   const notes = [`read as ${day}, a working day`, ...(time?.note === undefined ? [] : [time.note])]
-  if (time === undefined && working.counted) return { wall: day.toPlainDateTime(here.toPlainTime()), notes }
+  if (time === undefined && working.counted)
+    return { wall: day.toPlainDateTime(localNow.toPlainTime()), notes }
   if (time === undefined) notes.push('no time of day was given: 09:00 is taken')
   const { hour, minute, second } = time ?? DEFAULT_TIME
   return { wall: day.toPlainDateTime({ hour, minute, second }), notes }
 }
 
 function fromNow(
-  said: Said,
-  amount: SaidAmount,
-  here: Temporal.ZonedDateTime,
+  parsed: ParsedPhrase,
+  amount: ParsedAmount,
+  localNow: Temporal.ZonedDateTime,
   text: string,
 ): { wall?: Temporal.PlainDateTime; at?: number; notes: string[] } {
-  if (said.date !== undefined)
+  if (parsed.date !== undefined)
     throw new WakefulError('invalid_time', `${quote(text)} gives two dates: give one`)
-  if (said.time !== undefined && amount.elapsed) {
+  if (parsed.time !== undefined && amount.elapsed) {
     throw new WakefulError(
       'invalid_time',
       `${quote(text)} gives both a time of day and hours from now: give one`,
@@ -211,17 +212,17 @@ function fromNow(
   }
   const { hours = 0, minutes = 0, seconds = 0, milliseconds = 0, ...dates } = amount.amount
   try {
-    const day = here.add({ days: 0, ...dates })
+    const day = localNow.add({ days: 0, ...dates })
     const notes: string[] = []
-    if (!dates.days && !dates.weeks && day.day !== here.day) {
-      notes.push(`there is no day ${here.day} in that month: its last, ${day.toPlainDate()}, is taken`)
+    if (!dates.days && !dates.weeks && day.day !== localNow.day) {
+      notes.push(`there is no day ${localNow.day} in that month: its last, ${day.toPlainDate()}, is taken`)
     }
-    if (said.time === undefined) {
+    if (parsed.time === undefined) {
       const elapsedMs = ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds
       // Decimals leave an error far below a microsecond; beyond that, up and never early.
       return { at: day.epochMilliseconds + Math.ceil(Number(elapsedMs.toFixed(3))), notes }
     }
-    const { hour, minute, second, note } = said.time
+    const { hour, minute, second, note } = parsed.time
     return {
       wall: day.toPlainDate().toPlainDateTime({ hour, minute, second }),
       notes: note === undefined ? notes : [...notes, note],
@@ -242,7 +243,7 @@ const TIME_OF: Readonly<Record<string, string>> = {
 }
 
 /** 'tomorrow morning' is many times of day: the form that names one. */
-function sayTimeOfDay(text: string, words: readonly string[]): string | null {
+function suggestTimeOfDay(text: string, words: readonly string[]): string | null {
   const [, day, part] = DAY_PART.exec(text.trim().replace(/\bin the /i, '')) ?? []
   if (part === undefined || !words.every((word) => DAY_PART_WORDS.includes(word))) return null
   const time = TIME_OF[part.toLowerCase()]!
@@ -251,7 +252,7 @@ function sayTimeOfDay(text: string, words: readonly string[]): string | null {
 }
 
 function notUnderstood(text: string, words: string[]): WakefulError {
-  const better = sayTimeOfDay(text, words)
+  const better = suggestTimeOfDay(text, words)
   if (better !== null)
     return new WakefulError(
       'invalid_time',

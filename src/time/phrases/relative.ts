@@ -2,7 +2,7 @@ import { WakefulError } from '../../error.ts'
 import { NUMBERS, UNITS, type Unit } from '../text/index.ts'
 
 /** An amount of time as a phrase said it: days and longer move on the calendar, hours and shorter on the clock. */
-export interface SaidAmount {
+export interface ParsedAmount {
   amount: Partial<Record<Unit, number>>
   calendar: boolean
   elapsed: boolean
@@ -13,34 +13,34 @@ const CALENDAR = new Set<Unit>(['days', 'weeks', 'months', 'years'])
 const COMPACT = /^(\d{1,15}(?:\.\d{1,3})?)([a-z]+)/
 
 /** Reads '30 minutes', 'an hour', 'half an hour', '1h30m', '2 days and 3 hours' at the head of these words. */
-export function readAmount(words: string[]): SaidAmount | null {
-  const said: SaidAmount = { amount: {}, calendar: false, elapsed: false, used: 0 }
+export function readAmount(words: string[]): ParsedAmount | null {
+  const parsed: ParsedAmount = { amount: {}, calendar: false, elapsed: false, used: 0 }
   if (words[0] === 'half' && words[1] === 'an' && words[2] === 'hour') {
     return { amount: { minutes: 30 }, calendar: false, elapsed: true, used: 3 }
   }
   for (;;) {
-    const and = said.used > 0 && words[said.used] === 'and' ? 1 : 0
-    const taken = readPair(words.slice(said.used + and)) ?? readCompact(words[said.used + and])
+    const and = parsed.used > 0 && words[parsed.used] === 'and' ? 1 : 0
+    const taken = readPair(words.slice(parsed.used + and)) ?? readCompact(words[parsed.used + and])
     if (taken === null) break
-    for (const [count, unit] of taken.parts) add(said, count, unit)
-    said.used += and + taken.words
+    for (const [count, unit] of taken.parts) add(parsed, count, unit)
+    parsed.used += and + taken.words
   }
-  return said.used === 0 ? null : said
+  return parsed.used === 0 ? null : parsed
 }
 
-interface Taken {
+interface AmountMatch {
   parts: [number, Unit][]
   words: number
 }
 
-function readPair([number, unit]: string[]): Taken | null {
+function readPair([number, unit]: string[]): AmountMatch | null {
   const name = UNITS.get(unit ?? '')
   const count =
     NUMBERS.get(number ?? '') ?? (/^\d{1,15}(?:\.\d{1,3})?$/.test(number ?? '') ? Number(number) : undefined)
   return name === undefined || count === undefined ? null : { parts: [[count, name]], words: 2 }
 }
 
-function readCompact(word: string | undefined): Taken | null {
+function readCompact(word: string | undefined): AmountMatch | null {
   const parts: [number, Unit][] = []
   let rest = word ?? ''
   while (rest !== '') {
@@ -53,14 +53,14 @@ function readCompact(word: string | undefined): Taken | null {
   return parts.length === 0 ? null : { parts, words: 1 }
 }
 
-function add(said: SaidAmount, count: number, unit: Unit): void {
-  if (said.amount[unit] !== undefined) {
+function add(parsed: ParsedAmount, count: number, unit: Unit): void {
+  if (parsed.amount[unit] !== undefined) {
     throw new WakefulError('invalid_time', `${unit} are given twice: say each unit once`)
   }
-  said.calendar ||= CALENDAR.has(unit)
-  said.elapsed ||= !CALENDAR.has(unit)
+  parsed.calendar ||= CALENDAR.has(unit)
+  parsed.elapsed ||= !CALENDAR.has(unit)
   if (!Number.isInteger(count) && CALENDAR.has(unit)) {
     throw new WakefulError('invalid_time', `${count} ${unit} is not a whole number: say it in smaller units`)
   }
-  said.amount[unit] = count
+  parsed.amount[unit] = count
 }

@@ -1,7 +1,7 @@
 import { WakefulError } from '../../error.ts'
 
 /** A time of day as a phrase said it. */
-export interface SaidTime {
+export interface ParsedTime {
   hour: number
   minute: number
   second: number
@@ -12,7 +12,10 @@ export interface SaidTime {
 const CLOCK = /^(\d{1,2})(?:[:.](\d\d)(?::(\d\d))?)?([ap]m)?$/
 
 /** Reads one word as a time of day; null where it is none. A bare '5' may be either half of the day and is refused. */
-export function readTimeWord(word: string, said: { afterAt: boolean; tonight: boolean }): SaidTime | null {
+export function readTimeWord(
+  word: string,
+  context: { afterAt: boolean; tonight: boolean },
+): ParsedTime | null {
   if (word === 'noon' || word === 'midday') return { hour: 12, minute: 0, second: 0 }
   if (word === 'midnight') return { hour: 0, minute: 0, second: 0, midnight: true }
   const match = CLOCK.exec(word)
@@ -22,13 +25,13 @@ export function readTimeWord(word: string, said: { afterAt: boolean; tonight: bo
   const second = Number(match[3] ?? 0)
   const half = match[4]
   const bare = match[2] === undefined && half === undefined
-  if (bare && !said.afterAt) return null
+  if (bare && !context.afterAt) return null
   if (half !== undefined) {
     if (hour < 1 || hour > 12) throw noSuchTime(word)
     return checked(word, { hour: (hour % 12) + (half === 'pm' ? 12 : 0), minute, second })
   }
   const written = `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`
-  if (said.tonight && hour >= 5 && hour <= 11) {
+  if (context.tonight && hour >= 5 && hour <= 11) {
     return checked(word, { hour: hour + 12, minute, second, note: `'${word}' tonight is read as ${hour}pm` })
   }
   if (bare && hour >= 1 && hour <= 12) {
@@ -37,14 +40,14 @@ export function readTimeWord(word: string, said: { afterAt: boolean; tonight: bo
       `'at ${word}' is ambiguous: say '${hour}am' (${hour === 12 ? '00' : String(hour).padStart(2, '0')}:00) or '${hour}pm' (${(hour % 12) + 12}:00)`,
     )
   }
-  const time: SaidTime = { hour, minute, second }
+  const time: ParsedTime = { hour, minute, second }
   // '9:00' is how a 24-hour clock shows the morning; without the leading zero people may mean the evening.
   if (hour >= 1 && hour <= 12 && match[1]!.length === 1)
     time.note = `'${word}' is read on the 24-hour clock: ${written}`
   return checked(word, time)
 }
 
-function checked(word: string, time: SaidTime): SaidTime {
+function checked(word: string, time: ParsedTime): ParsedTime {
   if (time.hour > 23 || time.minute > 59 || time.second > 59) throw noSuchTime(word)
   return time
 }

@@ -2,10 +2,10 @@ import { WakefulError } from '../../error.ts'
 import type { DaysOff } from '../calendars/index.ts'
 import { NUMBERS, quote } from '../text/index.ts'
 import { parseDay } from '../zones/index.ts'
-import { readWorkingDay } from './recurring/days.ts'
+import { workingDayLength } from './recurring/days.ts'
 
 /** So many working days ahead of today, as a phrase said it. */
-export interface SaidWorkingDays {
+export interface ParsedWorkingDays {
   ahead: number
   /** Said as an amount, 'in 3 working days', and not as 'the next working day'. */
   counted: boolean
@@ -15,14 +15,14 @@ export interface SaidWorkingDays {
 const AHEAD_MAX = 250
 
 /** Reads 'on the next working day', 'in 3 business days', '2 working days from now' at the head of these words. */
-export function readWorkingDays(words: string[]): SaidWorkingDays | null {
+export function readWorkingDays(words: string[]): ParsedWorkingDays | null {
   const on = words[0] === 'on' ? 1 : 0
   const lead = on + (words[on] === 'the' ? 1 : 0)
-  const next = words[lead] === 'next' ? readWorkingDay(words.slice(lead + 1)) : 0
+  const next = words[lead] === 'next' ? workingDayLength(words.slice(lead + 1)) : 0
   if (next > 0) return { ahead: 1, counted: false, used: lead + 1 + next }
   const led = words[0] === 'in' ? 1 : 0
   const number = words[led] ?? ''
-  const days = readWorkingDay(words.slice(led + 1))
+  const days = workingDayLength(words.slice(led + 1))
   const ahead = NUMBERS.get(number) ?? (/^\d{1,9}$/.test(number) ? Number(number) : null)
   if (ahead === null || days === 0) return null
   const used = led + 1 + days
@@ -32,7 +32,7 @@ export function readWorkingDays(words: string[]): SaidWorkingDays | null {
 
 /** The working day so many ahead of this day, which itself never counts. */
 export function workingDayAhead(
-  { ahead }: SaidWorkingDays,
+  { ahead }: ParsedWorkingDays,
   today: Temporal.PlainDate,
   off: DaysOff,
   text: string,

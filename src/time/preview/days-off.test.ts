@@ -206,7 +206,7 @@ describe('recurring phrases with working days', () => {
       typeof when === 'string' ? [when] : [(when as WhenObject).at, (when as WhenObject).exclude]
     const around = { ...context, exclude: readExclude(beside) }
     const { notes: _, ...read } = parseRecurring(text as string, around)!
-    expect(parseRecurring(read.wording, around)).toMatchObject(read)
+    expect(parseRecurring(read.canonical, around)).toMatchObject(read)
   })
 
   it('step over months from the first', () => {

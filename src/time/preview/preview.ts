@@ -46,9 +46,9 @@ export function preview(when: When, context: PreviewContext): Preview {
   }
   const resolved = resolveWhen(when, context)
   const { rule, notes } = resolved
-  const shown =
+  const items =
     rule.kind === 'once' ? previewOnce(resolved, context.from) : previewRule(resolved, rule, count, context)
-  const [first, ...others] = shown
+  const [first, ...others] = items
   const instants = first === undefined ? [] : [{ ...first, notes: [...notes, ...first.notes] }, ...others]
   return {
     timezone: rule.timezone,
@@ -80,7 +80,7 @@ function previewRule(
   const first: NextOccurrence = { at: resolved.first, nominal: resolved.nominal }
   // Occurrences are counted from the first, so a preview from elsewhere cannot tell which is the last.
   const ends = from === undefined ? lastOf(rule, first) : () => false
-  const shown: PreviewItem[] = []
+  const items: PreviewItem[] = []
   // The first instant has it in the notes of the whole.
   const ended = new Set(resolved.notes)
   const newlyEnded = (at: number) => {
@@ -92,20 +92,20 @@ function previewRule(
   const work = measureSearchWork()
   const workMax = WORK_MAX + count * WORK_PER_INSTANT
   let occurrence = from === undefined ? first : firstOccurrence(rule, off, from - 1)
-  for (let before = from ?? context.now; occurrence !== null && shown.length < count; ) {
+  for (let before = from ?? context.now; occurrence !== null && items.length < count; ) {
     const skipped = rule.exclude?.move === undefined && isOnDayOff(rule, off, occurrence.at)
     if (work() > workMax || (skipped && scheduleOf(rule).next(occurrence.at) !== null)) {
-      shown.at(-1)?.notes.push(TOO_RARE)
+      items.at(-1)?.notes.push(TOO_RARE)
       break
     }
-    if (skipped || ends(occurrence, shown.length)) break
+    if (skipped || ends(occurrence, items.length)) break
     const notes = occurrenceNotes(rule, off, occurrence, before)
-    if (shown.length === 0) notes.push(describeJitter(rule).replace(/^, each/, 'each wakes'))
-    shown.push({ at: occurrence.at, notes: [...notes, ...newlyEnded(occurrence.at)] })
+    if (items.length === 0) notes.push(describeJitter(rule).replace(/^, each/, 'each wakes'))
+    items.push({ at: occurrence.at, notes: [...notes, ...newlyEnded(occurrence.at)] })
     before = occurrence.at
     occurrence = followingOccurrence(rule, off, occurrence)
   }
-  return shown
+  return items
 }
 
 /** Tells whether a standing is past the rule's own count, which skipped ticks are part of. */
@@ -125,6 +125,6 @@ function lastOf(
 }
 
 function formatItem(at: number, timezone: string, note: string): PreviewedInstant {
-  const shown = { instant: formatInstant(at), local: formatLocal(at, timezone) }
-  return note === '' ? shown : { ...shown, note }
+  const formatted = { instant: formatInstant(at), local: formatLocal(at, timezone) }
+  return note === '' ? formatted : { ...formatted, note }
 }

@@ -13,14 +13,14 @@ export interface Block {
 /** The stretches in which the instances of one rule are looked for. All times are seconds of the wall clock. */
 export interface Blocks {
   /** The number of the first block that ends after this second; Infinity where none does. */
-  at(second: number): number
+  idAt(second: number): number
   /** The number of the block that follows; Infinity where none does. */
-  after(id: number): number
+  nextId(id: number): number
   block(id: number): Block
   /** After so many numbers the blocks hold the same again: the calendar repeats itself every 400 years. */
   span: number
   /** At most `count` instances lie in a stretch of `everyS` seconds. */
-  most: { everyS: number; count: number }
+  densityMax: { everyS: number; count: number }
   /** Above 1 where it takes work to find what is in a block: searches give up sooner. */
   cost?: number
 }
@@ -34,16 +34,16 @@ export const SEARCH_WORK_MAX = 60_000
 /** The first instance at or after a second; null where there is none before the year 10000. */
 export function firstFrom(blocks: Blocks, second: number): number | null {
   const work = measureSearchWork()
-  let id = blocks.at(second)
+  let id = blocks.idAt(second)
   const end = id + blocks.span
-  for (let isFirst = true; work() < SEARCH_WORK_MAX && id <= end; isFirst = false, id = blocks.after(id)) {
+  for (let isFirst = true; work() < SEARCH_WORK_MAX && id <= end; isFirst = false, id = blocks.nextId(id)) {
     recordSearchWork(blocks.cost ?? 1)
     const block = blockAt(blocks, id)
     if (block === null) return null
     const { start, instances } = block
     // Only the first block can have begun before.
     const rank = isFirst && start < second ? instances.from(second - start) : 0
-    if (rank < instances.length) return bounded(start + instances.at(rank))
+    if (rank < instances.length) return withinRange(start + instances.at(rank))
   }
   return null
 }
@@ -51,10 +51,10 @@ export function firstFrom(blocks: Blocks, second: number): number | null {
 /** The nth instance (from 1) at or after a second; null where the year 10000, or giving up, comes before. */
 export function nthFrom(blocks: Blocks, second: number, nth: number): number | null {
   const work = measureSearchWork()
-  let id = blocks.at(second)
+  let id = blocks.idAt(second)
   let spanEnd = id + blocks.span
   let inSpan = 0
-  let left = nth + before(blocks, id, second)
+  let left = nth + countBefore(blocks, id, second)
   while (work() < SEARCH_WORK_MAX) {
     recordSearchWork(blocks.cost ?? 1)
     if (id >= spanEnd) {
@@ -68,10 +68,10 @@ export function nthFrom(blocks: Blocks, second: number, nth: number): number | n
     const block = blockAt(blocks, id)
     if (block === null) return null
     const { start, instances } = block
-    if (left <= instances.length) return bounded(start + instances.at(left - 1))
+    if (left <= instances.length) return withinRange(start + instances.at(left - 1))
     left -= instances.length
     inSpan += instances.length
-    id = blocks.after(id)
+    id = blocks.nextId(id)
   }
   return null
 }
@@ -79,10 +79,10 @@ export function nthFrom(blocks: Blocks, second: number, nth: number): number | n
 /** How many instances lie in [from, to). */
 export function countIn(blocks: Blocks, from: number, to: number): number {
   if (from >= to) return 0
-  const last = blocks.at(to)
-  let id = blocks.at(from)
-  let count = before(blocks, last, to) - before(blocks, id, from)
-  for (; id < last; id = blocks.after(id)) {
+  const last = blocks.idAt(to)
+  let id = blocks.idAt(from)
+  let count = countBefore(blocks, last, to) - countBefore(blocks, id, from)
+  for (; id < last; id = blocks.nextId(id)) {
     recordSearchWork(blocks.cost ?? 1)
     const block = blockAt(blocks, id)
     if (block === null) break
@@ -92,7 +92,7 @@ export function countIn(blocks: Blocks, from: number, to: number): number {
 }
 
 /** How many instances of the block with this number are before a second. */
-function before(blocks: Blocks, id: number, second: number): number {
+function countBefore(blocks: Blocks, id: number, second: number): number {
   const block = blockAt(blocks, id)
   return block === null || block.start >= second ? 0 : block.instances.from(second - block.start)
 }
@@ -103,6 +103,6 @@ function blockAt(blocks: Blocks, id: number): Block | null {
   return block.start > WALL_S_MAX ? null : block
 }
 
-function bounded(second: number): number | null {
+function withinRange(second: number): number | null {
   return second <= WALL_S_MAX ? second : null
 }

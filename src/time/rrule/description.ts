@@ -57,13 +57,13 @@ function dayWords(parts: RruleParts, start: RruleDate | undefined): string | nul
       return has()
         ? every(parts)
         : has('byDay') && parts.interval === 1
-          ? `every ${listed(weekdays(byDay!))}`
+          ? `every ${joinWithAnd(weekdays(byDay!))}`
           : null
     case 'WEEKLY': {
       if (!has() && !has('byDay')) return null
       const days = byDay ?? (start && [{ weekday: weekdayOf(Math.floor(start.second / DAY_S)), nth: 0 }])
       if (days === undefined) return every(parts)
-      return parts.interval === 1 ? everyOf(days) : `${every(parts)} on ${listed(weekdays(days))}`
+      return parts.interval === 1 ? everyOf(days) : `${every(parts)} on ${joinWithAnd(weekdays(days))}`
     }
     case 'MONTHLY': {
       const days = has() && date !== null ? [date.dayOfMonth] : byMonthDay
@@ -103,16 +103,16 @@ function monthDayWords(days: readonly number[]): string | null {
   if (days.length === 1 && days[0]! < 0)
     return NTH[days[0]!] === undefined ? null : `the ${NTH[days[0]!]} day`
   if (days.some((day) => day < 0)) return null
-  return `${days.length === 1 ? 'day' : 'days'} ${listed(days.map(String))}`
+  return `${days.length === 1 ? 'day' : 'days'} ${joinWithAnd(days.map(String))}`
 }
 
 function nthWords(days: readonly RruleWeekday[]): string | null {
   if (days.some(({ nth }) => NTH[nth] === undefined)) return null
-  return `the ${listed(days.map(({ nth, weekday }) => `${NTH[nth]} ${DAYS[weekday]}`))}`
+  return `the ${joinWithAnd(days.map(({ nth, weekday }) => `${NTH[nth]} ${DAYS[weekday]}`))}`
 }
 
 function everyOf(days: readonly RruleWeekday[]): string {
-  return isWorkWeek(days) ? 'Monday to Friday' : `every ${listed(weekdays(days))}`
+  return isWorkWeek(days) ? 'Monday to Friday' : `every ${joinWithAnd(weekdays(days))}`
 }
 
 function oneOf(days: readonly RruleWeekday[]): string {
@@ -137,26 +137,26 @@ function timeWords({ byHour, byMinute, bySecond }: RruleParts, start: RruleDate 
     return null
   const two = (part: number) => String(part).padStart(2, '0')
   const second = seconds === undefined || seconds[0] === 0 ? '' : `:${two(seconds[0]!)}`
-  return ` at ${listed(hours.map((hour) => `${two(hour)}:${two(minutes[0]!)}${second}`))}`
+  return ` at ${joinWithAnd(hours.map((hour) => `${two(hour)}:${two(minutes[0]!)}${second}`))}`
 }
 
 function boundWords({ count, until }: RruleParts, { start, added, removed }: RruleText): string {
   const dates = (number: number) => `${number} ${number === 1 ? 'date' : 'dates'}`
   return [
-    start === undefined ? '' : `, from ${shown(start).slice(0, 10)}`,
-    until === undefined ? '' : `, until ${shown(until)}`,
+    start === undefined ? '' : `, from ${formatDate(start).slice(0, 10)}`,
+    until === undefined ? '' : `, until ${formatDate(until)}`,
     count === undefined ? '' : `, ${count === 1 ? 'once' : `${count} times`}`,
     added.length === 0 ? '' : `, and on ${dates(added.length)} more`,
     removed.length === 0 ? '' : `, except on ${dates(removed.length)}`,
   ].join('')
 }
 
-function shown({ kind, second }: RruleDate): string {
+function formatDate({ kind, second }: RruleDate): string {
   const iso = new Date(second * 1000).toISOString()
   if (kind === 'date') return iso.slice(0, 10)
   return `${iso.slice(0, 10)} ${iso.slice(11, iso.slice(17, 19) === '00' ? 16 : 19)}${kind === 'utc' ? ' UTC' : ''}`
 }
 
-function listed(items: readonly string[]): string {
+function joinWithAnd(items: readonly string[]): string {
   return items.length < 2 ? items.join() : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 }

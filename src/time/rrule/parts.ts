@@ -61,12 +61,12 @@ const PARTS = [...OTHERS, ...Object.keys(LISTS)]
 
 /** Reads the parts of one RRULE, such as `FREQ=WEEKLY;BYDAY=MO,WE`, and refuses what RFC 5545 does not allow. */
 export function readRruleParts(text: string): RruleParts {
-  const given = split(text)
-  const freq = given.get('FREQ')
+  const values = split(text)
+  const freq = values.get('FREQ')
   if (freq === undefined) throw refused(`${quote(text)} has no FREQ: begin with FREQ=DAILY, say`)
   if (!FREQS.includes(freq)) throw refused(`FREQ=${quote(freq)} is none of ${FREQS.join(', ')}`)
   const parts: RruleParts = { freq: freq as RruleFreq, interval: 1, wkst: 0 }
-  for (const [name, value] of given) {
+  for (const [name, value] of values) {
     const spec = LISTS[name]
     if (spec !== undefined) parts[spec[0]] = readList(name, value, spec)
     else if (name === 'INTERVAL') parts.interval = readNumber(name, value, 1, INTERVAL_MAX)
@@ -80,7 +80,7 @@ export function readRruleParts(text: string): RruleParts {
 }
 
 function split(text: string): Map<string, string> {
-  const given = new Map<string, string>()
+  const values = new Map<string, string>()
   const pieces = text.toUpperCase().split(';')
   if (pieces.length > 1 && pieces.at(-1)!.trim() === '') pieces.pop()
   for (const piece of pieces) {
@@ -89,10 +89,10 @@ function split(text: string): Map<string, string> {
       throw refused(`${quote(piece)} is not a part of an RRULE: write NAME=value, parts separated by ';'`)
     }
     if (!PARTS.includes(name)) throw refused(`${quote(name)} is unknown: ${hintFor(name)}`)
-    if (given.has(name)) throw refused(`${name} is given twice: give it once, with values separated by ','`)
-    given.set(name, value)
+    if (values.has(name)) throw refused(`${name} is given twice: give it once, with values separated by ','`)
+    values.set(name, value)
   }
-  return given
+  return values
 }
 
 function hintFor(name: string): string {

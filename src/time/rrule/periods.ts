@@ -21,17 +21,17 @@ export function periodBlocks(parts: RruleParts, startS: number): Blocks {
   const times = timesOfDay(parts, startS)
   const { interval, bySetPos } = parts
   return {
-    at(second) {
+    idAt(second) {
       const id = period.of(Math.floor(second / DAY_S))
       return id <= first ? first : id + mod(first - id, interval)
     },
-    after: (id) => id + interval,
+    nextId: (id) => id + interval,
     block(id) {
       const all = product(period.days(id), DAY_S, times)
       return { start: period.start(id) * DAY_S, instances: bySetPos ? atPositions(all, bySetPos) : all }
     },
     span: (period.cycle / gcd(period.cycle, interval)) * interval,
-    most: { everyS: DAY_S, count: times.length },
+    densityMax: { everyS: DAY_S, count: times.length },
     cost: bySetPos === undefined ? 1 : 1 + bySetPos.length / 4,
   }
 }

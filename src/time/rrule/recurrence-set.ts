@@ -51,7 +51,7 @@ export function instancesOf(
   const [lateFrom, lateTo] = late as [number, number]
   // Found when it is first asked for, and once: a huge COUNT may take milliseconds.
   let lastCounted: number | undefined
-  const { most } = blocks
+  const { densityMax: most } = blocks
   const lastOf = (found: number) => {
     const { count } = parts
     if (count === undefined) return last

@@ -89,11 +89,13 @@ function compile(text: string, read: RruleText, zone: string, context: RruleCont
   const everyMs = rruleInterval(read)
   const instants = everyMs === null ? null : intervalInstants(read, everyMs, origin, zone)
   for (const rule of rules) {
-    if (rule.first === null) throw neverFires(text, 'no such day and time comes before the year 10000')
-    if (rule.from(rule.first) === null) throw neverFires(text, 'its UNTIL is before its first occurrence')
+    if (rule.first === null) throw neverFiresError(text, 'no such day and time comes before the year 10000')
+    if (rule.from(rule.first) === null)
+      throw neverFiresError(text, 'its UNTIL is before its first occurrence')
   }
   const fires = instants === null ? from : instants.next
-  if (fires(Number.NEGATIVE_INFINITY) === null) throw neverFires(text, 'its EXDATEs leave none of its dates')
+  if (fires(Number.NEGATIVE_INFINITY) === null)
+    throw neverFiresError(text, 'its EXDATEs leave none of its dates')
   const [only, another] = rules
   return {
     nextWallTime(wall) {
@@ -141,6 +143,6 @@ function datesOf(read: RruleText, zone: string, { startS }: RruleOrigin): RruleD
   }
 }
 
-function neverFires(text: string, why: string): WakefulError {
+function neverFiresError(text: string, why: string): WakefulError {
   return new WakefulError('invalid_rule', `${quote(text)} never fires: ${why}`)
 }

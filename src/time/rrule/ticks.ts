@@ -35,14 +35,14 @@ export function tickBlocks(parts: RruleParts, startS: number, unitS: number): Bl
   const span = (DAYS_PER_400_YEARS / gcd(DAYS_PER_400_YEARS, cycle)) * cycle
   const dayFrom = daysInStep(parts, first, perDay, span)
   return {
-    at: (second) => dayFrom(Math.floor(Math.max(second, startS) / DAY_S)),
-    after: (day) => dayFrom(day + 1),
+    idAt: (second) => dayFrom(Math.floor(Math.max(second, startS) / DAY_S)),
+    nextId: (day) => dayFrom(day + 1),
     block: (day) => ({
       start: day * DAY_S,
       instances: product(unitsInStep(mod(first - day * perDay, interval)), unitS, seconds),
     }),
     span,
-    most: { everyS: unitS * interval, count: seconds.length },
+    densityMax: { everyS: unitS * interval, count: seconds.length },
     cost: named === null || cycle <= CYCLE_KEPT_MAX ? 1 : 2 + Math.min(named.length, perDay / interval),
   }
 }
@@ -52,14 +52,14 @@ function sameEveryDay(parts: RruleParts, startS: number, times: Sequence): Block
   const open = namesNoDay(parts)
   const days = daysOfYear(parts)
   return {
-    at: (second) => yearOf(Math.floor(Math.max(second, startS) / DAY_S)),
-    after: (year) => year + 1,
+    idAt: (second) => yearOf(Math.floor(Math.max(second, startS) / DAY_S)),
+    nextId: (year) => year + 1,
     block(year) {
       const named = open ? stride(0, 1, isLeap(year) ? 366 : 365) : list(days(year))
       return { start: yearStart(year) * DAY_S, instances: product(named, DAY_S, times) }
     },
     span: 400,
-    most: { everyS: DAY_S, count: times.length },
+    densityMax: { everyS: DAY_S, count: times.length },
   }
 }
 

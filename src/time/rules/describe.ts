@@ -27,11 +27,11 @@ export function describe(rule: Rule): string {
   const words =
     rule.kind === 'once'
       ? `once, at ${formatLocal(rule.at, rule.timezone)}`
-      : `${pace(rule)}${daysOffWords(rule)}${bounds(rule)}`
+      : `${frequencyWords(rule)}${daysOffWords(rule)}${bounds(rule)}`
   return missed === '' ? words : `${words}; ${missed}`
 }
 
-function pace(rule: RecurringRule): string {
+function frequencyWords(rule: RecurringRule): string {
   const everyMs = intervalOf(rule)
   if (everyMs !== null) return `every ${formatDuration(everyMs)}`
   return `${calendarWords(rule)}, in ${rule.timezone}${describeDst(rule)}`
@@ -146,14 +146,14 @@ function numbered(field: string): string {
 }
 
 function bounds(rule: RecurringRule): string {
-  const from = rule.start === undefined ? '' : `, from ${shown(rule.start, rule)}`
-  const until = rule.end === undefined ? '' : `, until ${shown(rule.end, rule)}`
+  const from = rule.start === undefined ? '' : `, from ${formatBound(rule.start, rule)}`
+  const until = rule.end === undefined ? '' : `, until ${formatBound(rule.end, rule)}`
   const times = rule.count === undefined ? '' : `, ${rule.count === 1 ? 'once' : `${rule.count} times`}`
   return `${from}${until}${times}${describeJitter(rule)}`
 }
 
 /** An instant on the rule's wall clock, with its offset: the zone is said beside it. */
-function shown(at: number, { timezone }: RecurringRule): string {
+function formatBound(at: number, { timezone }: RecurringRule): string {
   return zoned(timezone, at).toString({ timeZoneName: 'never' })
 }
 

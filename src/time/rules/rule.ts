@@ -108,7 +108,7 @@ export function isRule(value: unknown): value is Rule {
   const row = value as Record<string, unknown>
   if (!KINDS.includes(row.kind)) return false
   const [required, optional] = SHAPES[Object.hasOwn(row, 'everyMonths') ? 'months' : (row.kind as string)]!
-  const kind: Check = (given) => given === (Object.hasOwn(required, 'everyMonths') ? 'every' : row.kind)
+  const kind: Check = (input) => input === (Object.hasOwn(required, 'everyMonths') ? 'every' : row.kind)
   return objectOf({ ...required, kind, timezone: isText }, optional)(row) && isConsistent(value as Rule)
 }
 

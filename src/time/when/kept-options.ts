@@ -22,7 +22,7 @@ const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
 /** What stays when a rule is replaced by one that does not say it. */
 const KEPT = ['exclude', 'misfire', 'jitter', 'dst'] as const
 
-type Kept = Pick<WhenObject, (typeof KEPT)[number]>
+type KeptOptions = Pick<WhenObject, (typeof KEPT)[number]>
 
 /**
  * Understands the when of a reschedule. It takes the place of the whole rule, start, end and count included; only what
@@ -30,8 +30,8 @@ type Kept = Pick<WhenObject, (typeof KEPT)[number]>
  * those alone. `ticksGone` are the occurrences the old rule has had of its count.
  */
 export function resolveReschedule(old: Rule, when: When, context: WhenContext, ticksGone = 0): Resolved {
-  if (isWhenObject(when) && KINDS.every((kind) => when[kind] === undefined) && saysSomething(when))
-    return changed(old, when, context, ticksGone)
+  if (isWhenObject(when) && KINDS.every((kind) => when[kind] === undefined) && hasAnyField(when))
+    return resolveOptionsOnly(old, when, context, ticksGone)
   const fresh = resolveWhen(when, context)
   const kept = keptOptions(old, when, fresh.rule)
   if (Object.keys(kept).length === 0) return fresh
@@ -40,16 +40,16 @@ export function resolveReschedule(old: Rule, when: When, context: WhenContext, t
 }
 
 /** The options of the old rule that stay beside a when that says nothing of them, as users would write them. */
-function keptOptions(old: Rule, when: When, fresh: Rule): Kept {
-  const said: WhenObject = isWhenObject(when) ? when : {}
+function keptOptions(old: Rule, when: When, fresh: Rule): KeptOptions {
+  const input: WhenObject = isWhenObject(when) ? when : {}
   const of = ruleOptions(old)
   if (fresh.kind === 'once') {
-    return old.kind === 'once' && of.misfire !== undefined && said.misfire === undefined
+    return old.kind === 'once' && of.misfire !== undefined && input.misfire === undefined
       ? { misfire: of.misfire }
       : {}
   }
   const mayHave = (name: (typeof KEPT)[number]) => {
-    if (of[name] === undefined || said[name] !== undefined) return false
+    if (of[name] === undefined || input[name] !== undefined) return false
     // What a phrase says itself, as 'except us-holidays', is said too; a fixed interval knows no clock change.
     return name === 'exclude' ? fresh.exclude === undefined : name !== 'dst' || intervalOf(fresh) === null
   }
@@ -57,23 +57,28 @@ function keptOptions(old: Rule, when: When, fresh: Rule): Kept {
 }
 
 /** What a rule says of missed ticks, days off, jitter and clock changes, as users would write it. */
-export function ruleOptions(rule: Rule): Kept {
+export function ruleOptions(rule: Rule): KeptOptions {
   const { misfire } = rule
-  const given =
+  const input =
     typeof misfire === 'object'
       ? { all: { max: misfire.all.max, within: formatDuration(misfire.all.withinMs) } }
       : misfire
-  if (rule.kind === 'once') return given === undefined ? {} : { misfire: given }
+  if (rule.kind === 'once') return input === undefined ? {} : { misfire: input }
   return {
     ...(rule.jitterMs !== undefined && { jitter: formatDuration(rule.jitterMs) }),
-    ...(given !== undefined && { misfire: given }),
+    ...(input !== undefined && { misfire: input }),
     ...('dst' in rule && rule.dst !== undefined && { dst: rule.dst }),
     ...(rule.exclude !== undefined && { exclude: toExcludeInput(rule.exclude) }),
   }
 }
 
 /** The old rule under other options: its text, its bounds and what it is counted from stay. */
-function changed(old: Rule, options: WhenObject, context: WhenContext, ticksGone: number): Resolved {
+function resolveOptionsOnly(
+  old: Rule,
+  options: WhenObject,
+  context: WhenContext,
+  ticksGone: number,
+): Resolved {
   const timezone = options.timezone ?? old.timezone
   if (old.kind === 'once') return resolveWhen({ at: momentOf(old), ...options, timezone }, context)
   const left = old.count === undefined ? undefined : Math.max(1, old.count - ticksGone)
@@ -98,7 +103,7 @@ function momentOf({ at, wall }: Extract<Rule, { kind: 'once' }>): Date | string 
   return wall === undefined ? new Date(at) : new Date(wall).toISOString().slice(0, -1)
 }
 
-function saysSomething(when: WhenObject): boolean {
+function hasAnyField(when: WhenObject): boolean {
   return Object.values(when).some((value) => value !== undefined)
 }
 
@@ -114,7 +119,7 @@ function resolveKept(when: WhenObject, context: WhenContext): Resolved {
 }
 
 /** "still except on us-holidays": what was kept without being said again. */
-function stillNotes(rule: Rule, kept: Kept): string[] {
+function stillNotes(rule: Rule, kept: KeptOptions): string[] {
   const missed = kept.misfire === undefined ? '' : describeMisfire(rule)
   if (rule.kind === 'once') return missed === '' ? [] : [`still ${missed}`]
   const words = [

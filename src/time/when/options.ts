@@ -16,14 +16,14 @@ const GAPS: readonly unknown[] = ['shift', 'skip'] satisfies DstPolicy['gap'][]
 const OVERLAPS: readonly unknown[] = ['first', 'last', 'both'] satisfies DstPolicy['overlap'][]
 
 /** Reads a misfire policy. */
-export function readMisfire(given: unknown): Misfire | undefined {
-  if (given === undefined || given === 'once' || given === 'skip') return given
-  const all = given === 'all' ? {} : fieldsOf(given, ['all'])?.all
+export function readMisfire(input: unknown): Misfire | undefined {
+  if (input === undefined || input === 'once' || input === 'skip') return input
+  const all = input === 'all' ? {} : fieldsOf(input, ['all'])?.all
   const bounds = fieldsOf(all, ['max', 'within'])
   if (bounds === null) {
     throw new WakefulError(
       'invalid_request',
-      `misfire ${quote(given)} is unknown: use 'once', 'skip', 'all' or { all: { max: 1000, within: '24h' } }`,
+      `misfire ${quote(input)} is unknown: use 'once', 'skip', 'all' or { all: { max: 1000, within: '24h' } }`,
     )
   }
   const { max = ALL_MAX_DEFAULT, within } = bounds
@@ -37,9 +37,9 @@ export function readMisfire(given: unknown): Misfire | undefined {
 }
 
 /** Reads what clock changes do to a rule. */
-export function readDst(given: unknown): DstPolicy | undefined {
-  if (given === undefined) return undefined
-  const fields = fieldsOf(given, ['gap', 'overlap'])
+export function readDst(input: unknown): DstPolicy | undefined {
+  if (input === undefined) return undefined
+  const fields = fieldsOf(input, ['gap', 'overlap'])
   const { gap = DST_DEFAULT.gap, overlap = DST_DEFAULT.overlap } = fields ?? {}
   if (fields !== null && GAPS.includes(gap) && OVERLAPS.includes(overlap))
     return { gap, overlap } as DstPolicy
@@ -50,21 +50,21 @@ export function readDst(given: unknown): DstPolicy | undefined {
 }
 
 /** Reads a jitter as milliseconds; none at all is the same as zero. */
-export function readJitter(given: unknown): number | undefined {
-  if (given === undefined) return undefined
-  const ms = parseDuration(given as string)
+export function readJitter(input: unknown): number | undefined {
+  if (input === undefined) return undefined
+  const ms = parseDuration(input as string)
   if (ms <= JITTER_MS_MAX) return ms === 0 ? undefined : ms
   throw new WakefulError(
     'invalid_request',
-    `jitter ${quote(given)} is longer than ${formatDuration(JITTER_MS_MAX)}`,
+    `jitter ${quote(input)} is longer than ${formatDuration(JITTER_MS_MAX)}`,
   )
 }
 
 /** The fields of a plain object that has no others; null for anything else. */
 function fieldsOf<Name extends string>(
-  given: unknown,
+  input: unknown,
   names: readonly Name[],
 ): Partial<Record<Name, unknown>> | null {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return null
-  return Object.keys(given).every((name) => names.includes(name as Name)) ? given : null
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return null
+  return Object.keys(input).every((name) => names.includes(name as Name)) ? input : null
 }

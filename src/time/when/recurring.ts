@@ -46,8 +46,8 @@ export function resolveRecurring(
   const jitterMs = readJitter(object.jitter)
   const misfire = readMisfire(object.misfire)
   const dst = readDst(object.dst)
-  const said = readExclude(object.exclude)
-  const exclude = said && withWorkingWeekend(said, context.calendars)
+  const input = readExclude(object.exclude)
+  const exclude = input && withWorkingWeekend(input, context.calendars)
   const shared = {
     anchor: start ?? context.anchor ?? now,
     timezone,
@@ -63,16 +63,16 @@ export function resolveRecurring(
       : kind === 'cron'
         ? { kind, cron: object.cron!, ...shared }
         : { kind, rrule: object.rrule!, ...shared }
-  if (dst !== undefined) putDst(rule, dst)
+  if (dst !== undefined) setDst(rule, dst)
   const off = exclude === undefined ? null : daysOffOf(exclude, context.calendars)
   assertWorkingWeekday(off)
   if (jitterMs !== undefined) assertSpaced(rule, jitterMs, now)
   if (exclude?.move !== undefined) assertOnceADay(rule, now)
   const first = firstOccurrence(rule, off, now)
-  if (first === null) throw neverFires(rule, now)
+  if (first === null) throw neverFiresError(rule, now)
   const isOff =
     exclude?.move === undefined ? onDaysOffOnly(rule, off, first) : !hasWorkingDay(rule, off!, first.nominal)
-  if (exclude !== undefined && isOff) throw onlyDaysOff(rule)
+  if (exclude !== undefined && isOff) throw onlyDaysOffError(rule)
   const notes = start !== undefined && start < now ? ['the start is in the past: it goes on from now'] : []
   if (exclude !== undefined)
     notes.push(...expiredCalendarNotes(exclude, context.calendars, timezone, first.at))
@@ -125,7 +125,7 @@ function onDaysOffOnly(rule: RecurringRule, off: DaysOff | null, { at, nominal }
   return rule.count !== undefined && countBetween(rule, nominal - 1, at, rule.count + 1).count > rule.count
 }
 
-function onlyDaysOff(rule: RecurringRule): WakefulError {
+function onlyDaysOffError(rule: RecurringRule): WakefulError {
   return new WakefulError(
     'invalid_rule',
     `${quote(textOf(rule))} fires only on days off: exclude fewer of them, or say move: 'next' or 'previous'`,
@@ -155,7 +155,7 @@ function readBounds(
   }
 }
 
-function putDst(rule: RecurringRule, dst: DstPolicy): void {
+function setDst(rule: RecurringRule, dst: DstPolicy): void {
   if (intervalOf(rule) === null) {
     Object.assign(rule, { dst })
     return
@@ -180,7 +180,7 @@ function zoneOf(object: WhenObject, kind: RecurringRule['kind'], zoneGiven: stri
   return named ?? zoneGiven
 }
 
-function neverFires(rule: RecurringRule, now: number): WakefulError {
+function neverFiresError(rule: RecurringRule, now: number): WakefulError {
   const { start, end, ...unbounded } = rule
   const bounded = (start !== undefined || end !== undefined) && scheduleOf(unbounded).next(now) !== null
   const none =

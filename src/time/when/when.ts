@@ -92,13 +92,13 @@ export function resolveWhen(when: When, context: WhenContext): Resolved {
 
 function resolveInput(when: When, context: WhenContext): Resolved {
   const read = { ...context, timezone: assertTimezone(context.timezone) }
-  const given: unknown = when
-  if (typeof given === 'string') return resolveText(given, {}, read)
+  const input: unknown = when
+  if (typeof input === 'string') return resolveText(input, {}, read)
   if (!isWhenObject(when)) {
-    const at = parseInstant(given as Date)
+    const at = parseInstant(input as Date)
     return resolveOnce({ at, notes: [] }, 'at', {}, read)
   }
-  const object = given as WhenObject & Record<string, unknown>
+  const object = input as WhenObject & Record<string, unknown>
   const kind = kindOf(object)
   if (object.timezone !== undefined) read.timezone = assertTimezone(object.timezone)
   if (kind === 'cron' || kind === 'every' || kind === 'rrule') return resolveRecurring(object, kind, read)
@@ -114,7 +114,7 @@ function resolveText(text: string, beside: WhenObject, context: WhenContext): Re
     const workingDays = () => nonWorkingDays(exclude, context.calendars)
     return resolveOnce(parseTime(text, { ...context, workingDays }), 'at', beside, context)
   }
-  const { wording, notes, ...when } = phrase
+  const { canonical, notes, ...when } = phrase
   const { at: _at, timezone: _timezone, ...options } = beside
   for (const name of RECURRING_OPTIONS) {
     if (options[name] === undefined || (when as WhenObject)[name] === undefined) continue
@@ -124,7 +124,7 @@ function resolveText(text: string, beside: WhenObject, context: WhenContext): Re
     )
   }
   const resolved = resolveInput({ ...options, ...when }, context)
-  return { ...resolved, notes: [`read as '${wording}'`, ...notes, ...resolved.notes] }
+  return { ...resolved, notes: [`read as '${canonical}'`, ...notes, ...resolved.notes] }
 }
 
 function resolveOnce(
@@ -147,8 +147,8 @@ function resolveOnce(
       `misfire 'all' belongs to recurring rules: this { ${kind} } fires once`,
     )
   }
-  const said = readExclude(object.exclude)
-  const exclude = said && withWorkingWeekend(said, calendars)
+  const input = readExclude(object.exclude)
+  const exclude = input && withWorkingWeekend(input, calendars)
   const off = exclude === undefined ? null : daysOffOf(exclude, calendars)
   assertWorkingWeekday(off)
   const open = exclude && moveToWorkingDay(placed.at, exclude, off!, timezone)

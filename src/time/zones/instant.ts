@@ -9,45 +9,45 @@ export const INSTANT_MIN = 0
 export const INSTANT_MAX = 253_402_300_799_999
 
 /** Returns the instant if it lies in the years Wakeful takes, and refuses it otherwise. */
-export function assertInstant(ms: number, given: unknown): number {
+export function assertInstant(ms: number, input: unknown): number {
   // Plus zero: rounding up can leave -0, which JSON does not keep.
   if (Number.isInteger(ms) && ms >= INSTANT_MIN && ms <= INSTANT_MAX) return ms + 0
-  throw new WakefulError('invalid_time', `${quote(given)} is outside the years 1970 to 9999`)
+  throw new WakefulError('invalid_time', `${quote(input)} is outside the years 1970 to 9999`)
 }
 
-const shown = new Map<number, string>()
-const SHOWN_MAX = 32
+const formatted = new Map<number, string>()
+const FORMATTED_MAX = 32
 
 /** The instant as ISO 8601 in UTC, always with milliseconds. */
 export function formatInstant(ms: number): string {
   // The records of a batch name the same few instants a thousand times over.
-  const known = shown.get(ms)
+  const known = formatted.get(ms)
   if (known !== undefined) return known
   const text = new Date(ms).toISOString()
-  if (shown.size >= SHOWN_MAX) shown.clear()
-  shown.set(ms, text)
+  if (formatted.size >= FORMATTED_MAX) formatted.clear()
+  formatted.set(ms, text)
   return text
 }
 
 /** Reads an instant; text must say its offset, because a wall time alone names no instant. */
 export function parseInstant(value: Date | Temporal.Instant | string): number {
-  const given: unknown = value
-  if (typeof given === 'string') {
-    const iso = parseIso(given)
-    if (iso?.offsetMs !== undefined) return assertInstant(iso.wallTimeMs - iso.offsetMs, given)
+  const input: unknown = value
+  if (typeof input === 'string') {
+    const iso = parseIso(input)
+    if (iso?.offsetMs !== undefined) return assertInstant(iso.wallTimeMs - iso.offsetMs, input)
     const hint =
       iso === null
         ? "an instant is written like '2026-12-24T18:00:00Z' or '2026-12-24T18:00:00+01:00'"
         : "it has no offset: add 'Z' or one like '+01:00', or give a timezone beside it"
-    throw new WakefulError('invalid_time', `${quote(given)} is not an instant: ${hint}`)
+    throw new WakefulError('invalid_time', `${quote(input)} is not an instant: ${hint}`)
   }
-  const tag = Object.prototype.toString.call(given)
-  if (tag === '[object Date]') return fromDate(given as Date)
-  if (tag === '[object Temporal.Instant]') return fromNanoseconds(given as Temporal.Instant)
-  if (typeof given === 'number') {
+  const tag = Object.prototype.toString.call(input)
+  if (tag === '[object Date]') return fromDate(input as Date)
+  if (tag === '[object Temporal.Instant]') return fromNanoseconds(input as Temporal.Instant)
+  if (typeof input === 'number') {
     throw new WakefulError(
       'invalid_time',
-      `the bare number ${given} could be seconds or milliseconds: give { unix: seconds } or a Date`,
+      `the bare number ${input} could be seconds or milliseconds: give { unix: seconds } or a Date`,
     )
   }
   throw new WakefulError(

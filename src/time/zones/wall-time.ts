@@ -58,12 +58,12 @@ export interface ResolvedWallTime {
 export function resolveWallTime(
   wall: Temporal.PlainDateTime,
   zone: string,
-  given: unknown,
+  input: unknown,
   now?: number,
 ): ResolvedWallTime {
   const at = assertInstant(
     wall.toZonedDateTime(zone, { disambiguation: 'compatible' }).epochMilliseconds,
-    given,
+    input,
   )
   const wallTimeMs = wall.toZonedDateTime('UTC').epochMilliseconds
   if (now !== undefined && at < now) {

@@ -87,16 +87,16 @@ function assertWording(phrase: RecurringPhrase, context: FuzzContext): void {
   const shown = ({ notes: _notes, ...rest }: RecurringPhrase) => JSON.stringify(rest)
   let again: string
   try {
-    again = shown(parseRecurring(phrase.wording, context)!)
+    again = shown(parseRecurring(phrase.canonical, context)!)
   } catch (cause) {
-    throw new Bogus(`it is read as '${phrase.wording}', which is not understood`, { cause })
+    throw new Bogus(`it is read as '${phrase.canonical}', which is not understood`, { cause })
   }
   if (again !== shown(phrase)) throw new Bogus(`it reads as ${shown(phrase)}, and its wording as ${again}`)
 }
 
 /** What a phrase comes to is a rule that fires, unless its own bounds leave nothing. */
 function assertFires(phrase: RecurringPhrase, context: FuzzContext): void {
-  const { wording: _wording, notes: _notes, ...when } = phrase
+  const { canonical: _wording, notes: _notes, ...when } = phrase
   try {
     assertRule(readRule(when, context), context)
   } catch (thrown) {

@@ -6,19 +6,20 @@ import type { Recurrence } from './resolve.ts'
 const MONTHS_MAX = 8 * 12 + 1
 
 /** The first wall time of a recurrence after now, or from its start on; what steps over units is counted from it. */
-export function firstWall(
+export function firstWallTime(
   recurrence: Recurrence,
   unit: CalendarUnit,
-  here: Temporal.ZonedDateTime,
+  localNow: Temporal.ZonedDateTime,
   text: string,
 ): Temporal.PlainDateTime {
   const { start, times } = recurrence
-  const from = start === undefined ? here.epochMilliseconds + 1 : startInstant(start, here.timeZoneId, text)
-  const day = start === undefined ? here.toPlainDate() : temporal.PlainDate.from(start.slice(0, 10))
+  const from =
+    start === undefined ? localNow.epochMilliseconds + 1 : startInstant(start, localNow.timeZoneId, text)
+  const day = start === undefined ? localNow.toPlainDate() : temporal.PlainDate.from(start.slice(0, 10))
   for (const date of datesOf(recurrence, unit, day)) {
     for (const { hour, minute, second } of times) {
       const wall = date.toPlainDateTime({ hour, minute, second })
-      if (resolveWallTime(wall, here.timeZoneId, text).at >= from) return wall
+      if (resolveWallTime(wall, localNow.timeZoneId, text).at >= from) return wall
     }
   }
   throw refusal(text, 'no such day comes')

@@ -3,82 +3,88 @@ import { parseIso, temporal, zoned } from '../../zones/index.ts'
 import { readDate } from '../date.ts'
 import { dayOf } from '../day.ts'
 import { readAmount } from '../relative.ts'
-import type { SaidTime } from '../time-of-day.ts'
-import { type ReadClause, refusal, type SaidBound } from './parsed.ts'
+import type { ParsedTime } from '../time-of-day.ts'
+import { type Clause, type ParsedBound, refusal } from './parsed.ts'
 import { isClock, timesOf } from './times.ts'
 
 const STARTS = new Set(['starting', 'beginning', 'from'])
 const ENDS = new Set(['until', 'till', 'through', 'ending'])
-const DAY_START: SaidTime = { hour: 0, minute: 0, second: 0 }
-const DAY_END: SaidTime = { hour: 23, minute: 59, second: 59 }
+const DAY_START: ParsedTime = { hour: 0, minute: 0, second: 0 }
+const DAY_END: ParsedTime = { hour: 23, minute: 59, second: 59 }
 
 /** Reads 'starting 2026-12-01', 'until december 24 at 18:00', 'for 10 times', '10 times'. */
-export function readBound(words: string[], here: Temporal.ZonedDateTime, text: string): ReadClause | null {
+export function readBound(words: string[], localNow: Temporal.ZonedDateTime, text: string): Clause | null {
   const [first = '', second = '', third = ''] = words
   if (
     ['starting now', 'from now on'].includes(
       first === 'from' ? `from ${second} ${third}` : `${first} ${second}`,
     )
   ) {
-    return { said: {}, used: first === 'from' ? 3 : 2 }
+    return { parts: {}, used: first === 'from' ? 3 : 2 }
   }
   if (STARTS.has(first) || ENDS.has(first)) {
-    const bound = readMoment(words.slice(1), here)
+    const bound = readBoundTime(words.slice(1), localNow)
     if (bound === null) return null
-    const said = STARTS.has(first) ? { start: bound.said } : { end: bound.said }
-    return { said, used: bound.used + 1 }
+    const parsed = STARTS.has(first) ? { start: bound.parts } : { end: bound.parts }
+    return { parts: parsed, used: bound.used + 1 }
   }
   return readCount(words, text)
 }
 
-function readMoment(words: string[], here: Temporal.ZonedDateTime): { said: SaidBound; used: number } | null {
+function readBoundTime(
+  words: string[],
+  localNow: Temporal.ZonedDateTime,
+): { parts: ParsedBound; used: number } | null {
   const joint = words[0] === 'on' || words[0] === 'from' || words[0] === 'at' ? 1 : 0
   const rest = words.slice(joint)
   const [first = ''] = rest
   const iso = parseIso(first)
-  if (iso !== null) return { said: { word: first, iso: first.toUpperCase() }, used: joint + 1 }
-  const date = words[0] === 'at' || rest.length === 0 ? null : readDate(rest, here.toPlainDate())
+  if (iso !== null) return { parts: { word: first, iso: first.toUpperCase() }, used: joint + 1 }
+  const date = words[0] === 'at' || rest.length === 0 ? null : readDate(rest, localNow.toPlainDate())
   const used = joint + (date?.used ?? 0)
   const at = words[used] === 'at' && date !== null ? 1 : 0
   const clock = words[used + at]
   const timed = isClock(clock, at === 1 || words[0] === 'at')
   if (date === null && !timed) return null
-  const said: SaidBound = { word: words.slice(joint, used + (timed ? at + 1 : 0)).join(' ') }
-  if (date !== null) said.date = date.said
-  if (timed) said.clock = { word: clock!, afterAt: at === 1 || words[0] === 'at' }
-  return { said, used: used + (timed ? at + 1 : 0) }
+  const parsed: ParsedBound = { word: words.slice(joint, used + (timed ? at + 1 : 0)).join(' ') }
+  if (date !== null) parsed.date = date.date
+  if (timed) parsed.clock = { word: clock!, afterAt: at === 1 || words[0] === 'at' }
+  return { parts: parsed, used: used + (timed ? at + 1 : 0) }
 }
 
-function readCount(words: string[], text: string): ReadClause | null {
+function readCount(words: string[], text: string): Clause | null {
   const led = words[0] === 'for' ? 1 : 0
   const [number = '', times] = words.slice(led)
   if (times === 'times' || times === 'occurrences') {
     const count = NUMBERS.get(number) ?? (/^\d{1,9}$/.test(number) ? Number(number) : null)
     if (count === null) return null
     if (count < 1) throw refusal(text, `'${number} times' is never: give a number from 1 on`)
-    return { said: { count: { times: count, led: led === 1 } }, used: led + 2 }
+    return { parts: { count: { times: count, led: led === 1 } }, used: led + 2 }
   }
   const amount = led === 1 ? readAmount(words.slice(1)) : null
   if (amount === null) return null
-  const said = words.slice(0, amount.used + 1).join(' ')
-  throw refusal(text, `'${said}' does not say from when: say '10 times', or the last day: 'until 2027-01-31'`)
+  const parsed = words.slice(0, amount.used + 1).join(' ')
+  throw refusal(
+    text,
+    `'${parsed}' does not say from when: say '10 times', or the last day: 'until 2027-01-31'`,
+  )
 }
 
 /** A start or an end of a when, as a wall time of the zone; null where it adds nothing, as in 'starting today'. */
 export function boundOf(
-  bound: SaidBound,
+  bound: ParsedBound,
   edge: 'start' | 'end',
-  here: Temporal.ZonedDateTime,
+  localNow: Temporal.ZonedDateTime,
   text: string,
   notes: string[],
 ): string | null {
-  if (bound.iso !== undefined) return isoBound(bound.iso, here.timeZoneId)
+  if (bound.iso !== undefined) return isoBound(bound.iso, localNow.timeZoneId)
   const given = bound.clock === undefined ? undefined : timesOf([bound.clock], undefined, text, notes)[0]!
   if (given === undefined && edge === 'start' && bound.date?.kind === 'day' && bound.date.today) return null
   const time = given ?? (edge === 'start' ? DAY_START : DAY_END)
   // Today counts as a day to start or end on, whatever the hour: only a time that was given can have passed.
   const clock = temporal.PlainTime.from(given === undefined ? DAY_END : plain(given))
-  const day = dayOf(bound.date, given ?? DAY_END, clock, here, notes)
+  const day = dayOf(bound.date, given ?? DAY_END, clock, localNow, notes)
   if (bound.date?.weekday !== undefined && day.dayOfWeek !== bound.date.weekday) {
     throw refusal(text, `${day} is not on that weekday`)
   }
@@ -101,6 +107,6 @@ function isoBound(text: string, timezone: string): string {
   })
 }
 
-function plain({ hour, minute, second }: SaidTime): { hour: number; minute: number; second: number } {
+function plain({ hour, minute, second }: ParsedTime): { hour: number; minute: number; second: number } {
   return { hour, minute, second }
 }

@@ -2,11 +2,11 @@ import { WakefulError } from '../../../error.ts'
 import { MONTHS, ordinal, WEEKDAYS } from '../../text/index.ts'
 import { temporal } from '../../zones/index.ts'
 import { readDate } from '../date.ts'
-import type { MonthDay, NthWeekday, SaidDays, SaidRecurrence } from './parsed.ts'
+import type { MonthDay, NthWeekday, ParsedDays, ParsedRecurrence } from './parsed.ts'
 
 /** The days a clause named, and how many words it took. */
-export interface ReadDays {
-  said: SaidDays & Pick<SaidRecurrence, 'workingDay' | 'workingDays'>
+export interface DaysMatch {
+  parts: ParsedDays & Pick<ParsedRecurrence, 'workingDay' | 'workingDays'>
   used: number
 }
 
@@ -19,11 +19,11 @@ const NTH_MAX = 5
 const SOME_DAY = temporal.PlainDate.from('2000-01-01')
 
 /** Reads which days are meant at the head of these words: weekdays, days of the month, or days of the year. */
-export function readDays(words: string[]): ReadDays | null {
+export function readDays(words: string[]): DaysMatch | null {
   const the = words[0] === 'the' ? 1 : 0
   const rest = words.slice(the)
   const read = readWeekdays(rest) ?? readOrdinals(rest, the === 1) ?? readYearDay(rest)
-  return read === null ? null : { said: read.said, used: read.used + the }
+  return read === null ? null : { parts: read.parts, used: read.used + the }
 }
 
 /** 'first', '1st', 'last' as a place in the month; null for any other word. */
@@ -34,29 +34,29 @@ export function ordinalOf(word: string | undefined): number | null {
 /** Reads 'monday and thursday', 'mondays', 'mon-fri', 'monday to friday', 'weekdays', 'weekends', 'working days'. */
 export function readWeekdays(
   words: string[],
-): { said: { weekdays: number[]; workingDays?: true }; used: number } | null {
+): { parts: { weekdays: number[]; workingDays?: true }; used: number } | null {
   const days = new Set<number>()
   let used = 0
   let working = false
   for (;;) {
-    const and = used === 0 ? 0 : joint(words[used])
+    const and = used === 0 ? 0 : andLength(words[used])
     const taken = readWeekdayItem(words.slice(used + and))
     if (taken === null) break
     for (const day of taken.days) days.add(day)
-    working ||= readWorkingDay(words.slice(used + and)) > 0
+    working ||= workingDayLength(words.slice(used + and)) > 0
     used += and + taken.used
   }
   const weekdays = [...days].sort((a, b) => a - b)
-  return used === 0 ? null : { said: { weekdays, ...(working && { workingDays: true }) }, used }
+  return used === 0 ? null : { parts: { weekdays, ...(working && { workingDays: true }) }, used }
 }
 
 /** Tells whether these words start with a run of weekdays, such as 'mon-fri' or 'monday to friday'. */
 export function isWeekdayRange(words: string[]): boolean {
-  return readWorkingDay(words) === 0 && (readWeekdayItem(words)?.days.length ?? 0) > 1
+  return workingDayLength(words) === 0 && (readWeekdayItem(words)?.days.length ?? 0) > 1
 }
 
 /** How many words at the head of these say 'working day', 'business days' or 'workday'; none where they do not. */
-export function readWorkingDay([first = '', second = '']: string[]): number {
+export function workingDayLength([first = '', second = '']: string[]): number {
   if (first === 'workday' || first === 'workdays') return 1
   return (first === 'working' || first === 'business') && (second === 'day' || second === 'days') ? 2 : 0
 }
@@ -65,7 +65,7 @@ function readWeekdayItem(words: string[]): { days: number[]; used: number } | nu
   const [first = '', second = '', third] = words
   if (first === 'weekday' || first === 'weekdays') return { days: WORKDAYS, used: 1 }
   if (first === 'weekend' || first === 'weekends') return { days: WEEKEND, used: 1 }
-  const working = readWorkingDay(words)
+  const working = workingDayLength(words)
   if (working > 0) return { days: WORKDAYS, used: working }
   const [from, until, more] = first.split('-')
   const hyphened = more === undefined && until !== undefined && until !== ''
@@ -86,16 +86,16 @@ export function weekdayOf(word: string | undefined): number | null {
 }
 
 /** '1st and 15th', 'first monday', 'first and third monday', 'last day', '24th of december'. */
-function readOrdinals(words: string[], the: boolean): ReadDays | null {
+function readOrdinals(words: string[], the: boolean): DaysMatch | null {
   const nths: NthWeekday[] = []
   const monthDays: MonthDay[] = []
   let used = 0
   for (;;) {
-    const lead = used === 0 ? 0 : leadOf(words, used)
+    const lead = used === 0 ? 0 : leadLength(words, used)
     const places = readPlaces(words.slice(used + lead))
     if (places === null) break
     const after = used + lead + places.used
-    const working = readWorkingDay(words.slice(after))
+    const working = workingDayLength(words.slice(after))
     if (working > 0) return readNthWorkingDay(places.numbers, used > 0, after + working)
     const weekday = weekdayOf(words[after])
     if (weekday !== null) {
@@ -112,22 +112,22 @@ function readOrdinals(words: string[], the: boolean): ReadDays | null {
     used = after + days.used
   }
   if (used === 0) return null
-  const said = {
+  const parsed = {
     ...(nths.length > 0 && { nths: distinctNths(nths) }),
     ...(monthDays.length > 0 && { monthDays: distinctDays(monthDays) }),
   }
-  if (nths.length > 0) return { said, used }
+  if (nths.length > 0) return { parts: parsed, used }
   const of = words[used] === 'of' ? 1 : 0
   const months = readMonths(words.slice(used + of))
   return months === null
-    ? { said, used }
-    : { said: { ...said, ...months.said }, used: used + of + months.used }
+    ? { parts: parsed, used }
+    : { parts: { ...parsed, ...months.parts }, used: used + of + months.used }
 }
 
 /** 'third working day', 'last business day': one at a time, since each moves by its own number of days. */
-function readNthWorkingDay(numbers: number[], others: boolean, used: number): ReadDays {
+function readNthWorkingDay(numbers: number[], others: boolean, used: number): DaysMatch {
   const [nth, more] = numbers as [number, number?]
-  if (more === undefined && !others) return { said: { workingDay: nth }, used }
+  if (more === undefined && !others) return { parts: { workingDay: nth }, used }
   throw invalid('of the working days of a month one at a time can be named: set an alarm for each')
 }
 
@@ -136,7 +136,7 @@ function readPlaces(words: string[]): { numbers: number[]; used: number } | null
   const numbers: number[] = []
   let used = 0
   for (;;) {
-    const lead = used === 0 ? 0 : leadOf(words, used)
+    const lead = used === 0 ? 0 : leadLength(words, used)
     const number = ordinalOf(words[used + lead])
     if (number === null) break
     numbers.push(number)
@@ -159,50 +159,50 @@ function readMonthDays(numbers: number[], [word]: string[]): { monthDays: MonthD
 }
 
 /** 'december 24', 'december 24 and 25', '24 december', '25/12'; the days come again each year. */
-function readYearDay(words: string[]): ReadDays | null {
+function readYearDay(words: string[]): DaysMatch | null {
   const [first = ''] = words
   if (!MONTHS.has(first) && !/^\d/.test(first)) return null
   const read = readDate(words, SOME_DAY)
   if (read === null) return null
-  if (read.said.kind === 'day') {
+  if (read.date.kind === 'day') {
     throw invalid(`'${words.slice(0, read.used).join(' ')}' has a year and comes once: say 'december 24'`)
   }
-  if (read.said.kind !== 'month day') return null
-  const monthDays: MonthDay[] = [read.said.day]
+  if (read.date.kind !== 'month day') return null
+  const monthDays: MonthDay[] = [read.date.day]
   let { used } = read
   // 'december 24 and 25', but not the hour of 'december 24 and 5pm'.
-  while (MONTHS.has(first) && joint(words[used]) === 1) {
+  while (MONTHS.has(first) && andLength(words[used]) === 1) {
     const day =
       ordinal(words[used + 1]) ?? (/^\d{1,2}$/.test(words[used + 1] ?? '') ? Number(words[used + 1]) : null)
     if (day === null) break
     monthDays.push(assertMonthDay(day))
     used += 2
   }
-  return { said: { months: [read.said.month], monthDays: distinctDays(monthDays) }, used }
+  return { parts: { months: [read.date.month], monthDays: distinctDays(monthDays) }, used }
 }
 
 /** Reads 'december', 'june and july' at the head of these words. */
-export function readMonths(words: string[]): { said: { months: number[] }; used: number } | null {
+export function readMonths(words: string[]): { parts: { months: number[] }; used: number } | null {
   const months = new Set<number>()
   let used = 0
   for (;;) {
-    const and = used === 0 ? 0 : joint(words[used])
+    const and = used === 0 ? 0 : andLength(words[used])
     const month = MONTHS.get(words[used + and] ?? '')
     if (month === undefined) break
     months.add(month)
     used += and + 1
   }
-  return used === 0 ? null : { said: { months: [...months].sort((a, b) => a - b) }, used }
+  return used === 0 ? null : { parts: { months: [...months].sort((a, b) => a - b) }, used }
 }
 
 /** The words that lead to the next item of a list: 'and', 'and the', or none where a comma stood. */
-function leadOf(words: string[], index: number): number {
-  const and = joint(words[index])
+function leadLength(words: string[], index: number): number {
+  const and = andLength(words[index])
   return and + (words[index + and] === 'the' ? 1 : 0)
 }
 
 /** One where the word joins two items of a list, else none. */
-export function joint(word: string | undefined): number {
+export function andLength(word: string | undefined): number {
   return word === 'and' || word === '&' ? 1 : 0
 }
 

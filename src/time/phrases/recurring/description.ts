@@ -1,9 +1,9 @@
 import { MONTHS, WEEKDAYS } from '../../text/index.ts'
-import type { SaidTime } from '../time-of-day.ts'
-import type { MonthDay, SaidDays } from './parsed.ts'
+import type { ParsedTime } from '../time-of-day.ts'
+import type { MonthDay, ParsedDays } from './parsed.ts'
 import type { Recurrence } from './resolve.ts'
 import { ordinalName } from './resolve-days.ts'
-import type { DaysOffSaid } from './working-days.ts'
+import type { ParsedDaysOff } from './working-days.ts'
 
 const LENGTHS: [number, string][] = [
   [3_600_000, 'hour'],
@@ -13,24 +13,31 @@ const LENGTHS: [number, string][] = [
 ]
 
 /** A recurrence, with what was said of days off. */
-type Worded = Recurrence & DaysOffSaid
+type DescribedRecurrence = Recurrence & ParsedDaysOff
 
 /** The recurrence in one form of plain words, which read again give the same rule. */
-export function wordingOf(recurrence: Worded, anchor: Temporal.PlainDateTime | undefined): string {
-  const { pace, times, start, end, count } = recurrence
-  const head = 'everyMs' in pace ? intervalWords(recurrence, pace.everyMs) : calendarWords(recurrence)
-  const at = times.length === 0 ? '' : ` at ${listed(times.map(timeWords))}`
-  const from = anchor === undefined ? startWords(start, 'everyMs' in pace) : anchorWords(anchor, times)
+export function canonicalPhrase(
+  recurrence: DescribedRecurrence,
+  anchor: Temporal.PlainDateTime | undefined,
+): string {
+  const { frequency, times, start, end, count } = recurrence
+  const head =
+    'everyMs' in frequency ? intervalWords(recurrence, frequency.everyMs) : calendarWords(recurrence)
+  const at = times.length === 0 ? '' : ` at ${joinWithAnd(times.map(timeWords))}`
+  const from = anchor === undefined ? startWords(start, 'everyMs' in frequency) : anchorWords(anchor, times)
   const until = end === undefined ? '' : ` until ${endWords(end)}`
   return `${head}${at}${exceptWords(recurrence)}${from}${until}${count === undefined ? '' : `, ${count} times`}`
 }
 
-function exceptWords({ calendars = [], exceptedDays = [] }: Worded): string {
+function exceptWords({ calendars = [], exceptedDays = [] }: DescribedRecurrence): string {
   const names = [...exceptedDays.map((day) => nameOf(WEEKDAYS, day)), ...calendars]
-  return names.length === 0 ? '' : ` except ${listed(names)}`
+  return names.length === 0 ? '' : ` except ${joinWithAnd(names)}`
 }
 
-function intervalWords({ weekdays, window, minutePast, workingDays }: Worded, everyMs: number): string {
+function intervalWords(
+  { weekdays, window, minutePast, workingDays }: DescribedRecurrence,
+  everyMs: number,
+): string {
   const length = lengthWords(everyMs)
   const past = minutePast === undefined ? '' : ` at :${pad(minutePast)}`
   const span = window === undefined ? '' : ` between ${pad(window.from)}:00 and ${pad(window.to)}:00`
@@ -47,12 +54,12 @@ function lengthWords(everyMs: number): string {
     left -= count * length
     return count === 0 ? '' : `${count} ${name}${count === 1 ? '' : 's'}`
   })
-  return listed(parts.filter((part) => part !== ''))
+  return joinWithAnd(parts.filter((part) => part !== ''))
 }
 
-function calendarWords(recurrence: Worded): string {
+function calendarWords(recurrence: DescribedRecurrence): string {
   const { weekdays, months, monthDays, nths, workingDays, workingDay } = recurrence
-  const { unit, interval } = recurrence.pace as { unit: string; interval: number }
+  const { unit, interval } = recurrence.frequency as { unit: string; interval: number }
   const every = `every ${counted(interval, unit)}`
   if (unit === 'month') return `on the ${placeWords(recurrence)} of ${every}`
   if (unit === 'year') {
@@ -67,9 +74,9 @@ function calendarWords(recurrence: Worded): string {
   return interval === 1 ? `every ${days}${within}` : `${every} on ${weekdayWords(weekdays, 's', workingDays)}`
 }
 
-function placeWords({ nths = [], monthDays = [], workingDay }: SaidDays & DaysOffSaid): string {
+function placeWords({ nths = [], monthDays = [], workingDay }: ParsedDays & ParsedDaysOff): string {
   if (workingDay !== undefined) return `${placeName(workingDay)} working day`
-  return listed([
+  return joinWithAnd([
     ...nths.map(({ nth, weekday }) => `${ordinalName(nth)} ${nameOf(WEEKDAYS, weekday)}`),
     ...monthDays.filter((day) => typeof day === 'number').map(ordinalWords),
     ...monthDays.filter((day) => typeof day !== 'number').map((day) => (day === 'last' ? 'last day' : day)),
@@ -94,11 +101,11 @@ function weekdayWords(weekdays: number[], plural: '' | 's', working?: true): str
   if (weekdays.length > 2 && last - first === weekdays.length - 1) {
     return `${nameOf(WEEKDAYS, first)} to ${nameOf(WEEKDAYS, last)}`
   }
-  return listed(weekdays.map((day) => nameOf(WEEKDAYS, day)))
+  return joinWithAnd(weekdays.map((day) => nameOf(WEEKDAYS, day)))
 }
 
 function monthWords(months: number[] = []): string {
-  return listed(months.map((month) => nameOf(MONTHS, month)))
+  return joinWithAnd(months.map((month) => nameOf(MONTHS, month)))
 }
 
 function nameOf(names: ReadonlyMap<string, number>, number: number): string {
@@ -106,7 +113,7 @@ function nameOf(names: ReadonlyMap<string, number>, number: number): string {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-function timeWords({ hour, minute, second }: SaidTime): string {
+function timeWords({ hour, minute, second }: ParsedTime): string {
   return `${pad(hour)}:${pad(minute)}${second === 0 ? '' : `:${pad(second)}`}`
 }
 
@@ -117,7 +124,7 @@ function startWords(start: string | undefined, interval: boolean): string {
 }
 
 /** The day it is counted from, with the time where that is not the first of its day. */
-function anchorWords(anchor: Temporal.PlainDateTime, times: SaidTime[]): string {
+function anchorWords(anchor: Temporal.PlainDateTime, times: ParsedTime[]): string {
   const day = ` starting ${anchor.toPlainDate()}`
   const [at, first] = [timeWords(anchor), timeWords(times[0]!)]
   return at === first ? day : `${day} at ${at}`
@@ -136,7 +143,7 @@ function counted(count: number, unit: string): string {
   return count === 1 ? unit : `${count} ${unit}s`
 }
 
-function listed(items: string[]): string {
+function joinWithAnd(items: string[]): string {
   return items.length < 2 ? items.join() : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 }
 

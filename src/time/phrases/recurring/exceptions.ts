@@ -2,9 +2,9 @@ import { isCalendarName } from '../../calendars/index.ts'
 import { MONTHS, NUMBERS, ordinal, RECURRING, UNITS, WEEKDAYS } from '../../text/index.ts'
 import { parseIso } from '../../zones/index.ts'
 import { readAmount } from '../relative.ts'
-import { joint, readWeekdays } from './days.ts'
+import { andLength, readWeekdays } from './days.ts'
 import { DAY_PART_WORDS } from './frequency.ts'
-import { type ReadClause, refusal, type SaidRecurrence } from './parsed.ts'
+import { type Clause, type ParsedRecurrence, refusal } from './parsed.ts'
 import { isClock } from './times.ts'
 
 /** Words of the grammar that no list of calendars runs into. */
@@ -15,19 +15,19 @@ const RESERVED = new Set(
 )
 
 /** Reads 'except sunday', 'except on weekends', 'excluding us-holidays and company'. */
-export function readExcept(words: string[], text: string): ReadClause | null {
+export function readExcept(words: string[], text: string): Clause | null {
   if (words[0] !== 'except' && words[0] !== 'excluding') return null
   const lead = words[1] === 'on' || words[1] === 'for' ? 2 : 1
   const weekdays = new Set<number>()
   const calendars = new Set<string>()
   let used = words[lead] === 'the' ? lead + 1 : lead
   for (let first = true; ; first = false) {
-    const and = first ? 0 : joint(words[used])
+    const and = first ? 0 : andLength(words[used])
     const days = readWeekdays(words.slice(used + and))
     const name = words[used + and]
     if (days !== null) {
-      if (days.said.workingDays) throw refusal(text, "working days cannot be excepted: say 'every weekend'")
-      for (const day of days.said.weekdays) weekdays.add(day)
+      if (days.parts.workingDays) throw refusal(text, "working days cannot be excepted: say 'every weekend'")
+      for (const day of days.parts.weekdays) weekdays.add(day)
       used += and + days.used
     } else if (isNameInPhrase(name)) {
       calendars.add(name!)
@@ -38,7 +38,7 @@ export function readExcept(words: string[], text: string): ReadClause | null {
     throw refusal(text, "it does not say what is excepted: say 'except sunday', or the name of a calendar")
   }
   return {
-    said: {
+    parts: {
       ...(weekdays.size > 0 && { except: [...weekdays].sort((a, b) => a - b) }),
       ...(calendars.size > 0 && { calendars: [...calendars].sort() }),
     },
@@ -57,13 +57,15 @@ function isNameInPhrase(word: string | undefined): boolean {
 }
 
 /** Weekdays that cannot be taken from the rhythm itself, as of 'the 1st of every month', become days off. */
-export function settleExcept(said: SaidRecurrence): SaidRecurrence {
-  const { except, pace, weekdays, monthDays, nths, months, workingDay, quarter } = said
+export function resolveExceptions(parsed: ParsedRecurrence): ParsedRecurrence {
+  const { except, frequency, weekdays, monthDays, nths, months, workingDay, quarter } = parsed
   const byDays =
-    pace !== undefined &&
-    ('everyMs' in pace || pace.unit === 'week' || (pace.unit === 'day' && pace.interval === 1))
-  const rhythm = pace ?? monthDays ?? nths ?? months ?? workingDay ?? quarter
-  if (except === undefined || weekdays !== undefined || byDays || rhythm === undefined) return said
-  const { except: _except, ...rest } = said
+    frequency !== undefined &&
+    ('everyMs' in frequency ||
+      frequency.unit === 'week' ||
+      (frequency.unit === 'day' && frequency.interval === 1))
+  const rhythm = frequency ?? monthDays ?? nths ?? months ?? workingDay ?? quarter
+  if (except === undefined || weekdays !== undefined || byDays || rhythm === undefined) return parsed
+  const { except: _except, ...rest } = parsed
   return { ...rest, exceptedDays: except }
 }

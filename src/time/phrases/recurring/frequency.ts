@@ -1,8 +1,8 @@
 import { DURATION_MAX_MS } from '../../durations/index.ts'
 import { quote, UNITS, type Unit } from '../../text/index.ts'
-import { readAmount, type SaidAmount } from '../relative.ts'
-import { ordinalOf, readDays, readMonths, readWeekdays, readWorkingDay, weekdayOf } from './days.ts'
-import { type CalendarUnit, type DayPart, type Pace, type ReadClause, refusal } from './parsed.ts'
+import { type ParsedAmount, readAmount } from '../relative.ts'
+import { ordinalOf, readDays, readMonths, readWeekdays, weekdayOf, workingDayLength } from './days.ts'
+import { type CalendarUnit, type Clause, type DayPart, type Frequency, refusal } from './parsed.ts'
 
 const MS: Partial<Record<Unit, number>> = {
   milliseconds: 1,
@@ -16,7 +16,7 @@ const CALENDAR: Partial<Record<Unit, CalendarUnit>> = {
   months: 'month',
   years: 'year',
 }
-const ADVERBS: ReadonlyMap<string, Pace> = new Map<string, Pace>([
+const ADVERBS: ReadonlyMap<string, Frequency> = new Map<string, Frequency>([
   ['hourly', { everyMs: 3_600_000 }],
   ['daily', { unit: 'day', interval: 1 }],
   ['weekly', { unit: 'week', interval: 1 }],
@@ -26,7 +26,7 @@ const ADVERBS: ReadonlyMap<string, Pace> = new Map<string, Pace>([
   ['annually', { unit: 'year', interval: 1 }],
 ])
 /** Words with two meanings, or none that names an instant, and what to say for each. */
-const DOUBTFUL: ReadonlyMap<string, string> = new Map([
+const AMBIGUOUS: ReadonlyMap<string, string> = new Map([
   ['biweekly', "'every 2 weeks on monday' or 'every monday and thursday'"],
   ['bimonthly', "'every 2 months on the 1st' or 'on the 1st and 15th of every month'"],
   ['quarterly', "'every 3 months on the 1st starting 2027-01-01'"],
@@ -40,29 +40,30 @@ export const DAY_PART_WORDS: ReadonlyMap<string, DayPart> = new Map<string, DayP
 const INTERVAL_MAX = 1000
 
 /** Reads how often at the head of these words: 'every 2 weeks', 'each monday', 'daily', 'once a week'. */
-export function readPace(words: string[], text: string): ReadClause | null {
+export function readFrequency(words: string[], text: string): Clause | null {
   const [first = '', second = '', third = ''] = words
-  const doubt = DOUBTFUL.get(first)
+  const doubt = AMBIGUOUS.get(first)
   if (doubt !== undefined) throw refusal(text, `'${first}' is ambiguous: say ${doubt}`)
   const adverb = ADVERBS.get(first)
-  if (adverb !== undefined) return { said: { pace: adverb }, used: 1 }
-  if (first === 'nightly') return { said: { pace: { unit: 'day', interval: 1 }, dayPart: 'night' }, used: 1 }
-  if (isOftenPer(words)) throw timesPer(text, words)
+  if (adverb !== undefined) return { parts: { frequency: adverb }, used: 1 }
+  if (first === 'nightly')
+    return { parts: { frequency: { unit: 'day', interval: 1 }, dayPart: 'night' }, used: 1 }
+  if (isTimesPer(words)) throw timesPerError(text, words)
   if (first === 'once' && isEach(second)) {
     const unit = UNITS.get(third)
-    return unit === undefined ? null : { said: { pace: paceOf({ [unit]: 1 }, text) }, used: 3 }
+    return unit === undefined ? null : { parts: { frequency: frequencyOf({ [unit]: 1 }, text) }, used: 3 }
   }
   if (first !== 'every' && first !== 'each') return null
   const read = readEvery(words.slice(1), text)
   return read === null ? null : { ...read, used: read.used + 1 }
 }
 
-function readEvery(words: string[], text: string): ReadClause | null {
+function readEvery(words: string[], text: string): Clause | null {
   const [first = '', second = '', third = ''] = words
   if (first === 'other') return readOther(words, text)
   const part = DAY_PART_WORDS.get(first)
   if (part !== undefined) {
-    return { said: { pace: { unit: 'day', interval: 1 }, dayPart: part }, used: 1 }
+    return { parts: { frequency: { unit: 'day', interval: 1 }, dayPart: part }, used: 1 }
   }
   const fraction = readFraction(words)
   if (fraction !== null) return fraction
@@ -70,31 +71,31 @@ function readEvery(words: string[], text: string): ReadClause | null {
   const place = ordinalOf(first)
   const placed = UNITS.get(second)
   if (place !== null && place > 1 && placed !== undefined && third !== 'of') {
-    return { said: { pace: paceOf({ [placed]: place }, text) }, used: 2 }
+    return { parts: { frequency: frequencyOf({ [placed]: place }, text) }, used: 2 }
   }
   if (place !== null && place > 1 && /^weekends?$/.test(second)) {
-    return { said: { pace: { unit: 'week', interval: place }, weekdays: [6, 7] }, used: 2 }
+    return { parts: { frequency: { unit: 'week', interval: place }, weekdays: [6, 7] }, used: 2 }
   }
   const alone = UNITS.get(first)
-  if (alone !== undefined && !(place !== null && isPlaced(words))) {
-    return { said: { pace: paceOf({ [alone]: 1 }, text) }, used: 1 }
+  if (alone !== undefined && !(place !== null && isOrdinal(words))) {
+    return { parts: { frequency: frequencyOf({ [alone]: 1 }, text) }, used: 1 }
   }
   const amount = readAmount(words)
-  if (amount !== null) return { said: { pace: paceOf(amount.amount, text) }, used: amount.used }
+  if (amount !== null) return { parts: { frequency: frequencyOf(amount.amount, text) }, used: amount.used }
   return readDays(words) ?? readMonths(words)
 }
 
 /** 'second' is a place where a weekday or more of a list follows, else a unit. */
-function isPlaced([, next, after]: string[]): boolean {
-  if (readWorkingDay([next ?? '', after ?? '']) > 0) return true
+function isOrdinal([, next, after]: string[]): boolean {
+  if (workingDayLength([next ?? '', after ?? '']) > 0) return true
   return weekdayOf(next) !== null || next === 'weekday' || next === 'and' || ordinalOf(next) !== null
 }
 
 /** 'every other day', 'every other tuesday and thursday', 'every other weekend'. */
-function readOther(words: string[], text: string): ReadClause | null {
+function readOther(words: string[], text: string): Clause | null {
   const unit = UNITS.get(words[1] ?? '')
-  if (unit !== undefined) return { said: { pace: paceOf({ [unit]: 2 }, text) }, used: 2 }
-  if (words[1] === 'weekday' || readWorkingDay(words.slice(1)) > 0) {
+  if (unit !== undefined) return { parts: { frequency: frequencyOf({ [unit]: 2 }, text) }, used: 2 }
+  if (words[1] === 'weekday' || workingDayLength(words.slice(1)) > 0) {
     throw refusal(
       text,
       "'every other weekday' or working day is ambiguous: say 'every monday, wednesday and friday' or 'every 2 weeks on weekdays'",
@@ -102,20 +103,20 @@ function readOther(words: string[], text: string): ReadClause | null {
   }
   const days = readWeekdays(words.slice(1))
   if (days === null) return null
-  return { said: { pace: { unit: 'week', interval: 2 }, ...days.said }, used: days.used + 1 }
+  return { parts: { frequency: { unit: 'week', interval: 2 }, ...days.parts }, used: days.used + 1 }
 }
 
 /** 'every half hour', 'every quarter of an hour'. */
-function readFraction([first, ...rest]: string[]): ReadClause | null {
+function readFraction([first, ...rest]: string[]): Clause | null {
   const minutes = first === 'half' ? 30 : first === 'quarter' ? 15 : 0
   if (minutes === 0) return null
   const hour = rest.indexOf('hour')
   const between = rest.slice(0, hour).join(' ')
   if (hour === -1 || !['', 'an', 'of an'].includes(between)) return null
-  return { said: { pace: { everyMs: minutes * 60_000 } }, used: hour + 2 }
+  return { parts: { frequency: { everyMs: minutes * 60_000 } }, used: hour + 2 }
 }
 
-function paceOf(amount: SaidAmount['amount'], text: string): Pace {
+function frequencyOf(amount: ParsedAmount['amount'], text: string): Frequency {
   const parts = Object.entries(amount) as [Unit, number][]
   const calendar = parts.filter(([unit]) => CALENDAR[unit] !== undefined)
   if (calendar.length === 0) {
@@ -143,18 +144,18 @@ function isEach(word: string | undefined): boolean {
 }
 
 /** 'twice a day', '3 times per week': how often, and not when. */
-function isOftenPer(words: string[]): boolean {
+function isTimesPer(words: string[]): boolean {
   const times = words[1] === 'times' ? 2 : words[0] === 'twice' || words[0] === 'thrice' ? 1 : 0
   if (times === 0) return false
   const per = words[times] ?? ''
   return ADVERBS.has(per) || per === 'nightly' || (isEach(per) && UNITS.has(words[times + 1] ?? ''))
 }
 
-function timesPer(text: string, words: string[]): Error {
+function timesPerError(text: string, words: string[]): Error {
   const times = words[1] === 'times' ? 2 : 1
-  const said = words.slice(0, times + (isEach(words[times]) ? 2 : 1)).join(' ')
+  const parsed = words.slice(0, times + (isEach(words[times]) ? 2 : 1)).join(' ')
   return refusal(
     text,
-    `${quote(said)} does not say when: say 'every day at 9am and 9pm', 'every monday and thursday at 9am' or 'every 12 hours'`,
+    `${quote(parsed)} does not say when: say 'every day at 9am and 9pm', 'every monday and thursday at 9am' or 'every 12 hours'`,
   )
 }

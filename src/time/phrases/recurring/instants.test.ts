@@ -7,7 +7,7 @@ import { parseRecurring } from './recurring-phrase.ts'
 /** The first five instants of a phrase, as the zone's clocks show them, with their offsets. */
 function firstFive(text: string, from: string, timezone: string): string[] {
   const now = Date.parse(from)
-  const { wording: _wording, notes: _notes, ...when } = parseRecurring(text, { now, timezone })!
+  const { canonical: _wording, notes: _notes, ...when } = parseRecurring(text, { now, timezone })!
   const { rule, first } = resolveWhen(when, { now, timezone })
   const schedule = scheduleOf(rule)
   const instants: number[] = []

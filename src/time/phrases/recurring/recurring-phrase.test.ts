@@ -5,7 +5,7 @@ import { parseRecurring, type RecurringPhraseWhen } from './recurring-phrase.ts'
 const now = Date.parse('2026-03-04T09:30:15.123Z')
 const rome = { now, timezone: 'Europe/Rome' }
 
-function read(text: string, context = rome): RecurringPhraseWhen & { wording: string } {
+function read(text: string, context = rome): RecurringPhraseWhen & { canonical: string } {
   const { notes: _notes, ...phrase } = parseRecurring(text, context)!
   return phrase
 }
@@ -106,8 +106,8 @@ describe('recurring phrases on the calendar', () => {
       '0 12 * 11 4#4',
       'every year on the fourth Thursday of November at 12:00',
     ],
-  ])('%s', (text, cron, wording) => {
-    expect(read(text)).toEqual({ cron, wording })
+  ])('%s', (text, cron, canonical) => {
+    expect(read(text)).toEqual({ cron, canonical })
   })
 })
 
@@ -163,8 +163,8 @@ describe('recurring phrases of hours and less', () => {
       { cron: '*/30 * 9-16 * * *' },
       'every 30 seconds between 09:00 and 17:00',
     ],
-  ])('%s', (text, when, wording) => {
-    expect(read(text)).toEqual({ ...when, wording })
+  ])('%s', (text, when, canonical) => {
+    expect(read(text)).toEqual({ ...when, canonical })
   })
 })
 
@@ -239,7 +239,7 @@ describe('bounds of recurring phrases', () => {
       { start: '2026-12-01T00:00:00', end: '2027-01-01T23:59:59.999', count: 5 },
     ],
   ])('%s', (text, bounds) => {
-    const { wording: _wording, ...when } = read(text)
+    const { canonical: _wording, ...when } = read(text)
     expect(when).toEqual({ cron: '0 9 * * 1-5', ...bounds })
   })
 

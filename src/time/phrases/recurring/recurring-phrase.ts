@@ -9,20 +9,20 @@ import {
 import { NUMBERS, RECURRING, TEXT_LENGTH_MAX, wordsOf } from '../../text/index.ts'
 import { zoned } from '../../zones/index.ts'
 import { readBound } from './bound.ts'
-import { isWeekdayRange, readDays, readMonths, readWorkingDay } from './days.ts'
-import { wordingOf } from './description.ts'
-import { readExcept, settleExcept } from './exceptions.ts'
-import { DAY_PART_WORDS, readPace } from './frequency.ts'
-import { merge, notUnderstood, type ReadClause, refusal, type SaidRecurrence } from './parsed.ts'
-import { settle } from './resolve.ts'
+import { isWeekdayRange, readDays, readMonths, workingDayLength } from './days.ts'
+import { canonicalPhrase } from './description.ts'
+import { readExcept, resolveExceptions } from './exceptions.ts'
+import { DAY_PART_WORDS, readFrequency } from './frequency.ts'
+import { type Clause, merge, notUnderstood, type ParsedRecurrence, refusal } from './parsed.ts'
+import { resolveRecurrence } from './resolve.ts'
 import { ruleOf } from './rule.ts'
 import { readClocks, readWindow } from './times.ts'
 import {
-  daysOffSaid,
+  daysOffParts,
   exclusionOf,
-  isUsualWorkingDay,
-  settleWorkingDay,
-  settleWorkingDays,
+  resolveEveryWorkingDay,
+  resolveNthWorkingDay,
+  usesDefaultWeekend,
 } from './working-days.ts'
 
 /** The parts of a when that a recurring phrase can say. Bounds are ISO wall times of the zone. */
@@ -45,7 +45,7 @@ export interface RecurringPhraseContext {
 /** A recurring phrase that was understood: a when, the same in plain words, and what was not said but taken. */
 export type RecurringPhrase = RecurringPhraseWhen & {
   /** The phrase brought to one form; read again, it gives the same when. */
-  wording: string
+  canonical: string
   notes: string[]
 }
 
@@ -57,21 +57,21 @@ export function parseRecurring(text: string, context: RecurringPhraseContext): R
   if (text.length > TEXT_LENGTH_MAX) return null
   const words = wordsOf(text)
   if (!recurs(words)) return null
-  const here = zoned(context.timezone, context.now)
+  const localNow = zoned(context.timezone, context.now)
   const notes: string[] = []
-  const read = settleExcept(readClauses(words, here, text, notes))
+  const read = resolveExceptions(readClauses(words, localNow, text, notes))
   const named = mergeExclusions(
     { ...(read.calendars && { calendars: read.calendars }) },
     context.exclude,
     text,
   )
   const weekend = workingWeekend(named, context.calendars)
-  const said = settleWorkingDay(settleWorkingDays(read, weekend, text), text)
-  const recurrence = { ...settle(said, here, text, notes), ...daysOffSaid(said) }
-  const rule = ruleOf(recurrence, here, text, notes)
-  const united = mergeExclusions(exclusionOf(said, weekend), context.exclude, text)
+  const parsed = resolveNthWorkingDay(resolveEveryWorkingDay(read, weekend, text), text)
+  const recurrence = { ...resolveRecurrence(parsed, localNow, text, notes), ...daysOffParts(parsed) }
+  const rule = ruleOf(recurrence, localNow, text, notes)
+  const united = mergeExclusions(exclusionOf(parsed, weekend), context.exclude, text)
   const exclude = toExcludeInput(withWorkingWeekend(united, context.calendars))
-  if (isUsualWorkingDay(said, weekend) && named.calendars === undefined) {
+  if (usesDefaultWeekend(parsed, weekend) && named.calendars === undefined) {
     notes.push('working days are Monday to Friday; to leave out holidays, name a calendar in exclude')
   }
   const { start, end, count } = recurrence
@@ -82,7 +82,7 @@ export function parseRecurring(text: string, context: RecurringPhraseContext): R
     ...(end !== undefined && { end }),
     ...(count !== undefined && { count }),
     ...(Object.keys(exclude).length > 0 && { exclude }),
-    wording: wordingOf(recurrence, rule.anchor),
+    canonical: canonicalPhrase(recurrence, rule.anchor),
     notes: [...new Set(notes)],
   }
 }
@@ -93,7 +93,7 @@ function recurs(words: string[]): boolean {
     const [next, after] = [words[index + 1], words[index + 2]]
     if (RECURRING.has(word) || ['bimonthly', 'quarterly'].includes(word)) return true
     if (word === 'of' && next === 'the' && after === 'month') return true
-    const working = readWorkingDay(words.slice(index))
+    const working = workingDayLength(words.slice(index))
     if (working > 0 && recursByWorkingDays(words, index, working)) return true
     const often = word === 'once' || word === 'twice' || word === 'thrice' || word === 'times'
     if (often && (next === 'a' || next === 'an' || next === 'per')) return true
@@ -111,44 +111,44 @@ function recursByWorkingDays(words: string[], index: number, used: number): bool
 
 function readClauses(
   words: string[],
-  here: Temporal.ZonedDateTime,
+  localNow: Temporal.ZonedDateTime,
   text: string,
   notes: string[],
-): SaidRecurrence {
-  const said: SaidRecurrence = {}
+): ParsedRecurrence {
+  const parsed: ParsedRecurrence = {}
   const unknown: string[] = []
   for (let index = 0; index < words.length; ) {
-    const clause = readClause(words.slice(index), here, text)
+    const clause = readClause(words.slice(index), localNow, text)
     if (clause === null) {
       unknown.push(words[index]!)
       index += 1
       continue
     }
-    merge(said, clause.said, text)
+    merge(parsed, clause.parts, text)
     if (clause.note !== undefined) notes.push(clause.note)
     index += clause.used
   }
   if (unknown.length > 0) throw notUnderstood(text, unknown)
-  return said
+  return parsed
 }
 
-function readClause(words: string[], here: Temporal.ZonedDateTime, text: string): ReadClause | null {
+function readClause(words: string[], localNow: Temporal.ZonedDateTime, text: string): Clause | null {
   return (
-    readPace(words, text) ??
+    readFrequency(words, text) ??
     readMinutePast(words) ??
     readWindow(words) ??
-    (words[0] === 'from' && isWeekdayRange(words.slice(1)) ? plus(1, readDays(words.slice(1))) : null) ??
-    readBound(words, here, text) ??
+    (words[0] === 'from' && isWeekdayRange(words.slice(1)) ? shiftUsed(1, readDays(words.slice(1))) : null) ??
+    readBound(words, localNow, text) ??
     readClocks(words) ??
     readDayPart(words) ??
     readScope(words) ??
     readExcept(words, text) ??
-    (words[0] === 'on' ? plus(1, readDays(words.slice(1))) : readBareDays(words, text))
+    (words[0] === 'on' ? shiftUsed(1, readDays(words.slice(1))) : readBareDays(words, text))
   )
 }
 
 /** 'mondays', 'the last friday'; but 'weekday' alone may be the next one, or each. */
-function readBareDays(words: string[], text: string): ReadClause | null {
+function readBareDays(words: string[], text: string): Clause | null {
   if (words[0] !== 'weekday' && words[0] !== 'weekend') return readDays(words)
   throw refusal(
     text,
@@ -157,37 +157,38 @@ function readBareDays(words: string[], text: string): ReadClause | null {
 }
 
 /** 'of every month', 'of the month', 'in december'. */
-function readScope(words: string[]): ReadClause | null {
+function readScope(words: string[]): Clause | null {
   if (words[0] !== 'of' && words[0] !== 'in') return null
   const [, second, third] = words
   if (third === 'quarter' && (second === 'every' || second === 'each' || second === 'the')) {
-    return { said: { quarter: true }, used: 3 }
+    return { parts: { quarter: true }, used: 3 }
   }
-  if (second === 'every' || second === 'each') return { said: {}, used: 1 }
-  if (second === 'the' && third === 'year') return { said: { pace: { unit: 'year', interval: 1 } }, used: 3 }
+  if (second === 'every' || second === 'each') return { parts: {}, used: 1 }
+  if (second === 'the' && third === 'year')
+    return { parts: { frequency: { unit: 'year', interval: 1 } }, used: 3 }
   if (second === 'the' && third === 'month') {
     const note = "'the month' is read as every month"
-    return { said: { pace: { unit: 'month', interval: 1 } }, used: 3, note }
+    return { parts: { frequency: { unit: 'month', interval: 1 } }, used: 3, note }
   }
-  return plus(1, readMonths(words.slice(1)))
+  return shiftUsed(1, readMonths(words.slice(1)))
 }
 
 /** 'monday morning', 'in the evening', 'at night'. */
-function readDayPart(words: string[]): ReadClause | null {
+function readDayPart(words: string[]): Clause | null {
   const lead = words[0] === 'in' && words[1] === 'the' ? 2 : words[0] === 'at' || words[0] === 'in' ? 1 : 0
   const dayPart = DAY_PART_WORDS.get(words[lead] ?? '')
-  return dayPart === undefined ? null : { said: { dayPart }, used: lead + 1 }
+  return dayPart === undefined ? null : { parts: { dayPart }, used: lead + 1 }
 }
 
 /** 'on the hour', 'on the half hour', 'at :15'. */
-function readMinutePast(words: string[]): ReadClause | null {
-  if (words.slice(0, 3).join(' ') === 'on the hour') return { said: { minutePast: 0 }, used: 3 }
-  if (words.slice(0, 4).join(' ') === 'on the half hour') return { said: { minutePast: 30 }, used: 4 }
+function readMinutePast(words: string[]): Clause | null {
+  if (words.slice(0, 3).join(' ') === 'on the hour') return { parts: { minutePast: 0 }, used: 3 }
+  if (words.slice(0, 4).join(' ') === 'on the half hour') return { parts: { minutePast: 30 }, used: 4 }
   const at = words[0] === 'at' ? 1 : 0
   const minute = /^:([0-5]\d)$/.exec(words[at] ?? '')
-  return minute === null ? null : { said: { minutePast: Number(minute[1]) }, used: at + 1 }
+  return minute === null ? null : { parts: { minutePast: Number(minute[1]) }, used: at + 1 }
 }
 
-function plus(words: number, clause: ReadClause | null): ReadClause | null {
+function shiftUsed(words: number, clause: Clause | null): Clause | null {
   return clause === null ? null : { ...clause, used: clause.used + words }
 }

@@ -1,39 +1,50 @@
 import { temporal } from '../../zones/index.ts'
-import { type CalendarUnit, notUnderstood, refusal, type SaidDays, type SaidRecurrence } from './parsed.ts'
+import {
+  type CalendarUnit,
+  notUnderstood,
+  type ParsedDays,
+  type ParsedRecurrence,
+  refusal,
+} from './parsed.ts'
 
 const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7]
 const WEEKDAY_NAMES = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ')
 const LEAP_YEAR = 2000
 
 /** The days a calendar rule falls on, with those of the first day where the phrase names none. */
-export function settleDays(
-  said: SaidRecurrence,
+export function resolveDays(
+  parsed: ParsedRecurrence,
   reference: Temporal.PlainDate,
   text: string,
   notes: string[],
-): SaidDays & { pace: CalendarPace } {
-  const { nths, monthDays, months } = said
-  const weekdays = weekdaysOf(said, text)
+): ParsedDays & { frequency: CalendarFrequency } {
+  const { nths, monthDays, months } = parsed
+  const weekdays = weekdaysOf(parsed, text)
   if ([weekdays, nths, monthDays].filter((days) => days !== undefined).length > 1) {
     throw refusal(text, 'it gives both weekdays and days of the month: give one, or set an alarm for each')
   }
-  const pace = calendarPace(said, weekdays, text, notes)
-  const days: SaidDays = {
+  const frequency = calendarFrequency(parsed, weekdays, text, notes)
+  const days: ParsedDays = {
     ...(weekdays && { weekdays }),
     ...(nths && { nths }),
     ...(monthDays && { monthDays }),
     ...(months && { months }),
   }
-  assertFits(pace, days, text)
-  const whole = { pace, ...days, ...defaultDays(pace, days, reference, text, notes) }
+  assertFits(frequency, days, text)
+  const whole = { frequency, ...days, ...defaultDays(frequency, days, reference, text, notes) }
   noteMissingDays(whole, text, notes)
   return whole
 }
 
 /** The weekdays that were said, without those excepted. */
-export function weekdaysOf({ weekdays, except, pace }: SaidRecurrence, text: string): number[] | undefined {
+export function weekdaysOf(
+  { weekdays, except, frequency }: ParsedRecurrence,
+  text: string,
+): number[] | undefined {
   if (except === undefined) return weekdays
-  const daily = pace !== undefined && ('everyMs' in pace || (pace.unit === 'day' && pace.interval === 1))
+  const daily =
+    frequency !== undefined &&
+    ('everyMs' in frequency || (frequency.unit === 'day' && frequency.interval === 1))
   if (weekdays === undefined && !daily) {
     throw refusal(text, "an exception needs days to be taken from: say 'every day except sunday at 9am'")
   }
@@ -42,23 +53,23 @@ export function weekdaysOf({ weekdays, except, pace }: SaidRecurrence, text: str
   return left
 }
 
-interface CalendarPace {
+interface CalendarFrequency {
   unit: CalendarUnit
   interval: number
 }
 
-function calendarPace(
-  said: SaidRecurrence,
+function calendarFrequency(
+  parsed: ParsedRecurrence,
   weekdays: number[] | undefined,
   text: string,
   notes: string[],
-): CalendarPace {
-  const { nths, monthDays, months } = said
-  const given = said.pace as CalendarPace | undefined
+): CalendarFrequency {
+  const { nths, monthDays, months } = parsed
+  const given = parsed.frequency as CalendarFrequency | undefined
   if (given !== undefined) {
     // 'daily on weekdays', 'every monday in december every year': the weekdays are the rhythm.
     const byWeek = weekdays !== undefined && given.interval === 1
-    if (byWeek && given.unit === 'day' && weekdays.length === 1 && said.except === undefined) {
+    if (byWeek && given.unit === 'day' && weekdays.length === 1 && parsed.except === undefined) {
       throw refusal(text, `it says both every day and ${WEEKDAY_NAMES[weekdays[0]! - 1]}: say one of them`)
     }
     return byWeek && (given.unit === 'day' || (given.unit === 'year' && months !== undefined))
@@ -87,7 +98,7 @@ function calendarPace(
   return { unit: 'month', interval: 1 }
 }
 
-function assertFits({ unit, interval }: CalendarPace, days: SaidDays, text: string): void {
+function assertFits({ unit, interval }: CalendarFrequency, days: ParsedDays, text: string): void {
   const { weekdays, nths, monthDays, months } = days
   const placed = nths !== undefined || monthDays !== undefined
   if (unit === 'day' && (placed || (weekdays !== undefined && interval > 1))) {
@@ -121,12 +132,12 @@ function assertFits({ unit, interval }: CalendarPace, days: SaidDays, text: stri
 
 /** 'weekly' said on a Wednesday is each Wednesday, as 'next week' is; a day that months lack is refused. */
 function defaultDays(
-  { unit }: CalendarPace,
-  days: SaidDays,
+  { unit }: CalendarFrequency,
+  days: ParsedDays,
   reference: Temporal.PlainDate,
   text: string,
   notes: string[],
-): SaidDays {
+): ParsedDays {
   if (unit === 'day' || days.weekdays || days.nths || days.monthDays) return {}
   const { day, month, dayOfWeek } = reference
   if (unit === 'week') {
@@ -151,7 +162,7 @@ function defaultDays(
 
 /** Refuses days that no such month has, and says where months or years are skipped. */
 function noteMissingDays(
-  { months, monthDays, nths, pace }: SaidDays & { pace: CalendarPace },
+  { months, monthDays, nths, frequency }: ParsedDays & { frequency: CalendarFrequency },
   text: string,
   notes: string[],
 ): void {
@@ -173,7 +184,7 @@ function noteMissingDays(
   if (monthDays?.some((day) => day === 'first weekday' || day === 'last weekday')) {
     notes.push('weekdays are Monday to Friday; holidays are not known')
   }
-  if (pace.unit === 'month' && pace.interval > 1 && latest > 28) {
+  if (frequency.unit === 'month' && frequency.interval > 1 && latest > 28) {
     notes.push('a month that is skipped still counts')
   }
 }

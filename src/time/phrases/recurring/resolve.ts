@@ -1,15 +1,15 @@
 import { temporal } from '../../zones/index.ts'
-import type { SaidTime } from '../time-of-day.ts'
+import type { ParsedTime } from '../time-of-day.ts'
 import { boundOf } from './bound.ts'
-import { type Pace, refusal, type SaidDays, type SaidRecurrence } from './parsed.ts'
-import { settleDays, weekdaysOf } from './resolve-days.ts'
+import { type Frequency, type ParsedDays, type ParsedRecurrence, refusal } from './parsed.ts'
+import { resolveDays, weekdaysOf } from './resolve-days.ts'
 import { hoursOf, timesOf } from './times.ts'
 
 /** A recurrence whose parts fit together and of which nothing is left open. */
-export interface Recurrence extends SaidDays {
-  pace: Pace
+export interface Recurrence extends ParsedDays {
+  frequency: Frequency
   /** Earliest first; none where the pace is a length of time. */
-  times: SaidTime[]
+  times: ParsedTime[]
   /** Full hours of the day; the end is not part of it. */
   window?: { from: number; to: number }
   minutePast?: number
@@ -18,45 +18,45 @@ export interface Recurrence extends SaidDays {
   count?: number
 }
 
-const DEFAULT_TIME: SaidTime = { hour: 9, minute: 0, second: 0 }
+const DEFAULT_TIME: ParsedTime = { hour: 9, minute: 0, second: 0 }
 
 /** Brings the parts of a phrase together: what contradicts itself is refused, what was left open is taken and noted. */
-export function settle(
-  said: SaidRecurrence,
-  here: Temporal.ZonedDateTime,
+export function resolveRecurrence(
+  parsed: ParsedRecurrence,
+  localNow: Temporal.ZonedDateTime,
   text: string,
   notes: string[],
 ): Recurrence {
-  const clocks = clocksOf(said, text)
-  const shared = boundsOf({ ...said, ...clocks }, here, text, notes)
-  if (said.pace !== undefined && 'everyMs' in said.pace) {
-    return { ...settleInterval(said, said.pace, text, notes), ...shared }
+  const clocks = clocksOf(parsed, text)
+  const shared = boundsOf({ ...parsed, ...clocks }, localNow, text, notes)
+  if (parsed.frequency !== undefined && 'everyMs' in parsed.frequency) {
+    return { ...resolveInterval(parsed, parsed.frequency, text, notes), ...shared }
   }
-  if (said.window !== undefined || said.minutePast !== undefined) {
+  if (parsed.window !== undefined || parsed.minutePast !== undefined) {
     throw refusal(
       text,
       "a span of the day needs a rhythm within it: say 'every 15 minutes between 9:00 and 17:00'",
     )
   }
-  const days = settleDays(said, dateOf(shared.start) ?? here.toPlainDate(), text, notes)
+  const days = resolveDays(parsed, dateOf(shared.start) ?? localNow.toPlainDate(), text, notes)
   if (clocks.clocks === undefined) {
-    if (said.dayPart !== undefined) {
+    if (parsed.dayPart !== undefined) {
       throw refusal(
         text,
-        `the ${said.dayPart} has no fixed hour: say 'every day at 8am', or 'every ${said.dayPart} at 8:30'`,
+        `the ${parsed.dayPart} has no fixed hour: say 'every day at 8am', or 'every ${parsed.dayPart} at 8:30'`,
       )
     }
-    if (said.count !== undefined && !said.count.led) {
+    if (parsed.count !== undefined && !parsed.count.led) {
       throw refusal(
         text,
-        `'${said.count.times} times' may be on each day or in all: say 'every day at 9am, ${said.count.times} times', or the times of day`,
+        `'${parsed.count.times} times' may be on each day or in all: say 'every day at 9am, ${parsed.count.times} times', or the times of day`,
       )
     }
     notes.push('no time of day was given: 09:00 is taken')
   }
   const times =
-    clocks.clocks === undefined ? [DEFAULT_TIME] : timesOf(clocks.clocks, said.dayPart, text, notes)
-  const daily = days.pace.unit === 'day' && days.pace.interval === 1
+    clocks.clocks === undefined ? [DEFAULT_TIME] : timesOf(clocks.clocks, parsed.dayPart, text, notes)
+  const daily = days.frequency.unit === 'day' && days.frequency.interval === 1
   if (!daily && times.some(({ midnight }) => midnight)) {
     notes.push('midnight is read as 00:00, the start of that day')
   }
@@ -64,10 +64,10 @@ export function settle(
 }
 
 /** 'every weekday starting tomorrow at 9am' says the time of the rule, 'until friday at 5pm' may say either. */
-function clocksOf(said: SaidRecurrence, text: string): Pick<SaidRecurrence, 'clocks' | 'start'> {
-  const { clocks, start, end, pace } = said
+function clocksOf(parsed: ParsedRecurrence, text: string): Pick<ParsedRecurrence, 'clocks' | 'start'> {
+  const { clocks, start, end, frequency } = parsed
   const kept = { ...(clocks && { clocks }), ...(start && { start }) }
-  if (pace !== undefined && 'everyMs' in pace) return kept
+  if (frequency !== undefined && 'everyMs' in frequency) return kept
   if (start !== undefined && start.iso === undefined && start.date === undefined) {
     throw refusal(
       text,
@@ -89,54 +89,54 @@ function clocksOf(said: SaidRecurrence, text: string): Pick<SaidRecurrence, 'clo
 }
 
 function boundsOf(
-  said: SaidRecurrence,
-  here: Temporal.ZonedDateTime,
+  parsed: ParsedRecurrence,
+  localNow: Temporal.ZonedDateTime,
   text: string,
   notes: string[],
 ): Pick<Recurrence, 'start' | 'end' | 'count'> {
-  if (said.end !== undefined && said.end.iso === undefined && said.end.date === undefined) {
+  if (parsed.end !== undefined && parsed.end.iso === undefined && parsed.end.date === undefined) {
     throw refusal(
       text,
-      `'${said.end.word}' may be the end of each day, or of all: say 'between 9am and 5pm', or the day it ends`,
+      `'${parsed.end.word}' may be the end of each day, or of all: say 'between 9am and 5pm', or the day it ends`,
     )
   }
-  const start = said.start === undefined ? null : boundOf(said.start, 'start', here, text, notes)
-  const end = said.end === undefined ? null : boundOf(said.end, 'end', here, text, notes)
+  const start = parsed.start === undefined ? null : boundOf(parsed.start, 'start', localNow, text, notes)
+  const end = parsed.end === undefined ? null : boundOf(parsed.end, 'end', localNow, text, notes)
   return {
     ...(start !== null && { start }),
     ...(end !== null && { end }),
-    ...(said.count !== undefined && { count: said.count.times }),
+    ...(parsed.count !== undefined && { count: parsed.count.times }),
   }
 }
 
-function settleInterval(
-  said: SaidRecurrence,
-  pace: { everyMs: number },
+function resolveInterval(
+  parsed: ParsedRecurrence,
+  frequency: { everyMs: number },
   text: string,
   notes: string[],
 ): Recurrence {
-  if (said.clocks !== undefined) {
+  if (parsed.clocks !== undefined) {
     throw refusal(
       text,
-      `a rhythm of hours or less has no time of day: say 'starting at ${said.clocks[0]!.word}', or 'every day at ${said.clocks[0]!.word}'`,
+      `a rhythm of hours or less has no time of day: say 'starting at ${parsed.clocks[0]!.word}', or 'every day at ${parsed.clocks[0]!.word}'`,
     )
   }
-  if (said.nths !== undefined || said.monthDays !== undefined || said.months !== undefined) {
+  if (parsed.nths !== undefined || parsed.monthDays !== undefined || parsed.months !== undefined) {
     throw refusal(
       text,
       'hours or less can be limited to weekdays, not to days of the month: give { cron } for that',
     )
   }
-  if (said.dayPart !== undefined) {
-    throw refusal(text, `the ${said.dayPart} has no fixed hours: say 'between 8:00 and 12:00'`)
+  if (parsed.dayPart !== undefined) {
+    throw refusal(text, `the ${parsed.dayPart} has no fixed hours: say 'between 8:00 and 12:00'`)
   }
-  const weekdays = weekdaysOf(said, text)
+  const weekdays = weekdaysOf(parsed, text)
   return {
-    pace,
+    frequency,
     times: [],
     ...(weekdays && { weekdays }),
-    ...(said.minutePast !== undefined && { minutePast: said.minutePast }),
-    ...(said.window && { window: hoursOf(said.window, text, notes) }),
+    ...(parsed.minutePast !== undefined && { minutePast: parsed.minutePast }),
+    ...(parsed.window && { window: hoursOf(parsed.window, text, notes) }),
   }
 }
 

@@ -1,5 +1,5 @@
 import { formatDuration } from '../../durations/index.ts'
-import { firstWall } from './anchor.ts'
+import { firstWallTime } from './anchor.ts'
 import { type CalendarUnit, type MonthDay, refusal } from './parsed.ts'
 import type { Recurrence } from './resolve.ts'
 
@@ -21,19 +21,19 @@ const MINUTE_MS = 60_000
  */
 export function ruleOf(
   recurrence: Recurrence,
-  here: Temporal.ZonedDateTime,
+  localNow: Temporal.ZonedDateTime,
   text: string,
   notes: string[],
 ): PhraseRule {
-  const { pace } = recurrence
-  if ('everyMs' in pace) return { when: intervalRule(recurrence, pace.everyMs, text, notes) }
-  if (pace.interval === 1) return { when: { cron: cronOf(recurrence, text) } }
-  const anchor = firstWall(recurrence, pace.unit, here, text)
+  const { frequency } = recurrence
+  if ('everyMs' in frequency) return { when: intervalRule(recurrence, frequency.everyMs, text, notes) }
+  if (frequency.interval === 1) return { when: { cron: cronOf(recurrence, text) } }
+  const anchor = firstWallTime(recurrence, frequency.unit, localNow, text)
   notes.push(`counted from ${anchor.toPlainDate()}`)
   const start = anchor.toString({ smallestUnit: 'second' }).replaceAll(/[-:]/g, '')
   return {
     when: {
-      rrule: `DTSTART;TZID=${here.timeZoneId}:${start}\nRRULE:${rruleParts(recurrence, text).join(';')}`,
+      rrule: `DTSTART;TZID=${localNow.timeZoneId}:${start}\nRRULE:${rruleParts(recurrence, text).join(';')}`,
     },
     anchor,
   }
@@ -58,7 +58,7 @@ function intervalRule(
   const hours = hourField(unit === 'hour' ? step : 1, window, weekdays, text)
   const every = (field: 'second' | 'minute') => (unit === field ? (step === 1 ? '*' : `*/${step}`) : '*')
   const minute = unit === 'hour' ? String(minutePast ?? 0) : every('minute')
-  noteClock(recurrence, { unit, step, last: hours.last }, notes)
+  addClockNotes(recurrence, { unit, step, last: hours.last }, notes)
   const seconds = unit === 'second' ? `${every('second')} ` : ''
   return { cron: `${seconds}${minute} ${hours.field} * * ${weekdayField(weekdays)}` }
 }
@@ -105,13 +105,13 @@ function hourField(
   if (step > 1) return { field: !over && hours.length > 2 ? `${from}-${last}/${step}` : hours.join(), last }
   return {
     field: over
-      ? `${runs(hours.filter((hour) => hour >= from))},${runs(hours.filter((hour) => hour < from))}`
-      : runs(hours),
+      ? `${formatRuns(hours.filter((hour) => hour >= from))},${formatRuns(hours.filter((hour) => hour < from))}`
+      : formatRuns(hours),
     last,
   }
 }
 
-function noteClock(
+function addClockNotes(
   { window, minutePast }: Recurrence,
   { unit, step, last }: { unit: string; step: number; last: number },
   notes: string[],
@@ -137,7 +137,7 @@ function cronOf(recurrence: Recurrence, text: string): string {
       : nths.map(({ nth, weekday: day }) => (nth === -1 ? `${day % 7}L` : `${day % 7}#${nth}`)).join()
   const day =
     monthDays === undefined ? '*' : monthDaysOf(monthDays, text).map((each) => CRON_DAY[each] ?? each)
-  return `${second}${minutes} ${hours} ${day} ${months === undefined ? '*' : runs(months)} ${weekday}`
+  return `${second}${minutes} ${hours} ${day} ${months === undefined ? '*' : formatRuns(months)} ${weekday}`
 }
 
 /** Hours, minutes and seconds whose every combination is one of the times, which is all that one rule can say. */
@@ -154,7 +154,7 @@ function timeSets(
 
 function rruleParts(recurrence: Recurrence, text: string): string[] {
   const { weekdays, nths, monthDays, months, times } = recurrence
-  const { unit, interval } = recurrence.pace as { unit: CalendarUnit; interval: number }
+  const { unit, interval } = recurrence.frequency as { unit: CalendarUnit; interval: number }
   const parts = [`FREQ=${FREQ[unit]}`, `INTERVAL=${interval}`]
   if (months !== undefined) parts.push(`BYMONTH=${months}`)
   const days = monthDays === undefined ? [] : monthDaysOf(monthDays, text)
@@ -183,11 +183,11 @@ function monthDaysOf(days: MonthDay[], text: string): MonthDay[] {
 
 function weekdayField(weekdays: number[] | undefined): string {
   if (weekdays === undefined || weekdays.length === 7) return '*'
-  return runs(weekdays.map((day) => day % 7).sort((a, b) => a - b))
+  return formatRuns(weekdays.map((day) => day % 7).sort((a, b) => a - b))
 }
 
 /** Numbers in order as cron writes them, three or more in a row as a range. */
-function runs(numbers: number[]): string {
+function formatRuns(numbers: number[]): string {
   const found: number[][] = []
   for (const number of numbers) {
     const run = found.at(-1)

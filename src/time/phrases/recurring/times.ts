@@ -1,7 +1,7 @@
 import { MONTHS, UNITS } from '../../text/index.ts'
-import { readTimeWord, type SaidTime } from '../time-of-day.ts'
-import { joint } from './days.ts'
-import { type DayPart, type ReadClause, refusal, type SaidClock } from './parsed.ts'
+import { type ParsedTime, readTimeWord } from '../time-of-day.ts'
+import { andLength } from './days.ts'
+import { type Clause, type ClockWord, type DayPart, refusal } from './parsed.ts'
 
 const BARE = /^\d{1,2}$/
 const CLOCK = /^\d{1,2}(?:[:.]\d\d(?::\d\d)?(?:[ap]m)?|[ap]m)$/
@@ -21,18 +21,18 @@ export function isClock(word: string | undefined, afterAt: boolean): boolean {
 }
 
 /** Reads 'at 9am', '9am and 5pm', 'at 9, 12 and 15' at the head of these words. */
-export function readClocks(words: string[]): ReadClause | null {
+export function readClocks(words: string[]): Clause | null {
   const at = words[0] === 'at' || words[0] === '@' ? 1 : 0
-  const clocks: SaidClock[] = []
+  const clocks: ClockWord[] = []
   let used = at
   for (;;) {
-    const and = clocks.length === 0 ? 0 : joint(words[used])
+    const and = clocks.length === 0 ? 0 : andLength(words[used])
     const word = words[used + and]
     if (!isClock(word, at === 1) || isCounted(word!, words[used + and + 1])) break
     clocks.push({ word: word!, afterAt: at === 1 })
     used += and + 1
   }
-  return clocks.length === 0 ? null : { said: { clocks }, used }
+  return clocks.length === 0 ? null : { parts: { clocks }, used }
 }
 
 /** '10 times', '24 december', '3 days': the number belongs to the word behind it. */
@@ -42,34 +42,34 @@ function isCounted(word: string, next: string | undefined): boolean {
 }
 
 /** Reads 'between 9 and 17', 'from 9am to 5pm', 'between 9-17'; null where the words give no span of the day. */
-export function readWindow(words: string[]): ReadClause | null {
+export function readWindow(words: string[]): Clause | null {
   if (words[0] !== 'between' && words[0] !== 'from') return null
   const [from, to, more] = words[1]?.split('-') ?? []
   if (to !== undefined && more === undefined && isClock(from, true) && isClock(to, true)) {
-    return { said: { window: [clock(from!), clock(to)] }, used: 2 }
+    return { parts: { window: [clock(from!), clock(to)] }, used: 2 }
   }
   if (!isClock(words[1], true) || !WINDOW_JOINTS.has(words[2] ?? '') || !isClock(words[3], true)) return null
-  return { said: { window: [clock(words[1]!), clock(words[3]!)] }, used: 4 }
+  return { parts: { window: [clock(words[1]!), clock(words[3]!)] }, used: 4 }
 }
 
-function clock(word: string): SaidClock {
+function clock(word: string): ClockWord {
   return { word, afterAt: true }
 }
 
 /** The times of day that were said, earliest first; hours are refused where either half of the day may be meant. */
 export function timesOf(
-  clocks: SaidClock[],
+  clocks: ClockWord[],
   dayPart: DayPart | undefined,
   text: string,
   notes: string[],
-): SaidTime[] {
+): ParsedTime[] {
   const on24 = clocks.some(({ word }) => is24Hour(word))
   const times = clocks.map(({ word, afterAt }) => {
     const time = timeOf(word, afterAt, on24, dayPart, text)
     if (time.note !== undefined) notes.push(time.note)
     return time
   })
-  const seconds = (time: SaidTime) => (time.hour * 60 + time.minute) * 60 + time.second
+  const seconds = (time: ParsedTime) => (time.hour * 60 + time.minute) * 60 + time.second
   const once = new Map(times.map((time) => [seconds(time), time]))
   return [...once].sort(([a], [b]) => a - b).map(([, time]) => time)
 }
@@ -80,7 +80,7 @@ function timeOf(
   on24: boolean,
   dayPart: DayPart | undefined,
   text: string,
-): SaidTime {
+): ParsedTime {
   const twelve = BARE.test(word) || (CLOCK.test(word) && !word.endsWith('m'))
   const hour = Number.parseInt(word, 10)
   if (dayPart !== undefined) {
@@ -117,7 +117,7 @@ function is24Hour(word: string): boolean {
 
 /** The full hours a span of the day runs from and to; the end is not part of it, and 0 is midnight. */
 export function hoursOf(
-  window: [SaidClock, SaidClock],
+  window: [ClockWord, ClockWord],
   text: string,
   notes: string[],
 ): { from: number; to: number } {
@@ -126,7 +126,7 @@ export function hoursOf(
   const on24 = is24Hour(first.word) || is24Hour(last.word)
   const bare = [first, last].filter(({ word }) => BARE.test(word))
   if (bare.length > 0 && !on24) {
-    const half = (clock: SaidClock, name: string) =>
+    const half = (clock: ClockWord, name: string) =>
       bare.includes(clock) ? `${clock.word}${name}` : clock.word
     const reading = (a: string, b: string) => `'between ${half(first, a)} and ${half(last, b)}'`
     const [same, other] =

@@ -1,28 +1,28 @@
 import type { Exclusion } from '../../calendars/index.ts'
-import { refusal, type SaidRecurrence } from './parsed.ts'
+import { type ParsedRecurrence, refusal } from './parsed.ts'
 
 const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7]
 /** Every month has more working days than this, in any country. */
 const NTH_MAX = 15
 
 /** 'every working day': each but those of the weekend; all where the calendars have a weekend of their own. */
-export function settleWorkingDays(
-  said: SaidRecurrence,
+export function resolveEveryWorkingDay(
+  parsed: ParsedRecurrence,
   weekend: readonly number[] | null,
   text: string,
-): SaidRecurrence {
-  if (!said.workingDays) return said
-  if (said.weekdays?.join() === '1,2,3,4,5') {
-    return { ...said, weekdays: EVERY_DAY.filter((day) => !weekend?.includes(day)) }
+): ParsedRecurrence {
+  if (!parsed.workingDays) return parsed
+  if (parsed.weekdays?.join() === '1,2,3,4,5') {
+    return { ...parsed, weekdays: EVERY_DAY.filter((day) => !weekend?.includes(day)) }
   }
-  const { workingDays: _workingDays, ...named } = said
+  const { workingDays: _workingDays, ...named } = parsed
   if (weekend?.join() === '6,7') return named
   throw refusal(text, 'working days and other days beside them, under another weekend: name all the days')
 }
 
 /** 'third working day of the month': the 1st, or the last, of which months; how it moves from there is below. */
-export function settleWorkingDay(said: SaidRecurrence, text: string): SaidRecurrence {
-  const { workingDay: nth, quarter, ...rest } = said
+export function resolveNthWorkingDay(parsed: ParsedRecurrence, text: string): ParsedRecurrence {
+  const { workingDay: nth, quarter, ...rest } = parsed
   if (nth === undefined) {
     if (!quarter) return rest
     throw refusal(
@@ -36,11 +36,11 @@ export function settleWorkingDay(said: SaidRecurrence, text: string): SaidRecurr
   if (nth !== -1 && (nth < 1 || nth > NTH_MAX)) {
     throw refusal(text, `not every month has ${nth} working days: say 'first' to '${NTH_MAX}th', or 'last'`)
   }
-  if ((said.clocks?.length ?? 0) > 1) {
+  if ((parsed.clocks?.length ?? 0) > 1) {
     throw refusal(text, 'a working day of the month takes one time of day: set an alarm for each')
   }
   const months = monthsOf(rest, quarter, nth === -1)
-  if (months === undefined && rest.pace === undefined) {
+  if (months === undefined && rest.frequency === undefined) {
     throw refusal(
       text,
       "a working day of what? say 'last working day of every month', or 'every working day'",
@@ -49,15 +49,15 @@ export function settleWorkingDay(said: SaidRecurrence, text: string): SaidRecurr
   return { ...rest, workingDay: nth, monthDays: [nth === -1 ? 'last' : 1], ...(months && { months }) }
 }
 
-function monthsOf({ months, pace }: SaidRecurrence, quarter: true | undefined, last: boolean) {
+function monthsOf({ months, frequency }: ParsedRecurrence, quarter: true | undefined, last: boolean) {
   if (quarter) return last ? [3, 6, 9, 12] : [1, 4, 7, 10]
-  const yearly = pace !== undefined && 'unit' in pace && pace.unit === 'year'
+  const yearly = frequency !== undefined && 'unit' in frequency && frequency.unit === 'year'
   return months ?? (yearly ? [last ? 12 : 1] : undefined)
 }
 
 /** What a phrase excludes itself; `weekend` is the one that 'working day' leaves out. */
-export function exclusionOf(said: SaidRecurrence, weekend: readonly number[] | null): Exclusion {
-  const { calendars, exceptedDays, workingDay: nth } = said
+export function exclusionOf(parsed: ParsedRecurrence, weekend: readonly number[] | null): Exclusion {
+  const { calendars, exceptedDays, workingDay: nth } = parsed
   const off = nth === undefined ? [] : (weekend ?? [])
   const all = [...new Set([...(exceptedDays ?? []), ...off])]
   return {
@@ -69,8 +69,8 @@ export function exclusionOf(said: SaidRecurrence, weekend: readonly number[] | n
 }
 
 /** What of a phrase its wording repeats beside the rule. */
-export function daysOffSaid(said: SaidRecurrence): DaysOffSaid {
-  const { calendars, exceptedDays, workingDay, workingDays, except } = said
+export function daysOffParts(parsed: ParsedRecurrence): ParsedDaysOff {
+  const { calendars, exceptedDays, workingDay, workingDays, except } = parsed
   return {
     ...(calendars && { calendars }),
     ...(exceptedDays && { exceptedDays }),
@@ -80,10 +80,13 @@ export function daysOffSaid(said: SaidRecurrence): DaysOffSaid {
 }
 
 /** What a phrase said of days off. */
-export type DaysOffSaid = Pick<SaidRecurrence, 'calendars' | 'exceptedDays' | 'workingDay' | 'workingDays'>
+export type ParsedDaysOff = Pick<
+  ParsedRecurrence,
+  'calendars' | 'exceptedDays' | 'workingDay' | 'workingDays'
+>
 
 /** Whether Saturday and Sunday were taken as the weekend. */
-export function isUsualWorkingDay(said: SaidRecurrence, weekend: readonly number[] | null): boolean {
-  const working = said.workingDays ?? said.workingDay
+export function usesDefaultWeekend(parsed: ParsedRecurrence, weekend: readonly number[] | null): boolean {
+  const working = parsed.workingDays ?? parsed.workingDay
   return working !== undefined && weekend?.join() === '6,7'
 }
