@@ -13,31 +13,31 @@ import { type Clock, formatDuration } from '../time/index.ts'
 /** Why an attempt was broken off. */
 export type Break = 'timeout' | 'lost' | 'drain'
 
-/** One try at delivering one occurrence, bounded in time. */
+/** One attempt at delivering one occurrence, bounded in time. */
 export class Attempt implements Delivery {
-  readonly taking: ClaimedTimer
+  readonly claimed: ClaimedTimer
   readonly firedAt: number
-  readonly #courier: Dispatcher
+  readonly #dispatcher: Dispatcher
   readonly #clock: Clock
   readonly #startedAt: number
   #controller: AbortController | null = null
   #brokenBy: Break | null = null
-  #onBreak: ((delivery: DeliveryOutcome) => void) | null = null
+  #onBreak: ((outcome: DeliveryOutcome) => void) | null = null
 
-  constructor(taking: ClaimedTimer, courier: Dispatcher, clock: Clock) {
-    this.taking = taking
+  constructor(claimed: ClaimedTimer, dispatcher: Dispatcher, clock: Clock) {
+    this.claimed = claimed
     this.firedAt = clock.now()
-    this.#courier = courier
+    this.#dispatcher = dispatcher
     this.#clock = clock
     this.#startedAt = clock.monotonic()
   }
 
   get alarm() {
-    return this.taking.alarm
+    return this.claimed.alarm
   }
 
   get timer() {
-    return this.taking.timer
+    return this.claimed.timer
   }
 
   get tx(): unknown {
@@ -48,7 +48,7 @@ export class Attempt implements Delivery {
     return this.#clock.monotonic() - this.#startedAt
   }
 
-  /** Made only when somebody looks at it: most handlers never do. */
+  /** Created only when it is read: most handlers never do. */
   get signal(): AbortSignal {
     if (this.#controller === null) {
       this.#controller = new AbortController()
@@ -57,22 +57,22 @@ export class Attempt implements Delivery {
     return this.#controller.signal
   }
 
-  /** Delivers, and answers what came of it; never throws. */
-  run(errand: Delivery = this): Promise<DeliveryOutcome> {
+  /** Delivers, and answers the outcome; never throws. */
+  run(delivery: Delivery = this): Promise<DeliveryOutcome> {
     if (this.#brokenBy !== null) return Promise.resolve({ kind: 'released' })
     return new Promise((resolve) => {
       const { target, timeoutMs } = this.alarm
-      const limitMs = timeoutMs ?? this.#courier.timeoutMs(target)
+      const limitMs = timeoutMs ?? this.#dispatcher.timeoutMs(target)
       const cancelTimer = this.#clock.setTimer(limitMs, () =>
         this.break('timeout', `no answer within ${formatDuration(limitMs)}`),
       )
-      const done = (delivery: DeliveryOutcome) => {
-        // Also when it was broken off: a timer that is left would keep the process from ending.
+      const done = (outcome: DeliveryOutcome) => {
+        // Also when it was broken off: a timer that is left would keep the process alive.
         cancelTimer()
-        resolve(delivery)
+        resolve(outcome)
       }
       this.#onBreak = done
-      this.#deliver(errand).then(
+      this.#deliver(delivery).then(
         ({ report }) => done({ kind: 'delivered', firedAt: this.firedAt, endedAt: this.#endedAt(), report }),
         (thrown: unknown) => done(this.#failed(thrown)),
       )
@@ -80,15 +80,15 @@ export class Attempt implements Delivery {
   }
 
   /** A target that throws at once fails like one that rejects. */
-  #deliver(errand: Delivery): Promise<DeliveryReceipt> {
+  #deliver(delivery: Delivery): Promise<DeliveryReceipt> {
     try {
-      return this.#courier.deliver(errand)
+      return this.#dispatcher.deliver(delivery)
     } catch (thrown) {
       return Promise.reject(thrown)
     }
   }
 
-  /** Ends the attempt from outside: its signal is aborted and what the target still says is not waited for. */
+  /** Ends the attempt from outside: its signal is aborted, and the target's answer is not waited for. */
   break(by: Break, error = ''): void {
     if (this.#brokenBy !== null) return
     this.#brokenBy = by
@@ -116,7 +116,7 @@ export class Attempt implements Delivery {
   }
 }
 
-/** A handler may throw anything, also what traps every question about it. */
+/** A handler may throw anything, even a proxy that throws on every access. */
 function isA<T>(kind: new (...args: never) => T, thrown: unknown): thrown is T {
   try {
     return thrown instanceof kind

@@ -8,11 +8,11 @@ import { openTest, type TestOptions, VirtualClock } from '../testing/index.ts'
 import { CatchUpLimiter } from './catch-up-limiter.ts'
 import type { PausedParty, PauseState, Resumed } from './pause-state.ts'
 
-const dir = mkdtempSync(join(tmpdir(), 'wakeful-pacer-'))
+const dir = mkdtempSync(join(tmpdir(), 'wakeful-catch-up-'))
 afterAll(() => rmSync(dir, { recursive: true }))
 
-/** A book that a test writes. */
-class Book implements PauseState {
+/** Pauses that a test makes. */
+class TestPauses implements PauseState {
   readonly #tenants = new Set<string>()
   readonly #targets = new Set<string>()
   readonly #listeners = new Set<() => void>()
@@ -31,7 +31,7 @@ class Book implements PauseState {
   pause(party: PausedParty): void {
     if ('tenant' in party) this.#tenants.add(party.tenant)
     else this.#targets.add(targetKey(party.target))
-    this.#tell()
+    this.#notify()
   }
 
   resume(party: PausedParty, perSecond: number | null): void {
@@ -39,18 +39,18 @@ class Book implements PauseState {
     else this.#targets.delete(targetKey(party.target))
     this.#resumes += 1
     this.#resumed = [{ party, at: this.#resumes, perSecond }]
-    this.#tell()
+    this.#notify()
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener()
   }
 }
 
 const ACME: PausedParty = { tenant: 'acme' }
 
-async function running(options: TestOptions = {}, book = new Book()) {
-  const bench = await openTest({ holds: book, ...options })
+async function running(options: TestOptions = {}, pauses = new TestPauses()) {
+  const bench = await openTest({ holds: pauses, ...options })
   const fired: string[] = []
   for (const name of ['remind', 'other'])
     bench.wakeful.handle(name, (fire) => void fired.push(fire.message || fire.alarm.tenant))
@@ -61,14 +61,14 @@ async function running(options: TestOptions = {}, book = new Book()) {
     acme.setMany(
       Array.from({ length: count }, (_, i) => ({ when: { delay: '1s' }, target, message: `m${i}` })),
     )
-  return { ...bench, book, fired, acme, due, [Symbol.asyncDispose]: bench.close }
+  return { ...bench, pauses, fired, acme, due, [Symbol.asyncDispose]: bench.close }
 }
 
 describe('a paused tenant', () => {
   test('fires nothing, loses nothing and says why, while others fire', async () => {
     await using world = await running()
-    const { wakeful, clock, book, acme, fired } = world
-    book.pause(ACME)
+    const { wakeful, clock, pauses, acme, fired } = world
+    pauses.pause(ACME)
     const { id } = await acme.set({ delay: '1s' }, { target: 'remind' })
     await wakeful.forTenant('zeta').set({ delay: '1s' }, { target: 'remind' })
     await clock.advance('1h')
@@ -77,36 +77,36 @@ describe('a paused tenant', () => {
     expect(next).toContain('held: an operator has paused this tenant')
     expect(await acme.get(id)).toMatchObject({ status: 'active', failureCount: 0, attempts: 0 })
     expect((await acme.get(id))!.nextFireAt).toEqual(new Date('2030-01-01T00:00:01Z'))
-    book.resume(ACME, null)
+    pauses.resume(ACME, null)
     await clock.advance('1s')
     expect(fired).toEqual(['zeta', 'acme'])
   })
 
-  test('holds what is written to the log, too, and a fire by hand', async () => {
+  test('pauses events to the log, too, and a fire by hand', async () => {
     await using world = await running()
-    const { clock, book, acme, fired } = world
-    book.pause(ACME)
+    const { clock, pauses, acme, fired } = world
+    pauses.pause(ACME)
     const event = await acme.set({ delay: '1s' }, { target: { event: true } })
     const far = await acme.set({ delay: '30d' }, { target: 'remind' })
     await acme.fireNow(far.id)
     await clock.advance('1m')
     expect(fired).toEqual([])
     expect(await acme.get(event.id)).toMatchObject({ status: 'active' })
-    book.resume(ACME, null)
+    pauses.resume(ACME, null)
     await clock.advance('1s')
     expect(fired).toEqual(['acme'])
     expect(await acme.get(event.id)).toMatchObject({ status: 'fired' })
   })
 
-  test('may cancel and reschedule what is held', async () => {
+  test('may cancel and reschedule what is paused', async () => {
     await using world = await running()
-    const { clock, book, acme, fired, due } = world
-    book.pause(ACME)
+    const { clock, pauses, acme, fired, due } = world
+    pauses.pause(ACME)
     const [gone, moved] = await due(2)
     await clock.advance('10s')
     expect((await acme.cancel(gone!.id)).outcome).toBe('cancelled')
     await acme.reschedule(moved!.id, { delay: '1m' })
-    book.resume(ACME, null)
+    pauses.resume(ACME, null)
     await clock.advance('59s')
     expect(fired).toEqual([])
     await clock.advance('1s')
@@ -115,7 +115,7 @@ describe('a paused tenant', () => {
 
   test('finishes what is in flight, and has its misfires judged as after a standstill', async () => {
     await using world = await running()
-    const { wakeful, clock, book, acme, fired } = world
+    const { wakeful, clock, pauses, acme, fired } = world
     wakeful.handle('slow', async () => {
       await new Promise<void>((resolve) => void clock.setTimer(5_000, resolve))
       fired.push('slow')
@@ -123,10 +123,10 @@ describe('a paused tenant', () => {
     await acme.set({ delay: '1s' }, { target: 'slow' })
     const hourly = await acme.set({ every: '1h' }, { target: 'remind' })
     await clock.advance('2s')
-    book.pause(ACME)
+    pauses.pause(ACME)
     await clock.advance('10h')
     expect(fired).toEqual(['slow'])
-    book.resume(ACME, null)
+    pauses.resume(ACME, null)
     await clock.advance('1s')
     expect(fired).toEqual(['slow', 'acme'])
     const types = (await acme.why(hourly.id)).story.map(({ text }) => text)
@@ -135,17 +135,17 @@ describe('a paused tenant', () => {
 })
 
 describe('a paused target', () => {
-  test('is held whoever’s it is, and no other target', async () => {
+  test('is paused for all owners, and no other target', async () => {
     await using world = await running()
-    const { wakeful, clock, book, fired, due } = world
+    const { wakeful, clock, pauses, fired, due } = world
     const party = { target: { kind: 'handler', name: 'remind' } }
-    book.pause(party)
+    pauses.pause(party)
     await due(2)
     await due(1, 'other')
     await wakeful.forTenant('zeta').set({ delay: '1s' }, { target: 'remind' })
     await clock.advance('1m')
     expect(fired).toEqual(['m0'])
-    book.resume(party, null)
+    pauses.resume(party, null)
     await clock.advance('1s')
     expect(fired.toSorted()).toEqual(['m0', 'm0', 'm1', 'zeta'])
   })
@@ -154,11 +154,11 @@ describe('a paused target', () => {
 describe('a catch-up', () => {
   test('comes back at its pace, while what comes due fires at once', async () => {
     await using world = await running()
-    const { clock, book, acme, fired, due } = world
-    book.pause(ACME)
+    const { clock, pauses, acme, fired, due } = world
+    pauses.pause(ACME)
     await due(50)
     await clock.advance('10s')
-    book.resume(ACME, 10)
+    pauses.resume(ACME, 10)
     await clock.advance('1s')
     expect(fired.length).toBeGreaterThanOrEqual(8)
     expect(fired.length).toBeLessThanOrEqual(10)
@@ -175,30 +175,30 @@ describe('a catch-up', () => {
 
   test('goes on slower than one a second, where it is told so', async () => {
     await using world = await running()
-    const { clock, book, fired, due } = world
-    book.pause(ACME)
+    const { clock, pauses, fired, due } = world
+    pauses.pause(ACME)
     await due(3)
     await clock.advance('10s')
-    book.resume(ACME, 0.1)
+    pauses.resume(ACME, 0.1)
     await clock.advance('11s')
     expect(fired).toHaveLength(1)
     await clock.advance('20s')
     expect(fired).toHaveLength(3)
   })
 
-  test('ends with another pause, and what was not let go by then is held', async () => {
+  test('ends with another pause, and what was not requeued by then stays paused', async () => {
     await using world = await running()
-    const { clock, book, fired, due } = world
-    book.pause(ACME)
+    const { clock, pauses, fired, due } = world
+    pauses.pause(ACME)
     await due(50)
     await clock.advance('10s')
-    book.resume(ACME, 10)
+    pauses.resume(ACME, 10)
     await clock.advance('2s')
-    book.pause(ACME)
+    pauses.pause(ACME)
     const before = fired.length
     await clock.advance('1d')
     expect(fired).toHaveLength(before)
-    book.resume(ACME, null)
+    pauses.resume(ACME, null)
     await clock.advance('1s')
     expect(fired).toHaveLength(50)
   })
@@ -206,53 +206,53 @@ describe('a catch-up', () => {
   test('goes on in the process that comes after a crash', async () => {
     const store = `sqlite:${join(dir, 'crash.db')}`
     const first = await running({ store })
-    const { clock, book } = first
-    book.pause(ACME)
+    const { clock, pauses } = first
+    pauses.pause(ACME)
     await first.due(30)
     await clock.advance('10s')
-    book.resume(ACME, 10)
+    pauses.resume(ACME, 10)
     await clock.advance('1s')
     first.crash()
-    await using second = await running({ store, clock }, book)
+    await using second = await running({ store, clock }, pauses)
     await clock.advance('10s')
     expect(new Set([...first.fired, ...second.fired]).size).toBe(30)
     expect(second.fired.length).toBeGreaterThanOrEqual(20)
   })
 })
 
-describe('a pacer', () => {
-  function paced(
+describe('a catch-up limiter', () => {
+  function limited(
     answers: (which: WaitingFilter, limit: number) => number,
     part = 1,
     names: readonly string[] = [],
   ) {
     const clock = new VirtualClock()
-    const book = new Book()
+    const pauses = new TestPauses()
     const asked: number[] = []
-    const troubles: unknown[] = []
-    const pacer = new CatchUpLimiter({
-      book,
+    const errors: unknown[] = []
+    const limiter = new CatchUpLimiter({
+      pauses,
       clock,
-      release: async (which, limit) => {
+      requeue: async (which, limit) => {
         asked.push(limit)
         return answers(which, limit)
       },
-      heldTargets: async () => names,
+      pausedTargets: async () => names,
       share: async () => part,
-      onTrouble: (thrown) => troubles.push(thrown),
+      onError: (thrown) => errors.push(thrown),
     })
-    pacer.start()
-    return { pacer, clock, book, asked, troubles }
+    limiter.start()
+    return { limiter, clock, pauses, asked, errors }
   }
 
-  test('asks for its share of the pace, and no more when nothing is left', async () => {
+  test('requeues its share of the rate, and stops when nothing is left', async () => {
     let left = 30
-    const { clock, book, asked } = paced((_, limit) => {
+    const { clock, pauses, asked } = limited((_, limit) => {
       const released = Math.min(left, limit)
       left -= released
       return released
     }, 0.25)
-    book.resume(ACME, 40)
+    pauses.resume(ACME, 40)
     await clock.advance('1s')
     expect(asked).toEqual([2, 2, 2, 2, 2])
     await clock.advance('1h')
@@ -261,14 +261,14 @@ describe('a pacer', () => {
     await expect(clock.until(new Promise(() => {}), '1h')).rejects.toThrow('nothing is left to wait for')
   })
 
-  test('puts back what is held under every spelling of an address, within one pace', async () => {
+  test('requeues every spelling of an address, within one rate', async () => {
     const left = new Map([
       ['https://a.example/', 2],
       ['https://a.example', 7],
       ['HTTPS://A.example:443/', 3],
       ['https://a.example/b', 5],
     ])
-    const { clock, book, asked } = paced(
+    const { clock, pauses, asked } = limited(
       (which, limit) => {
         const { heldTarget: name } = which as { heldTarget: string }
         const released = Math.min(left.get(name)!, limit)
@@ -278,33 +278,33 @@ describe('a pacer', () => {
       1,
       [...left.keys()],
     )
-    book.resume({ target: { kind: 'webhook', name: 'https://a.example/' } }, 20)
+    pauses.resume({ target: { kind: 'webhook', name: 'https://a.example/' } }, 20)
     await clock.advance('1h')
     expect([...left.values()]).toEqual([0, 0, 0, 5])
     expect(Math.max(...asked)).toBe(4)
   })
 
-  test('asks nothing where it owns nothing, and looks again with its first shard', async () => {
-    const { pacer, clock, book, asked } = paced(() => 0, 0)
-    book.resume(ACME, 10)
+  test('does nothing without shards, and restarts with the first shard', async () => {
+    const { limiter, clock, pauses, asked } = limited(() => 0, 0)
+    pauses.resume(ACME, 10)
     await clock.advance('1h')
     expect(asked).toEqual([])
-    pacer.lookAgain()
+    limiter.restart()
     await clock.advance('1h')
     expect(asked).toEqual([])
   })
 
-  test('tries again after trouble, and asks nothing more once it is stopped', async () => {
+  test('retries after an error, and does nothing once it is stopped', async () => {
     let calls = 0
-    const { pacer, clock, book, troubles } = paced(() => {
+    const { limiter, clock, pauses, errors } = limited(() => {
       calls += 1
       if (calls < 3) throw new Error('not now')
       return 1
     })
-    book.resume(ACME, 5)
+    pauses.resume(ACME, 5)
     await clock.advance('1s')
-    expect([calls, troubles.length]).toEqual([5, 2])
-    pacer.stop()
+    expect([calls, errors.length]).toEqual([5, 2])
+    limiter.stop()
     await clock.advance('1m')
     expect(calls).toBe(5)
   })

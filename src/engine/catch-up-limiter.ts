@@ -3,41 +3,41 @@ import type { WaitingFilter } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 import type { PauseCheck, PausedParty, PauseState, Resumed } from './pause-state.ts'
 
-/** What a pacer is made of. */
+/** What the limiter needs. */
 export interface CatchUpLimiterPorts {
-  readonly book: PauseState
+  readonly pauses: PauseState
   readonly clock: Clock
-  /** Puts back what is held in this process's own shards, so many at most; answers how many. */
-  readonly release: (which: WaitingFilter, limit: number) => Promise<number>
-  /** The names of the targets of what is held in this process's own shards. */
-  readonly heldTargets: () => Promise<readonly string[]>
-  /** Which part of the shards are this process's own, from 0 to 1: so much of the pace is its. */
+  /** Requeues up to `limit` paused timers in this process's shards; answers how many. */
+  readonly requeue: (which: WaitingFilter, limit: number) => Promise<number>
+  /** The names of the targets of paused timers in this process's shards. */
+  readonly pausedTargets: () => Promise<readonly string[]>
+  /** The part of all shards that this process owns, from 0 to 1: it gets this part of the rate. */
   readonly share: () => Promise<number>
-  readonly onTrouble: (thrown: unknown) => void
+  readonly onError: (thrown: unknown) => void
 }
 
-/** A catch-up under way: what was held comes back at its pace. */
+/** A catch-up in progress. */
 interface CatchUp {
   resumed: Resumed
-  /** Under which names a target is held; null where they are to be looked for. */
+  /** The names under which timers of a target are paused; null while they are to be looked up. */
   names: readonly string[] | null
-  /** How many may be put back now; grows with time. */
+  /** How many may be requeued now; grows with time. */
   credit: number
-  /** On the monotonic clock: since when nothing is found any more; null while something is. */
+  /** On the monotonic clock: since when nothing was found; null while something is. */
   emptySince: number | null
   isDone: boolean
 }
 
 const STEP_MS = 200
-/** Put back in one step where there is no pace: others write between two of them. */
-const RELEASED_MAX = 5_000
-/** A take under way may hold one more: a catch-up has ended when nothing was found for so long. */
+/** Requeued in one step where there is no rate: others can write between two steps. */
+const REQUEUED_MAX = 5_000
+/** A catch-up has ended when nothing was found for this long: a claim that is running may still pause one more. */
 const QUIET_MS = 3_000
 const SHARE_MS = 5_000
 
 /**
- * Says what is held, and puts it back when it was resumed: so many per second, the longest held first. Until then it stays
- * held; what comes due meanwhile fires as ever.
+ * Knows what operators have paused, and requeues it after the resume at the given rate, the longest paused first. Until
+ * then it stays paused; what comes due after the resume fires at its instant.
  */
 export class CatchUpLimiter implements PauseCheck {
   readonly #ports: CatchUpLimiterPorts
@@ -52,20 +52,20 @@ export class CatchUpLimiter implements PauseCheck {
     this.#ports = ports
   }
 
-  /** Whether an operator holds it. A timer that is no longer held knows nothing of it. */
+  /** Whether an operator has paused it, or it was paused and waits for its catch-up. */
   isPaused({ tenant, target }: Alarm, { waiting }: Timer): boolean {
-    const { book } = this.#ports
-    if (book.pausedTenants().has(tenant)) return true
-    const targets = book.pausedTargets()
+    const { pauses } = this.#ports
+    if (pauses.pausedTenants().has(tenant)) return true
+    const targets = pauses.pausedTargets()
     if (targets.size > 0 && targets.has(targetKey(target))) return true
     if (waiting !== 'operator_pause' || this.#catchUps.size === 0) return false
-    return this.#isPaced({ tenant }) || this.#isPaced({ target })
+    return this.#isCatchingUp({ tenant }) || this.#isCatchingUp({ target })
   }
 
-  /** Begins to let go, while its engine runs. */
+  /** Begins to requeue, while its engine runs. */
   start(): void {
-    this.#unwatch ??= this.#ports.book.onChange(() => this.look())
-    this.look()
+    this.#unwatch ??= this.#ports.pauses.onChange(() => this.refresh())
+    this.refresh()
   }
 
   stop(): void {
@@ -75,23 +75,23 @@ export class CatchUpLimiter implements PauseCheck {
     this.#cancelStep = null
   }
 
-  /** Shards were gained: something that was resumed long ago may be held there. */
-  lookAgain(): void {
+  /** Shards were gained: something that was resumed long ago may still be paused there. */
+  restart(): void {
     this.#catchUps.clear()
     this.#share = { part: 1, at: Number.NEGATIVE_INFINITY }
-    this.look()
+    this.refresh()
   }
 
-  /** Takes in what the book says now. */
-  look(): void {
-    const { book } = this.#ports
-    const resumed = book.resumed().filter(({ party }) => !this.#isPaused(party))
+  /** Reads what is paused and resumed now. */
+  refresh(): void {
+    const { pauses } = this.#ports
+    const resumed = pauses.resumed().filter(({ party }) => !this.#isPaused(party))
     const known = new Map(this.#catchUps)
     this.#catchUps.clear()
     for (const each of resumed) {
       const name = nameOf(each.party)
       const before = known.get(name)
-      // Its pace may have been changed meanwhile.
+      // Its rate may have been changed meanwhile.
       if (before?.resumed.at === each.at) this.#catchUps.set(name, Object.assign(before, { resumed: each }))
       else
         this.#catchUps.set(name, { resumed: each, names: null, credit: 0, emptySince: null, isDone: false })
@@ -100,14 +100,14 @@ export class CatchUpLimiter implements PauseCheck {
   }
 
   #isPaused(party: PausedParty): boolean {
-    const { book } = this.#ports
+    const { pauses } = this.#ports
     return 'tenant' in party
-      ? book.pausedTenants().has(party.tenant)
-      : book.pausedTargets().has(targetKey(party.target))
+      ? pauses.pausedTenants().has(party.tenant)
+      : pauses.pausedTargets().has(targetKey(party.target))
   }
 
-  #isPaced(party: PausedParty): boolean {
-    // Who runs no loop puts nothing back: what is held there is let go when it is looked at.
+  #isCatchingUp(party: PausedParty): boolean {
+    // Without a loop nothing is requeued: there, a timer is released when it is next looked at.
     return this.#unwatch !== null && this.#catchUps.get(nameOf(party))?.isDone === false
   }
 
@@ -123,19 +123,19 @@ export class CatchUpLimiter implements PauseCheck {
   }
 
   async #step(): Promise<void> {
-    const { clock, onTrouble } = this.#ports
+    const { clock, onError } = this.#ports
     this.#cancelStep = null
     this.#isStepping = true
     const passedMs = Math.min(1_000, clock.monotonic() - this.#steppedAt)
     try {
       const share = await this.#ownShare()
       for (const each of this.#catchUps.values()) {
-        // Without shards there is nothing to put back here: with the first of them it is looked again.
+        // Without shards there is nothing to requeue here: `restart` follows with the first of them.
         if (share === 0) each.isDone = true
         if (!each.isDone) await this.#advance(each, passedMs, share)
       }
     } catch (thrown) {
-      onTrouble(thrown)
+      onError(thrown)
     } finally {
       this.#isStepping = false
       this.#schedule()
@@ -143,40 +143,40 @@ export class CatchUpLimiter implements PauseCheck {
   }
 
   async #advance(each: CatchUp, passedMs: number, share: number): Promise<void> {
-    const { book, clock } = this.#ports
+    const { pauses, clock } = this.#ports
     const { perSecond } = each.resumed
-    // Nothing is saved up for later: it would come back as a burst.
-    const perStep = perSecond === null ? RELEASED_MAX : (perSecond * share * passedMs) / 1_000
+    // Unused credit is not kept: it would come back as a burst.
+    const perStep = perSecond === null ? REQUEUED_MAX : (perSecond * share * passedMs) / 1_000
     each.credit = Math.min(each.credit + perStep, Math.max(1, perStep))
     const limit = Math.floor(each.credit)
     if (limit === 0) return
-    const released = await this.#putBack(each, limit)
-    each.credit -= released
-    each.emptySince = released > 0 ? null : (each.emptySince ?? clock.monotonic())
+    const requeued = await this.#requeue(each, limit)
+    each.credit -= requeued
+    each.emptySince = requeued > 0 ? null : (each.emptySince ?? clock.monotonic())
     each.isDone = each.emptySince !== null && clock.monotonic() - each.emptySince >= QUIET_MS
-    if (each.isDone) book.caughtUp?.(each.resumed)
+    if (each.isDone) pauses.caughtUp?.(each.resumed)
   }
 
-  async #putBack(each: CatchUp, limit: number): Promise<number> {
-    const { release } = this.#ports
+  async #requeue(each: CatchUp, limit: number): Promise<number> {
+    const { requeue } = this.#ports
     const { party } = each.resumed
-    if ('tenant' in party) return release({ heldTenant: party.tenant }, limit)
+    if ('tenant' in party) return requeue({ heldTenant: party.tenant }, limit)
     each.names ??= await this.#namesOf(party.target)
-    let released = 0
+    let requeued = 0
     for (const heldTarget of each.names)
-      if (released < limit) released += await release({ heldTarget }, limit - released)
-    if (released === 0) each.names = null
-    return released
+      if (requeued < limit) requeued += await requeue({ heldTarget }, limit - requeued)
+    if (requeued === 0) each.names = null
+    return requeued
   }
 
   /**
-   * A store knows a target by its name alone, and an address has many spellings. One of another kind that is still held is
-   * held again when it is looked at.
+   * A store knows a target by its name alone, and an address has many spellings. A timer of another kind of target that is
+   * still paused is paused again when it is next looked at.
    */
   async #namesOf(target: Pick<Target, 'kind' | 'name'>): Promise<string[]> {
     const key = targetKey(target)
-    const held = await this.#ports.heldTargets()
-    return [...new Set([target.name, ...held.filter((name) => targetKey({ ...target, name }) === key)])]
+    const paused = await this.#ports.pausedTargets()
+    return [...new Set([target.name, ...paused.filter((name) => targetKey({ ...target, name }) === key)])]
   }
 
   async #ownShare(): Promise<number> {

@@ -4,22 +4,22 @@ import type { Dispatcher } from '../targets/index.ts'
 import { VirtualClock } from '../testing/index.ts'
 import { DeliveryPool } from './delivery-pool.ts'
 
-const lease = { shard: 1, pool: 'app', owner: 'me', epoch: 1, until: 0 }
-const takingAt = (wakeAt: number) =>
+const lease = { shard: 1, pool: 'app', holder: 'me', epoch: 1, until: 0 }
+const claimedAt = (wakeAt: number) =>
   ({
     lease,
-    flight: { id: 1, shard: 1 },
+    batch: { id: 1, shard: 1 },
     alarm: { target: { kind: 'handler' }, timeoutMs: null },
     timer: { id: 1, version: 1, wakeAt },
   }) as unknown as ClaimedTimer
 
-/** Lets something happen while the transaction of a handler that is due now is waited for. */
+/** Does something while the transaction of a handler that is due now is waited for. */
 async function whileWaiting(clock: VirtualClock, happen: (lose: () => void) => void) {
   const opened = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
-  let isHeld = true
+  let isLeased = true
   let starts = 0
-  const crew = new DeliveryPool({
+  const pool = new DeliveryPool({
     store: {
       async transact(_: unknown, work: (tx: unknown) => Promise<Settlement>) {
         await opened.promise
@@ -27,7 +27,7 @@ async function whileWaiting(clock: VirtualClock, happen: (lose: () => void) => v
         return { lost: [], stale: 0 }
       },
     } as unknown as Store,
-    courier: {
+    dispatcher: {
       isTransactional: () => true,
       timeoutMs: () => 1_000,
       async deliver() {
@@ -37,17 +37,18 @@ async function whileWaiting(clock: VirtualClock, happen: (lose: () => void) => v
     } as unknown as Dispatcher,
     clock,
     concurrency: 1,
-    mayStart: () => (isHeld ? 'yes' : 'lost'),
+    admission: { enter: () => {}, leave: () => {} },
+    mayStart: () => (isLeased ? 'yes' : 'lost'),
     context: () => ({ now: 0, random: () => 0, newId: () => 'id' }),
     onEnded: () => ended.resolve(),
   })
-  crew.accept([takingAt(clock.now())])
+  pool.accept([claimedAt(clock.now())])
   happen(() => {
-    isHeld = false
+    isLeased = false
   })
   opened.resolve()
   await ended.promise
-  return { starts, ended: crew.drain().ended }
+  return { starts, ended: pool.drain().ended }
 }
 
 test('a transactional handler does not start when its lease ended while its transaction was waited for (fenced)', async () => {
@@ -64,27 +65,28 @@ test('nor when the clock was set back meanwhile, and its instant is yet to come 
   expect(ended).toMatchObject([{ delivery: { kind: 'released' } }])
 })
 
-test('a flight stays as long as one of those that came with it is delivered, though another was handed back at once (at-least-once)', async () => {
+test('a batch is finished only when all of its timers have ended, also where one was handed back at once (at-least-once)', async () => {
   const clock = new VirtualClock()
   const delivered = Promise.withResolvers<{ report: null }>()
-  const crew = new DeliveryPool({
+  const pool = new DeliveryPool({
     store: {} as Store,
-    courier: {
+    dispatcher: {
       isTransactional: () => false,
       timeoutMs: () => 1_000,
       deliver: () => delivered.promise,
     } as unknown as Dispatcher,
     clock,
     concurrency: 2,
+    admission: { enter: () => {}, leave: () => {} },
     mayStart: () => 'yes',
     context: () => ({ now: 0, random: () => 0, newId: () => 'id' }),
     onEnded: () => {},
   })
-  const due = takingAt(clock.now())
-  const early = { ...takingAt(clock.now() + 1), flight: due.batch }
-  crew.acceptApart([early, due])
-  expect(crew.drain()).toMatchObject({ ended: [{ taking: early }], landed: [] })
+  const due = claimedAt(clock.now())
+  const early = { ...claimedAt(clock.now() + 1), batch: due.batch }
+  pool.acceptReserved([early, due])
+  expect(pool.drain()).toMatchObject({ ended: [{ claimed: early }], finished: [] })
   delivered.resolve({ report: null })
   await clock.turn()
-  expect(crew.drain()).toMatchObject({ ended: [{ taking: due }], landed: [due.batch] })
+  expect(pool.drain()).toMatchObject({ ended: [{ claimed: due }], finished: [due.batch] })
 })

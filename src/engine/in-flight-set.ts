@@ -2,13 +2,13 @@ import type { Serial } from '../alarm/index.ts'
 import type { InFlightTimers } from '../stores/index.ts'
 
 /**
- * The timers this engine holds: taken and not yet known to be settled. One is forgotten only after a take that started
- * after its settle had answered: a take under way may still bring it from before (hazard 3: it would fire twice).
+ * The timers this engine has in flight: claimed and not yet known to be settled. One is forgotten only after a claim that
+ * started after its settle had been confirmed: a claim that is running may have read the row before, and it would fire twice.
  */
 export class InFlightSet implements InFlightTimers {
   readonly #versions = new Map<Serial, number>()
-  #settled: { readonly id: Serial; readonly version: number; readonly atTake: number }[] = []
-  #takes = 0
+  #settled: { readonly id: Serial; readonly version: number; readonly atClaim: number }[] = []
+  #claims = 0
 
   get size(): number {
     return this.#versions.size
@@ -22,22 +22,22 @@ export class InFlightSet implements InFlightTimers {
     this.#versions.set(id, version)
   }
 
-  /** Notes that a take starts; its answer is given to `takeEnded`. */
-  takeStarted(): number {
-    this.#takes += 1
-    return this.#takes
+  /** Records that a claim starts; its answer is passed to `claimEnded`. */
+  claimStarted(): number {
+    this.#claims += 1
+    return this.#claims
   }
 
-  takeEnded(take: number): void {
-    // In the order in which they were noted, so that those to forget stand first.
-    const kept = this.#settled.findIndex(({ atTake }) => atTake >= take)
+  claimEnded(claim: number): void {
+    // They are in order, so those to forget come first.
+    const kept = this.#settled.findIndex(({ atClaim }) => atClaim >= claim)
     const forgotten = kept === -1 ? this.#settled : this.#settled.slice(0, kept)
     for (const { id, version } of forgotten) if (this.has(id, version)) this.#versions.delete(id)
     this.#settled = kept === -1 ? [] : this.#settled.slice(kept)
   }
 
-  /** Notes that a settle has answered. */
+  /** Records that a settle was confirmed. */
   settled(id: Serial, version: number): void {
-    this.#settled.push({ id, version, atTake: this.#takes })
+    this.#settled.push({ id, version, atClaim: this.#claims })
   }
 }

@@ -1,23 +1,25 @@
 import type { Context } from '../alarm/index.ts'
 import type { Lease, Store } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
+import { type Observer, watched } from './observer.ts'
 
-/** What the leases ask of their engine. */
+/** What the leases need from their engine. */
 export interface LeasePorts {
   readonly store: Store
   readonly clock: Clock
   /** This process, among those that may own a shard. */
   readonly process: string
   readonly pools: readonly string[]
+  readonly observer?: Observer | undefined
   readonly context: () => Context
-  /** Another process has a shard now: what was under way there is broken off. */
+  /** Another process has a shard now: its deliveries here are broken off. */
   readonly onLost: (lease: Lease) => void
-  /** A beat has been answered: shards were gained, or some that had lapsed are held again. */
+  /** A heartbeat was answered: shards were gained, or lapsed leases renewed. */
   readonly onRenewed: (renewed: Renewed) => Promise<void>
   readonly onError: (thrown: unknown) => void
 }
 
-/** What a beat has brought. */
+/** What a heartbeat has changed. */
 export interface Renewed {
   readonly gained: boolean
   readonly lapsed: boolean
@@ -39,16 +41,16 @@ export class Leases {
     return this.#leases
   }
 
-  /** Those under which something may be taken at this moment. */
+  /** Those under which timers may be claimed at this moment. */
   get ready(): readonly Lease[] {
     return this.#leases.filter((lease) => this.mayStart(lease) === 'yes')
   }
 
-  /** Checked immediately before each start; a lease that ran out may be renewed yet, a lost one may not. */
+  /** Checked immediately before each start. A lease that ran out may still be renewed (`wait`), a lost one may not. */
   mayStart(lease: Lease): 'yes' | 'wait' | 'lost' {
-    const held = this.#leases.find((each) => each.shard === lease.shard)
-    if (held === undefined || held.epoch !== lease.epoch) return 'lost'
-    return this.#ports.clock.monotonic() < held.until ? 'yes' : 'wait'
+    const leased = this.#leases.find((each) => each.shard === lease.shard)
+    if (leased === undefined || leased.epoch !== lease.epoch) return 'lost'
+    return this.#ports.clock.monotonic() < leased.until ? 'yes' : 'wait'
   }
 
   lose(lease: Lease): void {
@@ -56,21 +58,21 @@ export class Leases {
     this.#ports.onLost(lease)
   }
 
-  /** The heartbeat: renews the leases, takes over shards that are free, and sees to the next beat. */
+  /** The heartbeat: renews the leases, takes over free shards, and schedules the next one. */
   beat(): Promise<void> {
     const { clock, store } = this.#ports
     this.#cancelBeat?.()
     this.#beating = this.#renew().finally(() => {
-      // A drain may outlast the lease: it beats on until the shards are given back.
+      // A drain may outlast the lease: heartbeats go on until the shards are given back.
       if (this.#releasing) return
-      // Another beat may have been asked for meanwhile: one chain of them is enough.
+      // Another heartbeat may have been asked for meanwhile: one chain of them is enough.
       this.#cancelBeat?.()
       this.#cancelBeat = clock.setTimer(store.heartbeatMs, () => void this.beat())
     })
     return this.#beating
   }
 
-  /** Gives the shards back, and beats no more. */
+  /** Gives the shards back, and ends the heartbeat. */
   async release(): Promise<void> {
     this.#releasing = true
     this.#cancelBeat?.()
@@ -86,10 +88,10 @@ export class Leases {
   }
 
   async #renew(): Promise<void> {
-    const { store, process: owner, pools, context, onRenewed, onError: onTrouble } = this.#ports
+    const { store, process, pools, observer, context, onRenewed, onError } = this.#ports
     try {
       const lapsed = this.#leases.some((lease) => this.mayStart(lease) !== 'yes')
-      const leases = await store.heartbeat(owner, pools, context())
+      const leases = await watched(observer, 'heartbeat', store.heartbeat(process, pools, context()))
       const isIn = (list: readonly Lease[], { shard, epoch }: Lease) =>
         list.some((each) => each.shard === shard && each.epoch === epoch)
       const lost = this.#leases.filter((was) => !isIn(leases, was))
@@ -98,7 +100,7 @@ export class Leases {
       this.#leases = leases
       await onRenewed({ gained, lapsed })
     } catch (thrown) {
-      onTrouble(thrown)
+      onError(thrown)
     }
   }
 }

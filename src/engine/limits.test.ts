@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { openTest, type TestOptions } from '../testing/index.ts'
-import { Grants, Throttle } from './limits.ts'
 
 interface Allowed {
   tenant: number | null
@@ -9,7 +8,7 @@ interface Allowed {
 
 const UNLIMITED: Allowed = { tenant: null, owner: null }
 
-/** A bench whose deliveries take a while; it knows how many were under way at once, by tenant and by owner. */
+/** Deliveries that take a while, and how many were running at once, by tenant and by owner. */
 async function busy(allowed: (tenant: string, owner: string) => Allowed, options: TestOptions = {}) {
   const bench = await openTest({ deliveryLimits: { deliveriesOf: allowed }, ...options })
   const { wakeful, clock } = bench
@@ -39,8 +38,8 @@ async function busy(allowed: (tenant: string, owner: string) => Allowed, options
   return { ...bench, due, most, fired, drifts, [Symbol.asyncDispose]: bench.close }
 }
 
-describe('deliveries under way', () => {
-  test('are no more than its limit for a tenant, while others have all they want', async () => {
+describe('deliveries at a time', () => {
+  test('stay within a tenant’s limit, while other tenants are not limited', async () => {
     await using world = await busy((tenant) => (tenant === 'hog' ? { tenant: 3, owner: null } : UNLIMITED))
     const { clock, due, most, fired, drifts } = world
     await due(30, 'hog')
@@ -55,7 +54,7 @@ describe('deliveries under way', () => {
     expect(most.get('other')).toBe(50)
   })
 
-  test('are no more than its limit for an owner, while its tenant’s others go on', async () => {
+  test('stay within an owner’s limit, while other owners of the tenant go on', async () => {
     await using world = await busy((_, owner) => ({ tenant: 10, owner: owner === 'ann' ? 2 : null }))
     const { clock, due, most, fired } = world
     await due(20, 'acme', 'ann')
@@ -82,7 +81,7 @@ describe('deliveries under way', () => {
     expect(fired).toHaveLength(20)
   })
 
-  test('are counted for those who run no loop, too', async () => {
+  test('are counted without a loop, too', async () => {
     await using bench = await openTest({
       deliveryLimits: { deliveriesOf: () => ({ tenant: 2, owner: 1 }) },
     })
@@ -108,7 +107,7 @@ describe('a tenant at its limit with thousands due', () => {
   test.each([
     ['1000', 5_000],
     ['10', 2_000],
-  ])('leaves the others their time (deliveries of %s ms)', async (message, count) => {
+  ])('does not delay the others (deliveries of %s ms)', async (message, count) => {
     await using world = await busy((tenant) => (tenant === 'hog' ? HOG : UNLIMITED))
     const { wakeful, clock, due, most, drifts } = world
     await due(count, 'hog', '', message)
@@ -122,7 +121,7 @@ describe('a tenant at its limit with thousands due', () => {
     expect(most.get('hog')).toBe(5)
   })
 
-  test('writes nothing of what has to wait', async () => {
+  test('writes nothing for what has to wait', async () => {
     await using world = await busy((tenant) => (tenant === 'hog' ? HOG : UNLIMITED))
     const { wakeful, clock, due } = world
     await due(2_000, 'hog')
@@ -133,28 +132,5 @@ describe('a tenant at its limit with thousands due', () => {
     for await (const { type } of hog.events()) types.add(type)
     expect([...types]).toEqual(['alarm.fired'])
     expect(pending).toBeGreaterThan(1_900)
-  })
-})
-
-describe('what a take may bring', () => {
-  const ANN = { tenant: 'acme', owner: 'ann' }
-  const BOB = { tenant: 'acme', owner: 'bob' }
-
-  test('is what is left of both limits, and the same for whoever asks again', () => {
-    const throttle = new Throttle({ deliveriesOf: () => ({ tenant: 3, owner: 2 }) })
-    throttle.add(ANN)
-    const grants = new Grants(throttle)
-    expect(grants.grant(ANN, '1')).toBe(true)
-    expect(grants.grant(ANN, '1')).toBe(true)
-    expect(grants.grant(ANN, '2')).toBe(false)
-    expect(grants.grant(BOB, '3')).toBe(true)
-    expect(grants.grant(BOB, '4')).toBe(false)
-    expect(throttle.full).toBeNull()
-    throttle.add(ANN)
-    expect(throttle.full).toEqual({ tenants: new Set(), owners: new Set(['acme\0ann']) })
-    throttle.add(BOB)
-    expect(throttle.full).toEqual({ tenants: new Set(['acme']), owners: new Set() })
-    for (const scope of [ANN, ANN, BOB]) throttle.remove(scope)
-    expect([throttle.full, throttle.ofTenant('acme')]).toEqual([null, 0])
   })
 })

@@ -1,17 +1,17 @@
 import type { Clock } from '../time/index.ts'
 
 /**
- * No sleep is longer, so that a jump of the wall clock, or a suspended machine, is noticed soon; on a clock that tells
- * of its steps, only that something has to end a sleep some day.
+ * The longest sleep. A second, so that a jump of the wall clock, or a suspended machine, is noticed soon; on a clock that
+ * reports its steps, a day.
  */
-const SLICE_MS = 1_000
-const SLICE_MS_TOLD = 86_400_000
+const SLEEP_MS_MAX = 1_000
+const SLEEP_MS_MAX_WITH_STEPS = 86_400_000
 
-/** What the loop sleeps on: a moment of the wall clock, or being roused. */
+/** What the loop sleeps on: until a time of the wall clock, or until it is woken. */
 export class LoopSleeper {
   readonly #clock: Clock
-  #rouse: (() => void) | null = null
-  #roused = false
+  #end: (() => void) | null = null
+  #isWoken = false
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -19,39 +19,39 @@ export class LoopSleeper {
 
   /** Ends the present sleep, or the next one before it starts. */
   wake(): void {
-    this.#roused = true
-    this.#rouse?.()
+    this.#isWoken = true
+    this.#end?.()
   }
 
-  /** Sleeps, whatever came before: it is seen to afterwards. */
+  /** Sleeps even if it was woken before. */
   rest(until: number): Promise<void> {
-    this.#roused = false
+    this.#isWoken = false
     return this.sleep(until)
   }
 
-  /** Sleeps until the wall clock reads this, at most one slice; answers at once when roused. */
+  /** Sleeps until the wall clock reads this, at most `SLEEP_MS_MAX`; answers at once when woken. */
   async sleep(until: number | null): Promise<void> {
-    if (!this.#roused) {
-      const slice = this.#clock.onStep === undefined ? SLICE_MS : SLICE_MS_TOLD
-      const left = until === null ? slice : Math.min(slice, until - this.#clock.now())
-      // Timers are late by up to a millisecond more than asked: the last one is passed turn by turn.
+    if (!this.#isWoken) {
+      const most = this.#clock.onStep === undefined ? SLEEP_MS_MAX : SLEEP_MS_MAX_WITH_STEPS
+      const left = until === null ? most : Math.min(most, until - this.#clock.now())
+      // Timers can be late by a millisecond, so the last one is passed turn by turn.
       if (left > 0 && left <= 1) await this.#clock.turn()
       else if (left > 0) await this.#wait(left - 1)
     }
-    this.#roused = false
+    this.#isWoken = false
   }
 
   #wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {
-        this.#rouse = null
+        this.#end = null
         cancel()
         unwatch?.()
         resolve()
       }
       const cancel = this.#clock.setTimer(ms, end)
       const unwatch = this.#clock.onStep?.(end)
-      this.#rouse = end
+      this.#end = end
     })
   }
 }

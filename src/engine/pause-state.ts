@@ -1,31 +1,31 @@
 import type { Alarm, Target, Timer } from '../alarm/index.ts'
 
-/** Whom an operator has paused: a tenant, or a target. */
+/** What an operator has paused: a tenant, or a target. */
 export type PausedParty = { readonly tenant: string } | { readonly target: Pick<Target, 'kind' | 'name'> }
 
-/** Who was resumed, and how fast what was held comes back. */
+/** What was resumed, and how fast its paused timers come back. */
 export interface Resumed {
   readonly party: PausedParty
-  /** When it was: a later one is another catch-up. */
+  /** When it was resumed: a later time is another catch-up. */
   readonly at: number
-  /** Over all processes; null is all at once. */
+  /** Over all processes; null means all at once. */
   readonly perSecond: number | null
 }
 
-/** What operators have paused and resumed, as this process knows it: answers at once, from a copy that is kept fresh. */
+/** What operators have paused and resumed, answered at once from a copy that is kept fresh. */
 export interface PauseState {
   pausedTenants(): ReadonlySet<string>
-  /** Each as `targetKey` names it. */
+  /** By `targetKey`. */
   pausedTargets(): ReadonlySet<string>
-  /** Those who were resumed, as long as something of theirs may be held yet. */
+  /** Those that were resumed, as long as some of their timers may still be paused. */
   resumed(): readonly Resumed[]
-  /** Told that nothing of theirs is held any more, in the shards that run here. */
+  /** None of its timers is paused any more, in the shards that run here. */
   caughtUp?(resumed: Resumed): void
-  /** Calls back when it has changed. Answers how to stop. */
+  /** Calls back when it has changed; the answer ends that. */
   onChange(listener: () => void): () => void
 }
 
-/** What the engine asks of every timer that comes due. */
+/** What the engine checks for every timer that comes due. */
 export interface PauseCheck {
   isPaused(alarm: Alarm, timer: Timer): boolean
 }

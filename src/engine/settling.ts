@@ -1,61 +1,65 @@
 import type { Context, Scope } from '../alarm/index.ts'
 import type { Lease, Store } from '../stores/index.ts'
+import type { Clock } from '../time/index.ts'
 import { type DeliveryPool, type Ended, settlementsOf } from './delivery-pool.ts'
 import type { InFlightSet } from './in-flight-set.ts'
+import { type Observer, observeSettle, watched } from './observer.ts'
 
-/** What settling asks of its engine. */
+/** What settling needs from its engine. */
 export interface SettlingPorts {
   readonly store: Store
-  readonly crew: DeliveryPool
-  readonly held: InFlightSet
+  readonly clock: Clock
+  readonly pool: DeliveryPool
+  readonly inFlight: InFlightSet
+  readonly observer?: Observer | undefined
   readonly context: () => Context
   /** A settle has found that a lease is lost. */
   readonly onLost: (lease: Lease) => void
-  /** So many more have been delivered, and the logs of these say so; null where others' may have grown as well. */
+  /** How many more were delivered, and whose logs have grown; null where others' may have grown as well. */
   readonly onSettled: (delivered: number, scopes: readonly Scope[] | null) => void
-  /** A settle has ended, well or not. */
+  /** A settle has ended, successfully or not. */
   readonly onEnded: () => void
 }
 
-/** Writes what came of deliveries. One settle at a time is under way, beside the takes: neither waits for the other. */
+/** Writes the outcomes of deliveries. One settle runs at a time, beside the claims: neither waits for the other. */
 export class Settling {
   readonly #ports: SettlingPorts
-  #underWay: Promise<void> | null = null
+  #running: Promise<void> | null = null
   #failure: { readonly thrown: unknown } | null = null
 
   constructor(ports: SettlingPorts) {
     this.#ports = ports
   }
 
-  get isUnderWay(): boolean {
-    return this.#underWay !== null
+  get isRunning(): boolean {
+    return this.#running !== null
   }
 
-  /** Whether something has ended that the store has not answered for. */
+  /** Whether something has ended that the store has not confirmed. */
   get isNeeded(): boolean {
-    return this.#ports.crew.hasEnded || this.isUnderWay
+    return this.#ports.pool.hasEnded || this.isRunning
   }
 
-  /** Begins to settle what has ended, unless a settle is under way: the next one will have it. */
+  /** Begins to settle what has ended, unless a settle is running: the next one includes it. */
   begin(): void {
-    if (this.#underWay !== null || !this.#ports.crew.hasEnded) return
-    this.#underWay = this.#settle()
+    if (this.#running !== null || !this.#ports.pool.hasEnded) return
+    this.#running = this.#settle()
       .catch((thrown: unknown) => {
         this.#failure = { thrown }
       })
       .finally(() => {
-        this.#underWay = null
+        this.#running = null
         this.#ports.onEnded()
       })
   }
 
-  /** Waits for the settle that is under way, and fails as it did. */
+  /** Waits for the settle that is running, and fails as it did. */
   async end(): Promise<void> {
-    await this.#underWay
+    await this.#running
     this.check()
   }
 
-  /** Throws what a settle has failed with since this was asked last. */
+  /** Throws the error of a settle that has failed since the last check. */
   check(): void {
     const failure = this.#failure
     this.#failure = null
@@ -63,25 +67,32 @@ export class Settling {
   }
 
   async #settle(): Promise<void> {
-    const { store, crew, held, context, onLost, onSettled } = this.#ports
-    const { ended, landed } = crew.drain()
+    const { store, clock, pool, inFlight, observer, context, onLost, onSettled } = this.#ports
+    const { ended, finished } = pool.drain()
+    const settlements = settlementsOf(ended)
+    const startedAt = clock.monotonic()
+    let lost: readonly Lease[]
     try {
-      const { lost } = await store.settle(settlementsOf(ended), landed, context())
-      for (const lease of lost) onLost(lease)
+      ;({ lost } = await watched(observer, 'settle', store.settle(settlements, finished, context())))
     } catch (thrown) {
-      crew.restore(ended, landed)
+      pool.restore(ended, finished)
       throw thrown
     }
+    for (const lease of lost) onLost(lease)
+    if (observer !== undefined) {
+      observer.settled(clock.monotonic() - startedAt)
+      observeSettle(observer, settlements, lost)
+    }
     let delivered = 0
-    for (const { taking, delivery } of ended) {
-      held.settled(taking.timer.id, taking.timer.version)
+    for (const { claimed, delivery } of ended) {
+      inFlight.settled(claimed.timer.id, claimed.timer.version)
       if (delivery === null || delivery.kind === 'delivered') delivered += 1
     }
     onSettled(delivered, scopesOf(ended))
   }
 }
 
-/** One that committed together with its settle may have set anybody's alarms in the same transaction. */
+/** A delivery that committed together with its settle may have set other owners' alarms in the same transaction. */
 function scopesOf(ended: readonly Ended[]): readonly Scope[] | null {
-  return ended.some(({ delivery }) => delivery === null) ? null : ended.map(({ taking }) => taking.alarm)
+  return ended.some(({ delivery }) => delivery === null) ? null : ended.map(({ claimed }) => claimed.alarm)
 }

@@ -25,6 +25,7 @@ import {
   skipNext,
   viewOf,
 } from '../alarm/index.ts'
+import { watched } from '../engine/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'
 import {
@@ -196,7 +197,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     tx: unknown,
     which = <T>(_at: number, work: () => T) => work(),
   ): Promise<SetResult[]> {
-    const { store } = this.around
+    const { store, observer } = this.around
     const items = await this.#addressed(given)
     for (let tries = 1; ; tries++) {
       try {
@@ -205,7 +206,9 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
         const read = (item: SetManyItem, at: number) => which(at, () => this.#request(item, context, shop))
         // Whoever sets in a transaction of their own holds a lock that others of this process may wait for: no turns then.
         const requests = tx === undefined ? await this.#inTurns(items, read) : items.map(read)
-        return await store.set(requests, context, tx)
+        const answers = await watched(observer, 'set', store.set(requests, context, tx))
+        if (observer !== undefined) for (const { outcome } of answers) observer.set(outcome)
+        return answers
       } catch (thrown) {
         const code = thrown instanceof WakefulError ? thrown.code : null
         const mayBeOld = (code === 'invalid_rule' && tries === 1) || code === 'conflict'
@@ -266,16 +269,11 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const context = this.around.context()
     const seen = seenAt(call, checked<SeenOptions>(call, options, SEEN))
     const which = { id: named('id', id) }
-    const { results } = await this.around.store.edit(
-      this.scope,
-      which,
-      (snapshot) => {
-        assertSeen(snapshot.alarm, seen)
-        return { change: decide(snapshot, context), answer: null }
-      },
-      context,
-    )
-    const [edited] = results
+    const checkAndDecide: Decide<null> = (snapshot) => {
+      assertSeen(snapshot.alarm, seen)
+      return { change: decide(snapshot, context), answer: null }
+    }
+    const [edited] = (await this.#editStored(which, checkAndDecide, context)).results
     if (edited === undefined) throw notFound(id)
     this.#changed(edited.snapshot)
     return viewOf(edited.snapshot)
@@ -288,7 +286,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
       const { change, outcome } = cancel(snapshot, context)
       return { change, answer: outcome }
     }
-    const { results } = await this.around.store.edit(this.scope, which, decide, context, tx)
+    const { results } = await this.#editStored(which, decide, context, tx)
     this.around.logNotifier.notify(this.scope)
     return results
   }
@@ -308,12 +306,17 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     }
     for (let after: Serial | null = 0; after !== null; ) {
       const page = which({ after })
-      const { results, next } = await this.around.store.edit(this.scope, page, decide, context, tx)
+      const { results, next } = await this.#editStored(page, decide, context, tx)
       for (const { answer } of results) if (answer !== null) counts[answer] += 1
       after = next
     }
     this.around.logNotifier.notify(this.scope)
     return { cancelled: counts.cancelled, firing: counts.firing }
+  }
+
+  #editStored<A>(which: Selector, decide: Decide<A>, context: Context, tx?: unknown) {
+    const { store, observer } = this.around
+    return watched(observer, 'edit', store.edit(this.scope, which, decide, context, tx))
   }
 
   #wasSet({ outcome, snapshot }: SetResult): SetView {

@@ -13,7 +13,6 @@ import {
   Engine,
   type EngineOptions,
   type Observer,
-  observed,
   type PauseState,
 } from '../engine/index.ts'
 import { LogNotifier } from '../log/index.ts'
@@ -76,8 +75,7 @@ const HELD_NAMES_MAX = 10_000
 
 /** Wires store, clock, targets, engine and library together, the same in every host. */
 export function assemble(assembly: Assembly): Wakeful {
-  const { clock, observer, handlers, random, onTrouble, limits, upkeepMs } = assembly
-  const store = observer === undefined ? assembly.store : observed(assembly.store, clock, observer)
+  const { store, clock, observer, handlers, random, onTrouble, limits, upkeepMs } = assembly
   const defaultTargets = new DefaultTargets(store, clock)
   const targets: Targets = assembly.targets.with([
     inboxTarget(store),
@@ -93,21 +91,21 @@ export function assemble(assembly: Assembly): Wakeful {
     return { now, random, newId: () => makeId(now) }
   }
   const bell = new LogNotifier()
-  const review = () => reviewStore({ store, context, onTrouble, zoneData: assembly.zoneData })
+  const review = () => reviewStore({ store, context, observer, onTrouble, zoneData: assembly.zoneData })
   const pools = assembly.serveBuiltIns ? [...new Set([BUILT_IN_POOL, handlers.pool])] : [handlers.pool]
   const pacer =
     assembly.holds === undefined
       ? null
       : new CatchUpLimiter({
-          book: assembly.holds,
+          pauses: assembly.holds,
           clock,
-          release: (which, limit) => engine.release(which, limit),
-          heldTargets: () => store.pausedTargets(engine.leases, HELD_NAMES_MAX),
+          requeue: (which, limit) => engine.requeuePaused(which, limit),
+          pausedTargets: () => store.pausedTargets(engine.leases, HELD_NAMES_MAX),
           share: async () => {
             const shards = await store.shardStates(false, pools)
             return shards.length === 0 ? 0 : engine.leases.length / shards.length
           },
-          onTrouble,
+          onError: onTrouble,
         })
   const engine = new Engine({
     store,
@@ -116,7 +114,8 @@ export function assemble(assembly: Assembly): Wakeful {
     process: assembly.process,
     pools,
     ...(assembly.deliveryLimits !== undefined && { limits: assembly.deliveryLimits }),
-    ...(pacer !== null && { pauses: pacer, onGained: () => pacer.lookAgain() }),
+    ...(pacer !== null && { pauses: pacer, onGained: () => pacer.restart() }),
+    observer,
     context,
     prepare: review,
     onLogged: (scopes) => {
@@ -130,6 +129,7 @@ export function assemble(assembly: Assembly): Wakeful {
     store,
     engine,
     clock,
+    observer,
     defaultTargets,
     handlers,
     pacer,
@@ -137,6 +137,7 @@ export function assemble(assembly: Assembly): Wakeful {
     upkeep: new Upkeep({
       store,
       clock,
+      observer,
       keepMs: assembly.retentionMs,
       ...(upkeepMs !== undefined && { everyMs: upkeepMs }),
       review,

@@ -60,7 +60,7 @@ export class TenantCalendars implements Calendars {
   }
 
   async #writeNow(name: string, read: Reading): Promise<PutCalendar> {
-    const { store, context } = this.#around
+    const { store, context, observer } = this.#around
     await store.readCalendars()
     const before = this.#find(name)
     const { calendar, notes } = read(before, context().now)
@@ -72,7 +72,7 @@ export class TenantCalendars implements Calendars {
     }
     const stored = await store.putCalendar(this.#tenant, calendar, context())
     const edited = { tenant: this.#tenant, name, version: stored.version }
-    const moved = await reviewCalendar({ store, context: () => context() }, edited)
+    const moved = await reviewCalendar({ store, observer, context: () => context() }, edited)
     this.#around.hint(null)
     this.#around.logNotifier.notifyTenant(this.#tenant)
     return { ...viewOf(stored), moved, notes }

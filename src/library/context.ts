@@ -1,4 +1,5 @@
 import type { BuildContext, Context, Limits } from '../alarm/index.ts'
+import type { Observer } from '../engine/index.ts'
 import type { LogNotifier } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
@@ -9,6 +10,7 @@ import type { DefaultTargets } from './default-target.ts'
 export interface LibraryContext {
   readonly store: Store
   readonly clock: Clock
+  readonly observer: Observer | undefined
   readonly logNotifier: LogNotifier
   readonly limits: Limits
   readonly buildContext: BuildContext

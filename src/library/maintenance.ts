@@ -1,3 +1,4 @@
+import { type Observer, watched } from '../engine/index.ts'
 import type { Store } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 
@@ -5,6 +6,7 @@ import type { Clock } from '../time/index.ts'
 export interface UpkeepOptions {
   readonly store: Store
   readonly clock: Clock
+  readonly observer: Observer | undefined
   /** How long ended alarms are kept, with their events; null keeps them for ever. */
   readonly keepMs: number | null
   /** How often it is seen to; a minute where nothing is said. */
@@ -45,10 +47,10 @@ export class Upkeep {
   }
 
   async #run(): Promise<void> {
-    const { store, clock, keepMs, review, onTrouble } = this.#options
+    const { store, clock, observer, keepMs, review, onTrouble } = this.#options
     let pruned = 0
     try {
-      if (keepMs !== null) pruned = await store.prune(clock.now() - keepMs, BATCH)
+      if (keepMs !== null) pruned = await watched(observer, 'prune', store.prune(clock.now() - keepMs, BATCH))
       if (pruned < BATCH) await review()
     } catch (thrown) {
       onTrouble(thrown)

@@ -40,7 +40,7 @@ const WAKES_COUNTED_MAX = 10_000
 /** Reads it all: a look at the shards' rows, and one at the head of each one's queue. */
 export async function readingsOf(engine: Engine, store: Store, clock: Clock): Promise<Readings> {
   const shards = await store.shardStates({ dueBy: clock.now() })
-  const { leases, held, crew } = engine.state()
+  const { leases, inFlight, pool: deliveries } = engine.state()
   const pools: PoolReadings[] = []
   let due = 0
   for (const [pool, all] of Map.groupBy(shards, (shard) => shard.pool)) {
@@ -49,7 +49,7 @@ export async function readingsOf(engine: Engine, store: Store, clock: Clock): Pr
     const isMine = ({ shard }: ShardState) => mine.some((lease) => lease.shard === shard)
     for (const shard of all) if (shard.holder === null || isMine(shard)) due += shard.pending
     const orphans = all.filter((shard) => shard.holder === null && !isMine(shard))
-    const next = mine.length === 0 ? null : await store.nextWakeAt(mine, held)
+    const next = mine.length === 0 ? null : await store.nextWakeAt(mine, inFlight)
     const wakes = [next, ...orphans.map(({ nextWakeAt }) => nextWakeAt)].filter((at) => at !== null)
     const now = clock.now()
     pools.push({
@@ -63,10 +63,10 @@ export async function readingsOf(engine: Engine, store: Store, clock: Clock): Pr
   return {
     takesWrites: await store.isWritable(),
     isRunning: engine.isRunning,
-    inFlight: crew.active,
-    queued: crew.queued,
-    unsettled: crew.ended,
-    backlog: Math.max(0, due - crew.active - crew.queued - crew.ended),
+    inFlight: deliveries.active,
+    queued: deliveries.queued,
+    unsettled: deliveries.ended,
+    backlog: Math.max(0, due - deliveries.active - deliveries.queued - deliveries.ended),
     inboxWaiting: await store.countInboxWakes(WAKES_COUNTED_MAX),
     pools,
     now: clock.now(),

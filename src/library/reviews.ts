@@ -1,9 +1,11 @@
 import { type Context, review, type Serial } from '../alarm/index.ts'
-import { type EditedCalendar, type Store, ZONE_DATA_META } from '../stores/index.ts'
+import { type Observer, watched } from '../engine/index.ts'
+import { type EditedCalendar, type ReviewResult, type Store, ZONE_DATA_META } from '../stores/index.ts'
 
 /** What a review needs: the store, and the moment. */
 export interface ReviewOptions {
   readonly store: Store
+  readonly observer: Observer | undefined
   readonly context: () => Context
 }
 
@@ -44,19 +46,20 @@ async function reviewZones(options: ReviewOptions, zoneData: string): Promise<Zo
 }
 
 async function reviewThrough(
-  { store, context }: ReviewOptions,
+  { store, context, observer }: ReviewOptions,
   which: { calendarsOf: string } | { zoned: true },
 ): Promise<number> {
   let moved = 0
   for (let after: Serial | null = 0; after !== null; ) {
     const around = context()
-    const { changed, next }: { changed: number; next: Serial | null } = await store.review(
-      { ...which, after, limit: CHUNK },
-      (snapshot) => review(snapshot, around),
-      around,
+    const page = { ...which, after, limit: CHUNK }
+    const reviewed: ReviewResult = await watched(
+      observer,
+      'review',
+      store.review(page, (snapshot) => review(snapshot, around), around),
     )
-    moved += changed
-    after = next
+    moved += reviewed.changed
+    after = reviewed.next
   }
   return moved
 }

@@ -1,5 +1,5 @@
 import { assertText, type BuildContext, type Context, type Limits, type Scope } from '../alarm/index.ts'
-import type { CatchUpLimiter, Engine } from '../engine/index.ts'
+import type { CatchUpLimiter, Engine, Observer } from '../engine/index.ts'
 import { WakefulError } from '../error.ts'
 import type { LogNotifier } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
@@ -20,6 +20,7 @@ const HANDLER = { transactional: true, timeoutMs: true } as const
 export interface WakefulParts {
   readonly store: Store
   readonly clock: Clock
+  readonly observer: Observer | undefined
   readonly engine: Engine
   readonly defaultTargets: DefaultTargets
   readonly handlers: HandlerTarget
@@ -71,7 +72,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   handle(name: string, handler: Handler, options: HandlerOptions = {}): void {
     const { handlers, engine, onTrouble } = this.#parts
     handlers.register(name, handler, checked<HandlerOptions>('handle', options, HANDLER))
-    if (engine.isRunning) void engine.releaseWaiting().catch(onTrouble)
+    if (engine.isRunning) void engine.requeueForHandlers().catch(onTrouble)
   }
 
   async start(): Promise<void> {
@@ -153,11 +154,12 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
 
 function surroundOf(parts: WakefulParts): LibraryContext {
   const { store, engine, clock, limits, workshop, timezone, createdVia, context, bell } = parts
-  const { defaultTargets, webhookSecrets } = parts
+  const { defaultTargets, webhookSecrets, observer } = parts
   const watch = new LogWatch(store, bell, clock)
   return {
     store,
     clock,
+    observer,
     defaultTargets,
     logNotifier: bell,
     limits,

@@ -127,12 +127,12 @@ export const PLANTED: readonly Planted[] = [
     scenarios: ['settle | takeover and take, recurring'],
   },
   {
-    bug: 'what is held is forgotten as soon as its settle answers',
+    bug: 'what is in flight is forgotten as soon as its settle answers',
     hazard: 3,
     edits: [
       {
         file: 'engine/in-flight-set.ts',
-        from: 'this.#settled.push({ id, version, atTake: this.#takes })',
+        from: 'this.#settled.push({ id, version, atClaim: this.#claims })',
         to: 'if (this.has(id, version)) this.#versions.delete(id)',
       },
       {

@@ -76,14 +76,14 @@ export class Process {
 
   /** Takes as the engine does: what is held is passed over, and what comes is held. */
   async take(leases: readonly Lease[], held?: InFlightSet): Promise<Claimed> {
-    const number = held?.takeStarted()
+    const number = held?.claimStarted()
     try {
       const taken = await this.#asked('take', () => this.bench.take(leases, held && { held }))
       for (const { timer } of taken.timers) held?.add(timer.id, timer.version)
       this.#note({ kind: 'take', taken })
       return taken
     } finally {
-      if (number !== undefined) held!.takeEnded(number)
+      if (number !== undefined) held!.claimEnded(number)
     }
   }
 

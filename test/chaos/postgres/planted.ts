@@ -157,7 +157,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     edits: [
       {
         file: 'src/engine/leases.ts',
-        from: "return this.#ports.clock.monotonic() < held.until ? 'yes' : 'wait'",
+        from: "return this.#ports.clock.monotonic() < leased.until ? 'yes' : 'wait'",
         to: "return 'yes'",
       },
     ],

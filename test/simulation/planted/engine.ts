@@ -13,15 +13,15 @@ export const ENGINE_BUGS: readonly Bug[] = [
       },
       {
         file: 'src/library/alarms.ts',
-        from: 'return await store.set(requests, context, tx)',
-        to: 'return await store.set(requests, context, tx).catch((thrown) => {\n          if (tx !== undefined) throw thrown\n          return requests.map(createdAnswer)\n        })',
+        from: 'store.set(requests, context, tx))',
+        to: 'store.set(requests, context, tx).catch((thrown) => {\n          if (tx !== undefined) throw thrown\n          return requests.map(createdAnswer)\n        }))',
       },
     ],
   },
   {
     bug: 'outcomes are dropped when a settle fails',
     breaches: ['lost', 'unrecorded', 'late', 'uncounted'],
-    edits: [{ file: 'src/engine/settling.ts', from: 'crew.restore(ended, landed)', to: '' }],
+    edits: [{ file: 'src/engine/settling.ts', from: 'pool.restore(ended, finished)', to: '' }],
   },
   {
     bug: 'the loop ends at an error',
@@ -29,13 +29,13 @@ export const ENGINE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/engine/engine.ts',
-        from: 'if (!this.#stopping) await this.#alert.rest(',
-        to: 'return\n        if (!this.#stopping) await this.#alert.rest(',
+        from: 'if (!this.#stopping) await this.#sleeper.rest(',
+        to: 'return\n        if (!this.#stopping) await this.#sleeper.rest(',
       },
     ],
   },
   {
-    bug: 'what is held is taken again',
+    bug: 'what is in flight is claimed again',
     breaches: ['duplicate', 'uncounted'],
     edits: [
       {
@@ -73,7 +73,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/engine/leases.ts',
-        from: "return this.#ports.clock.monotonic() < held.until ? 'yes' : 'wait'",
+        from: "return this.#ports.clock.monotonic() < leased.until ? 'yes' : 'wait'",
         to: "return 'yes'",
       },
     ],
@@ -113,7 +113,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'nobody counts the hands',
+    bug: 'the slots are not counted',
     breaches: ['bounded'],
     edits: [
       {
@@ -124,13 +124,13 @@ export const ENGINE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'the hands kept for others are counted twice',
+    bug: 'the reserved slots are counted twice',
     breaches: ['bounded'],
     edits: [
       {
-        file: 'src/engine/delivery-pool.ts',
-        from: 'this.#ports.concurrency + this.#shares.reserve - this.active',
-        to: 'this.#ports.concurrency + 2 * this.#shares.reserve - this.active',
+        file: 'src/engine/admission.ts',
+        from: 'concurrency + Math.floor(concurrency * RESERVE) - load().active',
+        to: 'concurrency + 2 * Math.floor(concurrency * RESERVE) - load().active',
       },
     ],
   },
@@ -151,19 +151,19 @@ export const ENGINE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/engine/engine.ts',
-        from: '? this.#nextWakeAt : this.#sharing.nextLookAt',
-        to: '? null : this.#sharing.nextLookAt',
+        from: '? this.#nextWakeAt : this.#admission.othersWakeAt\n  }',
+        to: '? null : this.#admission.othersWakeAt\n  }',
       },
     ],
   },
   {
-    bug: 'nobody looks at the clock again before a start',
+    bug: 'the clock is not read again before a start',
     breaches: ['early'],
     edits: [
       {
         file: 'src/engine/engine.ts',
-        from: 'const context = this.#options.context()\n    const { clock }',
-        to: 'const asked = this.#options.context()\n    const context = { ...asked, now: Math.max(asked.now, Math.min(this.#nextWakeAt ?? 0, asked.now + 5)) }\n    const { clock }',
+        from: 'const context = this.#options.context()\n    const { clock, store, observer }',
+        to: 'const asked = this.#options.context()\n    const context = { ...asked, now: Math.max(asked.now, Math.min(this.#nextWakeAt ?? 0, asked.now + 5)) }\n    const { clock, store, observer }',
       },
       {
         file: 'src/engine/delivery-pool.ts',

@@ -12,12 +12,12 @@ export interface Masked {
 /** Bugs that simulated worlds have not shown in 200 seeds: a second safeguard hides them, or they cost time alone. */
 export const MASKED: readonly Masked[] = [
   {
-    bug: 'the loop waits twice as long after every trouble, for ever',
+    bug: 'the loop waits twice as long after every error, for ever',
     edits: [
-      { file: 'src/engine/engine.ts', from: '        waitMs = TROUBLE_WAIT_MS_MIN\n', to: '' },
-      { file: 'src/engine/engine.ts', from: 'Math.min(waitMs * 2, TROUBLE_WAIT_MS_MAX)', to: 'waitMs * 2' },
+      { file: 'src/engine/engine.ts', from: '        waitMs = ERROR_WAIT_MS_MIN\n', to: '' },
+      { file: 'src/engine/engine.ts', from: 'Math.min(waitMs * 2, ERROR_WAIT_MS_MAX)', to: 'waitMs * 2' },
     ],
-    why: 'whatever troubles it for long costs it its lease, and the renewed lease rouses it',
+    why: 'an error that lasts costs it its lease, and the renewed lease wakes it',
     by: null,
   },
   {
@@ -43,7 +43,7 @@ export const MASKED: readonly Masked[] = [
   },
   {
     bug: 'a lost lease breaks nothing off',
-    edits: [{ file: 'src/engine/engine.ts', from: "this.#crew.break('lost', lease)", to: '' }],
+    edits: [{ file: 'src/engine/engine.ts', from: "this.#pool.break('lost', lease)", to: '' }],
     why: 'what it still delivers is settled in vain: only its handlers are not told to stop',
     by: null,
   },
@@ -64,32 +64,32 @@ export const MASKED: readonly Masked[] = [
     edits: [
       {
         file: 'src/engine/engine.ts',
-        from: 'const context = this.#options.context()\n    const { clock }',
-        to: 'const asked = this.#options.context()\n    const context = { ...asked, now: Math.max(asked.now, Math.min(this.#nextWakeAt ?? 0, asked.now + 5)) }\n    const { clock }',
+        from: 'const context = this.#options.context()\n    const { clock, store, observer }',
+        to: 'const asked = this.#options.context()\n    const context = { ...asked, now: Math.max(asked.now, Math.min(this.#nextWakeAt ?? 0, asked.now + 5)) }\n    const { clock, store, observer }',
       },
     ],
-    why: 'the crew looks at the clock before each start, and gives back what is early',
+    why: 'the delivery pool reads the clock before each start, and gives back what is early',
     by: null,
   },
   {
-    bug: 'a hint during a take is dropped',
+    bug: 'a hint during a claim is dropped',
     edits: [
       {
         file: 'src/engine/engine.ts',
-        from: 'if (!this.#taking && later) return',
-        to: 'if (this.#taking || later) return',
+        from: 'if (!this.#isClaiming && isLater) return',
+        to: 'if (this.#isClaiming || isLater) return',
       },
     ],
     why: 'the next beat finds it, two seconds later',
     by: null,
   },
   {
-    bug: 'a lease that is renewed after its end rouses nobody',
+    bug: 'a lease that is renewed after its end does not wake the loop',
     edits: [
       {
         file: 'src/engine/engine.ts',
-        from: 'if (gained || lapsed || this.#crew.queued > 0)',
-        to: 'if (gained || (lapsed && this.#crew.queued > 0))',
+        from: 'if (gained || lapsed || this.#pool.queued > 0)',
+        to: 'if (gained || (lapsed && this.#pool.queued > 0))',
       },
     ],
     why: 'the same beat measures the clock, and a clock that moves ends the sleep',
@@ -152,16 +152,16 @@ export const MASKED: readonly Masked[] = [
     by: 'interleavings: what was known of a shard is believed when it comes back',
   },
   {
-    bug: 'what is held is forgotten as soon as its settle answers',
+    bug: 'what is in flight is forgotten as soon as its settle answers',
     edits: [
       {
         file: 'src/engine/in-flight-set.ts',
-        from: 'this.#settled.push({ id, version, atTake: this.#takes })',
+        from: 'this.#settled.push({ id, version, atClaim: this.#claims })',
         to: 'if (this.has(id, version)) this.#versions.delete(id)',
       },
     ],
-    why: 'a simulated take looks at what is held while it runs, not when its rows arrive',
-    by: 'interleavings: what is held is forgotten as soon as its settle answers',
+    why: 'a simulated claim looks at what is in flight while it runs, not when its rows arrive',
+    by: 'interleavings: what is in flight is forgotten as soon as its settle answers',
   },
   {
     bug: 'a report that comes before its settle is forgotten',
@@ -180,8 +180,8 @@ export const MASKED: readonly Masked[] = [
     edits: [
       {
         file: 'src/engine/engine.ts',
-        from: 'if (!this.#taking && later) return',
-        to: 'if (!later || this.#taking) return',
+        from: 'if (!this.#isClaiming && isLater) return',
+        to: 'if (!isLater || this.#isClaiming) return',
       },
     ],
     why: 'the next beat finds it, within two seconds: late, and within the bound',
