@@ -10,14 +10,14 @@ const LARGE = 'x'.repeat(16 * MIB)
 const LAX: ResponseBounds = { stallMs: 3_600_000, bytesMax: 1_024 * MIB }
 const BODIES = { bytesMax: 4 * MIB, bodyBytesMax: MIB }
 
-async function listening(backlog: ResponseBounds) {
+async function listening(responses: ResponseBounds) {
   let requests = 0
   const fetch = async (request: Request) => {
     requests += 1
     await request.arrayBuffer().catch(() => {})
     return new Response(request.url.endsWith('/large') ? LARGE : 'small')
   }
-  const listener = await Listener.listen({ host: '127.0.0.1', port: 0, fetch, backlog, arriving: BODIES })
+  const listener = await Listener.listen({ host: '127.0.0.1', port: 0, fetch, responses, bodies: BODIES })
   const sockets: Socket[] = []
   afterAll(async () => {
     for (const socket of sockets) socket.destroy()

@@ -28,37 +28,37 @@ import {
 import { type AppParts, buildApp } from './rest/index.ts'
 import { NO_QUOTAS, PauseControl, QuotaGuard, type QuotaPair, TenantRegistry } from './tenants/index.ts'
 
-/** What a server is made of. */
+/** How a server is started. */
 export interface ServerOptions {
   readonly wakeful: Wakeful
   readonly host: string
   readonly port: number
   readonly version: string
   readonly bodyBytesMax?: number
-  /** Pages that may call, as origins: `https://app.example`. */
+  /** Origins whose pages may call: `https://app.example`. */
   readonly allowedOrigins?: readonly string[]
-  /** Names beside those of this machine by which it may be called while there are no keys. */
+  /** Host names, besides those of this machine, that are accepted while there are no keys. */
   readonly allowedHosts?: readonly string[]
-  /** What holds for tenants of which nothing else is said. */
+  /** The quotas of tenants that have none of their own. */
   readonly quotas?: QuotaPair
-  /** What this Wakeful was opened with, so that a pause here holds what fires there. */
+  /** The one this Wakeful was opened with, so that a pause made here stops what fires there. */
   readonly pauses?: PauseControl
   readonly log?: Log
   readonly metrics?: Metrics
-  /** Who may read the metrics: holders of a key of all tenants (on this machine, without keys, everybody), anyone, nobody. */
+  /** Who may read the metrics: those with a key of all tenants (without keys, everyone on this machine), anyone, or no one. */
   readonly metricsFor?: 'key' | 'open' | 'off'
-  /** How long `/readyz` waits for the store, and how far the clock may lag behind. */
+  /** How long `/readyz` waits for the store, and how late alarms may fire. */
   readonly readyTimeoutMs?: number
   readonly readyLagMs?: number
-  /** How long requests under way may take once the server is to close. */
+  /** How long running requests may take once the server closes. */
   readonly drainMs?: number
   /** What bounds WebSockets and streams. */
   readonly live?: LiveOptions
 }
 
 const BODY_BYTES_MAX = 1024 * 1024
-/** Bodies that are on their way, over all connections. */
-const ARRIVING_BYTES_MAX = 256 * 1024 * 1024
+/** Bodies that are being received, over all connections. */
+const BODIES_BYTES_MAX = 256 * 1024 * 1024
 const DRAIN_MS = 10_000
 const READY_TIMEOUT_MS = 2_000
 const READY_LAG_MS = 60_000
@@ -66,54 +66,54 @@ const READY_LAG_MS = 60_000
 /** A server that is listening. */
 export interface Server {
   readonly url: string
-  /** Says at `/readyz` that no more requests should come. */
+  /** Makes `/readyz` say that no more requests should be sent here. */
   stopping(): void
-  /** Lets requests under way end within this time, or the one it was started with, and hangs up. */
+  /** Waits for running requests, up to this time or the one it was started with, and closes all connections. */
   close(withinMs?: number): Promise<void>
 }
 
 /** Listens, and answers calls about the alarms of this Wakeful. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { clock, documents } = options.wakeful.operator
-  const log = options.log ?? quietLog(() => clock.now())
+  const log = options.log ?? silentLog(() => clock.now())
   const keys = new KeyRegistry(documents, clock)
   const isLocal = isLoopback(options.host)
-  if (!isLocal && !(await keys.hasKeys())) throw refusedWithoutKeys(options.host)
-  const holds = options.pauses ?? new PauseControl()
-  // Whoever opened Wakeful with a switchboard may have attached it: the clock needs it also where nothing listens.
-  const detach = await holds.attach(documents, clock, (thrown) => log.trouble(thrown))
+  if (!isLocal && !(await keys.hasKeys())) throw keysRequired(options.host)
+  const pauses = options.pauses ?? new PauseControl()
+  // It may be attached already: the engine needs it also where no server runs.
+  const detach = await pauses.attach(documents, clock, (thrown) => log.trouble(thrown))
   try {
-    return await listen(options, { log, keys, isLocal, holds, detach })
+    return await listen(options, { log, keys, isLocal, pauses, detach })
   } catch (thrown) {
     detach()
     throw thrown
   }
 }
 
-/** What a server has before it is put together. */
+/** What exists before the server is put together. */
 interface Foundation {
   readonly log: Log
   readonly keys: KeyRegistry
   readonly isLocal: boolean
-  readonly holds: PauseControl
+  readonly pauses: PauseControl
   readonly detach: () => void
 }
 
 async function listen(options: ServerOptions, foundation: Foundation): Promise<Server> {
-  const { detach } = foundation
+  const { detach, keys } = foundation
   const metrics = options.metrics ?? new Metrics({ version: options.version, node: process.version })
   const { parts, live } = partsOf(options, foundation, metrics)
   const app = buildApp(parts)
   let isStopping = false
-  const gate = new MetricsAccess(parts.authenticator, options.wakeful.operator.clock)
-  foundation.keys.onChanged((id) => gate.forget(id))
-  mount(app, options, parts, { metrics, gate, isStopping: () => isStopping })
+  const access = new MetricsAccess(parts.authenticator, parts.clock)
+  keys.onChanged((id) => access.forget(id))
+  mount(app, options, parts, { metrics, access, isStopping: () => isStopping })
   const { host, port } = options
   const listener = await Listener.listen({
     host,
     port,
-    arriving: { bytesMax: ARRIVING_BYTES_MAX, bodyBytesMax: parts.bodyBytesMax },
-    fetch: (request, env) => app.fetch(request, env),
+    bodies: { bytesMax: BODIES_BYTES_MAX, bodyBytesMax: parts.bodyBytesMax },
+    fetch: app.fetch,
   })
   live.attach((handle) => listener.onUpgrade(handle), parts)
   const stopping = () => {
@@ -128,13 +128,15 @@ async function listen(options: ServerOptions, foundation: Foundation): Promise<S
   return { url: listener.url, stopping, close }
 }
 
-/** What answers calls, whichever door they come in by. */
-function partsOf(options: ServerOptions, { log, keys, isLocal, holds }: Foundation, metrics: Metrics) {
+/** What answers calls, through whichever interface they come. */
+function partsOf(options: ServerOptions, { log, keys, isLocal, pauses }: Foundation, metrics: Metrics) {
   const { wakeful } = options
-  const { clock, documents } = wakeful.operator
-  const onTrouble = (thrown: unknown) => log.trouble(thrown)
+  const { operator } = wakeful
+  const { clock, documents } = operator
+  const onError = (thrown: unknown) => log.trouble(thrown)
   const connected = (kind: Parameters<Metrics['connected']>[0]) => metrics.connected(kind)
-  const live = new Live({ keys, clock, connected, onTrouble }, options.live)
+  const live = new Live({ keys, clock, connected, onError }, options.live)
+  const { connections, stream } = live
   const tickets = new TicketStore(documents, clock)
   const feeds = new CalendarFeeds(documents, clock)
   const allowedOrigins = new Set(options.allowedOrigins)
@@ -148,30 +150,18 @@ function partsOf(options: ServerOptions, { log, keys, isLocal, holds }: Foundati
     allowedHosts: new Set(options.allowedHosts),
   })
   const tenants = new TenantRegistry(documents, clock, options.quotas ?? NO_QUOTAS)
-  const quotas = new QuotaGuard(tenants, clock, wakeful.operator)
+  const quotas = new QuotaGuard(tenants, clock, operator)
   const audit = auditor(wakeful, log)
   const pages = pageQueue()
-  const { operator } = wakeful
+  const shared = { keys, tenants, quotas, pauses, feeds, tickets, operator, audit }
   const parts = {
     authenticator,
     allowedOrigins,
-    calls: buildCalls({
-      keys,
-      tenants,
-      quotas,
-      holds,
-      feeds,
-      tickets,
-      operator,
-      audit,
-      connections: live.connections,
-      stream: live.stream,
-      pages,
-    }),
+    calls: buildCalls({ ...shared, connections, stream, pages }),
     pages,
     bodyBytesMax: options.bodyBytesMax ?? BODY_BYTES_MAX,
     newRequestId: randomUUID,
-    monotonic: () => clock.monotonic(),
+    clock,
     onAnswered: (answered: Answered, startedAt: number) => {
       const line = requestLine(answered, clock.monotonic() - startedAt)
       log.request(line)
@@ -181,12 +171,12 @@ function partsOf(options: ServerOptions, { log, keys, isLocal, holds }: Foundati
   return { parts, live }
 }
 
-/** What is there beside the calls: MCP, the description of the API, the docs, and what monitors ask for. */
+/** Adds what is there besides the calls: MCP, the OpenAPI document, the docs, and monitoring. */
 function mount(
   app: Hono,
   options: ServerOptions,
   parts: AppParts,
-  { metrics, gate, isStopping }: { metrics: Metrics; gate: MetricsAccess; isStopping: () => boolean },
+  { metrics, access, isStopping }: { metrics: Metrics; access: MetricsAccess; isStopping: () => boolean },
 ): void {
   const { clock, readings } = options.wakeful.operator
   mountMcp(app, { ...parts, version: options.version, now: () => clock.now() })
@@ -196,7 +186,7 @@ function mount(
   )
   addPages(app, randomUUID)
   addMonitoringRoutes(app, {
-    gate,
+    access,
     newRequestId: randomUUID,
     metrics,
     metricsFor: options.metricsFor ?? 'key',
@@ -210,7 +200,7 @@ function mount(
   })
 }
 
-/** What admins do is in the server's log, and in the log of the tenant it concerns. */
+/** Writes what admins do to the server's log, and to the event log of the tenant concerned. */
 function auditor(wakeful: Wakeful, log: Log): Audit {
   return async (act: AdminAct) => {
     log.audit(act)
@@ -220,11 +210,11 @@ function auditor(wakeful: Wakeful, log: Log): Audit {
   }
 }
 
-function quietLog(now: () => number): Log {
+function silentLog(now: () => number): Log {
   return new Log({ level: 'silent', format: 'json', write: () => {}, now, pid: process.pid })
 }
 
-function refusedWithoutKeys(host: string): WakefulError {
+function keysRequired(host: string): WakefulError {
   return new WakefulError(
     'forbidden',
     `listening on ${host} lets others call, and there are no keys yet: make one with 'wakeful keys create --rights admin --tenant "*"' (on the same store), or listen on 127.0.0.1`,

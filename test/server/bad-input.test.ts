@@ -325,7 +325,7 @@ it.for(['Host', 'Authorization', 'Wakeful-Tenant', 'wakeful-owner'])(
       expect([status, json?.code, json?.detail]).toEqual([
         400,
         'invalid_request',
-        `the request has ${name.toUpperCase()} twice`,
+        `the request has the header ${name.toUpperCase()} twice`,
       ])
     }
   },

@@ -80,7 +80,7 @@ it('is the same on a server with keys: asking beforehand needs none', async () =
     bodyBytesMax: 1,
     newRequestId: () => 'r',
     onAnswered: () => {},
-    monotonic: () => 0,
+    clock: { monotonic: () => 0 },
   })
   const ask = (origin: string) => app.request('/v1/alarms', { method: 'OPTIONS', headers: preflight(origin) })
   expect((await ask(APP)).status).toBe(204)

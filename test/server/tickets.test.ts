@@ -24,7 +24,7 @@ it('stands for a caller without a key while there are none, and for nobody once 
   const left = await ticket()
   await server.call('POST', '/v1/keys', { tenant: '*', rights: 'admin' })
   // The connection of one who has no key ends, too: it would not be let in any more.
-  expect(await ws.closed).toEqual({ code: 1008, reason: 'the key no longer holds' })
+  expect(await ws.closed).toEqual({ code: 1008, reason: 'the key is no longer valid' })
   expect(await refusal(url, { path: `/v1/ws?ticket=${left}` })).toMatchObject({ status: 401 })
   expect(await refusal(url)).toEqual({ status: 401, code: 'unauthorized' })
 })
@@ -58,7 +58,7 @@ it('is good once, for 30 seconds, for its caller’s tenant and owner, as long a
   expect(stored.length).toBeGreaterThan(0)
   expect(JSON.stringify(stored)).not.toMatch(/wt_|wk_/)
   await made.revoke()
-  expect(await ws.closed).toEqual({ code: 1008, reason: 'the key no longer holds' })
+  expect(await ws.closed).toEqual({ code: 1008, reason: 'the key is no longer valid' })
   expect(await refusal(url, { path: `/v1/ws${left}` })).toEqual({ status: 401, code: 'unauthorized' })
 })
 

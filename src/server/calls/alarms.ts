@@ -14,35 +14,35 @@ import { WakefulError } from '../../error.ts'
 import { ofItem, type SetView } from '../../library/index.ts'
 import type { QuotaGuard } from '../tenants/index.ts'
 import { actOnMany, listOptions, pageJson } from './bulk.ts'
-import { type CallContext, type CallsOf, ok, type Reply } from './call.ts'
+import { type CallContext, type CallsOf, defined, ok, type Reply } from './call.ts'
 
 /** The calls about alarms. */
 export function alarmCalls(quotas: QuotaGuard) {
   return {
-    set: async ({ body }, around) => {
+    set: async ({ body }, context) => {
       const { when, ...options } = setOf(body)
       return setReply(
-        await quotas.within(around.caller, [{ does: 'set', when, options }], () =>
-          around.caller.alarms.set(when, { ...options, ...origin(around) }),
+        await quotas.within(context.caller, [{ does: 'set', when, options }], () =>
+          context.caller.alarms.set(when, { ...options, ...origin(context) }),
         ),
       )
     },
 
-    setMany: async ({ body }, around) => {
-      const items = body.items.map((item, at) => ({ ...ofItem(at, () => setOf(item)), ...origin(around) }))
+    setMany: async ({ body }, context) => {
+      const items = body.items.map((item, at) => ({ ...ofItem(at, () => setOf(item)), ...origin(context) }))
       const wanted = items.map(
         ({ when, ...options }, item) => ({ does: 'set', when, options, item }) as const,
       )
-      const alarms = await quotas.within(around.caller, wanted, () => around.caller.alarms.setMany(items))
+      const alarms = await quotas.within(context.caller, wanted, () => context.caller.alarms.setMany(items))
       return { status: 201, json: `{"items":[${alarms.map(setJson).join(',')}]}` }
     },
 
-    setByKey: async ({ params, body }, around) => {
-      const options = { ...optionsOf(body), key: params.key, ...origin(around) }
+    setByKey: async ({ params, body }, context) => {
+      const options = { ...optionsOf(body), key: params.key, ...origin(context) }
       const when = requiredWhen(body)
       return setReply(
-        await quotas.within(around.caller, [{ does: 'set', when, options }], () =>
-          around.caller.alarms.set(when, options),
+        await quotas.within(context.caller, [{ does: 'set', when, options }], () =>
+          context.caller.alarms.set(when, options),
         ),
       )
     },
@@ -56,12 +56,7 @@ export function alarmCalls(quotas: QuotaGuard) {
 
     list: async ({ query }, { caller }) => {
       const { order, limit, cursor, ...filter } = query
-      const page = await caller.alarms.list({
-        ...listOptions(filter),
-        ...(order !== undefined && { order }),
-        ...(limit !== undefined && { limit }),
-        ...(cursor !== undefined && { cursor }),
-      })
+      const page = await caller.alarms.list({ ...listOptions(filter), ...defined({ order, limit, cursor }) })
       return ok(pageJson(page))
     },
 
@@ -72,40 +67,40 @@ export function alarmCalls(quotas: QuotaGuard) {
       return alarmReply(alarm)
     },
 
-    edit: async ({ params, body }, around) => {
+    edit: async ({ params, body }, context) => {
       const fields = editOf(body)
       if (Object.keys(fields).length === 0)
         throw new WakefulError('invalid_request', 'nothing to edit: name at least one field')
       const { when: _, ...options } = fields
       const wanted = { does: 'edit', id: params.id, when: movedTo(body), options } as const
       return alarmReply(
-        await quotas.within(around.caller, [wanted], () =>
-          around.caller.alarms.edit(params.id, fields, seen(around)),
+        await quotas.within(context.caller, [wanted], () =>
+          context.caller.alarms.edit(params.id, fields, seen(context)),
         ),
       )
     },
 
-    cancel: async ({ params }, around) => {
-      const { outcome, alarm } = await around.caller.alarms.cancel(params.id, seen(around))
+    cancel: async ({ params }, context) => {
+      const { outcome, alarm } = await context.caller.alarms.cancel(params.id, seen(context))
       return ok(`{"outcome":"${outcome}","alarm":${wireJson(alarm)}}`, versionOf(alarm))
     },
 
-    pause: async ({ params }, around) =>
-      alarmReply(await around.caller.alarms.pause(params.id, seen(around))),
-    resume: async ({ params }, around) =>
-      alarmReply(await around.caller.alarms.resume(params.id, seen(around))),
-    skip: async ({ params }, around) =>
-      alarmReply(await around.caller.alarms.skipNext(params.id, seen(around))),
-    fire: async ({ params: { id } }, around) =>
+    pause: async ({ params }, context) =>
+      alarmReply(await context.caller.alarms.pause(params.id, seen(context))),
+    resume: async ({ params }, context) =>
+      alarmReply(await context.caller.alarms.resume(params.id, seen(context))),
+    skip: async ({ params }, context) =>
+      alarmReply(await context.caller.alarms.skipNext(params.id, seen(context))),
+    fire: async ({ params: { id } }, context) =>
       alarmReply(
-        await quotas.within(around.caller, [{ does: 'fire', id }], () =>
-          around.caller.alarms.fireNow(id, seen(around)),
+        await quotas.within(context.caller, [{ does: 'fire', id }], () =>
+          context.caller.alarms.fireNow(id, seen(context)),
         ),
       ),
-    retry: async ({ params: { id } }, around) =>
+    retry: async ({ params: { id } }, context) =>
       alarmReply(
-        await quotas.within(around.caller, [{ does: 'retry', id }], () =>
-          around.caller.alarms.retry(id, seen(around)),
+        await quotas.within(context.caller, [{ does: 'retry', id }], () =>
+          context.caller.alarms.retry(id, seen(context)),
         ),
       ),
 

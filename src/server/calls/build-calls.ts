@@ -1,61 +1,82 @@
 import type { OperationName } from '../../contracts/index.ts'
 import type { Operator } from '../../library/index.ts'
 import type { Audit, CalendarFeeds, KeyRegistry, TicketStore } from '../auth/index.ts'
-import type { ConnectionLimiter, RequestQueue } from '../limits/index.ts'
+import { type ConnectionLimiter, RequestQueue } from '../limits/index.ts'
 import type { PauseControl, QuotaGuard, TenantRegistry } from '../tenants/index.ts'
 import { alarmCalls } from './alarms.ts'
 import { calendarCalls } from './calendar.ts'
-import type { CallsOf } from './call.ts'
+import type { CallContext, CallsOf, Reply } from './call.ts'
 import { inboxCalls } from './inbox.ts'
 import { keyCalls } from './keys.ts'
-import { queuedCalls } from './queued-calls.ts'
 import { readCalls } from './reads.ts'
 import { targetCalls } from './targets.ts'
 import { tenantCalls } from './tenants.ts'
 
-/** What the calls work with beside the caller's own alarms. */
+/** A page is up to 4 MiB, and several times that until its text is made. */
+const PAGES = { concurrency: 4, waitingMax: 1_000 }
+/** Each holds a page while it acts. */
+const ACTS = { concurrency: 4, waitingMax: 100 }
+/** Each holds its items, which are read before it waits. */
+const BATCHES = { concurrency: 4, waitingMax: 100, totalWaitingMax: 200 }
+/** Enough for sets to share a commit; no more start in one turn of the event loop. */
+const OTHERS = { concurrency: 128, waitingMax: 10_000 }
+
+/** What the calls work with besides the caller's alarms. */
 export interface CallParts {
   readonly keys: KeyRegistry
   readonly tenants: TenantRegistry
   readonly quotas: QuotaGuard
-  readonly holds: PauseControl
+  readonly pauses: PauseControl
   readonly feeds: CalendarFeeds
+  readonly tickets: TicketStore
   readonly operator: Operator
   readonly audit: Audit
-  /** Answers with a stream; made where live connections are. */
-  readonly stream: Calls['stream']
-  readonly tickets: TicketStore
   readonly connections: ConnectionLimiter
-  /** In which pages are read. */
+  /** Answers with a stream of events; made by `live/`. */
+  readonly stream: Calls['stream']
+  /** The queue of reads that return a page. */
   readonly pages: RequestQueue
 }
 
 /** The work of every operation. */
 export type Calls = CallsOf<OperationName>
 
-/** Puts together what does the work of every operation. */
-export function buildCalls({
-  keys,
-  tenants,
-  quotas,
-  holds,
-  feeds,
-  operator,
-  audit,
-  stream,
-  tickets,
-  connections,
-  pages,
-}: CallParts): Calls {
-  const calls = {
+type AnyCall = (input: unknown, context: CallContext) => Reply | Promise<Reply>
+
+/** The queue of reads that return a page. */
+export function pageQueue(): RequestQueue {
+  return new RequestQueue(PAGES)
+}
+
+/** The work of every operation. Each goes through a queue, so that no caller can keep others from being answered. */
+export function buildCalls(parts: CallParts): Calls {
+  const { keys, tenants, quotas, pauses, feeds, tickets, operator, audit, connections, stream, pages } = parts
+  const calls: Calls = {
     ...alarmCalls(quotas),
     ...readCalls,
     ...inboxCalls(connections, pages),
     ...calendarCalls(feeds, operator),
     ...keyCalls(keys, tickets, operator.clock, audit),
-    ...tenantCalls(tenants, holds, audit),
-    ...targetCalls(holds, audit),
+    ...tenantCalls(tenants, pauses, audit),
+    ...targetCalls(pauses, audit),
     stream,
   }
-  return queuedCalls(calls, pages)
+  const others = new RequestQueue(OTHERS)
+  const queues: Readonly<Partial<Record<OperationName, RequestQueue | null>>> = {
+    list: pages,
+    history: pages,
+    failed: pages,
+    events: pages,
+    calendar: pages,
+    act: new RequestQueue(ACTS),
+    setMany: new RequestQueue(BATCHES),
+    // These may wait for long; what they read goes through a queue where it is read.
+    inbox: null,
+    stream: null,
+  }
+  const queued = (Object.entries(calls) as [OperationName, AnyCall][]).map(([name, call]) => {
+    const queue = queues[name] === undefined ? others : queues[name]
+    return [name, queue === null ? call : queue.wrap(call)]
+  })
+  return Object.fromEntries(queued) as Calls
 }

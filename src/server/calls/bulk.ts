@@ -4,13 +4,14 @@ import { errorText, WakefulError } from '../../error.ts'
 import type { ListOptions, ListPage } from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
 import type { QuotaGuard } from '../tenants/index.ts'
+import { defined } from './call.ts'
 
-/** Alarms looked at in one go: what else runs gets its turn in between. */
+/** Alarms read at a time. */
 const PAGE = 500
 const MATCHED_MAX = 10_000
-const REFUSED_TOLD_MAX = 100
+const REFUSED_LISTED_MAX = 100
 
-/** Which alarms, as they are named on the wire. */
+/** Which alarms, with the names of the wire. */
 interface Filter {
   readonly status?: Status | 'pending' | undefined
   readonly label?: string | undefined
@@ -30,22 +31,13 @@ interface Refused {
   readonly detail: string
 }
 
-/** A filter in the library's words. */
+/** A filter with the library's names. */
 export function listOptions(filter: Filter): ListOptions {
-  const { status, label, subject, correlation_id, conversation_id, target, q, since } = filter
-  return {
-    ...(status !== undefined && { status }),
-    ...(label !== undefined && { label }),
-    ...(subject !== undefined && { subject }),
-    ...(correlation_id !== undefined && { correlationId: correlation_id }),
-    ...(conversation_id !== undefined && { conversationId: conversation_id }),
-    ...(target !== undefined && { target }),
-    ...(q !== undefined && { q }),
-    ...(since !== undefined && { since }),
-  }
+  const { correlation_id: correlationId, conversation_id: conversationId, ...rest } = filter
+  return defined({ ...rest, correlationId, conversationId })
 }
 
-/** A page as JSON, its alarms as they are on the wire. */
+/** A page of alarms as JSON. */
 export function pageJson({ items, nextCursor }: ListPage): string {
   return withFields(`{"items":[${items.map(wireJson).join(',')}]}`, { next_cursor: nextCursor })
 }
@@ -66,16 +58,16 @@ export async function actOnMany(
     const page = await caller.alarms.list({ ...filter, limit, ...(cursor !== undefined && { cursor }) })
     matched += page.items.length
     if (order.dry_run !== true) {
-      const failures = await doTo(caller, quotas, order.action, page.items)
+      const failures = await actOn(caller, quotas, order.action, page.items)
       done += page.items.length - failures.length
-      refused.push(...failures.slice(0, REFUSED_TOLD_MAX - refused.length))
+      refused.push(...failures.slice(0, REFUSED_LISTED_MAX - refused.length))
     }
     cursor = page.nextCursor
   }
   return { matched, done, refused, more: cursor !== null }
 }
 
-async function doTo(
+async function actOn(
   caller: Caller,
   quotas: QuotaGuard,
   action: Action,
@@ -97,7 +89,7 @@ async function doTo(
   return outcomes.flatMap((outcome, at) => {
     if (outcome.status === 'fulfilled') return []
     const thrown: unknown = outcome.reason
-    // A store that does not answer is no matter of this one alarm.
+    // If the store does not answer, the whole call fails, not one alarm.
     if (!(thrown instanceof WakefulError) || thrown.code === 'store_unavailable') throw thrown
     return { id: items[at]!.id, code: thrown.code, detail: errorText(thrown) }
   })

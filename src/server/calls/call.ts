@@ -1,35 +1,35 @@
 import type { Input, Operation, OperationName, operations } from '../../contracts/index.ts'
 import type { Caller } from '../auth/index.ts'
 
-/** What a call is answered with: JSON as text, so that what users wrote is never parsed on its way (promise: verbatim). */
+/** The answer to a call: JSON as text, so that what users wrote is returned exactly as it was sent (promise: verbatim). */
 export interface Reply {
   readonly status: number
   readonly json: string
-  /** Where it is no JSON: what it is. */
+  /** The media type, if it is not JSON. */
   readonly type?: string
-  /** The version of what is answered, for `ETag` and `If-Match`. */
+  /** The version of the alarm in it, for `ETag` and `If-Match`. */
   readonly version?: string
-  /** In place of JSON: server-sent events, until either side ends them. */
+  /** Instead of JSON: server-sent events, until either side ends them. */
   readonly stream?: ReadableStream<Uint8Array>
 }
 
-/** What a call is given beside its own input. */
+/** What a call knows besides its input. */
 export interface CallContext {
   readonly caller: Caller
   /** The version an edit was made from. */
   readonly seen?: string
   /** The W3C trace the call belongs to. */
   readonly traceparent?: string
-  /** Where a stream that broke off was. */
+  /** The last event that the reader of a broken stream has received. */
   readonly lastEventId?: string
-  /** Cuts the connection of a caller who takes nothing of a stream. */
-  readonly hangUp?: () => void
-  /** Aborted when the caller has gone. */
+  /** Closes the connection of a caller that does not read its stream. */
+  readonly disconnect?: () => void
+  /** Aborted when the caller has disconnected. */
   readonly signal?: AbortSignal
 }
 
 /** What does the work of an operation. */
-export type Call<O extends Operation> = (input: Input<O>, around: CallContext) => Reply | Promise<Reply>
+export type Call<O extends Operation> = (input: Input<O>, context: CallContext) => Reply | Promise<Reply>
 
 /** The work of the named operations. */
 export type CallsOf<N extends OperationName> = { readonly [K in N]: Call<(typeof operations)[K]> }
@@ -37,4 +37,11 @@ export type CallsOf<N extends OperationName> = { readonly [K in N]: Call<(typeof
 /** An answer of 200 with this JSON. */
 export function ok(json: string, version?: string): Reply {
   return { status: 200, json, ...(version !== undefined && { version }) }
+}
+
+type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
+
+/** The fields that are not undefined: a query that leaves a field out still has its name. */
+export function defined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>
 }

@@ -1,34 +1,30 @@
 import type { TargetSpec } from '../../alarm/index.ts'
 import { type OperationName, withFields } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type TakeOptions, takeOf, type WakeReport } from '../../library/index.ts'
+import { type TakeOptions, takeOf } from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
 import type { ConnectionLimiter, RequestQueue } from '../limits/index.ts'
-import { type CallsOf, ok } from './call.ts'
-import { inTurn } from './queued-calls.ts'
+import { type CallsOf, defined, ok } from './call.ts'
 
-/** Who ends a wait; null where there are no keys, and nothing closes before its callers. */
-type Attending = Pick<ConnectionLimiter, 'attend'> | null
-
-/** The calls of agents without a URL, and those about where an owner is called. */
-export function inboxCalls(lines: Attending, pages: RequestQueue | null) {
+/**
+ * The calls of agents without a URL, and those about an owner's default target. Without a server there are no
+ * connections to limit and no queue.
+ */
+export function inboxCalls(connections: ConnectionLimiter | null, pages: RequestQueue | null) {
   return {
-    inbox: async ({ query }, around) => {
-      const { caller, signal } = around
-      const { wait, hold, limit } = query
-      const options: TakeOptions = {
-        ...(hold !== undefined && { hold }),
-        ...(limit !== undefined && { limit }),
-      }
+    inbox: async ({ query }, context) => {
+      const { caller, signal } = context
+      const { wait, ...rest } = query
+      const options: TakeOptions = defined(rest)
       const { inbox } = caller.alarms
       if (wait !== undefined) takeOf({ ...options, wait })
-      // What is there already may be much; who waits keeps nobody else waiting.
+      // What is there may be a page. A call that waits must not keep others waiting, so it is not in the queue.
       const now = () => inbox.take(options)
-      const ready = pages === null ? await now() : await inTurn(pages, around, now)
+      const ready = pages === null ? await now() : await pages.run(caller, context, now)
       const wakes =
         wait === undefined || ready.length > 0
           ? ready
-          : await whileItHolds(lines, caller, signal, (until) =>
+          : await whileValid(connections, caller, signal, (until) =>
               inbox.take({ ...options, wait, signal: until }),
             )
       return ok(
@@ -37,13 +33,7 @@ export function inboxCalls(lines: Attending, pages: RequestQueue | null) {
     },
 
     ack: async ({ params, body }, { caller }) => {
-      const { complete, fail, tries } = body
-      const report: WakeReport = {
-        ...(complete !== undefined && { complete }),
-        ...(fail !== undefined && { fail }),
-        ...(tries !== undefined && { tries }),
-      }
-      await caller.alarms.inbox.ack(params.occurrence_id, report)
+      await caller.alarms.inbox.ack(params.occurrence_id, defined(body))
       return ok('{"acknowledged":true}')
     },
 
@@ -62,19 +52,19 @@ export function inboxCalls(lines: Attending, pages: RequestQueue | null) {
   } satisfies Partial<CallsOf<OperationName>>
 }
 
-/** Waits no longer than the caller's key holds, nor when the server closes: a revoked key is handed nothing. */
-async function whileItHolds<T>(
-  lines: Attending,
+/** Waits until the caller's key is revoked or the server closes, at the longest. A revoked key receives nothing. */
+async function whileValid<T>(
+  connections: ConnectionLimiter | null,
   caller: Caller,
   signal: AbortSignal | undefined,
   wait: (until: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const end = new AbortController()
   let isRevoked = false
-  const leave = lines?.attend({
+  const remove = connections?.addWaiting({
     caller,
-    end: (why) => {
-      isRevoked ||= why === 'revoked'
+    end: (reason) => {
+      isRevoked ||= reason === 'revoked'
       end.abort()
     },
   })
@@ -82,7 +72,7 @@ async function whileItHolds<T>(
     const answer = await wait(signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]))
     if (!isRevoked) return answer
   } finally {
-    leave?.()
+    remove?.()
   }
   throw new WakefulError('unauthorized', 'this key is not known, or no longer: it may be revoked or expired')
 }

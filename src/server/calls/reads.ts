@@ -1,13 +1,13 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { utf8Length } from '../../alarm/index.ts'
 import { eventWire, type OperationName, wireText } from '../../contracts/index.ts'
 import type { Alarms, EventView } from '../../library/index.ts'
 import { PAGE_BYTES_MAX } from '../../stores/index.ts'
 import { pageJson } from './bulk.ts'
-import { type CallsOf, ok } from './call.ts'
+import { type CallsOf, defined, ok } from './call.ts'
 
 const EVENTS_DEFAULT = 50
-/** After so much, everything else in the process gets its turn. */
+/** After this much, the event loop gets a turn. */
 const TURN_BYTES = 256 * 1024
 
 /** The calls about what happened. */
@@ -15,31 +15,16 @@ export const readCalls = {
   why: async ({ params }, { caller }) => ok(wireText(await caller.alarms.why(params.id))),
 
   history: async ({ query }, { caller }) => {
-    const { status, target, process, since, limit, cursor } = query
-    const page = await caller.alarms.historyPage({
-      ...(status !== undefined && { status }),
-      ...(target !== undefined && { target }),
-      ...(process !== undefined && { process }),
-      ...(since !== undefined && { since }),
-      ...(limit !== undefined && { limit }),
-      ...(cursor !== undefined && { cursor }),
-    })
-    return ok(pageJson(page))
+    return ok(pageJson(await caller.alarms.historyPage(defined(query))))
   },
 
   stats: async (_input, { caller }) => ok(wireText(await caller.alarms.stats())),
 
-  failed: async ({ query: { limit, cursor } }, { caller }) => {
-    const page = await caller.alarms.failedPage({
-      ...(limit !== undefined && { limit }),
-      ...(cursor !== undefined && { cursor }),
-    })
-    return ok(pageJson(page))
-  },
+  failed: async ({ query }, { caller }) => ok(pageJson(await caller.alarms.failedPage(defined(query)))),
 
   events: async ({ query }, { caller }) => {
     const { after, alarm_id, limit = EVENTS_DEFAULT } = query
-    // Read before the log is: what is appended in between is behind it.
+    // Read before the log: events appended in between come after it.
     const from = after === 'newest' ? await caller.alarms.newest() : after
     const items = await firstEvents(caller.alarms, from, alarm_id, limit)
     const next = items.at(-1)?.cursor ?? from ?? null
@@ -47,13 +32,8 @@ export const readCalls = {
   },
 
   append: async ({ body }, { caller }) => {
-    const { type, subject, correlation_id, data } = body
-    const event = await caller.alarms.append({
-      type,
-      ...(subject !== undefined && { subject }),
-      ...(correlation_id !== undefined && { correlationId: correlation_id }),
-      ...(data !== undefined && { data }),
-    })
+    const { correlation_id: correlationId, ...rest } = body
+    const event = await caller.alarms.append(defined({ ...rest, correlationId }))
     return { status: 201, json: eventWire(event) }
   },
 } satisfies Partial<CallsOf<OperationName>>
@@ -64,16 +44,15 @@ async function firstEvents(
   alarmId: string | undefined,
   limit: number,
 ): Promise<EventView[]> {
-  const options = { ...(after !== undefined && { after }), ...(alarmId !== undefined && { alarmId }) }
   const events: EventView[] = []
-  let [bytes, rested] = [0, 0]
-  for await (const event of alarms.events(options)) {
+  let [bytes, atTurn] = [0, 0]
+  for await (const event of alarms.events(defined({ after, alarmId }))) {
     events.push(event)
     bytes += utf8Length(event.dataJson)
     if (events.length === limit || bytes >= PAGE_BYTES_MAX) break
-    if (bytes - rested < TURN_BYTES) continue
-    rested = bytes
-    await turn()
+    if (bytes - atTurn < TURN_BYTES) continue
+    atTurn = bytes
+    await nextTurn()
   }
   return events
 }

@@ -2,13 +2,16 @@ import type { Context } from 'hono'
 import { BODY_VERBATIM, type Operation } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { readJson, type Verbatim } from '../../json/index.ts'
-import { type HeaderReader, headersOf, readPieces } from './node-request.ts'
+import { type HeaderReader, headersOf, nodeOf } from './node-request.ts'
 import { PackedBody } from './problem.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 const decoder = new TextDecoder('utf-8', { fatal: true })
+/** Beyond this many chunks, they must have this many bytes on average: a tiny chunk costs more than it holds. */
+const CHUNKS_MAX = 1_000
+const CHUNK_BYTES_MIN = 64
 
-/** Reads a request's body as JSON, what users wrote kept as text; undefined where there is none. */
+/** Reads a request's body as JSON, with what users wrote kept as text; undefined if there is no body. */
 export async function readBody(
   c: Context,
   bytesMax: number,
@@ -18,7 +21,7 @@ export async function readBody(
   const encoding = headers.get('content-encoding')
   if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') throw new PackedBody(encoding)
   if (Number(headers.get('content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax)
-  const bytes = await bytesOf(c, bytesMax)
+  const bytes = await readChunks(c, bytesMax)
   if (bytes.byteLength === 0) return undefined
   const type = headers.get('content-type')
   if (type === null || !JSON_TYPE.test(type))
@@ -29,22 +32,22 @@ export async function readBody(
   return readJson(decode(bytes), verbatim)
 }
 
-/** A body with the key that its request has as a header: as it is, or quoted as the header's draft standard has it. */
+/** A body with the key of its `Idempotency-Key` header, which may be quoted as in the header's draft standard. */
 export function withIdempotencyKey(
   body: unknown,
   headers: HeaderReader,
-  taken: NonNullable<Operation['idempotencyHeader']>,
+  accepted: NonNullable<Operation['idempotencyHeader']>,
 ): unknown {
   const header = headers.get('idempotency-key')
-  if (header !== null && taken !== true)
+  if (header !== null && accepted !== true)
     throw new WakefulError(
       'invalid_request',
-      `this call does not take the header Idempotency-Key: ${taken.refused}`,
+      `this call does not take the header Idempotency-Key: ${accepted.refused}`,
     )
   if (header === null || typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const key = /^"(.*)"$/.exec(header.trim())?.[1] ?? header.trim()
-  const { idempotency_key: said = key } = body as { idempotency_key?: unknown }
-  if (said === key) return { ...body, idempotency_key: key }
+  const { idempotency_key: inBody = key } = body as { idempotency_key?: unknown }
+  if (inBody === key) return { ...body, idempotency_key: key }
   throw new WakefulError(
     'invalid_request',
     'the header Idempotency-Key and idempotency_key in the body differ: send one of them',
@@ -59,12 +62,31 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-async function bytesOf(c: Context, bytesMax: number): Promise<Uint8Array> {
-  const read = await readPieces(c, bytesMax)
-  if (read === 'too large') throw tooLarge(bytesMax)
-  // Whoever hangs up within a body has nobody's trouble but their own: it is no error of the server's.
-  if (read === 'broken off') throw new WakefulError('invalid_request', 'the body broke off before its end')
-  return read
+/** The body as Node receives it. Nothing is kept beyond the maximum. */
+function readChunks(c: Context, bytesMax: number): Promise<Uint8Array> {
+  const { incoming } = nodeOf(c)
+  if (incoming === undefined || incoming.readableEnded) return Promise.resolve(new Uint8Array())
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const keep = (chunk: Uint8Array) => {
+    size += chunk.byteLength
+    chunks.push(chunk)
+    const isTooLarge = size > bytesMax
+    if (!isTooLarge && (chunks.length <= CHUNKS_MAX || size >= chunks.length * CHUNK_BYTES_MIN)) return
+    incoming.off('data', keep)
+    if (isTooLarge) reject(tooLarge(bytesMax))
+    // Without an answer: to send one, the rest would have to be read.
+    else incoming.destroy()
+  }
+  // The caller hung up. That is not an error of the server.
+  const cutOff = () =>
+    reject(new WakefulError('invalid_request', 'the connection was closed before the body was complete'))
+  incoming.on('data', keep)
+  incoming.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+  incoming.once('error', cutOff)
+  incoming.once('close', cutOff)
+  return promise
 }
 
 function tooLarge(bytesMax: number): WakefulError {

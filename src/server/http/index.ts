@@ -5,13 +5,13 @@ export { crossOrigin } from './cors.ts'
 export { assertLocal, isLoopback, isOwnOrigin, PROXIED } from './local-guard.ts'
 export {
   answerText,
+  disconnect,
   duplicateHeader,
   type HeaderReader,
-  hangUp,
   headersOf,
   NodeHeaders,
+  requestId,
+  traceOf,
 } from './node-request.ts'
 export { InvalidRequest, problemOf, refusal, STATUS_OF, TryLater } from './problem.ts'
-export { requestId, traceId } from './request-id.ts'
-export { traceOf } from './trace.ts'
 export { lowered } from './wrong-fields.ts'

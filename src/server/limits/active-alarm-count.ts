@@ -1,15 +1,15 @@
-/** A count is this old at most; what is let through here in between is added to it. */
-const COUNT_MS = 1_000
+/** How old a count may be. Alarms that were set here since are added to it. */
+const COUNT_MS_MAX = 1_000
 
-/** How many active alarms somebody has: as the store has counted them, with those that were let through here since. */
+/** How many active alarms a tenant or owner has: the store's count, plus those that were set here since. */
 export class ActiveAlarmCount {
   readonly #inStore: () => Promise<number>
   readonly #monotonic: () => number
   #counted = 0
-  /** Let through, and perhaps not in the count yet. */
+  /** Admitted, and perhaps not in the count yet. */
   #added = 0
   /** Those of them that are being written: the store may count them or not. */
-  #underWay = 0
+  #writing = 0
   #until = Number.NEGATIVE_INFINITY
   #counting: Promise<void> | null = null
 
@@ -18,31 +18,31 @@ export class ActiveAlarmCount {
     this.#monotonic = monotonic
   }
 
-  /** Never fewer than there are, but for what other processes have set within the second. */
+  /** Never too few, except for what other processes have set within the last second. */
   get current(): number {
     return this.#counted + this.#added
   }
 
-  /** Has the store count where the count is old. */
+  /** Counts in the store if the count is old. */
   async refresh(): Promise<void> {
     if (this.#monotonic() >= this.#until) await this.#count()
   }
 
-  /** Has the store count what is there now, and not what was there when somebody else asked. */
+  /** Counts in the store now. A count that another call has started may be from before. */
   async recount(): Promise<void> {
     await this.#counting
     await this.#count()
   }
 
-  /** Adds what is let through, before it is written: whoever looks next must see it. */
+  /** Adds alarms before they are written: the next caller must see them. */
   begin(count: number): void {
     this.#added += count
-    this.#underWay += count
+    this.#writing += count
   }
 
-  /** It was written, or it was not. */
+  /** They were written, or they were not. */
   end(count: number, isWritten: boolean): void {
-    this.#underWay -= count
+    this.#writing -= count
     if (!isWritten) this.#added -= count
   }
 
@@ -54,8 +54,8 @@ export class ActiveAlarmCount {
   }
 
   async #readStore(): Promise<void> {
-    const until = this.#monotonic() + COUNT_MS
-    const written = this.#added - this.#underWay
+    const until = this.#monotonic() + COUNT_MS_MAX
+    const written = this.#added - this.#writing
     this.#counted = await this.#inStore()
     this.#added -= written
     this.#until = until

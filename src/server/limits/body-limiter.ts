@@ -1,55 +1,55 @@
 import type { IncomingMessage } from 'node:http'
+import { ByteBudget } from './byte-budget.ts'
 
-/** Bodies that say that they are no larger are not counted: they come with their heads. */
-const SMALL = 64 * 1024
-const LOOK_EACH_MS = 250
+/** Bodies that declare no more than this are not counted: they arrive together with their headers. */
+const SMALL_BYTES = 64 * 1024
+const COUNT_EACH_MS = 250
 
-/** What bounds bodies that are being sent. */
+/** What bounds bodies that are being received. */
 export interface BodyBounds {
-  /** Over all connections. Beyond it, those who have been sending for the longest time are hung up on. */
+  /** Over all connections. Beyond it, the requests that began first are disconnected. */
   readonly bytesMax: number
-  /** No body is kept beyond so much. */
+  /** No more than this is kept of one body. */
   readonly bodyBytesMax: number
 }
 
-/** Bodies that are on their way: what has come of each is kept in memory until it is whole. */
+/** Bounds the bodies that are being received: each is kept in memory until it is complete. */
 export class BodyLimiter {
-  readonly #bounds: BodyBounds
-  /** What their connections had read when they began; who began first stands first. */
-  readonly #begunAt = new Map<IncomingMessage, number>()
-  #looking: NodeJS.Timeout | undefined
+  readonly #bodyBytesMax: number
+  readonly #budget: ByteBudget<IncomingMessage>
+  /** What the connection of each had read when the request began. */
+  readonly #readBefore = new Map<IncomingMessage, number>()
+  #counting: NodeJS.Timeout | undefined
 
-  constructor(bounds: BodyBounds) {
-    this.#bounds = bounds
+  constructor({ bytesMax, bodyBytesMax }: BodyBounds) {
+    this.#bodyBytesMax = bodyBytesMax
+    this.#budget = new ByteBudget<IncomingMessage>(bytesMax, ({ socket }) => socket.destroy())
   }
 
-  /** A request has begun. */
-  began(incoming: IncomingMessage): void {
-    const { headers, socket } = incoming
-    if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= SMALL) return
-    this.#begunAt.set(incoming, socket.bytesRead)
-    this.#looking ??= setInterval(() => this.#look(), LOOK_EACH_MS).unref()
-    incoming.once('close', () => this.#forget(incoming))
+  /** Counts the body of a request from now until it has arrived. */
+  add(request: IncomingMessage): void {
+    const { headers, socket } = request
+    const isSmall = Number(headers['content-length'] ?? 0) <= SMALL_BYTES
+    if (headers['transfer-encoding'] === undefined && isSmall) return
+    this.#readBefore.set(request, socket.bytesRead)
+    this.#counting ??= setInterval(() => this.#count(), COUNT_EACH_MS).unref()
+    request.once('close', () => this.#remove(request))
   }
 
-  #look(): void {
-    const { bytesMax, bodyBytesMax } = this.#bounds
-    const kept = ({ socket }: IncomingMessage, begunAt: number) =>
-      Math.min(socket.bytesRead - begunAt, bodyBytesMax)
-    let bytes = 0
-    for (const [incoming, begunAt] of this.#begunAt) bytes += kept(incoming, begunAt)
-    for (const [incoming, begunAt] of this.#begunAt) {
-      if (bytes <= bytesMax) return
-      bytes -= kept(incoming, begunAt)
-      this.#forget(incoming)
-      incoming.socket.destroy()
+  #count(): void {
+    for (const [request, before] of this.#readBefore) {
+      const bytes = Math.min(request.socket.bytesRead - before, this.#bodyBytesMax)
+      // At least one, so that requests keep the order in which they began.
+      this.#budget.count(request, Math.max(1, bytes))
     }
+    this.#budget.enforce()
   }
 
-  #forget(incoming: IncomingMessage): void {
-    this.#begunAt.delete(incoming)
-    if (this.#begunAt.size > 0) return
-    clearInterval(this.#looking)
-    this.#looking = undefined
+  #remove(request: IncomingMessage): void {
+    this.#readBefore.delete(request)
+    this.#budget.count(request, 0)
+    if (this.#readBefore.size > 0) return
+    clearInterval(this.#counting)
+    this.#counting = undefined
   }
 }

@@ -1,35 +1,41 @@
 import { expect, it } from 'vitest'
-import { Unread } from './byte-budget.ts'
+import { ByteBudget } from './byte-budget.ts'
 
-const KIB = 1_024
+function budgetOf(bytesMax: number) {
+  const dropped: string[] = []
+  const budget = new ByteBudget<string>(bytesMax, (holder) => void dropped.push(holder))
+  const count = (holder: string, bytes: number) => {
+    budget.count(holder, bytes)
+    budget.enforce()
+  }
+  return { budget, dropped, count }
+}
 
-it('cuts off those who have not read for the longest time, until what waits is little enough', () => {
-  const unread = new Unread(1_000 * KIB)
-  const cut: string[] = []
-  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => ({ cut: () => void cut.push(name) })) as [
-    { cut(): void },
-    { cut(): void },
-    { cut(): void },
-    { cut(): void },
-  ]
-  unread.count(a, 300 * KIB)
-  unread.count(b, 300 * KIB)
-  unread.count(c, 300 * KIB)
-  // It has read, and begins to wait anew.
-  unread.count(a, 10 * KIB)
-  unread.count(a, 300 * KIB)
-  expect(cut).toEqual([])
-  unread.count(d, 500 * KIB)
-  expect(cut).toEqual(['b', 'c'])
-  // Who was cut off is forgotten.
-  unread.count(b, 0)
-  unread.count(a, 500 * KIB)
-  expect(cut).toEqual(['b', 'c'])
-  unread.count(c, 100 * KIB)
-  expect(cut).toEqual(['b', 'c', 'a'])
+it('drops those that have held bytes longest until the rest fits', () => {
+  const { dropped, count } = budgetOf(1_000)
+  count('a', 300)
+  count('b', 300)
+  count('c', 300)
+  // It has sent everything, and starts again.
+  count('a', 0)
+  count('a', 300)
+  expect(dropped).toEqual([])
+  count('d', 500)
+  expect(dropped).toEqual(['b', 'c'])
+  // Those dropped no longer count.
+  count('b', 0)
+  count('a', 500)
+  expect(dropped).toEqual(['b', 'c'])
+  count('c', 100)
+  expect(dropped).toEqual(['b', 'c', 'a'])
 })
 
-it('does not count what is on its way', () => {
-  const unread = new Unread(1_000 * KIB)
-  for (let n = 0; n < 1_000; n++) unread.count({ cut: () => expect.unreachable() }, 64 * KIB)
+it('forgets those that hold nothing when it counts again', () => {
+  const { budget, dropped, count } = budgetOf(1_000)
+  count('a', 600)
+  count('b', 300)
+  budget.recount((holder) => (holder === 'a' ? 0 : 300))
+  expect(budget.has('a')).toBe(false)
+  count('c', 700)
+  expect(dropped).toEqual([])
 })

@@ -1,35 +1,45 @@
-/** Somebody for whom something waits, and who can be let go of. */
-interface Reader {
-  cut(): void
-}
-
-/** What is less is not counted: it is on its way. */
-const SMALL = 64 * 1024
-
-/** What waits for readers of all WebSockets together. Beyond so much, those who have not read for the longest time are cut off. */
-export class Unread {
+/**
+ * Bytes kept in memory for many connections together. A connection that holds none is not kept. Beyond the maximum, the
+ * connections that have held theirs longest are dropped, so that a few slow ones cannot use up the memory of all.
+ */
+export class ByteBudget<Holder> {
   readonly #bytesMax: number
-  /** In bytes; who has waited longest stands first. */
-  readonly #waiting = new Map<Reader, number>()
-  #bytes = 0
+  readonly #drop: (holder: Holder) => void
+  /** In the order in which they began to hold anything. */
+  readonly #held = new Map<Holder, number>()
+  #total = 0
 
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, drop: (holder: Holder) => void) {
     this.#bytesMax = bytesMax
+    this.#drop = drop
   }
 
-  /** So much waits for a reader now. */
-  count(reader: Reader, bytes: number): void {
-    this.#set(reader, bytes > SMALL ? bytes : 0)
-    for (const oldest of this.#waiting.keys()) {
-      if (this.#bytes <= this.#bytesMax) return
-      this.#set(oldest, 0)
-      oldest.cut()
+  get isExceeded(): boolean {
+    return this.#total > this.#bytesMax
+  }
+
+  has(holder: Holder): boolean {
+    return this.#held.has(holder)
+  }
+
+  /** Records what a connection holds now. */
+  count(holder: Holder, bytes: number): void {
+    this.#total += bytes - (this.#held.get(holder) ?? 0)
+    if (bytes > 0) this.#held.set(holder, bytes)
+    else this.#held.delete(holder)
+  }
+
+  /** Counts again what each holds. */
+  recount(bytesOf: (holder: Holder) => number): void {
+    for (const holder of this.#held.keys()) this.count(holder, bytesOf(holder))
+  }
+
+  /** Drops the oldest until the rest fits. */
+  enforce(): void {
+    for (const oldest of this.#held.keys()) {
+      if (!this.isExceeded) return
+      this.count(oldest, 0)
+      this.#drop(oldest)
     }
-  }
-
-  #set(reader: Reader, bytes: number): void {
-    this.#bytes += bytes - (this.#waiting.get(reader) ?? 0)
-    if (bytes > 0) this.#waiting.set(reader, bytes)
-    else this.#waiting.delete(reader)
   }
 }

@@ -1,60 +1,55 @@
 import type { Clock } from '../../time/index.ts'
 import { type Caller, type KeyRegistry, ownerName } from '../auth/index.ts'
 import { TryLater } from '../http/index.ts'
-import { Counts } from './counts.ts'
 
-/** Together with the age of a key's copy (half a second) this stays below the second that is promised. */
+/** With the age of a cached key (half a second), this stays below the promised second. */
 const CHECK_EACH_MS = 250
 const FULL_RETRY_MS = 5_000
-/** Who waits is looked after and looks now and then itself: one owner cannot make that everybody's burden. */
+/** Waiting calls of one owner. Each is checked again and again, so one owner must not have any number of them. */
 const WAITING_MAX = 100
 const WAITING_RETRY_MS = 1_000
 
-/** Why a connection is ended from here. */
+/** Why the server ends a connection. */
 export type EndReason = 'revoked' | 'closing'
 
-/** Somebody who stays connected. */
+/** A WebSocket or a stream of events. */
 export interface LiveConnection {
   readonly kind: 'ws' | 'sse'
   readonly caller: Caller
-  end(why: EndReason): void
+  end(reason: EndReason): void
 }
 
-/** Somebody who waits for an answer for a while, and is to wait no longer than its key holds. */
+/** A call that waits for something to happen, no longer than its key is valid. */
 export type WaitingCall = Pick<LiveConnection, 'caller' | 'end'>
 
-/** What the open connections are kept by. */
+/** How connections are limited. */
 export interface ConnectionLimiterOptions {
   readonly keys: KeyRegistry
   readonly clock: Clock
   readonly connectionsMax: number
-  /** Told of each that opens; what it answers is called when it ends. */
+  /** Called when a connection opens; the function it returns is called when it ends. */
   readonly connected?: ((kind: LiveConnection['kind']) => () => void) | undefined
 }
 
-/** The connections that stay: so many at most, each as long as its key holds. */
+/** The long-lived connections: a bounded number, each for as long as its key is valid. */
 export class ConnectionLimiter {
-  readonly #parts: ConnectionLimiterOptions
+  readonly #options: ConnectionLimiterOptions
   readonly #open = new Map<LiveConnection, () => void>()
-  readonly #ofTenant = new Counts()
+  readonly #perTenant = new Counts()
   readonly #waiting = new Set<WaitingCall>()
-  readonly #ofOwner = new Counts()
-  /** Those beyond the first of each connection. */
+  readonly #waitingPerOwner = new Counts()
+  /** Subscriptions beyond the first of each connection. */
   #moreReaders = 0
   #isClosing = false
   #cancelCheck: (() => void) | null = null
 
-  constructor(parts: ConnectionLimiterOptions) {
-    this.#parts = parts
+  constructor(options: ConnectionLimiterOptions) {
+    this.#options = options
   }
 
-  get count(): number {
-    return this.#open.size
-  }
-
-  /** Refuses where there is no room for another, or none for another of this caller's tenant. */
-  assertRoom(caller?: Caller): void {
-    const { connectionsMax } = this.#parts
+  /** Throws if no more connections are allowed, or no more of this caller's tenant. */
+  assertCapacity(caller?: Caller): void {
+    const { connectionsMax } = this.#options
     if (this.#isClosing) throw new TryLater('store_unavailable', 'this server is closing', FULL_RETRY_MS)
     if (this.#open.size + this.#moreReaders >= connectionsMax)
       throw new TryLater(
@@ -62,115 +57,132 @@ export class ConnectionLimiter {
         `all ${connectionsMax} live connections of this server are in use`,
         FULL_RETRY_MS,
       )
-    // Where there are no keys there are no others who would be kept out.
+    // Without keys there are no other tenants to protect.
     if (caller === undefined || caller.keyId === null) return
     const share = Math.ceil(connectionsMax / 2)
-    if (this.#ofTenant.of(caller.tenant) >= share)
+    if (this.#perTenant.of(caller.tenant) >= share)
       throw new TryLater(
         'rate_limited',
-        `your tenant has ${share} live connections already, half of what this server has room for`,
+        `your tenant uses ${share} live connections already, half of this server's limit`,
         FULL_RETRY_MS,
       )
   }
 
-  /** Takes a connection in; it leaves by the answer. */
-  enter(line: LiveConnection): () => void {
-    this.assertRoom(line.caller)
-    const gone = this.#parts.connected?.(line.kind) ?? (() => {})
-    this.#open.set(line, gone)
-    this.#ofTenant.add(line.caller.tenant)
+  /** Adds a connection; the function returned removes it. */
+  add(connection: LiveConnection): () => void {
+    this.assertCapacity(connection.caller)
+    const disconnected = this.#options.connected?.(connection.kind) ?? (() => {})
+    this.#open.set(connection, disconnected)
+    this.#perTenant.add(connection.caller.tenant)
     this.#cancelCheck ??= this.#nextCheck()
-    return () => this.#leave(line)
+    return () => this.#remove(connection)
   }
 
-  /** Takes in another reader on a connection, as if it were one of its own; it leaves by the answer. */
+  /** Adds another subscription of a connection, which counts as a connection; the function returned removes it. */
   addReader(caller: Caller): () => void {
-    this.assertRoom(caller)
+    this.assertCapacity(caller)
     this.#moreReaders += 1
-    this.#ofTenant.add(caller.tenant)
-    let isHere = true
+    this.#perTenant.add(caller.tenant)
+    let isOpen = true
     return () => {
-      if (!isHere) return
-      isHere = false
+      if (!isOpen) return
+      isOpen = false
       this.#moreReaders -= 1
-      this.#ofTenant.remove(caller.tenant)
+      this.#perTenant.remove(caller.tenant)
     }
   }
 
-  /** One who waits is ended as connections are, but needs no room among them: an owner may wait so often. It leaves by the answer. */
-  attend(waiting: WaitingCall): () => void {
-    const owner = ownerName(waiting.caller)
-    if (this.#ofOwner.of(owner) >= WAITING_MAX)
+  /** Adds a waiting call. It is ended like a connection, but has its own limit per owner. The function returned removes it. */
+  addWaiting(call: WaitingCall): () => void {
+    const owner = ownerName(call.caller)
+    if (this.#waitingPerOwner.of(owner) >= WAITING_MAX)
       throw new TryLater(
         'rate_limited',
-        `${WAITING_MAX} calls of yours wait for wakes already`,
+        `${WAITING_MAX} of your calls wait for wakes already`,
         WAITING_RETRY_MS,
       )
-    if (this.#isClosing) waiting.end('closing')
-    this.#waiting.add(waiting)
-    this.#ofOwner.add(owner)
+    if (this.#isClosing) call.end('closing')
+    this.#waiting.add(call)
+    this.#waitingPerOwner.add(owner)
     this.#cancelCheck ??= this.#nextCheck()
     return () => {
-      this.#waiting.delete(waiting)
-      this.#ofOwner.remove(owner)
-      this.#rest()
+      this.#waiting.delete(call)
+      this.#waitingPerOwner.remove(owner)
+      this.#stopChecking()
     }
   }
 
-  /** Ends all of them, and takes in no more. */
+  /** Ends all of them, and accepts no more. */
   close(): void {
     this.#isClosing = true
     for (const each of this.#all()) each.end('closing')
   }
 
-  #leave(line: LiveConnection): void {
-    const gone = this.#open.get(line)
-    // Who leaves twice was there once.
-    if (gone === undefined) return
-    this.#open.delete(line)
-    this.#ofTenant.remove(line.caller.tenant)
-    gone()
-    this.#rest()
+  #remove(connection: LiveConnection): void {
+    const disconnected = this.#open.get(connection)
+    if (disconnected === undefined) return
+    this.#open.delete(connection)
+    this.#perTenant.remove(connection.caller.tenant)
+    disconnected()
+    this.#stopChecking()
   }
 
   #all(): WaitingCall[] {
     return [...this.#open.keys(), ...this.#waiting]
   }
 
-  /** Nobody is left to be looked after. */
-  #rest(): void {
+  #stopChecking(): void {
     if (this.#open.size + this.#waiting.size > 0) return
     this.#cancelCheck?.()
     this.#cancelCheck = null
   }
 
   #nextCheck(): () => void {
-    return this.#parts.clock.setTimer(CHECK_EACH_MS, () => void this.#check())
+    return this.#options.clock.setTimer(CHECK_EACH_MS, () => void this.#check())
   }
 
   async #check(): Promise<void> {
-    const held = new Map<string, Promise<boolean>>()
+    const validity = new Map<string, Promise<boolean>>()
     await Promise.all(
-      this.#all().map(async (line) => {
-        const { keyId, keyHash } = line.caller
+      this.#all().map(async (each) => {
+        const { keyId, keyHash } = each.caller
         const name = `${keyId}.${keyHash}`
-        let holds = held.get(name)
-        if (holds === undefined) {
-          // A store that does not answer says nothing against anybody: it is asked again.
-          holds = this.#holds(line.caller).catch(() => true)
-          held.set(name, holds)
+        let isValid = validity.get(name)
+        if (isValid === undefined) {
+          // If the store does not answer, nothing is known against the key: it is checked again.
+          isValid = this.#isValid(each.caller).catch(() => true)
+          validity.set(name, isValid)
         }
-        if (!(await holds)) line.end('revoked')
+        if (!(await isValid)) each.end('revoked')
       }),
     )
     if (this.#open.size + this.#waiting.size > 0) this.#cancelCheck = this.#nextCheck()
     else this.#cancelCheck = null
   }
 
-  async #holds({ keyId, keyHash }: Caller): Promise<boolean> {
-    const { keys } = this.#parts
-    // Those without a key were let in while there were none.
+  async #isValid({ keyId, keyHash }: Caller): Promise<boolean> {
+    const { keys } = this.#options
+    // A caller without a key was admitted because there were none.
     if (keyId === null || keyHash === null) return !(await keys.hasKeys())
     return keys.holds(keyId, keyHash)
+  }
+}
+
+/** How many there are by name. A name with none is not kept. */
+class Counts {
+  readonly #counts = new Map<string, number>()
+
+  of(name: string): number {
+    return this.#counts.get(name) ?? 0
+  }
+
+  add(name: string): void {
+    this.#counts.set(name, this.of(name) + 1)
+  }
+
+  remove(name: string): void {
+    const left = this.of(name) - 1
+    if (left > 0) this.#counts.set(name, left)
+    else this.#counts.delete(name)
   }
 }

@@ -4,7 +4,7 @@ import { EventReadLimiter } from './event-read-limiter.ts'
 
 const caller = (owner: string) => ({ tenant: 't', owner }) as Caller
 
-/** How often the event loop went round meanwhile. */
+/** How many turns the event loop had meanwhile. */
 async function roundsOf(work: () => Promise<unknown>): Promise<number> {
   let rounds = 0
   let isOver = false
@@ -19,9 +19,9 @@ async function roundsOf(work: () => Promise<unknown>): Promise<number> {
   return rounds
 }
 
-it('lets others have their turn, however many read much at the same time', async () => {
-  const pace = new EventReadLimiter()
-  const readers = Array.from({ length: 40 }, (_, n) => pace.walker(caller(`${n % 7}`)))
+it('gives the event loop turns, however many readers read at the same time', async () => {
+  const limiter = new EventReadLimiter()
+  const readers = Array.from({ length: 40 }, (_, n) => limiter.pacer(caller(`${n % 7}`)))
   const rounds = await roundsOf(() =>
     Promise.all(
       readers.map(async (step) => {
@@ -30,12 +30,12 @@ it('lets others have their turn, however many read much at the same time', async
     ),
   )
   expect(rounds).toBeGreaterThanOrEqual((40 * 50) / 4 - 1)
-  const begun = Array.from({ length: 100 }, () => () => pace.begin(caller('a'), async () => 1))
+  const begun = Array.from({ length: 100 }, () => () => limiter.begin(caller('a'), async () => 1))
   expect(await roundsOf(() => Promise.all(begun.map((begin) => begin())))).toBeGreaterThanOrEqual(24)
 })
 
-it('costs nothing where little is read', async () => {
-  const step = new EventReadLimiter().walker(caller('a'))
+it('does not wait where little is read', async () => {
+  const step = new EventReadLimiter().pacer(caller('a'))
   for (let n = 0; n < 200; n++) expect(step(150)).toBeUndefined()
   for (let n = 0; n < 500; n++) await step(150)
 })

@@ -1,8 +1,7 @@
 /** Every bound on what callers can use up: connections, requests, bytes and rates. docs/reference/limits.md lists them. */
 export { ActiveAlarmCount } from './active-alarm-count.ts'
-export { whileAdmitted } from './admission.ts'
 export { type BodyBounds, BodyLimiter } from './body-limiter.ts'
-export { Unread } from './byte-budget.ts'
+export { ByteBudget } from './byte-budget.ts'
 export { ConnectionLimiter, type LiveConnection } from './connection-limiter.ts'
 export { EventReadLimiter } from './event-read-limiter.ts'
 export { LogThrottle } from './log-throttle.ts'

@@ -1,28 +1,28 @@
-/** The same message is told once within this time. */
-const APART_MS = 1_000
-/** Of so many messages it is known when they were told; beyond, the one told longest ago is forgotten. */
+/** The same message is logged once in this time. */
+const INTERVAL_MS = 1_000
+/** Beyond this many messages, the one logged longest ago is forgotten. */
 const MESSAGES_MAX = 100
 
-interface Told {
+interface Logged {
   readonly at: number
-  leftOut: number
+  suppressed: number
 }
 
-/** Keeps one message from filling the log: while a store is away, every call says the same. */
+/** Keeps one message from filling the log: while a store is down, every call fails with the same error. */
 export class LogThrottle {
-  readonly #told = new Map<string, Told>()
+  readonly #logged = new Map<string, Logged>()
 
-  /** How many of the same were left out since it was told last; null where this one is left out, too. */
+  /** How many of the same were suppressed since it was last logged; null if this one is suppressed too. */
   next(message: string, now: number): number | null {
-    const last = this.#told.get(message)
-    // A clock that was set back must not silence anything for long.
-    if (last !== undefined && Math.abs(now - last.at) < APART_MS) {
-      last.leftOut += 1
+    const last = this.#logged.get(message)
+    // The absolute difference: a clock that was set back must not suppress anything for long.
+    if (last !== undefined && Math.abs(now - last.at) < INTERVAL_MS) {
+      last.suppressed += 1
       return null
     }
-    this.#told.delete(message)
-    if (this.#told.size >= MESSAGES_MAX) this.#told.delete(this.#told.keys().next().value!)
-    this.#told.set(message, { at: now, leftOut: 0 })
-    return last?.leftOut ?? 0
+    this.#logged.delete(message)
+    if (this.#logged.size >= MESSAGES_MAX) this.#logged.delete(this.#logged.keys().next().value!)
+    this.#logged.set(message, { at: now, suppressed: 0 })
+    return last?.suppressed ?? 0
   }
 }

@@ -1,73 +1,73 @@
 import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** Beyond so many requests sent ahead a connection is read no further until some are answered. */
+/** With more pipelined requests than this, a connection is not read until some are answered. */
 const AHEAD_READ = 8
-/** What comes in one piece is read all the same: nobody who reads answers sends so many. */
+/** Requests that arrive in one packet are all parsed. A client that reads responses never sends this many ahead. */
 const AHEAD_MAX = 100
 
-interface Waiting {
-  /** What it is answered with; null where nothing comes behind it. */
+interface Pipelined {
+  /** What it is answered with; null where no response follows on this connection. */
   readonly outgoing: ServerResponse | null
   readonly answer: () => void
 }
 
-/** A connection with a request that is being answered. */
-interface Line {
+interface Pipeline {
+  /** The request that is being answered. */
   current: ServerResponse | null
-  readonly ahead: Waiting[]
+  readonly ahead: Pipelined[]
 }
 
 /**
- * Requests of one connection are answered one after the other, each once the answer before it has gone out. Whoever sends
- * many ahead and reads nothing has one of them worked on, and what is read behind a write sees what was written.
+ * Answers the requests of one connection one after the other, each once the response before it was sent. A client that
+ * sends many ahead and reads nothing costs the work of one, and a read behind a write sees what was written.
  */
 export class PipelineQueue {
-  readonly #lines = new WeakMap<Duplex, Line>()
+  readonly #pipelines = new WeakMap<Duplex, Pipeline>()
 
-  /** Answers at once, or when the connection's earlier requests are answered; not at all where it ends before. */
-  take(outgoing: ServerResponse, answer: () => void): void {
-    this.#take(outgoing.req.socket, { outgoing, answer })
+  /** Answers at once, or after the connection's earlier requests; never if the connection ends before. */
+  add(outgoing: ServerResponse, answer: () => void): void {
+    this.#add(outgoing.req.socket, { outgoing, answer })
   }
 
-  /** Answers what makes the connection another one, or ends it, in the same order. */
-  last(socket: Duplex, answer: () => void): void {
-    // Node looks after it no more.
+  /** Answers a request that upgrades or ends the connection, in the same order. */
+  addLast(socket: Duplex, answer: () => void): void {
+    // Node no longer handles errors of this socket.
     socket.on('error', () => socket.destroy())
-    const current = this.#lines.get(socket)?.current
-    // A request that has not come to its end never will: this is about it, and it may have been answered already.
-    if (current?.req.complete !== false) this.#take(socket, { outgoing: null, answer })
+    const current = this.#pipelines.get(socket)?.current
+    // An incomplete request was cut off. Answer it now, unless it was answered already: the rest will never arrive.
+    if (current?.req.complete !== false) this.#add(socket, { outgoing: null, answer })
     else if (!current.headersSent) answer()
     else if (!current.writableEnded) socket.destroy()
   }
 
-  #take(socket: Duplex, waiting: Waiting): void {
-    const line = this.#lines.get(socket)
-    if (line === undefined) {
-      this.#begin(socket, { current: null, ahead: [] }, waiting)
+  #add(socket: Duplex, request: Pipelined): void {
+    const pipeline = this.#pipelines.get(socket)
+    if (pipeline === undefined) {
+      this.#start(socket, { current: null, ahead: [] }, request)
       return
     }
-    const ahead = line.ahead.push(waiting)
+    const ahead = pipeline.ahead.push(request)
     if (ahead > AHEAD_MAX) socket.destroy()
-    // Not before Node is done with this piece: it resumes whatever has sent a whole request.
+    // After Node is done with this packet: it resumes a socket after each complete request.
     else if (ahead === AHEAD_READ + 1) process.nextTick(() => socket.pause())
   }
 
-  #begin(socket: Duplex, line: Line, { outgoing, answer }: Waiting): void {
-    line.current = outgoing
-    this.#lines.set(socket, line)
+  #start(socket: Duplex, pipeline: Pipeline, { outgoing, answer }: Pipelined): void {
+    pipeline.current = outgoing
+    this.#pipelines.set(socket, pipeline)
     outgoing?.once('close', () => {
-      if (line.ahead.length === 0 || socket.destroyed) this.#lines.delete(socket)
-      // What the kernel takes at once never waits: one connection would be all that happens.
-      else setImmediate(() => this.#next(socket, line))
+      if (pipeline.ahead.length === 0 || socket.destroyed) this.#pipelines.delete(socket)
+      // The kernel may accept every response at once: without a pause, one connection would block all others.
+      else setImmediate(() => this.#next(socket, pipeline))
     })
     answer()
   }
 
-  #next(socket: Duplex, line: Line): void {
+  #next(socket: Duplex, pipeline: Pipeline): void {
     if (socket.destroyed) return
-    const next = line.ahead.shift()!
-    if (line.ahead.length === AHEAD_READ) socket.resume()
-    this.#begin(socket, line, next)
+    const next = pipeline.ahead.shift()!
+    if (pipeline.ahead.length === AHEAD_READ) socket.resume()
+    this.#start(socket, pipeline, next)
   }
 }

@@ -1,82 +1,85 @@
+import type { Scope } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { Caller } from '../auth/index.ts'
 import { TryLater } from '../http/index.ts'
 
-/** What bounds the work that is done in turns. */
+/** What bounds a queue. */
 export interface QueueBounds {
-  readonly atOnce: number
-  /** For each owner. */
+  /** How many run at the same time. */
+  readonly concurrency: number
+  /** How many of one owner may wait. */
   readonly waitingMax: number
-  /** For all of them together, where what waits holds something. */
-  readonly allMax?: number
+  /** How many may wait in all, where each holds memory while it waits. */
+  readonly totalWaitingMax?: number
 }
 
-/** Whose turn it is. */
-type Who = Pick<Caller, 'tenant' | 'owner'>
-/** Whose signal is looked at only by those who wait: it is made when it is. */
-interface Going {
+/** The signal is read only for those that wait: Node creates it on first use. */
+interface Abortable {
   readonly signal?: AbortSignal
 }
-type Begin = () => void
+
+type Start = () => void
 
 const RETRY_MS = 1_000
 
 /**
- * Does so much at once, and lets the rest wait. Tenants take turns, and so do the owners of each: whoever asks for a
- * thousand waits for them, and others do not. Between two of them everything else in the process gets its turn.
+ * Runs a bounded number of requests at the same time and lets the rest wait. Tenants take turns, and so do the owners
+ * of each tenant: an owner that sends a thousand requests waits for them, and others do not.
  */
 export class RequestQueue {
   readonly #bounds: QueueBounds
-  /** By tenant and owner; the next are first. */
-  readonly #waiting = new Map<string, Map<string, Set<Begin>>>()
+  /** By tenant and owner, the next ones first. */
+  readonly #waiting = new Map<string, Map<string, Set<Start>>>()
   #running = 0
-  #all = 0
+  #waitingCount = 0
 
   constructor(bounds: QueueBounds) {
     this.#bounds = bounds
   }
 
-  /** Does the work when its turn has come; not at all where its caller has gone by then. */
-  async take<T>(who: Who, going: Going, work: () => T | Promise<T>): Promise<T> {
-    if (this.#running < this.#bounds.atOnce) this.#running += 1
-    else await this.#turn(who, going.signal)
+  /** A function that goes through this queue, as its caller. */
+  wrap<C extends { readonly caller: Scope } & Abortable, I, R>(
+    call: (input: I, context: C) => R | Promise<R>,
+  ): (input: I, context: C) => Promise<R> {
+    return (input, context) => this.run(context.caller, context, () => call(input, context))
+  }
+
+  /** Does the work when it is its turn; never if the caller has gone by then. */
+  async run<T>(scope: Scope, abortable: Abortable, work: () => T | Promise<T>): Promise<T> {
+    if (this.#running < this.#bounds.concurrency) this.#running += 1
+    else await this.#turn(scope, abortable.signal)
     try {
       return await work()
     } finally {
-      if (this.#all === 0) this.#running -= 1
-      // What works on what is in memory never waits for anything: one after the other would be all that happens.
+      if (this.#waitingCount === 0) this.#running -= 1
+      // Work on what is in memory never waits for I/O: without a pause, the queue would block the event loop.
       else setImmediate(() => this.#next())
     }
   }
 
-  #turn(who: Who, signal: AbortSignal | undefined): Promise<void> {
-    if (signal?.aborted === true) throw gone()
-    const ofThem = this.#waiting.get(who.tenant)?.get(who.owner) ?? new Set()
-    const { waitingMax, allMax = Number.POSITIVE_INFINITY } = this.#bounds
-    if (this.#all >= allMax)
-      throw new TryLater('rate_limited', `${this.#all} calls wait for their turn already`, RETRY_MS)
-    if (ofThem.size >= waitingMax)
-      throw new TryLater(
-        'rate_limited',
-        `${ofThem.size} calls of yours wait for their turn already`,
-        RETRY_MS,
-      )
+  #turn(scope: Scope, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted === true) throw callerGone()
+    const own = this.#waiting.get(scope.tenant)?.get(scope.owner) ?? new Set()
+    const { waitingMax, totalWaitingMax = Number.POSITIVE_INFINITY } = this.#bounds
+    if (this.#waitingCount >= totalWaitingMax)
+      throw new TryLater('rate_limited', `${this.#waitingCount} requests are waiting already`, RETRY_MS)
+    if (own.size >= waitingMax)
+      throw new TryLater('rate_limited', `${own.size} of your requests are waiting already`, RETRY_MS)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const begin = () => {
+    const start = () => {
       signal?.removeEventListener('abort', leave)
       resolve()
     }
     const leave = () => {
-      this.#drop(who, begin)
-      reject(gone())
+      this.#remove(scope, start)
+      reject(callerGone())
     }
     signal?.addEventListener('abort', leave, { once: true })
-    this.#add(who, ofThem.add(begin))
-    this.#all += 1
+    this.#add(scope, own.add(start))
+    this.#waitingCount += 1
     return promise
   }
 
-  /** Hands the turn of who has ended on. */
+  /** Starts the next one in the place of one that has ended. */
   #next(): void {
     const [tenant] = this.#waiting.keys()
     if (tenant === undefined) {
@@ -85,30 +88,30 @@ export class RequestQueue {
     }
     const owners = this.#waiting.get(tenant)!
     const [owner] = owners.keys()
-    const ofThem = owners.get(owner!)!
-    const [begin] = ofThem
-    this.#drop({ tenant, owner: owner! }, begin!)
-    // What else they wait for comes after the others' next.
-    if (owners.delete(owner!)) owners.set(owner!, ofThem)
+    const own = owners.get(owner!)!
+    const [start] = own
+    this.#remove({ tenant, owner: owner! }, start!)
+    // Their other requests come after the next one of everyone else.
+    if (owners.delete(owner!)) owners.set(owner!, own)
     if (this.#waiting.delete(tenant)) this.#waiting.set(tenant, owners)
-    begin!()
+    start!()
   }
 
-  #add({ tenant, owner }: Who, ofThem: Set<Begin>): void {
-    const owners = this.#waiting.get(tenant) ?? new Map<string, Set<Begin>>()
-    this.#waiting.set(tenant, owners.set(owner, ofThem))
+  #add({ tenant, owner }: Scope, own: Set<Start>): void {
+    const owners = this.#waiting.get(tenant) ?? new Map<string, Set<Start>>()
+    this.#waiting.set(tenant, owners.set(owner, own))
   }
 
-  #drop({ tenant, owner }: Who, begin: Begin): void {
+  #remove({ tenant, owner }: Scope, start: Start): void {
     const owners = this.#waiting.get(tenant)!
-    const ofThem = owners.get(owner)!
-    ofThem.delete(begin)
-    this.#all -= 1
-    if (ofThem.size === 0) owners.delete(owner)
+    const own = owners.get(owner)!
+    own.delete(start)
+    this.#waitingCount -= 1
+    if (own.size === 0) owners.delete(owner)
     if (owners.size === 0) this.#waiting.delete(tenant)
   }
 }
 
-function gone(): WakefulError {
-  return new WakefulError('invalid_request', 'the caller has gone before its turn came')
+function callerGone(): WakefulError {
+  return new WakefulError('invalid_request', 'the caller disconnected before it was its turn')
 }

@@ -1,86 +1,65 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
+import { ByteBudget } from './byte-budget.ts'
 
-/** What bounds answers that wait for their readers. */
+/** What bounds responses that wait to be read. */
 export interface ResponseBounds {
-  /** A reader who takes nothing of a whole answer for so long is hung up on. A stream has its own bound. */
+  /** A client that reads nothing of a complete response for this long is disconnected. Streams have their own bound. */
   readonly stallMs: number
-  /** Over all connections. Beyond it, those who have not read for the longest time are hung up on. */
+  /** Over all connections. Beyond it, the clients that have not read for the longest time are disconnected. */
   readonly bytesMax: number
 }
 
-/** What was answered and is not yet taken by its readers: one answer per connection, since each has its turn. */
+/** Bounds the responses that were written and not read yet: one per connection, since requests are answered in order. */
 export class ResponseLimiter {
-  readonly #bounds: ResponseBounds
-  /** In bytes; who has waited longest stands first. */
-  readonly #waiting = new Map<ServerResponse, number>()
-  #bytes = 0
+  readonly #stallMs: number
+  readonly #unread: ByteBudget<ServerResponse>
 
-  constructor(bounds: ResponseBounds) {
-    this.#bounds = bounds
+  constructor({ stallMs, bytesMax }: ResponseBounds) {
+    this.#stallMs = stallMs
+    this.#unread = new ByteBudget<ServerResponse>(bytesMax, ({ req }) => req.socket.destroy())
   }
 
-  /** Something of an answer was written, perhaps all of it. */
-  wrote(answer: ServerResponse): void {
-    const { socket } = answer.req
+  /** Part of a response was written, perhaps all of it. */
+  wrote(response: ServerResponse): void {
+    const { socket } = response.req
     if (socket.destroyed) return
-    this.#count(answer)
-    // Node takes it for progress when the kernel takes some of it.
-    if (answer.writableEnded && this.#waiting.has(answer)) socket.setTimeout(this.#bounds.stallMs)
-    if (this.#bytes > this.#bounds.bytesMax) this.#relieve()
+    if (response.writableLength === 0) this.sent(response)
+    else this.#unread.count(response, response.writableLength)
+    // Node counts it as progress when the kernel accepts some of it.
+    if (response.writableEnded && this.#unread.has(response)) socket.setTimeout(this.#stallMs)
+    if (!this.#unread.isExceeded) return
+    // Streams send what was buffered without a call here, so count again before anyone is disconnected.
+    this.#unread.recount(({ writableLength }) => writableLength)
+    this.#unread.enforce()
   }
 
-  /** All of it has gone out, or its reader has gone. */
-  taken(answer: ServerResponse): void {
-    if (!this.#waiting.has(answer)) return
-    this.#forget(answer)
-    answer.req.socket.setTimeout(0)
-  }
-
-  #count(answer: ServerResponse): void {
-    const bytes = answer.writableLength
-    if (bytes === 0) {
-      this.taken(answer)
-      return
-    }
-    this.#bytes += bytes - (this.#waiting.get(answer) ?? 0)
-    this.#waiting.set(answer, bytes)
-  }
-
-  #forget(answer: ServerResponse): void {
-    this.#bytes -= this.#waiting.get(answer) ?? 0
-    this.#waiting.delete(answer)
-  }
-
-  #relieve(): void {
-    // What streams have sent is taken without a word here.
-    for (const answer of this.#waiting.keys()) this.#count(answer)
-    for (const answer of this.#waiting.keys()) {
-      if (this.#bytes <= this.#bounds.bytesMax) return
-      this.#forget(answer)
-      answer.req.socket.destroy()
-    }
+  /** All of it was sent, or its reader has gone. */
+  sent(response: ServerResponse): void {
+    if (!this.#unread.has(response)) return
+    this.#unread.count(response, 0)
+    response.req.socket.setTimeout(0)
   }
 }
 
-/** A server's answers, which tell a backlog of what they write. */
-export function limitedResponse(backlog: ResponseLimiter): typeof ServerResponse {
+/** The class of a server's responses, which report to the limiter what they write. */
+export function limitedResponse(limiter: ResponseLimiter): typeof ServerResponse {
   return class<R extends IncomingMessage> extends ServerResponse<R> {
-    constructor(...given: ConstructorParameters<typeof ServerResponse<R>>) {
-      super(...given)
-      // Before Node's own, by which an idle connection gets its time.
-      this.once('finish', () => backlog.taken(this))
-      this.once('close', () => backlog.taken(this))
+    constructor(...args: ConstructorParameters<typeof ServerResponse<R>>) {
+      super(...args)
+      // Before Node's own listener, which sets the timeout of an idle connection.
+      this.once('finish', () => limiter.sent(this))
+      this.once('close', () => limiter.sent(this))
     }
 
-    override write(...given: unknown[]): boolean {
-      const hasRoom = super.write(...(given as [string]))
-      backlog.wrote(this)
-      return hasRoom
+    override write(...args: unknown[]): boolean {
+      const isBelowMark = super.write(...(args as [string]))
+      limiter.wrote(this)
+      return isBelowMark
     }
 
-    override end(...given: unknown[]): this {
-      super.end(...(given as []))
-      backlog.wrote(this)
+    override end(...args: unknown[]): this {
+      super.end(...(args as []))
+      limiter.wrote(this)
       return this
     }
   }

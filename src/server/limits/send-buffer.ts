@@ -1,86 +1,104 @@
 import type { WebSocket } from 'ws'
 import type { Clock } from '../../time/index.ts'
-import type { Unread } from './byte-budget.ts'
+import type { ByteBudget } from './byte-budget.ts'
 
-/** What bounds what waits for a reader. */
+/** Less than this is not counted in the budget of all: it is being sent. */
+const SMALL_BYTES = 64 * 1024
+
+/** What bounds the messages that wait for one reader. */
 export interface SendBufferOptions {
   readonly socket: Pick<WebSocket, 'bufferedAmount' | 'readyState' | 'OPEN' | 'send' | 'pong' | 'terminate'>
   readonly clock: Clock
   readonly bytesMax: number
-  /** How long a full one may take to make room. */
+  /** How long a full buffer may take to drain. */
   readonly stallMs: number
-  /** What waits for all readers. */
-  readonly unread: Unread
+  /** What waits for the readers of all WebSockets. */
+  readonly budget: ByteBudget<SendBuffer>
 }
 
-/** What goes out to one reader. Once more than so much waits for it, `room` waits too; where it makes none for too long, it stalls. */
+/**
+ * The messages that wait for the reader of one WebSocket. Beyond the maximum, `drained` waits; if the reader makes no
+ * progress for too long, `onStalled` is called.
+ */
 export class SendBuffer {
-  readonly #parts: SendBufferOptions
+  readonly #options: SendBufferOptions
   readonly #onStalled: () => void
   #waiting: (() => void)[] = []
   #cancelStall: (() => void) | null = null
   #isClosed = false
 
-  constructor(parts: SendBufferOptions, onStalled: () => void) {
-    this.#parts = parts
+  constructor(options: SendBufferOptions, onStalled: () => void) {
+    this.#options = options
     this.#onStalled = onStalled
   }
 
   send(text: string): void {
-    const { socket } = this.#parts
+    const { socket } = this.#options
     if (this.#isClosed || socket.readyState !== socket.OPEN) return
-    // As bytes: a text that waits would be counted in characters, and takes two bytes for each where one of them is no Latin.
+    // As bytes: a buffered string is counted in characters, and takes two bytes for each if one of them is not Latin-1.
     socket.send(Buffer.from(text), { binary: false }, () => this.#sent())
-    this.#parts.unread.count(this, socket.bufferedAmount)
-    if (this.#isFull) this.#expectRoom()
+    this.#count()
+    if (this.#isFull) this.#startStallTimer()
   }
 
-  /** A reader who asks whether we live, and takes no answers, is given none. */
+  /** Answers a ping, unless the reader does not read: its pings must not fill the buffer. */
   pong(data: Buffer): void {
-    const { socket } = this.#parts
+    const { socket } = this.#options
     if (!this.#isClosed && !this.#isFull && socket.readyState === socket.OPEN) socket.pong(data)
   }
 
-  /** Resolves when there is room for more, or when it is closed. */
-  room(): Promise<void> {
+  /** Resolves when more may be sent, or when the buffer is closed. */
+  drained(): Promise<void> {
     if (this.#isClosed || !this.#isFull) return Promise.resolve()
-    this.#expectRoom()
+    this.#startStallTimer()
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Lets go of a reader, and of what waits for it. */
-  cut(): void {
-    this.#parts.socket.terminate()
+  /** Disconnects the reader and drops what waits for it. */
+  terminate(): void {
+    this.#options.socket.terminate()
   }
 
-  /** Nothing more goes out; nobody waits any longer. */
+  /** Sends nothing more, and ends every wait. */
   close(): void {
     this.#isClosed = true
-    this.#free()
+    this.#release()
+  }
+
+  /** The socket has closed: nothing waits any more. */
+  closed(): void {
+    this.#options.budget.count(this, 0)
   }
 
   get #isFull(): boolean {
-    const { socket, bytesMax } = this.#parts
+    const { socket, bytesMax } = this.#options
     return socket.bufferedAmount > bytesMax
   }
 
-  #expectRoom(): void {
-    const { clock, stallMs } = this.#parts
+  #startStallTimer(): void {
+    const { clock, stallMs } = this.#options
     this.#cancelStall ??= clock.setTimer(stallMs, this.#onStalled)
   }
 
-  /** Half empty: so that who waits is not woken for every few bytes. */
-  #sent(): void {
-    const { socket, bytesMax, unread } = this.#parts
-    unread.count(this, socket.readyState === socket.OPEN ? socket.bufferedAmount : 0)
-    if (this.#cancelStall !== null && socket.bufferedAmount <= bytesMax / 2) this.#free()
+  #count(): void {
+    const { socket, budget } = this.#options
+    const bytes = socket.readyState === socket.OPEN ? socket.bufferedAmount : 0
+    budget.count(this, bytes > SMALL_BYTES ? bytes : 0)
+    budget.enforce()
   }
 
-  #free(): void {
+  #sent(): void {
+    const { socket, bytesMax } = this.#options
+    this.#count()
+    // At half, so that waiting senders are not woken for every few bytes.
+    if (this.#cancelStall !== null && socket.bufferedAmount <= bytesMax / 2) this.#release()
+  }
+
+  #release(): void {
     this.#cancelStall?.()
     this.#cancelStall = null
     const waiting = this.#waiting
     this.#waiting = []
-    for (const wake of waiting) wake()
+    for (const resolve of waiting) resolve()
   }
 }

@@ -1,17 +1,17 @@
 import { type Clock, formatDuration } from '../../time/index.ts'
 
-/** The answer did not come in time. */
+/** The store did not answer in time. */
 export class TimedOut extends Error {
-  override readonly name = 'Late'
+  override readonly name = 'TimedOut'
 }
 
-/** Waits for an answer, but not for ever: then it throws `Late`, and what still comes is not looked at. */
+/** Waits for the store for a bounded time. A later answer is ignored. */
 export async function withTimeout<T>(answer: Promise<T>, timeoutMs: number, clock: Clock): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const words = `the store did not answer within ${formatDuration(timeoutMs)}`
-  const cancel = clock.setTimer(timeoutMs, () => late.reject(new TimedOut(words)))
+  const timeout = Promise.withResolvers<never>()
+  const message = `the store did not answer within ${formatDuration(timeoutMs)}`
+  const cancel = clock.setTimer(timeoutMs, () => timeout.reject(new TimedOut(message)))
   try {
-    return await Promise.race([answer, late.promise])
+    return await Promise.race([answer, timeout.promise])
   } finally {
     cancel()
   }

@@ -14,14 +14,14 @@ export interface EventFeedOptions {
 
 /** What a feed is read with. */
 export interface EventFeedParts {
-  readonly pace: EventReadLimiter
-  /** Called when it is ended, perhaps more than once. */
+  readonly reads: EventReadLimiter
+  /** Called when it ends, perhaps more than once. */
   readonly onEnded?: () => void
 }
 
-/** Events of the log as it grows, from a place on; read only as fast as they are taken. */
+/** Follows the event log from a cursor on. It is read only as fast as the events are consumed. */
 export class EventFeed {
-  /** Everything up to here was handed out, and asked on for, or is not of the wanted types. */
+  /** Every event up to here was consumed, or is not of a wanted type. */
   cursor: string | null
   readonly #events: AsyncGenerator<EventView>
   readonly #abort: AbortController
@@ -39,74 +39,74 @@ export class EventFeed {
     this.#onEnded = onEnded
   }
 
-  /** Begins at a place, and refuses one that is none, or too old, before anything is answered. */
+  /** Starts at a cursor. Throws on one that is invalid or expired, before anything is answered. */
   static async open(
     caller: Caller,
     { after = 'newest', alarmId, types }: EventFeedOptions,
-    { pace, onEnded = () => {} }: EventFeedParts,
+    { reads, onEnded = () => {} }: EventFeedParts,
   ): Promise<EventFeed> {
     const { alarms } = caller
     const abort = new AbortController()
-    const about = { signal: abort.signal, ...(alarmId !== undefined && { alarmId }) }
+    const filter = { signal: abort.signal, ...(alarmId !== undefined && { alarmId }) }
     const from = after === 'newest' ? await alarms.newest() : after === 'oldest' ? undefined : after
-    const past = alarms.events({ ...about, ...(from !== undefined && { after: from }) })
-    const first = await pace.begin(caller, () => past.next())
-    const step = pace.walker(caller)
+    const past = alarms.events({ ...filter, ...(from !== undefined && { after: from }) })
+    const first = await reads.begin(caller, () => past.next())
+    const passed = reads.pacer(caller)
     const feed: EventFeed = new EventFeed(from ?? null, follow(), abort, onEnded)
     return feed
 
-    /** What is there already; then what comes. */
+    /** The events that are there, then those that come. */
     async function* follow(): AsyncGenerator<EventView> {
       if (first.done !== true) {
         yield* wanted(first.value)
         for await (const event of past) yield* wanted(event)
       }
       const next = feed.cursor === null ? {} : { after: feed.cursor }
-      for await (const event of alarms.events({ ...about, ...next, follow: true })) yield* wanted(event)
+      for await (const event of alarms.events({ ...filter, ...next, follow: true })) yield* wanted(event)
     }
 
     async function* wanted(event: EventView): AsyncGenerator<EventView> {
       if (types === undefined || types.has(event.type)) yield event
-      await step(event.dataJson.length)
-      // Only now: whoever resumes from here has had it.
+      await passed(event.dataJson.length)
+      // Not before: a reader that resumes from this cursor has received the event.
       feed.cursor = event.cursor
     }
   }
 
-  /** The next event; null once nothing more will come. */
+  /** The next event; null when the feed has ended. */
   async next(): Promise<EventView | null> {
     const { done, value } = await this.#events.next()
     return done === true ? null : value
   }
 
-  /** Ends it, also while somebody waits for the next. */
+  /** Ends it, also while `next` waits. */
   end(): void {
     this.#abort.abort()
     this.#onEnded()
-    // Ends what it holds, too, where it stands between two events.
+    // Also where the generator is suspended between two events.
     this.#events.return(undefined).catch(() => {})
   }
 }
 
-/** Types as they are given: a list, or one text with commas. Refuses those that nothing will ever have. */
-export function typesOf(given: string | readonly string[] | undefined): ReadonlySet<string> | undefined {
-  if (given === undefined) return undefined
-  const list = typeof given === 'string' ? given.split(',') : given
+/** The types in a list, or in one text with commas. Rejects types that no event can have. */
+export function parseTypes(input: string | readonly string[] | undefined): ReadonlySet<string> | undefined {
+  if (input === undefined) return undefined
+  const list = typeof input === 'string' ? input.split(',') : input
   const types = new Set(list.map((type) => type.trim()).filter((type) => type !== ''))
   if (types.size === 0)
     throw new InvalidRequest([{ field: 'types', detail: 'names no type: leave it out for all' }])
-  for (const type of types) assertMayCome(type)
+  for (const type of types) assertKnownType(type)
   return types
 }
 
-/** What operators do is told under names of its own (`admin.key_created`), which are not listed anywhere. */
-const UNLISTED = 'admin'
+/** What operators do is logged under types of this prefix (`admin.key_created`), which are not listed. */
+const UNLISTED_PREFIX = 'admin'
 
-function assertMayCome(type: string): void {
+function assertKnownType(type: string): void {
   const prefix = wakefulPrefix(type)
-  if (prefix === null || prefix === UNLISTED || EVENT_TYPES.includes(type as AlarmEventType)) return
+  if (prefix === null || prefix === UNLISTED_PREFIX || EVENT_TYPES.includes(type as AlarmEventType)) return
   const near = closest(type, EVENT_TYPES)
-  const meant = near === null ? '' : ` (did you mean ${near}?)`
-  const detail = `no event has the type ${JSON.stringify(type.slice(0, 60))}${meant}; Wakeful’s own are ${EVENT_TYPES.join(', ')}`
+  const suggestion = near === null ? '' : ` (did you mean ${near}?)`
+  const detail = `no event has the type ${JSON.stringify(type.slice(0, 60))}${suggestion}; Wakeful’s own are ${EVENT_TYPES.join(', ')}`
   throw new InvalidRequest([{ field: 'types', detail }])
 }

@@ -3,42 +3,42 @@ import type { EventView } from '../../library/index.ts'
 import type { Clock } from '../../time/index.ts'
 import type { Caller } from '../auth/index.ts'
 import type { CallsOf } from '../calls/index.ts'
-import type { ConnectionLimiter, EventReadLimiter, LiveConnection } from '../limits/index.ts'
-import { EventFeed, typesOf } from './event-feed.ts'
+import type { ConnectionLimiter, EventReadLimiter } from '../limits/index.ts'
+import { EventFeed, parseTypes } from './event-feed.ts'
 
-/** How soon a reader whose stream broke off should come back. */
+/** How soon a reader whose stream was cut should come back. */
 const RETRY_MS = 1_000
-/** How long it may take to read the end. */
-const GOODBYE_MS = 2_000
+/** How long a reader may take to read the end. */
+const CLOSE_MS = 2_000
 const encoder = new TextEncoder()
 
 /** What all streams share. */
 export interface StreamsParts {
-  readonly lines: ConnectionLimiter
-  readonly pace: EventReadLimiter
+  readonly connections: ConnectionLimiter
+  readonly reads: EventReadLimiter
   readonly clock: Clock
   readonly heartbeatMs: number
   /** A reader that accepts nothing for this long is disconnected. It can resume. */
   readonly stallMs: number
-  readonly onTrouble: (thrown: unknown) => void
+  readonly onError: (thrown: unknown) => void
 }
 
 interface EventStreamParts extends StreamsParts {
   readonly caller: Caller
   readonly feed: EventFeed
   /** Closes the connection: a reader that accepts nothing does not accept the end of the stream either. */
-  readonly hangUp: () => void
+  readonly disconnect: () => void
 }
 
 /** The call that answers with server-sent events. */
 export function streamCall(parts: StreamsParts): CallsOf<'stream'>['stream'] {
-  return async ({ query }, { caller, lastEventId, hangUp = () => {} }) => {
+  return async ({ query }, { caller, lastEventId, disconnect = () => {} }) => {
     const { after, alarm_id: alarmId, types } = query
-    parts.lines.assertRoom(caller)
-    const given = { after: lastEventId ?? after, alarmId, types: typesOf(types) }
-    const feed = await EventFeed.open(caller, given, parts)
+    parts.connections.assertCapacity(caller)
+    const options = { after: lastEventId ?? after, alarmId, types: parseTypes(types) }
+    const feed = await EventFeed.open(caller, options, parts)
     try {
-      const source = new EventStream({ ...parts, caller, feed, hangUp })
+      const source = new EventStream({ ...parts, caller, feed, disconnect })
       return { status: 200, json: '', stream: new ReadableStream(source, { highWaterMark: 1 }) }
     } catch (thrown) {
       feed.end()
@@ -50,23 +50,22 @@ export function streamCall(parts: StreamsParts): CallsOf<'stream'>['stream'] {
 /** Server-sent events. The log is read only as fast as the reader accepts them, so a slow reader costs no memory. */
 class EventStream {
   readonly #parts: EventStreamParts
-  readonly #line: LiveConnection
-  readonly #leave: () => void
+  readonly #remove: () => void
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null
-  #coming: Promise<EventView | null> | null = null
+  #pending: Promise<EventView | null> | null = null
   #cancelStall = () => {}
   #isOver = false
 
   constructor(parts: EventStreamParts) {
+    const { connections, caller } = parts
     this.#parts = parts
-    this.#line = { kind: 'sse', caller: parts.caller, end: () => this.#end() }
-    this.#leave = parts.lines.enter(this.#line)
+    this.#remove = connections.add({ kind: 'sse', caller, end: () => this.#end() })
   }
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
     this.#controller = controller
-    // Where it begins: whoever is cut off before the first event resumes from there.
-    this.#send(`retry: ${RETRY_MS}\n${this.#place()}\n`)
+    // With the first cursor: a reader that is cut off before the first event resumes from there.
+    this.#send(`retry: ${RETRY_MS}\n${this.#cursorLine()}\n`)
   }
 
   async pull(): Promise<void> {
@@ -74,12 +73,12 @@ class EventStream {
     try {
       const event = await this.#next()
       if (this.#isOver) return
-      if (event === 'quiet') this.#send(`: quiet\n${this.#place()}\n`)
+      if (event === 'quiet') this.#send(`: quiet\n${this.#cursorLine()}\n`)
       else if (event === null) this.#end()
       else this.#send(frame(event))
     } catch (thrown) {
       if (this.#isOver) return
-      this.#parts.onTrouble(thrown)
+      this.#parts.onError(thrown)
       this.#end()
     }
   }
@@ -88,22 +87,22 @@ class EventStream {
     this.#finish()
   }
 
-  /** The next event; where none comes for a while, a sign of life. */
+  /** The next event, or `quiet` if there was none for one heartbeat. */
   async #next(): Promise<EventView | null | 'quiet'> {
     const { clock, heartbeatMs, feed } = this.#parts
-    this.#coming ??= feed.next()
+    this.#pending ??= feed.next()
     const quiet = Promise.withResolvers<'quiet'>()
     const cancel = clock.setTimer(heartbeatMs, () => quiet.resolve('quiet'))
     try {
-      const first = await Promise.race([this.#coming, quiet.promise])
-      if (first !== 'quiet') this.#coming = null
+      const first = await Promise.race([this.#pending, quiet.promise])
+      if (first !== 'quiet') this.#pending = null
       return first
     } finally {
       cancel()
     }
   }
 
-  #place(): string {
+  #cursorLine(): string {
     const { cursor } = this.#parts.feed
     return cursor === null ? '' : `id: ${cursor}\n`
   }
@@ -113,16 +112,16 @@ class EventStream {
     this.#controller?.enqueue(encoder.encode(text))
     this.#cancelStall = clock.setTimer(stallMs, () => {
       this.#finish()
-      this.#parts.hangUp()
+      this.#parts.disconnect()
     })
   }
 
-  /** Ends it in order; a reader who does not take the end is cut off. */
+  /** Ends it in order, and disconnects a reader that does not accept the end. */
   #end(): void {
     if (this.#isOver) return
     this.#finish()
     this.#controller?.close()
-    this.#parts.clock.setTimer(GOODBYE_MS, this.#parts.hangUp)
+    this.#parts.clock.setTimer(CLOSE_MS, this.#parts.disconnect)
   }
 
   #finish(): void {
@@ -130,13 +129,13 @@ class EventStream {
     this.#isOver = true
     this.#cancelStall()
     this.#parts.feed.end()
-    // What is still awaited ends with the feed, and concerns nobody.
-    this.#coming?.catch(() => {})
-    this.#leave()
+    // A read that is pending ends with the feed.
+    this.#pending?.catch(() => {})
+    this.#remove()
   }
 }
 
-/** An event as it is sent, on one line: line breaks in JSON stand between its parts, where a space is as good. */
+/** An event as one line: line breaks in its JSON can only stand between tokens, where a space means the same. */
 function frame(event: EventView): string {
   return `id: ${event.cursor}\nevent: ${event.type}\ndata: ${eventWire(event).replace(/[\r\n]/g, ' ')}\n\n`
 }

@@ -1,7 +1,13 @@
 import type { Clock } from '../../time/index.ts'
 import type { KeyRegistry } from '../auth/index.ts'
 import type { CallsOf } from '../calls/index.ts'
-import { ConnectionLimiter, EventReadLimiter, type LiveConnection, Unread } from '../limits/index.ts'
+import {
+  ByteBudget,
+  ConnectionLimiter,
+  EventReadLimiter,
+  type LiveConnection,
+  type SendBuffer,
+} from '../limits/index.ts'
 import type { AppParts } from '../rest/index.ts'
 import { streamCall } from './event-stream.ts'
 import { WsCalls, type WsCallsParts } from './ws-calls.ts'
@@ -15,7 +21,7 @@ export interface LiveOptions {
   readonly messagesPerSecond?: number
   readonly bufferBytesMax?: number
   readonly heartbeatMs?: number
-  /** How long a reader may take nothing before it is hung up on. */
+  /** How long a reader may accept nothing before it is disconnected. */
   readonly stallMs?: number
 }
 
@@ -35,7 +41,7 @@ const DEFAULTS = {
 export interface LiveContext {
   readonly keys: KeyRegistry
   readonly clock: Clock
-  readonly onTrouble: (thrown: unknown) => void
+  readonly onError: (thrown: unknown) => void
   /** Called when a connection opens; the function it returns is called when it ends. */
   readonly connected?: (kind: LiveConnection['kind']) => () => void
 }
@@ -55,37 +61,36 @@ export class Live {
   readonly stream: CallsOf<'stream'>['stream']
   readonly #context: LiveContext
   readonly #options: LiveOptions & typeof DEFAULTS
-  readonly #pace = new EventReadLimiter()
+  readonly #reads = new EventReadLimiter()
 
   constructor(context: LiveContext, options: LiveOptions = {}) {
-    const { keys, clock, onTrouble, connected } = context
+    const { keys, clock, onError, connected } = context
     this.#context = context
     this.#options = { ...DEFAULTS, ...options }
     const { connectionsMax, heartbeatMs, stallMs } = this.#options
     this.connections = new ConnectionLimiter({ keys, clock, connectionsMax, connected })
-    const shared = { lines: this.connections, pace: this.#pace, clock, onTrouble }
-    this.stream = streamCall({ ...shared, heartbeatMs, stallMs })
+    const { connections } = this
+    this.stream = streamCall({ connections, reads: this.#reads, clock, onError, heartbeatMs, stallMs })
   }
 
   /** Handles the requests to become a WebSocket. */
   attach(
-    onUpgrade: (handle: WsEndpoint['take']) => void,
+    onUpgrade: (handle: WsEndpoint['handle']) => void,
     { authenticator, calls, pages, allowedOrigins, newRequestId, onAnswered }: LiveUse,
   ): void {
-    const { clock, onTrouble } = this.#context
-    const monotonic = () => clock.monotonic()
+    const { clock, onError } = this.#context
     const endpoint = new WsEndpoint({
       ...this.#options,
       authenticator,
       allowedOrigins,
-      calls: new WsCalls({ calls, pages, monotonic, newRequestId, onAnswered }),
-      lines: this.connections,
-      pace: this.#pace,
-      unread: new Unread(UNREAD_BYTES_MAX),
+      calls: new WsCalls({ calls, pages, clock, newRequestId, onAnswered }),
+      connections: this.connections,
+      reads: this.#reads,
+      unread: new ByteBudget<SendBuffer>(UNREAD_BYTES_MAX, (buffer) => buffer.terminate()),
       clock,
-      onTrouble,
+      onError,
     })
-    onUpgrade((request, socket, head) => endpoint.take(request, socket, head))
+    onUpgrade((request, socket, head) => endpoint.handle(request, socket, head))
   }
 
   /** Closes all of them: WebSockets with 1001, streams with their end. Peers that do not answer are disconnected soon after. */

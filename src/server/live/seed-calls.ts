@@ -4,6 +4,7 @@ import { plain, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { Alarms, ListOptions, ListPage } from '../../library/index.ts'
 import type { Caller } from '../auth/index.ts'
+import { defined } from '../calls/index.ts'
 
 const LIST_MAX = 500
 
@@ -64,14 +65,14 @@ export const SEED_CALLS: Readonly<Record<string, SeedCall>> = {
     }),
     async ({ since: from, ...filter }, { alarms }) => {
       const since = from === undefined ? {} : { since: String(from) }
-      return listed(await alarms.historyPage({ ...given(filter), ...since }))
+      return listed(await alarms.historyPage({ ...defined(filter), ...since }))
     },
   ),
 
   stats: call(z.strictObject({}), async (_args, { alarms }) => ({ json: wireText(await alarms.stats()) })),
 
   failed: call(z.strictObject({ limit, cursor }), async (args, { alarms }) =>
-    listed(await alarms.failedPage(given(args))),
+    listed(await alarms.failedPage(defined(args))),
   ),
 
   get: call(z.strictObject({ id: plain().min(1).max(200) }), async ({ id }, { alarms }) => {
@@ -107,11 +108,4 @@ function seconds(date: Date): number {
 
 function listed({ items, nextCursor }: ListPage): SeedResult {
   return { json: `[${items.map(wireJson).join(',')}]`, nextCursor }
-}
-
-type Given<T> = { [K in keyof T]: Exclude<T[K], undefined> }
-
-/** Without what is not given. */
-function given<T extends object>(fields: T): Given<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>
 }

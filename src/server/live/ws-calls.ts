@@ -1,42 +1,33 @@
 import type { z } from 'zod'
-import {
-  type Operation,
-  type OperationName,
-  operations,
-  type Rights,
-  subscribeArgs,
-} from '../../contracts/index.ts'
+import { type Operation, type OperationName, operations, subscribeArgs } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import { assertMay, type Caller } from '../auth/index.ts'
-import { type CallContext, inTurn, type Reply } from '../calls/index.ts'
+import type { CallContext, Reply } from '../calls/index.ts'
 import { checked, InvalidRequest, problemOf } from '../http/index.ts'
 import type { RequestQueue } from '../limits/index.ts'
 import type { AppParts } from '../rest/index.ts'
-import { type EventFeedOptions, typesOf } from './event-feed.ts'
+import { type EventFeedOptions, parseTypes } from './event-feed.ts'
 import { SEED_CALLS } from './seed-calls.ts'
 
-/** Which events a subscription is about. */
-export type Subscribe = EventFeedOptions
-
-/** What a connection lends to the calls that are about it. */
-export interface WsAround {
+/** What the calls about a connection itself need. */
+export interface WsContext {
   readonly signal: AbortSignal
-  subscribe(given: Subscribe): Promise<WsResult>
+  subscribe(options: EventFeedOptions): Promise<WsResult>
   /** Whether there was such a subscription. */
   unsubscribe(name: string): boolean
 }
 
-/** A call's result as JSON text, and what is done once it is sent. */
+/** A call's result as JSON text, and what happens after it was sent. */
 export interface WsResult {
   readonly json: string
-  /** Where the result goes on, if it is a list and there is more. */
+  /** Where the next page begins, if the result is a list and there is more. */
   readonly nextCursor?: string | null
   readonly after?: () => void
 }
 
 /** What the calls work with. */
-export interface WsCallsParts extends Pick<AppParts, 'calls' | 'newRequestId' | 'onAnswered' | 'monotonic'> {
-  /** In which pages are read. */
+export interface WsCallsParts extends Pick<AppParts, 'calls' | 'newRequestId' | 'onAnswered' | 'clock'> {
+  /** The queue of reads that return a page. */
   readonly pages: RequestQueue
 }
 
@@ -44,25 +35,25 @@ export interface WsCallsParts extends Pick<AppParts, 'calls' | 'newRequestId' | 
 export const WS_PATH = '/v1/ws'
 
 type Args = Readonly<Record<string, unknown>>
-type Work = (args: Args, caller: Caller, around: WsAround) => Promise<WsResult>
+type WsCall = (args: Args, caller: Caller, context: WsContext) => Promise<WsResult>
 
-/** REST's list under a name of its own: over the WebSocket `list` is seed 001's. */
+/** REST's `list` has another name here: over the WebSocket, `list` is seed 001's. */
 const ALIASES: Readonly<Record<string, OperationName>> = { alarms: 'list' }
 
-/** The calls of the WebSocket: seed 001's, those about the connection, and every operation of REST by its name. */
+/** The calls of the WebSocket: those of seed 001, those about the connection, and every operation of REST by its name. */
 export class WsCalls {
   readonly #parts: WsCallsParts
-  readonly #works: ReadonlyMap<string, Work>
+  readonly #calls: ReadonlyMap<string, WsCall>
 
   constructor(parts: WsCallsParts) {
     this.#parts = parts
-    this.#works = new Map([
+    this.#calls = new Map([
       ...Object.keys(operations).map((name) => [name, this.#operation(name as OperationName)] as const),
       ...Object.entries(ALIASES).map(([alias, name]) => [alias, this.#operation(name)] as const),
       ...Object.entries(SEED_CALLS).map(([name, { args: schema, work }]) => {
-        const run: Work = async (args, caller, { signal }) => {
-          const given = checked(schema, args) as never
-          return inTurn(parts.pages, { caller, signal }, () => work(given, caller))
+        const run: WsCall = async (args, caller, context) => {
+          const input = checked(schema, args) as never
+          return parts.pages.run(caller, context, () => work(input, caller))
         }
         return [name, mayRead(run)] as const
       }),
@@ -71,38 +62,38 @@ export class WsCalls {
     ])
   }
 
-  /** What lists may answer with much; `inbox` too, but where it waits others must not wait for it. */
+  /** Whether the answer may be large. An `inbox` that waits does not count: others must not wait for it. */
   mayBeLarge(call: string, args: Args): boolean {
     if (call === 'inbox') return args.wait === undefined
     if (Object.hasOwn(SEED_CALLS, call) || Object.hasOwn(ALIASES, call)) return true
     return Object.hasOwn(operations, call) && operations[call as OperationName].method === 'GET'
   }
 
-  async perform(call: string, args: Args, caller: Caller, around: WsAround): Promise<WsResult> {
-    const startedAt = this.#parts.monotonic()
-    const work = this.#works.get(call)
-    const told = (status: number, thrown: unknown) => {
-      const route = work === undefined ? 'unmatched' : `${WS_PATH} ${call}`
-      const requestId = this.#parts.newRequestId()
-      this.#parts.onAnswered({ method: 'WS', route, status, requestId, caller, thrown }, startedAt)
+  async perform(call: string, args: Args, caller: Caller, context: WsContext): Promise<WsResult> {
+    const { clock, newRequestId, onAnswered } = this.#parts
+    const startedAt = clock.monotonic()
+    const run = this.#calls.get(call)
+    const answered = (status: number, thrown: unknown) => {
+      const route = run === undefined ? 'unmatched' : `${WS_PATH} ${call}`
+      onAnswered({ method: 'WS', route, status, requestId: newRequestId(), caller, thrown }, startedAt)
     }
     try {
-      if (work === undefined)
+      if (run === undefined)
         throw new WakefulError(
           'not_found',
-          `there is no call ${JSON.stringify(call.slice(0, 60))}; there are ${[...this.#works.keys()].join(', ')}`,
+          `there is no call ${JSON.stringify(call.slice(0, 60))}; there are ${[...this.#calls.keys()].join(', ')}`,
         )
-      const result = await work(args, caller, around)
-      told(200, null)
+      const result = await run(args, caller, context)
+      answered(200, null)
       return result
     } catch (thrown) {
       const { status } = problemOf(thrown)
-      told(status, status >= 500 ? thrown : null)
+      answered(status, status >= 500 ? thrown : null)
       throw thrown
     }
   }
 
-  #operation(name: OperationName): Work {
+  #operation(name: OperationName): WsCall {
     const operation: Operation = operations[name]
     if (name === 'stream') return refuseStream
     const perform = this.#parts.calls[name] as (input: unknown, around: CallContext) => Promise<Reply>
@@ -110,17 +101,16 @@ export class WsCalls {
       assertMay(caller, operation.rights)
       const { seen, ...input } = inputOf(operation, args)
       const reply = await perform(input, { caller, signal, ...(seen !== undefined && { seen }) })
-      // What is no JSON goes as a text.
+      // A result that is not JSON is sent as a string.
       return { json: reply.type === undefined ? reply.json : JSON.stringify(reply.json) }
     }
   }
 }
 
-function mayRead(work: Work): Work {
-  const needed: Rights = 'read'
-  return (args, caller, around) => {
-    assertMay(caller, needed)
-    return work(args, caller, around)
+function mayRead(call: WsCall): WsCall {
+  return (args, caller, context) => {
+    assertMay(caller, 'read')
+    return call(args, caller, context)
   }
 }
 
@@ -128,20 +118,20 @@ async function refuseStream(): Promise<never> {
   throw new WakefulError('invalid_request', 'over the WebSocket events are followed by `subscribe`')
 }
 
-async function subscribe(args: Args, _caller: Caller, around: WsAround): Promise<WsResult> {
+async function subscribe(args: Args, _caller: Caller, context: WsContext): Promise<WsResult> {
   const { after, alarm_id: alarmId, types } = checked(subscribeArgs, args) as z.output<typeof subscribeArgs>
-  return around.subscribe({ after, alarmId, types: typesOf(types) })
+  return context.subscribe({ after, alarmId, types: parseTypes(types) })
 }
 
-async function unsubscribe(args: Args, _caller: Caller, around: WsAround): Promise<WsResult> {
+async function unsubscribe(args: Args, _caller: Caller, context: WsContext): Promise<WsResult> {
   const { subscription, ...rest } = args
   assertKnown(Object.keys(rest), ['subscription'])
   if (typeof subscription !== 'string')
     throw new WakefulError('invalid_request', 'subscription must be the name that subscribe answered with')
-  return { json: JSON.stringify({ unsubscribed: around.unsubscribe(subscription) }) }
+  return { json: JSON.stringify({ unsubscribed: context.unsubscribe(subscription) }) }
 }
 
-/** What an operation is given: its parameters, query and body, which `args` has side by side. */
+/** The input of an operation: its parameters, query and body, which stand side by side in `args`. */
 function inputOf({ params, query, body, ifMatch }: Operation, args: Args) {
   const shapes = [params?.shape ?? {}, query?.shape ?? {}, body?.shape ?? {}]
   const own = ifMatch === true ? ['if_match'] : []
@@ -157,7 +147,7 @@ function inputOf({ params, query, body, ifMatch }: Operation, args: Args) {
   }
 }
 
-/** In a query everything is a text; over the WebSocket a number may be a number, and nothing else is taken for one. */
+/** In a query every value is a string. Over the WebSocket a number may also be a number. */
 function asTexts(query: Args): Args {
   return Object.fromEntries(
     Object.entries(query).map(([field, value]) => {
@@ -167,16 +157,16 @@ function asTexts(query: Args): Args {
   )
 }
 
-function seenOf(given: unknown): string {
-  if (typeof given === 'string') return given
+function seenOf(value: unknown): string {
+  if (typeof value === 'string') return value
   throw new WakefulError('invalid_request', 'if_match must be the updated_at you saw, as a text')
 }
 
 function assertKnown(names: readonly string[], known: readonly string[]): void {
   const unknown = names.find((name) => !known.includes(name))
   if (unknown === undefined) return
-  const said = `unknown field ${JSON.stringify(unknown.slice(0, 60))}`
+  const problem = `unknown field ${JSON.stringify(unknown.slice(0, 60))}`
   const detail =
-    known.length === 0 ? `${said}; this call takes none` : `${said}; known are ${known.join(', ')}`
+    known.length === 0 ? `${problem}; this call takes none` : `${problem}; known are ${known.join(', ')}`
   throw new InvalidRequest([{ field: unknown.slice(0, 60), detail }], detail)
 }

@@ -12,23 +12,23 @@ import {
   problemOf,
   TryLater,
 } from '../http/index.ts'
-import type { ConnectionLimiter, EventReadLimiter, Unread } from '../limits/index.ts'
+import type { ByteBudget, ConnectionLimiter, EventReadLimiter, SendBuffer } from '../limits/index.ts'
 import { WS_PATH, type WsCalls } from './ws-calls.ts'
 import { type WsBounds, WsSession } from './ws-session.ts'
 
-/** What lets WebSockets in. */
+/** What the endpoint is made of. */
 export interface WsEndpointParts extends WsBounds {
   readonly authenticator: Authenticator
   readonly calls: WsCalls
-  readonly lines: ConnectionLimiter
+  readonly connections: ConnectionLimiter
   readonly clock: Clock
-  readonly unread: Unread
-  readonly pace: EventReadLimiter
+  readonly unread: ByteBudget<SendBuffer>
+  readonly reads: EventReadLimiter
   readonly allowedOrigins: ReadonlySet<string>
-  readonly onTrouble: (thrown: unknown) => void
+  readonly onError: (thrown: unknown) => void
 }
 
-/** Takes requests to become a WebSocket: who may not is refused as over HTTP, with a problem. */
+/** Handles the requests to become a WebSocket. Those that may not are answered with a problem document. */
 export class WsEndpoint {
   readonly #parts: WsEndpointParts
   readonly #server: WebSocketServer
@@ -39,19 +39,18 @@ export class WsEndpoint {
       noServer: true,
       clientTracking: false,
       maxPayload: parts.messageBytesMax,
-      // Compression costs memory per connection, and a small message can be a large one.
+      // Compression costs memory per connection, and a small message can inflate to a large one.
       perMessageDeflate: false,
-      // Answered where there is room for the answer.
+      // The session answers pings, and only of readers that read.
       autoPong: false,
     })
-    // What is no handshake of a WebSocket.
+    // The request is not a WebSocket handshake.
     this.#server.on('wsClientError', ({ message }, socket, { method }) =>
       this.#refuse(socket, new WakefulError('invalid_request', message), method === 'GET' ? 400 : 405),
     )
   }
 
-  /** Lets one in, or refuses. */
-  take(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  handle(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.#admit(request).then(
       (caller) => {
         if (!socket.destroyed) this.#open(request, socket, head, caller)
@@ -61,36 +60,36 @@ export class WsEndpoint {
   }
 
   async #admit(request: IncomingMessage): Promise<Caller> {
-    const { authenticator, lines, allowedOrigins } = this.#parts
-    const twice = duplicateHeader(request)
-    if (twice !== undefined) throw new WakefulError('invalid_request', `the request has ${twice} twice`)
+    const { authenticator, connections, allowedOrigins } = this.#parts
+    const duplicate = duplicateHeader(request)
+    if (duplicate !== undefined)
+      throw new WakefulError('invalid_request', `the request has the header ${duplicate} twice`)
     const ticket = ticketOf(request)
     const headers = new NodeHeaders(request)
     assertOrigin(headers, allowedOrigins)
-    lines.assertRoom()
+    connections.assertCapacity()
     return ticket === undefined
       ? authenticator.admit(headers, 'ws')
       : authenticator.admitTicket(ticket, headers, 'ws')
   }
 
   #open(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void {
-    const { lines } = this.#parts
     try {
-      // Others may have come in while this one was let in.
-      lines.assertRoom(caller)
+      // Others may have connected while this one was authenticated.
+      this.#parts.connections.assertCapacity(caller)
     } catch (thrown) {
       this.#refuse(socket, thrown)
       return
     }
     this.#server.handleUpgrade(request, socket, head, (open) =>
-      new WsSession({ ...this.#parts, socket: open, caller }).begin(),
+      new WsSession({ ...this.#parts, socket: open, caller }).start(),
     )
   }
 
   #refuse(socket: Duplex, thrown: unknown, status?: number): void {
-    const told = problemOf(thrown)
-    const problem = { ...told, status: status ?? told.status }
-    if (problem.status >= 500) this.#parts.onTrouble(thrown)
+    const mapped = problemOf(thrown)
+    const problem = { ...mapped, status: status ?? mapped.status }
+    if (problem.status >= 500) this.#parts.onError(thrown)
     const body = JSON.stringify(problem)
     const headers = [
       'Content-Type: application/problem+json; charset=utf-8',
@@ -111,8 +110,7 @@ export class WsEndpoint {
 
 function ticketOf({ url = '/' }: IncomingMessage): string | undefined {
   const [path, query = ''] = url.split('?', 2) as [string, string?]
-  if (path !== WS_PATH)
-    throw new WakefulError('not_found', `there is no WebSocket at this path: it is ${WS_PATH}`)
+  if (path !== WS_PATH) throw new WakefulError('not_found', `the WebSocket is at ${WS_PATH}`)
   const { ticket, ...rest } = Object.fromEntries(new URLSearchParams(query)) as { ticket?: string }
   const [unknown] = Object.keys(rest)
   if (unknown === undefined) return ticket
@@ -122,7 +120,7 @@ function ticketOf({ url = '/' }: IncomingMessage): string | undefined {
   )
 }
 
-/** A browser says whose page calls, and lets every page try: only our own and the allowed ones may. Others send no Origin. */
+/** A browser lets every page connect and sends the page's origin: only this server's pages and the allowed ones may. Other clients send none. */
 function assertOrigin(headers: HeaderReader, allowedOrigins: ReadonlySet<string>): void {
   const origin = headers.get('origin')
   if (origin === null || allowedOrigins.has(origin) || isOwnOrigin(origin, headers.get('host') ?? '')) return

@@ -2,32 +2,36 @@ import type { Context, Hono } from 'hono'
 import { MCP_VERBATIM } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { Caller } from '../auth/index.ts'
-import { readBody, refusal, requestId, traceOf } from '../http/index.ts'
-import { whileAdmitted } from '../limits/index.ts'
-import type { Answered } from '../observability/index.ts'
+import { problemOf, readBody, refusal, requestId, traceOf } from '../http/index.ts'
 import type { AppParts } from '../rest/index.ts'
 import type { Exchange } from './exchange.ts'
-import { refusalResult } from './refusal.ts'
-import { type ToolBox, type ToolCall, toolBox } from './tool-box.ts'
+import { type ToolBox, toolBox } from './tool-box.ts'
 
-/** Where the tools are. */
 const MCP_PATH = '/mcp'
 
-/** Over the network nobody has a zone of their own. */
+/** Callers over the network have no zone of their own. */
 const ZONE = 'UTC'
 
-/** What MCP over HTTP is made of, beside what every call is. */
+/** What MCP over HTTP needs besides what every HTTP interface does. */
 export interface McpParts extends AppParts {
   readonly version: string
   readonly now: () => number
 }
 
+/** What is known of a request before it is answered. */
+interface Known {
+  readonly startedAt: number
+  caller: Caller | null
+  /** An error of the server, though the protocol answers with 200. */
+  error: unknown
+}
+
 /**
- * MCP over streamable HTTP. Every request stands for itself: it brings its key, is let in at the same gate as REST, and any
- * process behind a load balancer can answer it.
+ * MCP over streamable HTTP. Every request is independent: it has its own key, is authenticated as over REST, and can be
+ * answered by any process behind a load balancer.
  */
 export function mountMcp(app: Hono, parts: McpParts): void {
-  // Loaded when somebody asks for it: most processes of the command line never do.
+  // Loaded on first use: most processes of the command line never need it.
   let loading: Promise<typeof import('./exchange.ts')> | undefined
   const load = () => {
     loading ??= import('./exchange.ts')
@@ -42,12 +46,10 @@ async function answer(
   c: Context,
   exchange: (given: Exchange) => Promise<Response>,
 ): Promise<Response> {
-  const startedAt = parts.monotonic()
   const request = c.req.raw
-  const known: { caller: Caller | null; trouble: unknown } = { caller: null, trouble: null }
+  const known: Known = { startedAt: parts.clock.monotonic(), caller: null, error: null }
   try {
-    const caller = await parts.authenticator.admit(request.headers, 'mcp')
-    known.caller = caller
+    known.caller = await parts.authenticator.admit(request.headers, 'mcp')
     const body = await readBody(c, parts.bodyBytesMax, MCP_VERBATIM)
     if (body === undefined)
       throw new WakefulError('invalid_request', 'the body is missing: it is a message of JSON-RPC')
@@ -55,86 +57,64 @@ async function answer(
       request,
       body,
       info: { version: parts.version, zone: ZONE },
-      box: boxFor(parts, request, caller, (thrown) => {
-        known.trouble = thrown
+      box: toolsFor(parts, request, known.caller, (thrown) => {
+        known.error = thrown
       }),
     })
-    return told(parts, c, response, known, startedAt)
+    return completed(parts, c, response, known)
   } catch (thrown) {
-    return refused(parts, c, thrown, known.caller, startedAt)
+    return refuse(parts, c, thrown, known)
   }
 }
 
-/** The tools as this caller may use them, for as long as they are let in. */
-function boxFor(
+/** The tools as this caller may use them. */
+function toolsFor(
   parts: McpParts,
   request: Request,
   caller: Caller,
-  onTrouble: (thrown: unknown) => void,
+  onError: (thrown: unknown) => void,
 ): ToolBox {
   const trace = traceOf(request.headers.get('traceparent'))
-  const box = toolBox(
+  return toolBox(
     ({ signal, traceparent = trace.traceparent }) => {
-      const around = { caller, signal, ...(traceparent !== undefined && { traceparent }) }
-      return { calls: parts.calls, around, now: parts.now }
+      const either = AbortSignal.any([signal, request.signal])
+      const context = { caller, signal: either, ...(traceparent !== undefined && { traceparent }) }
+      return { calls: parts.calls, context, now: parts.now }
     },
-    { zone: ZONE, onTrouble },
+    { zone: ZONE, onError },
   )
-  const admit = async () => parts.authenticator.admit(request.headers, 'mcp')
-  return {
-    ...box,
-    call: async (name: string, args: unknown, given: ToolCall) => {
-      const either = AbortSignal.any([given.signal, request.signal])
-      try {
-        return await whileAdmitted(admit, either, (signal) => box.call(name, args, { ...given, signal }))
-      } catch (thrown) {
-        return refusalResult(thrown)
-      }
-    },
-  }
 }
 
-function told(
-  parts: McpParts,
-  c: Context,
-  response: Response,
-  { caller, trouble }: { caller: Caller | null; trouble: unknown },
-  startedAt: number,
-): Response {
-  const id = idOf(parts, c)
+/** The response of the protocol, with our headers. */
+function completed(parts: McpParts, c: Context, response: Response, known: Known): Response {
   const { status } = response
-  const answered: Answered = {
-    method: c.req.method,
-    route: MCP_PATH,
-    status,
-    requestId: id,
-    caller,
-    thrown: trouble,
-  }
-  parts.onAnswered(answered, startedAt)
+  const id = answered(parts, c, status, known.error, known)
   const headers = new Headers(response.headers)
   headers.set('x-request-id', id)
   headers.set('cache-control', 'no-store')
   return new Response(response.body, { status, headers })
 }
 
-function refused(
-  parts: McpParts,
-  c: Context,
-  thrown: unknown,
-  caller: Caller | null,
-  startedAt: number,
-  status?: number,
-): Response {
-  const id = idOf(parts, c)
-  const response = refusal(thrown, id, status)
-  const known = { method: c.req.method, route: MCP_PATH, status: response.status, requestId: id, caller }
-  parts.onAnswered({ ...known, thrown: response.status >= 500 ? thrown : null }, startedAt)
-  return response
+function refuse(parts: McpParts, c: Context, thrown: unknown, known: Known, status?: number): Response {
+  const problem = problemOf(thrown)
+  const id = answered(parts, c, status ?? problem.status, problem.status >= 500 ? thrown : null, known)
+  return refusal(thrown, id, status)
 }
 
-function idOf(parts: McpParts, c: Context): string {
-  return requestId(c.req.raw.headers.get('x-request-id'), parts.newRequestId)
+/** Reports a request as answered, and returns its id. */
+function answered(
+  parts: McpParts,
+  c: Context,
+  status: number,
+  thrown: unknown,
+  { caller, startedAt }: Known,
+): string {
+  const id = requestId(c.req.raw.headers, parts.newRequestId)
+  parts.onAnswered(
+    { method: c.req.method, route: MCP_PATH, status, requestId: id, caller, thrown },
+    startedAt,
+  )
+  return id
 }
 
 /** There is no stream to open and no session to end. */
@@ -143,7 +123,8 @@ function refuseMethod(parts: McpParts, c: Context): Response {
     'not_found',
     `${MCP_PATH} has no ${c.req.method}: messages are sent to it by POST`,
   )
-  const response = refused(parts, c, thrown, null, parts.monotonic(), 405)
+  const known = { startedAt: parts.clock.monotonic(), caller: null, error: null }
+  const response = refuse(parts, c, thrown, known, 405)
   response.headers.set('allow', 'POST')
   return response
 }

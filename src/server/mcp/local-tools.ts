@@ -16,7 +16,7 @@ export interface LocalOwner {
 export function localTools(
   wakeful: Wakeful,
   { tenant, owner, zone }: LocalOwner,
-  onTrouble: (thrown: unknown) => void,
+  onError: (thrown: unknown) => void,
 ): ToolBox {
   const { clock, documents } = wakeful.operator
   const quotas = new QuotaGuard(new TenantRegistry(documents, clock, NO_QUOTAS), clock, wakeful.operator)
@@ -34,9 +34,9 @@ export function localTools(
   return toolBox(
     ({ signal, traceparent }) => ({
       calls,
-      around: { caller, signal, ...(traceparent !== undefined && { traceparent }) },
+      context: { caller, signal, ...(traceparent !== undefined && { traceparent }) },
       now: () => clock.now(),
     }),
-    { zone, onTrouble },
+    { zone, onError },
   )
 }

@@ -52,7 +52,7 @@ export function namingZone(tools: ListedTool[], zone: string): ListedTool[] {
 /** The tools, done by the calls of the API as one caller. */
 export function toolBox(
   workFor: (given: ToolCall) => ToolContext,
-  { zone, onTrouble }: { readonly zone: string; readonly onTrouble: (thrown: unknown) => void },
+  { zone, onError }: { readonly zone: string; readonly onError: (thrown: unknown) => void },
 ): ToolBox {
   return {
     list: () => namingZone(listedTools(), zone),
@@ -62,7 +62,7 @@ export function toolBox(
       try {
         return await done(tool, args, workFor(given))
       } catch (thrown) {
-        if (isOurs(thrown)) onTrouble(thrown)
+        if (isOurs(thrown)) onError(thrown)
         return refusalResult(thrown, 'callers', tool.advice)
       }
     },

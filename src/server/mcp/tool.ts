@@ -26,7 +26,7 @@ type ToolOperation =
 /** What a tool works with: the calls of the API, made as whoever called the tool. */
 export interface ToolContext {
   readonly calls: ToolCalls
-  readonly around: CallContext
+  readonly context: CallContext
   readonly now: () => number
 }
 
@@ -80,16 +80,16 @@ export async function call<N extends ToolOperation>(
   given: Parts<N>,
 ): Promise<Reply> {
   const { rights } = operations[name]
-  const { caller } = work.around
+  const { caller } = work.context
   if (!includes(caller.rights, rights))
     throw new WakefulError(
       'forbidden',
       `this needs a key with ${rights} rights; yours has ${caller.rights} rights`,
     )
   const input = { params: {}, query: {}, body: {}, ...given }
-  return await (work.calls[name] as (input: unknown, around: CallContext) => Reply | Promise<Reply>)(
+  return await (work.calls[name] as (input: unknown, context: CallContext) => Reply | Promise<Reply>)(
     input,
-    work.around,
+    work.context,
   )
 }
 

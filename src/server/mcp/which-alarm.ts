@@ -33,5 +33,5 @@ export function withSeen(
   work: ToolContext,
   { updated_at }: { readonly updated_at?: string | undefined },
 ): ToolContext {
-  return updated_at === undefined ? work : { ...work, around: { ...work.around, seen: updated_at } }
+  return updated_at === undefined ? work : { ...work, context: { ...work.context, seen: updated_at } }
 }

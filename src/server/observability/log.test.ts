@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { WakefulError } from '../../error.ts'
 import { withoutPasswords } from '../../redaction/index.ts'
 import type { Caller } from '../auth/index.ts'
-import { requestId, traceId } from '../http/index.ts'
 import { Log, type LogOptions, requestLine } from './log.ts'
 
 function open(options: Partial<LogOptions> = {}) {
@@ -19,7 +18,7 @@ const AT = '2030-01-01T00:00:00.000Z'
 describe('a line of the log', () => {
   it('tells a request by its route, who asked and how long it took', () => {
     const { log, parsed } = open()
-    log.request({ ...REQUEST, tenant: 't', owner: 'o', keyId: 'k', correlationId: 'c', traceId: null })
+    log.request({ ...REQUEST, tenant: 't', owner: 'o', keyId: 'k' })
     expect(parsed()).toEqual([
       {
         level: 'info',
@@ -34,7 +33,6 @@ describe('a line of the log', () => {
         tenant: 't',
         owner: 'o',
         key_id: 'k',
-        correlation_id: 'c',
       },
     ])
   })
@@ -197,7 +195,7 @@ describe('secrets', () => {
       const thrown = new Error(text, { cause: new Error(`inner: ${text}`) })
       log.trouble(thrown, { more: [text, { deep: text }] })
       log.trouble(text)
-      log.request({ ...REQUEST, status: 500, thrown, owner: text, correlationId: text })
+      log.request({ ...REQUEST, status: 500, thrown, owner: text, tenant: text })
       log.audit({
         by: text,
         act: 'key.create',
@@ -223,27 +221,5 @@ describe('secrets', () => {
     const { log, parsed } = open()
     log.trouble(new WakefulError('unauthorized', `Bearer ${key} was revoked`))
     expect(parsed()[0]).toMatchObject({ message: 'Bearer wk_0123456789abcdef_… was revoked' })
-  })
-})
-
-describe('the id of a request', () => {
-  it.for([
-    ['abc-123', 'abc-123'],
-    [null, 'made'],
-    ['', 'made'],
-    ['a b', 'made'],
-    ['a\r\nset-cookie: x', 'made'],
-    ['x'.repeat(129), 'made'],
-    ['wk_0123456789abcdef_x', 'made'],
-  ] as const)('%j gives %j', ([given, id]) => {
-    expect(requestId(given, () => 'made')).toBe(id)
-  })
-
-  it('comes with its trace, where there is one', () => {
-    const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
-    expect(traceId(`00-${trace}-00f067aa0ba902b7-01`)).toBe(trace)
-    expect(traceId(`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`)).toBeNull()
-    expect(traceId('nonsense')).toBeNull()
-    expect(traceId(undefined)).toBeNull()
   })
 })

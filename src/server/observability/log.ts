@@ -45,8 +45,6 @@ export interface RequestLine {
   readonly owner?: string | undefined
   /** The public id of the key. */
   readonly keyId?: string | undefined
-  readonly correlationId?: string | undefined
-  readonly traceId?: string | null | undefined
   /** What was thrown, where the status is 5xx. */
   readonly thrown?: unknown
 }
@@ -112,8 +110,6 @@ export class Log {
       tenant: line.tenant,
       owner: line.owner,
       key_id: line.keyId,
-      correlation_id: line.correlationId,
-      trace_id: line.traceId ?? undefined,
       ...(thrown !== undefined && { error: thrown }),
     }
     const why = thrown === undefined ? '' : `: ${redactedError(thrown)}`

@@ -32,17 +32,17 @@ async function bench(metricsFor: MonitoringParts['metricsFor']) {
     if (caller === undefined) throw new WakefulError('unauthorized', 'send a key')
     return caller as Caller
   }
-  const gate = new MetricsAccess({ admit }, clock)
+  const access = new MetricsAccess({ admit }, clock)
   addMonitoringRoutes(app, {
     metrics,
     metricsFor,
     readiness: { readings, clock, timeoutMs: 2_000, lagMsMax: 60_000, isStopping: () => false },
     newRequestId: () => 'made',
-    gate,
+    access,
   })
   const get = async (path: string, as?: string) =>
     app.request(path, as === undefined ? {} : { headers: { authorization: as } })
-  return { get, wakeful, clock, gate, store, [Symbol.asyncDispose]: close }
+  return { get, wakeful, clock, access, store, [Symbol.asyncDispose]: close }
 }
 
 test('a process that lives says so, and is ready once its clock runs', async () => {
@@ -84,7 +84,7 @@ test('who was let in lately may read the metrics while the store is down, and no
   await at.clock.advance('59m')
   // One's key has expired meanwhile.
   expect(await statuses()).toEqual([200, 200, 503, 503])
-  at.gate.forget('s')
+  at.access.forget('s')
   expect(await statuses()).toEqual([503, 503, 503, 503])
   at.store.fails = null
   expect(await statuses()).toEqual([200, 200, 200, 403])

@@ -4,26 +4,26 @@ import { type Health, liveness, type ReadinessOptions, readiness } from './healt
 import type { Metrics } from './metrics.ts'
 import type { MetricsAccess } from './metrics-access.ts'
 
-/** What the routes for operators are made of. */
+/** What the monitoring routes need. */
 export interface MonitoringParts {
   readonly readiness: ReadinessOptions
   readonly metrics: Metrics
-  /** Who may read the metrics: those with a key of all tenants, anyone, nobody. */
+  /** Who may read the metrics: those with a key of all tenants, anyone, or no one. */
   readonly metricsFor: 'key' | 'open' | 'off'
-  readonly gate: MetricsAccess
+  readonly access: MetricsAccess
   readonly newRequestId: () => string
 }
 
 const NO_STORE = { 'cache-control': 'no-store' }
 
-/** Adds `/healthz`, `/readyz` and `/metrics`. They are neither logged nor counted: monitors ask all day long. */
+/** Adds `/healthz`, `/readyz` and `/metrics`. They are neither logged nor counted, because monitors call them all the time. */
 export function addMonitoringRoutes(app: Hono, parts: MonitoringParts): void {
   app.get('/healthz', () => healthResponse(liveness()))
   app.get('/readyz', async () => healthResponse(await readiness(parts.readiness)))
   if (parts.metricsFor === 'off') return
   app.get('/metrics', async ({ req }) => {
     try {
-      if (parts.metricsFor === 'key') await parts.gate.assertMayRead(req.raw.headers)
+      if (parts.metricsFor === 'key') await parts.access.assertMayRead(req.raw.headers)
       const { contentType, body } = await parts.metrics.text()
       return new Response(body, { headers: { 'content-type': contentType, ...NO_STORE } })
     } catch (thrown) {

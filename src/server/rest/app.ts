@@ -1,34 +1,32 @@
 import { type Context, Hono } from 'hono'
 import { type Operation, type OperationName, operations } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
+import type { Clock } from '../../time/index.ts'
 import type { Authenticator } from '../auth/index.ts'
 import type { Calls } from '../calls/index.ts'
-import { crossOrigin, refusal, requestId } from '../http/index.ts'
+import { crossOrigin, headersOf, refusal, requestId } from '../http/index.ts'
 import type { Answered } from '../observability/index.ts'
-import { answerOperation } from './answer-operation.ts'
+import { operationHandler } from './operation-handler.ts'
 
-/** What the HTTP side is made of. */
+/** What every HTTP interface is made of. */
 export interface AppParts {
   readonly authenticator: Authenticator
   readonly calls: Calls
   /** The origins whose pages may call. */
   readonly allowedOrigins: ReadonlySet<string>
   readonly bodyBytesMax: number
-  /** Makes the id of a request that brings none. */
+  /** Makes the id of a request that has none. */
   readonly newRequestId: () => string
+  readonly clock: Pick<Clock, 'monotonic'>
   readonly onAnswered: (answered: Answered, startedAt: number) => void
-  readonly monotonic: () => number
 }
 
-/** The routes of every operation, and what is said of a path or a method that is not there. */
+/** A route for every operation, and the answers to unknown paths and methods. */
 export function buildApp(parts: AppParts): Hono {
   const app = new Hono()
-  // Where no page may call there is nothing to agree to.
   if (parts.allowedOrigins.size > 0) app.use(crossOrigin(parts.allowedOrigins, (c) => refuseOrigin(parts, c)))
   for (const [name, operation] of Object.entries(operations) as [OperationName, Operation][])
-    app.on(operation.method, honoPath(operation.path), (c, next) =>
-      c.req.method === 'HEAD' && leavesMarks(operation) ? next() : answerOperation(parts, c, name, operation),
-    )
+    app.on(operation.method, honoPath(operation.path), operationHandler(parts, name, operation))
   for (const [path, methods] of methodsByPath())
     app.all(honoPath(path), (c) => refuseMethod(parts, c, path, methods))
   app.notFound((c) => {
@@ -36,14 +34,9 @@ export function buildApp(parts: AppParts): Hono {
       'not_found',
       `there is no call ${c.req.method} ${c.req.path.slice(0, 200)}; /openapi.json lists them, and /llms.txt the docs`,
     )
-    return refused(parts, c, thrown, { route: 'unmatched', caller: null })
+    return refuse(parts, c, thrown, 'unmatched')
   })
   return app
-}
-
-/** Whether to ask is to take something, a wake or a ticket: who asks for a head takes nothing. */
-function leavesMarks({ rights, takesTicket }: Operation): boolean {
-  return rights !== 'read' || takesTicket === true
 }
 
 function refuseOrigin(parts: AppParts, c: Context): Response {
@@ -52,35 +45,11 @@ function refuseOrigin(parts: AppParts, c: Context): Response {
     'forbidden',
     `a page of ${origin} may not call this server: allowed_origins lists those that may`,
   )
-  return refused(parts, c, thrown, { route: 'unmatched', caller: null })
+  return refuse(parts, c, thrown, 'unmatched')
 }
 
 function honoPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1')
-}
-
-function refused(
-  parts: AppParts,
-  c: Context,
-  thrown: unknown,
-  known: Pick<Answered, 'route' | 'caller'>,
-  startedAt = parts.monotonic(),
-  status?: number,
-): Response {
-  const id = requestId(c.req.raw.headers.get('x-request-id'), parts.newRequestId)
-  const response = refusal(thrown, id, status)
-  const isOurs = response.status >= 500
-  parts.onAnswered(
-    {
-      method: c.req.method,
-      status: response.status,
-      requestId: id,
-      ...known,
-      thrown: isOurs ? thrown : null,
-    },
-    startedAt,
-  )
-  return response
 }
 
 function methodsByPath(): Map<string, string[]> {
@@ -92,7 +61,18 @@ function methodsByPath(): Map<string, string[]> {
 
 function refuseMethod(parts: AppParts, c: Context, path: string, methods: readonly string[]): Response {
   const thrown = new WakefulError('not_found', `${path} has no ${c.req.method}: it has ${methods.join(', ')}`)
-  const response = refused(parts, c, thrown, { route: path, caller: null }, undefined, 405)
+  const response = refuse(parts, c, thrown, path, 405)
   response.headers.set('allow', methods.join(', '))
+  return response
+}
+
+/** Answers a request that reaches no operation. */
+function refuse(parts: AppParts, c: Context, thrown: WakefulError, route: string, status?: number): Response {
+  const id = requestId(headersOf(c), parts.newRequestId)
+  const response = refusal(thrown, id, status)
+  parts.onAnswered(
+    { method: c.req.method, route, status: response.status, requestId: id, caller: null, thrown: null },
+    parts.clock.monotonic(),
+  )
   return response
 }

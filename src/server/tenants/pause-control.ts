@@ -85,11 +85,7 @@ export class PauseControl implements PauseState, DeliveryLimits {
    * Begins to look at what is kept in this store, again and again, where nobody else has it do so; what is paused is known
    * when it answers, with how to stop.
    */
-  async attach(
-    documents: Documents,
-    clock: Clock,
-    onTrouble: (thrown: unknown) => void,
-  ): Promise<() => void> {
+  async attach(documents: Documents, clock: Clock, onError: (thrown: unknown) => void): Promise<() => void> {
     if (this.#shelf !== null) return () => {}
     this.#shelf = new CachedDocuments(documents, clock, 'switchboard')
     this.#clock = clock
@@ -98,7 +94,7 @@ export class PauseControl implements PauseState, DeliveryLimits {
     let cancelLook = () => {}
     const again = () => {
       if (isOver) return
-      cancelLook = clock.setTimer(LOOK_MS, () => void this.#look().catch(onTrouble).finally(again))
+      cancelLook = clock.setTimer(LOOK_MS, () => void this.#look().catch(onError).finally(again))
     }
     again()
     return () => {

@@ -1,12 +1,12 @@
-import type { Context } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import type { Operation, OperationName } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type Authenticator, assertMay, type Caller } from '../auth/index.ts'
+import { assertMay, type Caller } from '../auth/index.ts'
 import type { CallContext, Reply } from '../calls/index.ts'
 import {
   answerText,
   checked,
-  hangUp,
+  disconnect,
   headersOf,
   readBody,
   refusal,
@@ -16,44 +16,56 @@ import {
 } from '../http/index.ts'
 import type { AppParts } from './app.ts'
 
-/** A version as an answer writes it, with its quotes or without. */
+/** A version as responses write it, with or without its quotes. */
 const VERSION_TAG = /^(?:W\/)?"?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"?$/
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
-/** A proxy that gathers what it passes on would make a stream wait. */
+/** A proxy that buffers would hold back a stream. */
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
   'x-accel-buffering': 'no',
 }
 
-/** Answers a request for an operation. */
-export async function answerOperation(
+/** What answers the requests for one operation. */
+export function operationHandler(
   parts: AppParts,
-  c: Context,
   name: OperationName,
   operation: Operation,
-): Promise<Response> {
-  const startedAt = parts.monotonic()
-  const id = requestId(headersOf(c).get('x-request-id'), parts.newRequestId)
-  const known = { method: operation.method, route: operation.path, requestId: id }
-  let caller: Caller | null = null
-  try {
-    caller = await admitted(parts.authenticator, c, operation)
-    assertMay(caller, operation.rights)
-    const input = await inputOf(c, operation, parts.bodyBytesMax)
-    const call = parts.calls[name] as (input: unknown, around: CallContext) => Promise<Reply>
-    const reply = await call(input, aroundOf(c, caller, operation))
-    parts.onAnswered({ ...known, status: reply.status, caller, thrown: null }, startedAt)
-    return response(parts, c, reply, id)
-  } catch (thrown) {
-    const told = refusal(thrown, id)
-    const { status } = told
-    parts.onAnswered({ ...known, status, caller, thrown: status >= 500 ? thrown : null }, startedAt)
-    return told
+): MiddlewareHandler {
+  const { method, path: route, rights, takesTicket } = operation
+  const call = parts.calls[name] as (input: unknown, context: CallContext) => Promise<Reply>
+  // A HEAD must not claim a wake or use up a ticket.
+  const hasEffect = rights !== 'read' || takesTicket === true
+  return async (c, next) => {
+    if (hasEffect && c.req.method === 'HEAD') return next()
+    const startedAt = parts.clock.monotonic()
+    const id = requestId(headersOf(c), parts.newRequestId)
+    let caller: Caller | null = null
+    try {
+      caller = await authenticate(parts, c, operation)
+      assertMay(caller, rights)
+      const input = {
+        params: operation.params === undefined ? {} : paramsOf(c, operation.params),
+        query: queryOf(c, operation),
+        body: operation.body === undefined ? {} : await bodyOf(c, operation, parts.bodyBytesMax),
+      }
+      const reply = await call(input, contextOf(c, caller, operation))
+      parts.onAnswered(
+        { method, route, requestId: id, status: reply.status, caller, thrown: null },
+        startedAt,
+      )
+      return responseOf(parts, c, reply, id)
+    } catch (thrown) {
+      const response = refusal(thrown, id)
+      const { status } = response
+      const logged = status >= 500 ? thrown : null
+      parts.onAnswered({ method, route, requestId: id, status, caller, thrown: logged }, startedAt)
+      return response
+    }
   }
 }
 
-function response(parts: AppParts, c: Context, reply: Reply, id: string): Response {
+function responseOf(parts: AppParts, c: Context, reply: Reply, id: string): Response {
   const { status, stream, json, type, version } = reply
   const headers = {
     ...(stream === undefined ? JSON_HEADERS : STREAM_HEADERS),
@@ -61,13 +73,13 @@ function response(parts: AppParts, c: Context, reply: Reply, id: string): Respon
     'x-request-id': id,
     ...(version !== undefined && { etag: `"${version}"` }),
   }
-  // Where pages may call, what is said to them is added to the answer on its way.
+  // With allowed origins, CORS headers are added to the response later.
   if (stream === undefined && parts.allowedOrigins.size === 0) return answerText(c, status, json, headers)
   return new Response(stream ?? json, { status, headers })
 }
 
-function admitted(
-  authenticator: Authenticator,
+function authenticate(
+  { authenticator }: AppParts,
   c: Context,
   { byToken, takesTicket }: Operation,
 ): Promise<Caller> {
@@ -78,22 +90,13 @@ function admitted(
   return token === null ? authenticator.admit(headers, 'rest') : authenticator.admitToken(token, headers)
 }
 
-/** What the call is given: parameters, query and body, each checked against its contract. */
-async function inputOf(c: Context, operation: Operation, bodyBytesMax: number) {
-  return {
-    params: operation.params === undefined ? {} : paramsOf(c, operation.params),
-    query: queryOf(c, operation),
-    body: operation.body === undefined ? {} : await bodyOf(c, operation, bodyBytesMax),
-  }
-}
-
-/** A name that cannot be decoded would be taken as it is written, and so for another's. */
+/** A path that cannot be decoded would be taken literally, and so for the name of another alarm. */
 function paramsOf(c: Context, params: NonNullable<Operation['params']>): unknown {
   const [path] = c.req.url.split('?', 1)
   if (path!.includes('%') && !isDecodable(path!))
     throw new WakefulError(
       'invalid_request',
-      'the path is not percent-encoded UTF-8: a % that means itself is written %25',
+      'the path is not percent-encoded UTF-8: write a literal % as %25',
     )
   return checked(params, c.req.param())
 }
@@ -108,14 +111,14 @@ function isDecodable(text: string): boolean {
 }
 
 function queryOf(c: Context, { query }: Operation): unknown {
-  const given = Object.create(null) as Record<string, string>
+  const values = Object.create(null) as Record<string, string>
   for (const [name, value] of searchOf(c)) {
-    if (name in given)
+    if (name in values)
       throw new WakefulError('invalid_request', `${JSON.stringify(name)} is given twice in the query`)
-    given[name] = value
+    values[name] = value
   }
-  if (query !== undefined) return checked(query, given)
-  const [unknown] = Object.keys(given)
+  if (query !== undefined) return checked(query, values)
+  const [unknown] = Object.keys(values)
   if (unknown === undefined) return {}
   throw new WakefulError(
     'invalid_request',
@@ -130,27 +133,27 @@ function searchOf({ req: { url } }: Context): URLSearchParams {
 async function bodyOf(c: Context, operation: Operation, bytesMax: number): Promise<unknown> {
   const { body, bodyOptional, idempotencyHeader } = operation
   const read = await readBody(c, bytesMax)
-  const given =
+  const input =
     idempotencyHeader === undefined ? read : withIdempotencyKey(read, headersOf(c), idempotencyHeader)
-  if (given === undefined && bodyOptional === true) return {}
-  if (given === undefined)
+  if (input === undefined && bodyOptional === true) return {}
+  if (input === undefined)
     throw new WakefulError('invalid_request', 'the body is missing: it is a JSON object')
-  return checked(body!, given)
+  return checked(body!, input)
 }
 
-function aroundOf(c: Context, caller: Caller, { ifMatch, takesTicket }: Operation): CallContext {
+function contextOf(c: Context, caller: Caller, { ifMatch, takesTicket }: Operation): CallContext {
   const headers = headersOf(c)
-  const place = takesTicket === true ? headers.get('last-event-id') : null
+  const lastEventId = takesTicket === true ? headers.get('last-event-id') : null
   const match = ifMatch === true ? headers.get('if-match') : null
   return {
     caller,
-    // Made only where somebody looks at it: few calls wait for anything.
+    // A getter: Node creates the signal on first use, and few calls wait for anything.
     get signal() {
       return c.req.raw.signal
     },
     ...(match !== null && match !== '*' && { seen: versionIn(match) }),
-    ...(place !== null && place !== '' && { lastEventId: place }),
-    ...(takesTicket === true && { hangUp: () => hangUp(c) }),
+    ...(lastEventId !== null && lastEventId !== '' && { lastEventId }),
+    ...(takesTicket === true && { disconnect: () => disconnect(c) }),
     ...traceOf(headers.get('traceparent')),
   }
 }
