@@ -100,8 +100,8 @@ describe.each(TEN_MINUTES)('every ten minutes, as %s,', (_, when) => {
       const ticks = Array.from({ length: 12 }, (___, index) => T0 + (index + 1) * 10 * 60_000)
       expect(seen).toEqual([...ticks, T0 + 65 * 60_000].sort((a, b) => a - b))
       expect(once.fireAt?.toISOString()).toBe('2030-01-01T01:05:00.000Z')
-      expect(troubles[0]).toContain('not believed')
-      expect(troubles.at(-1)).toContain('believed again')
+      expect(troubles[0]).toContain('not trusted')
+      expect(troubles.at(-1)).toContain('trusted again')
     },
   )
 })

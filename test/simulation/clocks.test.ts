@@ -35,7 +35,7 @@ describe('a host’s wall clock', () => {
       expect(world.faults.of('leap').inFlight).toBeGreaterThan(2)
       expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
       expect(latest(small)).toBeLessThan(50)
-      expect(world.trace.text).not.toContain('not believed')
+      expect(world.trace.text).not.toContain('not trusted')
     },
   )
 
@@ -74,7 +74,7 @@ describe('a monotonic clock', () => {
 })
 
 describe('a database’s clock that is years off', () => {
-  const troubles = ({ world }: Hamlet) => world.trace.lines.filter((line) => line.includes('not believed'))
+  const troubles = ({ world }: Hamlet) => world.trace.lines.filter((line) => line.includes('not trusted'))
 
   it('is not believed by those who run: all goes on as if nothing had happened, until it is set right', async () => {
     const small = hamlet({ each: 2 })
@@ -84,7 +84,7 @@ describe('a database’s clock that is years off', () => {
     world.in(20_000, () => world.stepDatabase(-2 * YEAR_MS))
     await world.run(RUN_MS)
     expect(troubles(small).length).toBe(2)
-    expect(world.trace.text).toContain('the wall clock is believed again')
+    expect(world.trace.text).toContain('the wall clock is trusted again')
     expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
     expect(latest(small)).toBeLessThan(50)
   })

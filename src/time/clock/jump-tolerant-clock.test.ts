@@ -7,8 +7,8 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const YEAR = 365 * DAY
 
-/** A clock whose two hands are set by hand. */
-function hands(wall = T0) {
+/** A clock whose two manualClock are set by hand. */
+function manualClock(wall = T0) {
   const at = { wall, monotonic: 1000 }
   const clock: Clock = {
     now: () => at.wall,
@@ -16,65 +16,71 @@ function hands(wall = T0) {
     setTimer: () => () => {},
     turn: () => Promise.resolve(),
   }
-  const said: string[] = []
+  const messages: string[] = []
   const pass = (ms: number) => {
     at.wall += ms
     at.monotonic += ms
   }
-  return { at, pass, said, clock, sceptical: new JumpTolerantClock(clock, (message) => said.push(message)) }
+  return {
+    at,
+    pass,
+    messages,
+    clock,
+    tolerant: new JumpTolerantClock(clock, (message) => messages.push(message)),
+  }
 }
 
 describe('a running clock', () => {
   test.each([HOUR, -HOUR, DAY, -DAY, 300 * DAY, -300 * DAY])('follows a step by %d ms', (step) => {
-    const { at, pass, said, sceptical } = hands()
+    const { at, pass, messages, tolerant } = manualClock()
     pass(HOUR)
     at.wall += step
-    expect(sceptical.now()).toBe(T0 + HOUR + step)
-    expect(said).toEqual([])
+    expect(tolerant.now()).toBe(T0 + HOUR + step)
+    expect(messages).toEqual([])
   })
 
-  test.each([72 * YEAR, -50 * YEAR, YEAR + 1, -YEAR - 1])('does not believe a step by %d ms', (step) => {
-    const { at, pass, said, sceptical } = hands()
+  test.each([72 * YEAR, -50 * YEAR, YEAR + 1, -YEAR - 1])('distrusts a step by %d ms', (step) => {
+    const { at, pass, messages, tolerant } = manualClock()
     pass(HOUR)
-    expect(sceptical.now()).toBe(T0 + HOUR)
+    expect(tolerant.now()).toBe(T0 + HOUR)
     at.wall += step
     pass(5 * DAY)
-    expect(sceptical.now()).toBe(T0 + HOUR + 5 * DAY)
-    expect(sceptical.isDistrusted).toBe(true)
-    expect(said).toHaveLength(1)
-    expect(said[0]).toContain('not believed')
+    expect(tolerant.now()).toBe(T0 + HOUR + 5 * DAY)
+    expect(tolerant.isDistrusted).toBe(true)
+    expect(messages).toHaveLength(1)
+    expect(messages[0]).toContain('not trusted')
     at.wall -= step
-    expect(sceptical.now()).toBe(T0 + HOUR + 5 * DAY)
-    expect(sceptical.isDistrusted).toBe(false)
-    expect(said[1]).toContain('believed again')
+    expect(tolerant.now()).toBe(T0 + HOUR + 5 * DAY)
+    expect(tolerant.isDistrusted).toBe(false)
+    expect(messages[1]).toContain('trusted again')
   })
 
-  test('says so again every hour, and takes the clock back once it is within a year', () => {
-    const { at, pass, said, sceptical } = hands()
+  test('reports again every hour, and trusts the clock again once it is within a year', () => {
+    const { at, pass, messages, tolerant } = manualClock()
     at.wall += 40 * YEAR
-    sceptical.now()
+    tolerant.now()
     pass(HOUR - 1)
-    sceptical.now()
-    expect(said).toHaveLength(1)
+    tolerant.now()
+    expect(messages).toHaveLength(1)
     pass(1)
-    sceptical.now()
-    expect(said).toHaveLength(2)
+    tolerant.now()
+    expect(messages).toHaveLength(2)
     at.wall -= 40 * YEAR - 100 * DAY
-    expect(sceptical.now()).toBe(T0 + HOUR + 100 * DAY)
+    expect(tolerant.now()).toBe(T0 + HOUR + 100 * DAY)
   })
 
-  test('a wall time that cannot be written is not believed either', () => {
-    const { at, said, sceptical } = hands()
+  test('a wall time that cannot be formatted is distrusted too', () => {
+    const { at, messages, tolerant } = manualClock()
     at.wall = 9e15
-    expect(sceptical.now()).toBe(T0)
-    expect(said[0]).toContain('9000000000000000 ms since 1970')
+    expect(tolerant.now()).toBe(T0)
+    expect(messages[0]).toContain('9000000000000000 ms since 1970')
   })
 
-  test('a clock that starts in 1970 is believed when it is set right', () => {
-    const { at, said, sceptical } = hands(5000)
+  test('a clock that starts in 1970 is trusted once it is corrected', () => {
+    const { at, messages, tolerant } = manualClock(5000)
     at.wall = T0
-    expect(sceptical.now()).toBe(T0)
-    expect(said).toEqual([])
+    expect(tolerant.now()).toBe(T0)
+    expect(messages).toEqual([])
   })
 })
 
@@ -83,29 +89,29 @@ describe('at the start, beside what the store last saw', () => {
     ['the same moment', 0],
     ['nine idle years', 9 * YEAR],
     ['a clock that is a month behind', -30 * DAY],
-  ])('%s is believed', (_, ahead) => {
-    const { sceptical, said } = hands()
-    sceptical.checkAgainst(T0 - ahead)
-    expect(sceptical.now()).toBe(T0)
-    expect(said).toEqual([])
+  ])('%s is trusted', (_, ahead) => {
+    const { tolerant, messages } = manualClock()
+    tolerant.checkAgainst(T0 - ahead)
+    expect(tolerant.now()).toBe(T0)
+    expect(messages).toEqual([])
   })
 
   test.each([
     ['2098', 72 * YEAR],
     ['1970', -56 * YEAR],
   ])('a clock in %s is not: time goes on from there, until it is set right', (_, ahead) => {
-    const { at, pass, said, sceptical } = hands(T0 + ahead)
-    sceptical.checkAgainst(T0)
+    const { at, pass, messages, tolerant } = manualClock(T0 + ahead)
+    tolerant.checkAgainst(T0)
     pass(DAY / 48)
-    expect(sceptical.now()).toBe(T0 + DAY / 48)
-    expect(said).toHaveLength(1)
+    expect(tolerant.now()).toBe(T0 + DAY / 48)
+    expect(messages).toHaveLength(1)
     at.wall = T0 + 3 * HOUR
-    expect(sceptical.now()).toBe(T0 + 3 * HOUR)
+    expect(tolerant.now()).toBe(T0 + 3 * HOUR)
   })
 
   test('an empty store knows nothing to compare with', () => {
-    const { sceptical } = hands(T0 + 72 * YEAR)
-    sceptical.checkAgainst(null)
-    expect(sceptical.now()).toBe(T0 + 72 * YEAR)
+    const { tolerant } = manualClock(T0 + 72 * YEAR)
+    tolerant.checkAgainst(null)
+    expect(tolerant.now()).toBe(T0 + 72 * YEAR)
   })
 })

@@ -1,60 +1,60 @@
+import { DAY_MS } from '../durations/index.ts'
 import { formatInstant } from '../zones/index.ts'
 import type { Clock } from './clock.ts'
 
-const DAY_MS = 86_400_000
-/** A step of the wall clock by more than this is not believed. */
+/** A larger step of the wall clock is distrusted. */
 const STEP_MS_MAX = 365 * DAY_MS
-/** A clock at start may be this far ahead of the last moment the store knows: it may have lain idle for years. */
+/** How far a clock may be ahead of the store's newest record at start: the store may have been idle for years. */
 const IDLE_MS_MAX = 3650 * DAY_MS
-/** Clocks without a battery start long before this: whatever follows is nearer the truth. */
+/** A clock without a battery starts long before this; any step from there is toward the truth. */
 const PLAUSIBLE_MIN = Date.UTC(2020, 0, 1)
-const REMIND_MS = 3_600_000
+const REPORT_EVERY_MS = 3_600_000
 
-/** Told, in words, that the wall clock is not believed any more, or again. */
+/** Called with a message when the wall clock is distrusted, or trusted again. */
 export type OnTrustChange = (message: string) => void
 
 /**
- * A clock that does not believe every wall time. Steps of hours and days are followed: operators and NTP make them. A
- * step of more than a year, either way, is taken for a fault: time goes on from the last reading that was believed, by
- * the monotonic clock, until the wall clock is back within a year of it. Alarms then come late at worst, never years
+ * A clock that distrusts large jumps. Steps of hours and days are followed, because operators and NTP make them. A step
+ * of more than a year in either direction is treated as a fault: time continues from the last trusted reading, by the
+ * monotonic clock, until the wall clock is back within a year of it. Alarms are then late at worst; none fires years
  * early, and none is written off as missed.
  */
 export class JumpTolerantClock implements Clock {
   readonly #clock: Clock
-  readonly #onDoubt: OnTrustChange
+  readonly #onTrustChange: OnTrustChange
   readonly onStep?: NonNullable<Clock['onStep']>
   readonly hold?: NonNullable<Clock['hold']>
   #wall: number
   #monotonic: number
-  /** When the doubt was last spoken of, on the monotonic clock; null while the wall clock is believed. */
-  #remindedAt: number | null = null
+  /** When distrust was last reported, on the monotonic clock; null while the wall clock is trusted. */
+  #reportedAt: number | null = null
 
-  constructor(clock: Clock, onDoubt: OnTrustChange) {
+  constructor(clock: Clock, onTrustChange: OnTrustChange) {
     this.#clock = clock
-    this.#onDoubt = onDoubt
+    this.#onTrustChange = onTrustChange
     this.#wall = clock.now()
     this.#monotonic = clock.monotonic()
     if (clock.onStep !== undefined) this.onStep = (listener) => clock.onStep!(listener)
     if (clock.hold !== undefined) this.hold = (work) => clock.hold!(work)
   }
 
-  /** Whether the wall clock is not believed at present. */
+  /** Whether the wall clock is distrusted now. */
   get isDistrusted(): boolean {
     this.now()
-    return this.#remindedAt !== null
+    return this.#reportedAt !== null
   }
 
   now(): number {
     const wall = this.#clock.now()
     const monotonic = this.#clock.monotonic()
-    const reckoned = Math.floor(this.#wall + monotonic - this.#monotonic)
-    if (Math.abs(wall - reckoned) > STEP_MS_MAX && this.#wall >= PLAUSIBLE_MIN) {
-      this.#doubt(wall, reckoned, monotonic)
-      return reckoned
+    const expected = Math.floor(this.#wall + monotonic - this.#monotonic)
+    if (Math.abs(wall - expected) > STEP_MS_MAX && this.#wall >= PLAUSIBLE_MIN) {
+      this.#distrust(wall, expected, monotonic)
+      return expected
     }
-    if (this.#remindedAt !== null) {
-      this.#remindedAt = null
-      this.#onDoubt(`the wall clock is believed again: it reads ${formatInstant(wall)}`)
+    if (this.#reportedAt !== null) {
+      this.#reportedAt = null
+      this.#onTrustChange(`the wall clock is trusted again: it reads ${formatInstant(wall)}`)
     }
     this.#wall = wall
     this.#monotonic = monotonic
@@ -74,8 +74,8 @@ export class JumpTolerantClock implements Clock {
   }
 
   /**
-   * Compares with the newest moment a store has a record of. A clock a year behind it, or ten years ahead of it, is not
-   * believed: time goes on from that moment.
+   * Compares the clock with the newest instant in a store. A clock a year behind it, or ten years ahead of it, is
+   * distrusted: time continues from that instant.
    */
   checkAgainst(lastSeen: number | null): void {
     if (lastSeen === null) return
@@ -86,17 +86,17 @@ export class JumpTolerantClock implements Clock {
     this.now()
   }
 
-  #doubt(wall: number, reckoned: number, monotonic: number): void {
-    if (this.#remindedAt !== null && monotonic - this.#remindedAt < REMIND_MS) return
-    this.#remindedAt = monotonic
-    const [says, goes] = [formatWallTime(wall), formatInstant(reckoned)]
-    this.#onDoubt(
-      `the wall clock says ${says}, more than a year from ${goes}, which it should be: not believed, time goes on from there until the clock is set right (to take it as it is, open again with trustClock: true)`,
+  #distrust(wall: number, expected: number, monotonic: number): void {
+    if (this.#reportedAt !== null && monotonic - this.#reportedAt < REPORT_EVERY_MS) return
+    this.#reportedAt = monotonic
+    const [wallText, expectedText] = [formatWallTime(wall), formatInstant(expected)]
+    this.#onTrustChange(
+      `the wall clock reads ${wallText}, more than a year from the expected ${expectedText}: it is not trusted, and time continues from the expected one until the clock is corrected (to use it as it is, open again with trustClock: true)`,
     )
   }
 }
 
-/** A wall time that may lie beyond what can be written as an instant. */
+/** A wall time that may be outside the range of dates. */
 function formatWallTime(wall: number): string {
   try {
     return formatInstant(wall)

@@ -1,16 +1,16 @@
-/** What searches of the calendar have looked at so far, in all. Only differences count: what one search took. */
-let done = 0
+/** Calendar positions that all searches have visited so far. Only differences matter: the cost of one search. */
+let total = 0
 
-/** Notes work: 1 for each stretch of the calendar that was looked at, more where that takes more. */
+/** Adds to the work of the current searches: 1 for each year, month, week or day visited, more for costlier ones. */
 export function recordSearchWork(amount: number): void {
-  done += amount
+  total += amount
 }
 
 /**
- * Starts to measure: answers how much was looked at since. The same search always takes the same, on any machine, so
- * that to give up after so much of it is part of what a rule means.
+ * Starts to measure search work; the returned function gives the amount since. Searches stop at a limit of work and not
+ * of time: the same search costs the same on every machine, so a rule means the same everywhere.
  */
 export function measureSearchWork(): () => number {
-  const began = done
-  return () => done - began
+  const start = total
+  return () => total - start
 }

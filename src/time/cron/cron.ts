@@ -1,5 +1,5 @@
 import { WakefulError } from '../../error.ts'
-import { parseInterval } from '../durations/index.ts'
+import { DAY_MS, parseInterval } from '../durations/index.ts'
 import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
 import {
   assertTimezone,
@@ -12,7 +12,7 @@ import {
 import { type CronFields, readFields } from './fields.ts'
 import { intervalInstants } from './interval-times.ts'
 
-/** A cron expression taken apart: its own zone if it names one, and either an interval or calendar fields. */
+/** A parsed cron expression: its zone if it has one, and either an interval or calendar fields. */
 export interface CronText {
   timezone?: string
   everyMs?: number
@@ -20,10 +20,9 @@ export interface CronText {
 }
 
 const NICKNAMES = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
-const DAY_MS = 86_400_000
 const DAY_SECONDS = 86_400
 
-/** Takes a cron expression apart: `CRON_TZ=Zone` in front, `@every 5m`, a nickname, or 5 or 6 fields. */
+/** Parses a cron expression: `@every 5m`, a nickname, or 5 or 6 fields, with an optional `CRON_TZ=Zone` in front. */
 export function parseCron(text: string): CronText {
   if (typeof text !== 'string' || text.length > TEXT_LENGTH_MAX) {
     throw new WakefulError('invalid_rule', "a cron expression is a short text such as '0 9 * * 1-5'")
@@ -47,8 +46,8 @@ export function parseCron(text: string): CronText {
 }
 
 /**
- * Compiles calendar fields in a zone. An hour field of `*` or a step of it makes an interval, which keeps its real
- * spacing through clock changes; all others name times on the wall clock, to which the policy applies.
+ * Compiles calendar fields in a zone. An hour field of `*` or `*\/n` makes an interval, which keeps its real spacing
+ * through clock changes. All others are times on the wall clock, to which the policy applies.
  */
 export function compileCron(fields: string, zone: string, policy: DstPolicy = DST_DEFAULT): Instants {
   const read = readFields(fields)
@@ -70,8 +69,8 @@ function wallTimesOf({ nextDay, everyDay, times }: CronFields): WallTimes {
     for (let day = nextDay(from - 1); day !== null && day < to; day = nextDay(day)) count++
     return count
   }
-  // How many wall times are before this one on its own day.
-  const onItsDay = (day: number, second: number) =>
+  // How many wall times of the day are before this second.
+  const countOnDay = (day: number, second: number) =>
     named(day) ? times.before(second - day * DAY_SECONDS) : 0
   return {
     next(wall) {
@@ -86,7 +85,7 @@ function wallTimesOf({ nextDay, everyDay, times }: CronFields): WallTimes {
       const [low, high] = [Math.ceil(from / 1000), Math.ceil(to / 1000)]
       if (high <= low) return 0
       const [first, last] = [Math.floor(low / DAY_SECONDS), Math.floor(high / DAY_SECONDS)]
-      return countNamed(first, last) * perDay - onItsDay(first, low) + onItsDay(last, high)
+      return countNamed(first, last) * perDay - countOnDay(first, low) + countOnDay(last, high)
     },
   }
 }

@@ -1,12 +1,12 @@
-/** The times of day a cron expression names, in whole seconds since midnight. */
+/** The times of day of a cron expression, in seconds since midnight. */
 export interface DayTimes {
-  /** The first at or after this second; null when there is none. */
+  /** The first at or after this second; null if there is none. */
   from(second: number): number | null
   /** How many are before this second. */
   before(second: number): number
 }
 
-/** Flags of a field's values, as croner reads them: truthy where the value is named. */
+/** The values of a cron field as croner parses them: an array with a truthy flag for each value named. */
 export type Flags = readonly number[]
 
 interface Field {
@@ -14,7 +14,7 @@ interface Field {
   before(value: number): number
 }
 
-/** Compiles the three fields of a time of day. Where the hour is a step, hours are counted past 24. */
+/** Compiles the hour, minute and second fields. If the hour is a step (a number), hours count on past 24. */
 export function dayTimes(hour: Flags | number, minute: Flags, second: Flags): DayTimes {
   const hours = typeof hour === 'number' ? multiples(hour) : table(hour)
   const minutes = table(minute)

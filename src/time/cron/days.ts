@@ -1,34 +1,34 @@
 import type { CronPattern } from 'croner'
 import { recordSearchWork } from '../clock/index.ts'
+import { DAY_MS } from '../durations/index.ts'
 
-const DAY_MS = 86_400_000
-/** The calendar repeats after 400 years: what does not come in as many days never comes. */
+/** The calendar repeats after 400 years, so a day that is not in as many days never comes. */
 const DAYS_SCANNED = 146_097
 /** 9999-12-31, in days since 1970. */
 const DAY_LAST = 2_932_896
-const DAYS_KEPT = 400
-/** A month is looked at in one go. */
-const DAYS_PER_LOOK = 30
-/** croner's bit for the last such weekday of the month; the bits below it are its first to fifth. */
+const DAYS_CACHED_MAX = 400
+/** A search visits a month at a time. */
+const DAYS_PER_VISIT = 30
+/** croner's bit for the last such weekday of the month; the lower bits are the first to fifth. */
 const LAST_WEEK = 32
 
 /**
- * Finds the first day after another that the day fields name, in days since 1970; null when there is none.
+ * Finds the first day after another that the day fields name, in days since 1970; null if there is none.
  *
- * croner reads the fields but is not asked for days: it skips from a month without a 31st past the beginning of the
- * next (croner 11.0.0 goes from February 1 to March 31 under `1,31 * *`), and it ends in the year 3000.
+ * croner parses the fields but does not find the days, because it skips some: under `1,31 * *`, croner 11.0.0 goes from
+ * February 1 to March 31. It also ends in the year 3000.
  */
 export function dayFinder(pattern: CronPattern): (day: number) => number | null {
   const found = new Map<number, number | null>()
   return (day) => {
     let next = found.get(day)
     if (next === undefined) {
-      if (found.size >= DAYS_KEPT) found.clear()
+      if (found.size >= DAYS_CACHED_MAX) found.clear()
       next = findDay(pattern, day)
       found.set(day, next)
     }
-    // Also where it was known: what a search takes must not depend on what was asked before.
-    recordSearchWork(((next ?? day + DAYS_SCANNED) - day) / DAYS_PER_LOOK)
+    // Recorded for cached days too: the work of a search must not depend on earlier calls.
+    recordSearchWork(((next ?? day + DAYS_SCANNED) - day) / DAYS_PER_VISIT)
     return next
   }
 }
@@ -50,24 +50,26 @@ function findDay(pattern: CronPattern, after: number): number | null {
   return null
 }
 
-/** Whether the day fields name a day of a month, of which the weekday of the first and the length are known. */
+/** Whether the day fields name this day of a month that has this length and first weekday. */
 function isNamed(pattern: CronPattern, day: number, daysInMonth: number, firstWeekday: number): boolean {
   const { starDOM, starDOW, useAndLogic, dayOfWeek, lastDayOfMonth, lastWeekday, nearestWeekdays } = pattern
   const byDate =
     Boolean(pattern.day[day - 1]) ||
     (lastDayOfMonth && day === daysInMonth) ||
-    (lastWeekday && day === nearest(daysInMonth, daysInMonth, firstWeekday)) ||
-    nearestWeekdays.some((flag, index) => flag && nearest(index + 1, daysInMonth, firstWeekday) === day)
+    (lastWeekday && day === nearestWeekday(daysInMonth, daysInMonth, firstWeekday)) ||
+    nearestWeekdays.some(
+      (flag, index) => flag && nearestWeekday(index + 1, daysInMonth, firstWeekday) === day,
+    )
   if (starDOW) return byDate
   const weeks = dayOfWeek[(firstWeekday + day - 1) % 7]!
   const isLast = (weeks & LAST_WEEK) !== 0 && day + 7 > daysInMonth
   const byWeekday = isLast || (weeks & (1 << Math.floor((day - 1) / 7))) !== 0
-  // Where both are given either will do, as in Vixie's cron; croner's '+' asks for both.
+  // If both fields are set, either may match, as in Vixie cron; croner's '+' requires both.
   return starDOM || useAndLogic ? byDate && byWeekday : byDate || byWeekday
 }
 
-/** The working day nearest to a day of the same month; null where the month has no such day. */
-function nearest(day: number, daysInMonth: number, firstWeekday: number): number | null {
+/** The weekday (Monday to Friday) nearest to a day of the same month; null if the month has no such day. */
+function nearestWeekday(day: number, daysInMonth: number, firstWeekday: number): number | null {
   if (day > daysInMonth) return null
   const weekday = (firstWeekday + day - 1) % 7
   if (weekday === 0) return day === daysInMonth ? day - 2 : day + 1

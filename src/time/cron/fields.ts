@@ -4,21 +4,21 @@ import { quote } from '../text/index.ts'
 import { type DayTimes, dayTimes } from './day-times.ts'
 import { dayFinder } from './days.ts'
 
-/** Calendar fields taken apart: the days they name, and the times of those days. */
+/** Parsed calendar fields: the days they name, and the times of those days. */
 export interface CronFields {
-  /** The first day after this one that is named, in days since 1970; null when there is none. */
+  /** The first named day after this one, in days since 1970; null if there is none. */
   nextDay: (day: number) => number | null
   /** Every day is named. */
   everyDay: boolean
   times: DayTimes
-  /** Where the hour field is `*` or a step of it, an interval: the times that may pass since midnight. */
+  /** If the hour field is `*` or `*\/n`, an interval: the times that have passed since midnight. */
   intervalTimes: DayTimes | null
 }
 
 const OPTIONS = { mode: '5-or-6-parts' } as const
 const REASON_LENGTH_MAX = 200
 
-/** Reads 5 or 6 fields or a nickname. croner takes the text apart; it is never asked about days and clocks. */
+/** Parses 5 or 6 fields or a nickname. croner only parses the text; it computes no days and clock times. */
 export function readFields(fields: string): CronFields {
   try {
     const pattern = new CronPattern(fields, undefined, OPTIONS)
@@ -38,14 +38,14 @@ export function readFields(fields: string): CronFields {
   }
 }
 
-/** What croner says, bounded, without its name and the NaN or Infinity it shows for what it cannot count with. */
+/** croner's message, bounded, without its name and the NaN or Infinity it appends for invalid numbers. */
 function reason(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause)
   const why = message.replace(/^CronPattern: /, '').replace(/:? \(?(?:NaN|Infinity)\)?$/, '')
   return why.length > REASON_LENGTH_MAX ? `${why.slice(0, REASON_LENGTH_MAX - 1)}…` : why
 }
 
-/** The step of an hour field that is an interval. A step of 24 names one hour, midnight, and is none. */
+/** The step of an hour field that is an interval. A step of 24 is only midnight, and no interval. */
 function hoursEvery(field: string, hours: readonly number[]): number | null {
   if (hours.every(Boolean)) return 1
   const step = /^[*?]\/(\d+)$/.exec(field)

@@ -1,10 +1,9 @@
+import { DAY_MS } from '../durations/index.ts'
 import { type Instants, type OffsetPeriod, offsetPeriodAt } from '../zones/index.ts'
 import type { DayTimes } from './day-times.ts'
 import type { CronFields } from './fields.ts'
 
-const DAY_MS = 86_400_000
-
-/** A part of a local day with one offset: [.., end), its date, and the midnight from which its hours are counted. */
+/** The part of a local day with one offset, up to `end`: its date, and the midnight from which its hours count. */
 interface DaySegment {
   end: number
   midnight: number
@@ -12,15 +11,15 @@ interface DaySegment {
 }
 
 /**
- * The instants of fields whose hour is an interval, `*` or a step of it.
+ * The instants of fields whose hour is an interval: `*` or `*\/n`.
  *
- * Such a rule counts the time that passes since local midnight, not the hours on the clock. On most days that is
- * the same. On the day of a clock change it keeps its real spacing through the change, up to the next midnight, at
- * which it starts anew (as a step that does not divide 24 does every day): the last spacing of that day may be
- * shorter, never longer. So it needs no policy: nothing falls in a gap and nothing comes twice.
+ * Such a rule counts the time that passes since local midnight, not the hours on the clock. On most days both are the
+ * same. On the day of a clock change the rule keeps its real spacing until the next midnight, where it starts over (as a
+ * step that does not divide 24 does every day). The last spacing of that day may be shorter, never longer. No policy is
+ * needed, because nothing is in a gap and nothing occurs twice.
  *
- * Midnight is each moment at which the zone's date goes forward, whether the clock then shows 00:00 or a change
- * skipped that. The days named by the fields are those the clock shows.
+ * Midnight is the instant at which the local date advances, even if a clock change skips 00:00. The named days are local
+ * dates.
  */
 export function intervalInstants(nextDay: CronFields['nextDay'], times: DayTimes, zone: string): Instants {
   return {
@@ -34,7 +33,7 @@ export function intervalInstants(nextDay: CronFields['nextDay'], times: DayTimes
           if (at < end) return at
           from = end
         } else {
-          // Two days short of the named one, by any zone's clock; the parts on the way are not worth looking at.
+          // In no zone does the named day start more than two days early: skip the segments before that.
           from = Math.max(end, (named - 2) * DAY_MS)
         }
       }
@@ -64,14 +63,14 @@ function segmentAt(zone: string, instant: number): DaySegment {
   return { end, midnight: midnightBefore(zone, instant, period), day }
 }
 
-/** The latest moment, up to this instant, at which the zone's date went forward. */
+/** The latest instant, up to this one, at which the local date advanced. */
 function midnightBefore(zone: string, instant: number, period: OffsetPeriod): number {
   const { start, offset, offsetBefore } = period
-  const shown = dayOf(instant, period) * DAY_MS - offset
-  if (shown > start) return shown
+  const nominal = dayOf(instant, period) * DAY_MS - offset
+  if (nominal > start) return nominal
   const dateBefore = Math.floor((start - 1 + offsetBefore) / DAY_MS)
   if (dateBefore < dayOf(start, period)) return start
-  // The clocks changed since midnight.
+  // The clock changed since midnight.
   return midnightBefore(zone, start - 1, offsetPeriodAt(zone, start - 1))
 }
 

@@ -5,11 +5,11 @@ export interface BackoffOptions {
 }
 
 /**
- * How long to wait after failed attempt number `attempt` (from 1): the base, doubled each time, capped,
- * and up to 10% more so that what failed together does not return together.
+ * How long to wait after failed attempt number `attempt` (from 1): the base, doubled with each attempt, up to the cap.
+ * Up to 10 % jitter is added, so that deliveries that failed together are not retried together.
  */
 export function backoff(attempt: number, options: BackoffOptions, random01: number): number {
-  // 2 ** 1e9 is Infinity, which the cap takes care of; 0 * Infinity would be NaN, so the exponent is bounded.
+  // Bounded, because a base of 0 times 2 ** 1e9 (Infinity) would be NaN.
   const doublings = Math.min(Math.max(attempt - 1, 0), 60)
   const waitMs = Math.min(options.baseMs * 2 ** doublings, options.capMs)
   return Math.round(waitMs * (1 + 0.1 * random01))

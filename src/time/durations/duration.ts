@@ -1,7 +1,10 @@
 import { WakefulError } from '../../error.ts'
 import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
 
-/** The longest duration taken: 10,000 years of 365.25 days. */
+/** A day of 24 hours, in milliseconds. */
+export const DAY_MS = 86_400_000
+
+/** The longest duration accepted: 10,000 years of 365.25 days. */
 export const DURATION_MAX_MS = 315_576_000_000_000
 
 const UNITS = [
@@ -13,6 +16,7 @@ const UNITS = [
   { short: 'ms', words: ['millisecond', 'milliseconds'], ms: 1 },
 ]
 
+const DAYS_PER_YEAR = 365.25
 const RANK = new Map(UNITS.flatMap((unit, rank) => [unit.short, ...unit.words].map((name) => [name, rank])))
 const PART = /^(\d{1,18})(?:\.(\d{1,9}))? ?([a-z]+)(?:,? |$)?/
 const ISO =
@@ -20,8 +24,8 @@ const ISO =
 const FORMS = "durations are written like '250ms', '10s', '5m', '2h', '3d', '1w', '1h30m', '1.5h' or 'PT10M'"
 
 /**
- * Reads a duration as milliseconds: units once each and from large to small, decimals allowed, rounded up.
- * A day is 24 hours and a week 7 of those; months and years have no fixed length and are refused.
+ * Parses a duration to milliseconds, rounded up. Each unit may appear once, from large to small, with decimals.
+ * A day is 24 hours and a week 7 days; months and years have no fixed length and are refused.
  */
 export function parseDuration(text: string): number {
   if (typeof text !== 'string') {
@@ -36,19 +40,19 @@ export function parseDuration(text: string): number {
   throw new WakefulError('invalid_time', `${quote(text)} is longer than 10,000 years`)
 }
 
-/** Tells whether the text is a duration, and nothing else. */
+/** Whether the text is a duration. */
 export function isDuration(text: string): boolean {
   const trimmed = text.trim()
   return (/^p/i.test(trimmed) ? readIso(trimmed.toUpperCase()) : readParts(trimmed)) !== null
 }
 
-/** The duration in the shortest form that parseDuration reads back to the same milliseconds. */
+/** Formats a duration exactly: `parseDuration` returns the same milliseconds. */
 export function formatDuration(ms: number): string {
   if (!Number.isInteger(ms) || ms < 0 || ms > DURATION_MAX_MS) {
     throw new WakefulError('invalid_time', `${ms} is not a duration in whole milliseconds`)
   }
   if (ms === 0) return '0s'
-  // '1w' reads well, '1w3d' does not: weeks only where they come out even.
+  // Weeks only if they divide evenly: '1w' reads well, '1w3d' does not.
   if (ms % UNITS[0]!.ms === 0) return `${ms / UNITS[0]!.ms}w`
   let rest = ms
   let text = ''
@@ -60,7 +64,31 @@ export function formatDuration(ms: number): string {
   return text
 }
 
-/** A length being added up: whole milliseconds, and billionths of one beside them. */
+/** A duration for people, in its two largest units: `2d 4h`, `2d 42m`, `1m 30s`, `250ms`; from two years on, `3y`. */
+export function humanizeDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)}ms`
+  const years = Math.floor(ms / (DAY_MS * DAYS_PER_YEAR))
+  if (years >= 2) return `${years}y`
+  // From an hour on, seconds are noise.
+  const finest = ms < 3_599_500 ? 1000 : 60_000
+  return twoUnits(Math.round(ms / finest) * finest)
+}
+
+function twoUnits(ms: number): string {
+  const parts: string[] = []
+  let left = ms
+  for (const { short, ms: size } of UNITS.slice(1, -1)) {
+    // The second unit is rounded, since nothing finer follows.
+    const count = parts.length === 0 ? Math.floor(left / size) : Math.round(left / size)
+    if (count === 0 || (parts.length > 0 && left < size)) continue
+    parts.push(`${count}${short}`)
+    if (parts.length === 2) break
+    left -= count * size
+  }
+  return parts.join(' ')
+}
+
+/** A running sum: whole milliseconds, and billionths of a millisecond. */
 interface Sum {
   ms: number
   rest: number
@@ -85,7 +113,7 @@ function readIso(text: string): number | null {
   const match = ISO.exec(text)
   if (match === null) return null
   const parts = match.slice(1)
-  // 'P' and 'P1DT' announce what does not follow.
+  // 'P' and 'P1DT' have a designator without a value.
   if (parts.every((part) => part === undefined) || text.endsWith('T')) return null
   const sum: Sum = { ms: 0, rest: 0 }
   for (const [rank, part] of parts.entries()) {
@@ -95,12 +123,12 @@ function readIso(text: string): number | null {
   return roundedUp(sum)
 }
 
-/** Adds decimal digits times a unit, in integers: 0.3007 days must not become a millisecond more by a float's error. */
+/** Adds decimal digits times a unit in integers, so that 0.3007 days gains no millisecond by a rounding error. */
 function add(sum: Sum, whole: string, fraction: string, unitMs: number): void {
   sum.ms += Number(whole) * unitMs
   if (fraction === '') return
   const billionths = Number(fraction.padEnd(9, '0'))
-  // Every unit is a millisecond or whole seconds: in thousandths of it, the product stays a safe integer.
+  // Every unit is one millisecond or whole seconds, so the product in thousandths stays a safe integer.
   const millionths = unitMs === 1 ? 0 : billionths * (unitMs / 1000)
   sum.ms += Math.floor(millionths / 1e6)
   sum.rest += unitMs === 1 ? billionths : (millionths % 1e6) * 1000

@@ -5,14 +5,14 @@ import { parseDuration } from './duration.ts'
 /** The step of an `every`: a fixed length, or whole months of the calendar. */
 export type Step = { everyMs: number } | { everyMonths: number }
 
-/** No calendar step is longer: the years Wakeful takes hold no second one. */
+/** A longer calendar step would have no second instant in the years 1970 to 9999. */
 const MONTHS_MAX = 8030 * 12
 const WORDS = /^(?:(\d{1,6}) ?(?:years?|yrs?|y))?(?:,? ?(?:and )?(\d{1,6}) ?(?:months?|mos?))?$/i
 const ISO = /^P(?:(\d{1,6})Y)?(?:(\d{1,6})M)?$/i
 
 /**
- * Reads the step of an `every`. Weeks, days and less have a fixed length (`1d` is always 24 hours); months and
- * years follow the calendar, and do not mix with the others, because a sum of both has two readings.
+ * Parses the step of an `every`. Weeks and shorter units have a fixed length (`1d` is always 24 hours). Months and
+ * years follow the calendar, and cannot be combined with the others, because such a sum is ambiguous.
  */
 export function parseStep(text: string): Step {
   const unit =
@@ -35,7 +35,7 @@ function readMonths(text: string): number | null {
   return match === null ? null : Number(match[1] ?? 0) * 12 + Number(match[2] ?? 0)
 }
 
-/** Reads the fixed interval of a rule: at least a second, because more than one fire a second is refused. */
+/** Parses the fixed interval of a rule: at least one second, because a rule fires at most once a second. */
 export function parseInterval(text: string): number {
   let ms: number
   try {

@@ -1,6 +1,12 @@
-/** The side door of this room, for those who must not carry the calendar along: a client in a browser. */
+/** Durations alone. The client imports only this submodule, so that a browser does not load the calendar code. */
 
 export { type BackoffOptions, backoff } from './backoff.ts'
-export { DURATION_MAX_MS, formatDuration, isDuration, parseDuration } from './duration.ts'
+export {
+  DAY_MS,
+  DURATION_MAX_MS,
+  formatDuration,
+  humanizeDuration,
+  isDuration,
+  parseDuration,
+} from './duration.ts'
 export { parseInterval, parseStep } from './every-step.ts'
-export { humanizeDuration } from './span.ts'

@@ -1,4 +1,4 @@
-import { formatDuration } from '../durations/index.ts'
+import { DAY_MS, formatDuration } from '../durations/index.ts'
 import { instantsOf, type RecurringRule } from '../rules/index.ts'
 import {
   DST_DEFAULT,
@@ -9,16 +9,17 @@ import {
   type OffsetPeriod,
   offsetPeriodAt,
   overlapNote,
+  repetitionAt,
+  skippedWallTimeAt,
   zoned,
 } from '../zones/index.ts'
 
-/** Clock changes looked at between two instants of a rule; rarer rules say less. */
+/** How many clock changes between two instants of a rule get a note. */
 const CHANGES_MAX = 20
-const DAY_MS = 86_400_000
 
 /**
- * Says what clock changes do to an instant of a recurring rule, or did to those skipped since the moment before it;
- * undefined where they do nothing. Fixed intervals do not care.
+ * Describes what clock changes do to an instant of a recurring rule, and which wall times they skipped since `before`;
+ * undefined if nothing. Fixed intervals are not affected.
  */
 export function clockNote(rule: RecurringRule, at: number, before: number): string | undefined {
   const instants = instantsOf(rule)
@@ -33,7 +34,7 @@ export function clockNote(rule: RecurringRule, at: number, before: number): stri
   return [...notes, ...(own === undefined ? [] : [own])].join('; ') || undefined
 }
 
-/** An interval that no longer fires at the times written, because the clock changed since midnight. */
+/** For an interval that fires off its written times, because the clock changed since midnight. */
 function spacingNote(nextWallTime: NextWallTime, zone: string, at: number): string | undefined {
   const { start, offset, offsetBefore } = offsetPeriodAt(zone, at)
   const changedToday = at - start < 2 * DAY_MS
@@ -43,7 +44,7 @@ function spacingNote(nextWallTime: NextWallTime, zone: string, at: number): stri
   return `the clock went ${way} by ${change} in ${zone}: it keeps its real spacing until midnight`
 }
 
-/** Wall times that do not exist and are skipped, at the changes in (before, at]. */
+/** For wall times that do not exist and are skipped, at the changes in (before, at]. */
 function skippedNotes(nextWallTime: NextWallTime, zone: string, before: number, at: number): string[] {
   const notes: string[] = []
   let period = offsetPeriodAt(zone, at)
@@ -68,13 +69,12 @@ function skippedNote(
   return `${wall.toPlainDate()} ${formatTimeOfDay(wall)}${more} does not exist in ${zone}, the clock goes forward: skipped`
 }
 
-/** An instant to which a wall time inside a gap was moved. */
+/** For an instant to which a wall time inside a gap was shifted. */
 function shiftNote(nextWallTime: NextWallTime, zone: string, at: number): string | undefined {
-  const { start, offset, offsetBefore } = offsetPeriodAt(zone, at)
-  const missing = at + offsetBefore
-  if (at >= start + offset - offsetBefore || !isNamed(nextWallTime, missing)) return undefined
-  const wall = zoned('UTC', missing).toPlainDateTime()
-  const together = isNamed(nextWallTime, at + offset)
+  const skipped = skippedWallTimeAt(zone, at)
+  if (skipped === null || !isNamed(nextWallTime, skipped)) return undefined
+  const wall = zoned('UTC', skipped).toPlainDateTime()
+  const together = isNamed(nextWallTime, at + offsetPeriodAt(zone, at).offset)
   return gapNote(
     wall,
     zone,
@@ -82,29 +82,16 @@ function shiftNote(nextWallTime: NextWallTime, zone: string, at: number): string
   )
 }
 
-/** An instant whose wall time occurs twice. */
+/** For an instant whose wall time occurs twice. */
 function overlapOccurrenceNote({ next }: Instants, zone: string, at: number): string | undefined {
-  const { start, end, offset, offsetBefore } = offsetPeriodAt(zone, at)
+  const repetition = repetitionAt(zone, at)
+  if (repetition === null) return undefined
+  const { backMs, isSecond } = repetition
+  const other = isSecond ? at - backMs : at + backMs
+  const firesTwice = next(other - 1) === other
+  const which = isSecond ? (firesTwice ? 'second' : 'last') : 'first'
   const local = zoned(zone, at).toPlainDateTime()
-  const wentBack = offsetBefore - offset
-  if (wentBack > 0 && at < start + wentBack) {
-    const earlier = at - wentBack
-    return overlapNote(
-      local,
-      zone,
-      wentBack,
-      next(earlier - 1) === earlier ? 'this is the second of both' : 'this is the last',
-    )
-  }
-  const goesBack = end === Number.POSITIVE_INFINITY ? 0 : offset - offsetPeriodAt(zone, end).offset
-  if (goesBack <= 0 || at < end - goesBack) return undefined
-  const later = at + goesBack
-  return overlapNote(
-    local,
-    zone,
-    goesBack,
-    next(later - 1) === later ? 'this is the first of both' : 'this is the first',
-  )
+  return overlapNote(local, zone, backMs, `this is the ${which}${firesTwice ? ' of both' : ''}`)
 }
 
 function isNamed(nextWallTime: NextWallTime, wall: number): boolean {

@@ -1,16 +1,16 @@
 import { type Rule, type Schedule, scheduleOf } from '../rules/index.ts'
 
-/** How many instants lie in a stretch of time, and the newest of them. */
+/** How many instants of a rule are in a range of time, and the newest of them. */
 export interface InstantCount {
   count: number
   last: number | null
-  /** False when the limit was reached: there are more than `count`, and `last` is still the newest of all. */
+  /** False if the limit was reached: there are more than `count`, but `last` is still the newest of all. */
   exact: boolean
 }
 
 /**
- * Counts a rule's instants in (after, until]: by arithmetic for intervals, cron and calendar steps, so that a year
- * of downtime under `* * * * * *` is counted in milliseconds; otherwise by going through at most `limit` of them.
+ * Counts a rule's instants in (after, until]. Intervals, cron and calendar steps are counted by arithmetic, so that a
+ * year of downtime under `* * * * * *` takes milliseconds. Others are enumerated, up to `limit`.
  */
 export function countBetween(rule: Rule, after: number, until: number, limit: number): InstantCount {
   const schedule = scheduleOf(rule)
@@ -30,15 +30,15 @@ export function countBetween(rule: Rule, after: number, until: number, limit: nu
 }
 
 /**
- * The newest instant up to `until`, by halving: `next` never decreases, so 50 questions are enough for any rule. Of a
- * rare rule each question is a long search, so none is asked that the one before has answered.
+ * The newest instant up to `until`, by bisection: `next` is monotonic, so 50 calls are enough for any rule. For a rare
+ * rule each call is a long search, so the loop makes none whose answer follows from the one before.
  */
-export function newestUpTo(schedule: Schedule, known: number, until: number): number {
+export function newestUpTo(schedule: Schedule, first: number, until: number): number {
   const reached = (at: number | null): at is number => at !== null && at <= until
-  let last = known
+  let last = first
   let high = Math.floor(until)
   while (last < high && reached(schedule.next(last))) {
-    // Some are left: the one after a middle that is not too late is the newest known.
+    // There are later ones: the instant after a midpoint is the newest known, if it is not too late.
     for (let low = last; low < high; ) {
       const middle = low + Math.floor((high - low) / 2)
       const found = schedule.next(middle)

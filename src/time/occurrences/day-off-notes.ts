@@ -1,16 +1,16 @@
 import { type DaysOff, movedNote } from '../calendars/index.ts'
+import { DAY_MS } from '../durations/index.ts'
 import { type RecurringRule, scheduleOf } from '../rules/index.ts'
 import { formatDay, formatTimeOfDay, gapNote, localDay, startOfDay, zoned } from '../zones/index.ts'
 import { clockNote } from './clock-notes.ts'
 import { countBetween } from './count-between.ts'
 import { type NextOccurrence, writtenTimeOfDay } from './next-occurrence.ts'
 
-const DAY_MS = 86_400_000
 const COUNTED_MAX = 10_000
-/** Weekends name themselves over and over: so many days say enough. */
-const DAYS_LOOKED_AT = 100
+/** Weekends repeat the same reasons, so a bounded number of days is enough. */
+const DAYS_EXAMINED_MAX = 100
 
-/** Says what days off and clock changes did to a standing, or to what was skipped since the moment before it. */
+/** Describes what days off and clock changes did to an occurrence, and what they skipped since `before`. */
 export function occurrenceNotes(
   rule: RecurringRule,
   off: DaysOff | null,
@@ -25,7 +25,7 @@ export function occurrenceNotes(
   return [movedNote(rule.exclude, off, localDay(rule.timezone, nominal)), movedGapNote(rule, occurrence)]
 }
 
-/** Why the days are off on which a rule's instants in [from, to] fall: each word once, the first few. */
+/** The distinct reasons why the rule's instants in [from, to] are on days off, at most `most` of them. */
 export function daysOffBetween(
   rule: RecurringRule,
   off: DaysOff,
@@ -36,16 +36,16 @@ export function daysOffBetween(
   const schedule = scheduleOf(rule)
   const reasons = new Set<string>()
   let at: number | null = from
-  for (let days = 0; at !== null && at <= to && days < DAYS_LOOKED_AT && reasons.size < most; days++) {
+  for (let days = 0; at !== null && at <= to && days < DAYS_EXAMINED_MAX && reasons.size < most; days++) {
     const day = localDay(rule.timezone, at)
-    const why = off.reason(day)
-    if (why !== undefined) reasons.add(why)
+    const reason = off.reason(day)
+    if (reason !== undefined) reasons.add(reason)
     at = schedule.next(startOfDay(rule.timezone, day + 1, at + 1) - 1)
   }
   return [...reasons]
 }
 
-/** "2026-12-25 is off, Christmas Day (us-holidays): skipped", or how many ticks a run of days off takes. */
+/** "2026-12-25 is off, Christmas Day (us-holidays): skipped", or how many ticks a run of days off skips. */
 function skippedNote(rule: RecurringRule, off: DaysOff, { at, nominal }: NextOccurrence): string {
   const { count, last, exact } = countBetween(rule, nominal - 1, at - 1, COUNTED_MAX)
   const [from, to] = [localDay(rule.timezone, nominal), localDay(rule.timezone, last ?? nominal)]
@@ -55,7 +55,7 @@ function skippedNote(rule: RecurringRule, off: DaysOff, { at, nominal }: NextOcc
   return `${formatDay(from)} to ${formatDay(to)}, ${ticks} on days off: skipped`
 }
 
-/** A moved instant whose time of day does not exist on the day it moved to. */
+/** For a moved instant whose time of day does not exist on its new day. */
 function movedGapNote(rule: RecurringRule, { at, nominal }: NextOccurrence): string {
   const local = zoned(rule.timezone, at)
   const wall = localDay(rule.timezone, at) * DAY_MS + writtenTimeOfDay(rule, nominal)

@@ -1,26 +1,33 @@
 import { type DaysOff, movedDay, SEARCH_DAYS_MAX } from '../calendars/index.ts'
 import { measureSearchWork } from '../clock/index.ts'
+import { DAY_MS } from '../durations/index.ts'
 import { instantsOf, type RecurringRule, type Schedule, scheduleOf } from '../rules/index.ts'
-import { INSTANT_MAX, instantOfWallTime, localDay, offsetPeriodAt, startOfDay } from '../zones/index.ts'
+import {
+  INSTANT_MAX,
+  instantOfWallTime,
+  localDay,
+  offsetPeriodAt,
+  skippedWallTimeAt,
+  startOfDay,
+} from '../zones/index.ts'
 import { newestUpTo } from './count-between.ts'
 
-/** Where a recurring rule stands: the instant that fires next, and the rule's own instant from which it came. */
+/** The next occurrence of a recurring rule: when it fires (`at`), and the rule's own instant it comes from (`nominal`). */
 export interface NextOccurrence {
   readonly at: number
   readonly nominal: number
 }
 
-const DAY_MS = 86_400_000
-/** Runs of days off gone over before a search is given up: of weekends, forty years. */
+/** Runs of days off that a search crosses before it gives up: forty years of weekends. */
 const RUNS_MAX = 2000
-/** What all the searches for one standing may take together: twice what one of them may. */
+/** Search work for one occurrence: twice the limit of a single search. */
 const WORK_MAX = 120_000
-/** Ticks looked at for one that lands, or lands on another day, before a search is given up. */
+/** Ticks examined for one that can move to a working day, or to another one, before a search gives up. */
 const TICKS_MAX = 5000
 
 /**
- * The standing after the rule's own instant `nominal`, which may also be a moment before the first. Null when the
- * rule has no more.
+ * The occurrence after the rule's own instant `nominal`, which may also be any time before the first. Null if the rule
+ * has no more.
  */
 export function occurrenceAfter(
   rule: RecurringRule,
@@ -29,15 +36,15 @@ export function occurrenceAfter(
 ): NextOccurrence | null {
   const schedule = scheduleOf(rule)
   const next = schedule.next(nominal)
-  if (next === null || off === null || rule.exclude === undefined) return plain(next)
+  if (next === null || off === null || rule.exclude === undefined) return unmoved(next)
   if (rule.exclude.move === undefined) return skipDaysOff(rule, schedule, off, next)
-  const landed = schedule.next(nominal - 1) === nominal ? movedDayOf(rule, off, nominal) : null
-  return moveOffDaysOff(rule, schedule, off, next, landed ?? Number.NEGATIVE_INFINITY)
+  const movedTo = schedule.next(nominal - 1) === nominal ? movedDayOf(rule, off, nominal) : null
+  return moveOffDaysOff(rule, schedule, off, next, movedTo ?? Number.NEGATIVE_INFINITY)
 }
 
 /**
- * The standing of the first of the rule's own instants at or after `nominal`: asked again when a calendar was edited.
- * Where it moves back, `at` may then be past, or on the day of what has fired last.
+ * The occurrence of the rule's first own instant at or after `nominal`; used after a calendar was edited. If the rule
+ * moves back, `at` may then be in the past, or on the day of the last occurrence.
  */
 export function occurrenceFrom(
   rule: RecurringRule,
@@ -46,14 +53,14 @@ export function occurrenceFrom(
 ): NextOccurrence | null {
   const schedule = scheduleOf(rule)
   const next = schedule.next(nominal - 1)
-  if (next === null || off === null || rule.exclude === undefined) return plain(next)
+  if (next === null || off === null || rule.exclude === undefined) return unmoved(next)
   if (rule.exclude.move === undefined) return skipDaysOff(rule, schedule, off, next)
   return moveOffDaysOff(rule, schedule, off, next, Number.NEGATIVE_INFINITY)
 }
 
 /**
- * The standing that follows another. Skipping goes on from the instant that fired, since the ones before it were
- * passed over; moving goes on from the rule's own instant, since others may still lie before the day it moved to.
+ * The occurrence after another. A rule that skips continues from the instant that fired, because those before it were
+ * skipped. A rule that moves continues from its own instant, because others may be before the day it moved to.
  */
 export function followingOccurrence(
   rule: RecurringRule,
@@ -63,12 +70,12 @@ export function followingOccurrence(
   return occurrenceAfter(rule, off, rule.exclude?.move === undefined ? from.at : from.nominal)
 }
 
-/** Whether the rule's own instant falls on a day off. */
+/** Whether the rule's own instant is on a day off. */
 export function isOnDayOff(rule: RecurringRule, off: DaysOff | null, at: number): boolean {
   return off?.isOff(localDay(rule.timezone, at)) ?? false
 }
 
-/** The newest of the rule's instants in (after, until] that is not on a day off; null where there is none. */
+/** The newest of the rule's instants in (after, until] that is on a working day; null if there is none. */
 export function lastOnWorkingDay(
   rule: RecurringRule,
   off: DaysOff,
@@ -89,14 +96,14 @@ export function lastOnWorkingDay(
   return null
 }
 
-function plain(at: number | null): NextOccurrence | null {
+function unmoved(at: number | null): NextOccurrence | null {
   return at === null ? null : { at, nominal: at }
 }
 
 /**
- * The first instant on a working day, found by jumping over whole runs of days off. Where none is left, the rule's
- * last instant: whoever wakes then can tell that the rest was skipped, and that it ended. Where the search is given up,
- * the one it came to: whoever wakes then goes on from there.
+ * The first instant on a working day, found by jumping over whole runs of days off. If none is left, the rule's last
+ * instant, so that the wake at that instant can record that the rest was skipped and the rule ended. If the search gives
+ * up, the instant it reached, so that the search continues at that wake.
  */
 function skipDaysOff(rule: RecurringRule, schedule: Schedule, off: DaysOff, nominal: number): NextOccurrence {
   const { timezone } = rule
@@ -114,8 +121,9 @@ function skipDaysOff(rule: RecurringRule, schedule: Schedule, off: DaysOff, nomi
 }
 
 /**
- * The first instant, from `nominal` on, that lands after this day: those that land on the same one are one. One that
- * lands nowhere, since a calendar takes all days for years, waits there: the edit that sets that right brings it back.
+ * The first instant, from `nominal` on, that moves to a day after `after`: those that move to the same day fire once.
+ * One without any working day for ten years, because a calendar excludes all, waits until then or until an edit of the
+ * calendar.
  */
 function moveOffDaysOff(
   rule: RecurringRule,
@@ -135,48 +143,46 @@ function moveOffDaysOff(
   return null
 }
 
-/** Whether an instant of a rule that moves finds a working day at all. */
+/** Whether an instant of a rule that moves has a working day to move to. */
 export function hasWorkingDay(rule: RecurringRule, off: DaysOff, nominal: number): boolean {
   return movedDayOf(rule, off, nominal) !== null
 }
 
-/** The last moment of the day an instant is on, in the rule's zone. */
+/** The last millisecond of the local day of an instant, in the rule's zone. */
 export function endOfDay({ timezone }: RecurringRule, at: number): number {
   return startOfDay(timezone, localDay(timezone, at) + 1, at) - 1
 }
 
-/** The working day on which an instant of a rule that moves comes to fire; null where there is none. */
+/** The working day on which an instant of a rule that moves fires; null if there is none. */
 function movedDayOf(rule: RecurringRule, off: DaysOff, nominal: number): number | null {
   return movedDay(rule.exclude!, off, localDay(rule.timezone, nominal))
 }
 
-/** An instant on another day at the same time on the wall clock; where the day is its own, it stays as it is. */
+/** The instant moved to another day at the same wall-clock time; unchanged if it is on that day. */
 function instantOnDay(rule: RecurringRule, nominal: number, day: number): number | null {
   if (localDay(rule.timezone, nominal) === day) return nominal
   const overlap = 'dst' in rule && rule.dst?.overlap === 'last' ? 'last' : 'first'
   return instantOfWallTime(rule.timezone, day * DAY_MS + writtenTimeOfDay(rule, nominal), overlap)
 }
 
-/** The time of day of an instant in milliseconds, as the rule writes it, which a clock change may have moved. */
+/** The time of day of an instant as the rule writes it, in milliseconds: a clock change may have shifted the instant. */
 export function writtenTimeOfDay(rule: RecurringRule, nominal: number): number {
-  const { start, offset, offsetBefore } = offsetPeriodAt(rule.timezone, nominal)
-  const written = nominal + offsetBefore
-  const inGap = offset > offsetBefore && nominal < start + offset - offsetBefore
-  const shifted = inGap && instantsOf(rule).nextWallTime?.(written - 1) === written
-  const wall = shifted ? written : nominal + offset
+  const skipped = skippedWallTimeAt(rule.timezone, nominal)
+  const isShifted = skipped !== null && instantsOf(rule).nextWallTime?.(skipped - 1) === skipped
+  const wall = isShifted ? skipped : nominal + offsetPeriodAt(rule.timezone, nominal).offset
   return wall - Math.floor(wall / DAY_MS) * DAY_MS
 }
 
 /**
- * The first standing of a rule that was set: it fires after `now`, and not before the rule's start. The instant it
- * came from may be past, as the 1st of a month is when its third working day is still to come.
+ * The first occurrence of a new rule: it fires after `now`, and not before the rule's start. The instant it comes from
+ * may be in the past, like the 1st of a month whose third working day is still to come.
  */
 export function firstOccurrence(
   rule: RecurringRule,
   off: DaysOff | null,
   now: number,
 ): NextOccurrence | null {
-  // A start that is not past fires itself.
+  // A start that is not in the past is the first instant.
   const from = rule.start !== undefined && rule.start >= now ? rule.start - 1 : now
   if (off === null || rule.exclude?.move === undefined) return occurrenceAfter(rule, off, from)
   let occurrence = occurrenceFrom(rule, off, earliestNominal(rule, off, from))
@@ -185,7 +191,7 @@ export function firstOccurrence(
   return occurrence
 }
 
-/** The start of the first day from which an instant could land on the day of `from`, or later: found by halving. */
+/** The start of the first day from which an instant could move to the day of `from` or later, by bisection. */
 function earliestNominal(rule: RecurringRule, off: DaysOff, from: number): number {
   const today = localDay(rule.timezone, from)
   let [low, high] = [Math.max(0, today - 2 * SEARCH_DAYS_MAX), today + 2 * SEARCH_DAYS_MAX]

@@ -2,81 +2,81 @@ import { measureSearchWork, recordSearchWork } from '../clock/index.ts'
 import { WALL_S_MAX } from './civil-date.ts'
 import type { Sequence } from './sequence.ts'
 
-/** A stretch of the wall clock (a year, month, week or day) with the instances of a rule in it. */
+/** A year, month, week or day of the wall clock, with the instances of a rule in it. */
 export interface Block {
-  /** The second it starts at. */
+  /** The second at which it starts. */
   start: number
   /** Its instances, in seconds since its start. */
   instances: Sequence
 }
 
-/** The stretches in which the instances of one rule are looked for. All times are seconds of the wall clock. */
+/** The blocks in which the instances of one rule are searched. All times are seconds of the wall clock. */
 export interface Blocks {
-  /** The number of the first block that ends after this second; Infinity where none does. */
+  /** The id of the first block that ends after this second; Infinity if there is none. */
   idAt(second: number): number
-  /** The number of the block that follows; Infinity where none does. */
+  /** The id of the block after this one; Infinity if there is none. */
   nextId(id: number): number
   block(id: number): Block
-  /** After so many numbers the blocks hold the same again: the calendar repeats itself every 400 years. */
-  span: number
-  /** At most `count` instances lie in a stretch of `everyS` seconds. */
+  /** The number of ids after which the blocks repeat, because the calendar repeats every 400 years. */
+  cycle: number
+  /** At most `count` instances are in any `everyS` seconds. */
   densityMax: { everyS: number; count: number }
-  /** Above 1 where it takes work to find what is in a block: searches give up sooner. */
+  /** The search work of one block; above 1 if its instances are expensive to find, so that searches give up sooner. */
   cost?: number
 }
 
 /**
- * Blocks looked at before a search is given up, which is a few milliseconds: of days, more than 150 years. A search
- * for the next block counts what it passes over as looked at.
+ * Blocks visited before a search gives up: a few milliseconds, or more than 150 years of days. Blocks that are passed
+ * over count as visited.
  */
 export const SEARCH_WORK_MAX = 60_000
 
-/** The first instance at or after a second; null where there is none before the year 10000. */
+/** The first instance at or after a second; null if there is none before the year 10000. */
 export function firstFrom(blocks: Blocks, second: number): number | null {
   const work = measureSearchWork()
   let id = blocks.idAt(second)
-  const end = id + blocks.span
+  const end = id + blocks.cycle
   for (let isFirst = true; work() < SEARCH_WORK_MAX && id <= end; isFirst = false, id = blocks.nextId(id)) {
     recordSearchWork(blocks.cost ?? 1)
     const block = blockAt(blocks, id)
     if (block === null) return null
     const { start, instances } = block
-    // Only the first block can have begun before.
+    // Only the first block can start before the second.
     const rank = isFirst && start < second ? instances.from(second - start) : 0
     if (rank < instances.length) return withinRange(start + instances.at(rank))
   }
   return null
 }
 
-/** The nth instance (from 1) at or after a second; null where the year 10000, or giving up, comes before. */
+/** The nth instance (from 1) at or after a second; null if the year 10000 or the search limit comes first. */
 export function nthFrom(blocks: Blocks, second: number, nth: number): number | null {
   const work = measureSearchWork()
   let id = blocks.idAt(second)
-  let spanEnd = id + blocks.span
-  let inSpan = 0
+  let cycleEnd = id + blocks.cycle
+  let inCycle = 0
   let left = nth + countBefore(blocks, id, second)
   while (work() < SEARCH_WORK_MAX) {
     recordSearchWork(blocks.cost ?? 1)
-    if (id >= spanEnd) {
-      // A whole span was counted: the ones like it need not be.
-      if (inSpan === 0) return null
-      const spans = Math.floor((left - 1) / inSpan)
-      id += spans * blocks.span
-      left -= spans * inSpan
-      spanEnd = Number.POSITIVE_INFINITY
+    if (id >= cycleEnd) {
+      // A whole cycle is counted, so the following equal cycles are skipped by arithmetic.
+      if (inCycle === 0) return null
+      const cycles = Math.floor((left - 1) / inCycle)
+      id += cycles * blocks.cycle
+      left -= cycles * inCycle
+      cycleEnd = Number.POSITIVE_INFINITY
     }
     const block = blockAt(blocks, id)
     if (block === null) return null
     const { start, instances } = block
     if (left <= instances.length) return withinRange(start + instances.at(left - 1))
     left -= instances.length
-    inSpan += instances.length
+    inCycle += instances.length
     id = blocks.nextId(id)
   }
   return null
 }
 
-/** How many instances lie in [from, to). */
+/** How many instances are in [from, to). */
 export function countIn(blocks: Blocks, from: number, to: number): number {
   if (from >= to) return 0
   const last = blocks.idAt(to)
@@ -91,7 +91,7 @@ export function countIn(blocks: Blocks, from: number, to: number): number {
   return count
 }
 
-/** How many instances of the block with this number are before a second. */
+/** How many instances of this block are before a second. */
 function countBefore(blocks: Blocks, id: number, second: number): number {
   const block = blockAt(blocks, id)
   return block === null || block.start >= second ? 0 : block.instances.from(second - block.start)

@@ -1,22 +1,22 @@
-/** Seconds in a day of the wall clock; a wall clock knows no changes. */
+/** Seconds in a day of the wall clock. */
 export const DAY_S = 86_400
 
-/** The first year a rule may name; the calendar is the Gregorian one throughout. */
+/** The first year that a rule may name; the calendar is always Gregorian. */
 export const YEAR_MIN = 1600
 
-/** The last wall-clock second of the year 9999, after which nothing is looked for. */
+/** The last wall-clock second of the year 9999, where searches end. */
 export const WALL_S_MAX = 253_402_300_799
 
 const MONTH_STARTS = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365]
 const MONTH_STARTS_LEAP = MONTH_STARTS.map((start, index) => (index < 2 ? start : start + 1))
 
-/** The remainder that is never negative. */
+/** The non-negative remainder. */
 export function mod(value: number, divisor: number): number {
   const rest = value % divisor
   return rest < 0 ? rest + divisor : rest
 }
 
-/** The greatest common divisor of two whole numbers from 1 on. */
+/** The greatest common divisor of two positive integers. */
 export function gcd(a: number, b: number): number {
   return b === 0 ? a : gcd(b, a % b)
 }
@@ -40,7 +40,7 @@ export function yearOf(day: number): number {
   return day >= yearStart(close + 1) ? close + 1 : close
 }
 
-/** Where the months (0 to 11) of a year start, in days since January 1, and where the last one ends. */
+/** The first day of each month (0 to 11) in days since January 1, and the end of the last month. */
 export function monthStarts(leap: boolean): readonly number[] {
   return leap ? MONTH_STARTS_LEAP : MONTH_STARTS
 }
@@ -53,12 +53,12 @@ export function monthOf(dayOfYear: number, leap: boolean): number {
   return month
 }
 
-/** The weekday of a day, from Monday, which is 0. */
+/** The weekday of a day; Monday is 0. */
 export function weekdayOf(day: number): number {
   return mod(day + 3, 7)
 }
 
-/** The day of a date (month from 1), in days since 1970-01-01; null where there is no such date. */
+/** The day of a date (month from 1), in days since 1970-01-01; null if there is no such date. */
 export function dayOf(year: number, month: number, dayOfMonth: number): number | null {
   if (month < 1 || month > 12 || dayOfMonth < 1) return null
   const starts = monthStarts(isLeap(year))

@@ -6,13 +6,13 @@ import { DAY_S, dayOf, YEAR_MIN } from './civil-date.ts'
 export interface RruleDate {
   /** A day without a time, a time on some wall clock, or a time in UTC. */
   kind: 'date' | 'local' | 'utc'
-  /** Seconds since 1970 on that clock; of a day, its midnight. */
+  /** Seconds since 1970 on that clock; for a day, its midnight. */
   second: number
 }
 
 const SHAPE = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z)?)?$/i
 
-/** Reads a date (20261224) or a time (20261224T180000, with a Z behind for UTC). */
+/** Parses a date (20261224) or a time (20261224T180000, with a trailing Z for UTC). */
 export function readRruleDate(text: string, where: string): RruleDate {
   const match = SHAPE.exec(text)
   if (match === null) {
@@ -30,6 +30,6 @@ export function readRruleDate(text: string, where: string): RruleDate {
     throw new WakefulError('invalid_rule', `${where} ${quote(text)} is outside the years ${YEAR_MIN} to 9999`)
   }
   const kind = match[4] === undefined ? 'date' : match[7] === undefined ? 'local' : 'utc'
-  // A leap second is the second before it, as RFC 5545 says for clocks that know none.
+  // A leap second becomes the second before it, as RFC 5545 requires for clocks without leap seconds.
   return { kind, second: day * DAY_S + hour! * 3600 + minute! * 60 + Math.min(second!, 59) }
 }

@@ -3,37 +3,37 @@ import type { RruleParts, RruleWeekday } from './parts.ts'
 
 type DayParts = Pick<RruleParts, 'byMonth' | 'byWeekNo' | 'byYearDay' | 'byMonthDay' | 'byDay' | 'wkst'>
 
-/** The days a rule names in a year, counted from January 1, which is 0. */
+/** The days that a rule names in a year; January 1 is 0. */
 export type DaysOfYear = (year: number) => readonly number[]
 
-/** The days a rule names in a month (0 to 11), counted from its first, which is 0. */
+/** The days that a rule names in a month (0 to 11); the first is 0. */
 export type DaysOfMonth = (year: number, month: number) => readonly number[]
 
-// By the parts themselves: rules of one text that differ in their start share what they name.
-const yearsKnown = new WeakMap<DayParts, DaysOfYear>()
-const monthsKnown = new WeakMap<DayParts, DaysOfMonth>()
+// Keyed by the parsed parts, which rules with the same text and different starts share.
+const yearsCache = new WeakMap<DayParts, DaysOfYear>()
+const monthsCache = new WeakMap<DayParts, DaysOfMonth>()
 
-/** Compiles the parts that name days of a year: a day must satisfy all of them. */
+/** Compiles the parts that name days of a year. A day must match all of them. */
 export function daysOfYear(parts: DayParts): DaysOfYear {
-  return sharedBy(yearsKnown, parts, compileYear)
+  return cached(yearsCache, parts, compileYear)
 }
 
-/** Compiles the parts that name days of a month: a day must satisfy all of them. */
+/** Compiles the parts that name days of a month. A day must match all of them. */
 export function daysOfMonth(parts: DayParts): DaysOfMonth {
-  return sharedBy(monthsKnown, parts, compileMonth)
+  return cached(monthsCache, parts, compileMonth)
 }
 
-function sharedBy<T>(known: WeakMap<DayParts, T>, parts: DayParts, compile: (parts: DayParts) => T): T {
-  let compiled = known.get(parts)
+function cached<T>(cache: WeakMap<DayParts, T>, parts: DayParts, compile: (parts: DayParts) => T): T {
+  let compiled = cache.get(parts)
   if (compiled === undefined) {
     compiled = compile(parts)
-    known.set(parts, compiled)
+    cache.set(parts, compiled)
   }
   return compiled
 }
 
 function compileYear(parts: DayParts): DaysOfYear {
-  // What a year holds follows from its first weekday and from which of it and its neighbours is a leap year.
+  // The days depend only on the first weekday, and on which of the year and its neighbours is a leap year.
   const known: (readonly number[])[] = []
   let lastYear = Number.NaN
   let last: readonly number[] = []
@@ -65,12 +65,12 @@ function findDaysOfYear(parts: DayParts, year: number): number[] {
     if (weekNumbers !== null && !weekNumbers(day).some((number) => parts.byWeekNo!.includes(number))) continue
     if (parts.byDay !== undefined) {
       const weekday = (firstWeekday + day) % 7
-      // Of a year's rule with months, the nth Monday is that of the month, otherwise that of the year.
-      const sound =
+      // In a yearly rule with months, the nth Monday is that of the month, otherwise that of the year.
+      const matches =
         parts.byMonth === undefined
           ? namesWeekday(parts.byDay, weekday, day, length)
           : namesWeekday(parts.byDay, weekday, day - monthStart, monthLength)
-      if (!sound) continue
+      if (!matches) continue
     }
     found.push(day)
   }
@@ -101,27 +101,27 @@ function findDaysOfMonth(parts: DayParts, length: number, firstWeekday: number):
   return found
 }
 
-/** Whether the numbers name a place (from 0) in so many places: 1 is the first, -1 the last. */
-function names(numbers: readonly number[], place: number, length: number): boolean {
-  return numbers.includes(place + 1) || numbers.includes(place - length)
+/** Whether the numbers name an index (from 0) in a list of this length: 1 is the first, -1 the last. */
+function names(numbers: readonly number[], index: number, length: number): boolean {
+  return numbers.includes(index + 1) || numbers.includes(index - length)
 }
 
 function namesWeekday(
   days: readonly RruleWeekday[],
   weekday: number,
-  place: number,
+  index: number,
   length: number,
 ): boolean {
-  const nth = Math.floor(place / 7) + 1
-  const nthFromEnd = -Math.floor((length - 1 - place) / 7) - 1
+  const nth = Math.floor(index / 7) + 1
+  const nthFromEnd = -Math.floor((length - 1 - index) / 7) - 1
   return days.some(
     (day) => day.weekday === weekday && (day.nth === 0 || day.nth === nth || day.nth === nthFromEnd),
   )
 }
 
 /**
- * The numbers, from both ends, of the week each day of a year lies in. Week 1 is the first with at least four days in
- * its year, so the first and last days of a year may lie in weeks of its neighbours, and have their numbers.
+ * The week number of each day of a year, counted from the start and from the end. Week 1 is the first with at least four
+ * days in its year, so the first and last days of a year may belong to weeks of the neighbouring years.
  */
 function numberWeeks(year: number, wkst: number): (day: number) => [number, number] {
   const start = yearStart(year)

@@ -1,12 +1,9 @@
+import { counted, joinWithAnd, MONTH_NAMES, pad2, WEEKDAY_NAMES } from '../text/index.ts'
 import { DAY_S, dateOf, mod, weekdayOf } from './civil-date.ts'
 import type { RruleDate } from './date-text.ts'
 import type { RruleParts, RruleWeekday } from './parts.ts'
 import { parseRrule, type RruleText } from './text.ts'
 
-const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
-const MONTHS = 'January February March April May June July August September October November December'.split(
-  ' ',
-)
 const NTH: Readonly<Record<number, string>> = {
   1: 'first',
   2: 'second',
@@ -25,17 +22,17 @@ const UNITS = {
   MONTHLY: 'month',
   YEARLY: 'year',
 }
-const SHOWN_LENGTH_MAX = 200
+const QUOTED_LENGTH_MAX = 200
 
-/** The recurrence in words, for the shapes most people write; the others are better shown than paraphrased. */
+/** Describes common recurrences in words; the others are quoted, which is clearer. */
 export function describeRrule(text: string): string {
   const read = parseRrule(text)
   const [parts, another] = read.rules
   const words = parts === undefined || another !== undefined ? null : ruleWords(parts, read.start)
   if (words !== null) return `${words}${boundWords(parts!, read)}`
   const line = text.trim().replace(/\s+/g, ' ')
-  const shown = line.length > SHOWN_LENGTH_MAX ? `${line.slice(0, SHOWN_LENGTH_MAX - 1)}…` : line
-  return `at the times of rrule '${shown}'`
+  const quoted = line.length > QUOTED_LENGTH_MAX ? `${line.slice(0, QUOTED_LENGTH_MAX - 1)}…` : line
+  return `at the times of rrule '${quoted}'`
 }
 
 function ruleWords(parts: RruleParts, start: RruleDate | undefined): string | null {
@@ -81,11 +78,11 @@ function dayWords(parts: RruleParts, start: RruleDate | undefined): string | nul
       if (has() && months === undefined) return every(parts)
       if (has('byMonth', 'byDay') && byMonth!.length === 1) {
         const nth = nthWords(byDay!)
-        return nth === null ? null : `${every(parts)} on ${nth} of ${MONTHS[byMonth![0]! - 1]}`
+        return nth === null ? null : `${every(parts)} on ${nth} of ${MONTH_NAMES[byMonth![0]! - 1]}`
       }
       if (!has() && !has('byMonth', 'byMonthDay') && !has('byMonth')) return null
       if (months?.length !== 1 || days?.length !== 1 || days[0]! < 1) return null
-      return `${every(parts)} on ${MONTHS[months[0]! - 1]} ${days[0]}`
+      return `${every(parts)} on ${MONTH_NAMES[months[0]! - 1]} ${days[0]}`
     }
   }
 }
@@ -94,9 +91,9 @@ function every({ freq, interval }: RruleParts): string {
   return interval === 1 ? `every ${UNITS[freq]}` : `every ${interval} ${UNITS[freq]}s`
 }
 
-function onThe(days: string | null, pace: string): string | null {
+function onThe(days: string | null, frequency: string): string | null {
   if (days === null) return null
-  return pace === 'every month' ? `on ${days} of every month` : `${pace} on ${days}`
+  return frequency === 'every month' ? `on ${days} of every month` : `${frequency} on ${days}`
 }
 
 function monthDayWords(days: readonly number[]): string | null {
@@ -108,7 +105,7 @@ function monthDayWords(days: readonly number[]): string | null {
 
 function nthWords(days: readonly RruleWeekday[]): string | null {
   if (days.some(({ nth }) => NTH[nth] === undefined)) return null
-  return `the ${joinWithAnd(days.map(({ nth, weekday }) => `${NTH[nth]} ${DAYS[weekday]}`))}`
+  return `the ${joinWithAnd(days.map(({ nth, weekday }) => `${NTH[nth]} ${WEEKDAY_NAMES[weekday]}`))}`
 }
 
 function everyOf(days: readonly RruleWeekday[]): string {
@@ -125,7 +122,7 @@ function isWorkWeek(days: readonly RruleWeekday[]): boolean {
 }
 
 function weekdays(days: readonly RruleWeekday[]): string[] {
-  return days.map(({ weekday }) => DAYS[weekday]!)
+  return days.map(({ weekday }) => WEEKDAY_NAMES[weekday]!)
 }
 
 function timeWords({ byHour, byMinute, bySecond }: RruleParts, start: RruleDate | undefined): string | null {
@@ -135,19 +132,17 @@ function timeWords({ byHour, byMinute, bySecond }: RruleParts, start: RruleDate 
   if (hours === undefined && minutes === undefined && seconds === undefined) return ''
   if (hours === undefined || minutes?.length !== 1 || (seconds !== undefined && seconds.length !== 1))
     return null
-  const two = (part: number) => String(part).padStart(2, '0')
-  const second = seconds === undefined || seconds[0] === 0 ? '' : `:${two(seconds[0]!)}`
-  return ` at ${joinWithAnd(hours.map((hour) => `${two(hour)}:${two(minutes[0]!)}${second}`))}`
+  const second = seconds === undefined || seconds[0] === 0 ? '' : `:${pad2(seconds[0]!)}`
+  return ` at ${joinWithAnd(hours.map((hour) => `${pad2(hour)}:${pad2(minutes[0]!)}${second}`))}`
 }
 
 function boundWords({ count, until }: RruleParts, { start, added, removed }: RruleText): string {
-  const dates = (number: number) => `${number} ${number === 1 ? 'date' : 'dates'}`
   return [
     start === undefined ? '' : `, from ${formatDate(start).slice(0, 10)}`,
     until === undefined ? '' : `, until ${formatDate(until)}`,
     count === undefined ? '' : `, ${count === 1 ? 'once' : `${count} times`}`,
-    added.length === 0 ? '' : `, and on ${dates(added.length)} more`,
-    removed.length === 0 ? '' : `, except on ${dates(removed.length)}`,
+    added.length === 0 ? '' : `, and on ${counted(added.length, 'date')} more`,
+    removed.length === 0 ? '' : `, except on ${counted(removed.length, 'date')}`,
   ].join('')
 }
 
@@ -155,8 +150,4 @@ function formatDate({ kind, second }: RruleDate): string {
   const iso = new Date(second * 1000).toISOString()
   if (kind === 'date') return iso.slice(0, 10)
   return `${iso.slice(0, 10)} ${iso.slice(11, iso.slice(17, 19) === '00' ? 16 : 19)}${kind === 'utc' ? ' UTC' : ''}`
-}
-
-function joinWithAnd(items: readonly string[]): string {
-  return items.length < 2 ? items.join() : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 }

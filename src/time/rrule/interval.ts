@@ -7,8 +7,8 @@ import { list } from './sequence.ts'
 import type { RruleText } from './text.ts'
 
 /**
- * The real spacing of a recurrence that is a fixed interval: one RRULE of hours, minutes or seconds that names no
- * others. Null for all that follow the wall clock.
+ * The interval of a recurrence with a fixed one: a single RRULE of hours, minutes or seconds without BY parts. Null for
+ * recurrences that follow the wall clock.
  */
 export function rruleInterval({ rules }: RruleText): number | null {
   const [parts, another] = rules
@@ -18,7 +18,7 @@ export function rruleInterval({ rules }: RruleText): number | null {
   return parts.interval * unitS * 1000
 }
 
-/** The instants of a recurrence that is a fixed interval: clock changes are nothing to it. */
+/** The instants of a recurrence with a fixed interval, which clock changes do not affect. */
 export function intervalInstants(
   read: RruleText,
   everyMs: number,
@@ -39,8 +39,8 @@ export function intervalInstants(
   }
   const next = (after: number): number | null => {
     for (let from = after; ; ) {
-      const place = added.from(Math.floor(from) + 1)
-      const found = Math.min(step(from), place < added.length ? added.at(place) : Number.POSITIVE_INFINITY)
+      const index = added.from(Math.floor(from) + 1)
+      const found = Math.min(step(from), index < added.length ? added.at(index) : Number.POSITIVE_INFINITY)
       if (found === Number.POSITIVE_INFINITY) return null
       const dayEnd = removedDays.size === 0 ? null : endOfDayIn(removedDays, found, zone)
       if (dayEnd !== null) from = dayEnd - 1
@@ -57,12 +57,12 @@ export function intervalInstants(
 function lastOf({ count, until }: RruleParts, first: number, everyMs: number, zone: string): number {
   if (count !== undefined) return first + (count - 1) * everyMs
   if (until === undefined) return Number.POSITIVE_INFINITY
-  // A day includes all of itself, whatever the clocks do on it.
+  // A day counts to its end, whatever its length.
   const end = until.kind === 'date' ? { kind: 'local' as const, second: until.second + DAY_S } : until
   return instantOf(end, zone) * 1000 - (until.kind === 'date' ? 1 : 0)
 }
 
-/** Where the day of an instant ends, or its stretch of one offset, if it is one of these days; otherwise null. */
+/** The end of the instant's day, or of its offset period if that is earlier; null if it is not one of these days. */
 function endOfDayIn(days: ReadonlySet<number>, instant: number, zone: string): number | null {
   const { offset, end } = offsetPeriodAt(zone, instant)
   const day = Math.floor((instant + offset) / (DAY_S * 1000))

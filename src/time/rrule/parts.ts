@@ -5,13 +5,13 @@ import { type RruleDate, readRruleDate } from './date-text.ts'
 /** How often an RRULE repeats. */
 export type RruleFreq = 'SECONDLY' | 'MINUTELY' | 'HOURLY' | 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'YEARLY'
 
-/** A weekday (Monday is 0), and which one of the month or year, from the end if negative; 0 is every one. */
+/** A weekday (Monday is 0), and which one of the month or year: negative counts from the end, 0 is every one. */
 export interface RruleWeekday {
   weekday: number
   nth: number
 }
 
-/** The parts of one RRULE, checked; lists are in rising order, without repeats. */
+/** The validated parts of one RRULE; lists are sorted, without duplicates. */
 export interface RruleParts {
   freq: RruleFreq
   interval: number
@@ -45,7 +45,7 @@ type Lists =
   | 'bySecond'
   | 'bySetPos'
 
-/** Per list: its field, its bounds, and whether a minus counts from the end. */
+/** Per list: its field, its bounds, and whether negative numbers count from the end. */
 const LISTS: Readonly<Record<string, [field: Lists, min: number, max: number, fromEnd: boolean]>> = {
   BYMONTH: ['byMonth', 1, 12, false],
   BYWEEKNO: ['byWeekNo', 1, 53, true],
@@ -59,7 +59,7 @@ const LISTS: Readonly<Record<string, [field: Lists, min: number, max: number, fr
 const OTHERS = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'WKST', 'BYDAY']
 const PARTS = [...OTHERS, ...Object.keys(LISTS)]
 
-/** Reads the parts of one RRULE, such as `FREQ=WEEKLY;BYDAY=MO,WE`, and refuses what RFC 5545 does not allow. */
+/** Parses the parts of one RRULE, such as `FREQ=WEEKLY;BYDAY=MO,WE`, and refuses what RFC 5545 does not allow. */
 export function readRruleParts(text: string): RruleParts {
   const values = split(text)
   const freq = values.get('FREQ')
@@ -120,7 +120,7 @@ function readList(
     const range = fromEnd ? `${min} to ${max} or -${max} to -${min}` : `${min} to ${max}`
     throw refused(`${name} ${quote(item)} is not a whole number from ${range}`)
   })
-  // A leap second is the second before it, as RFC 5545 says for clocks that know none.
+  // A leap second becomes the second before it, as RFC 5545 requires for clocks without leap seconds.
   const known = name === 'BYSECOND' ? numbers.map((second) => Math.min(second, 59)) : numbers
   return [...new Set(known)].sort((a, b) => a - b)
 }
@@ -138,15 +138,15 @@ function readWeekday(name: string, value: string, ordinal: boolean): RruleWeekda
   const match = /^([+-]?\d{1,2})?([A-Z]{2})$/.exec(value)
   const weekday = WEEKDAYS.indexOf(match?.[2] ?? '')
   const nth = Number(match?.[1] ?? 0)
-  const sound = match !== null && weekday !== -1 && (match[1] === undefined || ordinal)
-  if (sound && (match[1] === undefined || (nth !== 0 && Math.abs(nth) <= 53))) return { weekday, nth }
+  const isValid = match !== null && weekday !== -1 && (match[1] === undefined || ordinal)
+  if (isValid && (match[1] === undefined || (nth !== 0 && Math.abs(nth) <= 53))) return { weekday, nth }
   const example = ordinal
     ? ", with a number from 1 to 53 in front for the nth ('2MO'), negative from the end"
     : ''
   throw refused(`${name} ${quote(value)} is not a weekday: write ${WEEKDAYS.join(', ')}${example}`)
 }
 
-/** The table of RFC 5545, section 3.3.10: which part goes with which frequency. */
+/** The table of RFC 5545, section 3.3.10: which parts each frequency allows. */
 function checkTogether(parts: RruleParts): void {
   const { freq } = parts
   if (parts.count !== undefined && parts.until !== undefined) {

@@ -4,16 +4,16 @@ import { daysOfMonth, daysOfYear } from './days.ts'
 import type { RruleParts } from './parts.ts'
 import { atPositions, list, product, type Sequence } from './sequence.ts'
 
-/** What a stretch of the calendar is to the search: where a day's is, where it starts, and its named days. */
+/** Years, months or weeks by id: the one of a day, its first day, and the days that the rule names in it. */
 interface Period {
   of(day: number): number
   start(id: number): number
   days(id: number): Sequence
-  /** How many of them are 400 years. */
+  /** How many of them are 400 years, after which the calendar repeats. */
   cycle: number
 }
 
-/** The years, months or weeks of a rule that repeats by them. What the rule leaves open comes from its start. */
+/** The blocks of a yearly, monthly or weekly rule. Parts that the rule leaves out come from its start. */
 export function periodBlocks(parts: RruleParts, startS: number): Blocks {
   const startDay = Math.floor(startS / DAY_S)
   const period = periodOf(parts, startDay)
@@ -30,19 +30,19 @@ export function periodBlocks(parts: RruleParts, startS: number): Blocks {
       const all = product(period.days(id), DAY_S, times)
       return { start: period.start(id) * DAY_S, instances: bySetPos ? atPositions(all, bySetPos) : all }
     },
-    span: (period.cycle / gcd(period.cycle, interval)) * interval,
+    cycle: (period.cycle / gcd(period.cycle, interval)) * interval,
     densityMax: { everyS: DAY_S, count: times.length },
     cost: bySetPos === undefined ? 1 : 1 + bySetPos.length / 4,
   }
 }
 
-/** The times of day a rule names; what it leaves open comes from its start. */
+/** The times of day that a rule names; parts it leaves out come from its start. */
 export function timesOfDay(parts: RruleParts, startS: number): Sequence {
   const hours = parts.byHour ?? [Math.floor(mod(startS, DAY_S) / 3600)]
   return product(list(hours), 3600, timesOfHour(parts, startS))
 }
 
-/** The seconds of an hour a rule names; what it leaves open comes from its start. */
+/** The seconds of an hour that a rule names; parts it leaves out come from its start. */
 export function timesOfHour({ byMinute, bySecond }: RruleParts, startS: number): Sequence {
   const minutes = byMinute ?? [Math.floor(mod(startS, 3600) / 60)]
   return product(list(minutes), 60, list(bySecond ?? [mod(startS, 60)]))
@@ -57,7 +57,7 @@ function years(parts: RruleParts, startDay: number): Period {
   const { byWeekNo, byYearDay, byMonthDay, byDay, byMonth } = parts
   const start = dateOf(startDay)
   const open = byYearDay === undefined && byMonthDay === undefined && byDay === undefined
-  // A rule that names weeks happens on the weekday of its start, one that names no day at all on its date.
+  // A rule that names weeks repeats on the weekday of its start; one that names no day, on the date of its start.
   const filled =
     open && byWeekNo !== undefined
       ? { ...parts, byDay: [{ weekday: weekdayOf(startDay), nth: 0 }] }

@@ -9,15 +9,15 @@ import { tickBlocks } from './ticks.ts'
 
 /** The instances of one RRULE, its COUNT and UNTIL applied, in seconds of the wall clock. */
 export interface RruleInstances {
-  /** The first of all, whatever UNTIL says; null where there is none before the year 10000. */
+  /** The first of all, ignoring UNTIL; null if there is none before the year 10000. */
   first: number | null
-  /** The first at or after this second; null where there is none. */
+  /** The first at or after this second; null if there is none. */
   from(second: number): number | null
   /** How many are in [from, to). */
   count(from: number, to: number): number
 }
 
-/** Where a rule starts: its DTSTART, from which it takes what it leaves open, and the first second that counts. */
+/** Where a rule starts: its DTSTART, which supplies the parts it leaves out, and the first second that counts. */
 export interface RruleOrigin {
   startS: number
   /** The same as an instant. */
@@ -25,7 +25,7 @@ export interface RruleOrigin {
   fromS: number
 }
 
-/** Seconds from one period to the next, of the frequencies where that is always the same. */
+/** Seconds per period, for the frequencies with a fixed one. */
 export const UNIT_S: Readonly<Partial<Record<RruleFreq, number>>> = {
   DAILY: DAY_S,
   HOURLY: 3600,
@@ -34,8 +34,8 @@ export const UNIT_S: Readonly<Partial<Record<RruleFreq, number>>> = {
 }
 
 /**
- * Compiles one RRULE of so many, which share the work that one alone may take. COUNT counts from the start on, before
- * any EXDATE, as RFC 5545 says.
+ * Compiles one of `rules` RRULEs, which share the search limit of a single one. COUNT counts from the start and includes
+ * excluded dates, as RFC 5545 says.
  */
 export function instancesOf(
   parts: RruleParts,
@@ -49,14 +49,14 @@ export function instancesOf(
   const { last, late } =
     parts.until === undefined ? { last: WALL_S_MAX, late: [0, 0] } : untilOnWallClock(parts.until, zone)
   const [lateFrom, lateTo] = late as [number, number]
-  // Found when it is first asked for, and once: a huge COUNT may take milliseconds.
+  // Computed lazily and once, because a huge COUNT may take milliseconds.
   let lastCounted: number | undefined
-  const { densityMax: most } = blocks
+  const { densityMax } = blocks
   const lastOf = (found: number) => {
     const { count } = parts
     if (count === undefined) return last
-    // Soon after the start it cannot be used up, and need not be counted out.
-    if ((Math.floor((found - fromS) / most.everyS) + 2) * most.count <= count) return found
+    // Soon after the start, the count cannot be used up yet.
+    if ((Math.floor((found - fromS) / densityMax.everyS) + 2) * densityMax.count <= count) return found
     lastCounted ??= lastOfCount(blocks, fromS, count)
     return lastCounted
   }
@@ -76,19 +76,19 @@ export function instancesOf(
   }
 }
 
-/** The last instance of a COUNT. One that is not found, centuries ahead, is no end at all. */
+/** The last instance of a COUNT. If it is centuries ahead and not found, there is no end. */
 function lastOfCount(blocks: Blocks, fromS: number, count: number): number {
   return nthFrom(blocks, fromS, count) ?? WALL_S_MAX
 }
 
-/** What RDATE adds, and EXDATE takes away: single seconds, and whole days. */
+/** What RDATE adds and EXDATE removes: single seconds, and whole days. */
 export interface RruleDates {
   added: Sequence
   removed: ReadonlySet<number>
   removedDays: ReadonlySet<number>
 }
 
-/** All of a recurrence: what its RRULEs name, with RDATE, without EXDATE. */
+/** Finds the next instance of the recurrence set: its RRULEs, plus RDATE, minus EXDATE. */
 export function nextInSet(
   rules: readonly RruleInstances[],
   dates: RruleDates,
@@ -97,33 +97,34 @@ export function nextInSet(
   return (from) => {
     const work = measureSearchWork()
     for (let second = from; ; ) {
-      const place = added.from(second)
-      let found = place < added.length ? added.at(place) : Number.POSITIVE_INFINITY
+      const index = added.from(second)
+      let found = index < added.length ? added.at(index) : Number.POSITIVE_INFINITY
       for (const rule of rules) found = Math.min(found, rule.from(second) ?? Number.POSITIVE_INFINITY)
       if (found > WALL_S_MAX) return null
       const day = Math.floor(found / DAY_S)
       if (removedDays.has(day)) second = (day + 1) * DAY_S
       else if (removed.has(found)) second = found + 1
       else return found
-      // Each rule may take so much once, not once more for each date that is taken away.
+      // The limit is per call, not per removed date.
       if (work() > SEARCH_WORK_MAX * rules.length) return null
     }
   }
 }
 
-/** How many instances of a recurrence with one RRULE lie in [from, to). */
+/** How many instances of a recurrence set with one RRULE are in [from, to). */
 export function countInSet(rule: RruleInstances, dates: RruleDates, from: number, to: number): number {
   const { added, removed, removedDays } = dates
-  const named = (second: number) => rule.from(second) === second
-  const gone = (second: number) => removedDays.has(Math.floor(second / DAY_S))
+  const isNamed = (second: number) => rule.from(second) === second
+  const isRemovedDay = (second: number) => removedDays.has(Math.floor(second / DAY_S))
   let count = rule.count(from, to)
   for (const day of removedDays) {
     count -= rule.count(Math.max(from, day * DAY_S), Math.min(to, (day + 1) * DAY_S))
   }
-  for (const second of removed) if (second >= from && second < to && !gone(second) && named(second)) count--
-  for (let place = added.from(from); place < added.length && added.at(place) < to; place++) {
-    const second = added.at(place)
-    if (!removed.has(second) && !gone(second) && !named(second)) count++
+  for (const second of removed)
+    if (second >= from && second < to && !isRemovedDay(second) && isNamed(second)) count--
+  for (let index = added.from(from); index < added.length && added.at(index) < to; index++) {
+    const second = added.at(index)
+    if (!removed.has(second) && !isRemovedDay(second) && !isNamed(second)) count++
   }
   return count
 }

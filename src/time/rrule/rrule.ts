@@ -9,58 +9,57 @@ import { countInSet, instancesOf, nextInSet, type RruleDates, type RruleOrigin }
 import { list } from './sequence.ts'
 import { parseRrule, type RruleText } from './text.ts'
 
-/** What a recurrence is read against. A rule of Wakeful is one. */
+/** The zone and start of a recurrence. A stored rule is one. */
 export interface RruleContext {
   /** The zone of a recurrence whose DTSTART names none. */
   timezone: string
-  /** DTSTART where none is given, to the second: the start, or else the instant of creation. */
+  /** The default DTSTART, to the second: the start, or else the instant of creation. */
   anchor: number
   /**
-   * Whether the anchor was asked for as a start. Then it is the first occurrence if it matches; an instant of creation
-   * never is one, nor does COUNT count it: what is set fires later.
+   * Present if the anchor is the user's start, which is then the first occurrence if it matches. An instant of creation
+   * never is one, and COUNT does not count it: a new alarm fires later.
    */
   start?: number
 }
 
-/** A recurrence, compiled. Wall times are the epoch milliseconds they would be in UTC. */
+/** A compiled recurrence. Wall times are the epoch milliseconds they would be in UTC. */
 export interface CompiledRrule {
-  /** The first wall time strictly after another, all applied but clock changes; null where there is none. */
+  /** The first wall time strictly after another, before clock changes; null if there is none. */
   nextWallTime(wall: number): number | null
-  /** How many wall times lie in [from, to); absent where that takes going through them. */
+  /** How many wall times are in [from, to); absent if that needs enumeration. */
   countWallTimes?(from: number, to: number): number
-  /** The real spacing of a fixed interval; null for what follows the wall clock. */
-  everyMs: number | null
-  /** The instants of a fixed interval, which need no wall clock; null for what follows it. */
+  /** The instants of a fixed interval; null for recurrences that follow the wall clock. */
   instants: Instants | null
   /**
-   * True where it repeats by hours or less and names no hour: then every hour that passes counts, the repeated one too,
-   * and nothing is shifted out of a gap. For fixed intervals it does not matter.
+   * True if it repeats hourly or more often and names no hour. Then every hour that passes counts, the repeated one too,
+   * and nothing is shifted out of a gap. Not used for fixed intervals.
    */
   everyHour: boolean
 }
 
-interface Known {
+interface CacheEntry {
   read: RruleText
   compiled: Map<string, CompiledRrule>
 }
 
-const known = new Map<string, Known>()
-const KNOWN_MAX = 500
+const cache = new Map<string, CacheEntry>()
+const CACHED_MAX = 500
 const COMPILED_PER_TEXT_MAX = 10
 
 /**
- * Compiles a recurrence of RFC 5545, or refuses one that never fires. The costly parts are kept.
+ * Compiles a recurrence of RFC 5545, or refuses one that never fires. Compiled recurrences are cached.
  *
- * What the RFC leaves open: a DTSTART that does not match its RRULE is no occurrence; the nth of BYSETPOS is counted
- * from the beginning of the period, also of the one DTSTART is in; BYWEEKNO without a day means the weekday of DTSTART,
- * and a year has the days of its calendar, whatever year their week belongs to; an UNTIL or EXDATE without a time means
- * the whole day, an RDATE without a time has that of DTSTART.
+ * Where the RFC leaves a choice:
+ * - A DTSTART that does not match its RRULE is no occurrence.
+ * - BYSETPOS counts from the beginning of the period, even in the period of DTSTART.
+ * - BYWEEKNO without a day means the weekday of DTSTART. A day belongs to its calendar year, whatever the year of its week.
+ * - UNTIL and EXDATE without a time mean the whole day. RDATE without a time has that of DTSTART.
  */
 export function compileRrule(text: string, context: RruleContext): CompiledRrule {
   const entry = lookUp(text)
   const { read, compiled } = entry
   const zone = read.timezone ?? context.timezone
-  // The anchor counts by its second alone, so that those of one moment share what is compiled.
+  // The anchor counts in whole seconds, so alarms of the same second share a compiled recurrence.
   const key = read.start === undefined ? `${zone} ${startOf(context)} ${context.start !== undefined}` : zone
   let found = compiled.get(key)
   if (found === undefined) {
@@ -71,13 +70,13 @@ export function compileRrule(text: string, context: RruleContext): CompiledRrule
   return found
 }
 
-function lookUp(text: string): Known {
-  let entry = known.get(text)
+function lookUp(text: string): CacheEntry {
+  let entry = cache.get(text)
   if (entry === undefined) entry = { read: parseRrule(text), compiled: new Map() }
-  else known.delete(text)
-  // Set again at the end: the map's order is then the order of use, and its head the one to drop.
-  known.set(text, entry)
-  if (known.size > KNOWN_MAX) known.delete(known.keys().next().value!)
+  else cache.delete(text)
+  // Inserted again, so that the map is in order of use and its first entry is the least recently used.
+  cache.set(text, entry)
+  if (cache.size > CACHED_MAX) cache.delete(cache.keys().next().value!)
   return entry
 }
 
@@ -107,7 +106,6 @@ function compile(text: string, read: RruleText, zone: string, context: RruleCont
         countWallTimes: (low: number, high: number) =>
           countInSet(only, dates, Math.ceil(low / 1000), Math.ceil(high / 1000)),
       }),
-    everyMs,
     instants,
     everyHour: read.rules.length > 0 && read.rules.every(namesNoHour),
   }
@@ -127,7 +125,7 @@ function originOf({ start }: RruleText, zone: string, context: RruleContext): Rr
   return { startS, startAt, fromS: context.start === undefined ? startS + 1 : startS }
 }
 
-/** The whole second an anchor stands for: up, never down, where it was asked for, since nothing is before a start. */
+/** The anchor in whole seconds. A start is rounded up, because nothing fires before it. */
 function startOf({ anchor, start }: RruleContext): number {
   return (start === undefined ? Math.floor(anchor / 1000) : Math.ceil(anchor / 1000)) * 1000
 }

@@ -1,13 +1,13 @@
-/** Whole numbers in rising order, without repeats: some of them are too many to be written out. */
+/** Sorted distinct integers; some sequences are too long to be stored as a list. */
 export interface Sequence {
   readonly length: number
-  /** The number at an index that is in range. */
+  /** The number at a valid index. */
   at(index: number): number
-  /** The index of the first number at or after this one; the length where there is none. */
+  /** The index of the first number at or after this one; the length if there is none. */
   from(value: number): number
 }
 
-/** Numbers that are written out. */
+/** A sequence stored as a list. */
 export function list(numbers: readonly number[]): Sequence {
   return {
     length: numbers.length,
@@ -27,34 +27,34 @@ export function stride(first: number, step: number, end: number): Sequence {
 }
 
 /**
- * All sums of a number of `outer`, which counts for `weight`, and one of `inner`, which is below that: days and times
- * of day, hours and minutes. A day of 86,400 named seconds costs no more than its three short lists.
+ * All sums of `outer` times `weight` and `inner`, whose numbers are below `weight`: days and times of day, or hours and
+ * minutes. A day with 86,400 named seconds costs no more than its three short lists.
  */
 export function product(outer: Sequence, weight: number, inner: Sequence): Sequence {
   const size = inner.length
   return {
     length: outer.length * size,
     at(index) {
-      const place = Math.floor(index / size)
-      return outer.at(place) * weight + inner.at(index - place * size)
+      const outerIndex = Math.floor(index / size)
+      return outer.at(outerIndex) * weight + inner.at(index - outerIndex * size)
     },
     from(value) {
       const whole = Math.floor(value / weight)
-      const place = outer.from(whole)
-      const same = place < outer.length && outer.at(place) === whole
-      return place * size + (same ? inner.from(value - whole * weight) : 0)
+      const index = outer.from(whole)
+      const same = index < outer.length && outer.at(index) === whole
+      return index * size + (same ? inner.from(value - whole * weight) : 0)
     },
   }
 }
 
-/** The numbers at some places of a sequence: positive ones from the start (1 is the first), negative from the end. */
+/** The numbers at these positions of a sequence: 1 is the first, -1 the last. */
 export function atPositions(all: Sequence, positions: readonly number[]): Sequence {
-  const places = positions.map((position) => (position > 0 ? position - 1 : all.length + position))
-  const sound = new Set(places.filter((place) => place >= 0 && place < all.length))
-  return list([...sound].sort((a, b) => a - b).map((place) => all.at(place)))
+  const indexes = positions.map((position) => (position > 0 ? position - 1 : all.length + position))
+  const valid = new Set(indexes.filter((index) => index >= 0 && index < all.length))
+  return list([...valid].sort((a, b) => a - b).map((index) => all.at(index)))
 }
 
-/** The index of the first number, of some in rising order, at or after this one. */
+/** The index of the first number at or after this one in a sorted list. */
 export function lowerBound(numbers: readonly number[], value: number): number {
   let low = 0
   let high = numbers.length

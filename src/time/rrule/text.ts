@@ -4,12 +4,12 @@ import { assertTimezone } from '../zones/index.ts'
 import { type RruleDate, readRruleDate } from './date-text.ts'
 import { type RruleParts, readRruleParts } from './parts.ts'
 
-/** A date or time of RDATE or EXDATE, with the zone its line names. */
+/** A date or time of RDATE or EXDATE, with the zone of its line if it has one. */
 export type RruleMoment = RruleDate & { timezone?: string }
 
-/** A recurrence of iCalendar, taken apart. */
+/** A parsed recurrence of iCalendar. */
 export interface RruleText {
-  /** The zone DTSTART names: its TZID, or UTC where it ends in Z. */
+  /** The zone of DTSTART: its TZID, or UTC if it ends in Z. */
   timezone?: string
   /** DTSTART. */
   start?: RruleDate
@@ -20,10 +20,10 @@ export interface RruleText {
   removed: RruleMoment[]
 }
 
-/** The longest text that is read: room for hundreds of EXDATEs. */
+/** The longest text accepted: enough for hundreds of EXDATEs. */
 export const RRULE_LENGTH_MAX = 8000
 
-/** Each rule is searched on its own, so their number bounds the time a text can cost. */
+/** Each rule is searched separately, so their number limits the time that a text can cost. */
 const RULES_MAX = 4
 const LINE = /^([\w-]+)((?:;[^:;="]*=(?:"[^"]*"|[^:;"]*))*):(.*)$/
 const PARAMETER = /;([^:;="]*)=(?:"([^"]*)"|([^:;"]*))/g
@@ -38,8 +38,8 @@ const LINES: Readonly<Record<string, (value: string, parameters: Parameters, rea
 const PERIOD_END = /^(?:\d{8}T\d{6}Z?|\+?P[\dDTHMSW]+)$/i
 
 /**
- * Takes a recurrence apart: lines of DTSTART, RRULE (its name may be left out), RDATE and EXDATE as iCalendar writes
- * them, long ones folded or not. Anything it does not know is refused by name, because it may change when it fires.
+ * Parses a recurrence: lines of DTSTART, RRULE (the name is optional), RDATE and EXDATE as in iCalendar, folded or not.
+ * Unknown lines are refused, because they may change when it fires.
  */
 export function parseRrule(text: string): RruleText {
   if (typeof text !== 'string' || text.length > RRULE_LENGTH_MAX) {
@@ -117,11 +117,11 @@ function readMoment(name: string, value: string, parameters: Parameters): RruleM
   if (zone === undefined) return date
   if (date.kind === 'utc')
     throw refused(`${name} ${quote(value)} is in UTC and has a TZID: leave out the Z or the TZID`)
-  // A slash in front says that the name is known everywhere, as the names of IANA are.
+  // A leading slash marks a globally unique name, as IANA names are.
   return { ...date, timezone: assertTimezone(zone.replace(/^\//, '')) }
 }
 
-/** An alarm has no length: of a period its start counts. */
+/** The start of a period: an alarm has no duration. */
 function startOfPeriod(value: string): string {
   const [start, end, more] = value.split('/') as [string, string?, string?]
   if (end !== undefined && more === undefined && PERIOD_END.test(end)) return start

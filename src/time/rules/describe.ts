@@ -1,16 +1,14 @@
-import { describeExclusion, joinWithAnd } from '../calendars/index.ts'
+import { describeExclusion } from '../calendars/index.ts'
 import { parseCron } from '../cron/index.ts'
 import { formatDuration } from '../durations/index.ts'
 import { describeRrule } from '../rrule/index.ts'
+import { joinWithAnd, MONTH_NAMES, WEEKDAY_NAMES } from '../text/index.ts'
 import { formatLocal, formatTimeOfDay, zoned } from '../zones/index.ts'
-import { describeMisfire } from './misfire-description.ts'
 import type { CalendarEvery, RecurringRule, Rule } from './rule.ts'
 import { instantsOf, intervalOf } from './schedule.ts'
 
-const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
-const MONTHS = 'January February March April May June July August September October November December'.split(
-  ' ',
-)
+/** By the numbers of cron, where Sunday is 0 and 7. */
+const DAYS = ['Sunday', ...WEEKDAY_NAMES]
 const NICKNAMES: Record<string, string> = {
   '@hourly': '0 * * * *',
   '@daily': '0 0 * * *',
@@ -21,7 +19,7 @@ const NICKNAMES: Record<string, string> = {
   '@annually': '0 0 1 1 *',
 }
 
-/** The rule in words, for people to check that it says what they meant. */
+/** Describes the rule in words, so that people can check that it is what they meant. */
 export function describe(rule: Rule): string {
   const missed = describeMisfire(rule)
   const words =
@@ -37,7 +35,7 @@ function frequencyWords(rule: RecurringRule): string {
   return `${calendarWords(rule)}, in ${rule.timezone}${describeDst(rule)}`
 }
 
-/** Days are those of a zone, which intervals do not name otherwise. */
+/** With the zone of the days for intervals, whose description has none. */
 function daysOffWords(rule: RecurringRule): string {
   if (rule.exclude === undefined) return ''
   const zone = intervalOf(rule) === null ? '' : `, in ${rule.timezone}`
@@ -51,14 +49,14 @@ function calendarWords(rule: RecurringRule): string {
   return cronWords(NICKNAMES[fields.toLowerCase()] ?? fields) ?? `at the times of cron '${rule.cron}'`
 }
 
-/** A step of months or years, with the day that shorter months do not have. */
+/** A step of months or years, with a note if shorter months lack the day. */
 function monthWords({ everyMonths, anchor, timezone }: CalendarEvery): string {
   const at = zoned(timezone, anchor)
   const years = everyMonths % 12 === 0
   const count = years ? everyMonths / 12 : everyMonths
   const unit = years ? 'year' : 'month'
   const pace = count === 1 ? `every ${unit}` : `every ${count} ${unit}s`
-  const day = years ? `on ${MONTHS[at.month - 1]} ${at.day}` : `on day ${at.day}`
+  const day = years ? `on ${MONTH_NAMES[at.month - 1]} ${at.day}` : `on day ${at.day}`
   const shorter = at.day > (years ? daysAlways(at.month) : 28) ? ', or the last of the month,' : ''
   return `${pace} ${day}${shorter} at ${formatTimeOfDay(at)}`
 }
@@ -68,7 +66,7 @@ function daysAlways(month: number): number {
   return month === 2 ? 28 : 31
 }
 
-/** What a clock change does, where the rule says it itself. */
+/** Describes the rule's own policy for clock changes; empty if it has none. */
 export function describeDst(rule: RecurringRule): string {
   const dst = 'dst' in rule ? rule.dst : undefined
   if (dst === undefined || instantsOf(rule).interval) return ''
@@ -77,7 +75,7 @@ export function describeDst(rule: RecurringRule): string {
   return `${gap}${dst.overlap === 'first' ? '' : `, on ${which} of times that occur twice`}`
 }
 
-/** Words for the shapes most people write; null for the rest, which are better shown than paraphrased. */
+/** Words for the common shapes of cron; null for the rest, which are clearer as they are. */
 function cronWords(fields: string): string | null {
   const [minute, hour, day, month, weekday, more] = fields.split(' ') as [
     string,
@@ -101,7 +99,7 @@ function monthDayWords(day: string): string | null {
   return /^\d+$/.test(day) ? `on day ${day} of every month` : null
 }
 
-/** '*\/15' within '9-16': from the first to the last minute of these hours. */
+/** For '*\/15' within '9-16': from the first to the last minute of these hours. */
 function windowWords(step: string, hour: string): { text: string; within: boolean } | null {
   const [, first, last] = /^(\d{1,2})-(\d{1,2})$/.exec(hour) ?? []
   if (first === undefined || last === undefined || 60 % Number(step) !== 0) return null
@@ -152,12 +150,22 @@ function bounds(rule: RecurringRule): string {
   return `${from}${until}${times}${describeJitter(rule)}`
 }
 
-/** An instant on the rule's wall clock, with its offset: the zone is said beside it. */
+/** A bound in the rule's zone, with its offset but without the zone, which the description names already. */
 function formatBound(at: number, { timezone }: RecurringRule): string {
   return zoned(timezone, at).toString({ timeZoneName: 'never' })
 }
 
-/** How much later than its instants a rule wakes. */
+/** Describes the jitter of a rule; empty if it has none. */
 export function describeJitter({ jitterMs }: RecurringRule): string {
   return jitterMs === undefined ? '' : `, each up to ${formatDuration(jitterMs)} later`
+}
+
+/** Describes what happens to missed instants; empty for the default. */
+export function describeMisfire({ kind, misfire }: Rule): string {
+  if (misfire === undefined || misfire === 'once') return ''
+  if (kind === 'once') return 'if missed: it does not fire'
+  if (misfire === 'skip') return 'missed ticks: none fire'
+  const { max, withinMs } = misfire.all
+  const most = `at most ${max.toLocaleString('en-US')}`
+  return `missed ticks: all fire, ${most} of the last ${formatDuration(withinMs)}`
 }

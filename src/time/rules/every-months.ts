@@ -1,22 +1,23 @@
+import { DAY_MS } from '../durations/index.ts'
 import { DST_DEFAULT, type Instants, instantsOfWallTimes, offsetPeriodAt } from '../zones/index.ts'
 import type { CalendarEvery } from './rule.ts'
 
-const DAY_MS = 86_400_000
 const YEAR_MAX = 9999
 
 /**
- * The instants of an `every` in months or years: the anchor's date and time of day in the zone, so many months on.
- * Each is counted from the anchor, never from the one before: from the 31st it fires on the last day of shorter
- * months and on the 31st again after them, and from February 29 on February 28 of the years between.
+ * The instants of an `every` in months or years: the anchor's local date and time of day, plus multiples of the step.
+ * Each is counted from the anchor, not from the one before. From the 31st, it fires on the last day of shorter months and
+ * on the 31st of longer ones; from February 29, on February 28 of the years between.
  *
- * A start fires itself, whichever of two equal wall times it is; without one the first is one step after the anchor.
+ * A start is itself the first instant, even if its wall time occurs twice; without one, the first is one step after the
+ * anchor.
  */
 export function compileMonths(rule: CalendarEvery): Instants {
   const { anchor, everyMonths, timezone: zone } = rule
   const wall = anchor + offsetPeriodAt(zone, anchor).offset
-  const date = new Date(wall)
-  const dayFirst = date.getUTCDate()
-  const monthFirst = date.getUTCFullYear() * 12 + date.getUTCMonth()
+  const first = new Date(wall)
+  const dayFirst = first.getUTCDate()
+  const monthFirst = first.getUTCFullYear() * 12 + first.getUTCMonth()
   const time = wall - Math.floor(wall / DAY_MS) * DAY_MS
 
   const stepAt = (index: number): number => {
@@ -25,10 +26,10 @@ export function compileMonths(rule: CalendarEvery): Instants {
     const daysInMonth = new Date(Date.UTC(year, inYear + 1, 0)).getUTCDate()
     return Date.UTC(year, inYear, Math.min(dayFirst, daysInMonth)) + time
   }
-  /** The first step, from one on, at or after this wall time. */
+  /** The index, from 1, of the first step at or after this wall time. */
   const indexFrom = (from: number): number => {
-    const given = new Date(from)
-    const months = given.getUTCFullYear() * 12 + given.getUTCMonth() - monthFirst
+    const date = new Date(from)
+    const months = date.getUTCFullYear() * 12 + date.getUTCMonth() - monthFirst
     const index = Math.max(1, Math.floor(months / everyMonths))
     return stepAt(index) >= from ? index : index + 1
   }
@@ -43,11 +44,11 @@ export function compileMonths(rule: CalendarEvery): Instants {
     zone,
     rule.dst ?? DST_DEFAULT,
   )
-  const first = rule.start === undefined ? Number.NEGATIVE_INFINITY : anchor
+  const startAt = rule.start === undefined ? Number.NEGATIVE_INFINITY : anchor
   return {
     ...steps,
-    next: (after) => (after < first ? first : steps.next(Math.max(after, anchor))),
+    next: (after) => (after < startAt ? startAt : steps.next(Math.max(after, anchor))),
     count: (after, until) =>
-      (after < first && first <= until ? 1 : 0) + steps.count!(Math.max(after, anchor), until),
+      (after < startAt && startAt <= until ? 1 : 0) + steps.count!(Math.max(after, anchor), until),
   }
 }

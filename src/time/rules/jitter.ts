@@ -1,24 +1,24 @@
+import { DAY_MS } from '../durations/index.ts'
 import type { Rule } from './rule.ts'
 
-/** The longest jitter taken: a day. */
-export const JITTER_MS_MAX = 86_400_000
+/** The longest jitter accepted: a day. */
+export const JITTER_MS_MAX = DAY_MS
 
 /**
- * How much later than its scheduled instant an occurrence wakes: 0 to the rule's `jitterMs`, both included. It
- * follows from the seed (the alarm's id) and the instant alone, so that a restart, another process and another
- * store come to the same moment.
+ * How much later than its scheduled instant an occurrence wakes: 0 to the rule's `jitterMs`, inclusive. It depends only
+ * on the seed (the alarm's id) and the instant, so that every process and store computes the same after a restart.
  */
 export function jitter(rule: Rule, seed: string, instant: number): number {
   if (rule.kind === 'once' || rule.jitterMs === undefined) return 0
   return hash(`${seed} ${instant}`) % (rule.jitterMs + 1)
 }
 
-/** When the occurrence of this scheduled instant wakes. Its name stays the scheduled instant (never-early). */
+/** When the occurrence of this scheduled instant wakes; it is still identified by the scheduled instant. */
 export function wakeTime(rule: Rule, seed: string, scheduledFor: number): number {
   return scheduledFor + jitter(rule, seed, scheduledFor)
 }
 
-/** 52 bits, well spread over instants that differ by a single digit: two lanes of multiply and xor, mixed at the end. */
+/** A 52-bit hash that spreads well over instants that differ in one digit: two lanes of multiply and xor, then mixed. */
 function hash(text: string): number {
   let high = 0xdeadbeef
   let low = 0x41c6ce57
@@ -30,7 +30,7 @@ function hash(text: string): number {
   return (mixed(high ^ low) & 0xfffff) * 2 ** 32 + mixed(Math.imul(low, 3) + high)
 }
 
-/** Every bit of the answer depends on every bit given (the finalizer of MurmurHash3). */
+/** The finalizer of MurmurHash3: every bit of the result depends on every bit of the input. */
 function mixed(bits: number): number {
   let word = bits
   word = Math.imul(word ^ (word >>> 16), 0x85ebca6b)

@@ -7,52 +7,51 @@ import { JITTER_MS_MAX } from './jitter.ts'
 import { scheduleOf } from './schedule.ts'
 
 /**
- * What becomes of instants that passed while nobody was there to fire them: the newest fires, none does, or all
- * that are no older than `withinMs`, of which the newest `max`.
+ * What happens to instants that were missed because no process ran: the newest fires (`once`), none does (`skip`), or
+ * the newest `max` of those that are at most `withinMs` old (`all`).
  */
 export type Misfire = 'once' | 'skip' | { all: { max: number; withinMs: number } }
 
 interface Recurrence {
   /** The instant intervals are counted from. */
   anchor: number
-  /** IANA zone in which the rule is read and shown. */
+  /** The IANA zone of the rule. */
   timezone: string
   /** No instant is before this one. */
   start?: number
   /** No instant is after this one. */
   end?: number
-  /** How many occurrences there are in all; counted by the caller, not by the schedule. */
+  /** The total number of occurrences; the caller counts them, not the schedule. */
   count?: number
-  /** Each wakes up to this much later than its scheduled instant, which stays its name. */
+  /** Each occurrence wakes up to this much later than its scheduled instant. */
   jitterMs?: number
   misfire?: Misfire
-  /** Days off, and what they do to it; the instants of the schedule itself do not know them. */
+  /** Days off, and what happens on them; the schedule's own instants ignore them. */
   exclude?: Exclusion
 }
 
 interface OnWallClock extends Recurrence {
-  /** What clock changes do to it; DST_DEFAULT where it is absent. */
+  /** What clock changes do to it; DST_DEFAULT if absent. */
   dst?: DstPolicy
 }
 
-/** A when, normalized: plain data that lasts decades in a database. Instants are epoch milliseconds. */
+/** A normalized when: plain data, fit to be stored for decades. Instants are epoch milliseconds. */
 export type Rule =
   | {
       kind: 'once'
       at: number
       timezone: string
-      /** The wall time it was given as, written as the epoch milliseconds it would be in UTC: should the zone's data
-       * change, this is what stays. */
+      /** The wall time it was set as, as the epoch milliseconds it would be in UTC. It stays if the zone's data change. */
       wall?: number
       misfire?: 'once' | 'skip'
     }
-  /** `every`, `cron` and `rrule` stay as given. */
+  /** `every`, `cron` and `rrule` are stored as the user wrote them. */
   | ({ kind: 'every'; every: string; everyMs: number } & Recurrence)
   | CalendarEvery
   | ({ kind: 'cron'; cron: string } & OnWallClock)
   | ({ kind: 'rrule'; rrule: string } & OnWallClock)
 
-/** An `every` that follows the calendar: whole months from the anchor's wall time in the zone. */
+/** An `every` in months or years, counted from the anchor's wall time in the zone. */
 export type CalendarEvery = { kind: 'every'; every: string; everyMonths: number } & OnWallClock
 
 /** A rule that can have more than one instant. */
@@ -89,7 +88,7 @@ const RECURRENCE: Shape = {
 }
 const ON_WALL_CLOCK: Shape = { ...RECURRENCE, dst: isDst }
 
-/** Per shape of rule: what it must have beside kind and timezone, and what it may have. */
+/** The required and optional fields per shape of rule, besides kind and timezone. */
 const SHAPES: Record<string, [required: Shape, optional: Shape]> = {
   once: [{ at: isInstant }, { wall: Number.isSafeInteger, misfire: isPlainMisfire }],
   every: [{ every: isText, everyMs: isCount, anchor: isInstant }, RECURRENCE],
@@ -100,8 +99,8 @@ const SHAPES: Record<string, [required: Shape, optional: Shape]> = {
 const KINDS: readonly unknown[] = ['once', 'every', 'cron', 'rrule']
 
 /**
- * Tells whether a value read back from a database is a whole and sound rule. Fields it does not know make it
- * unsound: a newer version wrote them, and they may change when the alarm fires.
+ * Whether a value from a database is a valid rule. Unknown fields make it invalid, because a newer version wrote them
+ * and they may change when the alarm fires.
  */
 export function isRule(value: unknown): value is Rule {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
@@ -112,7 +111,7 @@ export function isRule(value: unknown): value is Rule {
   return objectOf({ ...required, kind, timezone: isText }, optional)(row) && isConsistent(value as Rule)
 }
 
-/** A check for plain objects that have these fields and no others. */
+/** A check for plain objects with these fields and no others. */
 function objectOf(required: Shape, optional: Shape = {}): Check {
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
@@ -137,7 +136,7 @@ function isConsistent(rule: Rule): boolean {
   }
 }
 
-/** Whether the step as given and the step as read are still the same. */
+/** Whether the step as written and the stored step are still the same. */
 function stepAgrees(rule: Extract<Rule, { kind: 'every' }>): boolean {
   const step = parseStep(rule.every)
   return 'everyMs' in rule

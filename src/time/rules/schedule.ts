@@ -11,15 +11,15 @@ import {
 import { compileMonths } from './every-months.ts'
 import type { RecurringRule, Rule } from './rule.ts'
 
-/** The instants of one rule: they follow from the rule alone, never from when something ran (calendar-true). */
+/** The instants of a rule. They depend only on the rule, never on when an occurrence ran. */
 export interface Schedule {
-  /** The first instant strictly after the given one; null when there are no more. The rule's count is not applied. */
+  /** The first instant strictly after another; null if there are no more. The rule's count is not applied. */
   next(after: number): number | null
-  /** How many instants lie in (after, until], where that takes no going through them. */
+  /** How many instants are in (after, until]; present if that needs no enumeration. */
   count?(after: number, until: number): number
 }
 
-/** Compiles a rule. The costly part, a cron expression in a zone, is shared by all the rules that use it. */
+/** Compiles a rule. The expensive part, a cron expression in a zone, is shared by all rules that use it. */
 export function scheduleOf(rule: Rule): Schedule {
   if (rule.kind === 'once') return { next: (after) => (rule.at > after ? rule.at : null) }
   const { next, count } = instantsOf(rule)
@@ -40,15 +40,15 @@ export function scheduleOf(rule: Rule): Schedule {
   return schedule
 }
 
-/** The fixed interval of `every` and of cron's `@every`; null for what follows the calendar. */
+/** The fixed interval of `every` and of cron's `@every`; null for rules that follow the calendar. */
 export function intervalOf(rule: RecurringRule): number | null {
   if (rule.kind === 'every') return 'everyMs' in rule ? rule.everyMs : null
   if (rule.kind === 'rrule') return null
-  // Called for every row the engine settles: look before taking the expression apart.
+  // Called for every row that the engine settles, so the expression is parsed only if needed.
   return rule.cron.includes('@') ? (parseCron(rule.cron).everyMs ?? null) : null
 }
 
-/** The instants of a rule before its start and end are looked at. */
+/** The instants of a rule before its start and end are applied. */
 export function instantsOf(rule: RecurringRule): Instants {
   const everyMs = intervalOf(rule)
   if (everyMs !== null) return intervalInstants(firstStep(rule, everyMs), everyMs)
@@ -57,7 +57,7 @@ export function instantsOf(rule: RecurringRule): Instants {
   return rruleInstants(rule)
 }
 
-/** The first instant of an interval: the start itself where one is given, otherwise one interval after the anchor. */
+/** The first instant of an interval: the start if there is one, otherwise one interval after the anchor. */
 function firstStep(rule: RecurringRule, everyMs: number): number {
   return rule.start === undefined ? rule.anchor + everyMs : rule.anchor
 }
@@ -70,7 +70,7 @@ function intervalInstants(first: number, everyMs: number): Instants {
   }
 }
 
-/** Every hour that passes: the repeated one too, and nothing is moved out of a gap. */
+/** Every hour that passes counts, the repeated one too, and nothing is shifted out of a gap. */
 const EVERY_HOUR: DstPolicy = { gap: 'skip', overlap: 'both' }
 
 function rruleInstants(rule: Extract<RecurringRule, { kind: 'rrule' }>): Instants {
@@ -81,26 +81,26 @@ function rruleInstants(rule: Extract<RecurringRule, { kind: 'rrule' }>): Instant
   return instantsOfWallTimes(wallTimes, rule.timezone, rule.dst ?? DST_DEFAULT)
 }
 
-/** Compiled expressions by zone and policy, then by text: those used lately, and those used before them. */
-let lately = new Map<string, Map<string, Instants>>()
-let before = lately
-let kept = 0
-const KEPT_MAX = 1000
+/** Two generations of compiled expressions, by zone and policy, then by text. */
+let recent = new Map<string, Map<string, Instants>>()
+let older = recent
+let recentCount = 0
+const GENERATION_MAX = 500
 
 function cronInstants(cron: string, zone: string, policy: DstPolicy): Instants {
-  const place = zoneKey(zone, policy)
-  const found = lately.get(place)?.get(cron)
+  const key = zoneKey(zone, policy)
+  const found = recent.get(key)?.get(cron)
   if (found !== undefined) return found
-  const instants = before.get(place)?.get(cron) ?? compileCron(parseCron(cron).fields, zone, policy)
-  // Most finds change nothing, which is what makes them fast; half of what is kept goes when there is too much.
-  if (kept >= KEPT_MAX / 2) {
-    before = lately
-    lately = new Map()
-    kept = 0
+  const instants = older.get(key)?.get(cron) ?? compileCron(parseCron(cron).fields, zone, policy)
+  // Hits in the recent generation write nothing, which keeps them fast. A full generation replaces the older one.
+  if (recentCount >= GENERATION_MAX) {
+    older = recent
+    recent = new Map()
+    recentCount = 0
   }
-  const group = lately.get(place) ?? new Map<string, Instants>()
-  lately.set(place, group.set(cron, instants))
-  kept += 1
+  const group = recent.get(key) ?? new Map<string, Instants>()
+  recent.set(key, group.set(cron, instants))
+  recentCount += 1
   return instants
 }
 

@@ -1,4 +1,4 @@
-/** The candidate that is nearest to what was written, by how many letters differ; null where none is near. */
+/** The candidate with the smallest edit distance to `wanted`; null if all are further than `distanceMax`. */
 export function closest(wanted: string, candidates: Iterable<string>, distanceMax = 2): string | null {
   let best: string | null = null
   let bestDistance = distanceMax + 1
@@ -11,7 +11,7 @@ export function closest(wanted: string, candidates: Iterable<string>, distanceMa
   return best
 }
 
-/** How many letters must be changed, added or left out; `limit` where it is that many or more. */
+/** The Levenshtein distance; `limit` if it is that or more. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)

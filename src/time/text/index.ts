@@ -1,5 +1,13 @@
 export { closest } from './closest.ts'
-export { LABEL_LENGTH_MAX, normalizeLabel } from './label.ts'
+export {
+  counted,
+  joinWithAnd,
+  LABEL_LENGTH_MAX,
+  MONTH_NAMES,
+  normalizeLabel,
+  pad2,
+  WEEKDAY_NAMES,
+} from './format.ts'
 export { quote, TEXT_LENGTH_MAX } from './text.ts'
 export {
   looksLikeZone,

@@ -1,4 +1,4 @@
-/** Numbers people spell out. */
+/** Spelled-out numbers, and 'a' and 'an', which mean one. */
 export const NUMBERS = new Map(
   'zero one two three four five six seven eight nine ten eleven twelve'
     .split(' ')
@@ -7,24 +7,24 @@ export const NUMBERS = new Map(
   .set('a', 1)
   .set('an', 1)
 
-/** Weekday names and their short forms, Monday is 1. */
+/** Weekday names and their short forms; Monday is 1. */
 export const WEEKDAYS = names(
   'monday mon,tuesday tue tues,wednesday wed,thursday thu thur thurs,friday fri,saturday sat,sunday sun',
 )
 
-/** Month names and their short forms, January is 1. */
+/** Month names and their short forms; January is 1. */
 export const MONTHS = names(
   'january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,september sep sept,october oct,november nov,december dec',
 )
 
-/** Words that mean something comes again and again. */
+/** Words that make a phrase recur. */
 export const RECURRING = new Set(
   'every each daily hourly weekly monthly yearly annually weekdays weekday weekends nightly biweekly fortnightly'
     .split(' ')
     .concat([...WEEKDAYS.keys()].filter((name) => name.endsWith('day')).map((name) => `${name}s`)),
 )
 
-/** Units a phrase can count in, under the names Temporal gives them. */
+/** Units of time in phrases, by their spellings, under the names that Temporal uses. */
 export const UNITS = new Map<string, Unit>(
   (
     [
@@ -61,7 +61,7 @@ export function ordinal(word: string | undefined): number | null {
   return match === null ? null : Number(match[1])
 }
 
-/** Tells a word that names a time zone, which belongs beside the text and not into it. */
+/** Whether a word looks like a time zone, which is a separate option and not part of a phrase. */
 export function looksLikeZone(word: string): boolean {
   return /^(?:(?:utc|gmt)(?:[+-]\d{1,2}(?::?\d\d)?)?|z|[ecmp][sd]?t|cet|cest|bst|[a-z]+\/[a-z_/]+)$/.test(
     word,

@@ -1,4 +1,3 @@
-export { DST_DEFAULT, type DstPolicy } from './dst.ts'
 export { assertInstant, formatInstant, INSTANT_MAX, INSTANT_MIN, parseInstant } from './instant.ts'
 export { parseIso } from './iso.ts'
 export { formatDay, instantOfWallTime, localDay, parseDay, startOfDay } from './local-day.ts'
@@ -11,7 +10,16 @@ export {
   type OffsetPeriod,
   offsetPeriodAt,
   overlapNote,
+  repetitionAt,
   resolveWallTime,
+  skippedWallTimeAt,
   zoned,
 } from './wall-time.ts'
-export { type Instants, instantsOfWallTimes, type NextWallTime, type WallTimes } from './wall-times.ts'
+export {
+  DST_DEFAULT,
+  type DstPolicy,
+  type Instants,
+  instantsOfWallTimes,
+  type NextWallTime,
+  type WallTimes,
+} from './wall-times.ts'

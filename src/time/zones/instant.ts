@@ -2,15 +2,15 @@ import { WakefulError } from '../../error.ts'
 import { quote } from '../text/index.ts'
 import { parseIso } from './iso.ts'
 
-/** The earliest instant Wakeful takes: 1970-01-01T00:00:00.000Z. */
+/** The earliest instant that Wakeful accepts: 1970-01-01T00:00:00.000Z. */
 export const INSTANT_MIN = 0
 
-/** The latest instant Wakeful takes: 9999-12-31T23:59:59.999Z. */
+/** The latest instant that Wakeful accepts: 9999-12-31T23:59:59.999Z. */
 export const INSTANT_MAX = 253_402_300_799_999
 
-/** Returns the instant if it lies in the years Wakeful takes, and refuses it otherwise. */
+/** Returns the instant if it is in the years 1970 to 9999, and refuses it otherwise. */
 export function assertInstant(ms: number, input: unknown): number {
-  // Plus zero: rounding up can leave -0, which JSON does not keep.
+  // Plus zero: rounding up can give -0, which JSON does not preserve.
   if (Number.isInteger(ms) && ms >= INSTANT_MIN && ms <= INSTANT_MAX) return ms + 0
   throw new WakefulError('invalid_time', `${quote(input)} is outside the years 1970 to 9999`)
 }
@@ -18,9 +18,9 @@ export function assertInstant(ms: number, input: unknown): number {
 const formatted = new Map<number, string>()
 const FORMATTED_MAX = 32
 
-/** The instant as ISO 8601 in UTC, always with milliseconds. */
+/** The instant as ISO 8601 in UTC, with milliseconds. */
 export function formatInstant(ms: number): string {
-  // The records of a batch name the same few instants a thousand times over.
+  // Cached, because the records of a batch repeat the same few instants a thousand times.
   const known = formatted.get(ms)
   if (known !== undefined) return known
   const text = new Date(ms).toISOString()
@@ -29,7 +29,7 @@ export function formatInstant(ms: number): string {
   return text
 }
 
-/** Reads an instant; text must say its offset, because a wall time alone names no instant. */
+/** Parses an instant. Text must have an offset, because a wall time alone is no instant. */
 export function parseInstant(value: Date | Temporal.Instant | string): number {
   const input: unknown = value
   if (typeof input === 'string') {
@@ -62,7 +62,7 @@ function fromDate(date: Date): number {
   return assertInstant(ms, new Date(ms).toISOString())
 }
 
-/** Any object may call itself a Date by its tag. */
+/** Any object can have the tag of a Date, and then no time. */
 function timeOf(date: Date): number {
   try {
     return Date.prototype.getTime.call(date)
@@ -75,6 +75,6 @@ function fromNanoseconds(instant: Temporal.Instant): number {
   const ns = instant.epochNanoseconds
   if (typeof ns !== 'bigint') throw new WakefulError('invalid_time', 'this is no Temporal.Instant')
   const whole = ns / 1_000_000n
-  // Up, never down: a microsecond cut off would make an alarm early (never-early).
+  // Rounded up: cutting off a microsecond would fire an alarm early.
   return assertInstant(Number(ns > whole * 1_000_000n ? whole + 1n : whole), `${ns} ns`)
 }

@@ -2,7 +2,7 @@ import { TEXT_LENGTH_MAX } from '../text/index.ts'
 import { temporal } from './temporal.ts'
 import { assertTimezone } from './timezone.ts'
 
-/** An ISO 8601 date and time: the wall clock as if it were UTC, and the offset where the text says one. */
+/** An ISO 8601 date and time: the wall time as if it were UTC, and the offset if the text has one. */
 export interface IsoTime {
   wallTimeMs: number
   offsetMs?: number
@@ -16,8 +16,8 @@ const EXTENDED = new RegExp(
 const BASIC = new RegExp(`^(\\d{4})(\\d\\d)(\\d\\d)[Tt](\\d\\d)(\\d\\d)(?:(\\d\\d)${FRACTION})?${OFFSET}?$`)
 
 /**
- * Reads an ISO 8601 date and time, with or without an offset, with or without a zone in brackets behind it;
- * null where the text is none, names no real day, or gives an offset its zone does not have then.
+ * Parses an ISO 8601 date and time, with or without an offset and a zone in brackets. Null if the text is none, names
+ * no real day, or has an offset that its zone does not have then.
  */
 export function parseIso(text: string): IsoTime | null {
   if (text.length > TEXT_LENGTH_MAX) return null
@@ -38,7 +38,7 @@ export function parseIso(text: string): IsoTime | null {
       { year, month, day, hour, minute, second },
       { overflow: 'reject' },
     )
-    // A leap second is read as the second after it, and a fraction is rounded up: less would be early.
+    // A leap second becomes the second after it, and fractions are rounded up: less would be early.
     const wallTimeMs =
       wall.toZonedDateTime('UTC').epochMilliseconds + (leap ? 1000 : 0) + fractionMs(match[7] ?? '')
     return withOffset(wallTimeMs, match[8], match[9])

@@ -1,6 +1,6 @@
 /**
- * Temporal: the runtime's own, or the polyfill where there is none (Node 24).
- * The polyfill is loaded only where it is missed, so that nobody else pays for it.
+ * Temporal: the runtime's own, or the polyfill if there is none (Node 24).
+ * The polyfill is imported dynamically, so that other runtimes do not load it.
  */
 export const temporal: typeof Temporal =
   (globalThis as { Temporal?: typeof Temporal }).Temporal ??

@@ -5,7 +5,7 @@ import { temporal } from './temporal.ts'
 const known = new Map<string, string>()
 const KNOWN_MAX = 2000
 
-/** Returns the IANA zone in its usual spelling (links such as Asia/Calcutta stay as given), or refuses it. */
+/** Returns the IANA zone in its canonical case (links such as Asia/Calcutta are not resolved), or refuses it. */
 export function assertTimezone(zone: string): string {
   if (typeof zone !== 'string' || zone === '') {
     throw new WakefulError('invalid_timezone', "a timezone is an IANA name such as 'Europe/Rome' or 'UTC'")
@@ -26,7 +26,7 @@ export function assertTimezone(zone: string): string {
 }
 
 function lookUp(zone: string): string | null {
-  // Only the letters of IANA names: Temporal would also take a whole ISO string with a zone in it.
+  // Only characters of IANA names, because Temporal would also accept an ISO string with a zone in it.
   if (zone.length > 64 || !/^[A-Za-z][A-Za-z0-9_+\-/]*$/.test(zone)) return null
   try {
     return temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone).timeZoneId
@@ -35,7 +35,7 @@ function lookUp(zone: string): string | null {
   }
 }
 
-/** Names from before there were cities, and what to say of them. */
+/** Legacy zone names, and the note about each. */
 const OLD_NAMES: ReadonlyMap<string, string> = new Map([
   ['EST', 'EST knows no summer time: America/New_York does'],
   ['MST', 'MST knows no summer time: America/Denver does'],
@@ -46,7 +46,7 @@ const OLD_NAMES: ReadonlyMap<string, string> = new Map([
   ['PST8PDT', 'PST8PDT is an old name: America/Los_Angeles is the same'],
 ])
 
-/** What should be said of a zone that may not be what it seems; null of all others. */
+/** A note about a zone without summer time or with a legacy name; null for all others. */
 export function zoneNote(zone: string): string | null {
   const old = OLD_NAMES.get(zone)
   if (old !== undefined) return old
@@ -61,7 +61,7 @@ function unknownZone(zone: string): WakefulError {
   return new WakefulError('invalid_timezone', `${quote(zone)} is not a timezone: ${hint}`)
 }
 
-/** The zone whose city is written so, with or without its spaces, or whose whole name is near. */
+/** The zone with this city, with or without spaces, or with a similar name. */
 function guess(zone: string): string | null {
   const names = ['UTC', ...Intl.supportedValuesOf('timeZone')]
   const [wanted, city] = [zone.trim().toLowerCase().replaceAll(' ', '_'), cityOf(zone)]

@@ -2,7 +2,7 @@ import { formatDuration } from '../durations/index.ts'
 import { assertInstant } from './instant.ts'
 import { temporal } from './temporal.ts'
 
-/** A stretch of one zone's history with one offset: [start, end), and the offset that held before it. */
+/** A period [start, end) in which a zone has one UTC offset, and the offset before it. In milliseconds. */
 export interface OffsetPeriod {
   start: number
   end: number
@@ -13,7 +13,7 @@ export interface OffsetPeriod {
 const offsetPeriods = new Map<string, OffsetPeriod[]>()
 const PERIODS_PER_ZONE = 6
 
-/** The stretch of the zone's history that holds this instant. */
+/** The offset period of the zone that contains this instant. The latest few per zone are cached. */
 export function offsetPeriodAt(zone: string, instant: number): OffsetPeriod {
   const cached = offsetPeriods.get(zone) ?? []
   for (const period of cached) if (period.start <= instant && instant < period.end) return period
@@ -26,7 +26,7 @@ export function offsetPeriodAt(zone: string, instant: number): OffsetPeriod {
 
 function findOffsetPeriod(zone: string, instant: number): OffsetPeriod {
   const at = zoned(zone, instant)
-  // 'previous' is strictly before: a millisecond later it includes a change at this very instant.
+  // 'previous' is exclusive: from a millisecond later it includes a change at this instant.
   const start = zoned(zone, instant + 1).getTimeZoneTransition('previous')?.epochMilliseconds
   const end = at.getTimeZoneTransition('next')?.epochMilliseconds
   const offset = at.offsetNanoseconds / 1e6
@@ -38,22 +38,36 @@ function findOffsetPeriod(zone: string, instant: number): OffsetPeriod {
   }
 }
 
-/** The instant on the zone's calendar and wall clock. */
+/** The wall time inside a gap that shifts forward to this instant; null if the clock did not just go forward. */
+export function skippedWallTimeAt(zone: string, instant: number): number | null {
+  const { start, offset, offsetBefore } = offsetPeriodAt(zone, instant)
+  return instant < start + offset - offsetBefore ? instant + offsetBefore : null
+}
+
+/** Whether the local time of this instant occurs twice: by how much the clock goes back, and which of both this is. */
+export function repetitionAt(zone: string, instant: number): { backMs: number; isSecond: boolean } | null {
+  const { start, end, offset, offsetBefore } = offsetPeriodAt(zone, instant)
+  if (instant < start + offsetBefore - offset) return { backMs: offsetBefore - offset, isSecond: true }
+  const backMs = end === Number.POSITIVE_INFINITY ? 0 : offset - offsetPeriodAt(zone, end).offset
+  return backMs > 0 && instant >= end - backMs ? { backMs, isSecond: false } : null
+}
+
+/** The instant as a Temporal.ZonedDateTime of the zone. */
 export function zoned(zone: string, instant: number): Temporal.ZonedDateTime {
   return temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(zone)
 }
 
-/** A wall time resolved in a zone, with a note where the clock change made a choice necessary. */
+/** A wall time resolved in a zone, with a note if a clock change affected it. */
 export interface ResolvedWallTime {
   at: number
-  /** The wall time itself, written as the epoch milliseconds it would be in UTC. */
+  /** The wall time itself, as the epoch milliseconds it would be in UTC. */
   wall: number
   note?: string
 }
 
 /**
- * Resolves a wall time: one inside a gap moves forward by the gap's length, of one that occurs twice the first counts.
- * Where that one has passed by `now`, and the second has not, the second does: it is the one still to come.
+ * Resolves a wall time. One inside a gap moves forward by the gap's length. Of one that occurs twice the first counts,
+ * or the second if only the first has passed at `now`.
  */
 export function resolveWallTime(
   wall: Temporal.PlainDateTime,
@@ -80,22 +94,20 @@ export function resolveWallTime(
   return note === undefined ? placed : { ...placed, note }
 }
 
-/** Says what a clock change did to a wall time that was resolved to this instant, if anything. */
+/** Describes what a clock change did to a wall time that was resolved to this instant, if anything. */
 function clockChangeNote(at: number, zone: string, wall: Temporal.PlainDateTime): string | undefined {
   const local = zoned(zone, at).toPlainDateTime()
   if (!local.equals(wall)) return gapNote(wall, zone, `it fires at ${formatTimeOfDay(local)}`)
-  const { end, offset } = offsetPeriodAt(zone, at)
-  if (end === Number.POSITIVE_INFINITY) return undefined
-  const back = offset - offsetPeriodAt(zone, end).offset
-  return back <= 0 || at < end - back ? undefined : overlapNote(local, zone, back, 'this is the first')
+  const repetition = repetitionAt(zone, at)
+  return repetition === null ? undefined : overlapNote(local, zone, repetition.backMs, 'this is the first')
 }
 
-/** The words for a wall time that does not exist. */
+/** The note for a wall time that does not exist. */
 export function gapNote(wall: Temporal.PlainDateTime, zone: string, what: string): string {
   return `${formatTimeOfDay(wall)} does not exist that day in ${zone}, the clock goes forward: ${what}`
 }
 
-/** The words for a wall time that occurs twice. */
+/** The note for a wall time that occurs twice. */
 export function overlapNote(
   wall: Temporal.PlainDateTime,
   zone: string,
@@ -105,13 +117,13 @@ export function overlapNote(
   return `${formatTimeOfDay(wall)} occurs twice that day in ${zone}, the clock goes back by ${formatDuration(backMs)}: ${which}`
 }
 
-/** The time of day as short as it can be said. */
+/** The time of day as HH:MM, with seconds if there are any. */
 export function formatTimeOfDay(wall: Temporal.PlainDateTime | Temporal.ZonedDateTime): string {
   const time = wall.toPlainTime()
   return time.toString({ smallestUnit: time.second === 0 && time.millisecond === 0 ? 'minute' : 'second' })
 }
 
-/** The instant as people of the zone write it: wall clock, offset and zone. */
+/** The instant in the zone: wall time, offset and zone name. */
 export function formatLocal(instant: number, zone: string): string {
   return zoned(zone, instant).toString()
 }

@@ -1,34 +1,44 @@
-import type { DstPolicy } from './dst.ts'
+import { DAY_MS } from '../durations/index.ts'
 import { type OffsetPeriod, offsetPeriodAt } from './wall-time.ts'
 
-/** Finds the instant of a rule that comes next after another; null when there is none. */
+/**
+ * What a clock change does to a wall time. One that does not exist (`gap`) shifts forward by the length of the gap or is
+ * skipped. One that occurs twice (`overlap`) counts the first time, the last time, or both.
+ */
+export interface DstPolicy {
+  gap: 'shift' | 'skip'
+  overlap: 'first' | 'last' | 'both'
+}
+
+/** The policy of rules without one: the same as Temporal's `compatible`. */
+export const DST_DEFAULT: DstPolicy = { gap: 'shift', overlap: 'first' }
+
+/** Finds the first instant of a rule strictly after another; null if there is none. */
 export type NextInstant = (after: number) => number | null
 
 /**
- * Finds the wall time of a rule that comes strictly after another; null when there is none. A wall time is written
- * as the epoch milliseconds it would be in UTC. It knows nothing of zones and clock changes.
+ * Finds the first wall time of a rule strictly after another; null if there is none. Wall times are the epoch
+ * milliseconds they would be in UTC: zones and clock changes play no part.
  */
 export type NextWallTime = (wall: number) => number | null
 
-/** The wall times of a rule, and, where that takes no going through them, how many lie in [from, to). */
+/** The wall times of a rule. `count` is how many are in [from, to), present if that needs no enumeration. */
 export interface WallTimes {
   next: NextWallTime
   count?(from: number, to: number): number
 }
 
-/** The instants of a rule, and, where that takes no going through them, how many lie in (after, until]. */
+/** The instants of a rule. `count` is how many are in (after, until], present if that needs no enumeration. */
 export interface Instants {
   next: NextInstant
   count?(after: number, until: number): number
-  /** The wall times as written, of rules on the wall clock: notes tell what a clock change made of them. */
+  /** For rules on the wall clock: the wall times as written, before clock changes. */
   nextWallTime?: NextWallTime
-  /** The rule keeps its real spacing through clock changes, whatever its wall times say. */
+  /** The rule keeps its real spacing through clock changes, whatever its wall times. */
   interval?: true
 }
 
-const DAY_MS = 86_400_000
-
-/** Places wall times on the clock of a zone. */
+/** The instants of wall times in a zone, under a policy for clock changes. */
 export function instantsOfWallTimes(wallTimes: WallTimes, zone: string, policy: DstPolicy): Instants {
   const next: NextInstant = (after) => nextDue(wallTimes.next, zone, policy, after)
   const { count, next: nextWallTime } = wallTimes
@@ -41,23 +51,23 @@ export function instantsOfWallTimes(wallTimes: WallTimes, zone: string, policy: 
 }
 
 /**
- * The first instant strictly after the given one at which a wall time of the rule is due in the zone. This is the
- * only place where clock changes meet wall times: whatever library finds the wall times, the policy is applied here.
+ * The first instant strictly after another at which a wall time of the rule is due in the zone. Clock changes are
+ * applied here and nowhere else, whatever library finds the wall times.
  *
- * A wall time in a gap shifts by the gap's length, and may then fall together with another: they fire once. It
- * relies on every stretch of one offset being longer than the changes at its ends: since 1970 the shortest is a week.
+ * A wall time in a gap shifts by the gap's length and may then coincide with another: both fire once. This relies on
+ * every period of one offset being longer than the changes at its ends; since 1970 the shortest is a week.
  */
 function nextDue(nextWallTime: NextWallTime, zone: string, policy: DstPolicy, after: number): number | null {
   let from = after
   for (;;) {
     const period = offsetPeriodAt(zone, from + 1)
     const { end, offset } = period
-    const wall = nextWallTime(Math.max(from + offset, shownUntil(period, policy) - 1))
-    const regular = wall === null || wall >= shownFrom(period, zone, policy, wall) ? null : wall - offset
+    const wall = nextWallTime(Math.max(from + offset, repeatedUntil(period, policy) - 1))
+    const regular = wall === null || wall >= repeatedFrom(period, zone, policy, wall) ? null : wall - offset
     const shifted = policy.gap === 'shift' ? nextInGap(nextWallTime, period, from) : null
     const earliest = regular === null || (shifted !== null && shifted < regular) ? shifted : regular
     if (earliest !== null && earliest < end) return earliest
-    // Where the next wall time is far off, or none is left, the changes on the way cannot matter.
+    // If the next wall time is far off, or there is none, skip the clock changes on the way.
     const near = wall === null ? Number.POSITIVE_INFINITY : wall - offset - 2 * DAY_MS
     const far = end - from > 2 * DAY_MS && near > end
     if (end === Number.POSITIVE_INFINITY || (far && wall === null)) return null
@@ -65,20 +75,20 @@ function nextDue(nextWallTime: NextWallTime, zone: string, policy: DstPolicy, af
   }
 }
 
-/** Wall times before this one were shown before the clocks went back, and the policy takes the first of two. */
-function shownUntil({ start, offset, offsetBefore }: OffsetPeriod, policy: DstPolicy): number {
+/** Under overlap 'first': wall times before this one are repeated, and already occurred before the clock went back. */
+function repeatedUntil({ start, offset, offsetBefore }: OffsetPeriod, policy: DstPolicy): number {
   return policy.overlap === 'first' && offset < offsetBefore ? start + offsetBefore : Number.NEGATIVE_INFINITY
 }
 
-/** Wall times from this one on are shown again when the clocks have gone back, and the policy takes the last of two. */
-function shownFrom({ end, offset }: OffsetPeriod, zone: string, policy: DstPolicy, wall: number): number {
+/** Under overlap 'last': wall times from this one on occur again after the clock goes back. */
+function repeatedFrom({ end, offset }: OffsetPeriod, zone: string, policy: DstPolicy, wall: number): number {
   if (policy.overlap !== 'last' || wall - offset < end - DAY_MS || !Number.isFinite(end)) {
     return Number.POSITIVE_INFINITY
   }
   return end + Math.min(offset, offsetPeriodAt(zone, end).offset)
 }
 
-/** The wall times a clock skipped when it went forward, moved by the length of the gap. */
+/** The next wall time in the gap at the start of the period, shifted by the length of the gap. */
 function nextInGap(nextWallTime: NextWallTime, period: OffsetPeriod, from: number): number | null {
   const shiftedEnd = shiftedUntil(period)
   if (from >= shiftedEnd - 1) return null
@@ -88,14 +98,14 @@ function nextInGap(nextWallTime: NextWallTime, period: OffsetPeriod, from: numbe
   return shifted !== null && shifted < shiftedEnd ? shifted : null
 }
 
-/** Where the instants end that may be shifted ones: after a change forward, as long again as the gap. */
+/** Where instants shifted out of the gap end: after the change forward, for as long as the gap. */
 function shiftedUntil({ start, offset, offsetBefore }: OffsetPeriod): number {
   return offset > offsetBefore ? start + offset - offsetBefore : Number.NEGATIVE_INFINITY
 }
 
 /**
- * Counts stretch by stretch, those in which nothing is due left out: of a rare rule that is most of them. Only what
- * was shifted out of a gap is gone through, for it may fall together.
+ * Counts per period of one offset, skipping periods in which nothing is due: for a rare rule that is most of them.
+ * Only instants shifted out of a gap are enumerated, because they may coincide.
  */
 function countDue(
   next: NextInstant,
@@ -115,8 +125,8 @@ function countDue(
       policy.gap === 'shift' ? Math.min(shiftedUntil(period), high) : Number.NEGATIVE_INFINITY
     for (let at: number | null = low; at !== null && at < shiftedEnd; at = next(at)) total++
     const from = Math.max(low, shiftedEnd) + offset
-    const to = Math.min(high + offset, shownFrom(period, zone, policy, high + offset))
-    total += Math.max(0, countWallTimes(Math.max(from, shownUntil(period, policy)), to))
+    const to = Math.min(high + offset, repeatedFrom(period, zone, policy, high + offset))
+    total += Math.max(0, countWallTimes(Math.max(from, repeatedUntil(period, policy)), to))
     first = next(high - 1)
   }
   return total
