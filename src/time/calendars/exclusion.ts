@@ -10,31 +10,31 @@ import {
   WEEKEND_WORDS,
 } from './holiday-calendar.ts'
 
-/** What days off do to a rule: plain data, kept in the rule. */
+/** Days off, and what happens on them: plain data, stored in the rule. */
 export interface Exclusion {
   /** Names of calendars whose days are off. */
   calendars?: string[]
   /** Weekdays that are off, Monday is 1. */
   weekend?: number[]
-  /** An instant on a day off goes to the next or previous working day; without it, it is skipped. */
+  /** An instant on a day off moves to the next or previous working day; without `move` it is skipped. */
   move?: 'next' | 'previous'
-  /** With move: so many working days further, or back where it is negative. */
+  /** With `move`: this many working days further, or back if negative. */
   offset?: number
 }
 
-/** Days off as users say them: names of calendars and 'weekends', or an object that says what to do with them. */
+/** Days off as input: names of calendars and 'weekends', or an object with more options. */
 export type ExcludeInput =
   | string
   | readonly string[]
   | {
       calendars?: string | readonly string[]
-      /** True is Saturday and Sunday; with `move`, [] says that every day may be a working day. */
+      /** True is Saturday and Sunday; with `move`, [] means that no weekday is off. */
       weekend?: true | readonly (string | number)[]
       move?: 'next' | 'previous'
       offset?: number
     }
 
-/** Finds a calendar by its name; `names`, where it is there, are the known ones, for messages. */
+/** Finds a calendar by its name; `names` are the known ones, for error messages. */
 export interface CalendarLookup {
   (name: string): HolidayCalendar | undefined
   readonly names?: readonly string[]
@@ -46,7 +46,7 @@ const NAMES_SUGGESTED_MAX = 20
 const FIELDS = ['calendars', 'weekend', 'move', 'offset']
 const SATURDAY_AND_SUNDAY = [6, 7]
 
-/** Reads what days off do to a rule; undefined where none are named. */
+/** Parses an exclusion; undefined if it names no days. */
 export function readExclude(input: unknown): Exclusion | undefined {
   if (input === undefined) return undefined
   const listed = typeof input === 'string' ? [input] : input
@@ -64,13 +64,13 @@ export function readExclude(input: unknown): Exclusion | undefined {
   return withDefaults(days, readMove(move, offset))
 }
 
-/** A list in which 'weekends' is Saturday and Sunday, 'fri' is Fridays, and all else are names of calendars. */
+/** Parses a list in which 'weekends' is Saturday and Sunday, 'fri' is Fridays, and others are names of calendars. */
 function readShorthand(items: unknown[]): Exclusion | undefined {
   const { calendars, weekdays } = splitDayNames(items)
   return withDefaults({ ...calendarsOf(calendars), ...(weekdays.length > 0 && { weekend: weekdays }) }, {})
 }
 
-/** Names of days off: the weekdays among them, and those of calendars. */
+/** Splits names of days off into weekdays and names of calendars. */
 export function splitDayNames<Name>(items: readonly Name[]): { calendars: Name[]; weekdays: number[] } {
   const weekdays = new Set<number>()
   const calendars = items.filter((item) => {
@@ -96,7 +96,7 @@ function withDefaults(
   if (!named && moves.move === undefined) return undefined
   if (!named) throw invalidExcludeError(undefined, 'move needs days off')
   const { weekend, ...rest } = days
-  // That no weekday is off says something only where there are working days.
+  // An empty weekend has a meaning only with `move`.
   const keepsWeekend = weekend !== undefined && (weekend.length > 0 || moves.move !== undefined)
   return { ...rest, ...(keepsWeekend && { weekend: [...weekend] }), ...moves }
 }
@@ -130,7 +130,7 @@ function isOffset(value: unknown): boolean {
   return Number.isInteger(value) && Math.abs(value as number) <= OFFSET_MAX
 }
 
-/** Tells whether a value read back from a database is a whole and sound exclusion. */
+/** Whether a value from a database is a valid exclusion. */
 export function isExclusion(value: unknown): value is Exclusion {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const { calendars, weekend, move, offset } = value as Record<string, unknown>
@@ -153,31 +153,31 @@ function isWeekday(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 7
 }
 
-/** What an exclusion comes to with these calendars. A calendar that is not there is refused. */
+/** Compiles an exclusion with these calendars. An unknown calendar is refused. */
 export function daysOffOf(exclude: Exclusion, find: CalendarLookup = () => undefined): DaysOff {
   const calendars = (exclude.calendars ?? []).map((name) => find(name) ?? refuseUnknown(name, find))
   const weekend = new Set([...(exclude.weekend ?? []), ...calendars.flatMap((each) => each.weekend)])
   return compileDaysOff(weekend, calendars.map(namedDays))
 }
 
-/** Refuses days off that leave no day of the week: edits of calendars can come to that later, and are waited out. */
+/** Refuses days off that leave no weekday. A later edit of a calendar can lead there too; then the rule waits. */
 export function assertWorkingWeekday(off: DaysOff | null): void {
   if (off === null || off.hasWorkingWeekday) return
   throw new WakefulError('invalid_rule', 'all seven days of the week are off: leave at least one')
 }
 
-const namedOf = new WeakMap<HolidayCalendar, NamedDays>()
+const namedDaysCache = new WeakMap<HolidayCalendar, NamedDays>()
 
-/** The dates of a calendar by day; kept as long as the calendar is, because every alarm under it asks. */
+/** The dates of a calendar by day, cached per calendar object, because every alarm with the calendar needs them. */
 function namedDays(calendar: HolidayCalendar): NamedDays {
-  let named = namedOf.get(calendar)
+  let named = namedDaysCache.get(calendar)
   if (named === undefined) {
     const labels = Object.entries(calendar.dates).map(([date, label]): [number, string] => [
       parseDay(date)!,
       label,
     ])
     named = { name: calendar.name, labels: new Map(labels) }
-    namedOf.set(calendar, named)
+    namedDaysCache.set(calendar, named)
   }
   return named
 }

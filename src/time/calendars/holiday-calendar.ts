@@ -4,22 +4,22 @@ import { formatDay, parseDay } from '../zones/index.ts'
 import { CALENDAR_DAYS_MAX } from './days-off.ts'
 import { readIcs } from './ics.ts'
 
-/** A named set of days off: plain data, as a store keeps it. */
+/** A named set of days off: plain data, as it is stored. */
 export interface HolidayCalendar {
   readonly name: string
-  /** Grows with every edit; set by the store. */
+  /** Increases with every edit; set by the store. */
   readonly version: number
-  /** By date, written '2026-12-25', what the day is called; '' where it has no name. */
+  /** The label of each day, by date ('2026-12-25'); '' if it has none. */
   readonly dates: Readonly<Record<string, string>>
   /** Weekdays that are off as well, Monday is 1. */
   readonly weekend: readonly number[]
 }
 
-/** What users give to make a calendar: dates, the text of an .ics file, weekdays, or several of them. */
+/** The input that makes a calendar: dates, the text of an .ics file, weekdays, or several of these. */
 export interface CalendarInput {
-  /** As `get` answers it; not looked at. */
+  /** Present in the result of `get`; ignored. */
   name?: string
-  /** Dates such as '2026-12-25' and ranges such as '2026-12-24..2026-12-31', in a list or with what each is called. */
+  /** Dates such as '2026-12-25' and ranges such as '2026-12-24..2026-12-31', as a list or with a label for each. */
   dates?: readonly string[] | Readonly<Record<string, string>>
   /** RFC 5545 text; its all-day events are days off. */
   ics?: string
@@ -27,10 +27,10 @@ export interface CalendarInput {
   weekend?: readonly (string | number)[]
 }
 
-/** Words that stand for Saturday and Sunday where calendars are named. */
+/** Words that mean Saturday and Sunday in a list of calendars. */
 export const WEEKEND_WORDS: readonly string[] = ['weekend', 'weekends']
 
-/** What the name of a calendar looks like, in words. */
+/** The allowed form of a calendar's name, in words. */
 export const CALENDAR_NAME_FORM =
   "lower-case letters, digits, '-' and '_', at most 63, and not 'weekend' or 'weekends'"
 
@@ -38,14 +38,14 @@ const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
 const GIVEN = ['dates', 'ics', 'weekend']
 const RANGE = /^(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)$/
 
-/** Tells whether this can be the name of a calendar. */
+/** Whether a value is a valid name of a calendar. */
 export function isCalendarName(name: unknown): name is string {
   return typeof name === 'string' && NAME.test(name) && !WEEKEND_WORDS.includes(name)
 }
 
 /**
- * Reads what makes a calendar, or refuses it and says which date or line was wrong. `now` bounds what recurs; what is
- * given is added to the days of `before`, where there is one.
+ * Parses the input of a calendar, or refuses it with the invalid date or line. Recurring events are written out from
+ * `now` on. The days are added to those of `before`, if there is one.
  */
 export function readCalendar(
   name: string,
@@ -84,7 +84,7 @@ function weekendOf(input: unknown): readonly unknown[] {
   return readWeekend(input, 'a calendar')
 }
 
-/** Dates given one by one win over those of an .ics file. */
+/** Adds dates with their labels, which override those of an .ics file. */
 function addDates(days: Map<number, string>, dates: NonNullable<CalendarInput['dates']>): void {
   const input: unknown = dates
   if (typeof input !== 'object' || input === null) throw notGiven()
@@ -99,7 +99,7 @@ function addDates(days: Map<number, string>, dates: NonNullable<CalendarInput['d
   }
 }
 
-/** The first and last day of a date or a range of them. */
+/** The first and last day of a date or a range. */
 function readDays(date: unknown): [first: number, last: number] {
   const text = typeof date === 'string' ? date.trim() : ''
   const [, from = text, to = text] = RANGE.exec(text) ?? []
@@ -113,7 +113,7 @@ function readDays(date: unknown): [first: number, last: number] {
   return [first, last]
 }
 
-/** Reads weekdays that are off every week, in order; all seven are refused. `where` they stand is for messages. */
+/** Parses the weekdays that are off every week; all seven are refused. `where` is the field, for error messages. */
 export function readWeekend(input: unknown, where: string): number[] {
   const wrong = (what: string) => new WakefulError('invalid_request', `${where}: ${what}`)
   if (!Array.isArray(input)) throw wrong("weekend is a list of weekdays such as ['sat', 'sun']")
@@ -127,7 +127,14 @@ export function readWeekend(input: unknown, where: string): number[] {
   throw wrong('all seven days of the week are off: leave at least one')
 }
 
-/** Tells whether a value read back from a database is a whole and sound calendar. */
+/** The last date of a calendar; null if it has none. */
+export function lastDate({ dates }: Pick<HolidayCalendar, 'dates'>): string | null {
+  let last: string | null = null
+  for (const date of Object.keys(dates)) if (last === null || date > last) last = date
+  return last
+}
+
+/** Whether a value from a database is a valid calendar. */
 export function isHolidayCalendar(value: unknown): value is HolidayCalendar {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const row = value as Record<string, unknown>

@@ -4,18 +4,18 @@ import { LABEL_LENGTH_MAX, normalizeLabel, quote } from '../text/index.ts'
 import { CALENDAR_DAYS_MAX } from './days-off.ts'
 import { type IcsLine, icsError } from './ics-lines.ts'
 
-/** An event of an .ics file, as far as it matters to days off. Days are counted from 1970-01-01. */
+/** An event of an .ics file, reduced to what matters for days off. Days are counted from 1970-01-01. */
 export interface IcsEvent {
-  /** The number of the line it begins at. */
+  /** The line number of its BEGIN. */
   number: number
   uid: string
   label: string
   cancelled: boolean
-  /** Its first day; null where it has a clock time, and is no day off. */
+  /** Its first day; null if it has a clock time, and is no day off. */
   day: number | null
   /** How many days it lasts. */
   span: number
-  /** Lines of RRULE. */
+  /** Its RRULE lines. */
   rules: IcsLine[]
   /** Days of RDATE. */
   added: number[]
@@ -29,7 +29,7 @@ const DAY_S = 86_400
 const ONCE = ['UID', 'DTSTART', 'DTEND', 'DURATION', 'SUMMARY', 'STATUS', 'RECURRENCE-ID']
 const DURATION = /^\+?P(?:(\d{1,5})W|(\d{1,5})D)(?:T0+[HMS])*$/i
 
-/** Takes the events of an .ics file from its lines. */
+/** Parses the events of an .ics file. */
 export function readIcsEvents(lines: readonly IcsLine[]): IcsEvent[] {
   const [first] = lines
   if (first?.name !== 'BEGIN' || first.value.trim().toUpperCase() !== 'VCALENDAR') {
@@ -77,7 +77,7 @@ function readEvent(lines: readonly IcsLine[], number: number): IcsEvent {
   return {
     number,
     uid: one.get('UID')?.value.trim() ?? '',
-    // Cut before anything is done with it: it is written to every day of the event.
+    // Cut first, so that a huge label costs no more than a long one.
     label: normalizeLabel(unescaped((one.get('SUMMARY')?.value ?? '').slice(0, 4 * LABEL_LENGTH_MAX))),
     cancelled,
     day,
@@ -102,7 +102,7 @@ function dateOf(line: IcsLine): RruleDate {
   return date
 }
 
-/** The days of a line of dates, of times or periods the day they are on. */
+/** The days of a line of dates; for times and periods, the day of their start. */
 function daysOf(line: IcsLine): number[] {
   return line.value.split(',').map((item) => {
     const [date = ''] = item.trim().split(/[T/]/i)
@@ -110,7 +110,7 @@ function daysOf(line: IcsLine): number[] {
   })
 }
 
-/** How many days an event lasts: DTEND is the day after the last. */
+/** How many days an event lasts; DTEND is exclusive. */
 function lengthInDays(day: number, end: IcsLine | undefined, duration: IcsLine | undefined): number {
   if (end !== undefined) {
     const date = dateOf(end)
@@ -130,11 +130,11 @@ function lengthInDays(day: number, end: IcsLine | undefined, duration: IcsLine |
 function bounded(span: number, { number }: IcsLine): number {
   if (span > CALENDAR_DAYS_MAX)
     throw icsError(number, `the event lasts ${span} days: at most ${CALENDAR_DAYS_MAX} are taken`)
-  // Some programs write the day itself as its end.
+  // Some programs write the start as DTEND of a one-day event.
   return Math.max(1, span)
 }
 
-/** Does something with a line; what is refused then says where. */
+/** Runs `read`, and adds the line number to its error. */
 export function withLineNumber<Result>({ number }: Pick<IcsLine, 'number'>, read: () => Result): Result {
   try {
     return read()

@@ -1,21 +1,21 @@
 import { WakefulError } from '../../error.ts'
 import { quote } from '../text/index.ts'
 
-/** A line of an .ics file, taken apart: NAME;PARAMETER=value:VALUE, and where it starts. */
+/** A parsed line of an .ics file: NAME;PARAMETER=value:VALUE. */
 export interface IcsLine {
   name: string
   parameters: ReadonlyMap<string, string>
   value: string
-  /** The number of the line in the file, from 1; of a folded one, of its beginning. */
+  /** The line number in the file, from 1; for a folded line, of its first part. */
   number: number
 }
 
-/** The longest .ics text that is read. */
+/** The longest .ics text accepted. */
 const ICS_LENGTH_MAX = 2 * 1024 * 1024
 
 const NAME = /^[A-Za-z0-9-]+$/
 
-/** Takes an .ics text apart line by line, folded ones joined again. */
+/** Parses an .ics text into lines, and unfolds them. */
 export function readIcsLines(text: string): IcsLine[] {
   if (typeof text !== 'string' || text.length > ICS_LENGTH_MAX) {
     throw new WakefulError('invalid_request', 'a calendar: ics is the text of an .ics file, of at most 2 MB')
@@ -23,7 +23,7 @@ export function readIcsLines(text: string): IcsLine[] {
   return unfold(text).map(({ line, number }) => readLine(line, number))
 }
 
-/** What is wrong with an .ics file, and where. */
+/** The error for an invalid line of an .ics file. */
 export function icsError(number: number, what: string): WakefulError {
   return new WakefulError('invalid_request', `a calendar: line ${number} of the ics: ${what}`)
 }
@@ -57,7 +57,7 @@ function readParameters(parameters: string[]): ReadonlyMap<string, string> {
   )
 }
 
-/** The text before the first such character that is not in quotes, and the text behind it. */
+/** Splits at the first such character outside quotes. */
 function splitOnce(text: string, mark: string): [string, string?] {
   let quoted = false
   for (let index = 0; index < text.length; index++) {

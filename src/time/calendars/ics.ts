@@ -1,24 +1,24 @@
 import { WakefulError } from '../../error.ts'
+import { DAY_MS } from '../durations/index.ts'
 import { compileRrule, parseRrule, yearOf, yearStart } from '../rrule/index.ts'
-import { LABEL_LENGTH_MAX } from '../text/index.ts'
+import { counted, LABEL_LENGTH_MAX } from '../text/index.ts'
 import { formatDay } from '../zones/index.ts'
 import { CALENDAR_DAYS_MAX } from './days-off.ts'
 import { type IcsEvent, readIcsEvents, withLineNumber } from './ics-event.ts'
 import { icsError, readIcsLines } from './ics-lines.ts'
 
-/** Days off by day since 1970-01-01, with what they are called, and what was left out. */
+/** The labels of days off by day since 1970-01-01, and notes about what was left out. */
 export interface IcsDays {
   days: Map<number, string>
   notes: string[]
 }
 
-const DAY_MS = 86_400_000
 const YEARS_EXPANDED = 100
-/** Days looked at in all, those that fall together counted each: bounds the work whatever the file says. */
+/** Bounds the work for any file: days written in all, including those written twice. */
 const WRITES_MAX = 200_000
 const RULES_MAX = 1000
 
-/** Reads the days off of an .ics file: its all-day events. What recurs is written out for a hundred years. */
+/** Parses the days off of an .ics file: its all-day events. Recurring ones are expanded for a hundred years. */
 export function readIcs(text: string, now: number): IcsDays {
   const events = readIcsEvents(readIcsLines(text))
   const year = yearOf(Math.floor(now / DAY_MS))
@@ -40,7 +40,7 @@ export function readIcs(text: string, now: number): IcsDays {
   return { days, notes: notesOf(events, left.past, year + YEARS_EXPANDED - 1) }
 }
 
-/** By series, the days that another event of the file replaces. */
+/** The days of each series that another event of the file replaces. */
 function replacedDays(events: readonly IcsEvent[]): Map<string, Set<number>> {
   const replaced = new Map<string, Set<number>>()
   for (const { uid, replaces } of events) {
@@ -51,7 +51,7 @@ function replacedDays(events: readonly IcsEvent[]): Map<string, Set<number>> {
   return replaced
 }
 
-/** The days on which an event begins, those of EXDATE among them. */
+/** The days on which an event begins, including those of EXDATE. */
 function* startsOf(event: IcsEvent, { from, to }: { from: number; to: number }): Generator<number> {
   const single = event.rules.length === 0 ? [event.day!, ...event.added] : event.added
   yield* new Set(single)
@@ -64,7 +64,7 @@ function* startsOf(event: IcsEvent, { from, to }: { from: number; to: number }):
   }
 }
 
-/** Finds the day of a rule that comes after another; a rule whose UNTIL is before its start has none. */
+/** Finds the day of a rule after another; a rule whose UNTIL is before its start has none. */
 function daysOfRule(text: string): (day: number) => number | null {
   try {
     const { nextWallTime } = compileRrule(text, { timezone: 'UTC', anchor: 0 })
@@ -99,7 +99,7 @@ function tooManyDaysError({ number }: IcsEvent): WakefulError {
   return icsError(number, `with this event there are more than ${CALENDAR_DAYS_MAX} days off`)
 }
 
-/** Two names of one day stand side by side. */
+/** Both labels of a day with two events. */
 function joined(before: string | undefined, label: string): string {
   if (before === undefined || before === '') return label
   const known = label === '' || before.length > LABEL_LENGTH_MAX || before.split(' / ').includes(label)
@@ -117,8 +117,4 @@ function notesOf(events: readonly IcsEvent[], past: number, lastYear: number): s
     ...(past > 0 ? [`${counted(past, 'day')} before 1970 left out`] : []),
     ...(recurs ? [`what recurs is written out up to the end of ${lastYear}: read it again before`] : []),
   ]
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`
 }

@@ -1,5 +1,4 @@
-export { expiredCalendarNotes, lastDate } from './calendar-end.ts'
-export { type DaysOff, SEARCH_DAYS_MAX } from './days-off.ts'
+export { type DaysOff, movedDay, SEARCH_DAYS_MAX } from './days-off.ts'
 export {
   assertWorkingWeekday,
   type CalendarLookup,
@@ -10,15 +9,15 @@ export {
   readExclude,
   splitDayNames,
 } from './exclusion.ts'
-export { describeExclusion, joinWithAnd } from './exclusion-description.ts'
+export { describeExclusion, expiredCalendarNotes, movedNote } from './exclusion-description.ts'
 export {
   type CalendarInput,
   type HolidayCalendar,
   isCalendarName,
   isHolidayCalendar,
+  lastDate,
   readCalendar,
 } from './holiday-calendar.ts'
-export { movedDay, movedNote } from './moved-day.ts'
 export {
   mergeExclusions,
   nonWorkingDays,

@@ -3,14 +3,14 @@ import { quote } from '../text/index.ts'
 import type { DaysOff } from './days-off.ts'
 import { type CalendarLookup, daysOffOf, type Exclusion } from './exclusion.ts'
 
-/** The weekend where nobody says another. */
-const USUAL_WEEKEND: readonly number[] = [6, 7]
+/** Saturday and Sunday. */
+const DEFAULT_WEEKEND: readonly number[] = [6, 7]
 
 const SHORT = 'mon tue wed thu fri sat sun'.split(' ')
 
 /**
- * The weekend that 'working day' leaves out: the one given, or Saturday and Sunday. Null where a calendar that is
- * named has one of its own, which then holds.
+ * The weekend that is excluded from working days: that of the exclusion, or Saturday and Sunday. Null if a named calendar
+ * has its own weekend, which applies instead.
  */
 export function workingWeekend(
   { calendars = [], weekend }: Exclusion,
@@ -18,12 +18,12 @@ export function workingWeekend(
 ): readonly number[] | null {
   if (weekend !== undefined) return weekend
   const own = calendars.some((name) => (find?.(name)?.weekend.length ?? 0) > 0)
-  return own ? null : USUAL_WEEKEND
+  return own ? null : DEFAULT_WEEKEND
 }
 
 /**
- * An exclusion as a rule keeps it. With `move`, where nobody says a weekend, Saturday and Sunday are off too: written
- * down when it is set, so that what is stored keeps its meaning whatever becomes of the calendars.
+ * The exclusion as a rule stores it. With `move` and no weekend, Saturday and Sunday are off too. The weekend is stored
+ * when the rule is set, so that later edits of calendars do not change its meaning.
  */
 export function withWorkingWeekend(exclude: Exclusion, find: CalendarLookup | undefined): Exclusion {
   const { weekend: own, ...rest } = exclude
@@ -31,14 +31,14 @@ export function withWorkingWeekend(exclude: Exclusion, find: CalendarLookup | un
   return { ...rest, ...(weekend?.length && { weekend: [...weekend] }) }
 }
 
-/** The days that are no working days, with what is excluded beside a phrase. */
+/** The days that are no working days, under the exclusion beside a phrase. */
 export function nonWorkingDays(exclude: Exclusion | undefined, find: CalendarLookup | undefined): DaysOff {
   const { calendars } = exclude ?? {}
   const weekend = workingWeekend(exclude ?? {}, find)
   return daysOffOf({ ...(calendars && { calendars }), ...(weekend && { weekend: [...weekend] }) }, find)
 }
 
-/** What a phrase excludes and what is excluded beside it, together; two ways to move are refused. */
+/** Merges the exclusion in a phrase with the one beside it; two different moves are refused. */
 export function mergeExclusions(phrase: Exclusion, beside: Exclusion | undefined, text: string): Exclusion {
   const moves = [phrase, beside ?? {}].filter(({ move }) => move !== undefined)
   const [one, other] = moves.map(({ move, offset = 0 }) => `${move} ${offset}`)
@@ -63,7 +63,7 @@ function both<Item>(some: readonly Item[] = [], more: readonly Item[] = []): Ite
   return [...new Set([...some, ...more])]
 }
 
-/** A kept exclusion as users would write it: no weekend beside a move is none, not the usual one. */
+/** A stored exclusion as input. No weekend beside a move means none, and not the default one. */
 export function toExcludeInput({ calendars, weekend, ...moves }: Exclusion): {
   calendars?: string[]
   weekend?: string[]

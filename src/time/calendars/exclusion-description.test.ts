@@ -10,7 +10,7 @@ const context = {
 }
 const NOTE = 'company has no dates after 2026-12-31'
 
-it('is told of where a calendar ends before what is shown', () => {
+it('notes the end of a calendar at the first previewed instant after it', () => {
   const { instants } = preview({ cron: '0 9 * * *', exclude: 'company' }, context)
   expect(instants.map(({ note }) => note)).toEqual([
     undefined,
@@ -21,7 +21,7 @@ it('is told of where a calendar ends before what is shown', () => {
   ])
 })
 
-it('is told of when an alarm is set after it, and once', () => {
+it('notes the end of a calendar once, when an alarm is set after it', () => {
   const later = { ...context, now: Date.parse('2027-01-04T12:00:00Z') }
   expect(resolveWhen({ cron: '0 9 * * *', exclude: 'company' }, context).notes).toEqual([])
   expect(resolveWhen({ cron: '0 9 * * *', exclude: 'company' }, later).notes).toEqual([NOTE])
