@@ -223,7 +223,7 @@ describe('modules', () => {
     expect([...modules].filter((name) => MAY_IMPORT[name] === undefined)).toEqual([])
   })
 
-  it('time, alarm and engine compile without the types of Node', () => {
+  it('time, alarm, targets, log, engine and library compile without the types of Node', () => {
     expect(output('tsc', ['-p', 'tsconfig.pure.json', '--noEmit'])).toBe('')
   })
 

@@ -1,13 +1,20 @@
 /** What every runtime Wakeful runs in offers beside ECMAScript. The pure modules may use this and nothing else. */
-interface AbortSignal {
+declare class AbortSignal {
+  static any(signals: readonly AbortSignal[]): AbortSignal
   readonly aborted: boolean
   readonly reason: unknown
   addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
 }
 declare class AbortController {
   readonly signal: AbortSignal
   abort(reason?: unknown): void
 }
+declare class TextEncoder {
+  encode(text: string): Uint8Array
+}
+declare function btoa(text: string): string
+declare function atob(text: string): string
 declare class URL {
   static canParse(url: string): boolean
   readonly href: string

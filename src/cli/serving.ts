@@ -124,7 +124,7 @@ function openOptions({ config, log }: Serving, globals: Globals): OpenOptions {
     // What is asked for over the network are the handlers of applications on the same store.
     namesPool: DEFAULT_POOL,
     createdVia: 'cli',
-    onTrouble: (thrown) => log.trouble(thrown),
+    onError: (thrown) => log.trouble(thrown),
     allowPrivateTargets: config.allowPrivateTargets,
     webhooks: { timeout: config.webhookTimeout, perEndpoint: config.webhooksPerEndpoint },
     ...(secret !== null && { secret }),

@@ -66,12 +66,12 @@ test('two ticks at once deliver and record every occurrence once', async () => {
 test('a close during a start leaves no timer and no owner behind', async () => {
   const clock = new VirtualClock()
   const store = newStore()
-  const troubles: unknown[] = []
-  const { wakeful } = await openTest({ clock, store, onTrouble: (thrown) => troubles.push(thrown) })
+  const errors: unknown[] = []
+  const { wakeful } = await openTest({ clock, store, onError: (thrown) => errors.push(thrown) })
   const ended = Promise.allSettled([wakeful.start(), wakeful.close()])
   expect((await clock.until(ended, '1m')).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
   await expectNoTimers(clock)
-  expect(troubles).toEqual([])
+  expect(errors).toEqual([])
   await using next = await openTest({ clock, store })
   expect((await next.wakeful.ownership()).filter(({ owner }) => owner !== null)).toEqual([])
 })
@@ -79,9 +79,9 @@ test('a close during a start leaves no timer and no owner behind', async () => {
 test('a close during a tick lets its delivery settle: it is not delivered again', async () => {
   const clock = new VirtualClock()
   const store = newStore()
-  const troubles: unknown[] = []
+  const errors: unknown[] = []
   let starts = 0
-  const { wakeful } = await openTest({ clock, store, onTrouble: (thrown) => troubles.push(thrown) })
+  const { wakeful } = await openTest({ clock, store, onError: (thrown) => errors.push(thrown) })
   wakeful.handle('work', async () => {
     starts += 1
     await later(clock, 500)
@@ -93,7 +93,7 @@ test('a close during a tick lets its delivery settle: it is not delivered again'
   await clock.until(wakeful.close(), '1m')
   expect(await ticked).toMatchObject({ fired: 1 })
   await expectNoTimers(clock)
-  expect(troubles).toEqual([])
+  expect(errors).toEqual([])
   await using next = await openTest({ clock, store })
   next.wakeful.handle('work', () => void starts++)
   expect((await next.wakeful.ownership()).filter(({ owner }) => owner !== null)).toEqual([])
@@ -107,8 +107,8 @@ test.each(['tick', 'start'] as const)(
   async (how) => {
     const clock = new VirtualClock()
     const store = newStore()
-    const troubles: unknown[] = []
-    const options = { clock, store, drain: '2s', onTrouble: (thrown: unknown) => void troubles.push(thrown) }
+    const errors: unknown[] = []
+    const options = { clock, store, drain: '2s', onError: (thrown: unknown) => void errors.push(thrown) }
     const { wakeful } = await openTest(options)
     let from = 0
     wakeful.handle('plain', () => later(clock, 500))
@@ -130,8 +130,8 @@ test.each(['tick', 'start'] as const)(
     await clock.until(closed, '1m')
     expect(clock.monotonic() - from).toBeLessThanOrEqual(2_000)
     if (ticked !== null) expect(await clock.until(ticked, '1m')).toMatchObject({ fired: 1 })
-    // Under a start, the stop settles from within the handler: refused and told until its transaction is over.
-    expect(troubles).toEqual([])
+    // Under a start, the stop settles from within the handler, which fails until its transaction is over.
+    expect(errors).toEqual([])
     await expectNoTimers(clock)
     await using next = await openTest({ clock, store })
     expect(await next.wakeful.get(plain.id)).toMatchObject({ status: 'fired', attempts: 1 })

@@ -66,16 +66,17 @@ const BULK_CHUNK = 500
 /** Whens of a batch that are read in one go. */
 const READ_PER_TURN = 20
 
-type CalendarShop = BuildContext & { readonly calendars: CalendarLookup }
+/** What an alarm is built with. */
+type SetContext = BuildContext & { readonly calendars: CalendarLookup }
 
 /** One owner's alarms: every call carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedAlarms extends ScopedReads implements Alarms {
   get inbox(): Inbox {
-    return new OwnInbox(this.around, this.scope, this)
+    return new OwnInbox(this.library, this.scope, this)
   }
 
   get defaultTarget(): DefaultTarget {
-    return this.around.defaultTargets.of(this.scope, this.around.buildContext)
+    return this.library.defaultTargets.of(this.scope, this.library.buildContext)
   }
 
   async set(when: When, options: SetCallOptions = {}): Promise<SetView> {
@@ -85,7 +86,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   async setMany(items: readonly SetManyItem[], options: TxOptions = {}): Promise<SetView[]> {
-    const { batchMax } = this.around.limits
+    const { batchMax } = this.library.limits
     checkedList('setMany', items, '{ when, ...options }')
     if (items.length > batchMax)
       throw new WakefulError(
@@ -111,7 +112,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     if (timezone !== undefined && when === undefined)
       throw new WakefulError('invalid_request', 'timezone is that of a when: give the when, too')
     return this.#edit('edit', id, options, (snapshot, context) => {
-      const edited = editedFields(rest, snapshot.alarm, this.around.buildContext)
+      const edited = editedFields(rest, snapshot.alarm, this.library.buildContext)
       return when === undefined
         ? amend(snapshot, edited, context)
         : this.#moved(snapshot, when, timezone, edited, context)
@@ -170,7 +171,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
 
   complete(id: string, result = 'ok', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
     checked<typeof options>('complete', options, { occurrenceId: true })
-    const text = assertText('result', result, this.around.limits.messageBytesMax)
+    const text = assertText('result', result, this.library.limits.messageBytesMax)
     return this.#edit('complete', id, {}, (snapshot, context) =>
       report(snapshot, { ok: true, text, ...options }, context),
     )
@@ -178,16 +179,16 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
 
   fail(id: string, reason = 'failed', options: { occurrenceId?: string } = {}): Promise<AlarmView> {
     checked<typeof options>('fail', options, { occurrenceId: true })
-    const text = assertText('reason', reason, this.around.limits.messageBytesMax)
+    const text = assertText('reason', reason, this.library.limits.messageBytesMax)
     return this.#edit('fail', id, {}, (snapshot, context) =>
       report(snapshot, { ok: false, text, ...options }, context),
     )
   }
 
   async append(event: OwnEventGiven): Promise<EventView> {
-    const { store, logNotifier: bell, limits } = this.around
-    const appended = await store.append(this.scope, ownEvent(event, this.around.context(), limits))
-    bell.notify(this.scope)
+    const { store, logNotifier, limits } = this.library
+    const appended = await store.append(this.scope, ownEvent(event, this.library.context(), limits))
+    logNotifier.notify(this.scope)
     return eventView(appended)
   }
 
@@ -197,13 +198,13 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     tx: unknown,
     which = <T>(_at: number, work: () => T) => work(),
   ): Promise<SetResult[]> {
-    const { store, observer } = this.around
+    const { store, observer } = this.library
     const items = await this.#addressed(given)
     for (let tries = 1; ; tries++) {
       try {
-        const context = this.around.context()
-        const shop = { ...this.around.buildContext, calendars: this.calendars.lookup }
-        const read = (item: SetManyItem, at: number) => which(at, () => this.#request(item, context, shop))
+        const context = this.library.context()
+        const build = { ...this.library.buildContext, calendars: this.calendars.lookup }
+        const read = (item: SetManyItem, at: number) => which(at, () => this.#request(item, context, build))
         // Whoever sets in a transaction of their own holds a lock that others of this process may wait for: no turns then.
         const requests = tx === undefined ? await this.#inTurns(items, read) : items.map(read)
         const answers = await watched(observer, 'set', store.set(requests, context, tx))
@@ -221,12 +222,12 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   /** Those that name no target get their owner's default, where there is one. */
   async #addressed(items: readonly SetManyItem[]): Promise<readonly SetManyItem[]> {
     if (items.every(({ target }) => target !== undefined)) return items
-    if ((await this.around.defaultTargets.find(this.scope)) === null) return items
+    if ((await this.library.defaultTargets.find(this.scope)) === null) return items
     return items.map((item) => ({ ...item, target: item.target ?? DEFAULT_SPEC }))
   }
 
   async #inTurns(items: readonly SetManyItem[], read: (item: SetManyItem, at: number) => SetRequest) {
-    const yielder = new Yielder(this.around.clock, READ_PER_TURN)
+    const yielder = new Yielder(this.library.clock, READ_PER_TURN)
     const requests: SetRequest[] = []
     for (const [at, item] of items.entries()) {
       if (at > 0) await yielder.afterItem()
@@ -235,11 +236,11 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     return requests
   }
 
-  #request({ when, timezone, ...options }: SetManyItem, { now }: Context, shop: CalendarShop): SetRequest {
-    const zone = timezone ?? this.around.timezone
-    const resolved = resolveWhen(when, { now, timezone: zone, calendars: shop.calendars })
-    const named = { createdVia: this.around.createdVia, ...options }
-    const alarm = buildAlarm(this.scope, resolved, named, now, shop)
+  #request({ when, timezone, ...options }: SetManyItem, { now }: Context, build: SetContext): SetRequest {
+    const zone = timezone ?? this.library.timezone
+    const resolved = resolveWhen(when, { now, timezone: zone, calendars: build.calendars })
+    const named = { createdVia: this.library.createdVia, ...options }
+    const alarm = buildAlarm(this.scope, resolved, named, now, build)
     return { alarm, timer: firstTimer(alarm, resolved) }
   }
 
@@ -253,9 +254,9 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   ): Change {
     const timezone = zone ?? snapshot.alarm.rule.timezone
     const calendars = this.calendars.lookup
-    const around = { now: context.now, timezone, calendars }
+    const at = { now: context.now, timezone, calendars }
     const gone = snapshot.timers.find(({ kind }) => kind === 'due')?.tick ?? 1
-    const { rule, first, nominal, notes } = resolveReschedule(snapshot.alarm.rule, when, around, gone - 1)
+    const { rule, first, nominal, notes } = resolveReschedule(snapshot.alarm.rule, when, at, gone - 1)
     const alarm = { ...snapshot.alarm, ...fields, rule, calendars: namedBy(rule, calendars), notes }
     return replace(snapshot, { alarm, first, nominal }, 'reschedule', context)
   }
@@ -266,7 +267,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     options: SeenOptions,
     decide: (snapshot: Snapshot, context: Context) => Change,
   ): Promise<AlarmView> {
-    const context = this.around.context()
+    const context = this.library.context()
     const seen = seenAt(call, checked<SeenOptions>(call, options, SEEN))
     const which = { id: named('id', id) }
     const checkAndDecide: Decide<null> = (snapshot) => {
@@ -280,14 +281,14 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   async #cancelWhich(which: Selector, tx?: unknown, seen?: number) {
-    const context = this.around.context()
+    const context = this.library.context()
     const decide = (snapshot: Snapshot) => {
       assertSeen(snapshot.alarm, seen)
       const { change, outcome } = cancel(snapshot, context)
       return { change, answer: outcome }
     }
     const { results } = await this.#editStored(which, decide, context, tx)
-    this.around.logNotifier.notify(this.scope)
+    this.library.logNotifier.notify(this.scope)
     return results
   }
 
@@ -296,7 +297,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     tx?: unknown,
     fits = (_: Snapshot) => true,
   ) {
-    const context = this.around.context()
+    const context = this.library.context()
     const counts = { cancelled: 0, firing: 0, ended: 0 }
     // Counted from the answers: a store may have to decide twice.
     const decide: Decide<CancelOutcome | null> = (snapshot) => {
@@ -310,12 +311,12 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
       for (const { answer } of results) if (answer !== null) counts[answer] += 1
       after = next
     }
-    this.around.logNotifier.notify(this.scope)
+    this.library.logNotifier.notify(this.scope)
     return { cancelled: counts.cancelled, firing: counts.firing }
   }
 
   #editStored<A>(which: Selector, decide: Decide<A>, context: Context, tx?: unknown) {
-    const { store, observer } = this.around
+    const { store, observer } = this.library
     return watched(observer, 'edit', store.edit(this.scope, which, decide, context, tx))
   }
 
@@ -330,11 +331,11 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
 
   #changed(snapshot: Snapshot): void {
     this.#hint(snapshot)
-    this.around.logNotifier.notify(this.scope)
+    this.library.logNotifier.notify(this.scope)
   }
 
   #hint({ timers }: Snapshot): void {
-    for (const timer of timers) this.around.hint(timer.wakeAt)
+    for (const timer of timers) this.library.engine.hint(timer.wakeAt)
   }
 }
 

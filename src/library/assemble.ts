@@ -15,7 +15,7 @@ import {
   type Observer,
   type PauseState,
 } from '../engine/index.ts'
-import { LogNotifier } from '../log/index.ts'
+import { LogNotifier, LogWatch } from '../log/index.ts'
 import type { Store } from '../stores/index.ts'
 import {
   BUILT_IN_POOL,
@@ -27,62 +27,61 @@ import {
 import type { Clock } from '../time/index.ts'
 import type { TenantSecrets, Wakeful } from './api.ts'
 import { DefaultTargets } from './default-target.ts'
-import { Upkeep } from './maintenance.ts'
-import { reviewStore } from './reviews.ts'
+import { Upkeep } from './upkeep.ts'
 import { WakefulLibrary } from './wakeful.ts'
 
-/** What a host brings to be put together: its ports, its sources of chance, and what the user has set. */
+/** What a host provides: its ports, its sources of chance, and what the user has set. */
 export interface Assembly {
   readonly store: Store
   readonly clock: Clock
   readonly handlers: HandlerTarget
-  /** Every kind of target of this host, its handlers among them; the inbox and owners' defaults come with every one. */
+  /** Every kind of target of this host, with its handlers; the inbox and owners' defaults are added here. */
   readonly targets: Targets
   /** Whether this process also runs the built-in targets. */
   readonly serveBuiltIns: boolean
-  /** This process, by a name that no other has or had. */
+  /** A name of this process that no other has or had. */
   readonly process: string
-  /** Fills bytes by chance, for ids. */
+  /** Fills with random bytes, for ids. */
   readonly fill: (bytes: Uint8Array<ArrayBuffer>) => void
   /** From 0 to below 1, for the jitter of retries. */
   readonly random: () => number
   /** The version of the runtime's zone data. */
   readonly zoneData: string
   readonly engine: Pick<EngineOptions, 'concurrency' | 'batchMax' | 'graceMs' | 'drainMs'>
-  /** What operators have paused and resumed, where there are any. */
-  readonly holds?: PauseState
-  /** How many deliveries tenants and owners may have under way in this process. */
+  /** What operators have paused and resumed. */
+  readonly pauses?: PauseState | undefined
+  /** How many deliveries tenants and owners may have running in this process. */
   readonly deliveryLimits?: DeliveryLimits
   readonly scope: Scope
   readonly limits: Limits
   readonly defaults: Partial<AlarmDefaults>
   readonly retentionMs: number | null
-  /** How often what is old is deleted, and what another process left undone is done. */
+  /** How often old alarms are deleted, and unfinished reviews are finished. */
   readonly upkeepMs?: number
   readonly timezone: string
   readonly createdVia: string
-  readonly onTrouble: (thrown: unknown) => void
-  /** Left out by a host that sends no webhooks. */
+  readonly onError: (thrown: unknown) => void
+  /** Undefined on a host that sends no webhooks. */
   readonly webhookSecrets?: TenantSecrets
-  /** Lets go of what the targets hold, when nothing is delivered any more. */
+  /** Frees what the targets use, when nothing is delivered any more. */
   readonly release?: () => void
-  /** Told of every attempt, as it is written. */
+  /** Called with every attempt, as it is written. */
   readonly observer?: Observer | undefined
 }
 
-/** Of more names than these, those left over come back when they are looked at by themselves. */
-const HELD_NAMES_MAX = 10_000
+/** The most paused targets whose names are looked up at once; more come back when they are next looked at. */
+const PAUSED_TARGETS_MAX = 10_000
 
 /** Wires store, clock, targets, engine and library together, the same in every host. */
 export function assemble(assembly: Assembly): Wakeful {
-  const { store, clock, observer, handlers, random, onTrouble, limits, upkeepMs } = assembly
+  const { store, clock, observer, handlers, pauses, random, onError, limits } = assembly
   const defaultTargets = new DefaultTargets(store, clock)
   const targets: Targets = assembly.targets.with([
     inboxTarget(store),
     defaultTarget(
       (scope) => defaultTargets.find(scope),
-      (errand) => targets.deliver(errand),
-      (target) => assembly.holds?.pausedTargets().has(targetKey(target)) ?? false,
+      (delivery) => targets.deliver(delivery),
+      (target) => pauses?.pausedTargets().has(targetKey(target)) ?? false,
     ),
   ])
   const makeId = idMaker(assembly.fill)
@@ -90,22 +89,31 @@ export function assemble(assembly: Assembly): Wakeful {
     const now = clock.now()
     return { now, random, newId: () => makeId(now) }
   }
-  const bell = new LogNotifier()
-  const review = () => reviewStore({ store, context, observer, onTrouble, zoneData: assembly.zoneData })
+  const logNotifier = new LogNotifier()
+  const upkeep = new Upkeep({
+    store,
+    clock,
+    observer,
+    context,
+    zoneData: assembly.zoneData,
+    keepMs: assembly.retentionMs,
+    everyMs: assembly.upkeepMs,
+    onError,
+  })
   const pools = assembly.serveBuiltIns ? [...new Set([BUILT_IN_POOL, handlers.pool])] : [handlers.pool]
-  const pacer =
-    assembly.holds === undefined
+  const catchUp =
+    pauses === undefined
       ? null
       : new CatchUpLimiter({
-          pauses: assembly.holds,
+          pauses,
           clock,
           requeue: (which, limit) => engine.requeuePaused(which, limit),
-          pausedTargets: () => store.pausedTargets(engine.leases, HELD_NAMES_MAX),
+          pausedTargets: () => store.pausedTargets(engine.leases, PAUSED_TARGETS_MAX),
           share: async () => {
             const shards = await store.shardStates(false, pools)
             return shards.length === 0 ? 0 : engine.leases.length / shards.length
           },
-          onError: onTrouble,
+          onError,
         })
   const engine = new Engine({
     store,
@@ -114,38 +122,26 @@ export function assemble(assembly: Assembly): Wakeful {
     process: assembly.process,
     pools,
     ...(assembly.deliveryLimits !== undefined && { limits: assembly.deliveryLimits }),
-    ...(pacer !== null && { pauses: pacer, onGained: () => pacer.restart() }),
+    ...(catchUp !== null && { pauses: catchUp, onGained: () => catchUp.restart() }),
     observer,
     context,
-    prepare: review,
+    prepare: () => upkeep.review(),
     onLogged: (scopes) => {
-      if (scopes === null) bell.notifyAll()
-      else for (const scope of scopes) bell.notify(scope)
+      if (scopes === null) logNotifier.notifyAll()
+      else for (const scope of scopes) logNotifier.notify(scope)
     },
-    onError: onTrouble,
+    onError,
     ...assembly.engine,
   })
   return new WakefulLibrary({
     store,
-    engine,
     clock,
+    engine,
     observer,
-    defaultTargets,
-    handlers,
-    pacer,
-    bell,
-    upkeep: new Upkeep({
-      store,
-      clock,
-      observer,
-      keepMs: assembly.retentionMs,
-      ...(upkeepMs !== undefined && { everyMs: upkeepMs }),
-      review,
-      onTrouble,
-    }),
-    scope: assembly.scope,
+    logNotifier,
+    logWatch: new LogWatch(store, logNotifier, clock),
     limits,
-    workshop: {
+    buildContext: {
       limits,
       defaults: { ...DEFAULTS, ...assembly.defaults },
       target: (spec) => targets.parse(spec),
@@ -153,9 +149,14 @@ export function assemble(assembly: Assembly): Wakeful {
     },
     timezone: assembly.timezone,
     createdVia: assembly.createdVia,
-    context,
-    onTrouble,
+    defaultTargets,
     webhookSecrets: assembly.webhookSecrets,
+    context,
+    onError,
+    handlers,
+    upkeep,
+    catchUp,
+    scope: assembly.scope,
     release: assembly.release ?? (() => {}),
   })
 }

@@ -3,7 +3,7 @@ import { type CalendarInput, type CalendarLookup, type HolidayCalendar, readCale
 import type { Calendars, CalendarView, PutCalendar } from './api.ts'
 import type { LibraryContext } from './context.ts'
 import { checked } from './options.ts'
-import { reviewCalendar } from './reviews.ts'
+import { reviewCalendar } from './upkeep.ts'
 
 const CALENDAR = { name: true, dates: true, ics: true, weekend: true } as const
 const CALENDARS_MAX = 1_000
@@ -18,11 +18,11 @@ const editsOf = new WeakMap<LibraryContext['store'], Map<string, Promise<unknown
 export class TenantCalendars implements Calendars {
   /** Finds calendars for a *when*. */
   readonly lookup: CalendarLookup
-  readonly #around: LibraryContext
+  readonly #library: LibraryContext
   readonly #tenant: string
 
-  constructor(around: LibraryContext, tenant: string) {
-    this.#around = around
+  constructor(library: LibraryContext, tenant: string) {
+    this.#library = library
     this.#tenant = tenant
     this.lookup = this.#lookup()
   }
@@ -48,7 +48,7 @@ export class TenantCalendars implements Calendars {
 
   /** One edit of a tenant's calendars at a time in this process, so that two that add both count. */
   #write(name: string, read: Reading): Promise<PutCalendar> {
-    const { store } = this.#around
+    const { store } = this.#library
     const edits = editsOf.get(store) ?? new Map<string, Promise<unknown>>()
     editsOf.set(store, edits)
     const edit = (edits.get(this.#tenant) ?? Promise.resolve()).then(() => this.#writeNow(name, read))
@@ -60,7 +60,7 @@ export class TenantCalendars implements Calendars {
   }
 
   async #writeNow(name: string, read: Reading): Promise<PutCalendar> {
-    const { store, context, observer } = this.#around
+    const { store, context, observer } = this.#library
     await store.readCalendars()
     const before = this.#find(name)
     const { calendar, notes } = read(before, context().now)
@@ -73,8 +73,8 @@ export class TenantCalendars implements Calendars {
     const stored = await store.putCalendar(this.#tenant, calendar, context())
     const edited = { tenant: this.#tenant, name, version: stored.version }
     const moved = await reviewCalendar({ store, observer, context: () => context() }, edited)
-    this.#around.hint(null)
-    this.#around.logNotifier.notifyTenant(this.#tenant)
+    this.#library.engine.hint(null)
+    this.#library.logNotifier.notifyTenant(this.#tenant)
     return { ...viewOf(stored), moved, notes }
   }
 
@@ -84,21 +84,21 @@ export class TenantCalendars implements Calendars {
   }
 
   async list(): Promise<CalendarView[]> {
-    return this.#around.store.calendars(this.#tenant).map(viewOf)
+    return this.#library.store.calendars(this.#tenant).map(viewOf)
   }
 
   remove(name: string): Promise<boolean> {
-    return this.#around.store.removeCalendar(this.#tenant, name)
+    return this.#library.store.removeCalendar(this.#tenant, name)
   }
 
   #lookup(): CalendarLookup {
     const find = (name: string) => this.#find(name)
-    const names = () => this.#around.store.calendars(this.#tenant).map((calendar) => calendar.name)
+    const names = () => this.#library.store.calendars(this.#tenant).map((calendar) => calendar.name)
     return Object.defineProperty(find, 'names', { get: names })
   }
 
   #find(name: string): HolidayCalendar | undefined {
-    return this.#around.store.calendars(this.#tenant).find((calendar) => calendar.name === name)
+    return this.#library.store.calendars(this.#tenant).find((calendar) => calendar.name === name)
   }
 }
 

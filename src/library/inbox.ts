@@ -13,42 +13,42 @@ const HOLD = '60s'
 const HOLD_MS_MAX = 3_600_000
 const LIMIT = 10
 const LIMIT_MAX = 100
-/** What another process put, or held and gave up, is seen after so long where nothing tells of it. */
-const LOOK_MS = 1_000
+/** How often an inbox is read while it is waited for: no notification comes when another process's hold runs out. */
+const READ_EVERY_MS = 1_000
 
 /** One owner's inbox: the wakes of its alarms with the target `inbox` (promise: isolated). */
 export class OwnInbox implements Inbox {
-  readonly #around: LibraryContext
+  readonly #library: LibraryContext
   readonly #scope: Scope
   readonly #reports: Pick<Alarms, 'complete' | 'fail'>
 
-  constructor(around: LibraryContext, scope: Scope, reports: Pick<Alarms, 'complete' | 'fail'>) {
-    this.#around = around
+  constructor(library: LibraryContext, scope: Scope, reports: Pick<Alarms, 'complete' | 'fail'>) {
+    this.#library = library
     this.#scope = scope
     this.#reports = reports
   }
 
   async take(options: TakeOptions = {}): Promise<WakeView[]> {
     const { waitMs, holdMs, limit, signal } = takeOf(options)
-    const { store, clock } = this.#around
+    const { store, clock } = this.#library
     const until = clock.monotonic() + waitMs
-    const unwatch = this.#around.watchLog()
+    const unwatch = this.#library.logWatch.add()
     try {
       for (;;) {
-        // Asked for before the look, so that no ring is missed.
-        const rung = this.#pause(until, signal)
+        // Begun before the read, so that no notification is missed.
+        const pause = this.#pause(until, signal)
         try {
           const wakes = await store.takeWakes(this.#scope, { now: clock.now(), holdMs, limit })
           if (
             wakes.length > 0 ||
             clock.monotonic() >= until ||
             signal?.aborted ||
-            this.#around.logNotifier.isClosed
+            this.#library.logNotifier.isClosed
           )
             return wakes.map(viewOf)
-          await rung.over
+          await pause.over
         } finally {
-          rung.forget()
+          pause.forget()
         }
       }
     } finally {
@@ -68,8 +68,8 @@ export class OwnInbox implements Inbox {
         'invalid_request',
         `tries must be those of the wake, from 1, not ${display(tries)}`,
       )
-    const { store } = this.#around
-    // One that was not handed out is another try of what was: who acknowledges late has not seen it.
+    const { store } = this.#library
+    // One that was not handed out is a later attempt: the caller acknowledges an earlier one, and has not seen this.
     const wake = await store.removeWake(this.#scope, occurrenceId, tries ?? 1, tries)
     if (wake === null)
       throw new WakefulError(
@@ -80,25 +80,25 @@ export class OwnInbox implements Inbox {
       if (complete !== undefined) await this.#reports.complete(wake.alarmId, complete, { occurrenceId })
       if (fail !== undefined) await this.#reports.fail(wake.alarmId, fail, { occurrenceId })
     } catch (thrown) {
-      // An alarm that awaits no report has no use for one; where the store failed, the wake must not be lost.
+      // An alarm that awaits no report needs none. If the store failed, the wake must not be lost.
       if (thrown instanceof WakefulError && NO_REPORT_AWAITED.has(thrown.code)) return
       await store.putWake(wake, Number.MAX_SAFE_INTEGER)
       throw thrown
     }
   }
 
-  /** Over when this owner's log has grown, or it is time to look again. */
+  /** Ends when this owner's log has grown, or it is time to read again. */
   #pause(until: number, signal: AbortSignal | undefined): { over: Promise<void>; forget: () => void } {
-    const { logNotifier: bell, clock } = this.#around
+    const { logNotifier, clock } = this.#library
     const stop = new AbortController()
     const either = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal])
-    const waitMs = Math.max(0, Math.min(LOOK_MS, until - clock.monotonic()))
+    const waitMs = Math.max(0, Math.min(READ_EVERY_MS, until - clock.monotonic()))
     const cancel = clock.setTimer(waitMs, () => stop.abort())
     const forget = () => {
       cancel()
       stop.abort()
     }
-    return { over: bell.next(this.#scope, either), forget }
+    return { over: logNotifier.next(this.#scope, either), forget }
   }
 }
 

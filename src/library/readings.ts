@@ -2,42 +2,42 @@ import type { Engine } from '../engine/index.ts'
 import type { ShardState, Store } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 
-/** What is under way in this process, and what waits in the store: the gauges of the metrics, and what health is judged by. */
+/** What runs in this process and what waits in the store: for the gauges of the metrics, and for the health checks. */
 export interface Readings {
   /** Whether the store takes writes, and not only answers. */
   readonly takesWrites: boolean
-  /** Whether the clock runs here, or would if another did not. */
+  /** Whether the clock runs here, or would if no other process ran it. */
   readonly isRunning: boolean
-  /** Deliveries under way. */
+  /** Deliveries that run. */
   readonly inFlight: number
-  /** Taken, and waiting for a free hand. */
+  /** Claimed, and waiting for a slot. */
   readonly queued: number
-  /** Ended, and not written yet. */
+  /** Ended, and not settled yet. */
   readonly unsettled: number
-  /** Due, and neither under way nor taken, of the shards that run here or nowhere; at most 10,000 of each are counted. */
+  /** Due and not claimed, in the shards that run here or nowhere; at most 10,000 of each shard are counted. */
   readonly backlog: number
-  /** Wakes that lie in inboxes, unacknowledged; at most 10,000 are counted. */
+  /** Unacknowledged wakes in inboxes; at most 10,000 are counted. */
   readonly inboxWaiting: number
-  /** By pool: those this process runs, and those nobody does. */
+  /** By pool. */
   readonly pools: readonly PoolReadings[]
-  /** The time by the store's authority, when it was read. */
+  /** The store's time when it was read. */
   readonly now: number
 }
 
 /** The clock of one pool. */
 export interface PoolReadings {
   readonly pool: string
-  /** Shards whose clock runs here, in other processes, and nowhere. One whose lease has run out is run by nobody, until it is renewed. */
+  /** Shards whose clock runs here, in other processes, and nowhere. A lease that has run out counts as nowhere until it is renewed. */
   readonly here: number
   readonly elsewhere: number
   readonly nobody: number
-  /** How long the oldest wake is due that is not under way here; 0 where none is. Of what runs elsewhere nothing is told. */
+  /** How long the oldest wake is due that is not in flight here; 0 where there is none. Shards of other processes are left out. */
   readonly lagMs: number
 }
 
 const WAKES_COUNTED_MAX = 10_000
 
-/** Reads it all: a look at the shards' rows, and one at the head of each one's queue. */
+/** Reads the shards' rows, and the head of each one's queue. */
 export async function readingsOf(engine: Engine, store: Store, clock: Clock): Promise<Readings> {
   const shards = await store.shardStates({ dueBy: clock.now() })
   const { leases, inFlight, pool: deliveries } = engine.state()

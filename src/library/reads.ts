@@ -78,30 +78,30 @@ const HISTORY_STATES: Readonly<Record<NonNullable<HistoryOptions['status']>, rea
 
 /** What one owner may ask: every question carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedReads {
-  protected readonly around: LibraryContext
+  protected readonly library: LibraryContext
   protected readonly scope: Scope
   readonly calendars: TenantCalendars
   readonly webhooks: TenantWebhooks
 
-  constructor(around: LibraryContext, scope: Scope) {
-    this.around = around
+  constructor(library: LibraryContext, scope: Scope) {
+    this.library = library
     this.scope = scope
-    this.calendars = new TenantCalendars(around, scope.tenant)
-    this.webhooks = new TenantWebhooks(around.webhookSecrets, scope.tenant)
+    this.calendars = new TenantCalendars(library, scope.tenant)
+    this.webhooks = new TenantWebhooks(library.webhookSecrets, scope.tenant)
   }
 
   async get(id: string): Promise<AlarmView | null> {
-    const snapshot = await this.around.store.get(this.scope, { id: named('id', id) })
+    const snapshot = await this.library.store.get(this.scope, { id: named('id', id) })
     return snapshot && viewOf(snapshot)
   }
 
   async getByKey(key: string): Promise<AlarmView | null> {
-    const snapshot = await this.around.store.get(this.scope, { key: named('key', key) })
+    const snapshot = await this.library.store.get(this.scope, { key: named('key', key) })
     return snapshot && viewOf(snapshot)
   }
 
   async wire(id: string): Promise<string | null> {
-    const snapshot = await this.around.store.get(this.scope, { id: named('id', id) })
+    const snapshot = await this.library.store.get(this.scope, { id: named('id', id) })
     return snapshot && wireJson(viewOf(snapshot))
   }
 
@@ -157,35 +157,35 @@ export class ScopedReads {
   }
 
   async stats() {
-    const { timedOut, ...stats } = await this.around.store.stats(this.scope)
+    const { timedOut, ...stats } = await this.library.store.stats(this.scope)
     return { ...stats, timeoutUnknown: timedOut }
   }
 
   async why(id: string): Promise<Story> {
-    const { store } = this.around
+    const { store } = this.library
     const story = await store.story(this.scope, named('id', id), STORY_EVENTS_MAX)
     if (story === null) throw notFound(id)
     const { snapshot, events } = story
     const shards = await store.shardStates(false, [snapshot.alarm.target.pool])
     const clockRuns = shards.some(({ holder: owner }) => owner !== null)
-    const told = events.map(({ at, type, data }) => ({
+    const lines = events.map(({ at, type, data }) => ({
       at,
       type,
       data: readData(data),
     }))
-    return why(snapshot, told, { now: this.around.context().now, clockRuns })
+    return why(snapshot, lines, { now: this.library.context().now, clockRuns })
   }
 
   preview(when: When, options: { from?: Date; count?: number; timezone?: string } = {}) {
     const {
       from,
       count,
-      timezone = this.around.timezone,
+      timezone = this.library.timezone,
     } = checked<typeof options>('preview', options, PREVIEW)
     if (from !== undefined && !(from instanceof Date))
       throw new WakefulError('invalid_request', 'from must be a Date')
     return preview(when, {
-      now: this.around.context().now,
+      now: this.library.context().now,
       timezone,
       calendars: this.calendars.lookup,
       ...(from !== undefined && { from: from.getTime() }),
@@ -193,8 +193,12 @@ export class ScopedReads {
     })
   }
 
-  parse(text: string, timezone = this.around.timezone) {
-    const parsed = parse(text, { now: this.around.context().now, timezone, calendars: this.calendars.lookup })
+  parse(text: string, timezone = this.library.timezone) {
+    const parsed = parse(text, {
+      now: this.library.context().now,
+      timezone,
+      calendars: this.calendars.lookup,
+    })
     const { notes } = parsed
     if ('rule' in parsed) return { rule: parsed.rule, timezone: parsed.timezone, notes }
     return { instant: new Date(parsed.instant), timezone: parsed.timezone, notes }
@@ -216,9 +220,9 @@ export class ScopedReads {
       ...(alarmId !== undefined && { alarmId }),
       ...(signal !== undefined && { signal }),
     }
-    const stop = follow ? this.around.watchLog() : () => {}
+    const stop = follow ? this.library.logWatch.add() : () => {}
     try {
-      for await (const event of readLog(this.around.store, this.scope, this.around.logNotifier, reading))
+      for await (const event of readLog(this.library.store, this.scope, this.library.logNotifier, reading))
         yield eventView(event)
     } finally {
       stop()
@@ -226,16 +230,16 @@ export class ScopedReads {
   }
 
   async newest(): Promise<string> {
-    return encodeCursor('events', [await this.around.store.lastEvent()])
+    return encodeCursor('events', [await this.library.store.lastEvent()])
   }
 
   #place(after: string | undefined): Promise<Serial> | Serial {
     if (after === undefined) return 0
-    return after === 'newest' ? this.around.store.lastEvent() : decodeCursor('events', after)[0]!
+    return after === 'newest' ? this.library.store.lastEvent() : decodeCursor('events', after)[0]!
   }
 
   async #assertWhole(after: Serial): Promise<void> {
-    const gone = await this.around.store.getMeta(goneFact(this.scope))
+    const gone = await this.library.store.getMeta(goneFact(this.scope))
     if (gone !== null && after < serialOf(gone))
       throw new WakefulError(
         'cursor_expired',
@@ -260,7 +264,7 @@ export class ScopedReads {
   async #page(call: string, query: ListQuery, cursor: string | undefined): Promise<ListPage> {
     const given = checkedText(call, 'cursor', cursor)
     const after = given === undefined ? undefined : placeOf(given, query.order)
-    const { items, next } = await this.around.store.list(this.scope, { ...query, after })
+    const { items, next } = await this.library.store.list(this.scope, { ...query, after })
     return { items: items.map(viewOf), nextCursor: next === null ? null : cursorOf(next) }
   }
 
@@ -270,7 +274,7 @@ export class ScopedReads {
     let after: ListPosition | null | undefined
     while (after !== null && found.length < query.limit) {
       const limit = query.limit - found.length
-      const { items, next } = await this.around.store.list(this.scope, { ...query, limit, after })
+      const { items, next } = await this.library.store.list(this.scope, { ...query, limit, after })
       found.push(...items.map(viewOf))
       after = next
     }
@@ -279,11 +283,11 @@ export class ScopedReads {
 
   #since(since: When | undefined): number | undefined {
     if (since === undefined) return undefined
-    return resolveSince(since, { now: this.around.context().now, timezone: this.around.timezone })
+    return resolveSince(since, { now: this.library.context().now, timezone: this.library.timezone })
   }
 
   #limit(limit: number | undefined, standard: number): number {
-    const { listMax } = this.around.limits
+    const { listMax } = this.library.limits
     if (limit === undefined) return standard
     if (Number.isInteger(limit) && limit >= 1 && limit <= listMax) return limit
     throw new WakefulError(

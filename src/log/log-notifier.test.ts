@@ -5,30 +5,30 @@ const ann = { tenant: 'acme', owner: 'ann' }
 const bob = { tenant: 'acme', owner: 'bob' }
 const eve = { tenant: 'umbrella', owner: 'ann' }
 
-/** Who of the three was woken by it. */
-async function woken(ring: (bell: LogNotifier) => void): Promise<string[]> {
-  const bell = new LogNotifier()
-  const heard: string[] = []
+/** Which of the three it woke. */
+async function woken(notify: (notifier: LogNotifier) => void): Promise<string[]> {
+  const notifier = new LogNotifier()
+  const names: string[] = []
   for (const [name, scope] of Object.entries({ ann, bob, eve }))
-    void bell.next(scope).then(() => heard.push(name))
-  ring(bell)
+    void notifier.next(scope).then(() => names.push(name))
+  notify(notifier)
   await new Promise(setImmediate)
-  return heard
+  return names
 }
 
-it('wakes those whom it may concern', async () => {
-  expect(await woken((bell) => bell.notify(ann))).toEqual(['ann'])
-  expect(await woken((bell) => bell.notify({ tenant: 'nobody', owner: '' }))).toEqual([])
-  expect(await woken((bell) => bell.notifyTenant('acme'))).toEqual(['ann', 'bob'])
-  expect(await woken((bell) => bell.notifyAll())).toEqual(['ann', 'bob', 'eve'])
-  expect(await woken((bell) => bell.close())).toEqual(['ann', 'bob', 'eve'])
+it('wakes the readers whose log has grown', async () => {
+  expect(await woken((notifier) => notifier.notify(ann))).toEqual(['ann'])
+  expect(await woken((notifier) => notifier.notify({ tenant: 'nobody', owner: '' }))).toEqual([])
+  expect(await woken((notifier) => notifier.notifyTenant('acme'))).toEqual(['ann', 'bob'])
+  expect(await woken((notifier) => notifier.notifyAll())).toEqual(['ann', 'bob', 'eve'])
+  expect(await woken((notifier) => notifier.close())).toEqual(['ann', 'bob', 'eve'])
 })
 
-it('wakes all who wait for the same, and forgets who has gone', async () => {
-  const bell = new LogNotifier()
+it('wakes all readers of an owner, and forgets one that was aborted', async () => {
+  const notifier = new LogNotifier()
   const gone = new AbortController()
-  const both = [bell.next(ann), bell.next(ann), bell.next(bob, gone.signal)]
+  const both = [notifier.next(ann), notifier.next(ann), notifier.next(bob, gone.signal)]
   gone.abort()
-  bell.notify(ann)
+  notifier.notify(ann)
   await Promise.all(both)
 })

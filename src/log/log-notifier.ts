@@ -1,8 +1,10 @@
 import type { Scope } from '../alarm/index.ts'
+import type { Store } from '../stores/index.ts'
+import type { Clock } from '../time/index.ts'
 
-/** Rung when the log may have grown; readers wait for the next ring that may concern them. */
+/** Wakes readers when their log may have grown. */
 export class LogNotifier {
-  /** By tenant and owner: what others write wakes nobody. */
+  /** By tenant and owner, so that a reader is not woken by what others write. */
   readonly #waiting = new Map<string, Map<string, Set<() => void>>>()
   #closed = false
 
@@ -10,7 +12,7 @@ export class LogNotifier {
     return this.#closed
   }
 
-  /** Lets every reader end: nothing more will come. */
+  /** Ends every reader: nothing more will come. */
   close(): void {
     this.#closed = true
     this.notifyAll()
@@ -25,12 +27,12 @@ export class LogNotifier {
     for (const owner of this.#waiting.get(tenant)?.keys() ?? []) this.notify({ tenant, owner })
   }
 
-  /** Somebody's has, and nobody says whose. */
+  /** Some log has grown, and it is not known whose. */
   notifyAll(): void {
     for (const tenant of this.#waiting.keys()) this.notifyTenant(tenant)
   }
 
-  /** Resolves at the next ring for this owner, or when the signal is aborted. Asked for before the read, so that no ring is missed. */
+  /** Resolves at this owner's next notification, or when the signal is aborted. Call it before you read, so that none is missed. */
   next(scope: Scope, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
@@ -55,5 +57,53 @@ export class LogNotifier {
     readers?.delete(wake)
     if (readers?.size === 0) owners!.delete(owner)
     if (owners?.size === 0) this.#waiting.delete(tenant)
+  }
+}
+
+/** News from other processes does not say whose log has grown, so every reader reads again: at most this often. */
+const NOTIFY_EVERY_MS = 100
+
+/** Notifies the readers of this process of what other processes append. */
+export class LogWatch {
+  readonly #store: Pick<Store, 'onChange'>
+  readonly #notifier: LogNotifier
+  readonly #clock: Clock
+  #readers = 0
+  #unwatch: () => void = () => {}
+  #cancelPause: (() => void) | null = null
+  #isOwed = false
+
+  constructor(store: Pick<Store, 'onChange'>, notifier: LogNotifier, clock: Clock) {
+    this.#store = store
+    this.#notifier = notifier
+    this.#clock = clock
+  }
+
+  /** Watches for a reader, until the answer is called. */
+  add(): () => void {
+    if (this.#readers === 0) this.#unwatch = this.#store.onChange(() => this.#changed(), 'log')
+    this.#readers += 1
+    return () => {
+      this.#readers -= 1
+      if (this.#readers > 0) return
+      this.#unwatch()
+      this.#cancelPause?.()
+      this.#cancelPause = null
+      this.#isOwed = false
+    }
+  }
+
+  #changed(): void {
+    if (this.#cancelPause !== null) {
+      this.#isOwed = true
+      return
+    }
+    this.#notifier.notifyAll()
+    this.#cancelPause = this.#clock.setTimer(NOTIFY_EVERY_MS, () => {
+      this.#cancelPause = null
+      if (!this.#isOwed) return
+      this.#isOwed = false
+      this.#changed()
+    })
   }
 }

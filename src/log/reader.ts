@@ -3,7 +3,7 @@ import { isCut, type LogEvent, type Store } from '../stores/index.ts'
 import type { LogNotifier } from './log-notifier.ts'
 
 const PAGE = 500
-/** Followers are many and some are slow: what each holds in memory is less. */
+/** Smaller, because followers are many and some are slow: each keeps a page in memory. */
 const FOLLOWED_PAGE = 100
 
 /** How to read the log. */
@@ -12,22 +12,22 @@ export interface ReadOptions {
   readonly follow: boolean
   readonly alarmId?: string
   readonly signal?: AbortSignal
-  /** Refuses where retention has taken events from behind the place: asked when the first page is read, so that none goes in between. */
+  /** Throws if retention has deleted events after this cursor. Called once the first page is read, so that none is deleted in between. */
   readonly assertWhole?: () => Promise<void>
 }
 
-/** Reads the log from a place on, and goes on with what is appended later where that is asked. */
+/** Reads the log after a position, and with `follow` also what is appended later. */
 export async function* readLog(
   store: Store,
   scope: Scope,
-  bell: LogNotifier,
+  notifier: LogNotifier,
   options: ReadOptions,
 ): AsyncGenerator<LogEvent> {
   let after = options.after
   const limit = options.follow ? FOLLOWED_PAGE : PAGE
   for (;;) {
-    if (options.signal?.aborted || bell.isClosed) return
-    const rung = bell.next(scope, options.signal)
+    if (options.signal?.aborted || notifier.isClosed) return
+    const notified = notifier.next(scope, options.signal)
     const query =
       options.alarmId === undefined ? { after, limit } : { after, limit, alarmId: options.alarmId }
     const page = await store.events(scope, query)
@@ -38,6 +38,6 @@ export async function* readLog(
     }
     if (isCut(page, limit)) continue
     if (!options.follow) return
-    await rung
+    await notified
   }
 }

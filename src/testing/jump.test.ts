@@ -84,8 +84,8 @@ describe.each(TEN_MINUTES)('every ten minutes, as %s,', (_, when) => {
   ])(
     'a clock that says %s and comes back is not believed: nothing is lost, early or doubled',
     async (__, jumpMs) => {
-      const troubles: string[] = []
-      await using bench = await openTest({ onTrouble: (thrown) => troubles.push((thrown as Error).message) })
+      const errors: string[] = []
+      await using bench = await openTest({ onError: (thrown) => errors.push((thrown as Error).message) })
       const { wakeful, clock } = bench
       const seen: number[] = []
       wakeful.handle('tick', (fire) => void seen.push(fire.occurrence.scheduledFor.getTime()))
@@ -100,8 +100,8 @@ describe.each(TEN_MINUTES)('every ten minutes, as %s,', (_, when) => {
       const ticks = Array.from({ length: 12 }, (___, index) => T0 + (index + 1) * 10 * 60_000)
       expect(seen).toEqual([...ticks, T0 + 65 * 60_000].sort((a, b) => a - b))
       expect(once.fireAt?.toISOString()).toBe('2030-01-01T01:05:00.000Z')
-      expect(troubles[0]).toContain('not trusted')
-      expect(troubles.at(-1)).toContain('trusted again')
+      expect(errors[0]).toContain('not trusted')
+      expect(errors.at(-1)).toContain('trusted again')
     },
   )
 })
@@ -111,12 +111,12 @@ test('a process that starts in 2098 goes on from what the store last saw, until 
   const store = `sqlite:${join(dir, 'alarms.db')}`
   const fired: string[] = []
   const later = async (clock: VirtualClock, work: (bench: TestBench) => Promise<void>) => {
-    const troubles: string[] = []
-    await using bench = await openTest({ store, clock, onTrouble: (thrown) => troubles.push(String(thrown)) })
+    const errors: string[] = []
+    await using bench = await openTest({ store, clock, onError: (thrown) => errors.push(String(thrown)) })
     bench.wakeful.handle('tick', (fire) => void fired.push(fire.occurrence.scheduledFor.toISOString()))
     await bench.wakeful.start()
     await work(bench)
-    return troubles
+    return errors
   }
   try {
     await later(new VirtualClock(new Date(T0)), async ({ wakeful }) => {
@@ -124,7 +124,7 @@ test('a process that starts in 2098 goes on from what the store last saw, until 
       await wakeful.set({ delay: '3h' }, { target: 'tick' })
     })
     const wrong = new VirtualClock(new Date(T0 + 68 * YEAR))
-    const troubles = await later(wrong, async ({ clock }) => {
+    const errors = await later(wrong, async ({ clock }) => {
       await clock.advance('10m')
       expect(fired).toEqual([])
       clock.jump(-68 * YEAR + 2 * HOUR)
@@ -133,7 +133,7 @@ test('a process that starts in 2098 goes on from what the store last saw, until 
       await clock.advance('1h')
     })
     expect(fired).toEqual(['2030-01-01T01:00:00.000Z', '2030-01-01T03:00:00.000Z'])
-    expect(troubles).toHaveLength(2)
+    expect(errors).toHaveLength(2)
   } finally {
     await rm(dir, { recursive: true })
   }

@@ -40,12 +40,12 @@ export async function openTest(options: TestOptions = {}): Promise<TestBench> {
   const { clock: given, store = 'sqlite::memory:', ...rest } = options
   const clock = given instanceof VirtualClock ? given : new VirtualClock(given)
   const mortal = new Mortal(clock)
-  const onTrouble = (thrown: unknown) => {
-    if (!mortal.isDead) (rest.onTrouble ?? warn)(thrown)
+  const onError = (thrown: unknown) => {
+    if (!mortal.isDead) (rest.onError ?? warn)(thrown)
   }
   const wakeful = await openOn(
     store,
-    { timezone: 'UTC', ...rest, onTrouble, clock: mortal.clock },
+    { timezone: 'UTC', ...rest, onError, clock: mortal.clock },
     mortal.system,
   )
   const close = async () => {

@@ -296,7 +296,7 @@ describe('zone data that changed', () => {
     await using made = await bench({
       clock,
       store: place.store,
-      onTrouble: (thrown) => troubles.push(String(thrown)),
+      onError: (thrown) => troubles.push(String(thrown)),
     })
     await made.wakeful.start()
     const next = await Promise.all(

@@ -37,7 +37,7 @@ const wakeful = await open(config.path, {
   grace: config.grace,
   // Few hands, so that some of what was taken waits and has not begun when the kill comes.
   concurrency: config.drain ? 100 : 12,
-  onTrouble: trouble('engine'),
+  onError: trouble('engine'),
 })
 handleAll(wakeful, ledger, run)
 await wakeful.start()

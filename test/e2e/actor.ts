@@ -22,7 +22,7 @@ function note(fire: Fire): void {
 async function play(): Promise<void> {
   const wakeful = await open(path, {
     ...(JSON.parse(options) as object),
-    onTrouble: (thrown) => say({ type: 'trouble', text: String(thrown) }),
+    onError: (thrown) => say({ type: 'trouble', text: String(thrown) }),
   })
   wakeful.handle('note', note)
   wakeful.handle('work', async (fire) => {

@@ -6,7 +6,7 @@ import { newPath } from './cast.ts'
 test('an alarm that becomes unreadable while it is delivered is set aside, and the rest go on', async () => {
   const path = newPath()
   const troubles: unknown[] = []
-  const wakeful = await open(path, { onTrouble: (thrown) => troubles.push(thrown) })
+  const wakeful = await open(path, { onError: (thrown) => troubles.push(thrown) })
   const db = new DatabaseSync(path)
   try {
     wakeful.handle('spoil', () => {
@@ -32,7 +32,7 @@ test('an alarm that becomes unreadable while it is delivered is set aside, and t
 test('what cannot be written is set aside alone: the rest of its batch, and sets of the same moment, are kept', async () => {
   const path = newPath()
   const troubles: unknown[] = []
-  const wakeful = await open(path, { onTrouble: (thrown) => troubles.push(thrown) })
+  const wakeful = await open(path, { onError: (thrown) => troubles.push(thrown) })
   const db = new DatabaseSync(path)
   try {
     let handled = 0

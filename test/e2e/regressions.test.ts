@@ -19,7 +19,7 @@ describe('what a handler throws', () => {
     const troubles: unknown[] = []
     const counts = { good: 0, tick: 0 }
     const running = async () => {
-      const bench = await openTest({ clock, store, onTrouble: (thrown) => troubles.push(thrown) })
+      const bench = await openTest({ clock, store, onError: (thrown) => troubles.push(thrown) })
       bench.wakeful.handle('bad', () => {
         throw Object.assign(new Error('x'), { message: { code: 1 } })
       })
@@ -62,7 +62,7 @@ describe('what a handler throws', () => {
     process.on('unhandledRejection', note)
     try {
       const troubles: unknown[] = []
-      await using bench = await openTest({ onTrouble: (thrown) => troubles.push(thrown) })
+      await using bench = await openTest({ onError: (thrown) => troubles.push(thrown) })
       const { wakeful, clock } = bench
       wakeful.handle('bad', () => {
         throw thing()
@@ -240,7 +240,7 @@ describe('a damaged row', () => {
   async function onFile() {
     const path = newPath()
     const troubles: unknown[] = []
-    const bench = await openTest({ store: path, onTrouble: (thrown) => troubles.push(thrown) })
+    const bench = await openTest({ store: path, onError: (thrown) => troubles.push(thrown) })
     const db = new DatabaseSync(path)
     const dispose = async () => {
       db.close()
@@ -340,7 +340,7 @@ test.each(['start', 'tick'])('a process that closes during a %s can end', async 
   const index = new URL('../../src/index.ts', import.meta.url).href
   const program = `
     import { open } from ${JSON.stringify(index)}
-    const wakeful = await open(process.argv[1], { onTrouble: (thrown) => console.log(thrown) })
+    const wakeful = await open(process.argv[1], { onError: (thrown) => console.log(thrown) })
     wakeful.handle('work', () => new Promise((resolve) => setTimeout(resolve, 100)))
     await wakeful.set(new Date(), { target: 'work' })
     const going = wakeful.${call}()

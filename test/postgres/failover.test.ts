@@ -83,7 +83,7 @@ it('loses nothing and fires nothing early when a standby takes over whose clock 
   await asked(primary, `ALTER SYSTEM SET synchronous_standby_names = '*'`, 'SELECT pg_reload_conf()')
   await address.listen(primary.port)
   const wakeful = await open(`postgres://postgres@127.0.0.1:${address.port}/postgres`, {
-    onTrouble: () => {},
+    onError: () => {},
   })
   const fired = new Map<string, { instant: number; at: number; drift: number }[]>()
   wakeful.handle('x', ({ message, occurrence, driftMs }) => {

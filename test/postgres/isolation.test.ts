@@ -9,7 +9,7 @@ test('a database with odd defaults is like any other: serializable transactions,
   await client.query(`ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`)
   await client.query(`ALTER DATABASE ${name} SET array_nulls = off`)
   const troubles: unknown[] = []
-  const all = await Promise.all([1, 2].map(() => open(url, { onTrouble: (thrown) => troubles.push(thrown) })))
+  const all = await Promise.all([1, 2].map(() => open(url, { onError: (thrown) => troubles.push(thrown) })))
   let fired = 0
   for (const wakeful of all) {
     wakeful.handle('count', () => {

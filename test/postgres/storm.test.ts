@@ -36,7 +36,7 @@ test('a storm of calls: each alarm ends once, what was cancelled in time never f
   const occurrences = new Set<string>()
   const repeated: string[] = []
   const openOne = async (by: number): Promise<Wakeful> => {
-    const wakeful = await open(url, { onTrouble: (thrown) => troubles.push(thrown), drain: '5s' })
+    const wakeful = await open(url, { onError: (thrown) => troubles.push(thrown), drain: '5s' })
     const note = (fire: Fire) => {
       const { id } = fire.alarm
       const name = `${fire.occurrence.id} ${fire.attempt}`

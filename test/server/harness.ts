@@ -27,12 +27,12 @@ export async function serving(
   options: { store?: string; open?: OpenOptions; server?: Partial<ServerOptions> } = {},
 ): Promise<Serving> {
   const troubles: unknown[] = []
-  const onTrouble = (thrown: unknown) => void troubles.push(thrown)
+  const onError = (thrown: unknown) => void troubles.push(thrown)
   const lines: string[] = []
   const holds = new PauseControl()
   const wakeful = await open(options.store ?? 'sqlite::memory:', {
     timezone: 'UTC',
-    onTrouble,
+    onError,
     holds,
     deliveryLimits: holds,
     ...options.open,

@@ -17,7 +17,7 @@ export interface ProcessParts {
   readonly wallNow: number
   /** How often it sees to what is old. */
   readonly upkeepMs: number
-  readonly onTrouble: (thrown: unknown) => void
+  readonly onError: (thrown: unknown) => void
 }
 
 /** Where a process runs, and what it is to do there. */
@@ -52,7 +52,7 @@ export class SimulatedProcess implements Party {
   /** The host's own clock. */
   readonly clock: ProcessClock
   readonly #upkeepMs: number
-  readonly #onTrouble: (thrown: unknown) => void
+  readonly #onError: (thrown: unknown) => void
   readonly #witnesses = new Set<Witness>()
   #wakeful: Wakeful | null = null
   #events = 0
@@ -60,13 +60,13 @@ export class SimulatedProcess implements Party {
   #isDead = false
   pausedUntil = 0
 
-  constructor({ name, machine, random, timeline, wallNow, upkeepMs, onTrouble }: ProcessParts) {
+  constructor({ name, machine, random, timeline, wallNow, upkeepMs, onError }: ProcessParts) {
     this.name = name
     this.machine = machine
     this.random = random
     this.clock = new ProcessClock(timeline, this, random, wallNow, machine.skew)
     this.#upkeepMs = upkeepMs
-    this.#onTrouble = onTrouble
+    this.#onError = onError
   }
 
   /** What its users hold in their hands, once it has booted. */
@@ -118,7 +118,7 @@ export class SimulatedProcess implements Party {
 
   /** Puts everything together as a host does, and starts to run its clocks. */
   async boot({ store, clock: storeClock }: Connected): Promise<void> {
-    const clock = new JumpTolerantClock(storeClock, (doubt) => this.#onTrouble(new Error(doubt)))
+    const clock = new JumpTolerantClock(storeClock, (doubt) => this.#onError(new Error(doubt)))
     clock.checkAgainst(await store.newestInstant())
     const handlers = new HandlerTarget(DEFAULT_POOL)
     const wakeful = assemble({
@@ -146,7 +146,7 @@ export class SimulatedProcess implements Party {
       upkeepMs: this.#upkeepMs,
       timezone: 'UTC',
       createdVia: 'simulation',
-      onTrouble: this.#onTrouble,
+      onError: this.#onError,
     })
     this.#wakeful = wakeful
     this.machine.equip(this)

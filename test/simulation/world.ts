@@ -133,11 +133,11 @@ export class World<B extends Backend = Backend> {
     this.#births.set(machine.name, birth)
     this.#machines.set(machine.name, machine)
     const name = `${machine.name}.${birth}`
-    const onTrouble = (thrown: unknown) => this.note(name, `trouble: ${errorText(thrown)}`)
+    const onError = (thrown: unknown) => this.note(name, `trouble: ${errorText(thrown)}`)
     const { timeline, now: wallNow } = this
     const upkeepMs = this.#options.upkeepMs ?? UPKEEP_MS
     const random = this.passingChanceOf(`process ${machine.name}`)
-    const process = new SimulatedProcess({ name, machine, random, timeline, wallNow, upkeepMs, onTrouble })
+    const process = new SimulatedProcess({ name, machine, random, timeline, wallNow, upkeepMs, onError })
     this.#processes.push(process)
     this.note(name, 'launched')
     timeline.in(0, process, () => {

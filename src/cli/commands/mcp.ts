@@ -34,7 +34,7 @@ export function addMcp(program: Command, shell: Shell): void {
 async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boolean): Promise<void> {
   const { terminal } = shell
   // Nothing but the protocol goes to stdout.
-  const onTrouble = (thrown: unknown) => void terminal.stderr.write(`trouble: ${errorText(thrown)}\n`)
+  const onError = (thrown: unknown) => void terminal.stderr.write(`trouble: ${errorText(thrown)}\n`)
   // A pool of its own: the clock of an application's handlers belongs to processes that have them.
   const holds = new PauseControl()
   const choices: OpenOptions = {
@@ -43,7 +43,7 @@ async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boole
     namesPool: 'app',
     holds,
     deliveryLimits: holds,
-    onTrouble,
+    onError,
   }
   const { tenant = 'default', owner = '' } = scopeOf(self.optsWithGlobals())
   await withStore(
@@ -53,10 +53,10 @@ async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boole
     async ({ wakeful, zone }) => {
       const { documents, clock } = wakeful.operator
       // What an operator has paused on this store is held here too.
-      const detach = await holds.attach(documents, clock, onTrouble)
+      const detach = await holds.attach(documents, clock, onError)
       try {
         if (runsClock) await wakeful.start()
-        await serve(shell, stop, localTools(wakeful, { tenant, owner, zone }, onTrouble), zone)
+        await serve(shell, stop, localTools(wakeful, { tenant, owner, zone }, onError), zone)
       } finally {
         detach()
       }

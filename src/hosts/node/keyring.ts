@@ -21,7 +21,7 @@ export interface SecretSource {
 export class Keyring implements Sealer {
   readonly #store: Pick<Store, 'getMeta' | 'putMeta'>
   readonly #path: string | null
-  readonly #onTrouble: (thrown: unknown) => void
+  readonly #onError: (thrown: unknown) => void
   #secret: Secret | null
   /** What the store remembers. */
   #fingerprint: string | null
@@ -34,27 +34,27 @@ export class Keyring implements Sealer {
     path: string | null,
     secret: Secret | null,
     fingerprint: string | null,
-    onTrouble: (thrown: unknown) => void,
+    onError: (thrown: unknown) => void,
   ) {
     this.#store = store
     this.#path = path
     this.#secret = secret
     this.#fingerprint = fingerprint
-    this.#onTrouble = onTrouble
+    this.#onError = onError
   }
 
   /** Looks for the secret, and refuses one that is not the store's. */
   static async open(
     source: SecretSource,
     store: Pick<Store, 'getMeta' | 'putMeta'>,
-    onTrouble: (thrown: unknown) => void,
+    onError: (thrown: unknown) => void,
   ): Promise<Keyring> {
     const { given, path } = source
     const secret =
       given !== undefined ? new Secret(given, 'the secret') : path === null ? null : readSecretFile(path)
     const fingerprint = await store.getMeta(FINGERPRINT_FACT)
     if (secret !== null && fingerprint !== null && secret.fingerprint !== fingerprint) throw another(path)
-    return new Keyring(store, path, secret, fingerprint, onTrouble)
+    return new Keyring(store, path, secret, fingerprint, onError)
   }
 
   /** Whether this process has the store's secret, or may make one. */
@@ -65,7 +65,7 @@ export class Keyring implements Sealer {
   /** The same, asked for something that is to be signed now: where it cannot be, that is said, once. */
   canSign(): boolean {
     if (this.isUsable) return true
-    if (!this.#isTold) this.#onTrouble(this.#refusal ?? missing(this.#path))
+    if (!this.#isTold) this.#onError(this.#refusal ?? missing(this.#path))
     this.#isTold = true
     return false
   }
@@ -73,7 +73,7 @@ export class Keyring implements Sealer {
   seal(text: string, purpose: string): string {
     const secret = this.#need()
     // Nobody can wait here: where another process was first, everything from here on is refused.
-    void this.agree().catch(this.#onTrouble)
+    void this.agree().catch(this.#onError)
     return secret.seal(text, purpose)
   }
 

@@ -34,13 +34,13 @@ export interface OpenOptions {
   readonly namesPool?: string
   /** Whether this process also runs the built-in targets. */
   readonly serveBuiltIns?: boolean
-  /** The zone where a call names none; the system's by default. */
+  /** The zone of calls that name none; the system's by default. */
   readonly timezone?: string
   readonly tenant?: string
   readonly owner?: string
   /** Deliveries at a time (100). */
   readonly concurrency?: number
-  /** Alarms taken at a time (1,000). */
+  /** Alarms claimed at a time (1,000). */
   readonly batch?: number
   /** How late an occurrence may be before it is a misfire ('60s'). */
   readonly grace?: string
@@ -50,14 +50,14 @@ export interface OpenOptions {
   readonly retention?: string | null
   readonly limits?: Partial<Limits>
   readonly defaults?: Partial<AlarmDefaults>
-  /** Which door alarms come in by, for their record. */
+  /** How alarms are created, for their record: `library`, `rest`, … */
   readonly createdVia?: string
-  /** What operators have paused and resumed; a server keeps it. */
+  /** What operators have paused and resumed; a server sets it. */
   readonly holds?: PauseState
-  /** How many deliveries tenants and owners may have under way in this process; a server keeps it. */
+  /** How many deliveries tenants and owners may have running in this process; a server sets it. */
   readonly deliveryLimits?: DeliveryLimits
-  /** Told of trouble beside the alarms themselves; by default it is printed as a warning. */
-  readonly onTrouble?: (thrown: unknown) => void
+  /** Called with errors that belong to no alarm, such as a store that does not answer; by default they are printed as warnings. */
+  readonly onError?: (thrown: unknown) => void
   /** Chance, from 0 to below 1, for the jitter of retries: a seeded one makes a test repeat itself. */
   readonly random?: () => number
   /** Takes the wall clock as it is at the start, however far it is from what the store last saw. */
@@ -67,7 +67,7 @@ export interface OpenOptions {
   /** Lets webhooks reach loopback, private and other addresses that are not public; else WAKEFUL_ALLOW_PRIVATE_TARGETS=1. */
   readonly allowPrivateTargets?: boolean
   readonly webhooks?: WebhookOptions
-  /** Told of every attempt as it is written, of skips, sets and a failing store: for metrics of your own. */
+  /** Called with every attempt as it is written, with skips, sets and store errors: for your own metrics. */
   readonly observer?: Observer
   /** Another clock, such as the virtual one of `wakeful/testing`. */
   readonly clock?: Clock
@@ -91,7 +91,7 @@ const OPEN = {
   createdVia: true,
   holds: true,
   deliveryLimits: true,
-  onTrouble: true,
+  onError: true,
   random: true,
   trustClock: true,
   secret: true,
@@ -122,12 +122,12 @@ export function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
 /** The same, where SQLite runs on another system than this process does: one that ends when a test says so. */
 export async function openOn(url: string, options: OpenOptions, system?: System): Promise<Wakeful> {
   const settings = settingsOf(options)
-  const onTrouble = options.onTrouble ?? warn
+  const onError = options.onError ?? warn
   const handlers = new HandlerTarget(options.pool ?? DEFAULT_POOL, options.namesPool)
   const opened = await openStore(url, options.clock, system)
-  const clock = new JumpTolerantClock(opened.clock, (doubt) => onTrouble(new Error(doubt)))
+  const clock = new JumpTolerantClock(opened.clock, (doubt) => onError(new Error(doubt)))
   if (options.trustClock !== true) clock.checkAgainst(await opened.store.newestInstant())
-  const all = { ...options, onTrouble }
+  const all = { ...options, onError }
   try {
     const webhooks = await openWebhooks(url, opened.store, clock, settings.webhooks, all)
     return wire(opened.store, clock, handlers, webhooks, settings, all)
@@ -160,7 +160,7 @@ function wire(
   handlers: HandlerTarget,
   webhooks: NodeWebhooks,
   settings: Settings,
-  options: OpenOptions & { onTrouble: (thrown: unknown) => void },
+  options: OpenOptions & { onError: (thrown: unknown) => void },
 ): Wakeful {
   const { engine, limits, retentionMs, timezone } = settings
   return assemble({
@@ -176,8 +176,8 @@ function wire(
     scope: { tenant: options.tenant ?? 'default', owner: options.owner ?? '' },
     defaults: options.defaults ?? {},
     createdVia: options.createdVia ?? 'library',
-    onTrouble: options.onTrouble,
-    ...(options.holds !== undefined && { holds: options.holds }),
+    onError: options.onError,
+    ...(options.holds !== undefined && { pauses: options.holds }),
     ...(options.deliveryLimits !== undefined && { deliveryLimits: options.deliveryLimits }),
     observer: options.observer,
     webhookSecrets: webhooks.secrets,
@@ -206,7 +206,7 @@ function settingsOf(options: OpenOptions): Settings {
   assertText('tenant', options.tenant ?? 'default', 512)
   assertText('owner', options.owner ?? '', 512)
   if (options.tenant === '') throw new WakefulError('invalid_request', 'tenant is empty: name one')
-  for (const name of ['onTrouble', 'random'] as const) {
+  for (const name of ['onError', 'random'] as const) {
     if (options[name] !== undefined && typeof options[name] !== 'function') {
       throw new WakefulError('invalid_request', `${name} must be a function`)
     }
@@ -244,7 +244,7 @@ function count(name: string, value: unknown): number {
   )
 }
 
-/** Prints trouble as a warning. */
+/** Prints an error as a warning. */
 export function warn(thrown: unknown): void {
   process.emitWarning(thrown instanceof Error ? thrown.message : String(thrown), 'WakefulTrouble')
 }

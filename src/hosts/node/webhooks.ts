@@ -67,10 +67,10 @@ export async function openWebhooks(
   store: Store,
   clock: Clock,
   settings: WebhookSettings,
-  options: WebhookOpenOptions & { readonly onTrouble: (thrown: unknown) => void; readonly clock?: Clock },
+  options: WebhookOpenOptions & { readonly onError: (thrown: unknown) => void; readonly clock?: Clock },
 ): Promise<NodeWebhooks> {
   const given = options.secret ?? process.env.WAKEFUL_SECRET
-  const keyring = await Keyring.open({ given, path: secretPath(url) }, store, options.onTrouble)
+  const keyring = await Keyring.open({ given, path: secretPath(url) }, store, options.onError)
   const secrets = new WebhookSecrets(keyring, store, clock)
   const transport = new NodeTransport({ allowPrivate: settings.allowPrivate })
   const sending = options.clock?.hold === undefined ? transport : held(transport, options.clock)

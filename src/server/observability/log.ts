@@ -117,7 +117,7 @@ export class Log {
     this.#write(shown, 'request', text, fields)
   }
 
-  /** Something went wrong beside the alarms themselves: what `onTrouble` is told. The same again is told once a second. */
+  /** Something went wrong beside the alarms themselves: what `onError` is told. The same again is told once a second. */
   trouble(thrown: unknown, more: Readonly<Record<string, unknown>> = {}): void {
     const message = redactedError(thrown)
     const leftOut = this.#troubles.next(message, this.#options.now())

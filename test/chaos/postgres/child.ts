@@ -55,7 +55,7 @@ async function started(): Promise<Wakeful> {
         grace: config.grace,
         // Few hands, so that some of what was taken waits and has not begun when the kill comes.
         concurrency: 12,
-        onTrouble: trouble('engine'),
+        onError: trouble('engine'),
       })
       handleAll(wakeful, ledger, run, bench)
       await wakeful.start()

@@ -7,8 +7,8 @@ import { Wire } from './wire.ts'
 
 /** Faults that the campaign found, each alone. */
 const { url, client } = testDatabase()
-async function opened(through: string, onTrouble: (thrown: unknown) => void = () => {}): Promise<Wakeful> {
-  return open(through, { onTrouble, drain: '1s' })
+async function opened(through: string, onError: (thrown: unknown) => void = () => {}): Promise<Wakeful> {
+  return open(through, { onError, drain: '1s' })
 }
 
 async function wired(): Promise<{ wire: Wire; through: string }> {

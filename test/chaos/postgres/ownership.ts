@@ -110,7 +110,7 @@ export async function cutOff(url: string, port: number): Promise<CutOff> {
   let isCut = false
   let warmed = 0
   const starts: number[] = []
-  const wakeful = await open(through.href, { concurrency: 5, drain: '1s', onTrouble: () => {} })
+  const wakeful = await open(through.href, { concurrency: 5, drain: '1s', onError: () => {} })
   wakeful.handle('work', async ({ payload }) => {
     if (payload === 'warm') warmed += 1
     else starts.push(Date.now())

@@ -96,8 +96,8 @@ export const ENGINE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/library/reads.ts',
-        from: 'const { items, next } = await this.around.store.list(this.scope, { ...query, after })\n    return',
-        to: "const { items, next } = await this.around.store.list({ ...this.scope, owner: '' }, { ...query, after })\n    return",
+        from: 'const { items, next } = await this.library.store.list(this.scope, { ...query, after })\n    return',
+        to: "const { items, next } = await this.library.store.list({ ...this.scope, owner: '' }, { ...query, after })\n    return",
       },
     ],
   },
@@ -107,8 +107,8 @@ export const ENGINE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/library/wakeful.ts',
-        from: 'new ScopedAlarms(this.#surround, { tenant, owner })',
-        to: "new ScopedAlarms(this.#surround, { tenant, owner: owner && '' })",
+        from: 'new ScopedAlarms(this.#parts, { tenant, owner })',
+        to: "new ScopedAlarms(this.#parts, { tenant, owner: owner && '' })",
       },
     ],
   },

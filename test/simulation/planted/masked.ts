@@ -21,12 +21,12 @@ export const MASKED: readonly Masked[] = [
     by: null,
   },
   {
-    bug: 'a reader of the log waits for the bell after he has read',
+    bug: 'a reader of the log waits for a notification after it has read',
     edits: [
-      { file: 'src/log/reader.ts', from: 'const rung = bell.next(scope, options.signal)\n', to: '' },
-      { file: 'src/log/reader.ts', from: 'await rung', to: 'await bell.next(scope, options.signal)' },
+      { file: 'src/log/reader.ts', from: 'const notified = notifier.next(scope, options.signal)\n', to: '' },
+      { file: 'src/log/reader.ts', from: 'await notified', to: 'await notifier.next(scope, options.signal)' },
     ],
-    why: 'the next record rings again: he is late, and misses nothing',
+    why: 'the next record notifies again: the reader is late, and misses nothing',
     by: null,
   },
   {

@@ -1,0 +1,124 @@
+import { type Context, review, type Serial } from '../alarm/index.ts'
+import { type Observer, watched } from '../engine/index.ts'
+import { type EditedCalendar, type ReviewResult, type Store, ZONE_DATA_META } from '../stores/index.ts'
+import type { Clock } from '../time/index.ts'
+
+/** What a review needs. */
+export interface ReviewOptions {
+  readonly store: Store
+  readonly observer: Observer | undefined
+  readonly context: () => Context
+}
+
+/** What the upkeep needs. */
+export interface UpkeepOptions extends ReviewOptions {
+  readonly clock: Clock
+  /** The version of the runtime's zone data. */
+  readonly zoneData: string
+  /** How long ended alarms are kept, with their events; null keeps them for ever. */
+  readonly keepMs: number | null
+  /** How often it runs; a minute by default. */
+  readonly everyMs?: number | undefined
+  readonly onError: (thrown: unknown) => void
+}
+
+const EVERY_MS = 60_000
+/** Alarms deleted in one transaction; the next batch follows after a pause in which others can write. */
+const PRUNED_MAX = 200
+const PRUNE_PAUSE_MS = 50
+/** Alarms reviewed in one transaction, so that others get their turn at the write lock. */
+const REVIEWED_MAX = 500
+
+/** Background work: deletes what ended long ago (nothing else is ever deleted), and finishes reviews that a process died over. */
+export class Upkeep {
+  readonly #options: UpkeepOptions
+  #cancel: (() => void) | null = null
+
+  constructor(options: UpkeepOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    if (this.#cancel === null) this.#schedule(this.#everyMs)
+  }
+
+  stop(): void {
+    this.#cancel?.()
+    this.#cancel = null
+  }
+
+  /** Makes pending instants follow today's calendars and zone data; done before anything fires. */
+  async review(): Promise<void> {
+    const { store, onError } = this.#options
+    const zones = await this.#reviewZones()
+    for (const edited of await store.unreviewedCalendars()) await reviewCalendar(this.#options, edited)
+    if (zones === null || zones.moved === 0) return
+    const { from, to, moved } = zones
+    onError(
+      new Error(
+        `the zone data is ${to} and was ${from}: ${moved} pending alarms moved with it (alarm.rescheduled in the log)`,
+      ),
+    )
+  }
+
+  get #everyMs(): number {
+    return this.#options.everyMs ?? EVERY_MS
+  }
+
+  #schedule(delayMs: number): void {
+    this.#cancel = this.#options.clock.setTimer(delayMs, () => void this.#run())
+  }
+
+  async #run(): Promise<void> {
+    const { store, clock, observer, keepMs, onError } = this.#options
+    let pruned = 0
+    try {
+      if (keepMs !== null)
+        pruned = await watched(observer, 'prune', store.prune(clock.now() - keepMs, PRUNED_MAX))
+      if (pruned < PRUNED_MAX) await this.review()
+    } catch (thrown) {
+      onError(thrown)
+    }
+    if (this.#cancel !== null) this.#schedule(pruned === PRUNED_MAX ? PRUNE_PAUSE_MS : this.#everyMs)
+  }
+
+  /**
+   * Resolves all pending instants on wall clocks again if the runtime's zone data is not the one the store was last used
+   * with; null if it is. Doing it twice changes nothing, so a process may die half-way.
+   */
+  async #reviewZones(): Promise<{ from: string; to: string; moved: number } | null> {
+    const { store, zoneData: to } = this.#options
+    const from = await store.getMeta(ZONE_DATA_META)
+    if (from === to) return null
+    const moved = await reviewAll(this.#options, { zoned: true })
+    await store.putMeta(ZONE_DATA_META, to)
+    return from === null ? null : { from, to, moved }
+  }
+}
+
+/** Resolves the pending instants of alarms that name an edited calendar; answers how many moved. */
+export async function reviewCalendar(options: ReviewOptions, edited: EditedCalendar): Promise<number> {
+  const moved = await reviewAll(options, { calendarsOf: edited.tenant })
+  // Recorded last: if this process dies before, the next one that starts finishes the review.
+  await options.store.calendarReviewed(edited.tenant, edited)
+  return moved
+}
+
+async function reviewAll(
+  { store, context, observer }: ReviewOptions,
+  which: { calendarsOf: string } | { zoned: true },
+): Promise<number> {
+  let moved = 0
+  for (let after: Serial | null = 0; after !== null; ) {
+    const now = context()
+    const page = { ...which, after, limit: REVIEWED_MAX }
+    const reviewed: ReviewResult = await watched(
+      observer,
+      'review',
+      store.review(page, (snapshot) => review(snapshot, now), now),
+    )
+    moved += reviewed.changed
+    after = reviewed.next
+  }
+  return moved
+}
