@@ -97,7 +97,7 @@ const SUBMODULES: Readonly<Record<string, readonly string[]>> = {
     'reads',
     'writes',
     'claims',
-    'ownership',
+    'leases',
     'transfer',
     'maintenance',
   ],

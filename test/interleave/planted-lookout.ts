@@ -45,9 +45,7 @@ export const LOOKOUT_PLANTED: readonly Planted[] = [
   {
     bug: 'what was known of a shard is believed when it comes back',
     hazard: 11,
-    edits: [
-      { file: 'stores/postgres/ownership/ownership.ts', from: 'this.#ports.lookout.lower(shard, 0)', to: '' },
-    ],
+    edits: [{ file: 'stores/sharded/shard-leases.ts', from: 'nextWakes.lower(shard, 0)', to: '' }],
     scenarios: ['a shard comes back: set of its owner of meanwhile | take of the one before'],
   },
   {
@@ -55,7 +53,7 @@ export const LOOKOUT_PLANTED: readonly Planted[] = [
     hazard: 9,
     edits: [
       {
-        file: 'stores/postgres/ownership/ownership.ts',
+        file: 'stores/sharded/shard-leases.ts',
         from: '(leases.get(shard)?.until ?? 0) > now',
         to: 'leases.has(shard)',
       },

@@ -258,9 +258,9 @@ export const PLANTED: readonly Planted[] = [
     hazard: 14,
     edits: [
       {
-        file: 'stores/postgres/ownership/ownership.ts',
-        from: 'if (isCurrent) return',
-        to: 'if (isCurrent || owner !== null) return',
+        file: 'stores/sharded/shard-leases.ts',
+        from: 'const isCurrent = holding.takeovers === result.takeovers',
+        to: 'const isCurrent = holding.takeovers === result.takeovers || process !== null',
       },
     ],
     scenarios: ['late heartbeat | takeover'],

@@ -6,8 +6,8 @@ const MARGIN_MS = 14_000
 
 function shares({ world }: Hamlet): Record<string, number> {
   const shards = world.backend.database.shardsIn(['app'])
-  const owners = Map.groupBy(shards, ({ owner }) => owner ?? 'nobody')
-  return Object.fromEntries([...owners].map(([owner, { length }]) => [owner, length]))
+  const holders = Map.groupBy(shards, ({ holder }) => holder ?? 'free')
+  return Object.fromEntries([...holders].map(([holder, { length }]) => [holder, length]))
 }
 
 function latest({ ledger }: Hamlet): number {
@@ -15,7 +15,7 @@ function latest({ ledger }: Hamlet): number {
   return Math.max(...firsts.map(({ at, scheduledFor }) => at - scheduledFor))
 }
 
-describe('owners', () => {
+describe('lease holders', () => {
   it('that join get their share, and nothing is late', async () => {
     const small = hamlet({ each: 3, shards: 12 })
     const { world, machines } = small

@@ -40,10 +40,10 @@ async function lived(
   return { ...small, jumpedAt }
 }
 
-/** Who owns which shard, and since which takeover. */
+/** Which process holds which shard, and since which takeover. */
 function ownership({ world }: Hamlet): readonly string[] {
   const { database } = world.backend
-  return database.shardsIn().map(({ shard, owner, epoch }) => `${shard} ${owner} ${epoch}`)
+  return database.shardsIn().map(({ shard, holder, epoch }) => `${shard} ${holder} ${epoch}`)
 }
 
 describe('the database’s clock jumps', () => {
@@ -114,7 +114,7 @@ describe('the database’s clock jumps', () => {
     for (let i = 0; i < 8; i++) void bee!.wakeful.set({ delay: '1s' }, { target: 'work' })
     await world.run(2 * LEASE_MS + 1_000)
     const { database } = world.backend
-    expect(database.shardsIn().filter(({ owner }) => owner === 'ant.1')).toEqual([])
+    expect(database.shardsIn().filter(({ holder }) => holder === 'ant.1')).toEqual([])
     expect(ledger.starts).toHaveLength(8)
     expect(wrongsOf(small, world.databaseNow)).toEqual([])
   })

@@ -22,8 +22,8 @@ it('takes a statement that writes or takes for something in flight, and none tha
     'settle',
     'take.commit',
     'transact.commit',
-    'own.claim',
-    'own.beat',
+    'acquire.shards',
+    'heartbeat',
     'take.look',
     'hear',
   ]

@@ -45,7 +45,7 @@ export type Landing = () => void
  * any other statement between its sending and its answer has hit something in flight.
  */
 const IDLE: ReadonlySet<string> = new Set([
-  'own.beat', 'clock', 'hear', 'take.look', 'take.look_apart', 'get', 'list', 'stats', 'events', 'story',
+  'heartbeat', 'heartbeat.shards', 'acquire.register', 'clock', 'hear', 'take.look', 'take.look_apart', 'get', 'list', 'stats', 'events', 'story',
   'last_event', 'last_seen', 'next_wake_at', 'calendars', 'unreviewed_calendars', 'fact', 'ownership', 'edit.select',
   'rollback',
 ]) // biome-ignore format: a list

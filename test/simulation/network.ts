@@ -228,7 +228,7 @@ export class Network {
 
 /** How long an answer is waited for. */
 function patienceOf(statement: string): number {
-  return statement === 'own.beat' ? BEAT_MS_MAX : ANSWER_MS_MAX
+  return statement === 'heartbeat' ? BEAT_MS_MAX : ANSWER_MS_MAX
 }
 
 type Outcome<T> = { readonly value: T } | { readonly thrown: unknown }

@@ -263,7 +263,7 @@ const BAD_MOMENTS = [
   'settle',
   'transact.settle',
   'transact.commit',
-  'own.claim',
+  'acquire.shards',
 ] as const
 
 function drawTrigger(random: Random): Pick<Move, 'on'> {

@@ -55,14 +55,14 @@ export class SimulatedBackend implements Backend {
   ownerOf(alarmId: string): string | null {
     const { alarmIds, timersOfAlarm, timers, shards } = this.database.tables
     const [first] = timersOfAlarm.in(alarmIds.get(alarmId)!)
-    return first === undefined ? null : (shards.get(timers.get(first.key)!.timer.shard)?.owner ?? null)
+    return first === undefined ? null : (shards.get(timers.get(first.key)!.timer.shard)?.holder ?? null)
   }
 
   inFlight(process: string): number {
     const { flights, shards } = this.database.tables
     let count = 0
     for (const { shard, timers } of flights.values())
-      if (shards.get(shard)?.owner === process) count += timers.length
+      if (shards.get(shard)?.holder === process) count += timers.length
     return count
   }
 

@@ -66,8 +66,8 @@ const FOR_ONE: Readonly<Record<Exclude<StrikeFault, keyof typeof FOR_ALL>, Deed>
 
 /** Where a process may be ambushed. */
 const STATEMENTS = [
-  'set', 'take.look', 'take.commit', 'settle', 'transact.begin', 'transact.settle', 'transact.commit', 'own.beat',
-  'own.claim', 'own.give_up', 'edit.select', 'edit.commit', 'disown',
+  'set', 'take.look', 'take.commit', 'settle', 'transact.begin', 'transact.settle', 'transact.commit', 'heartbeat',
+  'acquire.register', 'acquire.mark_dead', 'acquire.shards', 'acquire.recover', 'leases.commit', 'give_up', 'edit.select', 'edit.commit', 'release',
 ] as const // biome-ignore format: a list
 const POINTS = ['sent', 'ran', 'answered'] as const
 const EVENTS_MAX = 200

@@ -50,6 +50,7 @@ export function simulatedWorld(options: WorldOptions): World<SimulatedBackend> {
       elapsed: () => world.now,
       shards,
       courier,
+      later: (ms, call) => world.in(ms, call),
     })
     return new SimulatedBackend({ database, network: world.network, leaseMs, heartbeatMs })
   })

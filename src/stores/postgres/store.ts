@@ -25,7 +25,13 @@ import type {
   Store,
   WaitingFilter,
 } from '../index.ts'
-import { type Beat, DatabaseClock, NextWakeCache, RECENT_MS } from '../sharded/index.ts'
+import {
+  DatabaseClock,
+  type HeartbeatResult,
+  NextWakeCache,
+  RECENT_MS,
+  ShardLeases,
+} from '../sharded/index.ts'
 import {
   Claims,
   heldTargets,
@@ -45,7 +51,7 @@ import {
   Listener,
   type Session,
 } from './connection/index.ts'
-import { Notifier, Ownership } from './ownership/index.ts'
+import { heartbeatResult, heartbeatValues, Notifier, PostgresLeaseStatements } from './leases/index.ts'
 import { PostgresRecords } from './reads/index.ts'
 import {
   inWriteBatch,
@@ -53,7 +59,6 @@ import {
   putCalendar,
   readShards,
   removeCalendar,
-  SHARDS_NOTICE,
   ShardMap,
   type StoreContext,
   WriteBatch,
@@ -112,7 +117,7 @@ export class PostgresStore extends PostgresRecords implements Store {
   readonly #lookout = new NextWakeCache()
   readonly #bells: Notifier
   readonly #listener: Listener
-  readonly #ownership: Ownership
+  readonly #leases: ShardLeases
   readonly #takes: Claims
   readonly #writers: Writers
   readonly #guests: UserTransactions
@@ -138,7 +143,7 @@ export class PostgresStore extends PostgresRecords implements Store {
       teller: randomUUID(),
       moment: () => (this.#databaseClock === null ? host.now() : null),
       isSoon: (wakeAt) => wakeAt < this.clock.now() + this.heartbeatMs + TELL_MARGIN_MS,
-      holds: (shard) => this.#ownership.holds(shard),
+      holds: (shard) => this.#leases.holds(shard),
     }
     this.#bells = new Notifier(database)
     this.#listener = new Listener({
@@ -148,20 +153,19 @@ export class PostgresStore extends PostgresRecords implements Store {
       onNotice: (text) => this.#hear(text),
       onListening: () => this.#catchUp(),
     })
-    this.#ownership = new Ownership({
+    const write = <T>(work: (batch: WriteBatch) => Promise<T>) => this.#write(work)
+    const { session } = database
+    const { moment } = this.#office
+    this.#leases = new ShardLeases({
       clock: host,
       leaseMs: Math.max(this.leaseMs / 2, this.leaseMs - TAKEOVER_MS),
-      moment: this.#office.moment,
-      session: database.session,
-      beat: (...values) => this.#listener.beat(...values),
-      transaction: (work) => this.#write(work),
-      know: (pools) => this.#shards.serve(pools),
-      lookout: this.#lookout,
-      onBeat: (...beat) => this.#noteBeat(...beat),
-      tellFree: (session) => session.send(sql.notify, channel, SHARDS_NOTICE),
-      beatAgain: (inMs) => this.#bells.ringIn(inMs, 'shards'),
+      statements: new PostgresLeaseStatements({ session, shards: this.#shards, channel, moment, write }),
+      sendHeartbeat: async (request) =>
+        heartbeatResult(await this.#listener.beat(...heartbeatValues(request, moment()))),
+      nextWakes: this.#lookout,
+      onHeartbeat: (...heartbeat) => this.#noteHeartbeat(...heartbeat),
+      heartbeatIn: (inMs) => this.#bells.ringIn(inMs, 'shards'),
     })
-    const write = <T>(work: (desk: WriteBatch) => Promise<T>) => this.#write(work)
     this.#takes = new Claims({ database, clock: host, lookout: this.#lookout, write })
     this.#writers = new Writers(database, this.#shards, this.#lookout, write)
     this.#guests = new UserTransactions(database)
@@ -194,16 +198,16 @@ export class PostgresStore extends PostgresRecords implements Store {
     return edited as Promise<EditResult<A>>
   }
 
-  heartbeat(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
-    return this.guard(() => this.#ownership.own(owner, pools, context))
+  heartbeat(process: string, pools: readonly string[], context: Context): Promise<Lease[]> {
+    return this.guard(() => this.#leases.heartbeat(process, pools, context))
   }
 
   releaseLeases(leases: readonly Lease[]): Promise<void> {
-    return this.guard(() => this.#ownership.disown(leases))
+    return this.guard(() => this.#leases.release(leases))
   }
 
   claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
-    const taking = leases.filter((lease) => !this.#ownership.isRetiring(lease))
+    const taking = leases.filter((lease) => !this.#leases.isRetiring(lease))
     return this.guard(async () => {
       const taken = await this.#takes.take(taking, request, this.#listener.isListening)
       // What is known of the clock loses half a millisecond a second: while alarms fire, it is worth a look of its own.
@@ -362,9 +366,9 @@ export class PostgresStore extends PostgresRecords implements Store {
     this.#growth.note(writes.rows)
   }
 
-  #noteBeat(beat: Beat, sentAt: number, answeredAt: number): void {
-    this.#databaseClock?.sample(beat.now, sentAt, answeredAt)
-    if (this.#lookout.heardOf(beat.firsts)) this.#bells.ring('timers')
+  #noteHeartbeat(result: HeartbeatResult, sentAt: number, answeredAt: number): void {
+    this.#databaseClock?.sample(result.now, sentAt, answeredAt)
+    if (this.#lookout.heardOf(result.nextWakes)) this.#bells.ring('timers')
   }
 
   #hear(text: string): void {

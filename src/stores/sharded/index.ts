@@ -1,6 +1,6 @@
 /** The protocol by which several processes share the shards of one database. */
 export { DatabaseClock } from './database-clock.ts'
-export { type Beat, beatOf, type Other, overdueMs, type SeenShard, Sightings } from './heartbeat.ts'
+export type { HeartbeatRequest, HeartbeatResult, OtherProcess } from './heartbeat.ts'
 export {
   earliestOf,
   lowerTo,
@@ -8,7 +8,7 @@ export {
   type NextWakes,
   type Position,
   RECENT_MS,
-  Scan,
+  type Scan,
 } from './next-wake-cache.ts'
-export { Retirement } from './retirement.ts'
-export { moveIn } from './shard-balance.ts'
+export { ShardLeases } from './shard-leases.ts'
+export type { LeasedShard, LeaseStatements, LeaseTransaction } from './statements.ts'

@@ -1,11 +1,14 @@
-/** How long busy shards are kept from taking more, so that they can be handed on, and how long they are left alone after that. */
+/** How long a busy shard is kept from being claimed from, so that it becomes idle, and how long it is left alone after that. */
 const RETIRE_MS = 500
 const AGAIN_MS = 5_000
-/** Each time in vain makes the next one wait so many times longer: handlers that hang would stop their shards' clocks for nothing. */
+/** Each time in vain makes the next one wait longer: handlers that hang would stop their shards' clocks for nothing. */
 const VAIN_FACTOR = 4
 const AGAIN_MS_MAX = 120_000
 
-/** Shards that a process has over its share, and that it keeps from taking more: with nothing in flight they change hands. */
+/**
+ * Shards that a process holds over its share and that have deliveries in flight. Nothing more is claimed from them for a
+ * while: with nothing in flight they can be given up, and a shard under constant load would never be idle by itself.
+ */
 export class Retirement {
   #shards: ReadonlySet<number> = new Set()
   #since = Number.NEGATIVE_INFINITY
@@ -22,16 +25,16 @@ export class Retirement {
   /** Nothing is over the share any more. */
   end(): void {
     this.#shards = new Set()
-    this.handedOn()
+    this.gaveUp()
   }
 
-  /** Some have changed hands: the next time need not wait for longer. */
-  handedOn(): void {
+  /** Some were given up: the next time need not wait for longer. */
+  gaveUp(): void {
     this.#againMs = AGAIN_MS
   }
 
-  /** These are busy and over the share at this moment of the monotonic clock: they retire, for a while, or are left alone. */
-  meet(busy: ReadonlySet<number>, at: number): void {
+  /** These are busy and over the share at this moment of the monotonic clock: they retire for a while, or are left alone. */
+  update(busy: ReadonlySet<number>, at: number): void {
     const sinceMs = at - this.#since
     if (busy.size === 0) this.#shards = busy
     else if (!this.isOn && sinceMs >= this.#againMs) {

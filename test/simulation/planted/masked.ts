@@ -100,20 +100,20 @@ export const MASKED: readonly Masked[] = [
     edits: [
       {
         file: 'src/stores/sharded/heartbeat.ts',
-        from: 'this.isStill(other, at) || (other.leaseUntil <= now && !this.hasJumped(at))',
+        from: 'this.isSilent(other, at) || (other.leaseUntil <= now && !this.hasJumped(at))',
         to: 'other.leaseUntil <= now && !this.hasJumped(at)',
       },
     ],
     why: 'it takes a database whose clock is set back, which no plan does',
-    by: 'heartbeat.test.ts: is also whose beat stands still for a lease on our own clock',
+    by: 'heartbeat.test.ts: when its heartbeat has not moved for a lease on our own clock',
   },
   {
     bug: 'shards that are given back tell nobody',
     edits: [
       {
-        file: 'test/simulation/store/ownership.ts',
-        from: "      database.atomic(() => disown(database, leases))\n      database.tell('shards', null)",
-        to: '      database.atomic(() => disown(database, leases))',
+        file: 'src/stores/sharded/shard-leases.ts',
+        from: 'await transaction.release(processes, leases)\n      transaction.notifyFreeShards()',
+        to: 'await transaction.release(processes, leases)',
       },
     ],
     why: 'the next beat of another finds them, two seconds later',
@@ -129,7 +129,7 @@ export const MASKED: readonly Masked[] = [
       },
     ],
     why: 'one process does the work of another: slower, and nothing is broken',
-    by: 'spread.test.ts: over its share it gives up',
+    by: 'shard-balance.test.ts: over its share it gives up',
   },
   {
     bug: 'a bound is raised past what was written during the look',
@@ -145,9 +145,7 @@ export const MASKED: readonly Masked[] = [
   },
   {
     bug: "what was written in a shard while it was another's is not looked for",
-    edits: [
-      { file: 'test/simulation/store/ownership.ts', from: 'this.#ports.lookout.lower(shard, 0)', to: '' },
-    ],
+    edits: [{ file: 'src/stores/sharded/shard-leases.ts', from: 'nextWakes.lower(shard, 0)', to: '' }],
     why: 'the beat that brings the shard back tells its first wake as well',
     by: 'interleavings: what was known of a shard is believed when it comes back',
   },

@@ -55,7 +55,7 @@ export const STORE_BUGS: readonly Bug[] = [
     seeds: 500,
     edits: [
       {
-        file: 'test/simulation/store/ownership.ts',
+        file: 'src/stores/sharded/shard-leases.ts',
         from: 'const until = sentAt + leaseMs',
         to: 'const until = answeredAt + leaseMs',
       },
@@ -66,12 +66,12 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['unfenced', 'duplicate'],
     edits: [
       {
-        file: 'test/simulation/store/ownership.ts',
-        from: 'const sentAt = clock.monotonic()\n',
-        to: 'const sentAt = clock.monotonic()\n    const wall = clock.now()\n',
+        file: 'src/stores/sharded/shard-leases.ts',
+        from: 'const sentAt = clock.monotonic()\n    const result = await this.#send(process, pools, context)\n',
+        to: 'const wall = clock.now()\n    const sentAt = clock.monotonic()\n    const result = await this.#send(process, pools, context)\n',
       },
       {
-        file: 'test/simulation/store/ownership.ts',
+        file: 'src/stores/sharded/shard-leases.ts',
         from: 'const until = sentAt + leaseMs',
         to: 'const until = wall + leaseMs',
       },
@@ -79,6 +79,50 @@ export const STORE_BUGS: readonly Bug[] = [
         file: 'test/simulation/store/told-clock.ts',
         from: 'return this.#host.monotonic()',
         to: 'return this.#host.now()',
+      },
+    ],
+  },
+  {
+    bug: 'a heartbeat that waited for a takeover believes what it saw before',
+    breaches: ['unfenced', 'duplicate'],
+    edits: [
+      {
+        file: 'src/stores/sharded/shard-leases.ts',
+        from: 'const isCurrent = holding.takeovers === result.takeovers',
+        to: 'const isCurrent = holding.takeovers === result.takeovers || process !== null',
+      },
+    ],
+  },
+  {
+    bug: 'a process whose row was removed acquires shards',
+    breaches: ['late', 'lost'],
+    edits: [
+      {
+        file: 'src/stores/sharded/shard-leases.ts',
+        from: 'if (!(await transaction.staysRegistered(process))) return []',
+        to: 'await transaction.staysRegistered(process)',
+      },
+    ],
+  },
+  {
+    bug: 'heartbeats are bounded for ever',
+    breaches: ['late', 'lost'],
+    edits: [
+      {
+        file: 'src/stores/sharded/shard-leases.ts',
+        from: 'if (this.#boundedLeft >= 0) return',
+        to: 'if (this.#boundedLeft < BOUNDED_HEARTBEATS) return',
+      },
+    ],
+  },
+  {
+    bug: 'what was locked when shards were acquired is not tried again',
+    breaches: ['late'],
+    edits: [
+      {
+        file: 'src/stores/sharded/shard-leases.ts',
+        from: 'if (missed > 0) heartbeatIn(LOCKED_AGAIN_MS)',
+        to: '',
       },
     ],
   },
@@ -99,8 +143,8 @@ export const STORE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'test/simulation/store/take.ts',
-        from: 'return database.isOwn(lease) && database.shard(lease.shard, lease.pool).owner === lease.holder',
-        to: 'return database.isOwn(lease) || true',
+        from: 'const lost = leases.filter((lease) => !database.isHolder(lease))',
+        to: 'const lost = leases.filter(() => false)',
       },
     ],
   },
@@ -187,8 +231,8 @@ export const STORE_BUGS: readonly Bug[] = [
     edits: [
       {
         file: 'src/stores/sharded/shard-balance.ts',
-        from: 'beat.others.filter((other) => !isDead(other))',
-        to: 'beat.others.filter((other) => !isDead(other) || true)',
+        from: 'heartbeat.others.filter((other) => !isDead(other))',
+        to: 'heartbeat.others.filter((other) => !isDead(other) || true)',
       },
     ],
   },

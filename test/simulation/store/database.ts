@@ -4,7 +4,7 @@ import type { Lease, TallyRow } from '../../../src/stores/index.ts'
 import { storeFailure } from '../../../src/stores/postgres/connection/errors.ts'
 import { Journal, type Step } from './journal.ts'
 import { type ShardRow, scopedName, Tables } from './tables.ts'
-import { Blocked, OpenTransaction } from './transaction.ts'
+import { Blocked, OpenTransaction, type TransactionOptions } from './transaction.ts'
 
 /** What processes tell each other when something is committed: that something wakes, that shards are free, … */
 export type Notice = { readonly wakeAt: number } | 'shards' | 'calendars' | 'log'
@@ -24,6 +24,8 @@ export interface DatabaseOptions {
   /** Shards per pool. */
   readonly shards?: number
   readonly courier?: Courier
+  /** Calls back after so many milliseconds of what passes at the database. Without it nothing ends by itself. */
+  readonly later?: (ms: number, call: () => void) => void
 }
 
 /** So many sums are an owner's figures: those of `Tallies`, in its order. */
@@ -39,6 +41,7 @@ export class SimulatedDatabase {
   readonly tables: Tables
   readonly #shardsPerPool: number
   readonly #courier: Courier
+  readonly #later: (ms: number, call: () => void) => void
   /** What fills the disk at present, each told of every write that it refuses. */
   readonly #fillings = new Set<() => void>()
   readonly #journal = new Journal()
@@ -47,8 +50,9 @@ export class SimulatedDatabase {
   readonly #pools = new Map<string, readonly number[]>()
   readonly #listeners = new Map<string, Listener>()
   readonly #open = new Set<OpenTransaction>()
-  /** Rows that open transactions have, by name. */
+  /** Rows that open transactions have locked, by name: one alone, or several that share the lock. */
   readonly #locks = new Map<string, OpenTransaction>()
+  readonly #shares = new Map<string, Set<OpenTransaction>>()
   /** The transaction whose statement is running. */
   #current: OpenTransaction | null = null
 
@@ -57,14 +61,13 @@ export class SimulatedDatabase {
     this.elapsed = options.elapsed ?? options.now
     this.#shardsPerPool = options.shards ?? 1
     this.#courier = options.courier ?? ((_process, _notice, hear) => hear())
-    const assertFree = (table: string, key: string | Serial) => {
-      if (this.#locks.size > 0) this.#assertFree(`${table}:${key}`)
-    }
+    this.#later = options.later ?? (() => {})
+    const assertFree = (table: string, key: string | Serial) => this.assertFree(table, key)
     this.tables = new Tables({ journal: this.#journal, assertFree })
   }
 
   /** The next number of a sequence: given out once, also to those who are rolled back. */
-  next(sequence: 'alarms' | 'timers' | 'events' | 'flights' | 'owners' | 'documents' | 'inbox'): Serial {
+  next(sequence: 'alarms' | 'timers' | 'events' | 'flights' | 'processes' | 'documents' | 'inbox'): Serial {
     const number = (this.#numbers.get(sequence) ?? 0) + 1
     this.#numbers.set(sequence, number)
     return number
@@ -88,7 +91,7 @@ export class SimulatedDatabase {
 
   /** A shard as it stands; nobody's where nobody has claimed it yet. */
   shard(shard: number, pool: string): ShardRow {
-    return this.tables.shards.get(shard) ?? { shard, pool, owner: null, epoch: 0 }
+    return this.tables.shards.get(shard) ?? { shard, pool, holder: null, epoch: 0 }
   }
 
   /** All shards of these pools, or of all there are. */
@@ -96,9 +99,19 @@ export class SimulatedDatabase {
     return [...pools].flatMap((pool) => this.shardsOf(pool).map((shard) => this.shard(shard, pool)))
   }
 
+  /** The shards that a process holds. */
+  shardsHeldBy(process: string): ShardRow[] {
+    return this.shardsIn().filter(({ holder }) => holder === process)
+  }
+
   /** Whether the lease is still its shard's. */
   isOwn({ shard, pool, epoch }: Pick<Lease, 'shard' | 'pool' | 'epoch'>): boolean {
     return this.shard(shard, pool).epoch === epoch
+  }
+
+  /** The same, and its holder has not given it back. */
+  isHolder(lease: Lease): boolean {
+    return this.isOwn(lease) && this.shard(lease.shard, lease.pool).holder === lease.holder
   }
 
   /** Adds to owners' figures: sums, which no transaction has to itself. */
@@ -137,8 +150,8 @@ export class SimulatedDatabase {
   }
 
   /** Opens a transaction for several statements. */
-  begin(process: string, isHandler = false): OpenTransaction {
-    const tx = new OpenTransaction(process, isHandler)
+  begin(process: string, options: TransactionOptions = {}): OpenTransaction {
+    const tx = new OpenTransaction(process, options)
     this.#open.add(tx)
     return tx
   }
@@ -160,7 +173,16 @@ export class SimulatedDatabase {
       this.#current = null
       this.#journal.undoTo(0)
       for (const step of before.reverse()) step.undo()
+      if (tx.idleMsMax !== undefined) this.endIn(tx, tx.idleMsMax)
     }
+  }
+
+  /** Ends a transaction when so much has passed, unless this is called for it again by then. */
+  endIn(tx: OpenTransaction, ms: number): void {
+    tx.expiresAt = this.elapsed() + ms
+    this.#later(ms, () => {
+      if (this.elapsed() >= tx.expiresAt) this.rollback(tx)
+    })
   }
 
   /** Makes what was written in a transaction everybody's. */
@@ -204,14 +226,29 @@ export class SimulatedDatabase {
 
   /** Keeps a row, or a name that is to become one, from changing until the transaction ends. */
   hold(table: string, key: string | Serial): void {
+    this.assertFree(table, key)
+    if (this.#current !== null) this.#lock(this.#current, `${table}:${key}`)
+  }
+
+  /** The same, together with others that share the lock. */
+  share(table: string, key: string | Serial): void {
     const row = `${table}:${key}`
-    this.#assertFree(row)
-    if (this.#current !== null) this.#lock(this.#current, row)
+    const holder = this.#live(this.#locks.get(row))
+    if (holder !== null) throw new Blocked(holder)
+    if (this.#current === null) return
+    this.#current.rows.add(row)
+    this.#shares.set(row, (this.#shares.get(row) ?? new Set()).add(this.#current))
+  }
+
+  /** Waits until no other open transaction has the row, alone or shared. */
+  assertFree(table: string, key: string | Serial): void {
+    const holder = this.#holder(`${table}:${key}`)
+    if (holder !== null) throw new Blocked(holder)
   }
 
   /** Whether another open transaction has the row. */
   isHeld(table: string, key: string | Serial): boolean {
-    return this.#locks.size > 0 && this.#holder(`${table}:${key}`) !== null
+    return this.#holder(`${table}:${key}`) !== null
   }
 
   /** Waits for those who may yet commit events that come before this number: a reader must not pass them over. */
@@ -243,14 +280,20 @@ export class SimulatedDatabase {
     throw storeFailure(Object.assign(full, { code: '53100' }), 'simulated')
   }
 
-  #assertFree(row: string): void {
-    const holder = this.#holder(row)
-    if (holder !== null) throw new Blocked(holder)
+  /** Another transaction that has the row, alone or shared. */
+  #holder(row: string): OpenTransaction | null {
+    if (this.#locks.size + this.#shares.size === 0) return null
+    const holder = this.#live(this.#locks.get(row))
+    if (holder !== null) return holder
+    for (const sharer of [...(this.#shares.get(row) ?? [])]) {
+      const other = this.#live(sharer)
+      if (other !== null) return other
+    }
+    return null
   }
 
-  /** The other transaction that has the row. One that has stood still for too long is ended, as a server would. */
-  #holder(row: string): OpenTransaction | null {
-    const holder = this.#locks.get(row)
+  /** The transaction, unless it is the one whose statement is running. One that has stood still for too long is ended. */
+  #live(holder: OpenTransaction | undefined): OpenTransaction | null {
     if (holder === undefined || holder === this.#current) return null
     if (this.elapsed() < holder.expiresAt) return holder
     this.rollback(holder)
@@ -263,7 +306,11 @@ export class SimulatedDatabase {
   }
 
   #release(tx: OpenTransaction): void {
-    for (const row of tx.rows) this.#locks.delete(row)
+    for (const row of tx.rows) {
+      if (this.#locks.get(row) === tx) this.#locks.delete(row)
+      const sharers = this.#shares.get(row)
+      if (sharers?.delete(tx) && sharers.size === 0) this.#shares.delete(row)
+    }
     this.#open.delete(tx)
     tx.end()
   }

@@ -95,9 +95,9 @@ describe('a link that breaks', () => {
     expect(await bench.types(taking.alarm.id)).toEqual(['alarm.fired'])
   })
 
-  it('after a claim ran leaves the shard to the process, which knows at its next beat', async () => {
+  it('after an acquisition is committed leaves the shard to the process, which knows at its next heartbeat', async () => {
     const { bench, breaks, store } = setUp()
-    breaks.push({ statement: 'own.claim', lost: 'back' })
+    breaks.push({ statement: 'leases.commit', lost: 'back' })
     await expect(bench.own('one')).rejects.toMatchObject(LOST)
     expect((await store.shardStates()).map(({ holder: owner }) => owner)).toEqual(['one', 'one'])
     expect(await bench.own('one')).toHaveLength(2)

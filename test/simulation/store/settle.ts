@@ -12,6 +12,7 @@ export function settleAll(
 ): SettleResult {
   const { database } = desk
   const leases = new Set(settlements.map(({ lease }) => lease))
+  for (const { shard } of leases) database.share('shards', shard)
   const lost = [...leases].filter((lease) => !database.isOwn(lease))
   const own = settlements.filter(({ lease }) => !lost.includes(lease))
   const stale = own.filter(({ timer, delivery }) => !settleOne(desk, timer, delivery)).length

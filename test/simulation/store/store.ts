@@ -19,8 +19,7 @@ import type {
   Store,
   WaitingFilter,
 } from '../../../src/stores/index.ts'
-import type { Beat } from '../../../src/stores/sharded/heartbeat.ts'
-import { lowerTo, RECENT_MS } from '../../../src/stores/sharded/next-wake-cache.ts'
+import { type HeartbeatResult, RECENT_MS, ShardLeases } from '../../../src/stores/sharded/index.ts'
 import type { Clock, HolidayCalendar } from '../../../src/time/index.ts'
 import { putCalendar, removeCalendar } from './calendars.ts'
 import { Connection } from './connection.ts'
@@ -28,7 +27,7 @@ import type { SimulatedDatabase } from './database.ts'
 import type { Desk } from './desk.ts'
 import { editSelected, reviewSelected, select } from './edits.ts'
 import { Hearing } from './hearing.ts'
-import { Ownership } from './ownership.ts'
+import { SimulatedLeaseStatements } from './leases.ts'
 import { SimulatedRecords } from './records.ts'
 import { heldTargets, releaseWaiting } from './releases.ts'
 import { setAll } from './sets.ts'
@@ -71,7 +70,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
   readonly clock: Clock
   readonly #host: Clock
   readonly #toldClock: ToldClock | null
-  readonly #ownership: Ownership
+  readonly #leases: ShardLeases
   readonly #takes: Takes
   readonly #hearing: Hearing
   #sampling: Promise<void> | null = null
@@ -94,15 +93,17 @@ export class SimulatedStore extends SimulatedRecords implements Store {
       onCalendars: () => void this.readCalendars().catch(() => {}),
       onMissed: () => lookout.lower(null, this.clock.now() - RECENT_MS),
     })
-    this.#ownership = new Ownership({
-      database: options.database,
+    const statements = new SimulatedLeaseStatements(this.connection, (tx, freesShards) =>
+      this.#commitLeases(tx, freesShards),
+    )
+    this.#leases = new ShardLeases({
       clock: this.#host,
       leaseMs: Math.max(this.leaseMs / 2, this.leaseMs - TAKEOVER_MS),
-      lookout,
-      send: (name, run) => this.connection.send(name, run),
-      write: (name, context, work) => this.#write(name, context, work),
-      onBeat: (...beat) => this.#noteBeat(...beat),
-      beatAgain: (inMs) => this.#hearing.ringIn(inMs, 'shards'),
+      statements,
+      sendHeartbeat: (request) => statements.heartbeat(request),
+      nextWakes: lookout,
+      onHeartbeat: (...heartbeat) => this.#noteHeartbeat(...heartbeat),
+      heartbeatIn: (inMs) => this.#hearing.ringIn(inMs, 'shards'),
     })
   }
 
@@ -132,16 +133,16 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     return this.#write('edit.commit', context, (desk) => editSelected(desk, selection, decide), open)
   }
 
-  heartbeat(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
-    return this.#ownership.own(owner, pools, context)
+  heartbeat(process: string, pools: readonly string[], context: Context): Promise<Lease[]> {
+    return this.#leases.heartbeat(process, pools, context)
   }
 
   releaseLeases(leases: readonly Lease[]): Promise<void> {
-    return this.#ownership.disown(leases)
+    return this.#leases.release(leases)
   }
 
   async claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
-    const taking = leases.filter((lease) => !this.#ownership.isRetiring(lease))
+    const taking = leases.filter((lease) => !this.#leases.isRetiring(lease))
     const taken = await this.#takes.take(taking, request, this.#hearing.isListening, (work) =>
       this.#write('take.commit', request.context, work),
     )
@@ -167,7 +168,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
   ): Promise<SettleResult> {
     const { database, connection } = this
     const tx = await connection.send('transact.begin', () =>
-      database.isOwn(lease) ? database.begin(connection.process, true) : null,
+      database.isOwn(lease) ? database.begin(connection.process, { isHandler: true }) : null,
     )
     if (tx === null) return { lost: [lease], stale: 0 }
     try {
@@ -266,7 +267,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     let writes = new Writes(database)
     const written = () => {
       const answer = work({ database, writes, context })
-      writes.finish()
+      writes.finish(tx)
       return answer
     }
     const run = () => {
@@ -281,7 +282,6 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     } finally {
       // Also where the answer is lost: it may have been carried out.
       if (tx === undefined) this.#noteWakes(writes.wakes)
-      else for (const [shard, wakeAt] of writes.wakes) lowerTo(tx.wakes, shard, wakeAt)
     }
   }
 
@@ -295,6 +295,23 @@ export class SimulatedStore extends SimulatedRecords implements Store {
         this.database.commit(tx)
         this.#tell(tx.wakes, null)
       })
+    } finally {
+      this.#noteWakes(tx.wakes)
+    }
+  }
+
+  async #commitLeases(tx: OpenTransaction, freesShards: boolean): Promise<void> {
+    const { database, connection } = this
+    try {
+      await connection.send(
+        'leases.commit',
+        () => {
+          database.commit(tx)
+          if (freesShards) database.tell('shards', null)
+          if (tx.wakes.size > 0) this.#tell(tx.wakes, connection.process)
+        },
+        tx,
+      )
     } finally {
       this.#noteWakes(tx.wakes)
     }
@@ -316,23 +333,22 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     const { database } = this
     const soon = database.now() + this.heartbeatMs + TELL_MARGIN_MS
     const told = [...wakes]
-      .filter(([shard, wakeAt]) => wakeAt < soon && (teller === null || !this.#ownership.holds(shard)))
+      .filter(([shard, wakeAt]) => wakeAt < soon && (teller === null || !this.#leases.holds(shard)))
       .map(([, wakeAt]) => wakeAt)
     if (told.length > 0) database.tell({ wakeAt: Math.min(...told) }, teller)
     database.tell('log', teller)
   }
 
-  #noteBeat(beat: Beat, sentAt: number, answeredAt: number): void {
-    this.#toldClock?.sample(beat.now, sentAt, answeredAt)
+  #noteHeartbeat(result: HeartbeatResult, sentAt: number, answeredAt: number): void {
+    this.#toldClock?.sample(result.now, sentAt, answeredAt)
     this.#hearing.catchUp()
-    if (this.#takes.lookout.heardOf(beat.firsts)) this.#hearing.ring('timers')
+    if (this.#takes.lookout.heardOf(result.nextWakes)) this.#hearing.ring('timers')
   }
 }
 
 /** Settles in the handler's own transaction. The shard is kept from being taken over until it is committed. */
 function settleHeld(desk: Desk, tx: OpenTransaction, settlement: Settlement): SettleResult {
-  desk.database.hold('shards', settlement.lease.shard)
-  tx.expiresAt = desk.database.elapsed() + SETTLING_MS_MAX
+  desk.database.endIn(tx, SETTLING_MS_MAX)
   return settleAll(desk, [settlement], [])
 }
 

@@ -23,16 +23,17 @@ export interface FlightRow {
 export interface ShardRow {
   readonly shard: number
   readonly pool: string
-  readonly owner: string | null
+  readonly holder: string | null
   readonly epoch: number
 }
 
-export interface OwnerRow {
-  readonly owner: string
+export interface ProcessRow {
+  readonly process: string
   readonly pools: readonly string[]
   /** By the database's clock. */
   readonly leaseUntil: number
   readonly beats: number
+  readonly takeovers: number
 }
 
 export interface CalendarRow {
@@ -101,7 +102,7 @@ export class Tables {
     () => 0,
   )
   readonly shards: Table<number, ShardRow>
-  readonly owners: Table<string, OwnerRow>
+  readonly processes: Table<string, ProcessRow>
   readonly calendars: Table<string, CalendarRow>
   readonly facts: Table<string, string>
   readonly documents: Table<string, Document>
@@ -125,7 +126,7 @@ export class Tables {
     this.events = new Table('events', around, [this.eventsOfOwner, this.eventsOfAlarm, this.allEvents])
     this.flights = new Table('flights', around, [this.flightsOfShard])
     this.shards = new Table('shards', around)
-    this.owners = new Table('owners', around)
+    this.processes = new Table('processes', around)
     this.calendars = new Table('calendars', around)
     this.facts = new Table('facts', around)
     this.documents = new Table('documents', around)

@@ -34,7 +34,7 @@ export interface Peek {
 /** Looks when each shard wakes next, from the bounds of a lookout on. Writes nothing. */
 export function peek(database: SimulatedDatabase, leases: readonly Lease[], bounds: Bounds): Peek {
   const { due } = database.tables
-  const own = leases.filter((lease) => isTakers(database, lease))
+  const own = leases.filter((lease) => database.isHolder(lease))
   const firsts = new Map<number, Position | null>()
   for (const { shard } of own) {
     const first = due.in(shard)[fromBound(database, shard, bounds)]
@@ -62,7 +62,9 @@ export function take(
   bounds: Bounds,
 ): TakeResult {
   const { database } = desk
-  const lost = leases.filter((lease) => !isTakers(database, lease))
+  // Whoever is about to take over comes first: what is claimed beside it would not be recovered.
+  for (const { shard } of leases) database.share('shards', shard)
+  const lost = leases.filter((lease) => !database.isHolder(lease))
   const own = leases.filter((lease) => !lost.includes(lease))
   const found = due(database, own, request, bounds)
   const { ready, more, waits } = gather(desk, found, request)
@@ -109,11 +111,6 @@ function passed(
     else stopped.add(shard)
   }
   return places
-}
-
-/** A shard that was given back is nobody's to take from, though its epoch is still the same. */
-function isTakers(database: SimulatedDatabase, lease: Lease): boolean {
-  return database.isOwn(lease) && database.shard(lease.shard, lease.pool).owner === lease.holder
 }
 
 /** The earliest wake in these shards that is not held, of tenants that are not to be avoided. */

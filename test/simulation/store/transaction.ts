@@ -1,4 +1,4 @@
-import { WakefulError } from '../../../src/error.ts'
+import { contention } from '../../../src/stores/postgres/connection/errors.ts'
 import type { Step } from './journal.ts'
 
 /** A statement needs a row that another open transaction has: it waits for that one's end. */
@@ -12,13 +12,22 @@ export class Blocked extends Error {
   }
 }
 
+/** How a transaction is begun. */
+export interface TransactionOptions {
+  /** Whether it is a handler's: whoever takes over from a dead process ends it, until it settles. */
+  readonly isHandler?: boolean
+  /** How long it may stand still between two statements. */
+  readonly idleMsMax?: number
+}
+
 /**
- * A transaction that stays open over several statements: a transactional handler's, or a user's own. What it wrote is
+ * A transaction that stays open over several statements: a transactional handler's, a user's own, or one that moves shards. What it wrote is
  * kept as steps: its own statements see them made, nobody else does.
  */
 export class OpenTransaction {
   readonly process: string
   readonly isHandler: boolean
+  readonly idleMsMax: number | undefined
   readonly steps: Step[] = []
   /** The rows it has, by name: others wait for them. */
   readonly rows = new Set<string>()
@@ -31,10 +40,10 @@ export class OpenTransaction {
   #isOpen = true
   #waitsFor: OpenTransaction | null = null
 
-  /** `isHandler` says that it is a handler's: whoever takes over from a dead owner ends it, until it settles. */
-  constructor(process: string, isHandler = false) {
+  constructor(process: string, { isHandler = false, idleMsMax }: TransactionOptions) {
     this.process = process
     this.isHandler = isHandler
+    this.idleMsMax = idleMsMax
     const { promise, resolve } = Promise.withResolvers<void>()
     this.ended = promise
     this.#end = resolve
@@ -57,10 +66,11 @@ export class OpenTransaction {
   /** Waits for another to end; refused where that one waits for this one. */
   async waitFor(other: OpenTransaction): Promise<void> {
     for (let each: OpenTransaction | null = other; each !== null; each = each.#waitsFor) {
-      if (each === this)
-        throw new WakefulError('store_unavailable', 'two transactions waited for each other: try again')
+      if (each === this) throw contention('deadlock detected')
     }
     this.#waitsFor = other
+    // It does not stand still, it waits.
+    this.expiresAt = Number.POSITIVE_INFINITY
     await other.ended
     this.#waitsFor = null
   }

@@ -13,8 +13,10 @@ import { NO_OUTCOME } from '../../../src/alarm/model/outcome.ts'
 import { WakefulError } from '../../../src/error.ts'
 import { type StoredAlarm, Tallies } from '../../../src/stores/index.ts'
 import type { ChangeWrites } from '../../../src/stores/postgres/rows/apply.ts'
+import { lowerTo } from '../../../src/stores/sharded/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { scopedName, type TimerRow } from './tables.ts'
+import type { OpenTransaction } from './transaction.ts'
 
 /** Writes what decisions say, row by row; the statement it runs in makes it all or nothing. */
 export class Writes implements ChangeWrites {
@@ -27,9 +29,10 @@ export class Writes implements ChangeWrites {
     this.#database = database
   }
 
-  /** Adds the figures. */
-  finish(): void {
+  /** Adds the figures; what wakes is told when the transaction commits, where it is an open one. */
+  finish(tx?: OpenTransaction): void {
     this.#database.addTallies(this.tallies.drain())
+    if (tx !== undefined) for (const [shard, wakeAt] of this.wakes) lowerTo(tx.wakes, shard, wakeAt)
   }
 
   removeTimer(id: Serial): void {

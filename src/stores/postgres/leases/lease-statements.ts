@@ -1,0 +1,149 @@
+import type { Context } from '../../../alarm/index.ts'
+import type { Lease, Values } from '../../index.ts'
+import type {
+  HeartbeatRequest,
+  HeartbeatResult,
+  LeasedShard,
+  LeaseStatements,
+  LeaseTransaction,
+  OtherProcess,
+} from '../../sharded/index.ts'
+import { recoverFlights } from '../claims/index.ts'
+import { type Bindable, handlerName, type Session } from '../connection/index.ts'
+import type { ShardMap, WriteBatch } from '../rows/index.ts'
+import { SHARDS_NOTICE } from '../rows/index.ts'
+import * as sql from '../sql/index.ts'
+
+/** What the statements need from their store. */
+export interface LeaseStatementPorts {
+  readonly session: Session
+  readonly shards: ShardMap
+  readonly channel: string
+  /** The moment that is bound where the database's clock is not the authority; else null. */
+  readonly moment: () => number | null
+  readonly write: <T>(work: (batch: WriteBatch) => Promise<T>) => Promise<T>
+}
+
+/** The statements of the lease protocol, in SQL. */
+export class PostgresLeaseStatements implements LeaseStatements {
+  readonly #ports: LeaseStatementPorts
+
+  constructor(ports: LeaseStatementPorts) {
+    this.#ports = ports
+  }
+
+  servePools(pools: readonly string[]): Promise<void> {
+    return this.#ports.shards.serve(pools)
+  }
+
+  async shardsOf(process: string): Promise<readonly LeasedShard[]> {
+    const rows = (await this.#ports.session.rows(sql.shardsOfOwner, process)) as [number, number, string][]
+    return rows.map(([shard, epoch, pool]) => ({ shard, epoch, pool }))
+  }
+
+  leaseTransaction<T>(work: (transaction: LeaseTransaction) => Promise<T>): Promise<T> {
+    return this.#ports.write((batch) => work(new Transaction(batch, this.#ports)))
+  }
+}
+
+class Transaction implements LeaseTransaction {
+  readonly #batch: WriteBatch
+  readonly #ports: LeaseStatementPorts
+
+  constructor(batch: WriteBatch, ports: LeaseStatementPorts) {
+    this.#batch = batch
+    this.#ports = ports
+  }
+
+  async staysRegistered(process: string): Promise<boolean> {
+    return (await this.#batch.session.row(sql.stayOwner, process)) !== undefined
+  }
+
+  async markDead(
+    process: string,
+    silent: readonly OtherProcess[],
+    ignoresLeases: boolean,
+  ): Promise<readonly string[]> {
+    const rows = await this.#batch.session.rows(
+      sql.buryOwners,
+      process,
+      ignoresLeases ? 0 : this.#ports.moment(),
+      silent.map((other) => other.process),
+      silent.map(({ beats }) => beats),
+    )
+    return rows.map(([name]) => name as string)
+  }
+
+  async acquire(
+    process: string,
+    pool: string,
+    dead: readonly string[],
+    count: number,
+  ): Promise<readonly LeasedShard[]> {
+    const rows = await this.#batch.session.rows(sql.acquireShards, process, pool, dead, count)
+    return (rows as [number, number][]).map(([shard, epoch]) => ({ shard, epoch, pool }))
+  }
+
+  async recoverInFlight(shards: readonly number[], context: Context): Promise<void> {
+    await recoverFlights(this.#batch, shards, context)
+    await this.#batch.flush()
+  }
+
+  async removeDead(dead: readonly string[]): Promise<void> {
+    this.#batch.session.send(sql.endHandlers, dead.map(handlerName))
+    this.#batch.session.send(sql.forgetOwners, dead)
+  }
+
+  /** Two statements: whatever is in flight must be looked for after the shards are locked. */
+  async giveUpIdle(process: string, leases: readonly Lease[], count: number): Promise<ReadonlySet<number>> {
+    const { session } = this.#batch
+    const [shards, epochs] = [leases.map(({ shard }) => shard), leases.map(({ epoch }) => epoch)]
+    const idle = await session.rows(sql.lockIdleShards, shards, epochs, process)
+    const given = await session.rows(
+      sql.giveUpShards,
+      idle.map(([shard]) => shard as number),
+      count,
+    )
+    return new Set(given.map(([shard]) => shard as number))
+  }
+
+  async release(processes: readonly string[], leases: readonly Lease[]): Promise<void> {
+    const { session } = this.#batch
+    session.send(
+      sql.releaseShards,
+      leases.map(({ shard }) => shard),
+      leases.map(({ epoch }) => epoch),
+    )
+    for (const process of processes) {
+      session.send(sql.leavePools, process)
+      session.send(sql.leave, process)
+    }
+  }
+
+  notifyFreeShards(): void {
+    this.#batch.session.send(sql.notify, this.#ports.channel, SHARDS_NOTICE)
+  }
+}
+
+/** What the heartbeat's statement is bound to. Its counters begin at random, where the process has no row yet. */
+export function heartbeatValues(request: HeartbeatRequest, moment: number | null): Bindable[] {
+  const countsFrom = Math.floor(Math.random() * 2 ** 48)
+  return [request.process, request.pools, request.leaseMs, moment, countsFrom, request.wakesFrom]
+}
+
+type HeartbeatValues = [string, string, number | null, number, string | null, readonly string[] | null]
+
+/** Reads the rows of a heartbeat, whatever their order. */
+export function heartbeatResult(rows: readonly Values[]): HeartbeatResult {
+  const of = (kind: string) => (rows as readonly HeartbeatValues[]).filter(([each]) => each === kind)
+  const [beat] = of('beat')
+  return {
+    takeovers: beat![2]!,
+    now: beat![3],
+    nextWakes: new Map(of('next').map(([, , wakeAt, shard]) => [shard, wakeAt])),
+    others: of('owner').map(([, process, beats, leaseUntil, , pools]) => {
+      return { process, beats: beats!, leaseUntil, pools: pools ?? [] }
+    }),
+    shards: of('shard').map(([, pool, shard, epoch, holder]) => ({ pool, shard: shard!, epoch, holder })),
+  }
+}

@@ -1,2 +1,0 @@
-export { Notifier } from './notifier.ts'
-export { Ownership } from './ownership.ts'
