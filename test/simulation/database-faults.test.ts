@@ -83,7 +83,7 @@ describe('a link that is half open', () => {
   it('costs a process its shards: it starts nothing more, and the other one has all within a lease', async () => {
     const small = await lived(6_000, ({ world }) => world.hang(world.processes[0]!, 15_000))
     const { world, ledger } = small
-    expect(linesOf(small, 'ant.1 own.beat hangs').length).toBeGreaterThan(0)
+    expect(linesOf(small, 'ant.1 heartbeat hangs').length).toBeGreaterThan(0)
     const from = world.now - RUN_MS + 6_000
     const hung = ledger.starts.filter(({ at }) => at > from + 2_000 && at < from + 15_000)
     expect(new Set(hung.map(({ process }) => process))).toEqual(new Set(['bee.1']))
@@ -103,7 +103,7 @@ describe('a link that is half open', () => {
       8,
     )
     const { world } = small
-    const hung = linesOf(small, ' hangs').filter((line) => / (settle|take.commit|transact) /.test(line))
+    const hung = linesOf(small, ' hangs').filter((line) => / (settle|claim|transact) /.test(line))
     expect(hung.length).toBeGreaterThan(0)
     expect(world.faults.of('hang').inFlight).toBeGreaterThan(2)
     expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])

@@ -20,11 +20,11 @@ it('takes a statement that writes or takes for something in flight, and none tha
   const statements = [
     'set',
     'settle',
-    'take.commit',
+    'claim',
     'transact.commit',
     'acquire.shards',
     'heartbeat',
-    'take.look',
+    'claim.peek',
     'hear',
   ]
   expect(statements.filter(isWeighty)).toEqual(statements.slice(0, 5))

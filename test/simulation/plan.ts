@@ -258,8 +258,8 @@ function drawMoves(random: Random, atMs: number, timing: Timing, span: Span, isO
 
 /** Statements beside which a user's call comes at a bad moment. */
 const BAD_MOMENTS = [
-  'take.commit',
-  'take.commit',
+  'claim',
+  'claim',
   'settle',
   'transact.settle',
   'transact.commit',

@@ -66,7 +66,7 @@ const FOR_ONE: Readonly<Record<Exclude<StrikeFault, keyof typeof FOR_ALL>, Deed>
 
 /** Where a process may be ambushed. */
 const STATEMENTS = [
-  'set', 'take.look', 'take.commit', 'settle', 'transact.begin', 'transact.settle', 'transact.commit', 'heartbeat',
+  'set', 'claim.peek', 'claim', 'settle', 'transact.begin', 'transact.settle', 'transact.commit', 'heartbeat',
   'acquire.register', 'acquire.mark_dead', 'acquire.shards', 'acquire.recover', 'leases.commit', 'give_up', 'edit.select', 'edit.commit', 'release',
 ] as const // biome-ignore format: a list
 const POINTS = ['sent', 'ran', 'answered'] as const

@@ -26,6 +26,7 @@ import type {
   WaitingFilter,
 } from '../index.ts'
 import {
+  Claims,
   DatabaseClock,
   type HeartbeatResult,
   NextWakeCache,
@@ -33,11 +34,10 @@ import {
   ShardLeases,
 } from '../sharded/index.ts'
 import {
-  Claims,
   heldTargets,
   LostLeases,
-  nextFree,
   type Outcomes,
+  PostgresClaimStatements,
   releaseWaiting,
   settleApart,
   settleTogether,
@@ -118,7 +118,7 @@ export class PostgresStore extends PostgresRecords implements Store {
   readonly #bells: Notifier
   readonly #listener: Listener
   readonly #leases: ShardLeases
-  readonly #takes: Claims
+  readonly #claims: Claims
   readonly #writers: Writers
   readonly #guests: UserTransactions
   readonly #growth: Growth
@@ -166,7 +166,11 @@ export class PostgresStore extends PostgresRecords implements Store {
       onHeartbeat: (...heartbeat) => this.#noteHeartbeat(...heartbeat),
       heartbeatIn: (inMs) => this.#bells.ringIn(inMs, 'shards'),
     })
-    this.#takes = new Claims({ database, clock: host, lookout: this.#lookout, write })
+    this.#claims = new Claims({
+      statements: new PostgresClaimStatements(database, write),
+      clock: host,
+      nextWakes: this.#lookout,
+    })
     this.#writers = new Writers(database, this.#shards, this.#lookout, write)
     this.#guests = new UserTransactions(database)
     this.#growth = new Growth(database)
@@ -207,12 +211,12 @@ export class PostgresStore extends PostgresRecords implements Store {
   }
 
   claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
-    const taking = leases.filter((lease) => !this.#leases.isRetiring(lease))
+    const claiming = leases.filter((lease) => !this.#leases.isRetiring(lease))
     return this.guard(async () => {
-      const taken = await this.#takes.take(taking, request, this.#listener.isListening)
+      const claimed = await this.#claims.claim(claiming, request, this.#listener.isListening)
       // What is known of the clock loses half a millisecond a second: while alarms fire, it is worth a look of its own.
-      if (taken.timers.length > 0) this.#databaseClock?.refresh()
-      return taken
+      if (claimed.timers.length > 0) this.#databaseClock?.refresh()
+      return claimed
     })
   }
 
@@ -227,7 +231,7 @@ export class PostgresStore extends PostgresRecords implements Store {
         if (isStoreError(thrown)) throw thrown
         return this.#settleCarefully(outcomes, thrown)
       })
-      this.#takes.landed(landed)
+      this.#claims.acknowledged(landed)
       return settled
     })
   }
@@ -291,8 +295,8 @@ export class PostgresStore extends PostgresRecords implements Store {
     return this.#bells.add(listener, about)
   }
 
-  nextWakeAt(leases: readonly Lease[], held: InFlightTimers): Promise<number | null> {
-    return this.guard(() => nextFree(this.database.session, leases, held, this.#lookout, this.clock.now()))
+  nextWakeAt(leases: readonly Lease[], inFlight: InFlightTimers): Promise<number | null> {
+    return this.guard(() => this.#claims.nextWakeAt(leases, inFlight, this.clock.now()))
   }
 
   shardStates(counts?: CountOption, pools?: readonly string[]): Promise<ShardState[]> {

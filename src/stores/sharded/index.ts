@@ -1,4 +1,14 @@
 /** The protocol by which several processes share the shards of one database. */
+export type {
+  ClaimResult,
+  ClaimStatements,
+  ClaimWork,
+  FairScan,
+  LowerBounds,
+  Peeked,
+  ScannedTimer,
+} from './claim-statements.ts'
+export { Claims } from './claims.ts'
 export { DatabaseClock } from './database-clock.ts'
 export type { HeartbeatRequest, HeartbeatResult, OtherProcess } from './heartbeat.ts'
 export {

@@ -142,8 +142,8 @@ export const STORE_BUGS: readonly Bug[] = [
     breaches: ['unfenced', 'duplicate'],
     edits: [
       {
-        file: 'test/simulation/store/take.ts',
-        from: 'const lost = leases.filter((lease) => !database.isHolder(lease))',
+        file: 'test/simulation/store/claims.ts',
+        from: 'const lost = leases.filter((lease) => !busy.includes(lease) && !database.isHolder(lease))',
         to: 'const lost = leases.filter(() => false)',
       },
     ],

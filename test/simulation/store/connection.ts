@@ -1,5 +1,6 @@
 import { WakefulError } from '../../../src/error.ts'
 import { isContention, storeFailure } from '../../../src/stores/postgres/connection/errors.ts'
+import type { Clock } from '../../../src/time/index.ts'
 import type { SimulatedDatabase } from './database.ts'
 import { Blocked, type OpenTransaction } from './transaction.ts'
 import { LinkLost, type Wire } from './wire.ts'
@@ -12,12 +13,14 @@ export class Connection {
   readonly database: SimulatedDatabase
   readonly process: string
   readonly #wire: Wire
+  readonly #clock: Clock
   #closed = false
 
-  constructor(database: SimulatedDatabase, process: string, wire: Wire) {
+  constructor(database: SimulatedDatabase, process: string, wire: Wire, clock: Clock) {
     this.database = database
     this.process = process
     this.#wire = wire
+    this.#clock = clock
   }
 
   get isClosed(): boolean {
@@ -32,13 +35,28 @@ export class Connection {
     if (this.#closed) throw new WakefulError('store_unavailable', `the store of ${this.process} is closed`)
   }
 
-  /** Sends a statement and answers with what it answered. */
-  async send<T>(name: string, run: () => T, tx?: OpenTransaction): Promise<T> {
+  /** Sends a statement and returns its answer. It fails where it would wait for a lock for longer than `lockMsMax`. */
+  async send<T>(name: string, run: () => T, tx?: OpenTransaction, lockMsMax?: number): Promise<T> {
+    const from = this.#clock.monotonic()
     for (;;) {
       const answer = await this.#retried(name, () => orBlocked(run), tx === undefined ? TRIES_MAX : 1)
       if (!(answer instanceof Blocked)) return answer
-      await (tx === undefined ? answer.by.ended : tx.waitFor(answer.by))
+      if (tx !== undefined) await tx.waitFor(answer.by)
+      else if (lockMsMax === undefined) await answer.by.ended
+      else await this.#waitBriefly(name, answer.by, lockMsMax - (this.#clock.monotonic() - from))
     }
+  }
+
+  async #waitBriefly(name: string, by: OpenTransaction, ms: number): Promise<void> {
+    let cancel = () => {}
+    const late = new Promise<'late'>((resolve) => {
+      cancel = this.#clock.setTimer(ms, () => resolve('late'))
+    })
+    const outcome = await Promise.race([by.ended, late])
+    cancel()
+    if (outcome !== 'late') return
+    const failed = new Error('canceling statement due to lock timeout')
+    throw storeFailure(Object.assign(failed, { code: '55P03' }), name)
   }
 
   /** The same again, where the database ended it because another was in the way. */

@@ -246,7 +246,12 @@ export class SimulatedDatabase {
     if (holder !== null) throw new Blocked(holder)
   }
 
-  /** Whether another open transaction has the row. */
+  /** Whether another open transaction has the row to itself. */
+  isLocked(table: string, key: string | Serial): boolean {
+    return this.#live(this.#locks.get(`${table}:${key}`)) !== null
+  }
+
+  /** Whether another open transaction has the row, alone or shared. */
   isHeld(table: string, key: string | Serial): boolean {
     return this.#holder(`${table}:${key}`) !== null
   }

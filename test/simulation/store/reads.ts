@@ -3,8 +3,6 @@ import type {
   CountOption,
   Document,
   EditedCalendar,
-  InFlightTimers,
-  Lease,
   ListQuery,
   LogEvent,
   Page,
@@ -24,10 +22,9 @@ import { list, readPending, readStats } from './list.ts'
 import { type LogQuery, lastEvent, newestEvents, readEvents } from './log.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
 import type { CalendarRow } from './tables.ts'
-import { nextWakeAt } from './take.ts'
 
 /** What can be asked of a simulated store without changing anything: one statement each. */
-export abstract class SimulatedReads implements StoreReads {
+export abstract class SimulatedReads implements Omit<StoreReads, 'nextWakeAt'> {
   abstract readonly leaseMs: number
   abstract readonly heartbeatMs: number
   protected readonly connection: Connection
@@ -99,10 +96,6 @@ export abstract class SimulatedReads implements StoreReads {
       const moments = [lastEvent(database)?.at, set].filter((at) => at !== undefined)
       return moments.length === 0 ? null : Math.max(...moments)
     })
-  }
-
-  nextWakeAt(leases: readonly Lease[], held: InFlightTimers): Promise<number | null> {
-    return this.#ask('next_wake_at', (database) => nextWakeAt(database, leases, held))
   }
 
   calendars(tenant: string): readonly HolidayCalendar[] {

@@ -7,6 +7,7 @@ import type {
   Decide,
   EditResult,
   InFlightBatch,
+  InFlightTimers,
   Lease,
   NewCalendar,
   ReviewFilter,
@@ -19,9 +20,16 @@ import type {
   Store,
   WaitingFilter,
 } from '../../../src/stores/index.ts'
-import { type HeartbeatResult, RECENT_MS, ShardLeases } from '../../../src/stores/sharded/index.ts'
+import {
+  Claims,
+  type HeartbeatResult,
+  NextWakeCache,
+  RECENT_MS,
+  ShardLeases,
+} from '../../../src/stores/sharded/index.ts'
 import type { Clock, HolidayCalendar } from '../../../src/time/index.ts'
 import { putCalendar, removeCalendar } from './calendars.ts'
+import { SimulatedClaimStatements } from './claims.ts'
 import { Connection } from './connection.ts'
 import type { SimulatedDatabase } from './database.ts'
 import type { Desk } from './desk.ts'
@@ -32,7 +40,6 @@ import { SimulatedRecords } from './records.ts'
 import { heldTargets, releaseWaiting } from './releases.ts'
 import { setAll } from './sets.ts'
 import { settleAll } from './settle.ts'
-import { Takes } from './takes.ts'
 import { ToldClock } from './told-clock.ts'
 import { OpenTransaction } from './transaction.ts'
 import { openWire, type Wire } from './wire.ts'
@@ -71,12 +78,13 @@ export class SimulatedStore extends SimulatedRecords implements Store {
   readonly #host: Clock
   readonly #toldClock: ToldClock | null
   readonly #leases: ShardLeases
-  readonly #takes: Takes
+  readonly #claims: Claims
+  readonly #nextWakes = new NextWakeCache()
   readonly #hearing: Hearing
   #sampling: Promise<void> | null = null
 
   constructor(options: SimulatedStoreOptions) {
-    super(new Connection(options.database, options.process, options.wire ?? openWire))
+    super(new Connection(options.database, options.process, options.wire ?? openWire, options.clock))
     this.leaseMs = options.leaseMs ?? LEASE_MS
     this.heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS
     this.#host = options.clock
@@ -84,14 +92,19 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     const isAuthority = options.clockIsAuthority === true
     this.#toldClock = isAuthority ? null : new ToldClock(this.#host, resample, this.heartbeatMs)
     this.clock = this.#toldClock ?? this.#host
-    this.#takes = new Takes(this.connection)
-    const { lookout } = this.#takes
+    this.#claims = new Claims({
+      statements: new SimulatedClaimStatements(this.connection, (context, work, lockMsMax) =>
+        this.#write('claim', context, work, undefined, lockMsMax),
+      ),
+      clock: this.#host,
+      nextWakes: this.#nextWakes,
+    })
     this.#hearing = new Hearing({
       connection: this.connection,
       clock: this.#host,
-      onWake: (wakeAt) => lookout.lower(null, wakeAt),
+      onWake: (wakeAt) => this.#nextWakes.lower(null, wakeAt),
       onCalendars: () => void this.readCalendars().catch(() => {}),
-      onMissed: () => lookout.lower(null, this.clock.now() - RECENT_MS),
+      onMissed: () => this.#nextWakes.lower(null, this.clock.now() - RECENT_MS),
     })
     const statements = new SimulatedLeaseStatements(this.connection, (tx, freesShards) =>
       this.#commitLeases(tx, freesShards),
@@ -101,7 +114,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
       leaseMs: Math.max(this.leaseMs / 2, this.leaseMs - TAKEOVER_MS),
       statements,
       sendHeartbeat: (request) => statements.heartbeat(request),
-      nextWakes: lookout,
+      nextWakes: this.#nextWakes,
       onHeartbeat: (...heartbeat) => this.#noteHeartbeat(...heartbeat),
       heartbeatIn: (inMs) => this.#hearing.ringIn(inMs, 'shards'),
     })
@@ -142,13 +155,11 @@ export class SimulatedStore extends SimulatedRecords implements Store {
   }
 
   async claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
-    const taking = leases.filter((lease) => !this.#leases.isRetiring(lease))
-    const taken = await this.#takes.take(taking, request, this.#hearing.isListening, (work) =>
-      this.#write('take.commit', request.context, work),
-    )
+    const claiming = leases.filter((lease) => !this.#leases.isRetiring(lease))
+    const claimed = await this.#claims.claim(claiming, request, this.#hearing.isListening)
     // What is known of the clock loses half a millisecond a second: while alarms fire, it is worth a look of its own.
-    if (taken.timers.length > 0) this.#toldClock?.refresh()
-    return taken
+    if (claimed.timers.length > 0) this.#toldClock?.refresh()
+    return claimed
   }
 
   async settle(
@@ -157,7 +168,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     context: Context,
   ): Promise<SettleResult> {
     const settled = await this.#write('settle', context, (desk) => settleAll(desk, settlements, landed))
-    this.#takes.landed(landed)
+    this.#claims.acknowledged(landed)
     return settled
   }
 
@@ -209,7 +220,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
   ): Promise<number> {
     const release = () => releaseWaiting(this.database, leases, which, now, limit)
     const released = await this.atomic('release_waiting', release)
-    if (released > 0) this.#takes.lookout.sweep()
+    if (released > 0) this.#nextWakes.sweep()
     return released
   }
 
@@ -238,6 +249,10 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     return this.#hearing.add(listener, about)
   }
 
+  nextWakeAt(leases: readonly Lease[], inFlight: InFlightTimers): Promise<number | null> {
+    return this.#claims.nextWakeAt(leases, inFlight, this.clock.now())
+  }
+
   async close(): Promise<void> {
     if (this.connection.isClosed) return
     this.#hearing.close()
@@ -262,7 +277,13 @@ export class SimulatedStore extends SimulatedRecords implements Store {
   }
 
   /** Runs work in a statement of its own, or within an open transaction, tells others of what it wrote, and notes it. */
-  async #write<T>(name: string, context: Context, work: (desk: Desk) => T, tx?: OpenTransaction): Promise<T> {
+  async #write<T>(
+    name: string,
+    context: Context,
+    work: (desk: Desk) => T,
+    tx?: OpenTransaction,
+    lockMsMax?: number,
+  ): Promise<T> {
     const { database, connection } = this
     let writes = new Writes(database)
     const written = () => {
@@ -278,7 +299,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
       return answer
     }
     try {
-      return await connection.send(name, run, tx)
+      return await connection.send(name, run, tx, lockMsMax)
     } finally {
       // Also where the answer is lost: it may have been carried out.
       if (tx === undefined) this.#noteWakes(writes.wakes)
@@ -286,7 +307,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
   }
 
   #noteWakes(wakes: ReadonlyMap<number, number>): void {
-    for (const [shard, wakeAt] of wakes) this.#takes.lookout.lower(shard, wakeAt)
+    for (const [shard, wakeAt] of wakes) this.#nextWakes.lower(shard, wakeAt)
   }
 
   async #commit(name: string, tx: OpenTransaction): Promise<void> {
@@ -342,7 +363,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
   #noteHeartbeat(result: HeartbeatResult, sentAt: number, answeredAt: number): void {
     this.#toldClock?.sample(result.now, sentAt, answeredAt)
     this.#hearing.catchUp()
-    if (this.#takes.lookout.heardOf(result.nextWakes)) this.#hearing.ring('timers')
+    if (this.#nextWakes.heardOf(result.nextWakes)) this.#hearing.ring('timers')
   }
 }
 

@@ -1,12 +1,6 @@
-import { type Serial, stepped } from '../../../alarm/index.ts'
-import {
-  type ClaimRequest,
-  type InFlightTimers,
-  type Lease,
-  TIMER_COLUMNS,
-  type Values,
-} from '../../index.ts'
-import type { NextWakeCache, Position } from '../../sharded/index.ts'
+import type { Serial } from '../../../alarm/index.ts'
+import { type ClaimRequest, TIMER_COLUMNS, type Values } from '../../index.ts'
+import type { LowerBounds, ScannedTimer } from '../../sharded/index.ts'
 import type { Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -19,105 +13,37 @@ const LOCKED = TIMER_COLUMNS.length
 const SPREAD = 1.25
 const PER_SHARD_MORE = 8
 
-/** What a first look at the shards tells. */
-export interface Peek {
-  /** The first wake of each shard. */
-  readonly firsts: ReadonlyMap<number, number>
-  /** The shards whose first one is held: there may be more behind it. */
-  readonly hidden: readonly number[]
-  /** Leases that turned out to be another's by now. */
-  readonly lost: readonly Lease[]
+/** Reads a row of `nextTimers` or `peekShards`. */
+export function scannedTimer(row: Values): ScannedTimer {
+  const [shard, id, version, wakeAt] = row as [number, Serial, number, number]
+  return { shard, id, version, wakeAt }
 }
 
-/** Looks when each shard wakes next. Writes nothing and locks nothing. */
-export async function peek(
-  session: Session,
-  leases: readonly Lease[],
-  held: InFlightTimers,
-  lookout: NextWakeCache,
-  now: number,
-): Promise<Peek> {
-  if (leases.length === 0) return { firsts: new Map(), hidden: [], lost: [] }
-  const firsts = new Map<number, number>()
-  const hidden: number[] = []
-  const rows = await lookout.scan(async (look) => {
-    const shards = leases.map(({ shard }) => shard)
-    const epochs = leases.map(({ epoch }) => epoch)
-    const found = await session.rows(
-      sql.peekShards,
-      shards,
-      epochs,
-      ...lookout.lowerBounds(shards),
-      leases[0]!.holder,
-    )
-    for (const [shard, id, , wakeAt] of found as PeekValues[]) {
-      // Just before the first; up to now where there is none.
-      const low = lookout.lowerBound(shard)
-      const upTo =
-        wakeAt === null ? { wakeAt: Math.max(now, low.wakeAt), id: 0 } : { wakeAt, id: stepped(id, -1) }
-      lookout.raise(look, shard, upTo)
-    }
-    return found as PeekValues[]
-  })
-  for (const [shard, id, version, wakeAt] of rows) {
-    if (wakeAt === null) continue
-    firsts.set(shard, wakeAt)
-    if (held.has(id, version)) hidden.push(shard)
-  }
-  const own = new Set(rows.map(([shard]) => shard))
-  return { firsts, hidden, lost: leases.filter(({ shard }) => !own.has(shard)) }
-}
-
-/** The earliest wake that is not held: held ones that stand first are passed over by a wider look. */
-export async function nextFree(
-  session: Session,
-  leases: readonly Lease[],
-  held: InFlightTimers,
-  lookout: NextWakeCache,
-  now: number,
-): Promise<number | null> {
-  const { firsts, hidden } = await peek(session, leases, held, lookout, now)
-  const free = [...firsts].filter(([shard]) => !hidden.includes(shard)).map(([, wakeAt]) => wakeAt)
-  if (hidden.length > 0) {
-    const rows = (await session.rows(
-      sql.nextTimers,
-      hidden,
-      ...lookout.lowerBounds(hidden),
-      held.size + 1,
-    )) as NextValues[]
-    free.push(...rows.filter(([, id, version]) => !held.has(id, version)).map(([, , , wakeAt]) => wakeAt))
-  }
-  return free.length === 0 ? null : Math.min(...free)
-}
-
-type PeekValues = [number, Serial, number, number | null]
-type NextValues = [number, Serial, number, number]
-
-/** Due rows that may be taken, the most overdue first. */
+/** Due rows that may be claimed, the most overdue first. */
 export interface DueScan {
   readonly rows: readonly Values[]
   /** Whether more is due than was read. */
   readonly more: boolean
-  /** Everything that was read, by shard and in order, also what is held. */
+  /** Everything that was read, by shard and in order, also what is in flight. */
   readonly found: ReadonlyMap<number, readonly Values[]>
 }
 
-/** Reads what is due in shards that are locked already, passing over what is held. */
+/** Reads what is due in shards that are locked already, without what is in flight. */
 export async function readDue(
   session: Session,
   shards: readonly number[],
   request: ClaimRequest,
-  lookout: NextWakeCache,
+  bounds: LowerBounds,
 ): Promise<DueScan> {
-  const { inFlight: held, limit, context } = request
+  const { inFlight, limit, context } = request
   const count = Math.max(1, shards.length)
   const perShard = Math.min(limit, Math.ceil((SPREAD * limit) / count) + PER_SHARD_MORE)
-  const isFree = (row: Values) => !held.has(row[ID] as Serial, row[VERSION] as number)
-  // Mostly what is held lies before the place where the look begins. Where it does not, the look becomes wider.
-  const heldPerShard = Math.ceil((1.5 * held.size) / count) + PER_SHARD_MORE
-  const look = async (more: number) => {
-    const [asked, ofAll] = [perShard + more, limit + (more === 0 ? 0 : held.size)]
-    const lows = lookout.lowerBounds(shards)
+  const isFree = (row: Values) => !inFlight.has(row[ID] as Serial, row[VERSION] as number)
+  // Mostly what is in flight lies before the bound where the scan begins. Where it does not, the scan becomes wider.
+  const inFlightPerShard = Math.ceil((1.5 * inFlight.size) / count) + PER_SHARD_MORE
+  const scan = async (more: number) => {
+    const [asked, ofAll] = [perShard + more, limit + (more === 0 ? 0 : inFlight.size)]
+    const lows = bounds.lowerBounds(shards)
     const rows = await session.rows(sql.dueTimers, shards, ...lows, context.now, asked, ofAll)
     const found = Map.groupBy(rows, (row) => row[SHARD] as number)
     const cut = [...found.values()].filter((own) => own.length === asked)
@@ -129,32 +55,30 @@ export async function readDue(
       isCrowded: !isFull && isCrowded,
     }
   }
-  let { due, isCrowded } = await look(0)
-  if (isCrowded) ({ due, isCrowded } = await look(heldPerShard))
-  return isCrowded ? (await look(held.size)).due : due
+  let { due, isCrowded } = await scan(0)
+  if (isCrowded) ({ due, isCrowded } = await scan(inFlightPerShard))
+  return isCrowded ? (await scan(inFlight.size)).due : due
 }
 
-/** How far each shard holds nothing any more but what is held, or taken now: the next look begins there. */
-export function passed(
-  found: DueScan['found'],
-  held: InFlightTimers,
-  taken: ReadonlySet<Serial>,
-): Map<number, Position> {
-  const places = new Map<number, Position>()
+/** Everything that was read, by shard and in order. */
+export function scannedTimers({ found }: DueScan): Map<number, readonly ScannedTimer[]> {
+  const scanned = new Map<number, readonly ScannedTimer[]>()
   for (const [shard, rows] of found) {
-    for (const row of rows) {
-      const id = row[ID] as Serial
-      if (!taken.has(id) && !held.has(id, row[VERSION] as number)) break
-      places.set(shard, { wakeAt: row[WAKE_AT] as number, id })
-    }
+    const timers = rows.map((row) => ({
+      shard,
+      id: row[ID] as Serial,
+      version: row[VERSION] as number,
+      wakeAt: row[WAKE_AT] as number,
+    }))
+    scanned.set(shard, timers)
   }
-  return places
+  return scanned
 }
 
 /** What is due and free, and whether something due is locked by a transaction that is still open. */
 export interface Unlocked {
   readonly rows: readonly Values[]
-  readonly waits: boolean
+  readonly passedLocked: boolean
 }
 
 /**
@@ -167,7 +91,7 @@ export async function withoutLocked(
   request: ClaimRequest,
 ): Promise<Unlocked> {
   const marked = rows.filter((row) => row[LOCKED] !== '0').map((row) => row[ID] as Serial)
-  if (marked.length === 0) return { rows, waits: false }
+  if (marked.length === 0) return { rows, passedLocked: false }
   const free = new Set((await session.rows(sql.lockFreeTimers, marked)).map(([id]) => id as Serial))
   const again = new Map(
     (await session.rows(sql.timersById, [...free])).map((row) => [row[ID] as Serial, row]),
@@ -180,5 +104,5 @@ export async function withoutLocked(
     const isDue = wakeAt !== null && wakeAt <= request.context.now
     return isDue && !request.inFlight.has(now[ID] as Serial, now[VERSION] as number) ? [now] : []
   })
-  return { rows: still, waits: free.size < marked.length }
+  return { rows: still, passedLocked: free.size < marked.length }
 }

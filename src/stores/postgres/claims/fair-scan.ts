@@ -1,5 +1,6 @@
 import type { Scope, Serial } from '../../../alarm/index.ts'
 import { type ClaimRequest, type Lease, ownerKey, TIMER_COLUMNS, type Values } from '../../index.ts'
+import type { FairScan } from '../../sharded/index.ts'
 import type { Session } from '../connection/index.ts'
 import type { DueScan } from './due.ts'
 
@@ -89,18 +90,11 @@ interface Found extends Scope {
 const NOTHING: DueScan['found'] = new Map()
 const FIRST: Scope = { tenant: '', owner: '' }
 
-/** What the owners that nobody crowds are due, and when they are next. */
-export interface FairScan {
-  readonly due: readonly Pick<Found, 'id' | 'shard'>[]
-  readonly more: boolean
-  readonly nextWakeAt: number | null
-}
-
 /** Looks owner by owner, from where the look before ended: with many of them, each comes to its turn. */
-export class FairLooks {
+export class FairScans {
   #after: Scope = FIRST
 
-  async look(session: Session, leases: readonly Lease[], request: ClaimRequest): Promise<FairScan> {
+  async scan(session: Session, leases: readonly Lease[], request: ClaimRequest): Promise<FairScan> {
     const { limit, context } = request
     const near = await nearest(session, leases, request)
     const isNear = near.some(({ wakeAt }) => wakeAt <= context.now)

@@ -1,5 +1,4 @@
-export { Claims } from './claims.ts'
-export { nextFree } from './due.ts'
+export { PostgresClaimStatements } from './claim-statements.ts'
 export { FAIR_QUERIES } from './fair-scan.ts'
 export { recoverFlights } from './recover.ts'
 export { LostLeases, type Outcomes, settleApart, settleTogether } from './settle.ts'

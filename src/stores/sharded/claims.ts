@@ -1,0 +1,219 @@
+import { type Serial, stepped } from '../../alarm/index.ts'
+import type { Clock } from '../../time/index.ts'
+import type { Claimed, ClaimRequest, InFlightBatch, InFlightTimers, Lease } from '../index.ts'
+import type { ClaimResult, ClaimStatements, FairScan, ScannedTimer } from './claim-statements.ts'
+import {
+  earliestOf,
+  lowerTo,
+  type NextWakeCache,
+  type NextWakes,
+  type Position,
+  type Scan,
+} from './next-wake-cache.ts'
+
+/** What claims need from their store. */
+export interface ClaimPorts {
+  readonly statements: ClaimStatements
+  readonly clock: Clock
+  readonly nextWakes: NextWakeCache
+}
+
+/** How long a shard that an edit has locked is left out of claims. */
+const BUSY_MS = 200
+/** How soon to scan again for what an open transaction has locked. */
+const LOCKED_AGAIN_MS = 50
+
+/** What a look at the shards tells. */
+interface Peek {
+  /** The next timer of each shard, where there is one. */
+  readonly next: readonly ScannedTimer[]
+  readonly lost: readonly Lease[]
+}
+
+/** Looks for what is due and claims it, in as few statements as possible: none where it is known that nothing is. */
+export class Claims {
+  readonly #ports: ClaimPorts
+  /** Until when shards are left out that were locked, by the monotonic clock. */
+  readonly #busyUntil = new Map<number, number>()
+  /** Batches in flight; and shards where a claim was not answered, so that it may have recorded one. */
+  readonly #inFlight = new Set<Serial>()
+  readonly #uncertain = new Set<number>()
+
+  constructor(ports: ClaimPorts) {
+    this.#ports = ports
+  }
+
+  /** Notes that batches are settled. */
+  acknowledged(batches: readonly InFlightBatch[]): void {
+    for (const { id } of batches) this.#inFlight.delete(id)
+  }
+
+  /** `isNotified` says that this process is notified of what others write, so that what it knows need not be asked for again. */
+  async claim(all: readonly Lease[], request: ClaimRequest, isNotified: boolean): Promise<Claimed> {
+    const leases = all.filter(({ shard }) => !this.#isBusy(shard))
+    if (request.avoid !== undefined) return this.#claimFairly(leases, request)
+    const claimed = await this.#ports.nextWakes.scan((scan) =>
+      this.#claimDue(scan, leases, request, isNotified),
+    )
+    if (leases.length === all.length) return claimed
+    return { ...claimed, nextWakeAt: earlier(claimed.nextWakeAt, request.context.now + BUSY_MS) }
+  }
+
+  /** The earliest wake that is not in flight. */
+  async nextWakeAt(leases: readonly Lease[], inFlight: InFlightTimers, now: number): Promise<number | null> {
+    const { statements, nextWakes } = this.#ports
+    const isFree = ({ id, version }: ScannedTimer) => !inFlight.has(id, version)
+    const { next } = await this.#peek(leases, now)
+    const free = next.filter(isFree)
+    // Where the first of a shard is in flight, there may be more behind it.
+    const hidden = next.filter((timer) => !isFree(timer)).map(({ shard }) => shard)
+    if (hidden.length > 0)
+      free.push(...(await statements.nextTimers(hidden, nextWakes, inFlight.size + 1)).filter(isFree))
+    return free.length === 0 ? null : Math.min(...free.map(({ wakeAt }) => wakeAt))
+  }
+
+  async #claimDue(
+    scan: Scan,
+    leases: readonly Lease[],
+    request: ClaimRequest,
+    isNotified: boolean,
+  ): Promise<Claimed> {
+    const { nextWakes } = this.#ports
+    const { now } = request.context
+    const known = isNotified ? nextWakes.known(leases) : null
+    const peeked = known === null ? await this.#peek(leases, now) : null
+    const firsts = known ?? new Map(peeked!.next.map(({ shard, wakeAt }) => [shard, wakeAt]))
+    const gone = peeked?.lost ?? []
+    const due = leases.filter(({ shard }) => (firsts.get(shard) ?? now + 1) <= now)
+    if (due.length === 0) {
+      if (known === null) nextWakes.keep(scan, leases, firsts)
+      return { ...nothing(earliestOf(firsts)), lost: gone }
+    }
+    const result = await this.#claimCertainly(due, request)
+    const until = this.#ports.clock.monotonic() + BUSY_MS
+    for (const { shard } of result.busy) this.#busyUntil.set(shard, until)
+    for (const [shard, position] of passed(result, request.inFlight)) nextWakes.raise(scan, shard, position)
+    // What stood first may all have been in flight: that is no reason to scan again and again.
+    const left = [...firsts].filter(([shard]) => !due.some((lease) => lease.shard === shard))
+    const next = new Map([...left, ...scansAfter(due, result, now)])
+    nextWakes.keep(scan, leases, next)
+    const { timers, lost, more } = result
+    return { timers, lost: [...gone, ...lost], more, nextWakeAt: earliestOf(next) }
+  }
+
+  /** Looks when each shard wakes next, and raises the lower bounds up to there. */
+  async #peek(leases: readonly Lease[], now: number): Promise<Peek> {
+    const { statements, nextWakes } = this.#ports
+    if (leases.length === 0) return { next: [], lost: [] }
+    const peeked = await nextWakes.scan(async (scan) => {
+      const found = await statements.peek(leases, nextWakes)
+      for (const { shard, next } of found) {
+        // Just before the first; up to now where there is none.
+        const none = { wakeAt: Math.max(now, nextWakes.lowerBound(shard).wakeAt), id: 0 }
+        nextWakes.raise(scan, shard, next === null ? none : { wakeAt: next.wakeAt, id: stepped(next.id, -1) })
+      }
+      return found
+    })
+    const own = new Set(peeked.map(({ shard }) => shard))
+    return {
+      next: peeked.flatMap(({ next }) => next ?? []),
+      lost: leases.filter(({ shard }) => !own.has(shard)),
+    }
+  }
+
+  /** Scans first, without a lock: mostly nothing is due of those whom the avoided tenants keep waiting. */
+  async #claimFairly(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
+    if (leases.length === 0) return nothing(null)
+    const fair = await this.#ports.statements.fairScan(leases, request)
+    if (fair.due.length === 0) return nothing(fair.nextWakeAt)
+    const shards = new Set(fair.due.map(({ shard }) => shard))
+    const due = leases.filter(({ shard }) => shards.has(shard))
+    const result = await this.#claimCertainly(due, request, fair)
+    const next = earliestOf(scansAfter(due, result, request.context.now))
+    const { timers, lost, more } = result
+    return { timers, lost, more, nextWakeAt: earlier(fair.nextWakeAt, next) }
+  }
+
+  /**
+   * A commit that is not answered may have recorded a batch as in flight. Its timers are claimed again; the record must
+   * go, or every cancel would answer that they are firing, and the shard could never be given up.
+   */
+  async #claimCertainly(
+    leases: readonly Lease[],
+    request: ClaimRequest,
+    fair: FairScan | null = null,
+  ): Promise<ClaimResult> {
+    try {
+      const result = await this.#claimFrom(leases, request, fair)
+      const left = new Set([...result.busy, ...result.lost].map(({ shard }) => shard))
+      for (const { shard } of leases) if (!left.has(shard)) this.#uncertain.delete(shard)
+      for (const { batch } of result.timers) this.#inFlight.add(batch.id)
+      return result
+    } catch (thrown) {
+      if (this.#ports.statements.isBroken(thrown)) for (const { shard } of leases) this.#uncertain.add(shard)
+      throw thrown
+    }
+  }
+
+  /** Waits a moment for shards that an edit has locked; then goes on without them; and row by row where one cannot be written. */
+  async #claimFrom(
+    leases: readonly Lease[],
+    request: ClaimRequest,
+    fair: FairScan | null,
+  ): Promise<ClaimResult> {
+    const { statements, nextWakes: bounds } = this.#ports
+    const isUncertain = leases.some(({ shard }) => this.#uncertain.has(shard))
+    const knownBatches = isUncertain ? [...this.#inFlight] : null
+    const attempt = (oneByOne: boolean, passesOver: boolean) =>
+      statements.claimDue({ leases, request, bounds, fair, knownBatches, oneByOne, passesOver })
+    try {
+      return await attempt(false, false)
+    } catch (thrown) {
+      if (statements.isLockTimeout(thrown)) return attempt(false, true)
+      if (statements.isStoreError(thrown)) throw thrown
+      return attempt(true, true)
+    }
+  }
+
+  #isBusy(shard: number): boolean {
+    const until = this.#busyUntil.get(shard)
+    if (until === undefined) return false
+    if (until > this.#ports.clock.monotonic()) return true
+    this.#busyUntil.delete(shard)
+    return false
+  }
+}
+
+/** When each of these shards is to be scanned next, after a claim. */
+function scansAfter(leases: readonly Lease[], result: ClaimResult, now: number): NextWakes {
+  const shards = leases.map(({ shard }) => shard)
+  // With more to claim, the engine comes back at once: what is due after that need not be known yet.
+  const scans = new Map(result.more ? shards.map((shard) => [shard, now]) : result.next)
+  const locked = result.passedLocked ? shards : result.busy.map(({ shard }) => shard)
+  for (const shard of locked) lowerTo(scans, shard, now + LOCKED_AGAIN_MS)
+  for (const [shard, wakeAt] of result.written) if (shards.includes(shard)) lowerTo(scans, shard, wakeAt)
+  return scans
+}
+
+/** Up to where each shard has nothing any more but what is in flight, or claimed now: the next scan begins there. */
+function passed({ scanned, timers }: ClaimResult, inFlight: InFlightTimers): Map<number, Position> {
+  const claimed = new Set(timers.map(({ timer }) => timer.id))
+  const positions = new Map<number, Position>()
+  for (const [shard, found] of scanned) {
+    for (const { id, version, wakeAt } of found) {
+      if (!claimed.has(id) && !inFlight.has(id, version)) break
+      positions.set(shard, { wakeAt, id })
+    }
+  }
+  return positions
+}
+
+/** Nothing claimed, and when to look again. */
+function nothing(nextWakeAt: number | null): Claimed {
+  return { timers: [], nextWakeAt, lost: [], more: false }
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b
+  return Math.min(a, b)
+}

@@ -1,0 +1,276 @@
+import { bySerial, type Context, type Serial, type Timer, type Verdict } from '../../../src/alarm/index.ts'
+import { WakefulError } from '../../../src/error.ts'
+import {
+  type ClaimedTimer,
+  type ClaimRequest,
+  type Lease,
+  ownerKey,
+  type StoredAlarm,
+} from '../../../src/stores/index.ts'
+import { isLockTimeout } from '../../../src/stores/postgres/connection/errors.ts'
+import { apply } from '../../../src/stores/postgres/rows/apply.ts'
+import type {
+  ClaimResult,
+  ClaimStatements,
+  ClaimWork,
+  FairScan,
+  LowerBounds,
+  NextWakes,
+  Peeked,
+  ScannedTimer,
+} from '../../../src/stores/sharded/index.ts'
+import { type Connection, isBroken } from './connection.ts'
+import type { SimulatedDatabase } from './database.ts'
+import type { Desk } from './desk.ts'
+import { alarmAt, timersOf } from './snapshots.ts'
+import type { TimerRow } from './tables.ts'
+
+/** A claim waits so long for a shard that another transaction has locked. */
+const LOCK_MS_MAX = 100
+
+/** The statements of claiming, in memory. */
+export class SimulatedClaimStatements implements ClaimStatements {
+  readonly isBroken = isBroken
+  readonly #connection: Connection
+  readonly #write: WriteClaim
+
+  constructor(connection: Connection, write: WriteClaim) {
+    this.#connection = connection
+    this.#write = write
+  }
+
+  isLockTimeout(thrown: unknown): boolean {
+    return isLockTimeout((thrown as Error).cause)
+  }
+
+  isStoreError(): boolean {
+    return true
+  }
+
+  peek(leases: readonly Lease[], bounds: LowerBounds): Promise<readonly Peeked[]> {
+    return this.#send('claim.peek', (database) =>
+      leases
+        .filter((lease) => database.isHolder(lease))
+        .map(({ shard }) => ({ shard, next: timersFrom(database, shard, bounds, 1)[0] ?? null })),
+    )
+  }
+
+  nextTimers(
+    shards: readonly number[],
+    bounds: LowerBounds,
+    count: number,
+  ): Promise<readonly ScannedTimer[]> {
+    return this.#send('claim.next_timers', (database) =>
+      shards.flatMap((shard) => timersFrom(database, shard, bounds, count)),
+    )
+  }
+
+  fairScan(leases: readonly Lease[], request: ClaimRequest): Promise<FairScan> {
+    return this.#send('claim.fair_scan', ({ tables }) => {
+      const { limit, inFlight, context } = request
+      const rows = leases
+        .flatMap(({ shard }) => tables.due.in(shard).map(({ key }) => tables.timers.get(key)!))
+        .filter((row) => !inFlight.has(row.timer.id, row.timer.version) && !isAvoided(row, request))
+        .sort(byWake)
+      const due = rows.filter(({ timer }) => timer.wakeAt! <= context.now)
+      const more = due.length > limit
+      return {
+        due: due.slice(0, limit).map(({ timer: { id, shard } }) => ({ id, shard })),
+        more,
+        nextWakeAt: more ? context.now : (rows[due.length]?.timer.wakeAt ?? null),
+      }
+    })
+  }
+
+  claimDue(work: ClaimWork): Promise<ClaimResult> {
+    const lockMsMax = work.passesOver ? undefined : LOCK_MS_MAX
+    return this.#write(work.request.context, (desk) => claimDue(desk, work), lockMsMax)
+  }
+
+  #send<T>(name: string, run: (database: SimulatedDatabase) => T): Promise<T> {
+    return this.#connection.send(name, () => run(this.#connection.database))
+  }
+}
+
+/** Runs a claim in a statement of its own, which waits no longer than so for a lock. */
+export type WriteClaim = <T>(
+  context: Context,
+  work: (desk: Desk) => T,
+  lockMsMax: number | undefined,
+) => Promise<T>
+
+/** Claims what is due in these shards, in one transaction with the record of what is now in flight. */
+function claimDue(desk: Desk, work: ClaimWork): ClaimResult {
+  const { database } = desk
+  const { leases, request, fair } = work
+  // Whoever is about to take over comes first: what is claimed beside it would not be recovered.
+  const busy = leases.filter(({ shard }) => work.passesOver && database.isLocked('shards', shard))
+  for (const lease of leases) if (!busy.includes(lease)) database.share('shards', lease.shard)
+  const lost = leases.filter((lease) => !busy.includes(lease) && !database.isHolder(lease))
+  const own = leases.filter((lease) => !lost.includes(lease) && !busy.includes(lease))
+  if (work.knownBatches !== null) removeUnknown(database, own, work.knownBatches)
+  const found = fair === null ? due(database, own, work) : stillDue(database, own, fair, request)
+  const { ready, more, passedLocked } = gather(desk, found, request)
+  // Priority orders what is due together.
+  ready.sort((a, b) => b.alarm.priority - a.alarm.priority)
+  const scanned = fair === null ? Map.groupBy(found.map(scannedTimer), ({ shard }) => shard) : new Map()
+  return {
+    timers: recordInFlight(database, own, ready),
+    lost,
+    busy,
+    more: more || fair?.more === true,
+    passedLocked,
+    next: fair === null ? nextAfter(database, own, request.context.now) : new Map(),
+    written: desk.writes.wakes,
+    scanned,
+  }
+}
+
+/** Removes the batches in these shards of which the process knows nothing: their claim was never answered. */
+function removeUnknown(
+  database: SimulatedDatabase,
+  leases: readonly Lease[],
+  known: readonly Serial[],
+): void {
+  const { flights, flightsOfShard } = database.tables
+  for (const { key } of leases.flatMap(({ shard }) => [...flightsOfShard.in(shard)]))
+    if (!known.includes(key)) flights.remove(key)
+}
+
+function nextAfter({ tables }: SimulatedDatabase, leases: readonly Lease[], now: number): NextWakes {
+  return new Map(
+    leases.flatMap(({ shard }) => {
+      const next = tables.due.in(shard)[tables.due.upTo(shard, now)]
+      return next === undefined ? [] : [[shard, next.at] as const]
+    }),
+  )
+}
+
+function isAvoided(
+  row: TimerRow,
+  { avoid, avoidOwners }: Partial<Pick<ClaimRequest, 'avoid' | 'avoidOwners'>>,
+): boolean {
+  return avoid?.has(row.tenant) === true || avoidOwners?.has(ownerKey(row)) === true
+}
+
+interface Ready {
+  readonly alarm: StoredAlarm
+  readonly timer: Timer
+}
+
+interface Gathered {
+  readonly ready: Ready[]
+  /** Whether more was due than could be claimed. */
+  readonly more: boolean
+  /** Whether something is due that an open transaction has locked. */
+  readonly passedLocked: boolean
+}
+
+/** Decides about what is due, the most overdue first, until there is as much to deliver as there are slots. */
+function gather(desk: Desk, found: readonly TimerRow[], request: ClaimRequest): Gathered {
+  const { database } = desk
+  const ready: Ready[] = []
+  let [looked, passedLocked, hasPassed] = [0, false, false]
+  for (const each of found) {
+    const { timer, alarm } = each
+    if (request.inFlight.has(timer.id, timer.version) || isAvoided(each, request)) continue
+    const row = database.tables.timers.get(timer.id)
+    // What another timer of the same alarm came to may have moved it.
+    if (row?.timer.version !== timer.version) continue
+    if (database.isHeld('alarms', alarm) || database.isHeld('timers', timer.id)) {
+      passedLocked = true
+      continue
+    }
+    if (ready.length >= request.limit || (looked > 0 && request.isLong()))
+      return { ready, more: true, passedLocked }
+    looked += 1
+    const fired = decide(desk, row, request)
+    if (fired === 'passed') hasPassed = true
+    else if (fired !== null) ready.push(fired)
+  }
+  return { ready, more: hasPassed, passedLocked }
+}
+
+/** What is due in these shards from the bounds on, the most overdue first, also what is in flight. */
+function due(database: SimulatedDatabase, leases: readonly Lease[], work: ClaimWork): TimerRow[] {
+  const { tables } = database
+  const rows = leases.flatMap(({ shard }) =>
+    tables.due
+      .in(shard)
+      .slice(fromBound(database, shard, work.bounds), tables.due.upTo(shard, work.request.context.now))
+      .map(({ key }) => tables.timers.get(key)!),
+  )
+  return rows.sort(byWake)
+}
+
+/** What a fair scan has found, as far as it is still due in these shards. */
+function stillDue(
+  { tables }: SimulatedDatabase,
+  leases: readonly Lease[],
+  fair: FairScan,
+  { context }: ClaimRequest,
+): TimerRow[] {
+  const shards = new Set(leases.map(({ shard }) => shard))
+  return fair.due
+    .flatMap(({ id }) => tables.timers.get(id) ?? [])
+    .filter(({ timer }) => shards.has(timer.shard) && (timer.wakeAt ?? Infinity) <= context.now)
+}
+
+function byWake(a: TimerRow, b: TimerRow): number {
+  return a.timer.wakeAt! - b.timer.wakeAt! || bySerial(a.timer.id, b.timer.id)
+}
+
+function scannedTimer({ timer: { shard, id, version, wakeAt } }: TimerRow): ScannedTimer {
+  return { shard, id, version, wakeAt: wakeAt! }
+}
+
+/** The first timers of a shard from its bound on. */
+function timersFrom(
+  database: SimulatedDatabase,
+  shard: number,
+  bounds: LowerBounds,
+  count: number,
+): ScannedTimer[] {
+  const { due, timers } = database.tables
+  const from = fromBound(database, shard, bounds)
+  const places = due.in(shard).slice(from, from + count)
+  return places.map(({ key }) => scannedTimer(timers.get(key)!))
+}
+
+/** How many timers of a shard lie before a scan begins. */
+function fromBound({ tables }: SimulatedDatabase, shard: number, bounds: LowerBounds): number {
+  const { wakeAt, id } = bounds.lowerBound(shard)
+  return tables.due.upTo(shard, wakeAt, id)
+}
+
+/** Decides about one, and writes what needs no delivery; answers what is to be delivered, or that it was passed. */
+function decide(desk: Desk, row: TimerRow, request: ClaimRequest): Ready | 'passed' | null {
+  const { database, writes, context } = desk
+  const alarm = alarmAt(database, row.alarm)!
+  const timers = timersOf(database, row.alarm)
+  const isOpen = ({ kind, generation }: Timer) => kind !== 'due' && generation === alarm.generation
+  const found = { alarm, timer: row.timer, others: null, openCount: timers.filter(isOpen).length }
+  let verdict: Verdict = request.triage(found)
+  if (verdict.kind === 'look') verdict = request.triage({ ...found, others: timers })
+  if (verdict.kind === 'look') throw new WakefulError('internal', 'no decision could be made about it')
+  if (verdict.change !== undefined) apply(writes, alarm, timers, verdict.change, context)
+  if (verdict.kind === 'pass') return 'passed'
+  return verdict.kind === 'fire' ? { alarm, timer: verdict.timer } : null
+}
+
+/** Records the batch as in flight, one row per shard. */
+function recordInFlight(
+  database: SimulatedDatabase,
+  leases: readonly Lease[],
+  ready: readonly Ready[],
+): ClaimedTimer[] {
+  const batches = new Map<number, Pick<ClaimedTimer, 'lease' | 'batch'>>()
+  for (const [shard, group] of Map.groupBy(ready, ({ timer }) => timer.shard)) {
+    const lease = leases.find((each) => each.shard === shard)!
+    const id = database.next('flights')
+    const timers = group.map(({ timer }) => [timer.id, timer.version] as const)
+    database.tables.flights.put(id, { shard, epoch: lease.epoch, timers })
+    batches.set(shard, { lease, batch: { id, shard } })
+  }
+  return ready.map(({ alarm, timer }) => ({ ...batches.get(timer.shard)!, alarm, timer }))
+}
