@@ -12,7 +12,7 @@ export interface Subject {
   readonly PostgresStore: typeof PostgresStore
   readonly migrate: typeof migrate
   readonly Bench: typeof Bench
-  readonly HeldSet: typeof InFlightSet
+  readonly InFlightSet: typeof InFlightSet
   /** The rules themselves. */
   readonly alarm: typeof Alarms
 }

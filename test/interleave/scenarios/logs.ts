@@ -164,7 +164,7 @@ export const logScenarios: readonly Scenario[] = [
         { backoff: { baseMs: 1_000, capMs: 1_000 } },
       )
       await world.watch(one, () => {})
-      const held = new world.subject.HeldSet()
+      const held = new world.subject.InFlightSet()
       for (const { timer } of takings) held.add(timer.id, timer.version)
       let expected: number | null = null
       return {

@@ -28,7 +28,7 @@ interface Watch {
 async function watching(world: World, isLate = true): Promise<Watch> {
   const { one, two, leases, takings } = await flying(world, { delay: '1h' }, RETRIES)
   await two.bench.alarm({ delay: '1h' })
-  const held = new world.subject.HeldSet()
+  const held = new world.subject.InFlightSet()
   for (const { timer } of takings) held.add(timer.id, timer.version)
   await world.watch(one, () => {})
   // The first finds what is in flight, the second what comes after it.
@@ -47,7 +47,7 @@ async function resting(world: World): Promise<Watch> {
   await two.bench.alarm({ delay: '1h' })
   await one.settle(takings)
   await world.watch(one, () => {})
-  const held = new world.subject.HeldSet()
+  const held = new world.subject.InFlightSet()
   await one.take(leases, held)
   one.gate.lateAnswers = LATE
   return { one, two, leases, takings: [], held }
@@ -295,7 +295,7 @@ export const lookoutScenarios: readonly Scenario[] = [
       const id = await two.bench.alarm(at(world, RETRY_MS))
       for (const target of ['remind', ELSEWHERE]) await two.bench.alarm({ delay: '1h' }, { target })
       await world.watch(one, () => {})
-      const held = new world.subject.HeldSet()
+      const held = new world.subject.InFlightSet()
       const leases = await one.own('one', POOLS)
       await one.take(leases, held)
       // Something to find, so that the look of the schedule is a look.

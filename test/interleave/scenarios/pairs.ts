@@ -21,7 +21,7 @@ async function yardOf(world: World): Promise<Yard> {
   const ended = await one.bench.alarm({ delay: '2h' }, { key: 'ended' })
   await one.bench.cancel(ended)
   world.clock.step(59 * 60_000)
-  const held = new world.subject.HeldSet()
+  const held = new world.subject.InFlightSet()
   await one.settle((await one.take(await one.own(), held)).timers, 'delivered', held)
   world.clock.step(60_000)
   const leases = await one.own()

@@ -86,7 +86,7 @@ export const settleScenarios: readonly Scenario[] = [
     async setUp(world) {
       const { one, two, takings, leases } = await flying(world, { every: '4s' })
       one.gate.faults.push({ name: 'COMMIT', loses: 'answer' })
-      const held = new world.subject.HeldSet()
+      const held = new world.subject.InFlightSet()
       for (const { timer } of takings) held.add(timer.id, timer.version)
       const takeNext = async () => {
         await clockMoves(world, two, 4_000)
@@ -114,7 +114,7 @@ export const settleScenarios: readonly Scenario[] = [
       if (retried.length !== 1) throw new Error(`${retried.length} were tried again, not one`)
       world.clock.step(1_000)
       const { now } = one.bench
-      const held = new world.subject.HeldSet()
+      const held = new world.subject.InFlightSet()
       for (const { timer } of retried) held.add(timer.id, timer.version)
       const reported = { kind: 'delivered', firedAt: now, endedAt: now, report: 'done' } as const
       return {
@@ -189,7 +189,7 @@ export const settleScenarios: readonly Scenario[] = [
         completionTimeout: '2s',
       })
       const three = await world.process('three')
-      const held = new world.subject.HeldSet()
+      const held = new world.subject.InFlightSet()
       for (const { timer } of takings) held.add(timer.id, timer.version)
       const takeLater = async () => {
         await clockMoves(world, three, 2_000)

@@ -132,7 +132,7 @@ export const takeScenarios: readonly Scenario[] = [
     async setUp(world) {
       const { one, two, leases } = await due(world)
       await one.bench.alarm({ at: new Date(world.clock.now() + 1).toISOString() })
-      const held = new world.subject.HeldSet()
+      const held = new world.subject.InFlightSet()
       const { timers: takings } = await one.take(leases, held)
       world.clock.step(1)
       // The rows of a look may be on their way while the settle beside it is answered.
@@ -171,7 +171,7 @@ export const takeScenarios: readonly Scenario[] = [
       const { one, two, leases, takings, id } = await flying(world, HOURLY)
       const three = await world.process('three')
       await one.bench.alarm({ at: new Date(world.clock.now()).toISOString() })
-      const held = new world.subject.HeldSet()
+      const held = new world.subject.InFlightSet()
       for (const { timer } of takings) held.add(timer.id, timer.version)
       return {
         actors: [
