@@ -7,15 +7,15 @@ export const LOOKOUT_PLANTED: readonly Planted[] = [
   {
     bug: 'a look raises its place past what was written during it',
     hazard: 11,
-    edits: [{ file: LOOKOUT, from: 'return missed <= place.wakeAt ? ', to: 'return missed < 0 ? ' }],
+    edits: [{ file: LOOKOUT, from: 'return missed <= position.wakeAt ? ', to: 'return missed < 0 ? ' }],
     scenarios: ['two sets told to one that rests | beat and take', 'beat | set told by another | take'],
   },
   {
     bug: 'what is written at the very instant of a place is taken for seen',
     hazard: 11,
     edits: [
-      { file: LOOKOUT, from: 'wakeAt <= low.wakeAt)', to: 'wakeAt < low.wakeAt)' },
-      { file: LOOKOUT, from: 'missed <= place.wakeAt', to: 'missed < place.wakeAt' },
+      { file: LOOKOUT, from: 'wakeAt <= bound.wakeAt)', to: 'wakeAt < bound.wakeAt)' },
+      { file: LOOKOUT, from: 'missed <= position.wakeAt', to: 'missed < position.wakeAt' },
     ],
     scenarios: [
       'two sets of the same instant, numbered one way and committed the other | take twice',

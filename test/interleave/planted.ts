@@ -137,8 +137,8 @@ export const PLANTED: readonly Planted[] = [
       },
       {
         file: 'stores/sharded/next-wake-cache.ts',
-        from: 'if (isBelow || beganAtLow) this.#lows.set(shard, seen)',
-        to: 'if (isBelow) this.#lows.delete(shard)',
+        from: 'if (isBelow || beganAtBound) this.#bounds.set(shard, seen)',
+        to: 'if (isBelow) this.#bounds.delete(shard)',
       },
     ],
     scenarios: ['two takes and a settle of one owner'],
@@ -234,9 +234,9 @@ export const PLANTED: readonly Planted[] = [
     hazard: 9,
     edits: [
       {
-        file: 'stores/postgres/rows/write-batch.ts',
-        from: 'if (wakes.length === 0) return',
-        to: 'if (wakes.length < 99) return',
+        file: 'stores/sharded/protocol.ts',
+        from: 'if (notified.length === 0) return null',
+        to: 'if (notified.length < 99) return null',
       },
     ],
     scenarios: ['set of another process | take of one that listens'],
@@ -247,8 +247,8 @@ export const PLANTED: readonly Planted[] = [
     edits: [
       {
         file: 'stores/sharded/next-wake-cache.ts',
-        from: 'if (this.#heard.has(null)) return null',
-        to: 'this.#heard.delete(null)',
+        from: 'if (this.#written.has(null)) return null',
+        to: 'this.#written.delete(null)',
       },
     ],
     scenarios: ['set of another process | take of one that listens'],

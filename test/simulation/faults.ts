@@ -45,7 +45,7 @@ export type Landing = () => void
  * any other statement between its sending and its answer has hit something in flight.
  */
 const IDLE: ReadonlySet<string> = new Set([
-  'heartbeat', 'heartbeat.shards', 'acquire.register', 'clock', 'hear', 'claim.peek', 'claim.fair_scan', 'claim.next_timers', 'get', 'list', 'stats', 'events', 'story',
+  'heartbeat', 'heartbeat.shards', 'acquire.register', 'clock', 'listen', 'notice', 'log.poll', 'claim.peek', 'claim.fair_scan', 'claim.next_timers', 'get', 'list', 'stats', 'events', 'story',
   'last_event', 'last_seen', 'calendars', 'unreviewed_calendars', 'fact', 'ownership', 'edit.select',
   'rollback',
 ]) // biome-ignore format: a list

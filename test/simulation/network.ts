@@ -1,7 +1,6 @@
 import { contention } from '../../src/stores/postgres/connection/errors.ts'
 import type { Random } from '../random.ts'
 import { type Faults, isWeighty, type Landing } from './faults.ts'
-import type { Notice } from './store/database.ts'
 import { LinkLost } from './store/wire.ts'
 import type { Party, Timeline } from './timeline.ts'
 import type { Trace } from './trace.ts'
@@ -114,18 +113,17 @@ export class Network {
     return answered
   }
 
-  /** Carries news to a process that listens: once, as a rule. */
-  news(name: string, notice: Notice, hear: () => void): void {
+  /** Carries a notice to a process that listens: once, as a rule. */
+  news(name: string, receive: () => void): void {
     const { fault, lateMs } = newsFateOf(this.#chance(name, 'news'), this.weather)
     if (fault === null) {
-      hear()
+      receive()
       return
     }
-    // Only the log's followers want to know that it has grown.
-    this.#faults.note(fault, notice !== 'log', name)
+    this.#faults.note(fault, true, name)
     this.#trace.note(this.#timeline.now, name, fault)
-    if (fault === 'newsDoubled') hear()
-    if (fault !== 'newsLost') this.#timeline.in(lateMs, null, hear)
+    if (fault === 'newsDoubled') receive()
+    if (fault !== 'newsLost') this.#timeline.in(lateMs, null, receive)
   }
 
   #arrive<T>(journey: Journey<T>, run: () => T): void {

@@ -2,31 +2,37 @@ import type { Clock } from '../../time/index.ts'
 
 /** How far two clocks may run apart: both sides may be slewed by 500 ppm at most. */
 const DRIFT = 0.0005
-/** After this long without a sample, one is asked for. */
-const STALE_MS = 5_000
-/** While it matters, one is asked for after this long. */
+/** After this long without a sample, one is asked for: while alarms fire, and where it is not said. */
 const FRESH_MS = 500
+const STALE_MS = 5_000
 
 /**
  * The database's clock, as this process knows it: read off its monotonic clock by an offset that is measured with every
  * heartbeat. Of what a measurement leaves open the early end is taken, so that this process never thinks it is later
- * than the database does (promise: never-early; hazard 14: the middle of the round trip erred by milliseconds).
+ * than the database does (promise: never-early). The middle of the round trip was wrong by milliseconds.
  */
 export class DatabaseClock implements Clock {
   readonly #host: Clock
   readonly #resample: () => void
+  readonly #staleMs: number
   #offset = Number.NEGATIVE_INFINITY
   #sampledAt = Number.NEGATIVE_INFINITY
 
-  /** `resample` is called when somebody asks for the time and the last sample is old. */
-  constructor(host: Clock, resample: () => void = () => {}) {
+  /** `resample` is called when the time is asked for and the last sample is older than `staleMs`. */
+  constructor(host: Clock, resample: () => void, staleMs = STALE_MS) {
     this.#host = host
     this.#resample = resample
+    this.#staleMs = staleMs
   }
 
   now(): number {
     const at = this.#host.monotonic()
-    if (at - this.#sampledAt > STALE_MS) this.#resample()
+    if (at - this.#sampledAt > this.#staleMs) this.#resample()
+    return this.nowAt(at)
+  }
+
+  /** What it reads at a moment of the monotonic clock, by what is known now. */
+  nowAt(at: number): number {
     return Math.floor(at + this.#offsetAt(at))
   }
 

@@ -8,17 +8,10 @@ export type {
   Peeked,
   ScannedTimer,
 } from './claim-statements.ts'
-export { Claims } from './claims.ts'
 export { DatabaseClock } from './database-clock.ts'
 export type { HeartbeatRequest, HeartbeatResult, OtherProcess } from './heartbeat.ts'
-export {
-  earliestOf,
-  lowerTo,
-  NextWakeCache,
-  type NextWakes,
-  type Position,
-  RECENT_MS,
-  type Scan,
-} from './next-wake-cache.ts'
-export { ShardLeases } from './shard-leases.ts'
-export type { LeasedShard, LeaseStatements, LeaseTransaction } from './statements.ts'
+export type { LeasedShard, LeaseStatements, LeaseTransaction } from './lease-statements.ts'
+export type { ListenCallbacks, ListenConnection, ListenStatements } from './listener.ts'
+export { lowerTo, NextWakeCache, type NextWakes } from './next-wake-cache.ts'
+export { CALENDARS_NOTICE, SHARDS_NOTICE } from './notices.ts'
+export { type ShardedOptions, ShardedProtocol } from './protocol.ts'

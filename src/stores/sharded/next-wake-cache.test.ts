@@ -7,101 +7,101 @@ const lease = (shard: number, epoch = 1): Lease => ({ shard, epoch, pool: 'app',
 const at = (wakeAt: number, id = 0) => ({ wakeAt, id })
 
 /** Looks at shards, and finds nothing up to a place of each. */
-function found(lookout: NextWakeCache, place: Position, ...shards: readonly number[]): Promise<void> {
-  return lookout.scan(async (look) => {
-    for (const shard of shards) lookout.raise(look, shard, place)
+function found(cache: NextWakeCache, place: Position, ...shards: readonly number[]): Promise<void> {
+  return cache.scan(async (scan) => {
+    for (const shard of shards) cache.raise(scan, shard, place)
   })
 }
 
 /** Looks under these leases, and finds these first wakes. */
-function kept(lookout: NextWakeCache, leases: readonly Lease[], firsts: [number, number][]): Promise<void> {
-  return lookout.scan(async (look) => lookout.keep(look, leases, new Map(firsts)))
+function kept(cache: NextWakeCache, leases: readonly Lease[], firsts: [number, number][]): Promise<void> {
+  return cache.scan(async (scan) => cache.keep(scan, leases, new Map(firsts)))
 }
 
 describe('what is known of the shards', () => {
   it('is nothing at first: a look has no lower bound, and must be made', () => {
-    const lookout = new NextWakeCache()
-    expect(lookout.lowerBound(1)).toEqual(at(0))
-    expect(lookout.known([lease(1)])).toBeNull()
+    const cache = new NextWakeCache()
+    expect(cache.lowerBound(1)).toEqual(at(0))
+    expect(cache.known([lease(1)])).toBeNull()
   })
 
   it('is from where a look may begin, until something is written below', async () => {
-    const lookout = new NextWakeCache()
-    await found(lookout, at(1_000, 7), 1, 2)
-    lookout.lower(1, 400)
-    expect([lookout.lowerBound(1), lookout.lowerBound(2)]).toEqual([at(400), at(1_000, 7)])
-    lookout.lower(2, 1_000)
-    expect(lookout.lowerBound(2)).toEqual(at(1_000))
-    lookout.lower(null, 300)
-    expect(lookout.lowerBounds([1, 2])).toEqual([
+    const cache = new NextWakeCache()
+    await found(cache, at(1_000, 7), 1, 2)
+    cache.lower(1, 400)
+    expect([cache.lowerBound(1), cache.lowerBound(2)]).toEqual([at(400), at(1_000, 7)])
+    cache.lower(2, 1_000)
+    expect(cache.lowerBound(2)).toEqual(at(1_000))
+    cache.lower(null, 300)
+    expect(cache.lowerBounds([1, 2])).toEqual([
       [300, 300],
       [0, 0],
     ])
-    lookout.lower(null, 2_000)
-    expect(lookout.lowerBound(1)).toEqual(at(300))
+    cache.lower(null, 2_000)
+    expect(cache.lowerBound(1)).toEqual(at(300))
   })
 
   it('is raised by a look no further than to what was written since it began', async () => {
-    const lookout = new NextWakeCache()
-    await lookout.scan(async (look) => {
-      lookout.lower(1, 500)
-      lookout.lower(1, 800)
-      lookout.lower(2, 3_000)
-      for (const shard of [1, 2, 3]) lookout.raise(look, shard, at(1_000, 7))
+    const cache = new NextWakeCache()
+    await cache.scan(async (scan) => {
+      cache.lower(1, 500)
+      cache.lower(1, 800)
+      cache.lower(2, 3_000)
+      for (const shard of [1, 2, 3]) cache.raise(scan, shard, at(1_000, 7))
     })
-    expect([1, 2, 3].map((shard) => lookout.lowerBound(shard))).toEqual([at(500), at(1_000, 7), at(1_000, 7)])
-    lookout.lower(1, 40)
-    expect(lookout.lowerBound(1)).toEqual(at(40))
+    expect([1, 2, 3].map((shard) => cache.lowerBound(shard))).toEqual([at(500), at(1_000, 7), at(1_000, 7)])
+    cache.lower(1, 40)
+    expect(cache.lowerBound(1)).toEqual(at(40))
   })
 
   it('holds what another process tells against every shard', async () => {
-    const lookout = new NextWakeCache()
-    await lookout.scan(async (look) => {
-      lookout.lower(null, 30)
-      for (const shard of [1, 2]) lookout.raise(look, shard, at(100))
+    const cache = new NextWakeCache()
+    await cache.scan(async (scan) => {
+      cache.lower(null, 30)
+      for (const shard of [1, 2]) cache.raise(scan, shard, at(100))
     })
-    expect([lookout.lowerBound(1), lookout.lowerBound(2)]).toEqual([at(30), at(30)])
+    expect([cache.lowerBound(1), cache.lowerBound(2)]).toEqual([at(30), at(30)])
   })
 
   it('is not brought back by a look that began before everything was forgotten', async () => {
-    const lookout = new NextWakeCache()
-    await lookout.scan(async (look) => {
-      lookout.sweep()
-      lookout.raise(look, 1, at(1_000))
+    const cache = new NextWakeCache()
+    await cache.scan(async (scan) => {
+      cache.clear()
+      cache.raise(scan, 1, at(1_000))
     })
-    expect(lookout.lowerBound(1)).toEqual(at(0))
+    expect(cache.lowerBound(1)).toEqual(at(0))
   })
 
   it('is not raised by a look that began above what is known: a backlog lies below it', async () => {
-    const lookout = new NextWakeCache()
-    await found(lookout, at(50, 3), 1)
-    await lookout.scan(async (look) => lookout.raise(look, 1, at(100), false))
-    expect(lookout.lowerBound(1)).toEqual(at(50, 3))
-    await lookout.scan(async (look) => lookout.raise(look, 1, at(50), false))
-    expect(lookout.lowerBound(1)).toEqual(at(50))
+    const cache = new NextWakeCache()
+    await found(cache, at(50, 3), 1)
+    await cache.scan(async (scan) => cache.raise(scan, 1, at(100), false))
+    expect(cache.lowerBound(1)).toEqual(at(50, 3))
+    await cache.scan(async (scan) => cache.raise(scan, 1, at(50), false))
+    expect(cache.lowerBound(1)).toEqual(at(50))
   })
 
   it('is not raised above what a beat found below while the look was under way', async () => {
-    const lookout = new NextWakeCache()
-    await found(lookout, at(1_000, 7), 1)
-    await lookout.scan(async (look) => {
-      await found(lookout, at(1_000), 1)
-      lookout.raise(look, 1, at(1_000, 9))
+    const cache = new NextWakeCache()
+    await found(cache, at(1_000, 7), 1)
+    await cache.scan(async (scan) => {
+      await found(cache, at(1_000), 1)
+      cache.raise(scan, 1, at(1_000, 9))
     })
-    expect(lookout.lowerBound(1)).toEqual(at(1_000))
+    expect(cache.lowerBound(1)).toEqual(at(1_000))
   })
 
   it('is when each wakes first, under the same leases, with whatever is written there later', async () => {
-    const lookout = new NextWakeCache()
-    await kept(lookout, [lease(1), lease(2)], [[1, 1_000]])
-    expect(lookout.known([lease(1), lease(2)])).toEqual(new Map([[1, 1_000]]))
-    expect(lookout.known([lease(1)])).toBeNull()
-    expect(lookout.known([lease(1, 2), lease(2)])).toBeNull()
-    lookout.lower(1, 2_000)
-    lookout.lower(2, 3_000)
-    lookout.lower(2, 2_500)
-    lookout.lower(3, 10)
-    expect(lookout.known([lease(1), lease(2)])).toEqual(
+    const cache = new NextWakeCache()
+    await kept(cache, [lease(1), lease(2)], [[1, 1_000]])
+    expect(cache.known([lease(1), lease(2)])).toEqual(new Map([[1, 1_000]]))
+    expect(cache.known([lease(1)])).toBeNull()
+    expect(cache.known([lease(1, 2), lease(2)])).toBeNull()
+    cache.lower(1, 2_000)
+    cache.lower(2, 3_000)
+    cache.lower(2, 2_500)
+    cache.lower(3, 10)
+    expect(cache.known([lease(1), lease(2)])).toEqual(
       new Map([
         [1, 1_000],
         [2, 2_500],
@@ -110,14 +110,14 @@ describe('what is known of the shards', () => {
   })
 
   it('is when each wakes first, with what was written while the look was under way', async () => {
-    const lookout = new NextWakeCache()
-    await lookout.scan(async (look) => {
-      lookout.lower(1, 500)
-      lookout.lower(2, 700)
-      lookout.lower(3, 10)
-      lookout.keep(look, [lease(1), lease(2)], new Map([[1, 1_000]]))
+    const cache = new NextWakeCache()
+    await cache.scan(async (scan) => {
+      cache.lower(1, 500)
+      cache.lower(2, 700)
+      cache.lower(3, 10)
+      cache.keep(scan, [lease(1), lease(2)], new Map([[1, 1_000]]))
     })
-    expect(lookout.known([lease(1), lease(2)])).toEqual(
+    expect(cache.known([lease(1), lease(2)])).toEqual(
       new Map([
         [1, 500],
         [2, 700],
@@ -126,31 +126,31 @@ describe('what is known of the shards', () => {
   })
 
   it('is nothing where something was written nobody knows in which shard', async () => {
-    const lookout = new NextWakeCache()
-    await kept(lookout, [lease(1)], [[1, 1_000]])
-    lookout.lower(null, 9_000)
-    expect(lookout.known([lease(1)])).toBeNull()
-    await lookout.scan(async (look) => {
-      lookout.lower(null, 9_000)
-      lookout.keep(look, [lease(1)], new Map())
+    const cache = new NextWakeCache()
+    await kept(cache, [lease(1)], [[1, 1_000]])
+    cache.lower(null, 9_000)
+    expect(cache.known([lease(1)])).toBeNull()
+    await cache.scan(async (scan) => {
+      cache.lower(null, 9_000)
+      cache.keep(scan, [lease(1)], new Map())
     })
-    expect(lookout.known([lease(1)])).toBeNull()
+    expect(cache.known([lease(1)])).toBeNull()
   })
 
   it('is nothing where everything was forgotten meanwhile', async () => {
-    const lookout = new NextWakeCache()
-    await lookout.scan(async (look) => {
-      lookout.sweep()
-      lookout.keep(look, [lease(1)], new Map())
+    const cache = new NextWakeCache()
+    await cache.scan(async (scan) => {
+      cache.clear()
+      cache.keep(scan, [lease(1)], new Map())
     })
-    expect(lookout.known([lease(1)])).toBeNull()
+    expect(cache.known([lease(1)])).toBeNull()
   })
 
   it('takes in what a beat finds, which looks without a lower bound', async () => {
-    const lookout = new NextWakeCache()
-    await kept(lookout, [lease(1), lease(2)], [[1, 1_000]])
+    const cache = new NextWakeCache()
+    await kept(cache, [lease(1), lease(2)], [[1, 1_000]])
     const beat = (first: number) =>
-      lookout.heardOf(
+      cache.noteHeartbeat(
         new Map([
           [1, 1_000],
           [2, first],
@@ -158,11 +158,11 @@ describe('what is known of the shards', () => {
       )
     expect(beat(2_000)).toBe(false)
     expect(beat(700)).toBe(true)
-    expect(lookout.known([lease(1), lease(2)])?.get(2)).toBe(700)
-    await lookout.scan(async (look) => {
+    expect(cache.known([lease(1), lease(2)])?.get(2)).toBe(700)
+    await cache.scan(async (scan) => {
       beat(600)
-      lookout.keep(look, [lease(1), lease(2)], new Map())
+      cache.keep(scan, [lease(1), lease(2)], new Map())
     })
-    expect(lookout.known([lease(1), lease(2)])?.get(2)).toBe(600)
+    expect(cache.known([lease(1), lease(2)])?.get(2)).toBe(600)
   })
 })

@@ -38,9 +38,9 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     bug: 'a connection that is made again does not listen again',
     edits: [
       {
-        file: `${STORE}/connection/listener.ts`,
-        from: 'await client.query(',
-        to: 'if (this.#retryMs === RETRY_MS_MIN) await client.query(',
+        file: 'src/stores/sharded/listener.ts',
+        from: 'await connection.listen()',
+        to: 'if (this.#retryMs === RETRY_MS_MIN) await connection.listen()',
       },
     ],
     by: { test: 'listens again', file: `${TESTS}/connections.test.ts` },
@@ -146,8 +146,8 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
     edits: [
       {
         file: 'src/stores/sharded/next-wake-cache.ts',
-        from: 'return this.#lows.get(shard) ?? START',
-        to: 'return shard < 0 ? this.#lows.get(shard)! : START',
+        from: 'return this.#bounds.get(shard) ?? START',
+        to: 'return shard < 0 ? this.#bounds.get(shard)! : START',
       },
     ],
     by: { test: 'a snapshot that is held open', file: `${TESTS}/processes.test.ts` },

@@ -136,7 +136,7 @@ export const MASKED: readonly Masked[] = [
     edits: [
       {
         file: 'src/stores/sharded/next-wake-cache.ts',
-        from: 'return missed <= place.wakeAt ? ',
+        from: 'return missed <= position.wakeAt ? ',
         to: 'return missed < 0 ? ',
       },
     ],
@@ -190,8 +190,8 @@ export const MASKED: readonly Masked[] = [
     edits: [
       {
         file: 'src/stores/sharded/next-wake-cache.ts',
-        from: '(shard === null || shard === known) && wakeAt <= low.wakeAt',
-        to: '(shard === null || shard === known) && wakeAt < low.wakeAt - 60_000',
+        from: '(shard === null || shard === known) && wakeAt <= bound.wakeAt',
+        to: '(shard === null || shard === known) && wakeAt < bound.wakeAt - 60_000',
       },
     ],
     why: 'the next beat looks from the start',
@@ -201,12 +201,24 @@ export const MASKED: readonly Masked[] = [
     bug: 'what is soon due is told to nobody',
     edits: [
       {
-        file: 'test/simulation/store/store.ts',
-        from: 'if (told.length > 0) database.tell({ wakeAt: Math.min(...told) }, teller)',
-        to: '',
+        file: 'src/stores/sharded/protocol.ts',
+        from: 'if (notified.length === 0) return null',
+        to: 'if (notified.length < 99) return null',
       },
     ],
     why: 'the next beat finds it, within two seconds: late, and within the bound',
     by: 'conformance: a set of another process is seen, taken and told of',
+  },
+  {
+    bug: 'a process that was cut off does not listen again',
+    edits: [
+      {
+        file: 'src/stores/sharded/listener.ts',
+        from: 'if (!this.#isStarted) return\n    this.#cancelRetry',
+        to: 'if (this.#isStarted) return\n    this.#cancelRetry',
+      },
+    ],
+    why: 'its heartbeats find what it is not notified of, within two seconds',
+    by: 'database-faults.test.ts: leaves nobody deaf',
   },
 ]

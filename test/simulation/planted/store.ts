@@ -16,17 +16,6 @@ export const STORE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'who was cut off does not listen again',
-    breaches: ['log_missed', 'late'],
-    edits: [
-      {
-        file: 'test/simulation/store/hearing.ts',
-        from: 'if (!this.#listen() && !this.#isDeaf) return',
-        to: 'if (!this.#isDeaf) return',
-      },
-    ],
-  },
-  {
     bug: 'a settle asks neither for its epoch nor for the version it was taken at',
     breaches: ['recorded_twice', 'duplicate', 'lost', 'effect'],
     edits: [
@@ -76,7 +65,7 @@ export const STORE_BUGS: readonly Bug[] = [
         to: 'const until = wall + leaseMs',
       },
       {
-        file: 'test/simulation/store/told-clock.ts',
+        file: 'src/stores/sharded/database-clock.ts',
         from: 'return this.#host.monotonic()',
         to: 'return this.#host.now()',
       },

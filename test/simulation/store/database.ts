@@ -6,14 +6,11 @@ import { Journal, type Step } from './journal.ts'
 import { type ShardRow, scopedName, Tables } from './tables.ts'
 import { Blocked, OpenTransaction, type TransactionOptions } from './transaction.ts'
 
-/** What processes tell each other when something is committed: that something wakes, that shards are free, … */
-export type Notice = { readonly wakeAt: number } | 'shards' | 'calendars' | 'log'
+/** Who is notified. */
+type Listener = (text: string) => void
 
-/** Who is told. The teller's name is given, so that a process need not listen to itself. */
-type Listener = (notice: Notice, teller: string | null) => void
-
-/** How news reach a process that listens: at once, where nothing befalls them. */
-type Courier = (process: string, notice: Notice, hear: () => void) => void
+/** How a notice reaches a process that listens: at once, where nothing befalls it. */
+type Courier = (process: string, receive: () => void) => void
 
 /** How a simulated database is made. */
 export interface DatabaseOptions {
@@ -49,6 +46,7 @@ export class SimulatedDatabase {
   readonly #numbers = new Map<string, number>()
   readonly #pools = new Map<string, readonly number[]>()
   readonly #listeners = new Map<string, Listener>()
+  readonly #logWatchers = new Set<() => void>()
   readonly #open = new Set<OpenTransaction>()
   /** Rows that open transactions have locked, by name: one alone, or several that share the lock. */
   readonly #locks = new Map<string, OpenTransaction>()
@@ -60,7 +58,7 @@ export class SimulatedDatabase {
     this.now = options.now
     this.elapsed = options.elapsed ?? options.now
     this.#shardsPerPool = options.shards ?? 1
-    this.#courier = options.courier ?? ((_process, _notice, hear) => hear())
+    this.#courier = options.courier ?? ((_process, receive) => receive())
     this.#later = options.later ?? (() => {})
     const assertFree = (table: string, key: string | Serial) => this.assertFree(table, key)
     this.tables = new Tables({ journal: this.#journal, assertFree })
@@ -200,7 +198,7 @@ export class SimulatedDatabase {
     if (tx.isOpen) this.#release(tx)
   }
 
-  /** A process is gone, or its connections are: what it had open is rolled back, and it hears nothing any more. */
+  /** A process is gone, or its connections are: what it had open is rolled back, and no notice reaches it any more. */
   cutOff(process: string): void {
     for (const tx of this.#open) if (tx.process === process) this.rollback(tx)
     this.#listeners.delete(process)
@@ -264,17 +262,33 @@ export class SimulatedDatabase {
     }
   }
 
-  /** Lets a process hear what is told, until it is cut off. Answers false where it does already. */
-  listen(process: string, listener: Listener): boolean {
-    if (this.#listeners.has(process)) return false
+  /** Lets a process receive notices, until it is cut off. */
+  listen(process: string, listener: Listener): void {
     this.#listeners.set(process, listener)
-    return true
   }
 
-  /** Tells every process that listens, also the teller itself. */
-  tell(notice: Notice, teller: string | null): void {
-    for (const [process, listener] of [...this.#listeners])
-      this.#courier(process, notice, () => listener(notice, teller))
+  isListening(process: string, listener: Listener): boolean {
+    return this.#listeners.get(process) === listener
+  }
+
+  unlisten(process: string, listener: Listener): void {
+    if (this.isListening(process, listener)) this.#listeners.delete(process)
+  }
+
+  /** Notifies every process that listens, also the sender itself. */
+  notify(text: string): void {
+    for (const [process, listener] of [...this.#listeners]) this.#courier(process, () => listener(text))
+  }
+
+  /** Calls back when something is committed, until the returned function is called. */
+  onLogGrown(watcher: () => void): () => void {
+    this.#logWatchers.add(watcher)
+    return () => this.#logWatchers.delete(watcher)
+  }
+
+  /** The log may have grown. */
+  logGrown(): void {
+    for (const watcher of [...this.#logWatchers]) watcher()
   }
 
   /** What a full disk is to PostgreSQL: the statement fails, and nothing of it is written. */

@@ -37,18 +37,6 @@ export class SimulatedLeaseStatements implements LeaseStatements {
     for (const pool of pools) this.#connection.database.shardsOf(pool)
   }
 
-  heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult> {
-    const { database } = this.#connection
-    let snapshot: Seen | null = null
-    return this.#connection.send('heartbeat', () =>
-      database.atomic(() => {
-        // A statement that waits for a lock goes on with what it saw when it began.
-        snapshot ??= look(database, request)
-        return { ...snapshot, ...renew(database, request) }
-      }),
-    )
-  }
-
   shardsOf(process: string): Promise<readonly LeasedShard[]> {
     return this.#connection.send('heartbeat.shards', () => this.#connection.database.shardsHeldBy(process))
   }
@@ -177,6 +165,24 @@ class SimulatedLeaseTransaction implements LeaseTransaction {
     const { database } = this.#connection
     return this.#connection.send(name, () => database.within(this.#tx, () => run(database)), this.#tx)
   }
+}
+
+/** Sends a heartbeat; `check` is made by the server first. */
+export function heartbeat(
+  connection: Connection,
+  request: HeartbeatRequest,
+  check: () => void = () => {},
+): Promise<HeartbeatResult> {
+  const { database } = connection
+  let snapshot: Seen | null = null
+  return connection.send('heartbeat', () =>
+    database.atomic(() => {
+      check()
+      // A statement that waits for a lock goes on with what it saw when it began.
+      snapshot ??= look(database, request)
+      return { ...snapshot, ...renew(database, request) }
+    }),
+  )
 }
 
 type Seen = Pick<HeartbeatResult, 'shards' | 'others' | 'nextWakes'>

@@ -65,6 +65,10 @@ export abstract class SimulatedRecords extends SimulatedReads {
 
   /** Runs work in a statement that is a transaction of its own. */
   protected atomic<T>(name: string, work: () => T): Promise<T> {
-    return this.connection.send(name, () => this.database.atomic(work))
+    return this.connection.send(name, () => {
+      const answer = this.database.atomic(work)
+      this.database.logGrown()
+      return answer
+    })
   }
 }

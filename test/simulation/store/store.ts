@@ -20,13 +20,7 @@ import type {
   Store,
   WaitingFilter,
 } from '../../../src/stores/index.ts'
-import {
-  Claims,
-  type HeartbeatResult,
-  NextWakeCache,
-  RECENT_MS,
-  ShardLeases,
-} from '../../../src/stores/sharded/index.ts'
+import { CALENDARS_NOTICE, SHARDS_NOTICE, ShardedProtocol } from '../../../src/stores/sharded/index.ts'
 import type { Clock, HolidayCalendar } from '../../../src/time/index.ts'
 import { putCalendar, removeCalendar } from './calendars.ts'
 import { SimulatedClaimStatements } from './claims.ts'
@@ -34,13 +28,12 @@ import { Connection } from './connection.ts'
 import type { SimulatedDatabase } from './database.ts'
 import type { Desk } from './desk.ts'
 import { editSelected, reviewSelected, select } from './edits.ts'
-import { Hearing } from './hearing.ts'
 import { SimulatedLeaseStatements } from './leases.ts'
+import { SimulatedListening, SteppingClock, timersOf, watchLog } from './listening.ts'
 import { SimulatedRecords } from './records.ts'
 import { heldTargets, releaseWaiting } from './releases.ts'
 import { setAll } from './sets.ts'
 import { settleAll } from './settle.ts'
-import { ToldClock } from './told-clock.ts'
 import { OpenTransaction } from './transaction.ts'
 import { openWire, type Wire } from './wire.ts'
 import { Writes } from './writes.ts'
@@ -59,70 +52,50 @@ export interface SimulatedStoreOptions {
   readonly heartbeatMs?: number
 }
 
-const LEASE_MS = 5_000
-const HEARTBEAT_MS = 2_000
-/** What wakes within a beat and this much more is told at once: the beat that would find it may come a little late. */
-const TELL_MARGIN_MS = 1_000
-/** A lease ends this much before its time is over, so that whoever takes over has done so by then. */
-const TAKEOVER_MS = 200
-const CLOCK_SAMPLES = 3
 /** How long a handler's settle may wait for its commit before others take its rows: nobody may be there any more. */
 const SETTLING_MS_MAX = 4_000
 
 /** One process's view of a simulated database, shaped as the PostgreSQL store: many processes, each the owner of some shards. */
 export class SimulatedStore extends SimulatedRecords implements Store {
-  readonly leaseMs: number
-  readonly heartbeatMs: number
-  /** The time by which alarms fire. */
-  readonly clock: Clock
-  readonly #host: Clock
-  readonly #toldClock: ToldClock | null
-  readonly #leases: ShardLeases
-  readonly #claims: Claims
-  readonly #nextWakes = new NextWakeCache()
-  readonly #hearing: Hearing
-  #sampling: Promise<void> | null = null
+  readonly #protocol: ShardedProtocol
 
   constructor(options: SimulatedStoreOptions) {
     super(new Connection(options.database, options.process, options.wire ?? openWire, options.clock))
-    this.leaseMs = options.leaseMs ?? LEASE_MS
-    this.heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS
-    this.#host = options.clock
-    const resample = () => void this.sampleClock().catch(() => {})
-    const isAuthority = options.clockIsAuthority === true
-    this.#toldClock = isAuthority ? null : new ToldClock(this.#host, resample, this.heartbeatMs)
-    this.clock = this.#toldClock ?? this.#host
-    this.#claims = new Claims({
-      statements: new SimulatedClaimStatements(this.connection, (context, work, lockMsMax) =>
-        this.#write('claim', context, work, undefined, lockMsMax),
-      ),
-      clock: this.#host,
-      nextWakes: this.#nextWakes,
-    })
-    this.#hearing = new Hearing({
-      connection: this.connection,
-      clock: this.#host,
-      onWake: (wakeAt) => this.#nextWakes.lower(null, wakeAt),
-      onCalendars: () => void this.readCalendars().catch(() => {}),
-      onMissed: () => this.#nextWakes.lower(null, this.clock.now() - RECENT_MS),
-    })
-    const statements = new SimulatedLeaseStatements(this.connection, (tx, freesShards) =>
-      this.#commitLeases(tx, freesShards),
+    const { connection, database } = this
+    const timers = timersOf(options.clock)
+    this.#protocol = new ShardedProtocol(
+      { ...options, timers },
+      {
+        leases: new SimulatedLeaseStatements(connection, (...commit) => this.#commitLeases(...commit)),
+        claims: new SimulatedClaimStatements(connection, (context, work, lockMsMax) =>
+          this.#write('claim', context, work, undefined, lockMsMax),
+        ),
+        listening: new SimulatedListening(connection),
+        readClock: () => connection.send('clock', () => database.now()),
+        watchLog: (onGrown) => watchLog(connection, timers, onGrown),
+        sender: connection.process,
+        onCalendarsChanged: () => void this.readCalendars().catch(() => {}),
+        makeClock: (...made) => new SteppingClock(...made),
+      },
     )
-    this.#leases = new ShardLeases({
-      clock: this.#host,
-      leaseMs: Math.max(this.leaseMs / 2, this.leaseMs - TAKEOVER_MS),
-      statements,
-      sendHeartbeat: (request) => statements.heartbeat(request),
-      nextWakes: this.#nextWakes,
-      onHeartbeat: (...heartbeat) => this.#noteHeartbeat(...heartbeat),
-      heartbeatIn: (inMs) => this.#hearing.ringIn(inMs, 'shards'),
-    })
+  }
+
+  get leaseMs(): number {
+    return this.#protocol.leaseMs
+  }
+
+  get heartbeatMs(): number {
+    return this.#protocol.heartbeatMs
+  }
+
+  /** The time by which alarms fire. */
+  get clock(): Clock {
+    return this.#protocol.clock
   }
 
   /** Measures the clock and reads the calendars, before anything else is done. */
   async open(): Promise<this> {
-    for (let i = 0; i < CLOCK_SAMPLES; i++) await this.sampleClock()
+    await this.#protocol.open()
     await this.readCalendars()
     return this
   }
@@ -147,19 +120,15 @@ export class SimulatedStore extends SimulatedRecords implements Store {
   }
 
   heartbeat(process: string, pools: readonly string[], context: Context): Promise<Lease[]> {
-    return this.#leases.heartbeat(process, pools, context)
+    return this.#protocol.heartbeat(process, pools, context)
   }
 
   releaseLeases(leases: readonly Lease[]): Promise<void> {
-    return this.#leases.release(leases)
+    return this.#protocol.releaseLeases(leases)
   }
 
-  async claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
-    const claiming = leases.filter((lease) => !this.#leases.isRetiring(lease))
-    const claimed = await this.#claims.claim(claiming, request, this.#hearing.isListening)
-    // What is known of the clock loses half a millisecond a second: while alarms fire, it is worth a look of its own.
-    if (claimed.timers.length > 0) this.#toldClock?.refresh()
-    return claimed
+  claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
+    return this.#protocol.claim(leases, request)
   }
 
   async settle(
@@ -168,7 +137,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     context: Context,
   ): Promise<SettleResult> {
     const settled = await this.#write('settle', context, (desk) => settleAll(desk, settlements, landed))
-    this.#claims.acknowledged(landed)
+    this.#protocol.acknowledged(landed)
     return settled
   }
 
@@ -220,7 +189,7 @@ export class SimulatedStore extends SimulatedRecords implements Store {
   ): Promise<number> {
     const release = () => releaseWaiting(this.database, leases, which, now, limit)
     const released = await this.atomic('release_waiting', release)
-    if (released > 0) this.#nextWakes.sweep()
+    if (released > 0) this.#protocol.nextWakes.clear()
     return released
   }
 
@@ -244,39 +213,23 @@ export class SimulatedStore extends SimulatedRecords implements Store {
     return this.#editCalendars('remove_calendar', () => removeCalendar(this.database, tenant, name))
   }
 
-  onChange(listener: (news: ChangeKind) => void, about: 'clock' | 'log' = 'clock'): () => void {
+  onChange(listener: (change: ChangeKind) => void, about: 'clock' | 'log' = 'clock'): () => void {
     this.connection.assertOpen()
-    return this.#hearing.add(listener, about)
+    return this.#protocol.onChange(listener, about)
   }
 
   nextWakeAt(leases: readonly Lease[], inFlight: InFlightTimers): Promise<number | null> {
-    return this.#claims.nextWakeAt(leases, inFlight, this.clock.now())
+    return this.#protocol.nextWakeAt(leases, inFlight)
   }
 
   async close(): Promise<void> {
     if (this.connection.isClosed) return
-    this.#hearing.close()
+    await this.#protocol.close()
     this.connection.close()
     this.database.cutOff(this.connection.process)
   }
 
-  /** Measures the database's clock. */
-  sampleClock(): Promise<void> {
-    const clock = this.#toldClock
-    if (clock === null) return Promise.resolve()
-    this.#sampling ??= (async () => {
-      try {
-        const sentAt = this.#host.monotonic()
-        const now = await this.connection.send('clock', () => this.database.now())
-        clock.sample(now, sentAt, this.#host.monotonic())
-      } finally {
-        this.#sampling = null
-      }
-    })()
-    return this.#sampling
-  }
-
-  /** Runs work in a statement of its own, or within an open transaction, tells others of what it wrote, and notes it. */
+  /** Runs work in a statement of its own, or within an open transaction, notifies others of what it wrote, and notes it. */
   async #write<T>(
     name: string,
     context: Context,
@@ -295,29 +248,25 @@ export class SimulatedStore extends SimulatedRecords implements Store {
       writes = new Writes(database)
       if (tx !== undefined) return database.within(tx, written)
       const answer = database.atomic(written)
-      this.#tell(writes.wakes, connection.process)
+      this.#notify(writes.wakes, false)
       return answer
     }
     try {
       return await connection.send(name, run, tx, lockMsMax)
     } finally {
       // Also where the answer is lost: it may have been carried out.
-      if (tx === undefined) this.#noteWakes(writes.wakes)
+      if (tx === undefined) this.#protocol.noteWakes(writes.wakes)
     }
-  }
-
-  #noteWakes(wakes: ReadonlyMap<number, number>): void {
-    for (const [shard, wakeAt] of wakes) this.#nextWakes.lower(shard, wakeAt)
   }
 
   async #commit(name: string, tx: OpenTransaction): Promise<void> {
     try {
       await this.connection.send(name, () => {
         this.database.commit(tx)
-        this.#tell(tx.wakes, null)
+        this.#notify(tx.wakes, true)
       })
     } finally {
-      this.#noteWakes(tx.wakes)
+      this.#protocol.noteWakes(tx.wakes)
     }
   }
 
@@ -328,42 +277,32 @@ export class SimulatedStore extends SimulatedRecords implements Store {
         'leases.commit',
         () => {
           database.commit(tx)
-          if (freesShards) database.tell('shards', null)
-          if (tx.wakes.size > 0) this.#tell(tx.wakes, connection.process)
+          if (freesShards) database.notify(SHARDS_NOTICE)
+          if (tx.wakes.size > 0) this.#notify(tx.wakes, false)
         },
         tx,
       )
     } finally {
-      this.#noteWakes(tx.wakes)
+      this.#protocol.noteWakes(tx.wakes)
     }
   }
 
-  /** Edits the calendars, tells the others, and knows them itself before it answers. */
+  /** Edits the calendars, notifies the others, and reads them itself before it answers. */
   async #editCalendars<T>(name: string, work: () => T): Promise<T> {
     const answer = await this.connection.send(name, () => {
       const done = this.database.atomic(work)
-      this.database.tell('calendars', this.connection.process)
+      this.database.notify(CALENDARS_NOTICE)
       return done
     })
     await this.readCalendars()
     return answer
   }
 
-  /** Tells other processes of what falls due before their next beat finds it (hazard 9), and that the log has grown. */
-  #tell(wakes: ReadonlyMap<number, number>, teller: string | null): void {
-    const { database } = this
-    const soon = database.now() + this.heartbeatMs + TELL_MARGIN_MS
-    const told = [...wakes]
-      .filter(([shard, wakeAt]) => wakeAt < soon && (teller === null || !this.#leases.holds(shard)))
-      .map(([, wakeAt]) => wakeAt)
-    if (told.length > 0) database.tell({ wakeAt: Math.min(...told) }, teller)
-    database.tell('log', teller)
-  }
-
-  #noteHeartbeat(result: HeartbeatResult, sentAt: number, answeredAt: number): void {
-    this.#toldClock?.sample(result.now, sentAt, answeredAt)
-    this.#hearing.catchUp()
-    if (this.#nextWakes.heardOf(result.nextWakes)) this.#hearing.ring('timers')
+  /** Notifies other processes of what falls due before their next heartbeat, and of the log. */
+  #notify(wakes: ReadonlyMap<number, number>, isUserTransaction: boolean): void {
+    const notice = this.#protocol.noticeFor(wakes, isUserTransaction)
+    if (notice !== null) this.database.notify(notice)
+    this.database.logGrown()
   }
 }
 

@@ -6,20 +6,20 @@ import { apart } from './settle.ts'
 
 /** Counts what a former owner may have delivered as an attempt, so that a deadly handler ends some day (hazard 2). */
 export async function recoverFlights(
-  desk: WriteBatch,
+  batch: WriteBatch,
   shards: readonly number[],
   context: Context,
 ): Promise<void> {
   if (shards.length === 0) return
-  const rows = await desk.session.rows(sql.flightsOfShards, shards)
+  const rows = await batch.session.rows(sql.flightsOfShards, shards)
   if (rows.length === 0) return
   const flying = flightsIn(rows)
   const ids = new Set(rows.flatMap(([, text]) => flightTimers(text as string)).map(([id]) => id))
-  for (const row of await desk.session.rows(sql.timersById, [...ids])) {
+  for (const row of await batch.session.rows(sql.timersById, [...ids])) {
     // One by one: one that cannot be written must not keep the shard from being taken over.
-    if (flying.has(timerOf(row))) await apart(desk, row, { kind: 'lost' }, context)
+    if (flying.has(timerOf(row))) await apart(batch, row, { kind: 'lost' }, context)
   }
-  desk.session.send(
+  batch.session.send(
     sql.removeFlights,
     rows.map(([id]) => id as Serial),
   )

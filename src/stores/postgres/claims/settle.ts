@@ -57,62 +57,62 @@ export class LostLeases extends Error {
  * that is not the store's trouble means that one of them cannot be written: the caller then goes one by one.
  */
 export async function settleTogether(
-  desk: WriteBatch,
+  batch: WriteBatch,
   outcomes: Outcomes,
   lost: readonly Lease[] = [],
 ): Promise<SettleResult> {
   const { settlements, landed, context } = outcomes
   const own = await withNewestCalendars(
-    desk,
+    batch,
     settlements.filter(({ lease }) => !lost.includes(lease)),
   )
   const decided = own.map((settlement) => decide(settlement, context))
   // In one round trip: mostly no lease is lost. The shards are held before the first row is touched.
-  const [lostSince, written] = await Promise.all([lostLeases(desk, own), writeTaken(desk, decided)])
+  const [lostSince, written] = await Promise.all([lostLeases(batch, own), writeTaken(batch, decided)])
   if (lostSince.length > 0) throw new LostLeases([...lost, ...lostSince])
   const slow: Delivered[] = []
   for (const { settlement, change } of decided) {
     const { alarm, timer, delivery } = settlement
     // Once for each: an outcome may come twice in one batch, and beside that of the next attempt at the same timer.
     if (change !== null && written.get(timer.id) === timer.version && written.delete(timer.id))
-      applyRest(desk.writes, alarm as StoredAlarm, change, context)
+      applyRest(batch.writes, alarm as StoredAlarm, change, context)
     else slow.push({ id: timer.id, version: timer.version, delivery })
   }
-  const stale = await settleLooking(desk, slow, context)
-  removeLanded(desk, landed)
+  const stale = await settleLooking(batch, slow, context)
+  removeLanded(batch, landed)
   return { lost, stale }
 }
 
 /** Calendars may have been edited during the delivery. */
 async function withNewestCalendars(
-  desk: WriteBatch,
+  batch: WriteBatch,
   settlements: readonly Settlement[],
 ): Promise<Settlement[]> {
   const alarms = await withCalendars(
-    desk.session,
+    batch.session,
     settlements.map(({ alarm }) => alarm),
   )
   return settlements.map((settlement, index) => ({ ...settlement, alarm: alarms[index]! }))
 }
 
 /** Writes outcomes one by one, so that the one which cannot be written is set aside and holds nobody up. */
-export async function settleApart(desk: WriteBatch, outcomes: Outcomes): Promise<SettleResult> {
+export async function settleApart(batch: WriteBatch, outcomes: Outcomes): Promise<SettleResult> {
   const { settlements, landed, context } = outcomes
-  const lost = await lostLeases(desk, settlements)
+  const lost = await lostLeases(batch, settlements)
   let stale = 0
   for (const { lease, timer, delivery } of settlements) {
     if (lost.includes(lease)) continue
-    const row = await desk.session.row(sql.timersById, [timer.id])
+    const row = await batch.session.row(sql.timersById, [timer.id])
     if (row === undefined || row[VERSION] !== timer.version) stale += 1
-    else await apart(desk, row, delivery, context)
+    else await apart(batch, row, delivery, context)
   }
-  removeLanded(desk, landed)
+  removeLanded(batch, landed)
   return { lost, stale }
 }
 
-function removeLanded(desk: WriteBatch, landed: readonly InFlightBatch[]): void {
+function removeLanded(batch: WriteBatch, landed: readonly InFlightBatch[]): void {
   if (landed.length > 0)
-    desk.session.send(
+    batch.session.send(
       sql.removeFlights,
       landed.map(({ id }) => id),
     )
@@ -120,37 +120,37 @@ function removeLanded(desk: WriteBatch, landed: readonly InFlightBatch[]): void 
 
 /** Writes what came of one timer; when that fails, all of it is undone and the row is quarantined with the reason. */
 export async function apart(
-  desk: WriteBatch,
+  batch: WriteBatch,
   row: Values,
   delivery: DeliveryOutcome,
   context: Context,
 ): Promise<void> {
-  const { session } = desk
+  const { session } = batch
   await session.plain('SAVEPOINT apart')
   try {
     const { id, version } = timerOf(row)
-    await settleLooking(desk, [{ id, version, delivery }], context)
-    await desk.flush()
+    await settleLooking(batch, [{ id, version, delivery }], context)
+    await batch.flush()
     await session.landed()
-    desk.accept()
+    batch.accept()
   } catch (failed) {
     const thrown = session.cause(failed)
     if (isStoreError(thrown)) throw thrown
     await session.rollbackTo('apart')
-    desk.clear()
-    await quarantine(desk, [{ row, reason: errorText(thrown) }], context)
-    await desk.flush()
+    batch.clear()
+    await quarantine(batch, [{ row, reason: errorText(thrown) }], context)
+    await batch.flush()
     await session.landed()
   }
   await session.plain('RELEASE apart')
 }
 
 /** Takes hold of the shards these outcomes are under; answers the leases that are no longer theirs. */
-async function lostLeases(desk: WriteBatch, settlements: readonly Settlement[]): Promise<Lease[]> {
+async function lostLeases(batch: WriteBatch, settlements: readonly Settlement[]): Promise<Lease[]> {
   const leases = [...new Set(settlements.map(({ lease }) => lease))]
   if (leases.length === 0) return []
   const unique = [...new Map(leases.map((lease) => [`${lease.shard}:${lease.epoch}`, lease])).values()]
-  const rows = await desk.session.rows(
+  const rows = await batch.session.rows(
     sql.shareShards,
     unique.map(({ shard }) => shard),
     unique.map(({ epoch }) => epoch),
@@ -171,7 +171,7 @@ function decide(settlement: Settlement, context: Context): Decided {
 }
 
 /** Moves or removes the timers themselves, those that are still as they were taken; answers at which version each was. */
-async function writeTaken(desk: WriteBatch, decided: readonly Decided[]): Promise<Map<Serial, number>> {
+async function writeTaken(batch: WriteBatch, decided: readonly Decided[]): Promise<Map<Serial, number>> {
   const removed: [Serial, number][] = []
   const moved: (readonly (string | Serial | null)[])[] = []
   const byId = [...decided].sort((a, b) => bySerial(a.settlement.timer.id, b.settlement.timer.id))
@@ -180,13 +180,13 @@ async function writeTaken(desk: WriteBatch, decided: readonly Decided[]): Promis
     const move = change?.move?.find(({ id }) => id === timer.id)
     if (move !== undefined) {
       const next = { ...timer, ...move }
-      desk.writes.wake(next.shard, next.wakeAt)
+      batch.writes.wake(next.shard, next.wakeAt)
       moved.push([timer.id, timer.version, ...placeValues(next)])
     } else if (change?.remove?.includes(timer.id)) removed.push([timer.id, timer.version])
   }
   const [gone, gone2] = await Promise.all([
-    removed.length === 0 ? [] : desk.session.rows(sql.removeTakenTimers, ...columns(removed)),
-    moved.length === 0 ? [] : desk.session.rows(sql.moveTakenTimers, ...columns(moved)),
+    removed.length === 0 ? [] : batch.session.rows(sql.removeTakenTimers, ...columns(removed)),
+    moved.length === 0 ? [] : batch.session.rows(sql.moveTakenTimers, ...columns(moved)),
   ])
   return new Map([...gone, ...gone2].map(([id, version]) => [id as Serial, version as number]))
 }
@@ -203,16 +203,16 @@ export interface Delivered {
  * so that two that end together do not each take the other for still open. Answers how many had moved on.
  */
 async function settleLooking(
-  desk: WriteBatch,
+  batch: WriteBatch,
   delivered: readonly Delivered[],
   context: Context,
 ): Promise<number> {
-  const { session } = desk
+  const { session } = batch
   let stale = 0
   let left = delivered
   while (left.length > 0) {
     // What was gathered before must be seen; the statements below begin after it.
-    await desk.flush()
+    await batch.flush()
     const rows = await session.rows(
       sql.timersById,
       left.map(({ id }) => id),
@@ -233,7 +233,7 @@ async function settleLooking(
       else if (met.has(snapshot.alarm.seq)) later.push(each)
       else {
         met.add(snapshot.alarm.seq)
-        settleHeld(desk, snapshot.alarm, timer, snapshot.timers, each.delivery, context)
+        settleHeld(batch, snapshot.alarm, timer, snapshot.timers, each.delivery, context)
       }
     }
     left = later
@@ -242,7 +242,7 @@ async function settleLooking(
 }
 
 function settleHeld(
-  desk: WriteBatch,
+  batch: WriteBatch,
   alarm: StoredAlarm,
   timer: Timer,
   others: readonly Timer[],
@@ -251,7 +251,7 @@ function settleHeld(
 ): void {
   const change = settle({ alarm, timer, others }, delivery, context)
   if (change === null) return
-  apply(desk.writes, alarm, others, change, context)
+  apply(batch.writes, alarm, others, change, context)
   // Its target may have changed during the delivery: what is left of it follows now.
-  if (timer.edited) desk.writes.retarget(alarm, others)
+  if (timer.edited) batch.writes.retarget(alarm, others)
 }

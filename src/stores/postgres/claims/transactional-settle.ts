@@ -15,9 +15,9 @@ const SETTLING = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRAN
 /** What a handler's transaction needs from its store. */
 export interface TransactPorts {
   readonly database: Database
-  readonly office: StoreContext
+  readonly storeContext: StoreContext
   /** Told of what was written, or may have been. */
-  readonly note: (desk: WriteBatch) => void
+  readonly note: (batch: WriteBatch) => void
 }
 
 /**
@@ -25,7 +25,7 @@ export interface TransactPorts {
  * locked only by the settle at its end, so that long work holds nobody up.
  */
 export function transact(
-  { database, office, note }: TransactPorts,
+  { database, storeContext, note }: TransactPorts,
   lease: Lease,
   work: (tx: unknown) => Promise<Settlement>,
   context: () => Context,
@@ -46,9 +46,9 @@ export function transact(
         { cause },
       )
     }
-    const desk = new WriteBatch(session, office)
+    const batch = new WriteBatch(session, storeContext)
     const outcomes = { settlements: [settlement], landed: [], context: context() }
-    const settled = await settleTogether(desk, outcomes).catch((thrown: unknown): SettleResult => {
+    const settled = await settleTogether(batch, outcomes).catch((thrown: unknown): SettleResult => {
       if (thrown instanceof LostLeases) return { lost: thrown.leases, stale: 0 }
       throw thrown
     })
@@ -57,12 +57,12 @@ export function transact(
       await session.plain('ROLLBACK')
       return settled
     }
-    await desk.finish()
+    await batch.finish()
     try {
       await commit(session)
     } finally {
       // Also where its answer is lost: it may have been carried out.
-      note(desk)
+      note(batch)
     }
     return settled
   })

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { WakefulError } from '../../../error.ts'
+import { realTimers, type Timers } from '../../timers.ts'
 import { addressOf, hasPooler } from './address.ts'
 import { endAll, hangUp } from './disconnect.ts'
 import { isBroken, isContention, storeFailure } from './errors.ts'
@@ -17,6 +18,8 @@ export interface DatabaseOptions {
   /** How long a statement may take (10 s), and how long a connection is waited for (10 s). */
   readonly statementTimeoutMs?: number
   readonly connectTimeoutMs?: number
+  /** How the store waits (Node's timers). */
+  readonly timers?: Timers
 }
 
 const CONNECTIONS_MAX = 8
@@ -60,6 +63,7 @@ export class Database {
   readonly session: Session
   /** Whether a pooler stands in between, which gives each transaction another connection of the server's. */
   readonly isPooled: boolean
+  readonly timers: Timers
   readonly #isNamed: boolean
   readonly #statementTimeoutMs: number
   readonly #answerMsMax: number
@@ -83,6 +87,7 @@ export class Database {
   constructor(options: DatabaseOptions, isPooled = false) {
     const { url, schema, prepare } = addressOf(options)
     this.isPooled = isPooled
+    this.timers = options.timers ?? realTimers
     this.#isNamed = prepare ?? !isPooled
     this.schema = schema
     this.name = nameOf(url)
@@ -189,7 +194,7 @@ export class Database {
     for (const pool of [this.#pool, this.#handlers])
       pool.on('remove', () => this.#clients.size === 0 && resolve())
     if (this.#clients.size === 0) resolve()
-    await endAll(Promise.all([ended, gone]), () => this.#clients)
+    await endAll(this.timers, Promise.all([ended, gone]), () => this.#clients)
     await ended
   }
 

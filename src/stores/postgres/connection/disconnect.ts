@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Timers } from '../../timers.ts'
 
 /** A goodbye that the server has not answered by then goes over a connection that is half open. */
 const GOODBYE_MS = 1_000
@@ -9,15 +10,19 @@ export function hangUp(client: pg.Client | pg.PoolClient): void {
   connection?.stream?.destroy()
 }
 
-/** Ends what says goodbye, and hangs up whoever has not been answered in time. */
-export async function endAll(goodbye: Promise<unknown>, open: () => Iterable<pg.Client>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
+/** Waits for connections to end, and closes those that the server has not answered in time. */
+export async function endAll(
+  timers: Timers,
+  goodbye: Promise<unknown>,
+  open: () => Iterable<pg.Client>,
+): Promise<void> {
+  let cancel = () => {}
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
+    cancel = timers.later(GOODBYE_MS, () => {
       for (const client of open()) hangUp(client)
       resolve()
-    }, GOODBYE_MS)
+    })
   })
   await Promise.race([goodbye, late])
-  clearTimeout(timer)
+  cancel()
 }

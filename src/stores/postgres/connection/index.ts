@@ -6,6 +6,7 @@ export {
   type DatabaseOptions,
   IDLE_IN_TRANSACTION_MS,
 } from './database.ts'
+export { endAll, hangUp } from './disconnect.ts'
 export {
   contention,
   isBroken,
@@ -16,5 +17,4 @@ export {
   isStoreError,
 } from './errors.ts'
 export { handlerName } from './handler-name.ts'
-export { Listener } from './listener.ts'
 export { type Bindable, Dialect, type Querying, Session } from './session.ts'

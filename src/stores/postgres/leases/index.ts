@@ -1,2 +1,2 @@
-export { heartbeatResult, heartbeatValues, PostgresLeaseStatements } from './lease-statements.ts'
-export { Notifier } from './notifier.ts'
+export { PostgresLeaseStatements } from './lease-statements.ts'
+export { PostgresListening } from './listening.ts'

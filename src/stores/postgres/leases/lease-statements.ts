@@ -1,17 +1,15 @@
 import type { Context } from '../../../alarm/index.ts'
-import type { Lease, Values } from '../../index.ts'
-import type {
-  HeartbeatRequest,
-  HeartbeatResult,
-  LeasedShard,
-  LeaseStatements,
-  LeaseTransaction,
-  OtherProcess,
+import type { Lease } from '../../index.ts'
+import {
+  type LeasedShard,
+  type LeaseStatements,
+  type LeaseTransaction,
+  type OtherProcess,
+  SHARDS_NOTICE,
 } from '../../sharded/index.ts'
 import { recoverFlights } from '../claims/index.ts'
-import { type Bindable, handlerName, type Session } from '../connection/index.ts'
+import { handlerName, type Session } from '../connection/index.ts'
 import type { ShardMap, WriteBatch } from '../rows/index.ts'
-import { SHARDS_NOTICE } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** What the statements need from their store. */
@@ -122,28 +120,5 @@ class Transaction implements LeaseTransaction {
 
   notifyFreeShards(): void {
     this.#batch.session.send(sql.notify, this.#ports.channel, SHARDS_NOTICE)
-  }
-}
-
-/** What the heartbeat's statement is bound to. Its counters begin at random, where the process has no row yet. */
-export function heartbeatValues(request: HeartbeatRequest, moment: number | null): Bindable[] {
-  const countsFrom = Math.floor(Math.random() * 2 ** 48)
-  return [request.process, request.pools, request.leaseMs, moment, countsFrom, request.wakesFrom]
-}
-
-type HeartbeatValues = [string, string, number | null, number, string | null, readonly string[] | null]
-
-/** Reads the rows of a heartbeat, whatever their order. */
-export function heartbeatResult(rows: readonly Values[]): HeartbeatResult {
-  const of = (kind: string) => (rows as readonly HeartbeatValues[]).filter(([each]) => each === kind)
-  const [beat] = of('beat')
-  return {
-    takeovers: beat![2]!,
-    now: beat![3],
-    nextWakes: new Map(of('next').map(([, , wakeAt, shard]) => [shard, wakeAt])),
-    others: of('owner').map(([, process, beats, leaseUntil, , pools]) => {
-      return { process, beats: beats!, leaseUntil, pools: pools ?? [] }
-    }),
-    shards: of('shard').map(([, pool, shard, epoch, holder]) => ({ pool, shard: shard!, epoch, holder })),
   }
 }

@@ -1,5 +1,6 @@
 import type { Scope, Serial, Snapshot } from '../../../alarm/index.ts'
-import type { Session } from '../connection/index.ts'
+import type { Timers } from '../../timers.ts'
+import type { Database, Session } from '../connection/index.ts'
 import { readSnapshots, snapshotIn } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -18,15 +19,17 @@ const TOGETHER_MAX = 500
  */
 export class Gets {
   readonly #session: Session
+  readonly #timers: Timers
   #asked: Asked[] = []
 
-  constructor(session: Session) {
+  constructor({ session, timers }: Database) {
     this.#session = session
+    this.#timers = timers
   }
 
   get({ tenant, owner }: Scope, id: string): Promise<Snapshot | null> {
     return new Promise((resolve, reject) => {
-      if (this.#asked.length === 0) setImmediate(() => this.#readAll(this.#asked.splice(0)))
+      if (this.#asked.length === 0) this.#timers.soon(() => this.#readAll(this.#asked.splice(0)))
       this.#asked.push({ tenant, owner, id, resolve, reject })
     })
   }

@@ -1,4 +1,5 @@
 import { type Serial, stepped } from '../../../alarm/index.ts'
+import { wait } from '../../timers.ts'
 import type { Database } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 
@@ -36,7 +37,7 @@ export class LogHorizon {
     let open = await this.#writers()
     for (let [waited, step] = [0, WAIT_MS_MIN]; open.size > 0; step = Math.min(2 * step, WAIT_STEP_MS_MAX)) {
       if (waited >= waitMs) return this.#whole
-      await new Promise((resolve) => setTimeout(resolve, step))
+      await wait(this.#database.timers, step)
       waited += step
       open = (await this.#writers()).intersection(open)
     }

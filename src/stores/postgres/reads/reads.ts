@@ -24,7 +24,7 @@ export class PostgresReads {
   constructor(database: Database) {
     this.database = database
     this.horizon = new LogHorizon(database)
-    this.#gets = new Gets(database.session)
+    this.#gets = new Gets(database)
   }
 
   get(

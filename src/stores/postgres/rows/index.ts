@@ -14,4 +14,4 @@ export {
   type StoredSnapshot,
   snapshotIn,
 } from './snapshots.ts'
-export { inWriteBatch, noticeOf, SHARDS_NOTICE, type StoreContext, WriteBatch } from './write-batch.ts'
+export { inWriteBatch, type StoreContext, WriteBatch } from './write-batch.ts'

@@ -11,29 +11,29 @@ export interface Damaged {
 
 /** Sets alarms aside whose rows cannot be read: they end `failed` with the reason, and the rest go on. */
 export async function quarantine(
-  desk: WriteBatch,
+  batch: WriteBatch,
   damaged: readonly Damaged[],
   context: Context,
 ): Promise<void> {
   if (damaged.length === 0) return
   const seqs = damaged.map(({ row }) => of(row, 'alarm'))
   const scopes = new Map(
-    (await desk.session.rows(sql.alarmScopes, seqs)).map((row) => [row[0] as Serial, row as ScopeValues]),
+    (await batch.session.rows(sql.alarmScopes, seqs)).map((row) => [row[0] as Serial, row as ScopeValues]),
   )
   for (const { row, reason } of damaged) {
     const seq = of(row, 'alarm')
-    desk.writes.removeTimer(of(row, 'id'))
+    batch.writes.removeTimer(of(row, 'id'))
     const scope = scopes.get(seq)
     // An alarm ends once, however many of its timers are damaged.
     scopes.delete(seq)
-    if (scope !== undefined) fail(desk, row, scope, reason, context)
+    if (scope !== undefined) fail(batch, row, scope, reason, context)
   }
 }
 
 type ScopeValues = [Serial, string, string, string, string]
 
-function fail(desk: WriteBatch, row: Values, scope: ScopeValues, reason: string, context: Context): void {
-  const { writes } = desk
+function fail(batch: WriteBatch, row: Values, scope: ScopeValues, reason: string, context: Context): void {
+  const { writes } = batch
   const [seq, tenant, owner, target, kind] = scope
   const attempt = of(row, 'attempt')
   const error = `quarantined: ${reason}`

@@ -12,13 +12,13 @@ export const KEY_QUERIES = {
  * gives it up, here or in the export. Two that are to fire are refused.
  */
 export async function settleKeys(
-  desk: WriteBatch,
+  batch: WriteBatch,
   lines: readonly PortableAlarm[],
 ): Promise<PortableAlarm[]> {
-  const holders = await holdersOf(desk, lines)
+  const holders = await holdersOf(batch, lines)
   if (holders.size === 0) return [...lines]
   const seqs = [...holders.values()].sort((a, b) => Number(a) - Number(b))
-  const known = await lockSnapshots(desk.session, seqs, desk.moment)
+  const known = await lockSnapshots(batch.session, seqs, batch.moment)
   const released: Serial[] = []
   const settled = lines.map((line) => {
     const seq = holders.get(line)
@@ -29,7 +29,7 @@ export async function settleKeys(
     released.push(holder.alarm.seq)
     return line
   })
-  if (released.length > 0) desk.session.send(KEY_QUERIES.releaseKeys, released)
+  if (released.length > 0) batch.session.send(KEY_QUERIES.releaseKeys, released)
   return settled
 }
 

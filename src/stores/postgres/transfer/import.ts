@@ -33,7 +33,7 @@ export const IMPORT_QUERIES = {
   unreview: 'UPDATE wakeful.calendars SET reviewed_version = 0 WHERE tenant = ANY($1::text[])',
 } as const
 
-type Write = <T>(work: (desk: WriteBatch) => Promise<T>) => Promise<T>
+type Write = <T>(work: (batch: WriteBatch) => Promise<T>) => Promise<T>
 
 const TRIES_MAX = 3
 
@@ -45,7 +45,7 @@ export async function importBatch(
 ): Promise<number> {
   for (let tries = 1; ; tries++) {
     try {
-      return await write((desk) => importRows(desk, lines, context))
+      return await write((batch) => importRows(batch, lines, context))
     } catch (thrown) {
       // Somebody has just set one of these keys: this time it is found, and told by its name.
       if (!isDuplicate(thrown) || tries >= TRIES_MAX) throw thrown
@@ -55,22 +55,22 @@ export async function importBatch(
 
 /** Lines of one kind go together, in few statements however many they are; kinds keep the order of the file. */
 async function importRows(
-  desk: WriteBatch,
+  batch: WriteBatch,
   lines: readonly PortableRow[],
   context: Context,
 ): Promise<number> {
-  await desk.session.rows(IMPORT_QUERIES.lock)
+  await batch.session.rows(IMPORT_QUERIES.lock)
   let written = 0
   for (let from = 0; from < lines.length; ) {
     const kind = kindOf(lines[from]!)
     const end = lines.findIndex((line, index) => index > from && kindOf(line) !== kind)
     const run = lines.slice(from, end === -1 ? lines.length : end)
-    if (kind === 'calendar') written += await importCalendars(desk, run as PortableCalendar[], context)
-    else if (kind === 'document') written += await importDocuments(desk, run as PortableDocument[])
-    else if (kind === 'wake') written += await importWakes(desk, run as PortableWake[])
-    else if (kind === 'alarm') written += await importAlarms(desk, run as PortableAlarm[])
-    else written += await importEvents(desk, run as PortableEvent[])
-    await desk.flush()
+    if (kind === 'calendar') written += await importCalendars(batch, run as PortableCalendar[], context)
+    else if (kind === 'document') written += await importDocuments(batch, run as PortableDocument[])
+    else if (kind === 'wake') written += await importWakes(batch, run as PortableWake[])
+    else if (kind === 'alarm') written += await importAlarms(batch, run as PortableAlarm[])
+    else written += await importEvents(batch, run as PortableEvent[])
+    await batch.flush()
     from += run.length
   }
   return written
@@ -99,11 +99,11 @@ function importWakes({ session }: WriteBatch, lines: readonly PortableWake[]): P
 
 /** Writes calendars as they were exported; one of that name that is here already stays as it is. */
 async function importCalendars(
-  desk: WriteBatch,
+  batch: WriteBatch,
   lines: readonly PortableCalendar[],
   context: Context,
 ): Promise<number> {
-  const { session } = desk
+  const { session } = batch
   let written = 0
   for (const { calendar: given } of lines) {
     const { tenant, ...calendar } = given
@@ -112,16 +112,16 @@ async function importCalendars(
     await putCalendar(session, tenant, calendar, context)
     written += 1
   }
-  if (written > 0) desk.tellCalendars()
+  if (written > 0) batch.notifyCalendars()
   return written
 }
 
-async function importAlarms(desk: WriteBatch, given: readonly PortableAlarm[]): Promise<number> {
-  const { session, writes } = desk
+async function importAlarms(batch: WriteBatch, given: readonly PortableAlarm[]): Promise<number> {
+  const { session, writes } = batch
   const unknown = await unknownAlarms(session, given)
   if (unknown.length === 0) return 0
   await refuseTaken(session, unknown)
-  const lines = await settleKeys(desk, unknown)
+  const lines = await settleKeys(batch, unknown)
   await refuseUnknownCalendars(
     session,
     lines.map(({ alarm }) => alarm),
@@ -218,12 +218,12 @@ function reviewLater(session: Session, lines: readonly PortableAlarm[]): void {
   if (lines.some(isZoned)) session.send(sql.putMeta, ZONE_DATA_META, 'imported')
 }
 
-async function importEvents(desk: WriteBatch, lines: readonly PortableEvent[]): Promise<number> {
+async function importEvents(batch: WriteBatch, lines: readonly PortableEvent[]): Promise<number> {
   const events = await placedEvents(
-    desk.session,
+    batch.session,
     lines.map(({ event }) => event),
   )
-  const known = await knownEvents(desk.session, events)
+  const known = await knownEvents(batch.session, events)
   let written = 0
   for (const { event, alarm } of events) {
     const name = eventName(alarm, event.id)
@@ -231,7 +231,7 @@ async function importEvents(desk: WriteBatch, lines: readonly PortableEvent[]): 
     known.add(name)
     const { id, tenant, owner, type, origin, subject, correlationId, at, data } = event
     const names = [id, tenant, owner, type, origin, alarm, occurrenceIn(event), subject, correlationId]
-    desk.writes.addEventRow([...names, at, data])
+    batch.writes.addEventRow([...names, at, data])
     written += 1
   }
   return written

@@ -25,10 +25,10 @@ export interface EditJob<A = unknown> {
  * a transaction: what one of them refuses is not written, and the others are none the wiser.
  */
 export async function editAll(
-  desk: WriteBatch,
+  batch: WriteBatch,
   jobs: readonly EditJob[],
 ): Promise<Ending<EditResult<unknown>>[]> {
-  const selections = await select(desk.session, jobs)
+  const selections = await select(batch.session, jobs)
   const endings: Ending<EditResult<unknown>>[] = []
   let left = jobs.map((job, place) => ({ job, place, ...selections[place]! }))
   while (left.length > 0) {
@@ -40,25 +40,25 @@ export async function editAll(
       return isFree
     })
     const seqs = [...new Set(now.flatMap((each) => each.seqs))].sort(bySerial)
-    const snapshots = await lockSnapshots(desk.session, seqs, desk.moment)
+    const snapshots = await lockSnapshots(batch.session, seqs, batch.moment)
     for (const { job, place, seqs: own, next } of now) {
       endings[place] = decideAll(
-        desk,
+        batch,
         job,
         () => own.flatMap((seq) => snapshotIn(snapshots, seq) ?? []),
         next,
       )
     }
-    await desk.flush()
+    await batch.flush()
     left = left.filter((each) => !now.includes(each))
-    if (left.length > 0) await desk.session.landed()
+    if (left.length > 0) await batch.session.landed()
   }
   return endings
 }
 
 /** All of one caller's decisions, or none of them. */
 function decideAll(
-  desk: WriteBatch,
+  batch: WriteBatch,
   { decide, context }: EditJob,
   read: () => readonly StoredSnapshot[],
   next: Serial | null,
@@ -70,7 +70,7 @@ function decideAll(
     return { refusal }
   }
   const results = decided.map(({ snapshot, change, answer }) => {
-    apply(desk.writes, snapshot.alarm, snapshot.timers, change, context)
+    apply(batch.writes, snapshot.alarm, snapshot.timers, change, context)
     return { answer, snapshot: snapshotAfter(snapshot, change) }
   })
   return { answer: { results, next } }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { realTimers } from '../../timers.ts'
 import { GroupCommit } from './group-commit.ts'
 
 /** A store that commits when it is told to, and cannot take some jobs. */
@@ -8,6 +9,7 @@ function scene(bad: readonly string[] = [], jobsMax = 100, groupsMax = 1) {
   const group = new GroupCommit<string, string>({
     jobsMax,
     groupsMax,
+    timers: realTimers,
     mayDivide: (thrown) => (thrown as Error).message === 'bad',
     async run(jobs) {
       await gates.shift()?.promise

@@ -1,3 +1,5 @@
+import type { Timers } from '../../timers.ts'
+
 /** Calls that wait for the same commit. */
 interface Waiting<J, A> {
   readonly job: J
@@ -15,6 +17,7 @@ export interface GroupPorts<J, A> {
   /** Whether a throw may be the fault of one of the jobs, so that the others are tried without it. */
   mayDivide(thrown: unknown): boolean
   readonly jobsMax: number
+  readonly timers: Timers
   /** How many groups may be under way at once (1): only where jobs cannot meet each other. */
   readonly groupsMax?: number
 }
@@ -53,7 +56,7 @@ export class GroupCommit<J, A> {
 
   async #gather(): Promise<void> {
     // After everything else of this turn, so that its callers come along.
-    await new Promise((resolve) => setImmediate(resolve))
+    await new Promise<void>((resolve) => this.#ports.timers.soon(resolve))
     this.#gathering = null
     while (this.#waiting.length > 0 && this.#mayFly()) this.#fly(this.#waiting.splice(0, this.#share()))
   }

@@ -6,26 +6,26 @@ import * as sql from '../sql/index.ts'
 
 /** Lets a decision look at live alarms again, a bounded number at a time. */
 export async function reviewSelected(
-  desk: WriteBatch,
+  batch: WriteBatch,
   which: ReviewFilter,
   decide: (snapshot: Snapshot) => Change | null,
   context: Context,
 ): Promise<ReviewResult> {
-  const { session } = desk
+  const { session } = batch
   const rows =
     'calendarsOf' in which
       ? await session.rows(sql.calendarSelection, which.calendarsOf, which.after, which.limit)
       : await session.rows(sql.zonedSelection, which.after, which.limit)
   const seqs = [...new Set(rows.map(([, alarm]) => alarm as Serial))].sort(bySerial)
-  const { found } = await lockSnapshots(session, seqs, desk.moment)
+  const { found } = await lockSnapshots(session, seqs, batch.moment)
   let changed = 0
   for (const snapshot of found.values()) {
     const change = snapshot.timers.length === 0 ? null : decided(snapshot, decide)
     if (change === null) continue
-    apply(desk.writes, snapshot.alarm, snapshot.timers, change, context)
+    apply(batch.writes, snapshot.alarm, snapshot.timers, change, context)
     changed += 1
   }
-  await desk.flush()
+  await batch.flush()
   return { changed, next: rows.length < which.limit ? null : (rows.at(-1)![0] as Serial) }
 }
 

@@ -28,13 +28,13 @@ export function isKeyed({ alarm }: SetRequest): boolean {
 }
 
 /** Writes new alarms that can meet nothing: one statement, however many. */
-export async function setNew(desk: WriteBatch, requests: readonly SetRequest[]): Promise<SetResult[]> {
+export async function setNew(batch: WriteBatch, requests: readonly SetRequest[]): Promise<SetResult[]> {
   await assertCalendars(
-    desk.session,
+    batch.session,
     requests.map(({ alarm }) => alarm),
   )
   // Not flushed here: with the figures it is one statement, and that is the whole transaction.
-  for (const { alarm, timer } of requests) desk.writes.insertAlarm(alarm, timer)
+  for (const { alarm, timer } of requests) batch.writes.insertAlarm(alarm, timer)
   return requests.map(createdAnswer)
 }
 
@@ -55,7 +55,7 @@ interface Placed {
  * the same alarm come one after the other, the rest together.
  */
 export async function setAll(
-  desk: WriteBatch,
+  batch: WriteBatch,
   requests: readonly { readonly request: SetRequest; readonly context: Context }[],
 ): Promise<SetResult[]> {
   const answers: SetResult[] = []
@@ -68,7 +68,7 @@ export async function setAll(
       ;(names.some((name) => met.has(name)) ? later : now).push(placed)
       for (const name of names) met.add(name)
     }
-    const round = await setRound(desk, now)
+    const round = await setRound(batch, now)
     for (const [place, answer] of round) answers[place] = answer
     // One that was found and then pruned, before anybody held it, is looked for again: by now it is new.
     const again = now.filter(({ place }) => !round.has(place))
@@ -105,8 +105,8 @@ function nameOf(kind: 'i' | 'k', { tenant, owner, key, idempotencyKey }: Alarm):
 }
 
 /** Answers by place; none for those whose alarm was pruned meanwhile, for which nothing is written. */
-async function setRound(desk: WriteBatch, round: readonly Placed[]): Promise<Map<number, SetResult>> {
-  const { session } = desk
+async function setRound(batch: WriteBatch, round: readonly Placed[]): Promise<Map<number, SetResult>> {
+  const { session } = batch
   const [firsts, keyed] = await Promise.all([knownFirsts(session, round), knownKeys(session, round)])
   const [deduped, rest] = [round.filter(isIn(firsts)), round.filter((placed) => !isIn(firsts)(placed))]
   await assertCalendars(
@@ -116,16 +116,16 @@ async function setRound(desk: WriteBatch, round: readonly Placed[]): Promise<Map
   const replaced = rest.filter(isIn(keyed))
   const fresh = rest.filter((placed) => !isIn(keyed)(placed))
   const seqs = replaced.map(({ place }) => keyed.get(place)!)
-  const known = await lockSnapshots(session, [...seqs].sort(bySerial), desk.moment)
+  const known = await lockSnapshots(session, [...seqs].sort(bySerial), batch.moment)
   const answers = new Map<number, SetResult>()
   for (const { place, request, context } of replaced) {
     const snapshot = snapshotIn(known, keyed.get(place)!)
     if (snapshot === undefined) continue
-    answers.set(place, { outcome: 'replaced', snapshot: setAgain(desk, snapshot, request, context) })
+    answers.set(place, { outcome: 'replaced', snapshot: setAgain(batch, snapshot, request, context) })
   }
-  for (const { request } of fresh) desk.writes.insertAlarm(request.alarm, request.timer)
+  for (const { request } of fresh) batch.writes.insertAlarm(request.alarm, request.timer)
   // Not left for the end, where alarms with keys would be written with the figures.
-  await desk.flush()
+  await batch.flush()
   const first = await readSnapshots(session, [...firsts.values()])
   for (const { place } of deduped) {
     const snapshot = snapshotIn(first, firsts.get(place)!)
@@ -140,7 +140,7 @@ function isIn(known: ReadonlyMap<number, Serial>): (placed: Placed) => boolean {
 }
 
 function setAgain(
-  desk: WriteBatch,
+  batch: WriteBatch,
   snapshot: StoredSnapshot,
   request: SetRequest,
   context: Context,
@@ -148,7 +148,7 @@ function setAgain(
   const { scheduledFor: first, nominal } = request.timer
   const by = { alarm: request.alarm, first, nominal: nominal ?? first }
   const change = replace(snapshot, by, 'set_again', context)
-  apply(desk.writes, snapshot.alarm, snapshot.timers, change, context)
+  apply(batch.writes, snapshot.alarm, snapshot.timers, change, context)
   return snapshotAfter(snapshot, change)
 }
 

@@ -2,6 +2,7 @@ import type { Context } from '../../../alarm/index.ts'
 import { WakefulError } from '../../../error.ts'
 import type { EditResult, SetRequest, SetResult } from '../../index.ts'
 import type { NextWakeCache } from '../../sharded/index.ts'
+import { wait } from '../../timers.ts'
 import { type Database, isBroken, isDuplicate, isLockTimeout, isStoreError } from '../connection/index.ts'
 import type { ShardMap, WriteBatch } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
@@ -15,7 +16,7 @@ export interface SetJob {
   readonly context: Context
 }
 
-type Write = <T>(work: (desk: WriteBatch) => Promise<T>) => Promise<T>
+type Write = <T>(work: (batch: WriteBatch) => Promise<T>) => Promise<T>
 
 const JOBS_MAX = 500
 /** New alarms cannot meet each other: while the server writes some, others are made ready, or answered. */
@@ -44,21 +45,25 @@ export class Writers {
     this.#shards = shards
     this.#lookout = lookout
     this.#write = write
+    const { timers } = database
     const jobsMax = JOBS_MAX
     this.#new = new GroupCommit({
       run: (jobs) => this.#setNew(jobs),
       mayDivide: isOfOne,
+      timers,
       jobsMax,
       groupsMax: GROUPS_MAX,
     })
     this.#keyed = new GroupCommit({
       run: (jobs, isAlone) => this.#setKeyed(jobs, isAlone),
       mayDivide: isOfOne,
+      timers,
       jobsMax,
     })
     this.#edits = new GroupCommit({
       run: (jobs, isAlone) => this.#edit(jobs, isAlone),
       mayDivide: isOfOne,
+      timers,
       jobsMax,
     })
   }
@@ -70,17 +75,17 @@ export class Writers {
   }
 
   /** The same in a transaction that somebody else ends. */
-  async setIn(desk: WriteBatch, job: SetJob): Promise<SetResult[]> {
+  async setIn(batch: WriteBatch, job: SetJob): Promise<SetResult[]> {
     await this.#know(job)
-    return setAll(desk, placed([job]))
+    return setAll(batch, placed([job]))
   }
 
   edit(job: EditJob): Promise<EditResult<unknown>> {
     return this.#edits.submit(job)
   }
 
-  async editIn(desk: WriteBatch, job: EditJob): Promise<EditResult<unknown>> {
-    const [ending] = await editAll(desk, [job])
+  async editIn(batch: WriteBatch, job: EditJob): Promise<EditResult<unknown>> {
+    const [ending] = await editAll(batch, [job])
     if ('refusal' in ending!) throw ending.refusal
     return ending!.answer
   }
@@ -103,12 +108,12 @@ export class Writers {
     let unanswered: unknown = null
     for (let tries = 1; ; tries++) {
       try {
-        const answers = await this.#write((desk) => setNew(desk, requests))
+        const answers = await this.#write((batch) => setNew(batch, requests))
         return divided(jobs, answers)
       } catch (thrown) {
         if (isBroken(thrown)) unanswered = thrown
         else if (unanswered === null || !isDuplicate(thrown)) throw thrown
-        await new Promise((resolve) => setTimeout(resolve, tries * TRY_AGAIN_MS))
+        await wait(this.#database.timers, tries * TRY_AGAIN_MS)
         if (await this.#areThere(requests)) return divided(jobs, requests.map(createdAnswer))
         // Not that they are there already, which says that somebody's row is wrong: nobody could find out.
         if (tries >= TRIES_MAX) throw unanswered
@@ -131,9 +136,9 @@ export class Writers {
   async #setKeyed(jobs: readonly SetJob[], isAlone: boolean): Promise<Ending<SetResult[]>[]> {
     for (let tries = 1; ; tries++) {
       try {
-        const answers = await this.#write((desk) => {
-          desk.session.send(isAlone ? ALONE : TOGETHER)
-          return setAll(desk, placed(jobs))
+        const answers = await this.#write((batch) => {
+          batch.session.send(isAlone ? ALONE : TOGETHER)
+          return setAll(batch, placed(jobs))
         })
         return divided(jobs, answers)
       } catch (thrown) {
@@ -145,9 +150,9 @@ export class Writers {
 
   async #edit(jobs: readonly EditJob[], isAlone: boolean): Promise<Ending<EditResult<unknown>>[]> {
     try {
-      return await this.#write((desk) => {
-        desk.session.send(isAlone ? ALONE : TOGETHER)
-        return editAll(desk, jobs)
+      return await this.#write((batch) => {
+        batch.session.send(isAlone ? ALONE : TOGETHER)
+        return editAll(batch, jobs)
       })
     } catch (thrown) {
       throw lockAdvice(thrown, isAlone)

@@ -1,0 +1,79 @@
+import type { ChangeKind } from '../index.ts'
+import type { Timers } from '../timers.ts'
+
+/**
+ * What processes notify each other of: that something wakes soon, and who wrote it; that shards are free; that a calendar
+ * was edited. Null for what another version may send.
+ */
+export type Notice = { readonly wakeAt: number; readonly sender: string } | 'shards' | 'calendars' | null
+
+export const SHARDS_NOTICE = 'shards'
+export const CALENDARS_NOTICE = 'calendars'
+
+/** The text of a notice that something wakes. */
+export function wakeNotice(wakeAt: number, sender: string): string {
+  return `timers ${wakeAt} ${sender}`
+}
+
+/** Reads a notice. */
+export function parseNotice(text: string): Notice {
+  if (text === SHARDS_NOTICE) return 'shards'
+  if (text === CALENDARS_NOTICE) return 'calendars'
+  const [, wakeAt, sender] = /^timers (\d+) (.*)$/.exec(text) ?? []
+  return wakeAt === undefined ? null : { wakeAt: Number(wakeAt), sender: sender ?? '' }
+}
+
+type Listening = (change: ChangeKind) => void
+
+/** Who in this process wants to know of what other processes do. */
+export class Notifier {
+  readonly #timers: Timers
+  readonly #watchLog: (onGrown: () => void) => () => void
+  readonly #clock = new Set<Listening>()
+  readonly #log = new Set<Listening>()
+  /** What is to be notified later, by how long from now it was asked for: the same is not waited for twice. */
+  readonly #pending = new Map<number, () => void>()
+  #stopWatching: (() => void) | null = null
+
+  constructor(timers: Timers, watchLog: (onGrown: () => void) => () => void) {
+    this.#timers = timers
+    this.#watchLog = watchLog
+  }
+
+  add(listener: Listening, about: 'clock' | 'log'): () => void {
+    const listeners = about === 'log' ? this.#log : this.#clock
+    listeners.add(listener)
+    if (this.#log.size > 0) this.#stopWatching ??= this.#watchLog(() => this.notify('log'))
+    return () => {
+      listeners.delete(listener)
+      if (this.#log.size === 0) this.#unwatch()
+    }
+  }
+
+  notify(change: ChangeKind): void {
+    for (const listener of change === 'log' ? this.#log : this.#clock) listener(change)
+  }
+
+  /** Notifies after a while, unless it is closed before. */
+  notifyIn(inMs: number, change: 'shards'): void {
+    if (this.#clock.size === 0 || this.#pending.has(inMs)) return
+    const cancel = this.#timers.later(inMs, () => {
+      this.#pending.delete(inMs)
+      this.notify(change)
+    })
+    this.#pending.set(inMs, cancel)
+  }
+
+  close(): void {
+    this.#unwatch()
+    for (const cancel of this.#pending.values()) cancel()
+    this.#pending.clear()
+    this.#clock.clear()
+    this.#log.clear()
+  }
+
+  #unwatch(): void {
+    this.#stopWatching?.()
+    this.#stopWatching = null
+  }
+}

@@ -1,0 +1,215 @@
+import type { Context } from '../../alarm/index.ts'
+import type { Clock } from '../../time/index.ts'
+import type { ChangeKind, Claimed, ClaimRequest, InFlightBatch, InFlightTimers, Lease } from '../index.ts'
+import { realTimers, type Timers } from '../timers.ts'
+import type { ClaimStatements } from './claim-statements.ts'
+import { Claims } from './claims.ts'
+import { DatabaseClock } from './database-clock.ts'
+import type { HeartbeatResult } from './heartbeat.ts'
+import type { LeaseStatements } from './lease-statements.ts'
+import { Listener, type ListenStatements } from './listener.ts'
+import { NextWakeCache, RECENT_MS } from './next-wake-cache.ts'
+import { Notifier, parseNotice, wakeNotice } from './notices.ts'
+import { ShardLeases } from './shard-leases.ts'
+
+/** How a process takes part. */
+export interface ShardedOptions {
+  /** The host's clock, for waiting and for what passes between two looks at the database's. */
+  readonly clock: Clock
+  /** Whether that clock is the authority instead of the database's: for tests in virtual time. */
+  readonly clockIsAuthority?: boolean
+  readonly leaseMs?: number
+  readonly heartbeatMs?: number
+  readonly timers?: Timers
+}
+
+/** What the protocol needs from its store: the statements, and who is told. */
+export interface ShardedPorts {
+  readonly leases: LeaseStatements
+  readonly claims: ClaimStatements
+  readonly listening: ListenStatements
+  /** The database's clock, in milliseconds with a fraction. */
+  readonly readClock: () => Promise<number>
+  /** Calls back when the log has grown, until the returned function is called. */
+  readonly watchLog: (onGrown: () => void) => () => void
+  /** This process among those that send notices: a name that no other has. */
+  readonly sender: string
+  readonly onCalendarsChanged: () => void
+  /** Makes the clock that is measured against the database's, where it is not the usual one. */
+  readonly makeClock?: (host: Clock, resample: () => void, staleMs: number) => DatabaseClock
+}
+
+const LEASE_MS = 5_000
+const HEARTBEAT_MS = 2_000
+/** What wakes within a heartbeat and this much more is notified at once: the heartbeat that would find it may come late. */
+const NOTICE_MARGIN_MS = 1_000
+const CLOCK_SAMPLES = 3
+/** Heartbeats measure the clock too: it is stale when one has not been answered for a while. */
+const STALE_MS_MIN = 5_000
+const STALE_HEARTBEATS = 1.25
+/** A lease ends this much before its time is over, so that the next holder has taken over by then. */
+const TAKEOVER_MS = 200
+
+/** One process's part in sharing the shards of a database with others. */
+export class ShardedProtocol {
+  readonly leaseMs: number
+  readonly heartbeatMs: number
+  /** The time by which alarms fire: the database's own, as this process knows it. */
+  readonly clock: Clock
+  /** What is known of what wakes next. */
+  readonly nextWakes = new NextWakeCache()
+  readonly #ports: ShardedPorts
+  readonly #host: Clock
+  readonly #databaseClock: DatabaseClock | null
+  readonly #notifier: Notifier
+  readonly #listener: Listener
+  readonly #leases: ShardLeases
+  readonly #claims: Claims
+  #sampling: Promise<void> | null = null
+
+  constructor(options: ShardedOptions, ports: ShardedPorts) {
+    const { clock: host, timers = realTimers } = options
+    this.leaseMs = options.leaseMs ?? LEASE_MS
+    this.heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS
+    this.#ports = ports
+    this.#host = host
+    this.#databaseClock = options.clockIsAuthority === true ? null : this.#makeClock()
+    this.clock = this.#databaseClock ?? host
+    this.#notifier = new Notifier(timers, ports.watchLog)
+    this.#listener = new Listener({
+      timers,
+      statements: ports.listening,
+      onNotice: (text) => this.#receive(text),
+      onListening: () => this.#catchUp(),
+    })
+    this.#leases = new ShardLeases({
+      clock: host,
+      leaseMs: Math.max(this.leaseMs / 2, this.leaseMs - TAKEOVER_MS),
+      statements: ports.leases,
+      sendHeartbeat: (request) => this.#listener.heartbeat(request),
+      nextWakes: this.nextWakes,
+      onHeartbeat: (...heartbeat) => this.#noteHeartbeat(...heartbeat),
+      heartbeatIn: (inMs) => this.#notifier.notifyIn(inMs, 'shards'),
+    })
+    this.#claims = new Claims({ statements: ports.claims, clock: host, nextWakes: this.nextWakes })
+  }
+
+  /** The moment to bind where the database's clock is not the authority; else null. */
+  get moment(): number | null {
+    return this.#databaseClock === null ? this.#host.now() : null
+  }
+
+  /** Measures the clock, before anything else is done. */
+  async open(): Promise<void> {
+    for (let i = 0; i < CLOCK_SAMPLES; i++) await this.sampleClock()
+  }
+
+  heartbeat(process: string, pools: readonly string[], context: Context): Promise<Lease[]> {
+    return this.#leases.heartbeat(process, pools, context)
+  }
+
+  releaseLeases(leases: readonly Lease[]): Promise<void> {
+    return this.#leases.release(leases)
+  }
+
+  async claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
+    const claiming = leases.filter((lease) => !this.#leases.isRetiring(lease))
+    const claimed = await this.#claims.claim(claiming, request, this.#listener.isListening)
+    // What is known of the clock loses half a millisecond a second: while alarms fire, it is measured more often.
+    if (claimed.timers.length > 0) this.#databaseClock?.refresh()
+    return claimed
+  }
+
+  /** Notes that batches are settled. */
+  acknowledged(batches: readonly InFlightBatch[]): void {
+    this.#claims.acknowledged(batches)
+  }
+
+  nextWakeAt(leases: readonly Lease[], inFlight: InFlightTimers): Promise<number | null> {
+    return this.#claims.nextWakeAt(leases, inFlight, this.clock.now())
+  }
+
+  /** Calls back on what other processes do, until the returned function is called. */
+  onChange(listener: (change: ChangeKind) => void, about: 'clock' | 'log'): () => void {
+    this.#listener.start()
+    return this.#notifier.add(listener, about)
+  }
+
+  /**
+   * The notice to send with the commit of these wakes, if any: of the earliest that comes before the other processes'
+   * next heartbeat finds it, in shards that this process does not run itself. A user's transaction commits later, and
+   * this process must be notified then too.
+   */
+  noticeFor(wakes: ReadonlyMap<number, number>, isUserTransaction: boolean): string | null {
+    const soon = this.clock.now() + this.heartbeatMs + NOTICE_MARGIN_MS
+    const notified = [...wakes].filter(
+      ([shard, wakeAt]) => wakeAt < soon && (isUserTransaction || !this.#leases.holds(shard)),
+    )
+    if (notified.length === 0) return null
+    const earliest = Math.min(...notified.map(([, wakeAt]) => wakeAt))
+    return wakeNotice(earliest, isUserTransaction ? '' : this.#ports.sender)
+  }
+
+  /** Notes what this process has written, or may have. */
+  noteWakes(wakes: ReadonlyMap<number, number>): void {
+    for (const [shard, wakeAt] of wakes) this.nextWakes.lower(shard, wakeAt)
+  }
+
+  /** Ends all waits; `settled` is waited for before the connection that listens is closed. */
+  async close(settled: () => Promise<void> = async () => {}): Promise<void> {
+    this.#notifier.close()
+    await settled()
+    await this.#listener.close()
+  }
+
+  /** Measures the database's clock. */
+  sampleClock(): Promise<void> {
+    const clock = this.#databaseClock
+    if (clock === null) return Promise.resolve()
+    this.#sampling ??= (async () => {
+      try {
+        const sentAt = this.#host.monotonic()
+        const now = await this.#ports.readClock()
+        clock.sample(now, sentAt, this.#host.monotonic())
+      } finally {
+        this.#sampling = null
+      }
+    })()
+    return this.#sampling
+  }
+
+  #makeClock(): DatabaseClock {
+    const resample = () => void this.sampleClock().catch(() => {})
+    const staleMs = Math.max(STALE_MS_MIN, STALE_HEARTBEATS * this.heartbeatMs)
+    return (
+      this.#ports.makeClock?.(this.#host, resample, staleMs) ??
+      new DatabaseClock(this.#host, resample, staleMs)
+    )
+  }
+
+  #noteHeartbeat(result: HeartbeatResult, sentAt: number, answeredAt: number): void {
+    this.#databaseClock?.sample(result.now, sentAt, answeredAt)
+    if (this.nextWakes.noteHeartbeat(result.nextWakes)) this.#notifier.notify('timers')
+  }
+
+  #receive(text: string): void {
+    const notice = parseNotice(text)
+    if (notice === 'shards') this.#notifier.notify('shards')
+    else if (notice === 'calendars') this.#ports.onCalendarsChanged()
+    else if (notice !== null && notice.sender !== this.#ports.sender) {
+      this.nextWakes.lower(null, notice.wakeAt)
+      this.#notifier.notify('timers')
+    }
+  }
+
+  /**
+   * Notices that were sent while this process did not listen are lost. Not everything is forgotten: on a strained server,
+   * where connections are given up for being slow, each would be followed by a full scan.
+   */
+  #catchUp(): void {
+    this.nextWakes.lower(null, this.clock.now() - RECENT_MS)
+    this.#notifier.notify('timers')
+    this.#notifier.notify('shards')
+    this.#ports.onCalendarsChanged()
+  }
+}
