@@ -170,7 +170,7 @@ function takeAll({ bench }: PostgresBench) {
   return {
     context,
     limit: 100,
-    held: { size: 0, has: () => false },
+    inFlight: { size: 0, has: () => false },
     isLong: () => false,
     triage: ({ timer }: { timer: never }) => ({ kind: 'fire', timer }) as const,
   } as never

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SetRequest } from '../../index.ts'
 import { NextWakeCache } from '../../sharded/index.ts'
+import { realTimers } from '../../timers.ts'
 import type { Database } from '../connection/index.ts'
 import type { ShardMap } from '../rows/index.ts'
 import { Writers } from './writers.ts'
@@ -12,6 +13,7 @@ const DUPLICATE = Object.assign(new Error('its id is there already'), { code: '2
 function setBoth(seesThem: boolean) {
   let writes = 0
   const database = {
+    timers: realTimers,
     session: {
       async rows(_: string, ids: readonly string[]) {
         if (!seesThem) throw BROKEN
