@@ -17,7 +17,7 @@ import type { OpenTransaction } from './transaction.ts'
 import { Writes } from './writes.ts'
 
 /** How long a transaction may stand still between two statements before the server ends it. */
-export const IDLE_IN_TRANSACTION_MS = 4_000
+const IDLE_IN_TRANSACTION_MS = 4_000
 const ATTEMPTS_MAX = 8
 
 /** What a transaction that moves shards leaves to its store: it commits, and notifies the others of what wakes. */
