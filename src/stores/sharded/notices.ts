@@ -1,5 +1,5 @@
 import type { ChangeKind } from '../index.ts'
-import type { Timers } from '../timers.ts'
+import type { Timers } from './timers.ts'
 
 /**
  * What processes notify each other of: that something wakes soon, and who wrote it; that shards are free; that a calendar

@@ -1,7 +1,6 @@
 import type { Context } from '../../alarm/index.ts'
 import type { Clock } from '../../time/index.ts'
 import type { ChangeKind, Claimed, ClaimRequest, InFlightBatch, InFlightTimers, Lease } from '../index.ts'
-import { realTimers, type Timers } from '../timers.ts'
 import type { ClaimStatements } from './claim-statements.ts'
 import { Claims } from './claims.ts'
 import { DatabaseClock } from './database-clock.ts'
@@ -11,6 +10,7 @@ import { Listener, type ListenStatements } from './listener.ts'
 import { NextWakeCache, RECENT_MS } from './next-wake-cache.ts'
 import { Notifier, parseNotice, wakeNotice } from './notices.ts'
 import { ShardLeases } from './shard-leases.ts'
+import { realTimers, type Timers } from './timers.ts'
 
 /** How a process takes part. */
 export interface ShardedOptions {

@@ -5,8 +5,8 @@ import {
   type ListenCallbacks,
   type ListenConnection,
   type ListenStatements,
+  type Timers,
 } from '../../../src/stores/sharded/index.ts'
-import type { Timers } from '../../../src/stores/timers.ts'
 import type { Clock } from '../../../src/time/index.ts'
 import { type Connection, isBroken } from './connection.ts'
 import { heartbeat } from './leases.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { WakefulError } from '../../../error.ts'
-import { realTimers, type Timers } from '../../timers.ts'
+import { realTimers, type Timers } from '../../sharded/index.ts'
 import { addressOf, hasPooler } from './address.ts'
 import { endAll, hangUp } from './disconnect.ts'
 import { isBroken, isContention, storeFailure } from './errors.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Timers } from '../../timers.ts'
+import type { Timers } from '../../sharded/index.ts'
 
 /** A goodbye that the server has not answered by then goes over a connection that is half open. */
 const GOODBYE_MS = 1_000

@@ -1,5 +1,5 @@
 import type { Scope, Serial, Snapshot } from '../../../alarm/index.ts'
-import type { Timers } from '../../timers.ts'
+import type { Timers } from '../../sharded/index.ts'
 import type { Database, Session } from '../connection/index.ts'
 import { readSnapshots, snapshotIn } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'

@@ -1,5 +1,5 @@
 import { type Serial, stepped } from '../../../alarm/index.ts'
-import { wait } from '../../timers.ts'
+import { wait } from '../../sharded/index.ts'
 import type { Database } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 

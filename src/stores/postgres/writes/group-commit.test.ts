@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { realTimers } from '../../timers.ts'
+import { realTimers } from '../../sharded/index.ts'
 import { GroupCommit } from './group-commit.ts'
 
 /** A store that commits when it is told to, and cannot take some jobs. */

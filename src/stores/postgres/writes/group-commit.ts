@@ -1,4 +1,4 @@
-import type { Timers } from '../../timers.ts'
+import type { Timers } from '../../sharded/index.ts'
 
 /** Calls that wait for the same commit. */
 interface Waiting<J, A> {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SetRequest } from '../../index.ts'
-import { NextWakeCache } from '../../sharded/index.ts'
-import { realTimers } from '../../timers.ts'
+import { NextWakeCache, realTimers } from '../../sharded/index.ts'
 import type { Database } from '../connection/index.ts'
 import type { ShardMap } from '../rows/index.ts'
 import { Writers } from './writers.ts'
