@@ -1,4 +1,4 @@
-/** When is the next instant? Pure: the present is always passed in. */
+/** Parses a when into a rule, and finds the instants of a rule. Pure: the present is always a parameter. */
 
 export {
   type CalendarInput,

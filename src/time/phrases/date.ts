@@ -1,8 +1,8 @@
 import { WakefulError } from '../../error.ts'
-import { MONTHS, ordinal, WEEKDAYS } from '../text/index.ts'
+import { MONTH_NAMES, MONTHS, ordinal, WEEKDAYS } from '../text/index.ts'
 import { temporal } from '../zones/index.ts'
 
-/** A date as a phrase said it, not yet resolved against the time of day; `weekday` where it named one beside it. */
+/** A date in a phrase, not yet resolved to a day; `weekday` if the phrase names one besides the date. */
 export type ParsedDate =
   | { kind: 'day'; date: Temporal.PlainDate; today?: true; tonight?: true; weekday?: number }
   | { kind: 'weekday'; weekday: number; next: boolean }
@@ -10,7 +10,7 @@ export type ParsedDate =
   | { kind: 'month day'; month: number; day: number; weekday?: number }
   | { kind: 'day of month'; day: number; weekday?: number }
 
-/** A date and how many words it took. */
+/** A parsed date, and how many words it used. */
 export interface DateMatch {
   date: ParsedDate
   used: number
@@ -20,7 +20,7 @@ const NUMERIC = /^(\d{1,2})[/.](\d{1,2})(?:[/.](\d{2,4}))?$/
 const LEAP_YEAR = 2000
 const ISO_DATE = /^(\d{4})-(\d\d)-(\d\d)$/
 
-/** Reads a date at the head of these words; null where they start with none. */
+/** Parses a date at the start of these words; null if there is none. */
 export function readDate(words: string[], today: Temporal.PlainDate): DateMatch | null {
   const [first, second, third] = words as [string, string?, string?]
   if (first === 'the') {
@@ -44,7 +44,7 @@ function readWeekday(first: string, second: string | undefined): DateMatch | nul
   return { date: { kind: 'weekday', weekday, next: first === 'next' }, used: named ? 2 : 1 }
 }
 
-/** 'december 24', 'dec 24th 2026', '24 december', '24th of december 2026', or 'the 24th' alone. */
+/** Parses 'december 24', 'dec 24th 2026', '24 december', '24th of december 2026', or 'the 24th' alone. */
 function readMonth(words: string[]): DateMatch | null {
   const [first, second, third, fourth] = words as [string, string?, string?, string?]
   const month = MONTHS.get(first)
@@ -68,7 +68,7 @@ function dayNumber(word: string | undefined): number | null {
 
 function monthDay(month: number, number: number, year: string | undefined, used: number): DateMatch {
   if (year !== undefined && /^\d{4}$/.test(year)) return day(dateOf(Number(year), month, number), used + 1)
-  // A leap year, so that February 29 passes: it is resolved to the next year that has one.
+  // Checked in a leap year, so that February 29 is valid: it resolves to the next year that has one.
   dateOf(LEAP_YEAR, month, number)
   return { date: { kind: 'month day', month, day: number }, used }
 }
@@ -77,13 +77,13 @@ function readNumeric(word: string): DateMatch | null {
   const iso = ISO_DATE.exec(word)
   if (iso !== null) return day(dateOf(Number(iso[1]), Number(iso[2]), Number(iso[3])), 1)
   const match = NUMERIC.exec(word)
-  // '5.30' is a time to some and a date to others: only a slash, or a year, makes it a date.
+  // '5.30' can be a time or a date: only a slash or a year makes it a date.
   if (match === null || (!word.includes('/') && match[3] === undefined)) return null
   const [a, b] = [Number(match[1]), Number(match[2])]
   if (a <= 12 && b <= 12 && a !== b && a > 0 && b > 0) {
     throw new WakefulError(
       'invalid_time',
-      `'${word}' is ambiguous: say '${monthName(b)} ${a}' or '${monthName(a)} ${b}', or write it like 2026-12-24`,
+      `'${word}' is ambiguous: say '${MONTH_NAMES[b - 1]} ${a}' or '${MONTH_NAMES[a - 1]} ${b}', or write it like 2026-12-24`,
     )
   }
   const [month, number] = a > 12 ? [b, a] : [a, b]
@@ -102,7 +102,7 @@ function dateOf(year: number, month: number, number: number): Temporal.PlainDate
   } catch {
     throw noSuchDay(
       month >= 1 && month <= 12
-        ? `${monthName(month)} ${number}${year === LEAP_YEAR ? '' : ` in ${year}`}`
+        ? `${MONTH_NAMES[month - 1]} ${number}${year === LEAP_YEAR ? '' : ` in ${year}`}`
         : `month ${month}`,
     )
   }
@@ -110,9 +110,4 @@ function dateOf(year: number, month: number, number: number): Temporal.PlainDate
 
 function noSuchDay(what: string): WakefulError {
   return new WakefulError('invalid_time', `there is no ${what}: give a day that exists`)
-}
-
-function monthName(month: number): string {
-  const name = [...MONTHS].find(([, number]) => number === month)?.[0] ?? ''
-  return name.charAt(0).toUpperCase() + name.slice(1)
 }

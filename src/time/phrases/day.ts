@@ -3,7 +3,7 @@ import { temporal } from '../zones/index.ts'
 import type { ParsedDate } from './date.ts'
 import type { ParsedTime } from './time-of-day.ts'
 
-/** The day a phrase means: the soonest one that is not past, unless it names one. */
+/** Resolves a date of a phrase to a day: the named one, or the soonest that has not passed. */
 export function dayOf(
   date: ParsedDate | undefined,
   time: ParsedTime,
@@ -28,7 +28,7 @@ export function dayOf(
     case 'weekday': {
       const ahead = (date.weekday - today.dayOfWeek + 7) % 7
       const days = ahead === 0 && (passed || date.next) ? 7 : ahead
-      // 'next friday' on a Wednesday: to some the coming one, to others the one after it.
+      // 'next friday' on a Wednesday is ambiguous: the coming one, or the one after it.
       if (date.next && today.dayOfWeek + days <= 7) {
         notes.push(
           `'next' is read as the first one from today on, ${today.add({ days })}; for the one after it, say ${today.add({ days: days + 7 })}`,
@@ -49,7 +49,7 @@ export function dayOf(
   }
 }
 
-/** 'tonight at 2am' is said in the evening of the day before, or in the night itself. */
+/** 'tonight at 2am' may be said in the evening before, or in the night itself. */
 function tonight(hour: number, passed: boolean, today: Temporal.PlainDate): Temporal.PlainDate {
   if (hour >= 6 && hour < 17) {
     throw new WakefulError(

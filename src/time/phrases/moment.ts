@@ -13,7 +13,7 @@ import {
 } from '../zones/index.ts'
 import { type PhraseContext, parsePhrase, type ResolvedPhrase } from './phrase.ts'
 
-/** Reads any text that names one instant: ISO with offset, a wall time of the zone, a duration from now, or a phrase. */
+/** Parses a text that names one instant: ISO with offset, a wall time of the zone, a duration from now, or a phrase. */
 export function parseTime(text: string, context: PhraseContext): ResolvedPhrase {
   if (typeof text !== 'string' || text.length > TEXT_LENGTH_MAX) {
     throw new WakefulError('invalid_time', `a time is a text of at most ${TEXT_LENGTH_MAX} characters`)
@@ -27,8 +27,8 @@ export function parseTime(text: string, context: PhraseContext): ResolvedPhrase 
 }
 
 /**
- * Reads a bound of a rule: an instant, an ISO wall time of the zone, a day or a phrase. A day is its first moment, and as
- * an end its last.
+ * Parses a bound of a rule: an instant, an ISO wall time of the zone, a day or a phrase. A day means its start, or its
+ * end if `side` is 'end'.
  */
 export function parseBound(
   value: Date | Temporal.Instant | string,
@@ -44,13 +44,13 @@ export function parseBound(
   return side === 'start' ? startOfDay(timezone, day, 0) : startOfDay(timezone, day + 1, 0) - 1
 }
 
-/** A text that names a day and no time of it. */
+/** Parses a text that names a day without a time of day. */
 function readDay(text: string, context: { now: number; timezone: string }): number | null {
   if (/^today$/i.test(text)) return localDay(context.timezone, context.now)
   const day = parseDay(text)
   if (day !== null || text === '' || isDuration(text)) return day
   try {
-    // With a time of its own, it takes no second one.
+    // Fails if the phrase already has a time of day.
     return localDay(context.timezone, parsePhrase(`${text} at 00:00`, context).at)
   } catch {
     return null

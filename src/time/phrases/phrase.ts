@@ -8,19 +8,19 @@ import { type ParsedAmount, readAmount } from './relative.ts'
 import { type ParsedTime, readTimeWord } from './time-of-day.ts'
 import { type ParsedWorkingDays, readWorkingDays, workingDayAhead } from './working-days.ts'
 
-/** What a phrase came to, with a note for everything it did not say itself. */
+/** A resolved phrase, with a note for everything that the phrase left open. */
 export interface ResolvedPhrase {
-  /** The wall time that was said, where one was: written as the epoch milliseconds it would be in UTC. */
+  /** The wall time, if the phrase names one, as the epoch milliseconds it would be in UTC. */
   wall?: number
   at: number
   notes: string[]
 }
 
-/** What a phrase is read against: the present, the zone, and which days are no working days. */
+/** What a phrase is resolved against: the present, the zone, and which days are no working days. */
 export interface PhraseContext {
   now: number
   timezone: string
-  /** Saturday and Sunday where nothing else is given. */
+  /** Saturday and Sunday by default. */
   workingDays?: () => DaysOff
 }
 
@@ -37,8 +37,8 @@ const FORMS =
 const DEFAULT_TIME: ParsedTime = { hour: 9, minute: 0, second: 0 }
 
 /**
- * Reads a plain-language one-shot in a zone. Every word must be understood: a phrase read in part would wake
- * somebody at the wrong time, so the words that were not are named and the phrase is refused.
+ * Parses a phrase for one instant in a zone. Every word must be understood, because a phrase that is understood in part
+ * would fire at the wrong time; otherwise the phrase is refused with the unknown words.
  */
 export function parsePhrase(text: string, context: PhraseContext): ResolvedPhrase {
   const words = wordsOf(text)
@@ -101,7 +101,7 @@ function readWords(words: string[], today: Temporal.PlainDate, text: string): Pa
   return parsed
 }
 
-/** 'in 2 weeks', '2 weeks from now'. */
+/** Parses 'in 2 weeks', '2 weeks from now'. */
 function readFromNow(words: string[]): ParsedAmount | null {
   const led = words[0] === 'in'
   const amount = readAmount(led ? words.slice(1) : words)
@@ -126,7 +126,7 @@ function setPart<K extends 'time' | 'amount' | 'date' | 'working'>(
   parsed[part] = value as ParsedPhrase[K]
 }
 
-/** A weekday may stand beside 'next week'; beside a full date it must agree with it. */
+/** A weekday may stand beside 'next week' or a full date, with which it must agree. */
 function mergeDate(parsed: ParsedPhrase, date: ParsedDate, text: string): void {
   const before = parsed.date
   const weekday = [before, date].find((part) => part?.kind === 'weekday')
@@ -135,7 +135,7 @@ function mergeDate(parsed: ParsedPhrase, date: ParsedDate, text: string): void {
     setPart(parsed, 'date', date, text)
     return
   }
-  // '3rd next friday' is not the third that happens to be a Friday.
+  // '3rd next friday' is not the 3rd of a month that is a Friday.
   if ('weekday' in other || (weekday.next && other.kind !== 'next week')) {
     throw new WakefulError('invalid_time', `${quote(text)} gives two dates: give one`)
   }
@@ -176,7 +176,7 @@ function resolve(
   return { wall, notes }
 }
 
-/** 'next working day at 9am', 'in 3 working days': without a time of day, the latter keeps that of now. */
+/** Resolves 'next working day at 9am', 'in 3 working days'; without a time of day, the latter keeps the present one. */
 function onWorkingDay(
   { time, date, amount }: ParsedPhrase,
   working: ParsedWorkingDays,
@@ -219,7 +219,7 @@ function fromNow(
     }
     if (parsed.time === undefined) {
       const elapsedMs = ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds
-      // Decimals leave an error far below a microsecond; beyond that, up and never early.
+      // The error of decimals is far below a microsecond; the rest is rounded up, so that nothing fires early.
       return { at: day.epochMilliseconds + Math.ceil(Number(elapsedMs.toFixed(3))), notes }
     }
     const { hour, minute, second, note } = parsed.time
@@ -242,7 +242,7 @@ const TIME_OF: Readonly<Record<string, string>> = {
   night: '10pm',
 }
 
-/** 'tomorrow morning' is many times of day: the form that names one. */
+/** For 'tomorrow morning', which has no definite time of day: a form that has one. */
 function suggestTimeOfDay(text: string, words: readonly string[]): string | null {
   const [, day, part] = DAY_PART.exec(text.trim().replace(/\bin the /i, '')) ?? []
   if (part === undefined || !words.every((word) => DAY_PART_WORDS.includes(word))) return null

@@ -1,7 +1,7 @@
 import { WakefulError } from '../../error.ts'
 import { NUMBERS, UNITS, type Unit } from '../text/index.ts'
 
-/** An amount of time as a phrase said it: days and longer move on the calendar, hours and shorter on the clock. */
+/** An amount of time in a phrase. Days and longer units follow the calendar, hours and shorter ones are elapsed time. */
 export interface ParsedAmount {
   amount: Partial<Record<Unit, number>>
   calendar: boolean
@@ -12,7 +12,7 @@ export interface ParsedAmount {
 const CALENDAR = new Set<Unit>(['days', 'weeks', 'months', 'years'])
 const COMPACT = /^(\d{1,15}(?:\.\d{1,3})?)([a-z]+)/
 
-/** Reads '30 minutes', 'an hour', 'half an hour', '1h30m', '2 days and 3 hours' at the head of these words. */
+/** Parses '30 minutes', 'an hour', 'half an hour', '1h30m', '2 days and 3 hours' at the start of these words. */
 export function readAmount(words: string[]): ParsedAmount | null {
   const parsed: ParsedAmount = { amount: {}, calendar: false, elapsed: false, used: 0 }
   if (words[0] === 'half' && words[1] === 'an' && words[2] === 'hour') {

@@ -1,6 +1,7 @@
 import { WakefulError } from '../../error.ts'
+import { pad2 } from '../text/index.ts'
 
-/** A time of day as a phrase said it. */
+/** A time of day in a phrase. */
 export interface ParsedTime {
   hour: number
   minute: number
@@ -11,7 +12,7 @@ export interface ParsedTime {
 
 const CLOCK = /^(\d{1,2})(?:[:.](\d\d)(?::(\d\d))?)?([ap]m)?$/
 
-/** Reads one word as a time of day; null where it is none. A bare '5' may be either half of the day and is refused. */
+/** Parses a word as a time of day; null if it is none. A bare '5' is ambiguous (5am or 5pm) and refused. */
 export function readTimeWord(
   word: string,
   context: { afterAt: boolean; tonight: boolean },
@@ -30,7 +31,6 @@ export function readTimeWord(
     if (hour < 1 || hour > 12) throw noSuchTime(word)
     return checked(word, { hour: (hour % 12) + (half === 'pm' ? 12 : 0), minute, second })
   }
-  const written = `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`
   if (context.tonight && hour >= 5 && hour <= 11) {
     return checked(word, { hour: hour + 12, minute, second, note: `'${word}' tonight is read as ${hour}pm` })
   }
@@ -41,9 +41,9 @@ export function readTimeWord(
     )
   }
   const time: ParsedTime = { hour, minute, second }
-  // '9:00' is how a 24-hour clock shows the morning; without the leading zero people may mean the evening.
+  // '9:00' is a 24-hour time, but without the leading zero it may be meant as 9pm: a note says how it is read.
   if (hour >= 1 && hour <= 12 && match[1]!.length === 1)
-    time.note = `'${word}' is read on the 24-hour clock: ${written}`
+    time.note = `'${word}' is read on the 24-hour clock: ${pad2(hour)}:${pad2(minute)}`
   return checked(word, time)
 }
 

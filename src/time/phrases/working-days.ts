@@ -4,17 +4,17 @@ import { NUMBERS, quote } from '../text/index.ts'
 import { parseDay } from '../zones/index.ts'
 import { workingDayLength } from './recurring/days.ts'
 
-/** So many working days ahead of today, as a phrase said it. */
+/** A number of working days from today, in a phrase. */
 export interface ParsedWorkingDays {
   ahead: number
-  /** Said as an amount, 'in 3 working days', and not as 'the next working day'. */
+  /** An amount such as 'in 3 working days', and not 'the next working day'. */
   counted: boolean
   used: number
 }
 
 const AHEAD_MAX = 250
 
-/** Reads 'on the next working day', 'in 3 business days', '2 working days from now' at the head of these words. */
+/** Parses 'on the next working day', 'in 3 business days', '2 working days from now' at the start of these words. */
 export function readWorkingDays(words: string[]): ParsedWorkingDays | null {
   const on = words[0] === 'on' ? 1 : 0
   const lead = on + (words[on] === 'the' ? 1 : 0)
@@ -30,7 +30,7 @@ export function readWorkingDays(words: string[]): ParsedWorkingDays | null {
   return words[used] === 'from' && words[used + 1] === 'now' ? { ahead, counted: true, used: used + 2 } : null
 }
 
-/** The working day so many ahead of this day, which itself never counts. */
+/** The working day this many after today; today itself does not count. */
 export function workingDayAhead(
   { ahead }: ParsedWorkingDays,
   today: Temporal.PlainDate,

@@ -13,14 +13,14 @@ import { describe, describeJitter, type RecurringRule, type Rule, scheduleOf } f
 import { type Resolved, resolveWhen, type When, type WhenContext } from '../when/index.ts'
 import { formatInstant, formatLocal } from '../zones/index.ts'
 
-/** One instant of a preview, in UTC and as the zone's people write it. */
+/** One instant of a preview, in UTC and in the rule's zone. */
 export interface PreviewedInstant {
   instant: string
   local: string
   note?: string
 }
 
-/** What a when comes to, without anything being scheduled. */
+/** What a when means, computed without setting an alarm. */
 export interface Preview {
   timezone: string
   rule: Rule
@@ -28,17 +28,17 @@ export interface Preview {
   instants: PreviewedInstant[]
 }
 
-/** What a preview is read against: from which instant on, and how many are shown. */
+/** What a preview is computed against: from which instant on, and how many instants. */
 export type PreviewContext = WhenContext & { from?: number; count?: number }
 
 const COUNT_DEFAULT = 5
 const COUNT_MAX = 1000
-/** What the searches for all the instants shown may take together, of a thousand a hundred milliseconds or two. */
+/** The search work for a whole preview: for a thousand instants, one or two hundred milliseconds. */
 const WORK_MAX = 60_000
 const WORK_PER_INSTANT = 250
 const TOO_RARE = 'what comes after this one is too rare to be looked for here'
 
-/** Shows what a when means: its zone, its rule in words, and its next instants, by default from the first one. */
+/** Previews a when: its zone, its rule in words, and its next instants, by default from the first one. */
 export function preview(when: When, context: PreviewContext): Preview {
   const count = context.count ?? COUNT_DEFAULT
   if (!Number.isInteger(count) || count < 1 || count > COUNT_MAX) {
@@ -78,15 +78,15 @@ function previewRule(
   const { from, calendars } = context
   const off = rule.exclude === undefined ? null : daysOffOf(rule.exclude, calendars)
   const first: NextOccurrence = { at: resolved.first, nominal: resolved.nominal }
-  // Occurrences are counted from the first, so a preview from elsewhere cannot tell which is the last.
-  const ends = from === undefined ? lastOf(rule, first) : () => false
+  // Occurrences are counted from the first, so a preview that starts elsewhere cannot find the last.
+  const isBeyondCount = from === undefined ? countCheck(rule, first) : () => false
   const items: PreviewItem[] = []
-  // The first instant has it in the notes of the whole.
-  const ended = new Set(resolved.notes)
-  const newlyEnded = (at: number) => {
+  // These notes are already on the first instant.
+  const expired = new Set(resolved.notes)
+  const newExpiredNotes = (at: number) => {
     const all = expiredCalendarNotes(rule.exclude ?? {}, calendars, rule.timezone, at)
-    const fresh = all.filter((note) => !ended.has(note))
-    for (const note of fresh) ended.add(note)
+    const fresh = all.filter((note) => !expired.has(note))
+    for (const note of fresh) expired.add(note)
     return fresh
   }
   const work = measureSearchWork()
@@ -98,18 +98,18 @@ function previewRule(
       items.at(-1)?.notes.push(TOO_RARE)
       break
     }
-    if (skipped || ends(occurrence, items.length)) break
+    if (skipped || isBeyondCount(occurrence, items.length)) break
     const notes = occurrenceNotes(rule, off, occurrence, before)
     if (items.length === 0) notes.push(describeJitter(rule).replace(/^, each/, 'each wakes'))
-    items.push({ at: occurrence.at, notes: [...notes, ...newlyEnded(occurrence.at)] })
+    items.push({ at: occurrence.at, notes: [...notes, ...newExpiredNotes(occurrence.at)] })
     before = occurrence.at
     occurrence = followingOccurrence(rule, off, occurrence)
   }
   return items
 }
 
-/** Tells whether a standing is past the rule's own count, which skipped ticks are part of. */
-function lastOf(
+/** A check whether an occurrence is beyond the rule's count, which includes skipped ticks. */
+function countCheck(
   rule: RecurringRule,
   first: NextOccurrence,
 ): (occurrence: NextOccurrence, before: number) => boolean {

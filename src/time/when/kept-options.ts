@@ -19,15 +19,15 @@ import {
 } from './when.ts'
 
 const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
-/** What stays when a rule is replaced by one that does not say it. */
+/** Options that stay when the new rule does not set them. */
 const KEPT = ['exclude', 'misfire', 'jitter', 'dst'] as const
 
 type KeptOptions = Pick<WhenObject, (typeof KEPT)[number]>
 
 /**
- * Understands the when of a reschedule. It takes the place of the whole rule, start, end and count included; only what
- * it does not say of days off, missed ticks, jitter and clock changes stays. One that says nothing but options changes
- * those alone. `ticksGone` are the occurrences the old rule has had of its count.
+ * Resolves the when of a reschedule. It replaces the whole rule, including start, end and count; only `exclude`, `misfire`,
+ * `jitter` and `dst` stay if it does not set them. A when with options alone changes only those. `ticksGone` is how many
+ * occurrences of the old rule's count are used up.
  */
 export function resolveReschedule(old: Rule, when: When, context: WhenContext, ticksGone = 0): Resolved {
   if (isWhenObject(when) && KINDS.every((kind) => when[kind] === undefined) && hasAnyField(when))
@@ -39,7 +39,7 @@ export function resolveReschedule(old: Rule, when: When, context: WhenContext, t
   return { ...resolved, notes: [...resolved.notes, ...stillNotes(resolved.rule, kept)] }
 }
 
-/** The options of the old rule that stay beside a when that says nothing of them, as users would write them. */
+/** The options of the old rule that the new when does not set, as input. */
 function keptOptions(old: Rule, when: When, fresh: Rule): KeptOptions {
   const input: WhenObject = isWhenObject(when) ? when : {}
   const of = ruleOptions(old)
@@ -50,13 +50,13 @@ function keptOptions(old: Rule, when: When, fresh: Rule): KeptOptions {
   }
   const mayHave = (name: (typeof KEPT)[number]) => {
     if (of[name] === undefined || input[name] !== undefined) return false
-    // What a phrase says itself, as 'except us-holidays', is said too; a fixed interval knows no clock change.
+    // A phrase can set days off too ('except us-holidays'); `dst` does not apply to fixed intervals.
     return name === 'exclude' ? fresh.exclude === undefined : name !== 'dst' || intervalOf(fresh) === null
   }
   return Object.fromEntries(KEPT.filter(mayHave).map((name) => [name, of[name]]))
 }
 
-/** What a rule says of missed ticks, days off, jitter and clock changes, as users would write it. */
+/** The `misfire`, `exclude`, `jitter` and `dst` of a rule, as input. */
 export function ruleOptions(rule: Rule): KeptOptions {
   const { misfire } = rule
   const input =
@@ -72,7 +72,7 @@ export function ruleOptions(rule: Rule): KeptOptions {
   }
 }
 
-/** The old rule under other options: its text, its bounds and what it is counted from stay. */
+/** Resolves the old rule with other options: its text, bounds and anchor stay. */
 function resolveOptionsOnly(
   old: Rule,
   options: WhenObject,
@@ -98,7 +98,7 @@ function textOf(rule: RecurringRule): WhenObject {
   return rule.kind === 'every' ? { every: rule.every } : { rrule: rule.rrule }
 }
 
-/** An instant as it was given: as a time on the wall, where it was one. */
+/** The instant as it was set: as a wall time, if it was one. */
 function momentOf({ at, wall }: Extract<Rule, { kind: 'once' }>): Date | string {
   return wall === undefined ? new Date(at) : new Date(wall).toISOString().slice(0, -1)
 }
@@ -107,7 +107,7 @@ function hasAnyField(when: WhenObject): boolean {
   return Object.values(when).some((value) => value !== undefined)
 }
 
-/** What the old rule left may not fit the new one: then the refusal says where it comes from. */
+/** Resolves a when with kept options. If the old days off do not fit the new rule, the error says where they come from. */
 function resolveKept(when: WhenObject, context: WhenContext): Resolved {
   try {
     return resolveWhen(when, context)
@@ -118,7 +118,7 @@ function resolveKept(when: WhenObject, context: WhenContext): Resolved {
   }
 }
 
-/** "still except on us-holidays": what was kept without being said again. */
+/** Notes about the kept options: "still except on us-holidays". */
 function stillNotes(rule: Rule, kept: KeptOptions): string[] {
   const missed = kept.misfire === undefined ? '' : describeMisfire(rule)
   if (rule.kind === 'once') return missed === '' ? [] : [`still ${missed}`]

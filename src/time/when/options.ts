@@ -4,10 +4,10 @@ import { JITTER_MS_MAX, type Misfire } from '../rules/index.ts'
 import { quote } from '../text/index.ts'
 import { DST_DEFAULT, type DstPolicy } from '../zones/index.ts'
 
-/** What to do with instants that passed unseen, as users say it. */
+/** What happens to missed instants, as input. */
 export type MisfireInput = 'once' | 'skip' | 'all' | { all: { max?: number; within?: string } }
 
-/** What clock changes do to a rule, as users say it: what is left out is the default. */
+/** What clock changes do to a rule, as input; missing fields have their defaults. */
 export type DstInput = Partial<DstPolicy>
 
 const ALL_MAX_DEFAULT = 1000
@@ -15,7 +15,7 @@ const ALL_WITHIN_MS_DEFAULT = 86_400_000
 const GAPS: readonly unknown[] = ['shift', 'skip'] satisfies DstPolicy['gap'][]
 const OVERLAPS: readonly unknown[] = ['first', 'last', 'both'] satisfies DstPolicy['overlap'][]
 
-/** Reads a misfire policy. */
+/** Parses a misfire policy. */
 export function readMisfire(input: unknown): Misfire | undefined {
   if (input === undefined || input === 'once' || input === 'skip') return input
   const all = input === 'all' ? {} : fieldsOf(input, ['all'])?.all
@@ -36,7 +36,7 @@ export function readMisfire(input: unknown): Misfire | undefined {
   return { all: { max: max as number, withinMs } }
 }
 
-/** Reads what clock changes do to a rule. */
+/** Parses what clock changes do to a rule. */
 export function readDst(input: unknown): DstPolicy | undefined {
   if (input === undefined) return undefined
   const fields = fieldsOf(input, ['gap', 'overlap'])
@@ -49,7 +49,7 @@ export function readDst(input: unknown): DstPolicy | undefined {
   )
 }
 
-/** Reads a jitter as milliseconds; none at all is the same as zero. */
+/** Parses a jitter to milliseconds; zero is the same as none. */
 export function readJitter(input: unknown): number | undefined {
   if (input === undefined) return undefined
   const ms = parseDuration(input as string)
@@ -60,7 +60,7 @@ export function readJitter(input: unknown): number | undefined {
   )
 }
 
-/** The fields of a plain object that has no others; null for anything else. */
+/** The fields of a plain object without other fields; null for anything else. */
 function fieldsOf<Name extends string>(
   input: unknown,
   names: readonly Name[],

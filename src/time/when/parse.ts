@@ -3,12 +3,12 @@ import type { Rule } from '../rules/index.ts'
 import { assertTimezone, zoneNote } from '../zones/index.ts'
 import { resolveWhen, type WhenContext } from './when.ts'
 
-/** What a text means, without anything being scheduled: an instant, or a rule. */
+/** The meaning of a text: an instant, or a rule. */
 export type Parsed =
   | { instant: number; timezone: string; notes: string[] }
   | { rule: Rule; timezone: string; notes: string[] }
 
-/** Reads plain language, an ISO time or a duration against the present, and schedules nothing. */
+/** Parses a phrase, an ISO time or a duration, without setting an alarm. */
 export function parse(text: string, context: WhenContext): Parsed {
   const timezone = assertTimezone(context.timezone)
   const read = { ...context, timezone }

@@ -9,7 +9,7 @@ import {
 } from '../calendars/index.ts'
 import { measureSearchWork } from '../clock/index.ts'
 import { parseCron } from '../cron/index.ts'
-import { formatDuration, parseStep } from '../durations/index.ts'
+import { DAY_MS, formatDuration, parseStep } from '../durations/index.ts'
 import {
   countBetween,
   firstOccurrence,
@@ -25,16 +25,14 @@ import { type DstPolicy, localDay } from '../zones/index.ts'
 import { readDst, readJitter, readMisfire } from './options.ts'
 import type { Resolved, WhenContext, WhenObject } from './when.ts'
 
-const DAY_MS = 86_400_000
-/** So many instants tell how near to each other they come. */
-const TICKS_SPACED = 100
-/** And of a rare rule as many as are found by so much work. */
-const WORK_SPACED = 60_000
-/** So many instants, or years, tell whether a rule fires more than once a day. */
-const TICKS_LOOKED_AT = 400
-const MS_LOOKED_AT = 4 * 366 * DAY_MS
+/** How many instants are compared with the jitter, and the search work for rare rules. */
+const SPACING_TICKS_MAX = 100
+const SPACING_WORK_MAX = 60_000
+/** How many instants, and what period, are checked for two on one day. */
+const DAILY_TICKS_MAX = 400
+const DAILY_MS_MAX = 4 * 366 * DAY_MS
 
-/** Understands a cron, an every or an rrule, and finds its first instant. */
+/** Resolves a cron, an every or an rrule, and finds its first instant. */
 export function resolveRecurring(
   object: WhenObject,
   kind: RecurringRule['kind'],
@@ -79,12 +77,12 @@ export function resolveRecurring(
   return { rule, first: first.at, nominal: first.nominal, notes }
 }
 
-/** Refuses a jitter that is longer than the time between two instants: one would come before the other is over. */
+/** Refuses a jitter longer than the time between two instants, which could then fire in the wrong order. */
 function assertSpaced(rule: RecurringRule, jitterMs: number, now: number): void {
   const schedule = scheduleOf(rule)
   const work = measureSearchWork()
   let at = schedule.next(now)
-  for (let ticks = 0; at !== null && ticks < TICKS_SPACED && work() < WORK_SPACED; ticks++) {
+  for (let ticks = 0; at !== null && ticks < SPACING_TICKS_MAX && work() < SPACING_WORK_MAX; ticks++) {
     const next = schedule.next(at)
     if (next !== null && next - at < jitterMs) {
       throw new WakefulError(
@@ -96,7 +94,7 @@ function assertSpaced(rule: RecurringRule, jitterMs: number, now: number): void 
   }
 }
 
-/** Refuses to move a rule that fires more than once a day: on the working day there would be no telling which. */
+/** Refuses to move a rule that fires more than once a day, because several instants would move to one day. */
 function assertOnceADay(rule: RecurringRule, now: number): void {
   const everyMs = intervalOf(rule)
   if (everyMs === null ? !sharesADay(rule, now) : everyMs >= DAY_MS) return
@@ -106,12 +104,12 @@ function assertOnceADay(rule: RecurringRule, now: number): void {
   )
 }
 
-/** Whether two of the rule's next instants are on the same day. */
+/** Whether two of the rule's next instants are on one day. */
 function sharesADay(rule: RecurringRule, now: number): boolean {
   const schedule = scheduleOf(rule)
   let at = schedule.next(now)
-  const until = (at ?? now) + MS_LOOKED_AT
-  for (let ticks = 0; at !== null && at <= until && ticks < TICKS_LOOKED_AT; ticks++) {
+  const until = (at ?? now) + DAILY_MS_MAX
+  for (let ticks = 0; at !== null && at <= until && ticks < DAILY_TICKS_MAX; ticks++) {
     const next = schedule.next(at)
     if (next !== null && localDay(rule.timezone, next) === localDay(rule.timezone, at)) return true
     at = next
@@ -119,7 +117,7 @@ function sharesADay(rule: RecurringRule, now: number): boolean {
   return false
 }
 
-/** Whether all it has falls on days off; skipped instants are part of its count. */
+/** Whether all its instants are on days off; skipped instants count toward `count`. */
 function onDaysOffOnly(rule: RecurringRule, off: DaysOff | null, { at, nominal }: NextOccurrence): boolean {
   if (isOnDayOff(rule, off, at)) return true
   return rule.count !== undefined && countBetween(rule, nominal - 1, at, rule.count + 1).count > rule.count
@@ -166,18 +164,18 @@ function setDst(rule: RecurringRule, dst: DstPolicy): void {
   )
 }
 
-/** The zone a cron expression or an rrule names itself, or the one given. */
-function zoneOf(object: WhenObject, kind: RecurringRule['kind'], zoneGiven: string): string {
-  if (kind === 'every') return zoneGiven
+/** The zone that the cron expression or rrule names, or the default. */
+function zoneOf(object: WhenObject, kind: RecurringRule['kind'], zoneDefault: string): string {
+  if (kind === 'every') return zoneDefault
   const named = kind === 'cron' ? parseCron(object.cron!).timezone : parseRrule(object.rrule!).timezone
-  if (named !== undefined && object.timezone !== undefined && named !== zoneGiven) {
+  if (named !== undefined && object.timezone !== undefined && named !== zoneDefault) {
     const what = kind === 'cron' ? 'cron expression' : 'rrule'
     throw new WakefulError(
       'invalid_rule',
-      `the ${what} says ${named} and timezone says ${zoneGiven}: give one`,
+      `the ${what} says ${named} and timezone says ${zoneDefault}: give one`,
     )
   }
-  return named ?? zoneGiven
+  return named ?? zoneDefault
 }
 
 function neverFiresError(rule: RecurringRule, now: number): WakefulError {
@@ -189,7 +187,7 @@ function neverFiresError(rule: RecurringRule, now: number): WakefulError {
   return new WakefulError('invalid_rule', `${quote(textOf(rule))} never fires: ${why}`)
 }
 
-/** The rule as it was given. */
+/** The rule as the user wrote it. */
 function textOf(rule: RecurringRule): string {
   return rule.kind === 'cron' ? rule.cron : rule.kind === 'every' ? rule.every : rule.rrule
 }

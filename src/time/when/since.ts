@@ -10,8 +10,8 @@ const FORMS =
   'give an instant (2026-12-24T18:00:00Z), seconds since 1970, or a duration, which means so long ago (2h, 7d)'
 
 /**
- * The moment from which on something is listed. In words it lies in the past: a duration can only mean so long ago, and what
- * says a time to come would list nothing for ever. An instant is taken as it is, as clocks differ.
+ * Resolves the start of a list, such as `since` in a history. A duration means that long ago. A phrase for a future time
+ * is refused, because the list would be empty. An instant may be in the future, because clocks differ.
  */
 export function resolveSince(since: When, context: WhenContext): number {
   const text = textOf(since)
@@ -37,7 +37,7 @@ function textOf(since: When): string | null {
   return isWhenObject(since) && typeof since.at === 'string' ? since.at.trim() : null
 }
 
-/** What is no time at all is told the forms of a moment that has passed, not those of one to come. */
+/** Resolves the input; the error for an invalid one names the forms of a past time. */
 function resolvePast(since: When, text: string | null, context: WhenContext) {
   try {
     return resolveWhen(since, context)

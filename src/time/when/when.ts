@@ -21,7 +21,7 @@ import { resolveRecurring } from './recurring.ts'
 /** A point in time: an instant, or text that names one. */
 export type Moment = Date | Temporal.Instant | string
 
-/** A when as an object: exactly one of at, unix, delay, cron, every, rrule, and what goes with it. */
+/** A when as an object: exactly one of at, unix, delay, cron, every, rrule, and its options. */
 export interface WhenObject {
   at?: Moment
   /** Seconds since 1970. */
@@ -29,46 +29,46 @@ export interface WhenObject {
   /** A duration from now. */
   delay?: string
   cron?: string
-  /** A duration, of which `1d` is always 24 hours, or `1 month`, `2 years`, which follow the calendar. */
+  /** A duration (`1d` is always 24 hours), or `1 month`, `2 years`, which follow the calendar. */
   every?: string
-  /** RFC 5545: RRULE, with or without DTSTART, RDATE and EXDATE lines. */
+  /** RFC 5545: an RRULE, optionally with DTSTART, RDATE and EXDATE lines. */
   rrule?: string
   timezone?: string
-  /** Recurring rules: no instant before; for intervals the first one. */
+  /** Recurring rules: the earliest instant; for intervals, the first one. */
   start?: Moment
-  /** Recurring rules: no instant after. */
+  /** Recurring rules: the latest instant. */
   end?: Moment
-  /** Recurring rules: how many occurrences in all. */
+  /** Recurring rules: the total number of occurrences. */
   count?: number
-  /** Recurring rules: each wakes up to this much later, the same at every restart. */
+  /** Recurring rules: each occurrence wakes up to this much later; a restart does not change by how much. */
   jitter?: string
   /** Rules on the wall clock: what a clock change does to them. */
   dst?: DstInput
   misfire?: MisfireInput
-  /** Days off: names of calendars, 'weekends', and whether an instant on one is skipped or moved. */
+  /** Days off: names of calendars, 'weekends', and whether instants on them are skipped or moved. */
   exclude?: ExcludeInput
 }
 
-/** What users give to say when; a bare number is refused, since it could be seconds or milliseconds. */
+/** When an alarm fires, as input. A bare number is refused, because it could be seconds or milliseconds. */
 export type When = Moment | WhenObject
 
-/** What a when is read against: the present, and the zone of what names none itself. */
+/** What a when is resolved against: the present, and the default zone. */
 export interface WhenContext {
   now: number
   timezone: string
-  /** Finds the calendars that `exclude` names; without it there are none. */
+  /** Finds the calendars that `exclude` names; there are none by default. */
   calendars?: CalendarLookup
-  /** What intervals without a start are counted from; the present where it is absent. */
+  /** Where intervals without a start are counted from; the present by default. */
   anchor?: number
 }
 
-/** A when that was understood. */
+/** A resolved when. */
 export interface Resolved {
   rule: Rule
   first: number
-  /** The rule's own instant from which the first came: another one only where days off skip or move it. */
+  /** The rule's own instant from which `first` comes: different only if days off skip or move it. */
   nominal: number
-  /** What was accepted but may surprise, in words. */
+  /** Notes about what was accepted but may surprise. */
   notes: string[]
 }
 
@@ -76,13 +76,13 @@ const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
 const RECURRING_OPTIONS = ['start', 'end', 'count', 'jitter', 'dst'] as const
 const OPTIONS: readonly string[] = ['timezone', ...RECURRING_OPTIONS, 'misfire', 'exclude']
 
-/** Whether a when is an object that says more than an instant. */
+/** Whether a when is an object with options, and not an instant. */
 export function isWhenObject(when: When): when is WhenObject {
   const tag = Object.prototype.toString.call(when)
   return typeof when === 'object' && when !== null && tag === '[object Object]'
 }
 
-/** Understands a when: normalizes it to a rule and finds its first instant, or refuses it and says why. */
+/** Resolves a when to a rule and its first instant, or refuses it with the reason. */
 export function resolveWhen(when: When, context: WhenContext): Resolved {
   const resolved = resolveInput(when, context)
   const note = zoneNote(resolved.rule.timezone)
@@ -106,7 +106,7 @@ function resolveInput(when: When, context: WhenContext): Resolved {
   return resolveOnce({ at: readOnce(object, kind, read), notes: [] }, kind, object, read)
 }
 
-/** Reads a text in its zone, a one-shot or a recurrence, with the options that stand beside it. */
+/** Resolves a text, for one instant or a recurrence, with the options beside it. */
 function resolveText(text: string, beside: WhenObject, context: WhenContext): Resolved {
   const exclude = readExclude(beside.exclude)
   const phrase = parseRecurring(text, { ...context, exclude })
@@ -156,7 +156,7 @@ function resolveOnce(
   const ended = exclude === undefined ? [] : expiredCalendarNotes(exclude, calendars, timezone, placed.at)
   const notes = [...placed.notes, ...(open?.notes ?? []), ...ended]
   if (at < now) notes.push('the instant is in the past: it fires at once')
-  // What was said as an instant stays one; UTC never changes.
+  // A wall time is stored only if the input was one, and not for UTC, whose data never change.
   const asWall = wall === undefined || placed.wall === undefined || timezone === 'UTC' ? {} : { wall }
   const rule: Rule = { kind: 'once', at, timezone, ...asWall, ...(misfire && { misfire }) }
   return { rule, first: at, nominal: at, notes }
@@ -196,6 +196,6 @@ function readUnix(unix: unknown): number {
       `unix ${unix} is after the year 9999: it is in seconds, this looks like milliseconds`,
     )
   }
-  // Rounded to a microsecond first: 1736882445.123 times 1000 is not a whole number in floating point.
+  // Rounded to a microsecond first, because 1736882445.123 * 1000 is not an integer in floating point.
   return assertInstant(Math.ceil(Number((unix * 1000).toFixed(3))), unix)
 }

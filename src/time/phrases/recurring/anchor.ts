@@ -2,10 +2,10 @@ import { parseIso, resolveWallTime, temporal } from '../../zones/index.ts'
 import { type CalendarUnit, type MonthDay, refusal } from './parsed.ts'
 import type { Recurrence } from './resolve.ts'
 
-/** A February 29 comes within eight years, and no other day is rarer. */
+/** The rarest day, February 29, comes within eight years. */
 const MONTHS_MAX = 8 * 12 + 1
 
-/** The first wall time of a recurrence after now, or from its start on; what steps over units is counted from it. */
+/** The first wall time of a recurrence after now, or from its start on. Steps of several units are counted from it. */
 export function firstWallTime(
   recurrence: Recurrence,
   unit: CalendarUnit,
@@ -32,7 +32,7 @@ function startInstant(start: string, timezone: string, text: string): number {
   return resolveWallTime(wall, timezone, text).at
 }
 
-/** The dates of a recurrence from a day on, as many as it takes to be past any time of day. */
+/** The dates of a recurrence from a day on: enough of them to have one after the present. */
 function* datesOf(
   { weekdays, ...days }: Recurrence,
   unit: CalendarUnit,
@@ -55,7 +55,7 @@ function* datesOf(
   }
 }
 
-/** The days of a month that a recurrence names, in order. */
+/** The days of a month that a recurrence names, sorted. */
 function daysOfMonth(
   { monthDays = [], nths = [] }: Pick<Recurrence, 'monthDays' | 'nths'>,
   first: Temporal.PlainDate,

@@ -12,7 +12,7 @@ const ENDS = new Set(['until', 'till', 'through', 'ending'])
 const DAY_START: ParsedTime = { hour: 0, minute: 0, second: 0 }
 const DAY_END: ParsedTime = { hour: 23, minute: 59, second: 59 }
 
-/** Reads 'starting 2026-12-01', 'until december 24 at 18:00', 'for 10 times', '10 times'. */
+/** Parses 'starting 2026-12-01', 'until december 24 at 18:00', 'for 10 times', '10 times'. */
 export function readBound(words: string[], localNow: Temporal.ZonedDateTime, text: string): Clause | null {
   const [first = '', second = '', third = ''] = words
   if (
@@ -35,42 +35,42 @@ function readBoundTime(
   words: string[],
   localNow: Temporal.ZonedDateTime,
 ): { parts: ParsedBound; used: number } | null {
-  const joint = words[0] === 'on' || words[0] === 'from' || words[0] === 'at' ? 1 : 0
-  const rest = words.slice(joint)
+  const lead = words[0] === 'on' || words[0] === 'from' || words[0] === 'at' ? 1 : 0
+  const rest = words.slice(lead)
   const [first = ''] = rest
   const iso = parseIso(first)
-  if (iso !== null) return { parts: { word: first, iso: first.toUpperCase() }, used: joint + 1 }
+  if (iso !== null) return { parts: { word: first, iso: first.toUpperCase() }, used: lead + 1 }
   const date = words[0] === 'at' || rest.length === 0 ? null : readDate(rest, localNow.toPlainDate())
-  const used = joint + (date?.used ?? 0)
+  const used = lead + (date?.used ?? 0)
   const at = words[used] === 'at' && date !== null ? 1 : 0
   const clock = words[used + at]
   const timed = isClock(clock, at === 1 || words[0] === 'at')
   if (date === null && !timed) return null
-  const parsed: ParsedBound = { word: words.slice(joint, used + (timed ? at + 1 : 0)).join(' ') }
+  const parsed: ParsedBound = { word: words.slice(lead, used + (timed ? at + 1 : 0)).join(' ') }
   if (date !== null) parsed.date = date.date
   if (timed) parsed.clock = { word: clock!, afterAt: at === 1 || words[0] === 'at' }
   return { parts: parsed, used: used + (timed ? at + 1 : 0) }
 }
 
 function readCount(words: string[], text: string): Clause | null {
-  const led = words[0] === 'for' ? 1 : 0
-  const [number = '', times] = words.slice(led)
+  const hasFor = words[0] === 'for' ? 1 : 0
+  const [number = '', times] = words.slice(hasFor)
   if (times === 'times' || times === 'occurrences') {
     const count = NUMBERS.get(number) ?? (/^\d{1,9}$/.test(number) ? Number(number) : null)
     if (count === null) return null
     if (count < 1) throw refusal(text, `'${number} times' is never: give a number from 1 on`)
-    return { parts: { count: { times: count, led: led === 1 } }, used: led + 2 }
+    return { parts: { count: { times: count, hasFor: hasFor === 1 } }, used: hasFor + 2 }
   }
-  const amount = led === 1 ? readAmount(words.slice(1)) : null
+  const amount = hasFor === 1 ? readAmount(words.slice(1)) : null
   if (amount === null) return null
-  const parsed = words.slice(0, amount.used + 1).join(' ')
+  const clause = words.slice(0, amount.used + 1).join(' ')
   throw refusal(
     text,
-    `'${parsed}' does not say from when: say '10 times', or the last day: 'until 2027-01-31'`,
+    `'${clause}' does not say from when: say '10 times', or the last day: 'until 2027-01-31'`,
   )
 }
 
-/** A start or an end of a when, as a wall time of the zone; null where it adds nothing, as in 'starting today'. */
+/** A start or an end as a wall time of the zone; null if it adds nothing, as in 'starting today'. */
 export function boundOf(
   bound: ParsedBound,
   edge: 'start' | 'end',
@@ -82,7 +82,7 @@ export function boundOf(
   const given = bound.clock === undefined ? undefined : timesOf([bound.clock], undefined, text, notes)[0]!
   if (given === undefined && edge === 'start' && bound.date?.kind === 'day' && bound.date.today) return null
   const time = given ?? (edge === 'start' ? DAY_START : DAY_END)
-  // Today counts as a day to start or end on, whatever the hour: only a time that was given can have passed.
+  // Today is a valid start or end at any hour: only an explicit time can have passed.
   const clock = temporal.PlainTime.from(given === undefined ? DAY_END : plain(given))
   const day = dayOf(bound.date, given ?? DAY_END, clock, localNow, notes)
   if (bound.date?.weekday !== undefined && day.dayOfWeek !== bound.date.weekday) {
@@ -94,7 +94,7 @@ export function boundOf(
   return given === undefined && edge === 'end' ? `${wall}.999` : wall
 }
 
-/** An ISO time as this zone writes it, with the offset where one was said. */
+/** An ISO time in this zone, with the offset if the phrase has one. */
 function isoBound(text: string, timezone: string): string {
   const { wallTimeMs, offsetMs } = parseIso(text)!
   const zone = offsetMs === undefined ? 'UTC' : timezone

@@ -4,7 +4,7 @@ import { temporal } from '../../zones/index.ts'
 import { readDate } from '../date.ts'
 import type { MonthDay, NthWeekday, ParsedDays, ParsedRecurrence } from './parsed.ts'
 
-/** The days a clause named, and how many words it took. */
+/** The days that a clause names, and how many words it used. */
 export interface DaysMatch {
   parts: ParsedDays & Pick<ParsedRecurrence, 'workingDay' | 'workingDays'>
   used: number
@@ -15,10 +15,10 @@ const WORKDAYS = [1, 2, 3, 4, 5]
 const WEEKEND = [6, 7]
 const TO = new Set(['to', 'through', 'thru', '-'])
 const NTH_MAX = 5
-/** Any day: months and days without a year need none. */
+/** An arbitrary day, because months and days without a year do not depend on it. */
 const SOME_DAY = temporal.PlainDate.from('2000-01-01')
 
-/** Reads which days are meant at the head of these words: weekdays, days of the month, or days of the year. */
+/** Parses days at the start of these words: weekdays, days of the month, or days of the year. */
 export function readDays(words: string[]): DaysMatch | null {
   const the = words[0] === 'the' ? 1 : 0
   const rest = words.slice(the)
@@ -26,12 +26,12 @@ export function readDays(words: string[]): DaysMatch | null {
   return read === null ? null : { parts: read.parts, used: read.used + the }
 }
 
-/** 'first', '1st', 'last' as a place in the month; null for any other word. */
+/** 'first', '1st' or 'last' as a position in the month (last is -1); null for any other word. */
 export function ordinalOf(word: string | undefined): number | null {
   return word === 'last' ? -1 : (ORDINALS.get(word ?? '') ?? ordinal(word))
 }
 
-/** Reads 'monday and thursday', 'mondays', 'mon-fri', 'monday to friday', 'weekdays', 'weekends', 'working days'. */
+/** Parses 'monday and thursday', 'mondays', 'mon-fri', 'monday to friday', 'weekdays', 'weekends', 'working days'. */
 export function readWeekdays(
   words: string[],
 ): { parts: { weekdays: number[]; workingDays?: true }; used: number } | null {
@@ -50,12 +50,12 @@ export function readWeekdays(
   return used === 0 ? null : { parts: { weekdays, ...(working && { workingDays: true }) }, used }
 }
 
-/** Tells whether these words start with a run of weekdays, such as 'mon-fri' or 'monday to friday'. */
+/** Whether these words start with a range of weekdays, such as 'mon-fri' or 'monday to friday'. */
 export function isWeekdayRange(words: string[]): boolean {
   return workingDayLength(words) === 0 && (readWeekdayItem(words)?.days.length ?? 0) > 1
 }
 
-/** How many words at the head of these say 'working day', 'business days' or 'workday'; none where they do not. */
+/** How many words at the start are 'working day', 'business days' or 'workday'; 0 if there are none. */
 export function workingDayLength([first = '', second = '']: string[]): number {
   if (first === 'workday' || first === 'workdays') return 1
   return (first === 'working' || first === 'business') && (second === 'day' || second === 'days') ? 2 : 0
@@ -78,34 +78,34 @@ function readWeekdayItem(words: string[]): { days: number[]; used: number } | nu
   return { days, used: hyphened ? 1 : 3 }
 }
 
-/** A weekday by its name, its plural or its short form. */
+/** The weekday with this name, plural or short form. */
 export function weekdayOf(word: string | undefined): number | null {
   const named = WEEKDAYS.get(word ?? '')
   if (named !== undefined) return named
   return word?.endsWith('days') ? (WEEKDAYS.get(word.slice(0, -1)) ?? null) : null
 }
 
-/** '1st and 15th', 'first monday', 'first and third monday', 'last day', '24th of december'. */
+/** Parses '1st and 15th', 'first monday', 'first and third monday', 'last day', '24th of december'. */
 function readOrdinals(words: string[], the: boolean): DaysMatch | null {
   const nths: NthWeekday[] = []
   const monthDays: MonthDay[] = []
   let used = 0
   for (;;) {
     const lead = used === 0 ? 0 : leadLength(words, used)
-    const places = readPlaces(words.slice(used + lead))
-    if (places === null) break
-    const after = used + lead + places.used
+    const positions = readPositions(words.slice(used + lead))
+    if (positions === null) break
+    const after = used + lead + positions.used
     const working = workingDayLength(words.slice(after))
-    if (working > 0) return readNthWorkingDay(places.numbers, used > 0, after + working)
+    if (working > 0) return readNthWorkingDay(positions.numbers, used > 0, after + working)
     const weekday = weekdayOf(words[after])
     if (weekday !== null) {
-      for (const nth of places.numbers) nths.push({ nth: assertNth(nth, words[after]!), weekday })
+      for (const nth of positions.numbers) nths.push({ nth: assertNth(nth, words[after]!), weekday })
       used = after + 1
       continue
     }
-    const days = readMonthDays(places.numbers, words.slice(after))
+    const days = readMonthDays(positions.numbers, words.slice(after))
     if (days === null) break
-    // 'the first' and 'first of' are days; 'every third' leaves open a third what.
+    // 'the first' and 'first of' are days; 'every third' does not say a third what.
     const spelled = ORDINALS.has(words[after - 1]!) && !the && words[after] !== 'of'
     if (spelled && days.used === 0) break
     monthDays.push(...days.monthDays)
@@ -124,15 +124,15 @@ function readOrdinals(words: string[], the: boolean): DaysMatch | null {
     : { parts: { ...parsed, ...months.parts }, used: used + of + months.used }
 }
 
-/** 'third working day', 'last business day': one at a time, since each moves by its own number of days. */
+/** 'third working day', 'last business day': a rule has only one, because each moves by its own number of days. */
 function readNthWorkingDay(numbers: number[], others: boolean, used: number): DaysMatch {
   const [nth, more] = numbers as [number, number?]
   if (more === undefined && !others) return { parts: { workingDay: nth }, used }
   throw invalid('of the working days of a month one at a time can be named: set an alarm for each')
 }
 
-/** Places in the month in a row: 'first and third', '1st 15th and last'. */
-function readPlaces(words: string[]): { numbers: number[]; used: number } | null {
+/** Parses positions in the month: 'first and third', '1st 15th and last'. */
+function readPositions(words: string[]): { numbers: number[]; used: number } | null {
   const numbers: number[] = []
   let used = 0
   for (;;) {
@@ -153,12 +153,12 @@ function readMonthDays(numbers: number[], [word]: string[]): { monthDays: MonthD
     throw invalid("of the weekdays of a month only the 'first weekday' or the 'last weekday' can be named")
   }
   const named = word === 'day' || word === 'days' ? 1 : 0
-  // 'last' alone may be the last of anything.
+  // 'last' alone does not say the last of what.
   if (named === 0 && numbers.includes(-1)) return null
   return { monthDays: numbers.map(assertMonthDay), used: named }
 }
 
-/** 'december 24', 'december 24 and 25', '24 december', '25/12'; the days come again each year. */
+/** Parses days of every year: 'december 24', 'december 24 and 25', '24 december', '25/12'. */
 function readYearDay(words: string[]): DaysMatch | null {
   const [first = ''] = words
   if (!MONTHS.has(first) && !/^\d/.test(first)) return null
@@ -170,7 +170,7 @@ function readYearDay(words: string[]): DaysMatch | null {
   if (read.date.kind !== 'month day') return null
   const monthDays: MonthDay[] = [read.date.day]
   let { used } = read
-  // 'december 24 and 25', but not the hour of 'december 24 and 5pm'.
+  // Matches 'december 24 and 25', but not the hour in 'december 24 and 5pm'.
   while (MONTHS.has(first) && andLength(words[used]) === 1) {
     const day =
       ordinal(words[used + 1]) ?? (/^\d{1,2}$/.test(words[used + 1] ?? '') ? Number(words[used + 1]) : null)
@@ -181,7 +181,7 @@ function readYearDay(words: string[]): DaysMatch | null {
   return { parts: { months: [read.date.month], monthDays: distinctDays(monthDays) }, used }
 }
 
-/** Reads 'december', 'june and july' at the head of these words. */
+/** Parses 'december', 'june and july' at the start of these words. */
 export function readMonths(words: string[]): { parts: { months: number[] }; used: number } | null {
   const months = new Set<number>()
   let used = 0
@@ -195,18 +195,17 @@ export function readMonths(words: string[]): { parts: { months: number[] }; used
   return used === 0 ? null : { parts: { months: [...months].sort((a, b) => a - b) }, used }
 }
 
-/** The words that lead to the next item of a list: 'and', 'and the', or none where a comma stood. */
+/** How many words lead to the next item of a list: 'and', 'and the', or none after a comma. */
 function leadLength(words: string[], index: number): number {
   const and = andLength(words[index])
   return and + (words[index + and] === 'the' ? 1 : 0)
 }
 
-/** One where the word joins two items of a list, else none. */
+/** 1 if the word joins two items of a list, otherwise 0. */
 export function andLength(word: string | undefined): number {
   return word === 'and' || word === '&' ? 1 : 0
 }
 
-/** Each once, and in order. */
 function distinctDays(days: MonthDay[]): MonthDay[] {
   const rank = (day: MonthDay) => (typeof day === 'number' ? day : 32)
   return [...new Set(days)].sort((a, b) => rank(a) - rank(b))

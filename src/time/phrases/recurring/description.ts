@@ -1,4 +1,4 @@
-import { MONTHS, WEEKDAYS } from '../../text/index.ts'
+import { counted, joinWithAnd, MONTH_NAMES, pad2, WEEKDAY_NAMES } from '../../text/index.ts'
 import type { ParsedTime } from '../time-of-day.ts'
 import type { MonthDay, ParsedDays } from './parsed.ts'
 import type { Recurrence } from './resolve.ts'
@@ -12,10 +12,10 @@ const LENGTHS: [number, string][] = [
   [1, 'millisecond'],
 ]
 
-/** A recurrence, with what was said of days off. */
+/** A recurrence with its days off. */
 type DescribedRecurrence = Recurrence & ParsedDaysOff
 
-/** The recurrence in one form of plain words, which read again give the same rule. */
+/** The recurrence as a phrase in canonical form; parsed again, it gives the same rule. */
 export function canonicalPhrase(
   recurrence: DescribedRecurrence,
   anchor: Temporal.PlainDateTime | undefined,
@@ -30,7 +30,7 @@ export function canonicalPhrase(
 }
 
 function exceptWords({ calendars = [], exceptedDays = [] }: DescribedRecurrence): string {
-  const names = [...exceptedDays.map((day) => nameOf(WEEKDAYS, day)), ...calendars]
+  const names = [...exceptedDays.map((day) => WEEKDAY_NAMES[day - 1]!), ...calendars]
   return names.length === 0 ? '' : ` except ${joinWithAnd(names)}`
 }
 
@@ -39,20 +39,20 @@ function intervalWords(
   everyMs: number,
 ): string {
   const length = lengthWords(everyMs)
-  const past = minutePast === undefined ? '' : ` at :${pad(minutePast)}`
-  const span = window === undefined ? '' : ` between ${pad(window.from)}:00 and ${pad(window.to)}:00`
+  const past = minutePast === undefined ? '' : ` at :${pad2(minutePast)}`
+  const span = window === undefined ? '' : ` between ${pad2(window.from)}:00 and ${pad2(window.to)}:00`
   return `every ${length}${past}${span}${weekdays === undefined ? '' : ` on ${weekdayWords(weekdays, 's', workingDays)}`}`
 }
 
-/** In the largest unit it is a multiple of; fractions of a second in all units, as no single one reads well. */
+/** In the largest unit that divides it; fractions of a second in all units, because no single one reads well. */
 function lengthWords(everyMs: number): string {
   const [ms, unit] = LENGTHS.find(([length]) => everyMs % length === 0)!
-  if (ms > 1) return counted(everyMs / ms, unit)
+  if (ms > 1) return everyCount(everyMs / ms, unit)
   let left = everyMs
   const parts = LENGTHS.map(([length, name]) => {
     const count = Math.floor(left / length)
     left -= count * length
-    return count === 0 ? '' : `${count} ${name}${count === 1 ? '' : 's'}`
+    return count === 0 ? '' : counted(count, name)
   })
   return joinWithAnd(parts.filter((part) => part !== ''))
 }
@@ -60,13 +60,13 @@ function lengthWords(everyMs: number): string {
 function calendarWords(recurrence: DescribedRecurrence): string {
   const { weekdays, months, monthDays, nths, workingDays, workingDay } = recurrence
   const { unit, interval } = recurrence.frequency as { unit: string; interval: number }
-  const every = `every ${counted(interval, unit)}`
-  if (unit === 'month') return `on the ${placeWords(recurrence)} of ${every}`
+  const every = `every ${everyCount(interval, unit)}`
+  if (unit === 'month') return `on the ${dayOfMonthWords(recurrence)} of ${every}`
   if (unit === 'year') {
     const [day] = monthDays ?? []
     const plain =
       months?.length === 1 && monthDays?.length === 1 && typeof day === 'number' && !nths && !workingDay
-    return `${every} on ${plain ? `${monthWords(months)} ${day}` : `the ${placeWords(recurrence)} of ${monthWords(months)}`}`
+    return `${every} on ${plain ? `${monthWords(months)} ${day}` : `the ${dayOfMonthWords(recurrence)} of ${monthWords(months)}`}`
   }
   const within = months === undefined ? '' : ` in ${monthWords(months)}`
   if (weekdays === undefined) return `${every}${within}`
@@ -74,16 +74,16 @@ function calendarWords(recurrence: DescribedRecurrence): string {
   return interval === 1 ? `every ${days}${within}` : `${every} on ${weekdayWords(weekdays, 's', workingDays)}`
 }
 
-function placeWords({ nths = [], monthDays = [], workingDay }: ParsedDays & ParsedDaysOff): string {
-  if (workingDay !== undefined) return `${placeName(workingDay)} working day`
+function dayOfMonthWords({ nths = [], monthDays = [], workingDay }: ParsedDays & ParsedDaysOff): string {
+  if (workingDay !== undefined) return `${positionName(workingDay)} working day`
   return joinWithAnd([
-    ...nths.map(({ nth, weekday }) => `${ordinalName(nth)} ${nameOf(WEEKDAYS, weekday)}`),
+    ...nths.map(({ nth, weekday }) => `${ordinalName(nth)} ${WEEKDAY_NAMES[weekday - 1]}`),
     ...monthDays.filter((day) => typeof day === 'number').map(ordinalWords),
     ...monthDays.filter((day) => typeof day !== 'number').map((day) => (day === 'last' ? 'last day' : day)),
   ])
 }
 
-function placeName(nth: number): string {
+function positionName(nth: number): string {
   return nth > 5 ? ordinalWords(nth) : ordinalName(nth)
 }
 
@@ -93,37 +93,32 @@ function ordinalWords(day: MonthDay): string {
   return `${number}${ending}`
 }
 
-/** 'weekday' or 'Monday and Thursday'; the group in the plural where it stands behind 'on'. */
+/** 'weekday' or 'Monday and Thursday'; a group is in the plural after 'on'. */
 function weekdayWords(weekdays: number[], plural: '' | 's', working?: true): string {
   if (working) return `working day${plural}`
   if (weekdays.join() === '1,2,3,4,5') return `weekday${plural}`
   const [first, last] = [weekdays[0]!, weekdays.at(-1)!]
   if (weekdays.length > 2 && last - first === weekdays.length - 1) {
-    return `${nameOf(WEEKDAYS, first)} to ${nameOf(WEEKDAYS, last)}`
+    return `${WEEKDAY_NAMES[first - 1]} to ${WEEKDAY_NAMES[last - 1]}`
   }
-  return joinWithAnd(weekdays.map((day) => nameOf(WEEKDAYS, day)))
+  return joinWithAnd(weekdays.map((day) => WEEKDAY_NAMES[day - 1]!))
 }
 
 function monthWords(months: number[] = []): string {
-  return joinWithAnd(months.map((month) => nameOf(MONTHS, month)))
-}
-
-function nameOf(names: ReadonlyMap<string, number>, number: number): string {
-  const name = [...names].find(([, value]) => value === number)?.[0] ?? ''
-  return name.charAt(0).toUpperCase() + name.slice(1)
+  return joinWithAnd(months.map((month) => MONTH_NAMES[month - 1]!))
 }
 
 function timeWords({ hour, minute, second }: ParsedTime): string {
-  return `${pad(hour)}:${pad(minute)}${second === 0 ? '' : `:${pad(second)}`}`
+  return `${pad2(hour)}:${pad2(minute)}${second === 0 ? '' : `:${pad2(second)}`}`
 }
 
-/** A start is the first instant of an interval; of a calendar rule it is a day, unless a time was said. */
+/** The start of an interval is its first instant; that of a calendar rule is a day, unless it has a time. */
 function startWords(start: string | undefined, interval: boolean): string {
   if (start === undefined) return ''
   return ` starting ${interval ? momentWords(start) : start.endsWith('T00:00:00') ? start.slice(0, 10) : momentWords(start)}`
 }
 
-/** The day it is counted from, with the time where that is not the first of its day. */
+/** The day it is counted from, with the time if that is not the first of its day. */
 function anchorWords(anchor: Temporal.PlainDateTime, times: ParsedTime[]): string {
   const day = ` starting ${anchor.toPlainDate()}`
   const [at, first] = [timeWords(anchor), timeWords(times[0]!)]
@@ -139,14 +134,6 @@ function momentWords(moment: string): string {
   return wall === null ? moment : `${wall[1]} at ${wall[2]}${wall[3] === '00' ? '' : `:${wall[3]}`}`
 }
 
-function counted(count: number, unit: string): string {
-  return count === 1 ? unit : `${count} ${unit}s`
-}
-
-function joinWithAnd(items: string[]): string {
-  return items.length < 2 ? items.join() : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
-}
-
-function pad(number: number): string {
-  return String(number).padStart(2, '0')
+function everyCount(count: number, unit: string): string {
+  return count === 1 ? unit : counted(count, unit)
 }

@@ -7,14 +7,14 @@ import { DAY_PART_WORDS } from './frequency.ts'
 import { type Clause, type ParsedRecurrence, refusal } from './parsed.ts'
 import { isClock } from './times.ts'
 
-/** Words of the grammar that no list of calendars runs into. */
+/** Words of the grammar, which end a list of calendars. */
 const RESERVED = new Set(
   'at on in of for from to until till through thru starting beginning ending between except excluding and the now next this coming first second third fourth fifth last other half quarter once twice thrice times occurrences today tomorrow tonight working business workday workdays fortnightly bimonthly quarterly'.split(
     ' ',
   ),
 )
 
-/** Reads 'except sunday', 'except on weekends', 'excluding us-holidays and company'. */
+/** Parses 'except sunday', 'except on weekends', 'excluding us-holidays and company'. */
 export function readExcept(words: string[], text: string): Clause | null {
   if (words[0] !== 'except' && words[0] !== 'excluding') return null
   const lead = words[1] === 'on' || words[1] === 'for' ? 2 : 1
@@ -46,7 +46,7 @@ export function readExcept(words: string[], text: string): Clause | null {
   }
 }
 
-/** Whether a word can be the name of a calendar here: one that means something else in a phrase cannot. */
+/** Whether a word can be the name of a calendar in a phrase: one with another meaning there cannot. */
 function isNameInPhrase(word: string | undefined): boolean {
   if (word === undefined || !isCalendarName(word) || !/[a-z]/.test(word)) return false
   const named = [MONTHS, NUMBERS, UNITS, WEEKDAYS, DAY_PART_WORDS, RECURRING, RESERVED]
@@ -56,7 +56,7 @@ function isNameInPhrase(word: string | undefined): boolean {
   )
 }
 
-/** Weekdays that cannot be taken from the rhythm itself, as of 'the 1st of every month', become days off. */
+/** Turns excepted weekdays into days off if the frequency has no weekdays, as in 'the 1st of every month'. */
 export function resolveExceptions(parsed: ParsedRecurrence): ParsedRecurrence {
   const { except, frequency, weekdays, monthDays, nths, months, workingDay, quarter } = parsed
   const byDays =
@@ -64,8 +64,8 @@ export function resolveExceptions(parsed: ParsedRecurrence): ParsedRecurrence {
     ('everyMs' in frequency ||
       frequency.unit === 'week' ||
       (frequency.unit === 'day' && frequency.interval === 1))
-  const rhythm = frequency ?? monthDays ?? nths ?? months ?? workingDay ?? quarter
-  if (except === undefined || weekdays !== undefined || byDays || rhythm === undefined) return parsed
+  const named = frequency ?? monthDays ?? nths ?? months ?? workingDay ?? quarter
+  if (except === undefined || weekdays !== undefined || byDays || named === undefined) return parsed
   const { except: _except, ...rest } = parsed
   return { ...rest, exceptedDays: except }
 }

@@ -25,12 +25,13 @@ const ADVERBS: ReadonlyMap<string, Frequency> = new Map<string, Frequency>([
   ['yearly', { unit: 'year', interval: 1 }],
   ['annually', { unit: 'year', interval: 1 }],
 ])
-/** Words with two meanings, or none that names an instant, and what to say for each. */
+/** Words with two meanings, or without a definite instant, and the forms that work instead. */
 const AMBIGUOUS: ReadonlyMap<string, string> = new Map([
   ['biweekly', "'every 2 weeks on monday' or 'every monday and thursday'"],
   ['bimonthly', "'every 2 months on the 1st' or 'on the 1st and 15th of every month'"],
   ['quarterly', "'every 3 months on the 1st starting 2027-01-01'"],
 ])
+/** The words for parts of the day. */
 export const DAY_PART_WORDS: ReadonlyMap<string, DayPart> = new Map<string, DayPart>(
   (['morning', 'afternoon', 'evening', 'night'] as const).flatMap((part) => [
     [part, part],
@@ -39,11 +40,11 @@ export const DAY_PART_WORDS: ReadonlyMap<string, DayPart> = new Map<string, DayP
 )
 const INTERVAL_MAX = 1000
 
-/** Reads how often at the head of these words: 'every 2 weeks', 'each monday', 'daily', 'once a week'. */
+/** Parses a frequency at the start of these words: 'every 2 weeks', 'each monday', 'daily', 'once a week'. */
 export function readFrequency(words: string[], text: string): Clause | null {
   const [first = '', second = '', third = ''] = words
-  const doubt = AMBIGUOUS.get(first)
-  if (doubt !== undefined) throw refusal(text, `'${first}' is ambiguous: say ${doubt}`)
+  const alternatives = AMBIGUOUS.get(first)
+  if (alternatives !== undefined) throw refusal(text, `'${first}' is ambiguous: say ${alternatives}`)
   const adverb = ADVERBS.get(first)
   if (adverb !== undefined) return { parts: { frequency: adverb }, used: 1 }
   if (first === 'nightly')
@@ -67,17 +68,17 @@ function readEvery(words: string[], text: string): Clause | null {
   }
   const fraction = readFraction(words)
   if (fraction !== null) return fraction
-  // 'every second day' steps by two; 'every second' alone, or 'every second monday of …', does not.
-  const place = ordinalOf(first)
-  const placed = UNITS.get(second)
-  if (place !== null && place > 1 && placed !== undefined && third !== 'of') {
-    return { parts: { frequency: frequencyOf({ [placed]: place }, text) }, used: 2 }
+  // 'every second day' is every 2 days; 'every second' alone and 'every second monday of …' are not.
+  const nth = ordinalOf(first)
+  const nthUnit = UNITS.get(second)
+  if (nth !== null && nth > 1 && nthUnit !== undefined && third !== 'of') {
+    return { parts: { frequency: frequencyOf({ [nthUnit]: nth }, text) }, used: 2 }
   }
-  if (place !== null && place > 1 && /^weekends?$/.test(second)) {
-    return { parts: { frequency: { unit: 'week', interval: place }, weekdays: [6, 7] }, used: 2 }
+  if (nth !== null && nth > 1 && /^weekends?$/.test(second)) {
+    return { parts: { frequency: { unit: 'week', interval: nth }, weekdays: [6, 7] }, used: 2 }
   }
   const alone = UNITS.get(first)
-  if (alone !== undefined && !(place !== null && isOrdinal(words))) {
+  if (alone !== undefined && !(nth !== null && isOrdinal(words))) {
     return { parts: { frequency: frequencyOf({ [alone]: 1 }, text) }, used: 1 }
   }
   const amount = readAmount(words)
@@ -85,13 +86,13 @@ function readEvery(words: string[], text: string): Clause | null {
   return readDays(words) ?? readMonths(words)
 }
 
-/** 'second' is a place where a weekday or more of a list follows, else a unit. */
+/** Whether 'second' is an ordinal, because a weekday or another ordinal follows, and not the unit. */
 function isOrdinal([, next, after]: string[]): boolean {
   if (workingDayLength([next ?? '', after ?? '']) > 0) return true
   return weekdayOf(next) !== null || next === 'weekday' || next === 'and' || ordinalOf(next) !== null
 }
 
-/** 'every other day', 'every other tuesday and thursday', 'every other weekend'. */
+/** Parses 'every other day', 'every other tuesday and thursday', 'every other weekend'. */
 function readOther(words: string[], text: string): Clause | null {
   const unit = UNITS.get(words[1] ?? '')
   if (unit !== undefined) return { parts: { frequency: frequencyOf({ [unit]: 2 }, text) }, used: 2 }
@@ -106,7 +107,7 @@ function readOther(words: string[], text: string): Clause | null {
   return { parts: { frequency: { unit: 'week', interval: 2 }, ...days.parts }, used: days.used + 1 }
 }
 
-/** 'every half hour', 'every quarter of an hour'. */
+/** Parses 'every half hour', 'every quarter of an hour'. */
 function readFraction([first, ...rest]: string[]): Clause | null {
   const minutes = first === 'half' ? 30 : first === 'quarter' ? 15 : 0
   if (minutes === 0) return null
@@ -143,7 +144,7 @@ function isEach(word: string | undefined): boolean {
   return word === 'a' || word === 'an' || word === 'per' || word === 'every' || word === 'each'
 }
 
-/** 'twice a day', '3 times per week': how often, and not when. */
+/** Whether the words are 'twice a day', '3 times per week', which say how often but not when. */
 function isTimesPer(words: string[]): boolean {
   const times = words[1] === 'times' ? 2 : words[0] === 'twice' || words[0] === 'thrice' ? 1 : 0
   if (times === 0) return false
@@ -153,9 +154,9 @@ function isTimesPer(words: string[]): boolean {
 
 function timesPerError(text: string, words: string[]): Error {
   const times = words[1] === 'times' ? 2 : 1
-  const parsed = words.slice(0, times + (isEach(words[times]) ? 2 : 1)).join(' ')
+  const clause = words.slice(0, times + (isEach(words[times]) ? 2 : 1)).join(' ')
   return refusal(
     text,
-    `${quote(parsed)} does not say when: say 'every day at 9am and 9pm', 'every monday and thursday at 9am' or 'every 12 hours'`,
+    `${quote(clause)} does not say when: say 'every day at 9am and 9pm', 'every monday and thursday at 9am' or 'every 12 hours'`,
   )
 }

@@ -2,22 +2,22 @@ import { WakefulError } from '../../../error.ts'
 import { looksLikeZone, quote } from '../../text/index.ts'
 import type { ParsedDate } from '../date.ts'
 
-/** A unit of the calendar that a rule steps by. */
+/** The calendar unit of a frequency. */
 export type CalendarUnit = 'day' | 'week' | 'month' | 'year'
 
-/** How often: a fixed length of time, or so many units of the calendar. */
+/** How often: a fixed length of time, or a number of calendar units. */
 export type Frequency = { everyMs: number } | { unit: CalendarUnit; interval: number }
 
-/** A day of a month: its number, or one that is found from its ends; weekdays are Monday to Friday. */
+/** A day of a month: its number, or one relative to its start or end; weekdays are Monday to Friday. */
 export type MonthDay = number | 'last' | 'first weekday' | 'last weekday'
 
-/** 'first monday': the nth of its month, -1 is the last. */
+/** The nth weekday of a month, such as 'first monday'; -1 is the last. */
 export interface NthWeekday {
   nth: number
   weekday: number
 }
 
-/** Which days a phrase named. Monday is 1, January is 1. */
+/** The days that a phrase names. Monday is 1, January is 1. */
 export interface ParsedDays {
   weekdays?: number[]
   nths?: NthWeekday[]
@@ -25,13 +25,13 @@ export interface ParsedDays {
   months?: number[]
 }
 
-/** A time of day as it was written; what it means may hang on the words around it. */
+/** A time of day as written; its meaning may depend on the words around it. */
 export interface ClockWord {
   word: string
   afterAt: boolean
 }
 
-/** A start or an end as it was written: an ISO time, or a date, a time of day, or both. */
+/** A start or an end as written: an ISO time, or a date, a time of day, or both. */
 export interface ParsedBound {
   word: string
   iso?: string
@@ -39,23 +39,23 @@ export interface ParsedBound {
   clock?: ClockWord
 }
 
-/** A part of the day, which tells '8am' from '8pm'. */
+/** A part of the day, which distinguishes 8am from 8pm. */
 export type DayPart = 'morning' | 'afternoon' | 'evening' | 'night'
 
-/** Everything a recurring phrase said, part by part, before it is known whether the parts fit together. */
+/** The parts of a recurring phrase, before it is checked that they fit together. */
 export interface ParsedRecurrence extends ParsedDays {
   frequency?: Frequency
-  /** Weekdays taken from those that were said. */
+  /** Weekdays removed from the named ones. */
   except?: number[]
-  /** Weekdays excepted from a rhythm that they cannot be taken from: they are days off. */
+  /** Excepted weekdays of a frequency without weekdays: they become days off. */
   exceptedDays?: number[]
-  /** Names of calendars whose days are excepted. */
+  /** Names of excepted calendars. */
   calendars?: string[]
-  /** The weekdays were said as 'working days'. */
+  /** The weekdays were written as 'working days'. */
   workingDays?: true
-  /** 'third working day': the nth of its month, -1 is the last. */
+  /** The nth working day of a month, such as 'third working day'; -1 is the last. */
   workingDay?: number
-  /** 'of the quarter'. */
+  /** The phrase has 'of the quarter'. */
   quarter?: true
   clocks?: ClockWord[]
   window?: [ClockWord, ClockWord]
@@ -63,11 +63,11 @@ export interface ParsedRecurrence extends ParsedDays {
   minutePast?: number
   start?: ParsedBound
   end?: ParsedBound
-  /** `led` where 'for' stood in front, so that it cannot be how often within a day. */
-  count?: { times: number; led: boolean }
+  /** `hasFor` if 'for' precedes it, so that it cannot mean how often within a day. */
+  count?: { times: number; hasFor: boolean }
 }
 
-/** What one clause of a phrase said, and how many words it took. */
+/** The parts of one clause of a phrase, and how many words it used. */
 export interface Clause {
   parts: ParsedRecurrence
   used: number
@@ -100,7 +100,7 @@ const FORMS =
 const WORDS_QUOTED_MAX = 5
 const WORD_LENGTH_MAX = 20
 
-/** Adds what a clause said; a part that is said twice is refused, since one of them would be ignored. */
+/** Adds the parts of a clause; a part that occurs twice is refused, because one of them would be ignored. */
 export function merge(whole: ParsedRecurrence, clause: ParsedRecurrence, text: string): void {
   for (const part of Object.keys(clause) as (keyof ParsedRecurrence)[]) {
     if (whole[part] !== undefined) {
@@ -110,12 +110,12 @@ export function merge(whole: ParsedRecurrence, clause: ParsedRecurrence, text: s
   Object.assign(whole, clause)
 }
 
-/** The refusal of a phrase, with the reason and what to say instead. */
+/** The error that refuses a phrase, with the reason and a form that works. */
 export function refusal(text: string, why: string): WakefulError {
   return new WakefulError('invalid_time', `${quote(text)}: ${why}`)
 }
 
-/** The refusal of a phrase that has words nobody understood. */
+/** The error that refuses a phrase with unknown words. */
 export function notUnderstood(text: string, words: string[]): WakefulError {
   const named = words
     .slice(0, WORDS_QUOTED_MAX)

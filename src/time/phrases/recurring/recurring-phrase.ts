@@ -25,16 +25,16 @@ import {
   usesDefaultWeekend,
 } from './working-days.ts'
 
-/** The parts of a when that a recurring phrase can say. Bounds are ISO wall times of the zone. */
+/** The parts of a when that a recurring phrase can have. Bounds are ISO wall times of the zone. */
 export type RecurringPhraseWhen = ({ cron: string } | { every: string } | { rrule: string }) & {
   start?: string
   end?: string
   count?: number
-  /** What the phrase and what stands beside it exclude, together. */
+  /** The exclusions of the phrase and of the options beside it, merged. */
   exclude?: ReturnType<typeof toExcludeInput>
 }
 
-/** What a recurring phrase is read against: the present, the zone, and what is excluded beside it. */
+/** What a recurring phrase is resolved against: the present, the zone, and the exclusion beside it. */
 export interface RecurringPhraseContext {
   now: number
   timezone: string
@@ -42,16 +42,16 @@ export interface RecurringPhraseContext {
   exclude?: Exclusion | undefined
 }
 
-/** A recurring phrase that was understood: a when, the same in plain words, and what was not said but taken. */
+/** A parsed recurring phrase: a when, its canonical form, and notes about what it left open. */
 export type RecurringPhrase = RecurringPhraseWhen & {
-  /** The phrase brought to one form; read again, it gives the same when. */
+  /** The phrase in canonical form; parsed again, it gives the same when. */
   canonical: string
   notes: string[]
 }
 
 /**
- * Reads a plain-language recurrence; null where no word says that something comes again, so that one-shots may be
- * tried. Every word must be understood, or the phrase is refused with the words that were not.
+ * Parses a recurring phrase; null if no word makes it recur, so that the caller can try a phrase for one instant. Every
+ * word must be understood; otherwise the phrase is refused with the unknown words.
  */
 export function parseRecurring(text: string, context: RecurringPhraseContext): RecurringPhrase | null {
   if (text.length > TEXT_LENGTH_MAX) return null
@@ -77,7 +77,7 @@ export function parseRecurring(text: string, context: RecurringPhraseContext): R
   const { start, end, count } = recurrence
   return {
     ...rule.when,
-    // The first instant of an rrule stands in it, and says where to start.
+    // An rrule has its start in DTSTART.
     ...(start !== undefined && !('rrule' in rule.when) && { start }),
     ...(end !== undefined && { end }),
     ...(count !== undefined && { count }),
@@ -87,7 +87,7 @@ export function parseRecurring(text: string, context: RecurringPhraseContext): R
   }
 }
 
-/** Whether any word says that something comes again: 'every', 'mondays', 'mon-fri', 'of the month', 'twice a day'. */
+/** Whether any words make the phrase recur: 'every', 'mondays', 'mon-fri', 'of the month', 'twice a day'. */
 function recurs(words: string[]): boolean {
   return words.some((word, index) => {
     const [next, after] = [words[index + 1], words[index + 2]]
@@ -147,7 +147,7 @@ function readClause(words: string[], localNow: Temporal.ZonedDateTime, text: str
   )
 }
 
-/** 'mondays', 'the last friday'; but 'weekday' alone may be the next one, or each. */
+/** Parses 'mondays', 'the last friday'; 'weekday' alone is ambiguous: the next one, or each. */
 function readBareDays(words: string[], text: string): Clause | null {
   if (words[0] !== 'weekday' && words[0] !== 'weekend') return readDays(words)
   throw refusal(
@@ -156,7 +156,7 @@ function readBareDays(words: string[], text: string): Clause | null {
   )
 }
 
-/** 'of every month', 'of the month', 'in december'. */
+/** Parses 'of every month', 'of the month', 'in december'. */
 function readScope(words: string[]): Clause | null {
   if (words[0] !== 'of' && words[0] !== 'in') return null
   const [, second, third] = words
@@ -173,14 +173,14 @@ function readScope(words: string[]): Clause | null {
   return shiftUsed(1, readMonths(words.slice(1)))
 }
 
-/** 'monday morning', 'in the evening', 'at night'. */
+/** Parses 'monday morning', 'in the evening', 'at night'. */
 function readDayPart(words: string[]): Clause | null {
   const lead = words[0] === 'in' && words[1] === 'the' ? 2 : words[0] === 'at' || words[0] === 'in' ? 1 : 0
   const dayPart = DAY_PART_WORDS.get(words[lead] ?? '')
   return dayPart === undefined ? null : { parts: { dayPart }, used: lead + 1 }
 }
 
-/** 'on the hour', 'on the half hour', 'at :15'. */
+/** Parses 'on the hour', 'on the half hour', 'at :15'. */
 function readMinutePast(words: string[]): Clause | null {
   if (words.slice(0, 3).join(' ') === 'on the hour') return { parts: { minutePast: 0 }, used: 3 }
   if (words.slice(0, 4).join(' ') === 'on the half hour') return { parts: { minutePast: 30 }, used: 4 }

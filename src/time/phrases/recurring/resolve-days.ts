@@ -1,3 +1,4 @@
+import { WEEKDAY_NAMES } from '../../text/index.ts'
 import { temporal } from '../../zones/index.ts'
 import {
   type CalendarUnit,
@@ -8,10 +9,9 @@ import {
 } from './parsed.ts'
 
 const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7]
-const WEEKDAY_NAMES = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ')
 const LEAP_YEAR = 2000
 
-/** The days a calendar rule falls on, with those of the first day where the phrase names none. */
+/** Resolves the days of a calendar rule; if the phrase names none, those of the reference day. */
 export function resolveDays(
   parsed: ParsedRecurrence,
   reference: Temporal.PlainDate,
@@ -36,7 +36,7 @@ export function resolveDays(
   return whole
 }
 
-/** The weekdays that were said, without those excepted. */
+/** The named weekdays without the excepted ones. */
 export function weekdaysOf(
   { weekdays, except, frequency }: ParsedRecurrence,
   text: string,
@@ -67,7 +67,7 @@ function calendarFrequency(
   const { nths, monthDays, months } = parsed
   const given = parsed.frequency as CalendarFrequency | undefined
   if (given !== undefined) {
-    // 'daily on weekdays', 'every monday in december every year': the weekdays are the rhythm.
+    // In 'daily on weekdays' and 'every monday in december every year', the weekdays are the frequency.
     const byWeek = weekdays !== undefined && given.interval === 1
     if (byWeek && given.unit === 'day' && weekdays.length === 1 && parsed.except === undefined) {
       throw refusal(text, `it says both every day and ${WEEKDAY_NAMES[weekdays[0]! - 1]}: say one of them`)
@@ -130,7 +130,7 @@ function assertFits({ unit, interval }: CalendarFrequency, days: ParsedDays, tex
   }
 }
 
-/** 'weekly' said on a Wednesday is each Wednesday, as 'next week' is; a day that months lack is refused. */
+/** The days of 'weekly' and the like: those of the reference day. A day that some months lack is refused. */
 function defaultDays(
   { unit }: CalendarFrequency,
   days: ParsedDays,
@@ -160,7 +160,7 @@ function defaultDays(
   return unit === 'month' ? { monthDays: [day] } : { months: [month], monthDays: [day] }
 }
 
-/** Refuses days that no such month has, and says where months or years are skipped. */
+/** Refuses days that exist in none of the months, and notes which months or years are skipped. */
 function noteMissingDays(
   { months, monthDays, nths, frequency }: ParsedDays & { frequency: CalendarFrequency },
   text: string,

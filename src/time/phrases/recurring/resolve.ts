@@ -5,12 +5,12 @@ import { type Frequency, type ParsedDays, type ParsedRecurrence, refusal } from 
 import { resolveDays, weekdaysOf } from './resolve-days.ts'
 import { hoursOf, timesOf } from './times.ts'
 
-/** A recurrence whose parts fit together and of which nothing is left open. */
+/** A complete recurrence whose parts fit together. */
 export interface Recurrence extends ParsedDays {
   frequency: Frequency
-  /** Earliest first; none where the pace is a length of time. */
+  /** Sorted; empty if the frequency is a length of time. */
   times: ParsedTime[]
-  /** Full hours of the day; the end is not part of it. */
+  /** Full hours of the day; the end is exclusive. */
   window?: { from: number; to: number }
   minutePast?: number
   start?: string
@@ -20,7 +20,7 @@ export interface Recurrence extends ParsedDays {
 
 const DEFAULT_TIME: ParsedTime = { hour: 9, minute: 0, second: 0 }
 
-/** Brings the parts of a phrase together: what contradicts itself is refused, what was left open is taken and noted. */
+/** Combines the parts of a phrase: contradictions are refused, and defaults for missing parts are noted. */
 export function resolveRecurrence(
   parsed: ParsedRecurrence,
   localNow: Temporal.ZonedDateTime,
@@ -46,7 +46,7 @@ export function resolveRecurrence(
         `the ${parsed.dayPart} has no fixed hour: say 'every day at 8am', or 'every ${parsed.dayPart} at 8:30'`,
       )
     }
-    if (parsed.count !== undefined && !parsed.count.led) {
+    if (parsed.count !== undefined && !parsed.count.hasFor) {
       throw refusal(
         text,
         `'${parsed.count.times} times' may be on each day or in all: say 'every day at 9am, ${parsed.count.times} times', or the times of day`,
@@ -63,18 +63,18 @@ export function resolveRecurrence(
   return { ...days, times, ...shared }
 }
 
-/** 'every weekday starting tomorrow at 9am' says the time of the rule, 'until friday at 5pm' may say either. */
+/** In 'every weekday starting tomorrow at 9am', the time is the rule's; in 'until friday at 5pm' it is ambiguous. */
 function clocksOf(parsed: ParsedRecurrence, text: string): Pick<ParsedRecurrence, 'clocks' | 'start'> {
   const { clocks, start, end, frequency } = parsed
-  const kept = { ...(clocks && { clocks }), ...(start && { start }) }
-  if (frequency !== undefined && 'everyMs' in frequency) return kept
+  const unchanged = { ...(clocks && { clocks }), ...(start && { start }) }
+  if (frequency !== undefined && 'everyMs' in frequency) return unchanged
   if (start !== undefined && start.iso === undefined && start.date === undefined) {
     throw refusal(
       text,
       `'${start.word}' may be the time of each, or the start: say 'every day at 9am', or the day it starts`,
     )
   }
-  if (clocks !== undefined) return kept
+  if (clocks !== undefined) return unchanged
   if (start?.date !== undefined && start.clock !== undefined) {
     const { clock, ...date } = start
     return { clocks: [clock], start: date }
@@ -85,7 +85,7 @@ function clocksOf(parsed: ParsedRecurrence, text: string): Pick<ParsedRecurrence
       `'${end.clock.word}' may be the time of each, or of the end: say 'every day at 9am until friday'`,
     )
   }
-  return kept
+  return unchanged
 }
 
 function boundsOf(

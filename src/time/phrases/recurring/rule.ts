@@ -1,9 +1,10 @@
 import { formatDuration } from '../../durations/index.ts'
+import { pad2 } from '../../text/index.ts'
 import { firstWallTime } from './anchor.ts'
 import { type CalendarUnit, type MonthDay, refusal } from './parsed.ts'
 import type { Recurrence } from './resolve.ts'
 
-/** The rule a recurrence comes to; `anchor` is the first wall time of one that steps by more than one unit. */
+/** The rule of a recurrence; `anchor` is its first wall time if its interval is more than one unit. */
 export interface PhraseRule {
   when: { cron: string } | { every: string } | { rrule: string }
   anchor?: Temporal.PlainDateTime
@@ -16,8 +17,8 @@ const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
 
 /**
- * Writes the rule in the form that says it exactly: an interval where only a length of time was said, cron where the
- * calendar alone decides, and rrule where it steps over units, with the first instant in it so that it never drifts.
+ * Chooses the form that expresses the rule exactly: `every` for a plain length of time, cron if it follows the calendar
+ * alone, and rrule if it skips units, with its first instant in DTSTART so that it never drifts.
  */
 export function ruleOf(
   recurrence: Recurrence,
@@ -63,7 +64,7 @@ function intervalRule(
   return { cron: `${seconds}${minute} ${hours.field} * * ${weekdayField(weekdays)}` }
 }
 
-/** The step of an interval on the clock, which must come out even: cron starts over each hour, day or span. */
+/** The step of an interval on the clock. It must divide evenly, because cron starts over each hour, day or span. */
 function clockStep(
   everyMs: number,
   spanned: boolean,
@@ -94,17 +95,18 @@ function hourField(
   const { from, to } = window
   const length = (to - from + 24) % 24
   const hours = Array.from({ length: Math.ceil(length / step) }, (_, index) => (from + index * step) % 24)
-  const over = hours.some((hour) => hour < from)
-  if (over && weekdays !== undefined) {
+  const overMidnight = hours.some((hour) => hour < from)
+  if (overMidnight && weekdays !== undefined) {
     throw refusal(
       text,
       'a span over midnight belongs to two days: leave out the days, or set an alarm for each side',
     )
   }
   const last = hours.at(-1)!
-  if (step > 1) return { field: !over && hours.length > 2 ? `${from}-${last}/${step}` : hours.join(), last }
+  if (step > 1)
+    return { field: !overMidnight && hours.length > 2 ? `${from}-${last}/${step}` : hours.join(), last }
   return {
-    field: over
+    field: overMidnight
       ? `${formatRuns(hours.filter((hour) => hour >= from))},${formatRuns(hours.filter((hour) => hour < from))}`
       : formatRuns(hours),
     last,
@@ -117,9 +119,9 @@ function addClockNotes(
   notes: string[],
 ): void {
   const minute = unit === 'hour' ? (minutePast ?? 0) : unit === 'minute' ? 60 - step : 59
-  const at = `${pad(last)}:${pad(minute)}${unit === 'second' ? `:${pad(60 - step)}` : ''}`
+  const at = `${pad2(last)}:${pad2(minute)}${unit === 'second' ? `:${pad2(60 - step)}` : ''}`
   if (window !== undefined) {
-    notes.push(`${pad(window.to)}:00 itself is not included: the last of the span is at ${at}`)
+    notes.push(`${pad2(window.to)}:00 itself is not included: the last of the span is at ${at}`)
   } else if (minutePast === undefined) {
     notes.push(
       `on the clock: counted from the full ${unit === 'hour' ? 'day' : unit === 'minute' ? 'hour' : 'minute'}`,
@@ -140,7 +142,7 @@ function cronOf(recurrence: Recurrence, text: string): string {
   return `${second}${minutes} ${hours} ${day} ${months === undefined ? '*' : formatRuns(months)} ${weekday}`
 }
 
-/** Hours, minutes and seconds whose every combination is one of the times, which is all that one rule can say. */
+/** Hours, minutes and seconds whose combinations are exactly the times, which is all that one rule can express. */
 function timeSets(
   { times }: Recurrence,
   text: string,
@@ -173,7 +175,7 @@ function rruleParts(recurrence: Recurrence, text: string): string[] {
   return parts
 }
 
-/** The first or last weekday stands alone. */
+/** The days of the month, if they fit together: the first or last weekday must be the only one. */
 function monthDaysOf(days: MonthDay[], text: string): MonthDay[] {
   if (days.length > 1 && days.some((day) => typeof day !== 'number' && day !== 'last')) {
     throw refusal(text, 'the first or last weekday of a month stands alone: set an alarm for the other days')
@@ -186,7 +188,7 @@ function weekdayField(weekdays: number[] | undefined): string {
   return formatRuns(weekdays.map((day) => day % 7).sort((a, b) => a - b))
 }
 
-/** Numbers in order as cron writes them, three or more in a row as a range. */
+/** Sorted numbers as a cron field; three or more in a row become a range. */
 function formatRuns(numbers: number[]): string {
   const found: number[][] = []
   for (const number of numbers) {
@@ -195,8 +197,4 @@ function formatRuns(numbers: number[]): string {
     else found.push([number])
   }
   return found.map((run) => (run.length > 2 ? `${run[0]}-${run.at(-1)}` : run.join())).join()
-}
-
-function pad(number: number): string {
-  return String(number).padStart(2, '0')
 }

@@ -7,7 +7,7 @@ const BARE = /^\d{1,2}$/
 const CLOCK = /^\d{1,2}(?:[:.]\d\d(?::\d\d)?(?:[ap]m)?|[ap]m)$/
 const NAMED = new Set(['noon', 'midday', 'midnight'])
 const WINDOW_JOINTS = new Set(['and', 'to', 'until', 'till', '-'])
-/** The hours, on a 12-hour clock, that a part of the day has before noon and after. */
+/** The hours of each part of the day on a 12-hour clock, before and after noon. */
 const DAY_PARTS: Record<DayPart, { am: number[]; pm: number[] }> = {
   morning: { am: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], pm: [] },
   afternoon: { am: [], pm: [12, 1, 2, 3, 4, 5, 6] },
@@ -15,12 +15,12 @@ const DAY_PARTS: Record<DayPart, { am: number[]; pm: number[] }> = {
   night: { am: [12, 1, 2, 3, 4], pm: [7, 8, 9, 10, 11] },
 }
 
-/** Tells whether a word is a time of day; a bare number is one only behind 'at'. */
+/** Whether a word is a time of day; a bare number is one only after 'at'. */
 export function isClock(word: string | undefined, afterAt: boolean): boolean {
   return word !== undefined && (NAMED.has(word) || CLOCK.test(word) || (afterAt && BARE.test(word)))
 }
 
-/** Reads 'at 9am', '9am and 5pm', 'at 9, 12 and 15' at the head of these words. */
+/** Parses 'at 9am', '9am and 5pm', 'at 9, 12 and 15' at the start of these words. */
 export function readClocks(words: string[]): Clause | null {
   const at = words[0] === 'at' || words[0] === '@' ? 1 : 0
   const clocks: ClockWord[] = []
@@ -35,13 +35,13 @@ export function readClocks(words: string[]): Clause | null {
   return clocks.length === 0 ? null : { parts: { clocks }, used }
 }
 
-/** '10 times', '24 december', '3 days': the number belongs to the word behind it. */
+/** Whether the number belongs to the word after it: '10 times', '24 december', '3 days'. */
 function isCounted(word: string, next: string | undefined): boolean {
   if (!BARE.test(word) || next === undefined) return false
   return next === 'times' || next === 'occurrences' || UNITS.has(next) || MONTHS.has(next)
 }
 
-/** Reads 'between 9 and 17', 'from 9am to 5pm', 'between 9-17'; null where the words give no span of the day. */
+/** Parses 'between 9 and 17', 'from 9am to 5pm', 'between 9-17'; null if the words are no span of the day. */
 export function readWindow(words: string[]): Clause | null {
   if (words[0] !== 'between' && words[0] !== 'from') return null
   const [from, to, more] = words[1]?.split('-') ?? []
@@ -56,7 +56,7 @@ function clock(word: string): ClockWord {
   return { word, afterAt: true }
 }
 
-/** The times of day that were said, earliest first; hours are refused where either half of the day may be meant. */
+/** Resolves times of day, sorted; ambiguous hours (am or pm) are refused. */
 export function timesOf(
   clocks: ClockWord[],
   dayPart: DayPart | undefined,
@@ -81,24 +81,24 @@ function timeOf(
   dayPart: DayPart | undefined,
   text: string,
 ): ParsedTime {
-  const twelve = BARE.test(word) || (CLOCK.test(word) && !word.endsWith('m'))
+  const hasNoHalf = BARE.test(word) || (CLOCK.test(word) && !word.endsWith('m'))
   const hour = Number.parseInt(word, 10)
   if (dayPart !== undefined) {
     const { am, pm } = DAY_PARTS[dayPart]
     const half = am.includes(hour) ? 'am' : pm.includes(hour) ? 'pm' : undefined
-    const time = readTimeWord(twelve && half !== undefined ? `${word}${half}` : word, {
+    const time = readTimeWord(hasNoHalf && half !== undefined ? `${word}${half}` : word, {
       afterAt,
       tonight: false,
     })!
-    const there = time.hour < 12 ? am : pm
-    if (!there.includes(time.hour % 12 || 12)) {
+    const hoursOfHalf = time.hour < 12 ? am : pm
+    if (!hoursOfHalf.includes(time.hour % 12 || 12)) {
       throw refusal(text, `'${word}' is no time of the ${dayPart}: say '9am', '3pm' or '21:00' without it`)
     }
-    return twelve && half !== undefined && hour !== time.hour
+    return hasNoHalf && half !== undefined && hour !== time.hour
       ? { ...time, note: `'${word}' in the ${dayPart} is read as ${word}${half}` }
       : time
   }
-  if (on24 && twelve) {
+  if (on24 && hasNoHalf) {
     const { note: _note, ...time } = readTimeWord(BARE.test(word) ? `${word}:00` : word, {
       afterAt,
       tonight: false,
@@ -108,14 +108,14 @@ function timeOf(
   return readTimeWord(word, { afterAt, tonight: false })!
 }
 
-/** '17', '17:00' and '00:30' tell that the hours beside them are on the 24-hour clock too. */
+/** Whether a word is certainly on the 24-hour clock ('17', '17:00', '00:30'); then the hours beside it are too. */
 function is24Hour(word: string): boolean {
   if (!BARE.test(word) && !(CLOCK.test(word) && !word.endsWith('m'))) return false
   const hour = Number.parseInt(word, 10)
   return hour === 0 || hour > 12
 }
 
-/** The full hours a span of the day runs from and to; the end is not part of it, and 0 is midnight. */
+/** The full hours of a span of the day; the end is exclusive, and 0 is midnight. */
 export function hoursOf(
   window: [ClockWord, ClockWord],
   text: string,

@@ -2,10 +2,10 @@ import type { Exclusion } from '../../calendars/index.ts'
 import { type ParsedRecurrence, refusal } from './parsed.ts'
 
 const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7]
-/** Every month has more working days than this, in any country. */
+/** Every month has more working days than this in every country. */
 const NTH_MAX = 15
 
-/** 'every working day': each but those of the weekend; all where the calendars have a weekend of their own. */
+/** Resolves 'every working day': all weekdays outside the weekend, or all seven if a calendar has its own weekend. */
 export function resolveEveryWorkingDay(
   parsed: ParsedRecurrence,
   weekend: readonly number[] | null,
@@ -20,7 +20,7 @@ export function resolveEveryWorkingDay(
   throw refusal(text, 'working days and other days beside them, under another weekend: name all the days')
 }
 
-/** 'third working day of the month': the 1st, or the last, of which months; how it moves from there is below. */
+/** Resolves 'third working day of the month' to the 1st or last day, from which `exclusionOf` moves it. */
 export function resolveNthWorkingDay(parsed: ParsedRecurrence, text: string): ParsedRecurrence {
   const { workingDay: nth, quarter, ...rest } = parsed
   if (nth === undefined) {
@@ -55,7 +55,7 @@ function monthsOf({ months, frequency }: ParsedRecurrence, quarter: true | undef
   return months ?? (yearly ? [last ? 12 : 1] : undefined)
 }
 
-/** What a phrase excludes itself; `weekend` is the one that 'working day' leaves out. */
+/** The exclusion of a phrase; `weekend` is the one that working days exclude. */
 export function exclusionOf(parsed: ParsedRecurrence, weekend: readonly number[] | null): Exclusion {
   const { calendars, exceptedDays, workingDay: nth } = parsed
   const off = nth === undefined ? [] : (weekend ?? [])
@@ -68,7 +68,7 @@ export function exclusionOf(parsed: ParsedRecurrence, weekend: readonly number[]
   }
 }
 
-/** What of a phrase its wording repeats beside the rule. */
+/** The days off of a phrase, for its canonical form. */
 export function daysOffParts(parsed: ParsedRecurrence): ParsedDaysOff {
   const { calendars, exceptedDays, workingDay, workingDays, except } = parsed
   return {
@@ -79,13 +79,13 @@ export function daysOffParts(parsed: ParsedRecurrence): ParsedDaysOff {
   }
 }
 
-/** What a phrase said of days off. */
+/** The parts of a phrase about days off. */
 export type ParsedDaysOff = Pick<
   ParsedRecurrence,
   'calendars' | 'exceptedDays' | 'workingDay' | 'workingDays'
 >
 
-/** Whether Saturday and Sunday were taken as the weekend. */
+/** Whether the phrase has working days, and their weekend is Saturday and Sunday. */
 export function usesDefaultWeekend(parsed: ParsedRecurrence, weekend: readonly number[] | null): boolean {
   const working = parsed.workingDays ?? parsed.workingDay
   return working !== undefined && weekend?.join() === '6,7'
