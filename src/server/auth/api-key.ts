@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const KEY = /^wk_([0-9a-f]{16})_[A-Za-z0-9_-]{43}$/
 
-/** A key that was just made: its text is shown once and kept nowhere. */
+/** A new key: its text is shown once and stored nowhere. */
 export interface NewKey {
   /** The public part, which may be shown, logged and listed. */
   readonly id: string
@@ -17,7 +17,7 @@ export function newKey(id = randomBytes(8).toString('hex')): NewKey {
   return { id, text, hash: hashOf(text) }
 }
 
-/** The public part of a key; null where the text is none. */
+/** The public part of a key; null if the text is not a key. */
 export function keyIdOf(text: string): string | null {
   return KEY.exec(text)?.[1] ?? null
 }
@@ -27,8 +27,8 @@ export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** Whether a key's text has this hash, in a time that does not tell how nearly. */
-export function fits(text: string, hash: string): boolean {
-  const [given, stored] = [Buffer.from(hashOf(text), 'hex'), Buffer.from(hash, 'hex')]
-  return given.length === stored.length && timingSafeEqual(given, stored)
+/** Whether a key's text has this hash, compared in constant time. */
+export function matches(text: string, hash: string): boolean {
+  const [actual, stored] = [Buffer.from(hashOf(text), 'hex'), Buffer.from(hash, 'hex')]
+  return actual.length === stored.length && timingSafeEqual(actual, stored)
 }

@@ -3,32 +3,35 @@ import type { Alarms } from '../../library/index.ts'
 import { assertLocal, type HeaderReader } from '../http/index.ts'
 import { hashOf } from './api-key.ts'
 import type { CalendarFeeds, FeedHolder } from './calendar-feeds.ts'
-import type { Caller } from './caller.ts'
+import { type Caller, ownerName } from './caller.ts'
 import { ALL_TENANTS, type KeyRegistry, type KeyView } from './key-registry.ts'
 import type { TicketStore } from './ticket-store.ts'
 
-/** By these a caller names whom it acts for, where its key leaves that open. Percent-encoded beyond ASCII. */
+/** With these a caller names the tenant and owner it acts for, where its key allows several. Percent-encoded beyond ASCII. */
 const TENANT_HEADER = 'wakeful-tenant'
 const OWNER_HEADER = 'wakeful-owner'
 
 /** The tenant of the library, the command line, and callers without a key. */
 const LOCAL_TENANT = 'default'
+const ALARMS_MAX = 1_000
 
-/** What the gate knows. */
+/** What callers are authenticated with. */
 export interface AuthenticatorParts {
   readonly keys: KeyRegistry
   readonly tickets: TicketStore
   readonly feeds: CalendarFeeds
   readonly forTenant: (tenant: string, owner: string) => Alarms
-  /** Whether callers without a key may come in at all, while there are no keys. */
+  /** Whether callers without a key are admitted while there are no keys. */
   readonly isLocal: boolean
   readonly allowedOrigins: ReadonlySet<string>
   readonly allowedHosts: ReadonlySet<string>
 }
 
-/** Lets callers in by their keys; on this machine, while there are no keys, everybody as the local tenant. */
+/** Admits callers by their keys. While there are no keys, callers on this machine are admitted as the local tenant. */
 export class Authenticator {
   readonly #parts: AuthenticatorParts
+  /** By tenant and owner: the same callers come again and again. */
+  readonly #alarms = new Map<string, Alarms>()
 
   constructor(parts: AuthenticatorParts) {
     this.#parts = parts
@@ -36,60 +39,59 @@ export class Authenticator {
 
   async admit(headers: HeaderReader, via: string): Promise<Caller> {
     const { keys, isLocal, allowedOrigins, allowedHosts } = this.#parts
-    const given = bearerOf(headers)
-    if (given === null && isLocal && !(await keys.hasKeys())) {
+    const key = bearerOf(headers)
+    if (key === null && isLocal && !(await keys.hasKeys())) {
       assertLocal(headers, allowedOrigins, allowedHosts)
-      return this.#caller(tenantNamed(headers) ?? LOCAL_TENANT, named(headers, OWNER_HEADER) ?? '', via)
+      return this.#caller(tenantIn(headers) ?? LOCAL_TENANT, decoded(headers, OWNER_HEADER) ?? '', via)
     }
-    if (given === null)
+    if (key === null)
       throw new WakefulError(
         'unauthorized',
         'send a key: Authorization: Bearer wk_…; an admin makes one with `wakeful keys create`',
       )
-    return this.admitKey(given, headers, via)
+    return this.#admitKey(key, headers, via)
   }
 
-  /** Lets in who has this key, as whom its headers name where the key leaves that open. */
-  async admitKey(given: string, headers: HeaderReader, via: string): Promise<Caller> {
-    const key = await this.#parts.keys.find(given)
+  async #admitKey(text: string, headers: HeaderReader, via: string): Promise<Caller> {
+    const key = await this.#parts.keys.find(text)
     if (key === null)
       throw new WakefulError(
         'unauthorized',
         'this key is not known, or no longer: it may be revoked or expired',
       )
-    const tenant = tenantOf(key, tenantNamed(headers))
-    const owner = ownerOf(key, named(headers, OWNER_HEADER))
-    return this.#caller(tenant, owner, via, { key, hash: hashOf(given) })
+    const tenant = tenantOf(key, tenantIn(headers))
+    const owner = ownerOf(key, decoded(headers, OWNER_HEADER))
+    return this.#caller(tenant, owner, via, { key, hash: hashOf(text) })
   }
 
-  /** Lets in whoever brings a ticket, as the one it was made for, if that one's key still holds. */
-  async admitTicket(given: string, headers: HeaderReader, via: string): Promise<Caller> {
+  /** Admits the caller that a ticket was issued to, if that caller's key is still valid. */
+  async admitTicket(text: string, headers: HeaderReader, via: string): Promise<Caller> {
     const { keys, tickets, isLocal, allowedOrigins, allowedHosts } = this.#parts
-    const ticket = await tickets.redeem(given)
-    if (ticket === null) throw refusedTicket()
+    const ticket = await tickets.redeem(text)
+    if (ticket === null) throw invalidTicket()
     const { tenant, owner, keyId, keyHash } = ticket
     if (keyId === null || keyHash === null) {
-      if (!isLocal || (await keys.hasKeys())) throw refusedTicket()
+      if (!isLocal || (await keys.hasKeys())) throw invalidTicket()
       assertLocal(headers, allowedOrigins, allowedHosts)
       return this.#caller(tenant, owner, via)
     }
     const key = (await keys.holds(keyId, keyHash)) ? await keys.get(keyId) : null
-    if (key === null) throw refusedTicket()
+    if (key === null) throw invalidTicket()
     return this.#caller(tenant, owner, via, { key, hash: keyHash })
   }
 
-  /** Lets in whoever has a calendar's address, while the key that made it holds; rotated, it is the same key. */
+  /** Admits a reader of a calendar's secret address while the key it was made with is valid. A rotated key is the same key. */
   async admitToken(token: string, headers: HeaderReader): Promise<Caller> {
     const feed = await this.#parts.feeds.find(token)
-    if (feed === null || !(await this.#holds(feed, headers)))
+    if (feed === null || !(await this.#isValid(feed, headers)))
       throw new WakefulError('unauthorized', 'this address is not known, or no longer')
     const { tenant, owner } = feed
-    const alarms = this.#parts.forTenant(tenant, owner)
+    const alarms = this.#alarmsOf(tenant, owner)
     return { tenant, owner, rights: 'read', keyId: null, keyHash: null, key: null, via: 'feed', alarms }
   }
 
-  /** One that was made without a key is good while there are none, and on this machine. */
-  async #holds({ keyId }: FeedHolder, headers: HeaderReader): Promise<boolean> {
+  /** An address made without a key is valid while there are none, and on this machine. */
+  async #isValid({ keyId }: FeedHolder, headers: HeaderReader): Promise<boolean> {
     const { keys, isLocal, allowedOrigins, allowedHosts } = this.#parts
     if (keyId !== null) return keys.isLive(keyId)
     if (!isLocal || (await keys.hasKeys())) return false
@@ -104,7 +106,7 @@ export class Authenticator {
     by: { readonly key: KeyView | null; readonly hash: string | null } = { key: null, hash: null },
   ): Caller {
     const { key, hash: keyHash } = by
-    const alarms = this.#parts.forTenant(tenant, owner)
+    const alarms = this.#alarmsOf(tenant, owner)
     return {
       tenant,
       owner,
@@ -116,9 +118,19 @@ export class Authenticator {
       alarms,
     }
   }
+
+  #alarmsOf(tenant: string, owner: string): Alarms {
+    const name = ownerName({ tenant, owner })
+    const known = this.#alarms.get(name)
+    if (known !== undefined) return known
+    const alarms = this.#parts.forTenant(tenant, owner)
+    if (this.#alarms.size >= ALARMS_MAX) this.#alarms.clear()
+    this.#alarms.set(name, alarms)
+    return alarms
+  }
 }
 
-function refusedTicket(): WakefulError {
+function invalidTicket(): WakefulError {
   return new WakefulError(
     'unauthorized',
     'this ticket is not known: each is good once, for 30 seconds; POST /v1/tickets makes another',
@@ -126,9 +138,9 @@ function refusedTicket(): WakefulError {
 }
 
 function bearerOf(headers: HeaderReader): string | null {
-  const given = headers.get('authorization')
-  if (given === null) return null
-  const found = /^Bearer +(\S+)$/i.exec(given.trim())?.[1]
+  const header = headers.get('authorization')
+  if (header === null) return null
+  const found = /^Bearer +(\S+)$/i.exec(header.trim())?.[1]
   if (found !== undefined) return found
   throw new WakefulError('unauthorized', 'the Authorization header must be: Bearer wk_…')
 }
@@ -151,8 +163,8 @@ function ownerOf({ owner }: KeyView, asked: string | null): string {
   )
 }
 
-function tenantNamed(headers: HeaderReader): string | null {
-  const tenant = named(headers, TENANT_HEADER)
+function tenantIn(headers: HeaderReader): string | null {
+  const tenant = decoded(headers, TENANT_HEADER)
   if (tenant !== ALL_TENANTS) return tenant
   throw new WakefulError(
     'invalid_request',
@@ -160,11 +172,11 @@ function tenantNamed(headers: HeaderReader): string | null {
   )
 }
 
-function named(headers: HeaderReader, header: string): string | null {
-  const given = headers.get(header)
-  if (given === null) return null
+function decoded(headers: HeaderReader, header: string): string | null {
+  const value = headers.get(header)
+  if (value === null) return null
   try {
-    return decodeURIComponent(given)
+    return decodeURIComponent(value)
   } catch {
     throw new WakefulError('invalid_request', `${header} must be percent-encoded UTF-8`)
   }

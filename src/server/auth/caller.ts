@@ -3,20 +3,20 @@ import { WakefulError } from '../../error.ts'
 import type { Alarms } from '../../library/index.ts'
 import type { KeyView } from './key-registry.ts'
 
-/** Who calls, what they may do, and the alarms they can see. */
+/** Who calls, with which rights, and the alarms they can see. */
 export interface Caller {
   readonly tenant: string
   readonly owner: string
   readonly rights: Rights
-  /** The public part of the key they came with; null on a server without keys. */
+  /** The public part of the key they sent; null on a server without keys. */
   readonly keyId: string | null
-  /** The key itself, as it may be shown. */
+  /** The key, without its secret part. */
   readonly key: KeyView | null
-  /** What is stored of the key's text they came with: once it is another, those who stay connected must leave. */
+  /** The hash of the key they sent: when the key gets another, live connections that use this one are ended. */
   readonly keyHash: string | null
-  /** The door they came in by, for the record: `rest`, `ws`, `mcp`. */
+  /** The interface they call through, which is recorded: `rest`, `ws`, `mcp`. */
   readonly via: string
-  /** Their alarms, and nobody else's (promise: isolated). */
+  /** Their alarms and no others (promise: isolated). */
   readonly alarms: Alarms
 }
 
@@ -27,7 +27,7 @@ export function includes(rights: Rights, needed: Rights): boolean {
   return RANK[rights] >= RANK[needed]
 }
 
-/** Refuses who may not do this. */
+/** Throws if the caller does not have these rights. */
 export function assertMay(caller: Caller, needed: Rights): void {
   if (!includes(caller.rights, needed))
     throw new WakefulError(
@@ -36,7 +36,7 @@ export function assertMay(caller: Caller, needed: Rights): void {
     )
 }
 
-/** An owner's name among those of all tenants. */
+/** A name of an owner that is unique among all tenants. */
 export function ownerName({ tenant, owner }: Pick<Caller, 'tenant' | 'owner'>): string {
   return JSON.stringify([tenant, owner])
 }

@@ -3,15 +3,15 @@ import { WakefulError } from '../../error.ts'
 import { CACHE_MS_MAX, type CachedDocument, CachedDocuments } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
-import { fits, keyIdOf, newKey } from './api-key.ts'
+import { keyIdOf, matches, newKey } from './api-key.ts'
 
-/** The tenant of keys that are for all of them. */
+/** The tenant of keys that are valid for all tenants. */
 export const ALL_TENANTS = '*'
 
 /** What is stored of a key. */
 interface KeyRecord {
   readonly hash: string
-  /** Null: a platform's, which names the owner per request. */
+  /** Null for a platform's key, which names the owner in each request. */
   readonly owner: string | null
   readonly rights: Rights
   readonly label: string
@@ -19,11 +19,11 @@ interface KeyRecord {
   readonly createdBy: string | null
   readonly expiresAt: number | null
   readonly revokedAt: number | null
-  /** The one before the rotation, while it still holds. */
+  /** The one before the rotation, while it is still valid. */
   readonly former: { readonly hash: string; readonly until: number } | null
 }
 
-/** A key as it may be shown. */
+/** A key without its secret part. */
 export interface KeyView extends Pick<KeyRecord, 'owner' | 'rights' | 'label' | 'createdBy'> {
   readonly id: string
   readonly tenant: string
@@ -32,7 +32,7 @@ export interface KeyView extends Pick<KeyRecord, 'owner' | 'rights' | 'label' | 
   readonly revokedAt: Date | null
 }
 
-/** What a new key is for. */
+/** The properties of a new key. */
 export interface KeyInput {
   readonly tenant: string
   readonly owner: string | null
@@ -44,26 +44,26 @@ export interface KeyInput {
 
 /** The keys of a store. */
 export class KeyRegistry {
-  readonly #shelf: CachedDocuments<KeyRecord>
+  readonly #documents: CachedDocuments<KeyRecord>
   readonly #clock: Clock
   #any: { readonly until: number; readonly found: Promise<boolean> } | null = null
   #changed: (id: string) => void = () => {}
 
   constructor(documents: Documents, clock: Clock) {
-    this.#shelf = new CachedDocuments(documents, clock, 'key')
+    this.#documents = new CachedDocuments(documents, clock, 'key')
     this.#clock = clock
   }
 
-  /** Tells whoever keeps what a key let in of each that is made, changed or ended here. */
+  /** Calls the listener with the id of each key that is created, changed or revoked here. */
   onChanged(listener: (id: string) => void): void {
     this.#changed = listener
   }
 
-  /** Whether there are keys at all, perhaps as it was half a second ago. Once there were, there are: also revoked ones count. */
+  /** Whether there are any keys, revoked ones included. The answer may be half a second old. */
   hasKeys(): Promise<boolean> {
     const now = this.#clock.monotonic()
     if (this.#any === null || now >= this.#any.until) {
-      const found = this.#shelf.list(null, '', 1).then((keys) => keys.length > 0)
+      const found = this.#documents.list(null, '', 1).then((keys) => keys.length > 0)
       found.catch(() => {
         this.#any = null
       })
@@ -72,32 +72,32 @@ export class KeyRegistry {
     return this.#any.found
   }
 
-  /** Makes a key, and answers with its text, which nobody can ask for again. */
-  async create(given: KeyInput): Promise<{ key: string; view: KeyView }> {
+  /** Makes a key and returns its text, which cannot be read again. */
+  async create(input: KeyInput): Promise<{ key: string; view: KeyView }> {
     const { id, text, hash } = newKey()
-    const { tenant, ...rest } = given
+    const { tenant, ...rest } = input
     const record = { hash, ...rest, createdAt: this.#clock.now(), revokedAt: null, former: null }
-    const kept = await this.#shelf.change(id, tenant, () => record)
+    const kept = await this.#documents.change(id, tenant, () => record)
     this.#any = null
     this.#changed(id)
     return { key: text, view: viewOf(kept) }
   }
 
-  /** Who a key's text belongs to; null where it is none that holds. */
+  /** The key with this text; null if it is unknown or no longer valid. */
   async find(text: string): Promise<KeyView | null> {
     const id = keyIdOf(text)
-    const kept = id === null ? null : await this.#shelf.get(id)
+    const kept = id === null ? null : await this.#documents.get(id)
     if (kept === null) return null
     const { hash, former } = kept.value
     const now = this.#clock.now()
-    const isFormer = former !== null && now < former.until && fits(text, former.hash)
-    if (!fits(text, hash) && !isFormer) return null
+    const isFormer = former !== null && now < former.until && matches(text, former.hash)
+    if (!matches(text, hash) && !isFormer) return null
     return isLive(kept.value, now) ? viewOf(kept) : null
   }
 
-  /** Whether a key that was found before still holds, by the text it then had: for those who stay connected. */
+  /** Whether a key is still valid with the text it had when a connection was opened. */
   async holds(id: string, textHash: string): Promise<boolean> {
-    const kept = await this.#shelf.get(id)
+    const kept = await this.#documents.get(id)
     if (kept === null) return false
     const { hash, former } = kept.value
     const now = this.#clock.now()
@@ -108,23 +108,23 @@ export class KeyRegistry {
 
   /** Whether a key is neither revoked nor expired, whatever its text is by now. */
   async isLive(id: string): Promise<boolean> {
-    const kept = await this.#shelf.get(id)
+    const kept = await this.#documents.get(id)
     return kept !== null && isLive(kept.value, this.#clock.now())
   }
 
   async get(id: string): Promise<KeyView | null> {
-    const kept = await this.#shelf.get(id)
+    const kept = await this.#documents.get(id)
     return kept === null ? null : viewOf(kept)
   }
 
   async list(tenant: string | null, after: string, limit: number): Promise<KeyView[]> {
-    return (await this.#shelf.list(tenant, after, limit)).map(viewOf)
+    return (await this.#documents.list(tenant, after, limit)).map(viewOf)
   }
 
-  /** Gives a key another text; the former one holds for so long still. */
+  /** Gives a key another text. The former one stays valid for the grace period. */
   async rotate(id: string, tenant: string, graceMs: number): Promise<{ key: string; view: KeyView }> {
     const { text, hash } = newKey(id)
-    const kept = await this.#shelf.change(id, tenant, (before) => {
+    const kept = await this.#documents.change(id, tenant, (before) => {
       if (before === null || before.revokedAt !== null)
         throw new WakefulError('already_ended', `the key ${id} is revoked: make another`)
       const former = graceMs === 0 ? null : { hash: before.hash, until: this.#clock.now() + graceMs }
@@ -134,9 +134,9 @@ export class KeyRegistry {
     return { key: text, view: viewOf(kept) }
   }
 
-  /** Ends a key. It stays in the list, so that a look at the past can be read. */
+  /** Revokes a key. It stays in the list, so that old audit events can be understood. */
   async revoke(id: string, tenant: string): Promise<KeyView> {
-    const kept = await this.#shelf.change(id, tenant, (before) => {
+    const kept = await this.#documents.change(id, tenant, (before) => {
       if (before === null) throw new WakefulError('not_found', `there is no key ${id}`)
       return { ...before, former: null, revokedAt: before.revokedAt ?? this.#clock.now() }
     })

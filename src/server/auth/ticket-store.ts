@@ -7,11 +7,11 @@ import type { Caller } from './caller.ts'
 const KIND = 'ticket'
 const VALID_MS = 30_000
 const TICKET = /^wt_[A-Za-z0-9_-]{43}$/
-/** How often those that nobody used are looked for, and how many at a time. */
+/** How often expired tickets are removed, and how many at a time. */
 const SWEEP_EACH_MS = 10_000
 const SWEPT_MAX = 200
 
-/** Whom a ticket stands for. */
+/** Whom a ticket was issued to. */
 export type TicketHolder = Pick<Caller, 'tenant' | 'owner' | 'keyId' | 'keyHash'>
 
 interface TicketRecord extends Omit<TicketHolder, 'tenant'> {
@@ -19,8 +19,8 @@ interface TicketRecord extends Omit<TicketHolder, 'tenant'> {
 }
 
 /**
- * One-time tickets, kept in the store, so that one made by this process is good at any other; removing it is using it,
- * and only one can. Stored is its hash: who reads the store gets in by none.
+ * One-time tickets, kept in the store so that any process accepts them. A ticket is used by removing it, which only one
+ * process can. Only its hash is stored: reading the store does not reveal a ticket.
  */
 export class TicketStore {
   readonly #documents: Documents
@@ -33,7 +33,7 @@ export class TicketStore {
     this.#clock = clock
   }
 
-  /** Makes a ticket that stands for this caller, once and for a short while. */
+  /** Issues a ticket that admits this caller once, for 30 seconds. */
   async issue({ tenant, owner, keyId, keyHash }: TicketHolder): Promise<{ ticket: string; expiresAt: Date }> {
     await this.#sweep()
     const now = this.#clock.now()
@@ -44,7 +44,7 @@ export class TicketStore {
     return { ticket, expiresAt: new Date(record.expiresAt) }
   }
 
-  /** Uses a ticket up; null where it is none, or no longer. */
+  /** Uses a ticket; null if it is unknown or expired. */
   async redeem(ticket: string): Promise<TicketHolder | null> {
     if (!TICKET.test(ticket)) return null
     const name = hashOf(ticket)
@@ -54,14 +54,14 @@ export class TicketStore {
     return this.#clock.now() < expiresAt ? { tenant: found.tenant, ...holder } : null
   }
 
-  /** Removes some of those that have run out unused, going round by name. */
+  /** Removes some of the expired tickets, in the order of their names. */
   async #sweep(): Promise<void> {
     const monotonic = this.#clock.monotonic()
     if (monotonic < this.#sweepAt) return
     this.#sweepAt = monotonic + SWEEP_EACH_MS
     const page = await this.#documents.listDocuments(KIND, null, this.#sweptTo, SWEPT_MAX)
     this.#sweptTo = page.length === SWEPT_MAX ? page.at(-1)!.name : ''
-    // A full page may be a flood of them: the next call goes on with it.
+    // There may be many more: the next call continues.
     if (page.length === SWEPT_MAX) this.#sweepAt = 0
     const now = this.#clock.now()
     for (const { name, value } of page)

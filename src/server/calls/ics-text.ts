@@ -1,7 +1,7 @@
-/** One thing in a calendar, which may come several times. */
+/** An entry of a calendar, which may be there several times. */
 export interface CalendarEntry {
   readonly id: string
-  /** When what it stands for was last changed. */
+  /** When its alarm was last changed. */
   readonly changedAt: number
   readonly summary: string
   readonly description: string
@@ -9,7 +9,7 @@ export interface CalendarEntry {
 
 const LINE_OCTETS_MAX = 75
 
-/** A calendar of RFC 5545 around these entries. */
+/** A calendar (RFC 5545) of these entries. */
 export function icsText(name: string, entries: readonly string[]): string {
   const head = [
     'BEGIN:VCALENDAR',
@@ -24,7 +24,7 @@ export function icsText(name: string, entries: readonly string[]): string {
   return `${lines(head)}${entries.join('')}END:VCALENDAR\r\n`
 }
 
-/** The entries of one alarm as text, at each of these instants: what they have in common is written out once. */
+/** The entries of one alarm, one for each instant. */
 export function entryTexts(entry: CalendarEntry, instants: readonly number[]): string[] {
   const { id, changedAt, summary, description } = entry
   const same = lines([
@@ -44,7 +44,7 @@ function lines(all: readonly string[]): string {
   return all.map((line) => `${folded(line)}\r\n`).join('')
 }
 
-/** Calendars count in whole seconds: what is due within one is shown at its end, never early. */
+/** Calendars have whole seconds: an instant is rounded up, so that it is never early. */
 function stamp(at: number): string {
   const text = new Date(Math.ceil(at / 1000) * 1000).toISOString()
   return `${text.slice(0, 19).replace(/[-:]/g, '')}Z`

@@ -14,10 +14,10 @@ import {
 import { type CallsOf, ok } from './call.ts'
 
 const LIST_DEFAULT = 50
-/** Keys looked at in one go. */
+/** Keys read at a time. */
 const LIST_MAX = 500
 
-/** The calls about keys and tickets: an admin of a tenant makes and ends those of this tenant, and no others. */
+/** The calls about keys and tickets. An admin of a tenant creates and revokes keys of this tenant only. */
 export function keyCalls(keys: KeyRegistry, tickets: TicketStore, clock: Clock, audit: Audit) {
   const own = async (caller: Caller, id: string): Promise<KeyView> => {
     const key = await keys.get(id)
@@ -34,9 +34,9 @@ export function keyCalls(keys: KeyRegistry, tickets: TicketStore, clock: Clock, 
       const { tenant = caller.tenant, owner, rights = 'write', label = '', expires_in } = body
       const wanted = { tenant, owner: owner ?? ownerOf(caller) }
       if (!mayManage(caller, wanted))
-        throw new WakefulError('forbidden', 'your key makes keys of its own tenant and owner only')
+        throw new WakefulError('forbidden', 'your key can only create keys of its own tenant and owner')
       if (!includes(caller.rights, rights))
-        throw new WakefulError('forbidden', `your key cannot give ${rights} rights`)
+        throw new WakefulError('forbidden', `your key cannot grant ${rights} rights`)
       const expiresAt = expires_in === undefined ? null : clock.now() + parseDuration(expires_in)
       const made = await keys.create({ ...wanted, rights, label, createdBy: caller.keyId, expiresAt })
       await audit(actOf(caller, 'key_created', { key: made.view.id, ...wanted, rights }))
@@ -69,7 +69,7 @@ export function keyCalls(keys: KeyRegistry, tickets: TicketStore, clock: Clock, 
   } satisfies Partial<CallsOf<OperationName>>
 }
 
-/** A page of the keys the caller may see: others' are passed over, so that not even a cursor tells of them. */
+/** A page of the keys the caller may see. Other keys are skipped, so that not even a cursor reveals them. */
 async function ownKeys(keys: KeyRegistry, caller: Caller, cursor: string, limit: number): Promise<KeyView[]> {
   const tenant = isOperator(caller) ? null : caller.tenant
   const found: KeyView[] = []
@@ -82,7 +82,7 @@ async function ownKeys(keys: KeyRegistry, caller: Caller, cursor: string, limit:
   }
 }
 
-/** Whether the caller may act on every tenant. */
+/** Whether the caller may act on all tenants. */
 export function isOperator({ key }: Caller): boolean {
   return key === null || (key.tenant === ALL_TENANTS && key.owner === null)
 }

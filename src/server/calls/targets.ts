@@ -6,11 +6,11 @@ import type { PauseControl } from '../tenants/index.ts'
 import { type CallsOf, ok } from './call.ts'
 import { assertOperator, CATCH_UP_PER_SECOND } from './tenants.ts'
 
-/** The calls about where fires go. */
-export function targetCalls(holds: PauseControl, audit: Audit) {
-  const shown = (target: HeldTarget) => {
-    const isCatchingUp = holds.isCatchingUp({ target })
-    return { ...held(target, holds.isPaused({ target })), catchingUp: isCatchingUp }
+/** The calls about targets: their pauses, and the secret that webhooks are signed with. */
+export function targetCalls(pauses: PauseControl, audit: Audit) {
+  const toWire = (target: PausableTarget) => {
+    const isCatchingUp = pauses.isCatchingUp({ target })
+    return { ...pauseState(target, pauses.isPaused({ target })), catchingUp: isCatchingUp }
   }
   return {
     webhookSecret: async (_input, { caller }) => {
@@ -28,30 +28,30 @@ export function targetCalls(holds: PauseControl, audit: Audit) {
 
     listHeldTargets: (_input, { caller }) => {
       assertOperator(caller)
-      return ok(wireText({ items: holds.targets().map(shown) }))
+      return ok(wireText({ items: pauses.targets().map(toWire) }))
     },
 
     pauseTarget: async ({ body }, { caller }) => {
       assertOperator(caller)
       const target = targetOf(body)
-      await holds.pause({ target })
-      await audit(actOf(caller, 'target_paused', held(target, true)))
-      return ok(wireText(shown(target)))
+      await pauses.pause({ target })
+      await audit(actOf(caller, 'target_paused', pauseState(target, true)))
+      return ok(wireText(toWire(target)))
     },
 
     resumeTarget: async ({ body }, { caller }) => {
       assertOperator(caller)
       const { per_second = CATCH_UP_PER_SECOND } = body
       const target = targetOf(body)
-      if (!(await holds.resume({ target }, per_second)))
+      if (!(await pauses.resume({ target }, per_second)))
         throw new WakefulError('not_found', `the ${target.kind} ${JSON.stringify(target.name)} is not paused`)
-      await audit(actOf(caller, 'target_resumed', { ...held(target, false), per_second }))
-      return ok(wireText(shown(target)))
+      await audit(actOf(caller, 'target_resumed', { ...pauseState(target, false), per_second }))
+      return ok(wireText(toWire(target)))
     },
   } satisfies Partial<CallsOf<OperationName>>
 }
 
-/** All owners' webhooks are signed with it: one owner's admin could sign as the others, or end their secret. */
+/** All owners' webhooks are signed with the secret: an admin of one owner could sign as another, or rotate it. */
 function assertWholeTenant({ key }: Caller): void {
   if (key !== null && key.owner !== null)
     throw new WakefulError(
@@ -60,15 +60,15 @@ function assertWholeTenant({ key }: Caller): void {
     )
 }
 
-type HeldTarget = Pick<Target, 'kind' | 'name'>
+type PausableTarget = Pick<Target, 'kind' | 'name'>
 
-function targetOf({ target, kind }: { target: string; kind?: string | undefined }): HeldTarget {
+function targetOf({ target, kind }: { target: string; kind?: string | undefined }): PausableTarget {
   if (kind !== undefined) return { kind, name: target }
-  // Held is the address, however alarms spell it; it is shown as URLs are written.
+  // The URL is paused, however alarms spell it; it is shown normalized.
   if (/^https?:/i.test(target) && URL.canParse(target)) return { kind: 'webhook', name: new URL(target).href }
   return { kind: target === 'inbox' ? 'inbox' : 'handler', name: target }
 }
 
-function held({ kind, name }: HeldTarget, isPaused: boolean) {
+function pauseState({ kind, name }: PausableTarget, isPaused: boolean) {
   return { target: name, kind, paused: isPaused }
 }

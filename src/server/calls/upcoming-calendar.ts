@@ -14,14 +14,14 @@ import { type CalendarEntry, entryTexts, icsText } from './ics-text.ts'
 const AHEAD_MS = 31 * 86_400_000
 const ALARMS_MAX = 1_000
 const PAGE = 500
-/** What fires more often than this is no appointment of anybody's: a calendar shows the first of them. */
+/** Entries per alarm: an alarm that fires more often is not an appointment. */
 const PER_ALARM_MAX = 100
 const ENTRIES_MAX = 5_000
 const BYTES_MAX = 2 * 2 ** 20
 const TEXT_MAX = 200
 const ALARMS_PER_TURN = 10
 
-/** An owner's alarms of the next month as a calendar, the next first: as many as it may hold. */
+/** An owner's alarms of the next month as a calendar, the next ones first, up to its limits. */
 export async function upcomingIcs(
   alarms: Alarms,
   calendars: readonly HolidayCalendar[],
@@ -58,7 +58,7 @@ async function* soonest(alarms: Alarms): AsyncGenerator<AlarmView> {
   }
 }
 
-/** Its next instants: the one it waits for, and what its rule says of the time after. */
+/** Its next instants: the one it waits for, and those of its rule after that. */
 function instantsOf(
   calendars: readonly HolidayCalendar[],
   { rule, nextFireAt }: AlarmView,
@@ -91,6 +91,6 @@ function entryOf({ id, label, message, key, target, updatedAt }: AlarmView): Cal
 
 function shortened(text: string): string {
   if (text.length <= TEXT_MAX) return text
-  // Not within a character of two halves.
+  // Not between the two halves of a surrogate pair.
   return `${text.slice(0, TEXT_MAX - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }

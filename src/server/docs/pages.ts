@@ -6,10 +6,10 @@ import type { Hono } from 'hono'
 import { WakefulError } from '../../error.ts'
 import { refusal } from '../http/index.ts'
 
-/** The package's own folder: the same way up from the sources and from the build. */
+/** The package's folder: the same path from the sources and from the build. */
 const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url))
-/** Pages beside those of the docs, which these link to. */
-const BESIDE = ['README.md', 'CHANGELOG.md']
+/** Pages outside of docs/ that the docs link to. */
+const ROOT_PAGES = ['README.md', 'CHANGELOG.md']
 const INDEX = '/llms.txt'
 const CACHED = 'public, max-age=300'
 
@@ -18,22 +18,22 @@ interface Page {
   readonly etag: string
 }
 
-/** For whoever opens the address in a browser to see what is there. */
+/** For people who open the address in a browser. */
 const WELCOME = `Wakeful: durable alarms as a service. This is its HTTP API.
 
 /llms.txt                the docs, page by page
 /docs/guides/serve.md    how to begin
 /openapi.json            every call, for programs
-/healthz, /readyz        whether it is well
+/healthz, /readyz        whether it is healthy
 `
 
-/** Adds the docs as Markdown: `/llms.txt` lists them, and each is at its own path. At `/` is where to look. They are no secret, and need no key. */
+/** Adds the docs as Markdown: `/llms.txt` lists them, and `/` says where to look. They are public and need no key. */
 export function addPages(app: Hono, newRequestId: () => string): void {
   let pages: Promise<ReadonlyMap<string, Page>> | undefined
   app.get('/', (c) => c.text(WELCOME, 200, { 'cache-control': CACHED }))
-  for (const path of [INDEX, '/docs/*', ...BESIDE.map((name) => `/${name}`)])
+  for (const path of [INDEX, '/docs/*', ...ROOT_PAGES.map((name) => `/${name}`)])
     app.get(path, async ({ req }) => {
-      // Read once, when the first is asked for. A path is looked up among what was found, and never opened.
+      // Read once, on the first request. A path is only looked up in the result, never opened.
       pages ??= readPages()
       const page = (await pages).get(req.path)
       return page === undefined
@@ -52,7 +52,7 @@ function answer({ text, etag }: Page, path: string, { headers }: Request): Respo
 async function readPages(): Promise<ReadonlyMap<string, Page>> {
   const inDocs = await readdir(join(PACKAGE, 'docs'), { recursive: true }).catch(() => [])
   const files = [
-    ...BESIDE.map((name) => [`/${name}`, name] as const),
+    ...ROOT_PAGES.map((name) => [`/${name}`, name] as const),
     ...inDocs
       .filter((name) => name.endsWith('.md'))
       .map((name) => [`/docs/${name.split(sep).join('/')}`, join('docs', name)] as const),

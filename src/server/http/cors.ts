@@ -4,12 +4,12 @@ const METHODS = 'GET, POST, PUT, PATCH, DELETE'
 const REQUEST_HEADERS =
   'authorization, content-type, idempotency-key, if-match, last-event-id, mcp-method, mcp-name, mcp-protocol-version, traceparent, wakeful-owner, wakeful-tenant, x-request-id'
 const ANSWER_HEADERS = 'etag, retry-after, x-request-id'
-/** How long a browser may remember that it may ask. */
-const REMEMBERED_SECONDS = 600
+/** How long a browser may cache the answer to a preflight. */
+const MAX_AGE_SECONDS = 600
 
 /**
- * Lets pages of the allowed origins call, and no others: a browser asks beforehand, and reads nothing of an answer that
- * does not name its origin. Cookies are never part of it.
+ * Lets pages of the allowed origins call, and no others. A browser sends a preflight request first, and does not pass on
+ * an answer that does not name the page's origin. Cookies are never allowed.
  */
 export function crossOrigin(
   allowedOrigins: ReadonlySet<string>,
@@ -19,11 +19,11 @@ export function crossOrigin(
     const origin = c.req.raw.headers.get('origin')
     const isAllowed = origin !== null && allowedOrigins.has(origin)
     if (isPreflight(c)) {
-      const response = isAllowed ? agreed(c) : refuse(c)
-      return told(response, isAllowed ? origin : null)
+      const response = isAllowed ? preflightAnswer(c) : refuse(c)
+      return withOrigin(response, isAllowed ? origin : null)
     }
     await next()
-    c.res = told(c.res, isAllowed ? origin : null)
+    c.res = withOrigin(c.res, isAllowed ? origin : null)
     return undefined
   }
 }
@@ -32,14 +32,14 @@ function isPreflight(c: Context): boolean {
   return c.req.method === 'OPTIONS' && c.req.raw.headers.has('access-control-request-method')
 }
 
-function agreed(c: Context): Response {
+function preflightAnswer(c: Context): Response {
   return new Response(null, {
     status: 204,
     headers: {
       'access-control-allow-methods': METHODS,
       'access-control-allow-headers': REQUEST_HEADERS,
-      'access-control-max-age': String(REMEMBERED_SECONDS),
-      // A page of the network asks to reach this machine: the origin was allowed by name.
+      'access-control-max-age': String(MAX_AGE_SECONDS),
+      // A public page wants to reach a private address. Its origin was allowed by name.
       ...(c.req.raw.headers.has('access-control-request-private-network') && {
         'access-control-allow-private-network': 'true',
       }),
@@ -47,9 +47,9 @@ function agreed(c: Context): Response {
   })
 }
 
-function told(response: Response, origin: string | null): Response {
+function withOrigin(response: Response, origin: string | null): Response {
   const headers = new Headers(response.headers)
-  // Also where no page has asked: a cache could give this answer to one.
+  // Also for callers that are not pages: a cache could pass this answer on to one.
   headers.set('vary', 'origin')
   if (origin !== null) {
     headers.set('access-control-allow-origin', origin)

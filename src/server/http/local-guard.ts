@@ -3,7 +3,7 @@ import type { HeaderReader } from './node-request.ts'
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
-/** What a proxy tells of whom it calls for, or of itself. */
+/** Headers that proxies add. */
 export const PROXIED: readonly string[] = [
   'forwarded',
   'via',
@@ -27,17 +27,17 @@ export const PROXIED: readonly string[] = [
   'fly-client-ip',
   'x-envoy-external-address',
 ]
-/** A page of this server, or no page at all. Other ports of this machine are the same site. */
+/** A page of this server, or no page. Other ports of this machine count as the same site. */
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
 
-/** Whether an address is one that only this machine can reach. */
+/** Whether only this machine can reach an address. */
 export function isLoopback(host: string): boolean {
   return host === '::1' || LOOPBACK.test(host)
 }
 
 /**
- * On a server without keys the only protection is that nobody else can reach it. A page in the user's browser can: by a
- * name that it lets point here (so the Host must be this machine's), or by sending from elsewhere (so the Origin must be ours).
+ * A server without keys is protected only by being unreachable from other machines. A page in the user's browser can reach it:
+ * through a DNS name that points here (so the Host must be this machine's), or across origins (so the Origin must be ours).
  */
 export function assertLocal(
   headers: HeaderReader,
@@ -50,7 +50,7 @@ export function assertLocal(
       'forbidden',
       `without keys only this machine may call: the Host must be localhost or 127.0.0.1, not ${JSON.stringify((host ?? '').slice(0, 100))}; 'wakeful keys create' makes a key`,
     )
-  // A proxy on this machine calls from it, whoever called the proxy.
+  // A proxy on this machine may forward calls from anywhere.
   const proxied = allowedHosts.has(host) ? undefined : PROXIED.find((name) => headers.get(name) !== null)
   if (proxied !== undefined)
     throw new WakefulError(
@@ -68,7 +68,7 @@ export function assertLocal(
     throw new WakefulError('forbidden', 'a page of another site or port may not call this server')
 }
 
-/** Whether a page's origin is this server itself, by the name it was called by. */
+/** Whether a page's origin is this server, by the name it was called by. */
 export function isOwnOrigin(origin: string, host: string): boolean {
   return origin === `http://${host}` || origin === `https://${host}`
 }

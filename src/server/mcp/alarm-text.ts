@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { operations } from '../../contracts/index.ts'
-import { timeText, wallTime } from './time-text.ts'
+import { humanizeDuration } from '../../time/index.ts'
 import { call, read, type ToolContext } from './tool.ts'
 
 /** An alarm as it is on the wire. */
@@ -8,17 +8,17 @@ export type AlarmWire = z.output<(typeof operations)['get']['answers'][200]['sch
 
 type PreviewWire = z.output<(typeof operations)['preview']['answers'][200]['schema']>
 
-const INSTANTS_SHOWN = 3
-const NAME_SHOWN_MAX = 80
+const INSTANTS_LISTED = 3
+const NAME_LENGTH_MAX = 80
 
 /** A recurring alarm's rule in words, and the instants after its next one. */
-interface RuleWords {
+interface RuleText {
   readonly words: string
   readonly later: readonly string[]
 }
 
-/** What a recurring alarm's rule says, in words; null of a once alarm. */
-async function ruleWords(alarm: AlarmWire, work: ToolContext): Promise<RuleWords | null> {
+/** The rule of a recurring alarm in words; null for a one-time alarm. */
+async function ruleText(alarm: AlarmWire, work: ToolContext): Promise<RuleText | null> {
   const { kind, cron_expr, rrule, every, timezone, when, next_fire_at } = alarm
   if (kind === 'once') return null
   const body = {
@@ -28,31 +28,34 @@ async function ruleWords(alarm: AlarmWire, work: ToolContext): Promise<RuleWords
     ...(timezone !== undefined && { timezone }),
     ...when,
     ...(next_fire_at !== undefined && { from: next_fire_at }),
-    instants: INSTANTS_SHOWN + 1,
+    instants: INSTANTS_LISTED + 1,
   }
   try {
     const preview = read<PreviewWire>(await call(work, 'preview', { body }))
-    // An interval counts from when it was set, which its text does not say: its instants are not guessed.
+    // An interval counts from when it was set, which its text does not contain: its instants are unknown here.
     const isInterval = every !== undefined || cron_expr?.startsWith('@every') === true
     const later = isInterval ? [] : preview.instants.filter(({ instant }) => instant !== next_fire_at)
-    return { words: preview.description, later: later.slice(0, INSTANTS_SHOWN).map(({ instant }) => instant) }
+    return {
+      words: preview.description,
+      later: later.slice(0, INSTANTS_LISTED).map(({ instant }) => instant),
+    }
   } catch {
-    // What cannot be put into words (a calendar that is gone) is told as it was given.
+    // A rule that cannot be described (its calendar is gone) is returned as it was set.
     return { words: cron_expr ?? rrule ?? `every ${every}`, later: [] }
   }
 }
 
-/** When it fires next, in its own zone and from now, or how it stands. */
+/** When it fires next, in its own zone and relative to now, or its status. */
 export function statusText(alarm: AlarmWire, now: number): string {
   const { status, next_fire_at, failure_count, max_failures, last_error } = alarm
   const zone = alarm.timezone ?? 'UTC'
-  if (next_fire_at === undefined) return endWords(alarm, zone, now)
+  if (next_fire_at === undefined) return endText(alarm, zone, now)
   const at = timeText(next_fire_at, zone, now)
   if (failure_count === 0) return `fires ${at}`
   return `${status}: try ${failure_count + 1} of ${max_failures} ${at}; the last failed: ${last_error ?? 'no reason given'}`
 }
 
-function endWords(
+function endText(
   { status, last_fired_at, last_error, result, ack }: AlarmWire,
   zone: string,
   now: number,
@@ -60,24 +63,24 @@ function endWords(
   if (status === 'paused') return 'paused: it does not fire until it is resumed'
   const fired = last_fired_at === undefined ? '' : `, last fired ${timeText(last_fired_at, zone, now)}`
   if (status === 'fired' && ack === 'report') return `fired: its report is awaited (complete or fail)${fired}`
-  const said = result ?? last_error
-  return `${status}${said === undefined ? '' : ` (${short(said)})`}${fired}`
+  const outcome = result ?? last_error
+  return `${status}${outcome === undefined ? '' : ` (${short(outcome)})`}${fired}`
 }
 
-/** Where it goes, in words. */
-function targetWords({ target }: AlarmWire): string {
+/** Its target in words. */
+function targetText({ target }: AlarmWire): string {
   if (target === 'inbox') return 'to your inbox (tool `inbox`)'
   if (target === 'default') return 'to your default target'
   if (target === 'event') return 'to the event log'
   return `to ${short(target)}`
 }
 
-/** One alarm in some lines: when, the rule in words, what follows, where to, notes. */
+/** One alarm in a few lines: when it fires, its rule, the instants after, its target and notes. */
 export async function alarmText(alarm: AlarmWire, work: ToolContext): Promise<string> {
   const zone = alarm.timezone ?? 'UTC'
-  const rule = await ruleWords(alarm, work)
+  const rule = await ruleText(alarm, work)
   const lines = [
-    `${alarm.id}${named(alarm)}: ${statusText(alarm, work.now())}, ${targetWords(alarm)}.`,
+    `${alarm.id}${nameOf(alarm)}: ${statusText(alarm, work.now())}, ${targetText(alarm)}.`,
     ...(rule === null ? [] : [`Rule: ${rule.words}.`]),
     ...(rule === null || rule.later.length === 0
       ? []
@@ -89,24 +92,73 @@ export async function alarmText(alarm: AlarmWire, work: ToolContext): Promise<st
 
 /** One alarm on a line of a list. */
 export async function alarmLine(alarm: AlarmWire, work: ToolContext): Promise<string> {
-  const rule = await ruleWords(alarm, work)
+  const rule = await ruleText(alarm, work)
   const words = rule === null ? '' : `, ${rule.words}`
-  return `- ${alarm.id}${named(alarm)}: ${statusText(alarm, work.now())}${words}, ${targetWords(alarm)}`
+  return `- ${alarm.id}${nameOf(alarm)}: ${statusText(alarm, work.now())}${words}, ${targetText(alarm)}`
 }
 
-/** By what an agent knows it again: its label, else its message, and its key. */
-function named({ label, wake_message, key }: AlarmWire): string {
+/** How an agent recognizes it: by its label, else its message, and its key. */
+function nameOf({ label, wake_message, key }: AlarmWire): string {
   const name = label || wake_message
   return `${name === '' ? '' : ` ${JSON.stringify(short(name))}`}${key === undefined ? '' : ` (key ${JSON.stringify(short(key))})`}`
 }
 
-/** A text that users wrote, cut to what a line has room for. */
-export function short(text: string, max = NAME_SHOWN_MAX): string {
+/** A user's text, shortened to fit on a line. */
+export function short(text: string, max = NAME_LENGTH_MAX): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > max ? `${line.slice(0, max - 1)}…` : line
 }
 
-/** The moment a tool was called, as an agent needs it to reason about times. */
+/** The current time, which an agent needs to reason about times. */
 export function nowText(now: number, zone: string): string {
   return `It is now ${wallTime(new Date(now), zone)}.`
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+const FORMATS_MAX = 1_000
+
+/** An instant on the wall clock of a zone, with its weekday and the zone: `Tue 2026-11-17 09:00 Europe/Rome`. */
+export function wallTime(at: Date, zone: string): string {
+  const parts = new Map(
+    formatOf(zone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, value]),
+  )
+  const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? ''
+  const seconds = part('second') === '00' ? '' : `:${part('second')}`
+  const date = `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`
+  return `${part('weekday')} ${date} ${part('hour')}:${part('minute')}${seconds} ${zone}`
+}
+
+/** An instant relative to now: `in 1d 11h`, `3m ago`, `now`. */
+function distance(at: Date, now: number): string {
+  const ms = at.getTime() - now
+  if (Math.abs(ms) < 1000) return 'now'
+  return ms > 0 ? `in ${humanizeDuration(ms)}` : `${humanizeDuration(-ms)} ago`
+}
+
+/** Both: `Tue 2026-11-17 09:00 Europe/Rome, in 1d 11h`. */
+export function timeText(instant: string, zone: string, now: number): string {
+  const at = new Date(instant)
+  return `${wallTime(at, zone)}, ${distance(at, now)}`
+}
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone)
+  if (known !== undefined) return known
+  const made = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    calendar: 'iso8601',
+    weekday: 'short',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  })
+  if (formats.size >= FORMATS_MAX) formats.clear()
+  formats.set(zone, made)
+  return made
 }

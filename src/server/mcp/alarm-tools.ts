@@ -1,10 +1,20 @@
 import { z } from 'zod'
 import { operations } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
-import { type AlarmWire, alarmLine, alarmText, nowText, statusText } from './alarm-text.ts'
-import { wallTime } from './time-text.ts'
-import { call, READS, read, type Tool, type ToolContext, tool, WRITES } from './tool.ts'
-import { idOf, SEEN, WHICH, withSeen } from './which-alarm.ts'
+import { type AlarmWire, alarmLine, alarmText, nowText, statusText, wallTime } from './alarm-text.ts'
+import {
+  call,
+  idOf,
+  READS,
+  read,
+  SEEN,
+  type Tool,
+  type ToolContext,
+  tool,
+  WHICH,
+  WRITES,
+  withSeen,
+} from './tool.ts'
 
 const set = tool({
   name: 'set',

@@ -8,24 +8,24 @@ import {
 import { type McpInfo, mcpServer } from './protocol.ts'
 import type { ToolBox } from './tool-box.ts'
 
-/** One request of MCP over HTTP, let in and read. */
+/** One request of MCP over HTTP, authenticated and parsed. */
 export interface Exchange {
   readonly request: Request
-  /** The message, its payloads kept as they are. */
+  /** The message, with payloads kept as text. */
   readonly body: unknown
   readonly box: ToolBox
   readonly info: McpInfo
 }
 
-/** Whose request is being answered; the protocol's own entry knows only the request. */
+/** The exchange of each request: the protocol's own entry point passes on only the request. */
 const exchanges = new WeakMap<Request, Exchange>()
 let modern: McpHttpHandler | undefined
 
-/** Answers one request, of clients old and new, with JSON: nothing is kept between two of them. */
+/** Answers one request with JSON, for old and new clients. Nothing is kept between two requests. */
 export async function answerExchange(exchange: Exchange): Promise<Response> {
   const { request, body } = exchange
   if (await isLegacyRequest(request, body)) return legacy(exchange)
-  // Nothing is ever announced, so that there is nothing to subscribe to.
+  // The server sends no notifications, so there is nothing to subscribe to.
   modern ??= createMcpHandler(serverOf, { legacy: 'reject', maxSubscriptions: 0 })
   exchanges.set(request, exchange)
   return await modern.fetch(request, { parsedBody: body })
@@ -36,18 +36,18 @@ function serverOf({ requestInfo }: McpRequestContext) {
   return mcpServer(box, info)
 }
 
-/** Clients of the protocol before 2026-07-28: each message by a server of its own. */
+/** For clients of the protocol before 2026-07-28: a new server for each message. */
 async function legacy({ request, body, box, info }: Exchange): Promise<Response> {
   const server = mcpServer(box, info)
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
-  const gone = Promise.withResolvers<Response>()
-  const leave = () => gone.resolve(new Response(null, { status: 499 }))
-  request.signal.addEventListener('abort', leave, { once: true })
+  const aborted = Promise.withResolvers<Response>()
+  const abort = () => aborted.resolve(new Response(null, { status: 499 }))
+  request.signal.addEventListener('abort', abort, { once: true })
   try {
-    return await Promise.race([transport.handleRequest(request, { parsedBody: body }), gone.promise])
+    return await Promise.race([transport.handleRequest(request, { parsedBody: body }), aborted.promise])
   } finally {
-    request.signal.removeEventListener('abort', leave)
+    request.signal.removeEventListener('abort', abort)
     await server.close()
   }
 }

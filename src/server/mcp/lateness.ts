@@ -1,6 +1,6 @@
 import { humanizeDuration } from '../../time/index.ts'
 
-/** What lateness is told of: a wake as it was handed out. */
+/** The times of a wake, as it was received. */
 export interface WakeTimes {
   readonly scheduled_for: string
   readonly fired_at: string
@@ -9,7 +9,7 @@ export interface WakeTimes {
   readonly tries: number
 }
 
-/** What is known of the alarm behind it. */
+/** What is known of its alarm. */
 export interface Background {
   readonly createdAt: string
   readonly lastError: string | null
@@ -17,12 +17,12 @@ export interface Background {
   readonly story: readonly { readonly at: string; readonly type: string; readonly text: string }[]
 }
 
-/** Less than this is what every delivery takes. */
+/** Every delivery may take this long. */
 export const IN_TIME_MS = 1_000
 
 const ENDED: ReadonlySet<string> = new Set(['alarm.completed', 'alarm.failed', 'alarm.timed_out'])
 
-/** Whether a wake came when it was due, and if not, why: the first thing a woken agent has to know. */
+/** Whether a wake was on time, and if not, why: the first thing a woken agent has to know. */
 export function lateness(wake: WakeTimes, background: Background | null, now: number): string {
   const lay = now - Date.parse(wake.fired_at)
   const reasons = [

@@ -4,7 +4,7 @@ import { MCP_VERBATIM } from '../../contracts/index.ts'
 import { errorText } from '../../error.ts'
 import { readJson } from '../../json/index.ts'
 
-/** Where messages are written. */
+/** The stream that messages are written to. */
 export interface LineSink {
   write(text: string, done?: () => void): unknown
 }
@@ -14,25 +14,25 @@ const PARSE_ERROR = -32700
 const INVALID_REQUEST = -32600
 
 /**
- * MCP over stdio: a message per line. The protocol's own transport parses a payload and so loses its digits beyond 2^53; this
- * one reads it as REST does (promise: verbatim), and answers a line that is no message instead of staying silent.
+ * MCP over stdio: one message per line. The protocol's own transport parses payloads and loses digits beyond 2^53. This
+ * one reads them as REST does (promise: verbatim), and answers a line that is not a message instead of ignoring it.
  */
 export class LineTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: <T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void
-  /** Resolves when the other end has left, or it was closed here. */
+  /** Resolves when either side has closed it. */
   readonly closed: Promise<void>
-  readonly #left = Promise.withResolvers<void>()
+  readonly #ended = Promise.withResolvers<void>()
   readonly #input: Readable
   readonly #output: LineSink
   #text = ''
-  /** Within a line that is too long to be read. */
+  /** Within a line that is too long. */
   #isSkipping = false
   #isClosed = false
 
   constructor(input: Readable, output: LineSink) {
-    this.closed = this.#left.promise
+    this.closed = this.#ended.promise
     this.#input = input
     this.#output = output
   }
@@ -56,7 +56,7 @@ export class LineTransport implements Transport {
     this.#input.off('data', this.#read).off('end', this.#end).off('close', this.#end).off('error', this.#end)
     this.#input.pause()
     this.onclose?.()
-    this.#left.resolve()
+    this.#ended.resolve()
     return Promise.resolve()
   }
 
@@ -97,7 +97,7 @@ export class LineTransport implements Transport {
   }
 }
 
-/** Whether it is a message at all; what it says is the protocol's to judge. */
+/** Whether it is a message at all. Its content is checked by the protocol's library. */
 function isMessage(value: unknown): value is JSONRPCMessage {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const { jsonrpc, id, method } = value as Record<string, unknown>

@@ -4,15 +4,15 @@ import { NO_QUOTAS, QuotaGuard, TenantRegistry } from '../tenants/index.ts'
 import type { ToolCalls } from './tool.ts'
 import { type ToolBox, toolBox } from './tool-box.ts'
 
-/** Whose tools they are: on the store itself there are no keys, as for every command on it. */
+/** As whom the tools act. Directly on a store there are no keys. */
 export interface LocalOwner {
   readonly tenant: string
   readonly owner: string
-  /** The zone in which times are read that name none. */
+  /** The zone of times that name none. */
   readonly zone: string
 }
 
-/** The tools on a store directly, as one tenant and owner. */
+/** The tools of one tenant and owner, directly on a store. */
 export function localTools(
   wakeful: Wakeful,
   { tenant, owner, zone }: LocalOwner,

@@ -6,20 +6,20 @@ import { STATUS_OF, TryLater } from '../http/index.ts'
 import { refusalResult } from './refusal.ts'
 import { namingZone, type ToolBox } from './tool-box.ts'
 
-/** A server whose tools are used from here. */
+/** The server that runs the tools. */
 export interface Remote {
-  /** Its address, without `/mcp`. */
+  /** Its URL, without `/mcp`. */
   readonly url: string
-  /** Sent with every request: the key, and whom a platform acts for. */
+  /** Sent with every request: the key, and the tenant and owner that a platform acts for. */
   readonly headers: Readonly<Record<string, string>>
-  /** The zone in which the one who sits here means a time that names none; the server would take it for UTC. */
+  /** The zone of times that name none. The server would read them in UTC. */
   readonly zone: string
 }
 
 const LIST_MS_MAX = 10_000
 const TRY_AGAIN_MS = 5_000
 
-/** The tools of a server, for a client that only speaks stdio: each call is one request to its `/mcp`. */
+/** The tools of a server, for a client that only supports stdio: each call is one request to `/mcp`. */
 export function remoteTools(remote: Remote): ToolBox {
   return {
     list: async () => {
@@ -38,14 +38,14 @@ export function remoteTools(remote: Remote): ToolBox {
         return await send<CallToolResult>(remote, 'tools/call', params, signal)
       } catch (thrown) {
         if (thrown instanceof UnknownTool) return null
-        // What this process itself ran into is told to whoever started it.
+        // The error is this process's own, so its operator may see all of it.
         return refusalResult(thrown, 'operators')
       }
     },
   }
 }
 
-/** Tools that take a new time, and the ways to say one that a zone belongs to; an alarm that is moved has its own. */
+/** Tools that take a new time, and the time fields that need a zone. An alarm that is rescheduled has its own. */
 const TIMED: ReadonlySet<string> = new Set(['set', 'preview'])
 const BY_THE_CLOCK = ['when', 'fire_at', 'cron_expr'] as const
 
@@ -90,7 +90,7 @@ async function posted({ url, headers }: Remote, body: string, signal: AbortSigna
 interface Answer {
   readonly result?: unknown
   readonly error?: { readonly message?: string }
-  /** Of a problem: the request did not get as far as the protocol. */
+  /** Of a problem document: the request was refused before it reached the protocol. */
   readonly code?: string
   readonly detail?: string
 }
@@ -100,16 +100,16 @@ function answerOf(text: string, { url }: Remote): Answer {
     const answer = parseExact(text)
     if (typeof answer === 'object' && answer !== null) return answer
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw new WakefulError('store_unavailable', `what answers at ${url} is no Wakeful server`)
+  throw new WakefulError('store_unavailable', `${url} is not a Wakeful server`)
 }
 
 function isKnown(code: string | undefined): code is ErrorCode {
   return code !== undefined && Object.hasOwn(STATUS_OF, code)
 }
 
-/** A message as JSON, with what was kept as text written as it is, however deep (promise: verbatim). */
+/** A message as JSON, in which values kept as text are written unchanged, at any depth (promise: verbatim). */
 function messageText(value: unknown): string {
   if (value instanceof RawJson) return value.text
   if (Array.isArray(value)) return `[${value.map((item) => messageText(item ?? null)).join(',')}]`

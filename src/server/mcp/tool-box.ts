@@ -1,33 +1,33 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
+import { z } from 'zod'
 import { parseExact } from '../../library/index.ts'
 import { checked } from '../http/index.ts'
 import { alarmTools } from './alarm-tools.ts'
 import { isOurs, refusalResult } from './refusal.ts'
 import type { Tool, ToolContext } from './tool.ts'
-import { toolSchema } from './tool-schema.ts'
 import { wakeTools } from './wake-tools.ts'
 
-/** Every tool, those of the contract first. */
+/** Every tool; those of the contract come first. */
 export const TOOLS: readonly Tool[] = [...alarmTools, ...wakeTools]
 
-/** What is known of a call of a tool beside its arguments. */
+/** What is known of a tool call besides its arguments. */
 export interface ToolCall {
   readonly signal: AbortSignal
-  /** The W3C trace the call says it belongs to. */
+  /** The W3C trace the call belongs to. */
   readonly traceparent?: string
 }
 
 /** The tools as a client sees and calls them. */
 export interface ToolBox {
   list(): ListedTool[] | Promise<ListedTool[]>
-  /** Null where there is no such tool. */
-  call(name: string, args: unknown, given: ToolCall): Promise<CallToolResult | null>
+  /** Null if there is no such tool. */
+  call(name: string, args: unknown, call: ToolCall): Promise<CallToolResult | null>
 }
 
 const byName = new Map(TOOLS.map((tool) => [tool.name, tool]))
 let listed: ListedTool[] | undefined
 
-/** The tools as they are listed to those whose times are read in UTC where they name no zone. */
+/** The tools as they are listed to clients whose times are read in UTC by default. */
 export function listedTools(): ListedTool[] {
   listed ??= TOOLS.map(({ name, title, description, input, output, hints }) => ({
     name,
@@ -40,7 +40,7 @@ export function listedTools(): ListedTool[] {
   return listed
 }
 
-/** The same to those whose times are read in another zone. */
+/** The same for clients with another default zone. */
 export function namingZone(tools: ListedTool[], zone: string): ListedTool[] {
   if (zone === 'UTC') return tools
   const text = JSON.stringify(tools)
@@ -49,18 +49,18 @@ export function namingZone(tools: ListedTool[], zone: string): ListedTool[] {
   return JSON.parse(text) as ListedTool[]
 }
 
-/** The tools, done by the calls of the API as one caller. */
+/** The tools of one caller, made of the calls of the API. */
 export function toolBox(
-  workFor: (given: ToolCall) => ToolContext,
+  contextOf: (call: ToolCall) => ToolContext,
   { zone, onError }: { readonly zone: string; readonly onError: (thrown: unknown) => void },
 ): ToolBox {
   return {
     list: () => namingZone(listedTools(), zone),
-    call: async (name, args, given) => {
+    call: async (name, args, call) => {
       const tool = byName.get(name)
       if (tool === undefined) return null
       try {
-        return await done(tool, args, workFor(given))
+        return await run(tool, args, contextOf(call))
       } catch (thrown) {
         if (isOurs(thrown)) onError(thrown)
         return refusalResult(thrown, 'callers', tool.advice)
@@ -69,14 +69,56 @@ export function toolBox(
   }
 }
 
-async function done(tool: Tool, args: unknown, work: ToolContext): Promise<CallToolResult> {
+async function run(tool: Tool, args: unknown, work: ToolContext): Promise<CallToolResult> {
   const { json, text } = await tool.run(checked(tool.input, args) as Record<string, unknown>, work)
   return {
-    // The JSON as text is the answer byte for byte; clients that parse the other lose digits beyond 2^53 (promise: verbatim).
+    // The JSON as text is exact; clients that parse the structured content lose digits beyond 2^53 (promise: verbatim).
     content: [
       { type: 'text', text },
       { type: 'text', text: json },
     ],
     structuredContent: parseExact(json) as Record<string, unknown>,
   }
+}
+
+type Json = Record<string, unknown>
+
+/** A schema without references, which many clients do not follow. */
+export function toolSchema(schema: z.ZodObject, io: 'input' | 'output'): Json & { type: 'object' } {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json
+  const definitions = (json.$defs ?? {}) as Record<string, Json>
+  const { $defs: __, ...whole } = inlined(json, definitions) as Json
+  return { ...whole, type: 'object' }
+}
+
+function inlined(value: unknown, definitions: Readonly<Record<string, Json>>): unknown {
+  if (Array.isArray(value)) return value.map((item) => inlined(item, definitions))
+  if (typeof value !== 'object' || value === null) return value
+  const { $ref, id, ...rest } = value as Json
+  const name = typeof $ref === 'string' ? /^#\/\$defs\/(.+)$/.exec($ref)?.[1] : undefined
+  const fields = Object.entries(rest)
+    .filter(([key, field]) => !isBound(key, field))
+    .map(([key, field]) => [key, inlined(field, definitions)])
+  // A property may be called `id`; the name of a schema is a string.
+  const own = Object.fromEntries(
+    typeof id === 'object' ? [['id', inlined(id, definitions)], ...fields] : fields,
+  )
+  return name === undefined ? own : { ...(inlined(definitions[name], definitions) as Json), ...own }
+}
+
+/** Lengths, and bounds that every safe integer keeps. They are left out: models read the whole list of tools, and these tell them nothing. */
+function isBound(key: string, field: unknown): boolean {
+  if (key === 'minLength' || key === 'maxLength') return typeof field === 'number'
+  return (key === 'minimum' || key === 'maximum') && Math.abs(Number(field)) === Number.MAX_SAFE_INTEGER
+}
+
+/** What a client shows its model before the first call. */
+export function instructions(zone: string): string {
+  return [
+    'Wakeful keeps alarms: call `set` with a time and a note to yourself, and you are woken with that note at that time, even if everything was restarted in between.',
+    `Times may be plain language ("tomorrow at 9am", "every weekday at 9:30"); name a timezone wherever people mean a clock on the wall, since ${zone} is used otherwise, and use \`preview\` to check what a time means.`,
+    'Without a target a wake goes to your default target or else lies in your inbox: call `inbox` when you start, and whenever something should be due, to wait for it.',
+    'A wake says when it was due, when it came and why it is late: do what its message asks, then `ack` it, with `complete` or `fail` where a report is awaited, or it is handed to you again.',
+    'Give an alarm a `key` to find, move (`set` again, `reschedule`) or `cancel` it later, and ask `why` when something did not happen.',
+  ].join(' ')
 }

@@ -23,21 +23,21 @@ type ToolOperation =
   | 'ack'
   | 'getOwnerTarget'
 
-/** What a tool works with: the calls of the API, made as whoever called the tool. */
+/** What a tool works with: the calls of the API, made as the tool's caller. */
 export interface ToolContext {
   readonly calls: ToolCalls
   readonly context: CallContext
   readonly now: () => number
 }
 
-/** What a tool answers: the wire's JSON, and words an agent can act on. */
+/** What a tool answers: JSON as on the wire, and text for the agent. */
 export interface ToolAnswer {
-  /** As text, so that what users wrote is never parsed on its way (promise: verbatim). */
+  /** As text, so that what users wrote is returned exactly as it was sent (promise: verbatim). */
   readonly json: string
   readonly text: string
 }
 
-/** What clients may tell their users of a tool before it is called. */
+/** What clients may show their users before a tool is called. */
 export interface Hints {
   readonly readOnlyHint: boolean
   readonly destructiveHint: boolean
@@ -49,35 +49,35 @@ export interface Tool<I extends z.ZodObject = z.ZodObject> {
   readonly name: string
   readonly title: string
   readonly description: string
-  /** The call of the API that it is; its rights are the tool's. */
+  /** The operation behind it, whose rights it needs. */
   readonly operation: ToolOperation
   readonly input: I
-  /** Left out where it is an alarm: repeated in every tool, its schema would be most of what a model has to read. */
+  /** Left out where it is an alarm: its schema, repeated in every tool, would be most of what a model has to read. */
   readonly output?: z.ZodObject
   readonly hints: Hints
-  /** What to do about a refusal, where that is another thing than elsewhere. */
+  /** Advice on errors that differs from the general one. */
   readonly advice?: Advice
   readonly run: (args: z.output<I>, work: ToolContext) => Promise<ToolAnswer>
 }
 
-/** A tool, its arguments' types kept while it is written. */
-export function tool<I extends z.ZodObject>(given: Tool<I>): Tool {
-  return given as unknown as Tool
+/** Defines a tool; `run` is checked against the types of its arguments. */
+export function tool<I extends z.ZodObject>(definition: Tool<I>): Tool {
+  return definition as unknown as Tool
 }
 
-/** What changes nothing. */
+/** Hints of a tool that changes nothing. */
 export const READS: Hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true }
 
-/** What changes something, and takes nothing away. */
+/** Hints of a tool that changes something and destroys nothing. */
 export const WRITES: Hints = { readOnlyHint: false, destructiveHint: false, idempotentHint: false }
 
 type Parts<N extends ToolOperation> = Partial<Input<(typeof operations)[N]>>
 
-/** Makes a call of the API as whoever called the tool: with their rights, and no others. */
+/** Makes a call of the API as the tool's caller, with its rights. */
 export async function call<N extends ToolOperation>(
   work: ToolContext,
   name: N,
-  given: Parts<N>,
+  parts: Parts<N>,
 ): Promise<Reply> {
   const { rights } = operations[name]
   const { caller } = work.context
@@ -86,14 +86,48 @@ export async function call<N extends ToolOperation>(
       'forbidden',
       `this needs a key with ${rights} rights; yours has ${caller.rights} rights`,
     )
-  const input = { params: {}, query: {}, body: {}, ...given }
+  const input = { params: {}, query: {}, body: {}, ...parts }
   return await (work.calls[name] as (input: unknown, context: CallContext) => Reply | Promise<Reply>)(
     input,
     work.context,
   )
 }
 
-/** What a call answered, to be read: digits beyond 2^53 are in its text alone. */
+/** The parsed answer of a call. Digits beyond 2^53 are only in its text. */
 export function read<T>({ json }: Reply): T {
   return JSON.parse(json) as T
+}
+
+/** The arguments that name an alarm: its id, or the key it was set with. */
+export const WHICH = {
+  id: operations.get.params.shape.id.optional(),
+  key: operations.getByKey.params.shape.key
+    .optional()
+    .meta({ description: 'Instead of the id: the key the alarm was set with.' }),
+}
+
+/** The id of the alarm that the arguments name. */
+export async function idOf(
+  { id, key }: { readonly id?: string | undefined; readonly key?: string | undefined },
+  work: ToolContext,
+): Promise<string> {
+  if ((id === undefined) === (key === undefined))
+    throw new WakefulError('invalid_request', 'name the alarm by its id or by its key: exactly one of them')
+  if (id !== undefined) return id
+  return read<{ id: string }>(await call(work, 'getByKey', { params: { key: key! } })).id
+}
+
+/** The argument that names the version an edit was made from. */
+export const SEEN = {
+  updated_at: operations.get.answers[200].schema.shape.updated_at.optional().meta({
+    description: 'The `updated_at` you saw: refused (`conflict`) if the alarm has changed since.',
+  }),
+}
+
+/** The context of an edit made from that version. */
+export function withSeen(
+  work: ToolContext,
+  { updated_at }: { readonly updated_at?: string | undefined },
+): ToolContext {
+  return updated_at === undefined ? work : { ...work, context: { ...work.context, seen: updated_at } }
 }

@@ -1,18 +1,15 @@
 import { z } from 'zod'
 import { duration, operations } from '../../contracts/index.ts'
 import { withFields } from '../../library/index.ts'
-import { type AlarmWire, alarmText, short } from './alarm-text.ts'
-import { itemTexts } from './item-texts.ts'
+import { type AlarmWire, alarmText, short, wallTime } from './alarm-text.ts'
 import { type Background, IN_TIME_MS, lateness } from './lateness.ts'
-import { wallTime } from './time-text.ts'
-import { call, READS, read, type Tool, type ToolContext, tool, WRITES } from './tool.ts'
-import { idOf, WHICH } from './which-alarm.ts'
+import { call, idOf, READS, read, type Tool, type ToolContext, tool, WHICH, WRITES } from './tool.ts'
 
-/** Well below the minute after which most clients give up on a tool. */
+/** Well below the minute after which most clients give up on a tool call. */
 const WAIT = '25s'
-/** An agent thinks for longer than a program: what it has taken is its own for some minutes. */
+/** An agent works longer than a program on what it has received. */
 const HOLD = '5m'
-const MESSAGE_SHOWN_MAX = 4_000
+const MESSAGE_LENGTH_MAX = 4_000
 
 const inboxItem = operations.inbox.answers[200].schema.shape.items.element.extend({
   lateness: z.string().meta({ description: 'Whether it came in time, and if not, why.' }),
@@ -39,23 +36,23 @@ Each wake says when it was due, when it came and why it is late, if it is. Do wh
       query: { ...query, wait: query.wait ?? WAIT, hold: query.hold ?? HOLD },
     })
     const items = itemsOf(reply.json)
-    const told = await Promise.all(items.map((item) => wakeTold(item, work)))
-    const json = `{"items":[${told.map((wake) => wake.json).join(',')}]}`
-    if (told.length === 0) return { json, text: await emptyText(work) }
-    const head = `${told.length} wake${told.length === 1 ? '' : 's'}. Act on each, then \`ack\` it.`
-    return { json, text: [head, ...told.map((wake) => wake.text)].join('\n\n') }
+    const wakes = await Promise.all(items.map((item) => wakeText(item, work)))
+    const json = `{"items":[${wakes.map((wake) => wake.json).join(',')}]}`
+    if (wakes.length === 0) return { json, text: await emptyText(work) }
+    const head = `${wakes.length} wake${wakes.length === 1 ? '' : 's'}. Act on each, then \`ack\` it.`
+    return { json, text: [head, ...wakes.map((wake) => wake.text)].join('\n\n') }
   },
 })
 
-/** Each wake with its own text, as it lay there: a payload's digits are in the text alone. */
+/** Each wake with its text: digits of a payload beyond 2^53 are only in the text. */
 function itemsOf(json: string): { wake: WakeWire; text: string }[] {
   const { items } = JSON.parse(json) as { items: WakeWire[] }
   const texts = itemTexts(json)
   return items.map((wake, at) => ({ wake, text: texts[at] ?? JSON.stringify(wake) }))
 }
 
-async function wakeTold({ wake, text }: { wake: WakeWire; text: string }, work: ToolContext) {
-  const alarm = await quietly<AlarmWire>(call(work, 'get', { params: { id: wake.alarm_id } }))
+async function wakeText({ wake, text }: { wake: WakeWire; text: string }, work: ToolContext) {
+  const alarm = await orNull<AlarmWire>(call(work, 'get', { params: { id: wake.alarm_id } }))
   const late = lateness(wake, await backgroundOf(wake, alarm, work), work.now())
   const zone = alarm?.timezone ?? 'UTC'
   const name = wake.label || wake.key
@@ -77,7 +74,7 @@ async function wakeTold({ wake, text }: { wake: WakeWire; text: string }, work: 
   return { json: withFields(text, { lateness: late }), text: lines.join('\n') }
 }
 
-/** The alarm's story is read only where there is something to explain. */
+/** The story is read only if there is something to explain. */
 async function backgroundOf(
   wake: WakeWire,
   alarm: AlarmWire | null,
@@ -85,19 +82,19 @@ async function backgroundOf(
 ): Promise<Background | null> {
   if (alarm === null) return null
   const isLate = wake.attempt > 1 || wake.drift_ms >= IN_TIME_MS
-  const story = isLate ? await quietly<StoryWire>(call(work, 'why', { params: { id: wake.alarm_id } })) : null
+  const story = isLate ? await orNull<StoryWire>(call(work, 'why', { params: { id: wake.alarm_id } })) : null
   return { createdAt: alarm.created_at, lastError: alarm.last_error ?? null, story: story?.story ?? [] }
 }
 
 async function emptyText(work: ToolContext): Promise<string> {
   const reply = call(work, 'list', { query: { status: 'active', order: 'due', limit: 1 } })
-  const next = (await quietly<{ items: AlarmWire[] }>(reply))?.items[0]
+  const next = (await orNull<{ items: AlarmWire[] }>(reply))?.items[0]
   if (next === undefined) return 'No wake came, and none of your alarms is pending.'
   return `No wake came yet. Next of your alarms: ${await alarmText(next, work)}`
 }
 
-/** What words are made of may be gone meanwhile: the wakes are handed over all the same. */
-async function quietly<T>(reply: Promise<{ json: string }>): Promise<T | null> {
+/** What a call answers; null if it fails. The text around a wake is optional, the wake is not. */
+async function orNull<T>(reply: Promise<{ json: string }>): Promise<T | null> {
   try {
     return JSON.parse((await reply).json) as T
   } catch {
@@ -106,8 +103,8 @@ async function quietly<T>(reply: Promise<{ json: string }>): Promise<T | null> {
 }
 
 function cut(text: string): string {
-  return text.length > MESSAGE_SHOWN_MAX
-    ? `${text.slice(0, MESSAGE_SHOWN_MAX)}… (all of it is in the JSON)`
+  return text.length > MESSAGE_LENGTH_MAX
+    ? `${text.slice(0, MESSAGE_LENGTH_MAX)}… (all of it is in the JSON)`
     : text
 }
 
@@ -126,9 +123,9 @@ const ack = tool({
   },
   run: async ({ occurrence_id, ...body }, work) => {
     const { json } = await call(work, 'ack', { params: { occurrence_id }, body })
-    const said =
+    const reported =
       body.complete !== undefined ? ' Reported complete.' : body.fail !== undefined ? ' Reported failed.' : ''
-    return { json, text: `Acknowledged: ${occurrence_id} is out of your inbox.${said}` }
+    return { json, text: `Acknowledged: ${occurrence_id} is out of your inbox.${reported}` }
   },
 })
 
@@ -180,5 +177,28 @@ const why = tool({
   },
 })
 
-/** The tools of those who are woken. */
+/** The tools that receive wakes and report on them. */
 export const wakeTools: readonly Tool[] = [complete, why, inbox, ack, fail]
+
+/** The texts of the objects in `{"items":[…]}`, unchanged. */
+export function itemTexts(json: string): string[] {
+  const texts: string[] = []
+  let [depth, from, isQuoted] = [0, 0, false]
+  for (let at = '{"items":['.length; at < json.length - 2; at++) {
+    const char = json[at]
+    if (isQuoted) {
+      if (char === '\\') at += 1
+      else if (char === '"') isQuoted = false
+      continue
+    }
+    if (char === '"') isQuoted = true
+    else if (char === '{' || char === '[') {
+      if (depth === 0) from = at
+      depth += 1
+    } else if (char === '}' || char === ']') {
+      depth -= 1
+      if (depth === 0) texts.push(json.slice(from, at + 1))
+    }
+  }
+  return texts
+}

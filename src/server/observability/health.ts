@@ -3,10 +3,10 @@ import type { Readings } from '../../library/index.ts'
 import { type Clock, formatDuration } from '../../time/index.ts'
 import { TimedOut, withTimeout } from '../limits/index.ts'
 
-/** One thing that was looked at. */
+/** One thing that was checked. */
 export interface HealthCheck {
   readonly ok: boolean
-  /** What was found, in words. */
+  /** What was found. */
   readonly detail: string
 }
 
@@ -19,24 +19,24 @@ export interface Health {
   }
 }
 
-/** What readiness is judged by. */
+/** What readiness is decided by. */
 export interface ReadinessOptions {
   readonly readings: () => Promise<Readings>
   readonly clock: Clock
   /** How long the store may take to answer. */
   readonly timeoutMs: number
-  /** How far the clock may lag behind what is due. */
+  /** How late alarms may fire. */
   readonly lagMsMax: number
-  /** Whether the server is draining: nothing new should be sent to it. */
+  /** Whether the server is draining. */
   readonly isStopping: () => boolean
 }
 
-/** `/healthz`: the process lives and answers. It asks nobody: a store that is down is no reason to restart it. */
+/** `/healthz`: the process runs. It does not ask the store: a store that is down is no reason to restart this process. */
 export function liveness(): Health {
   return healthOf({ process: { ok: true, detail: 'lives' } })
 }
 
-/** `/readyz`: whether requests should come here, and whether alarms fire. */
+/** `/readyz`: whether requests should be sent here, and whether alarms fire. */
 export async function readiness(ports: ReadinessOptions): Promise<Health> {
   const { clock, timeoutMs, lagMsMax, isStopping } = ports
   const from = clock.monotonic()
@@ -57,13 +57,12 @@ export async function readiness(ports: ReadinessOptions): Promise<Health> {
   }
 }
 
-/** A health as it is sent. */
 function healthOf(checks: Readonly<Record<string, HealthCheck>>): Health {
   const isOk = Object.values(checks).every(({ ok }) => ok)
   return { status: isOk ? 200 : 503, body: { status: isOk ? 'ok' : 'unavailable', checks } }
 }
 
-/** A process that stands by is ready: it answers calls, and takes over when the owner ends. */
+/** A standby process is ready: it answers calls, and takes over when another process ends. */
 function shardsOf({ isRunning, pools }: Readings): HealthCheck {
   if (!isRunning) return { ok: false, detail: 'the clock was not started here' }
   const sum = (count: (pool: Readings['pools'][number]) => number) =>
@@ -75,14 +74,14 @@ function shardsOf({ isRunning, pools }: Readings): HealthCheck {
 }
 
 function lagOf({ pools }: Readings, lagMsMax: number): HealthCheck {
-  // Of a pool that nobody has run since it was made, nothing can be expected here: only what runs here counts.
+  // Only pools that run here count: a pool that no process runs is not a reason to send requests elsewhere.
   const lags = pools.filter(({ here }) => here > 0).map(({ lagMs }) => lagMs)
   const worst = Math.round(Math.max(0, ...lags))
   const bound = formatDuration(lagMsMax)
   return { ok: worst <= lagMsMax, detail: `${worst} ms behind what is due, at most ${bound} is well` }
 }
 
-/** What is told to whoever asks, perhaps without a key: neither where the store is nor what it says. The log has both. */
+/** Callers need no key, so the answer contains neither the store's address nor its error. The log has both. */
 function refusal(thrown: unknown): string {
   if (thrown instanceof TimedOut) return thrown.message
   return thrown instanceof WakefulError && thrown.code === 'schema_too_new'

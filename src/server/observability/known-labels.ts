@@ -11,8 +11,8 @@ const SETS = ['created', 'replaced', 'deduped']
 const FAILURES = ['500', '503']
 
 /**
- * What may be counted one day, by counter. Each is there at 0 from the start: Prometheus takes the first value of a series that
- * appears for where it began, and would see no increase in it.
+ * The labels each counter may get. Each series exists with 0 from the start: Prometheus takes the first value it sees as the
+ * beginning, and would miss the first increase.
  */
 export const KNOWN_LABELS: ReadonlyMap<string, readonly Labels[]> = new Map<string, readonly Labels[]>([
   [METRICS.attempts.name, TARGETS.flatMap((target) => ATTEMPTS.map((outcome) => ({ target, outcome })))],

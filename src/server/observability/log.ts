@@ -4,27 +4,27 @@ import { redacted, redactedError, redactedText } from '../../redaction/index.ts'
 import type { AdminAct, Caller } from '../auth/index.ts'
 import { LogThrottle } from '../limits/index.ts'
 
-/** From which line on it is logged. */
+/** The least severe lines that are logged. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
 /** How a log is opened. */
 export interface LogOptions {
   readonly level: LogLevel
-  /** `json`: a line of JSON each; `text`: for people, without the requests. */
+  /** `json`: one JSON object per line; `text`: for people, without the requests. */
   readonly format: 'json' | 'text'
-  /** Takes a line, its newline included. */
+  /** Receives a line, including its newline. */
   readonly write: (line: string) => unknown
   /** Wall time in epoch milliseconds. */
   readonly now: () => number
   readonly pid: number
-  /** A moment as people read it, for the text format; ISO 8601 by default. */
+  /** Formats a time for the text format; ISO 8601 by default. */
   readonly timeText?: (at: Date) => string
 }
 
-/** What is known of a request once it is answered. */
+/** What is known of an answered request. */
 export interface Answered {
   readonly method: string
-  /** The route's pattern, never the path itself: ids are no names of metrics. */
+  /** The route's pattern, never the path itself: labels of metrics must not contain ids. */
   readonly route: string
   readonly status: number
   readonly requestId: string
@@ -32,24 +32,24 @@ export interface Answered {
   readonly thrown: unknown
 }
 
-/** A request that was answered. */
+/** The log line of an answered request. */
 export interface RequestLine {
   readonly requestId: string
   readonly method: string
-  /** The pattern of the route (`/v1/alarms/{id}`), never the address: that may hold secrets, and has no bound. */
+  /** The pattern of the route (`/v1/alarms/{id}`), never the URL, which may contain secrets and has no bound. */
   readonly route: string
   readonly status: number
   readonly durationMs: number
-  /** Who asked, as far as it is known. */
+  /** The caller, as far as it is known. */
   readonly tenant?: string | undefined
   readonly owner?: string | undefined
   /** The public id of the key. */
   readonly keyId?: string | undefined
-  /** What was thrown, where the status is 5xx. */
+  /** What was thrown, if the status is 5xx. */
   readonly thrown?: unknown
 }
 
-/** An answered request as it is logged. */
+/** The log line of a request. */
 export function requestLine(answered: Answered, durationMs: number): RequestLine {
   const { requestId, method, route, status, caller, thrown } = answered
   return {
@@ -68,13 +68,13 @@ export function requestLine(answered: Answered, durationMs: number): RequestLine
 const RANK: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, warn: 40, error: 50, silent: 100 }
 
 /**
- * What a server says of itself: one line per request, trouble, admin act and turn of its life. Every text passes the
- * redaction, so that no key, webhook secret or password is ever in a line, wherever it came from.
+ * The server's log: one line per request, error, admin act, start and stop. Every text is redacted, so that no line
+ * contains a key, webhook secret or password, wherever it came from.
  */
 export class Log {
   readonly #options: LogOptions
   readonly #json: Logger
-  readonly #troubles = new LogThrottle()
+  readonly #throttle = new LogThrottle()
 
   constructor(options: LogOptions) {
     this.#options = options
@@ -95,12 +95,12 @@ export class Log {
     return this.#options.format === 'json'
   }
 
-  /** A request was answered. In text it is shown to those who debug, or where it failed. */
+  /** Logs a request. In the text format only at level debug, or if it failed. */
   request(line: RequestLine): void {
     const { method, route, status, requestId: request_id, durationMs, thrown } = line
     const level = status >= 500 ? 'error' : 'info'
-    const shown = level === 'info' && this.#options.format === 'text' ? 'debug' : level
-    if (RANK[shown] < RANK[this.#options.level]) return
+    const effective = level === 'info' && this.#options.format === 'text' ? 'debug' : level
+    if (RANK[effective] < RANK[this.#options.level]) return
     const fields = {
       request_id,
       method,
@@ -114,29 +114,29 @@ export class Log {
     }
     const why = thrown === undefined ? '' : `: ${redactedError(thrown)}`
     const text = `${method} ${route} ${status} in ${Math.round(durationMs)} ms (${request_id})${why}`
-    this.#write(shown, 'request', text, fields)
+    this.#write(effective, 'request', text, fields)
   }
 
-  /** Something went wrong beside the alarms themselves: what `onError` is told. The same again is told once a second. */
+  /** Logs an error outside of any alarm: what `onError` receives. The same message is logged once a second. */
   trouble(thrown: unknown, more: Readonly<Record<string, unknown>> = {}): void {
     const message = redactedError(thrown)
-    const leftOut = this.#troubles.next(message, this.#options.now())
-    if (leftOut === null) return
-    const again = leftOut === 0 ? '' : ` (and ${leftOut} times more before)`
-    const fields = { message, ...(leftOut > 0 && { left_out: leftOut }), ...more, error: thrown }
+    const suppressed = this.#throttle.next(message, this.#options.now())
+    if (suppressed === null) return
+    const again = suppressed === 0 ? '' : ` (and ${suppressed} times more before)`
+    const fields = { message, ...(suppressed > 0 && { left_out: suppressed }), ...more, error: thrown }
     this.#write('error', 'trouble', `trouble: ${message}${again}`, fields)
   }
 
-  /** An administrator did something: kept at every level but `silent`. */
+  /** Logs what an admin did, at every level except `silent`. */
   audit({ by, act, tenant, about }: AdminAct): void {
     if (this.#options.level === 'silent') return
-    const what = Object.entries(redacted({ tenant, ...about }) as object)
-    const said = what.map(([name, value]) => `${name} ${display(value)}`)
-    const text = [`audit: ${act} by ${by}`, ...said].join(', ')
+    const details = Object.entries(redacted({ tenant, ...about }) as object)
+    const parts = details.map(([name, value]) => `${name} ${display(value)}`)
+    const text = [`audit: ${act} by ${by}`, ...parts].join(', ')
     this.#put('info', 'audit', text, { audit: true, by, act, tenant, about })
   }
 
-  /** A turn in the server's life, such as that it serves, or stops: `text` for people, `more` for programs. */
+  /** Logs that the server starts, stops and the like: `text` for people, `more` for programs. */
   say(
     type: string,
     text: string,

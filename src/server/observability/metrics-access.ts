@@ -4,13 +4,13 @@ import { ALL_TENANTS, type Authenticator, type Caller, hashOf } from '../auth/in
 import { type HeaderReader, PROXIED } from '../http/index.ts'
 import { TimedOut, withTimeout } from '../limits/index.ts'
 
-/** How long a scraper is known after it was last let in, and how many are. */
-const KNOWN_MS = 3_600_000
-const KNOWN_MAX = 100
+/** How long a scraper is remembered after it was last admitted, and how many are. */
+const REMEMBERED_MS = 3_600_000
+const REMEMBERED_MAX = 100
 const STORE_MS_MAX = 2_000
 
-/** Everything the door looks at: who comes with the same is let in as the same. */
-const LOOKED_AT = [
+/** Every header that authentication reads: requests with the same values are admitted alike. */
+const CREDENTIALS = [
   'authorization',
   'wakeful-tenant',
   'wakeful-owner',
@@ -20,21 +20,21 @@ const LOOKED_AT = [
   ...PROXIED,
 ]
 
-interface Known {
-  /** Null: it came without a key, while there were none. */
+interface Admitted {
+  /** Null if it had no key, while there were none. */
   readonly keyId: string | null
   readonly expiresAt: number | null
   readonly until: number
 }
 
 /**
- * Who may read the metrics: they are of all tenants, and so must the key be. While the store is down no key can be looked up, and
- * that is when they are needed: who was let in within the hour is let in again.
+ * Decides who may read the metrics. They cover all tenants, so the key must be for all tenants. While the store is down no key
+ * can be looked up, and that is when metrics are needed: a scraper admitted within the last hour is admitted again.
  */
 export class MetricsAccess {
   readonly #authenticator: Pick<Authenticator, 'admit'>
   readonly #clock: Clock
-  readonly #known = new Map<string, Known>()
+  readonly #admitted = new Map<string, Admitted>()
 
   constructor(authenticator: Pick<Authenticator, 'admit'>, clock: Clock) {
     this.#authenticator = authenticator
@@ -42,44 +42,44 @@ export class MetricsAccess {
   }
 
   async assertMayRead(headers: HeaderReader): Promise<void> {
-    const face = hashOf(JSON.stringify(LOOKED_AT.map((name) => headers.get(name))))
+    const credentials = hashOf(JSON.stringify(CREDENTIALS.map((name) => headers.get(name))))
     try {
-      const admitted = Promise.resolve(this.#authenticator.admit(headers, 'rest'))
+      const admitted = this.#authenticator.admit(headers, 'rest')
       const caller = await withTimeout(admitted, STORE_MS_MAX, this.#clock)
-      assertOfAll(caller)
-      this.#remember(face, caller)
+      assertAllTenants(caller)
+      this.#remember(credentials, caller)
     } catch (thrown) {
-      if (!isStoreTrouble(thrown)) this.#known.delete(face)
-      else if (this.#knows(face)) return
+      if (!isStoreError(thrown)) this.#admitted.delete(credentials)
+      else if (this.#isRemembered(credentials)) return
       throw thrown instanceof TimedOut ? new WakefulError('store_unavailable', thrown.message) : thrown
     }
   }
 
-  /** Forgets a key that was ended or changed here; and who came without one, which is over once there are any. */
+  /** Forgets scrapers with a key that was changed or revoked here, and those without one: now there are keys. */
   forget(keyId: string): void {
-    for (const [face, known] of this.#known)
-      if (known.keyId === null || known.keyId === keyId) this.#known.delete(face)
+    for (const [credentials, known] of this.#admitted)
+      if (known.keyId === null || known.keyId === keyId) this.#admitted.delete(credentials)
   }
 
-  #remember(face: string, { keyId, key }: Caller): void {
-    const until = this.#clock.monotonic() + KNOWN_MS
-    this.#known.delete(face)
-    this.#known.set(face, { keyId, expiresAt: key?.expiresAt?.getTime() ?? null, until })
-    if (this.#known.size > KNOWN_MAX) this.#known.delete(this.#known.keys().next().value!)
+  #remember(credentials: string, { keyId, key }: Caller): void {
+    const until = this.#clock.monotonic() + REMEMBERED_MS
+    this.#admitted.delete(credentials)
+    this.#admitted.set(credentials, { keyId, expiresAt: key?.expiresAt?.getTime() ?? null, until })
+    if (this.#admitted.size > REMEMBERED_MAX) this.#admitted.delete(this.#admitted.keys().next().value!)
   }
 
-  #knows(face: string): boolean {
-    const known = this.#known.get(face)
+  #isRemembered(credentials: string): boolean {
+    const known = this.#admitted.get(credentials)
     if (known === undefined || this.#clock.monotonic() >= known.until) return false
     return known.expiresAt === null || this.#clock.now() < known.expiresAt
   }
 }
 
-function isStoreTrouble(thrown: unknown): boolean {
+function isStoreError(thrown: unknown): boolean {
   return thrown instanceof TimedOut || (thrown instanceof WakefulError && thrown.code === 'store_unavailable')
 }
 
-function assertOfAll({ key }: Caller): void {
+function assertAllTenants({ key }: Caller): void {
   if (key === null || key.tenant === ALL_TENANTS) return
-  throw new WakefulError('forbidden', 'the metrics are of all tenants: they need a key of tenant "*"')
+  throw new WakefulError('forbidden', 'the metrics cover all tenants: use a key of tenant "*"')
 }

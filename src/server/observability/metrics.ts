@@ -7,38 +7,38 @@ import { METRICS, type MetricDefinition } from './metric-definitions.ts'
 import { QuickHistogram } from './quick-histogram.ts'
 import { recentReadings } from './recent-readings.ts'
 
-/** What gauges are read from, at each scrape. */
+/** Where the gauges are read from, at each scrape. */
 export interface MetricsSource {
   readonly readings: () => Promise<Readings>
   readonly clock: Clock
   /** This machine's own wall clock, in epoch milliseconds. */
   readonly hostNow?: () => number
-  /** A store that does not answer by then is down, for this scrape. */
+  /** A store that takes longer to answer counts as down for this scrape. */
   readonly timeoutMs?: number
 }
 
 /** A request that was answered. */
 export interface MeasuredRequest {
   readonly method: string
-  /** The pattern of the route; what matched none is `unmatched`. */
+  /** The pattern of the route; `unmatched` if there is none. */
   readonly route: string
   readonly status: number
   readonly durationMs: number
 }
 
-/** A kind of connection that stays open. */
+/** A kind of long-lived connection. */
 export type ConnectionKind = 'ws' | 'sse' | 'inbox'
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'WS'])
-/** Whatever calls itself a route beyond this many is one: labels must have a bound. */
+/** Routes beyond this many share one label: the number of labels must be bounded. */
 const ROUTES_MAX = 300
-/** Pools have names that callers choose: those beyond this many are one. */
+/** Users choose the names of pools: pools beyond this many share one label. */
 const POOLS_MAX = 20
 const TIMEOUT_MS = 2_000
 
-/** The metrics of a server, in a registry of their own. */
+/** The metrics of a server. */
 export class Metrics {
-  /** To be given to `open`: counts what the engine does. */
+  /** Counts what the engine does. Pass it to `open`. */
   readonly observer: Observer
   readonly #registry = new Registry()
   readonly #routes = new Set<string>()
@@ -58,16 +58,16 @@ export class Metrics {
   }
   #source: MetricsSource | null = null
 
-  /** With `process`, what Node tells of itself is there too: memory, CPU, the event loop. */
+  /** With `process`, Node's own metrics are included: memory, CPU, the event loop. */
   constructor(options: { version: string; node: string; process?: boolean }) {
     const { version, node } = options
     this.observer = this.#observe()
     this.#gauge(METRICS.build).set({ version, node }, 1)
-    this.#forget()
+    this.#clear()
     if (options.process === true) collectDefaultMetrics({ register: this.#registry })
   }
 
-  /** Says what the gauges are read from, as soon as there is something open. */
+  /** Sets where the gauges are read from, once Wakeful is open. */
   attach(source: MetricsSource): void {
     this.#source = { ...source, readings: recentReadings(source.readings, source.clock) }
   }
@@ -79,7 +79,7 @@ export class Metrics {
     this.#requestDuration.observe(labels, durationMs / 1000)
   }
 
-  /** Counts a connection until the answer is called. */
+  /** Counts a connection until the function returned is called. */
   connected(kind: ConnectionKind): () => void {
     this.#connections.inc({ kind })
     let isOpen = true
@@ -89,7 +89,7 @@ export class Metrics {
     }
   }
 
-  /** Everything, in Prometheus' text format. It answers also where the store does not. */
+  /** All metrics in Prometheus' text format, also while the store is down. */
   async text(): Promise<{ contentType: string; body: string }> {
     if (this.#source !== null) await this.#read(this.#source)
     return { contentType: this.#registry.contentType, body: await this.#registry.metrics() }
@@ -101,29 +101,29 @@ export class Metrics {
     try {
       const readings = await withTimeout(source.readings(), timeoutMs, clock)
       if (hostNow !== undefined) clockCorrection.set((clock.now() - hostNow()) / 1000)
-      this.#show(readings)
+      this.#set(readings)
       storeUp.set(readings.takesWrites ? 1 : 0)
     } catch {
-      this.#forget()
+      this.#clear()
       storeUp.set(0)
     }
   }
 
-  /** What cannot be read is not told: an old figure, or a nought, would look like a good one. */
-  #forget(): void {
+  /** Removes what cannot be read: an old figure, or zero, would look valid. */
+  #clear(): void {
     const { lag, shards, ...others } = this.#gauges
     for (const gauge of [lag, shards]) gauge.reset()
     for (const gauge of Object.values(others)) gauge.remove()
   }
 
-  #show({ inFlight, queued, unsettled, backlog, inboxWaiting, pools }: Readings): void {
+  #set({ inFlight, queued, unsettled, backlog, inboxWaiting, pools }: Readings): void {
     const gauges = this.#gauges
     gauges.inFlight.set(inFlight)
     gauges.queued.set(queued)
     gauges.unsettled.set(unsettled)
     gauges.backlog.set(backlog)
     gauges.inboxWaiting.set(inboxWaiting)
-    // Those of before may be under another name now, or gone.
+    // Pools of the last scrape may be gone.
     for (const gauge of [gauges.lag, gauges.shards]) gauge.reset()
     for (const { pool, lagMs, here, elsewhere, nobody } of folded(pools)) {
       gauges.lag.set({ pool }, lagMs / 1000)
@@ -180,7 +180,7 @@ export class Metrics {
   }
 }
 
-/** Pools that run here come first, then those that were made first; the others are told of together. */
+/** The pools with a label of their own: those that run here first, then the oldest. The others are added up. */
 function folded(pools: readonly PoolReadings[]): readonly PoolReadings[] {
   if (pools.length <= POOLS_MAX) return pools
   const order = pools.toSorted((a, b) => Number(b.here > 0) - Number(a.here > 0))
@@ -194,7 +194,7 @@ function folded(pools: readonly PoolReadings[]): readonly PoolReadings[] {
   return [...order.slice(0, POOLS_MAX), { ...other, pool: 'other' }]
 }
 
-/** A batch is mostly of one kind and one outcome: a run of those is added up before the counter, which is slower, is asked. */
+/** Most of a batch has one target kind and one outcome: equal neighbours are added up before the slower counter is called. */
 function countAttempts(batch: readonly ObservedAttempt[], counter: Counter): void {
   let run = 0
   for (const [index, { target, outcome }] of batch.entries()) {

@@ -10,49 +10,52 @@ import type { Documents } from '../../stores/index.ts'
 import type { Clock } from '../../time/index.ts'
 import { NO_QUOTAS, type QuotaPair } from './quotas.ts'
 
-/** What was switched in another process is known here after this long; one's own at once. */
-const LOOK_MS = 2_000
-/** After so long nothing that was held is left, in whatever shards a process gains: who was resumed is forgotten. */
+/** A change made by another process is seen after this long; one made here at once. */
+const REFRESH_MS = 2_000
+/** After this long nothing that was paused is left, whichever shards a process acquires: the resume is forgotten. */
 const RESUMED_MS = 86_400_000
 
 /** One pause, or the catch-up after it. */
-interface Hold {
+interface Pause {
   readonly party: PausedParty
   readonly pausedAt: number
   readonly resumed: { readonly at: number; readonly perSecond: number | null } | null
 }
 
-/** How many deliveries of a tenant, and of each of its owners, may be under way. */
+/** How many deliveries of a tenant, and of each of its owners, may run at the same time. */
 interface Deliveries {
   readonly tenant: number | null
   readonly owner: number | null
 }
 
-/** All of it in one document: whoever fires looks at it again and again, and one row is cheap to look at. */
-interface Switches {
-  readonly holds: Readonly<Record<string, Hold>>
+/** All of it in one document: every process that fires reads it every two seconds, and one row is cheap to read. */
+interface Controls {
+  /** The pauses, under the name they are stored by. */
+  readonly holds: Readonly<Record<string, Pause>>
   readonly deliveries: Readonly<Record<string, Deliveries>>
 }
 
-const NONE: Switches = { holds: {}, deliveries: {} }
+const NONE: Controls = { holds: {}, deliveries: {} }
+/** Stored, and in exports: these names stay. */
+const KIND = 'switchboard'
 const NAME = 'all'
 
 /**
- * What every process that fires must know of tenants at once: who is paused or catches up, and how much of theirs may be
- * under way. Kept in the store, and looked at again and again.
+ * Which tenants and targets are paused or catching up, and how many deliveries each tenant may have at the same time.
+ * Every process that fires needs it. It is kept in the store and read again and again.
  */
 export class PauseControl implements PauseState, DeliveryLimits {
   readonly #defaults: Deliveries
-  #switches = NONE
+  #controls = NONE
   #tenants: ReadonlySet<string> = new Set()
   #targets: ReadonlySet<string> = new Set()
-  /** Of those who were resumed: whose catch-up has ended here, by when it began. */
+  /** Whose catch-up has ended here, with the time of the resume. */
   readonly #caughtUp = new Map<string, number>()
-  #shelf: CachedDocuments<Switches> | null = null
+  #documents: CachedDocuments<Controls> | null = null
   #clock: Clock | null = null
   readonly #listeners = new Set<() => void>()
 
-  /** With what holds for tenants of which nothing else is said. */
+  /** With the quotas of tenants that have none of their own. */
   constructor(quotas: QuotaPair = NO_QUOTAS) {
     this.#defaults = deliveriesOf(quotas)
   }
@@ -66,13 +69,13 @@ export class PauseControl implements PauseState, DeliveryLimits {
   }
 
   resumed(): readonly Resumed[] {
-    return Object.values(this.#switches.holds).flatMap(({ party, resumed }) =>
+    return Object.values(this.#controls.holds).flatMap(({ party, resumed }) =>
       resumed === null ? [] : { party, ...resumed },
     )
   }
 
   deliveriesOf(tenant: string): Deliveries {
-    const { deliveries } = this.#switches
+    const { deliveries } = this.#controls
     return Object.hasOwn(deliveries, tenant) ? deliveries[tenant]! : this.#defaults
   }
 
@@ -82,35 +85,35 @@ export class PauseControl implements PauseState, DeliveryLimits {
   }
 
   /**
-   * Begins to look at what is kept in this store, again and again, where nobody else has it do so; what is paused is known
-   * when it answers, with how to stop.
+   * Starts to read the pauses of this store, unless it was started before. They are known when it returns. The function
+   * returned stops it.
    */
   async attach(documents: Documents, clock: Clock, onError: (thrown: unknown) => void): Promise<() => void> {
-    if (this.#shelf !== null) return () => {}
-    this.#shelf = new CachedDocuments(documents, clock, 'switchboard')
+    if (this.#documents !== null) return () => {}
+    this.#documents = new CachedDocuments(documents, clock, KIND)
     this.#clock = clock
-    await this.#look()
+    await this.#refresh()
     let isOver = false
-    let cancelLook = () => {}
+    let cancelTimer = () => {}
     const again = () => {
       if (isOver) return
-      cancelLook = clock.setTimer(LOOK_MS, () => void this.#look().catch(onError).finally(again))
+      cancelTimer = clock.setTimer(REFRESH_MS, () => void this.#refresh().catch(onError).finally(again))
     }
     again()
     return () => {
       isOver = true
-      cancelLook()
+      cancelTimer()
     }
   }
 
   isPaused(party: PausedParty): boolean {
-    return this.#switches.holds[nameOf(party)]?.resumed === null
+    return this.#controls.holds[nameOf(party)]?.resumed === null
   }
 
-  /** Whether something of theirs may be held yet, as far as the clocks that run here tell. */
+  /** Whether deliveries of theirs may still be waiting, as far as this process knows. */
   isCatchingUp(party: PausedParty): boolean {
     const name = nameOf(party)
-    const resumed = this.#switches.holds[name]?.resumed ?? null
+    const resumed = this.#controls.holds[name]?.resumed ?? null
     return resumed !== null && this.#caughtUp.get(name) !== resumed.at
   }
 
@@ -118,48 +121,48 @@ export class PauseControl implements PauseState, DeliveryLimits {
     this.#caughtUp.set(nameOf(party), at)
   }
 
-  /** The targets that are paused, or catch up. */
+  /** The targets that are paused or catching up. */
   targets(): readonly Pick<Target, 'kind' | 'name'>[] {
-    return Object.values(this.#switches.holds)
+    return Object.values(this.#controls.holds)
       .map(({ party }) => party)
       .filter((party) => this.isPaused(party) || this.isCatchingUp(party))
       .flatMap((party) => ('target' in party ? party.target : []))
   }
 
   pause(party: PausedParty): Promise<void> {
-    return this.#change((switches, now) => ({
-      ...switches,
-      holds: { ...switches.holds, [nameOf(party)]: { party, pausedAt: now, resumed: null } },
+    return this.#change((controls, now) => ({
+      ...controls,
+      holds: { ...controls.holds, [nameOf(party)]: { party, pausedAt: now, resumed: null } },
     }))
   }
 
-  /** Whether it was paused. What waited comes back so many per second. */
+  /** Resumes it; what waited is delivered at this rate. Returns whether it was paused. */
   async resume(party: PausedParty, perSecond: number | null): Promise<boolean> {
     const name = nameOf(party)
     let wasPaused = false
-    await this.#change((switches, now) => {
-      const hold = switches.holds[name]
-      wasPaused = hold !== undefined
-      if (hold === undefined) return switches
+    await this.#change((controls, now) => {
+      const pause = controls.holds[name]
+      wasPaused = pause !== undefined
+      if (pause === undefined) return controls
       return {
-        ...switches,
-        holds: { ...switches.holds, [name]: { ...hold, resumed: { at: now, perSecond } } },
+        ...controls,
+        holds: { ...controls.holds, [name]: { ...pause, resumed: { at: now, perSecond } } },
       }
     })
     return wasPaused
   }
 
-  /** Lets so many deliveries of a tenant be under way from now on. */
+  /** Sets how many deliveries of a tenant may run at the same time. */
   limit(tenant: string, quotas: QuotaPair): Promise<void> {
-    return this.#change((switches) => ({
-      ...switches,
-      deliveries: { ...switches.deliveries, [tenant]: deliveriesOf(quotas) },
+    return this.#change((controls) => ({
+      ...controls,
+      deliveries: { ...controls.deliveries, [tenant]: deliveriesOf(quotas) },
     }))
   }
 
-  async #change(change: (switches: Switches, now: number) => Switches): Promise<void> {
+  async #change(change: (controls: Controls, now: number) => Controls): Promise<void> {
     const clock = this.#clock!
-    const kept = await this.#shelf!.change(NAME, '', (before) => {
+    const kept = await this.#documents!.change(NAME, '', (before) => {
       const now = clock.now()
       const { holds, deliveries } = before ?? NONE
       const current = Object.entries(holds).filter(
@@ -170,18 +173,18 @@ export class PauseControl implements PauseState, DeliveryLimits {
     this.#accept(kept.value)
   }
 
-  async #look(): Promise<void> {
-    const kept = await this.#shelf!.get(NAME)
+  async #refresh(): Promise<void> {
+    const kept = await this.#documents!.get(NAME)
     this.#accept(kept?.value ?? NONE)
   }
 
-  #accept(switches: Switches): void {
-    if (JSON.stringify(switches) === JSON.stringify(this.#switches)) return
-    this.#switches = switches
-    for (const name of this.#caughtUp.keys()) if (!(name in switches.holds)) this.#caughtUp.delete(name)
-    const held = Object.values(switches.holds).filter(({ resumed }) => resumed === null)
-    this.#tenants = new Set(held.flatMap(({ party }) => ('tenant' in party ? party.tenant : [])))
-    this.#targets = new Set(held.flatMap(({ party }) => ('target' in party ? targetKey(party.target) : [])))
+  #accept(controls: Controls): void {
+    if (JSON.stringify(controls) === JSON.stringify(this.#controls)) return
+    this.#controls = controls
+    for (const name of this.#caughtUp.keys()) if (!(name in controls.holds)) this.#caughtUp.delete(name)
+    const paused = Object.values(controls.holds).filter(({ resumed }) => resumed === null)
+    this.#tenants = new Set(paused.flatMap(({ party }) => ('tenant' in party ? party.tenant : [])))
+    this.#targets = new Set(paused.flatMap(({ party }) => ('target' in party ? targetKey(party.target) : [])))
     for (const listener of this.#listeners) listener()
   }
 }

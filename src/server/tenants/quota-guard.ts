@@ -11,12 +11,12 @@ import { assertSize } from './sizes.ts'
 import type { TenantRegistry } from './tenant-registry.ts'
 
 const HOUR_MS = 3_600_000
-/** What is due this soon after it was set is what a loop is made of. */
+/** An alarm due this soon after it was set may be part of a loop. */
 const SOON_MS = 300_000
 const COUNTS_MAX = 10_000
 const QUOTA_RETRY_MS = 60_000
 
-/** What somebody wants of an alarm: a new one, another time or content for one, or that it fires now. */
+/** What a call wants to do: set an alarm, edit one, or fire one now. */
 export type QuotaRequest =
   | {
       readonly does: 'set'
@@ -28,54 +28,55 @@ export type QuotaRequest =
   | { readonly does: 'edit'; readonly id: string; readonly when: When | null; readonly options: SetOptions }
   | { readonly does: 'fire' | 'retry'; readonly id: string }
 
-/** What the guard asks the store, of whole tenants and by names that users cannot look up. */
+/** What is read from the store about whole tenants and idempotency keys. */
 export type QuotaStore = Pick<Operator, 'pendingOf' | 'isKnown'>
 
-/** How much is wanted of each quota that is used up. */
+/** How much a call uses of each quota. */
 interface Use {
   readonly sets: number
   readonly wakes: number
   readonly active: number
 }
 
-/** One who has quotas, as they are counted and spoken of. */
+/** The quotas of an owner or of a tenant, and what they are counted with. */
 interface Level {
   readonly quotas: Quotas
   readonly name: string
+  /** As error messages name it: `you` or `your tenant`. */
   readonly who: string
   readonly active: ActiveAlarmCount
 }
 
 /**
- * Holds tenants and owners to their quotas; where none is configured it costs one look into a copy. Each process counts
- * for itself: rates are its own, and what others have set within the last second is not in its counts.
+ * Enforces the quotas of tenants and owners. Without quotas it costs one read of a cached document. Each process counts
+ * for itself: rates are per process, and what others have set within the last second is not counted.
  */
 export class QuotaGuard {
-  readonly #book: TenantRegistry
+  readonly #tenants: TenantRegistry
   readonly #clock: Clock
-  readonly #standing: QuotaStore
-  readonly #buckets: RateLimiter
+  readonly #store: QuotaStore
+  readonly #rates: RateLimiter
   readonly #counts = new Map<string, ActiveAlarmCount>()
 
-  constructor(book: TenantRegistry, clock: Clock, standing: QuotaStore) {
-    this.#book = book
+  constructor(tenants: TenantRegistry, clock: Clock, store: QuotaStore) {
+    this.#tenants = tenants
     this.#clock = clock
-    this.#standing = standing
-    this.#buckets = new RateLimiter(clock)
+    this.#store = store
+    this.#rates = new RateLimiter(clock)
   }
 
-  /** Does the work if all of this may be done, or refuses all of it; what fails has used up no alarms and no wakes. */
+  /** Does the work if the quotas allow all of it, else throws. Work that fails uses no alarms and no wakes. */
   async within<T>(caller: Caller, wanted: readonly QuotaRequest[], work: () => Promise<T>): Promise<T> {
     const levels = await this.#levelsOf(caller)
     if (levels.length === 0) return work()
     const fresh = await this.#withoutRepeats(caller, wanted)
-    const looks = new RuleInspector(caller.alarms, this.#clock)
+    const rules = new RuleInspector(caller.alarms, this.#clock)
     for (const { quotas } of levels) {
       const { payload_bytes: bytesMax, min_interval: minInterval } = quotas
       if (bytesMax !== undefined) assertSizes(fresh, bytesMax)
-      if (minInterval !== undefined) await assertPeriods(looks, fresh, minInterval)
+      if (minInterval !== undefined) await assertPeriods(rules, fresh, minInterval)
     }
-    const use = await this.#charge(levels, looks, caller, fresh)
+    const use = await this.#charge(levels, rules, caller, fresh)
     try {
       const done = await work()
       for (const { active } of levels) active.end(use.active, true)
@@ -89,9 +90,9 @@ export class QuotaGuard {
     }
   }
 
-  /** Owners first: whoever is beyond their own bounds takes nothing of what they share with others. */
+  /** Owners first: an owner beyond its own quota uses nothing of its tenant's. */
   async #levelsOf({ tenant, owner, alarms }: Caller): Promise<Level[]> {
-    const quotas = await this.#book.quotasOf(tenant)
+    const quotas = await this.#tenants.quotasOf(tenant)
     const level = (who: string, of: Quotas, name: string, inStore: () => Promise<number>) =>
       Object.keys(of).length === 0 ? [] : [{ quotas: of, name, who, active: this.#activeOf(name, inStore) }]
     return [
@@ -101,45 +102,43 @@ export class QuotaGuard {
         JSON.stringify([tenant, owner]),
         async () => (await alarms.stats()).pending,
       ),
-      ...level('your tenant', quotas.tenant, JSON.stringify([tenant]), () =>
-        this.#standing.pendingOf(tenant),
-      ),
+      ...level('your tenant', quotas.tenant, JSON.stringify([tenant]), () => this.#store.pendingOf(tenant)),
     ]
   }
 
-  /** Without sets whose idempotency key is known: they change nothing and use up nothing. */
+  /** Without sets whose idempotency key is known: they change nothing and use nothing. */
   async #withoutRepeats({ tenant, owner }: Caller, wanted: readonly QuotaRequest[]): Promise<QuotaRequest[]> {
     const isRepeat = await Promise.all(
       wanted.map((each) => {
         const key = each.does === 'set' ? each.options.idempotencyKey : undefined
-        return key !== undefined && this.#standing.isKnown({ tenant, owner }, key)
+        return key !== undefined && this.#store.isKnown({ tenant, owner }, key)
       }),
     )
     return wanted.filter((_, at) => !isRepeat[at])
   }
 
-  /** Takes what is wanted from every level, or refuses and takes nothing from any. */
+  /** Charges every level, or throws and charges none. */
   async #charge(
     levels: readonly Level[],
-    looks: RuleInspector,
+    rules: RuleInspector,
     { alarms }: Caller,
     wanted: readonly QuotaRequest[],
   ): Promise<Use> {
     const sets = wanted.filter(({ does }) => does === 'set' || does === 'edit').length
     let wakes = 0
     if (levels.some(({ quotas }) => quotas.wakes_per_hour !== undefined))
-      for (const each of wanted) if (await isWake(looks, each, this.#clock.now())) wakes += 1
+      for (const each of wanted) if (await isWake(rules, each, this.#clock.now())) wakes += 1
     let active = wanted.filter(mayAdd).length
     const bounded = active === 0 ? [] : levels.filter(({ quotas }) => quotas.active_alarms !== undefined)
     const isOver = ({ quotas, active: count }: Level) => count.current + active > quotas.active_alarms!
     await Promise.all(bounded.map((level) => level.active.refresh()))
     if (bounded.some(isOver)) {
-      // At the bound, what is there already may still be set again; and nobody is refused by an old count.
+      // At the limit, existing alarms may still be set again, and no call is rejected because of an old count.
       const adds = await Promise.all(wanted.map((each) => addsOne(alarms, each)))
       active = adds.filter(Boolean).length
       await Promise.all(bounded.map((level) => level.active.recount()))
     }
-    // Nothing is awaited from here on: what is found free is taken before anybody else looks.
+    // Nothing is awaited from here on: no other call can use what was found free.
     const use = { sets, wakes, active }
     for (const level of levels) this.#assertRates(level, use)
     const full = active === 0 ? undefined : bounded.find(isOver)
@@ -154,7 +153,7 @@ export class QuotaGuard {
   #assertRates({ quotas, name, who }: Level, { sets, wakes }: Use): void {
     const { sets_per_second: perSecond, wakes_per_hour: perHour } = quotas
     if (perSecond !== undefined && sets > 0) {
-      const waitMs = this.#buckets.waitMs(`sets ${name}`, sets, setRate(perSecond))
+      const waitMs = this.#rates.waitMs(`sets ${name}`, sets, setRate(perSecond))
       if (waitMs > 0)
         throw new TryLater(
           'rate_limited',
@@ -163,7 +162,7 @@ export class QuotaGuard {
         )
     }
     if (perHour !== undefined && wakes > 0) {
-      const waitMs = this.#buckets.waitMs(`wakes ${name}`, wakes, wakeRate(perHour))
+      const waitMs = this.#rates.waitMs(`wakes ${name}`, wakes, wakeRate(perHour))
       if (waitMs > 0)
         throw new TryLater(
           'quota_exceeded',
@@ -175,8 +174,8 @@ export class QuotaGuard {
 
   #spend({ quotas, name }: Level, { sets = 0, wakes = 0 }: Partial<Use>): void {
     const { sets_per_second: perSecond, wakes_per_hour: perHour } = quotas
-    if (perSecond !== undefined && sets !== 0) this.#buckets.spend(`sets ${name}`, sets, setRate(perSecond))
-    if (perHour !== undefined && wakes !== 0) this.#buckets.spend(`wakes ${name}`, wakes, wakeRate(perHour))
+    if (perSecond !== undefined && sets !== 0) this.#rates.spend(`sets ${name}`, sets, setRate(perSecond))
+    if (perHour !== undefined && wakes !== 0) this.#rates.spend(`wakes ${name}`, wakes, wakeRate(perHour))
   }
 
   #activeOf(name: string, inStore: () => Promise<number>): ActiveAlarmCount {
@@ -208,25 +207,25 @@ function tooMany({ quotas, who }: Level): TryLater {
   )
 }
 
-/** What is known of when it is to fire; null where nothing is said of that. */
-async function lookAt(looks: RuleInspector, wanted: QuotaRequest): Promise<RuleSummary | null> {
+/** What is known of when it fires; null if the call does not set that. */
+async function inspect(rules: RuleInspector, wanted: QuotaRequest): Promise<RuleSummary | null> {
   if (!('when' in wanted) || wanted.when === null) return null
-  return looks.at(wanted.when, wanted.does === 'edit' ? wanted.id : undefined)
+  return rules.inspect(wanted.when, wanted.does === 'edit' ? wanted.id : undefined)
 }
 
-/** Whether it fires soon: at once, or at a first instant that is near. What recurs from there on is bounded by its period. */
-async function isWake(looks: RuleInspector, wanted: QuotaRequest, now: number): Promise<boolean> {
+/** Whether it fires soon: at once, or at a near first instant. Later instants are bounded by `min_interval`. */
+async function isWake(rules: RuleInspector, wanted: QuotaRequest, now: number): Promise<boolean> {
   if (!('when' in wanted)) return true
-  const firstAt = (await lookAt(looks, wanted))?.firstAt
+  const firstAt = (await inspect(rules, wanted))?.firstAt
   return firstAt !== undefined && firstAt <= now + SOON_MS
 }
 
-/** Whether there may be one more active alarm afterwards; a move wakes up one that awaits its report. */
+/** Whether there may be one more active alarm afterwards. A reschedule makes an alarm that awaits its report active. */
 function mayAdd(wanted: QuotaRequest): boolean {
   return 'when' in wanted ? wanted.when !== null : wanted.does === 'retry'
 }
 
-/** Whether there will be one more, as things stand: one that is not there is refused by the call itself. */
+/** Whether there will be one more, judging by the alarm as it is. An alarm that does not exist is rejected by the call itself. */
 async function addsOne(alarms: Alarms, wanted: QuotaRequest): Promise<boolean> {
   if (!mayAdd(wanted)) return false
   if (wanted.does !== 'set') return isActive(await alarms.get(wanted.id)) === false
@@ -243,15 +242,15 @@ function assertSizes(wanted: readonly QuotaRequest[], bytesMax: number): void {
 }
 
 async function assertPeriods(
-  looks: RuleInspector,
+  rules: RuleInspector,
   wanted: readonly QuotaRequest[],
   minInterval: string,
 ): Promise<void> {
   const minMs = parseDuration(minInterval)
   for (const each of wanted) {
-    const look = await lookAt(looks, each)
+    const rule = await inspect(rules, each)
     naming(each, () => {
-      if (look === null || look.shortestMs >= minMs) return
+      if (rule === null || rule.shortestMs >= minMs) return
       throw new WakefulError(
         'quota_exceeded',
         `your quota lets an alarm recur every ${minInterval} at the shortest (min_interval): waiting does not help, a longer period does`,
@@ -260,7 +259,7 @@ async function assertPeriods(
   }
 }
 
-/** Says of which of a batch a refusal is. */
+/** Adds to an error which item of a batch it is about. */
 function naming(wanted: QuotaRequest, judge: () => void): void {
   if ('item' in wanted && wanted.item !== undefined) ofItem(wanted.item, judge)
   else judge()

@@ -22,21 +22,21 @@ function looking() {
 
 it('finds the shortest period of a rule, and none of what fires once', async () => {
   const { looks } = looking()
-  expect((await looks.at({ cron: '0,1 9 * * *' })).shortestMs).toBe(60_000)
-  expect((await looks.at({ every: '1h' })).shortestMs).toBe(3_600_000)
-  expect((await looks.at('in 5 minutes')).shortestMs).toBe(Number.POSITIVE_INFINITY)
+  expect((await looks.inspect({ cron: '0,1 9 * * *' })).shortestMs).toBe(60_000)
+  expect((await looks.inspect({ every: '1h' })).shortestMs).toBe(3_600_000)
+  expect((await looks.inspect('in 5 minutes')).shortestMs).toBe(Number.POSITIVE_INFINITY)
 })
 
 it('knows nothing of what cannot be read: the call itself refuses it', async () => {
   const { looks } = looking()
   const unknown = { firstAt: undefined, shortestMs: Number.POSITIVE_INFINITY }
-  expect(await looks.at({ cron: '61 * * * *' })).toEqual(unknown)
-  expect(await looks.at('on the day of never')).toEqual(unknown)
+  expect(await looks.inspect({ cron: '61 * * * *' })).toEqual(unknown)
+  expect(await looks.inspect('on the day of never')).toEqual(unknown)
 })
 
 it('looks at each rule once, and lets others have their turn in between', async () => {
   const { looks, seen } = looking()
-  for (let n = 0; n < 1000; n++) await looks.at({ every: `${1 + (n % 100)}h` })
+  for (let n = 0; n < 1000; n++) await looks.inspect({ every: `${1 + (n % 100)}h` })
   expect(seen).toEqual({ previews: 100, turns: 5 })
 })
 
@@ -44,6 +44,6 @@ it('lets others have their turn after each rule that takes long', async () => {
   const { looks, seen } = looking()
   const exclude = { weekend: [1, 2, 3, 4, 5, 6] }
   for (let n = 0; n < 5; n++)
-    await looks.at({ rrule: `FREQ=MINUTELY;INTERVAL=1501;BYHOUR=3;BYMINUTE=${n};BYDAY=SU`, exclude })
+    await looks.inspect({ rrule: `FREQ=MINUTELY;INTERVAL=1501;BYHOUR=3;BYMINUTE=${n};BYDAY=SU`, exclude })
   expect(seen).toEqual({ previews: 5, turns: 5 })
 })

@@ -2,22 +2,22 @@ import { WakefulError } from '../../error.ts'
 import type { Alarms } from '../../library/index.ts'
 import { type Clock, type When, Yielder } from '../../time/index.ts'
 
-/** Instants of a rule that are looked at for its shortest period; of one whose instants are rare, fewer are found. */
-const PERIODS_LOOKED_AT = 12
+/** How many of a rule's next instants are compared to find its shortest period. */
+const INSTANTS_COMPARED = 12
 const RULES_PER_TURN = 20
 
-/** What is known of a rule. */
+/** What quotas need to know of a rule. */
 export interface RuleSummary {
   /** Its next instant. */
   readonly firstAt: number | undefined
-  /** The shortest time between two of its next instants; Infinity where it has no two. */
+  /** The shortest time between two of its next instants; Infinity if there are fewer than two. */
   readonly shortestMs: number
 }
 
-/** Of what cannot be read nothing is known: the call itself refuses it, in its own words and order. */
-const UNREADABLE: RuleSummary = { firstAt: undefined, shortestMs: Number.POSITIVE_INFINITY }
+/** Nothing is known of an invalid rule: the call itself rejects it, with its own message. */
+const UNKNOWN: RuleSummary = { firstAt: undefined, shortestMs: Number.POSITIVE_INFINITY }
 
-/** What has to be known of rules before they are set: each is looked at once, however many alarms share it. */
+/** Finds out what quotas need to know of rules, once for all alarms of a batch that share one. */
 export class RuleInspector {
   readonly #alarms: Alarms
   readonly #yielder: Yielder
@@ -28,30 +28,30 @@ export class RuleInspector {
     this.#yielder = new Yielder(clock, RULES_PER_TURN)
   }
 
-  /** What an alarm is moved to is read in that alarm's own zone, as the move itself reads it. */
-  async at(when: When, movedId?: string): Promise<RuleSummary> {
-    const name = JSON.stringify([when, movedId])
+  /** A when that an alarm is rescheduled to is read in that alarm's zone, as the call itself reads it. */
+  async inspect(when: When, rescheduledId?: string): Promise<RuleSummary> {
+    const name = JSON.stringify([when, rescheduledId])
     const known = this.#known.get(name)
     if (known !== undefined) return known
-    const moved = movedId === undefined ? null : await this.#alarms.get(movedId)
-    const look = this.#look(when, moved === null ? {} : { timezone: moved.timezone })
-    this.#known.set(name, look)
+    const alarm = rescheduledId === undefined ? null : await this.#alarms.get(rescheduledId)
+    const summary = this.#summarize(when, alarm === null ? {} : { timezone: alarm.timezone })
+    this.#known.set(name, summary)
     await this.#yielder.afterItem()
-    return look
+    return summary
   }
 
-  #look(when: When, zone: { timezone?: string }): RuleSummary {
+  #summarize(when: When, zone: { timezone?: string }): RuleSummary {
     try {
-      const at = this.#instants(when, PERIODS_LOOKED_AT, zone)
+      const at = this.#instants(when, INSTANTS_COMPARED, zone)
       const periods = at.slice(1).map((later, i) => later - at[i]!)
       return { firstAt: at[0], shortestMs: Math.min(...periods) }
     } catch (thrown) {
       if (!(thrown instanceof WakefulError) || this.#hasFirst(when, zone)) throw thrown
-      return UNREADABLE
+      return UNKNOWN
     }
   }
 
-  /** The call would take what has a first instant: where the others cannot be looked at, it must not come to that. */
+  /** The call would accept a rule with a first instant. If the others cannot be found, the error must not be ignored. */
   #hasFirst(when: When, zone: { timezone?: string }): boolean {
     try {
       this.#instants(when, 1, zone)

@@ -1,7 +1,7 @@
 import { RawJson, type SetOptions, type TargetSpec, utf8Length } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 
-/** Refuses an alarm that carries more than a quota allows, wherever in it that is. */
+/** Throws if an alarm carries more bytes than its quota allows, in whichever field. */
 export function assertSize(options: SetOptions, max: number): void {
   const bytes = sizeOf(options)
   if (bytes <= max) return
@@ -15,11 +15,11 @@ function sizeOf({ payload, message = '', target, onFailure }: SetOptions): numbe
   return jsonBytes(payload) + utf8Length(message) + targetBytes(target) + targetBytes(onFailure)
 }
 
-/** What a target holds beside the name of its kind; a handler's name is short by itself. */
+/** The bytes of a target besides the name of its kind. The name of a handler is short. */
 function targetBytes(target: TargetSpec | undefined): number {
   if (target === undefined || typeof target === 'string') return 0
-  const held = Object.values(target).filter((value) => value !== true)
-  return held.reduce<number>((sum, value) => sum + jsonBytes(value), 0)
+  const values = Object.values(target).filter((value) => value !== true)
+  return values.reduce<number>((sum, value) => sum + jsonBytes(value), 0)
 }
 
 function jsonBytes(value: unknown): number {

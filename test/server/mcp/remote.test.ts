@@ -16,7 +16,7 @@ it('passes a payload on byte for byte, there and back', async () => {
   expect(await tools.call('nonsense', {}, { signal })).toBeNull()
 })
 
-it('says that what answers is no Wakeful server', async () => {
+it('reports a URL that is not a Wakeful server', async () => {
   const { createServer } = await import('node:http')
   const other = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1')
   await new Promise((resolve) => other.once('listening', resolve))
@@ -25,8 +25,8 @@ it('says that what answers is no Wakeful server', async () => {
   const answer = await tools.call('list', {}, { signal })
   expect(answer).toMatchObject({ isError: true })
   expect(answer?.content[0]).toMatchObject({
-    text: expect.stringMatching(/^store_unavailable: .*no Wakeful server/),
+    text: expect.stringMatching(/^store_unavailable: .*not a Wakeful server/),
   })
-  await expect(tools.list()).rejects.toThrow('no Wakeful server')
+  await expect(tools.list()).rejects.toThrow('not a Wakeful server')
   other.close()
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { itemTexts } from './item-texts.ts'
+import { itemTexts } from './wake-tools.ts'
 
 it('cuts items out of a list as they are written', () => {
   const items = ['{"a":1.10,"b":[{"c":"}]"}]}', '{"d":"\\"{\\\\"}', '{"e" : 9007199254740993}']
