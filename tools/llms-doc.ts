@@ -42,6 +42,8 @@ const PAGES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'docs/reference/events.md': 'the log: every type of event and its data',
     'docs/reference/lifecycle.md': 'states and events of an alarm, in one table',
     'docs/reference/configuration.md': 'every setting of the server: flag, variable, default',
+    'docs/reference/limits.md':
+      'what bounds connections, requests, responses, rates and quotas, and what happens beyond it',
     'docs/reference/metrics.md': 'every Prometheus metric',
   },
   Guides: {

@@ -138,7 +138,7 @@ function distance(at: Date, now: number): string {
 }
 
 /** Both: `Tue 2026-11-17 09:00 Europe/Rome, in 1d 11h`. */
-export function timeText(instant: string, zone: string, now: number): string {
+function timeText(instant: string, zone: string, now: number): string {
   const at = new Date(instant)
   return `${wallTime(at, zone)}, ${distance(at, now)}`
 }

@@ -84,7 +84,7 @@ async function run(tool: Tool, args: unknown, work: ToolContext): Promise<CallTo
 type Json = Record<string, unknown>
 
 /** A schema without references, which many clients do not follow. */
-export function toolSchema(schema: z.ZodObject, io: 'input' | 'output'): Json & { type: 'object' } {
+function toolSchema(schema: z.ZodObject, io: 'input' | 'output'): Json & { type: 'object' } {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json
   const definitions = (json.$defs ?? {}) as Record<string, Json>
   const { $defs: __, ...whole } = inlined(json, definitions) as Json
