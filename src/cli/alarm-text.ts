@@ -1,7 +1,6 @@
 import type { AlarmView } from '../alarm/index.ts'
 import { oneLineJson } from '../library/index.ts'
 import { describe, humanizeDuration, type Rule } from '../time/index.ts'
-import { inFlags } from './flag-words.ts'
 import { count } from './progress.ts'
 import { type Column, card } from './table.ts'
 import { oneLine } from './text-width.ts'
@@ -119,9 +118,9 @@ export function ruleText(rule: Rule): string {
   return oneLine(describe(rule)).replace(/(\d(?:ms|[wdhms]))(?=\d)/g, '$1 ')
 }
 
-/** What may surprise, a note to a line, in the words of the command line. */
+/** What may surprise, a note to a line. */
 export function noteText(notes: readonly string[]): string {
-  return notes.map((note) => oneLine(inFlags(note))).join('\n')
+  return notes.map((note) => oneLine(note)).join('\n')
 }
 
 /** The words by which people know the alarm: its label, else its message, else its key. */

@@ -1,7 +1,8 @@
 import { CommanderError } from 'commander'
 import { type ErrorCode, errorText, WakefulError } from '../error.ts'
+import { commanderText } from '../errors/foreign-text.ts'
+import { render } from '../errors/index.ts'
 import { withoutPasswords } from '../redaction/index.ts'
-import { inFlags } from './flag-words.ts'
 import { oneLine } from './text-width.ts'
 
 /** What the process says and answers when a command did not succeed. */
@@ -21,13 +22,13 @@ const BAD_USAGE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ])
 
 /** Bad usage of the command line itself: exit 2. */
-export function badUsage(message: string): WakefulError {
-  return new WakefulError('invalid_request', message)
+export function badUsage(detail: string): WakefulError {
+  return new WakefulError('usage', { detail })
 }
 
 /** There is no alarm by this id or key, or it is another tenant's or owner's. */
 export function notFound(name: string): WakefulError {
-  return new WakefulError('not_found', `no alarm ${oneLine(name)}: not found`)
+  return new WakefulError('alarm.not_found', { name: oneLine(name) })
 }
 
 /** A refusal of what the arguments led to, such as the lines of a file: the work failed, the usage was right. */
@@ -52,12 +53,11 @@ export async function asWork<T>(work: () => Promise<T>): Promise<T> {
 /** What anything thrown means for the process. */
 export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof CommanderError) {
-    const message = thrown.message.replace(/^error: /, '').replace(/\n\s*\(Did you mean/, ' (Did you mean')
-    return { code: 'invalid_request', message, exitCode: 2 }
+    return { code: 'invalid_request', message: commanderText(thrown.message), exitCode: 2 }
   }
   if (thrown instanceof FailedWork) return { ...failureOf(thrown.cause), exitCode: 1 }
   if (thrown instanceof WakefulError) {
-    const message = inFlags(thrown.message)
+    const message = render(thrown, 'cli')
     return { code: thrown.code, message, exitCode: BAD_USAGE.has(thrown.code) ? 2 : 1 }
   }
   return fileTrouble(thrown) ?? { code: 'internal', message: errorText(thrown), exitCode: 1 }

@@ -107,7 +107,7 @@ it('refuses what is for SQLite only, and says what to use', async () => {
   expect(await wakeful(['export', '--db', `${db}?schema=nowhere`])).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringContaining('there is no store in schema nowhere'),
+    stderr: expect.stringContaining('There is no store at schema nowhere'),
   })
 })
 

@@ -150,11 +150,7 @@ function secretIn(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim()
   } catch (cause) {
-    throw new WakefulError(
-      'invalid_request',
-      `the secret file ${file} cannot be read: make it, or leave --secret-file out`,
-      { cause },
-    )
+    throw new WakefulError('secret.file', { file }, { cause })
   }
 }
 

@@ -76,6 +76,6 @@ function formatOf(zone: string): Intl.DateTimeFormat {
     formats.set(zone, made)
     return made
   } catch (cause) {
-    throw new WakefulError('invalid_timezone', `'${zone}' is not a timezone this machine knows`, { cause })
+    throw new WakefulError('timezone.unknown', { zone: `'${zone}'`, near: null }, { cause })
   }
 }

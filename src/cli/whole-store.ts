@@ -18,10 +18,7 @@ export function wholeStore(shell: Shell, command: Command, need: 'any' | 'existi
   const url = storeUrl(globals, shell.terminal.env, commandName(command))
   const file = fileOf(url)
   if (need === 'existing' && file !== null && !existsSync(file)) {
-    throw new WakefulError(
-      'store_unavailable',
-      `there is no store at ${file}; --db or WAKEFUL_DB names another`,
-    )
+    throw new WakefulError('store.file_missing', { file })
   }
   return { url, out: new Output(shell.terminal, globals.json === true) }
 }

@@ -87,7 +87,11 @@ export class HttpAlarms implements RemoteAlarms {
   async setMany(items: readonly SetManyItem[], options: TxOptions = {}): Promise<SetView[]> {
     refuseTx(options.tx)
     if (!Array.isArray(items))
-      throw new WakefulError('invalid_request', 'setMany takes a list of { when, ...options }')
+      throw new WakefulError('argument.not_list', {
+        call: 'setMany',
+        of: '{ when, ...options }',
+        value: typeof items,
+      })
     if (items.length === 0) return []
     const texts = items.map(({ traceparent: _, ...item }: SetManyItem) =>
       bodyText(setFields(item, this.#link.options.timezone)),
@@ -302,21 +306,13 @@ async function upTo(
 }
 
 function refuseTx(tx: unknown): void {
-  if (tx !== undefined)
-    throw new WakefulError(
-      'invalid_request',
-      'tx: a transaction does not reach over the network; leave it out',
-    )
+  if (tx !== undefined) throw new WakefulError('client.tx', {})
 }
 
 /** The trace of a call goes in its header, as everywhere: all that one call sets belongs to one. */
 function traceIn(given: readonly (string | undefined)[]): { traceparent?: string } {
   const [first, ...others] = new Set(given)
-  if (others.length > 0)
-    throw new WakefulError(
-      'invalid_request',
-      'traceparent: what one call sets has one trace; set them one by one',
-    )
+  if (others.length > 0) throw new WakefulError('client.traceparents', {})
   return first === undefined ? {} : { traceparent: first }
 }
 

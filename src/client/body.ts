@@ -32,7 +32,7 @@ export function setFields(item: SetManyItem, zone: string | undefined): Fields {
 export function editFields({ when, timezone, ...options }: EditFields): Fields {
   if (when === undefined) {
     if (timezone === undefined) return optionFields(options)
-    throw new WakefulError('invalid_request', 'timezone is that of a when: give the when, too')
+    throw new WakefulError('timezone.without_when', {}, { field: 'timezone' })
   }
   return { ...whenFields(when, timezone), ...optionFields(options) }
 }
@@ -65,7 +65,7 @@ export function whenFields(when: When, zone?: string): Fields {
   if (!isWhenObject(when)) return { ...momentFields(when), ...(zone !== undefined && { timezone: zone }) }
   const { at, unix, cron, start, end, timezone, ...rest } = when
   if (at !== undefined && unix !== undefined)
-    throw new WakefulError('invalid_request', 'a when has at or unix, not both: give one')
+    throw new WakefulError('field.both', { other: 'unix' }, { field: 'at' })
   const own = timezone ?? (takesZone(when) ? zone : undefined)
   return {
     ...(at !== undefined && momentFields(at)),
@@ -96,10 +96,7 @@ export function sinceText(since: When): string {
     if (at !== undefined && unix === undefined) return momentText(at)
     if (unix !== undefined && at === undefined) return isoOfUnix(unix)
   }
-  throw new WakefulError(
-    'invalid_request',
-    'since must be an instant over the network: a Date, an ISO text, { unix: seconds }, or a duration, which means so long ago',
-  )
+  throw new WakefulError('since.not_over_network', {}, { field: 'since' })
 }
 
 function momentFields(moment: Moment): Fields {
@@ -109,28 +106,21 @@ function momentFields(moment: Moment): Fields {
 function momentText(moment: Moment): string {
   const given: unknown = moment
   if (typeof given === 'string') return given
-  if (typeof given === 'number')
-    throw new WakefulError(
-      'invalid_time',
-      `the bare number ${given} could be seconds or milliseconds: give { unix: seconds } or a Date`,
-    )
+  if (typeof given === 'number') throw new WakefulError('instant.bare_number', { value: String(given) })
   const tag = Object.prototype.toString.call(given)
   if (tag === '[object Temporal.Instant]') return String(given)
   if (tag === '[object Date]') return isoOf(given as Date)
-  throw new WakefulError(
-    'invalid_time',
-    'an instant is a Date, a Temporal.Instant or an ISO string with offset',
-  )
+  throw new WakefulError('instant.type', {})
 }
 
 function isoOf(date: Date): string {
   if (Number.isFinite(date.getTime())) return date.toISOString()
-  throw new WakefulError('invalid_time', 'this Date names no instant: it is invalid')
+  throw new WakefulError('instant.invalid_date', {})
 }
 
 function isoOfUnix(unix: unknown): string {
   if (typeof unix !== 'number' || !Number.isFinite(unix) || Math.abs(unix) > 8.64e12)
-    throw new WakefulError('invalid_time', `unix ${String(unix)} is not a number of seconds`)
+    throw new WakefulError('instant.unix', { value: String(unix) }, { field: 'unix' })
   // Rounded to a microsecond first, as the library does: a product may not be a whole number in floating point.
   return new Date(Math.ceil(Number((unix * 1000).toFixed(3)))).toISOString()
 }

@@ -9,7 +9,11 @@ export function connect(url: string, options: ConnectOptions = {}): RemoteAlarms
   for (const [name, min] of Object.entries(WHOLE_NUMBERS)) {
     const value = options[name as keyof typeof WHOLE_NUMBERS]
     if (value === undefined || (Number.isInteger(value) && value >= min)) continue
-    throw new WakefulError('invalid_request', `${name} must be a whole number from ${min} on, not ${value}`)
+    throw new WakefulError(
+      'field.not_whole_number',
+      { min, max: null, value: String(value) },
+      { field: name },
+    )
   }
   return new HttpAlarms(url, options)
 }

@@ -23,7 +23,7 @@ interface EventPage {
 export async function* readEvents(link: Link, options: EventsOptions): AsyncGenerator<EventView> {
   const { signal } = options
   if (signal !== undefined && !(signal instanceof AbortSignal))
-    throw new WakefulError('invalid_request', 'signal must be an AbortSignal')
+    throw new WakefulError('field.malformed', { expected: 'an AbortSignal' }, { field: 'signal' })
   const both = [signal, link.options.signal].filter((each) => each !== undefined)
   const own = new Link(link.base, { ...link.options, signal: AbortSignal.any(both) })
   try {
@@ -169,7 +169,7 @@ async function* pieces(
       read = await reader.read()
     } catch (cause) {
       link.options.signal?.throwIfAborted()
-      throw new WakefulError('store_unavailable', `the stream of ${link.base} broke off`, { cause })
+      throw new WakefulError('client.stream_ended', { url: link.base }, { cause })
     } finally {
       clearTimeout(timer)
     }

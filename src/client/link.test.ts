@@ -27,8 +27,8 @@ function answered(replies: Reply[], options = {}) {
 }
 
 const ok = (text: string, status = 200) => new Response(text, { status })
-const problem = (status: number, code: string, detail: string, headers = {}) =>
-  new Response(JSON.stringify({ code, detail, status }), { status, headers })
+const problem = (status: number, code: string, detail: string, headers = {}, data = {}) =>
+  new Response(JSON.stringify({ code, detail, status, ...data }), { status, headers })
 const broken = () => new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } })
 const later = (status: number) => problem(status, 'store_unavailable', 'busy', { 'retry-after': '0' })
 const alarm = (more = '') =>
@@ -69,7 +69,7 @@ it('does not repeat a write that would be done twice, and says that nobody knows
   ]) {
     const { alarms, seen } = answered([broken()])
     await expect(call(alarms)).rejects.toThrow(
-      'no answer from http://alarms.test (fetch failed: ECONNRESET); whether it was done is not known',
+      'No answer from http://alarms.test (fetch failed: ECONNRESET). It is unknown whether the call took effect. Use `idempotencyKey` to make it safe to repeat.',
     )
     expect(seen).toHaveLength(1)
   }
@@ -88,7 +88,9 @@ it('repeats what broke off in the middle of its answer, where that is safe', asy
   const read = answered([torn(), ok('{"total":3}')])
   expect(await read.alarms.stats()).toEqual({ total: 3 })
   const written = answered([torn()])
-  await expect(written.alarms.fireNow('a')).rejects.toThrow('whether it was done is not known')
+  await expect(written.alarms.fireNow('a')).rejects.toThrow(
+    'No answer from http://alarms.test (fetch failed: ECONNRESET). It is unknown whether the call took effect. Use `idempotencyKey` to make it safe to repeat.',
+  )
 })
 
 it('gives up after so many tries, and at once on what will not pass', async () => {
@@ -111,7 +113,7 @@ it('ends a try after its time, and every call when it is told to', async () => {
   const slow = connect('http://alarms.test', { fetch: never, timeoutMs: 10, retries: 0 })
   await expect(slow.stats()).rejects.toMatchObject({
     code: 'store_unavailable',
-    message: 'no answer from http://alarms.test within 10 ms',
+    message: 'No answer from http://alarms.test (timed out after 10 ms).',
   })
   const abort = new AbortController()
   const asked = slow.with({ timeoutMs: 60_000, retries: 5, signal: abort.signal }).stats()
@@ -119,26 +121,26 @@ it('ends a try after its time, and every call when it is told to', async () => {
   await expect(asked).rejects.toThrow('enough')
 })
 
-it('says no key in any error, whoever wrote it', async () => {
-  const echo = answered([problem(401, 'unauthorized', `the key ${KEY} is not known`)])
-  await expect(echo.alarms.stats()).rejects.toThrow('the key wk_… is not known')
+it('shows no key in any error, whoever wrote it', async () => {
+  const echo = answered([problem(401, 'unauthorized', `the key ${KEY} is unknown`)])
+  await expect(echo.alarms.stats()).rejects.toThrow('the key wk_… is unknown')
   const leak = answered([new TypeError(`cannot send Bearer ${KEY}`)], { retries: 0 })
   const thrown = await leak.alarms.stats().catch((error: unknown) => error)
   expect(String(thrown)).not.toContain('secret')
   expect(() => connect('http://alarms.test', { key: `${KEY}\r\nx: y` })).toThrow(
-    /^the key is not one(?!.*secret)/,
+    /^The key is malformed(?!.*secret)/,
   )
-  expect(() => connect(`http://me:${KEY}@alarms.test`)).toThrow(/^the address holds(?!.*secret)/)
+  expect(() => connect(`http://me:${KEY}@alarms.test`)).toThrow(/^The address contains(?!.*secret)/)
 })
 
 it('refuses addresses, names and numbers that cannot be', () => {
-  expect(() => connect('alarms.test')).toThrow('written like http://')
-  expect(() => connect('sqlite:alarms.db')).toThrow('http:// or https://, not by sqlite:')
-  expect(() => connect('http://alarms.test?x=1')).toThrow('leave out ? and #')
+  expect(() => connect('alarms.test')).toThrow('must be a URL such as http://127.0.0.1:7420')
+  expect(() => connect('sqlite:alarms.db')).toThrow('http:// or https://, not sqlite:')
+  expect(() => connect('http://alarms.test?x=1')).toThrow('Leave out ? and #')
   for (const owner of ['\ud800', 'a\0'])
-    expect(() => connect('http://alarms.test', { owner })).toThrow('owner must be a text, and whole')
+    expect(() => connect('http://alarms.test', { owner })).toThrow('`owner` must be a string')
   expect(() => connect('http://alarms.test', { retries: -1 })).toThrow(
-    'retries must be a whole number from 0 on',
+    '`retries` must be a whole number of at least 0',
   )
 })
 
@@ -158,20 +160,41 @@ it('names whose alarms it wants, encodes what goes into a path, and keeps the pa
   expect(seen[0]!.headers).toMatchObject({ 'wakeful-tenant': 'acme', 'wakeful-owner': 'did:matrix:@a:b:fp' })
   await alarms.get('a')
   expect(seen[1]!.headers).toMatchObject({ authorization: `Bearer ${KEY}` })
-  for (const id of ['', '.', '..', '\ud800', 'a\0']) await expect(alarms.get(id)).rejects.toThrow(/^id /)
+  for (const id of ['', '.', '..', '\ud800', 'a\0']) await expect(alarms.get(id)).rejects.toThrow(/^`id` /)
 })
 
 it('does not take something else for a Wakeful server', async () => {
   const page = '<html>hello</html>'
-  const { alarms } = answered([ok(page), ok(page, 404), problem(404, 'not_found', 'there is no call GET /x')])
-  await expect(alarms.get('a')).rejects.toThrow('answered, and not in JSON')
-  await expect(alarms.get('a')).rejects.toThrow('answered 404, and not as Wakeful would')
-  await expect(alarms.get('a')).rejects.toThrow('is http://alarms.test the right address?')
+  const noCall = { reason: 'request.no_such_call', params: { call: 'GET /x' } }
+  const { alarms } = answered([ok(page), ok(page, 404), problem(404, 'not_found', 'no call', {}, noCall)])
+  await expect(alarms.get('a')).rejects.toThrow('is not JSON. Check that it is a Wakeful server.')
+  await expect(alarms.get('a')).rejects.toThrow('answered 404, but not as a Wakeful server does')
+  await expect(alarms.get('a')).rejects.toThrow(
+    'There is no call GET /x at http://alarms.test. Check the address.',
+  )
 })
 
-it('tells a refusal in the words of the library', async () => {
-  const detail = 'idempotency_key is 600 bytes long; backoff.base_ms is too'
-  const { alarms } = answered([problem(400, 'invalid_request', detail), problem(400, 'brand_new', 'hm')])
-  await expect(alarms.stats()).rejects.toThrow('idempotencyKey is 600 bytes long; backoff.baseMs is too')
-  await expect(alarms.stats()).rejects.toMatchObject({ code: 'invalid_request', message: 'hm' })
+it('rebuilds an error from its data, in the words of the library', async () => {
+  const data = {
+    reason: 'field.too_long',
+    params: { bytes: 600, max: 512 },
+    field: 'items[1].idempotency_key',
+  }
+  const { alarms } = answered([
+    problem(400, 'invalid_request', 'as the wire says it', {}, data),
+    problem(400, 'brand_new', 'hm', {}, { reason: 'brand.new', params: { a: 1 } }),
+  ])
+  await expect(alarms.stats()).rejects.toMatchObject({
+    code: 'invalid_request',
+    field: 'items[1].idempotencyKey',
+    reason: 'field.too_long',
+    params: { bytes: 600, max: 512 },
+    message: '`items[1].idempotencyKey` is 600 bytes long. At most 512 are allowed.',
+  })
+  await expect(alarms.stats()).rejects.toMatchObject({
+    code: 'invalid_request',
+    reason: 'brand.new',
+    params: { a: 1 },
+    message: 'hm',
+  })
 })

@@ -1,4 +1,4 @@
-import { errorText, WakefulError } from '../error.ts'
+import { display, errorText, WakefulError } from '../error.ts'
 import { readJson, type Verbatim } from '../json/index.ts'
 import type { ConnectOptions } from './api.ts'
 import { refusalOf } from './problem.ts'
@@ -54,9 +54,7 @@ export class Link {
     try {
       return readJson(text, VERBATIM, { depthMax: DEPTH_MAX }) as T
     } catch (cause) {
-      throw new WakefulError('internal', `${this.base} answered, and not in JSON: is it a Wakeful server?`, {
-        cause,
-      })
+      throw new WakefulError('client.not_json', { url: this.base }, { cause })
     }
   }
 
@@ -81,7 +79,7 @@ export class Link {
       const { response, text } = answer
       if (response.ok) return { status: response.status, text }
       const repeatMs = this.#repeatMs(request, tries, response)
-      if (repeatMs === null) throw this.#clean(refusalOf(response.status, text, this.base))
+      if (repeatMs === null) throw refusalOf(response.status, this.#clean(text), this.base)
       await pause(repeatMs, this.options.signal)
     }
   }
@@ -143,24 +141,17 @@ export class Link {
     })
   }
 
-  /** No answer: of a write that cannot be repeated, nobody knows whether it was done. */
+  /** No answer: of a write that cannot be repeated, it is unknown whether it took effect. */
   #silence(thrown: unknown, lateMs: number | null, isRepeatable: boolean): WakefulError {
-    const why = lateMs === null ? `(${reasonOf(thrown)})` : `within ${lateMs} ms`
-    const unknown = isRepeatable
-      ? ''
-      : '; whether it was done is not known: an idempotencyKey makes it safe to repeat'
-    return this.#clean(
-      new WakefulError('store_unavailable', `no answer from ${this.base} ${why}${unknown}`, {
-        cause: thrown,
-      }),
-    )
+    const detail = lateMs === null ? this.#clean(reasonOf(thrown)) : `timed out after ${lateMs} ms`
+    const params = { url: this.base, detail, repeatable: isRepeatable }
+    return new WakefulError('client.no_answer', params, { cause: thrown })
   }
 
-  /** A key is nothing for a message, whoever wrote it. */
-  #clean(error: WakefulError): WakefulError {
+  /** A text without the key, which is a secret: a proxy may repeat what it was sent. */
+  #clean(text: string): string {
     const { key } = this.options
-    if (key === undefined || !error.message.includes(key)) return error
-    return new WakefulError(error.code, error.message.replaceAll(key, 'wk_…'))
+    return key === undefined ? text : text.replaceAll(key, 'wk_…')
   }
 }
 
@@ -170,27 +161,18 @@ function baseOf(url: string): string {
   try {
     parsed = new URL(url)
   } catch {
-    throw new WakefulError('invalid_request', 'the address of a server is written like http://127.0.0.1:7420')
+    throw new WakefulError('client.address', {})
   }
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')
-    throw new WakefulError(
-      'invalid_request',
-      `a server is reached by http:// or https://, not by ${parsed.protocol}//`,
-    )
-  if (parsed.username !== '' || parsed.password !== '')
-    throw new WakefulError('invalid_request', 'the address holds a name or a password: give the key as key')
-  if (parsed.search !== '' || parsed.hash !== '')
-    throw new WakefulError('invalid_request', 'the address of a server ends with its path: leave out ? and #')
+    throw new WakefulError('client.address_protocol', { protocol: parsed.protocol })
+  if (parsed.username !== '' || parsed.password !== '') throw new WakefulError('client.address_password', {})
+  if (parsed.search !== '' || parsed.hash !== '') throw new WakefulError('client.address_query', {})
   return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
 }
 
 function headersOf({ key, owner, tenant }: ConnectOptions): Record<string, string> {
   // Checked here: whoever else finds it wrong would show it.
-  if (key !== undefined && !PRINTABLE.test(key))
-    throw new WakefulError(
-      'invalid_request',
-      'the key is not one: it is wk_ and what follows, without spaces',
-    )
+  if (key !== undefined && !PRINTABLE.test(key)) throw new WakefulError('client.key', {})
   return {
     ...(key !== undefined && { authorization: `Bearer ${key}` }),
     ...(owner !== undefined && owner !== '' && { 'wakeful-owner': headerText('owner', owner) }),
@@ -202,12 +184,12 @@ function headersOf({ key, owner, tenant }: ConnectOptions): Record<string, strin
 function headerText(field: string, value: string): string {
   if (typeof value === 'string' && value.isWellFormed() && !value.includes('\0'))
     return value.replace(/[^\x21-\x24\x26-\x7e]+/g, encodeURIComponent)
-  throw new WakefulError('invalid_request', `${field} must be a text, and whole`)
+  throw new WakefulError('field.malformed', { expected: 'a string of whole characters' }, { field })
 }
 
 function traceText(value: string): string {
   if (/^[\x21-\x7e]{1,512}$/.test(value)) return value
-  throw new WakefulError('invalid_request', 'traceparent is written as W3C Trace Context does: 00-…-…-01')
+  throw new WakefulError('traceparent.malformed', { value: display(value) }, { field: 'traceparent' })
 }
 
 function pathOf(pattern: string, params: Readonly<Record<string, string>>): string {
@@ -216,10 +198,10 @@ function pathOf(pattern: string, params: Readonly<Record<string, string>>): stri
 
 function segmentOf(name: string, value: unknown): string {
   if (typeof value !== 'string' || value === '' || value.includes('\0') || !value.isWellFormed())
-    throw new WakefulError('invalid_request', `${name} must be a text that is not empty`)
+    throw new WakefulError('field.malformed', { expected: 'a string that is not empty' }, { field: name })
   // A path forgets these, however they are written.
   if (value === '.' || value === '..')
-    throw new WakefulError('invalid_request', `${name} ${JSON.stringify(value)} cannot be part of an address`)
+    throw new WakefulError('client.not_in_address', { value: JSON.stringify(value) }, { field: name })
   return encodeURIComponent(value)
 }
 

@@ -1,6 +1,7 @@
 import { type ErrorCode, WakefulError } from '../error.ts'
+import { type ErrorData, fromWire, isErrorCode } from '../errors/index.ts'
 
-/** What an answer without a problem document means: it came from a proxy, or from something that is no Wakeful. */
+/** What an answer without a problem document means: it came from a proxy, or from something that is not Wakeful. */
 const CODE_OF: Readonly<Record<number, ErrorCode>> = {
   400: 'invalid_request',
   401: 'unauthorized',
@@ -13,53 +14,43 @@ const CODE_OF: Readonly<Record<number, ErrorCode>> = {
   504: 'store_unavailable',
 }
 
-const CODES: ReadonlySet<string> = new Set<ErrorCode>([
-  'invalid_request',
-  'invalid_time',
-  'invalid_rule',
-  'invalid_timezone',
-  'payload_too_large',
-  'unauthorized',
-  'forbidden',
-  'not_found',
-  'conflict',
-  'already_ended',
-  'cursor_expired',
-  'quota_exceeded',
-  'rate_limited',
-  'store_unavailable',
-  'schema_too_new',
-  'internal',
-])
-
-const OPTION =
-  /\b(?:idempotency_key|conversation_id|correlation_id|max_failures|completion_timeout|on_failure|created_by|created_via|updated_at|occurrence_id|alarm_id|base_ms|cap_ms|wake_message|fire_at|cron_expr)\b/g
-
-/** Those whose names are not just the same in camelCase. */
-const RENAMED: Readonly<Record<string, string>> = {
-  wake_message: 'message',
-  fire_at: 'at',
-  cron_expr: 'cron',
-}
-
-/** What a refusal throws: the code and the message that the library would throw. */
+/** The error that a refusal throws: the one that the library would throw. */
 export function refusalOf(status: number, text: string, place: string): WakefulError {
-  const { code, detail } = read(text)
-  // Only a wrong address has no such call: it must not pass for an alarm that is not there.
-  if (code === 'not_found' && String(detail).startsWith('there is no call '))
-    return new WakefulError('invalid_request', `${String(detail)}: is ${place} the right address?`)
-  if (typeof code === 'string' && CODES.has(code) && typeof detail === 'string')
-    return new WakefulError(code as ErrorCode, inLibraryWords(detail))
-  // A code of a newer server, under a status that every version understands.
+  const problem = read(text)
   const known = CODE_OF[status] ?? 'internal'
-  if (typeof code === 'string' && typeof detail === 'string') return new WakefulError(known, detail)
-  return new WakefulError(
-    known,
-    `${place} answered ${status}, and not as Wakeful would: is it the right address?`,
-  )
+  // A server that gives no reason, such as a gateway in front of it.
+  const error = fromWire({ reason: 'unknown', params: {}, ...problem })
+  if (error === null || typeof problem.code !== 'string' || typeof problem.detail !== 'string')
+    return new WakefulError('client.not_wakeful', { url: place, status }, { code: known })
+  // Only a wrong address has no such call: it must not pass for an alarm that does not exist.
+  if (error.reason === 'request.no_such_call')
+    return new WakefulError('client.wrong_address', { call: String(error.params.call), url: place })
+  // A newer server may have another code, under a status that every version understands.
+  const code = isErrorCode(problem.code) ? problem.code : known
+  const errors = nested(problem.errors, error.reason)
+  return WakefulError.from({ ...error, code, message: problem.detail, ...(errors && { errors }) })
 }
 
-/** What is not there, or not the caller's, is null. */
+/** The errors of fields, unless the only one is the error itself. */
+function nested(errors: unknown, reason: string): ErrorData[] | null {
+  if (!Array.isArray(errors)) return null
+  const all = errors.flatMap((each: { detail?: unknown }) => {
+    const error = fromWire(each)
+    if (error === null) return []
+    // The path of an unknown field ends with its name, which is a parameter.
+    const { field, ...data } = error
+    const parent = error.reason === 'field.unknown' ? parentOf(field) : field
+    return [{ ...data, message: String(each.detail), ...(parent !== undefined && { field: parent }) }]
+  })
+  return all.length === 0 || (all.length === 1 && all[0]!.reason === reason) ? null : all
+}
+
+function parentOf(field: string | undefined): string | undefined {
+  const end = field?.lastIndexOf('.') ?? -1
+  return end < 0 ? undefined : field!.slice(0, end)
+}
+
+/** What does not exist, or is not the caller's, is null. */
 export async function orNull<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask()
@@ -69,24 +60,10 @@ export async function orNull<T>(ask: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/** On the wire options have other names than in TypeScript. */
-function inLibraryWords(detail: string): string {
-  return (
-    detail
-      .replace(OPTION, (word) => RENAMED[word] ?? camel(word))
-      // What the caller has called otherwise than anybody knows went out in snake_case, too.
-      .replace(/unknown fields? "[^;]*/g, camel)
-  )
-}
-
-function camel(text: string): string {
-  return text.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-}
-
-function read(text: string): { code?: unknown; detail?: unknown } {
+function read(text: string): Readonly<Record<string, unknown>> {
   try {
     const problem: unknown = JSON.parse(text)
-    return typeof problem === 'object' && problem !== null ? problem : {}
+    return typeof problem === 'object' && problem !== null ? (problem as Record<string, unknown>) : {}
   } catch {
     return {}
   }

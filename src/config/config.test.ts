@@ -105,7 +105,7 @@ describe('the configuration', () => {
       [],
       {},
       { prot: 80 },
-      'unknown setting "prot" (did you mean port?); known are host, port',
+      'wakeful.json has the unknown setting "prot". Did you mean port?',
     ],
     [
       'an unknown quota',
@@ -121,7 +121,13 @@ describe('the configuration', () => {
       { quotas: { owner: { min_interval: 'x' } } },
       'at owner.min_interval must be a duration such as 250ms',
     ],
-    ['what is no JSON', [], {}, '{ "port": 1, }', 'wakeful.json cannot be read: is no JSON'],
+    [
+      'what is no JSON',
+      [],
+      {},
+      '{ "port": 1, }',
+      'The configuration wakeful.json cannot be read: it is not JSON: Expected double-quoted property name in JSON at position 13 (line 1 column 14).',
+    ],
     ['what is no object', [], {}, '[1]', 'wakeful.json must be a JSON object'],
     [
       'a zone that is none',
@@ -170,7 +176,7 @@ describe('the configuration', () => {
 
   it('never quotes a secret that is wrong', () => {
     const refuse = () => read(['--config', 'wakeful.json'], {}, { secret: ['tell-nobody'] })
-    expect(refuse).toThrow('secret in wakeful.json must be a text, not what was given')
+    expect(refuse).toThrow('secret in wakeful.json must be a text, not the value given.')
   })
 
   it('gives open what is its', () => {

@@ -82,12 +82,13 @@ function find(key: string, setting: Setting<unknown>, { flags, env, inFile, file
 function check(setting: Setting<unknown>, given: unknown, where: string, isText: boolean): unknown {
   const value = isText && typeof given === 'string' ? setting.kind.fromText(given.trim()) : given
   if (setting.kind.fits(value)) return value
-  const shown = setting.secret === true ? 'what was given' : display(given)
+  const shown = setting.secret === true ? 'the value given' : display(given)
   const part = setting.kind.wrongPart?.(value) ?? ''
-  throw new WakefulError(
-    'invalid_request',
-    `${where}${partWords(part)} must be ${setting.kind.wordsOf?.(part) ?? setting.kind.words}, not ${shown}`,
-  )
+  throw new WakefulError('config.invalid', {
+    setting: `${where}${partWords(part)}`,
+    expected: setting.kind.wordsOf?.(part) ?? setting.kind.words,
+    value: shown,
+  })
 }
 
 /** Where in a value it is wrong; a name that nobody knows is told with the nearest that is known. */
@@ -104,26 +105,25 @@ function readObject(file: string, read: (path: string) => string): Readonly<Reco
   try {
     parsed = JSON.parse(read(file))
   } catch (thrown) {
-    const why =
-      thrown instanceof SyntaxError ? `is no JSON: ${errorText(thrown, 200)}` : errorText(thrown, 200)
-    throw new WakefulError('invalid_request', `the configuration ${file} cannot be read: ${why}`)
+    const text = errorText(thrown, 200)
+    const detail = thrown instanceof SyntaxError ? `it is not JSON: ${text}` : text
+    throw new WakefulError('config.unreadable', { file, detail })
   }
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
     return parsed as Record<string, unknown>
-  throw new WakefulError(
-    'invalid_request',
-    `the configuration ${file} must be a JSON object: { "port": 7420 }`,
-  )
+  throw new WakefulError('config.not_object', { file })
 }
 
 function assertKnown(inFile: Readonly<Record<string, unknown>>, file: string): void {
   const known = SETTING_LIST.map(([key]) => nameOf(key))
   for (const name of Object.keys(inFile)) {
     if (known.includes(name)) continue
-    throw new WakefulError(
-      'invalid_request',
-      `${file} has the unknown setting ${display(name)}${meant(name, known)}; known are ${known.join(', ')}`,
-    )
+    throw new WakefulError('config.unknown_setting', {
+      file,
+      name: display(name),
+      near: closest(name, known, 3),
+      known,
+    })
   }
 }
 

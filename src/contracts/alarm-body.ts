@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { SetOptions, TargetSpec } from '../alarm/index.ts'
-import { WakefulError } from '../error.ts'
+import { display, WakefulError } from '../error.ts'
+import { libraryField } from '../errors/index.ts'
 import type { EditFields, SetManyItem } from '../library/index.ts'
 import type { When, WhenObject } from '../time/index.ts'
 import { duration, givenInstant, name, plain, targetSpec, text, timezone } from './fields.ts'
@@ -163,11 +164,12 @@ const ISO_DATE = /^\s*(?:\d{4}-\d\d-\d\d|\d{8}[Tt])/
 function whenOf(body: WhenFields): When | null {
   const { fire_at, delay, when, cron_expr, rrule, every } = body
   const given = Object.keys(KINDS).filter((kind) => body[kind as keyof WhenFields] !== undefined)
-  if (given.length > 1) throw oneOf(`this has ${given.join(' and ')}`)
+  if (given.length > 1) throw notOne(given)
   if (fire_at !== undefined && !ISO_DATE.test(fire_at))
     throw new WakefulError(
-      'invalid_time',
-      `fire_at ${JSON.stringify(fire_at)} must be an instant such as ${exampleFor(fire_at)}; plain language goes into when`,
+      'instant.words',
+      { text: display(fire_at), example: exampleFor(fire_at) },
+      { field: 'at' },
     )
   const at = fire_at ?? when
   const options = ruleOptions(body)
@@ -184,16 +186,15 @@ function exampleFor(given: string): string {
 
 /** The same, refused where nothing is said. */
 export function requiredWhen(body: WhenFields): When {
-  if (Object.keys(KINDS).every((kind) => body[kind as keyof WhenFields] === undefined))
-    throw oneOf('this has none')
+  if (Object.keys(KINDS).every((kind) => body[kind as keyof WhenFields] === undefined)) throw notOne([])
   return whenOf(body)!
 }
 
-function oneOf(found: string): WakefulError {
-  return new WakefulError(
-    'invalid_request',
-    `an alarm has exactly one of ${Object.keys(KINDS).join(', ')}; ${found}`,
-  )
+function notOne(given: readonly string[]): WakefulError {
+  return new WakefulError('when.kinds', {
+    fields: Object.keys(KINDS).map(libraryField),
+    others: given.map(libraryField),
+  })
 }
 
 function ruleOptions(body: WhenFields): Omit<WhenObject, 'at'> {

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 
-/** What a wrong value is told where there is more to say than its type; undefined leaves it at that. */
-type Advice = (given: unknown) => string | undefined
+/** What a string stands for: a number in its place gets an error of its own. */
+export const expectation = z.registry<{ kind: 'duration' | 'instant' }>()
 
-/** A text of the caller's that every store can keep and look for: without NUL, and without half a surrogate pair. */
-export const plain = (advice: Advice = () => undefined) =>
+/** A string of the caller's that every store can keep and search: without NUL, and without half a surrogate pair. */
+export const plain = () =>
   z
-    .string({ error: ({ input }) => advice(input) })
-    .refine((given) => !given.includes('\0'), 'contains a NUL character, which cannot be stored')
-    .refine((given) => given.isWellFormed(), 'contains half of a surrogate pair, which cannot be stored')
+    .string()
+    .refine((given) => !given.includes('\0'), { params: { reason: 'field.nul_character' } })
+    .refine((given) => given.isWellFormed(), { params: { reason: 'field.lone_surrogate' } })
 
 /** A name of the caller's own. The exact bound is in bytes of UTF-8, and checked where it is stored. */
 export const text = (description: string, max = 512) => plain().max(max).meta({ description })
@@ -16,29 +16,20 @@ export const text = (description: string, max = 512) => plain().max(max).meta({ 
 /** A name that must not be empty. */
 export const name = (description: string, max = 512) => plain().min(1).max(max).meta({ description })
 
-/** Programs and models write 300 for five minutes: they are told how to say that these are seconds. */
-const withUnit: Advice = (given) =>
-  typeof given === 'number'
-    ? `must be a text with its unit, such as "${Number.isSafeInteger(given) && given >= 0 ? given : 90}s" for seconds, not a number`
-    : undefined
-
 /** A duration. */
 export const duration = (description: string, example = '5m') =>
-  plain(withUnit)
+  plain()
     .min(1)
     .max(100)
     .meta({
       description: `${description} As \`10s\`, \`5m\`, \`1h30m\` or ISO 8601 (\`PT5M\`).`,
       examples: [example],
     })
-
-const asInstant: Advice = (given) =>
-  typeof given === 'number'
-    ? 'must be a text such as "2030-01-01T09:00:00Z", not a number (are those seconds or milliseconds?)'
-    : undefined
+    .register(expectation, { kind: 'duration' })
 
 /** An instant as a request writes it. */
-export const givenInstant = (description: string) => plain(asInstant).min(1).max(200).meta({ description })
+export const givenInstant = (description: string) =>
+  plain().min(1).max(200).meta({ description }).register(expectation, { kind: 'instant' })
 
 /** An instant in an answer. */
 export const instant = (description: string) =>

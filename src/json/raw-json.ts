@@ -5,12 +5,11 @@ export class RawJson {
   readonly text: string
 
   constructor(text: string) {
-    if (!text.isWellFormed())
-      throw new WakefulError('invalid_request', 'the payload contains half of a surrogate pair')
+    if (!text.isWellFormed()) throw new WakefulError('json.lone_surrogate', { what: 'payload' })
     try {
       JSON.parse(text)
     } catch (cause) {
-      throw new WakefulError('invalid_request', `the payload is not JSON: ${errorText(cause)}`, { cause })
+      throw new WakefulError('json.invalid', { what: 'payload', detail: errorText(cause) }, { cause })
     }
     this.text = text
   }
@@ -28,15 +27,10 @@ export function jsonText(payload: unknown): string {
   try {
     text = JSON.stringify(payload)
   } catch (cause) {
-    throw new WakefulError('invalid_request', `the payload cannot be written as JSON: ${errorText(cause)}`, {
-      cause,
-    })
+    throw new WakefulError('json.unwritable', { what: 'payload', detail: errorText(cause) }, { cause })
   }
   if (text === undefined)
-    throw new WakefulError(
-      'invalid_request',
-      `the payload cannot be written as JSON: it is a ${typeof payload}`,
-    )
+    throw new WakefulError('json.unwritable', { what: 'payload', detail: `it is a ${typeof payload}` })
   if (text.includes('null')) refuseNonFinite(payload)
   return text
 }
@@ -46,6 +40,6 @@ function refuseNonFinite(payload: unknown): void {
   JSON.stringify(payload, (name, value: unknown) => {
     if (typeof value !== 'number' || Number.isFinite(value)) return value
     const where = name === '' ? '' : ` at ${JSON.stringify(name)}`
-    throw new WakefulError('invalid_request', `the payload holds ${value}${where}, which JSON cannot write`)
+    throw new WakefulError('json.unwritable', { what: 'payload', detail: `it holds ${value}${where}` })
   })
 }

@@ -71,7 +71,7 @@ class Reader {
     const code = this.#text.charCodeAt(this.#at)
     if (code === QUOTE) return this.#string()
     if (depth >= this.#depthMax && (code === OPEN_BRACE || code === OPEN_BRACKET))
-      throw new WakefulError('invalid_request', `the JSON is nested deeper than ${this.#depthMax} levels`)
+      throw new WakefulError('json.too_deep', { max: this.#depthMax })
     if (code === OPEN_BRACE) return this.#object(depth, verbatim)
     if (code === OPEN_BRACKET) return this.#list(depth, verbatim)
     if (code === MINUS || (code >= ZERO && code <= NINE)) return this.#number()
@@ -94,7 +94,7 @@ class Reader {
       if (this.#next() !== QUOTE) throw this.#wrong('a name in quotes')
       const name = this.#string()
       if (!this.#isKept && Object.hasOwn(fields, name))
-        throw new WakefulError('invalid_request', `${shown(name)} is given twice in one object`)
+        throw new WakefulError('json.name_twice', { name: shown(name) })
       this.#expect(COLON, 'a colon')
       const value = this.#member(depth + 1, Object.hasOwn(verbatim, name) ? verbatim[name]! : NOTHING)
       // Assigned as its own: `__proto__` is a name like any other, and refused like any other that is not known.
@@ -197,10 +197,7 @@ class Reader {
     const at = this.#at
     const found =
       at >= this.#text.length ? 'it ends there' : `there is ${shown(this.#text.slice(at, at + 20))}`
-    return new WakefulError(
-      'invalid_request',
-      `the ${this.#what} is not JSON: at character ${at} ${expected} is expected, and ${found}`,
-    )
+    return new WakefulError('json.syntax', { what: this.#what, at, expected, found })
   }
 }
 

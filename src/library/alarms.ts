@@ -26,7 +26,7 @@ import {
   viewOf,
 } from '../alarm/index.ts'
 import { watched } from '../engine/index.ts'
-import { WakefulError } from '../error.ts'
+import { inField, WakefulError } from '../error.ts'
 import type { Decide, Selector, SetRequest, SetResult } from '../stores/index.ts'
 import {
   type CalendarLookup,
@@ -89,10 +89,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     const { batchMax } = this.library.limits
     checkedList('setMany', items, '{ when, ...options }')
     if (items.length > batchMax)
-      throw new WakefulError(
-        'invalid_request',
-        `${items.length} alarms in one batch; at most ${batchMax} are allowed`,
-      )
+      throw new WakefulError('batch.too_large', { count: items.length, max: batchMax })
     const { tx } = checked<TxOptions>('setMany', options, TX)
     for (const [at, item] of items.entries())
       ofItem(at, () => checked<SetManyItem>('setMany', item, SET_MANY_ITEM))
@@ -110,7 +107,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   edit(id: string, fields: EditFields, options: SeenOptions = {}): Promise<AlarmView> {
     const { when, timezone, ...rest } = checked<EditFields>('edit', fields, EDIT_FIELDS)
     if (timezone !== undefined && when === undefined)
-      throw new WakefulError('invalid_request', 'timezone is that of a when: give the when, too')
+      throw new WakefulError('timezone.without_when', {}, { field: 'timezone' })
     return this.#edit('edit', id, options, (snapshot, context) => {
       const edited = editedFields(rest, snapshot.alarm, this.library.buildContext)
       return when === undefined
@@ -121,7 +118,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
 
   async cancel(id: string, options: SeenOptions & TxOptions = {}) {
     const { tx, ...rest } = checked<SeenOptions & TxOptions>('cancel', options, { ...SEEN, ...TX })
-    const [edited] = await this.#cancelWhich({ id: named('id', id) }, tx, seenAt('cancel', rest))
+    const [edited] = await this.#cancelWhich({ id: named('id', id) }, tx, seenAt(rest))
     if (edited === undefined) throw notFound(id)
     return { outcome: edited.answer, alarm: viewOf(edited.snapshot) }
   }
@@ -268,7 +265,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     decide: (snapshot: Snapshot, context: Context) => Change,
   ): Promise<AlarmView> {
     const context = this.library.context()
-    const seen = seenAt(call, checked<SeenOptions>(call, options, SEEN))
+    const seen = seenAt(checked<SeenOptions>(call, options, SEEN))
     const which = { id: named('id', id) }
     const checkAndDecide: Decide<null> = (snapshot) => {
       assertSeen(snapshot.alarm, seen)
@@ -340,11 +337,13 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
 }
 
 /** The version the caller saw, as an instant. */
-function seenAt(call: string, { updatedAt }: SeenOptions): number | undefined {
+function seenAt({ updatedAt }: SeenOptions): number | undefined {
   if (updatedAt === undefined) return undefined
-  if (updatedAt instanceof Date || typeof updatedAt === 'string') return parseInstant(updatedAt)
+  if (updatedAt instanceof Date || typeof updatedAt === 'string')
+    return inField('updatedAt', () => parseInstant(updatedAt))
   throw new WakefulError(
-    'invalid_request',
-    `updatedAt of ${call} must be a Date or an ISO text, not ${typeof updatedAt}`,
+    'field.invalid',
+    { expected: 'a Date or an ISO string', value: typeof updatedAt },
+    { field: 'updatedAt' },
   )
 }

@@ -83,10 +83,7 @@ export class CachedDocuments<T> {
       this.#copies.delete(name)
       if (written !== null) return kept<T>(written)
     }
-    throw new WakefulError(
-      'conflict',
-      `${this.#kind} ${JSON.stringify(name)} is being changed by others: try again`,
-    )
+    throw new WakefulError('document.contended', { kind: this.#kind, name: JSON.stringify(name) })
   }
 
   /** False where there is none. */

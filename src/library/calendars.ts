@@ -65,10 +65,7 @@ export class TenantCalendars implements Calendars {
     const before = this.#find(name)
     const { calendar, notes } = read(before, context().now)
     if (before === undefined && store.calendars(this.#tenant).length >= CALENDARS_MAX) {
-      throw new WakefulError(
-        'quota_exceeded',
-        `there are ${CALENDARS_MAX} calendars already: remove one, or put more dates into another`,
-      )
+      throw new WakefulError('calendar.too_many', { max: CALENDARS_MAX })
     }
     const stored = await store.putCalendar(this.#tenant, calendar, context())
     const edited = { tenant: this.#tenant, name, version: stored.version }

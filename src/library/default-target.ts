@@ -38,11 +38,7 @@ export class DefaultTargets {
       },
       put: async (spec) => {
         const target = parse(spec)
-        if (!KINDS.has(target.kind))
-          throw new WakefulError(
-            'invalid_request',
-            `the default target is { webhook: 'https://…' } or 'inbox', not one of kind ${target.kind}`,
-          )
+        if (!KINDS.has(target.kind)) throw new WakefulError('target.not_as_default', { kind: target.kind })
         await this.#shelf.change(name, scope.tenant, () => ({ target }))
         return shown(target)
       },

@@ -58,24 +58,17 @@ export class OwnInbox implements Inbox {
 
   async ack(occurrenceId: string, report: WakeReport = {}): Promise<void> {
     const { complete, fail, tries } = checked<WakeReport>('ack', report, REPORT)
-    if (complete !== undefined && fail !== undefined)
-      throw new WakefulError(
-        'invalid_request',
-        'a wake is reported with complete or with fail, not with both',
-      )
+    if (complete !== undefined && fail !== undefined) throw new WakefulError('inbox.both_reports', {})
     if (tries !== undefined && !(Number.isSafeInteger(tries) && tries >= 1))
-      throw new WakefulError(
-        'invalid_request',
-        `tries must be those of the wake, from 1, not ${display(tries)}`,
-      )
+      throw new WakefulError('inbox.tries', { value: display(tries) }, { field: 'tries' })
     const { store } = this.#library
     // One that was not handed out is a later attempt: the caller acknowledges an earlier one, and has not seen this.
     const wake = await store.removeWake(this.#scope, occurrenceId, tries ?? 1, tries)
     if (wake === null)
-      throw new WakefulError(
-        'not_found',
-        `no wake ${JSON.stringify(occurrenceId.slice(0, 200))} was handed out to you, or it is acknowledged already${tries === undefined ? '' : ', or was handed out again since'}`,
-      )
+      throw new WakefulError('inbox.wake_not_found', {
+        occurrence: JSON.stringify(occurrenceId.slice(0, 200)),
+        again: tries !== undefined,
+      })
     try {
       if (complete !== undefined) await this.#reports.complete(wake.alarmId, complete, { occurrenceId })
       if (fail !== undefined) await this.#reports.fail(wake.alarmId, fail, { occurrenceId })
@@ -108,8 +101,9 @@ export function takeOf(options: TakeOptions) {
   const holdMs = bounded('hold', hold, HOLD_MS_MAX)
   if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX)
     throw new WakefulError(
-      'invalid_request',
-      `limit must be a whole number from 1 to ${LIMIT_MAX}, not ${limit}`,
+      'field.not_whole_number',
+      { min: 1, max: LIMIT_MAX, value: display(limit) },
+      { field: 'limit' },
     )
   return { waitMs: bounded('wait', wait, WAIT_MS_MAX), holdMs, limit, signal }
 }
@@ -119,7 +113,7 @@ const NO_REPORT_AWAITED: ReadonlySet<string> = new Set(['already_ended', 'confli
 function bounded(name: string, text: string, max: number): number {
   const ms = parseDuration(text)
   if (ms <= max) return ms
-  throw new WakefulError('invalid_request', `${name} is at most ${max / 1000}s, not ${text}`)
+  throw new WakefulError('field.above_max', { max: `${max / 1000}s`, value: text }, { field: name })
 }
 
 function viewOf({ occurrenceId, alarmId, arrivedAt, body, tries }: InboxWake): WakeView {

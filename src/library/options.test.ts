@@ -20,7 +20,7 @@ const BELONGS_IN_WHEN = ['exclude', 'misfire', 'jitter', 'dst', 'start', 'end', 
 it.each(BELONGS_IN_WHEN)('says that %s belongs in the when', async (name) => {
   const set = async () => loose().set!('every day at 9am', { target: 'x', [name]: 'weekends' })
   await expect(set()).rejects.toThrow(
-    `${name} belongs in the when of set, not beside it: { at: 'every day at 9am', ${name}`,
+    `\`${name}\` belongs inside the first argument of set: { at: 'every day at 9am', ${name}`,
   )
 })
 

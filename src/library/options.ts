@@ -1,4 +1,4 @@
-import { WakefulError } from '../error.ts'
+import { inField, unknownField, WakefulError } from '../error.ts'
 
 /** The names a call's options may have; the compiler checks that they are the interface's, all of them. */
 type Names<T> = { readonly [K in keyof Required<T>]: true }
@@ -17,21 +17,14 @@ const WHEN_OPTIONS: ReadonlySet<string> = new Set([
 /** Refuses options that are none, or that name what the call does not know: a typo must not change what is done. */
 export function checked<T extends object>(call: string, options: unknown, names: Names<T>): T {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new WakefulError('invalid_request', `${call} takes its options as an object, not ${shown(options)}`)
+    throw new WakefulError('options.not_object', { call, value: typeName(options) })
   }
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(names, name)) continue
     if (WHEN_OPTIONS.has(name)) {
-      throw new WakefulError(
-        'invalid_request',
-        `${name} belongs in the when of ${call}, not beside it: { at: 'every day at 9am', ${name}: … }`,
-      )
+      throw new WakefulError('field.misplaced', { call, name }, { field: name })
     }
-    const known = Object.keys(names).join(', ')
-    throw new WakefulError(
-      'invalid_request',
-      `${call} does not know the option ${JSON.stringify(name)}; it knows ${known}`,
-    )
+    throw unknownField(name, Object.keys(names))
   }
   return options as T
 }
@@ -39,27 +32,21 @@ export function checked<T extends object>(call: string, options: unknown, names:
 /** Refuses what is no list. */
 export function checkedList<T>(call: string, items: unknown, of: string): readonly T[] {
   if (Array.isArray(items)) return items as T[]
-  throw new WakefulError('invalid_request', `${call} takes a list of ${of}, not ${shown(items)}`)
+  throw new WakefulError('argument.not_list', { call, of, value: typeName(items) })
 }
 
 /** Refuses what is neither left out nor a text. */
-export function checkedText(call: string, name: string, value: unknown): string | undefined {
+export function checkedText(name: string, value: unknown): string | undefined {
   if (value === undefined || typeof value === 'string') return value
-  throw new WakefulError('invalid_request', `${name} of ${call} must be a text, not ${shown(value)}`)
+  throw new WakefulError('field.not_text', { type: typeName(value) }, { field: name })
 }
 
-/** Says of which of many items a refusal is. */
+/** Does work whose refusals are about one of many items. */
 export function ofItem<T>(at: number, work: () => T): T {
-  try {
-    return work()
-  } catch (thrown) {
-    if (!(thrown instanceof WakefulError)) throw thrown
-    const field = `items[${at}]`
-    throw new WakefulError(thrown.code, `${field}: ${thrown.message}`, { cause: thrown, field })
-  }
+  return inField(`items[${at}]`, work)
 }
 
-function shown(value: unknown): string {
+function typeName(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'a list' : typeof value
 }

@@ -1,5 +1,5 @@
 import { assertText, type Context, type Limits, RawJson } from '../alarm/index.ts'
-import { WakefulError } from '../error.ts'
+import { display, WakefulError } from '../error.ts'
 import type { UserEvent } from '../stores/index.ts'
 import type { OwnEventGiven } from './api.ts'
 import { checked } from './options.ts'
@@ -35,16 +35,9 @@ export function ownEvent(given: OwnEventGiven, { now, newId }: Context, limits: 
 
 function ownType(type: string): string {
   if (!TYPE.test(type))
-    throw new WakefulError(
-      'invalid_request',
-      `type ${JSON.stringify(type)} must be a dotted name such as order.paid`,
-    )
+    throw new WakefulError('event.type_malformed', { value: display(type) }, { field: 'type' })
   const own = wakefulPrefix(type)
-  if (own !== null)
-    throw new WakefulError(
-      'invalid_request',
-      `types that begin with ${own}. are written by Wakeful itself: choose another name`,
-    )
+  if (own !== null) throw new WakefulError('event.type_reserved', { prefix: own })
   return type
 }
 
@@ -56,11 +49,9 @@ export function wakefulPrefix(type: string): string | null {
 
 function dataText(data: unknown, { payloadBytesMax }: Limits): string {
   const text = data instanceof RawJson ? data.text : (JSON.stringify(data ?? {}) ?? '')
-  if (!/^\s*\{/.test(text)) throw new WakefulError('invalid_request', 'data must be an object')
+  if (!/^\s*\{/.test(text))
+    throw new WakefulError('field.malformed', { expected: 'an object' }, { field: 'data' })
   const bytes = new TextEncoder().encode(text).length
   if (bytes <= payloadBytesMax) return text
-  throw new WakefulError(
-    'payload_too_large',
-    `the data is ${bytes} bytes of JSON; at most ${payloadBytesMax} are allowed`,
-  )
+  throw new WakefulError('payload.too_large', { bytes, max: payloadBytesMax }, { field: 'data' })
 }

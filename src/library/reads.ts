@@ -11,7 +11,7 @@ import {
   why,
   wireJson,
 } from '../alarm/index.ts'
-import { WakefulError } from '../error.ts'
+import { display, WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
 import { goneFact, type ListPosition, type ListQuery, type LogEvent } from '../stores/index.ts'
 import { parse, preview, resolveSince, type When } from '../time/index.ts'
@@ -116,14 +116,15 @@ export class ScopedReads {
       ...filters
     } = checked<ListOptions>('list', options, LIST)
     if (order !== 'newest' && order !== 'due') {
-      throw new WakefulError('invalid_request', `order must be newest or due, not ${JSON.stringify(order)}`)
+      throw new WakefulError(
+        'field.not_one_of',
+        { allowed: ['newest', 'due'], value: display(order) },
+        { field: 'order' },
+      )
     }
     if (order === 'due' && WITHOUT_INSTANT.includes(status))
-      throw new WakefulError(
-        'invalid_request',
-        `order due lists what has an instant to come: active, pending, or fired with its report awaited; for status ${status}, leave order out`,
-      )
-    for (const [name, value] of Object.entries({ ...filters, q })) checkedText('list', name, value)
+      throw new WakefulError('list.order_without_instant', { status: String(status) })
+    for (const [name, value] of Object.entries({ ...filters, q })) checkedText(name, value)
     const query = {
       ...filters,
       states: status === undefined ? undefined : statesOf(STATES_OF, status),
@@ -132,17 +133,17 @@ export class ScopedReads {
       order,
       limit: this.#limit(limit, LIST_DEFAULT),
     }
-    return this.#page('list', query, cursor)
+    return this.#page(query, cursor)
   }
 
   async history(options: HistoryOptions = {}): Promise<AlarmView[]> {
-    return this.#whole(this.#historyQuery('history', checked<HistoryOptions>('history', options, HISTORY)))
+    return this.#whole(this.#historyQuery(checked<HistoryOptions>('history', options, HISTORY)))
   }
 
   async historyPage(options: HistoryPageOptions = {}): Promise<ListPage> {
     const call = 'historyPage'
     const { cursor, ...rest } = checked<HistoryPageOptions>(call, options, { ...HISTORY, cursor: true })
-    return this.#page(call, this.#historyQuery(call, rest), cursor)
+    return this.#page(this.#historyQuery(rest), cursor)
   }
 
   async failed(options: { limit?: number } = {}): Promise<AlarmView[]> {
@@ -153,7 +154,7 @@ export class ScopedReads {
   async failedPage(options: FailedPageOptions = {}): Promise<ListPage> {
     const names = { limit: true, cursor: true } as const
     const { limit, cursor } = checked<FailedPageOptions>('failedPage', options, names)
-    return this.#page('failedPage', this.#failedQuery(limit), cursor)
+    return this.#page(this.#failedQuery(limit), cursor)
   }
 
   async stats() {
@@ -183,7 +184,7 @@ export class ScopedReads {
       timezone = this.library.timezone,
     } = checked<typeof options>('preview', options, PREVIEW)
     if (from !== undefined && !(from instanceof Date))
-      throw new WakefulError('invalid_request', 'from must be a Date')
+      throw new WakefulError('field.malformed', { expected: 'a Date' }, { field: 'from' })
     return preview(when, {
       now: this.library.context().now,
       timezone,
@@ -206,11 +207,11 @@ export class ScopedReads {
 
   async *events(options: EventsOptions = {}): AsyncIterableIterator<EventView> {
     const { alarmId, signal, follow = false } = checked<EventsOptions>('events', options, EVENTS)
-    checkedText('events', 'alarmId', alarmId)
+    checkedText('alarmId', alarmId)
     if (signal !== undefined && !(signal instanceof AbortSignal)) {
-      throw new WakefulError('invalid_request', 'signal must be an AbortSignal')
+      throw new WakefulError('field.malformed', { expected: 'an AbortSignal' }, { field: 'signal' })
     }
-    const after = await this.#place(checkedText('events', 'after', options.after))
+    const after = await this.#place(checkedText('after', options.after))
     const isResumed = options.after !== undefined && options.after !== 'newest' && alarmId === undefined
     const reading = {
       after,
@@ -240,17 +241,13 @@ export class ScopedReads {
 
   async #assertWhole(after: Serial): Promise<void> {
     const gone = await this.library.store.getMeta(goneFact(this.scope))
-    if (gone !== null && after < serialOf(gone))
-      throw new WakefulError(
-        'cursor_expired',
-        'events behind this cursor are no longer kept, so that some would be missed: begin anew, from the oldest that is kept or from the newest',
-      )
+    if (gone !== null && after < serialOf(gone)) throw new WakefulError('cursor.expired', {})
   }
 
-  #historyQuery(call: string, { status, since, limit, target, process }: HistoryOptions): ListQuery {
+  #historyQuery({ status, since, limit, target, process }: HistoryOptions): ListQuery {
     return {
       states: status === undefined ? undefined : statesOf(HISTORY_STATES, status),
-      target: checkedText(call, 'target', target ?? process),
+      target: checkedText('target', target ?? process),
       since: this.#since(since),
       order: 'newest',
       limit: this.#limit(limit, LIST_DEFAULT),
@@ -261,8 +258,8 @@ export class ScopedReads {
     return { states: ['failed', 'timed_out'], order: 'newest', limit: this.#limit(limit, FAILED_DEFAULT) }
   }
 
-  async #page(call: string, query: ListQuery, cursor: string | undefined): Promise<ListPage> {
-    const given = checkedText(call, 'cursor', cursor)
+  async #page(query: ListQuery, cursor: string | undefined): Promise<ListPage> {
+    const given = checkedText('cursor', cursor)
     const after = given === undefined ? undefined : placeOf(given, query.order)
     const { items, next } = await this.library.store.list(this.scope, { ...query, after })
     return { items: items.map(viewOf), nextCursor: next === null ? null : cursorOf(next) }
@@ -291,8 +288,9 @@ export class ScopedReads {
     if (limit === undefined) return standard
     if (Number.isInteger(limit) && limit >= 1 && limit <= listMax) return limit
     throw new WakefulError(
-      'invalid_request',
-      `limit must be a whole number from 1 to ${listMax}, not ${limit}`,
+      'field.not_whole_number',
+      { min: 1, max: listMax, value: display(limit) },
+      { field: 'limit' },
     )
   }
 }
@@ -300,10 +298,7 @@ export class ScopedReads {
 function placeOf(cursor: string, order: ListQuery['order']): ListPosition {
   const [row, at] = decodeCursor('list', cursor)
   if ((at !== undefined) !== (order === 'due'))
-    throw new WakefulError(
-      'invalid_request',
-      `this cursor is of a list in another order than ${order}: give it with the order of the page it came from`,
-    )
+    throw new WakefulError('list.cursor_of_other_order', { order })
   return { row: row!, ...(at !== undefined && { at: Number(at) }) }
 }
 
@@ -317,20 +312,21 @@ function statesOf<S extends string>(
 ): readonly State[] {
   if (Object.hasOwn(table, status)) return table[status]
   throw new WakefulError(
-    'invalid_request',
-    `status must be one of ${Object.keys(table).join(', ')}, not ${JSON.stringify(status)}`,
+    'field.not_one_of',
+    { allowed: Object.keys(table), value: display(status) },
+    { field: 'status' },
   )
 }
 
 /** Refuses what cannot name anything. */
 export function named(field: string, value: unknown): string {
   if (typeof value === 'string' && value !== '' && !value.includes('\0')) return value
-  throw new WakefulError('invalid_request', `${field} must be a text that is not empty`)
+  throw new WakefulError('field.malformed', { expected: 'a string that is not empty' }, { field })
 }
 
 /** What is not there and what is not yours is the same answer. */
 export function notFound(id: string): WakefulError {
-  return new WakefulError('not_found', `there is no alarm ${JSON.stringify(id.slice(0, 100))}`)
+  return new WakefulError('alarm.not_found', { name: JSON.stringify(id.slice(0, 100)) })
 }
 
 /** A row of the log as users see it. */

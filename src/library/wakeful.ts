@@ -80,7 +80,7 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   forTenant(tenant: string, owner = ''): Alarms {
     assertText('tenant', tenant, this.limits.nameBytesMax)
     assertText('owner', owner, this.limits.nameBytesMax)
-    if (tenant === '') throw new WakefulError('invalid_request', 'tenant is empty: name one')
+    if (tenant === '') throw new WakefulError('field.empty', {}, { field: 'tenant' })
     return new ScopedAlarms(this.#parts, { tenant, owner })
   }
 
@@ -126,7 +126,6 @@ export class WakefulLibrary extends ScopedAlarms implements Wakeful {
   }
 
   #assertOpen(): void {
-    if (this.#closing !== null)
-      throw new WakefulError('store_unavailable', 'this Wakeful is closed: open another')
+    if (this.#closing !== null) throw new WakefulError('host.closed', {})
   }
 }

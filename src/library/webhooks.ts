@@ -21,6 +21,6 @@ export class TenantWebhooks implements Webhooks {
 
   #known(): TenantSecrets {
     if (this.#secrets !== undefined) return this.#secrets
-    throw new WakefulError('invalid_request', 'this host sends no webhooks')
+    throw new WakefulError('webhook.unsupported', {})
   }
 }

@@ -8,10 +8,7 @@ export function encodeCursor(kind: 'events' | 'list', place: readonly Serial[]):
 
 /** Reads a cursor back, or refuses what is none. */
 export function decodeCursor(kind: 'events' | 'list', cursor: string): Serial[] {
-  const refusal = new WakefulError(
-    'invalid_request',
-    `${JSON.stringify(cursor.slice(0, 100))} is no cursor of a page of ${kind}`,
-  )
+  const refusal = new WakefulError('cursor.malformed', { value: JSON.stringify(cursor.slice(0, 100)), kind })
   let text: string
   try {
     text = atob(cursor)

@@ -2,7 +2,7 @@ import { createServer, type Server as HttpServer, type IncomingMessage, type Ser
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
-import { WakefulError } from '../error.ts'
+import { errorText, WakefulError } from '../error.ts'
 import { duplicateHeader } from './http/index.ts'
 import {
   type BodyBounds,
@@ -201,20 +201,8 @@ export function isPortTaken(thrown: unknown): boolean {
 function listenFailure(thrown: NodeJS.ErrnoException, host: string, port: number): WakefulError {
   const where = `${host}:${port}`
   if (thrown.code === 'EADDRINUSE')
-    return new WakefulError(
-      'invalid_request',
-      `${where} is in use by another program, perhaps another 'wakeful serve': choose another with --port`,
-      { cause: thrown },
-    )
+    return new WakefulError('listen.in_use', { address: where }, { cause: thrown })
   if (thrown.code === 'EACCES')
-    return new WakefulError(
-      'invalid_request',
-      `this user may not listen on ${where}: choose a --port from 1024 on`,
-      {
-        cause: thrown,
-      },
-    )
-  return new WakefulError('invalid_request', `cannot listen on ${where}: ${thrown.message}`, {
-    cause: thrown,
-  })
+    return new WakefulError('listen.not_permitted', { address: where }, { cause: thrown })
+  return new WakefulError('listen.failed', { address: where, text: errorText(thrown) }, { cause: thrown })
 }

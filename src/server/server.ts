@@ -215,8 +215,5 @@ function silentLog(now: () => number): Log {
 }
 
 function keysRequired(host: string): WakefulError {
-  return new WakefulError(
-    'forbidden',
-    `listening on ${host} lets others call, and there are no keys yet: make one with 'wakeful keys create --rights admin --tenant "*"' (on the same store), or listen on 127.0.0.1`,
-  )
+  return new WakefulError('access.listen_without_keys', { host })
 }

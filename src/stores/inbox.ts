@@ -46,8 +46,5 @@ export interface Inbox {
 
 /** What is said where an inbox is full. */
 export function inboxFull({ tenant, owner }: Scope, max: number): WakefulError {
-  return new WakefulError(
-    'quota_exceeded',
-    `the inbox of owner ${JSON.stringify(owner)} of tenant ${JSON.stringify(tenant)} is full (${max} wakes): take and acknowledge them`,
-  )
+  return new WakefulError('inbox.full', { tenant: JSON.stringify(tenant), owner: JSON.stringify(owner), max })
 }

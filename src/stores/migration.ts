@@ -33,8 +33,10 @@ export function outdatedAdvice(version: number, migrations: readonly Migration[]
 /** Refuses a store that an unreleased version made: no migration leads from its tables to these. */
 export function assertNotTooOld(place: string, version: number, migrations: readonly Migration[]): void {
   if (!isTooOld(version, migrations)) return
-  throw new WakefulError(
-    'store_unavailable',
-    `${place} was made by an unreleased version of Wakeful (schema version ${version}; this version reads ${migrations[0]!.number} and newer). To keep its alarms, ${MOVE_OLD_STORE}`,
-  )
+  throw new WakefulError('store.unreleased_schema', {
+    place,
+    version,
+    min: migrations[0]!.number,
+    hint: MOVE_OLD_STORE,
+  })
 }

@@ -118,8 +118,7 @@ export function portableText(line: PortableLine): string {
 
 /** Parses a line; throws with the line's number and what is wrong with it. */
 export function parsePortable(text: string, lineNumber: number): PortableLine {
-  const refuse = (problem: string) =>
-    new WakefulError('invalid_request', `line ${lineNumber} of the export: ${problem}`)
+  const refuse = (detail: string) => new WakefulError('export.line', { line: lineNumber, detail })
   let line: PortableLine
   try {
     line = renamed(JSON.parse(text), (name) =>
@@ -275,30 +274,27 @@ export function nameTaken(
   value: string,
   by: string,
 ): WakefulError {
-  const advice =
+  const hint =
     what === 'key'
       ? 'cancel that alarm and import again, or cancel the other in its own store and export again'
       : 'it is kept as long as that alarm, so import into another store (another file, another ?schema=)'
-  return new WakefulError(
-    'conflict',
-    `alarm ${alarm.id} has the ${what} ${JSON.stringify(value)}, which alarm ${by} has in this store: ${advice}`,
-  )
+  return new WakefulError('import.name_taken', {
+    alarm: alarm.id,
+    what,
+    value: JSON.stringify(value),
+    by,
+    hint,
+  })
 }
 
 /** Refuses an alarm without its calendars: its occurrences could not be computed. */
 export function calendarMissing({ id }: Alarm, name: string): WakefulError {
-  return new WakefulError(
-    'invalid_request',
-    `alarm ${id} names the calendar ${name}, which is neither in the export before it nor in this store: create the calendar first`,
-  )
+  return new WakefulError('import.calendar_missing', { alarm: id, name })
 }
 
 /** Refuses an event without its alarm: events are read through their alarm. */
 export function alarmMissing({ id, alarmId }: PortableEvent['event'] & Scope): WakefulError {
-  return new WakefulError(
-    'invalid_request',
-    `event ${id} is of alarm ${alarmId}, which is neither in the export before it nor in this store`,
-  )
+  return new WakefulError('import.alarm_missing', { event: id, alarm: alarmId })
 }
 
 /** The names inside a target's configuration and a calendar's dates are the user's and stay as they are. */

@@ -31,7 +31,7 @@ export function defaultTarget(
       if (typeof spec === 'string' || !('default' in spec)) return undefined
       assertFields(spec, ['default'], 'the owner’s default target')
       if (spec.default === true) return TARGET
-      throw new WakefulError('invalid_request', 'the owner’s default target is written { default: true }')
+      throw new WakefulError('target.form', { target: 'default', form: '{ default: true }' })
     },
     names: () => [],
     canRun: () => true,

@@ -16,7 +16,7 @@ export const eventTarget: TargetKind = {
     if (typeof spec === 'string' || !('event' in spec)) return undefined
     assertFields(spec, ['event'], 'the event target')
     if (spec.event === true) return TARGET
-    throw new WakefulError('invalid_request', 'the event target is written { event: true }')
+    throw new WakefulError('target.form', { target: 'event', form: '{ event: true }' })
   },
   names: () => [],
   canRun: () => true,

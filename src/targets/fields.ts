@@ -4,8 +4,5 @@ import { display, WakefulError } from '../error.ts'
 export function assertFields(spec: object, known: readonly string[], what: string): void {
   const unknown = Object.keys(spec).filter((name) => !known.includes(name))
   if (unknown.length === 0) return
-  throw new WakefulError(
-    'invalid_request',
-    `${what} has no field ${unknown.map(display).join(', ')}; it has ${known.join(', ')}`,
-  )
+  throw new WakefulError('target.unknown_field', { target: what, names: unknown.map(display), known })
 }

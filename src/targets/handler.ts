@@ -37,20 +37,14 @@ export class HandlerTarget implements TargetKind {
 
   register(name: string, handler: Handler, options: HandlerOptions): void {
     assertText('handler name', name, 512)
-    if (name === '') throw new WakefulError('invalid_request', 'a handler needs a name')
-    if (name === INBOX)
-      throw new WakefulError('invalid_request', `${INBOX} is the inbox: give the handler another name`)
-    if (typeof handler !== 'function')
-      throw new WakefulError('invalid_request', `handler ${name} must be a function`)
+    if (name === '') throw new WakefulError('handler.name_missing', {})
+    if (name === INBOX) throw new WakefulError('handler.name_reserved', { name: INBOX })
+    if (typeof handler !== 'function') throw new WakefulError('handler.not_function', { name })
     const { timeoutMs } = options
     if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0)) {
-      throw new WakefulError(
-        'invalid_request',
-        `timeoutMs of handler ${name} must be a whole number of milliseconds, not ${String(timeoutMs)}`,
-      )
+      throw new WakefulError('handler.timeout', { name, value: String(timeoutMs) })
     }
-    if (this.#handlers.has(name))
-      throw new WakefulError('invalid_request', `handler ${name} is registered already`)
+    if (this.#handlers.has(name)) throw new WakefulError('handler.registered', { name })
     this.#handlers.set(name, { handler, options })
   }
 
@@ -59,7 +53,7 @@ export class HandlerTarget implements TargetKind {
     if (handler === undefined) return undefined
     if (typeof spec !== 'string') assertFields(spec, ['handler', 'pool'], 'a handler')
     const name = assertText('target', handler, 512)
-    if (name === '') throw new WakefulError('invalid_request', 'target is empty: name a handler')
+    if (name === '') throw new WakefulError('field.empty', {}, { field: 'target' })
     return { kind: 'handler', name, pool: assertPool(pool) }
   }
 
@@ -151,10 +145,7 @@ class HandlerFire implements Fire {
 
   get tx(): unknown {
     if (this.#errand.tx !== undefined) return this.#errand.tx
-    throw new WakefulError(
-      'invalid_request',
-      'fire.tx is there on a transactional handler only: handle(name, fn, { transactional: true })',
-    )
+    throw new WakefulError('handler.not_transactional', {})
   }
 
   complete(result = 'ok'): void {

@@ -38,7 +38,7 @@ export function inboxTarget(inboxes: Inboxes, wakesMax = WAKES_MAX): TargetKind 
       if (typeof spec === 'string' || !('inbox' in spec)) return undefined
       assertFields(spec, [INBOX], 'the inbox')
       if (spec.inbox === true) return TARGET
-      throw new WakefulError('invalid_request', "the inbox is written 'inbox' or { inbox: true }")
+      throw new WakefulError('target.form', { target: 'inbox', form: "'inbox' or { inbox: true }" })
     },
     names: () => [],
     canRun: () => true,

@@ -7,8 +7,5 @@ export { BUILT_IN_POOL, DEFAULT_POOL } from '../alarm/index.ts'
 export function assertPool(pool: unknown): string {
   const name = assertText('pool', pool, 64)
   if (/^[a-z0-9][a-z0-9_-]*$/.test(name)) return name
-  throw new WakefulError(
-    'invalid_request',
-    `pool ${JSON.stringify(name)} must be lower-case letters, digits, - and _, at most 64`,
-  )
+  throw new WakefulError('pool.malformed', { name: JSON.stringify(name) })
 }

@@ -18,20 +18,14 @@ export class Targets implements Dispatcher {
   /** Reads what a user wrote as a target, or says what can be written. */
   parse(spec: TargetSpec): Target {
     if (typeof spec !== 'string' && (spec === null || typeof spec !== 'object')) {
-      throw new WakefulError(
-        'invalid_request',
-        `a target is a handler's name or an object that names its kind, not ${String(spec)}`,
-      )
+      throw new WakefulError('target.malformed', { value: String(spec) })
     }
     for (const kind of this.#kinds.values()) {
       const target = kind.parse(spec)
       if (target !== undefined) return target
     }
     const given = Object.keys(spec).join(', ')
-    throw new WakefulError(
-      'invalid_request',
-      `unknown kind of target (${given}); known are ${[...this.#kinds.keys()].join(', ')}`,
-    )
+    throw new WakefulError('target.unknown_kind', { value: given, kinds: [...this.#kinds.keys()] })
   }
 
   names(): readonly string[] {

@@ -48,7 +48,7 @@ describe('its URL', () => {
     ['https://user:pass@example.com/', /headers, which are sealed/],
     ['https://user@example.com/', /user or password/],
     ['https://example.com/#part', /fragment/],
-    [`https://example.com/${'a'.repeat(2_048)}`, /at most 2048/],
+    [`https://example.com/${'a'.repeat(2_048)}`, /At most 2048/],
     ['https://localhost/', /loopback.*WAKEFUL_ALLOW_PRIVATE_TARGETS=1/],
     ['http://169.254.169.254/latest/meta-data', /link-local/],
     ['http://0x7f.1/', /loopback/],
@@ -67,7 +67,7 @@ describe('its URL', () => {
 
 test('fields that are not known are named', () => {
   expect(refused({ metod: 'PUT', retries: 3 })).toBe(
-    'a webhook has no field "metod", "retries"; it has webhook, method, headers, body',
+    'a webhook has no field "metod", "retries". Known: webhook, method, headers, body.',
   )
 })
 

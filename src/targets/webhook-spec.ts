@@ -119,6 +119,6 @@ function headerName(given: string): string {
   return name
 }
 
-function refusal(message: string): WakefulError {
-  return new WakefulError('invalid_request', message)
+function refusal(detail: string): WakefulError {
+  return new WakefulError('webhook.invalid', { detail })
 }

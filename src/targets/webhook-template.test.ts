@@ -128,14 +128,14 @@ describe('a template', () => {
   })
 
   test.each([
-    [{ a: '{{mesage}}' }, /"{{mesage}}"; known are alarm_id/],
-    [['x {{}}'], /known are/],
-    [{ a: '{{payload.}}' }, /known are/],
-    [{ a: '{{payload..b}}' }, /known are/],
-    [{ a: '{{alarm.target}}' }, /known are/],
-    [{ a: '{{constructor}}' }, /known are/],
-    [{ '{{key}}': 1 }, /only values are filled in/],
-    ['a'.repeat(65_536), /at most 65536/],
+    [{ a: '{{mesage}}' }, /"{{mesage}}"\. Known: alarm_id/],
+    [['x {{}}'], /Known: /],
+    [{ a: '{{payload.}}' }, /Known: /],
+    [{ a: '{{payload..b}}' }, /Known: /],
+    [{ a: '{{alarm.target}}' }, /Known: /],
+    [{ a: '{{constructor}}' }, /Known: /],
+    [{ '{{key}}': 1 }, /Placeholders work in values only/],
+    ['a'.repeat(65_536), /At most 65536/],
     [() => 1, /JSON or text/],
     [1n, /JSON or text/],
     [{ a: '\ud800' }, /surrogate/],
@@ -147,7 +147,9 @@ describe('a template', () => {
   test('has a bound on its placeholders', () => {
     const of = (count: number) => ['{{label}} '.repeat(count - 1), '{{payload}}']
     expect(fill(of(100))).toContain(ODD)
-    expect(() => readTemplate(of(101))).toThrow('has 101 placeholders; at most 100 are allowed')
+    expect(() => readTemplate(of(101))).toThrow(
+      'body of the webhook has 101 placeholders. At most 100 are allowed.',
+    )
     expect(() => readTemplate('{{payload}}'.repeat(5_000))).toThrow('has 5000 placeholders')
   })
 

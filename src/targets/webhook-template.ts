@@ -26,33 +26,34 @@ export function readTemplate(given: unknown): BodyTemplate {
     text = undefined
   }
   if (text === undefined)
-    throw new WakefulError(
-      'invalid_request',
-      `body of the webhook must be JSON or text, not ${display(given)}`,
-    )
+    throw new WakefulError('webhook.invalid', {
+      detail: `body of the webhook must be JSON or text, not ${display(given)}.`,
+    })
   const bytes = utf8Length(text)
   if (bytes > TEMPLATE_BYTES_MAX) {
-    throw new WakefulError(
-      'invalid_request',
-      `body of the webhook is ${bytes} bytes long; at most ${TEMPLATE_BYTES_MAX} are allowed`,
-    )
+    throw new WakefulError('webhook.invalid', {
+      detail: `body of the webhook is ${bytes} bytes long. At most ${TEMPLATE_BYTES_MAX} are allowed.`,
+    })
   }
   if (!text.isWellFormed() || /(?<!\\)(?:\\\\)*\\ud[89a-f]/i.test(text))
-    throw new WakefulError('invalid_request', 'body of the webhook contains half of a surrogate pair')
+    throw new WakefulError('webhook.invalid', {
+      detail: 'body of the webhook contains half of a surrogate pair.',
+    })
   const template: unknown = JSON.parse(text)
   const count = countPlaceholders(template, 0)
   if (count > PLACEHOLDERS_MAX)
-    throw new WakefulError(
-      'invalid_request',
-      `body of the webhook has ${count} placeholders; at most ${PLACEHOLDERS_MAX} are allowed`,
-    )
+    throw new WakefulError('webhook.invalid', {
+      detail: `body of the webhook has ${count} placeholders. At most ${PLACEHOLDERS_MAX} are allowed.`,
+    })
   return template
 }
 
 /** How many there are; one that nobody knows is refused. */
 function countPlaceholders(value: unknown, depth: number): number {
   if (depth > DEPTH_MAX)
-    throw new WakefulError('invalid_request', `body of the webhook is nested deeper than ${DEPTH_MAX}`)
+    throw new WakefulError('webhook.invalid', {
+      detail: `body of the webhook is nested deeper than ${DEPTH_MAX} levels.`,
+    })
   let count = 0
   if (typeof value === 'string') {
     for (const [, within] of value.matchAll(PLACEHOLDER)) {
@@ -64,10 +65,9 @@ function countPlaceholders(value: unknown, depth: number): number {
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, each] of Object.entries(value)) {
       if (name.includes('{{'))
-        throw new WakefulError(
-          'invalid_request',
-          `body of the webhook has a placeholder in the name ${display(name)}: only values are filled in`,
-        )
+        throw new WakefulError('webhook.invalid', {
+          detail: `body of the webhook has a placeholder in the name ${display(name)}. Placeholders work in values only.`,
+        })
       count += countPlaceholders(each, depth + 1)
     }
   }
@@ -77,10 +77,9 @@ function countPlaceholders(value: unknown, depth: number): number {
 function assertKnown(name: string): void {
   if (WAKE_FIELDS.includes(name as WakeField)) return
   if (name.startsWith(PAYLOAD_PATH) && name.split('.').every((part) => part !== '')) return
-  throw new WakefulError(
-    'invalid_request',
-    `body of the webhook names ${display(`{{${name}}}`)}; known are ${WAKE_FIELDS.join(', ')} and payload.a.b`,
-  )
+  throw new WakefulError('webhook.invalid', {
+    detail: `body of the webhook names ${display(`{{${name}}}`)}. Known: ${WAKE_FIELDS.join(', ')} and payload.a.b.`,
+  })
 }
 
 /** Fills in a template: JSON text of anything but a string, which is filled in as it is. Throws where it grows too large. */

@@ -52,7 +52,7 @@ export async function openTest(options: TestOptions = {}): Promise<TestBench> {
     if (!mortal.isDead) await clock.until(wakeful.close())
   }
   const crash = () => {
-    if (!isOnFile(store)) throw new WakefulError('invalid_request', NO_FILE)
+    if (!isOnFile(store)) throw new WakefulError('usage', { detail: NO_FILE })
     mortal.die()
   }
   return { wakeful, clock, close, crash, [Symbol.asyncDispose]: close }

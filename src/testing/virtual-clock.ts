@@ -84,11 +84,7 @@ export class VirtualClock implements Clock {
   /** Lets this much time pass, stepping through every deadline on the way. */
   advance(by: Stretch): Promise<void> {
     const ms = stretchMs(by)
-    if (!Number.isSafeInteger(ms) || ms < 0)
-      throw new WakefulError(
-        'invalid_time',
-        `cannot advance by ${by}: time passes forwards only; see jump for the wall clock`,
-      )
+    if (!Number.isSafeInteger(ms) || ms < 0) throw new WakefulError('clock.backwards', { by: String(by) })
     return this.#inTurn(() => this.#pass(this.#monotonic + ms))
   }
 
@@ -98,7 +94,7 @@ export class VirtualClock implements Clock {
     return this.#inTurn(() => {
       if (to >= this.#wall) return this.#pass(this.#monotonic + to - this.#wall)
       const [there, here] = [formatInstant(to), formatInstant(this.#wall)]
-      throw new WakefulError('invalid_time', `cannot advance to ${there}: it is ${here} already; see jump`)
+      throw new WakefulError('clock.past', { to: String(there), now: String(here) })
     })
   }
 

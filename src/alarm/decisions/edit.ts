@@ -121,19 +121,12 @@ export function skipNext(snapshot: Snapshot, context: Context): Change {
   const { alarm } = snapshot
   move(snapshot, 'skip_next')
   if (!recurs(alarm)) {
-    throw new WakefulError(
-      'invalid_request',
-      'cannot skip next: the alarm has one occurrence only; cancel it instead',
-    )
+    throw new WakefulError('alarm.single_occurrence', {})
   }
   const due = dueTimer(snapshot)
-  if (due === undefined)
-    throw new WakefulError('conflict', 'cannot skip next: no further occurrence is scheduled')
+  if (due === undefined) throw new WakefulError('alarm.no_next_occurrence', {})
   if (snapshot.inFlight.has(due.id)) {
-    throw new WakefulError(
-      'conflict',
-      'cannot skip next: the occurrence is firing now; try again when it has ended',
-    )
+    throw new WakefulError('alarm.firing', { verb: 'skip next' })
   }
   const record = edited(alarm, context, {})
   const days = daysOffBefore(alarm, due)
@@ -255,10 +248,7 @@ export function amend(snapshot: Snapshot, fields: Partial<Alarm>, context: Conte
 export function assertSeen(alarm: Alarm, seen: number | undefined): void {
   if (seen === undefined || seen === alarm.updatedAt) return
   const [theirs, ours] = [formatInstant(seen), formatInstant(alarm.updatedAt)]
-  throw new WakefulError(
-    'conflict',
-    `the alarm was edited at ${ours}, after the version you saw (${theirs}): read it again`,
-  )
+  throw new WakefulError('alarm.edited', { at: ours, seen: theirs })
 }
 
 /** The occurrence the rule gives next, whether it waits, is parked or is firing. */
@@ -274,11 +264,7 @@ const AFTER_CANCEL: ReadonlySet<LifecycleEvent> = new Set(['cancel', 'reschedule
 function move(snapshot: Snapshot, event: LifecycleEvent, verb?: string): State {
   const { alarm, outcome } = snapshot
   const isEnding = alarm.cancelledAt !== null && (outcome === null || outcome.status === null)
-  if (isEnding && !AFTER_CANCEL.has(event))
-    throw new WakefulError(
-      'conflict',
-      'the alarm was cancelled while it fired, and ends with that: set it anew',
-    )
+  if (isEnding && !AFTER_CANCEL.has(event)) throw new WakefulError('alarm.cancelled_while_firing', {})
   return transition(stateOf(alarm, snapshot.timers, outcome), event, recurs(alarm), verb)
 }
 
@@ -318,7 +304,7 @@ function ranOut(snapshot: Snapshot): Pick<Change, 'outcome' | 'tally'> {
 
 function refuseInFlight(snapshot: Snapshot, verb: string): void {
   if (flying(snapshot).length === 0) return
-  throw new WakefulError('conflict', `cannot ${verb}: the alarm is firing now; try again when it has settled`)
+  throw new WakefulError('alarm.firing', { verb })
 }
 
 function flying(snapshot: Snapshot): Serial[] {

@@ -32,14 +32,11 @@ export function report(snapshot: Snapshot, said: Report, context: Context): Chan
   if (flying !== undefined) return reportEarly(flying, said)
   const state = stateOf(alarm, timers, snapshot.outcome)
   if (hasTimedOut(snapshot) && isCurrent(snapshot, said)) return reportLate(snapshot, said, context)
+  const verb = said.ok ? 'complete' : 'fail'
   if (isEnd(state)) {
-    throw new WakefulError(
-      'already_ended',
-      `cannot ${said.ok ? 'complete' : 'fail'}: the alarm has ended (${state})`,
-    )
+    throw new WakefulError('alarm.ended', { verb, status: state })
   }
-  const hint = recurs(alarm) ? 'no occurrence of it awaits a report' : 'it has not fired yet'
-  throw new WakefulError('conflict', `cannot ${said.ok ? 'complete' : 'fail'}: ${hint}`)
+  throw new WakefulError(recurs(alarm) ? 'alarm.no_report_awaited' : 'alarm.not_fired', { verb })
 }
 
 function pick(snapshot: Snapshot, said: Report, fits: (timer: Timer) => boolean): Timer | undefined {
@@ -112,6 +109,7 @@ function reportLate(snapshot: Snapshot, said: Report, context: Context): Change 
 }
 
 function known(change: Change | null): Change {
-  if (change === null) throw new WakefulError('internal', 'a report was decided without the whole snapshot')
+  if (change === null)
+    throw new WakefulError('internal', { detail: 'A report was decided without the whole snapshot.' })
   return change
 }

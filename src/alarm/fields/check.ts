@@ -1,4 +1,4 @@
-import { display, WakefulError } from '../../error.ts'
+import { display, inField, unknownField, WakefulError } from '../../error.ts'
 import { parseDuration } from '../../time/durations/index.ts'
 import type { Backoff, OptionName, RecordFields, SetOptions, Target, TargetSpec } from './field-types.ts'
 import { assertText, type Limits } from './limits.ts'
@@ -59,27 +59,23 @@ export function writeOptions(
   context: FieldContext,
 ): void {
   if (typeof options !== 'object' || options === null) {
-    throw new WakefulError(
-      'invalid_request',
-      `options must be an object, not ${options === null ? 'null' : typeof options}`,
-    )
+    throw new WakefulError('options.not_object', {
+      call: 'set',
+      value: options === null ? 'null' : typeof options,
+    })
   }
   const written = record as Record<string, unknown>
   for (const name of Object.keys(options)) {
     const field = Object.hasOwn(OPTIONS, name) ? OPTIONS[name]! : refuseUnknown(name)
     const value = options[name as OptionName]
     if (value === undefined) continue
-    if (!field.calls!.includes(call))
-      throw new WakefulError('invalid_request', `${name} cannot be edited: set another alarm`)
+    if (!field.calls!.includes(call)) throw new WakefulError('field.immutable', {}, { field: name })
     written['record' in field ? field.record! : name] = recordValue(name, field, value, context)
   }
 }
 
 function refuseUnknown(name: string): never {
-  throw new WakefulError(
-    'invalid_request',
-    `unknown option ${JSON.stringify(name)}; known are ${Object.keys(OPTIONS).join(', ')}`,
-  )
+  throw unknownField(name, Object.keys(ALARM_OPTIONS))
 }
 
 /** The value of a field in the record. Null gives a text, a choice or a number its default again. */
@@ -110,44 +106,34 @@ function recordValue(name: string, field: Field, value: unknown, context: FieldC
 
 function textOf(name: string, value: unknown, field: Field & { type: 'text' }, limits: Limits): string {
   const text = assertText(name, value, limits[field.limit ?? 'nameBytesMax'])
-  if (text === '' && field.nonEmpty)
-    throw new WakefulError('invalid_request', `${name} is empty: leave it out or give it a value`)
+  if (text === '' && field.nonEmpty) throw new WakefulError('field.empty', {}, { field: name })
   return text
 }
 
 function choiceOf(name: string, value: unknown, allowed: readonly string[]): string {
   if (allowed.includes(value as string)) return value as string
-  throw new WakefulError(
-    'invalid_request',
-    `${name} must be one of ${allowed.join(', ')}, not ${display(value)}`,
-  )
+  throw new WakefulError('field.not_one_of', { allowed, value: display(value) }, { field: name })
 }
 
 function integerOf(name: string, value: unknown, min: number, max: number): number {
   if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number
-  throw new WakefulError(
-    'invalid_request',
-    `${name} must be a whole number from ${min} to ${max}, not ${display(value)}`,
-  )
+  throw new WakefulError('field.not_whole_number', { min, max, value: display(value) }, { field: name })
 }
 
 function durationOf(name: string, value: unknown): number {
   if (typeof value !== 'string')
-    throw new WakefulError(
-      'invalid_request',
-      `${name} must be a duration such as '30s' or 'PT5M', not ${display(value)}`,
-    )
-  const ms = parseDuration(value)
-  if (ms <= 0) throw new WakefulError('invalid_request', `${name} must be longer than nothing`)
+    throw new WakefulError('field.not_duration', { value: display(value) }, { field: name })
+  const ms = inField(name, () => parseDuration(value))
+  if (ms <= 0) throw new WakefulError('field.not_positive', {}, { field: name })
   if (ms > DURATION_MS_MAX)
-    throw new WakefulError('invalid_request', `${name} is at most 36500d, not ${value}`)
+    throw new WakefulError('field.above_max', { max: '36500d', value }, { field: name })
   return ms
 }
 
 /** A cap that is not given is raised to a base above the default cap. */
 function backoffOf(value: unknown, defaults: AlarmDefaults): Backoff {
   if (typeof value !== 'object' || value === null)
-    throw new WakefulError('invalid_request', 'backoff must be { baseMs, capMs }')
+    throw new WakefulError('backoff.shape', {}, { field: 'backoff' })
   const given = value as Partial<Backoff>
   const baseMs = integerOf('backoff.baseMs', given.baseMs ?? defaults.backoffBaseMs, 0, BACKOFF_BASE_MS_MAX)
   const capMs = given.capMs ?? Math.max(baseMs, defaults.backoffCapMs)

@@ -21,7 +21,7 @@ describe('text', () => {
     ['a NUL', 'a\0b', /NUL/],
     ['the first half of a surrogate pair', '\ud83d', /surrogate/],
     ['the second half of a surrogate pair', 'x\ude00', /surrogate/],
-    ['one byte too many', 'é'.repeat(5), /10 bytes long; at most 9/],
+    ['one byte too many', 'é'.repeat(5), /10 bytes long\. At most 9/],
   ])('refuses %s', (_, value, message) => {
     expect(() => assertText('label', value, 9)).toThrow(
       expect.objectContaining({ code: 'invalid_request', message: expect.stringMatching(message) }),
@@ -59,7 +59,7 @@ describe('payload', () => {
     expect(() => payloadText('é'.repeat(5), limits)).toThrow(
       expect.objectContaining({
         code: 'payload_too_large',
-        message: expect.stringMatching(/12 bytes.*at most 10/),
+        message: expect.stringMatching(/12 bytes.*At most 10/),
       }),
     )
     expect(() => payloadText(rawJson('[1,          2]'), limits)).toThrow(/15 bytes/)

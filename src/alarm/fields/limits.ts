@@ -20,21 +20,11 @@ export const DEFAULT_LIMITS: Limits = {
 
 /** Refuses text that no store could give back as it was, or that is too long. */
 export function assertText(field: string, value: unknown, bytesMax: number): string {
-  if (typeof value !== 'string')
-    throw new WakefulError('invalid_request', `${field} must be a string, not ${typeof value}`)
+  if (typeof value !== 'string') throw new WakefulError('field.not_text', { type: typeof value }, { field })
   const bytes = utf8Length(value)
-  if (bytes > bytesMax)
-    throw new WakefulError(
-      'invalid_request',
-      `${field} is ${bytes} bytes long; at most ${bytesMax} are allowed`,
-    )
-  if (value.includes('\0'))
-    throw new WakefulError('invalid_request', `${field} contains a NUL character, which cannot be stored`)
-  if (!value.isWellFormed())
-    throw new WakefulError(
-      'invalid_request',
-      `${field} contains half of a surrogate pair, which cannot be stored`,
-    )
+  if (bytes > bytesMax) throw new WakefulError('field.too_long', { bytes, max: bytesMax }, { field })
+  if (value.includes('\0')) throw new WakefulError('field.nul_character', {}, { field })
+  if (!value.isWellFormed()) throw new WakefulError('field.lone_surrogate', {}, { field })
   return value
 }
 

@@ -8,10 +8,7 @@ export function payloadText(payload: unknown, limits: Limits): string | null {
   const text = jsonText(payload)
   const bytes = utf8Length(text)
   if (bytes > limits.payloadBytesMax) {
-    throw new WakefulError(
-      'payload_too_large',
-      `the payload is ${bytes} bytes of JSON; at most ${limits.payloadBytesMax} are allowed`,
-    )
+    throw new WakefulError('payload.too_large', { bytes, max: limits.payloadBytesMax }, { field: 'payload' })
   }
   return text
 }

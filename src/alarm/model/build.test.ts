@@ -58,27 +58,27 @@ test('reads durations and raises the cap to a base above it', () => {
 
 describe('bad input', () => {
   const wrong: [string, Record<string, unknown>, RegExp][] = [
-    ['an unknown option', { lable: 'x' }, /unknown option "lable"; known are label/],
-    ['a NUL in a label', { label: 'a\0' }, /label contains a NUL/],
-    ['a lone surrogate in a key', { key: '\ud800' }, /key contains half/],
-    ['a key of 10 KB', { key: 'k'.repeat(10_240) }, /key is 10240 bytes long; at most 512/],
-    ['a message of 64 KiB and one', { message: 'm'.repeat(65_537) }, /message is 65537 bytes/],
-    ['a number for a label', { label: 7 }, /label must be a string/],
-    ['an empty key', { key: '' }, /key is empty/],
-    ['an empty idempotency key', { idempotencyKey: '' }, /idempotencyKey is empty/],
-    ['an empty subject', { subject: '' }, /subject is empty/],
-    ['an empty correlation id', { correlationId: '' }, /correlationId is empty/],
-    ['no tries', { maxFailures: 0 }, /maxFailures must be a whole number from 1/],
+    ['an unknown option', { lable: 'x' }, /Unknown option "lable"\. Did you mean `label`\?/],
+    ['a NUL in a label', { label: 'a\0' }, /`label` contains a NUL/],
+    ['a lone surrogate in a key', { key: '\ud800' }, /`key` contains half/],
+    ['a key of 10 KB', { key: 'k'.repeat(10_240) }, /`key` is 10240 bytes long\. At most 512/],
+    ['a message of 64 KiB and one', { message: 'm'.repeat(65_537) }, /`message` is 65537 bytes/],
+    ['a number for a label', { label: 7 }, /`label` must be a string/],
+    ['an empty key', { key: '' }, /`key` is empty/],
+    ['an empty idempotency key', { idempotencyKey: '' }, /`idempotencyKey` is empty/],
+    ['an empty subject', { subject: '' }, /`subject` is empty/],
+    ['an empty correlation id', { correlationId: '' }, /`correlationId` is empty/],
+    ['no tries', { maxFailures: 0 }, /`maxFailures` must be a whole number from 1/],
     ['half a try', { maxFailures: 1.5 }, /maxFailures/],
     ['tries as text', { maxFailures: '5' }, /maxFailures/],
     ['NaN tries', { maxFailures: Number.NaN }, /maxFailures/],
-    ['a priority beyond 100', { priority: 101 }, /priority must be a whole number from -100 to 100/],
+    ['a priority beyond 100', { priority: 101 }, /`priority` must be a whole number from -100 to 100/],
     ['a negative backoff', { backoff: { baseMs: -1 } }, /backoff\.baseMs/],
     ['a cap below the base', { backoff: { baseMs: 10, capMs: 5 } }, /backoff\.capMs/],
-    ['a timeout of nothing', { timeout: '0s' }, /timeout must be longer/],
-    ['a timeout as a number', { timeout: 30 }, /timeout must be a duration/],
-    ['an unknown ack', { ack: 'maybe' }, /ack must be one of delivery, report, not "maybe"/],
-    ['an unknown overlap', { overlap: 'drop' }, /overlap must be one of/],
+    ['a timeout of nothing', { timeout: '0s' }, /`timeout` must be greater than zero/],
+    ['a timeout as a number', { timeout: 30 }, /`timeout` must be a duration/],
+    ['an unknown ack', { ack: 'maybe' }, /`ack` must be one of delivery, report, not "maybe"/],
+    ['an unknown overlap', { overlap: 'drop' }, /`overlap` must be one of/],
     ['a cyclic payload', { payload: cycle() }, /cannot be written as JSON/],
     ['a BigInt payload', { payload: 1n }, /cannot be written as JSON/],
   ]
@@ -96,7 +96,9 @@ describe('bad input', () => {
   })
 
   test('refuses a set without a target, and says what one looks like', () => {
-    expect(() => buildAlarm(SCOPE, resolved, {}, NOW, shop())).toThrow(/target: 'remind'/)
+    expect(() => buildAlarm(SCOPE, resolved, {}, NOW, shop())).toThrow(
+      /Set `target` to the name of a handler/,
+    )
   })
 })
 
@@ -120,7 +122,7 @@ describe('the fields of an edit', () => {
 
   test('are checked like those of a new alarm', () => {
     expect(() => edit({ label: '\0' })).toThrow(/NUL/)
-    expect(() => edit({ nope: 1 } as SetOptions)).toThrow(/unknown option/)
+    expect(() => edit({ nope: 1 } as SetOptions)).toThrow(/Unknown option/)
   })
 })
 

@@ -44,10 +44,7 @@ export function buildAlarm(
   record.backoff = { baseMs: defaults.backoffBaseMs, capMs: defaults.backoffCapMs }
   writeOptions(record, options, 'set', context)
   if (record.target === null) {
-    throw new WakefulError(
-      'invalid_request',
-      "no target: say where the fire goes, e.g. target: 'remind' (a handler), 'inbox', { webhook: 'https://…' } or { event: true }; or give its owner a default target",
-    )
+    throw new WakefulError('target.missing', {}, { field: 'target' })
   }
   if (record.correlationId === '') record.correlationId = record.id
   return record

@@ -90,8 +90,8 @@ test('says in a refusal what was asked and how the alarm stands', () => {
     }
     return ''
   }
-  expect(refusal('completed', 'fire_now')).toBe('cannot fire now: the alarm has ended (completed)')
-  expect(refusal('awaiting', 'pause')).toBe('cannot pause while the alarm is fired')
+  expect(refusal('completed', 'fire_now')).toBe('Cannot fire now: the alarm has ended (completed).')
+  expect(refusal('awaiting', 'pause')).toBe('Cannot pause while the alarm is fired.')
   expect(refusal('paused', 'retry')).toMatch(/only failed or timed_out ones/)
 })
 

@@ -1,4 +1,4 @@
-import { type ErrorCode, WakefulError } from '../../error.ts'
+import { WakefulError } from '../../error.ts'
 
 /** Where an alarm stands. `awaiting` (its report) is shown to users as `fired`. */
 export const STATES = [
@@ -126,23 +126,14 @@ export function next(state: State, event: LifecycleEvent, recurring: boolean): C
 export function transition(state: State, event: LifecycleEvent, recurring: boolean, verb?: string): State {
   const cell = next(state, event, recurring)
   if (!isRefusal(cell)) return cell
-  throw new WakefulError(cell satisfies ErrorCode, refusalText(state, event, cell, verb))
+  const named = verb ?? event.replaceAll('_', ' ')
+  if (cell === 'already_ended') throw new WakefulError('alarm.ended', { verb: named, status: state })
+  if (event === 'retry') throw new WakefulError('alarm.not_retryable', { status: state })
+  throw new WakefulError('alarm.wrong_status', { verb: named, status: shown(state) })
 }
 
 function isRefusal(cell: Cell): cell is Refusal {
   return cell === 'already_ended' || cell === 'conflict'
-}
-
-function refusalText(
-  state: State,
-  event: LifecycleEvent,
-  refusal: Refusal,
-  verb = event.replaceAll('_', ' '),
-): string {
-  if (refusal === 'already_ended') return `cannot ${verb}: the alarm has ended (${state})`
-  if (event === 'retry')
-    return `cannot retry: the alarm is ${state}; only failed or timed_out ones are retried`
-  return `cannot ${verb} while the alarm is ${shown(state)}`
 }
 
 /** The status a state is shown as. */

@@ -1,4 +1,4 @@
-import { WakefulError } from '../../error.ts'
+import { display, WakefulError } from '../../error.ts'
 
 /** The pool of the targets every process can run. */
 export const BUILT_IN_POOL = 'wakeful'
@@ -15,8 +15,5 @@ const ALWAYS: ReadonlySet<string> = new Set([BUILT_IN_POOL, DEFAULT_POOL])
 export function assertPoolsFit(fresh: readonly string[], known: number): void {
   const named = fresh.filter((pool) => !ALWAYS.has(pool))
   if (named.length === 0 || known + named.length <= POOLS_MAX) return
-  throw new WakefulError(
-    'quota_exceeded',
-    `pool ${JSON.stringify(named[0])} would be one more than the ${POOLS_MAX} a store has room for: name one that a process serves, or the handler alone`,
-  )
+  throw new WakefulError('pool.too_many', { pool: display(named[0]), max: POOLS_MAX })
 }

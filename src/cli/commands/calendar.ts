@@ -142,9 +142,5 @@ async function noCalendar(name: string, { calendars }: Alarms): Promise<WakefulE
     name,
     (await calendars.list()).map((each) => each.name),
   )
-  const advice = near === null ? '`calendar list` shows what there is' : `did you mean '${near}'?`
-  return new WakefulError(
-    'not_found',
-    `there is no calendar ${JSON.stringify(name.slice(0, 100))}: ${advice}`,
-  )
+  return new WakefulError('calendar.not_found', { name: JSON.stringify(name.slice(0, 100)), near })
 }

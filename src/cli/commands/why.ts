@@ -3,7 +3,6 @@ import type { Story } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import { wireText } from '../../library/index.ts'
 import { addCommand } from '../command.ts'
-import { inFlags } from '../flag-words.ts'
 import { type Session, withSession } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import { oneLine, wrap } from '../text-width.ts'
@@ -31,15 +30,13 @@ async function storyOf({ alarms, url }: Session, id: string): Promise<Story> {
     return await alarms.why(id)
   } catch (thrown) {
     if (!(thrown instanceof WakefulError) || thrown.code !== 'not_found') throw thrown
-    const advice =
-      'was it set in another store (--db), by another tenant or owner, or did it end over 30 days ago?'
-    throw new WakefulError('not_found', `no alarm ${id} in ${url}: ${advice}`, { cause: thrown })
+    throw new WakefulError('alarm.not_found_in_store', { name: id, store: url }, { cause: thrown })
   }
 }
 
 /** The story as lines, its instants in the reader's zone. */
 function storyLines(story: Story, { zone, out }: Session): string[] {
-  const local = (text: string) => localInstants(oneLine(inFlags(text)), zone)
+  const local = (text: string) => localInstants(oneLine(text), zone)
   // Where the reader's zone is another, what comes next is told in the alarm's own too.
   const next = story.timezone === zone ? story.next : withOwnTime(story)
   const told = (line: string, indent: number) => wrap(line, out.width, ' '.repeat(indent))

@@ -113,9 +113,9 @@ describe('a keyring', () => {
     const tell = (thrown: unknown) => void told.push((thrown as Error).message)
     const ring = await Keyring.open({ given: undefined, path: path() }, store, tell)
     expect([ring.isUsable, ring.canSign(), ring.canSign()]).toEqual([false, false, false])
-    expect(told).toEqual([expect.stringContaining('secret is not here')])
-    expect(() => ring.seal('a', 'b')).toThrow(/not here.*WAKEFUL_SECRET/)
-    await expect(ring.secret()).rejects.toThrow('not here')
+    expect(told).toEqual([expect.stringContaining('secret is missing')])
+    expect(() => ring.seal('a', 'b')).toThrow(/is missing.*WAKEFUL_SECRET/)
+    await expect(ring.secret()).rejects.toThrow('secret is missing')
     expect(readdirSync(folder)).toEqual([])
   })
 

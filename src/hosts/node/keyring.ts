@@ -119,18 +119,14 @@ export class Keyring implements Sealer {
   }
 }
 
-const WHAT_TO_DO = 'give this process the one that the others have: WAKEFUL_SECRET, option secret, or'
+function hintOf(path: string | null): string {
+  return `Give this process the secret that the others have: WAKEFUL_SECRET, the option \`secret\`, or the file ${path ?? 'it was created in'}`
+}
 
 function another(path: string | null): WakefulError {
-  return new WakefulError(
-    'invalid_request',
-    `this store was first used with another secret: ${WHAT_TO_DO} the file ${path ?? 'it was made in'}`,
-  )
+  return new WakefulError('secret.other', { hint: hintOf(path) })
 }
 
 function missing(path: string | null): WakefulError {
-  return new WakefulError(
-    'invalid_request',
-    `this store’s secret is not here, so webhooks can neither be signed nor their headers sealed: ${WHAT_TO_DO} the file ${path ?? 'it was made in'}`,
-  )
+  return new WakefulError('secret.missing', { hint: hintOf(path) })
 }

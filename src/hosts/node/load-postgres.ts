@@ -6,11 +6,7 @@ export async function loadPostgres() {
     return await import('../../stores/postgres/index.ts')
   } catch (cause) {
     if (!isMissing(cause)) throw cause
-    throw new WakefulError(
-      'store_unavailable',
-      'alarms in PostgreSQL need the package pg, which is not installed: npm install pg',
-      { cause },
-    )
+    throw new WakefulError('store.driver_missing', {}, { cause })
   }
 }
 

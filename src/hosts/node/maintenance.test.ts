@@ -111,7 +111,7 @@ describe('export and import', () => {
     const tampered = texts.with(at, texts[at]!.replace('"called"', '"a\\u0000b"'))
     await expect(importLines(url('nul-refused.db'), lines(tampered))).rejects.toMatchObject({
       code: 'invalid_request',
-      message: `line ${at + 1} of the export: a text in it contains \\u0000, which is not allowed`,
+      message: `Line ${at + 1} of the export: a text in it contains \\u0000, which is not allowed.`,
     })
   })
 

@@ -95,8 +95,7 @@ export async function importLines(
       number += 1
       if (text.trim() === '') continue
       last = parsePortable(text, number)
-      if (number === 1 && !('wakeful' in last))
-        throw new WakefulError('invalid_request', 'this is no export of Wakeful: its first line says so')
+      if (number === 1 && !('wakeful' in last)) throw new WakefulError('export.not_one', {})
       if ('wakeful' in last) counts.total = last.alarms + last.events
       else if ('calendar' in last) batch.push(last)
       else if (!('damaged' in last || 'end' in last)) {
@@ -107,10 +106,7 @@ export async function importLines(
     }
     await flush()
     if (last === null || !('end' in last)) {
-      throw new WakefulError(
-        'invalid_request',
-        `the export breaks off after ${counts.seen} rows, which were imported: export again and import the rest`,
-      )
+      throw new WakefulError('export.cut_off', { rows: counts.seen })
     }
     assertWhole(last, counts)
     return { imported: counts.imported, known: counts.seen - counts.imported }
@@ -131,10 +127,7 @@ function countOf(line: PortableRow): Counted {
 function assertWhole(end: Readonly<Record<Counted, number>>, read: Readonly<Record<Counted, number>>): void {
   for (const what of ['alarms', 'events', 'documents', 'wakes'] as const) {
     if (end[what] === read[what]) continue
-    throw new WakefulError(
-      'invalid_request',
-      `the export has ${read[what]} ${what}, and its last line says ${end[what]}: lines are missing`,
-    )
+    throw new WakefulError('export.lines_missing', { what, count: end[what], found: read[what] })
   }
 }
 
@@ -145,10 +138,7 @@ export async function backup(
   options: Parameters<typeof backupTo>[2] = {},
 ): Promise<void> {
   if (isPostgres(url)) {
-    throw new WakefulError(
-      'invalid_request',
-      'backup copies a SQLite file; back a PostgreSQL database up with pg_dump (--schema=wakeful for the alarms alone), or write them out with export',
-    )
+    throw new WakefulError('backup.sqlite_only', {})
   }
   await backupTo(existing(url), file, options)
 }
@@ -175,9 +165,11 @@ export async function migrationText(url: string): Promise<string> {
     return migrationSql(path, schemaVersion(db))
   } catch (cause) {
     if (cause instanceof WakefulError) throw cause
-    throw new WakefulError('store_unavailable', `${path}: its schema cannot be read (${errorText(cause)})`, {
-      cause,
-    })
+    throw new WakefulError(
+      'store.failed',
+      { name: path, detail: 'the schema cannot be read', text: errorText(cause) },
+      { cause },
+    )
   } finally {
     db.close()
   }
@@ -200,6 +192,6 @@ export async function missingStore(url: string): Promise<string | null> {
 function existing(url: string): string {
   const path = storePath(url)
   if (path !== ':memory:' && !existsSync(path))
-    throw new WakefulError('not_found', `there is no store at ${path}`)
+    throw new WakefulError('store.not_found', { place: path, hint: '' })
   return path
 }

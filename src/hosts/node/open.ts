@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type AlarmDefaults, assertText, DEFAULT_LIMITS, type Limits } from '../../alarm/index.ts'
-import { WakefulError } from '../../error.ts'
+import { display, WakefulError } from '../../error.ts'
 import {
   assemble,
   checked,
@@ -205,22 +205,19 @@ function settingsOf(options: OpenOptions): Settings {
   for (const [name, value] of Object.entries({ ...options.limits, ...options.defaults })) count(name, value)
   assertText('tenant', options.tenant ?? 'default', 512)
   assertText('owner', options.owner ?? '', 512)
-  if (options.tenant === '') throw new WakefulError('invalid_request', 'tenant is empty: name one')
+  if (options.tenant === '') throw new WakefulError('field.empty', {}, { field: 'tenant' })
   for (const name of ['onError', 'random'] as const) {
     if (options[name] !== undefined && typeof options[name] !== 'function') {
-      throw new WakefulError('invalid_request', `${name} must be a function`)
+      throw new WakefulError('field.malformed', { expected: 'a function' }, { field: name })
     }
   }
   for (const part of ['now', 'monotonic', 'setTimer', 'turn'] as const) {
     if (typeof (options.clock ?? systemClock)[part] !== 'function') {
-      throw new WakefulError('invalid_request', `clock has no ${part}(): see VirtualClock in wakeful/testing`)
+      throw new WakefulError('host.clock', { part })
     }
   }
   if (assertPool(options.pool ?? DEFAULT_POOL) === BUILT_IN_POOL) {
-    throw new WakefulError(
-      'invalid_request',
-      `pool ${BUILT_IN_POOL} is that of the built-in targets: name another`,
-    )
+    throw new WakefulError('pool.built_in', { name: BUILT_IN_POOL })
   }
   return {
     engine: {
@@ -239,8 +236,9 @@ function settingsOf(options: OpenOptions): Settings {
 function count(name: string, value: unknown): number {
   if (Number.isSafeInteger(value) && (value as number) >= 1) return value as number
   throw new WakefulError(
-    'invalid_request',
-    `${name} must be a whole number from 1 on, not ${JSON.stringify(value) ?? String(value)}`,
+    'field.not_whole_number',
+    { min: 1, max: null, value: display(value) },
+    { field: name },
   )
 }
 

@@ -18,10 +18,7 @@ export class Secret implements Sealer {
   constructor(text: string, from: string) {
     this.#text = text.trim()
     if (this.#text.length >= SECRET_LENGTH_MIN) return
-    throw new WakefulError(
-      'invalid_request',
-      `${from} is ${this.#text.length} characters long; a secret has ${SECRET_LENGTH_MIN} or more, such as \`openssl rand -base64 32\` prints`,
-    )
+    throw new WakefulError('secret.too_short', { from, length: this.#text.length, min: SECRET_LENGTH_MIN })
   }
 
   /** 32 bytes for one purpose, which tell nothing of the secret nor of those for another. */
@@ -57,9 +54,7 @@ export class Secret implements Sealer {
         decipher.final('utf8')
       )
     } catch (cause) {
-      throw new WakefulError('internal', 'it was sealed with another secret, or for another target', {
-        cause,
-      })
+      throw new WakefulError('secret.sealed_otherwise', {}, { cause })
     }
   }
 
@@ -76,13 +71,7 @@ export function readSecretFile(path: string): Secret | null {
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return null
     if (thrown instanceof WakefulError) throw thrown
-    throw new WakefulError(
-      'store_unavailable',
-      `the secret in ${path} cannot be read: ${errorText(thrown)}`,
-      {
-        cause: thrown,
-      },
-    )
+    throw new WakefulError('secret.unreadable', { file: path, text: errorText(thrown) }, { cause: thrown })
   }
 }
 
@@ -108,11 +97,7 @@ export function makeSecretFile(path: string): Secret {
       unlinkSync(own)
     }
   } catch (cause) {
-    throw new WakefulError(
-      'store_unavailable',
-      `no secret could be kept in ${path} (${errorText(cause)}): make the folder writable, or set WAKEFUL_SECRET`,
-      { cause },
-    )
+    throw new WakefulError('secret.unwritable', { file: path, text: errorText(cause) }, { cause })
   }
   return readSecretFile(path)!
 }

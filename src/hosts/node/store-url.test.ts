@@ -21,6 +21,6 @@ it.each([
 
 it('names no more than the scheme of another kind of store', () => {
   expect(() => storePath('mysql://wakeful:secret@host/app')).toThrow(
-    /^unknown kind of store mysql: use sqlite:/,
+    /^Unknown kind of store mysql\. Use sqlite:/,
   )
 })

@@ -14,18 +14,19 @@ export function isPostgres(url: string): boolean {
 /** The path of a SQLite store's URL: `sqlite:alarms.db`, `sqlite::memory:`, or a bare path. */
 export function storePath(url: string): string {
   if (typeof url !== 'string' || url === '')
-    throw new WakefulError('invalid_request', "open takes a store, e.g. 'sqlite:alarms.db'")
+    throw new WakefulError('store.url', {
+      detail: "open takes the URL of a store, such as 'sqlite:alarms.db'",
+    })
   if (url.includes('\0'))
-    throw new WakefulError('invalid_request', 'the path of the store contains a NUL character')
+    throw new WakefulError('store.url', { detail: 'The path of the store contains a NUL character' })
   if (isPostgres(url))
-    throw new WakefulError('invalid_request', 'this works on SQLite only: sqlite:alarms.db')
+    throw new WakefulError('store.url', { detail: 'This works on SQLite only: sqlite:alarms.db' })
   const path = /^sqlite:/i.test(url) ? url.slice('sqlite:'.length).replace(/^\/\/(?=\/|$)/, '') : url
   refuseOtherKinds(path)
   if (path === '')
-    throw new WakefulError(
-      'invalid_request',
-      'the store has no path: write sqlite:alarms.db or sqlite::memory:',
-    )
+    throw new WakefulError('store.url', {
+      detail: 'The store has no path. Write sqlite:alarms.db or sqlite::memory:',
+    })
   return path
 }
 
@@ -35,10 +36,7 @@ function refuseOtherKinds(path: string): void {
   if (scheme === undefined) return
   const meant = POSTGRES_NAMES.includes(scheme) || closest(scheme, ['postgres', 'postgresql']) !== null
   if (!meant && !path.slice(scheme.length).startsWith('://')) return
-  throw new WakefulError(
-    'invalid_request',
-    meant
-      ? `unknown kind of store ${scheme}: write postgres://user:password@host:5432/database`
-      : `unknown kind of store ${scheme}: use sqlite:alarms.db or postgres://…`,
-  )
+  throw new WakefulError('store.url', {
+    detail: `Unknown kind of store ${scheme}. Use ${meant ? 'postgres://user:password@host:5432/database' : 'sqlite:alarms.db or postgres://…'}`,
+  })
 }

@@ -112,9 +112,5 @@ function rotationOf(settings: Settings): Rotation {
 }
 
 function tooMany(until: number): WakefulError {
-  return new WakefulError(
-    'conflict',
-    `${FORMERS_MAX} former secrets sign yet, each for 24 hours after it was replaced: ` +
-      `rotate again after ${new Date(until).toISOString()}, when the first of them ends`,
-  )
+  return new WakefulError('webhook.secrets_full', { max: FORMERS_MAX, until: new Date(until).toISOString() })
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
+import { hasNoAddress } from '../../errors/foreign-text.ts'
 import {
   forbiddenText,
   type Transport,
@@ -227,7 +228,7 @@ function failureOf(thrown: unknown, origin: string): TransportFailure {
     )
   const told = code ?? errors?.[0]?.code
   const name = told === undefined ? undefined : (SYSTEM_CODES[told] ?? told)
-  const said = name ?? (/^[a-z ]+$/i.test(message) ? message : 'the connection failed')
+  const said = name ?? (hasNoAddress(message) ? message : 'the connection failed')
   const text = `${origin} could not be reached: ${said}`
   if ((said === 'ECONNRESET' || said === 'EPIPE') && ofKept.has(thrown as Error))
     return new StaleConnection('network', text)

@@ -1,4 +1,4 @@
-import { WakefulError } from '../../error.ts'
+import { display, WakefulError } from '../../error.ts'
 import { checked } from '../../library/index.ts'
 import type { Store } from '../../stores/index.ts'
 import { type Transport, type WebhookSettings, WebhookTarget } from '../../targets/index.ts'
@@ -39,9 +39,9 @@ export function webhookSettings(options: WebhookOpenOptions): WebhookSettings {
   checked<NonNullable<WebhookOptions['circuit']>>('webhooks.circuit', circuit, CIRCUIT)
   const { secret, allowPrivateTargets } = options
   if (secret !== undefined && typeof secret !== 'string')
-    throw new WakefulError('invalid_request', 'secret must be a text')
+    throw new WakefulError('field.malformed', { expected: 'a string' }, { field: 'secret' })
   if (allowPrivateTargets !== undefined && typeof allowPrivateTargets !== 'boolean')
-    throw new WakefulError('invalid_request', 'allowPrivateTargets must be true or false')
+    throw new WakefulError('field.malformed', { expected: 'true or false' }, { field: 'allowPrivateTargets' })
   const circuitOpenMs = positive('webhooks.circuit.open', circuit.open ?? '10s')
   return {
     timeoutMs: positive('webhooks.timeout', timeout),
@@ -97,11 +97,15 @@ function secretPath(url: string): string | null {
 
 function count(name: string, value: unknown): number {
   if (Number.isSafeInteger(value) && (value as number) >= 1) return value as number
-  throw new WakefulError('invalid_request', `${name} must be a whole number from 1 on, not ${String(value)}`)
+  throw new WakefulError(
+    'field.not_whole_number',
+    { min: 1, max: null, value: display(value) },
+    { field: name },
+  )
 }
 
 function positive(name: string, duration: string): number {
   const ms = parseDuration(duration)
   if (ms > 0) return ms
-  throw new WakefulError('invalid_request', `${name} must be longer than nothing`)
+  throw new WakefulError('field.not_positive', {}, { field: name })
 }

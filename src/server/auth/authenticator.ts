@@ -44,21 +44,13 @@ export class Authenticator {
       assertLocal(headers, allowedOrigins, allowedHosts)
       return this.#caller(tenantIn(headers) ?? LOCAL_TENANT, decoded(headers, OWNER_HEADER) ?? '', via)
     }
-    if (key === null)
-      throw new WakefulError(
-        'unauthorized',
-        'send a key: Authorization: Bearer wk_…; an admin makes one with `wakeful keys create`',
-      )
+    if (key === null) throw new WakefulError('access.key_missing', {})
     return this.#admitKey(key, headers, via)
   }
 
   async #admitKey(text: string, headers: HeaderReader, via: string): Promise<Caller> {
     const key = await this.#parts.keys.find(text)
-    if (key === null)
-      throw new WakefulError(
-        'unauthorized',
-        'this key is not known, or no longer: it may be revoked or expired',
-      )
+    if (key === null) throw new WakefulError('access.key_unknown', {})
     const tenant = tenantOf(key, tenantIn(headers))
     const owner = ownerOf(key, decoded(headers, OWNER_HEADER))
     return this.#caller(tenant, owner, via, { key, hash: hashOf(text) })
@@ -84,7 +76,7 @@ export class Authenticator {
   async admitToken(token: string, headers: HeaderReader): Promise<Caller> {
     const feed = await this.#parts.feeds.find(token)
     if (feed === null || !(await this.#isValid(feed, headers)))
-      throw new WakefulError('unauthorized', 'this address is not known, or no longer')
+      throw new WakefulError('access.address_unknown', {})
     const { tenant, owner } = feed
     const alarms = this.#alarmsOf(tenant, owner)
     return { tenant, owner, rights: 'read', keyId: null, keyHash: null, key: null, via: 'feed', alarms }
@@ -131,10 +123,7 @@ export class Authenticator {
 }
 
 function invalidTicket(): WakefulError {
-  return new WakefulError(
-    'unauthorized',
-    'this ticket is not known: each is good once, for 30 seconds; POST /v1/tickets makes another',
-  )
+  return new WakefulError('access.ticket_unknown', {})
 }
 
 function bearerOf(headers: HeaderReader): string | null {
@@ -142,34 +131,25 @@ function bearerOf(headers: HeaderReader): string | null {
   if (header === null) return null
   const found = /^Bearer +(\S+)$/i.exec(header.trim())?.[1]
   if (found !== undefined) return found
-  throw new WakefulError('unauthorized', 'the Authorization header must be: Bearer wk_…')
+  throw new WakefulError('access.header_malformed', {})
 }
 
 function tenantOf({ tenant }: KeyView, asked: string | null): string {
   if (tenant === ALL_TENANTS) return asked ?? LOCAL_TENANT
   if (asked === null || asked === tenant) return tenant
-  throw new WakefulError(
-    'forbidden',
-    'this key belongs to one tenant, and not to the one that Wakeful-Tenant names',
-  )
+  throw new WakefulError('access.other_tenant', {})
 }
 
 function ownerOf({ owner }: KeyView, asked: string | null): string {
   if (owner === null) return asked ?? ''
   if (asked === null || asked === owner) return owner
-  throw new WakefulError(
-    'forbidden',
-    'this key belongs to one owner, and not to the one that Wakeful-Owner names',
-  )
+  throw new WakefulError('access.other_owner', {})
 }
 
 function tenantIn(headers: HeaderReader): string | null {
   const tenant = decoded(headers, TENANT_HEADER)
   if (tenant !== ALL_TENANTS) return tenant
-  throw new WakefulError(
-    'invalid_request',
-    'Wakeful-Tenant names one tenant, and * is the word for every one: name the one whose alarms are meant',
-  )
+  throw new WakefulError('access.every_tenant', {})
 }
 
 function decoded(headers: HeaderReader, header: string): string | null {
@@ -178,6 +158,6 @@ function decoded(headers: HeaderReader, header: string): string | null {
   try {
     return decodeURIComponent(value)
   } catch {
-    throw new WakefulError('invalid_request', `${header} must be percent-encoded UTF-8`)
+    throw new WakefulError('request.header_encoding', { header })
   }
 }

@@ -30,10 +30,7 @@ export function includes(rights: Rights, needed: Rights): boolean {
 /** Throws if the caller does not have these rights. */
 export function assertMay(caller: Caller, needed: Rights): void {
   if (!includes(caller.rights, needed))
-    throw new WakefulError(
-      'forbidden',
-      `this needs a key with ${needed} rights; yours has ${caller.rights} rights`,
-    )
+    throw new WakefulError('access.rights', { needed, rights: caller.rights })
 }
 
 /** A name of an owner that is unique among all tenants. */

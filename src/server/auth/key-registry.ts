@@ -125,8 +125,7 @@ export class KeyRegistry {
   async rotate(id: string, tenant: string, graceMs: number): Promise<{ key: string; view: KeyView }> {
     const { text, hash } = newKey(id)
     const kept = await this.#documents.change(id, tenant, (before) => {
-      if (before === null || before.revokedAt !== null)
-        throw new WakefulError('already_ended', `the key ${id} is revoked: make another`)
+      if (before === null || before.revokedAt !== null) throw new WakefulError('key.revoked', { id })
       const former = graceMs === 0 ? null : { hash: before.hash, until: this.#clock.now() + graceMs }
       return { ...before, hash, former }
     })
@@ -137,7 +136,7 @@ export class KeyRegistry {
   /** Revokes a key. It stays in the list, so that old audit events can be understood. */
   async revoke(id: string, tenant: string): Promise<KeyView> {
     const kept = await this.#documents.change(id, tenant, (before) => {
-      if (before === null) throw new WakefulError('not_found', `there is no key ${id}`)
+      if (before === null) throw new WakefulError('key.not_found', { id })
       return { ...before, former: null, revokedAt: before.revokedAt ?? this.#clock.now() }
     })
     this.#changed(id)

@@ -10,7 +10,7 @@ import {
   wireText,
   withFields,
 } from '../../contracts/index.ts'
-import { WakefulError } from '../../error.ts'
+import { display, WakefulError } from '../../error.ts'
 import { ofItem, type SetView } from '../../library/index.ts'
 import type { QuotaGuard } from '../tenants/index.ts'
 import { actOnMany, listOptions, pageJson } from './bulk.ts'
@@ -50,7 +50,7 @@ export function alarmCalls(quotas: QuotaGuard) {
     getByKey: async ({ params }, { caller }) => {
       const alarm = await caller.alarms.getByKey(params.key)
       if (alarm === null)
-        throw new WakefulError('not_found', `there is no alarm with the key ${JSON.stringify(params.key)}`)
+        throw new WakefulError('alarm.not_found_by_key', { key: JSON.stringify(params.key) })
       return alarmReply(alarm)
     },
 
@@ -62,15 +62,13 @@ export function alarmCalls(quotas: QuotaGuard) {
 
     get: async ({ params }, { caller }) => {
       const alarm = await caller.alarms.get(params.id)
-      if (alarm === null)
-        throw new WakefulError('not_found', `there is no alarm ${JSON.stringify(params.id)}`)
+      if (alarm === null) throw new WakefulError('alarm.not_found', { name: JSON.stringify(params.id) })
       return alarmReply(alarm)
     },
 
     edit: async ({ params, body }, context) => {
       const fields = editOf(body)
-      if (Object.keys(fields).length === 0)
-        throw new WakefulError('invalid_request', 'nothing to edit: name at least one field')
+      if (Object.keys(fields).length === 0) throw new WakefulError('alarm.nothing_to_edit', {})
       const { when: _, ...options } = fields
       const wanted = { does: 'edit', id: params.id, when: movedTo(body), options } as const
       return alarmReply(
@@ -166,8 +164,5 @@ function occurrence(occurrenceId: string | undefined): { occurrenceId?: string }
 function instantOf(field: string, text: string): Date {
   const date = new Date(text)
   if (/^\d{4}-/.test(text) && Number.isFinite(date.getTime())) return date
-  throw new WakefulError(
-    'invalid_time',
-    `${field} ${JSON.stringify(text)} must be an instant: 2030-01-01T09:00:00Z`,
-  )
+  throw new WakefulError('instant.malformed', { text: display(text) }, { field })
 }

@@ -39,8 +39,7 @@ export function inboxCalls(connections: ConnectionLimiter | null, pages: Request
 
     getOwnerTarget: async (_input, { caller }) => {
       const target = await caller.alarms.defaultTarget.get()
-      if (target === null)
-        throw new WakefulError('not_found', 'you have no default target: PUT /v1/owner/target sets one')
+      if (target === null) throw new WakefulError('target.no_default', {})
       return ok(JSON.stringify({ target }))
     },
 
@@ -74,5 +73,5 @@ async function whileValid<T>(
   } finally {
     remove?.()
   }
-  throw new WakefulError('unauthorized', 'this key is not known, or no longer: it may be revoked or expired')
+  throw new WakefulError('access.key_unknown', {})
 }

@@ -22,7 +22,7 @@ export function keyCalls(keys: KeyRegistry, tickets: TicketStore, clock: Clock, 
   const own = async (caller: Caller, id: string): Promise<KeyView> => {
     const key = await keys.get(id)
     if (key !== null && mayManage(caller, key)) return key
-    throw new WakefulError('not_found', `there is no key ${JSON.stringify(id)}`)
+    throw new WakefulError('key.not_found', { id: JSON.stringify(id) })
   }
   return {
     createTicket: async (_input, { caller }) => ({
@@ -33,10 +33,8 @@ export function keyCalls(keys: KeyRegistry, tickets: TicketStore, clock: Clock, 
     createKey: async ({ body }, { caller }) => {
       const { tenant = caller.tenant, owner, rights = 'write', label = '', expires_in } = body
       const wanted = { tenant, owner: owner ?? ownerOf(caller) }
-      if (!mayManage(caller, wanted))
-        throw new WakefulError('forbidden', 'your key can only create keys of its own tenant and owner')
-      if (!includes(caller.rights, rights))
-        throw new WakefulError('forbidden', `your key cannot grant ${rights} rights`)
+      if (!mayManage(caller, wanted)) throw new WakefulError('access.keys_of_others', {})
+      if (!includes(caller.rights, rights)) throw new WakefulError('access.rights_not_grantable', { rights })
       const expiresAt = expires_in === undefined ? null : clock.now() + parseDuration(expires_in)
       const made = await keys.create({ ...wanted, rights, label, createdBy: caller.keyId, expiresAt })
       await audit(actOf(caller, 'key_created', { key: made.view.id, ...wanted, rights }))

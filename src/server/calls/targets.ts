@@ -44,7 +44,7 @@ export function targetCalls(pauses: PauseControl, audit: Audit) {
       const { per_second = CATCH_UP_PER_SECOND } = body
       const target = targetOf(body)
       if (!(await pauses.resume({ target }, per_second)))
-        throw new WakefulError('not_found', `the ${target.kind} ${JSON.stringify(target.name)} is not paused`)
+        throw new WakefulError('target.not_paused', { kind: target.kind, name: JSON.stringify(target.name) })
       await audit(actOf(caller, 'target_resumed', { ...pauseState(target, false), per_second }))
       return ok(wireText(toWire(target)))
     },
@@ -53,11 +53,7 @@ export function targetCalls(pauses: PauseControl, audit: Audit) {
 
 /** All owners' webhooks are signed with the secret: an admin of one owner could sign as another, or rotate it. */
 function assertWholeTenant({ key }: Caller): void {
-  if (key !== null && key.owner !== null)
-    throw new WakefulError(
-      'forbidden',
-      'the secret is the whole tenant’s: it needs an admin key that is not bound to one owner',
-    )
+  if (key !== null && key.owner !== null) throw new WakefulError('access.tenant_secret', {})
 }
 
 type PausableTarget = Pick<Target, 'kind' | 'name'>

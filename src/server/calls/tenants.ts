@@ -57,12 +57,11 @@ export function tenantCalls(tenants: TenantRegistry, pauses: PauseControl, audit
 
 /** Throws unless the caller is an operator: one with a key for all tenants. */
 export function assertOperator(caller: Caller): void {
-  if (!isOperator(caller))
-    throw new WakefulError('forbidden', "only operators may do this: use an admin key for all tenants ('*')")
+  if (!isOperator(caller)) throw new WakefulError('access.operators_only', {})
 }
 
 /** Another tenant is answered like one that does not exist. */
 function assertOwn(caller: Caller, tenant: string): void {
   if (!isOperator(caller) && caller.tenant !== tenant)
-    throw new WakefulError('not_found', `there is no tenant ${JSON.stringify(tenant)}`)
+    throw new WakefulError('tenant.not_found', { name: JSON.stringify(tenant) })
 }

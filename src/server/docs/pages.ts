@@ -71,5 +71,5 @@ function etagOf(text: string): string {
 }
 
 function notFound(path: string): WakefulError {
-  return new WakefulError('not_found', `there is no page ${path.slice(0, 200)}; /llms.txt lists them`)
+  return new WakefulError('request.no_such_page', { path: path.slice(0, 200) })
 }

@@ -1,9 +1,8 @@
 import type { Context } from 'hono'
 import { BODY_VERBATIM, type Operation } from '../../contracts/index.ts'
-import { WakefulError } from '../../error.ts'
+import { display, WakefulError } from '../../error.ts'
 import { readJson, type Verbatim } from '../../json/index.ts'
 import { type HeaderReader, headersOf, nodeOf } from './node-request.ts'
-import { PackedBody } from './problem.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -19,16 +18,14 @@ export async function readBody(
 ): Promise<unknown> {
   const headers = headersOf(c)
   const encoding = headers.get('content-encoding')
-  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') throw new PackedBody(encoding)
+  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity')
+    throw new WakefulError('body.content_encoding', { encoding: display(encoding.slice(0, 60)) })
   if (Number(headers.get('content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax)
   const bytes = await readChunks(c, bytesMax)
   if (bytes.byteLength === 0) return undefined
   const type = headers.get('content-type')
   if (type === null || !JSON_TYPE.test(type))
-    throw new WakefulError(
-      'invalid_request',
-      `the body must be JSON with Content-Type: application/json, not ${JSON.stringify(type ?? 'none')}`,
-    )
+    throw new WakefulError('body.content_type', { type: JSON.stringify(type ?? 'none') })
   return readJson(decode(bytes), verbatim)
 }
 
@@ -40,25 +37,19 @@ export function withIdempotencyKey(
 ): unknown {
   const header = headers.get('idempotency-key')
   if (header !== null && accepted !== true)
-    throw new WakefulError(
-      'invalid_request',
-      `this call does not take the header Idempotency-Key: ${accepted.refused}`,
-    )
+    throw new WakefulError('request.idempotency_header', { detail: accepted.refused })
   if (header === null || typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const key = /^"(.*)"$/.exec(header.trim())?.[1] ?? header.trim()
   const { idempotency_key: inBody = key } = body as { idempotency_key?: unknown }
   if (inBody === key) return { ...body, idempotency_key: key }
-  throw new WakefulError(
-    'invalid_request',
-    'the header Idempotency-Key and idempotency_key in the body differ: send one of them',
-  )
+  throw new WakefulError('request.idempotency_keys_differ', {})
 }
 
 function decode(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes)
   } catch {
-    throw new WakefulError('invalid_request', 'the body is not UTF-8')
+    throw new WakefulError('body.not_utf8', {})
   }
 }
 
@@ -80,8 +71,7 @@ function readChunks(c: Context, bytesMax: number): Promise<Uint8Array> {
     else incoming.destroy()
   }
   // The caller hung up. That is not an error of the server.
-  const cutOff = () =>
-    reject(new WakefulError('invalid_request', 'the connection was closed before the body was complete'))
+  const cutOff = () => reject(new WakefulError('body.cut_off', {}))
   incoming.on('data', keep)
   incoming.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
   incoming.once('error', cutOff)
@@ -90,5 +80,5 @@ function readChunks(c: Context, bytesMax: number): Promise<Uint8Array> {
 }
 
 function tooLarge(bytesMax: number): WakefulError {
-  return new WakefulError('payload_too_large', `the body is larger than ${bytesMax} bytes`)
+  return new WakefulError('body.too_large', { max: bytesMax })
 }

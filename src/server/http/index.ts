@@ -13,5 +13,5 @@ export {
   requestId,
   traceOf,
 } from './node-request.ts'
-export { InvalidRequest, problemOf, refusal, STATUS_OF, TryLater } from './problem.ts'
-export { lowered } from './wrong-fields.ts'
+export { problemOf, refusal, retryAfter, STATUS_OF } from './problem.ts'
+export { unknownField } from './wrong-fields.ts'

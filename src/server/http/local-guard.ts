@@ -46,26 +46,16 @@ export function assertLocal(
 ): void {
   const host = headers.get('host')
   if (host === null || !(LOOPBACK.test(host) || allowedHosts.has(host)))
-    throw new WakefulError(
-      'forbidden',
-      `without keys only this machine may call: the Host must be localhost or 127.0.0.1, not ${JSON.stringify((host ?? '').slice(0, 100))}; 'wakeful keys create' makes a key`,
-    )
+    throw new WakefulError('access.not_local', { host: JSON.stringify((host ?? '').slice(0, 100)) })
   // A proxy on this machine may forward calls from anywhere.
   const proxied = allowedHosts.has(host) ? undefined : PROXIED.find((name) => headers.get(name) !== null)
-  if (proxied !== undefined)
-    throw new WakefulError(
-      'forbidden',
-      `without keys only this machine may call, and this came through a proxy (it has ${proxied}): 'wakeful keys create' makes a key`,
-    )
+  if (proxied !== undefined) throw new WakefulError('access.proxied', { header: proxied })
   const origin = headers.get('origin')
   if (origin !== null && !isOwnOrigin(origin, host) && !allowedOrigins.has(origin))
-    throw new WakefulError(
-      'forbidden',
-      `a page of ${JSON.stringify(origin.slice(0, 100))} may not call this server: allowed_origins lists those that may`,
-    )
+    throw new WakefulError('access.origin', { origin: JSON.stringify(origin.slice(0, 100)) })
   const site = headers.get('sec-fetch-site')
   if (origin === null && site !== null && !OWN_SITES.has(site))
-    throw new WakefulError('forbidden', 'a page of another site or port may not call this server')
+    throw new WakefulError('access.other_site', {})
 }
 
 /** Whether a page's origin is this server, by the name it was called by. */

@@ -1,6 +1,6 @@
+import { WakefulError } from '../../error.ts'
 import type { Clock } from '../../time/index.ts'
 import { type Caller, type KeyRegistry, ownerName } from '../auth/index.ts'
-import { TryLater } from '../http/index.ts'
 
 /** With the age of a cached key (half a second), this stays below the promised second. */
 const CHECK_EACH_MS = 250
@@ -50,22 +50,14 @@ export class ConnectionLimiter {
   /** Throws if no more connections are allowed, or no more of this caller's tenant. */
   assertCapacity(caller?: Caller): void {
     const { connectionsMax } = this.#options
-    if (this.#isClosing) throw new TryLater('store_unavailable', 'this server is closing', FULL_RETRY_MS)
+    if (this.#isClosing) throw new WakefulError('server.closing', {}, { retryAfterMs: FULL_RETRY_MS })
     if (this.#open.size + this.#moreReaders >= connectionsMax)
-      throw new TryLater(
-        'rate_limited',
-        `all ${connectionsMax} live connections of this server are in use`,
-        FULL_RETRY_MS,
-      )
+      throw new WakefulError('limit.connections', { max: connectionsMax }, { retryAfterMs: FULL_RETRY_MS })
     // Without keys there are no other tenants to protect.
     if (caller === undefined || caller.keyId === null) return
     const share = Math.ceil(connectionsMax / 2)
     if (this.#perTenant.of(caller.tenant) >= share)
-      throw new TryLater(
-        'rate_limited',
-        `your tenant uses ${share} live connections already, half of this server's limit`,
-        FULL_RETRY_MS,
-      )
+      throw new WakefulError('limit.tenant_connections', { max: share }, { retryAfterMs: FULL_RETRY_MS })
   }
 
   /** Adds a connection; the function returned removes it. */
@@ -96,11 +88,7 @@ export class ConnectionLimiter {
   addWaiting(call: WaitingCall): () => void {
     const owner = ownerName(call.caller)
     if (this.#waitingPerOwner.of(owner) >= WAITING_MAX)
-      throw new TryLater(
-        'rate_limited',
-        `${WAITING_MAX} of your calls wait for wakes already`,
-        WAITING_RETRY_MS,
-      )
+      throw new WakefulError('limit.waiting_calls', { max: WAITING_MAX }, { retryAfterMs: WAITING_RETRY_MS })
     if (this.#isClosing) call.end('closing')
     this.#waiting.add(call)
     this.#waitingPerOwner.add(owner)

@@ -1,6 +1,5 @@
 import type { Scope } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import { TryLater } from '../http/index.ts'
 
 /** What bounds a queue. */
 export interface QueueBounds {
@@ -61,9 +60,9 @@ export class RequestQueue {
     const own = this.#waiting.get(scope.tenant)?.get(scope.owner) ?? new Set()
     const { waitingMax, totalWaitingMax = Number.POSITIVE_INFINITY } = this.#bounds
     if (this.#waitingCount >= totalWaitingMax)
-      throw new TryLater('rate_limited', `${this.#waitingCount} requests are waiting already`, RETRY_MS)
+      throw new WakefulError('limit.calls', { count: this.#waitingCount }, { retryAfterMs: RETRY_MS })
     if (own.size >= waitingMax)
-      throw new TryLater('rate_limited', `${own.size} of your requests are waiting already`, RETRY_MS)
+      throw new WakefulError('limit.own_calls', { count: own.size }, { retryAfterMs: RETRY_MS })
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const start = () => {
       signal?.removeEventListener('abort', leave)
@@ -113,5 +112,5 @@ export class RequestQueue {
 }
 
 function callerGone(): WakefulError {
-  return new WakefulError('invalid_request', 'the caller disconnected before it was its turn')
+  return new WakefulError('request.cancelled', {})
 }

@@ -1,8 +1,8 @@
 import { type AlarmEventType, EVENT_TYPES } from '../../alarm/index.ts'
+import { display, WakefulError } from '../../error.ts'
 import { type EventView, wakefulPrefix } from '../../library/index.ts'
 import { closest } from '../../time/index.ts'
 import type { Caller } from '../auth/index.ts'
-import { InvalidRequest } from '../http/index.ts'
 import type { EventReadLimiter } from '../limits/index.ts'
 
 /** Which events are followed. */
@@ -93,8 +93,7 @@ export function parseTypes(input: string | readonly string[] | undefined): Reado
   if (input === undefined) return undefined
   const list = typeof input === 'string' ? input.split(',') : input
   const types = new Set(list.map((type) => type.trim()).filter((type) => type !== ''))
-  if (types.size === 0)
-    throw new InvalidRequest([{ field: 'types', detail: 'names no type: leave it out for all' }])
+  if (types.size === 0) throw new WakefulError('field.empty', {}, { field: 'types' })
   for (const type of types) assertKnownType(type)
   return types
 }
@@ -106,7 +105,9 @@ function assertKnownType(type: string): void {
   const prefix = wakefulPrefix(type)
   if (prefix === null || prefix === UNLISTED_PREFIX || EVENT_TYPES.includes(type as AlarmEventType)) return
   const near = closest(type, EVENT_TYPES)
-  const suggestion = near === null ? '' : ` (did you mean ${near}?)`
-  const detail = `no event has the type ${JSON.stringify(type.slice(0, 60))}${suggestion}; Wakeful’s own are ${EVENT_TYPES.join(', ')}`
-  throw new InvalidRequest([{ field: 'types', detail }])
+  throw new WakefulError(
+    'event.type_unknown',
+    { value: display(type.slice(0, 60)), near, known: EVENT_TYPES },
+    { field: 'types' },
+  )
 }

@@ -77,7 +77,7 @@ export const SEED_CALLS: Readonly<Record<string, SeedCall>> = {
 
   get: call(z.strictObject({ id: plain().min(1).max(200) }), async ({ id }, { alarms }) => {
     const json = await alarms.wire(id)
-    if (json === null) throw new WakefulError('not_found', `there is no alarm ${JSON.stringify(id)}`)
+    if (json === null) throw new WakefulError('alarm.not_found', { name: JSON.stringify(id) })
     return { json }
   }),
 }

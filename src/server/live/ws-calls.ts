@@ -1,9 +1,10 @@
 import type { z } from 'zod'
 import { type Operation, type OperationName, operations, subscribeArgs } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
+import { libraryField } from '../../errors/index.ts'
 import { assertMay, type Caller } from '../auth/index.ts'
 import type { CallContext, Reply } from '../calls/index.ts'
-import { checked, InvalidRequest, problemOf } from '../http/index.ts'
+import { checked, problemOf, unknownField } from '../http/index.ts'
 import type { RequestQueue } from '../limits/index.ts'
 import type { AppParts } from '../rest/index.ts'
 import { type EventFeedOptions, parseTypes } from './event-feed.ts'
@@ -79,10 +80,10 @@ export class WsCalls {
     }
     try {
       if (run === undefined)
-        throw new WakefulError(
-          'not_found',
-          `there is no call ${JSON.stringify(call.slice(0, 60))}; there are ${[...this.#calls.keys()].join(', ')}`,
-        )
+        throw new WakefulError('request.no_such_ws_call', {
+          call: JSON.stringify(call.slice(0, 60)),
+          known: [...this.#calls.keys()],
+        })
       const result = await run(args, caller, context)
       answered(200, null)
       return result
@@ -115,7 +116,7 @@ function mayRead(call: WsCall): WsCall {
 }
 
 async function refuseStream(): Promise<never> {
-  throw new WakefulError('invalid_request', 'over the WebSocket events are followed by `subscribe`')
+  throw new WakefulError('request.stream_over_ws', {})
 }
 
 async function subscribe(args: Args, _caller: Caller, context: WsContext): Promise<WsResult> {
@@ -127,7 +128,11 @@ async function unsubscribe(args: Args, _caller: Caller, context: WsContext): Pro
   const { subscription, ...rest } = args
   assertKnown(Object.keys(rest), ['subscription'])
   if (typeof subscription !== 'string')
-    throw new WakefulError('invalid_request', 'subscription must be the name that subscribe answered with')
+    throw new WakefulError(
+      'field.malformed',
+      { expected: 'the name that subscribe answered with' },
+      { field: 'subscription' },
+    )
   return { json: JSON.stringify({ unsubscribed: context.unsubscribe(subscription) }) }
 }
 
@@ -152,21 +157,25 @@ function asTexts(query: Args): Args {
   return Object.fromEntries(
     Object.entries(query).map(([field, value]) => {
       if (typeof value === 'string' || typeof value === 'number') return [field, String(value)]
-      throw new InvalidRequest([{ field, detail: 'must be a text or a number' }])
+      throw new WakefulError(
+        'field.malformed',
+        { expected: 'a string or a number' },
+        { field: libraryField(field) },
+      )
     }),
   )
 }
 
 function seenOf(value: unknown): string {
   if (typeof value === 'string') return value
-  throw new WakefulError('invalid_request', 'if_match must be the updated_at you saw, as a text')
+  throw new WakefulError(
+    'field.malformed',
+    { expected: 'the `updated_at` you read, as a string' },
+    { field: 'ifMatch' },
+  )
 }
 
 function assertKnown(names: readonly string[], known: readonly string[]): void {
   const unknown = names.find((name) => !known.includes(name))
-  if (unknown === undefined) return
-  const problem = `unknown field ${JSON.stringify(unknown.slice(0, 60))}`
-  const detail =
-    known.length === 0 ? `${problem}; this call takes none` : `${problem}; known are ${known.join(', ')}`
-  throw new InvalidRequest([{ field: unknown.slice(0, 60), detail }], detail)
+  if (unknown !== undefined) throw unknownField(unknown, known)
 }

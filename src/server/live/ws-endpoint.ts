@@ -10,7 +10,8 @@ import {
   isOwnOrigin,
   NodeHeaders,
   problemOf,
-  TryLater,
+  retryAfter,
+  unknownField,
 } from '../http/index.ts'
 import type { ByteBudget, ConnectionLimiter, EventReadLimiter, SendBuffer } from '../limits/index.ts'
 import { WS_PATH, type WsCalls } from './ws-calls.ts'
@@ -46,7 +47,11 @@ export class WsEndpoint {
     })
     // The request is not a WebSocket handshake.
     this.#server.on('wsClientError', ({ message }, socket, { method }) =>
-      this.#refuse(socket, new WakefulError('invalid_request', message), method === 'GET' ? 400 : 405),
+      this.#refuse(
+        socket,
+        new WakefulError('request.websocket_handshake', { detail: message }),
+        method === 'GET' ? 400 : 405,
+      ),
     )
   }
 
@@ -62,8 +67,7 @@ export class WsEndpoint {
   async #admit(request: IncomingMessage): Promise<Caller> {
     const { authenticator, connections, allowedOrigins } = this.#parts
     const duplicate = duplicateHeader(request)
-    if (duplicate !== undefined)
-      throw new WakefulError('invalid_request', `the request has the header ${duplicate} twice`)
+    if (duplicate !== undefined) throw new WakefulError('request.header_twice', { header: duplicate })
     const ticket = ticketOf(request)
     const headers = new NodeHeaders(request)
     assertOrigin(headers, allowedOrigins)
@@ -95,9 +99,7 @@ export class WsEndpoint {
       'Content-Type: application/problem+json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Sec-WebSocket-Version: 13',
-      ...(thrown instanceof TryLater
-        ? [`Retry-After: ${Math.max(1, Math.ceil(thrown.retryAfterMs / 1_000))}`]
-        : []),
+      ...Object.values(retryAfter(thrown)).map((seconds) => `Retry-After: ${seconds}`),
       ...(problem.status === 405 ? ['Allow: GET'] : []),
       'Connection: close',
     ]
@@ -110,22 +112,16 @@ export class WsEndpoint {
 
 function ticketOf({ url = '/' }: IncomingMessage): string | undefined {
   const [path, query = ''] = url.split('?', 2) as [string, string?]
-  if (path !== WS_PATH) throw new WakefulError('not_found', `the WebSocket is at ${WS_PATH}`)
+  if (path !== WS_PATH) throw new WakefulError('request.no_websocket_here', { path: WS_PATH })
   const { ticket, ...rest } = Object.fromEntries(new URLSearchParams(query)) as { ticket?: string }
   const [unknown] = Object.keys(rest)
   if (unknown === undefined) return ticket
-  throw new WakefulError(
-    'invalid_request',
-    `unknown parameter ${JSON.stringify(unknown.slice(0, 60))}; known is ticket`,
-  )
+  throw unknownField(unknown, ['ticket'])
 }
 
 /** A browser lets every page connect and sends the page's origin: only this server's pages and the allowed ones may. Other clients send none. */
 function assertOrigin(headers: HeaderReader, allowedOrigins: ReadonlySet<string>): void {
   const origin = headers.get('origin')
   if (origin === null || allowedOrigins.has(origin) || isOwnOrigin(origin, headers.get('host') ?? '')) return
-  throw new WakefulError(
-    'forbidden',
-    `a page of ${JSON.stringify(origin.slice(0, 100))} may not connect: allowed_origins lists those that may`,
-  )
+  throw new WakefulError('access.origin', { origin: JSON.stringify(origin.slice(0, 100)) })
 }

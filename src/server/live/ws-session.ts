@@ -4,7 +4,7 @@ import { WakefulError } from '../../error.ts'
 import { readJson } from '../../json/index.ts'
 import type { Clock } from '../../time/index.ts'
 import type { Caller } from '../auth/index.ts'
-import { problemOf, TryLater } from '../http/index.ts'
+import { problemOf, unknownField } from '../http/index.ts'
 import {
   type ByteBudget,
   type ConnectionLimiter,
@@ -139,15 +139,15 @@ export class WsSession {
     if (retryAfterMs === 0) return true
     if (this.#rate.take('refused', 1, { size, perMs: size / 10_000 }) > 0)
       this.#close(POLICY_VIOLATION, 'too many messages')
-    else this.#refuse(id, new TryLater('rate_limited', `at most ${size} messages per second`, retryAfterMs))
+    else this.#refuse(id, new WakefulError('limit.messages', { max: size }, { retryAfterMs }))
     return false
   }
 
   /** Keeps a call for later. What waits may be as large as one message. */
   #enqueue(message: Message, bytes: number): void {
     if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#parts.messageBytesMax) {
-      const refusal = `${CONCURRENT_CALLS_MAX} calls are running and more are waiting: wait for answers`
-      this.#refuse(message.id, new TryLater('rate_limited', refusal, 100))
+      const error = { max: CONCURRENT_CALLS_MAX }
+      this.#refuse(message.id, new WakefulError('limit.calls_in_progress', error, { retryAfterMs: 100 }))
       return
     }
     this.#waitingBytes += bytes
@@ -193,17 +193,15 @@ export class WsSession {
   }
 
   #refuse(id: string | number | null, thrown: unknown): void {
-    const { code, detail, errors } = problemOf(thrown)
-    const later = thrown instanceof TryLater ? { retry_after_ms: thrown.retryAfterMs } : {}
-    this.#buffer.send(JSON.stringify({ id, error: { code, detail, ...(errors && { errors }), ...later } }))
+    const { type: _type, title: _title, status: _status, ...error } = problemOf(thrown)
+    const retryAfterMs = thrown instanceof WakefulError ? thrown.retryAfterMs : undefined
+    const later = retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }
+    this.#buffer.send(JSON.stringify({ id, error: { ...error, ...later } }))
   }
 
   async #subscribe(options: EventFeedOptions): Promise<{ json: string; after: () => void }> {
     if (this.#feeds.size + this.#subscribing >= SUBSCRIPTIONS_MAX)
-      throw new WakefulError(
-        'invalid_request',
-        `a connection has at most ${SUBSCRIPTIONS_MAX} subscriptions: unsubscribe one`,
-      )
+      throw new WakefulError('limit.subscriptions', { max: SUBSCRIPTIONS_MAX })
     this.#subscriptions += 1
     const name = `s${this.#subscriptions}`
     const feed = await this.#openFeed(options)
@@ -248,8 +246,9 @@ export class WsSession {
       }
     } catch (thrown) {
       if (this.#feeds.get(name) !== feed) return
-      const { code, detail } = problemOf(thrown)
-      this.#buffer.send(JSON.stringify({ subscription: name, cursor: feed.cursor, error: { code, detail } }))
+      const { code, detail, reason, params } = problemOf(thrown)
+      const error = { code, detail, reason, params }
+      this.#buffer.send(JSON.stringify({ subscription: name, cursor: feed.cursor, error }))
     } finally {
       if (this.#feeds.get(name) === feed) this.#unsubscribe(name)
     }
@@ -295,14 +294,13 @@ function idOf(value: unknown): string | number | null {
 }
 
 function messageOf(value: unknown, id: string | number | null): Message {
-  if (!isObject(value)) throw invalid('a message is an object: {"id":1,"call":"stats","args":{}}')
+  if (!isObject(value)) throw new WakefulError('request.message_shape', {})
   const unknown = Object.keys(value).find((name) => !['id', 'call', 'args'].includes(name))
-  if (unknown !== undefined)
-    throw invalid(`unknown field ${JSON.stringify(unknown.slice(0, 60))}; known are id, call, args`)
-  if (id === null) throw invalid('id must be a whole number, or a text of at most 200 characters')
+  if (unknown !== undefined) throw unknownField(unknown, ['id', 'call', 'args'])
+  if (id === null) throw invalid('id', 'a whole number, or a string of at most 200 characters')
   const { call, args = {} } = value
-  if (typeof call !== 'string') throw invalid('call must be the name of a call, as a text')
-  if (!isObject(args)) throw invalid('args must be an object')
+  if (typeof call !== 'string') throw invalid('call', 'the name of a call, as a string')
+  if (!isObject(args)) throw invalid('args', 'an object')
   return { id, call, args }
 }
 
@@ -310,6 +308,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function invalid(detail: string): WakefulError {
-  return new WakefulError('invalid_request', detail)
+function invalid(field: string, expected: string): WakefulError {
+  return new WakefulError('field.malformed', { expected }, { field })
 }

@@ -51,8 +51,7 @@ async function answer(
   try {
     known.caller = await parts.authenticator.admit(request.headers, 'mcp')
     const body = await readBody(c, parts.bodyBytesMax, MCP_VERBATIM)
-    if (body === undefined)
-      throw new WakefulError('invalid_request', 'the body is missing: it is a message of JSON-RPC')
+    if (body === undefined) throw new WakefulError('body.missing', { expected: 'a JSON-RPC message' })
     const response = await exchange({
       request,
       body,
@@ -119,10 +118,11 @@ function answered(
 
 /** There is no stream to open and no session to end. */
 function refuseMethod(parts: McpParts, c: Context): Response {
-  const thrown = new WakefulError(
-    'not_found',
-    `${MCP_PATH} has no ${c.req.method}: messages are sent to it by POST`,
-  )
+  const thrown = new WakefulError('request.no_such_method', {
+    path: MCP_PATH,
+    method: c.req.method,
+    methods: ['POST'],
+  })
   const known = { startedAt: parts.clock.monotonic(), caller: null, error: null }
   const response = refuse(parts, c, thrown, known, 405)
   response.headers.set('allow', 'POST')

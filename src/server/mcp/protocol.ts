@@ -1,7 +1,8 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
-import { assertPlainNames, lowered, traceOf } from '../http/index.ts'
+import { mcpIssues } from '../../errors/index.ts'
+import { assertPlainNames, traceOf } from '../http/index.ts'
 import { refusalResult } from './refusal.ts'
-import { instructions, TOOLS, type ToolBox } from './tool-box.ts'
+import { instructions, TOOLS, type ToolBox, UNKNOWN_TOOL } from './tool-box.ts'
 
 /** What the server tells its clients about itself. */
 export interface McpInfo {
@@ -24,7 +25,8 @@ export function mcpServer(box: ToolBox, { version, zone }: McpInfo): Server {
     const name = JSON.stringify(params.name.slice(0, 60))
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
-      `there is no tool ${name}; there are ${TOOLS.map((tool) => tool.name).join(', ')}`,
+      `There is no tool ${name}. Known: ${TOOLS.map((tool) => tool.name).join(', ')}.`,
+      { reason: UNKNOWN_TOOL },
     )
   })
   return server
@@ -52,19 +54,10 @@ class McpServer extends Server {
   }
 }
 
-interface Issue {
-  readonly path: readonly (string | number)[]
-  readonly message: string
-}
-
 /** The protocol's library reports an invalid message as a dump of issues, and as an error of the server. */
 function readable(method: string, thrown: unknown): unknown {
-  if (!(thrown instanceof Error)) return thrown
-  try {
-    const issues = JSON.parse(thrown.message.slice(thrown.message.indexOf('['))) as Issue[]
-    const problems = issues.map(({ path, message }) => `${path.join('.')}: ${lowered(message)}`)
-    return new ProtocolError(ProtocolErrorCode.InvalidParams, `${method}: ${problems.join('; ')}`)
-  } catch {
-    return thrown
-  }
+  const issues = thrown instanceof Error ? mcpIssues(thrown.message) : null
+  if (issues === null) return thrown
+  const problems = issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `${method}: ${problems.join('; ')}`)
 }

@@ -1,10 +1,10 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
-import { type ErrorCode, errorText, WakefulError } from '../../error.ts'
+import { errorText, WakefulError } from '../../error.ts'
+import { fromWire, isErrorCode } from '../../errors/index.ts'
 import { RawJson } from '../../json/index.ts'
 import { parseExact } from '../../library/index.ts'
-import { STATUS_OF, TryLater } from '../http/index.ts'
 import { refusalResult } from './refusal.ts'
-import { namingZone, type ToolBox } from './tool-box.ts'
+import { namingZone, type ToolBox, UNKNOWN_TOOL } from './tool-box.ts'
 
 /** The server that runs the tools. */
 export interface Remote {
@@ -60,11 +60,12 @@ async function send<T>(remote: Remote, method: string, params: unknown, signal: 
   const response = await posted(remote, messageText({ jsonrpc: '2.0', id: 1, method, params }), signal)
   const answer = answerOf(await response.text(), remote)
   if (answer.result !== undefined) return answer.result as T
-  if (isKnown(answer.code)) throw new WakefulError(answer.code, answer.detail ?? answer.code)
-  const { message } = answer.error ?? {}
-  if (method === 'tools/call' && message?.includes('there is no tool') === true)
-    throw new UnknownTool(message)
-  throw new WakefulError('internal', `the server answered ${response.status}: ${message ?? 'nothing of use'}`)
+  const refused = fromWire(answer)
+  if (refused !== null && isErrorCode(answer.code))
+    throw WakefulError.from({ ...refused, code: answer.code, message: String(answer.detail) })
+  const { message, data } = answer.error ?? {}
+  if (data?.reason === UNKNOWN_TOOL) throw new UnknownTool(message)
+  throw new WakefulError('remote.unexpected', { status: response.status, text: message ?? 'no details' })
 }
 
 async function posted({ url, headers }: Remote, body: string, signal: AbortSignal): Promise<Response> {
@@ -83,13 +84,13 @@ async function posted({ url, headers }: Remote, body: string, signal: AbortSigna
   } catch (thrown) {
     const { cause } = thrown as { cause?: unknown }
     const why = errorText(cause ?? thrown)
-    throw new TryLater('store_unavailable', `no answer from ${url}: ${why}`, TRY_AGAIN_MS)
+    throw new WakefulError('remote.no_answer', { url, text: why }, { retryAfterMs: TRY_AGAIN_MS })
   }
 }
 
 interface Answer {
   readonly result?: unknown
-  readonly error?: { readonly message?: string }
+  readonly error?: { readonly message?: string; readonly data?: { readonly reason?: unknown } }
   /** Of a problem document: the request was refused before it reached the protocol. */
   readonly code?: string
   readonly detail?: string
@@ -102,11 +103,7 @@ function answerOf(text: string, { url }: Remote): Answer {
   } catch {
     // Reported below.
   }
-  throw new WakefulError('store_unavailable', `${url} is not a Wakeful server`)
-}
-
-function isKnown(code: string | undefined): code is ErrorCode {
-  return code !== undefined && Object.hasOwn(STATUS_OF, code)
+  throw new WakefulError('remote.not_wakeful', { url })
 }
 
 /** A message as JSON, in which values kept as text are written unchanged, at any depth (promise: verbatim). */

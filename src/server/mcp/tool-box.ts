@@ -7,6 +7,9 @@ import { isOurs, refusalResult } from './refusal.ts'
 import type { Tool, ToolContext } from './tool.ts'
 import { wakeTools } from './wake-tools.ts'
 
+/** The reason in the data of a protocol error about a tool that does not exist. */
+export const UNKNOWN_TOOL = 'tool.unknown'
+
 /** Every tool; those of the contract come first. */
 export const TOOLS: readonly Tool[] = [...alarmTools, ...wakeTools]
 

@@ -82,10 +82,7 @@ export async function call<N extends ToolOperation>(
   const { rights } = operations[name]
   const { caller } = work.context
   if (!includes(caller.rights, rights))
-    throw new WakefulError(
-      'forbidden',
-      `this needs a key with ${rights} rights; yours has ${caller.rights} rights`,
-    )
+    throw new WakefulError('access.rights', { needed: rights, rights: caller.rights })
   const input = { params: {}, query: {}, body: {}, ...parts }
   return await (work.calls[name] as (input: unknown, context: CallContext) => Reply | Promise<Reply>)(
     input,
@@ -111,8 +108,7 @@ export async function idOf(
   { id, key }: { readonly id?: string | undefined; readonly key?: string | undefined },
   work: ToolContext,
 ): Promise<string> {
-  if ((id === undefined) === (key === undefined))
-    throw new WakefulError('invalid_request', 'name the alarm by its id or by its key: exactly one of them')
+  if ((id === undefined) === (key === undefined)) throw new WakefulError('alarm.which', {})
   if (id !== undefined) return id
   return read<{ id: string }>(await call(work, 'getByKey', { params: { key: key! } })).id
 }

@@ -51,7 +51,7 @@ export class MetricsAccess {
     } catch (thrown) {
       if (!isStoreError(thrown)) this.#admitted.delete(credentials)
       else if (this.#isRemembered(credentials)) return
-      throw thrown instanceof TimedOut ? new WakefulError('store_unavailable', thrown.message) : thrown
+      throw thrown instanceof TimedOut ? new WakefulError('store.unavailable', {}) : thrown
     }
   }
 
@@ -81,5 +81,5 @@ function isStoreError(thrown: unknown): boolean {
 
 function assertAllTenants({ key }: Caller): void {
   if (key === null || key.tenant === ALL_TENANTS) return
-  throw new WakefulError('forbidden', 'the metrics cover all tenants: use a key of tenant "*"')
+  throw new WakefulError('access.metrics', {})
 }

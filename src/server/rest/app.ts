@@ -30,10 +30,9 @@ export function buildApp(parts: AppParts): Hono {
   for (const [path, methods] of methodsByPath())
     app.all(honoPath(path), (c) => refuseMethod(parts, c, path, methods))
   app.notFound((c) => {
-    const thrown = new WakefulError(
-      'not_found',
-      `there is no call ${c.req.method} ${c.req.path.slice(0, 200)}; /openapi.json lists them, and /llms.txt the docs`,
-    )
+    const thrown = new WakefulError('request.no_such_call', {
+      call: `${c.req.method} ${c.req.path.slice(0, 200)}`,
+    })
     return refuse(parts, c, thrown, 'unmatched')
   })
   return app
@@ -41,10 +40,7 @@ export function buildApp(parts: AppParts): Hono {
 
 function refuseOrigin(parts: AppParts, c: Context): Response {
   const origin = JSON.stringify((c.req.raw.headers.get('origin') ?? '').slice(0, 100))
-  const thrown = new WakefulError(
-    'forbidden',
-    `a page of ${origin} may not call this server: allowed_origins lists those that may`,
-  )
+  const thrown = new WakefulError('access.origin', { origin })
   return refuse(parts, c, thrown, 'unmatched')
 }
 
@@ -60,7 +56,7 @@ function methodsByPath(): Map<string, string[]> {
 }
 
 function refuseMethod(parts: AppParts, c: Context, path: string, methods: readonly string[]): Response {
-  const thrown = new WakefulError('not_found', `${path} has no ${c.req.method}: it has ${methods.join(', ')}`)
+  const thrown = new WakefulError('request.no_such_method', { path, method: c.req.method, methods })
   const response = refuse(parts, c, thrown, path, 405)
   response.headers.set('allow', methods.join(', '))
   return response

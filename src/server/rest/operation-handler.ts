@@ -93,11 +93,7 @@ function authenticate(
 /** A path that cannot be decoded would be taken literally, and so for the name of another alarm. */
 function paramsOf(c: Context, params: NonNullable<Operation['params']>): unknown {
   const [path] = c.req.url.split('?', 1)
-  if (path!.includes('%') && !isDecodable(path!))
-    throw new WakefulError(
-      'invalid_request',
-      'the path is not percent-encoded UTF-8: write a literal % as %25',
-    )
+  if (path!.includes('%') && !isDecodable(path!)) throw new WakefulError('request.path_encoding', {})
   return checked(params, c.req.param())
 }
 
@@ -113,17 +109,13 @@ function isDecodable(text: string): boolean {
 function queryOf(c: Context, { query }: Operation): unknown {
   const values = Object.create(null) as Record<string, string>
   for (const [name, value] of searchOf(c)) {
-    if (name in values)
-      throw new WakefulError('invalid_request', `${JSON.stringify(name)} is given twice in the query`)
+    if (name in values) throw new WakefulError('request.query_twice', { name: JSON.stringify(name) })
     values[name] = value
   }
   if (query !== undefined) return checked(query, values)
   const [unknown] = Object.keys(values)
   if (unknown === undefined) return {}
-  throw new WakefulError(
-    'invalid_request',
-    `this call takes no query: ${JSON.stringify(unknown.slice(0, 60))} is unknown`,
-  )
+  throw new WakefulError('request.no_query', { name: JSON.stringify(unknown.slice(0, 60)) })
 }
 
 function searchOf({ req: { url } }: Context): URLSearchParams {
@@ -136,8 +128,7 @@ async function bodyOf(c: Context, operation: Operation, bytesMax: number): Promi
   const input =
     idempotencyHeader === undefined ? read : withIdempotencyKey(read, headersOf(c), idempotencyHeader)
   if (input === undefined && bodyOptional === true) return {}
-  if (input === undefined)
-    throw new WakefulError('invalid_request', 'the body is missing: it is a JSON object')
+  if (input === undefined) throw new WakefulError('body.missing', { expected: 'a JSON object' })
   return checked(body!, input)
 }
 
@@ -161,8 +152,5 @@ function contextOf(c: Context, caller: Caller, { ifMatch, takesTicket }: Operati
 function versionIn(match: string): string {
   const found = VERSION_TAG.exec(match.trim())?.[1]
   if (found !== undefined) return found
-  throw new WakefulError(
-    'invalid_request',
-    'If-Match must be the ETag that an alarm was answered with, such as "2030-01-01T09:00:00.000Z", or *',
-  )
+  throw new WakefulError('request.if_match', {})
 }

@@ -4,7 +4,6 @@ import { WakefulError } from '../../error.ts'
 import { type Alarms, type Operator, ofItem } from '../../library/index.ts'
 import { type Clock, parseDuration, type When } from '../../time/index.ts'
 import type { Caller } from '../auth/index.ts'
-import { TryLater } from '../http/index.ts'
 import { ActiveAlarmCount, type Rate, RateLimiter } from '../limits/index.ts'
 import { RuleInspector, type RuleSummary } from './rule-inspector.ts'
 import { assertSize } from './sizes.ts'
@@ -155,19 +154,19 @@ export class QuotaGuard {
     if (perSecond !== undefined && sets > 0) {
       const waitMs = this.#rates.waitMs(`sets ${name}`, sets, setRate(perSecond))
       if (waitMs > 0)
-        throw new TryLater(
-          'rate_limited',
-          `${who} may set ${alarms(perSecond)} per second (sets_per_second): try again a little later, or set many in one batch`,
-          waitMs,
+        throw new WakefulError(
+          'quota.sets_per_second',
+          { who, max: alarms(perSecond) },
+          { retryAfterMs: waitMs },
         )
     }
     if (perHour !== undefined && wakes > 0) {
       const waitMs = this.#rates.waitMs(`wakes ${name}`, wakes, wakeRate(perHour))
       if (waitMs > 0)
-        throw new TryLater(
-          'quota_exceeded',
-          `${who} may have ${alarms(perHour)} per hour that fire at once or within five minutes of being set (wakes_per_hour): is something waking itself in a loop? Set one that is due later`,
-          waitMs,
+        throw new WakefulError(
+          'quota.wakes_per_hour',
+          { who, max: alarms(perHour) },
+          { retryAfterMs: waitMs },
         )
     }
   }
@@ -199,11 +198,11 @@ function alarms(count: number): string {
   return `${count} alarm${count === 1 ? '' : 's'}`
 }
 
-function tooMany({ quotas, who }: Level): TryLater {
-  return new TryLater(
-    'quota_exceeded',
-    `${who} may have ${quotas.active_alarms} active alarm${quotas.active_alarms === 1 ? '' : 's'} (active_alarms): cancel some, or wait until they have fired`,
-    QUOTA_RETRY_MS,
+function tooMany({ quotas, who }: Level): WakefulError {
+  return new WakefulError(
+    'quota.active_alarms',
+    { who, max: quotas.active_alarms ?? null },
+    { retryAfterMs: QUOTA_RETRY_MS },
   )
 }
 
@@ -251,10 +250,7 @@ async function assertPeriods(
     const rule = await inspect(rules, each)
     naming(each, () => {
       if (rule === null || rule.shortestMs >= minMs) return
-      throw new WakefulError(
-        'quota_exceeded',
-        `your quota lets an alarm recur every ${minInterval} at the shortest (min_interval): waiting does not help, a longer period does`,
-      )
+      throw new WakefulError('quota.min_interval', { min: minInterval })
     })
   }
 }

@@ -19,6 +19,6 @@ export function merged(defaults: QuotaPair, own: Partial<QuotaPair>): QuotaPair 
 /** Rejects quotas that no alarm could keep, and invalid durations. */
 export function checkedQuotas(quotas: Quotas): Quotas {
   if (quotas.min_interval !== undefined && parseDuration(quotas.min_interval) <= 0)
-    throw new WakefulError('invalid_request', 'min_interval must be greater than zero')
+    throw new WakefulError('field.not_positive', {}, { field: 'minInterval' })
   return quotas
 }

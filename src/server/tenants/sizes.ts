@@ -5,10 +5,7 @@ import { WakefulError } from '../../error.ts'
 export function assertSize(options: SetOptions, max: number): void {
   const bytes = sizeOf(options)
   if (bytes <= max) return
-  throw new WakefulError(
-    'payload_too_large',
-    `payload, message, target and on_failure are ${bytes} bytes together; your quota is ${max} (payload_bytes): keep large things elsewhere, and their name in the payload`,
-  )
+  throw new WakefulError('payload.over_quota', { bytes, max })
 }
 
 function sizeOf({ payload, message = '', target, onFailure }: SetOptions): number {

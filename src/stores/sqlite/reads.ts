@@ -158,6 +158,6 @@ export class SqliteReads {
   }
 
   protected assertOpen(): void {
-    if (this.isClosed) throw new WakefulError('store_unavailable', `${this.path} is closed`)
+    if (this.isClosed) throw new WakefulError('store.closed', { name: this.path })
   }
 }

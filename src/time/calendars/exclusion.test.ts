@@ -59,7 +59,7 @@ describe('what is excluded', () => {
   })
 
   it.each<[unknown, RegExp]>([
-    [7, /exclude 7 is not understood/],
+    [7, /`exclude` 7 is not understood/],
     [null, /not understood/],
     ['US', /'US' is not the name of a calendar/],
     [[7], /7 is not the name/],
@@ -113,8 +113,12 @@ describe('days off', () => {
 
   it('refuses a calendar that is not there, and tells of those that are', () => {
     const known = Object.assign((name: string) => find(name), { names: ['us-holidays', 'gulf'] })
-    expect(() => daysOffOf({ calendars: ['eu'] }, find)).toThrow("there is no calendar 'eu': make it first")
-    expect(() => daysOffOf({ calendars: ['eu'] }, known)).toThrow(/there is 'gulf', 'us-holidays'; make it/)
+    expect(() => daysOffOf({ calendars: ['eu'] }, find)).toThrow(
+      "There is no calendar 'eu'. Create it first with `calendars.put` in the library, or with `wakeful calendar put NAME DATES` where the store is.",
+    )
+    expect(() => daysOffOf({ calendars: ['eu'] }, known)).toThrow(
+      /Known: 'gulf', 'us-holidays'\. Create it first/,
+    )
     expect(() => daysOffOf({ calendars: ['us-holiday'] }, known)).toThrow("did you mean 'us-holidays'?")
     expect(() => daysOffOf({ calendars: ['us'] }, known)).toThrow("did you mean 'us-holidays'?")
     expect(() => daysOffOf({ calendars: ['eu'] }, find)).toThrow(

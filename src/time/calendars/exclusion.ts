@@ -163,7 +163,7 @@ export function daysOffOf(exclude: Exclusion, find: CalendarLookup = () => undef
 /** Refuses days off that leave no weekday. A later edit of a calendar can lead there too; then the rule waits. */
 export function assertWorkingWeekday(off: DaysOff | null): void {
   if (off === null || off.hasWorkingWeekday) return
-  throw new WakefulError('invalid_rule', 'all seven days of the week are off: leave at least one')
+  throw new WakefulError('exclude.all_days', {})
 }
 
 const namedDaysCache = new WeakMap<HolidayCalendar, NamedDays>()
@@ -184,25 +184,20 @@ function namedDays(calendar: HolidayCalendar): NamedDays {
 
 function refuseUnknown(name: string, { names = [] }: CalendarLookup): never {
   const near = closest(name, names) ?? names.find((known) => known.startsWith(name) || name.startsWith(known))
-  const known = [...names].sort().slice(0, NAMES_SUGGESTED_MAX).map(quote).join(', ')
-  const advice =
-    near === undefined
-      ? `${known === '' ? '' : `there is ${known}; `}make it first with calendars.put(${quote(name)}, …) in the library, or where the store is with \`wakeful calendar put ${name} DATES\``
-      : `did you mean ${quote(near)}?`
-  throw new WakefulError('invalid_rule', `there is no calendar ${quote(name)}: ${advice}`)
+  const known = [...names].sort().slice(0, NAMES_SUGGESTED_MAX).map(quote)
+  throw new WakefulError('exclude.unknown_calendar', {
+    name: quote(name),
+    near: near === undefined ? null : quote(near),
+    known,
+  })
 }
 
 function invalidNameError(name: unknown): WakefulError {
-  return new WakefulError(
-    'invalid_request',
-    `${quote(name)} is not the name of a calendar: ${CALENDAR_NAME_FORM}`,
-  )
+  return new WakefulError('exclude.calendar_name', { name: quote(name), form: CALENDAR_NAME_FORM })
 }
 
-function invalidExcludeError(input: unknown, why?: string): WakefulError {
-  const what = why === undefined ? `exclude ${quote(input)} is not understood` : `exclude: ${why}`
-  return new WakefulError(
-    'invalid_request',
-    `${what}; it is names of calendars and weekdays, 'weekends', or { calendars, weekend, move, offset }`,
-  )
+function invalidExcludeError(input: unknown, detail?: string): WakefulError {
+  return detail === undefined
+    ? new WakefulError('exclude.malformed', { value: quote(input) })
+    : new WakefulError('exclude.invalid', { detail })
 }

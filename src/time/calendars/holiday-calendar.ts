@@ -115,7 +115,8 @@ function readDays(date: unknown): [first: number, last: number] {
 
 /** Parses the weekdays that are off every week; all seven are refused. `where` is the field, for error messages. */
 export function readWeekend(input: unknown, where: string): number[] {
-  const wrong = (what: string) => new WakefulError('invalid_request', `${where}: ${what}`)
+  const wrong = (detail: string) =>
+    new WakefulError(where === 'exclude' ? 'exclude.invalid' : 'calendar.invalid', { detail })
   if (!Array.isArray(input)) throw wrong("weekend is a list of weekdays such as ['sat', 'sun']")
   const days = input.map((name: unknown) => {
     const day = typeof name === 'string' ? WEEKDAYS.get(name.trim().toLowerCase()) : name
@@ -181,6 +182,6 @@ function notGiven(): WakefulError {
   )
 }
 
-function refused(message: string): WakefulError {
-  return new WakefulError('invalid_request', `a calendar: ${message}`)
+function refused(detail: string): WakefulError {
+  return new WakefulError('calendar.invalid', { detail })
 }

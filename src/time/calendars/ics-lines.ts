@@ -18,14 +18,14 @@ const NAME = /^[A-Za-z0-9-]+$/
 /** Parses an .ics text into lines, and unfolds them. */
 export function readIcsLines(text: string): IcsLine[] {
   if (typeof text !== 'string' || text.length > ICS_LENGTH_MAX) {
-    throw new WakefulError('invalid_request', 'a calendar: ics is the text of an .ics file, of at most 2 MB')
+    throw new WakefulError('ics.too_large', {})
   }
   return unfold(text).map(({ line, number }) => readLine(line, number))
 }
 
 /** The error for an invalid line of an .ics file. */
-export function icsError(number: number, what: string): WakefulError {
-  return new WakefulError('invalid_request', `a calendar: line ${number} of the ics: ${what}`)
+export function icsError(number: number, detail: string): WakefulError {
+  return new WakefulError('ics.line', { line: number, detail })
 }
 
 function unfold(text: string): { line: string; number: number }[] {

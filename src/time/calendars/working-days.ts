@@ -43,10 +43,7 @@ export function mergeExclusions(phrase: Exclusion, beside: Exclusion | undefined
   const moves = [phrase, beside ?? {}].filter(({ move }) => move !== undefined)
   const [one, other] = moves.map(({ move, offset = 0 }) => `${move} ${offset}`)
   if (other !== undefined && one !== other) {
-    throw new WakefulError(
-      'invalid_request',
-      `${quote(text)} says where it moves, and so does exclude, otherwise: give one`,
-    )
+    throw new WakefulError('exclude.moves_twice', { text: quote(text) })
   }
   const calendars = both(phrase.calendars, beside?.calendars).sort()
   const weekend = both(phrase.weekend, beside?.weekend).sort((a, b) => a - b)

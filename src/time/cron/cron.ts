@@ -25,7 +25,7 @@ const DAY_SECONDS = 86_400
 /** Parses a cron expression: `@every 5m`, a nickname, or 5 or 6 fields, with an optional `CRON_TZ=Zone` in front. */
 export function parseCron(text: string): CronText {
   if (typeof text !== 'string' || text.length > TEXT_LENGTH_MAX) {
-    throw new WakefulError('invalid_rule', "a cron expression is a short text such as '0 9 * * 1-5'")
+    throw new WakefulError('cron.not_text', {})
   }
   const words = text.trim().split(/\s+/)
   const prefix = /^(?:CRON_)?TZ=(.+)$/.exec(words[0] ?? '')
@@ -37,10 +37,7 @@ export function parseCron(text: string): CronText {
   }
   const nickname = words.length === 1 && NICKNAMES.includes(fields.toLowerCase())
   if (!nickname && words.length !== 5 && words.length !== 6) {
-    throw new WakefulError(
-      'invalid_rule',
-      `${quote(text)} is not a cron expression: give 5 fields (minute hour day month weekday), 6 with seconds in front, ${NICKNAMES.join(', ')} or '@every 5m'`,
-    )
+    throw new WakefulError('cron.field_count', { text: quote(text), nicknames: NICKNAMES })
   }
   return { ...zone, fields }
 }

@@ -1,5 +1,6 @@
 import { CronPattern } from 'croner'
-import { WakefulError } from '../../error.ts'
+import { errorText, WakefulError } from '../../error.ts'
+import { cronerText } from '../../errors/foreign-text.ts'
 import { quote } from '../text/index.ts'
 import { type DayTimes, dayTimes } from './day-times.ts'
 import { dayFinder } from './days.ts'
@@ -32,17 +33,12 @@ export function readFields(fields: string): CronFields {
       intervalTimes: every === null ? null : dayTimes(every, pattern.minute, pattern.second),
     }
   } catch (cause) {
-    throw new WakefulError('invalid_rule', `${quote(fields)} is not a cron expression: ${reason(cause)}`, {
-      cause,
-    })
+    throw new WakefulError(
+      'cron.field',
+      { text: quote(fields), detail: cronerText(errorText(cause, REASON_LENGTH_MAX)) },
+      { cause },
+    )
   }
-}
-
-/** croner's message, bounded, without its name and the NaN or Infinity it appends for invalid numbers. */
-function reason(cause: unknown): string {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  const why = message.replace(/^CronPattern: /, '').replace(/:? \(?(?:NaN|Infinity)\)?$/, '')
-  return why.length > REASON_LENGTH_MAX ? `${why.slice(0, REASON_LENGTH_MAX - 1)}…` : why
 }
 
 /** The step of an hour field that is an interval. A step of 24 is only midnight, and no interval. */

@@ -21,7 +21,6 @@ const RANK = new Map(UNITS.flatMap((unit, rank) => [unit.short, ...unit.words].m
 const PART = /^(\d{1,18})(?:\.(\d{1,9}))? ?([a-z]+)(?:,? |$)?/
 const ISO =
   /^P(?:(\d{1,18}(?:[.,]\d{1,9})?)W)?(?:(\d{1,18}(?:[.,]\d{1,9})?)D)?(?:T(?:(\d{1,18}(?:[.,]\d{1,9})?)H)?(?:(\d{1,18}(?:[.,]\d{1,9})?)M)?(?:(\d{1,18}(?:[.,]\d{1,9})?)S)?)?$/
-const FORMS = "durations are written like '250ms', '10s', '5m', '2h', '3d', '1w', '1h30m', '1.5h' or 'PT10M'"
 
 /**
  * Parses a duration to milliseconds, rounded up. Each unit may appear once, from large to small, with decimals.
@@ -29,15 +28,14 @@ const FORMS = "durations are written like '250ms', '10s', '5m', '2h', '3d', '1w'
  */
 export function parseDuration(text: string): number {
   if (typeof text !== 'string') {
-    throw new WakefulError('invalid_time', `${quote(text)} is not a duration: ${FORMS}`)
+    throw new WakefulError('duration.malformed', { text: quote(text) })
   }
-  if (text.length > TEXT_LENGTH_MAX)
-    throw new WakefulError('invalid_time', 'this text is too long for a duration')
+  if (text.length > TEXT_LENGTH_MAX) throw new WakefulError('duration.text_too_long', {})
   const trimmed = text.trim()
   const ms = /^p/i.test(trimmed) ? readIso(trimmed.toUpperCase()) : readParts(trimmed)
   if (ms === null) throw refusal(text, trimmed)
   if (ms <= DURATION_MAX_MS) return ms
-  throw new WakefulError('invalid_time', `${quote(text)} is longer than 10,000 years`)
+  throw new WakefulError('duration.too_long', { text: quote(text) })
 }
 
 /** Whether the text is a duration. */
@@ -49,7 +47,7 @@ export function isDuration(text: string): boolean {
 /** Formats a duration exactly: `parseDuration` returns the same milliseconds. */
 export function formatDuration(ms: number): string {
   if (!Number.isInteger(ms) || ms < 0 || ms > DURATION_MAX_MS) {
-    throw new WakefulError('invalid_time', `${ms} is not a duration in whole milliseconds`)
+    throw new WakefulError('duration.not_milliseconds', { value: String(ms) })
   }
   if (ms === 0) return '0s'
   // Weeks only if they divide evenly: '1w' reads well, '1w3d' does not.
@@ -140,15 +138,11 @@ function roundedUp({ ms, rest }: Sum): number {
 
 function refusal(text: string, trimmed: string): WakefulError {
   if (/^-|^\+|^p?-/i.test(trimmed)) {
-    return new WakefulError(
-      'invalid_time',
-      `${quote(text)} is not a duration: it must not have a sign; ${FORMS}`,
-    )
+    return new WakefulError('duration.signed', { text: quote(text) })
   }
   if (/^\d+$/.test(trimmed)) {
-    return new WakefulError('invalid_time', `${quote(text)} has no unit: ${FORMS}`)
+    return new WakefulError('duration.no_unit', { text: quote(text) })
   }
   const calendar = /\d ?(?:mo|mos|months?|y|yrs?|years?)\b/i.test(trimmed) || /^P[\d.,]*\d[YM]/i.test(trimmed)
-  const why = calendar ? 'months and years have no fixed length, count in days or weeks; ' : ''
-  return new WakefulError('invalid_time', `${quote(text)} is not a duration: ${why}${FORMS}`)
+  return new WakefulError(calendar ? 'duration.calendar_unit' : 'duration.malformed', { text: quote(text) })
 }

@@ -19,12 +19,12 @@ export function parseStep(text: string): Step {
     typeof text === 'string' ? /^(?:an? )?(second|minute|hour|day|week|month|year)$/i.exec(text.trim()) : null
   if (unit !== null) {
     const one = `1 ${unit[1]!.toLowerCase()}`
-    throw new WakefulError('invalid_rule', `${quote(text)} does not say how many: say '${one}'`)
+    throw new WakefulError('every.no_number', { text: quote(text), one })
   }
   const months = readMonths(text)
   if (months === null) return { everyMs: parseInterval(text) }
   if (months >= 1 && months <= MONTHS_MAX) return { everyMonths: months }
-  throw new WakefulError('invalid_rule', `${quote(text)} is not a step from one month to 8,000 years`)
+  throw new WakefulError('every.out_of_range', { text: quote(text) })
 }
 
 function readMonths(text: string): number | null {
@@ -41,12 +41,9 @@ export function parseInterval(text: string): number {
   try {
     ms = parseDuration(text)
   } catch (cause) {
-    if (cause instanceof WakefulError) throw new WakefulError('invalid_rule', cause.message, { cause })
+    if (cause instanceof WakefulError) throw cause.with({ code: 'invalid_rule' })
     throw cause
   }
   if (ms >= 1000) return ms
-  throw new WakefulError(
-    'invalid_rule',
-    `${quote(text)} is under a second: a rule fires at most once a second`,
-  )
+  throw new WakefulError('every.under_a_second', { text: quote(text) })
 }

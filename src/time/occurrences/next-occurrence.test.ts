@@ -179,7 +179,7 @@ describe('a rule with days off is refused', () => {
     [{ every: '12h', exclude: { weekend: true, move: 'next' } }, /more than once a day/],
     [{ cron: '@every 1h', exclude: { weekend: true, move: 'next' } }, /more than once a day/],
     [{ rrule: 'FREQ=DAILY;BYHOUR=9,17', exclude: { weekend: true, move: 'next' } }, /more than once a day/],
-    [{ cron: '0 9 * * *', exclude: 'eu' }, /there is no calendar 'eu'/],
+    [{ cron: '0 9 * * *', exclude: 'eu' }, /There is no calendar 'eu'/],
   ])('%j', (when, message) => {
     expect(() => set(when)).toThrow(message)
     expect(() => set(when)).toThrow(expect.objectContaining({ code: 'invalid_rule' }))

@@ -81,14 +81,18 @@ function readNumeric(word: string): DateMatch | null {
   if (match === null || (!word.includes('/') && match[3] === undefined)) return null
   const [a, b] = [Number(match[1]), Number(match[2])]
   if (a <= 12 && b <= 12 && a !== b && a > 0 && b > 0) {
-    throw new WakefulError(
-      'invalid_time',
-      `'${word}' is ambiguous: say '${MONTH_NAMES[b - 1]} ${a}' or '${MONTH_NAMES[a - 1]} ${b}', or write it like 2026-12-24`,
-    )
+    throw new WakefulError('phrase.unsupported', {
+      text: null,
+      detail: `'${word}' is ambiguous. Say '${MONTH_NAMES[b - 1]} ${a}' or '${MONTH_NAMES[a - 1]} ${b}', or write it like 2026-12-24`,
+    })
   }
   const [month, number] = a > 12 ? [b, a] : [a, b]
   if (match[3] === undefined) return monthDay(month, number, undefined, 1)
-  if (match[3].length !== 4) throw new WakefulError('invalid_time', `'${word}' needs a year of four digits`)
+  if (match[3].length !== 4)
+    throw new WakefulError('phrase.unsupported', {
+      text: null,
+      detail: `'${word}' needs a year of four digits`,
+    })
   return day(dateOf(Number(match[3]), month, number), 1)
 }
 
@@ -109,5 +113,8 @@ function dateOf(year: number, month: number, number: number): Temporal.PlainDate
 }
 
 function noSuchDay(what: string): WakefulError {
-  return new WakefulError('invalid_time', `there is no ${what}: give a day that exists`)
+  return new WakefulError('phrase.unsupported', {
+    text: null,
+    detail: `There is no ${what}. Give a day that exists`,
+  })
 }

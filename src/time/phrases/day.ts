@@ -52,10 +52,10 @@ export function dayOf(
 /** 'tonight at 2am' may be said in the evening before, or in the night itself. */
 function tonight(hour: number, passed: boolean, today: Temporal.PlainDate): Temporal.PlainDate {
   if (hour >= 6 && hour < 17) {
-    throw new WakefulError(
-      'invalid_time',
-      `tonight has no ${hour}:00: say 'today' or 'tomorrow', or a time of the night`,
-    )
+    throw new WakefulError('phrase.unsupported', {
+      text: null,
+      detail: `tonight has no ${hour}:00. Say 'today' or 'tomorrow', or a time of the night`,
+    })
   }
   return hour < 6 && passed ? today.add({ days: 1 }) : today
 }

@@ -28,5 +28,5 @@ it.each([
 })
 
 it.each(['florp', '2026-02-30', 'every monday', ''])('refuses %j, and says what would be right', (text) => {
-  expect(() => parseBound(text, context, 'start')).toThrow(/write it like '2026-12-24'/)
+  expect(() => parseBound(text, context, 'start')).toThrow(/Write it like '2026-12-24'/)
 })

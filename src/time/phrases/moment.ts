@@ -16,10 +16,9 @@ import { type PhraseContext, parsePhrase, type ResolvedPhrase } from './phrase.t
 /** Parses a text that names one instant: ISO with offset, a wall time of the zone, a duration from now, or a phrase. */
 export function parseTime(text: string, context: PhraseContext): ResolvedPhrase {
   if (typeof text !== 'string' || text.length > TEXT_LENGTH_MAX) {
-    throw new WakefulError('invalid_time', `a time is a text of at most ${TEXT_LENGTH_MAX} characters`)
+    throw new WakefulError('phrase.too_long', { max: TEXT_LENGTH_MAX })
   }
-  if (text.trim() === '')
-    throw new WakefulError('invalid_time', "an empty text names no time: say 'tomorrow at 5pm'")
+  if (text.trim() === '') throw new WakefulError('phrase.empty', {})
   const moment = parseIsoTime(text, context.timezone)
   if (moment !== null) return moment
   if (isDuration(text)) return { at: assertInstant(context.now + parseDuration(text), text), notes: [] }
@@ -61,11 +60,7 @@ function parseOtherBound(text: string, context: { now: number; timezone: string 
   try {
     return parseTime(text, context).at
   } catch (cause) {
-    throw new WakefulError(
-      'invalid_time',
-      `${quote(text)} is not a start or end: write it like '2026-12-24', '2026-12-24T18:00', with or without an offset, or 'next monday'`,
-      { cause },
-    )
+    throw new WakefulError('phrase.bound', { text: quote(text) }, { cause })
   }
 }
 

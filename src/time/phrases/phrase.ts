@@ -32,8 +32,6 @@ interface ParsedPhrase {
   now?: true
 }
 
-const FORMS =
-  "forms that work: 'in 30 minutes', 'tomorrow at 5pm', 'next friday at 3pm', 'december 24 at 6pm', 'noon', '2026-12-24 18:00'"
 const DEFAULT_TIME: ParsedTime = { hour: 9, minute: 0, second: 0 }
 
 /**
@@ -44,10 +42,7 @@ export function parsePhrase(text: string, context: PhraseContext): ResolvedPhras
   const words = wordsOf(text)
   const recurring = words.find((word) => RECURRING.has(word))
   if (recurring !== undefined) {
-    throw new WakefulError(
-      'invalid_time',
-      `${quote(text)} recurs ('${recurring}'), and one instant is wanted here: give the phrase as the when itself, or { cron: '0 9 * * 1-5' }`,
-    )
+    throw new WakefulError('phrase.recurs', { text: quote(text), word: recurring })
   }
   const localNow = zoned(context.timezone, context.now)
   const parsed = readWords(words, localNow.toPlainDate(), text)
@@ -118,10 +113,7 @@ function setPart<K extends 'time' | 'amount' | 'date' | 'working'>(
   text: string,
 ): void {
   if (parsed[part] !== undefined) {
-    throw new WakefulError(
-      'invalid_time',
-      `${quote(text)} gives two ${part === 'working' ? 'date' : part}s: give one`,
-    )
+    throw new WakefulError('phrase.twice', { text: quote(text), part: part === 'working' ? 'date' : part })
   }
   parsed[part] = value as ParsedPhrase[K]
 }
@@ -137,7 +129,7 @@ function mergeDate(parsed: ParsedPhrase, date: ParsedDate, text: string): void {
   }
   // '3rd next friday' is not the 3rd of a month that is a Friday.
   if ('weekday' in other || (weekday.next && other.kind !== 'next week')) {
-    throw new WakefulError('invalid_time', `${quote(text)} gives two dates: give one`)
+    throw new WakefulError('phrase.twice', { text: quote(text), part: 'date' })
   }
   parsed.date = { ...other, weekday: weekday.weekday }
 }
@@ -153,12 +145,12 @@ function resolve(
   const time = parsed.time ?? DEFAULT_TIME
   const notes = time.note === undefined ? [] : [time.note]
   if (parsed.date?.kind === 'day' && parsed.date.tonight && parsed.time === undefined) {
-    throw new WakefulError('invalid_time', `${quote(text)} has no time of day: say 'tonight at 8pm'`)
+    throw new WakefulError('phrase.no_time_of_day', { text: quote(text), say: "'tonight at 8pm'" })
   }
   const clock = temporal.PlainTime.from({ hour: time.hour, minute: time.minute, second: time.second })
   const wall = dayOf(parsed.date, time, clock, localNow, notes).toPlainDateTime(clock)
   if (wall.dayOfWeek !== (parsed.date?.weekday ?? wall.dayOfWeek)) {
-    throw new WakefulError('invalid_time', `${quote(text)}: ${wall.toPlainDate()} is not on that weekday`)
+    throw new WakefulError('phrase.wrong_weekday', { text: quote(text), date: String(wall.toPlainDate()) })
   }
   if (parsed.time === undefined) {
     if (
@@ -166,10 +158,10 @@ function resolve(
       parsed.date?.kind === 'day' &&
       parsed.date.today
     ) {
-      throw new WakefulError(
-        'invalid_time',
-        `${quote(text)} has no time of day, and 09:00 has passed: say 'today at 5pm'`,
-      )
+      throw new WakefulError('phrase.unsupported', {
+        text: quote(text),
+        detail: "it has no time of day, and 09:00 has passed. Say 'today at 5pm'",
+      })
     }
     notes.push('no time of day was given: 09:00 is taken')
   }
@@ -185,7 +177,7 @@ function onWorkingDay(
   context: PhraseContext,
 ): { wall: Temporal.PlainDateTime; at?: number; notes: string[] } {
   if (date !== undefined || amount !== undefined)
-    throw new WakefulError('invalid_time', `${quote(text)} gives two dates: give one`)
+    throw new WakefulError('phrase.twice', { text: quote(text), part: 'date' })
   const days = (context.workingDays ?? (() => nonWorkingDays(undefined, undefined)))()
   const day = workingDayAhead(working, localNow.toPlainDate(), days, text)
   const notes = [`read as ${day}, a working day`, ...(time?.note === undefined ? [] : [time.note])]
@@ -202,13 +194,12 @@ function fromNow(
   localNow: Temporal.ZonedDateTime,
   text: string,
 ): { wall?: Temporal.PlainDateTime; at?: number; notes: string[] } {
-  if (parsed.date !== undefined)
-    throw new WakefulError('invalid_time', `${quote(text)} gives two dates: give one`)
+  if (parsed.date !== undefined) throw new WakefulError('phrase.twice', { text: quote(text), part: 'date' })
   if (parsed.time !== undefined && amount.elapsed) {
-    throw new WakefulError(
-      'invalid_time',
-      `${quote(text)} gives both a time of day and hours from now: give one`,
-    )
+    throw new WakefulError('phrase.unsupported', {
+      text: quote(text),
+      detail: 'it gives both a time of day and hours from now. Give one',
+    })
   }
   const { hours = 0, minutes = 0, seconds = 0, milliseconds = 0, ...dates } = amount.amount
   try {
@@ -228,7 +219,7 @@ function fromNow(
       notes: note === undefined ? notes : [...notes, note],
     }
   } catch (cause) {
-    throw new WakefulError('invalid_time', `${quote(text)} is outside the years 1970 to 9999`, { cause })
+    throw new WakefulError('instant.out_of_range', { text: quote(text) }, { cause })
   }
 }
 
@@ -254,20 +245,15 @@ function suggestTimeOfDay(text: string, words: readonly string[]): string | null
 function notUnderstood(text: string, words: string[]): WakefulError {
   const better = suggestTimeOfDay(text, words)
   if (better !== null)
-    return new WakefulError(
-      'invalid_time',
-      `${quote(text)} names no one time of day: say ${quote(better)}, or another`,
-    )
-  if (ISO_LIKE.test(text.trim()))
-    return new WakefulError(
-      'invalid_time',
-      `${quote(text)} is not a time: there is no such day, time of day or offset; an instant is written like '2026-12-24T18:00:00Z'`,
-    )
-  const named = words
-    .slice(0, 5)
-    .map((word) => quote(word))
-    .join(', ')
-  const zone = words.some(looksLikeZone) ? '; give the zone as timezone, beside the text' : ''
-  const what = named === '' ? 'no time was found in it' : `not understood: ${named}`
-  return new WakefulError('invalid_time', `${quote(text)} is not a time: ${what}${zone}; ${FORMS}`)
+    return new WakefulError('phrase.unsupported', {
+      text: quote(text),
+      detail: `it does not name one time of day. Say ${quote(better)}, or another`,
+    })
+  if (ISO_LIKE.test(text.trim())) return new WakefulError('phrase.no_such_date', { text: quote(text) })
+  const named = words.slice(0, 5).map((word) => quote(word))
+  return new WakefulError('phrase.not_understood', {
+    text: quote(text),
+    words: named,
+    zone: words.some(looksLikeZone),
+  })
 }

@@ -55,12 +55,18 @@ function readCompact(word: string | undefined): AmountMatch | null {
 
 function add(parsed: ParsedAmount, count: number, unit: Unit): void {
   if (parsed.amount[unit] !== undefined) {
-    throw new WakefulError('invalid_time', `${unit} are given twice: say each unit once`)
+    throw new WakefulError('phrase.unsupported', {
+      text: null,
+      detail: `${unit} are given twice. Give each unit once`,
+    })
   }
   parsed.calendar ||= CALENDAR.has(unit)
   parsed.elapsed ||= !CALENDAR.has(unit)
   if (!Number.isInteger(count) && CALENDAR.has(unit)) {
-    throw new WakefulError('invalid_time', `${count} ${unit} is not a whole number: say it in smaller units`)
+    throw new WakefulError('phrase.unsupported', {
+      text: null,
+      detail: `${count} ${unit} is not a whole number. Use smaller units`,
+    })
   }
   parsed.amount[unit] = count
 }

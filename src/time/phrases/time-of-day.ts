@@ -35,10 +35,10 @@ export function readTimeWord(
     return checked(word, { hour: hour + 12, minute, second, note: `'${word}' tonight is read as ${hour}pm` })
   }
   if (bare && hour >= 1 && hour <= 12) {
-    throw new WakefulError(
-      'invalid_time',
-      `'at ${word}' is ambiguous: say '${hour}am' (${hour === 12 ? '00' : String(hour).padStart(2, '0')}:00) or '${hour}pm' (${(hour % 12) + 12}:00)`,
-    )
+    throw new WakefulError('phrase.unsupported', {
+      text: null,
+      detail: `'at ${word}' is ambiguous. Say '${hour}am' (${hour === 12 ? '00' : String(hour).padStart(2, '0')}:00) or '${hour}pm' (${(hour % 12) + 12}:00)`,
+    })
   }
   const time: ParsedTime = { hour, minute, second }
   // '9:00' is a 24-hour time, but without the leading zero it may be meant as 9pm: a note says how it is read.
@@ -53,5 +53,8 @@ function checked(word: string, time: ParsedTime): ParsedTime {
 }
 
 function noSuchTime(word: string): WakefulError {
-  return new WakefulError('invalid_time', `'${word}' is not a time of day: say '5pm', '5:30pm' or '17:30'`)
+  return new WakefulError('phrase.unsupported', {
+    text: null,
+    detail: `'${word}' is not a time of day. Say '5pm', '5:30pm' or '17:30'`,
+  })
 }

@@ -38,14 +38,17 @@ export function workingDayAhead(
   text: string,
 ): Temporal.PlainDate {
   if (ahead < 1 || ahead > AHEAD_MAX) {
-    throw new WakefulError(
-      'invalid_time',
-      `${quote(text)}: working days are counted from 1 to ${AHEAD_MAX}, not ${ahead}`,
-    )
+    throw new WakefulError('phrase.unsupported', {
+      text: quote(text),
+      detail: `working days are counted from 1 to ${AHEAD_MAX}, not ${ahead}`,
+    })
   }
   const from = parseDay(today.toString())
   let day = from
   for (let left = ahead; left > 0 && day !== null; left--) day = off.nextWorkingDay(day + 1)
   if (day !== null && from !== null) return today.add({ days: day - from })
-  throw new WakefulError('invalid_time', `${quote(text)}: no such working day comes within ten years`)
+  throw new WakefulError('phrase.unsupported', {
+    text: quote(text),
+    detail: 'no such working day comes within ten years',
+  })
 }

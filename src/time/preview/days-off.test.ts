@@ -106,9 +106,9 @@ describe('one instant and days off', () => {
 
   it('is refused on a day off where it may not move', () => {
     expect(() => resolveWhen(christmas('us-holidays'), context)).toThrow(
-      /2026-12-25 is a day off, Christmas Day \(us-holidays\): .*move: 'next'/,
+      /2026-12-25 is a day off, Christmas Day \(us-holidays\)\. .*move: 'next'/,
     )
-    expect(() => resolveWhen(christmas('eu'), context)).toThrow(/there is no calendar 'eu'/)
+    expect(() => resolveWhen(christmas('eu'), context)).toThrow(/There is no calendar 'eu'/)
   })
 
   it.each<[string, WhenObject['exclude'], string]>([
@@ -222,10 +222,10 @@ describe('recurring phrases with working days', () => {
   })
 
   it.each<[When, RegExp]>([
-    ['every weekday at 9am except please', /there is no calendar 'please'/],
+    ['every weekday at 9am except please', /There is no calendar 'please'/],
     [
       { at: 'last working day of the month at 9am', exclude: { calendars: 'company', move: 'next' } },
-      /says where it moves, and so does exclude/,
+      /says where it moves, and `exclude.move` says otherwise/,
     ],
     [{ at: 'every working day and sunday at 9am', exclude: 'gulf' }, /name all the days/],
   ])('refuse %j', (when, message) => {

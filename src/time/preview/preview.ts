@@ -1,4 +1,4 @@
-import { WakefulError } from '../../error.ts'
+import { display, WakefulError } from '../../error.ts'
 import { daysOffOf, expiredCalendarNotes } from '../calendars/index.ts'
 import { measureSearchWork } from '../clock/index.ts'
 import {
@@ -42,7 +42,11 @@ const TOO_RARE = 'what comes after this one is too rare to be looked for here'
 export function preview(when: When, context: PreviewContext): Preview {
   const count = context.count ?? COUNT_DEFAULT
   if (!Number.isInteger(count) || count < 1 || count > COUNT_MAX) {
-    throw new WakefulError('invalid_request', `count ${count} is not a whole number from 1 to ${COUNT_MAX}`)
+    throw new WakefulError(
+      'when.preview_count',
+      { value: display(count), max: COUNT_MAX },
+      { field: 'count' },
+    )
   }
   const resolved = resolveWhen(when, context)
   const { rule, notes } = resolved

@@ -16,18 +16,15 @@ const SHAPE = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z)?)?$/i
 export function readRruleDate(text: string, where: string): RruleDate {
   const match = SHAPE.exec(text)
   if (match === null) {
-    throw new WakefulError(
-      'invalid_rule',
-      `${where} ${quote(text)} is not a date: write 20261224, 20261224T180000 or, in UTC, 20261224T170000Z`,
-    )
+    throw new WakefulError('rrule.date', { part: where, text: quote(text) })
   }
   const [year, month, dayOfMonth, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0))
   const day = dayOf(year!, month!, dayOfMonth!)
   if (day === null || hour! > 23 || minute! > 59 || second! > 60) {
-    throw new WakefulError('invalid_rule', `${where} ${quote(text)} does not exist on the calendar and clock`)
+    throw new WakefulError('rrule.no_such_date', { part: where, text: quote(text) })
   }
   if (year! < YEAR_MIN) {
-    throw new WakefulError('invalid_rule', `${where} ${quote(text)} is outside the years ${YEAR_MIN} to 9999`)
+    throw new WakefulError('rrule.date_out_of_range', { part: where, text: quote(text), min: YEAR_MIN })
   }
   const kind = match[4] === undefined ? 'date' : match[7] === undefined ? 'local' : 'utc'
   // A leap second becomes the second before it, as RFC 5545 requires for clocks without leap seconds.

@@ -177,6 +177,6 @@ function misplaced(what: string, where: string, freq: string): WakefulError {
   return refused(`${what} does not go with FREQ=${freq}: it goes with ${where}`)
 }
 
-function refused(message: string): WakefulError {
-  return new WakefulError('invalid_rule', message)
+function refused(detail: string): WakefulError {
+  return new WakefulError('rrule.invalid', { detail })
 }

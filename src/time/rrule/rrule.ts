@@ -141,6 +141,6 @@ function datesOf(read: RruleText, zone: string, { startS }: RruleOrigin): RruleD
   }
 }
 
-function neverFiresError(text: string, why: string): WakefulError {
-  return new WakefulError('invalid_rule', `${quote(text)} never fires: ${why}`)
+function neverFiresError(text: string, detail: string): WakefulError {
+  return new WakefulError('rule.never_fires', { text: quote(text), detail })
 }

@@ -130,6 +130,6 @@ function startOfPeriod(value: string): string {
   )
 }
 
-function refused(message: string): WakefulError {
-  return new WakefulError('invalid_rule', message)
+function refused(detail: string): WakefulError {
+  return new WakefulError('rrule.invalid', { detail })
 }

@@ -98,7 +98,7 @@ describe('parseStep', () => {
     ['a day', '1 day'],
     ['Hour', '1 hour'],
   ])('says how to write %s', (text, right) => {
-    expect(() => parseStep(text)).toThrow(`say '${right}'`)
+    expect(() => parseStep(text)).toThrow(`Use '${right}'`)
   })
 
   it.each([

@@ -1,4 +1,4 @@
-export { closest } from './closest.ts'
+export { closest } from '../../errors/index.ts'
 export {
   counted,
   joinWithAnd,

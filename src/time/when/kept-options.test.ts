@@ -87,7 +87,7 @@ describe('a reschedule', () => {
   })
 
   it('says where days off come from that the new rule cannot have', () => {
-    expect(() => again(old, { every: '1h' })).toThrow(/more than once a day.*exclude: \[\] drops them/)
+    expect(() => again(old, { every: '1h' })).toThrow(/more than once a day.*`exclude: \[\]` drops them/)
     expect(again({ ...old, exclude: 'weekends' }, { every: '1h' }).rule).not.toHaveProperty('dst')
   })
 })

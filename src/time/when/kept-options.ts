@@ -113,8 +113,9 @@ function resolveKept(when: WhenObject, context: WhenContext): Resolved {
     return resolveWhen(when, context)
   } catch (thrown) {
     if (!(thrown instanceof WakefulError)) throw thrown
-    const message = `${thrown.message}. The days off are those of the old rule: exclude: [] drops them`
-    throw when.exclude === undefined ? thrown : new WakefulError(thrown.code, message, { cause: thrown })
+    throw when.exclude === undefined
+      ? thrown
+      : new WakefulError('rule.kept_exclusion', {}, { code: thrown.code, errors: [thrown], cause: thrown })
   }
 }
 

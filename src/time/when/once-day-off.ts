@@ -13,10 +13,7 @@ export function moveToWorkingDay(at: number, exclude: Exclusion, off: DaysOff, z
   const reason = off.reason(day)
   if (exclude.move === undefined) {
     if (reason === undefined) return { at, notes: [] }
-    throw new WakefulError(
-      'invalid_rule',
-      `${formatDay(day)} is a day off, ${reason}: take another day, or say exclude: { …, move: 'next' } or 'previous'`,
-    )
+    throw new WakefulError('exclude.day_off', { day: formatDay(day), name: reason })
   }
   const newDay = movedDay(exclude, off, day)
   if (newDay === day) return { at, notes: [] }
@@ -25,5 +22,5 @@ export function moveToWorkingDay(at: number, exclude: Exclusion, off: DaysOff, z
   if (moved !== null) {
     return { at: moved, wall: wall + (newDay! - day) * DAY_MS, notes: [movedNote(exclude, off, day)] }
   }
-  throw new WakefulError('invalid_rule', `no working day is near ${formatDay(day)}: exclude fewer days`)
+  throw new WakefulError('exclude.no_working_day', { day: formatDay(day) })
 }

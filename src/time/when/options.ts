@@ -21,18 +21,14 @@ export function readMisfire(input: unknown): Misfire | undefined {
   const all = input === 'all' ? {} : fieldsOf(input, ['all'])?.all
   const bounds = fieldsOf(all, ['max', 'within'])
   if (bounds === null) {
-    throw new WakefulError(
-      'invalid_request',
-      `misfire ${quote(input)} is unknown: use 'once', 'skip', 'all' or { all: { max: 1000, within: '24h' } }`,
-    )
+    throw new WakefulError('when.misfire', { value: quote(input) }, { field: 'misfire' })
   }
   const { max = ALL_MAX_DEFAULT, within } = bounds
   if (!Number.isSafeInteger(max) || (max as number) < 1) {
-    throw new WakefulError('invalid_request', `misfire max ${quote(max)} is not a whole number from 1 on`)
+    throw new WakefulError('when.misfire_max', { value: quote(max) })
   }
   const withinMs = within === undefined ? ALL_WITHIN_MS_DEFAULT : parseDuration(within as string)
-  if (withinMs < 1)
-    throw new WakefulError('invalid_request', "misfire within '0s' would fire none: use 'skip'")
+  if (withinMs < 1) throw new WakefulError('when.misfire_within', {})
   return { all: { max: max as number, withinMs } }
 }
 
@@ -43,10 +39,7 @@ export function readDst(input: unknown): DstPolicy | undefined {
   const { gap = DST_DEFAULT.gap, overlap = DST_DEFAULT.overlap } = fields ?? {}
   if (fields !== null && GAPS.includes(gap) && OVERLAPS.includes(overlap))
     return { gap, overlap } as DstPolicy
-  throw new WakefulError(
-    'invalid_request',
-    "dst is { gap: 'shift' or 'skip', overlap: 'first', 'last' or 'both' }",
-  )
+  throw new WakefulError('when.dst', {})
 }
 
 /** Parses a jitter to milliseconds; zero is the same as none. */
@@ -54,10 +47,7 @@ export function readJitter(input: unknown): number | undefined {
   if (input === undefined) return undefined
   const ms = parseDuration(input as string)
   if (ms <= JITTER_MS_MAX) return ms === 0 ? undefined : ms
-  throw new WakefulError(
-    'invalid_request',
-    `jitter ${quote(input)} is longer than ${formatDuration(JITTER_MS_MAX)}`,
-  )
+  throw new WakefulError('when.jitter_above_max', { value: quote(input), max: formatDuration(JITTER_MS_MAX) })
 }
 
 /** The fields of a plain object without other fields; null for anything else. */

@@ -85,10 +85,11 @@ function assertSpaced(rule: RecurringRule, jitterMs: number, now: number): void 
   for (let ticks = 0; at !== null && ticks < SPACING_TICKS_MAX && work() < SPACING_WORK_MAX; ticks++) {
     const next = schedule.next(at)
     if (next !== null && next - at < jitterMs) {
-      throw new WakefulError(
-        'invalid_rule',
-        `jitter ${formatDuration(jitterMs)} is longer than the ${formatDuration(next - at)} between two instants of ${quote(textOf(rule))}: take less`,
-      )
+      throw new WakefulError('rule.jitter_too_long', {
+        jitter: formatDuration(jitterMs),
+        gap: formatDuration(next - at),
+        text: quote(textOf(rule)),
+      })
     }
     at = next
   }
@@ -98,10 +99,7 @@ function assertSpaced(rule: RecurringRule, jitterMs: number, now: number): void 
 function assertOnceADay(rule: RecurringRule, now: number): void {
   const everyMs = intervalOf(rule)
   if (everyMs === null ? !sharesADay(rule, now) : everyMs >= DAY_MS) return
-  throw new WakefulError(
-    'invalid_rule',
-    `${quote(textOf(rule))} fires more than once a day, and only what fires at most once a day can move: leave out move to skip days off`,
-  )
+  throw new WakefulError('rule.cannot_move', { text: quote(textOf(rule)) })
 }
 
 /** Whether two of the rule's next instants are on one day. */
@@ -124,10 +122,7 @@ function onDaysOffOnly(rule: RecurringRule, off: DaysOff | null, { at, nominal }
 }
 
 function onlyDaysOffError(rule: RecurringRule): WakefulError {
-  return new WakefulError(
-    'invalid_rule',
-    `${quote(textOf(rule))} fires only on days off: exclude fewer of them, or say move: 'next' or 'previous'`,
-  )
+  return new WakefulError('rule.only_days_off', { text: quote(textOf(rule)) })
 }
 
 function readBounds(
@@ -137,14 +132,11 @@ function readBounds(
   const start = object.start === undefined ? undefined : parseBound(object.start, context, 'start')
   const end = object.end === undefined ? undefined : parseBound(object.end, context, 'end')
   if (end !== undefined && end < (start ?? end)) {
-    throw new WakefulError(
-      'invalid_rule',
-      `the end ${quote(object.end)} is before the start ${quote(object.start)}`,
-    )
+    throw new WakefulError('rule.end_before_start', { start: quote(object.start), end: quote(object.end) })
   }
   const { count } = object
   if (count !== undefined && !(Number.isSafeInteger(count) && count >= 1)) {
-    throw new WakefulError('invalid_rule', `count ${quote(count)} is not a whole number from 1 on`)
+    throw new WakefulError('rule.count', { value: quote(count) })
   }
   return {
     ...(start !== undefined && { start }),
@@ -158,10 +150,7 @@ function setDst(rule: RecurringRule, dst: DstPolicy): void {
     Object.assign(rule, { dst })
     return
   }
-  throw new WakefulError(
-    'invalid_request',
-    `${quote(textOf(rule))} has a fixed length, which no clock change touches: leave dst out`,
-  )
+  throw new WakefulError('rule.fixed_length', { text: quote(textOf(rule)) })
 }
 
 /** The zone that the cron expression or rrule names, or the default. */
@@ -169,11 +158,7 @@ function zoneOf(object: WhenObject, kind: RecurringRule['kind'], zoneDefault: st
   if (kind === 'every') return zoneDefault
   const named = kind === 'cron' ? parseCron(object.cron!).timezone : parseRrule(object.rrule!).timezone
   if (named !== undefined && object.timezone !== undefined && named !== zoneDefault) {
-    const what = kind === 'cron' ? 'cron expression' : 'rrule'
-    throw new WakefulError(
-      'invalid_rule',
-      `the ${what} says ${named} and timezone says ${zoneDefault}: give one`,
-    )
+    throw new WakefulError('timezone.twice', { other: kind, named, zone: zoneDefault }, { field: 'timezone' })
   }
   return named ?? zoneDefault
 }
@@ -184,7 +169,7 @@ function neverFiresError(rule: RecurringRule, now: number): WakefulError {
   const none =
     rule.kind === 'rrule' ? 'all its occurrences are past' : 'no such day comes before the year 10000'
   const why = bounded ? 'it has no instant between its start and its end' : none
-  return new WakefulError('invalid_rule', `${quote(textOf(rule))} never fires: ${why}`)
+  return new WakefulError('rule.never_fires', { text: quote(textOf(rule)), detail: why })
 }
 
 /** The rule as the user wrote it. */

@@ -25,13 +25,13 @@ it.each([
 })
 
 it.each([
-  ['in 2 hours', /^since 'in 2 hours' is 2026-11-16T14:00:00.000Z, which is still to come: give .*2h/],
+  ['in 2 hours', /^`since` 'in 2 hours' is 2026-11-16T14:00:00.000Z, which is still to come\. Use .*2h/],
   ['tomorrow at 9am', /still to come/],
   [{ delay: '2h' }, /still to come/],
-  ['every day at 9am', /^since 'every day at 9am' recurs.*2h/],
+  ['every day at 9am', /^`since` 'every day at 9am' recurs.*2h/],
   [{ cron: '@daily' }, /recurs/],
-  ['florp', /^since 'florp' is not a time: give .*seconds since 1970.*2h/],
-  ['-2h', /^since '-2h' is not a time/],
+  ['florp', /^`since` 'florp' is not a time\. Use .*seconds since 1970.*2h/],
+  ['-2h', /^`since` '-2h' is not a time/],
   ['1794830400000', /looks like milliseconds/],
 ])('%j is none, and is told what would be', (since, said) => {
   expect(() => read(since)).toThrow(said)

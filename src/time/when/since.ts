@@ -6,8 +6,6 @@ import { isWhenObject, resolveWhen, type When, type WhenContext } from './when.t
 
 const SECONDS = /^\d+(?:\.\d+)?$/
 const DATE = /^[+-]?\d{4,6}-?\d\d/
-const FORMS =
-  'give an instant (2026-12-24T18:00:00Z), seconds since 1970, or a duration, which means so long ago (2h, 7d)'
 
 /**
  * Resolves the start of a list, such as `since` in a history. A duration means that long ago. A phrase for a future time
@@ -20,16 +18,9 @@ export function resolveSince(since: When, context: WhenContext): number {
   if (isDuration(ago)) return Math.max(INSTANT_MIN, context.now - parseDuration(ago))
   const { rule, first } = resolvePast(since, text, context)
   const isInstant = text === null ? !(isWhenObject(since) && since.delay !== undefined) : DATE.test(text)
-  if (rule.kind !== 'once')
-    throw new WakefulError(
-      'invalid_time',
-      `since ${quoteInput(since, text)} recurs, and names no moment: ${FORMS}`,
-    )
+  if (rule.kind !== 'once') throw new WakefulError('since.recurs', { text: quoteInput(since, text) })
   if (isInstant || first <= context.now) return first
-  throw new WakefulError(
-    'invalid_time',
-    `since ${quoteInput(since, text)} is ${formatInstant(first)}, which is still to come: ${FORMS}`,
-  )
+  throw new WakefulError('since.future', { text: quoteInput(since, text), instant: formatInstant(first) })
 }
 
 function textOf(since: When): string | null {
@@ -43,7 +34,7 @@ function resolvePast(since: When, text: string | null, context: WhenContext) {
     return resolveWhen(since, context)
   } catch (thrown) {
     if (text === null || DATE.test(text) || !(thrown instanceof WakefulError)) throw thrown
-    throw new WakefulError(thrown.code, `since ${quote(text)} is not a time: ${FORMS}`, { cause: thrown })
+    throw new WakefulError('since.malformed', { text: quote(text) }, { code: thrown.code, cause: thrown })
   }
 }
 

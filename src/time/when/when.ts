@@ -1,4 +1,4 @@
-import { WakefulError } from '../../error.ts'
+import { unknownField, WakefulError } from '../../error.ts'
 import {
   assertWorkingWeekday,
   type CalendarLookup,
@@ -118,10 +118,7 @@ function resolveText(text: string, beside: WhenObject, context: WhenContext): Re
   const { at: _at, timezone: _timezone, ...options } = beside
   for (const name of RECURRING_OPTIONS) {
     if (options[name] === undefined || (when as WhenObject)[name] === undefined) continue
-    throw new WakefulError(
-      'invalid_request',
-      `${quote(text)} says its ${name}, and so does '${name}': give one`,
-    )
+    throw new WakefulError('when.said_twice', { text: quote(text), option: name }, { field: name })
   }
   const resolved = resolveInput({ ...options, ...when }, context)
   return { ...resolved, notes: [`read as '${canonical}'`, ...notes, ...resolved.notes] }
@@ -135,17 +132,11 @@ function resolveOnce(
 ): Resolved {
   for (const name of RECURRING_OPTIONS) {
     if (object[name] === undefined) continue
-    throw new WakefulError(
-      'invalid_request',
-      `'${name}' belongs to recurring rules: this { ${kind} } fires once`,
-    )
+    throw new WakefulError('when.recurring_only', { other: kind }, { field: name })
   }
   const misfire = readMisfire(object.misfire)
   if (typeof misfire === 'object') {
-    throw new WakefulError(
-      'invalid_request',
-      `misfire 'all' belongs to recurring rules: this { ${kind} } fires once`,
-    )
+    throw new WakefulError('when.misfire_all_once', { other: kind })
   }
   const input = readExclude(object.exclude)
   const exclude = input && withWorkingWeekend(input, calendars)
@@ -165,18 +156,11 @@ function resolveOnce(
 function kindOf(object: Record<string, unknown>): (typeof KINDS)[number] {
   for (const name of Object.keys(object)) {
     if (object[name] === undefined || OPTIONS.includes(name) || KINDS.includes(name as 'at')) continue
-    throw new WakefulError(
-      'invalid_request',
-      `'${quote(name).slice(1, -1)}' is unknown: a when has ${[...KINDS, ...OPTIONS].join(', ')}`,
-    )
+    throw unknownField(name, [...KINDS, ...OPTIONS])
   }
   const kinds = KINDS.filter((kind) => object[kind] !== undefined)
   if (kinds.length !== 1) {
-    const found = kinds.length === 0 ? 'none' : kinds.join(' and ')
-    throw new WakefulError(
-      'invalid_request',
-      `a when has exactly one of ${KINDS.join(', ')}; this has ${found}`,
-    )
+    throw new WakefulError('when.kinds', { fields: KINDS, others: kinds })
   }
   return kinds[0]!
 }
@@ -188,13 +172,10 @@ function readOnce(object: WhenObject, kind: string, context: WhenContext): numbe
 
 function readUnix(unix: unknown): number {
   if (typeof unix !== 'number' || !Number.isFinite(unix)) {
-    throw new WakefulError('invalid_time', `unix ${quote(unix)} is not a number of seconds`)
+    throw new WakefulError('instant.unix', { value: quote(unix) })
   }
   if (unix * 1000 > INSTANT_MAX && unix <= INSTANT_MAX) {
-    throw new WakefulError(
-      'invalid_time',
-      `unix ${unix} is after the year 9999: it is in seconds, this looks like milliseconds`,
-    )
+    throw new WakefulError('instant.unix_in_milliseconds', { value: String(unix) })
   }
   // Rounded to a microsecond first, because 1736882445.123 * 1000 is not an integer in floating point.
   return assertInstant(Math.ceil(Number((unix * 1000).toFixed(3))), unix)

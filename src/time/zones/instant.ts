@@ -12,7 +12,7 @@ export const INSTANT_MAX = 253_402_300_799_999
 export function assertInstant(ms: number, input: unknown): number {
   // Plus zero: rounding up can give -0, which JSON does not preserve.
   if (Number.isInteger(ms) && ms >= INSTANT_MIN && ms <= INSTANT_MAX) return ms + 0
-  throw new WakefulError('invalid_time', `${quote(input)} is outside the years 1970 to 9999`)
+  throw new WakefulError('instant.out_of_range', { text: quote(input) })
 }
 
 const formatted = new Map<number, string>()
@@ -35,30 +35,20 @@ export function parseInstant(value: Date | Temporal.Instant | string): number {
   if (typeof input === 'string') {
     const iso = parseIso(input)
     if (iso?.offsetMs !== undefined) return assertInstant(iso.wallTimeMs - iso.offsetMs, input)
-    const hint =
-      iso === null
-        ? "an instant is written like '2026-12-24T18:00:00Z' or '2026-12-24T18:00:00+01:00'"
-        : "it has no offset: add 'Z' or one like '+01:00', or give a timezone beside it"
-    throw new WakefulError('invalid_time', `${quote(input)} is not an instant: ${hint}`)
+    throw new WakefulError(iso === null ? 'instant.malformed' : 'instant.no_offset', { text: quote(input) })
   }
   const tag = Object.prototype.toString.call(input)
   if (tag === '[object Date]') return fromDate(input as Date)
   if (tag === '[object Temporal.Instant]') return fromNanoseconds(input as Temporal.Instant)
   if (typeof input === 'number') {
-    throw new WakefulError(
-      'invalid_time',
-      `the bare number ${input} could be seconds or milliseconds: give { unix: seconds } or a Date`,
-    )
+    throw new WakefulError('instant.bare_number', { value: String(input) })
   }
-  throw new WakefulError(
-    'invalid_time',
-    'an instant is a Date, a Temporal.Instant or an ISO string with offset',
-  )
+  throw new WakefulError('instant.type', {})
 }
 
 function fromDate(date: Date): number {
   const ms = timeOf(date)
-  if (Number.isNaN(ms)) throw new WakefulError('invalid_time', 'an invalid Date names no instant')
+  if (Number.isNaN(ms)) throw new WakefulError('instant.invalid_date', {})
   return assertInstant(ms, new Date(ms).toISOString())
 }
 
@@ -67,13 +57,13 @@ function timeOf(date: Date): number {
   try {
     return Date.prototype.getTime.call(date)
   } catch (cause) {
-    throw new WakefulError('invalid_time', 'this is no Date', { cause })
+    throw new WakefulError('instant.type', {}, { cause })
   }
 }
 
 function fromNanoseconds(instant: Temporal.Instant): number {
   const ns = instant.epochNanoseconds
-  if (typeof ns !== 'bigint') throw new WakefulError('invalid_time', 'this is no Temporal.Instant')
+  if (typeof ns !== 'bigint') throw new WakefulError('instant.type', {})
   const whole = ns / 1_000_000n
   // Rounded up: cutting off a microsecond would fire an alarm early.
   return assertInstant(Number(ns > whole * 1_000_000n ? whole + 1n : whole), `${ns} ns`)

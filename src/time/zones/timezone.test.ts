@@ -15,7 +15,7 @@ it.each([
   ['new york', 'America/New_York'],
   ['NewYork', 'America/New_York'],
 ])('suggests a close name for %s', (zone, suggestion) => {
-  expect(() => assertTimezone(zone)).toThrow(`did you mean '${suggestion}'?`)
+  expect(() => assertTimezone(zone)).toThrow(`Did you mean '${suggestion}'?`)
 })
 
 it('tells of names that are not what they seem', () => {

@@ -8,15 +8,12 @@ const KNOWN_MAX = 2000
 /** Returns the IANA zone in its canonical case (links such as Asia/Calcutta are not resolved), or refuses it. */
 export function assertTimezone(zone: string): string {
   if (typeof zone !== 'string' || zone === '') {
-    throw new WakefulError('invalid_timezone', "a timezone is an IANA name such as 'Europe/Rome' or 'UTC'")
+    throw new WakefulError('timezone.malformed', {})
   }
   const cached = known.get(zone)
   if (cached !== undefined) return cached
   if (/^[+-]\d/.test(zone)) {
-    throw new WakefulError(
-      'invalid_timezone',
-      `${quote(zone)} is an offset, which knows no summer time: give an IANA name such as 'Europe/Rome' or 'UTC'`,
-    )
+    throw new WakefulError('timezone.offset', { zone: quote(zone) })
   }
   const usual = lookUp(zone)
   if (usual === null) throw unknownZone(zone)
@@ -57,8 +54,7 @@ export function zoneNote(zone: string): string | null {
 
 function unknownZone(zone: string): WakefulError {
   const near = zone.length <= 64 ? guess(zone) : null
-  const hint = near === null ? "use an IANA name such as 'Europe/Rome' or 'UTC'" : `did you mean '${near}'?`
-  return new WakefulError('invalid_timezone', `${quote(zone)} is not a timezone: ${hint}`)
+  return new WakefulError('timezone.unknown', { zone: quote(zone), near })
 }
 
 /** The zone with this city, with or without spaces, or with a similar name. */

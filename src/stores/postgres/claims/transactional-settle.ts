@@ -40,11 +40,7 @@ export function transact(
     try {
       await session.plain(`RELEASE SAVEPOINT handler; ${SETTLING}`)
     } catch (cause) {
-      throw new WakefulError(
-        'invalid_request',
-        'the handler ended or broke its transaction: fire.tx is committed by Wakeful, with the settle',
-        { cause },
-      )
+      throw new WakefulError('handler.ended_transaction', {}, { cause })
     }
     const batch = new WriteBatch(session, storeContext)
     const outcomes = { settlements: [settlement], landed: [], context: context() }

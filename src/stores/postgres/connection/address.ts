@@ -33,10 +33,9 @@ export function addressOf({ url: text, schema }: { url: string; schema?: string 
   const named = schema ?? url.searchParams.get('schema') ?? 'wakeful'
   url.searchParams.delete('schema')
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(named)) {
-    throw new WakefulError(
-      'invalid_request',
-      `schema ${JSON.stringify(named)} must be lower-case letters, digits and _, at most 48`,
-    )
+    throw new WakefulError('store.url', {
+      detail: `Schema ${JSON.stringify(named)} must have 1 to 48 lower-case letters, digits and _`,
+    })
   }
   return { url, schema: named, pooler: choice(url, 'pooler'), prepare: choice(url, 'prepare') }
 }
@@ -45,17 +44,17 @@ export function addressOf({ url: text, schema }: { url: string; schema?: string 
 function parsed(text: string): URL {
   const url = URL.parse(text)
   if (url === null || !/^[a-z]+:\/\//i.test(text)) {
-    throw new WakefulError(
-      'invalid_request',
-      'the URL of the database cannot be read: write postgres://user:password@host:5432/database, with / ? # @ : in a password percent-encoded',
-    )
+    throw new WakefulError('store.url', {
+      detail:
+        'The URL of the database cannot be read. Write postgres://user:password@host:5432/database, with / ? # @ : in a password percent-encoded',
+    })
   }
   const names = [...url.searchParams.keys()]
   if (url.hash !== '' || [url.pathname, ...names].some((part) => part.includes('@'))) {
-    throw new WakefulError(
-      'invalid_request',
-      'the URL of the database has a / ? or # before its host: percent-encode them in the password (%2F, %3F, %23)',
-    )
+    throw new WakefulError('store.url', {
+      detail:
+        'The URL of the database has a / ? or # before its host. Percent-encode them in the password (%2F, %3F, %23)',
+    })
   }
   return url
 }
@@ -65,20 +64,18 @@ function refuseUnknown({ searchParams }: URL): void {
   const unknown = [...new Set(searchParams.keys())].find((name) => !known.includes(name))
   if (unknown === undefined) return
   const near = closest(unknown.toLowerCase(), known)
-  throw new WakefulError(
-    'invalid_request',
-    `${display(unknown)} in the URL of the database is no parameter that Wakeful or pg knows: ${near === null ? `Wakeful’s own are ${OWN.join(', ')}` : `did you mean ${near}?`}`,
-  )
+  throw new WakefulError('store.url', {
+    detail: `Unknown parameter ${display(unknown)} in the URL of the database. ${near === null ? `Wakeful’s own are ${OWN.join(', ')}` : `Did you mean ${near}?`}`,
+  })
 }
 
 function settleSsl({ searchParams }: URL): void {
   const mode = searchParams.get('sslmode')
   if (mode === null) return
   if (!SSL_MODES.includes(mode)) {
-    throw new WakefulError(
-      'invalid_request',
-      `sslmode=${mode} in the URL must be one of ${SSL_MODES.join(', ')}`,
-    )
+    throw new WakefulError('store.url', {
+      detail: `sslmode=${mode} in the URL must be one of ${SSL_MODES.join(', ')}`,
+    })
   }
   const asLibpq = searchParams.get('uselibpqcompat') === 'true'
   if (VERIFIED.includes(mode) && !asLibpq) searchParams.set('sslmode', 'verify-full')
@@ -89,7 +86,7 @@ function choice(url: URL, name: string): boolean | null {
   url.searchParams.delete(name)
   if (value === null) return null
   if (value === 'yes' || value === 'no') return value === 'yes'
-  throw new WakefulError('invalid_request', `${name}=${value} in the URL must be yes or no`)
+  throw new WakefulError('store.url', { detail: `${name}=${value} in the URL must be yes or no` })
 }
 
 /**

@@ -199,7 +199,7 @@ export class Database {
   }
 
   assertOpen(): void {
-    if (this.#closed) throw new WakefulError('store_unavailable', `${this.name} is closed`)
+    if (this.#closed) throw new WakefulError('store.closed', { name: this.name })
   }
 
   /** The error a user gets. */
@@ -254,7 +254,8 @@ export async function commit(session: Session): Promise<void> {
   committed.catch(() => {})
   await session.landed()
   // PostgreSQL answers the commit of a failed transaction with its rollback.
-  if ((await committed) !== 'COMMIT') throw new WakefulError('internal', 'the transaction was rolled back')
+  if ((await committed) !== 'COMMIT')
+    throw new WakefulError('internal', { detail: 'The transaction was rolled back.' })
 }
 
 async function rolledBack(session: Session): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { errorText, WakefulError } from '../../../error.ts'
+import { isPgConnectionText, pgHandshakeProblem } from '../../../errors/foreign-text.ts'
 import { CorruptRow } from '../../index.ts'
 
 /** The SQLSTATE of an error of PostgreSQL's, or Node's code of a broken connection; null for any other error. */
@@ -6,12 +7,8 @@ function codeOf(thrown: unknown): string | null {
   if (!(thrown instanceof Error)) return null
   const { code } = thrown as { code?: unknown }
   if (typeof code === 'string' && /^(?:[0-9A-Z]{5}|E(?!RR_)[A-Z_]+)$/.test(code)) return code
-  return BROKEN.test(thrown.message) ? 'ECONNRESET' : null
+  return isPgConnectionText(thrown.message) ? 'ECONNRESET' : null
 }
-
-/** What `pg` says of connections that are gone, which carries no code. */
-const BROKEN =
-  /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout (?:expired|exceeded)|Query read timeout|Cannot use a pool after calling end)/i
 
 /** Whether the connection is gone, so that nobody knows what came of the last statement. */
 export function isBroken(thrown: unknown): boolean {
@@ -91,33 +88,47 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^(?:E[A-Z]|08|57P)/, 'the server cannot be reached; check that it runs and that the URL is right'],
 ]
 
-/** What `pg` and TLS say without a code of PostgreSQL's. */
-const UNCODED: readonly (readonly [RegExp, string])[] = [
-  [
-    /^SASL: .*client password must/,
+/** Advice for what fails before a session begins. */
+const HANDSHAKE = {
+  password:
     'the server wants a password; put it into the URL (postgres://user:password@…, percent-encoded) or into PGPASSWORD',
-  ],
-  [
-    /^The server does not support SSL/,
+  no_tls:
     'the server has no TLS, which the URL asks for; switch it on there, or leave sslmode out of the URL (sslmode=disable) in a network that you trust',
-  ],
-  [
-    /^(?:Hostname\/IP does not match certificate|self-signed certificate|unable to (?:verify|get) .*certificate|certificate has expired)/,
+  certificate:
     'the server’s certificate cannot be verified; name who signed it (?sslrootcert=ca.pem), and the host as the certificate does',
-  ],
-]
+} as const
+
+/** Node's codes of a certificate that cannot be verified. */
+const CERTIFICATE: ReadonlySet<unknown> = new Set([
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'CERT_HAS_EXPIRED',
+])
+
+function handshakeAdvice(thrown: unknown): string | undefined {
+  if (CERTIFICATE.has((thrown as { code?: unknown } | null)?.code)) return HANDSHAKE.certificate
+  const problem = pgHandshakeProblem(errorText(thrown))
+  return problem === null ? undefined : HANDSHAKE[problem]
+}
 
 /** The error a user gets for one of PostgreSQL's: what was wrong, and what would help. */
 export function storeFailure(thrown: unknown, name: string): unknown {
   if (thrown instanceof WakefulError) return thrown
   if (thrown instanceof CorruptRow)
-    return new WakefulError('internal', `${name}: a row is damaged: ${thrown.message}`, { cause: thrown })
+    return new WakefulError('store.damaged_row', { name, text: errorText(thrown) }, { cause: thrown })
   const code = codeOf(thrown)
   const text = errorText(thrown)
-  const [said, table] = code === null ? [text, UNCODED] : [code, ADVICE]
-  const advice = table.find(([pattern]) => pattern.test(said))?.[1]
+  const advice = code === null ? handshakeAdvice(thrown) : ADVICE.find(([pattern]) => pattern.test(code))?.[1]
   if (code === null && advice === undefined) return thrown
   if (advice === undefined)
-    return new WakefulError('internal', `${name}: ${text} (${code})`, { cause: thrown })
-  return new WakefulError('store_unavailable', `${name}: ${advice} (PostgreSQL: ${text})`, { cause: thrown })
+    return new WakefulError('store.unexpected', { name, text: `${text} (${code})` }, { cause: thrown })
+  return new WakefulError(
+    'store.failed',
+    { name, detail: advice, text: `PostgreSQL: ${text}` },
+    { cause: thrown },
+  )
 }

@@ -129,7 +129,7 @@ export async function assertCalendars(session: Session, alarms: readonly Alarm[]
     const now = current[index]!.calendars
     const isSame = given.length === now.length && given.every((each, i) => each.version === now[i]!.version)
     if (isSame && namesOf(naming[index]!).length === now.length) continue
-    throw new WakefulError('conflict', 'a calendar it names was edited or removed meanwhile: set it again')
+    throw new WakefulError('calendar.changed', { name: null })
   }
 }
 
@@ -160,10 +160,7 @@ export async function removeCalendar(session: Session, tenant: string, name: str
   await session.plain(sql.lockCalendars)
   const naming = await session.row(sql.liveAlarmNaming, tenant, name)
   if (naming !== undefined) {
-    throw new WakefulError(
-      'conflict',
-      `alarm ${String(naming[0])} names the calendar ${name}: cancel or reschedule it first, or put the calendar without dates`,
-    )
+    throw new WakefulError('calendar.in_use', { alarm: String(naming[0]), name })
   }
   return (await session.run(sql.removeCalendar, tenant, name)) > 0
 }

@@ -55,7 +55,8 @@ export class ShardMap {
   /** The shard of an alarm within its pool, which must be known. */
   of(pool: string, alarmId: string): number {
     const shards = this.#pools.get(pool)
-    if (shards === undefined) throw new WakefulError('internal', `the shards of pool ${pool} are not known`)
+    if (shards === undefined)
+      throw new WakefulError('internal', { detail: `The shards of pool ${pool} are unknown.` })
     return shards[hash(alarmId) % shards.length]!
   }
 }

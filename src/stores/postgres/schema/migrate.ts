@@ -46,11 +46,7 @@ export async function migrate(
 /** What is said where the schema's tables are somebody else's; any other error as it is. */
 export function foreignTables(cause: unknown, { schema, name }: Database): unknown {
   if (!isForeignTable(cause)) return cause
-  return new WakefulError(
-    'store_unavailable',
-    `schema ${schema} of ${name} holds tables that are not Wakeful’s: choose another by ?schema=… in the URL (PostgreSQL: ${errorText(cause)})`,
-    { cause },
-  )
+  return new WakefulError('store.foreign_tables', { schema, name, text: errorText(cause) }, { cause })
 }
 
 async function run(
@@ -159,10 +155,10 @@ export function missingStore(url: string): Promise<string | null> {
 export async function assertPostgresStore(url: string): Promise<void> {
   const place = await missingStore(url)
   if (place === null) return
-  throw new WakefulError(
-    'not_found',
-    `there is no store in ${place}: check the URL, or make one with wakeful migrate`,
-  )
+  throw new WakefulError('store.not_found', {
+    place,
+    hint: 'Check the URL, or create one with `wakeful migrate`.',
+  })
 }
 
 /** The SQL that `migratePostgres` would run. */
@@ -195,24 +191,14 @@ async function refuseNewer(database: Database, migrations: readonly Migration[])
   )
   if (newer === undefined) return
   const [number, name] = newer as [number, string]
-  throw new WakefulError(
-    'schema_too_new',
-    `${database.name} has schema ${number} (${name}), which this version of Wakeful does not know (it knows ${known}): upgrade Wakeful`,
-  )
+  throw new WakefulError('store.schema_too_new', { name: database.name, number, schema: name, known })
 }
 
 const SERVER = `SELECT current_setting('server_version_num')::int, current_setting('server_encoding')`
 
 async function refuseOldServer({ session, name }: Database): Promise<void> {
   const [version, encoding] = (await session.row(SERVER)) as [number, string]
-  if (encoding !== 'UTF8')
-    throw new WakefulError(
-      'store_unavailable',
-      `${name} keeps its text as ${encoding}, which cannot hold everything: Wakeful needs a database made with ENCODING 'UTF8'`,
-    )
+  if (encoding !== 'UTF8') throw new WakefulError('store.encoding', { name, encoding })
   if (version >= VERSION_MIN) return
-  throw new WakefulError(
-    'store_unavailable',
-    `${name} is PostgreSQL ${Math.floor(version / 10_000)}: Wakeful needs 14 or newer`,
-  )
+  throw new WakefulError('store.too_old', { name, version: Math.floor(version / 10_000), min: 14 })
 }

@@ -152,7 +152,7 @@ async function unknownAlarms(session: Session, lines: readonly PortableAlarm[]):
   for (const [id, tenant, owner] of rows as [string, string, string][]) {
     const { alarm } = byId.get(id)!
     if (alarm.tenant !== tenant || alarm.owner !== owner)
-      throw new WakefulError('conflict', `alarm ${id} is here already, and belongs to another owner`)
+      throw new WakefulError('import.owner_differs', { alarm: id })
     byId.delete(id)
   }
   return lines.filter((line) => byId.get(line.alarm.id) === line)

@@ -97,6 +97,6 @@ function guestOf(tx: unknown): Guest {
   return guest
 }
 
-function refusal(problem: string, cause?: unknown): WakefulError {
-  return new WakefulError('invalid_request', `tx ${problem}`, { cause })
+function refusal(detail: string, cause?: unknown): WakefulError {
+  return new WakefulError('tx.invalid', { detail }, { cause })
 }

@@ -167,11 +167,7 @@ function isOfOne(thrown: unknown): boolean {
 
 function lockAdvice(thrown: unknown, isAlone: boolean): unknown {
   if (!isAlone || !isLockTimeout(thrown)) return thrown
-  return new WakefulError(
-    'store_unavailable',
-    'another transaction has held this alarm or its key for too long; end that transaction and try again',
-    { cause: thrown },
-  )
+  return new WakefulError('store.locked', {}, { cause: thrown })
 }
 
 function placed(jobs: readonly SetJob[]) {

@@ -30,10 +30,7 @@ function prepare(db: DatabaseSync, path: string): void {
   db.exec('PRAGMA busy_timeout = 5000')
   const mode = db.prepare('PRAGMA journal_mode = WAL').get() as { journal_mode: string }
   if (mode.journal_mode !== 'wal' && path !== ':memory:') {
-    throw new WakefulError(
-      'store_unavailable',
-      `${path}: write-ahead logging could not be switched on (journal mode is ${mode.journal_mode})`,
-    )
+    throw new WakefulError('store.no_wal', { name: path, mode: String(mode.journal_mode) })
   }
   // FULL: the commit is on disk before anyone is answered (promise: durable).
   db.exec(

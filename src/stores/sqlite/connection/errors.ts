@@ -48,12 +48,16 @@ const STORE_TROUBLE: ReadonlySet<number> = new Set([
 /** The error a user gets for one of SQLite's: what was wrong, and what would help. */
 export function storeFailure(thrown: unknown, path: string): unknown {
   if (thrown instanceof CorruptRow)
-    return new WakefulError('internal', `${path}: a row is damaged: ${thrown.message}`, { cause: thrown })
+    return new WakefulError('store.damaged_row', { name: path, text: errorText(thrown) }, { cause: thrown })
   const code = sqliteCode(thrown)
   if (code === null) return thrown
   const text = errorText(thrown)
   const unavailable = (advice: string) =>
-    new WakefulError('store_unavailable', `${path}: ${advice} (SQLite: ${text})`, { cause: thrown })
+    new WakefulError(
+      'store.failed',
+      { name: path, detail: advice, text: `SQLite: ${text}` },
+      { cause: thrown },
+    )
   switch (code) {
     case CODES.busy:
     case CODES.locked:
@@ -75,6 +79,6 @@ export function storeFailure(thrown: unknown, path: string): unknown {
     case CODES.notADb:
       return unavailable('the file is not a SQLite database; give another path')
     default:
-      return new WakefulError('internal', `${path}: ${text}`, { cause: thrown })
+      return new WakefulError('store.unexpected', { name: path, text }, { cause: thrown })
   }
 }

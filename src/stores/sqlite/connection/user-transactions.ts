@@ -15,24 +15,22 @@ export class UserTransactions {
   /** The session of a user's handle, or why it cannot be used. */
   session(tx: unknown): Session {
     if (!(tx instanceof DatabaseSync)) {
-      throw new WakefulError(
-        'invalid_request',
-        'tx must be a node:sqlite DatabaseSync with an open transaction on the same file',
-      )
+      throw new WakefulError('tx.invalid', {
+        detail: 'must be a node:sqlite DatabaseSync with an open transaction on the same file',
+      })
     }
-    if (!tx.isOpen) throw new WakefulError('invalid_request', 'tx is closed: open it and begin a transaction')
+    if (!tx.isOpen)
+      throw new WakefulError('tx.invalid', { detail: 'is closed. Open it and begin a transaction' })
     if (!tx.isTransaction)
-      throw new WakefulError(
-        'invalid_request',
-        'tx has no open transaction: begin one first (BEGIN IMMEDIATE)',
-      )
+      throw new WakefulError('tx.invalid', {
+        detail: 'has no open transaction. Begin one first (BEGIN IMMEDIATE)',
+      })
     if (tx === this.#own.db) return this.#own
     const [theirs, ours] = [tx.location(), this.#own.db.location()]
     if (theirs === null || ours === null || realpathSync(theirs) !== realpathSync(ours)) {
-      throw new WakefulError(
-        'invalid_request',
-        `tx is on ${theirs ?? 'a database in memory'}, but the alarms are in ${ours ?? 'another in memory'}`,
-      )
+      throw new WakefulError('tx.invalid', {
+        detail: `is on ${theirs ?? 'a database in memory'}, but the alarms are in ${ours ?? 'another in memory'}`,
+      })
     }
     let session = this.#sessions.get(tx)
     if (session === undefined) {

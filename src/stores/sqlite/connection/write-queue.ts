@@ -50,8 +50,8 @@ export class WriteQueue {
   run<T>(work: (session: Session) => T): Promise<T> {
     // What such work leaves behind for later (a timer) carries the mark on, but waits for nothing any more.
     if (this.#inExclusive.getStore()?.isOpen === true)
-      return Promise.reject(new WakefulError('invalid_request', INSIDE))
-    if (this.#closed) return Promise.reject(new WakefulError('store_unavailable', `${this.#path} is closed`))
+      return Promise.reject(new WakefulError('store.inside_transaction', { detail: INSIDE }))
+    if (this.#closed) return Promise.reject(new WakefulError('store.closed', { name: this.#path }))
     return new Promise<T>((resolve, reject) => {
       this.#jobs.push({ work, resolve, reject })
       this.#schedule()
@@ -86,11 +86,12 @@ export class WriteQueue {
 
   /** Lets what is queued be written, then refuses more. */
   async close(): Promise<void> {
-    if (this.#inExclusive.getStore()?.isOpen === true) throw new WakefulError('invalid_request', INSIDE)
+    if (this.#inExclusive.getStore()?.isOpen === true)
+      throw new WakefulError('store.inside_transaction', { detail: INSIDE })
     // Exclusive work that is still under way was given up by the drain: it is not waited for.
     if (this.#exclusive === null) await this.run(() => {}).catch(() => {})
     this.#closed = true
-    const closed = new WakefulError('store_unavailable', `${this.#path} is closed`)
+    const closed = new WakefulError('store.closed', { name: this.#path })
     for (const job of this.#jobs.splice(0)) job.reject(closed)
   }
 

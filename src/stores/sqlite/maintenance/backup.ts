@@ -50,10 +50,7 @@ function refuseOwnFile(path: string, file: string): void {
   if (path === ':memory:') return
   for (const target of [file, `${file}.unfinished`]) {
     if (!isOwnFile(path, target)) continue
-    throw new WakefulError(
-      'invalid_request',
-      `${target} is the store itself (${path}) or belongs to it: name another file`,
-    )
+    throw new WakefulError('backup.same_file', { target, file: path })
   }
 }
 
@@ -77,16 +74,16 @@ function placeOf(path: string): string {
 }
 
 function refuseUnfit(file: string, replace: boolean): void {
-  const refuse = (why: string): never => {
-    throw new WakefulError('invalid_request', why)
+  const refuse = (detail: string): never => {
+    throw new WakefulError('backup.unwritable', { file, detail })
   }
   const found = statSync(file, { throwIfNoEntry: false })
-  if (found?.isDirectory() === true) refuse(`${file} is a directory: name a file in it`)
-  if (found !== undefined && !replace) refuse(`${file} exists already: name a new file`)
+  if (found?.isDirectory() === true) refuse('it is a directory. Name a file in it.')
+  if (found !== undefined && !replace) refuse('it already exists. Name a new file.')
   // Its log would be replayed into the copy, or its owner go on writing to a file without a name.
   const log = ['-wal', '-journal'].map((suffix) => file + suffix).find((each) => existsSync(each))
   if (log !== undefined && !isLeftBehind(file, log))
-    refuse(`${file} is a database in use (there is ${log} beside it): name another file`)
+    refuse(`it is a database in use (${log} is beside it). Name another file.`)
 }
 
 /** Whether the log is nobody's any more: then the last connection to close, which is this one, removes it. */
@@ -113,6 +110,6 @@ function make(unfinished: string, file: string): void {
     const why = existsSync(dirname(resolve(file)))
       ? `its folder cannot be written (${errorText(cause)})`
       : `there is no folder ${dirname(file)}`
-    throw new WakefulError('invalid_request', `the backup cannot be written to ${file}: ${why}`, { cause })
+    throw new WakefulError('backup.unwritable', { file, detail: why }, { cause })
   }
 }

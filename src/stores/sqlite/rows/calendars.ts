@@ -70,7 +70,7 @@ export function assertCalendars(session: Session, alarm: Alarm): void {
   for (const name of names) {
     const found = alarm.calendars.find((calendar) => calendar.name === name)
     if (found !== undefined && calendarNamed(session, alarm.tenant, name)?.version === found.version) continue
-    throw new WakefulError('conflict', `the calendar ${name} was edited or removed meanwhile: set it again`)
+    throw new WakefulError('calendar.changed', { name })
   }
 }
 

@@ -75,10 +75,7 @@ function refuseNewer(db: DatabaseSync, path: string, migrations: readonly Migrat
     .get(known)
   if (newer === undefined) return
   const { number, name } = newer as { number: number; name: string }
-  throw new WakefulError(
-    'schema_too_new',
-    `${path} has schema ${number} (${name}), which this version of Wakeful does not know (it knows ${known}): upgrade Wakeful`,
-  )
+  throw new WakefulError('store.schema_too_new', { name: path, number, schema: name, known })
 }
 
 async function beginImmediate(db: DatabaseSync, path: string, system: System): Promise<void> {

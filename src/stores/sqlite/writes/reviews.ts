@@ -33,10 +33,7 @@ export function removeCalendar(session: Session, tenant: string, name: string): 
 
 function refuseNamed(session: Session, alarm: ReturnType<typeof alarmAt>, name: string): void {
   if (alarm === undefined || !namesOf(alarm).includes(name) || timersOf(session, alarm).length === 0) return
-  throw new WakefulError(
-    'conflict',
-    `alarm ${alarm.id} names the calendar ${name}: cancel or reschedule it first, or put the calendar without dates`,
-  )
+  throw new WakefulError('calendar.in_use', { alarm: alarm.id, name })
 }
 
 function namesOf({ rule }: Alarm): readonly string[] {

@@ -227,6 +227,6 @@ function assertMonthDay(day: number): MonthDay {
   throw invalid(`there is no day ${day} of a month: give one from 1 to 31, or 'the last day'`)
 }
 
-function invalid(message: string): WakefulError {
-  return new WakefulError('invalid_time', message)
+function invalid(detail: string): WakefulError {
+  return new WakefulError('phrase.unsupported', { text: null, detail })
 }

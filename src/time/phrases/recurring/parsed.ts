@@ -95,8 +95,6 @@ const PARTS: Record<keyof ParsedRecurrence, string> = {
   count: 'counts',
 }
 
-const FORMS =
-  "forms that work: 'every weekday at 9am', 'every 15 minutes between 9:00 and 17:00', 'every other tuesday at 9am', 'first monday of each month at 10:00', 'every year on december 24 at 18:00'"
 const WORDS_QUOTED_MAX = 5
 const WORD_LENGTH_MAX = 20
 
@@ -111,17 +109,21 @@ export function merge(whole: ParsedRecurrence, clause: ParsedRecurrence, text: s
 }
 
 /** The error that refuses a phrase, with the reason and a form that works. */
-export function refusal(text: string, why: string): WakefulError {
-  return new WakefulError('invalid_time', `${quote(text)}: ${why}`)
+export function refusal(text: string, detail: string): WakefulError {
+  return new WakefulError('phrase.unsupported', { text: quote(text), detail })
+}
+
+/** The error that refuses a phrase that only a rule of this kind can express. */
+export function needsRule(text: string, detail: string, other: 'cron' | 'rrule'): WakefulError {
+  return new WakefulError('phrase.needs_rule', { text: quote(text), detail, other })
 }
 
 /** The error that refuses a phrase with unknown words. */
 export function notUnderstood(text: string, words: string[]): WakefulError {
-  const named = words
-    .slice(0, WORDS_QUOTED_MAX)
-    .map((word) => `'${word.slice(0, WORD_LENGTH_MAX)}'`)
-    .join(', ')
-  const zone = words.some(looksLikeZone) ? '; give the zone as timezone, beside the text' : ''
-  const joined = words.includes('and') ? "; 'and' joins days or times of day: set an alarm for each rule" : ''
-  return refusal(text, `not understood: ${named}${zone}${joined}; ${FORMS}`)
+  return new WakefulError('phrase.recurring_not_understood', {
+    text: quote(text),
+    words: words.slice(0, WORDS_QUOTED_MAX).map((word) => `'${word.slice(0, WORD_LENGTH_MAX)}'`),
+    zone: words.some(looksLikeZone),
+    joined: words.includes('and'),
+  })
 }

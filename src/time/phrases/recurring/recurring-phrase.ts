@@ -72,7 +72,7 @@ export function parseRecurring(text: string, context: RecurringPhraseContext): R
   const united = mergeExclusions(exclusionOf(parsed, weekend), context.exclude, text)
   const exclude = toExcludeInput(withWorkingWeekend(united, context.calendars))
   if (usesDefaultWeekend(parsed, weekend) && named.calendars === undefined) {
-    notes.push('working days are Monday to Friday; to leave out holidays, name a calendar in exclude')
+    notes.push('working days are Monday to Friday; exclude a calendar to leave out holidays')
   }
   const { start, end, count } = recurrence
   return {

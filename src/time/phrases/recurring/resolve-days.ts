@@ -2,6 +2,7 @@ import { WEEKDAY_NAMES } from '../../text/index.ts'
 import { temporal } from '../../zones/index.ts'
 import {
   type CalendarUnit,
+  needsRule,
   notUnderstood,
   type ParsedDays,
   type ParsedRecurrence,
@@ -126,7 +127,7 @@ function assertFits({ unit, interval }: CalendarFrequency, days: ParsedDays, tex
     )
   }
   if ((unit === 'day' || unit === 'week') && interval > 1 && months !== undefined) {
-    throw refusal(text, `every ${interval} ${unit}s cannot be limited to months: give { rrule } for that`)
+    throw needsRule(text, `every ${interval} ${unit}s cannot be limited to months`, 'rrule')
   }
 }
 

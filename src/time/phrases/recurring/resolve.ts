@@ -1,7 +1,7 @@
 import { temporal } from '../../zones/index.ts'
 import type { ParsedTime } from '../time-of-day.ts'
 import { boundOf } from './bound.ts'
-import { type Frequency, type ParsedDays, type ParsedRecurrence, refusal } from './parsed.ts'
+import { type Frequency, needsRule, type ParsedDays, type ParsedRecurrence, refusal } from './parsed.ts'
 import { resolveDays, weekdaysOf } from './resolve-days.ts'
 import { hoursOf, timesOf } from './times.ts'
 
@@ -122,10 +122,7 @@ function resolveInterval(
     )
   }
   if (parsed.nths !== undefined || parsed.monthDays !== undefined || parsed.months !== undefined) {
-    throw refusal(
-      text,
-      'hours or less can be limited to weekdays, not to days of the month: give { cron } for that',
-    )
+    throw needsRule(text, 'hours or less can be limited to weekdays, not to days of the month', 'cron')
   }
   if (parsed.dayPart !== undefined) {
     throw refusal(text, `the ${parsed.dayPart} has no fixed hours: say 'between 8:00 and 12:00'`)

@@ -1,0 +1,313 @@
+import { reason } from '../reason.ts'
+
+/** Refusals of a request because of who makes it. */
+export const ACCESS_REASONS = {
+  'access.key_missing': reason('unauthorized', (_, words) =>
+    words.interface === 'cli'
+      ? 'A key is required. Set WAKEFUL_KEY to a key (wk_…); an admin creates one with `wakeful keys create`.'
+      : 'A key is required. Send it as Authorization: Bearer wk_…; an admin creates one with `wakeful keys create`.',
+  ),
+  'access.key_unknown': reason(
+    'unauthorized',
+    (_, words) =>
+      `${words.interface === 'cli' ? 'The key in WAKEFUL_KEY' : 'This key'} is unknown. It may be revoked or expired.`,
+  ),
+  'access.header_malformed': reason('unauthorized', () => 'The Authorization header must be: Bearer wk_….'),
+  'access.address_unknown': reason('unauthorized', () => 'This address is unknown or no longer valid.'),
+  'access.ticket_unknown': reason(
+    'unauthorized',
+    () =>
+      'This ticket is unknown. A ticket is valid once, for 30 seconds. Create another with POST /v1/tickets.',
+  ),
+  'access.other_tenant': reason(
+    'forbidden',
+    () => 'This key belongs to one tenant, and Wakeful-Tenant names another.',
+  ),
+  'access.other_owner': reason(
+    'forbidden',
+    () => 'This key belongs to one owner, and Wakeful-Owner names another.',
+  ),
+  'access.every_tenant': reason(
+    'invalid_request',
+    () => 'Wakeful-Tenant must name one tenant; * means all of them. Name the tenant whose alarms you mean.',
+  ),
+  'access.rights': reason<{ needed: string; rights: string }>(
+    'forbidden',
+    ({ needed, rights }) => `This needs a key with ${needed} rights; yours has ${rights} rights.`,
+  ),
+  'access.keys_of_others': reason(
+    'forbidden',
+    () => 'Your key can create keys for its own tenant and owner only.',
+  ),
+  'access.rights_not_grantable': reason<{ rights: string }>(
+    'forbidden',
+    ({ rights }) => `Your key cannot grant ${rights} rights.`,
+  ),
+  'access.tenant_secret': reason(
+    'forbidden',
+    () => 'The secret belongs to the whole tenant. It needs an admin key that is not bound to one owner.',
+  ),
+  'access.operators_only': reason(
+    'forbidden',
+    () => "This is for operators. It needs an admin key of every tenant ('*').",
+  ),
+  'access.metrics': reason(
+    'forbidden',
+    () => 'The metrics cover all tenants. They need a key of tenant "*".',
+  ),
+  'access.origin': reason<{ origin: string }>(
+    'forbidden',
+    ({ origin }) => `A page of ${origin} may not call this server. allowed_origins lists the pages that may.`,
+  ),
+  'access.other_site': reason('forbidden', () => 'A page of another site or port may not call this server.'),
+  'access.not_local': reason<{ host: string }>(
+    'forbidden',
+    ({ host }) =>
+      `Without keys, only this machine may call: the Host must be localhost or 127.0.0.1, not ${host}. Create a key with \`wakeful keys create\`.`,
+  ),
+  'access.proxied': reason<{ header: string }>(
+    'forbidden',
+    ({ header }) =>
+      `Without keys, only this machine may call, and this request came through a proxy (it has ${header}). Create a key with \`wakeful keys create\`.`,
+  ),
+  'access.listen_without_keys': reason<{ host: string }>(
+    'forbidden',
+    ({ host }) =>
+      `Listening on ${host} lets other machines call, and there are no keys yet. Create one with \`wakeful keys create --rights admin --tenant "*"\` on the same store, or listen on 127.0.0.1.`,
+  ),
+  'key.not_found': reason<{ id: string }>('not_found', ({ id }) => `There is no key ${id}.`),
+  'key.revoked': reason<{ id: string }>(
+    'already_ended',
+    ({ id }) => `The key ${id} is revoked. Create another.`,
+  ),
+  'tenant.not_found': reason<{ name: string }>('not_found', ({ name }) => `There is no tenant ${name}.`),
+}
+
+/** Refusals because of limits on what a tenant, an owner or a connection may use. */
+export const QUOTA_REASONS = {
+  'quota.sets_per_second': reason<{ who: string; max: string }>(
+    'rate_limited',
+    ({ who, max }) =>
+      `${who} may set ${max} per second (sets_per_second). Try again a little later, or set many in one batch.`,
+  ),
+  'quota.wakes_per_hour': reason<{ who: string; max: string }>(
+    'quota_exceeded',
+    ({ who, max }) =>
+      `${who} may have ${max} per hour that fire at once or within five minutes of being set (wakes_per_hour). Check for a loop that wakes itself, or set an alarm that is due later.`,
+  ),
+  'quota.active_alarms': reason<{ who: string; max: number | null }>(
+    'quota_exceeded',
+    ({ who, max }) =>
+      `${who} may have ${max} active alarm${max === 1 ? '' : 's'} (active_alarms). Cancel some, or wait until they have fired.`,
+  ),
+  'quota.min_interval': reason<{ min: string }>(
+    'quota_exceeded',
+    ({ min }) =>
+      `Your quota lets an alarm recur every ${min} at the shortest (min_interval). Use a longer period; waiting does not help.`,
+  ),
+  'limit.calls': reason<{ count: number }>(
+    'rate_limited',
+    ({ count }) => `${count} calls are already waiting for their turn.`,
+  ),
+  'limit.own_calls': reason<{ count: number }>(
+    'rate_limited',
+    ({ count }) => `${count} calls of yours are already waiting for their turn.`,
+  ),
+  'limit.messages': reason<{ max: number }>(
+    'rate_limited',
+    ({ max }) => `At most ${max} messages per second are allowed.`,
+  ),
+  'limit.calls_in_progress': reason<{ max: number }>(
+    'rate_limited',
+    ({ max }) => `${max} calls are in progress, and more are waiting. Wait for answers.`,
+  ),
+  'limit.subscriptions': reason<{ max: number }>(
+    'invalid_request',
+    ({ max }) => `A connection has at most ${max} subscriptions. Unsubscribe from one.`,
+  ),
+  'limit.connections': reason<{ max: number }>(
+    'rate_limited',
+    ({ max }) => `All ${max} live connections of this server are in use.`,
+  ),
+  'limit.tenant_connections': reason<{ max: number }>(
+    'rate_limited',
+    ({ max }) => `Your tenant already has ${max} live connections, half of what this server allows.`,
+  ),
+  'limit.waiting_calls': reason<{ max: number }>(
+    'rate_limited',
+    ({ max }) => `${max} calls of yours are already waiting for wakes.`,
+  ),
+  'server.closing': reason('store_unavailable', () => 'This server is shutting down.'),
+}
+
+/** Refusals about the form of a request, before its content is looked at. */
+export const REQUEST_REASONS = {
+  'request.no_such_call': reason<{ call: string }>(
+    'not_found',
+    ({ call }) => `There is no call ${call}. /openapi.json lists them, and /llms.txt the docs.`,
+  ),
+  'request.no_such_method': reason<{ path: string; method: string; methods: readonly string[] }>(
+    'not_found',
+    ({ path, method, methods }) => `${path} has no ${method}. It has ${methods.join(', ')}.`,
+  ),
+  'request.no_such_ws_call': reason<{ call: string; known: readonly string[] }>(
+    'not_found',
+    ({ call, known }) => `There is no call ${call}. Known: ${known.join(', ')}.`,
+  ),
+  'request.no_such_page': reason<{ path: string }>(
+    'not_found',
+    ({ path }) => `There is no page ${path}. /llms.txt lists them.`,
+  ),
+  'request.no_websocket_here': reason<{ path: string }>(
+    'not_found',
+    ({ path }) => `There is no WebSocket at this path. It is at ${path}.`,
+  ),
+  'request.stream_over_ws': reason(
+    'invalid_request',
+    () => 'Over the WebSocket, follow events with `subscribe`.',
+  ),
+  'request.websocket_handshake': reason<{ detail: string }>(
+    'invalid_request',
+    ({ detail }) => `The WebSocket handshake is invalid: ${detail}.`,
+  ),
+  'request.message_shape': reason(
+    'invalid_request',
+    () => 'A message must be an object: {"id":1,"call":"stats","args":{}}.',
+  ),
+  'request.header_twice': reason<{ header: string }>(
+    'invalid_request',
+    ({ header }) => `The request has ${header} twice.`,
+  ),
+  'request.header_encoding': reason<{ header: string }>(
+    'invalid_request',
+    ({ header }) => `${header} must be percent-encoded UTF-8.`,
+  ),
+  'request.path_encoding': reason(
+    'invalid_request',
+    () => 'The path is not percent-encoded UTF-8. Write a literal % as %25.',
+  ),
+  'request.query_twice': reason<{ name: string }>(
+    'invalid_request',
+    ({ name }) => `${name} is given twice in the query.`,
+  ),
+  'request.no_query': reason<{ name: string }>(
+    'invalid_request',
+    ({ name }) => `This call takes no query: ${name} is unknown.`,
+  ),
+  'request.if_match': reason(
+    'invalid_request',
+    () => 'If-Match must be the ETag of an alarm, such as "2030-01-01T09:00:00.000Z", or *.',
+  ),
+  'request.idempotency_header': reason<{ detail: string }>(
+    'invalid_request',
+    ({ detail }) => `This call does not take the header Idempotency-Key: ${detail}.`,
+  ),
+  'request.idempotency_keys_differ': reason(
+    'invalid_request',
+    () => 'The header Idempotency-Key and `idempotency_key` in the body differ. Send one of them.',
+  ),
+  'request.cancelled': reason('invalid_request', () => 'The caller left before its turn came.'),
+  'body.missing': reason<{ expected: string }>(
+    'invalid_request',
+    ({ expected }) => `The body is missing. It must be ${expected}.`,
+  ),
+  'body.content_type': reason<{ type: string }>(
+    'invalid_request',
+    ({ type }) => `The body must be JSON with Content-Type: application/json, not ${type}.`,
+  ),
+  'body.content_encoding': reason<{ encoding: string }>(
+    'invalid_request',
+    ({ encoding }) => `Send the body uncompressed, not with Content-Encoding: ${encoding}.`,
+  ),
+  'body.not_utf8': reason('invalid_request', () => 'The body is not UTF-8.'),
+  'body.cut_off': reason('invalid_request', () => 'The body was cut off before its end.'),
+  'body.too_large': reason<{ max: number }>(
+    'payload_too_large',
+    ({ max }) => `The body is larger than ${max} bytes.`,
+  ),
+  'json.syntax': reason<{ what: string; at: number; expected: string; found: string | null }>(
+    'invalid_request',
+    ({ what, at, expected, found }) =>
+      `The ${what} is not JSON: at character ${at} ${expected} is expected, ${found === null ? 'and it ends there' : `and there is ${found}`}.`,
+  ),
+  'json.invalid': reason<{ what: string; detail: string }>(
+    'invalid_request',
+    ({ what, detail }) => `The ${what} is not JSON: ${detail}.`,
+  ),
+  'json.too_deep': reason<{ max: number }>(
+    'invalid_request',
+    ({ max }) => `The JSON is nested deeper than ${max} levels.`,
+  ),
+  'json.name_twice': reason<{ name: string }>(
+    'invalid_request',
+    ({ name }) => `${name} is given twice in one object.`,
+  ),
+  'json.lone_surrogate': reason<{ what: string }>(
+    'invalid_request',
+    ({ what }) => `The ${what} contains half of a surrogate pair.`,
+  ),
+  'json.unwritable': reason<{ what: string; detail: string }>(
+    'invalid_request',
+    ({ what, detail }) => `The ${what} cannot be written as JSON: ${detail}.`,
+  ),
+}
+
+/** What the client finds wrong itself. */
+export const CLIENT_REASONS = {
+  'client.address': reason(
+    'invalid_request',
+    () => 'The address of a server must be a URL such as http://127.0.0.1:7420.',
+  ),
+  'client.address_protocol': reason<{ protocol: string }>(
+    'invalid_request',
+    ({ protocol }) => `The address of a server must begin with http:// or https://, not ${protocol}//.`,
+  ),
+  'client.address_password': reason(
+    'invalid_request',
+    () => 'The address contains a user name or a password. Pass the key as `key`.',
+  ),
+  'client.address_query': reason(
+    'invalid_request',
+    () => 'The address of a server ends with its path. Leave out ? and #.',
+  ),
+  'client.key': reason(
+    'invalid_request',
+    (_, words) =>
+      `${words.interface === 'cli' ? 'The key in WAKEFUL_KEY' : 'The key'} is malformed. It is wk_ and what follows, without spaces.`,
+  ),
+  'client.not_in_address': reason<{ value: string }>(
+    'invalid_request',
+    ({ value }, words) => `${words.it} ${value} cannot be part of an address.`,
+  ),
+  'client.tx': reason(
+    'invalid_request',
+    (_, words) => `${words.name('tx')}: a transaction does not work over the network. Leave it out.`,
+  ),
+  'client.traceparents': reason(
+    'invalid_request',
+    (_, words) =>
+      `${words.name('traceparent')}: one call has one trace. Set alarms with different traces one by one.`,
+  ),
+  'client.no_answer': reason<{ url: string; detail: string; repeatable: boolean }>(
+    'store_unavailable',
+    ({ url, detail, repeatable }, words) =>
+      `No answer from ${url} (${detail}).${repeatable ? '' : ` It is unknown whether the call took effect. Use ${words.name('idempotencyKey')} to make it safe to repeat.`}`,
+  ),
+  'client.stream_ended': reason<{ url: string }>(
+    'store_unavailable',
+    ({ url }) => `The stream of ${url} ended early.`,
+  ),
+  'client.not_json': reason<{ url: string }>(
+    'internal',
+    ({ url }) => `The answer of ${url} is not JSON. Check that it is a Wakeful server.`,
+  ),
+  /** The code follows from the status. */
+  'client.not_wakeful': reason<{ url: string; status: number }>(
+    'internal',
+    ({ url, status }) => `${url} answered ${status}, but not as a Wakeful server does. Check the address.`,
+  ),
+  'client.wrong_address': reason<{ call: string; url: string }>(
+    'invalid_request',
+    ({ call, url }) => `There is no call ${call} at ${url}. Check the address.`,
+  ),
+}

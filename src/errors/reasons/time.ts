@@ -1,0 +1,367 @@
+import { reason } from '../reason.ts'
+
+const DURATION_FORMS =
+  "Write a duration like '250ms', '10s', '5m', '2h', '3d', '1w', '1h30m', '1.5h' or 'PT10M'."
+const SINCE_FORMS =
+  'Use an instant (2026-12-24T18:00:00Z), seconds since 1970, or a duration, which means that long ago (2h, 7d).'
+const ZONE_FORMS = "Use an IANA name such as 'Europe/Rome' or 'UTC'."
+
+/** Refusals about instants, durations, zones, rules and phrases. `text` is what was written, quoted. */
+export const TIME_REASONS = {
+  'instant.malformed': reason<{ text: string }>(
+    'invalid_time',
+    ({ text }) =>
+      `${text} is not an instant. Write it like '2026-12-24T18:00:00Z' or '2026-12-24T18:00:00+01:00'.`,
+  ),
+  'instant.words': reason<{ text: string; example: string }>(
+    'invalid_time',
+    ({ text, example }, words) =>
+      `${words.it} ${text} must be an instant such as ${example}. Plain language goes into \`when\`.`,
+  ),
+  'instant.no_offset': reason<{ text: string }>(
+    'invalid_time',
+    ({ text }, words) =>
+      `${text} is not an instant: it has no offset. Add 'Z' or one like '+01:00', or set ${words.name('timezone')}.`,
+  ),
+  'instant.out_of_range': reason<{ text: string }>(
+    'invalid_time',
+    ({ text }) => `${text} is outside the years 1970 to 9999.`,
+  ),
+  'instant.bare_number': reason<{ value: string }>('invalid_time', ({ value }, words) =>
+    words.interface === 'library'
+      ? `The bare number ${value} could be seconds or milliseconds. Use { unix: seconds } or a Date.`
+      : `The bare number ${value} could be seconds or milliseconds. Use an instant such as "2030-01-01T09:00:00Z".`,
+  ),
+  'instant.type': reason(
+    'invalid_time',
+    () => 'An instant is a Date, a Temporal.Instant or an ISO string with offset.',
+  ),
+  'instant.invalid_date': reason('invalid_time', () => 'This Date is invalid: it names no instant.'),
+  'instant.unix': reason<{ value: string }>(
+    'invalid_time',
+    ({ value }, words) => `${words.name('unix')} ${value} is not a number of seconds.`,
+  ),
+  'instant.unix_in_milliseconds': reason<{ value: string }>(
+    'invalid_time',
+    ({ value }, words) =>
+      `${words.name('unix')} ${value} is after the year 9999. It is in seconds; this looks like milliseconds.`,
+  ),
+  'timezone.malformed': reason('invalid_timezone', () => `A time zone must be a name. ${ZONE_FORMS}`),
+  'timezone.offset': reason<{ zone: string }>(
+    'invalid_timezone',
+    ({ zone }) => `${zone} is an offset, which ignores summer time. ${ZONE_FORMS}`,
+  ),
+  'timezone.unknown': reason<{ zone: string; near: string | null }>(
+    'invalid_timezone',
+    ({ zone, near }) =>
+      `${zone} is not a known time zone. ${near === null ? ZONE_FORMS : `Did you mean '${near}'?`}`,
+  ),
+  'timezone.without_when': reason(
+    'invalid_request',
+    (_, words) => `${words.name('timezone')} belongs to a new time. Give that time, too.`,
+  ),
+  'timezone.twice': reason<{ other: string; named: string; zone: string }>(
+    'invalid_rule',
+    ({ other, named, zone }, words) =>
+      `${words.name(other)} names the zone ${named} and ${words.it} is ${zone}. Give one of them.`,
+  ),
+  'duration.malformed': reason<{ text: string }>(
+    'invalid_time',
+    ({ text }) => `${text} is not a duration. ${DURATION_FORMS}`,
+  ),
+  'duration.signed': reason<{ text: string }>(
+    'invalid_time',
+    ({ text }) => `${text} is not a duration: it must not have a sign. ${DURATION_FORMS}`,
+  ),
+  'duration.no_unit': reason<{ text: string }>(
+    'invalid_time',
+    ({ text }) => `${text} has no unit. ${DURATION_FORMS}`,
+  ),
+  'duration.calendar_unit': reason<{ text: string }>(
+    'invalid_time',
+    ({ text }) => `${text} is not a duration: months and years have no fixed length. Count in days or weeks.`,
+  ),
+  'duration.text_too_long': reason('invalid_time', () => 'This text is too long for a duration.'),
+  'duration.too_long': reason<{ text: string }>(
+    'invalid_time',
+    ({ text }) => `${text} is longer than 10,000 years.`,
+  ),
+  'duration.not_milliseconds': reason<{ value: string }>(
+    'invalid_time',
+    ({ value }) => `${value} is not a duration in whole milliseconds.`,
+  ),
+  'every.no_number': reason<{ text: string; one: string }>(
+    'invalid_rule',
+    ({ text, one }) => `${text} does not say how many. Use '${one}'.`,
+  ),
+  'every.out_of_range': reason<{ text: string }>(
+    'invalid_rule',
+    ({ text }) => `${text} is not a step from one month to 8,000 years.`,
+  ),
+  'every.under_a_second': reason<{ text: string }>(
+    'invalid_rule',
+    ({ text }) => `${text} is under a second. A rule fires at most once a second.`,
+  ),
+  'cron.not_text': reason('invalid_rule', () => "A cron expression is a short string such as '0 9 * * 1-5'."),
+  'cron.field_count': reason<{ text: string; nicknames: readonly string[] }>(
+    'invalid_rule',
+    ({ text, nicknames }) =>
+      `${text} is not a cron expression. Use 5 fields (minute hour day month weekday), 6 with seconds in front, ${nicknames.join(', ')} or '@every 5m'.`,
+  ),
+  'cron.field': reason<{ text: string; detail: string }>(
+    'invalid_rule',
+    ({ text, detail }) => `${text} is not a cron expression: ${detail}.`,
+  ),
+  /** `detail` quotes RFC 5545 and is the same in every interface. */
+  'rrule.invalid': reason<{ detail: string }>('invalid_rule', ({ detail }) => detail),
+  'rrule.date': reason<{ part: string; text: string }>(
+    'invalid_rule',
+    ({ part, text }) =>
+      `${part} ${text} is not a date. Write 20261224, 20261224T180000 or, in UTC, 20261224T170000Z.`,
+  ),
+  'rrule.no_such_date': reason<{ part: string; text: string }>(
+    'invalid_rule',
+    ({ part, text }) => `${part} ${text} does not exist on the calendar and clock.`,
+  ),
+  'rrule.date_out_of_range': reason<{ part: string; text: string; min: number }>(
+    'invalid_rule',
+    ({ part, text, min }) => `${part} ${text} is outside the years ${min} to 9999.`,
+  ),
+  'rule.never_fires': reason<{ text: string; detail: string }>(
+    'invalid_rule',
+    ({ text, detail }) => `${text} never fires: ${detail}.`,
+  ),
+  'rule.only_days_off': reason<{ text: string }>(
+    'invalid_rule',
+    ({ text }, words) =>
+      `${text} fires only on days off. Exclude fewer days, or use ${words.option('exclude.move', 'next')} or 'previous'.`,
+  ),
+  'rule.end_before_start': reason<{ start: string; end: string }>(
+    'invalid_rule',
+    ({ start, end }, words) => `${words.name('end')} ${end} is before ${words.name('start')} ${start}.`,
+  ),
+  'rule.count': reason<{ value: string }>(
+    'invalid_rule',
+    ({ value }, words) => `${words.name('count')} ${value} is not a whole number of at least 1.`,
+  ),
+  'rule.jitter_too_long': reason<{ jitter: string; gap: string; text: string }>(
+    'invalid_rule',
+    ({ jitter, gap, text }, words) =>
+      `${words.name('jitter')} ${jitter} is longer than the ${gap} between two instants of ${text}. Use less.`,
+  ),
+  'rule.cannot_move': reason<{ text: string }>(
+    'invalid_rule',
+    ({ text }, words) =>
+      `${text} fires more than once a day, and only a rule that fires at most once a day can move. Leave out ${words.name('exclude.move')} to skip days off.`,
+  ),
+  'rule.fixed_length': reason<{ text: string }>(
+    'invalid_request',
+    ({ text }, words) =>
+      `${text} has a fixed length, so clock changes do not affect it. Leave ${words.interface === 'cli' ? '--dst-gap and --dst-overlap' : words.name('dst')} out.`,
+  ),
+  'rule.kept_exclusion': reason(
+    'invalid_rule',
+    (_, words) =>
+      `The days off are those of the old rule. ${words.interface === 'cli' ? '--exclude none' : `\`exclude: []\``} drops them.`,
+  ),
+  'when.kinds': reason<{ fields: readonly string[]; others: readonly string[] }>(
+    'invalid_request',
+    ({ fields, others }, words) =>
+      `A time has exactly one of ${words.names(fields)}. This has ${others.length === 0 ? 'none' : others.map(words.name).join(' and ')}.`,
+  ),
+  'when.recurring_only': reason<{ other: string }>(
+    'invalid_request',
+    ({ other }, words) => `${words.it} belongs to recurring rules. This ${words.name(other)} fires once.`,
+  ),
+  'when.misfire_all_once': reason<{ other: string }>(
+    'invalid_request',
+    ({ other }, words) =>
+      `${words.option('misfire', 'all')} belongs to recurring rules. This ${words.name(other)} fires once.`,
+  ),
+  'when.said_twice': reason<{ text: string; option: string }>(
+    'invalid_request',
+    ({ text, option }, words) => `${text} says its ${option}, and so does ${words.it}. Give one of them.`,
+  ),
+  'when.misfire': reason<{ value: string }>(
+    'invalid_request',
+    ({ value }, words) =>
+      `${words.name('misfire')} ${value} is unknown. Use 'once', 'skip', 'all' or { all: { max: 1000, within: '24h' } }.`,
+  ),
+  'when.misfire_max': reason<{ value: string }>(
+    'invalid_request',
+    ({ value }, words) => `${words.name('misfire.max')} ${value} is not a whole number of at least 1.`,
+  ),
+  'when.misfire_within': reason(
+    'invalid_request',
+    (_, words) =>
+      `${words.name('misfire.within')} '0s' would fire none. Use ${words.option('misfire', 'skip')}.`,
+  ),
+  'when.dst': reason(
+    'invalid_request',
+    (_, words) =>
+      `${words.name('dst')} must be { gap: 'shift' or 'skip', overlap: 'first', 'last' or 'both' }.`,
+  ),
+  'when.jitter_above_max': reason<{ value: string; max: string }>(
+    'invalid_request',
+    ({ value, max }, words) => `${words.name('jitter')} ${value} is longer than ${max}.`,
+  ),
+  'when.preview_count': reason<{ value: string; max: number }>(
+    'invalid_request',
+    ({ value, max }, words) => `${words.name('count')} ${value} is not a whole number from 1 to ${max}.`,
+  ),
+  'since.malformed': reason<{ text: string }>(
+    'invalid_time',
+    ({ text }, words) => `${words.name('since')} ${text} is not a time. ${SINCE_FORMS}`,
+  ),
+  'since.recurs': reason<{ text: string }>(
+    'invalid_time',
+    ({ text }, words) => `${words.name('since')} ${text} recurs, and names no moment. ${SINCE_FORMS}`,
+  ),
+  'since.future': reason<{ text: string; instant: string }>(
+    'invalid_time',
+    ({ text, instant }, words) =>
+      `${words.name('since')} ${text} is ${instant}, which is still to come. ${SINCE_FORMS}`,
+  ),
+  'since.not_over_network': reason(
+    'invalid_request',
+    (_, words) =>
+      `${words.name('since')} must be an instant over the network: a Date, an ISO string, { unix: seconds }, or a duration, which means that long ago.`,
+  ),
+  'clock.backwards': reason<{ by: string }>(
+    'invalid_time',
+    ({ by }) => `Cannot advance by ${by}: time only moves forwards. Use jump to set the wall clock.`,
+  ),
+  'clock.past': reason<{ to: string; now: string }>(
+    'invalid_time',
+    ({ to, now }) => `Cannot advance to ${to}: it is already ${now}. Use jump to set the wall clock.`,
+  ),
+}
+
+/** Refusals about days off. */
+export const CALENDAR_REASONS = {
+  'exclude.all_days': reason('invalid_rule', () => 'All seven days of the week are off. Leave at least one.'),
+  'exclude.malformed': reason<{ value: string }>(
+    'invalid_request',
+    ({ value }, words) =>
+      `${words.name('exclude')} ${value} is not understood. ${excludeForms(words.interface)}`,
+  ),
+  'exclude.invalid': reason<{ detail: string }>(
+    'invalid_request',
+    ({ detail }, words) => `${words.name('exclude')}: ${detail}. ${excludeForms(words.interface)}`,
+  ),
+  'exclude.unknown_calendar': reason<{ name: string; near: string | null; known: readonly string[] }>(
+    'invalid_rule',
+    ({ name, near, known }, words) => {
+      if (near !== null) return `There is no calendar ${name}. Did you mean ${near}?`
+      const make = `\`wakeful calendar put NAME DATES\``
+      const advice =
+        words.interface === 'cli'
+          ? 'Create it first with `calendar put NAME DATES`.'
+          : `Create it first with \`calendars.put\` in the library, or with ${make} where the store is.`
+      return `There is no calendar ${name}. ${known.length === 0 ? '' : `Known: ${known.join(', ')}. `}${advice}`
+    },
+  ),
+  'exclude.calendar_name': reason<{ name: string; form: string }>(
+    'invalid_request',
+    ({ name, form }) => `${name} is not the name of a calendar: ${form}.`,
+  ),
+  'exclude.moves_twice': reason<{ text: string }>(
+    'invalid_request',
+    ({ text }, words) =>
+      `${text} says where it moves, and ${words.name('exclude.move')} says otherwise. Give one of them.`,
+  ),
+  'exclude.day_off': reason<{ day: string; name: string }>(
+    'invalid_rule',
+    ({ day, name }, words) =>
+      `${day} is a day off, ${name}. Choose another day, or use ${words.option('exclude.move', 'next')} or 'previous'.`,
+  ),
+  'exclude.no_working_day': reason<{ day: string }>(
+    'invalid_rule',
+    ({ day }) => `There is no working day near ${day}. Exclude fewer days.`,
+  ),
+  'calendar.invalid': reason<{ detail: string }>('invalid_request', ({ detail }) => `Calendar: ${detail}.`),
+  'ics.too_large': reason(
+    'invalid_request',
+    (_, words) => `${words.name('ics')} must be the text of an .ics file of at most 2 MB.`,
+  ),
+  'ics.line': reason<{ line: number; detail: string }>(
+    'invalid_request',
+    ({ line, detail }) => `Calendar: line ${line} of the .ics file: ${detail}.`,
+  ),
+}
+
+function excludeForms(where: string): string {
+  return where === 'cli'
+    ? 'Use names of calendars, weekdays, or weekends.'
+    : "Use names of calendars and weekdays, 'weekends', or { calendars, weekend, move, offset }."
+}
+
+const PHRASE_FORMS =
+  "Forms that work: 'in 30 minutes', 'tomorrow at 5pm', 'next friday at 3pm', 'december 24 at 6pm', 'noon', '2026-12-24 18:00'."
+
+const RECURRING_FORMS =
+  "Forms that work: 'every weekday at 9am', 'every 15 minutes between 9:00 and 17:00', 'every other tuesday at 9am', 'first monday of each month at 10:00', 'every year on december 24 at 18:00'."
+
+/** Refusals about times in plain language. Phrases are English, so `detail` is the same in every interface. */
+export const PHRASE_REASONS = {
+  'phrase.empty': reason('invalid_time', () => "An empty text names no time. Say 'tomorrow at 5pm'."),
+  'phrase.too_long': reason<{ max: number }>(
+    'invalid_time',
+    ({ max }) => `A time is a text of at most ${max} characters.`,
+  ),
+  'phrase.not_understood': reason<{ text: string; words: readonly string[]; zone: boolean }>(
+    'invalid_time',
+    (params, words) => {
+      const named = params.words.join(', ')
+      const what = named === '' ? 'no time was found in it' : `not understood: ${named}`
+      const zone = params.zone ? ` Set the zone with ${words.name('timezone')}, beside the text.` : ''
+      return `${params.text} is not a time: ${what}.${zone} ${PHRASE_FORMS}`
+    },
+  ),
+  'phrase.no_such_date': reason<{ text: string }>(
+    'invalid_time',
+    ({ text }) =>
+      `${text} is not a time: there is no such day, time of day or offset. Write an instant like '2026-12-24T18:00:00Z'.`,
+  ),
+  'phrase.recurs': reason<{ text: string; word: string }>(
+    'invalid_time',
+    ({ text, word }, words) =>
+      `${text} recurs ('${word}'), and one instant is needed here. Use the phrase as the time itself, or ${words.option('cron', '0 9 * * 1-5')}.`,
+  ),
+  /** Two of what there can be only one: dates, times of day. */
+  'phrase.twice': reason<{ text: string; part: string }>(
+    'invalid_time',
+    ({ text, part }) => `${text} gives two ${part}s. Give one.`,
+  ),
+  'phrase.no_time_of_day': reason<{ text: string; say: string }>(
+    'invalid_time',
+    ({ text, say }) => `${text} has no time of day. Say ${say}.`,
+  ),
+  'phrase.wrong_weekday': reason<{ text: string; date: string }>(
+    'invalid_time',
+    ({ text, date }) => `${text}: ${date} is not on that weekday.`,
+  ),
+  'phrase.bound': reason<{ text: string }>(
+    'invalid_time',
+    ({ text }) =>
+      `${text} is not a start or end. Write it like '2026-12-24', '2026-12-24T18:00', with or without an offset, or 'next monday'.`,
+  ),
+  /** A phrase, or a part of it, that is understood and cannot be done; `detail` says what to say instead. */
+  'phrase.unsupported': reason<{ text: string | null; detail: string }>('invalid_time', ({ text, detail }) =>
+    text === null ? `${detail}.` : `${text}: ${detail}.`,
+  ),
+  'phrase.needs_rule': reason<{ text: string; detail: string; other: string }>(
+    'invalid_time',
+    ({ text, detail, other }, words) => `${text}: ${detail}. Use ${words.name(other)} for that.`,
+  ),
+  'phrase.recurring_not_understood': reason<{
+    text: string
+    words: readonly string[]
+    zone: boolean
+    joined: boolean
+  }>('invalid_time', (params, words) => {
+    const zone = params.zone ? ` Set the zone with ${words.name('timezone')}, beside the text.` : ''
+    const joined = params.joined ? " 'and' joins days or times of day; set an alarm for each rule." : ''
+    return `${params.text}: not understood: ${params.words.join(', ')}.${zone}${joined} ${RECURRING_FORMS}`
+  }),
+}

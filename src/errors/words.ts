@@ -1,0 +1,104 @@
+/** Where a message is read: each interface has its own names for the same fields. */
+export type Interface = 'library' | 'wire' | 'cli' | 'mcp'
+
+/** Every interface a message can be rendered for. */
+export const INTERFACES: readonly Interface[] = ['library', 'wire', 'cli', 'mcp']
+
+/** How an interface says things: what a template is rendered with. */
+export interface Words {
+  readonly interface: Interface
+  /** The field that the error is about. */
+  readonly it: string
+  /** What a part of a request is called: option, field, flag or argument. */
+  readonly part: string
+  /** A field by its name in the library. */
+  name(field: string): string
+  /** Several fields by their names in the library. */
+  names(fields: readonly string[]): string
+  /** A field with a value, as the caller would write it. */
+  option(field: string, value: string): string
+}
+
+const PART: Readonly<Record<Interface, string>> = {
+  library: 'option',
+  wire: 'field',
+  cli: 'flag',
+  mcp: 'argument',
+}
+
+/** Fields whose wire name is not the library's name in snake_case. */
+const WIRE_NAMES: Readonly<Record<string, string>> = {
+  at: 'fire_at',
+  cron: 'cron_expr',
+  message: 'wake_message',
+}
+
+const LIBRARY_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(WIRE_NAMES).map(([library, wire]) => [wire, library]),
+)
+
+/** Fields that the command line does not take as `--name-of-the-field`. */
+const FLAGS: Readonly<Record<string, string>> = {
+  at: 'WHEN',
+  when: 'WHEN',
+  'backoff.baseMs': '--backoff-base',
+  'backoff.capMs': '--backoff-cap',
+  'exclude.move': '--move',
+  'exclude.offset': '--offset',
+  updatedAt: '--if-updated-at',
+}
+
+/** The words of an interface for an error about this field; `onNamed` is called when a text names the field. */
+export function wordsOf(where: Interface, field: string | undefined, onNamed: () => void = () => {}): Words {
+  const name = (each: string) => nameIn(where, each)
+  return {
+    interface: where,
+    part: PART[where],
+    get it() {
+      onNamed()
+      return field === undefined ? 'The value' : name(field)
+    },
+    name,
+    names: (fields) => fields.map(name).join(', '),
+    option: (each, value) => optionIn(where, each, value),
+  }
+}
+
+function nameIn(where: Interface, field: string): string {
+  if (where === 'cli') return flagOf(field)
+  return `\`${where === 'library' ? field : wireField(field)}\``
+}
+
+function optionIn(where: Interface, field: string, value: string): string {
+  if (where === 'cli') return field === 'at' ? `'${value}'` : `${flagOf(field)} '${value}'`
+  return where === 'library'
+    ? `{ ${field.split('.').join(': { ')}: '${value}' }${' }'.repeat(field.split('.').length - 1)}`
+    : `{ "${wireField(field).split('.').join('": { "')}": "${value}" }${' }'.repeat(field.split('.').length - 1)}`
+}
+
+function flagOf(field: string): string {
+  if (field.includes('[')) return field
+  return FLAGS[field] ?? `--${snake(field).replaceAll('.', '-').replaceAll('_', '-')}`
+}
+
+/** A field's path as the wire has it: `items[1].max_failures`. */
+export function wireField(field: string): string {
+  return eachName(field, (name) => WIRE_NAMES[name] ?? snake(name))
+}
+
+/** The library's name of a field's path on the wire. */
+export function libraryField(field: string): string {
+  return eachName(field, (name) => LIBRARY_NAMES[name] ?? camel(name))
+}
+
+function eachName(path: string, rename: (name: string) => string): string {
+  return path.replace(/[^.[\]]+/g, (name) => (/^\d+$/.test(name) ? name : rename(name)))
+}
+
+function snake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+function camel(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
