@@ -6,6 +6,7 @@ import { EVENT_TYPES } from '../src/alarm/index.ts'
 import { cliDoc } from '../tools/cli-doc.ts'
 import { codeBlocks, ignoredBlocks, programsOf } from '../tools/code-blocks.ts'
 import { configDoc } from '../tools/config-doc.ts'
+import { errorsDoc } from '../tools/errors-doc.ts'
 import { httpDoc } from '../tools/http-doc.ts'
 import { lifecycleDoc } from '../tools/lifecycle-doc.ts'
 import { llmsDoc } from '../tools/llms-doc.ts'
@@ -131,6 +132,7 @@ describe('examples', () => {
 
 describe('pages', () => {
   it('that are generated are up to date (npm run docs)', () => {
+    expect(markdown.get('docs/reference/errors.md')).toBe(errorsDoc())
     expect(markdown.get('docs/reference/lifecycle.md')).toBe(lifecycleDoc())
     expect(markdown.get('docs/reference/cli.md')).toBe(cliDoc())
     expect(markdown.get('docs/reference/http.md')).toBe(httpDoc())

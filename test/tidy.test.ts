@@ -26,10 +26,11 @@ const BELOW_HOSTS = [
 ]
 
 /**
- * Which modules a module may import. Every module may import `error.ts`. The engine imports the ports only, never a
+ * Which modules a module may import. Every module may import `error.ts` and `errors`. The engine imports the ports only, never a
  * store or a target; each store is a module of its own beside the port it implements.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  errors: [],
   time: [],
   json: [],
   redaction: [],
@@ -123,10 +124,12 @@ const DIRECT_ENTRIES: readonly string[] = [
   'src/time/durations/index.ts',
 ]
 /** What the client may load at run time: it is bundled for browsers. */
-const CLIENT_LOADS = /^src\/(?:client\/|json\/|error\.ts|time\/(?:durations|text)\/)/
+const CLIENT_LOADS = /^src\/(?:client\/|json\/|errors?(?:\.ts|\/)|time\/(?:durations|text)\/)/
 
 /** Modules that read time from the clock port only, so that the simulator and a Durable Object can run them. */
 const CLOCK_PORT_ONLY = ['time', 'alarm', 'engine', 'library', 'log', 'targets']
+/** The one file that reads the words of errors: those of libraries that give no code. */
+const FOREIGN_TEXT = 'src/errors/foreign-text.ts'
 const SYSTEM_CLOCK = 'src/hosts/node/system-clock.ts'
 const LINES_MAX = 400
 const LINES_WARN = 250
@@ -144,7 +147,7 @@ describe('modules', () => {
     const wrong = production.flatMap((file) =>
       importsOf(file).flatMap(({ line, path }) => {
         const [from, to] = [moduleOf(file.path), moduleOf(path)]
-        if (to === null || from === to || MAY_IMPORT[from ?? '']?.includes(to)) return []
+        if (to === null || to === 'errors' || from === to || MAY_IMPORT[from ?? '']?.includes(to)) return []
         const may = MAY_IMPORT[from ?? '']?.join(', ') || 'none'
         return [`${file.path}:${line} (module ${from}) imports ${path} (module ${to}); it may import ${may}`]
       }),
@@ -229,6 +232,21 @@ describe('modules', () => {
 
   it('the client compiles with the types of a browser and without those of Node', () => {
     expect(output('tsc', ['-p', 'tsconfig.client.json', '--noEmit'])).toBe('')
+  })
+})
+
+describe('errors', () => {
+  it('are told apart by their data, never by their words', () => {
+    const matched =
+      /(?:\.message|errorText\([^()]*\))\??\.(?:match|matchAll|replace|replaceAll|search|includes|indexOf|startsWith|endsWith|split)\(|\.(?:test|exec|match)\([^()\n]*\.message\b|\b(?:thrown|error|cause|err)\.message [!=]==/
+    const wrong = production
+      .filter(({ path }) => path !== FOREIGN_TEXT && !path.includes('/conformance/'))
+      .flatMap((file) =>
+        withoutComments(file).flatMap((line, at) =>
+          matched.test(line) ? [`${file.path}:${at + 1} ${line.trim()}`] : [],
+        ),
+      )
+    expect(wrong).toEqual([])
   })
 })
 

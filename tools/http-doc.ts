@@ -18,7 +18,7 @@ const HEAD = `<!-- Written by tools/http-doc.ts from src/contracts: change that,
   known, nothing changes and the first alarm is the answer. \`POST /v1/alarms/batch\` refuses it, since each item has its own. No other call takes notice of it.
 - **Versions**: an alarm comes with an \`ETag\`. An edit that names it in \`If-Match\` is refused (409 \`conflict\`) where it is no longer the newest.
 - **Requests** are told apart by \`x-request-id\`: yours, or one that is made. A W3C \`traceparent\` is carried from the set to the wake.
-- **Refusals** are problem documents (RFC 9457), \`application/problem+json\`, with a stable \`code\`; 429 says when to try again (\`Retry-After\`).
+- **Refusals** are problem documents (RFC 9457), \`application/problem+json\`, with a stable \`code\`, \`reason\` and \`params\` ([errors](errors.md)); 429 says when to try again (\`Retry-After\`).
   [What each means](../troubleshooting.md#over-http).
 
 Beside the calls below there are:

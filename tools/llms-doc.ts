@@ -40,6 +40,7 @@ const PAGES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'docs/reference/library.md': 'every method, option, limit and error of the library',
     'docs/reference/cli.md': 'every command and option',
     'docs/reference/events.md': 'the log: every type of event and its data',
+    'docs/reference/errors.md': 'the codes and reasons of refused calls',
     'docs/reference/lifecycle.md': 'states and events of an alarm, in one table',
     'docs/reference/configuration.md': 'every setting of the server: flag, variable, default',
     'docs/reference/limits.md':

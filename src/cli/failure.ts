@@ -1,7 +1,6 @@
 import { CommanderError } from 'commander'
 import { type ErrorCode, errorText, WakefulError } from '../error.ts'
-import { commanderText } from '../errors/foreign-text.ts'
-import { render } from '../errors/index.ts'
+import { commanderText, render } from '../errors/index.ts'
 import { withoutPasswords } from '../redaction/index.ts'
 import { oneLine } from './text-width.ts'
 

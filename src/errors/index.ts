@@ -1,4 +1,4 @@
-import type { ErrorCode, Params, Reason } from './reason.ts'
+import type { Params, Reason } from './reason.ts'
 import { ALARM_REASONS } from './reasons/alarms.ts'
 import { FIELD_REASONS } from './reasons/fields.ts'
 import { HOST_REASONS, STORE_REASONS } from './reasons/operations.ts'
@@ -7,6 +7,14 @@ import { CALENDAR_REASONS, PHRASE_REASONS, TIME_REASONS } from './reasons/time.t
 import { type Interface, wordsOf } from './words.ts'
 
 export { closest } from './closest.ts'
+export {
+  commanderText,
+  cronerText,
+  hasNoAddress,
+  isPgConnectionText,
+  mcpIssues,
+  pgHandshakeProblem,
+} from './foreign-text.ts'
 export { ERROR_CODES, type ErrorCode, isErrorCode, type Param, type Params } from './reason.ts'
 export { fromWire, toWire, type WireError } from './wire.ts'
 export { INTERFACES, type Interface, libraryField, wireField } from './words.ts'
@@ -60,9 +68,4 @@ export function render(error: ErrorData, where: Interface): string {
     .filter((each) => each !== '')
     .join(' ')
   return isNamed ? text : `${words.it}: ${text}`
-}
-
-/** The codes and reasons, for the reference. */
-export function reasonList(): readonly (readonly [ReasonId, ErrorCode])[] {
-  return (Object.keys(REASONS) as ReasonId[]).map((id) => [id, REASONS[id].code])
 }

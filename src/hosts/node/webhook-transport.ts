@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
-import { hasNoAddress } from '../../errors/foreign-text.ts'
+import { hasNoAddress } from '../../errors/index.ts'
 import {
   forbiddenText,
   type Transport,

@@ -152,6 +152,14 @@ function named({ id: _, ...schema }: Json): Json {
 }
 
 function problemSchema(): Json {
+  const field = { type: 'string', description: 'The field it is about, as a path: `items[1].delay`.' }
+  const reason = { type: 'string', description: 'Why, as a stable id: see the reference of errors.' }
+  const params = {
+    type: 'object',
+    additionalProperties: true,
+    description: 'The values that `detail` names.',
+  }
+  const detail = { type: 'string', description: 'What was wrong, with which value, and what to do.' }
   return {
     type: 'object',
     description: 'A refusal (RFC 9457).',
@@ -160,17 +168,20 @@ function problemSchema(): Json {
       title: { type: 'string' },
       status: { type: 'integer' },
       code: { type: 'string', enum: Object.keys(STATUS_OF) },
-      detail: { type: 'string', description: 'What was wrong, with which value, and what would be right.' },
+      detail,
+      reason,
+      params,
+      field,
       errors: {
         type: 'array',
         items: {
           type: 'object',
-          properties: { field: { type: 'string' }, detail: { type: 'string' } },
-          required: ['field', 'detail'],
+          properties: { field, detail, reason, params },
+          required: ['field', 'detail', 'reason', 'params'],
         },
       },
       request_id: { type: 'string' },
     },
-    required: ['type', 'title', 'status', 'code', 'detail'],
+    required: ['type', 'title', 'status', 'code', 'detail', 'reason', 'params'],
   }
 }

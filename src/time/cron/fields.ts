@@ -1,6 +1,6 @@
 import { CronPattern } from 'croner'
 import { errorText, WakefulError } from '../../error.ts'
-import { cronerText } from '../../errors/foreign-text.ts'
+import { cronerText } from '../../errors/index.ts'
 import { quote } from '../text/index.ts'
 import { type DayTimes, dayTimes } from './day-times.ts'
 import { dayFinder } from './days.ts'

@@ -1,5 +1,5 @@
 import { errorText, WakefulError } from '../../../error.ts'
-import { isPgConnectionText, pgHandshakeProblem } from '../../../errors/foreign-text.ts'
+import { isPgConnectionText, pgHandshakeProblem } from '../../../errors/index.ts'
 import { CorruptRow } from '../../index.ts'
 
 /** The SQLSTATE of an error of PostgreSQL's, or Node's code of a broken connection; null for any other error. */

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import { refusalOf } from '../src/client/problem.ts'
+import { inField, unknownField, WakefulError } from '../src/error.ts'
+import {
+  fromWire,
+  INTERFACES,
+  libraryField,
+  REASONS,
+  type ReasonId,
+  reasonOf,
+  render,
+  toWire,
+  wireField,
+} from '../src/errors/index.ts'
+import { problemOf } from '../src/server/http/index.ts'
+import { sampleError } from '../tools/sample-error.ts'
+
+const NUMBERS: ReadonlySet<string> = new Set(['bytes', 'count', 'line', 'max', 'min', 'number', 'status'])
+
+const sample = (reason: ReasonId) =>
+  sampleError(reason, (name) => (NUMBERS.has(name) ? 7 : 'maxFailures'), 'maxFailures')
+
+const IDS = Object.keys(REASONS) as ReasonId[]
+
+describe('every reason', () => {
+  it.each(IDS)('%s renders in every interface without leftovers', (reason) => {
+    for (const where of INTERFACES) {
+      const text = render(sample(reason), where)
+      expect(text).not.toMatch(/undefined|\[object|NaN|\$\{| {2}|\.\.(?!\.)/)
+      expect(text).not.toBe('')
+      if (where !== 'library') expect(text).not.toMatch(/`maxFailures`/)
+      if (where === 'cli') expect(text).not.toMatch(/`--/)
+    }
+  })
+
+  it.each(IDS)('%s has an id and parameters that are the same in TypeScript and JSON', (reason) => {
+    expect(reason).toMatch(/^[a-z]+(?:\.[a-z0-9_]+)?$/)
+    for (const name of Object.keys(sample(reason).params)) expect(name).toMatch(/^[a-z]+$/)
+  })
+
+  it.each(IDS)('%s comes back from the wire as it was thrown', (reason) => {
+    const thrown = sample(reason)
+    const problem = problemOf(thrown, 'operators')
+    const read = refusalOf(problem.status, JSON.stringify(problem), 'http://alarms.test')
+    if (reason === 'request.no_such_call') return expect(read.reason).toBe('client.wrong_address')
+    expect(dataOf(read)).toEqual(dataOf(thrown))
+  })
+})
+
+function dataOf({ code, reason, params, field, message, errors }: WakefulError): unknown {
+  return { code, reason, params, field, message, errors: errors?.map(dataOf) }
+}
+
+describe('an error', () => {
+  it('has the words of the library, and others on request', () => {
+    const error = new WakefulError('field.empty', {}, { field: 'idempotencyKey' })
+    expect(error).toMatchObject({ code: 'invalid_request', reason: 'field.empty', params: {} })
+    expect(error.message).toBe('`idempotencyKey` is empty. Set a value, or leave it out.')
+    expect(render(error, 'wire')).toBe('`idempotency_key` is empty. Set a value, or leave it out.')
+    expect(render(error, 'cli')).toBe('--idempotency-key is empty. Set a value, or leave it out.')
+  })
+
+  it('names its field in front where its words do not', () => {
+    const error = new WakefulError('duration.no_unit', { text: "'5'" }, { field: 'completionTimeout' })
+    expect(render(error, 'wire')).toMatch(/^`completion_timeout`: '5' has no unit\./)
+    expect(render(error, 'cli')).toMatch(/^--completion-timeout: '5' has no unit\./)
+  })
+
+  it('gathers the path of its field on the way out', () => {
+    const refuse = () => {
+      throw new WakefulError('field.empty', {})
+    }
+    const nested = () => inField('items[1]', () => inField('delay', refuse))
+    expect(nested).toThrow(expect.objectContaining({ field: 'items[1].delay', reason: 'field.empty' }))
+  })
+
+  it('suggests the known name that was probably meant', () => {
+    const error = unknownField('maxFailurs', ['label', 'maxFailures'])
+    expect(error.params).toEqual({
+      name: 'maxFailurs',
+      fields: ['label', 'maxFailures'],
+      other: 'maxFailures',
+    })
+    expect(render(error, 'wire')).toBe(
+      'Unknown field "maxFailurs". Did you mean `max_failures`? Known: `label`, `max_failures`.',
+    )
+  })
+
+  it('of a reason that this version does not know keeps the words it came with', () => {
+    const error = WakefulError.from({
+      code: 'conflict',
+      reason: 'brand.new',
+      params: { a: 1 },
+      message: 'As it said.',
+    })
+    expect(render(error, 'cli')).toBe('As it said.')
+    expect(reasonOf('brand.new')).toBeUndefined()
+  })
+})
+
+it('names fields on the wire and back', () => {
+  for (const field of ['at', 'cron', 'message', 'maxFailures', 'backoff.baseMs', 'items[12].dst.gap'])
+    expect(libraryField(wireField(field))).toBe(field)
+  expect(wireField('items[0].backoff.baseMs')).toBe('items[0].backoff.base_ms')
+  expect(toWire(unknownField('x', ['cron']))).toMatchObject({ params: { fields: ['cron_expr'] } })
+  expect(fromWire({ reason: 'field.both', params: { other: 'cron_expr' }, field: 'fire_at' })).toEqual({
+    reason: 'field.both',
+    params: { other: 'cron' },
+    field: 'at',
+  })
+})
