@@ -87,7 +87,9 @@ describe('reading JSON', () => {
     expect(() => readJson('{"a" 1}')).toThrow(
       'The body is not JSON: at character 5 a colon is expected, and there is there is "1}".',
     )
-    expect(() => readJson('{"a":')).toThrow('at character 5 a value is expected, and it ends there')
+    expect(() => readJson('{"a":')).toThrow(
+      'The body is not JSON: at character 5 a value is expected, and there is it ends there.',
+    )
     expect(() => readJson('')).toThrow('at character 0 a value is expected, and it ends there')
   })
 })

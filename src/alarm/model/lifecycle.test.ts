@@ -92,7 +92,7 @@ test('says in a refusal what was asked and how the alarm stands', () => {
   }
   expect(refusal('completed', 'fire_now')).toBe('Cannot fire now: the alarm has ended (completed).')
   expect(refusal('awaiting', 'pause')).toBe('Cannot pause while the alarm is fired.')
-  expect(refusal('paused', 'retry')).toMatch(/only failed or timed_out ones/)
+  expect(refusal('paused', 'retry')).toMatch(/Only failed or timed_out alarms/)
 })
 
 test('shows awaiting as fired, and every other state as itself', () => {

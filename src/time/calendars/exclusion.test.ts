@@ -119,8 +119,12 @@ describe('days off', () => {
     expect(() => daysOffOf({ calendars: ['eu'] }, known)).toThrow(
       /Known: 'gulf', 'us-holidays'\. Create it first/,
     )
-    expect(() => daysOffOf({ calendars: ['us-holiday'] }, known)).toThrow("did you mean 'us-holidays'?")
-    expect(() => daysOffOf({ calendars: ['us'] }, known)).toThrow("did you mean 'us-holidays'?")
+    expect(() => daysOffOf({ calendars: ['us-holiday'] }, known)).toThrow(
+      "There is no calendar 'us-holiday'. Did you mean 'us-holidays'?",
+    )
+    expect(() => daysOffOf({ calendars: ['us'] }, known)).toThrow(
+      "There is no calendar 'us-holiday'. Did you mean 'us-holidays'?",
+    )
     expect(() => daysOffOf({ calendars: ['eu'] }, find)).toThrow(
       expect.objectContaining({ code: 'invalid_rule' }),
     )
