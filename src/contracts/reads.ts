@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { HISTORY_STATUSES } from '../seeds/index.ts'
 import { pageAnswer, status } from './alarm-wire.ts'
 import { cursor, instant, limit, name, plain, since, text } from './fields.ts'
 import { operation } from './operation.ts'
@@ -63,13 +64,10 @@ export const readOperations = {
     rights: 'read',
     summary: 'Alarms by what came of them, newest first',
     query: z.strictObject({
-      status: z
-        .enum(['pending', 'fired', 'completed', 'failed', 'cancelled', 'timed_out', 'timeout_unknown'])
-        .optional()
-        .meta({
-          description:
-            'As `stats` counts: `fired` awaits its report, `completed` includes what was just delivered.',
-        }),
+      status: z.enum(HISTORY_STATUSES).optional().meta({
+        description:
+          'As `stats` counts: `fired` awaits its report, `completed` includes what was just delivered.',
+      }),
       target: text('Exactly this target.', 4_096).optional(),
       process: text('Another name for `target`.', 4_096).optional(),
       since,

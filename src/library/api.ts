@@ -9,6 +9,7 @@ import type {
   TargetSpec,
 } from '../alarm/index.ts'
 import type { ObservedAttempt, Observer } from '../engine/index.ts'
+import type { HistoryStatus } from '../seeds/index.ts'
 import type { Documents, LogEvent, Stats } from '../stores/index.ts'
 import type { Fire, Handler, HandlerOptions } from '../targets/index.ts'
 import type { CalendarInput, Clock, HolidayCalendar, Preview, Rule, When } from '../time/index.ts'
@@ -76,14 +77,7 @@ export interface ListOptions {
 
 /** Which alarms' history: the filters of seed 001 under the contract's names. */
 export interface HistoryOptions {
-  readonly status?:
-    | 'pending'
-    | 'fired'
-    | 'completed'
-    | 'failed'
-    | 'cancelled'
-    | 'timed_out'
-    | 'timeout_unknown'
+  readonly status?: HistoryStatus
   readonly target?: string
   /** Another name for `target`. */
   readonly process?: string

@@ -13,6 +13,7 @@ import {
 } from '../alarm/index.ts'
 import { display, WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
+import { HISTORY_STATES } from '../seeds/index.ts'
 import { goneFact, type ListPosition, type ListQuery, type LogEvent } from '../stores/index.ts'
 import { parse, preview, resolveSince, type When } from '../time/index.ts'
 import type {
@@ -64,17 +65,6 @@ const STATES_OF: Readonly<Record<Status | 'pending', readonly State[]>> = {
 
 /** What waits for no instant has no place in the order of instants. */
 const WITHOUT_INSTANT: readonly unknown[] = ['paused', 'completed', 'failed', 'timed_out', 'cancelled']
-
-/** In history the words mean what `stats` counts under them, as seed 001 has it. */
-const HISTORY_STATES: Readonly<Record<NonNullable<HistoryOptions['status']>, readonly State[]>> = {
-  pending: ['active', 'paused'],
-  fired: ['awaiting'],
-  completed: ['completed', 'fired'],
-  failed: ['failed'],
-  cancelled: ['cancelled'],
-  timed_out: ['timed_out'],
-  timeout_unknown: ['timed_out'],
-}
 
 /** What one owner may ask: every question carries the scope, and sees nothing else (promise: isolated). */
 export class ScopedReads {

@@ -1,4 +1,5 @@
 import { type Alarm, lateness, occurrenceId, type Timer } from '../alarm/index.ts'
+import { userIdOf } from '../seeds/index.ts'
 import { formatInstant } from '../time/index.ts'
 
 /** One attempt at waking somebody, as far as its body tells of it. */
@@ -44,12 +45,4 @@ export function wakeJson(wake: Wake): string {
   for (const field of WAKE_FIELDS)
     text += `${text === '' ? '{' : ','}"${field}":${wakeFieldJson(wake, field)}`
   return `${text}}`
-}
-
-const DID = 'did:matrix:'
-
-/** Who is woken: the user within a DID `did:matrix:<user_id>:<keyfp>`; any other owner is its own user id. */
-export function userIdOf(owner: string): string {
-  const end = owner.lastIndexOf(':')
-  return owner.startsWith(DID) && end > DID.length ? owner.slice(DID.length, end) : owner
 }

@@ -9,8 +9,9 @@ import {
   type SetOptions,
   type Timer,
 } from '../alarm/index.ts'
+import { userIdOf } from '../seeds/index.ts'
 import { resolveWhen } from '../time/index.ts'
-import { userIdOf, WAKE_FIELDS, type Wake, wakeJson } from './wake-body.ts'
+import { WAKE_FIELDS, type Wake, wakeJson } from './wake-body.ts'
 import { fillTemplate, readTemplate } from './webhook-template.ts'
 
 const NOW = Date.UTC(2030, 0, 1)

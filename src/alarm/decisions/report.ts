@@ -1,4 +1,5 @@
 import { WakefulError } from '../../error.ts'
+import { TIMED_OUT } from '../../seeds/index.ts'
 import {
   type Change,
   type Context,
@@ -8,7 +9,6 @@ import {
   recurs,
   type Snapshot,
   stateOf,
-  TIMED_OUT,
   type Timer,
   tallyOf,
 } from '../model/index.ts'

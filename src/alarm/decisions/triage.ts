@@ -1,3 +1,4 @@
+import { TIMED_OUT } from '../../seeds/index.ts'
 import { countBetween, isOnDayOff, type NextOccurrence, wakeTime, zoneOffsetOf } from '../../time/index.ts'
 import {
   type Change,
@@ -7,7 +8,6 @@ import {
   NO_OUTCOME,
   recurs,
   type SkipReason,
-  TIMED_OUT,
   type Timer,
   type TimerMove,
 } from '../model/index.ts'

@@ -42,7 +42,6 @@ export {
   type Outcome,
   stateOf,
   type Tally,
-  TIMED_OUT,
   tallyOf,
 } from './outcome.ts'
 export { assertPoolsFit, BUILT_IN_POOL, DEFAULT_POOL, POOLS_MAX } from './pools.ts'

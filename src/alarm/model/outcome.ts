@@ -16,9 +16,6 @@ export interface Outcome {
   readonly attempts: number
 }
 
-/** The result of an occurrence whose report never came, in seed 001's word. */
-export const TIMED_OUT = 'timeout_unknown'
-
 /** An outcome of which nothing has happened yet. */
 export const NO_OUTCOME: Outcome = {
   status: null,

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { HistoryOptions, StatsView } from '../../index.ts'
 import { wireText } from '../../library/index.ts'
+import { HISTORY_STATUSES } from '../../seeds/index.ts'
 import { humanizeDuration } from '../../time/index.ts'
 import { historyColumns } from '../alarm-text.ts'
 import { addCommand, wholeNumber } from '../command.ts'
@@ -11,8 +12,6 @@ import { card } from '../table.ts'
 
 import { readSince } from '../when-arguments.ts'
 import { wireItems } from '../wire-items.ts'
-
-const STATUSES = ['pending', 'fired', 'completed', 'failed', 'cancelled', 'timed_out', 'timeout_unknown']
 
 /** The words of `stats`, which are not quite those of `list`. */
 const STATUS_HELP =
@@ -26,7 +25,7 @@ export function addHistory(program: Command, shell: Shell): void {
     'history --status completed --limit 10',
     'history --target remind --since 2026-11-01T00:00Z --json',
   ])
-    .addOption(new Option('--status <status>', STATUS_HELP).choices(STATUSES))
+    .addOption(new Option('--status <status>', STATUS_HELP).choices(HISTORY_STATUSES))
     .option('--target <name>', 'only those with this target')
     .option('--process <name>', 'another name for --target')
     .option('--since <time>', 'only those created since a time, or so long ago (2h)')

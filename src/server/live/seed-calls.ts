@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { type AlarmView, wireJson } from '../../alarm/index.ts'
+import { wireJson } from '../../alarm/index.ts'
 import { plain, wireText } from '../../contracts/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { Alarms, ListOptions, ListPage } from '../../library/index.ts'
+import { HISTORY_STATUSES, pendingItem } from '../../seeds/index.ts'
 import type { Caller } from '../auth/index.ts'
 import { defined } from '../calls/index.ts'
 
@@ -13,13 +14,13 @@ interface SeedCall {
   readonly work: (args: never, caller: Caller) => Promise<SeedResult>
 }
 
-/** What it answers with, as JSON text; where there is more of it than one answer holds, where that begins. */
+/** The answer as JSON text, and the cursor of the next page if there is more. */
 interface SeedResult {
   readonly json: string
   readonly nextCursor?: string | null
 }
 
-/** A call with its arguments' types kept between its two halves. */
+/** Defines a call; `work` is checked against the types of its arguments. */
 function call<S extends z.ZodObject>(
   args: S,
   work: (args: z.output<S>, caller: Caller) => Promise<SeedResult>,
@@ -29,24 +30,15 @@ function call<S extends z.ZodObject>(
 
 const limit = z.int().min(1).max(LIST_MAX).optional()
 const cursor = plain().min(1).max(200).optional()
-/** Seconds since 1970, as the seed has it, or whatever REST takes. */
+/** Seconds since 1970, as in the seed, or what REST accepts. */
 const since = z.union([z.number().min(0).max(1e12), plain().min(1).max(200)]).optional()
-const status = z.enum([
-  'pending',
-  'fired',
-  'completed',
-  'failed',
-  'cancelled',
-  'timed_out',
-  'timeout_unknown',
-])
 
-/** Seed 001's calls, with its arguments and shapes; an alarm in them is as it is over REST. */
+/** Seed 001's calls, with its arguments and shapes. An alarm in them looks as it does over REST. */
 export const SEED_CALLS: Readonly<Record<string, SeedCall>> = {
-  list: call(z.strictObject({ limit }), async ({ limit: most = LIST_MAX }, { alarms }) => {
-    const due = await pendingOf(alarms, { status: 'active', order: 'due' }, most)
-    // A paused one is pending too, and due nowhere: it stands behind the others.
-    const paused = await pendingOf(alarms, { status: 'paused' }, most - due.length)
+  list: call(z.strictObject({ limit }), async ({ limit: max = LIST_MAX }, { alarms }) => {
+    const due = await pendingOf(alarms, { status: 'active', order: 'due' }, max)
+    // Paused alarms are pending too, but not in the order of due times: they come last.
+    const paused = await pendingOf(alarms, { status: 'paused' }, max - due.length)
     return { json: JSON.stringify([...due, ...paused]) }
   }),
 
@@ -56,7 +48,7 @@ export const SEED_CALLS: Readonly<Record<string, SeedCall>> = {
 
   history: call(
     z.strictObject({
-      status: status.optional(),
+      status: z.enum(HISTORY_STATUSES).optional(),
       target: plain().max(4_096).optional(),
       process: plain().max(4_096).optional(),
       since,
@@ -82,28 +74,17 @@ export const SEED_CALLS: Readonly<Record<string, SeedCall>> = {
   }),
 }
 
-/** Pending alarms as the seed lists them, up to so many: few bytes each, however large a page of them is. */
-async function pendingOf(alarms: Alarms, options: ListOptions, most: number) {
-  const found: ReturnType<typeof pending>[] = []
+/** Pending alarms in the seed's list, up to a number: a few bytes each, however large the alarms are. */
+async function pendingOf(alarms: Alarms, options: ListOptions, max: number) {
+  const found: ReturnType<typeof pendingItem>[] = []
   let after: { cursor?: string } | null = {}
-  while (after !== null && found.length < most) {
-    const page: ListPage = await alarms.list({ ...options, ...after, limit: most - found.length })
-    found.push(...page.items.map(pending))
+  while (after !== null && found.length < max) {
+    const page: ListPage = await alarms.list({ ...options, ...after, limit: max - found.length })
+    for (const { id, nextFireAt, fireAt, createdAt } of page.items)
+      found.push(pendingItem(id, nextFireAt ?? fireAt, createdAt))
     after = page.nextCursor === null ? null : { cursor: page.nextCursor }
   }
   return found
-}
-
-/** A pending alarm as the seed lists it: when it fires, and how long after it was set. A paused one may have no instant. */
-function pending({ id, nextFireAt, fireAt, createdAt }: AlarmView) {
-  const at = nextFireAt ?? fireAt
-  if (at === null) return { id, set_at: null, time_offset: null }
-  const setAt = seconds(at)
-  return { id, set_at: setAt, time_offset: setAt - seconds(createdAt) }
-}
-
-function seconds(date: Date): number {
-  return Math.floor(date.getTime() / 1_000)
 }
 
 function listed({ items, nextCursor }: ListPage): SeedResult {
