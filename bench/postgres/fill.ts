@@ -1,32 +1,29 @@
-import { onDatabase } from './bed.ts'
+import type pg from 'pg'
+import { withClient } from './server.ts'
 
-/** Fills the tables with alarms that are due in years: copies of one that was set, spread over the shards and over time. */
+/**
+ * Adds pending alarms that are due in years: copies of the first alarm, spread over the shards and over time. The columns
+ * are read from the database, so that a new one is copied too.
+ */
 export function fill(url: string, count: number): Promise<void> {
-  return onDatabase(url, async (client) => {
-    const copied = async (table: string, changes: Readonly<Record<string, string>>, where: string) => {
-      const { rows } = await client.query<{ name: string }>(
-        `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'wakeful.${table}'::regclass AND attnum > 0 AND NOT attisdropped`,
-      )
-      const names = rows.map(({ name }) => name)
-      await client.query(
-        `INSERT INTO wakeful.${table} (${names.join(', ')})
-         SELECT ${names.map((name) => changes[name] ?? `m.${name}`).join(', ')}
-         FROM (SELECT * FROM wakeful.${table} WHERE ${where} LIMIT 1) m, generate_series(1, ${count}) AS n`,
-      )
-    }
+  return withClient(url, async (client) => {
     const { rows } = await client.query<{ seq: string; shards: number[] }>(
       `SELECT max(seq) AS seq, (SELECT array_agg(shard) FROM wakeful.shards WHERE pool = 'app') AS shards FROM wakeful.alarms`,
     )
     const { seq, shards } = rows[0]!
-    const wakeAt = 'm.wake_at + n * 1000'
-    await copied(
-      'alarms',
-      { seq: `${seq} + n`, id: "m.id || '-' || n", correlation_id: "m.correlation_id || '-' || n" },
-      "target = 'noop'",
-    )
-    const shard = `('{${shards.join()}}'::int[])[1 + n % ${shards.length}]`
-    const timer = { id: `${seq} + n`, alarm: `${seq} + n`, shard, wake_at: wakeAt, scheduled_for: wakeAt }
-    await copied('timers', timer, "target = 'noop'")
+    const next = `${seq} + n`
+    await copyRow(client, count, 'alarms', 'seq = (SELECT min(alarm) FROM wakeful.timers)', {
+      seq: next,
+      id: "m.id || '-' || n",
+      correlation_id: "m.id || '-' || n",
+    })
+    await copyRow(client, count, 'timers', 'id = (SELECT min(id) FROM wakeful.timers)', {
+      id: next,
+      alarm: next,
+      shard: `('{${shards.join()}}'::int[])[1 + n % ${shards.length}]`,
+      wake_at: 'm.wake_at + n * 1000',
+      scheduled_for: 'm.wake_at + n * 1000',
+    })
     await client.query(`SELECT setval(pg_get_serial_sequence('wakeful.alarms', 'seq'), ${seq} + ${count} + 1),
       setval(pg_get_serial_sequence('wakeful.timers', 'id'), (SELECT max(id) + 1 FROM wakeful.timers))`)
     await client.query(
@@ -35,4 +32,25 @@ export function fill(url: string, count: number): Promise<void> {
     )
     await client.query('VACUUM ANALYZE')
   })
+}
+
+/** Inserts copies of one row (`m`), numbered `n`, with some columns changed. */
+async function copyRow(
+  client: pg.Client,
+  count: number,
+  table: string,
+  where: string,
+  changes: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'wakeful.${table}'::regclass AND attnum > 0 AND NOT attisdropped`,
+  )
+  const names = rows.map(({ name }) => name)
+  const unknown = Object.keys(changes).filter((name) => !names.includes(name))
+  if (unknown.length > 0) throw new Error(`wakeful.${table} has no column ${unknown.join(', ')}`)
+  await client.query(
+    `INSERT INTO wakeful.${table} (${names.join(', ')})
+     SELECT ${names.map((name) => changes[name] ?? `m.${name}`).join(', ')}
+     FROM (SELECT * FROM wakeful.${table} WHERE ${where}) m, generate_series(1, ${count}) AS n`,
+  )
 }

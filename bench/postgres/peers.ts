@@ -1,25 +1,25 @@
 import { Logger, makeWorkerUtils, run } from 'graphile-worker'
 import { PgBoss } from 'pg-boss'
-import { PAYLOAD } from '../bed.ts'
-import { onDatabase } from './bed.ts'
+import { PAYLOAD } from '../workload.ts'
+import { untilEmpty } from './server.ts'
 
-/** Another scheduler on PostgreSQL, at its best settings: those with which it was fastest on the same machine. */
+/** Another scheduler on PostgreSQL, with the settings that made it fastest on the machine of the benchmarks. */
 export interface Peer {
   readonly name: 'graphile-worker' | 'pg-boss'
   readonly url: string
-  one(at: Date): Promise<unknown>
-  bulk(count: number, at: Date): Promise<unknown>
-  /** Runs everything that is due; answers when nothing of it is left, with what stops the worker. */
+  insert(at: Date): Promise<unknown>
+  insertMany(count: number, at: Date): Promise<unknown>
+  /** Runs everything that is due. Resolves when nothing is left, with a function that stops the worker. */
   drain(count: number): Promise<() => Promise<unknown>>
   close(): Promise<void>
 }
 
 const TASK = 'noop'
 const CONNECTIONS_MAX = 10
-const SOON = "now() + interval '1 day'"
+const TOMORROW = "now() + interval '1 day'"
 
-/** graphile-worker: jobs are fetched a thousand at a time and completed in batches; it deletes them, so no history is kept. */
-export async function graphile(url: string): Promise<Peer> {
+/** graphile-worker fetches a thousand jobs at a time and completes them in batches. It deletes them and keeps no history. */
+export async function graphileWorker(url: string): Promise<Peer> {
   const logger = new Logger(() => (level, message) => {
     if (level === 'error') console.error('graphile-worker:', message)
   })
@@ -28,11 +28,11 @@ export async function graphile(url: string): Promise<Peer> {
   return {
     name: 'graphile-worker',
     url,
-    one: (at) => utils.addJob(TASK, PAYLOAD, { runAt: at }),
-    bulk: (count, at) =>
+    insert: (at) => utils.addJob(TASK, PAYLOAD, { runAt: at }),
+    insertMany: (count, at) =>
       utils.addJobs(Array.from({ length: count }, () => ({ identifier: TASK, payload: PAYLOAD, runAt: at }))),
     async drain(count) {
-      const all = counter(count)
+      const jobs = countdown(count)
       const runner = await run({
         preset: {
           worker: {
@@ -46,11 +46,11 @@ export async function graphile(url: string): Promise<Peer> {
           },
         },
         noHandleSignals: true,
-        taskList: { [TASK]: async () => all.hit() },
+        taskList: { [TASK]: async () => jobs.finished(1) },
         parsedCronItems: [],
       })
-      await all.done
-      await until(url, `SELECT 1 FROM graphile_worker._private_jobs WHERE run_at < ${SOON} LIMIT 1`)
+      await jobs.allFinished
+      await untilEmpty(url, `SELECT 1 FROM graphile_worker._private_jobs WHERE run_at < ${TOMORROW} LIMIT 1`)
       return () => runner.stop()
     },
     async close() {
@@ -59,7 +59,7 @@ export async function graphile(url: string): Promise<Peer> {
   }
 }
 
-/** pg-boss: two fetchers of 2,000 jobs each, without a pause while batches are full. */
+/** pg-boss runs two fetchers of 2,000 jobs each, which do not pause while their batches are full. */
 export async function pgBoss(url: string): Promise<Peer> {
   const boss = new PgBoss({ connectionString: url, max: CONNECTIONS_MAX })
   boss.on('error', (error) => console.error('pg-boss:', error.message))
@@ -68,25 +68,23 @@ export async function pgBoss(url: string): Promise<Peer> {
   return {
     name: 'pg-boss',
     url,
-    one: (at) => boss.send(TASK, PAYLOAD, { startAfter: at }),
-    bulk: (count, at) =>
+    insert: (at) => boss.send(TASK, PAYLOAD, { startAfter: at }),
+    insertMany: (count, at) =>
       boss.insert(
         TASK,
         Array.from({ length: count }, () => ({ data: PAYLOAD, startAfter: at })),
       ),
     async drain(count) {
-      const all = counter(count)
+      const jobs = countdown(count)
       await boss.work(
         TASK,
         { batchSize: 2000, localConcurrency: 2, burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 },
-        async (jobs) => {
-          for (const _ of jobs) all.hit()
-        },
+        async (batch) => jobs.finished(batch.length),
       )
-      await all.done
-      await until(
+      await jobs.allFinished
+      await untilEmpty(
         url,
-        `SELECT 1 FROM pgboss.job WHERE name = '${TASK}' AND state < 'completed' AND start_after < ${SOON} LIMIT 1`,
+        `SELECT 1 FROM pgboss.job WHERE name = '${TASK}' AND state < 'completed' AND start_after < ${TOMORROW} LIMIT 1`,
       )
       return () => boss.offWork(TASK)
     },
@@ -94,22 +92,14 @@ export async function pgBoss(url: string): Promise<Peer> {
   }
 }
 
-function counter(count: number) {
+function countdown(count: number) {
   const { promise, resolve } = Promise.withResolvers<void>()
   let left = count
   return {
-    done: promise,
-    hit() {
-      left -= 1
-      if (left === 0) resolve()
+    allFinished: promise,
+    finished(jobs: number) {
+      left -= jobs
+      if (left <= 0) resolve()
     },
   }
-}
-
-/** Waits until a statement finds nothing any more. */
-export function until(url: string, statement: string): Promise<void> {
-  return onDatabase(url, async (client) => {
-    while ((await client.query(statement)).rowCount !== 0)
-      await new Promise((resolve) => setTimeout(resolve, 5))
-  })
 }

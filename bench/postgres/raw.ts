@@ -8,131 +8,157 @@ import {
 } from '../../src/stores/postgres/connection/session.ts'
 import { insertAlarms, newAlarmLists } from '../../src/stores/postgres/rows/new-alarms.ts'
 import { BETWEEN } from '../../src/stores/postgres/rows/row-writes.ts'
+import { PLACE_COLUMNS } from '../../src/stores/postgres/sql/columns.ts'
 import * as sql from '../../src/stores/postgres/sql/queries.ts'
+import { FIGURES } from '../../src/stores/postgres/sql/tally-columns.ts'
+import { indexOf, insertColumns } from '../statement-columns.ts'
+import { BATCH, batches } from '../workload.ts'
 
-const BATCH = 1000
-const FAR = 4_000_000_000_000
-const [ID, ALARM, VERSION] = ['id', 'alarm', 'version'].map((name) =>
-  TIMER_COLUMNS.indexOf(name as never),
-) as [number, number, number]
+/** Owners' figures are spread over several rows, so that writers do not wait for each other. */
+const TALLY_SLOTS = 8
+const [ID, ALARM, SHARD, WAKE_AT, VERSION] = [
+  TIMER_COLUMNS.indexOf('id'),
+  TIMER_COLUMNS.indexOf('alarm'),
+  TIMER_COLUMNS.indexOf('shard'),
+  TIMER_COLUMNS.indexOf('wake_at'),
+  TIMER_COLUMNS.indexOf('version'),
+]
+const OUTCOME_COLUMNS = insertColumns(sql.putOutcomes)
+const EVENT_COLUMNS = insertColumns(sql.insertEvents)
 const PLANS = 'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off'
 
+type Value = string | number | null
+
+/** The rows that Wakeful wrote for its first alarms: the loop copies them. */
+interface Models {
+  readonly alarm: readonly Value[]
+  /** The columns of `PLACE_COLUMNS`. */
+  readonly timer: readonly Value[]
+  readonly outcome: readonly Value[]
+  readonly event: readonly Value[]
+}
+
 /**
- * The limit of the store: the same statements on the same tables, indexes and rows, in a bare loop on one connection, each
- * transaction sent in one go. No decisions, no handler, no flight, no lease but its check; alarms are not even read.
+ * The limit of the store: the same statements on the same tables, indexes and rows, in a bare loop on one connection that
+ * sends each transaction in one go. It makes no decisions, calls no handler, records no batch in flight, checks the lease
+ * but does not renew it, and does not read the alarms.
  */
 export class Raw {
   readonly #client: pg.Client
   readonly #session: Session
-  readonly #model: readonly (string | number | null)[]
+  readonly #models: Models
   readonly #shards: readonly number[]
   #serial = 0
 
-  private constructor(client: pg.Client, session: Session, model: Values, shards: readonly number[]) {
+  private constructor(client: pg.Client, session: Session, models: Models, shards: readonly number[]) {
     this.#client = client
     this.#session = session
-    this.#model = model as (string | number | null)[]
+    this.#models = models
     this.#shards = shards
   }
 
-  /** The database must hold at least one alarm of the handler `noop`: its row is the model of all others. */
+  /** The database must hold the rows that `writeModelRows` leaves behind. */
   static async open(url: string): Promise<Raw> {
     const client = new pg.Client({ connectionString: url, pipeline: true } as pg.ClientConfig)
     await client.connect()
     await client.query(PLANS)
     const session = new Session(client as unknown as Querying, new Dialect('wakeful'))
-    const columns = ALARM_COLUMNS.join(', ')
-    const model = await session.row(`SELECT ${columns} FROM wakeful.alarms WHERE target = 'noop' LIMIT 1`)
     const shards = await session.rows(sql.shardsOfPools, ['app'])
     return new Raw(
       client,
       session,
-      model!,
+      await readModels(session),
       shards.map(([, shard]) => shard as number),
     )
   }
 
-  /** Inserts alarms with their timers, so many to a commit. */
+  /** Inserts alarms with their timers, so many per commit. */
   async insert(count: number, perCommit: number): Promise<void> {
-    const idAt = ALARM_COLUMNS.indexOf('id')
-    for (let done = 0; done < count; done += perCommit) {
-      const ids = Array.from({ length: perCommit }, () => this.#id())
-      const place = ['due', FAR, FAR, null, null, null, 1, 1, 0, null, null, 0]
-      const alarms = ids.map((id) => this.#model.with(idAt, id))
-      const timers = ids.map(() => [this.#shards[this.#serial++ % this.#shards.length]!, ...place])
+    const { alarm, timer } = this.#models
+    const [id, correlationId] = [indexOf(ALARM_COLUMNS, 'id'), indexOf(ALARM_COLUMNS, 'correlation_id')]
+    for (const size of batches(count, perCommit)) {
+      // An alarm's correlation id is its own id by default; any other value would cost an index entry more.
+      const alarms = this.#ids(size).map((own) => alarm.with(id, own).with(correlationId, own))
+      const timers = alarms.map(() => [this.#shards[this.#serial++ % this.#shards.length]!, ...timer])
       await this.#commit(() => {
         this.#session.send(insertAlarms, ...newAlarmLists(alarms, timers))
-        this.#tally(perCommit)
+        this.#tally({ total: size, pending: size })
       })
     }
   }
 
-  /** Reads what is due and settles it: timers deleted, events, outcomes and figures written, the epoch checked. */
+  /** Reads what is due and settles it: deletes the timers, writes events, outcomes and figures, checks the epoch. */
   async readAndSettle(count: number): Promise<void> {
-    const epochs = new Map(
-      (await this.#session.rows('SELECT shard, epoch FROM wakeful.shards')).map(([shard, epoch]) => [
-        shard,
-        epoch,
-      ]),
-    )
-    const held = this.#shards.map((shard) => epochs.get(shard) as number)
+    const shardRows = await this.#session.rows('SELECT shard, epoch FROM wakeful.shards')
+    const epochs = new Map(shardRows.map(([shard, epoch]) => [shard, epoch as number]))
+    const ownEpochs = this.#shards.map((shard) => epochs.get(shard)!)
     const perShard = Math.ceil(BATCH / this.#shards.length)
-    const lows = this.#shards.map(() => [0, 0] as [number, number])
+    const lowerBounds = this.#shards.map(() => [0, 0] as [wakeAt: number, id: number])
     for (let done = 0; done < count; ) {
-      const now = Date.now()
       const rows = await this.#session.rows(
         sql.dueTimers,
         this.#shards,
-        lows.map(([wakeAt]) => wakeAt),
-        lows.map(([, id]) => id),
-        now,
+        lowerBounds.map(([wakeAt]) => wakeAt),
+        lowerBounds.map(([, id]) => id),
+        Date.now(),
         perShard,
         BATCH,
       )
-      if (rows.length === 0) throw new Error(`only ${done} of ${count} rows were due`)
-      this.#follow(rows, lows)
+      if (rows.length === 0) throw new Error(`Only ${done} of ${count} rows were due`)
+      this.#raise(lowerBounds, rows)
       await this.#commit(() => {
-        this.#session.send(sql.shareShards, this.#shards, held)
-        this.#settle(rows, now)
-        this.#tally(-rows.length)
+        this.#session.send(sql.shareShards, this.#shards, ownEpochs)
+        this.#settle(rows)
+        this.#tally({ pending: -rows.length, fired: rows.length, duration_count: rows.length })
       })
       done += rows.length
     }
+  }
+
+  /** How many timers of the pool are due. After `readAndSettle` that must be none. */
+  async dueCount(): Promise<number> {
+    const row = await this.#session.row(
+      'SELECT count(*) FROM wakeful.timers WHERE shard = ANY($1::int[]) AND wake_at <= $2::bigint',
+      this.#shards,
+      Date.now(),
+    )
+    return Number(row![0])
   }
 
   close(): Promise<void> {
     return this.#client.end()
   }
 
-  #follow(rows: readonly Values[], lows: [number, number][]): void {
-    const [shardAt, wakeAt] = [TIMER_COLUMNS.indexOf('shard'), TIMER_COLUMNS.indexOf('wake_at')]
-    const placeOf = new Map(this.#shards.map((shard, place) => [shard, place]))
+  /** The next query starts behind the last row that was read of each shard, as Wakeful's does. */
+  #raise(lowerBounds: [wakeAt: number, id: number][], rows: readonly Values[]): void {
+    const indexOfShard = new Map(this.#shards.map((shard, index) => [shard, index]))
     for (const row of rows)
-      lows[placeOf.get(row[shardAt] as number)!] = [row[wakeAt] as number, row[ID] as number]
+      lowerBounds[indexOfShard.get(row[SHARD] as number)!] = [row[WAKE_AT] as number, row[ID] as number]
   }
 
-  #settle(rows: readonly Values[], now: number): void {
-    const data =
-      '{"scheduled_for":"2026-01-01T00:00:00.000Z","fired_at":"2026-01-01T00:00:00.000Z","drift_ms":1,"attempt":1,"duration_ms":0}'
-    const all = (value: string | number | null) => rows.map(() => value)
-    const of = (column: number) => rows.map((row) => row[column] as number)
-    const { send } = { send: (text: string, ...values: Bindable[]) => this.#session.send(text, ...values) }
-    const scope = [all('default'), all('')]
-    const ids = () => rows.map(() => this.#id())
-    send(sql.removeTakenTimers, of(ID), of(VERSION))
-    const outcome = ['fired', now, now, now, 0, null, null, 0, 1].map(all)
-    send(sql.putOutcomes, of(ALARM), ...scope, all('noop'), ...outcome)
-    const names = [all('alarm.fired'), all('caused'), of(ALARM), all('1-1767225600000'), all(null), ids()]
-    send(sql.insertEvents, ids(), ...scope, ...names, all(now), all(data).join(BETWEEN))
+  #settle(rows: readonly Values[]): void {
+    const { outcome, event } = this.#models
+    const all = (value: Value) => rows.map(() => value)
+    const read = (column: number) => rows.map((row) => row[column] as number)
+    const send = (text: string, values: readonly Bindable[]) => this.#session.send(text, ...values)
+    send(sql.removeTakenTimers, [read(ID), read(VERSION)])
+    const outcomes = outcome.map(all).with(indexOf(OUTCOME_COLUMNS, 'alarm'), read(ALARM))
+    send(sql.putOutcomes, outcomes)
+    const data = indexOf(EVENT_COLUMNS, 'data')
+    const events: Bindable[] = event
+      .map(all)
+      .with(indexOf(EVENT_COLUMNS, 'id'), this.#ids(rows.length))
+      .with(indexOf(EVENT_COLUMNS, 'correlation_id'), this.#ids(rows.length))
+      .with(indexOf(EVENT_COLUMNS, 'alarm'), read(ALARM))
+    send(sql.insertEvents, events.with(data, all(event[data]!).join(BETWEEN)))
   }
 
-  #tally(pending: number): void {
-    const fired = Math.max(0, -pending)
-    const sums = [Math.max(0, pending), pending, fired, 0, 0, 0, 0, 0, fired]
-    this.#session.send(sql.addTallies, this.#serial % 8, ['default'], [''], ...sums.map((sum) => [sum]))
+  #tally(sums: Readonly<Partial<Record<(typeof FIGURES)[number], number>>>): void {
+    const lists = FIGURES.map((figure) => [sums[figure] ?? 0])
+    this.#session.send(sql.addTallies, this.#serial % TALLY_SLOTS, ['default'], [''], ...lists)
   }
 
-  /** Everything of a transaction travels together. */
+  /** Sends all statements of a transaction together. */
   async #commit(work: () => void): Promise<void> {
     this.#session.send('BEGIN')
     work()
@@ -140,8 +166,26 @@ export class Raw {
     await this.#session.landed()
   }
 
-  #id(): string {
-    this.#serial += 1
-    return `${Date.now().toString(16).padStart(12, '0')}-raw-${String(this.#serial).padStart(19, '0')}`
+  #ids(count: number): string[] {
+    return Array.from({ length: count }, () => {
+      this.#serial += 1
+      return `${Date.now().toString(16).padStart(12, '0')}-raw-${String(this.#serial).padStart(19, '0')}`
+    })
+  }
+}
+
+async function readModels(session: Session): Promise<Models> {
+  const first = async (columns: readonly string[], table: string, order: string) => {
+    const row = await session.row(
+      `SELECT ${columns.join(', ')} FROM wakeful.${table} ORDER BY ${order} LIMIT 1`,
+    )
+    if (row === undefined) throw new Error(`wakeful.${table} is empty: write the model rows first`)
+    return row as readonly Value[]
+  }
+  return {
+    alarm: await first(ALARM_COLUMNS, 'alarms', 'seq'),
+    timer: await first(PLACE_COLUMNS, 'timers', 'id'),
+    outcome: await first(OUTCOME_COLUMNS, 'outcomes', 'alarm'),
+    event: await first(EVENT_COLUMNS, 'events', 'seq'),
   }
 }

@@ -1,80 +1,85 @@
-/** Calls a server over so many connections for a while, and says how many were answered, and how fast. */
+/** Calls a server over several connections for a while, and prints how many calls were answered, and how fast. */
 import { Agent, request } from 'node:http'
+import { perSecond, quantile } from '../statistics.ts'
 
-interface Order {
+/** What to call, and how often. */
+export interface LoadOptions {
   readonly port: number
   readonly connections: number
   readonly seconds: number
-  /** Milliseconds between the calls of one connection; 0 is as fast as it answers. */
+  /** Milliseconds between the calls of one connection; with 0, the next call follows the answer. */
   readonly pauseMs: number
-  /** Whether every other call reads. */
+  /** Whether every other call is a read. */
   readonly mixed: boolean
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: Readonly<Record<string, unknown>> | null
+  readonly body: Readonly<Record<string, unknown>>
 }
 
-const order = JSON.parse(process.argv[2]!) as Order
-const agent = new Agent({ keepAlive: true, maxSockets: order.connections })
+/** What came of it; latencies in milliseconds, answers by status. */
+export interface LoadResult {
+  readonly perSecond: number
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+  readonly statuses: Readonly<Record<string, number>>
+}
+
+const options = JSON.parse(process.argv[2]!) as LoadOptions
+const agent = new Agent({ keepAlive: true, maxSockets: options.connections })
 const latencies: number[] = []
 const statuses: Record<string, number> = {}
 let calls = 0
 
 function call(): Promise<void> {
   calls += 1
-  const reads = order.mixed && calls % 2 === 0
-  const body = reads || order.body === null ? '' : JSON.stringify({ ...order.body, label: `call ${calls}` })
-  const from = performance.now()
+  const isRead = options.mixed && calls % 2 === 0
+  const body = isRead ? '' : JSON.stringify({ ...options.body, label: `call ${calls}` })
+  const headers = isRead
+    ? {}
+    : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+  const startedAt = performance.now()
   return new Promise((resolve, reject) => {
-    const asked = request(
+    const sent = request(
       {
         agent,
         host: '127.0.0.1',
-        port: order.port,
-        method: body === '' && reads ? 'GET' : 'POST',
-        path: reads ? '/v1/alarms?limit=10' : order.path,
-        headers: {
-          ...order.headers,
-          ...(body !== '' && {
-            'content-type': 'application/json',
-            'content-length': Buffer.byteLength(body),
-          }),
-        },
+        port: options.port,
+        method: isRead ? 'GET' : 'POST',
+        path: isRead ? '/v1/alarms?limit=10' : '/v1/alarms',
+        headers: { connection: 'keep-alive', ...headers },
       },
       (response) => {
         response.resume()
         response.on('end', () => {
-          latencies.push(performance.now() - from)
-          statuses[response.statusCode!] = (statuses[response.statusCode!] ?? 0) + 1
+          latencies.push(performance.now() - startedAt)
+          const status = response.statusCode!
+          statuses[status] = (statuses[status] ?? 0) + 1
           resolve()
         })
       },
     )
-    asked.on('error', reject)
-    asked.end(body)
+    sent.on('error', reject)
+    sent.end(body)
   })
 }
 
-const end = performance.now() + order.seconds * 1000
-const from = performance.now()
+const startedAt = performance.now()
+const end = startedAt + options.seconds * 1000
 await Promise.all(
-  Array.from({ length: order.connections }, async () => {
+  Array.from({ length: options.connections }, async () => {
     while (performance.now() < end) {
       await call()
-      if (order.pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, order.pauseMs))
+      if (options.pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, options.pauseMs))
     }
   }),
 )
-const tookMs = performance.now() - from
+const rate = perSecond(latencies.length, startedAt)
 latencies.sort((a, b) => a - b)
-const at = (part: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * part))]
-console.log(
-  JSON.stringify({
-    perSecond: (latencies.length / tookMs) * 1000,
-    p50: at(0.5),
-    p99: at(0.99),
-    max: at(1),
-    statuses,
-  }),
-)
+const result: LoadResult = {
+  perSecond: rate,
+  p50: quantile(latencies, 0.5),
+  p99: quantile(latencies, 0.99),
+  max: latencies.at(-1)!,
+  statuses,
+}
+console.log(JSON.stringify(result))
 process.exit()

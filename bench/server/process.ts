@@ -1,59 +1,66 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
-/** A process of the benchmark: it says lines of JSON, and ends when it is told to. */
-export interface Worker {
-  /** The next line it says. */
-  next(): Promise<Record<string, unknown>>
-  /** Tells it something, as a line of JSON. */
-  tell(message: unknown): void
-  stop(): Promise<void>
-}
+/** A message of a child process: one line of JSON. */
+export type Message = Readonly<Record<string, unknown>>
 
-/** Starts a process of the benchmark; what it complains about is shown. */
-export function startWorker(args: readonly string[], env: Readonly<Record<string, string>> = {}): Worker {
-  const child = spawn(process.execPath, args, {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, ...env },
-  })
-  return new LineWorker(child)
-}
+const running = new Set<ChildProcess>()
+// A benchmark that is interrupted must not leave its servers behind.
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
 
-class LineWorker implements Worker {
+/** A process of the benchmark, which prints messages as lines of JSON. */
+export class BenchProcess {
   readonly #child: ChildProcess
-  readonly #lines: Record<string, unknown>[] = []
-  readonly #waiting: ((line: Record<string, unknown>) => void)[] = []
-  readonly #ended: Promise<void>
+  readonly #messages: Message[] = []
+  readonly #waiting: ((message: Message) => void)[] = []
+  readonly #exited: Promise<void>
 
-  constructor(child: ChildProcess) {
-    this.#child = child
-    this.#ended = new Promise((resolve) => void child.once('exit', () => resolve()))
-    createInterface({ input: child.stdout! }).on('line', (text) => {
-      // A server says where it listens in words, as it does to people.
-      const url = /^HTTP API: (\S+)/.exec(text)?.[1]
-      if (url === undefined && !text.startsWith('{')) return
-      const line = url === undefined ? (JSON.parse(text) as Record<string, unknown>) : { url }
-      const waiting = this.#waiting.shift()
-      if (waiting === undefined) this.#lines.push(line)
-      else waiting(line)
+  /** Starts a Node program. Its stderr is shown. */
+  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    this.#child = spawn(process.execPath, args, {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, ...env },
     })
+    running.add(this.#child)
+    this.#exited = new Promise((resolve) => {
+      this.#child.once('exit', () => {
+        running.delete(this.#child)
+        resolve()
+      })
+    })
+    createInterface({ input: this.#child.stdout! }).on('line', (line) => this.#receive(line))
   }
 
-  next(): Promise<Record<string, unknown>> {
-    const line = this.#lines.shift()
-    if (line !== undefined) return Promise.resolve(line)
+  /** The next message it prints. */
+  nextMessage(): Promise<Message> {
+    const message = this.#messages.shift()
+    if (message !== undefined) return Promise.resolve(message)
+    const args = this.#child.spawnargs.slice(1).join(' ')
     return Promise.race([
-      new Promise<Record<string, unknown>>((resolve) => void this.#waiting.push(resolve)),
-      this.#ended.then(() => Promise.reject(new Error('a process of the benchmark has ended early'))),
+      new Promise<Message>((resolve) => void this.#waiting.push(resolve)),
+      this.#exited.then(() => Promise.reject(new Error(`A process of the benchmark exited early: ${args}`))),
     ])
   }
 
-  tell(message: unknown): void {
+  /** Writes a line of JSON to its stdin. */
+  send(message: unknown): void {
     this.#child.stdin!.write(`${JSON.stringify(message)}\n`)
   }
 
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM')
-    await this.#ended
+    await this.#exited
+  }
+
+  #receive(line: string): void {
+    // `wakeful serve` prints its address for people.
+    const url = /^HTTP API: (\S+)/.exec(line)?.[1]
+    if (url === undefined && !line.startsWith('{')) return
+    const message = url === undefined ? (JSON.parse(line) as Message) : { url }
+    const waiting = this.#waiting.shift()
+    if (waiting === undefined) this.#messages.push(message)
+    else waiting(message)
   }
 }

@@ -1,4 +1,4 @@
-/** One process of those that share a drain: opens when it is started, and drains from when it is told to until it is ended. */
+/** One of the processes that share a drain: opens the store, starts on the first message, closes when disconnected. */
 import { open } from '../../src/index.ts'
 
 const wakeful = await open(process.argv[2]!)
