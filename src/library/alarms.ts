@@ -60,10 +60,10 @@ const TX = { tx: true } as const
 const SET_OPTIONS = { ...ALARM_OPTIONS, timezone: true, ...TX } as const
 const EDIT_FIELDS = { ...ALARM_OPTIONS, when: true, timezone: true } as const
 const SET_MANY_ITEM = { ...ALARM_OPTIONS, when: true, timezone: true } as const
-const SET_TRIES_MAX = 3
-/** Bulk edits go in chunks, so that others get their turn at the write lock. */
+const SET_ATTEMPTS_MAX = 3
+/** Bulk edits are done in chunks, so that others get their turn at the write lock. */
 const BULK_CHUNK = 500
-/** Whens of a batch that are read in one go. */
+/** Items of a batch that are resolved before others get a turn. */
 const READ_PER_TURN = 20
 
 /** What an alarm is built with. */
@@ -140,7 +140,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     return this.#cancelAll((after) => ({ subject, limit: BULK_CHUNK, ...after }), tx)
   }
 
-  /** What has been delivered and awaits its report is not pending any more. */
+  /** An alarm that was delivered and awaits its report is not pending any more. */
   reset() {
     const isPending = (snapshot: Snapshot) => viewOf(snapshot).status !== 'fired'
     return this.#cancelAll((after) => ({ pending: true, limit: BULK_CHUNK, ...after }), undefined, isPending)
@@ -191,32 +191,32 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
 
   /** Resolves and writes; once more where a calendar is not known here, or was edited in between. */
   async #store(
-    given: readonly SetManyItem[],
+    asked: readonly SetManyItem[],
     tx: unknown,
     which = <T>(_at: number, work: () => T) => work(),
   ): Promise<SetResult[]> {
     const { store, observer } = this.library
-    const items = await this.#addressed(given)
-    for (let tries = 1; ; tries++) {
+    const items = await this.#addressed(asked)
+    for (let attempt = 1; ; attempt++) {
       try {
         const context = this.library.context()
         const build = { ...this.library.buildContext, calendars: this.calendars.lookup }
         const read = (item: SetManyItem, at: number) => which(at, () => this.#request(item, context, build))
-        // Whoever sets in a transaction of their own holds a lock that others of this process may wait for: no turns then.
+        // Inside the caller's own transaction there are no pauses: it has a lock that other calls of this process may wait for.
         const requests = tx === undefined ? await this.#inTurns(items, read) : items.map(read)
         const answers = await watched(observer, 'set', store.set(requests, context, tx))
         if (observer !== undefined) for (const { outcome } of answers) observer.set(outcome)
         return answers
       } catch (thrown) {
         const code = thrown instanceof WakefulError ? thrown.code : null
-        const mayBeOld = (code === 'invalid_rule' && tries === 1) || code === 'conflict'
-        if (!mayBeOld || tries >= SET_TRIES_MAX) throw thrown
+        const mayBeOld = (code === 'invalid_rule' && attempt === 1) || code === 'conflict'
+        if (!mayBeOld || attempt >= SET_ATTEMPTS_MAX) throw thrown
       }
       await store.readCalendars()
     }
   }
 
-  /** Those that name no target get their owner's default, where there is one. */
+  /** Items without a target get their owner's default, if there is one. */
   async #addressed(items: readonly SetManyItem[]): Promise<readonly SetManyItem[]> {
     if (items.every(({ target }) => target !== undefined)) return items
     if ((await this.library.defaultTargets.find(this.scope)) === null) return items
@@ -241,7 +241,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     return { alarm, timer: firstTimer(alarm, resolved) }
   }
 
-  /** Moves an alarm in time, and edits it in the same change. */
+  /** Reschedules an alarm, and edits it in the same change. */
   #moved(
     snapshot: Snapshot,
     when: When,
@@ -320,7 +320,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   #wasSet({ outcome, snapshot }: SetResult): SetView {
     const view = viewOf(snapshot)
     if (outcome === 'deduped') return { ...view, deduped: true }
-    // A new alarm has no line in the log yet: nobody is to look for one.
+    // A new alarm has no event in the log yet, so no reader is woken.
     if (outcome === 'created') this.#hint(snapshot)
     else this.#changed(snapshot)
     return outcome === 'replaced' ? { ...view, replaced: true } : view
@@ -336,7 +336,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 }
 
-/** The version the caller saw, as an instant. */
+/** The version that the caller read, as an instant. */
 function seenAt({ updatedAt }: SeenOptions): number | undefined {
   if (updatedAt === undefined) return undefined
   if (updatedAt instanceof Date || typeof updatedAt === 'string')

@@ -31,7 +31,7 @@ export interface TxOptions {
 /** An alarm that was set: whether its idempotency key was known (nothing changed), or its key (it was set again). */
 export type SetView = AlarmView & { readonly deduped?: true; readonly replaced?: true }
 
-/** What an edit may change: what was said of the alarm, and when it fires. */
+/** What an edit may change: the alarm's options, and when it fires. */
 export interface EditFields extends SetOptions {
   /** Another time: the alarm starts afresh, as with `reschedule`. */
   readonly when?: When
@@ -160,7 +160,7 @@ export interface ClockState {
   readonly pool: string
   /** The process that runs it; null where none does. */
   readonly owner: string | null
-  /** How often the clock has changed hands. */
+  /** How often the clock has changed its owner. */
   readonly epoch: number
   readonly pending: number
   readonly nextWakeAt: Date | null
@@ -181,9 +181,9 @@ export type PutCalendar = CalendarView & { moved: number; notes: string[] }
 /** A tenant's holiday calendars, which its alarms name in `exclude`. */
 export interface Calendars {
   /** Makes or replaces one; pending alarms that name it are resolved again, and `moved` says how many moved. */
-  put(name: string, given: CalendarInput): Promise<PutCalendar>
+  put(name: string, calendar: CalendarInput): Promise<PutCalendar>
   /** Adds days to one, or makes it where there is none. */
-  add(name: string, given: CalendarInput): Promise<PutCalendar>
+  add(name: string, calendar: CalendarInput): Promise<PutCalendar>
   /** The calendar, or null where there is none. */
   get(name: string): Promise<CalendarView | null>
   list(): Promise<CalendarView[]>
@@ -219,11 +219,11 @@ export interface WakeView {
 export interface WakeReport {
   readonly complete?: string
   readonly fail?: string
-  /** The wake's own: it is refused (`not_found`) where the wake was handed out again since, to whom has it now. */
+  /** `tries` of the wake. If the wake was handed out again since, the call is refused (`not_found`). */
   readonly tries?: number
 }
 
-/** The wakes of alarms with the target `inbox`, for those who cannot be called. */
+/** The wakes of alarms with the target `inbox`, for callers without a URL. */
 export interface Inbox {
   /** The oldest wakes, waiting for one where there is none. */
   take(options?: TakeOptions): Promise<WakeView[]>
@@ -241,7 +241,7 @@ export interface DefaultTarget {
 
 /** What a server needs beside the alarms themselves. */
 export interface Operator {
-  /** What is under way here, and what waits in the store: for metrics and health. */
+  /** What runs here, and what waits in the store: for metrics and health. */
   readings(): Promise<Readings>
   /** How many shards' clocks run here: known without asking anybody. */
   shardsHere(): number
@@ -305,7 +305,7 @@ export interface Alarms {
   getByKey(key: string): Promise<AlarmView | null>
   list(options?: ListOptions): Promise<ListPage>
   reschedule(id: string, when: When, options?: SeenOptions & { timezone?: string }): Promise<AlarmView>
-  /** Edits what was said of the alarm; with a `when` it moves in time as well, in the same change. */
+  /** Edits the alarm's options; with a `when` it is rescheduled in the same change. */
   edit(id: string, fields: EditFields, options?: SeenOptions): Promise<AlarmView>
   cancel(
     id: string,
@@ -349,7 +349,7 @@ export interface Wakeful extends Alarms {
   start(): Promise<void>
   /** Fires what is due now and returns when it has settled: for serverless hosts and tests. */
   tick(): Promise<TickResult>
-  /** Stops taking, lets what is in flight settle (30 s at most), and closes the store. */
+  /** Stops claiming, lets what is in flight settle (30 s at most), and closes the store. */
   close(): Promise<void>
   /** A view that can see nothing but this tenant's and owner's alarms. */
   forTenant(tenant: string, owner?: string): Alarms

@@ -2,10 +2,10 @@ import { WakefulError } from '../error.ts'
 import type { Document, Documents } from '../stores/index.ts'
 import type { Clock } from '../time/index.ts'
 
-/** How old a copy may be: what is revoked or changed elsewhere has effect here within a second. */
+/** How old a copy may be: what is revoked or changed elsewhere takes effect here within a second. */
 export const CACHE_MS_MAX = 500
 const COPIES_MAX = 10_000
-const CHANGE_TRIES_MAX = 5
+const CHANGE_ATTEMPTS_MAX = 5
 
 /** A document's value, read. */
 export interface CachedDocument<T> {
@@ -41,7 +41,7 @@ export class CachedDocuments<T> {
     const copy = this.#copies.get(name)
     if (copy !== undefined && now < copy.until) return copy.found
     const found = this.#read(name)
-    // Asked for again by the next one, where it could not be read.
+    // The next call reads again if this read failed.
     found.catch(() => this.#copies.delete(name))
     this.#copies.delete(name)
     this.#copies.set(name, { until: now + CACHE_MS_MAX, found })
@@ -56,9 +56,9 @@ export class CachedDocuments<T> {
     )
   }
 
-  /** Reads it as it stands, and writes what the change makes of it; where another was faster, once more. */
+  /** Reads the document, applies the change and writes it; if another process was faster, again. */
   async change(name: string, tenant: string, change: (value: T | null) => T): Promise<CachedDocument<T>> {
-    // Those of this process one after another: only other processes can be faster.
+    // One at a time in this process: only other processes can be faster.
     const mine = (this.#changing.get(name) ?? Promise.resolve()).then(() =>
       this.#tryChange(name, tenant, change),
     )
@@ -75,7 +75,7 @@ export class CachedDocuments<T> {
   }
 
   async #tryChange(name: string, tenant: string, change: (value: T | null) => T): Promise<CachedDocument<T>> {
-    for (let tries = 0; tries < CHANGE_TRIES_MAX; tries++) {
+    for (let attempts = 0; attempts < CHANGE_ATTEMPTS_MAX; attempts++) {
       const before = await this.#read(name)
       const value = JSON.stringify(change(before?.value ?? null))
       const document = { kind: this.#kind, name, tenant, value }

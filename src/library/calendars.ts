@@ -27,20 +27,20 @@ export class TenantCalendars implements Calendars {
     this.lookup = this.#lookup()
   }
 
-  put(name: string, given: CalendarInput): Promise<PutCalendar> {
-    checked<CalendarInput>('calendars.put', given, CALENDAR)
+  put(name: string, input: CalendarInput): Promise<PutCalendar> {
+    checked<CalendarInput>('calendars.put', input, CALENDAR)
     return this.#write(name, (before, now) => {
-      const { calendar, notes } = readCalendar(name, given, now)
+      const { calendar, notes } = readCalendar(name, input, now)
       const lost = Object.keys(before?.dates ?? {}).length
       const isSame = JSON.stringify(before?.dates) === JSON.stringify(calendar.dates)
       return { calendar, notes: lost === 0 || isSame ? notes : [`replaced ${counted(lost)}`, ...notes] }
     })
   }
 
-  add(name: string, given: CalendarInput): Promise<PutCalendar> {
-    checked<CalendarInput>('calendars.add', given, CALENDAR)
+  add(name: string, input: CalendarInput): Promise<PutCalendar> {
+    checked<CalendarInput>('calendars.add', input, CALENDAR)
     return this.#write(name, (before, now) => {
-      const { calendar, notes } = readCalendar(name, given, now, before)
+      const { calendar, notes } = readCalendar(name, input, now, before)
       const added = Object.keys(calendar.dates).length - Object.keys(before?.dates ?? {}).length
       return { calendar, notes: before === undefined ? notes : [`added ${counted(added)}`, ...notes] }
     })

@@ -1,4 +1,4 @@
-/** What users hold in their hands, the same in every host. */
+/** The public interface of Wakeful in a program, the same in every host. */
 
 export type { DeliveryLimits, PausedParty, PauseState, Resumed } from '../engine/index.ts'
 export { WATCHED_CALLS } from '../engine/index.ts'

@@ -19,8 +19,8 @@ const RESERVED: ReadonlySet<string> = new Set([
 ])
 
 /** Reads an event that a caller wants in the log. */
-export function ownEvent(given: OwnEventGiven, { now, newId }: Context, limits: Limits): UserEvent {
-  const { type, subject, correlationId, data } = checked<OwnEventGiven>('append', given, OWN_EVENT)
+export function ownEvent(event: OwnEventGiven, { now, newId }: Context, limits: Limits): UserEvent {
+  const { type, subject, correlationId, data } = checked<OwnEventGiven>('append', event, OWN_EVENT)
   const name = (field: string, value: string | undefined) =>
     value === undefined ? null : assertText(field, value, limits.nameBytesMax)
   return {

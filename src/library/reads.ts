@@ -249,8 +249,8 @@ export class ScopedReads {
   }
 
   async #page(query: ListQuery, cursor: string | undefined): Promise<ListPage> {
-    const given = checkedText('cursor', cursor)
-    const after = given === undefined ? undefined : placeOf(given, query.order)
+    const from = checkedText('cursor', cursor)
+    const after = from === undefined ? undefined : placeOf(from, query.order)
     const { items, next } = await this.library.store.list(this.scope, { ...query, after })
     return { items: items.map(viewOf), nextCursor: next === null ? null : cursorOf(next) }
   }
@@ -341,7 +341,7 @@ export function eventView(event: LogEvent): EventView {
   }
 }
 
-/** An event's data; what was damaged in the database is shown as the text it has become, so that readers get past it. */
+/** An event's data; damaged data is returned as text, so that readers can go on after it. */
 function readData(text: string): Record<string, unknown> {
   const data = readPayload(text)
   return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : { damaged: text }

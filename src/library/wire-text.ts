@@ -6,7 +6,7 @@ export function wireText(value: unknown): string {
   return JSON.stringify(toWire(value))
 }
 
-/** A rule as it is shown on the wire: its instants as instants. */
+/** A rule as JSON on the wire, with its instants as ISO text. */
 export function wireRule(rule: Rule): Record<string, unknown> {
   const instants: ReadonlySet<string> = new Set(['at', 'anchor', 'start', 'end'])
   return Object.fromEntries(
@@ -38,7 +38,7 @@ export function parseExact(text: string): unknown {
   return (JSON.parse as (text: string, reviver: unknown) => unknown)(text, reviver)
 }
 
-/** JSON text on one line, every digit kept; what was damaged in the database is a text of its own. */
+/** JSON text on one line, every digit kept; damaged JSON becomes a string. */
 export function oneLineJson(text: string): string {
   try {
     return JSON.stringify(parseExact(text))

@@ -1,12 +1,12 @@
 import { LAST_SERIAL, type Serial, serialOf } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 
-/** A place in a log or a list as users hold it: opaque, so that its inside may change. */
+/** A position in a log or a list as users see it: opaque, so that its contents may change. */
 export function encodeCursor(kind: 'events' | 'list', place: readonly Serial[]): string {
   return btoa(`${kind}:${place.join(':')}`).replaceAll('=', '')
 }
 
-/** Reads a cursor back, or refuses what is none. */
+/** Decodes a cursor, or refuses the text. */
 export function decodeCursor(kind: 'events' | 'list', cursor: string): Serial[] {
   const refusal = new WakefulError('cursor.malformed', { value: JSON.stringify(cursor.slice(0, 100)), kind })
   let text: string
@@ -22,7 +22,7 @@ export function decodeCursor(kind: 'events' | 'list', cursor: string): Serial[] 
   return place
 }
 
-/** A row that a store can have numbered; in a list by time also an instant. */
+/** A row number that a store can have assigned; in a list by time also an instant. */
 function isPlace(kind: 'events' | 'list', [row, at, ...more]: readonly Serial[]): boolean {
   if (row === undefined || row < 0 || row > LAST_SERIAL || more.length > 0) return false
   return at === undefined || (kind === 'list' && Number.isSafeInteger(at))

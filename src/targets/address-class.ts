@@ -33,7 +33,7 @@ const V4: readonly (readonly [string, number, AddressClass])[] = [
   ['240.0.0.0', 4, 'reserved'],
 ]
 
-/** What can carry an IPv4 address within is refused whole: who decodes it on the way is not known here. */
+/** What can carry an IPv4 address within is refused whole: where it is decoded on the way is not known here. */
 const V6: readonly (readonly [string, number, AddressClass])[] = [
   ['::', 128, 'unspecified'],
   ['::1', 128, 'loopback'],
@@ -55,7 +55,7 @@ const V6: readonly (readonly [string, number, AddressClass])[] = [
 
 const V4_BLOCKS = V4.map(([base, bits, name]) => ({ groups: groupsOfV4(base)!, bits, name }))
 const V6_BLOCKS = V6.map(([base, bits, name]) => ({ groups: groupsOfV6(base)!, bits, name }))
-/** The addresses that are given out to be reached by everybody; all other IPv6 is refused unseen. */
+/** The public IPv6 addresses; all others are refused. */
 const GLOBAL_V6 = { groups: groupsOfV6('2000::')!, bits: 3 }
 
 /** What kind of address this is that a webhook must not reach; null where it is a public one. */

@@ -2,22 +2,22 @@ import type { Clock } from '../time/index.ts'
 
 /** When a circuit opens, and for how long. */
 export interface CircuitSettings {
-  /** So many failures in a row open it. */
+  /** This many failures in a row open it. */
   readonly failuresMax: number
   /** How long it stays open at first; twice as long after every probe that fails, up to the most. */
   readonly openMs: number
   readonly openMsMax: number
 }
 
-/** What is refused while a probe is under way is asked to come back after this. */
+/** The wait of what is refused while a probe runs. */
 const PROBING_MS = 1_000
-/** Those who are refused come back one after the other: ten thousand at one moment would cost as much as the calls. */
+/** Refused occurrences come back one after the other: ten thousand at one moment would cost as much as the calls. */
 const APART_MS = 2
 const APART_MS_MAX = 30_000
 
 /**
- * Whether an endpoint is worth calling. Closed: every call goes. After so many failures in a row it is open: none goes, for
- * a while. Then one goes as a probe, alone, and what comes of it closes or opens it again.
+ * A circuit breaker. Closed: every call goes. After `failuresMax` failures in a row it is open, and no call goes for a
+ * while. Then one goes alone, as a probe, and its outcome closes the circuit or opens it again.
  */
 export class Circuit {
   readonly #clock: Clock
@@ -35,7 +35,7 @@ export class Circuit {
     this.#openMs = settings.openMs
   }
 
-  /** Whether nothing speaks against the endpoint. */
+  /** Whether the last call succeeded. */
   get isSound(): boolean {
     return this.#failures === 0 && this.#openUntil === null
   }
@@ -78,7 +78,7 @@ export class Circuit {
     }
   }
 
-  /** A call was broken off by its own side: it says nothing of the endpoint, and another may be the probe. */
+  /** A call was broken off on our side: it says nothing about the endpoint, and another may be the probe. */
   abandoned(): void {
     this.#isProbing = false
   }

@@ -12,18 +12,18 @@ import {
 
 const TARGET: Target = { kind: 'default', name: 'default', pool: BUILT_IN_POOL }
 const TIMEOUT_MS = 30_000
-/** What is held is looked at again after this long, or as long as it has waited. */
-const HELD_MS_MIN = 1_000
-const HELD_MS_MAX = 60_000
+/** A paused occurrence is checked again after as long as it has waited, within these bounds. */
+const PAUSED_MS_MIN = 1_000
+const PAUSED_MS_MAX = 60_000
 
 /**
- * The owner's default target, whatever it is at the moment of the fire. Only then is it known whether an operator holds it:
- * the occurrence waits, uncounted, and is looked at again.
+ * The owner's default target, looked up when the alarm fires. Only then is it known whether an operator has paused it: the
+ * occurrence then waits, uncounted, and is checked again.
  */
 export function defaultTarget(
   find: (scope: Scope) => Promise<Target | null>,
-  deliver: (errand: Delivery) => Promise<DeliveryReceipt>,
-  isHeld: (target: Target) => boolean,
+  deliver: (delivery: Delivery) => Promise<DeliveryReceipt>,
+  isPaused: (target: Target) => boolean,
 ): TargetKind {
   return {
     kind: 'default',
@@ -37,45 +37,45 @@ export function defaultTarget(
     canRun: () => true,
     isTransactional: () => false,
     timeoutMs: () => TIMEOUT_MS,
-    async deliver(errand: Delivery): Promise<DeliveryReceipt> {
-      const target = await find(errand.alarm)
+    async deliver(delivery: Delivery): Promise<DeliveryReceipt> {
+      const target = await find(delivery.alarm)
       if (target === null || target.kind === 'default')
         throw new DeliveryFailure('its owner has no default target any more: put one (PUT /v1/owner/target)')
-      if (isHeld(target)) {
-        const waitedMs = errand.firedAt - errand.timer.scheduledFor
+      if (isPaused(target)) {
+        const waitedMs = delivery.firedAt - delivery.timer.scheduledFor
         throw new Postponed(
           'an operator has paused the owner’s default target',
-          Math.min(Math.max(waitedMs, HELD_MS_MIN), HELD_MS_MAX),
+          Math.min(Math.max(waitedMs, PAUSED_MS_MIN), PAUSED_MS_MAX),
         )
       }
-      return deliver(new Redirected(errand, target))
+      return deliver(new Redirected(delivery, target))
     },
   }
 }
 
-/** The same errand to another target. Its signal is made only where somebody looks at it. */
+/** The same delivery to another target. Its signal is created only when it is read. */
 class Redirected implements Delivery {
   readonly alarm: Delivery['alarm']
-  readonly #errand: Delivery
+  readonly #delivery: Delivery
 
-  constructor(errand: Delivery, target: Target) {
-    this.#errand = errand
-    this.alarm = { ...errand.alarm, target }
+  constructor(delivery: Delivery, target: Target) {
+    this.#delivery = delivery
+    this.alarm = { ...delivery.alarm, target }
   }
 
   get timer() {
-    return this.#errand.timer
+    return this.#delivery.timer
   }
 
   get firedAt() {
-    return this.#errand.firedAt
+    return this.#delivery.firedAt
   }
 
   get signal() {
-    return this.#errand.signal
+    return this.#delivery.signal
   }
 
   get tx() {
-    return this.#errand.tx
+    return this.#delivery.tx
   }
 }

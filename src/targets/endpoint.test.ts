@@ -15,7 +15,7 @@ describe('a circuit', () => {
     return { clock, circuit }
   }
 
-  test('is closed until so many failures come in a row', () => {
+  test('opens after a number of failures in a row', () => {
     const circuit = new Circuit(new VirtualClock(), SETTINGS)
     for (const what of ['failed', 'failed', 'succeeded', 'failed', 'failed'] as const) circuit[what]()
     expect(circuit.refusal()).toBeNull()
@@ -28,7 +28,7 @@ describe('a circuit', () => {
     expect([circuit.refusal(), circuit.refusal(), circuit.refusal()]).toEqual([10_000, 10_002, 10_004])
   })
 
-  test('lets one probe through when its time is over, and nobody beside it', async () => {
+  test('lets one probe through when its time is over, and nothing beside it', async () => {
     const { circuit, clock } = opened()
     await clock.advance(9_999)
     expect(circuit.refusal()).toBe(1)
@@ -75,7 +75,7 @@ describe('an endpoint', () => {
     return { clock, endpoint, turns }
   }
 
-  test('takes so many at a time, and the others in their order', async () => {
+  test('allows a number of calls at a time, and the others in their order', async () => {
     const { endpoint, turns } = await busy()
     const entered: string[] = []
     const third = Promise.resolve(endpoint.enter(never, 1_000)).then(() => entered.push('third'))
@@ -90,14 +90,14 @@ describe('an endpoint', () => {
     expect(entered).toEqual(['third', 'fourth'])
   })
 
-  test('keeps nobody in line for long: who has waited a quarter of a second comes again later', async () => {
+  test('postpones what has waited a quarter of a second in the queue', async () => {
     const { endpoint, clock } = await busy()
     const late = expect(endpoint.enter(never, 1_000)).rejects.toBeInstanceOf(Postponed)
     await clock.advance(250)
     await late
   })
 
-  test('that is slow keeps nobody at all', async () => {
+  test('that is slow lets nothing wait', async () => {
     const { endpoint, clock, turns } = await busy()
     await clock.advance(20_000)
     endpoint.leave(turns[0]!)
@@ -105,7 +105,7 @@ describe('an endpoint', () => {
     await expect(endpoint.enter(never, 1_000)).rejects.toMatchObject({ waitMs: expect.closeTo(5_000, -3) })
   })
 
-  test('lets go of who is broken off in line', async () => {
+  test('removes from the queue what is broken off', async () => {
     const { endpoint, turns } = await busy()
     const controller = new AbortController()
     const waiting = expect(endpoint.enter(controller.signal, 1_000)).rejects.toBeInstanceOf(Postponed)

@@ -2,32 +2,32 @@ import type { Clock } from '../time/index.ts'
 import { Circuit, type CircuitSettings } from './circuit.ts'
 import { Postponed } from './target-kind.ts'
 
-/** How much one endpoint is asked at a time, and when it is left alone. */
+/** How many calls one endpoint gets at a time, and when its circuit opens. */
 export interface EndpointSettings extends CircuitSettings {
-  /** Calls under way at a time. */
+  /** Calls at a time. */
   readonly concurrency: number
 }
 
-/** Nobody stands in line longer: a hand that waits for a slow endpoint is missing at the others. */
-const LINE_MS_MAX = 250
-const LINE_MAX = 1_000
+/** The longest wait in an endpoint's queue: a slot that waits for a slow endpoint is missing for the others. */
+const QUEUE_MS_MAX = 250
+const QUEUE_MAX = 1_000
 const POSTPONED_MS_MIN = 50
 const POSTPONED_MS_MAX = 30_000
 const SMOOTHING = 0.1
 
-/** A call under way. */
-interface Turn {
+/** A running call. */
+interface Call {
   readonly startedAt: number
 }
 
-/** One origin as one tenant calls it: its circuit, and the line before it. */
+/** One origin as one tenant calls it: its circuit, and its queue. */
 export class Endpoint {
   readonly origin: string
   readonly circuit: Circuit
   readonly #clock: Clock
   readonly #concurrency: number
-  readonly #turns = new Set<Turn>()
-  readonly #line = new Set<() => void>()
+  readonly #calls = new Set<Call>()
+  readonly #queue = new Set<() => void>()
   #averageMs = 0
 
   constructor(origin: string, clock: Clock, settings: EndpointSettings) {
@@ -38,67 +38,67 @@ export class Endpoint {
   }
 
   get isInUse(): boolean {
-    return this.#turns.size > 0 || this.#line.size > 0
+    return this.#calls.size > 0 || this.#queue.size > 0
   }
 
   /**
-   * Waits for a turn, and begins it. Where the line is too long to be worth a hand, it throws `Postponed`: the occurrence
-   * goes back and comes again when its turn may have come.
+   * Waits until a call may begin, and begins it. If the queue is so long that waiting would waste a slot, it throws
+   * `Postponed`: the occurrence goes back and comes again later.
    */
-  enter(signal: AbortSignal, waitMsMax: number): Turn | Promise<Turn> {
-    if (this.#turns.size < this.#concurrency) return this.#begin()
-    return this.#standInLine(signal, Math.min(waitMsMax, LINE_MS_MAX))
+  enter(signal: AbortSignal, waitMsMax: number): Call | Promise<Call> {
+    if (this.#calls.size < this.#concurrency) return this.#begin()
+    return this.#enqueue(signal, Math.min(waitMsMax, QUEUE_MS_MAX))
   }
 
-  leave(turn: Turn): void {
-    this.#turns.delete(turn)
-    const tookMs = this.#clock.monotonic() - turn.startedAt
+  leave(call: Call): void {
+    this.#calls.delete(call)
+    const tookMs = this.#clock.monotonic() - call.startedAt
     this.#averageMs += (tookMs - this.#averageMs) * SMOOTHING
-    for (const next of this.#line) {
+    for (const next of this.#queue) {
       next()
       return
     }
   }
 
-  #begin(): Turn {
-    const turn = { startedAt: this.#clock.monotonic() }
-    this.#turns.add(turn)
-    return turn
+  #begin(): Call {
+    const call = { startedAt: this.#clock.monotonic() }
+    this.#calls.add(call)
+    return call
   }
 
-  #standInLine(signal: AbortSignal, waitMsMax: number): Promise<Turn> {
+  #enqueue(signal: AbortSignal, waitMsMax: number): Promise<Call> {
     const waitMs = this.#waitMs()
-    if (waitMs > waitMsMax || this.#line.size >= LINE_MAX) return Promise.reject(this.#postponed(waitMs))
+    if (waitMs > waitMsMax || this.#queue.size >= QUEUE_MAX) return Promise.reject(this.#postponed(waitMs))
     return new Promise((resolve, reject) => {
-      const leaveLine = () => {
+      const leaveQueue = () => {
         cancelTimer()
-        this.#line.delete(next)
+        this.#queue.delete(next)
       }
       const next = () => {
-        leaveLine()
-        // At once, so that nobody who comes in this moment finds the place free.
+        leaveQueue()
+        // At once, so that a caller of this moment does not find the place free.
         resolve(this.#begin())
       }
       const cancelTimer = this.#clock.setTimer(waitMsMax, () => {
-        leaveLine()
+        leaveQueue()
         reject(this.#postponed(this.#waitMs()))
       })
-      this.#line.add(next)
+      this.#queue.add(next)
       signal.addEventListener('abort', () => {
-        leaveLine()
-        reject(new Postponed('broken off in line', 0))
+        leaveQueue()
+        reject(new Postponed('broken off in the queue', 0))
       })
     })
   }
 
-  /** How long the line is, judged by how long calls have taken, and by the oldest that is still under way. */
+  /** The expected wait, judged by how long calls have taken, and by the oldest that still runs. */
   #waitMs(): number {
     let oldestMs = 0
-    for (const { startedAt } of this.#turns) {
+    for (const { startedAt } of this.#calls) {
       oldestMs = this.#clock.monotonic() - startedAt
       break
     }
-    return (Math.max(this.#averageMs, oldestMs / 2) * (this.#line.size + 1)) / this.#concurrency
+    return (Math.max(this.#averageMs, oldestMs / 2) * (this.#queue.size + 1)) / this.#concurrency
   }
 
   #postponed(waitMs: number): Postponed {
@@ -107,11 +107,11 @@ export class Endpoint {
   }
 }
 
-/** Beyond this, endpoints are forgotten of which nothing is to be remembered; beyond the most, any that is not in use. */
+/** Beyond the first, healthy endpoints that are not in use are forgotten; beyond the second, all that are not in use. */
 const ENDPOINTS_KEPT = 1_000
 const ENDPOINTS_MAX = 10_000
 
-/** The endpoints that are called, each tenant's apart: what one does to an origin holds up no other. */
+/** The endpoints that are called, by tenant: one tenant's calls to an origin do not delay another's. */
 export class Endpoints {
   readonly #clock: Clock
   readonly #settings: EndpointSettings

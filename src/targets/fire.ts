@@ -1,6 +1,6 @@
 import type { AlarmView } from '../alarm/index.ts'
 
-/** What a handler is given. */
+/** The argument of a handler. */
 export interface Fire {
   readonly alarm: AlarmView
   readonly occurrence: { readonly id: string; readonly scheduledFor: Date }
@@ -30,6 +30,6 @@ export type Handler = (fire: Fire) => unknown
 export interface HandlerOptions {
   /** Give it `fire.tx`: one at a time, and short, since others wait for the write lock meanwhile. */
   readonly transactional?: boolean
-  /** How long one attempt may take where the alarm does not say (default 5 minutes). */
+  /** How long one attempt may take if the alarm does not set it (default 5 minutes). */
   readonly timeoutMs?: number
 }

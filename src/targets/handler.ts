@@ -73,86 +73,87 @@ export class HandlerTarget implements TargetKind {
     return this.#handlers.get(target.name)?.options.timeoutMs ?? HANDLER_TIMEOUT_MS
   }
 
-  async deliver(errand: Delivery): Promise<DeliveryReceipt> {
-    const registered = this.#handlers.get(errand.alarm.target.name)
+  async deliver(delivery: Delivery): Promise<DeliveryReceipt> {
+    const registered = this.#handlers.get(delivery.alarm.target.name)
     if (registered === undefined)
-      throw new DeliveryFailure(`no handler ${errand.alarm.target.name} is registered`)
-    const said: Said = { report: null, failure: null }
-    await registered.handler(new HandlerFire(errand, said))
-    if (said.failure !== null) throw new DeliveryFailure(said.failure)
-    return { report: said.report }
+      throw new DeliveryFailure(`no handler ${delivery.alarm.target.name} is registered`)
+    const result: HandlerResult = { report: null, failure: null }
+    await registered.handler(new HandlerFire(delivery, result))
+    if (result.failure !== null) throw new DeliveryFailure(result.failure)
+    return { report: result.report }
   }
 }
 
-interface Said {
+/** What a handler reported by `complete` or `fail`. */
+interface HandlerResult {
   report: string | null
   failure: string | null
 }
 
-/** What a handler is given; what it may never look at is made only when it does. */
+/** The argument of a handler. Its values are made only when they are read. */
 class HandlerFire implements Fire {
-  readonly #errand: Delivery
-  readonly #said: Said
+  readonly #delivery: Delivery
+  readonly #result: HandlerResult
   #alarm: Fire['alarm'] | undefined
   #payload: { value: unknown } | undefined
 
-  constructor(errand: Delivery, said: Said) {
-    this.#errand = errand
-    this.#said = said
+  constructor(delivery: Delivery, result: HandlerResult) {
+    this.#delivery = delivery
+    this.#result = result
   }
 
   get alarm(): Fire['alarm'] {
-    const { alarm, timer } = this.#errand
+    const { alarm, timer } = this.#delivery
     this.#alarm ??= viewOf({ alarm, timers: [timer], outcome: null })
     return this.#alarm
   }
 
   get occurrence(): Fire['occurrence'] {
-    const { alarm, timer } = this.#errand
+    const { alarm, timer } = this.#delivery
     return { id: occurrenceId(alarm, timer), scheduledFor: new Date(timer.scheduledFor) }
   }
 
   get firedAt(): Date {
-    return new Date(this.#errand.firedAt)
+    return new Date(this.#delivery.firedAt)
   }
 
   get driftMs(): number {
-    const { alarm, timer, firedAt } = this.#errand
+    const { alarm, timer, firedAt } = this.#delivery
     return lateness(alarm, timer, firedAt)
   }
 
   get attempt(): number {
-    return this.#errand.timer.attempt + 1
+    return this.#delivery.timer.attempt + 1
   }
 
   get payload(): unknown {
-    const { payload } = this.#errand.alarm
+    const { payload } = this.#delivery.alarm
     this.#payload ??= { value: payload === null ? undefined : readPayload(payload) }
     return this.#payload.value
   }
 
   get payloadJson(): string | null {
-    return this.#errand.alarm.payload
+    return this.#delivery.alarm.payload
   }
 
   get message(): string {
-    return this.#errand.alarm.message
+    return this.#delivery.alarm.message
   }
 
   get signal(): AbortSignal {
-    return this.#errand.signal
+    return this.#delivery.signal
   }
 
   get tx(): unknown {
-    if (this.#errand.tx !== undefined) return this.#errand.tx
+    if (this.#delivery.tx !== undefined) return this.#delivery.tx
     throw new WakefulError('handler.not_transactional', {})
   }
 
   complete(result = 'ok'): void {
-    this.#said.report = assertText('result', result, DEFAULT_LIMITS.messageBytesMax)
+    this.#result.report = assertText('result', result, DEFAULT_LIMITS.messageBytesMax)
   }
 
   fail(reason: string): void {
-    this.#said.failure = errorText(reason)
+    this.#result.failure = errorText(reason)
   }
 }

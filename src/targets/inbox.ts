@@ -9,7 +9,7 @@ import { wakeJson } from './wake-body.ts'
 export const INBOX = 'inbox'
 
 const TARGET: Target = { kind: 'inbox', name: INBOX, pool: BUILT_IN_POOL }
-/** More than this, and nobody is reading: the next ones wait and are tried again. */
+/** With more wakes than this the inbox is not being read: later ones wait and are attempted again. */
 const WAKES_MAX = 10_000
 const TIMEOUT_MS = 30_000
 
@@ -44,8 +44,8 @@ export function inboxTarget(inboxes: Inboxes, wakesMax = WAKES_MAX): TargetKind 
     canRun: () => true,
     isTransactional: () => false,
     timeoutMs: () => TIMEOUT_MS,
-    async deliver(errand: Delivery): Promise<DeliveryReceipt> {
-      const { alarm, timer, firedAt } = errand
+    async deliver(delivery: Delivery): Promise<DeliveryReceipt> {
+      const { alarm, timer, firedAt } = delivery
       const { tenant, owner, id: alarmId } = alarm
       const body = wakeJson({ alarm, timer, firedAt })
       const wake = {
@@ -56,7 +56,7 @@ export function inboxTarget(inboxes: Inboxes, wakesMax = WAKES_MAX): TargetKind 
         arrivedAt: firedAt,
         body,
       }
-      // The try before it may lie there still: this one says more, and must be seen also where that one was.
+      // The previous attempt's wake may still be there. This one is newer, and must be seen even if that one was read.
       if (timer.attempt > 0) await inboxes.removeWake({ tenant, owner }, wake.occurrenceId)
       await inboxes.putWake(wake, wakesMax)
       return { report: null }

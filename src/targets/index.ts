@@ -1,4 +1,4 @@
-/** Where a fire goes. A kind per file; `courier.ts` is what a new one has to be. */
+/** Where a fire goes. One file per kind; `target-kind.ts` defines what a new one must implement. */
 export { type AddressClass, addressClass, hostClass, isAddress } from './address-class.ts'
 export { defaultTarget } from './default.ts'
 export { eventTarget } from './event.ts'

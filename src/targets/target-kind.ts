@@ -12,7 +12,7 @@ export interface Delivery {
 
 /** What the target answered. A throw is a failed attempt. */
 export interface DeliveryReceipt {
-  /** What the target reported of its own accord. */
+  /** What the target reported in its answer. */
   readonly report: string | null
 }
 
@@ -40,7 +40,7 @@ interface FailureOptions {
   readonly cause?: unknown
 }
 
-/** Thrown where nothing was tried, since the target takes nothing just now: it waits, uncounted, and comes again. */
+/** Thrown when nothing was sent because the target cannot take it now: the occurrence waits, uncounted, and comes again. */
 export class Postponed extends Error {
   override readonly name = 'Postponed'
   readonly waitMs: number
@@ -56,15 +56,15 @@ export interface TargetKind {
   readonly kind: string
   /** Reads what a user wrote; undefined where it is not of this kind. */
   parse(spec: TargetSpec): Target | undefined
-  /** The names of targets that can be delivered to since somebody registered them here. */
+  /** The names of targets that are registered in this process. */
   names(): readonly string[]
   /** Whether this process can deliver to it now. */
   canRun(target: Target): boolean
   isTransactional(target: Target): boolean
-  /** How long one attempt may take where the alarm does not say. */
+  /** How long one attempt may take if the alarm does not set it. */
   timeoutMs(target: Target): number
-  deliver(errand: Delivery): Promise<DeliveryReceipt>
+  deliver(delivery: Delivery): Promise<DeliveryReceipt>
 }
 
-/** What the engine knows of targets: deliver, and nothing of how. */
+/** What the engine sees of targets. */
 export type Dispatcher = Omit<TargetKind, 'kind' | 'parse'>

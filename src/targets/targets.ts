@@ -2,7 +2,7 @@ import type { Target, TargetSpec } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import type { Delivery, DeliveryReceipt, Dispatcher, TargetKind } from './target-kind.ts'
 
-/** Every kind of target this process knows, as the engine and the calls see them. */
+/** All kinds of targets of this process. */
 export class Targets implements Dispatcher {
   readonly #kinds: ReadonlyMap<string, TargetKind>
 
@@ -24,8 +24,8 @@ export class Targets implements Dispatcher {
       const target = kind.parse(spec)
       if (target !== undefined) return target
     }
-    const given = Object.keys(spec).join(', ')
-    throw new WakefulError('target.unknown_kind', { value: given, kinds: [...this.#kinds.keys()] })
+    const fields = Object.keys(spec).join(', ')
+    throw new WakefulError('target.unknown_kind', { value: fields, kinds: [...this.#kinds.keys()] })
   }
 
   names(): readonly string[] {
@@ -44,10 +44,10 @@ export class Targets implements Dispatcher {
     return this.#kinds.get(target.kind)?.timeoutMs(target) ?? 1_000
   }
 
-  deliver(errand: Delivery): Promise<DeliveryReceipt> {
-    const kind = this.#kinds.get(errand.alarm.target.kind)
+  deliver(delivery: Delivery): Promise<DeliveryReceipt> {
+    const kind = this.#kinds.get(delivery.alarm.target.kind)
     if (kind === undefined)
-      return Promise.reject(new Error(`no target of kind ${errand.alarm.target.kind} is known here`))
-    return kind.deliver(errand)
+      return Promise.reject(new Error(`no target of kind ${delivery.alarm.target.kind} is known here`))
+    return kind.deliver(delivery)
   }
 }

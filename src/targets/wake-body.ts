@@ -2,7 +2,7 @@ import { type Alarm, lateness, occurrenceId, type Timer } from '../alarm/index.t
 import { userIdOf } from '../seeds/index.ts'
 import { formatInstant } from '../time/index.ts'
 
-/** One attempt at waking somebody, as far as its body tells of it. */
+/** The part of a delivery that its body describes. */
 export interface Wake {
   readonly alarm: Alarm
   readonly timer: Timer
@@ -39,7 +39,7 @@ export function wakeFieldJson(wake: Wake, field: WakeField): string {
   return read === null ? (wake.alarm.payload ?? 'null') : JSON.stringify(read(wake))
 }
 
-/** A wake's body as JSON text: what is told to whoever is woken, the same through every door. */
+/** A wake's body as JSON text, the same for webhooks and the inbox. */
 export function wakeJson(wake: Wake): string {
   let text = ''
   for (const field of WAKE_FIELDS)

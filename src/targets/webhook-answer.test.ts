@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DeliveryFailure } from './target-kind.ts'
-import { isTrouble, readRetryAfter, receiptOf } from './webhook-answer.ts'
+import { isServerError, readRetryAfter, receiptOf } from './webhook-answer.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const answer = (status: number, body: string | null = null, retryAfter: string | null = null) => ({
@@ -36,7 +36,7 @@ test('every status means what the contract says', () => {
 const STATUSES = Array.from({ length: 900 }, (_, index) => index + 100)
 
 test('a 5xx alone speaks against the endpoint', () => {
-  expect(STATUSES.filter((status) => isTrouble(answer(status)))).toEqual(STATUSES.slice(400, 500))
+  expect(STATUSES.filter((status) => isServerError(answer(status)))).toEqual(STATUSES.slice(400, 500))
 })
 
 describe('the body of a success', () => {

@@ -9,16 +9,16 @@ const RETRY_AFTER_MS_MAX = 24 * 3_600_000
 const RETRIED: ReadonlySet<number> = new Set([408, 425, 429])
 const GONE = 410
 const TOO_MANY = 429
-/** What a rate limit asks for that says nothing of when: doubling with every try, whatever the alarm's backoff. */
+/** The wait after a rate limit without `Retry-After`: doubled with every attempt, whatever the alarm's backoff. */
 const RATE_LIMITED = { baseMs: 1_000, capMs: 60_000 }
 
-/** Whether the endpoint itself is in trouble, rather than with this one request. */
-export function isTrouble({ status }: WebhookAnswer): boolean {
+/** Whether the endpoint itself fails, rather than this one request. */
+export function isServerError({ status }: WebhookAnswer): boolean {
   return status >= 500 && status <= 599
 }
 
 /**
- * What the answer to try number `attempt` (from 1) means: success with its report, or the failure it is. `from` names the
+ * What the answer to attempt number `attempt` (from 1) means: success with its report, or the failure it is. `from` names the
  * endpoint, without its path.
  */
 export function receiptOf(
@@ -28,27 +28,28 @@ export function receiptOf(
   attempt: number,
 ): DeliveryReceipt {
   const { status } = answer
-  const said = `HTTP ${status} from ${from}`
+  const summary = `HTTP ${status} from ${from}`
   if (status >= 200 && status <= 299) return reportOf(answer.body)
-  if (status === GONE) throw new DeliveryFailure(`${said}: gone, so its alarm is cancelled`, { gone: true })
+  if (status === GONE)
+    throw new DeliveryFailure(`${summary}: gone, so its alarm is cancelled`, { gone: true })
   if (status >= 300 && status <= 399)
-    throw new DeliveryFailure(`${said}: redirects are not followed; give the address it leads to`, {
+    throw new DeliveryFailure(`${summary}: redirects are not followed; give the address it leads to`, {
       final: true,
     })
-  if (!RETRIED.has(status) && !isTrouble(answer)) throw new DeliveryFailure(said, { final: true })
+  if (!RETRIED.has(status) && !isServerError(answer)) throw new DeliveryFailure(summary, { final: true })
   const ownMs = status === TOO_MANY ? backoff(attempt, RATE_LIMITED, 0) : null
   const retryAfterMs = readRetryAfter(answer.retryAfter, now) ?? ownMs
-  throw new DeliveryFailure(said, retryAfterMs === null ? {} : { retryAfterMs })
+  throw new DeliveryFailure(summary, retryAfterMs === null ? {} : { retryAfterMs })
 }
 
-/** A JSON body `{ "complete": "…" }` or `{ "fail": "…" }` is the report; anything else says nothing. */
+/** A JSON body `{ "complete": "…" }` or `{ "fail": "…" }` is the report; anything else is none. */
 function reportOf(body: string | null): DeliveryReceipt {
-  const said = body === null || !/^\s*\{/.test(body) ? null : parsed(body)
-  if (said === null) return { report: null }
-  if (typeof said.fail === 'string')
-    throw new DeliveryFailure(errorText(said.fail || 'the webhook reported failure'))
-  if (typeof said.complete !== 'string') return { report: null }
-  const text = said.complete.toWellFormed().replaceAll('\0', '\ufffd')
+  const report = body === null || !/^\s*\{/.test(body) ? null : parsed(body)
+  if (report === null) return { report: null }
+  if (typeof report.fail === 'string')
+    throw new DeliveryFailure(errorText(report.fail || 'the webhook reported failure'))
+  if (typeof report.complete !== 'string') return { report: null }
+  const text = report.complete.toWellFormed().replaceAll('\0', '\ufffd')
   return { report: utf8Length(text) > DEFAULT_LIMITS.messageBytesMax ? null : text }
 }
 
@@ -62,12 +63,12 @@ function parsed(body: string): { readonly complete?: unknown; readonly fail?: un
 }
 
 /**
- * How long `Retry-After` asks to wait, in seconds or until a date; null where it says nothing that can be used. "At once"
- * is none: it would use up every try within a moment, so the alarm's own backoff stands.
+ * How long `Retry-After` asks to wait, in seconds or until a date; null where it has no usable value. Zero
+ * is not usable: it would use up every attempt within a moment, so the alarm's backoff applies.
  */
 export function readRetryAfter(text: string | null, now: number): number | null {
-  const given = text?.trim() ?? ''
-  const ms = /^\d+$/.test(given) ? Number(given) * 1_000 : HTTP_DATE.test(given) ? dateMs(given) - now : 0
+  const value = text?.trim() ?? ''
+  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : HTTP_DATE.test(value) ? dateMs(value) - now : 0
   return ms > 0 ? Math.min(ms, RETRY_AFTER_MS_MAX) : null
 }
 

@@ -4,7 +4,7 @@ export interface WebhookRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
-  /** Aborted: nobody waits for the answer any more. */
+  /** Aborted when the answer is no longer awaited. */
   readonly signal: AbortSignal
 }
 
@@ -33,7 +33,7 @@ export class TransportFailure extends Error {
   }
 }
 
-/** A key that signs, and is not shown. */
+/** A key that signs and cannot be read. */
 export interface SigningKey {
   /** The HMAC-SHA256 of the text, in base64. */
   sign(text: string): string

@@ -4,12 +4,12 @@ import { hostClass } from './address-class.ts'
 import { assertFields } from './fields.ts'
 import { type BodyTemplate, readTemplate } from './webhook-template.ts'
 
-/** A webhook as it was asked for, checked. */
+/** A validated webhook. */
 export interface WebhookSpec {
   readonly url: string
   readonly method: string
   readonly headers: Readonly<Record<string, string>> | null
-  /** Undefined where the wake's own body is sent. */
+  /** Undefined if the wake's standard body is sent. */
   readonly body: BodyTemplate | undefined
 }
 
@@ -20,9 +20,9 @@ const HEADERS_MAX = 50
 const HEADERS_BYTES_MAX = 16 * 1024
 const HEADER_NAME_MAX = 128
 const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
-/** What stands in a header's value: no line ends and no control characters, which could begin another header. */
+/** A header's value: no line ends and no control characters, which could begin another header. */
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/
-/** Headers that are Wakeful's to write, or the connection's. */
+/** Headers that Wakeful or the connection writes. */
 const REFUSED: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -57,16 +57,16 @@ export function readWebhook(spec: TargetSpec, allowPrivate: boolean): WebhookSpe
   }
 }
 
-function readMethod(given: unknown): string {
-  if (given === undefined) return 'POST'
-  const method = typeof given === 'string' ? given.toUpperCase() : ''
+function readMethod(input: unknown): string {
+  if (input === undefined) return 'POST'
+  const method = typeof input === 'string' ? input.toUpperCase() : ''
   if (METHODS.includes(method)) return method
-  throw refusal(`method of the webhook must be one of ${METHODS.join(', ')}, not ${display(given)}`)
+  throw refusal(`method of the webhook must be one of ${METHODS.join(', ')}, not ${display(input)}`)
 }
 
-function readUrl(given: unknown, allowPrivate: boolean): string {
-  const text = assertText('webhook', given, URL_BYTES_MAX)
-  // A URL's reader passes over some of these in silence: what is kept would not be what is called.
+function readUrl(input: unknown, allowPrivate: boolean): string {
+  const text = assertText('webhook', input, URL_BYTES_MAX)
+  // A URL parser drops some of these silently: what is stored would not be what is called.
   if (/[\p{Cc}\p{White_Space}\\]/u.test(text))
     throw refusal('webhook contains spaces, control characters or backslashes: write them percent-encoded')
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
@@ -80,21 +80,21 @@ function readUrl(given: unknown, allowPrivate: boolean): string {
   return text
 }
 
-/** What is said where an address is not for webhooks: its kind, and who can allow it. */
+/** The text of a refused address: its kind, and how to allow it. */
 export function forbiddenText(kind: string): string {
   return `webhooks do not go to ${kind} addresses; the operator can allow them with WAKEFUL_ALLOW_PRIVATE_TARGETS=1`
 }
 
-function readHeaders(given: unknown): Readonly<Record<string, string>> {
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw refusal(`headers of the webhook must be an object of texts, not ${display(given)}`)
-  const entries = Object.entries(given)
+function readHeaders(input: unknown): Readonly<Record<string, string>> {
+  if (typeof input !== 'object' || input === null || Array.isArray(input))
+    throw refusal(`headers of the webhook must be an object of texts, not ${display(input)}`)
+  const entries = Object.entries(input)
   if (entries.length > HEADERS_MAX)
     throw refusal(`${entries.length} headers of the webhook; at most ${HEADERS_MAX} are allowed`)
   const headers: Record<string, string> = Object.create(null)
   let bytes = 0
-  for (const [given, value] of entries) {
-    const name = headerName(given)
+  for (const [input, value] of entries) {
+    const name = headerName(input)
     if (name in headers) throw refusal(`header ${name} of the webhook is there twice`)
     if (typeof value !== 'string' || !HEADER_VALUE.test(value)) {
       // The value is not repeated: it may be a secret.
@@ -110,10 +110,10 @@ function readHeaders(given: unknown): Readonly<Record<string, string>> {
   return headers
 }
 
-function headerName(given: string): string {
-  const name = given.toLowerCase()
+function headerName(input: string): string {
+  const name = input.toLowerCase()
   if (name.length > HEADER_NAME_MAX || !TOKEN.test(name))
-    throw refusal(`${display(given)} is no name of a header: letters, digits and - are`)
+    throw refusal(`${display(input)} is no name of a header: letters, digits and - are`)
   if (REFUSED.has(name) || REFUSED_PREFIXES.some((prefix) => name.startsWith(prefix)))
     throw refusal(`header ${name} of the webhook cannot be set: Wakeful or the connection writes it`)
   return name

@@ -3,13 +3,13 @@ import { display, WakefulError } from '../error.ts'
 import { DeliveryFailure } from './target-kind.ts'
 import { WAKE_FIELDS, type Wake, type WakeField, wakeFieldJson } from './wake-body.ts'
 
-/** A body as a user writes it: JSON, or text, whose strings may hold placeholders such as `{{wake_message}}`. */
+/** A body as a user writes it: JSON, or text, whose strings may contain placeholders such as `{{wake_message}}`. */
 export type BodyTemplate = unknown
 
 const TEMPLATE_BYTES_MAX = 64 * 1024
 const DEPTH_MAX = 32
 const PLACEHOLDERS_MAX = 100
-/** What a filled-in body may hold beside one payload, however large that may be. */
+/** The size of a filled-in body beside one payload, however large that is. */
 const FILLED_BYTES_MAX = 1024 * 1024
 /** Spaces around the name are trimmed elsewhere: looked for here, they would be looked through again and again. */
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g
@@ -17,17 +17,17 @@ const PLACEHOLDER = /\{\{([^{}]*)\}\}/g
 const ONLY_PLACEHOLDER = /^\{\{([^{}]*)\}\}$/
 const PAYLOAD_PATH = 'payload.'
 
-/** Refuses what is no JSON, is too large, or names what a wake has not; answers a copy that nobody else holds. */
-export function readTemplate(given: unknown): BodyTemplate {
+/** Refuses what is not JSON, too large, or names unknown fields; answers a copy, so that the caller cannot change it later. */
+export function readTemplate(body: unknown): BodyTemplate {
   let text: string | undefined
   try {
-    text = JSON.stringify(given)
+    text = JSON.stringify(body)
   } catch {
     text = undefined
   }
   if (text === undefined)
     throw new WakefulError('webhook.invalid', {
-      detail: `body of the webhook must be JSON or text, not ${display(given)}.`,
+      detail: `body of the webhook must be JSON or text, not ${display(body)}.`,
     })
   const bytes = utf8Length(text)
   if (bytes > TEMPLATE_BYTES_MAX) {
@@ -48,7 +48,7 @@ export function readTemplate(given: unknown): BodyTemplate {
   return template
 }
 
-/** How many there are; one that nobody knows is refused. */
+/** How many there are; an unknown one is refused. */
 function countPlaceholders(value: unknown, depth: number): number {
   if (depth > DEPTH_MAX)
     throw new WakefulError('webhook.invalid', {

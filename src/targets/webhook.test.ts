@@ -51,7 +51,7 @@ function bench(answer: (request: WebhookRequest) => WebhookAnswer | Promise<Webh
     },
     SETTINGS,
   )
-  const errand = (
+  const request = (
     options: SetOptions = {},
     tenant = 't',
     signal = new AbortController().signal,
@@ -69,13 +69,13 @@ function bench(answer: (request: WebhookRequest) => WebhookAnswer | Promise<Webh
     const timer = { ...firstTimer(alarm, resolved), id: 1, shard: 1, version: 1, edited: false, report: null }
     return { alarm, timer, firedAt: now, signal, tx: undefined }
   }
-  const deliver = (options: SetOptions = {}, tenant = 't') => target.deliver(errand(options, tenant))
+  const deliver = (options: SetOptions = {}, tenant = 't') => target.deliver(request(options, tenant))
   const thrown = (options: SetOptions = {}, tenant = 't') =>
     deliver(options, tenant).then(
       () => null,
       (error: unknown) => error as Error,
     )
-  return { clock, sent, target, errand, deliver, thrown }
+  return { clock, sent, target, request, deliver, thrown }
 }
 
 const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
@@ -130,12 +130,12 @@ describe('what is sent', () => {
   })
 
   test('keeps headers sealed, for this URL alone', async () => {
-    const { target, deliver, errand, sent } = bench()
+    const { target, deliver, request, sent } = bench()
     const webhook = 'https://example.com/'
     const parsed = target.parse({ webhook, headers: { authorization: 'hunter2' } })!
     expect(JSON.stringify(parsed)).not.toContain('hunter2')
     expect(target.parse({ webhook })).toEqual({ kind: 'webhook', name: webhook, pool: 'wakeful' })
-    const moved = errand()
+    const moved = request()
     const alarm = { ...moved.alarm, target: { ...parsed, name: 'https://evil.example/' } }
     await expect(target.deliver({ ...moved, alarm })).rejects.toMatchObject({ final: true })
     expect(sent).toEqual([])
@@ -144,7 +144,7 @@ describe('what is sent', () => {
 })
 
 describe('what comes of it', () => {
-  test('an address that is refused fails for good; a network that fails is tried again', async () => {
+  test('an address that is refused fails for good; a network error is attempted again', async () => {
     const kinds = ['forbidden', 'network'] as const
     const { thrown } = bench(() => {
       throw new TransportFailure(kinds[round++ % 2]!, 'said')
@@ -154,7 +154,7 @@ describe('what comes of it', () => {
     expect(await thrown()).toMatchObject({ name: 'DeliveryFailure', final: false, message: 'said' })
   })
 
-  test('no error holds the path, the query or a header of the webhook', async () => {
+  test('no error contains the path, the query or a header of the webhook', async () => {
     for (const status of [302, 400, 410, 429, 500]) {
       const { thrown } = bench(() => ({ status, retryAfter: null, body: 'echo hunter2' }))
       const target = {
@@ -182,9 +182,9 @@ describe('an endpoint that fails', () => {
   })
 
   test('fails what has waited for longer than the patience, spaced by the circuit', async () => {
-    const { target, errand, thrown, clock } = bench(dead)
+    const { target, request, thrown, clock } = bench(dead)
     for (let tries = 0; tries < 5; tries++) await thrown()
-    const old = { ...errand(), firedAt: clock.now() + 600_001 }
+    const old = { ...request(), firedAt: clock.now() + 600_001 }
     await expect(target.deliver(old)).rejects.toMatchObject({
       name: 'DeliveryFailure',
       final: false,
@@ -192,7 +192,7 @@ describe('an endpoint that fails', () => {
     })
   })
 
-  test('holds up neither another tenant nor another origin', async () => {
+  test('delays neither another tenant nor another origin', async () => {
     const { thrown, sent } = bench(dead)
     for (let tries = 0; tries < 6; tries++) await thrown()
     await thrown({}, 'another')
@@ -225,7 +225,7 @@ describe('an endpoint that fails', () => {
     ['a timeout', 'timeout', 0],
     ['a drain', 'drain', null],
   ])('is known by %s, which breaks the call off: %s', async (_, reason, refused) => {
-    const { target, errand, clock } = bench(
+    const { target, request, clock } = bench(
       ({ signal }) =>
         new Promise((__, reject) =>
           signal.addEventListener('abort', () => reject(new TransportFailure('network', 'broken off'))),
@@ -233,12 +233,12 @@ describe('an endpoint that fails', () => {
     )
     for (let tries = 0; tries < 5; tries++) {
       const controller = new AbortController()
-      const delivery = target.deliver(errand({}, 't', controller.signal)).catch(() => {})
+      const delivery = target.deliver(request({}, 't', controller.signal)).catch(() => {})
       await clock.rest()
       controller.abort(reason)
       await delivery
     }
-    const next = target.deliver(errand()).catch((thrown: unknown) => thrown)
+    const next = target.deliver(request()).catch((thrown: unknown) => thrown)
     const isRefused = (await Promise.race([next, clock.rest()])) instanceof Postponed
     expect(isRefused).toBe(refused === 0)
   })
@@ -250,7 +250,7 @@ describe('an endpoint that fails', () => {
   })
 })
 
-test('ten calls to an endpoint are under way at a time, and others’ endpoints do not wait for them', async () => {
+test('allows ten calls to an endpoint at a time, and other endpoints do not wait for them', async () => {
   const waiting: (() => void)[] = []
   const { deliver, sent, clock } = bench(
     ({ url }) =>

@@ -11,7 +11,7 @@ import {
   type TargetKind,
 } from './target-kind.ts'
 import { wakeJson } from './wake-body.ts'
-import { isTrouble, receiptOf } from './webhook-answer.ts'
+import { isServerError, receiptOf } from './webhook-answer.ts'
 import {
   type Sealer,
   type SigningKeys,
@@ -25,21 +25,21 @@ import { type BodyTemplate, fillTemplate } from './webhook-template.ts'
 
 /** How webhooks are called. */
 export interface WebhookSettings {
-  /** How long one attempt may take where the alarm does not say. */
+  /** How long one attempt may take if the alarm does not set it. */
   readonly timeoutMs: number
   /** Calls to one endpoint at a time. */
   readonly perEndpoint: number
-  /** So many failures of an endpoint in a row, and it is left alone for a while. */
+  /** After this many failures in a row an endpoint is not called for a while. */
   readonly circuitFailures: number
   readonly circuitOpenMs: number
   readonly circuitOpenMsMax: number
-  /** How long after its instant an occurrence waits uncounted for an endpoint that is left alone. */
+  /** How long after its instant an occurrence waits, uncounted, for an endpoint whose circuit is open. */
   readonly patienceMs: number
   /** Whether webhooks may reach loopback, private and other addresses that are not public. */
   readonly allowPrivate: boolean
 }
 
-/** What a host brings for webhooks. */
+/** What a host provides for webhooks. */
 export interface WebhookPorts {
   readonly clock: Clock
   readonly transport: Transport
@@ -49,7 +49,7 @@ export interface WebhookPorts {
   readonly canSign: () => boolean
 }
 
-/** What a target keeps beside its URL. */
+/** What a target stores beside its URL. */
 interface Config {
   readonly method?: string
   /** Sealed. */
@@ -57,8 +57,8 @@ interface Config {
   readonly body?: BodyTemplate
 }
 
-/** A waiter in line uses up at most this part of the time its attempt has. */
-const LINE_SHARE = 1 / 4
+/** The part of its timeout that an attempt may wait in the endpoint's queue. */
+const QUEUE_SHARE = 1 / 4
 
 /** Webhooks: signed HTTP requests to a URL, after the Standard Webhooks specification. */
 export class WebhookTarget implements TargetKind {
@@ -107,48 +107,48 @@ export class WebhookTarget implements TargetKind {
     return this.#settings.timeoutMs
   }
 
-  async deliver(errand: Delivery): Promise<DeliveryReceipt> {
-    const { alarm, signal } = errand
+  async deliver(delivery: Delivery): Promise<DeliveryReceipt> {
+    const { alarm, signal } = delivery
     const url = new URL(alarm.target.name)
     const endpoint = this.#endpoints.of(alarm.tenant, originOf(url))
-    this.#assertWorthTrying(errand, endpoint)
-    const turn = await endpoint.enter(signal, LINE_SHARE * (alarm.timeoutMs ?? this.#settings.timeoutMs))
+    this.#assertClosed(delivery, endpoint)
+    const call = await endpoint.enter(signal, QUEUE_SHARE * (alarm.timeoutMs ?? this.#settings.timeoutMs))
     try {
-      // The line was waited for: meanwhile the endpoint may have been given up, or the attempt.
-      this.#assertWorthTrying(errand, endpoint)
-      if (signal.aborted) throw new Postponed('broken off in line', 0)
+      // During the wait the circuit may have opened, or the attempt may have been broken off.
+      this.#assertClosed(delivery, endpoint)
+      if (signal.aborted) throw new Postponed('broken off in the queue', 0)
       endpoint.circuit.begin()
-      const answer = await this.#call(errand, url, endpoint)
-      return receiptOf(answer, url.origin, this.#ports.clock.now(), errand.timer.attempt + 1)
+      const answer = await this.#call(delivery, url, endpoint)
+      return receiptOf(answer, url.origin, this.#ports.clock.now(), delivery.timer.attempt + 1)
     } finally {
-      endpoint.leave(turn)
+      endpoint.leave(call)
     }
   }
 
-  /** Calls the endpoint, and tells its circuit what came of it. */
-  async #call(errand: Delivery, url: URL, endpoint: Endpoint): Promise<WebhookAnswer> {
+  /** Calls the endpoint, and reports the outcome to its circuit. */
+  async #call(delivery: Delivery, url: URL, endpoint: Endpoint): Promise<WebhookAnswer> {
     const { circuit } = endpoint
     let answer: WebhookAnswer
     try {
-      answer = await this.#ports.transport.send(await this.#request(errand, url))
+      answer = await this.#ports.transport.send(await this.#request(delivery, url))
     } catch (thrown) {
-      const { aborted, reason } = errand.signal
+      const { aborted, reason } = delivery.signal
       const isOurs = aborted ? reason !== 'timeout' : !isNetwork(thrown)
       if (isOurs) circuit.abandoned()
       else circuit.failed()
       if (!(thrown instanceof TransportFailure)) throw thrown
       throw new DeliveryFailure(thrown.message, { final: thrown.kind === 'forbidden', cause: thrown })
     }
-    if (isTrouble(answer)) circuit.failed()
+    if (isServerError(answer)) circuit.failed()
     else circuit.succeeded()
     return answer
   }
 
   /**
-   * Nothing is sent to an endpoint that is left alone. That is no attempt: the occurrence waits, uncounted. Only one that
-   * has waited for long enough fails as it would have without the circuit, a try at a time.
+   * Nothing is sent while the circuit is open. That is not an attempt: the occurrence waits, uncounted. Only after
+   * `patienceMs` it fails, one attempt at a time, as it would without the circuit.
    */
-  #assertWorthTrying({ timer, firedAt }: Delivery, { circuit, origin }: Endpoint): void {
+  #assertClosed({ timer, firedAt }: Delivery, { circuit, origin }: Endpoint): void {
     const waitMs = circuit.refusal()
     if (waitMs === null) return
     const message = `not sent: ${origin} has failed ${circuit.failures} times in a row, and is left alone for a while`
@@ -156,11 +156,11 @@ export class WebhookTarget implements TargetKind {
     throw new DeliveryFailure(message, { retryAfterMs: waitMs })
   }
 
-  async #request(errand: Delivery, url: URL): Promise<WebhookRequest> {
+  async #request(delivery: Delivery, url: URL): Promise<WebhookRequest> {
     const { clock, keys } = this.#ports
-    const { alarm, timer, signal } = errand
+    const { alarm, timer, signal } = delivery
     const { method = 'POST', headers, body: template } = (alarm.target.config ?? {}) as Config
-    const body = bodyOf(errand, method, template)
+    const body = bodyOf(delivery, method, template)
     const id = occurrenceId(alarm, timer)
     const timestamp = String(Math.floor(clock.now() / 1_000))
     const signed = `${id}.${timestamp}.${body ?? ''}`
@@ -196,9 +196,9 @@ function sealedFor(url: string): string {
   return `webhook headers ${url}`
 }
 
-function bodyOf(errand: Delivery, method: string, template: BodyTemplate | undefined): string | null {
+function bodyOf(delivery: Delivery, method: string, template: BodyTemplate | undefined): string | null {
   if (method === 'GET') return null
-  return template === undefined ? wakeJson(errand) : fillTemplate(template, errand)
+  return template === undefined ? wakeJson(delivery) : fillTemplate(template, delivery)
 }
 
 function contentTypeOf(template: BodyTemplate | undefined): string {

@@ -1,4 +1,4 @@
-/** For users' own tests: time that passes when it is told to, an engine run by hand, and what a store must do. */
+/** For users' own tests: a virtual clock, an engine run by hand, and the conformance suite of stores. */
 export {
   type ConformanceCase,
   conformance as storeConformance,

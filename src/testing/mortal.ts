@@ -23,7 +23,7 @@ export class Mortal {
       ...(clock.onStep && { onStep: (listener) => clock.onStep!(this.#living(listener)) }),
     }
     this.system = {
-      // Whoever asks the dead for something is told that the file is closed.
+      // A call after the end fails as if the file were closed.
       soon: realSystem.soon,
       later: realSystem.later,
       every: (ms, call) => this.#repeated(realSystem.every(ms, call)),

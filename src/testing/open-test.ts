@@ -26,7 +26,7 @@ export interface TestBench extends AsyncDisposable {
 }
 
 /**
- * Opens Wakeful for a test: in memory, in UTC, on a clock that stands still until it is told otherwise. Either start it
+ * Opens Wakeful for a test: in memory, in UTC, on a clock that stands still until you advance it. Either start it
  * and let time pass, or never start it and run the engine by hand with `tick`, which fires what is due now.
  *
  *     await using bench = await openTest()
@@ -37,8 +37,8 @@ export interface TestBench extends AsyncDisposable {
  *     await clock.advance('3 days')   // sent: ['water the plants']
  */
 export async function openTest(options: TestOptions = {}): Promise<TestBench> {
-  const { clock: given, store = 'sqlite::memory:', ...rest } = options
-  const clock = given instanceof VirtualClock ? given : new VirtualClock(given)
+  const { clock: start, store = 'sqlite::memory:', ...rest } = options
+  const clock = start instanceof VirtualClock ? start : new VirtualClock(start)
   const mortal = new Mortal(clock)
   const onError = (thrown: unknown) => {
     if (!mortal.isDead) (rest.onError ?? warn)(thrown)

@@ -4,7 +4,7 @@ import { VirtualClock } from './virtual-clock.ts'
 const START = '2030-01-01T00:00:00Z'
 const T0 = Date.parse(START)
 
-test('stands still until it is told to pass', async () => {
+test('stands still until it is advanced', async () => {
   const clock = new VirtualClock(START)
   await new Promise((resolve) => setTimeout(resolve, 5))
   expect([clock.now(), clock.monotonic()]).toEqual([T0, 0])
@@ -63,7 +63,7 @@ test('waits for asynchronous work between two deadlines', async () => {
   expect(seen).toEqual(['work', 'next'])
 })
 
-test('stands still while real work is held', async () => {
+test('stands still during real work in hold', async () => {
   const clock = new VirtualClock(START)
   const seen: string[] = []
   clock.setTimer(1, () => {
@@ -76,7 +76,7 @@ test('stands still while real work is held', async () => {
   expect(seen).toEqual(['work at 1', 'next'])
 })
 
-test('passes over held work that fails, and leaves the failure to its caller', async () => {
+test('goes on after work in hold that fails, and leaves the failure to its caller', async () => {
   const clock = new VirtualClock(START)
   const failing = clock.hold(Promise.reject(new Error('no')))
   await clock.advance(1)
@@ -140,7 +140,7 @@ test('ends a last millisecond that is passed turn by turn at the next millisecon
   expect(turns).toBeLessThan(10)
 })
 
-test('gives a real turn to who has written in between', async () => {
+test('gives a real turn to a write in between', async () => {
   const clock = new VirtualClock(START)
   let turns = 0
   const worked = (async () => {

@@ -11,12 +11,12 @@ interface Pending {
 
 /** A store's write takes one turn of the event loop, and its answer another: this many without a question are rest. */
 const IDLE_TURNS = 3
-/** Work that never comes to rest is told, not waited for: a million turns are seconds of real time. */
+/** Work that never comes to rest is an error: a million turns are seconds of real time. */
 const TURNS_MAX = 1_000_000
 const UNTIL_MAX = '30d'
 
 /**
- * A clock for tests: time passes only when it is told to, and then through every deadline in order. Between two
+ * A clock for tests: time passes only when you advance it, and then through every deadline in order. Between two
  * deadlines it waits until what was woken has come to rest: no question asked of the clock for a few turns of the real
  * event loop, and nothing in `hold`. It cannot know of other real waiting inside a handler (a socket, a `setTimeout`):
  * wrap that in `hold`, else virtual time passes over it.
@@ -33,7 +33,7 @@ export class VirtualClock implements Clock {
   #questions = 0
   #turned = false
   readonly #listeners = new Set<() => void>()
-  readonly #holds = new Set<Promise<unknown>>()
+  readonly #realWork = new Set<Promise<unknown>>()
   #passing: Promise<unknown> = Promise.resolve()
 
   /** Starts at this instant. */
@@ -72,7 +72,7 @@ export class VirtualClock implements Clock {
     return new Promise((resolve) => {
       setImmediate(() => {
         this.#turned = true
-        // Runs before any write that is queued from here on: whoever writes comes back after it.
+        // Runs before any write that is queued from here on: a writer comes back after it.
         setImmediate(() => {
           this.#turned = false
         })
@@ -131,10 +131,10 @@ export class VirtualClock implements Clock {
     return promise
   }
 
-  /** Makes time stand still while real work is under way: `await clock.hold(fetch(url))`. */
+  /** Makes time stand still during real work: `await clock.hold(fetch(url))`. */
   hold<T>(work: Promise<T>): Promise<T> {
-    const held: Promise<unknown> = work.catch(() => {}).finally(() => this.#holds.delete(held))
-    this.#holds.add(held)
+    const pending: Promise<unknown> = work.catch(() => {}).finally(() => this.#realWork.delete(pending))
+    this.#realWork.add(pending)
     return work
   }
 
@@ -144,9 +144,9 @@ export class VirtualClock implements Clock {
     for (let turns = 0; idle < IDLE_TURNS; turns++) {
       if (turns > TURNS_MAX) throw new Error(`nothing comes to rest at ${formatInstant(this.#wall)}`)
       const before = this.#questions
-      if (this.#holds.size > 0) await Promise.all(this.#holds)
+      if (this.#realWork.size > 0) await Promise.all(this.#realWork)
       await new Promise((resolve) => setImmediate(resolve))
-      idle = this.#questions === before && this.#holds.size === 0 ? idle + 1 : 0
+      idle = this.#questions === before && this.#realWork.size === 0 ? idle + 1 : 0
     }
   }
 

@@ -72,7 +72,7 @@ test.skipIf(!existsSync(PRLIMIT))(
     await owner.set(0, { message: 'after' })
     await owner.fired('after')
     console.log(
-      `a full disk: all had fired ${resumedMs} ms after it was freed; ${owner.troubles.length} troubles told`,
+      `a full disk: all had fired ${resumedMs} ms after it was freed; ${owner.troubles.length} errors reported`,
     )
     expect(resumedMs).toBeLessThan(10_000)
     const messages = owner.fires.map(({ message }) => message)

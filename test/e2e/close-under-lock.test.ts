@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { open } from '../../src/index.ts'
 import { newPath } from './cast.ts'
 
-test('a close that cannot write is told so, and still lets go of the clock', async () => {
+test('a close that cannot write fails, and still releases the clock', async () => {
   const path = newPath()
   const first = await open(path)
   await first.start()

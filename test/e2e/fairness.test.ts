@@ -5,7 +5,7 @@ import { testDatabase } from '../postgres/database.ts'
 const database = testDatabase()
 
 test.each(['sqlite', 'postgres'] as const)(
-  'a tenant with thousands due and handlers that hang leaves the others their hands (%s)',
+  'a tenant with thousands due and handlers that hang leaves slots for the others (%s)',
   async (store) => {
     const wakeful = await open(store === 'sqlite' ? 'sqlite::memory:' : database.url, { drain: '0s' })
     try {
@@ -33,7 +33,7 @@ test.each(['sqlite', 'postgres'] as const)(
         await new Promise((resolve) => setTimeout(resolve, 20))
       late.sort((a, b) => a - b)
       console.log(`${store}: ms after the instant: p50 ${late[100]}, p99 ${late[198]}`)
-      // All of them came while a hundred deliveries hung; none of the hog's took a hand that was kept for others.
+      // All of them came while a hundred deliveries hung; none of the hog's used a reserved slot.
       expect(late).toHaveLength(200)
       expect(hanging).toBe(100)
     } finally {

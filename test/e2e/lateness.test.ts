@@ -10,7 +10,7 @@ beforeEach(async () => {
 
 afterEach(() => wakeful.close())
 
-test('a retry after a short backoff comes on time, though nothing else rouses the clock', async () => {
+test('a retry after a short backoff comes on time, though nothing else wakes the loop', async () => {
   const starts: number[] = []
   const ended = new Promise<void>((resolve) => {
     wakeful.handle('fail', (fire) => {
@@ -37,7 +37,7 @@ test('a report that does not come is missed on time', async () => {
   expect(performance.now() - from).toBeLessThan(600)
 })
 
-test('one who follows the log sees a fire of the same process at once', async () => {
+test('a reader that follows the log sees a fire of the same process at once', async () => {
   wakeful.handle('note', () => {})
   await wakeful.start()
   const signal = AbortSignal.timeout(10_000)

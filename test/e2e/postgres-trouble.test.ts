@@ -49,7 +49,7 @@ test('an idle process sends its heartbeat and nothing else', async () => {
   await wakeful.close()
 }, 40_000)
 
-test('hears of sets again after its connections were cut', async () => {
+test('is notified of sets again after its connections were cut', async () => {
   const url = newStore()
   const [one, two] = [await enterRunning(url), await enterRunning(url)]
   await admin("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'wakeful'")

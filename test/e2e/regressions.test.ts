@@ -13,7 +13,7 @@ const typesOf = async (alarms: Alarms) => (await eventsOf(alarms)).map(({ type }
 const gate = () => Promise.withResolvers<void>()
 
 describe('what a handler throws', () => {
-  test('an error whose message is an object holds nobody up', async () => {
+  test('an error whose message is an object delays nothing else', async () => {
     const clock = new VirtualClock()
     const store = newPath()
     const troubles: unknown[] = []

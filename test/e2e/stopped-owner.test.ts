@@ -53,7 +53,7 @@ test('a stopped owner loses its shard, and nothing it says afterwards is accepte
   expect(epoch(path)).toBe(before + 2)
 }, 40_000)
 
-test('an owner whose thread was blocked for longer than its lease goes on when nobody took over', async () => {
+test('an owner whose thread was blocked for longer than its lease goes on when no other process took over', async () => {
   const path = newPath()
   const owner = await enterRunning(path)
   await owner.set(1_000, { message: 'due meanwhile' })

@@ -90,7 +90,7 @@ test('a backlog of transactional handlers lets sets in between', async () => {
   expect(waitedMs).toBeLessThan(1_500)
 })
 
-test('a transactional handler that was given up cannot write any more, nor into the transaction of the next', async () => {
+test('a transactional handler that was broken off cannot write any more, nor into the transaction of the next', async () => {
   let tooLate: unknown = null
   let wrote = () => {}
   const late = new Promise<void>((resolve) => {

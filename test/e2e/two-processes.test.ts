@@ -59,7 +59,7 @@ test('a graceful close hands over quickly, and nothing is delivered twice', asyn
   expect(await exited).toEqual([0, null])
 })
 
-test('a drain longer than the lease keeps its shard: nobody delivers a second time (at-least-once, no unexplained duplicate)', async () => {
+test('a drain longer than the lease keeps its shard: nothing is delivered a second time (at-least-once, no unexplained duplicate)', async () => {
   const path = newPath()
   const owner = await enterRunning(path)
   const other = await enterRunning(path)

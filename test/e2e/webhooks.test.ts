@@ -110,7 +110,7 @@ describe('signatures', () => {
 })
 
 describe('a webhook that fails', () => {
-  test('is tried again under the same id, with a timestamp of its own', async () => {
+  test('is attempted again under the same id, with a new timestamp', async () => {
     await opened(async (wakeful) => {
       const sink = await openSink((_, index) => ({ status: index < 2 ? 503 : 200 }))
       const { id } = await wakeful.set({ delay: '1s' }, { target: { webhook: sink.url }, message: 'up' })
@@ -163,7 +163,7 @@ describe('a webhook that fails', () => {
     })
   })
 
-  test('because nobody answers in time is tried again', async () => {
+  test('because no answer comes in time is attempted again', async () => {
     await opened(async (wakeful) => {
       const sink = await openSink((_, index) => (index === 0 ? { after: new Promise(() => {}) } : {}))
       const { id } = await wakeful.set({ delay: '0s' }, { target: { webhook: sink.url }, timeout: '200ms' })
@@ -201,7 +201,7 @@ describe('a report in the answer', () => {
 })
 
 describe('an endpoint', () => {
-  test('that is dead is called little, and costs nobody his tries', async () => {
+  test('that is down is called rarely, and costs no attempts', async () => {
     await opened(
       async (wakeful) => {
         const dead = await openSink(() => ({ status: 500 }))
@@ -239,7 +239,7 @@ describe('an endpoint', () => {
     )
   })
 
-  test('that hangs holds up no other', async () => {
+  test('that hangs delays no other', async () => {
     await opened(
       async (wakeful) => {
         const hanging = await openSink(() => ({ after: new Promise(() => {}) }))
@@ -293,7 +293,7 @@ describe('secrets', () => {
     )
   })
 
-  test('who sets no webhook gets no file; who does, gets one beside the store, for his eyes only', async () => {
+  test('without webhooks there is no secret file; with them there is one beside the store, readable by its owner only', async () => {
     await opened(async (wakeful, path) => {
       await wakeful.set({ delay: '1h' }, { target: { event: true } })
       expect(existsSync(`${path}.secret`)).toBe(false)

@@ -8,14 +8,14 @@ const FINGERPRINT_FACT = 'secret_fingerprint'
 
 /** Where the secret of a store comes from. */
 export interface SecretSource {
-  /** Given by option or environment; undefined where neither says. */
-  readonly given: string | undefined
-  /** Where it is kept where none is given; null for a store in memory. */
+  /** From the option or the environment; undefined if neither is set. */
+  readonly configured: string | undefined
+  /** The file it is kept in otherwise; null for a store in memory. */
   readonly path: string | null
 }
 
 /**
- * The secret of one store, made when it is first needed: who sets no webhook gets no file. The store remembers its
+ * The secret of one store, made when it is first needed: without webhooks there is no file. The store remembers its
  * fingerprint, so that no process signs or seals with another.
  */
 export class Keyring implements Sealer {
@@ -49,9 +49,13 @@ export class Keyring implements Sealer {
     store: Pick<Store, 'getMeta' | 'putMeta'>,
     onError: (thrown: unknown) => void,
   ): Promise<Keyring> {
-    const { given, path } = source
+    const { configured, path } = source
     const secret =
-      given !== undefined ? new Secret(given, 'the secret') : path === null ? null : readSecretFile(path)
+      configured !== undefined
+        ? new Secret(configured, 'the secret')
+        : path === null
+          ? null
+          : readSecretFile(path)
     const fingerprint = await store.getMeta(FINGERPRINT_FACT)
     if (secret !== null && fingerprint !== null && secret.fingerprint !== fingerprint) throw another(path)
     return new Keyring(store, path, secret, fingerprint, onError)
@@ -62,7 +66,7 @@ export class Keyring implements Sealer {
     return this.#refusal === null && (this.#secret !== null || this.#fingerprint === null)
   }
 
-  /** The same, asked for something that is to be signed now: where it cannot be, that is said, once. */
+  /** The same, for something to be signed now: if that is not possible, it is reported once. */
   canSign(): boolean {
     if (this.isUsable) return true
     if (!this.#isTold) this.#onError(this.#refusal ?? missing(this.#path))

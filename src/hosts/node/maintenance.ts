@@ -28,7 +28,7 @@ export type Progress = (done: number, total: number) => void
 
 const IMPORT_BATCH = 500
 
-/** Everything a store holds, as versioned JSON lines. */
+/** Everything in a store, as versioned JSON lines. */
 export async function* exportLines(url: string, onProgress: Progress = () => {}): AsyncGenerator<string> {
   const store = await openToRead(url)
   try {
@@ -182,7 +182,7 @@ export async function doctor(url: string): Promise<Check[]> {
   return [node, ...examine(existing(url), systemClock.now())]
 }
 
-/** Where a store should be and is not, as it is told; null where there is one. Makes nothing. */
+/** The error text where there is no store; null where there is one. Creates nothing. */
 export async function missingStore(url: string): Promise<string | null> {
   if (isPostgres(url)) return (await loadPostgres()).missingStore(url)
   const path = storePath(url)

@@ -154,7 +154,7 @@ describe('moving between SQLite and PostgreSQL', () => {
     await wakeful.close()
   }, 240_000)
 
-  it('has what stands on calendars and zones looked at again by whoever runs the clock', async () => {
+  it('has what stands on calendars and zones reviewed again by the process that runs the clock', async () => {
     await imported(schema('review'), texts)
     const { rows } = await client.query(`SELECT name, reviewed_version, (SELECT value FROM review.meta
       WHERE name = 'zone_data') AS zones FROM review.calendars`)

@@ -119,7 +119,7 @@ export function open(url: string, options: OpenOptions = {}): Promise<Wakeful> {
   return openOn(url, options)
 }
 
-/** The same, where SQLite runs on another system than this process does: one that ends when a test says so. */
+/** The same, with SQLite on a simulated system, which a test can stop. */
 export async function openOn(url: string, options: OpenOptions, system?: System): Promise<Wakeful> {
   const settings = settingsOf(options)
   const onError = options.onError ?? warn
@@ -137,16 +137,16 @@ export async function openOn(url: string, options: OpenOptions, system?: System)
   }
 }
 
-/** The store, and the clock that is the authority there: the database's own for PostgreSQL, unless another was given. */
+/** The store, and the clock that is the authority there: the database's own for PostgreSQL, unless another is passed. */
 async function openStore(
   url: string,
-  given: Clock | undefined,
+  chosen: Clock | undefined,
   system: System | undefined,
 ): Promise<{ store: Store; clock: Clock }> {
-  const clock = given ?? systemClock
+  const clock = chosen ?? systemClock
   if (isPostgres(url)) {
     const { openPostgres } = await loadPostgres()
-    const store = await openPostgres({ url, clock, clockIsAuthority: given !== undefined })
+    const store = await openPostgres({ url, clock, clockIsAuthority: chosen !== undefined })
     return { store, clock: store.clock }
   }
   const path = storePath(url)

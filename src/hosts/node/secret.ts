@@ -10,7 +10,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const SEALED = 'v1.'
 
-/** The master secret of an installation: every other one is derived from it, so that the database holds none. */
+/** The master secret of an installation: every other one is derived from it, so that the database contains none. */
 export class Secret implements Sealer {
   readonly #text: string
   #sealing: Buffer | null = null

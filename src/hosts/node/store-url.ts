@@ -30,7 +30,7 @@ export function storePath(url: string): string {
   return path
 }
 
-/** Only the scheme is named: what follows may hold a password. */
+/** Only the scheme is named: what follows may contain a password. */
 function refuseOtherKinds(path: string): void {
   const scheme = SCHEME.exec(path)?.[1]?.toLowerCase()
   if (scheme === undefined) return

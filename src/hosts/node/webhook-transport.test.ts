@@ -64,7 +64,7 @@ async function bodyOf(message: IncomingMessage): Promise<string> {
 }
 
 describe('a request', () => {
-  test('arrives as it was given, and its answer comes back', async () => {
+  test('arrives unchanged, and its answer comes back', async () => {
     const seen: unknown[] = []
     const { url } = await serve(async (message, response) => {
       seen.push([message.method, message.url, message.headers['x-a'], message.headers['content-length']])
@@ -230,7 +230,7 @@ describe('an answer', () => {
     ['100 Continue', ''],
     ['101 Switching Protocols', 'Upgrade: x\r\nConnection: Upgrade\r\n'],
   ])(
-    'after %s is not read, which is told; the next request has a connection of its own',
+    'after %s is not read, which is reported; the next request has a new connection',
     async (interim, headers) => {
       const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
       let requests = 0
@@ -253,7 +253,7 @@ describe('an answer', () => {
 })
 
 describe('a failure', () => {
-  test('is told by its code, without addresses', async () => {
+  test('is named by its code, without addresses', async () => {
     const { url, server } = await serve(() => {})
     await new Promise((resolve) => server.close(resolve))
     const failure = transport().send(request(url))
@@ -271,7 +271,7 @@ describe('a failure', () => {
     await expect(failure).rejects.toThrow('ETIMEDOUT')
   })
 
-  test('a certificate that nobody vouches for is one; that it was this is seen where it is trusted', async () => {
+  test('an untrusted certificate is one; the same certificate works where it is trusted', async () => {
     const server = createTls({ key: KEY, cert: CERTIFICATE }, (_, response) => response.end('trusted'))
     const { port } = await listening(server)
     const url = new URL(`https://localhost:${port}/`)

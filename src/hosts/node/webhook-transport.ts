@@ -48,7 +48,7 @@ export class NodeTransport implements Transport {
     try {
       return await this.#exchange(agent, request)
     } catch (thrown) {
-      // An idle connection that the other side closed as it was used again: nothing was answered, so a new one is tried.
+      // An idle connection that the other side closed as it was used again: nothing was answered, so a new one is used.
       if (!(thrown instanceof StaleConnection) || request.signal.aborted) throw thrown
       return this.#exchange(agent, request)
     }
@@ -85,7 +85,7 @@ export class NodeTransport implements Transport {
     })
   }
 
-  /** Loaded with the first webhook: who sends none need not wait for it. */
+  /** Loaded with the first webhook: without webhooks it need not be waited for. */
   async #connections(): Promise<Agent> {
     const { Agent, buildConnector } = await import('undici')
     const { allowPrivate, lookupAll, connectMsMax = CONNECT_MS_MAX } = this.#options
@@ -178,7 +178,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 /** A kept connection turned out to be closed. */
 class StaleConnection extends TransportFailure {}
 
-/** Errors of connections that had answered before, and have said nothing to the request that failed. */
+/** Errors of connections that had answered before, and have not answered the request that failed. */
 const ofKept = new WeakSet<Error>()
 
 /** A connector whose connections tell with an error whether they had been kept from an earlier request. */
@@ -191,9 +191,9 @@ function telling(connect: buildConnector.connector): buildConnector.connector {
       }
       const write = socket.write
       let readBefore = 0
-      socket.write = ((...given: Parameters<typeof write>) => {
+      socket.write = ((...args: Parameters<typeof write>) => {
         readBefore = socket.bytesRead
-        return write.apply(socket, given)
+        return write.apply(socket, args)
       }) as typeof write
       socket.on('error', (thrown: Error) => {
         if (readBefore > 0 && socket.bytesRead === readBefore) ofKept.add(thrown)
@@ -209,13 +209,13 @@ const SYSTEM_CODES: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: 'HPE_HEADER_OVERFLOW',
 }
 
-/** Interim answers at which undici gives the connection up, and offers no way not to: by what it says then. */
+/** Interim answers at which undici gives the connection up, and offers no way not to: by their error texts. */
 const NOT_ASKED_FOR: Readonly<Record<string, string>> = {
   'bad response': '100 Continue',
   'bad upgrade': '101 Switching Protocols',
 }
 
-/** Errors name what happened by its code alone: their messages hold addresses. */
+/** Errors are named by their code alone: their messages contain addresses. */
 function failureOf(thrown: unknown, origin: string): TransportFailure {
   if (thrown instanceof Forbidden) return new TransportFailure('forbidden', forbiddenText(thrown.message))
   const { code, errors, message } = thrown as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }
@@ -226,11 +226,11 @@ function failureOf(thrown: unknown, origin: string): TransportFailure {
       `${origin} answered ${interim}, which was not asked for: the answer behind it is not read`,
       { cause: interim },
     )
-  const told = code ?? errors?.[0]?.code
-  const name = told === undefined ? undefined : (SYSTEM_CODES[told] ?? told)
-  const said = name ?? (hasNoAddress(message) ? message : 'the connection failed')
-  const text = `${origin} could not be reached: ${said}`
-  if ((said === 'ECONNRESET' || said === 'EPIPE') && ofKept.has(thrown as Error))
+  const found = code ?? errors?.[0]?.code
+  const name = found === undefined ? undefined : (SYSTEM_CODES[found] ?? found)
+  const reason = name ?? (hasNoAddress(message) ? message : 'the connection failed')
+  const text = `${origin} could not be reached: ${reason}`
+  if ((reason === 'ECONNRESET' || reason === 'EPIPE') && ofKept.has(thrown as Error))
     return new StaleConnection('network', text)
-  return new TransportFailure('network', text, { cause: said })
+  return new TransportFailure('network', text, { cause: reason })
 }

@@ -10,7 +10,7 @@ import { NodeTransport } from './webhook-transport.ts'
 
 /** How webhooks are called; everything has a default. */
 export interface WebhookOptions {
-  /** How long one attempt may take where the alarm does not say ('30s'). */
+  /** How long one attempt may take if the alarm does not set it ('30s'). */
   readonly timeout?: string
   /** Calls to one endpoint at a time (10). */
   readonly perEndpoint?: number
@@ -29,7 +29,7 @@ export interface WebhookOpenOptions {
 
 const WEBHOOKS = { timeout: true, perEndpoint: true, patience: true, circuit: true } as const
 const CIRCUIT = { failures: true, open: true, openMax: true } as const
-/** Where the secret of a database is kept, which has no folder of its own. */
+/** Where the secret of a database is kept: unlike a file, it has no folder. */
 const POSTGRES_SECRET = './wakeful.secret'
 
 /** Reads the options, before anything is opened. */
@@ -54,7 +54,7 @@ export function webhookSettings(options: WebhookOpenOptions): WebhookSettings {
   }
 }
 
-/** Webhooks on Node: the target, the secrets it signs with, and how to close what it holds. */
+/** Webhooks on Node: the target, the secrets it signs with, and how to close its connections. */
 export interface NodeWebhooks {
   readonly target: WebhookTarget
   readonly secrets: WebhookSecrets
@@ -69,11 +69,11 @@ export async function openWebhooks(
   settings: WebhookSettings,
   options: WebhookOpenOptions & { readonly onError: (thrown: unknown) => void; readonly clock?: Clock },
 ): Promise<NodeWebhooks> {
-  const given = options.secret ?? process.env.WAKEFUL_SECRET
-  const keyring = await Keyring.open({ given, path: secretPath(url) }, store, options.onError)
+  const configured = options.secret ?? process.env.WAKEFUL_SECRET
+  const keyring = await Keyring.open({ configured, path: secretPath(url) }, store, options.onError)
   const secrets = new WebhookSecrets(keyring, store, clock)
   const transport = new NodeTransport({ allowPrivate: settings.allowPrivate })
-  const sending = options.clock?.hold === undefined ? transport : held(transport, options.clock)
+  const sending = options.clock?.hold === undefined ? transport : stoppingTime(transport, options.clock)
   const ports = {
     clock,
     transport: sending,
@@ -84,8 +84,8 @@ export async function openWebhooks(
   return { target: new WebhookTarget(ports, settings), secrets, close: () => transport.close() }
 }
 
-/** Virtual time stands still while a request is under way: else an attempt would time out before it was sent. */
-function held(transport: Transport, clock: Clock): Transport {
+/** Virtual time stands still during a request: otherwise an attempt would time out before it was sent. */
+function stoppingTime(transport: Transport, clock: Clock): Transport {
   return { send: (request) => clock.hold!(transport.send(request)) }
 }
 
