@@ -63,7 +63,7 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await pause(20)
 }
 
-it('hangs up on who takes nothing of an answer, and on nobody who takes it slowly or is quiet', {
+it('disconnects a client that reads nothing of an answer, but not a slow or idle one', {
   timeout: 60_000,
 }, async () => {
   const { ask, open } = await listening({ stallMs: 500, bytesMax: 1_024 * MIB })
@@ -78,7 +78,7 @@ it('hangs up on who takes nothing of an answer, and on nobody who takes it slowl
   await second
 })
 
-it('holds no more than so much for all, and lets go of those who have waited longest', {
+it('bounds what waits for all readers, and drops those that have waited longest', {
   timeout: 60_000,
 }, async () => {
   const { ask, open } = await listening({ stallMs: 3_600_000, bytesMax: 64 * MIB })
@@ -92,7 +92,7 @@ it('holds no more than so much for all, and lets go of those who have waited lon
   expect(await open()).toBeGreaterThanOrEqual(2)
 })
 
-it('works on one request at a time of those that one connection sends ahead', {
+it('works on one pipelined request of a connection at a time', {
   timeout: 60_000,
 }, async () => {
   const { ask, asked, open } = await listening({ stallMs: 3_600_000, bytesMax: 64 * MIB })
@@ -111,14 +111,14 @@ it('works on one request at a time of those that one connection sends ahead', {
   expect(asked()).toBe(before + 2)
 })
 
-it('hangs up on who sends more ahead than anybody reads', { timeout: 60_000 }, async () => {
+it('disconnects a client that pipelines too many requests', { timeout: 60_000 }, async () => {
   const { ask, asked, open } = await listening({ stallMs: 3_600_000, bytesMax: 64 * MIB })
   await ask(...Array.from({ length: 150 }, () => '/large'))
   await until(async () => (await open()) === 0)
   expect(asked()).toBe(1)
 })
 
-it('keeps no more than so much of bodies that are on their way, and lets go of those who have sent longest', {
+it('bounds the bodies being received, and disconnects the oldest', {
   timeout: 60_000,
 }, async () => {
   const { ask } = await listening(LAX)

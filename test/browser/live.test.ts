@@ -23,7 +23,7 @@ afterAll(async () => {
 })
 
 describe('a page in a real browser', () => {
-  it('opens a stream and a WebSocket by tickets, each of which is good once', async () => {
+  it('opens a stream and a WebSocket with tickets, each valid once', async () => {
     const { key } = await keysOf(server.wakeful).keys('acme', 'ann', 'write')
     const page = await browser.newPage()
     await page.goto(allowed.origin)
@@ -91,7 +91,7 @@ describe('a page in a real browser', () => {
     await page.close()
   })
 
-  it('of a foreign origin gets in by neither, even with a ticket', async () => {
+  it('of a foreign origin is rejected by both, even with a ticket', async () => {
     const { key } = await keysOf(server.wakeful).keys('acme', 'ann', 'write')
     const made = await server.call('POST', '/v1/tickets', undefined, { authorization: `Bearer ${key}` })
     const page = await browser.newPage()

@@ -47,7 +47,7 @@ const series = new Set(
 const labels = new Set(['le', 'instance', 'job', ...METRIC_LIST.flatMap((metric) => metric.labels)])
 
 describe('board and rules', () => {
-  it('use metrics that are there, each as it is kept', async () => {
+  it('use metrics that exist, each by its type', async () => {
     const { body } = await new Metrics({ version: '1', node: '1' }).text()
     const used = queries.flatMap((query) => [...query.matchAll(/\bwakeful_\w+/g)].map(([name]) => name))
     expect(used.length).toBeGreaterThan(30)
@@ -61,7 +61,7 @@ describe('board and rules', () => {
     expect(METRIC_LIST.filter(({ name }) => !all.includes(name)).map(({ name }) => name)).toEqual([])
   })
 
-  it('use labels that are there', () => {
+  it('use labels that exist', () => {
     const used = queries.flatMap((query) => [
       ...[...query.matchAll(/\b(?:by|on) \(([^)]*)\)/g)].flatMap(([, names]) => names!.split(/, */)),
       ...[...query.matchAll(/[{,](\w+)=/g)].map(([, name]) => name!),
@@ -84,7 +84,7 @@ describe('board and rules', () => {
     expect(wrong).toEqual([])
   })
 
-  it('have whole expressions and names of their own', () => {
+  it('have complete expressions and unique names', () => {
     const open = (query: string) => [...query.matchAll(/[([{]/g)].length
     const closed = (query: string) => [...query.matchAll(/[)\]}]/g)].length
     expect(queries.filter((query) => open(query) !== closed(query))).toEqual([])
@@ -98,7 +98,7 @@ describe('board and rules', () => {
     }
   })
 
-  it('see what a process counted before its first scrape, where one increase is enough', () => {
+  it('see what a process counted before its first scrape', () => {
     const counted = rules.filter(({ expr }) => expr.includes('increase('))
     expect(counted.map(({ alert }) => alert)).toEqual(['WakefulMisfires'])
     for (const { expr } of counted) {
@@ -107,7 +107,7 @@ describe('board and rules', () => {
     }
   })
 
-  it('name values of labels that are there from the start', async () => {
+  it('use label values that exist from the start', async () => {
     const { body } = await new Metrics({ version: '1', node: '1' }).text()
     const counters = METRIC_LIST.filter(({ type }) => type === 'counter').map(({ name }) => name)
     const named = queries.flatMap((query) =>
@@ -120,7 +120,7 @@ describe('board and rules', () => {
     expect(missing.map(([text]) => text)).toEqual([])
   })
 
-  it('watch what must not go unseen', () => {
+  it('alert on what must not go unnoticed', () => {
     const names = rules.map(({ alert }) => alert.replace('Wakeful', ''))
     expect(names).toEqual(
       expect.arrayContaining(['Down', 'StoreDown', 'StoreErrors', 'Lag', 'NoOwner', 'Late', 'Failures']),
@@ -131,19 +131,19 @@ describe('board and rules', () => {
 describe('the guide to operations', () => {
   const guide = readFileSync('docs/guides/operations.md', 'utf8')
 
-  it('tells of every alert, and of no other', () => {
+  it('documents every alert, and no other', () => {
     const told = [...guide.matchAll(/`(Wakeful[A-Z]\w+)`/g)].map(([, name]) => name!)
     expect(told.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
   })
 
-  it('asks for metrics that are there', () => {
+  it('queries metrics that exist', () => {
     const asked = [...guide.matchAll(/\bwakeful_[a-z_]+/g)].map(([name]) => name)
     const known = [...series, ...METRIC_LIST.map(({ name }) => name)]
     expect(asked.length).toBeGreaterThan(4)
     expect(asked.filter((name) => !known.includes(name))).toEqual([])
   })
 
-  it('names files that are there', () => {
+  it('names files that exist', () => {
     const named = [
       'Dockerfile',
       'compose.yaml',
@@ -158,7 +158,7 @@ describe('the guide to operations', () => {
 })
 
 describe('images and units', () => {
-  it('call commands that are there', () => {
+  it('call commands that exist', () => {
     const commands = new Set([...cliDoc().matchAll(/^### `([a-z]+)/gm)].map(([, name]) => name!))
     const [started] = JSON.parse(/^CMD (.*)$/m.exec(dockerfile)![1]!) as string[]
     const [program, served] = /^ExecStart=(.*)$/m.exec(unit)![1]!.split(' ')
@@ -193,7 +193,7 @@ describe('images and units', () => {
     }
   })
 
-  it('copy what is there, and let nothing else into the image', () => {
+  it('copy files that exist, and nothing else into the image', () => {
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, files]) =>
       files!.split(' '),
     )
@@ -204,7 +204,7 @@ describe('images and units', () => {
     expect(copied.map((file) => `!${file.replace('./', '')}`).sort()).toEqual(allowed.sort())
   })
 
-  it('set variables that are settings', () => {
+  it('set variables that exist as settings', () => {
     const known = new Set(SETTING_LIST.map(([key]) => variableOf(key)))
     const texts = [dockerfile, unit, read('compose.yaml'), read('wakeful.env.example')]
     const used = texts.flatMap((text) => [...text.matchAll(/\bWAKEFUL_[A-Z_]+/g)].map(([name]) => name))
@@ -212,19 +212,19 @@ describe('images and units', () => {
     expect(used.filter((name) => !known.has(name))).toEqual([])
   })
 
-  it('give a drain the time it may take', () => {
+  it('allow a drain the time it may take', () => {
     const { wakeful } = compose.services
     expect(parseDuration(wakeful!.stop_grace_period as string)).toBeGreaterThan(drainMs)
     expect(1000 * Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)![1])).toBeGreaterThan(drainMs)
     expect(1000 * Number(/docker stop --timeout (\d+)/.exec(dockerfile)![1])).toBeGreaterThan(drainMs)
   })
 
-  it('run as nobody in particular', () => {
+  it('run as an unprivileged user', () => {
     expect(dockerfile).toMatch(/^USER node$/m)
     expect(unit).toMatch(/^DynamicUser=yes$/m)
   })
 
-  it('name no registry, and hold no secret', () => {
+  it('name no registry, and contain no secret', () => {
     const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image!)
     images.push(...Object.values(compose.services).map(({ image }) => image as string))
     expect(images.filter((image) => !/^[a-z]+(?::[\w.-]+)?$/.test(image))).toEqual([])
@@ -234,7 +234,7 @@ describe('images and units', () => {
 })
 
 describe('the YAML of deploy/', () => {
-  it('is read, all of it', () => {
+  it('is parsed completely', () => {
     const files = globSync('deploy/**/*.yaml')
     expect(files.length).toBe(3)
     for (const file of files) expect(readYaml(readFileSync(file, 'utf8'))).toBeTypeOf('object')
@@ -251,7 +251,7 @@ describe('the YAML of deploy/', () => {
     expect(() => readYaml(text)).toThrow(/line \d/)
   })
 
-  it('is read as it is meant', () => {
+  it('is parsed correctly', () => {
     const text = '# x\na:\n  - b: "1: 2" # y\n    c: [d, "e, f"]\n  - g\nh:\n'
     expect(readYaml(text)).toEqual({ a: [{ b: '1: 2', c: ['d', 'e, f'] }, 'g'], h: null })
   })

@@ -158,14 +158,14 @@ const CASES: readonly Case[] = [
 ]
 
 describe('the rules', () => {
-  it('are right in the eyes of Prometheus', () => {
+  it('are valid for Prometheus', () => {
     expect(promtool('check', 'rules', RULES)).toContain(`SUCCESS: ${CASES.length} rules found`)
     expect(
       promtool('check', 'config', '--syntax-only', resolve('deploy/prometheus/prometheus.yaml')),
     ).toContain('SUCCESS')
   })
 
-  it.each(CASES)('$alert tells of what is ill, and not of what is well', (given) => {
+  it.each(CASES)('$alert fires when it should, and not otherwise', (given) => {
     const { alert, well, ill, labels, summary, description } = given
     const told = [{ exp_labels: labels, exp_annotations: { summary, description } }]
     const test = (samples: readonly Samples[], expected: readonly object[]) => ({

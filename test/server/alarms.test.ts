@@ -45,7 +45,7 @@ it('sets an alarm and shows it as Chronos does, field for field', async () => {
   expect([again.status, again.json]).toEqual([200, { ...set.json, deduped: true }])
 })
 
-it('leaves out what has no value, and next_fire_at once it is no longer active', async () => {
+it('omits fields without a value, and next_fire_at once it is no longer active', async () => {
   const { json } = await call('POST', '/v1/alarms', { delay: '1h', target: EVENT })
   expect(json).not.toHaveProperty('payload')
   expect(json).not.toHaveProperty('conversation_id')
@@ -58,7 +58,7 @@ it('leaves out what has no value, and next_fire_at once it is no longer active',
   expect((await call('DELETE', `/v1/alarms/${json.id}`)).json.outcome).toBe('ended')
 })
 
-it('gives payload and message back byte for byte (promise: verbatim)', async () => {
+it('returns payload and message byte for byte (promise: verbatim)', async () => {
   const payload =
     '{"z":9007199254740993, "a" : [1.0, 1e400, -0], "2":"\\u00e9é😀\\n", "1":{"__proto__":{"x":1}}, "k":1,"k":2}'
   const wake_message = 'line\n\ttab "quotes" \u2028 é 😀 \\u0041'
@@ -81,7 +81,7 @@ it('gives payload and message back byte for byte (promise: verbatim)', async () 
   expect(batch.text.split(payload)).toHaveLength(3)
 })
 
-it('takes an idempotency key as a header, too', async () => {
+it('accepts an idempotency key as a header', async () => {
   const set = (headers: Record<string, string>, more: object = {}) =>
     call('POST', '/v1/alarms', { delay: '1h', target: EVENT, ...more }, headers)
   const first = await set({ 'idempotency-key': 'h-1' })
@@ -99,7 +99,7 @@ it('takes an idempotency key as a header, too', async () => {
   expect((await set({ 'idempotency-key': '' })).status).toBe(400)
 })
 
-it('takes that header where an alarm is set by its key, and refuses it for a batch', async () => {
+it('accepts that header for a set by key, and rejects it for a batch', async () => {
   const put = (headers: Record<string, string>, more: object = {}) =>
     call('PUT', '/v1/alarms/by-key/h-key', { delay: '1h', target: EVENT, ...more }, headers)
   const first = await put({ 'idempotency-key': 'h-put' })
@@ -126,7 +126,7 @@ it('takes that header where an alarm is set by its key, and refuses it for a bat
   expect((await batch({}, 'taken')).json.items[0].deduped).toBe(true)
 })
 
-it('takes no notice of that header in other calls', async () => {
+it('ignores that header in other calls', async () => {
   const headers = { 'idempotency-key': 'h-other' }
   const { json } = await call('POST', '/v1/alarms', { every: '1h', target: EVENT })
   for (const [method, path, body] of [
@@ -139,7 +139,7 @@ it('takes no notice of that header in other calls', async () => {
     expect((await call(method, path, body, headers)).status).toBe(200)
 })
 
-it('answers the same 404 for what is not there and what is another owner’s', async () => {
+it('answers the same 404 for a missing alarm and for another owner’s', async () => {
   const { json } = await call(
     'POST',
     '/v1/alarms',
@@ -179,7 +179,7 @@ it('sets by key: new, then again', async () => {
   expect((await call('GET', '/v1/alarms/by-key/none')).status).toBe(404)
 })
 
-it('edits and moves in one change, and refuses who has not seen the newest', async () => {
+it('edits and reschedules in one change, and rejects an outdated version', async () => {
   const set = await call('POST', '/v1/alarms', { fire_at: '2040-01-01T09:00:00Z', target: EVENT, label: 'a' })
   const etag = set.headers.get('etag')!
   const edited = await call(
@@ -223,7 +223,7 @@ it('lists by pages, capped at 500', async () => {
   expect((await call('GET', '/v1/alarms?limit=5&limit=6')).json.detail).toMatch('"limit" is given twice')
 })
 
-it('lists by due time what has an instant to come, and refuses to order what has none', async () => {
+it('lists alarms with a next instant by due time, and rejects that order for others', async () => {
   const set = async (delay: string) =>
     (await call('POST', '/v1/alarms', { delay, target: EVENT, subject: 'to come' })).json.id
   const [later, paused, sooner] = [await set('2h'), await set('1h'), await set('90m')]
@@ -240,7 +240,7 @@ it('lists by due time what has an instant to come, and refuses to order what has
     })
 })
 
-it('lists since so long ago, and refuses a since that is still to come', async () => {
+it('lists since a time ago, and rejects a future since', async () => {
   await call('POST', '/v1/alarms', { delay: '1h', target: EVENT, subject: 'ago' })
   expect((await call('GET', '/v1/alarms?since=2h&subject=ago')).json.items).toHaveLength(1)
   expect((await call('GET', '/v1/history?since=2h')).json.items).not.toEqual([])
@@ -255,7 +255,7 @@ it('lists since so long ago, and refuses a since that is still to come', async (
   expect(await call('POST', '/v1/alarms/actions', order('florp'))).toMatchObject(refused)
 })
 
-it('acts on all that match, and counts them first', async () => {
+it('acts on all matching alarms, and counts them first', async () => {
   const filter = { subject: 'many' }
   const items = Array.from({ length: 5 }, () => ({ delay: '1h', target: EVENT, subject: 'many' }))
   await call('POST', '/v1/alarms/batch', { items })
@@ -273,7 +273,7 @@ it('acts on all that match, and counts them first', async () => {
   expect((await call('POST', '/v1/reset')).json).toEqual({ cancelled: 0, firing: 0 })
 })
 
-it('previews, tells figures and stories, and keeps events of one’s own', async () => {
+it('previews, returns stats and stories, and stores users’ events', async () => {
   const preview = await call('POST', '/v1/preview', {
     cron_expr: '0 9 * * 1-5',
     timezone: 'America/New_York',
@@ -323,7 +323,7 @@ it.each([
   expect(Object.keys(json.rule).filter((name) => !described.includes(name))).toEqual([])
 })
 
-it('takes exactly one time, and says what would be right', async () => {
+it('accepts exactly one time field, with a helpful error', async () => {
   const refused = async (body: unknown) => (await call('POST', '/v1/alarms', body)).json
   expect(await refused({ target: EVENT })).toMatchObject({
     code: 'invalid_request',

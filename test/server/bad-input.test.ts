@@ -68,7 +68,7 @@ it.each([
   assertProblem(await call('POST', '/v1/alarms', body), 400, 'invalid_request')
 })
 
-it('takes a BOM for what it is', async () => {
+it('ignores a byte order mark', async () => {
   expect((await call('POST', '/v1/preview', `\ufeff${'{"delay":"1h"}'}`)).status).toBe(200)
 })
 
@@ -92,7 +92,7 @@ it('names unknown fields, at any depth', async () => {
   expect((await call('GET', '/v1/alarms?__proto__=1')).json.detail).toMatch('unknown field "__proto__"')
 })
 
-it('refuses bytes that are no UTF-8', async () => {
+it('rejects invalid UTF-8', async () => {
   for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]])
     assertProblem(
       await call(
@@ -118,14 +118,14 @@ it.each([
   assertProblem(await call('POST', '/v1/alarms', ALARM, { 'content-type': type }), 400, 'invalid_request')
 })
 
-it('refuses bodies beyond a bound, whether they say so or not', async () => {
+it('rejects large bodies, with or without a declared length', async () => {
   const large = `{"delay":"1h","target":{"event":true},"payload":"${'x'.repeat(300 * 1024)}"}`
   assertProblem(await call('POST', '/v1/alarms', large), 413, 'payload_too_large')
   assertProblem(await call('POST', '/v1/alarms', 'x'.repeat(MIB + 1)), 413, 'payload_too_large')
   assertProblem(await call('POST', '/v1/alarms', ' '.repeat(MIB)), 400, 'invalid_request')
 })
 
-it('takes in no more of 100 MB than the bound, announced or in chunks, and hangs up', async () => {
+it('reads no more of 100 MB than the limit, declared or chunked, and disconnects', async () => {
   const before = process.memoryUsage().rss
   for (const head of ['Content-Length: 104857600', 'Transfer-Encoding: chunked']) {
     const socket = await opened(url)
@@ -157,7 +157,7 @@ it('takes in no more of 100 MB than the bound, announced or in chunks, and hangs
   expect(process.memoryUsage().rss - before).toBeLessThan(150 * MIB)
 })
 
-it('reads a body in pieces, and hangs up on who sends very many of a byte each', async () => {
+it('reads a chunked body, and disconnects clients that send very many tiny chunks', async () => {
   const inPieces = (body: string) =>
     `POST /v1/alarms HTTP/1.1\r\n${HEAD}Wakeful-Owner: pieces\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${[...body].map((byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`
   const small = await raw(url, inPieces(ALARM))
@@ -166,7 +166,7 @@ it('reads a body in pieces, and hangs up on who sends very many of a byte each',
   expect(text).toBe('')
 })
 
-it('lets no header in that is none, and repeats nothing of it', async () => {
+it('rejects invalid headers without repeating them', async () => {
   for (const header of [
     'X-A: b\u0000c',
     'X A: b',
@@ -189,7 +189,7 @@ it('lets no header in that is none, and repeats nothing of it', async () => {
   assertProblem(owner, 400, 'invalid_request')
 })
 
-it('reads a request in one way only: two lengths are none', async () => {
+it('reads a request in one way only: two lengths are rejected', async () => {
   const body = `${ALARM}GET /v1/stats HTTP/1.1\r\n\r\n`
   for (const head of [
     `Content-Length: 5\r\nContent-Length: ${body.length}`,
@@ -227,7 +227,7 @@ it.each([
   if (status !== 0) expect(json.code).toMatch(/^(?:invalid_request|forbidden|not_found)$/)
 })
 
-it('refuses garbage behind a request, and goes on', async () => {
+it('rejects garbage after a request, and continues', async () => {
   const { text } = await raw(
     url,
     `GET /v1/stats HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n\u0001garbage\r\n\r\n`,
@@ -272,7 +272,7 @@ const placeOf = (text: string) => encodeURIComponent(btoa(text))
 const PAST_THE_LAST = ['9223372036854775808', '9999999999999999999', '-9223372036854775809', '-1']
 
 describe.each(['sqlite', 'postgres'] as const)('cursors that were tampered with, on %s', (kind) => {
-  it('are refused, and the last possible place is none too many', async () => {
+  it('are rejected, and the last valid position is accepted', async () => {
     const on = kind === 'sqlite' ? server : await serving({ store: database.url })
     const statuses = async (paths: readonly string[]) =>
       Promise.all(paths.map(async (path) => [path, (await on.call('GET', path)).status]))
@@ -302,7 +302,7 @@ describe.each(['sqlite', 'postgres'] as const)('cursors that were tampered with,
   })
 })
 
-it('wants a Host that is one', async () => {
+it('requires a valid Host', async () => {
   for (const host of ['', 'Host: \r\n', 'Host: a b\r\n', 'Host: 127.0.0.1/x\r\n', 'Host: [::1\r\n']) {
     const { status, json } = await raw(url, `GET /v1/stats HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
     expect([host, [400, 403].includes(status), typeof json?.code]).toEqual([host, true, 'string'])
@@ -331,7 +331,7 @@ it.for(['Host', 'Authorization', 'Wakeful-Tenant', 'wakeful-owner'])(
   },
 )
 
-it('unpacks nothing, and says so', async () => {
+it('rejects compressed bodies', async () => {
   for (const path of ['/v1/alarms', '/mcp']) {
     for (const encoding of ['gzip', 'br', 'identity, gzip', 'florp']) {
       const packed = await call('POST', path, ALARM, { 'content-encoding': encoding })
@@ -347,7 +347,7 @@ it('unpacks nothing, and says so', async () => {
   )
 })
 
-it('refuses what it cannot be expected to do, and what is no handshake, with a problem', async () => {
+it('rejects unsupported expectations and invalid handshakes with a problem', async () => {
   const request = (line: string, headers: string) => raw(url, `${line}\r\nHost: 127.0.0.1\r\n${headers}\r\n`)
   const expected = await request('GET /v1/stats HTTP/1.1', 'Expect: florp\r\n')
   expect([expected.status, expected.json]).toMatchObject([417, { status: 417, code: 'invalid_request' }])

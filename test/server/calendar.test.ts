@@ -7,7 +7,7 @@ import { within } from './ws-client.ts'
 const { url, call, wakeful } = await serving()
 const EVENT = { event: true }
 
-it('shows the alarms of the next month to whoever has the secret address, and to nobody else', async () => {
+it('shows the alarms of the next month only to those with the secret address', async () => {
   const label = 'Stand-up; all, of us \\ "é😀" '.repeat(5)
   await call('POST', '/v1/alarms', { delay: '1h', target: EVENT, label, wake_message: 'line one\nline two' })
   await call('POST', '/v1/alarms', { every: '1d', target: EVENT, key: 'daily' })
@@ -44,7 +44,7 @@ it('shows the alarms of the next month to whoever has the secret address, and to
   expect((await call('GET', json.path)).status).toBe(401)
 })
 
-it('ends an address with the key that made it, but not with the text of that key', async () => {
+it('invalidates an address with its key, but not when the key is rotated', async () => {
   const { url: keyed, wakeful: theirs, call: keyless } = await serving()
   const before = (await keyless('POST', '/v1/calendar')).json.path
   const status = async (path: string, headers = {}) => (await keyless('GET', path, undefined, headers)).status
@@ -65,7 +65,7 @@ it('ends an address with the key that made it, but not with the text of that key
   await within(1_000, async () => (await status(path)) === 401)
 })
 
-it('writes out what is said of an alarm once, cut to what a calendar shows', async () => {
+it('formats the text of an alarm once, shortened for a calendar', async () => {
   const headers = { 'wakeful-owner': 'wordy' }
   const wake_message = 'ä😀'.repeat(1_000)
   const items = Array.from({ length: 50 }, () => ({ every: '6h', target: EVENT, label: 'l', wake_message }))
@@ -81,7 +81,7 @@ it('writes out what is said of an alarm once, cut to what a calendar shows', asy
   expect(description).toBe(`${'ä😀'.repeat(66)}ä…`)
 })
 
-it('shows each instant that days off leave once', async () => {
+it('shows each instant that is not on a day off once', async () => {
   const headers = { 'wakeful-owner': 'rests' }
   const body = { cron_expr: '0 9 * * *', exclude: 'weekends', target: EVENT }
   expect((await call('POST', '/v1/alarms', body, headers)).status).toBe(201)

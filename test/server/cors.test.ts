@@ -14,7 +14,7 @@ const preflight = (origin: string, more: Record<string, string> = {}) => ({
   ...more,
 })
 
-it('agrees with the pages that may call, before they do', async () => {
+it('answers the preflight of allowed pages', async () => {
   const answer = await call('OPTIONS', '/v1/alarms', undefined, preflight(APP))
   expect(answer.status).toBe(204)
   expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -50,7 +50,7 @@ it.for([FOREIGN, 'null', `${APP}.evil.example`, `${APP}:8080`, 'http://app.examp
   },
 )
 
-it('names the origin in answers and refusals, with the headers a page may read', async () => {
+it('names the origin in answers and errors, with the headers a page may read', async () => {
   const set = await call('POST', '/v1/alarms', { delay: '1h', target: { event: true } }, { origin: APP })
   const none = await call('GET', '/v1/alarms/none', undefined, { origin: APP })
   const spec = await call('GET', '/openapi.json', undefined, { origin: APP })
@@ -63,7 +63,7 @@ it('names the origin in answers and refusals, with the headers a page may read',
   expect(set.headers.get('etag')).not.toBeNull()
 })
 
-it('says nothing of it to whoever is no page, but to caches', async () => {
+it('adds nothing but Vary for callers that are not pages', async () => {
   const plain = await call('GET', '/v1/stats')
   expect(plain.headers.get('vary')).toBe('origin')
   expect(plain.headers.has('access-control-allow-origin')).toBe(false)
@@ -72,7 +72,7 @@ it('says nothing of it to whoever is no page, but to caches', async () => {
   expect((await call('OPTIONS', '/v1/alarms')).status).toBe(405)
 })
 
-it('is the same on a server with keys: asking beforehand needs none', async () => {
+it('needs no key for a preflight', async () => {
   const app = buildApp({
     authenticator: {} as never,
     allowedOrigins: new Set([APP]),

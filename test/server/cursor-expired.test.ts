@@ -10,7 +10,7 @@ afterAll(close)
 
 const cursorOf = async (alarms: Alarms) => (await Array.fromAsync(alarms.events())).at(-1)!.cursor
 
-it('refuses a cursor behind which retention has taken events, and no other', async () => {
+it('rejects only cursors behind which retention has removed events', async () => {
   await wakeful.start()
   const other = wakeful.forTenant('default', 'other')
   await wakeful.append({ type: 'order.first' })

@@ -21,7 +21,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
 afterAll(() => agent.destroy())
 
 describe.each(['sqlite', 'postgres'] as const)('generated requests on %s', (kind) => {
-  it(`find nothing but right answers (seed ${SEED}, ${REQUESTS[kind]} per endpoint)`, {
+  it(`get only valid answers (seed ${SEED}, ${REQUESTS[kind]} per endpoint)`, {
     timeout: 3_600_000,
   }, async () => {
     const server = await serving({ store: kind === 'sqlite' ? 'sqlite::memory:' : database.url })

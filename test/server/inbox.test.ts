@@ -8,7 +8,7 @@ await wakeful.start()
 const DID = 'did:matrix:7b0c-user:f00'
 const as = { 'wakeful-owner': DID }
 
-it('hands a wake to an agent that waits for it, and takes its report', async () => {
+it('delivers a wake to a waiting agent, and accepts its report', async () => {
   const waiting = call('GET', '/v1/inbox?wait=20s', undefined, as)
   const payload = '{"n":9007199254740993,"b":1,"a":[]}'
   const set = await call(
@@ -49,7 +49,7 @@ it('hands a wake to an agent that waits for it, and takes its report', async () 
   })
 })
 
-it('hands a wake out again that nobody acknowledged', async () => {
+it('delivers an unacknowledged wake again', async () => {
   await call('POST', '/v1/alarms', { delay: '10ms', target: { inbox: true } }, as)
   const first = (await call('GET', '/v1/inbox?wait=20s&hold=50ms', undefined, as)).json.items[0]
   const second = (await call('GET', '/v1/inbox?wait=20s', undefined, as)).json.items[0]
@@ -62,7 +62,7 @@ it('hands a wake out again that nobody acknowledged', async () => {
   expect((await call('GET', '/v1/inbox', undefined, as)).json.items).toEqual([])
 })
 
-it('is the default target of an owner who says so, and follows the change when it fires', async () => {
+it('can be an owner’s default target, which is looked up when an alarm fires', async () => {
   const other = { 'wakeful-owner': 'router' }
   const bare = { delay: '1h', conversation_id: 'c' }
   expect((await call('POST', '/v1/alarms', bare, other)).json.detail).toMatch('no target')
@@ -82,13 +82,13 @@ it('is the default target of an owner who says so, and follows the change when i
   expect((await call('POST', '/v1/alarms', bare, other)).status).toBe(400)
 })
 
-it('has bounds', async () => {
+it('is bounded', async () => {
   for (const query of ['wait=61s', 'hold=2h', 'limit=101', 'wait=soon', 'until=1'])
     expect((await call('GET', `/v1/inbox?${query}`)).status).toBe(400)
   expect(() => wakeful.handle('inbox', () => {})).toThrow('give the handler another name')
 })
 
-it('shows the second try also to who acknowledges the first one late', async () => {
+it('shows the second attempt also after a late acknowledgement of the first', async () => {
   const owner = { 'wakeful-owner': 'late' }
   const alarm = { delay: '10ms', target: 'inbox', ack: 'report', backoff: { base_ms: 100 } }
   const { json } = await call('POST', '/v1/alarms', alarm, owner)
@@ -103,7 +103,7 @@ it('shows the second try also to who acknowledges the first one late', async () 
   expect((await call('GET', `/v1/alarms/${json.id}`, undefined, owner)).json.status).toBe('completed')
 })
 
-it('wakes nobody who waits for what others write', { timeout: 60_000 }, async () => {
+it('does not wake readers for events of others', { timeout: 60_000 }, async () => {
   const looks = vi.spyOn(SqliteStore.prototype, 'takeWakes')
   const reads = vi.spyOn(SqliteStore.prototype, 'events')
   const stop = new AbortController()
@@ -142,7 +142,7 @@ it('wakes nobody who waits for what others write', { timeout: 60_000 }, async ()
   vi.restoreAllMocks()
 })
 
-it('lets an owner wait a hundred times at once, and leaves others alone', { timeout: 60_000 }, async () => {
+it('allows an owner a hundred waiting calls, without affecting others', { timeout: 60_000 }, async () => {
   const cut = new AbortController()
   const wait = (owner: string, signal = cut.signal) =>
     fetch(`${server.url}/v1/inbox?wait=30s`, { headers: { 'wakeful-owner': owner }, signal })

@@ -115,7 +115,7 @@ describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
     expect(theirs(await look())).toEqual(before)
   })
 
-  it('is closed to keys that are revoked, expired, or none, with one and the same answer', async () => {
+  it('rejects revoked, expired and unknown keys with the same answer', async () => {
     const revoked = await newcomer(server, 'platform', 'bob')
     await revoked.revoke()
     const holder = await newcomer(server, 'platform', 'bob')
@@ -143,7 +143,7 @@ describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
     expect(theirs(await look())).toEqual(before)
   })
 
-  it('is in no list of keys, and no cursor tells of it', async () => {
+  it('is in no list of keys, and revealed by no cursor', async () => {
     const { headers, id } = await newcomer(server, 'admin', 'paul')
     const seen: string[] = []
     let cursor = ''
@@ -162,7 +162,7 @@ describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
     expect(new Set(tenants)).toEqual(new Set(['acme']))
   })
 
-  it('goes by its secret address alone: a token opens one calendar and nothing else', async () => {
+  it('needs only its secret address: a token opens one calendar and nothing else', async () => {
     for (const name of Object.keys(operations) as OperationName[]) {
       if (name === 'calendar') continue
       const { status } = await overRest(server.url, name, {
@@ -176,7 +176,7 @@ describe.each(['sqlite', 'postgres'])('what is another’s, on %s', (kind) => {
     expect(own.text).not.toContain(foreignTenant!.label)
   })
 
-  it('left nothing in the log of troubles', () => expect(server.troubles).toEqual([]))
+  it('logged no errors', () => expect(server.troubles).toEqual([]))
 })
 
 const MANAGED: readonly OperationName[] = ['rotateKey', 'revokeKey']

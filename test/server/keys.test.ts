@@ -91,17 +91,17 @@ async function rotation(operator: ReturnType<typeof keyed>) {
   expect((await operator('POST', `/v1/keys/${made.id}/rotate`)).json.code).toBe('already_ended')
 }
 
-it('keeps nothing of a key but its hash', async () => {
+it('stores only the hash of a key', async () => {
   const documents = await server.wakeful.operator.documents.listDocuments('key', null, '', 100)
   expect(documents.length).toBeGreaterThan(3)
   for (const { value } of documents) expect(value).not.toContain('wk_')
 })
 
-it('refuses to listen to others without keys, and says how to make one', async () => {
+it('refuses to listen to other machines without keys, and says how to make one', async () => {
   await expect(serving({ server: { host: '0.0.0.0' } })).rejects.toThrow(/wakeful keys create --rights admin/)
 })
 
-it('answers this machine alone while there are no keys: neither a rebound name nor a foreign page', async () => {
+it('answers only this machine while there are no keys: neither a rebound name nor a foreign page', async () => {
   const { url, call } = await serving()
   const port = new URL(url).port
   for (const origin of [`http://127.0.0.1:${port}`, undefined])
@@ -143,7 +143,7 @@ it.for(['x-forwarded-for', 'x-real-ip', 'forwarded', 'via', 'x-forwarded-host', 
   },
 )
 
-it('hands nothing to what a page of another port embeds while there are no keys', async () => {
+it('returns nothing to a page of another port while there are no keys', async () => {
   const { call } = await serving()
   const from = (site: string) => call('GET', '/v1/inbox?hold=1h', undefined, { 'sec-fetch-site': site })
   for (const site of ['cross-site', 'same-site']) expect((await from(site)).json.code).toBe('forbidden')

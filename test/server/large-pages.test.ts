@@ -9,7 +9,7 @@ const LARGE = 'x'.repeat(200_000)
 /** About 4 MiB, the item that reaches them, and what else there is to an answer. */
 const ANSWER_MAX = 4.5 * 2 ** 20
 
-it('ends a page at about 4 MiB, in every list, and goes on from its cursor', async () => {
+it('ends a page at about 4 MiB in every list, and continues from its cursor', async () => {
   for (let n = 0; n < 40; n++)
     await call('POST', '/v1/alarms', { delay: '1h', target: { event: true }, payload: LARGE, label: `${n}` })
   const labels: string[] = []
@@ -82,7 +82,7 @@ it.each(['sqlite', 'postgres'])(
   60_000,
 )
 
-it('lists over the WebSocket what is pending, however large it is', async () => {
+it('lists pending alarms over the WebSocket, however large they are', async () => {
   const { url, wakeful } = await serving()
   const target = { event: true } as const
   const items = Array.from({ length: 40 }, (_, n) => ({
@@ -98,7 +98,7 @@ it('lists over the WebSocket what is pending, however large it is', async () => 
   ws.socket.close()
 })
 
-it('ends a page of events there too, and a client reads on to the end', async () => {
+it('ends a page of events there too, and a client reads all pages', async () => {
   for (let n = 0; n < 40; n++)
     await call('POST', '/v1/events', { type: 'own.large', data: { n, text: LARGE } })
   const { json, text } = await call('GET', '/v1/events?limit=500')
@@ -110,7 +110,7 @@ it('ends a page of events there too, and a client reads on to the end', async ()
   expect(read).toEqual(Array.from({ length: 40 }, (_, n) => n))
 })
 
-it('counts a text as JSON writes it', async () => {
+it('counts a string as JSON encodes it', async () => {
   const as = { 'wakeful-owner': 'control characters' }
   const alarm = { delay: '1h', target: { event: true }, wake_message: '\u0001'.repeat(60_000) }
   for (let n = 0; n < 20; n++) expect((await call('POST', '/v1/alarms', alarm, as)).status).toBe(201)
@@ -120,7 +120,9 @@ it('counts a text as JSON writes it', async () => {
   expect(json.next_cursor).not.toBeNull()
 })
 
-it('reads so many pages at once, and no more, however many are asked for', { timeout: 60_000 }, async () => {
+it('reads a limited number of pages at the same time, however many are requested', {
+  timeout: 60_000,
+}, async () => {
   const list = SqliteStore.prototype.list
   let [under, most] = [0, 0]
   const spy = vi.spyOn(SqliteStore.prototype, 'list').mockImplementation(async function (

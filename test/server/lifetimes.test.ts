@@ -17,7 +17,7 @@ const database = testDatabase()
 const EVENT = { event: true }
 const REVOKED_MS_MAX = 1_000
 
-it('ends a long-poll whose key is revoked, and hands out nothing more', async () => {
+it('ends a long poll when its key is revoked, and delivers nothing more', async () => {
   const server = await serving()
   await server.wakeful.start()
   const { keys } = keysOf(server.wakeful)
@@ -35,7 +35,7 @@ it('ends a long-poll whose key is revoked, and hands out nothing more', async ()
   expect((await ann('GET', '/v1/inbox?wait=20s')).json.items).toHaveLength(1)
 })
 
-it('lets nobody in by a revoked key within a second, also at another server, and what is under way ends', async () => {
+it('rejects a revoked key within a second, also at another server, and ends its connections', async () => {
   const [a, b] = [await serving({ store: database.url }), await serving({ store: database.url })]
   const { keys } = keysOf(a.wakeful)
   for (let round = 0; round < 3; round++) {
@@ -65,7 +65,7 @@ it('lets nobody in by a revoked key within a second, also at another server, and
   }
 })
 
-it('holds quotas, pauses and default targets at every server of one PostgreSQL, and wakes wait in either inbox', {
+it('applies quotas, pauses, default targets and inboxes on every server of one PostgreSQL', {
   timeout: 120_000,
 }, async () => {
   const [a, b] = [await serving({ store: database.url }), await serving({ store: database.url })]
@@ -145,7 +145,7 @@ it('answers while deliveries settle after SIGTERM: not ready at /readyz, and rep
   }
 })
 
-it('ends on SIGTERM under load: what was answered is stored, what is under way ends, exit 0', {
+it('stops on SIGTERM under load: answered sets are stored, running requests end, exit 0', {
   timeout: 120_000,
 }, async () => {
   const home = mkdtempSync(join(folder, 'drain'))
@@ -187,7 +187,7 @@ it('ends on SIGTERM under load: what was answered is stored, what is under way e
   }
 })
 
-it('ends within the drain and five seconds, also where the store has gone silent', {
+it('stops within the drain and five seconds, even if the store does not answer', {
   timeout: 120_000,
 }, async () => {
   const address = new URL(database.url)

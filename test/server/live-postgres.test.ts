@@ -10,7 +10,7 @@ const store = `${inject('postgres')}postgres?schema=live_${process.pid}`
 // Two servers on one store, as behind a load balancer.
 const [one, other] = [await serving({ store }), await serving({ store })]
 
-it('misses nothing and tells nothing twice, resumed at another server each time', async () => {
+it('misses and repeats no event, resumed at another server each time', async () => {
   const chance = new Random(11)
   const owner = `pieces ${one.url}`
   const reader = new StreamReader()
@@ -32,7 +32,7 @@ it('misses nothing and tells nothing twice, resumed at another server each time'
   expect(reader.events.map(({ id }) => id)).toEqual(expected)
 }, 90_000)
 
-it('takes a ticket at either server, once, and ends what a key revoked at the other has opened', async () => {
+it('accepts a ticket at either server, once, and ends connections of a key revoked at the other', async () => {
   const made = await keysOf(one.wakeful).keys('acme', 'ann', 'read')
   const headers = { authorization: `Bearer ${made.key}` }
   await within(2_000, async () => (await caller(other.url, headers)('GET', '/v1/stats')).status === 200)

@@ -33,7 +33,7 @@ it('serves every page of the docs as Markdown, and an index that names each', as
   }
 })
 
-it('tells whoever looks at the address where to begin, and names only what is there', async () => {
+it('says at / where to begin, and names only what exists', async () => {
   const { status, headers, text } = await call('GET', '/')
   expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=UTF-8'])
   const named = text.match(/\/[a-z][\w./-]*/g) ?? []
@@ -42,14 +42,14 @@ it('tells whoever looks at the address where to begin, and names only what is th
   expect((await call('POST', '/')).status).toBe(404)
 })
 
-it('answers who has a page already that nothing has changed', async () => {
+it('answers 304 to a client that has the current page', async () => {
   const { headers } = await call('GET', '/llms.txt')
   expect(headers.get('cache-control')).toBe('public, max-age=300')
   const again = await call('GET', '/llms.txt', undefined, { 'if-none-match': headers.get('etag')! })
   expect([again.status, again.text]).toEqual([304, ''])
 })
 
-it('has nothing but pages there', async () => {
+it('serves nothing but pages', async () => {
   for (const path of [
     '/docs/../package.json',
     '/docs/..%2fpackage.json',

@@ -35,7 +35,7 @@ const setMany = (tenant: string, count: number, target: unknown = { webhook: hoo
   })
 const of = (tenant: string) => came.filter((each) => each.tenant === tenant)
 
-it('pauses a tenant: what comes due waits, others go on, and is caught up with at a pace', async () => {
+it('pauses a tenant: its due alarms wait, others fire, and it is caught up with at a rate', async () => {
   expect((await server.call('POST', '/v1/tenants/acme/pause')).json).toMatchObject({
     paused: true,
     catching_up: false,
@@ -59,7 +59,7 @@ it('pauses a tenant: what comes due waits, others go on, and is caught up with a
   expect(items.every(({ failure_count }: { failure_count: number }) => failure_count === 0)).toBe(true)
 })
 
-it('pauses a target, whoever’s alarms go there', async () => {
+it('pauses a target for the alarms of all owners', async () => {
   const elsewhere = `${hook}/elsewhere`
   const paused = await server.call('POST', '/v1/targets/pause', { target: elsewhere })
   expect(paused.json).toEqual({ target: elsewhere, kind: 'webhook', paused: true, catching_up: false })
@@ -76,7 +76,7 @@ it('pauses a target, whoever’s alarms go there', async () => {
   expect((await server.call('POST', '/v1/targets/resume', { target: 'never' })).status).toBe(404)
 })
 
-it('lets no more deliveries of a tenant be under way than its quota says', async () => {
+it('limits concurrent deliveries of a tenant to its quota', async () => {
   await server.call('PUT', '/v1/tenants/narrow', { quotas: { concurrent_deliveries: 2 } })
   holdMs = 60
   most = 0
@@ -85,7 +85,7 @@ it('lets no more deliveries of a tenant be under way than its quota says', async
   expect(most).toBe(2)
 })
 
-it('writes down what admins did', async () => {
+it('records what admins did', async () => {
   const { json } = await as('acme')('GET', '/v1/events?limit=500')
   const acts = json.items.filter(({ type }: { type: string }) => type.startsWith('admin.'))
   expect(acts.map(({ type, data }: { type: string; data: object }) => [type, data])).toEqual([

@@ -14,7 +14,7 @@ const refusal = ({ status, json, headers }: Called) => [
   Number(headers.get('retry-after')) > 0,
 ]
 
-it('has none until they are configured', async () => {
+it('has none by default', async () => {
   const items = Array.from({ length: 500 }, () => ({ delay: '1s', target: EVENT }))
   expect((await as('free')('POST', '/v1/alarms/batch', { items })).status).toBe(201)
   expect((await server.call('GET', '/v1/tenants/free')).json).toEqual({
@@ -72,7 +72,7 @@ it('stops an agent that wakes itself in a loop, and not one that sets reminders 
   expect((await as('loop', 'other')('POST', '/v1/alarms', { delay: '1s', target: EVENT })).status).toBe(201)
 })
 
-it('lets one owner’s flood take nothing from the others of its tenant', async () => {
+it('keeps one owner’s flood from using the quota of its tenant', async () => {
   await put('shared', {
     quotas: { sets_per_second: 50, wakes_per_hour: 50 },
     owner_quotas: { sets_per_second: 10, wakes_per_hour: 5 },
@@ -88,7 +88,7 @@ it('lets one owner’s flood take nothing from the others of its tenant', async 
   }
 })
 
-it('counts as wakes whatever fires soon, however it is asked for', async () => {
+it('counts everything that fires soon as a wake, whichever call sets it', async () => {
   await put('soon', { owner_quotas: { wakes_per_hour: 5 } })
   const agent = (owner: string) => {
     const by = as('soon', owner)
@@ -140,7 +140,7 @@ it('counts as wakes whatever fires soon, however it is asked for', async () => {
   expect((await clumsy.set({ delay: '1s' })).status).toBe(201)
 })
 
-it('reads what an alarm is moved to in the zone of that alarm', async () => {
+it('reads a reschedule in the zone of its alarm', async () => {
   await put('zones', { owner_quotas: { wakes_per_hour: 2, min_interval: '1m' } })
   const set = async (owner: string, timezone: string) => {
     const by = as('zones', owner)
@@ -161,7 +161,7 @@ it('reads what an alarm is moved to in the zone of that alarm', async () => {
   expect((await west({ every: '10m', end: wall(-12, 3_600_000) })).status).toBe(200)
 })
 
-it('holds the bound on active alarms against those who come at the same moment', async () => {
+it('enforces the limit on active alarms for concurrent calls', async () => {
   await put('crowd', { quotas: { active_alarms: 20 } })
   const crowd = as('crowd', 'one')
   const items = Array.from({ length: 20 }, () => ({ delay: '1h', target: EVENT }))
@@ -176,7 +176,7 @@ it('holds the bound on active alarms against those who come at the same moment',
   expect(await server.wakeful.operator.pendingOf('crowd')).toBe(20)
 })
 
-it('does not let ended alarms come back beyond the bound', async () => {
+it('does not let ended alarms become active beyond the limit', async () => {
   const owner = as('back', 'one')
   const set = (body: object) => owner('POST', '/v1/alarms', { target: 'inbox', ...body })
   const fired = async () => {
@@ -201,7 +201,7 @@ it('does not let ended alarms come back beyond the bound', async () => {
   expect((await owner('POST', `/v1/alarms/${failed}/retry`)).status).toBe(200)
 })
 
-it('answers what is set again by its idempotency key, whatever is used up', async () => {
+it('answers a repeated idempotency key even if the quota is used up', async () => {
   await put('again', { quotas: { active_alarms: 2, sets_per_second: 2, wakes_per_hour: 2 } })
   const again = as('again')
   const body = { delay: '4m', target: EVENT, idempotency_key: 'order-7' }
@@ -222,7 +222,7 @@ it('bounds payloads below the server’s own limit', async () => {
   expect((await set('123456789')).json).toMatchObject({ code: 'payload_too_large', status: 413 })
 })
 
-it('counts as payload whatever an alarm carries', async () => {
+it('counts everything an alarm carries as payload', async () => {
   await put('carry', { quotas: { payload_bytes: 1_000 } })
   const carry = as('carry')
   const hook = { webhook: 'https://example.com/wake' }
@@ -247,7 +247,7 @@ it('counts as payload whatever an alarm carries', async () => {
   }
 })
 
-it('names the quota in every refusal, and says when to come again where that helps', async () => {
+it('names the quota in every error, with a retry time if waiting helps', async () => {
   const refusing = async (quotas: object, body: object) => {
     await put('names', { quotas })
     let refused: Called | undefined
@@ -275,7 +275,7 @@ it('names the quota in every refusal, and says when to come again where that hel
   ])
 })
 
-it('refuses what is wrong in the same words as without quotas, and names the item of a batch', async () => {
+it('rejects invalid input with the same message as without quotas, and names the item of a batch', async () => {
   const ample = {
     active_alarms: 1_000,
     sets_per_second: 1_000,
@@ -337,7 +337,7 @@ it('names the item of a batch that is beyond a quota of its own', async () => {
   ])
 })
 
-it('refuses quotas that are none', async () => {
+it('rejects invalid quotas', async () => {
   expect((await put('x', { quotas: { active_alarm: 1 } })).json.detail).toMatch(
     'unknown field "active_alarm"',
   )

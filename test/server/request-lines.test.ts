@@ -4,7 +4,7 @@ import { raw } from './raw.ts'
 
 const { call, url } = await serving()
 
-it('takes no notice of where an absolute target points, but of the Host', async () => {
+it('ignores the host of an absolute target, and uses the Host header', async () => {
   const at = (target: string, host: string) =>
     raw(url, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
   expect((await at('http://evil.example/v1/stats', 'evil.example')).status).toBe(403)
@@ -28,7 +28,7 @@ it.each(['OPTIONS', 'TRACE', 'PROPFIND', 'PURGE', 'LINK', 'HEAD', 'PUT', 'CONNEC
   },
 )
 
-it('takes nothing for a head: no wake, and no ticket', async () => {
+it('claims no wake and no ticket for a HEAD request', async () => {
   for (const path of ['/v1/inbox', '/v1/events/stream?ticket=wt_x']) {
     const { status, text } = await raw(
       url,
@@ -38,7 +38,7 @@ it('takes nothing for a head: no wake, and no ticket', async () => {
   }
 })
 
-it('answers what is sent ahead in its order, each after what was written before it', async () => {
+it('answers pipelined requests in order, each after the writes before it', async () => {
   const get = 'GET /v1/alarms/by-key/ahead HTTP/1.1\r\nHost: 127.0.0.1\r\nWakeful-Owner: ahead\r\n\r\n'
   const body = '{"delay":"1h","target":{"event":true}}'
   const put = `PUT /v1/alarms/by-key/ahead HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nWakeful-Owner: ahead\r\nContent-Length: ${body.length}\r\n\r\n${body}`
@@ -51,7 +51,7 @@ it('answers what is sent ahead in its order, each after what was written before 
   ])
 })
 
-it('answers what is no request after the requests before it', async () => {
+it('answers bytes that are not a request after the requests before them', async () => {
   const body = '{"delay":"1h","target":{"event":true}}'
   const post = `POST /v1/alarms HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nWakeful-Owner: ahead\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   const upgrade = (path: string) =>
@@ -69,7 +69,7 @@ it('answers what is no request after the requests before it', async () => {
   }
 })
 
-it('takes a method from the request line alone', async () => {
+it('takes the method from the request line only', async () => {
   for (const header of ['x-http-method-override', 'x-method-override', 'x-http-method'])
     expect((await call('GET', '/v1/keys?_method=DELETE', undefined, { [header]: 'DELETE' })).status).toBe(400)
   const { json } = await call('GET', '/v1/stats', undefined, { 'x-http-method-override': 'DELETE' })

@@ -142,7 +142,7 @@ it.each(['json', 'text'])(
   },
 )
 
-it('leaves none in PostgreSQL, and tells nobody its password, also when it is gone', {
+it('leaves none in PostgreSQL, and never reveals its password, even when it is down', {
   timeout: 120_000,
 }, async () => {
   const hba = join(rules, 'hba')

@@ -32,7 +32,7 @@ async function fill(alarms: Alarms, count: number): Promise<void> {
     )
 }
 
-it('holds little for readers who read nothing while 100,000 events come, and all is there once they do', async () => {
+it('buffers little for readers that read nothing during 100,000 events, and sends all of them once they read', async () => {
   const headers = { 'wakeful-owner': 'slow' }
   const ws = await connected(url, { headers })
   await ws.call('subscribe')
@@ -60,7 +60,7 @@ it('holds little for readers who read nothing while 100,000 events come, and all
   stream.cut()
 }, 180_000)
 
-it('hangs up on who does not read within the bound', async () => {
+it('disconnects a client that does not read in time', async () => {
   const metrics = new Metrics({ version: '1', node: '1' })
   const impatient = await serving({ server: { metrics, live: { bufferBytesMax: 16 * 1024, stallMs: 300 } } })
   const alarms = impatient.wakeful.forTenant('default', '')
@@ -92,7 +92,7 @@ async function manyLarge(alarms: Alarms): Promise<void> {
   )
 }
 
-it('holds one answer for who asks and asks and reads none', async () => {
+it('keeps one answer in memory for a client that sends requests and reads nothing', async () => {
   const headers = { 'wakeful-owner': 'asks' }
   await manyLarge(wakeful.forTenant('default', 'asks'))
   const { url: open } = server
@@ -110,7 +110,7 @@ it('holds one answer for who asks and asks and reads none', async () => {
   expect(ws.heard.every((text) => text.includes('"result"'))).toBe(true)
 }, 120_000)
 
-it('hangs up on who reads no answers, also where it asks for nothing more', async () => {
+it('disconnects a client that reads no answers, even if it sends nothing more', async () => {
   const impatient = await serving({ server: { live: { bufferBytesMax: 16 * 1024, stallMs: 300 } } })
   await manyLarge(impatient.wakeful.forTenant('default', ''))
   const ws = await connected(impatient.url)

@@ -24,7 +24,7 @@ async function assertPrompt(): Promise<void> {
   expect(performance.now() - startedAt).toBeLessThan(5_000)
 }
 
-it('hangs up on whoever sends headers or a body byte by byte, with a problem', {
+it('disconnects clients that send headers or a body byte by byte, with a problem', {
   timeout: 90_000,
 }, async () => {
   const drip = async (start: string, waitMs: number) => {
@@ -59,7 +59,7 @@ it('hangs up on whoever sends headers or a body byte by byte, with a problem', {
   expect((await call('GET', '/v1/stats')).json.total).toBe(0)
 })
 
-it('stands a thousand connections that say nothing', async () => {
+it('survives a thousand silent connections', async () => {
   const before = process.memoryUsage().rss
   const sockets = await Promise.all(Array.from({ length: SILENT }, () => opened(url)))
   await assertPrompt()
@@ -68,7 +68,7 @@ it('stands a thousand connections that say nothing', async () => {
   await assertPrompt()
 })
 
-it('stands a flood, and keeps nothing of it', { timeout: 180_000 }, async () => {
+it('survives a flood, and keeps nothing of it', { timeout: 180_000 }, async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   const { hostname, port } = new URL(url)
   const one = (n: number) =>
@@ -108,7 +108,7 @@ it('stands a flood, and keeps nothing of it', { timeout: 180_000 }, async () => 
   await assertPrompt()
 })
 
-it('refuses the one who comes with a broken request, and nobody beside', async () => {
+it('rejects a broken request, and no other', async () => {
   const [bad, good] = await Promise.all([
     Promise.all(Array.from({ length: 100 }, () => raw(url, 'GET / HTTP/1.1\r\nX Y: z\r\n\r\n', 500))),
     Promise.all(Array.from({ length: 100 }, () => call('GET', '/v1/stats'))),

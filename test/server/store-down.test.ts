@@ -4,7 +4,7 @@ import { Metrics } from '../../src/server/index.ts'
 import { startPostgres } from '../postgres/server.ts'
 import { caller, serving } from './harness.ts'
 
-it('tells a scraper that it knows that the database is down, and nobody else', async () => {
+it('lets only a known scraper read the metrics while the database is down', async () => {
   const postgres = await startPostgres()
   try {
     const metrics = new Metrics({ version: '1', node: '1' })
@@ -34,7 +34,7 @@ it('tells a scraper that it knows that the database is down, and nobody else', a
   }
 }, 120_000)
 
-it('is not ready while the database takes no writes, and is again when it does', async () => {
+it('is not ready while the database is read-only, and is ready afterwards', async () => {
   const postgres = await startPostgres()
   const client = new Client({ connectionString: postgres.url() })
   try {

@@ -29,7 +29,7 @@ it('streams each event with its cursor, type and JSON, from now on', async () =>
   stream.cut()
 })
 
-it('says what it streams, and refuses what it cannot', async () => {
+it('rejects options it cannot stream', async () => {
   const cut = new AbortController()
   const response = await fetch(STREAM, { signal: cut.signal })
   expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -73,7 +73,7 @@ it('shows one alarm’s events, those of some types, and never another owner’s
   for (const { cut } of streams) cut()
 })
 
-it('misses nothing and tells nothing twice, cut at random moments while 5,000 events are appended', async () => {
+it('misses and repeats no event, cut at random moments while 5,000 are appended', async () => {
   const chance = new Random(7)
   const random = () => chance.next()
   const EVENTS = 5_000
@@ -103,7 +103,7 @@ it('misses nothing and tells nothing twice, cut at random moments while 5,000 ev
   }
 }, 60_000)
 
-it('ends in order when the server closes, and lets in no more than it may', async () => {
+it('ends in order when the server closes, and rejects streams beyond the limit', async () => {
   const { url: small, close } = await serving({ server: { live: { connectionsMax: 2 } } })
   const streams = [1, 2].map(() => openStream(`${small}/v1/events/stream`, new StreamReader()))
   expect(await Promise.all(streams.map(({ opened }) => opened))).toEqual([200, 200])
@@ -121,6 +121,6 @@ it('ends in order when the server closes, and lets in no more than it may', asyn
   expect(performance.now() - start).toBeLessThan(3_000)
 })
 
-it('has had no trouble with any of this', () => {
+it('has logged no error', () => {
   expect(server.troubles).toEqual([])
 })

@@ -37,7 +37,7 @@ describe.for([
   }
   const of = (what: string) => `${name} ${what}`
 
-  it('is held however its alarms name it, over a restart, and is caught up with', async () => {
+  it('stays paused over a restart, however alarms spell it, and is caught up with', async () => {
     const first = await start()
     for (const target of [`http://${host}`, `http://${host}/p2`])
       expect((await first.call('POST', '/v1/targets/pause', { target })).json.paused).toBe(true)

@@ -15,7 +15,7 @@ async function streamStatus(query: string, headers: Record<string, string> = {})
   return status
 }
 
-it('stands for a caller without a key while there are none, and for nobody once there are', async () => {
+it('admits a caller without a key only while there are no keys', async () => {
   const as = { 'wakeful-owner': 'ann' }
   const ticket = async () => (await server.call('POST', '/v1/tickets', undefined, as)).json.ticket
   const set = (await server.call('POST', '/v1/alarms', { delay: '1h', target: EVENT }, as)).json
@@ -29,7 +29,7 @@ it('stands for a caller without a key while there are none, and for nobody once 
   expect(await refusal(url)).toEqual({ status: 401, code: 'unauthorized' })
 })
 
-it('is good once, for 30 seconds, for its caller’s tenant and owner, as long as the key holds', async () => {
+it('is valid once, for 30 seconds, for its caller’s tenant and owner, while the key is valid', async () => {
   const { keys } = keysOf(wakeful)
   const made = await keys('acme', 'ann', 'write')
   const ann = caller(url, { authorization: `Bearer ${made.key}` })
@@ -62,7 +62,7 @@ it('is good once, for 30 seconds, for its caller’s tenant and owner, as long a
   expect(await refusal(url, { path: `/v1/ws${left}` })).toEqual({ status: 401, code: 'unauthorized' })
 })
 
-it('ends what stays connected within a second of its key: revoked, rotated or run out', async () => {
+it('ends live connections within a second after their key is revoked, rotated or expired', async () => {
   const { keys } = keysOf(wakeful)
   for (const ending of ['revoke', 'rotate', 'expire'] as const) {
     const made = await keys('acme', 'bob', 'read', ending === 'expire' ? 1_500 : null)
@@ -83,7 +83,7 @@ it('ends what stays connected within a second of its key: revoked, rotated or ru
   }
 })
 
-it('removes tickets that ran out unused', async () => {
+it('removes unused tickets that expired', async () => {
   const { TicketStore } = await import('../../src/server/auth/ticket-store.ts')
   const { documents, clock } = wakeful.operator
   let now = clock.now()

@@ -43,7 +43,7 @@ describe('a body template', () => {
       `,"payload":${payload}}`,
     )
 
-  it('has members of any name, whichever way it came in', async () => {
+  it('may have members of any name, whichever way it was sent', async () => {
     await server.call('POST', '/v1/alarms', alarm('set'))
     await server.call('POST', '/v1/alarms/batch', `{"items":[${alarm('batch-1')},${alarm('batch-2')}]}`)
     await server.call('PUT', '/v1/alarms/by-key/k', alarm('by-key'))
@@ -67,13 +67,13 @@ describe('a body template', () => {
       expect([path, await received(path)]).toEqual([path, filled])
   })
 
-  it('that would be looked through for hours is read at once', async () => {
+  it('that would take hours to search is answered at once', async () => {
     const long = { webhook: hook('long'), body: `{{${' '.repeat(60_000)}x` }
     expect((await server.call('POST', '/v1/alarms', { delay: '1h', target: long })).status).toBe(201)
   })
 })
 
-it('an endpoint that answers 429 and says no more is left alone for a second at first, whatever the backoff', async () => {
+it('waits a second after a 429 without Retry-After, whatever the backoff', async () => {
   const { status, json } = await server.call('POST', '/v1/alarms', {
     delay: '10ms',
     target: { webhook: hook('429') },

@@ -9,7 +9,7 @@ import { connected, refusal, within } from './ws-client.ts'
 const server = await serving({ server: { live: { messageBytesMax: 64 * 1024, messagesPerSecond: 200 } } })
 const { url } = server
 
-it('answers what is malformed with an error, and goes on', async () => {
+it('answers malformed messages with an error, and continues', async () => {
   const ws = await connected(url)
   const deep = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
   const malformed = [
@@ -70,7 +70,7 @@ it('answers what is malformed with an error, and goes on', async () => {
   expect(({} as { call?: string }).call).toBeUndefined()
 })
 
-it('closes on binary, on what is too large, and on what is no UTF-8', async () => {
+it('closes on binary messages, on large ones, and on invalid UTF-8', async () => {
   for (const [message, code] of [
     [Buffer.from('{"id":1,"call":"stats"}'), 1003],
     ['x'.repeat(64 * 1024 + 1), 1009],
@@ -84,7 +84,7 @@ it('closes on binary, on what is too large, and on what is no UTF-8', async () =
   expect((await ws.closed).code).toBe(1007)
 })
 
-it('slows down who sends too much, then closes on who goes on', async () => {
+it('rejects messages beyond the rate, then closes', async () => {
   const slow = await serving({ server: { live: { messagesPerSecond: 10 } } })
   const ws = await connected(slow.url)
   for (let n = 0; n < 15; n++) ws.say(`{"id":${n},"call":"count"}`)
@@ -101,7 +101,7 @@ it('slows down who sends too much, then closes on who goes on', async () => {
   expect((await (await connected(slow.url)).call('count')).result).toBe(0)
 })
 
-it('closes those who do not answer that they live', async () => {
+it('closes connections that do not answer a ping', async () => {
   const quick = await serving({ server: { live: { heartbeatMs: 50 } } })
   const alive = await connected(quick.url)
   const dead = await connected(quick.url)
@@ -113,7 +113,7 @@ it('closes those who do not answer that they live', async () => {
   expect((await alive.call('count')).result).toBe(0)
 })
 
-it('has room for so many, and says goodbye to all when it closes', async () => {
+it('accepts a limited number of connections, and closes all of them in order', async () => {
   const small = await serving({ server: { live: { connectionsMax: 3 }, drainMs: 5_000 } })
   const open = await Promise.all([1, 2, 3].map(() => connected(small.url)))
   expect(await refusal(small.url)).toEqual({ status: 429, code: 'rate_limited' })
@@ -130,7 +130,7 @@ it('has room for so many, and says goodbye to all when it closes', async () => {
   expect(small.troubles).toEqual([])
 })
 
-it('leaves one tenant half of the room at most, where there are others', async () => {
+it('limits one tenant to half of the connections', async () => {
   const small = await serving({ server: { live: { connectionsMax: 5 } } })
   const { keys } = keysOf(small.wakeful)
   const of = async (tenant: string) => {
@@ -157,7 +157,7 @@ it('leaves one tenant half of the room at most, where there are others', async (
   )
 })
 
-it('does many calls at a time, and none is lost', async () => {
+it('runs many calls at the same time, and loses none', async () => {
   const ws = await connected(url)
   ws.say('{"id":"slow","call":"inbox","args":{"wait":"500ms"}}')
   const answers = await Promise.all(Array.from({ length: 100 }, () => ws.call('stats')))
@@ -169,7 +169,7 @@ it('does many calls at a time, and none is lost', async () => {
   expect((await ws.call('subscribe')).error.code).toBe('invalid_request')
 })
 
-it('gives who follows more than once the room of more than one', async () => {
+it('counts each further subscription as a connection', async () => {
   const small = await serving({ server: { live: { connectionsMax: 6 } } })
   const ws = await connected(small.url)
   const names: string[] = []
@@ -185,7 +185,7 @@ it('gives who follows more than once the room of more than one', async () => {
     await within(5_000, async () => (await second.call('subscribe')).error === undefined)
 })
 
-it('has so many subscriptions at most, also where they are asked for at the same moment', async () => {
+it('limits subscriptions, also those requested at the same time', async () => {
   const ws = await connected(url)
   for (let n = 0; n < 60; n++) ws.say(JSON.stringify({ id: n, call: 'subscribe' }))
   await within(5_000, () => ws.heard.length === 60)
@@ -195,7 +195,7 @@ it('has so many subscriptions at most, also where they are asked for at the same
   expect((await ws.call('subscribe')).result.subscription).toMatch(/^s\d+$/)
 })
 
-it('survives those who break off in the middle of everything', async () => {
+it('survives clients that disconnect at any point', async () => {
   const { port } = new URL(url)
   const handshake =
     'GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'

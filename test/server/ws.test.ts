@@ -40,7 +40,7 @@ it('answers the calls of seed 001, with its arguments and shapes', async () => {
   expect((await ws.call('stats')).result).toEqual(stats.json)
 })
 
-it('does every operation of REST by its name, with the same checks and the same words', async () => {
+it('performs every REST operation by its name, with the same checks and messages', async () => {
   const headers = { 'wakeful-owner': 'rest' }
   const ws = await connected(url, { headers })
   const key = { key: 'a/b', delay: '1h', target: EVENT }
@@ -75,7 +75,7 @@ it('does every operation of REST by its name, with the same checks and the same 
   expect((await ws.call('get', { id: 'x', idd: 1 })).error.detail).toContain('unknown field "idd"')
 })
 
-it('gives payloads back byte for byte, in results and in events (promise: verbatim)', async () => {
+it('returns payloads byte for byte, in results and in events (promise: verbatim)', async () => {
   const ws = await connected(url, { headers: { 'wakeful-owner': 'verbatim' } })
   const payload = '{"z":9007199254740993, "a" : [1.0, 1e400, -0],\n "2":"\\u00e9é😀\\n", "k":1,"k":2}'
   await ws.call('subscribe')
@@ -129,7 +129,7 @@ it('follows the log live, by type and alarm, and resumes from a cursor', async (
   expect(other.heard).toHaveLength(1)
 })
 
-it('answers for what is another’s as for what nobody has, in every call', async () => {
+it('answers every call about another owner’s alarm as if it did not exist', async () => {
   const theirs = { 'wakeful-tenant': 'acme', 'wakeful-owner': 'ann' }
   const set = (await call('POST', '/v1/alarms', { delay: '1h', target: EVENT, key: 'theirs' }, theirs)).json
   const before = (await call('GET', `/v1/alarms/${set.id}`, undefined, theirs)).text
@@ -170,7 +170,7 @@ it('answers for what is another’s as for what nobody has, in every call', asyn
   expect({ ...after, updated_at: '' }).toEqual({ ...JSON.parse(before), updated_at: '' })
 })
 
-it('lets pages of its own origin in, and of no other', async () => {
+it('admits pages of its own origin only', async () => {
   const { host } = new URL(url)
   const own = await connected(url, { headers: { origin: `http://${host}` } })
   expect((await own.call('count')).result).toBe(0)
@@ -185,7 +185,7 @@ it('lets pages of its own origin in, and of no other', async () => {
   expect(await refusal(url, { path: '/v1/ws?ticket=florp' })).toEqual({ status: 401, code: 'unauthorized' })
 })
 
-it('says so where HTTP comes without an upgrade, and answers who asks for another protocol', async () => {
+it('answers HTTP without an upgrade, and ignores other protocols', async () => {
   expect((await call('GET', '/v1/ws')).status).toBe(404)
   const { request } = await import('node:http')
   const status = await new Promise((resolve) => {
@@ -198,6 +198,6 @@ it('says so where HTTP comes without an upgrade, and answers who asks for anothe
   expect(status).toBe(200)
 })
 
-it('has had no trouble with any of this', () => {
+it('has logged no error', () => {
   expect(server.troubles).toEqual([])
 })

@@ -22,14 +22,14 @@ describe('a server without keys', () => {
     expect(() => assertLocal(headers, none, none)).toThrow(/through a proxy/)
   })
 
-  it('is not opened by what a page elsewhere embeds, another port of this machine included', () => {
+  it('is not opened by an embedded request of another page, even on another port of this machine', () => {
     const from = (site: string) => () =>
       assertLocal(new Headers({ host, 'sec-fetch-site': site }), none, none)
     for (const site of ['cross-site', 'same-site', 'florp']) expect(from(site)).toThrow(/may not call/)
     for (const site of ['same-origin', 'none']) expect(from(site)).not.toThrow()
   })
 
-  it('takes what a proxy passes on by a name that is allowed', () => {
+  it('accepts proxied requests for an allowed host name', () => {
     const headers = new Headers({ host: 'wakeful.internal', 'x-forwarded-for': '10.0.0.7' })
     expect(() => assertLocal(headers, none, new Set(['wakeful.internal']))).not.toThrow()
   })

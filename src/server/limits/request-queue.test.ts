@@ -20,7 +20,7 @@ function works(queue: RequestQueue) {
   return { started, ask, release }
 }
 
-it('does so much at once, and lets those who wait take queue', async () => {
+it('runs a bounded number at the same time, and lets owners take turns', async () => {
   const { started, ask, release } = works(new RequestQueue({ concurrency: 2, waitingMax: 10 }))
   const asked = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1', 'b2'].map((name) => ask(name[0]!, name))
   await Promise.resolve()
@@ -30,7 +30,7 @@ it('does so much at once, and lets those who wait take queue', async () => {
   expect(await Promise.all(asked)).toEqual(['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1', 'b2'])
 })
 
-it('lets tenants take queue, however many owners one of them has', async () => {
+it('lets tenants take turns, however many owners a tenant has', async () => {
   const { started, ask, release } = works(new RequestQueue({ concurrency: 1, waitingMax: 10 }))
   const names = ['a1', 'b1', 'c1', 'd1', 'd2', 'x1', 'y1', 'x2']
   const asked = names.map((name) => ask(name[0]!, name))

@@ -107,7 +107,7 @@ it.for<[string, WakeTimes, Background | null, number, string]>([
   expect(lateness(given, known, DUE + nowMs)).toBe(words)
 })
 
-it('warns that a wake was handed out before', () => {
+it('warns that a wake was delivered before', () => {
   expect(lateness(wake({ tries: 2 }), background(), DUE + 60_000)).toMatch(
     /^1m late: it is handed out for the second time, since nobody acknowledged it/,
   )

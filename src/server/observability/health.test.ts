@@ -13,13 +13,13 @@ async function bench(options: { concurrency?: number } = {}) {
 }
 
 describe('liveness', () => {
-  it('asks nobody', () => {
+  it('does not ask the store', () => {
     expect(liveness()).toMatchObject({ status: 200, body: { status: 'ok' } })
   })
 })
 
 describe('readiness', () => {
-  it('is well where the clock runs and nothing is late', async () => {
+  it('is ready if the clock runs and nothing is late', async () => {
     await using at = await bench()
     await at.wakeful.start()
     expect(await at.look()).toEqual({
@@ -36,12 +36,12 @@ describe('readiness', () => {
     })
   })
 
-  it('is not well before the clock was started', async () => {
+  it('is not ready before the clock is started', async () => {
     await using at = await bench()
     expect(await at.look()).toMatchObject({ status: 503, body: { checks: { shards: { ok: false } } } })
   })
 
-  it('is not well where the clock lags: all hands are busy, and what is due waits', async () => {
+  it('is not ready while the clock lags: all slots are busy, and due alarms wait', async () => {
     await using at = await bench({ concurrency: 1 })
     const gate = Promise.withResolvers<void>()
     at.wakeful.handle('work', () => gate.promise)
@@ -59,7 +59,7 @@ describe('readiness', () => {
     expect((await at.look()).status).toBe(200)
   })
 
-  it('is not well while it stops', async () => {
+  it('is not ready while it stops', async () => {
     await using at = await bench()
     await at.wakeful.start()
     expect(await at.look({ isStopping: () => true })).toMatchObject({
@@ -68,7 +68,7 @@ describe('readiness', () => {
     })
   })
 
-  it('is well where another process runs the clock, and this one stands by', async () => {
+  it('is ready as a standby of another process', async () => {
     const pools = [{ pool: 'app', here: 0, elsewhere: 64, nobody: 0, lagMs: 0 }]
     const readings = {
       takesWrites: true,
@@ -100,7 +100,7 @@ describe('readiness', () => {
     })
   })
 
-  it('tells neither where the store is nor what it says: anyone may ask', async () => {
+  it('reveals neither the store’s address nor its error', async () => {
     const clock = new VirtualClock()
     const look = async (thrown: unknown) =>
       (await readiness({ readings: () => Promise.reject(thrown), clock, ...BOUNDS })).body.checks.store

@@ -16,7 +16,7 @@ const REQUEST = { requestId: 'r1', method: 'GET', route: '/v1/alarms/:id', statu
 const AT = '2030-01-01T00:00:00.000Z'
 
 describe('a line of the log', () => {
-  it('tells a request by its route, who asked and how long it took', () => {
+  it('logs a request with its route, caller and duration', () => {
     const { log, parsed } = open()
     log.request({ ...REQUEST, tenant: 't', owner: 'o', keyId: 'k' })
     expect(parsed()).toEqual([
@@ -37,7 +37,7 @@ describe('a line of the log', () => {
     ])
   })
 
-  it('tells trouble with its cause, and the stack of what nobody foresaw', () => {
+  it('logs an error with its cause, and the stack of an unexpected one', () => {
     const { log, parsed } = open()
     log.trouble(new TypeError('x is not a function', { cause: new WakefulError('conflict', 'because') }))
     const [{ error, ...line }] = parsed() as [Record<string, unknown>]
@@ -49,7 +49,7 @@ describe('a line of the log', () => {
     })
   })
 
-  it('tells the same trouble once a second, with how many were left out', () => {
+  it('logs the same error once a second, with how many were suppressed', () => {
     let ms = 0
     const { log, parsed } = open({ now: () => ms })
     const away = () => log.trouble(new WakefulError('store_unavailable', 'the server cannot be reached'))
@@ -67,7 +67,7 @@ describe('a line of the log', () => {
     ])
   })
 
-  it('says in text, too, how many were left out', () => {
+  it('says how many were suppressed in the text format too', () => {
     let ms = 0
     const { log, lines } = open({ format: 'text', timeText: () => '00:00:00', now: () => ms })
     for (ms of [0, 1, 2, 1_000]) log.trouble(new Error('no disk'))
@@ -77,13 +77,13 @@ describe('a line of the log', () => {
     ])
   })
 
-  it('tells every trouble that differs, however many there are', () => {
+  it('logs every different error, however many there are', () => {
     const { log, lines } = open()
     for (let at = 0; at < 1_000; at++) log.trouble(new Error(`trouble ${at}`))
     expect(lines).toHaveLength(1_000)
   })
 
-  it('tells who did what to whom, and when, at every level but silent', () => {
+  it('logs who did what to whom, and when, at every level except silent', () => {
     const act = {
       by: '0123456789abcdef',
       act: 'tenant.pause',
@@ -112,7 +112,7 @@ describe('a line of the log', () => {
     expect(silent.lines).toEqual([])
   })
 
-  it('tells what the HTTP side knows of a request', () => {
+  it('logs what is known of a request', () => {
     const { log, parsed } = open()
     const caller = { tenant: 't', owner: 'o', keyId: 'k' } as unknown as Caller
     const answered = { method: 'GET', route: '/v1/alarms', status: 200, requestId: 'r', caller, thrown: null }
@@ -127,7 +127,7 @@ describe('a line of the log', () => {
     expect(parsed()[0]).not.toHaveProperty('error')
   })
 
-  it('is friendly as text: requests are shown where they failed, or to those who debug', () => {
+  it('as text, shows requests only if they failed, or at level debug', () => {
     const { log, lines } = open({ format: 'text', timeText: () => '00:00:00' })
     log.say('owner', 'the clock runs here')
     log.request(REQUEST)
@@ -143,7 +143,7 @@ describe('a line of the log', () => {
     expect(debug.lines).toEqual([`${AT}  GET /v1/alarms/:id 200 in 1 ms (r1)\n`])
   })
 
-  it('outlives values that trap every question, and those without end', () => {
+  it('survives values with hostile getters, and endless ones', () => {
     const { log, parsed } = open()
     const trap = new Proxy(
       {},
@@ -186,7 +186,7 @@ describe('secrets', () => {
   ]
   const secret = /AbCdE|hunter2|c2Vjcm|opaque-token|dXNlcjpwYXNzd29yZA/
 
-  it.for(['json', 'text'] as const)('are in no line, wherever they came from (%s)', (format) => {
+  it.for(['json', 'text'] as const)('are in no line, wherever they come from (%s)', (format) => {
     let ms = 0
     // The same trouble is left out within a second.
     const now = () => (ms += 1_000)
@@ -210,14 +210,14 @@ describe('secrets', () => {
     if (format === 'json') expect(() => lines.map((line) => JSON.parse(line) as unknown)).not.toThrow()
   })
 
-  it('are looked for once in a long text, however many of them seem to begin there', () => {
+  it('are searched for in linear time, however many seem to begin in a text', () => {
     // Hours, where every beginning is followed to the end of the text.
     const text = '://:'.repeat(1_000_000)
     expect(withoutPasswords(text)).toBe(text)
     expect(withoutPasswords(`see ${text}@host, http://a:b@c@d`)).toBe('see ://:…@host, http://a:…@d')
   })
 
-  it('leave a key its public id, so that it can be found and revoked', () => {
+  it('keep the public id of a key, so that it can be revoked', () => {
     const { log, parsed } = open()
     log.trouble(new WakefulError('unauthorized', `Bearer ${key} was revoked`))
     expect(parsed()[0]).toMatchObject({ message: 'Bearer wk_0123456789abcdef_… was revoked' })

@@ -47,7 +47,7 @@ function figures(text: string): Record<string, number> {
 const named = (all: Record<string, number>, part: string) =>
   Object.fromEntries(Object.entries(all).filter(([name, value]) => name.startsWith(part) && value !== 0))
 
-test('attempts are counted by what came of them, retries and final failures apart', async () => {
+test('attempts are counted by outcome, retries and final failures apart', async () => {
   await using at = await bench()
   let calls = 0
   at.wakeful.handle('work', (fire) => {
@@ -74,7 +74,7 @@ test('attempts are counted by what came of them, retries and final failures apar
   expect(all.wakeful_settle_duration_seconds_count).toBeGreaterThanOrEqual(3)
 })
 
-test('lateness is to the millisecond, and only of what was not held up by a reason of its own', async () => {
+test('lateness is exact to the millisecond, and excludes retries and pauses', async () => {
   await using at = await bench()
   at.wakeful.handle('work', () => {})
   await at.wakeful.set({ delay: '1s' }, BASE)
@@ -96,7 +96,7 @@ test('lateness is to the millisecond, and only of what was not held up by a reas
   expect(all[`${lateness}_bucket{le="+Inf",target="handler"}`]).toBe(1)
 })
 
-test('what was skipped is counted by reason, each occurrence of a run', async () => {
+test('skipped occurrences are counted by reason', async () => {
   await using at = await bench()
   at.wakeful.handle('work', () => {})
   await at.wakeful.set({ every: '1m' }, BASE)
@@ -108,7 +108,7 @@ test('what was skipped is counted by reason, each occurrence of a run', async ()
   })
 })
 
-test('a report that does not come is counted', async () => {
+test('a missing report is counted', async () => {
   await using at = await bench()
   at.wakeful.handle('work', () => {})
   await at.wakeful.start()
@@ -117,7 +117,7 @@ test('a report that does not come is counted', async () => {
   expect((await at.read()).wakeful_reports_overdue_total).toBe(1)
 })
 
-test('sets are counted by what became of them', async () => {
+test('sets are counted by outcome', async () => {
   await using at = await bench()
   const set = (more: object) => at.wakeful.set({ delay: '1h' }, { ...BASE, ...more })
   await set({ key: 'a' })
@@ -132,7 +132,7 @@ test('sets are counted by what became of them', async () => {
   })
 })
 
-test('what is under way, what waits for a hand and how far the clock lags is read at the scrape', async () => {
+test('deliveries in flight, queued occurrences and lag are read at the scrape', async () => {
   await using at = await bench({ concurrency: 2 })
   const gate = Promise.withResolvers<void>()
   at.wakeful.handle('work', () => gate.promise)
@@ -159,7 +159,7 @@ test('what is under way, what waits for a hand and how far the clock lags is rea
   expect(idle['wakeful_attempts_total{target="handler",outcome="delivered"}']).toBe(5)
 })
 
-test('a transactional handler is counted as any other', async () => {
+test('a transactional handler is counted like any other', async () => {
   await using at = await bench()
   at.wakeful.handle(
     'work',
@@ -177,7 +177,7 @@ test('a transactional handler is counted as any other', async () => {
   })
 })
 
-test('the figures of a store on PostgreSQL are as right', async () => {
+test('the figures are right on PostgreSQL too', async () => {
   const metrics = new Metrics(BUILD)
   const url = `${inject('postgres')}postgres?schema=metrics`
   const wakeful = await openOn(url, { timezone: 'UTC', observer: metrics.observer })
@@ -205,14 +205,14 @@ test('the figures of a store on PostgreSQL are as right', async () => {
   }
 })
 
-test('a refusal is no error of the store', async () => {
+test('a rejected call is not a store error', async () => {
   await using at = await bench()
   const alarm = await at.wakeful.set({ delay: '1h' }, BASE)
   await expect(at.wakeful.pause(alarm.id, { updatedAt: new Date(0) })).rejects.toThrow(WakefulError)
   expect(named(await at.read(), 'wakeful_store_errors_total')).toEqual({})
 })
 
-test('a scrape answers where the store fails or hangs, and says so', async () => {
+test('a scrape answers if the store fails or hangs, and says so', async () => {
   const clock = new VirtualClock()
   const metrics = new Metrics(BUILD)
   metrics.attach({ readings: () => Promise.resolve(READINGS), clock })
@@ -238,7 +238,7 @@ test('a scrape answers where the store fails or hangs, and says so', async () =>
   expect(figures((await hanging).body).wakeful_store_up).toBe(0)
 })
 
-test('pools beyond a small number are told of together, and those that run here before others', async () => {
+test('pools beyond a small number share a label, those that run here last', async () => {
   const metrics = new Metrics(BUILD)
   const pools = Array.from({ length: 100 }, (_, at) => {
     return { pool: `p${at}`, here: at === 99 ? 64 : 0, elsewhere: 0, nobody: at === 99 ? 0 : 64, lagMs: at }
@@ -253,7 +253,7 @@ test('pools beyond a small number are told of together, and those that run here 
   expect(shown['wakeful_lag_seconds{pool="other"}']).toBe(0.098)
 })
 
-test('the store is looked at once a second, however often it is scraped', async () => {
+test('the store is read once a second, however often it is scraped', async () => {
   const metrics = new Metrics(BUILD)
   const clock = new VirtualClock()
   let looks = 0
@@ -271,7 +271,7 @@ test('the store is looked at once a second, however often it is scraped', async 
   expect(looks).toBe(2)
 })
 
-test('requests and connections are counted under labels that have a bound', async () => {
+test('requests and connections are counted under a bounded number of labels', async () => {
   const metrics = new Metrics(BUILD)
   const request = { method: 'GET', route: '/v1/alarms/:id', status: 200, durationMs: 20 }
   metrics.request(request)
@@ -294,7 +294,7 @@ test('requests and connections are counted under labels that have a bound', asyn
   expect(all['wakeful_build_info{version="1.2.3",node="v26"}']).toBe(1)
 })
 
-test('every metric is there from the start, and none has a label for tenants or owners of alarms', async () => {
+test('every metric exists from the start, and none has a label for tenants or owners', async () => {
   const { body } = await new Metrics({ ...BUILD, process: true }).text()
   for (const { name, type, labels } of METRIC_LIST) {
     expect(body).toContain(`# TYPE ${name} ${type}`)
@@ -303,7 +303,7 @@ test('every metric is there from the start, and none has a label for tenants or 
   expect(body).toContain('process_resident_memory_bytes')
 })
 
-test('what may be counted one day is there at 0 from the start: the first of it is an increase', async () => {
+test('counters exist with 0 from the start, so that the first increase is seen', async () => {
   const all = figures((await new Metrics(BUILD).text()).body)
   const expected = [
     'wakeful_skipped_total{reason="misfire"}',
@@ -317,7 +317,7 @@ test('what may be counted one day is there at 0 from the start: the first of it 
   expect(Object.keys(all).length).toBeLessThan(400)
 })
 
-test('every kind of target that fires is among those that are there from the start', async () => {
+test('every target kind has its labels from the start', async () => {
   await using at = await bench()
   at.wakeful.handle('work', () => {})
   await at.wakeful.start()
@@ -330,7 +330,7 @@ test('every kind of target that fires is among those that are there from the sta
   expect([counted.length, counted.filter((name) => !there.has(name))]).toEqual([4, []])
 })
 
-test('the quick histogram says what the library’s own says', async () => {
+test('the quick histogram agrees with prom-client’s', async () => {
   const definition = {
     name: 'x',
     type: 'histogram',

@@ -45,7 +45,7 @@ async function bench(metricsFor: MonitoringParts['metricsFor']) {
   return { get, wakeful, clock, access, store, [Symbol.asyncDispose]: close }
 }
 
-test('a process that lives says so, and is ready once its clock runs', async () => {
+test('a running process is healthy, and ready once its clock runs', async () => {
   await using at = await bench('key')
   expect((await at.get('/healthz')).status).toBe(200)
   expect((await at.get('/readyz')).status).toBe(503)
@@ -55,7 +55,7 @@ test('a process that lives says so, and is ready once its clock runs', async () 
   expect(await ready.json()).toMatchObject({ status: 'ok', checks: { lag: { ok: true } } })
 })
 
-test('metrics are for those who may see all tenants', async () => {
+test('metrics need a key of all tenants', async () => {
   await using at = await bench('key')
   const statuses = await Promise.all(
     ['local', 'admin', 'scraper', 'reader', undefined].map(
@@ -72,7 +72,7 @@ test('metrics are for those who may see all tenants', async () => {
   })
 })
 
-test('who was let in lately may read the metrics while the store is down, and nobody else', async () => {
+test('only recently admitted scrapers may read the metrics while the store is down', async () => {
   await using at = await bench('key')
   const statuses = () =>
     Promise.all(
@@ -94,7 +94,7 @@ test('who was let in lately may read the metrics while the store is down, and no
   expect(await statuses()).toEqual([503, 503, 503, 503])
 })
 
-test('a scraper is known for an hour, and a store that hangs is not waited for', async () => {
+test('a scraper is remembered for an hour, and does not wait for a store that hangs', async () => {
   await using at = await bench('key')
   expect((await at.get('/metrics', 'scraper')).status).toBe(200)
   at.store.fails = 'hangs'
@@ -106,7 +106,7 @@ test('a scraper is known for an hour, and a store that hangs is not waited for',
   expect((await at.get('/metrics', 'scraper')).status).toBe(503)
 })
 
-test('metrics are open to anyone, or not there, where the operator says so', async () => {
+test('metrics can be opened to anyone, or turned off', async () => {
   await using open = await bench('open')
   expect((await open.get('/metrics')).status).toBe(200)
   await using off = await bench('off')

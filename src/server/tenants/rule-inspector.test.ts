@@ -20,27 +20,27 @@ function looking() {
   return { looks: new RuleInspector(alarms, clock), seen }
 }
 
-it('finds the shortest period of a rule, and none of what fires once', async () => {
+it('finds the shortest period of a rule, and none for a one-time alarm', async () => {
   const { looks } = looking()
   expect((await looks.inspect({ cron: '0,1 9 * * *' })).shortestMs).toBe(60_000)
   expect((await looks.inspect({ every: '1h' })).shortestMs).toBe(3_600_000)
   expect((await looks.inspect('in 5 minutes')).shortestMs).toBe(Number.POSITIVE_INFINITY)
 })
 
-it('knows nothing of what cannot be read: the call itself refuses it', async () => {
+it('ignores invalid rules: the call itself rejects them', async () => {
   const { looks } = looking()
   const unknown = { firstAt: undefined, shortestMs: Number.POSITIVE_INFINITY }
   expect(await looks.inspect({ cron: '61 * * * *' })).toEqual(unknown)
   expect(await looks.inspect('on the day of never')).toEqual(unknown)
 })
 
-it('looks at each rule once, and lets others have their turn in between', async () => {
+it('inspects each rule once, and yields in between', async () => {
   const { looks, seen } = looking()
   for (let n = 0; n < 1000; n++) await looks.inspect({ every: `${1 + (n % 100)}h` })
   expect(seen).toEqual({ previews: 100, turns: 5 })
 })
 
-it('lets others have their turn after each rule that takes long', async () => {
+it('yields after each slow rule', async () => {
   const { looks, seen } = looking()
   const exclude = { weekend: [1, 2, 3, 4, 5, 6] }
   for (let n = 0; n < 5; n++)

@@ -46,7 +46,7 @@ const BODIES: Readonly<Record<string, string>> = {
   'a batch of 101': `[${Array.from({ length: 101 }, (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`).join()}]`,
 }
 
-it.for(Object.entries(BODIES))('answers %s as the sender’s mistake', async ([, body]) => {
+it.for(Object.entries(BODIES))('answers %s as an error of the sender', async ([, body]) => {
   for (const headers of [{}, { 'mcp-protocol-version': '2026-07-28' }, { 'mcp-protocol-version': 'x\ty' }]) {
     const { status, text } = await post(body, headers)
     expect([status < 500, text.includes('node_modules'), text.includes('    at ')]).toEqual([
@@ -58,7 +58,7 @@ it.for(Object.entries(BODIES))('answers %s as the sender’s mistake', async ([,
   expect(await untouched()).toBe(true)
 })
 
-it('names __proto__ as a field it does not know, as REST does', async () => {
+it('rejects __proto__ as an unknown field, as REST does', async () => {
   const target = '{"webhook":"https://example.com/wake","headers":{"__proto__":"x","a":"b"}}'
   for (const args of ['{"__proto__":{"a":1},"delay":"1h"}', `{"delay":"1h","target":${target}}`]) {
     const { result } = (await post(called(args))).json
@@ -73,7 +73,7 @@ it('names __proto__ as a field it does not know, as REST does', async () => {
   expect(await untouched()).toBe(true)
 })
 
-it('says in words what is wrong with a message, and that it is the sender’s', async () => {
+it('says what is wrong with a message, as an error of the sender', async () => {
   const error = async (method: string, params: string) =>
     (await post(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`)).json.error
   expect(await error('initialize', '{"protocolVersion":7,"capabilities":{}}')).toEqual({
@@ -96,7 +96,7 @@ it('refuses a tampered cursor as one', async () => {
   expect(result.content[0].text).toMatch(/^invalid_request: .* is no cursor/)
 })
 
-it('refuses what is no JSON by its type, what is too large, and what is no UTF-8', async () => {
+it('rejects other content types, large bodies, and invalid UTF-8', async () => {
   const list = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'nonsense'])
     expect((await post(list, { 'content-type': type })).status).toBe(400)
@@ -109,7 +109,7 @@ it('refuses what is no JSON by its type, what is too large, and what is no UTF-8
   expect(await untouched()).toBe(true)
 })
 
-it('has messages and nothing else: no streams to hold open, no sessions to guess', async () => {
+it('accepts messages only: no streams, no sessions', async () => {
   for (const method of ['GET', 'DELETE', 'PUT', 'PATCH']) {
     const refused = await server.call(method, '/mcp', undefined, BOTH)
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST'])
@@ -122,7 +122,7 @@ it('has messages and nothing else: no streams to hold open, no sessions to guess
   expect(listed.headers.get('x-request-id')).toMatch(/^[\w-]{36}$/)
 })
 
-it('keeps out pages of other sites, and names that were made to point here', async () => {
+it('rejects pages of other sites, and rebound names', async () => {
   const list = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
   for (const origin of ['https://evil.example', 'null'])
     expect((await post(list, { origin })).json.code).toBe('forbidden')
@@ -149,7 +149,7 @@ it('answers a batch of an older client message by message', async () => {
   expect(json.map(({ id }: { id: number }) => id).sort()).toEqual([1, 7])
 })
 
-it('forgets the call of a client that has hung up, and its wakes are not lost', async () => {
+it('ends the call of a client that disconnected, and loses none of its wakes', async () => {
   await server.wakeful.start()
   const leaving = new AbortController()
   const gone = fetch(`${server.url}/mcp`, {
@@ -166,7 +166,7 @@ it('forgets the call of a client that has hung up, and its wakes are not lost', 
   expect(items).toMatchObject([{ wake_message: 'still here', tries: 1 }])
 })
 
-it('has had no trouble', () => {
+it('has logged no error', () => {
   expect(server.troubles).toEqual([])
   expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
 })

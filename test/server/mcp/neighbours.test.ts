@@ -59,7 +59,7 @@ describe.for(ERAS)('a neighbour (%s)', (era) => {
     },
   )
 
-  it('cannot act as another owner or tenant than its key’s, and a platform can', async () => {
+  it('acts only as the owner and tenant of its key, unless the key is a platform’s', async () => {
     for (const header of ['wakeful-owner', 'wakeful-tenant'])
       await expect(agent(keys.bob, { [header]: 'ann' })).rejects.toThrow(/403|forbidden/i)
     const platform = await agent(keys.platform, { 'wakeful-owner': 'ann' })
@@ -92,7 +92,7 @@ describe.for(ERAS)('a neighbour (%s)', (era) => {
     expect((await ann.tool('get', { id })).structured.status).toBe('active')
   })
 
-  it('is out within a second when its key is revoked, also out of a wait that had begun', async () => {
+  it('loses access within a second after its key is revoked, even during a wait', async () => {
     const made = await newKey({ tenant: 'acme', owner: `gone-${era}` })
     const gone = await agent(made.key)
     expect((await gone.tool('list')).isError).toBe(false)
@@ -107,7 +107,7 @@ describe.for(ERAS)('a neighbour (%s)', (era) => {
     await expect(agent(made.key)).rejects.toThrow()
   })
 
-  it('is held to its quotas, and told what to do', async () => {
+  it('is limited by its quotas, with advice', async () => {
     const tenant = `bounded-${era}`
     await operator('PUT', `/v1/tenants/${tenant}`, {
       owner_quotas: { active_alarms: 2, wakes_per_hour: 3, payload_bytes: 10 },
@@ -129,13 +129,13 @@ describe.for(ERAS)('a neighbour (%s)', (era) => {
     )
   })
 
-  it('without a key, or with a wrong one, gets nowhere', async () => {
+  it('without a valid key gets no access', async () => {
     await expect(httpAgent(server.url, {}, era)).rejects.toThrow()
     await expect(agent('wk_0000000000000000_nonsense')).rejects.toThrow()
   })
 })
 
-it('has had no trouble', () => {
+it('has logged no error', () => {
   expect(server.troubles).toEqual([])
   expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
 })

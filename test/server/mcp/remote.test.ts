@@ -6,7 +6,7 @@ import { serving } from '../harness.ts'
 const server = await serving()
 const signal = new AbortController().signal
 
-it('passes a payload on byte for byte, there and back', async () => {
+it('passes payloads on byte for byte in both directions', async () => {
   const tools = remoteTools({ url: `${server.url}/`, headers: { 'wakeful-owner': 'far' }, zone: 'UTC' })
   const payload = '{"n":9007199254740993,"10":1,"9":[1.10,"é"]}'
   const set = await tools.call('set', { delay: '1h', payload: rawJson(payload) }, { signal })

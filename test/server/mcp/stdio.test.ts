@@ -40,7 +40,7 @@ describe.for(ERAS)('wakeful mcp (%s)', (era) => {
     await agent.client.close()
   })
 
-  it('keeps what was set, and stands by where another process runs the clock', async () => {
+  it('keeps alarms, and is a standby while another process runs the clock', async () => {
     const [first, second] = [await spawned(['--db', db], {}, era), await spawned(['--db', db], {}, era)]
     expect((await second.tool('get', { key: 'later' })).structured.status).toBe('active')
     await first.tool('set', { delay: '10ms', wake_message: 'for either' })
@@ -48,7 +48,7 @@ describe.for(ERAS)('wakeful mcp (%s)', (era) => {
     expect(wake.wake_message).toBe('for either')
   })
 
-  it('hands an application’s handler its alarms, and leaves it its clock', async () => {
+  it('delivers to an application’s handler, and leaves the clock to that application', async () => {
     const agent = await spawned(['--db', db], {}, era)
     const application = await open(`sqlite:${db}`)
     const called = Promise.withResolvers<string>()
@@ -59,7 +59,7 @@ describe.for(ERAS)('wakeful mcp (%s)', (era) => {
     await application.close()
   })
 
-  it('is one owner’s, as every command is', async () => {
+  it('acts as one owner, like every command', async () => {
     const [ann, all] = [
       await spawned(['--db', db, '--owner', 'ann'], {}, era),
       await spawned(['--db', db], {}, era),
@@ -92,7 +92,7 @@ describe.for(ERAS)('wakeful mcp (%s)', (era) => {
   })
 })
 
-it('gives back a payload byte for byte, and answers lines that are no messages', async () => {
+it('returns payloads byte for byte, and answers lines that are not messages', async () => {
   const raw = rawProcess(['--db', join(dir, 'raw.db')])
   const payload = '{"n":9007199254740993,"10":1,"9":[1.10,"é"]}'
   const set = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"set","arguments":{"delay":"1h","payload":${payload}}}}`

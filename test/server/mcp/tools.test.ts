@@ -23,7 +23,7 @@ const NAMES = [
 describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
   const as = (owner: string) => httpAgent(server.url, { 'wakeful-owner': `${owner}-${era}` }, era)
 
-  it('is told what the tools are for, with whole schemas', async () => {
+  it('gets instructions and complete schemas', async () => {
     const { client } = await as('reader')
     expect(client.getServerVersion()).toMatchObject({ name: 'wakeful', version: '0.0.0' })
     expect(client.getInstructions()?.match(/\.(?: |$)/g)).toHaveLength(5)
@@ -57,7 +57,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
     expect(JSON.stringify(tools).length).toBeLessThan(30_000)
   })
 
-  it('is told what would be right, in the words of the tool it called', async () => {
+  it('gets an error in the words of the tool it called', async () => {
     const agent = await as('clumsy')
     const said = async (name: string, args: Record<string, unknown>) => (await agent.tool(name, args)).text
     expect(await said('list', { status: 'nope' })).toMatch(/status: .*"active"\|"paused".*"pending"/)
@@ -70,7 +70,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
     expect(unknown).not.toMatch('`list`')
   })
 
-  it('lives the whole story: set, woken by the inbox, acknowledged, explained', async () => {
+  it('sets an alarm, is woken by the inbox, acknowledges it, and asks why', async () => {
     const agent = await as('story')
     const set = await agent.tool('set', {
       delay: '1s',
@@ -139,7 +139,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
     expect((await agent.tool('cancel', { key: 'standup' })).structured.outcome).toBe('ended')
   })
 
-  it('previews a time, and sets nothing by it', async () => {
+  it('previews a time without setting anything', async () => {
     const agent = await as('preview')
     const seen = await agent.tool('preview', {
       when: 'every weekday at 9:30',
@@ -151,7 +151,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
     expect((await agent.tool('list')).structured.items).toEqual([])
   })
 
-  it('says when an idempotency key was known, and where a default target takes it', async () => {
+  it('says when an idempotency key was known, and where a default target delivers', async () => {
     const agent = await as('again')
     await server.wakeful.forTenant('default', `again-${era}`).defaultTarget.put('inbox')
     const once = { delay: '1h', idempotency_key: 'i' }
@@ -162,7 +162,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
     expect(again.structured).toMatchObject({ id: first.structured.id, deduped: true })
   })
 
-  it('reports by alarm, and is told that a failed one is tried again and why', async () => {
+  it('reports by alarm id, and learns that a failed attempt is retried and why', async () => {
     const agent = await as('report')
     const retry = { ack: 'report', backoff: { base_ms: 100 } }
     const { structured: alarm } = await agent.tool('set', { delay: '10ms', wake_message: 'try', ...retry })
@@ -184,7 +184,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
     expect([more.isError, more.text]).toEqual([true, expect.stringMatching(/^(?:already_ended|conflict): /)])
   })
 
-  it('is told that a wake was handed out before', async () => {
+  it('says that a wake was delivered before', async () => {
     const agent = await as('twice')
     await agent.tool('set', { delay: '10ms', wake_message: 'x' })
     await agent.tool('inbox', { wait: '20s', hold: '50ms' })
@@ -195,7 +195,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
     })
   })
 
-  it('is told what to change when it is refused', async () => {
+  it('gets advice with each error', async () => {
     const agent = await as('wrong')
     const refusals: [string, Record<string, unknown>, RegExp][] = [
       ['set', { when: 'soonish' }, /^invalid_time: 'soonish'.*\nSay the time in another way/],
@@ -228,7 +228,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
   })
 })
 
-it('gives back a payload byte for byte, whichever door it came in by', async () => {
+it('returns payloads byte for byte, whichever interface they were set through', async () => {
   const payload = '{"n":9007199254740993,"10":1,"9":[1.10, "é\\u00e9"],"__proto__":{"a":1e400}}'
   const owner = { 'wakeful-owner': 'bytes' }
   const set = await message(
@@ -249,7 +249,7 @@ it('gives back a payload byte for byte, whichever door it came in by', async () 
   )
 })
 
-it('carries a trace from the call to the alarm, and passes over a malformed one', async () => {
+it('carries a trace from the call to the alarm, and ignores a malformed one', async () => {
   const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
   const owner = { 'wakeful-owner': 'trace' }
   const ids = []
@@ -265,7 +265,7 @@ it('carries a trace from the call to the alarm, and passes over a malformed one'
   expect(traces).toEqual([trace, trace, null])
 })
 
-it('has had no trouble', () => {
+it('has logged no error', () => {
   expect(server.troubles).toEqual([])
   expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
 })
