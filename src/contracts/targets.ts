@@ -20,7 +20,7 @@ const target = z.strictObject({
     description: '`webhook` for a URL, `handler` for a name, where nothing is said.',
   }),
 })
-const heldTarget = z.object({
+const pausedTarget = z.object({
   target: z.string(),
   kind: z.string(),
   paused: z.boolean(),
@@ -56,7 +56,7 @@ export const targetOperations = {
     chapter: 'operators',
     rights: 'admin',
     summary: 'The targets that are paused, or being caught up with',
-    answers: { 200: { description: 'All of them.', schema: z.object({ items: z.array(heldTarget) }) } },
+    answers: { 200: { description: 'All of them.', schema: z.object({ items: z.array(pausedTarget) }) } },
   }),
   pauseTarget: operation({
     method: 'POST',
@@ -67,7 +67,7 @@ export const targetOperations = {
     description:
       'Whoever’s alarms they are, however they spell its URL, and also where it is a default target: it needs a key of every tenant (`*`).',
     body: target,
-    answers: { 200: { description: 'It is paused.', schema: heldTarget } },
+    answers: { 200: { description: 'It is paused.', schema: pausedTarget } },
     refusals: ['conflict'],
   }),
   resumeTarget: operation({
@@ -77,7 +77,7 @@ export const targetOperations = {
     rights: 'admin',
     summary: 'Resume a target: what waited is caught up with at a pace',
     body: target.extend(pace.shape),
-    answers: { 200: { description: 'It goes on.', schema: heldTarget } },
+    answers: { 200: { description: 'It goes on.', schema: pausedTarget } },
     refusals: ['not_found', 'conflict'],
   }),
 }

@@ -270,7 +270,7 @@ describe('a catch-up limiter', () => {
     ])
     const { clock, pauses, asked } = limited(
       (which, limit) => {
-        const { heldTarget: name } = which as { heldTarget: string }
+        const { pausedTarget: name } = which as { pausedTarget: string }
         const released = Math.min(left.get(name)!, limit)
         left.set(name, left.get(name)! - released)
         return released

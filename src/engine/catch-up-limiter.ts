@@ -160,11 +160,11 @@ export class CatchUpLimiter implements PauseCheck {
   async #requeue(each: CatchUp, limit: number): Promise<number> {
     const { requeue } = this.#ports
     const { party } = each.resumed
-    if ('tenant' in party) return requeue({ heldTenant: party.tenant }, limit)
+    if ('tenant' in party) return requeue({ pausedTenant: party.tenant }, limit)
     each.names ??= await this.#namesOf(party.target)
     let requeued = 0
-    for (const heldTarget of each.names)
-      if (requeued < limit) requeued += await requeue({ heldTarget }, limit - requeued)
+    for (const pausedTarget of each.names)
+      if (requeued < limit) requeued += await requeue({ pausedTarget }, limit - requeued)
     if (requeued === 0) each.names = null
     return requeued
   }

@@ -14,7 +14,7 @@ import {
 import { display, WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
 import { HISTORY_STATES } from '../seeds/index.ts'
-import { goneFact, type ListPosition, type ListQuery, type LogEvent } from '../stores/index.ts'
+import { type ListPosition, type ListQuery, type LogEvent, prunedEventsMeta } from '../stores/index.ts'
 import { parse, preview, resolveSince, type When } from '../time/index.ts'
 import type {
   EventsOptions,
@@ -230,7 +230,7 @@ export class ScopedReads {
   }
 
   async #assertWhole(after: Serial): Promise<void> {
-    const gone = await this.library.store.getMeta(goneFact(this.scope))
+    const gone = await this.library.store.getMeta(prunedEventsMeta(this.scope))
     if (gone !== null && after < serialOf(gone)) throw new WakefulError('cursor.expired', {})
   }
 

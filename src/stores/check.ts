@@ -22,7 +22,7 @@ export function lagCheck(pool: string, lagMs: number, pending: number): Check {
   return check(
     `lag of pool ${pool}`,
     lagMs <= LAG_MS_MAX,
-    `${spoken(lagMs)}, ${spokenCount(pending)} pending`,
+    `${formatRounded(lagMs)}, ${formatCount(pending)} pending`,
     'see `wakeful list --order due` and `wakeful why ID` for what is waiting',
   )
 }
@@ -32,18 +32,18 @@ export function figuresCheck(kept: number, live: number, total: number): Check {
   return check(
     'figures',
     kept === live,
-    `${spokenCount(live)} live of ${spokenCount(total)} ever set`,
+    `${formatCount(live)} live of ${formatCount(total)} ever set`,
     'please report this: the figures are off',
   )
 }
 
 /** Whole seconds, of a long time whole minutes, of days whole hours: `1m 30s`. */
-export function spoken(ms: number): string {
+export function formatRounded(ms: number): string {
   const unit = ms < 3_600_000 ? 1000 : ms < 86_400_000 ? 60_000 : 3_600_000
   return formatDuration(Math.round(ms / unit) * unit).replace(/(?<=[a-z])(?=\d)/g, ' ')
 }
 
 /** A count as it is read: `1,234`. */
-export function spokenCount(value: number): string {
+export function formatCount(value: number): string {
   return value.toLocaleString('en-US')
 }

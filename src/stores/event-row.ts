@@ -42,6 +42,6 @@ export function eventOf(row: EventRow): LogEvent {
  * The fact up to where retention has taken events of an owner's out of the log: who goes on from before has missed some.
  * Named by the number of the tenant's characters, so that no two owners share a name.
  */
-export function goneFact({ tenant, owner }: Scope): string {
+export function prunedEventsMeta({ tenant, owner }: Scope): string {
   return `gone ${[...tenant].length} ${tenant}${owner}`
 }

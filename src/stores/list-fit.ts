@@ -2,13 +2,13 @@ import { type Alarm, bySerial, type Serial, type Snapshot, stateOf } from '../al
 import type { ListQuery } from './store.ts'
 
 /** What most filters ask of an alarm: little beside the whole of it, and read first where there are filters. */
-export type Brief = Pick<
+export type AlarmSummary = Pick<
   Alarm,
   'label' | 'message' | 'key' | 'subject' | 'correlationId' | 'conversationId' | 'createdAt'
 > & { readonly target: string }
 
 /** Whether the query asks for anything that a brief tells. */
-export function asksBriefs(query: ListQuery): boolean {
+export function needsSummary(query: ListQuery): boolean {
   const { label, subject, correlationId, conversationId, target, text, since } = query
   return [label, subject, correlationId, conversationId, target, text, since].some(
     (filter) => filter !== undefined,
@@ -16,15 +16,15 @@ export function asksBriefs(query: ListQuery): boolean {
 }
 
 /** Whether an alarm is one that the query asks for. */
-export function fits(snapshot: Snapshot, query: ListQuery): boolean {
+export function matches(snapshot: Snapshot, query: ListQuery): boolean {
   const { alarm } = snapshot
   if (query.states !== undefined && !query.states.includes(stateOf(alarm, snapshot.timers, snapshot.outcome)))
     return false
-  return mayFit({ ...alarm, target: alarm.target.name }, query)
+  return summaryMatches({ ...alarm, target: alarm.target.name }, query)
 }
 
 /** Whether an alarm is one that the query asks for, as far as its brief tells. */
-export function mayFit(brief: Brief, query: ListQuery): boolean {
+export function summaryMatches(brief: AlarmSummary, query: ListQuery): boolean {
   if (query.target !== undefined && brief.target !== query.target) return false
   if (query.label !== undefined && brief.label !== query.label) return false
   if (query.subject !== undefined && brief.subject !== query.subject) return false
@@ -35,13 +35,13 @@ export function mayFit(brief: Brief, query: ListQuery): boolean {
 }
 
 /** An alarm with several timers is listed at its earliest. */
-export function wakesFirst(snapshot: Snapshot, timerId: Serial): boolean {
+export function isEarliestTimer(snapshot: Snapshot, timerId: Serial): boolean {
   const waking = snapshot.timers.filter((timer) => timer.wakeAt !== null)
   const [first] = waking.sort((a, b) => a.wakeAt! - b.wakeAt! || bySerial(a.id, b.id))
   return first?.id === timerId
 }
 
-function mentions({ label, message, key, subject }: Brief, text: string): boolean {
+function mentions({ label, message, key, subject }: AlarmSummary, text: string): boolean {
   const words = text.toLowerCase().split(/\s+/)
   const all = [label, message, key ?? '', subject ?? ''].join('\n').toLowerCase()
   return words.every((word) => all.includes(word))

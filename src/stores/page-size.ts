@@ -10,7 +10,7 @@ const ESCAPED = /[\u0000-\u001f"\\]/
 const ITEM_BYTES = 1_000
 
 /** Says when a page is full: by its items, or by what they hold. */
-export class PageRoom {
+export class PageLimit {
   readonly #limit: number
   readonly #bytesMax: number
   #items = 0
@@ -22,7 +22,7 @@ export class PageRoom {
   }
 
   /** Takes room for one more item; false where there is none left. */
-  take(bytes: number): boolean {
+  add(bytes: number): boolean {
     if (this.#items === this.#limit || this.#bytes >= this.#bytesMax) return false
     this.#items += 1
     this.#bytes += bytes

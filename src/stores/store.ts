@@ -177,8 +177,8 @@ export interface EditResult<A> {
  */
 export type WaitingFilter =
   | { readonly handler: string }
-  | { readonly heldTenant: string }
-  | { readonly heldTarget: string }
+  | { readonly pausedTenant: string }
+  | { readonly pausedTarget: string }
 
 /** Which live alarms a review looks at: those of a tenant that name calendars, or all on a zone's wall clock. */
 export type ReviewFilter =

@@ -42,15 +42,15 @@ const SQLITE: readonly Simple[] = [
   {
     bug: 'a takeover drops what was in flight',
     file: 'src/stores/sqlite/claims/claims.ts',
-    from: "apart(desk, row, (inner) => settleLooking(inner, timerOf(row), { kind: 'lost' }))",
-    to: 'desk.session.run(sql.removeTimer, id)',
+    from: "isolated(write, row, (inner) => settleWithAllTimers(inner, timerOf(row), { kind: 'lost' }))",
+    to: 'write.session.run(sql.removeTimer, id)',
     breaches: ['lost', 'unrecorded', 'damage'],
   },
   {
     bug: 'a cancel looks at no flights',
     file: 'src/stores/sqlite/writes/edits.ts',
-    from: 'const flights = readFlights(desk.session)',
-    to: 'const flights = { has: () => false }',
+    from: 'const inFlight = readInFlight(write.session)',
+    to: 'const inFlight = { has: () => false }',
     breaches: ['after_cancel', 'unrecorded', 'damage'],
   },
   {

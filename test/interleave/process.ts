@@ -8,7 +8,7 @@ import type {
   Snapshot,
 } from '../../src/alarm/index.ts'
 import type { InFlightSet } from '../../src/engine/in-flight-set.ts'
-import type { Bench, Came } from '../../src/stores/conformance/bench.ts'
+import type { DeliveryKind, Harness } from '../../src/stores/conformance/bench.ts'
 import { ANN } from '../../src/stores/conformance/bench.ts'
 import type {
   Claimed,
@@ -48,11 +48,11 @@ const POOL: readonly string[] = ['app']
 /** One process of a scenario: its own view of the store, behind its own gate. Whatever it is answered is noted. */
 export class Process {
   readonly name: string
-  readonly bench: Bench
+  readonly bench: Harness
   readonly gate: Gate
   readonly #note: (note: NewNote) => void
 
-  constructor(name: string, bench: Bench, gate: Gate, note: (note: NewNote) => void) {
+  constructor(name: string, bench: Harness, gate: Gate, note: (note: NewNote) => void) {
     this.name = name
     this.bench = bench
     this.gate = gate
@@ -64,7 +64,7 @@ export class Process {
   }
 
   async own(owner = this.name, pools = POOL): Promise<Lease[]> {
-    const leases = await this.#asked('own', () => this.bench.own(owner, pools))
+    const leases = await this.#asked('own', () => this.bench.heartbeat(owner, pools))
     this.#note({ kind: 'own', owner, leases })
     return leases
   }
@@ -78,7 +78,7 @@ export class Process {
   async take(leases: readonly Lease[], held?: InFlightSet): Promise<Claimed> {
     const number = held?.claimStarted()
     try {
-      const taken = await this.#asked('take', () => this.bench.take(leases, held && { held }))
+      const taken = await this.#asked('take', () => this.bench.claim(leases, held && { inFlight: held }))
       for (const { timer } of taken.timers) held?.add(timer.id, timer.version)
       this.#note({ kind: 'take', taken })
       return taken
@@ -90,7 +90,7 @@ export class Process {
   /** Settles; again where the answer was lost, as the engine does. */
   async settle(
     takings: readonly ClaimedTimer[],
-    came: Came | DeliveryOutcome = 'delivered',
+    came: DeliveryKind | DeliveryOutcome = 'delivered',
     held?: InFlightSet,
   ): Promise<SettleResult> {
     const delivery = typeof came === 'string' ? this.bench.delivery(came) : came

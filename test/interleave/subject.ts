@@ -1,6 +1,6 @@
 import type * as Alarms from '../../src/alarm/index.ts'
 import type { InFlightSet } from '../../src/engine/in-flight-set.ts'
-import type { Bench } from '../../src/stores/conformance/bench.ts'
+import type { Harness } from '../../src/stores/conformance/bench.ts'
 import type { Database } from '../../src/stores/postgres/connection/database.ts'
 import type { migrate } from '../../src/stores/postgres/schema/migrate.ts'
 import type { PostgresStore } from '../../src/stores/postgres/store.ts'
@@ -11,7 +11,7 @@ export interface Subject {
   readonly Database: typeof Database
   readonly PostgresStore: typeof PostgresStore
   readonly migrate: typeof migrate
-  readonly Bench: typeof Bench
+  readonly Bench: typeof Harness
   readonly InFlightSet: typeof InFlightSet
   /** The rules themselves. */
   readonly alarm: typeof Alarms

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
-import { Bench } from '../../src/stores/conformance/bench.ts'
+import { Harness } from '../../src/stores/conformance/bench.ts'
 import { SteppedClock } from '../../src/stores/conformance/stepped-clock.ts'
 import { openPostgres, type PostgresOptions, type PostgresStore } from '../../src/stores/postgres/index.ts'
 
@@ -8,7 +8,7 @@ let schemas = 0
 
 /** A bench of the conformance suite on a schema of its own, with connections beside it; all of it ends with the test. */
 export interface PostgresBench {
-  readonly bench: Bench
+  readonly bench: Harness
   readonly store: PostgresStore
   readonly schema: string
   /** Another process's view of the same rows. */
@@ -27,7 +27,7 @@ export async function postgresBench(
   const clock = new SteppedClock()
   const openOne = () => openPostgres({ url, schema, clock, clockIsAuthority: true, shards: 1, ...options })
   const store = await openOne()
-  const bench = new Bench({ store, peer: openOne, transact: true }, clock, (reason) => {
+  const bench = new Harness({ store, peer: openOne, transact: true }, clock, (reason) => {
     throw new Error(reason)
   })
   onTestFinished(() => bench.close())

@@ -21,13 +21,13 @@ describe('hazard 1: locks on the shard', () => {
   test('a user’s open transaction that cancels close to the instant stops neither beat nor settle', async () => {
     const at = await postgresBench(url)
     const { bench } = at
-    const leases = await bench.own()
+    const leases = await bench.heartbeat()
     const [flying, near] = [await bench.alarm({ delay: '1s' }), await bench.alarm({ delay: '2s' })]
     bench.clock.step(1000)
-    const taking = await bench.takeOne(leases)
+    const taking = await bench.claimOne(leases)
     const tx = await begun(at.connect())
     expect(await cancelIn(at, near, tx)).toBe('cancelled')
-    const [renewed] = await bench.own()
+    const [renewed] = await bench.heartbeat()
     expect(renewed!.epoch).toBe(leases[0]!.epoch)
     expect(await bench.settle(taking, 'delivered')).toEqual({ lost: [], stale: 0 })
     expect(await bench.state(flying)).toBe('fired')
@@ -37,21 +37,21 @@ describe('hazard 1: locks on the shard', () => {
   test('takeover waits for an open settle, and is not held up by it either', async () => {
     const { bench, connect, peer, schema } = await postgresBench(url)
     const other = await peer()
-    await bench.own('one', ['app'])
+    await bench.heartbeat('one', ['app'])
     const settle = await begun(connect())
     await settle.query(`SELECT shard FROM ${schema}.shards WHERE pool = 'app' FOR KEY SHARE`)
     bench.clock.step(bench.store.leaseMs)
-    expect(await bench.own('two', ['app'], other)).toEqual([])
+    expect(await bench.heartbeat('two', ['app'], other)).toEqual([])
     await settle.query('COMMIT')
-    expect(await bench.own('two', ['app'], other)).toHaveLength(1)
+    expect(await bench.heartbeat('two', ['app'], other)).toHaveLength(1)
   })
 
   test('a settle waits for a takeover under way, and then finds its lease lost', async () => {
     const { bench, connect, schema } = await postgresBench(url)
-    const leases = await bench.own('one', ['app'])
+    const leases = await bench.heartbeat('one', ['app'])
     await bench.alarm({ delay: '1s' })
     bench.clock.step(1000)
-    const taking = await bench.takeOne(leases)
+    const taking = await bench.claimOne(leases)
     const takeover = await begun(connect())
     await takeover.query(`UPDATE ${schema}.shards SET holder = 'two', epoch = epoch + 1 WHERE pool = 'app'`)
     const settling = bench.settle(taking, 'delivered')
@@ -63,7 +63,7 @@ describe('hazard 1: locks on the shard', () => {
   test('cancels from many callers leave the owner its takes', async () => {
     const { bench, peer } = await postgresBench(url)
     const callers = await peer()
-    const leases = await bench.own()
+    const leases = await bench.heartbeat()
     const ids = await Promise.all(Array.from({ length: 200 }, () => bench.alarm({ delay: '1s' })))
     const kept = await Promise.all(Array.from({ length: 20 }, () => bench.alarm({ delay: '1s' })))
     bench.clock.step(1000)
@@ -81,7 +81,7 @@ describe('hazard 1: locks on the shard', () => {
     )
     const taken: string[] = []
     for (let i = 0; i < 50; i++) {
-      const { timers: takings } = await bench.take(leases, { limit: 5 })
+      const { timers: takings } = await bench.claim(leases, { limit: 5 })
       taken.push(...takings.map(({ alarm }) => alarm.id))
       await bench.settle(takings, 'delivered')
     }
@@ -97,36 +97,36 @@ describe('hazard 4: the take’s look begins after its lock', () => {
   test('a cancel that commits while the take waits for it wins', async () => {
     const at = await postgresBench(url)
     const { bench } = at
-    const leases = await bench.own()
+    const leases = await bench.heartbeat()
     const id = await bench.alarm({ delay: '1s' })
     bench.clock.step(1000)
     const tx = await begun(at.connect())
     expect(await cancelIn(at, id, tx)).toBe('cancelled')
-    const taking = bench.take(leases)
+    const taking = bench.claim(leases)
     expect(await isWaiting(taking, 20)).toBe(true)
     await tx.query('COMMIT')
     expect((await taking).timers).toEqual([])
-    expect((await bench.take(leases)).timers).toEqual([])
+    expect((await bench.claim(leases)).timers).toEqual([])
     expect(await bench.state(id)).toBe('cancelled')
   })
 
   test('a cancel that stays open holds its own shard up for a moment only, and rolled back it never was', async () => {
     const at = await postgresBench(url, { shards: 64 })
     const { bench, store } = at
-    const leases = await bench.own()
+    const leases = await bench.heartbeat()
     const id = await bench.alarm({ delay: '1s' })
     const others = await Promise.all(Array.from({ length: 64 }, () => bench.alarm({ delay: '1s' })))
     bench.clock.step(1000)
     const tx = await begun(at.connect())
     await cancelIn(at, id, tx)
-    const { timers: takings, nextWakeAt } = await bench.take(leases)
+    const { timers: takings, nextWakeAt } = await bench.claim(leases)
     expect(takings.length).toBeGreaterThan(40)
     expect(takings.map(({ alarm }) => alarm.id)).not.toContain(id)
     expect(nextWakeAt).not.toBeNull()
     await bench.settle(takings, 'delivered')
     await tx.query('ROLLBACK')
     bench.clock.step(1000)
-    const rest = await store.claim(await bench.own(), takeAll(at))
+    const rest = await store.claim(await bench.heartbeat(), takeAll(at))
     expect(rest.timers.map(({ alarm }) => alarm.id)).toContain(id)
     expect(takings.length + rest.timers.length).toBe(others.length + 1)
   })
@@ -134,24 +134,24 @@ describe('hazard 4: the take’s look begins after its lock', () => {
   test('a cancel long before the instant that is still open then is not overtaken, and stops nobody else', async () => {
     const at = await postgresBench(url)
     const { bench } = at
-    const leases = await bench.own()
+    const leases = await bench.heartbeat()
     const [cancelled, kept] = [await bench.alarm({ delay: '1h' }), await bench.alarm({ delay: '1h' })]
     const tx = await begun(at.connect())
     expect(await cancelIn(at, cancelled, tx)).toBe('cancelled')
     bench.clock.step(3_600_000)
-    const first = await bench.take(leases)
+    const first = await bench.claim(leases)
     expect(first.timers.map(({ alarm }) => alarm.id)).toEqual([kept])
     await bench.settle(first.timers, 'delivered')
-    expect((await bench.take(leases)).timers).toEqual([])
+    expect((await bench.claim(leases)).timers).toEqual([])
     await tx.query('COMMIT')
-    expect((await bench.take(leases)).timers).toEqual([])
+    expect((await bench.claim(leases)).timers).toEqual([])
     expect(await bench.state(cancelled)).toBe('cancelled')
   })
 
   test('what was locked once and left as it was still fires, with what was changed beside it', async () => {
     const at = await postgresBench(url)
     const { bench, store } = at
-    const leases = await bench.own()
+    const leases = await bench.heartbeat()
     const id = await bench.alarm({ delay: '1h' })
     const context = bench.context()
     const nothing = () => ({ change: {}, answer: null })
@@ -161,7 +161,7 @@ describe('hazard 4: the take’s look begins after its lock', () => {
       await tx.query(end)
     }
     bench.clock.step(3_600_000)
-    expect((await bench.takeOne(leases)).alarm.id).toBe(id)
+    expect((await bench.claimOne(leases)).alarm.id).toBe(id)
   })
 })
 
@@ -304,25 +304,25 @@ describe('hazards 9 to 11: what is known without asking', () => {
   test('a set in the past by another process is found although the look begins later', async () => {
     const { bench, peer } = await postgresBench(url)
     const other = await peer()
-    const leases = await bench.own()
+    const leases = await bench.heartbeat()
     bench.clock.step(3_600_000)
-    expect((await bench.take(leases)).timers).toEqual([])
+    expect((await bench.claim(leases)).timers).toEqual([])
     const told = Promise.withResolvers<void>()
     bench.store.onChange(() => told.resolve())
     await other.set([bench.request({ at: new Date(bench.now - 60_000) })], bench.context())
     await told.promise
-    expect((await bench.take(leases)).timers).toHaveLength(1)
+    expect((await bench.claim(leases)).timers).toHaveLength(1)
   })
 
   test('what nobody told of is found at the next beat', async () => {
     const { bench, connect, schema } = await postgresBench(url)
-    const leases = await bench.own()
+    const leases = await bench.heartbeat()
     const id = await bench.alarm({ delay: '2h' })
     bench.clock.step(3_600_000)
-    expect((await bench.take(leases)).timers).toEqual([])
+    expect((await bench.claim(leases)).timers).toEqual([])
     const hand = await connect()
     await hand.query(`UPDATE ${schema}.timers SET wake_at = $1`, [bench.now - 60_000])
-    const again = await bench.own()
-    expect((await bench.take(again)).timers.map(({ alarm }) => alarm.id)).toEqual([id])
+    const again = await bench.heartbeat()
+    expect((await bench.claim(again)).timers.map(({ alarm }) => alarm.id)).toEqual([id])
   })
 })

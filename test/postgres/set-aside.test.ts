@@ -10,7 +10,7 @@ const { url } = testDatabase()
 describe('set aside', () => {
   test('rows that cannot be read are set aside, and the rest fire', async () => {
     const { bench, connect, schema } = await postgresBench(url)
-    const leases = await bench.own()
+    const leases = await bench.heartbeat()
     const [broken, gone, whole] = [
       await bench.alarm({ every: '1h' }),
       await bench.alarm({ delay: '1h' }),
@@ -23,7 +23,7 @@ describe('set aside', () => {
       [gone],
     )
     bench.clock.step(3_600_000)
-    const { timers: takings } = await bench.take(leases)
+    const { timers: takings } = await bench.claim(leases)
     expect(takings.map(({ alarm }) => alarm.id)).toEqual([whole])
     await bench.settle(takings, 'delivered')
     const { rows } = await hand.query(
@@ -39,10 +39,10 @@ describe('set aside', () => {
 
   test('an outcome that cannot be written is set aside, and those beside it are written', async () => {
     const { bench, store } = await postgresBench(url)
-    const leases = await bench.own()
+    const leases = await bench.heartbeat()
     const [bad, good] = [await bench.alarm({ delay: '1s' }), await bench.alarm({ delay: '1s' })]
     bench.clock.step(1000)
-    const { timers: takings } = await bench.take(leases)
+    const { timers: takings } = await bench.claim(leases)
     const settlements = takings.map(({ lease, alarm, timer }) => {
       const delivery = { ...bench.delivery('failed'), error: alarm.id === bad ? 'a\0b' : 'no luck' }
       return { lease, alarm, timer, delivery: delivery as ReturnType<typeof bench.delivery> }

@@ -11,10 +11,10 @@ test('a takeover ends what a stopped process’s handler has open: its locks are
   await client.query('CREATE TABLE orders (id int PRIMARY KEY, n int)')
   await client.query('INSERT INTO orders VALUES (1, 0)')
   const { bench, store, connect, peer } = await postgresBench(url)
-  const leases = await bench.own('one', ['app'])
+  const leases = await bench.heartbeat('one', ['app'])
   await bench.alarm({ delay: '1s' })
   bench.clock.step(1000)
-  const { lease } = await bench.takeOne(leases)
+  const { lease } = await bench.claimOne(leases)
   const [locked, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<never>()]
   // The process of this handler is stopped: it neither goes on nor beats.
   const stopped = store.transact(
@@ -32,7 +32,7 @@ test('a takeover ends what a stopped process’s handler has open: its locks are
   await bystander.query('SELECT 1')
 
   bench.clock.step(store.leaseMs)
-  expect(await bench.own('two', ['app'], await peer())).toHaveLength(1)
+  expect(await bench.heartbeat('two', ['app'], await peer())).toHaveLength(1)
   await client.query(`SET lock_timeout = '10s'`)
   await client.query('UPDATE orders SET n = n + 10')
   expect((await client.query('SELECT n FROM orders')).rows).toEqual([{ n: 10 }])
@@ -45,23 +45,23 @@ test('a takeover ends what a stopped process’s handler has open: its locks are
 
 test('what was taken twice counts as an attempt, in whatever order its flights are read (at-least-once)', async () => {
   const { bench, store, schema } = await postgresBench(url)
-  const leases = await bench.own('one', ['app'])
+  const leases = await bench.heartbeat('one', ['app'])
   await bench.alarm({ delay: '1s' }, { label: 'slow' })
   await bench.alarm({ delay: '1s' }, { label: 'again' })
   bench.clock.step(1000)
-  const { timers: takings } = await bench.take(leases)
+  const { timers: takings } = await bench.claim(leases)
   const [slow, again] = ['slow', 'again'].map((label) => takings.find(({ alarm }) => alarm.label === label)!)
   // It is given back while the other of its batch is still delivered: that flight stays, and names it as it was.
   const { lease, alarm, timer } = again!
   await store.settle([{ lease, alarm, timer, delivery: { kind: 'released' } }], [], bench.context())
   const held = { size: 1, has: (id: Serial) => id === slow!.timer.id }
-  expect((await bench.take(leases, { held })).timers).toHaveLength(1)
+  expect((await bench.claim(leases, { inFlight: held })).timers).toHaveLength(1)
   // A page's room is used again: the older flight may well stand behind the newer.
   await client.query(`WITH older AS (DELETE FROM ${schema}.in_flight_batches WHERE id = ${again!.batch.id} RETURNING *)
     INSERT INTO ${schema}.in_flight_batches OVERRIDING SYSTEM VALUE SELECT * FROM older`)
 
   bench.clock.step(store.leaseMs)
-  const taken = await bench.take(await bench.own('two', ['app'], await bench.peer()))
+  const taken = await bench.claim(await bench.heartbeat('two', ['app'], await bench.peer()))
   expect(taken.timers.map(({ timer }) => timer.attempt)).toEqual([1, 1])
 })
 
@@ -77,16 +77,16 @@ test('a process that was held up until it was forgotten claims nothing: what it 
     await heldUp.promise
     return transaction.call(this, work) as never
   })
-  const claiming = bench.own('one', ['app'])
+  const claiming = bench.heartbeat('one', ['app'])
   await vi.waitFor(() => expect(spy).toHaveBeenCalledOnce())
   // Its beat was answered. Before it claims, another takes it for dead, has the shard and gives it back.
   bench.clock.step(store.leaseMs)
-  const leases = await bench.own('two', ['app'], two)
+  const leases = await bench.heartbeat('two', ['app'], two)
   expect(leases).toHaveLength(1)
   await two.releaseLeases(leases)
   heldUp.resolve()
   await claiming
   // It dies without another beat.
   bench.clock.step(2 * store.leaseMs)
-  expect(await bench.own('two', ['app'], two)).toHaveLength(1)
+  expect(await bench.heartbeat('two', ['app'], two)).toHaveLength(1)
 })

@@ -29,7 +29,7 @@ import type {
   SettleResult,
   Store,
 } from '../store.ts'
-import type { Examinee } from './conformance-case.ts'
+import type { StoreUnderTest } from './conformance-case.ts'
 import type { SteppedClock } from './stepped-clock.ts'
 
 /** Whose alarms a case is about where it does not say. */
@@ -41,12 +41,12 @@ export const OTHERS: readonly Scope[] = [
 ]
 
 /** What a delivery came to, without its times. */
-export type Came = 'delivered' | 'failed' | 'gone' | 'released' | 'lost'
+export type DeliveryKind = 'delivered' | 'failed' | 'gone' | 'released' | 'lost'
 
 /** How a case takes. */
-interface TakeOptions {
+interface ClaimOptions {
   readonly limit?: number
-  readonly held?: InFlightTimers
+  readonly inFlight?: InFlightTimers
   readonly avoid?: ReadonlySet<string>
   readonly avoidOwners?: ReadonlySet<string>
   /** What is left as it is, though it would fire. */
@@ -55,24 +55,24 @@ interface TakeOptions {
 
 const POOLS = ['app', 'wakeful']
 const GRACE_MS = 60_000
-const NONE_HELD: InFlightTimers = { size: 0, has: () => false }
+const NONE_IN_FLIGHT: InFlightTimers = { size: 0, has: () => false }
 
 /** Where a case works: a store under examination, what an engine and a library would do with it, and the time. */
-export class Bench {
+export class Harness {
   readonly store: Store
   readonly clock: SteppedClock
   readonly skip: (reason: string) => never
-  readonly #examinee: Examinee
+  readonly #examinee: StoreUnderTest
   readonly #peers: Store[] = []
   readonly #makeId = idMaker((bytes) => crypto.getRandomValues(bytes))
   /** Whether this process has the handler of a target. */
   canRun: (target: Target) => boolean = () => true
   /** Whether an operator holds an alarm. */
-  isHeld: (alarm: Alarm) => boolean = () => false
+  isPaused: (alarm: Alarm) => boolean = () => false
   /** Set by cases that prune: lifetime figures then stay above what is left to count. */
   hasPruned = false
 
-  constructor(examinee: Examinee, clock: SteppedClock, skip: (reason: string) => never) {
+  constructor(examinee: StoreUnderTest, clock: SteppedClock, skip: (reason: string) => never) {
     this.store = examinee.store
     this.#examinee = examinee
     this.clock = clock
@@ -98,7 +98,7 @@ export class Bench {
   }
 
   /** Lets a little real time pass: a store may keep its beats in the times of a file, to the millisecond. */
-  async realMoment(): Promise<void> {
+  async waitRealTime(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 3))
   }
 
@@ -173,16 +173,16 @@ export class Bench {
     return (await this.store.edit(scope, { id }, decide, context)).results[0]?.answer
   }
 
-  own(owner = 'one', pools: readonly string[] = POOLS, store = this.store): Promise<Lease[]> {
+  heartbeat(owner = 'one', pools: readonly string[] = POOLS, store = this.store): Promise<Lease[]> {
     return store.heartbeat(owner, pools, this.context())
   }
 
-  take(leases: readonly Lease[], options: TakeOptions = {}, store = this.store): Promise<Claimed> {
+  claim(leases: readonly Lease[], options: ClaimOptions = {}, store = this.store): Promise<Claimed> {
     const context = this.context()
     return store.claim(leases, {
       context,
       limit: options.limit ?? 100,
-      inFlight: options.held ?? NONE_HELD,
+      inFlight: options.inFlight ?? NONE_IN_FLIGHT,
       ...(options.avoid !== undefined && { avoid: options.avoid }),
       ...(options.avoidOwners !== undefined && { avoidOwners: options.avoidOwners }),
       isLong: () => false,
@@ -190,7 +190,7 @@ export class Bench {
         const facts = {
           graceMs: GRACE_MS,
           canRun: this.canRun(found.alarm.target),
-          isHeld: this.isHeld(found.alarm),
+          isHeld: this.isPaused(found.alarm),
           openCount: found.openCount,
         }
         const verdict = triage(found, facts, context)
@@ -200,26 +200,26 @@ export class Bench {
   }
 
   /** Takes what is due, which must be one. */
-  async takeOne(leases: readonly Lease[]): Promise<ClaimedTimer> {
-    const { timers: takings } = await this.take(leases)
-    if (takings.length !== 1) throw new Error(`one occurrence should have been due, not ${takings.length}`)
-    return takings[0]!
+  async claimOne(leases: readonly Lease[]): Promise<ClaimedTimer> {
+    const { timers: claimed } = await this.claim(leases)
+    if (claimed.length !== 1) throw new Error(`one occurrence should have been due, not ${claimed.length}`)
+    return claimed[0]!
   }
 
-  delivery(came: Came, error = 'no luck'): DeliveryOutcome {
+  delivery(came: DeliveryKind, error = 'no luck'): DeliveryOutcome {
     const times = { firedAt: this.now, endedAt: this.now }
     if (came === 'delivered') return { kind: 'delivered', ...times, report: null }
     if (came === 'gone') return { kind: 'failed', ...times, error, gone: true }
     return came === 'failed' ? { kind: 'failed', ...times, error } : { kind: came }
   }
 
-  /** Writes what came of takings, and lands their flights. */
+  /** Writes what came of claimed, and lands their flights. */
   settle(
-    takings: ClaimedTimer | readonly ClaimedTimer[],
-    came: Came,
+    claimed: ClaimedTimer | readonly ClaimedTimer[],
+    came: DeliveryKind,
     store = this.store,
   ): Promise<SettleResult> {
-    const all = Array.isArray(takings) ? (takings as readonly ClaimedTimer[]) : [takings as ClaimedTimer]
+    const all = Array.isArray(claimed) ? (claimed as readonly ClaimedTimer[]) : [claimed as ClaimedTimer]
     const settlements = all.map(({ lease, alarm, timer }) => ({
       lease,
       alarm,

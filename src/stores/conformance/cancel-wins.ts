@@ -4,105 +4,105 @@ import { casesOf } from './conformance-case.ts'
 
 /** When `cancel` has answered `cancelled`, no delivery starts; otherwise it says that it came too late. */
 export const cancelCases = casesOf('cancel-wins', {
-  async 'a cancel before the take wins: it is never taken'(bench) {
-    const leases = await bench.own()
+  async 'a cancel before the take wins: it is never taken'(harness) {
+    const leases = await harness.heartbeat()
     for (const when of [{ delay: '1s' }, { every: '1s' }]) {
-      const id = await bench.alarm(when)
-      bench.clock.step(1000)
-      assert.equal(await bench.cancel(id), 'cancelled')
-      assert.deepEqual((await bench.take(leases)).timers, [])
-      assert.deepEqual([await bench.state(id), await bench.types(id)], ['cancelled', ['alarm.cancelled']])
-      assert.equal(await bench.cancel(id), 'ended')
+      const id = await harness.alarm(when)
+      harness.clock.step(1000)
+      assert.equal(await harness.cancel(id), 'cancelled')
+      assert.deepEqual((await harness.claim(leases)).timers, [])
+      assert.deepEqual([await harness.state(id), await harness.types(id)], ['cancelled', ['alarm.cancelled']])
+      assert.equal(await harness.cancel(id), 'ended')
     }
   },
 
-  async 'of a cancel and a take at the same moment, exactly one wins'(bench) {
-    const leases = await bench.own()
+  async 'of a cancel and a take at the same moment, exactly one wins'(harness) {
+    const leases = await harness.heartbeat()
     for (let i = 0; i < 20; i++) {
-      const id = await bench.alarm({ delay: '1s' })
-      bench.clock.step(1000)
-      const calls = [() => bench.cancel(id), () => bench.take(leases)] as const
-      const [outcome, { timers: takings }] =
+      const id = await harness.alarm({ delay: '1s' })
+      harness.clock.step(1000)
+      const calls = [() => harness.cancel(id), () => harness.claim(leases)] as const
+      const [outcome, { timers: claimed }] =
         i % 2 === 0
           ? await Promise.all([calls[0](), calls[1]()])
           : await Promise.all([calls[1](), calls[0]()]).then(([taken, said]) => [said, taken] as const)
-      assert.equal(outcome, takings.length === 0 ? 'cancelled' : 'firing')
-      await bench.settle(takings, 'delivered')
+      assert.equal(outcome, claimed.length === 0 ? 'cancelled' : 'firing')
+      await harness.settle(claimed, 'delivered')
     }
   },
 
-  async 'a cancel after the take says that it is firing; what failed is not tried again'(bench) {
-    const leases = await bench.own()
+  async 'a cancel after the take says that it is firing; what failed is not tried again'(harness) {
+    const leases = await harness.heartbeat()
     for (const when of [{ delay: '1s' }, { every: '1h' }]) {
-      const id = await bench.alarm(when)
-      bench.clock.step(3_600_000)
-      const taking = await bench.takeOne(leases)
-      assert.deepEqual([await bench.cancel(id), await bench.cancel(id)], ['firing', 'firing'])
-      await bench.settle(taking, 'failed')
-      assert.ok(isEnd(await bench.state(id)))
-      bench.clock.step(48 * 3_600_000)
-      assert.deepEqual((await bench.take(leases)).timers, [])
+      const id = await harness.alarm(when)
+      harness.clock.step(3_600_000)
+      const claimed = await harness.claimOne(leases)
+      assert.deepEqual([await harness.cancel(id), await harness.cancel(id)], ['firing', 'firing'])
+      await harness.settle(claimed, 'failed')
+      assert.ok(isEnd(await harness.state(id)))
+      harness.clock.step(48 * 3_600_000)
+      assert.deepEqual((await harness.claim(leases)).timers, [])
     }
   },
 
-  async 'a recurring alarm cancelled while it fires does not recur'(bench) {
-    const leases = await bench.own()
-    const id = await bench.alarm({ every: '1h' })
-    bench.clock.step(3_600_000)
-    const taking = await bench.takeOne(leases)
-    assert.equal(await bench.cancel(id), 'firing')
-    await bench.settle(taking, 'delivered')
+  async 'a recurring alarm cancelled while it fires does not recur'(harness) {
+    const leases = await harness.heartbeat()
+    const id = await harness.alarm({ every: '1h' })
+    harness.clock.step(3_600_000)
+    const claimed = await harness.claimOne(leases)
+    assert.equal(await harness.cancel(id), 'firing')
+    await harness.settle(claimed, 'delivered')
     assert.deepEqual(
-      [await bench.state(id), await bench.types(id)],
+      [await harness.state(id), await harness.types(id)],
       ['cancelled', ['alarm.fired', 'alarm.cancelled']],
     )
   },
 
-  async 'a delivery whose alarm was cancelled meanwhile awaits no report'(bench) {
-    const leases = await bench.own()
-    const id = await bench.alarm({ delay: '1s' }, { ack: 'report' })
-    bench.clock.step(1000)
-    const taking = await bench.takeOne(leases)
-    assert.equal(await bench.cancel(id), 'firing')
-    await bench.settle(taking, 'delivered')
-    assert.equal(await bench.state(id), 'cancelled')
+  async 'a delivery whose alarm was cancelled meanwhile awaits no report'(harness) {
+    const leases = await harness.heartbeat()
+    const id = await harness.alarm({ delay: '1s' }, { ack: 'report' })
+    harness.clock.step(1000)
+    const claimed = await harness.claimOne(leases)
+    assert.equal(await harness.cancel(id), 'firing')
+    await harness.settle(claimed, 'delivered')
+    assert.equal(await harness.state(id), 'cancelled')
   },
 
-  async 'what was cancelled while it fired is given back to nobody'(bench) {
-    const leases = await bench.own()
-    const id = await bench.alarm({ delay: '1s' })
-    bench.clock.step(1000)
-    const taking = await bench.takeOne(leases)
-    await bench.cancel(id)
-    await bench.settle(taking, 'released')
-    assert.deepEqual([await bench.state(id), (await bench.take(leases)).timers], ['cancelled', []])
+  async 'what was cancelled while it fired is given back to nobody'(harness) {
+    const leases = await harness.heartbeat()
+    const id = await harness.alarm({ delay: '1s' })
+    harness.clock.step(1000)
+    const claimed = await harness.claimOne(leases)
+    await harness.cancel(id)
+    await harness.settle(claimed, 'released')
+    assert.deepEqual([await harness.state(id), (await harness.claim(leases)).timers], ['cancelled', []])
   },
 
-  async 'a new owner delivers nothing of what was cancelled while it fired'(bench) {
+  async 'a new owner delivers nothing of what was cancelled while it fired'(harness) {
     for (const when of [{ delay: '1s' }, { every: '1h' }]) {
-      const old = await bench.own()
-      const id = await bench.alarm(when)
-      bench.clock.step(3_600_000)
-      const taking = await bench.takeOne(old)
-      assert.equal(await bench.cancel(id), 'firing')
-      await bench.store.releaseLeases(old)
-      const leases = await bench.own('two')
-      assert.deepEqual((await bench.take(leases)).timers, [])
-      assert.equal(await bench.state(id), 'cancelled')
-      await bench.settle(taking, 'delivered')
-      assert.deepEqual(await bench.types(id), ['alarm.skipped', 'alarm.cancelled'])
-      await bench.store.releaseLeases(leases)
+      const old = await harness.heartbeat()
+      const id = await harness.alarm(when)
+      harness.clock.step(3_600_000)
+      const claimed = await harness.claimOne(old)
+      assert.equal(await harness.cancel(id), 'firing')
+      await harness.store.releaseLeases(old)
+      const leases = await harness.heartbeat('two')
+      assert.deepEqual((await harness.claim(leases)).timers, [])
+      assert.equal(await harness.state(id), 'cancelled')
+      await harness.settle(claimed, 'delivered')
+      assert.deepEqual(await harness.types(id), ['alarm.skipped', 'alarm.cancelled'])
+      await harness.store.releaseLeases(leases)
     }
   },
 
-  async 'a cancel drops the retry, and the occurrence still ends as one record'(bench) {
-    const leases = await bench.own()
-    const id = await bench.alarm({ every: '1h' })
-    bench.clock.step(3_600_000)
-    await bench.settle(await bench.takeOne(leases), 'failed')
-    assert.equal(await bench.cancel(id), 'cancelled')
-    assert.deepEqual(await bench.types(id), ['alarm.attempt_failed', 'alarm.skipped', 'alarm.cancelled'])
-    bench.clock.step(3_600_000)
-    assert.deepEqual((await bench.take(leases)).timers, [])
+  async 'a cancel drops the retry, and the occurrence still ends as one record'(harness) {
+    const leases = await harness.heartbeat()
+    const id = await harness.alarm({ every: '1h' })
+    harness.clock.step(3_600_000)
+    await harness.settle(await harness.claimOne(leases), 'failed')
+    assert.equal(await harness.cancel(id), 'cancelled')
+    assert.deepEqual(await harness.types(id), ['alarm.attempt_failed', 'alarm.skipped', 'alarm.cancelled'])
+    harness.clock.step(3_600_000)
+    assert.deepEqual((await harness.claim(leases)).timers, [])
   },
 })

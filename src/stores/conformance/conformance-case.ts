@@ -1,11 +1,11 @@
 import type { Clock } from '../../time/index.ts'
 import type { Store } from '../store.ts'
-import { Bench } from './bench.ts'
+import { Harness } from './bench.ts'
 import { assertInvariants } from './invariants.ts'
 import { SteppedClock } from './stepped-clock.ts'
 
 /** A store to be examined. What it cannot do is said in words, which become the reason of the skip. */
-export interface Examinee {
+export interface StoreUnderTest {
   readonly store: Store
   /** Opens another process's view of the same rows, or says why there can be none. */
   readonly peer: (() => Promise<Store>) | string
@@ -16,7 +16,7 @@ export interface Examinee {
 }
 
 /** Opens an empty store that goes by the given clock. */
-export type OpenStore = (clock: Clock) => Promise<Examinee>
+export type OpenStore = (clock: Clock) => Promise<StoreUnderTest>
 
 /** One thing every store must do. */
 export interface ConformanceCase {
@@ -28,25 +28,25 @@ export interface ConformanceCase {
 /** The cases of one risk; after each, what must hold of any store at any time is checked too. */
 export function casesOf(
   risk: string,
-  bodies: Readonly<Record<string, (bench: Bench) => Promise<void>>>,
+  bodies: Readonly<Record<string, (harness: Harness) => Promise<void>>>,
 ): ConformanceCase[] {
   return Object.entries(bodies).map(([title, body]) => ({
     name: `${risk}: ${title}`,
-    async run(open, skip = refuse) {
+    async run(open, skip = failOnSkip) {
       const clock = new SteppedClock()
       const examinee = await open(clock)
-      const bench = new Bench(examinee, clock, skip)
+      const harness = new Harness(examinee, clock, skip)
       try {
-        await body(bench)
-        await assertInvariants(bench)
+        await body(harness)
+        await assertInvariants(harness)
       } finally {
-        await bench.close()
+        await harness.close()
         await examinee.dispose?.()
       }
     },
   }))
 }
 
-function refuse(reason: string): never {
+function failOnSkip(reason: string): never {
   throw new Error(`this store cannot: ${reason}`)
 }

@@ -1,39 +1,39 @@
 import assert from 'node:assert/strict'
-import type { Bench } from './bench.ts'
+import type { Harness } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
 
 /** What is kept beside the alarms. */
 export const documentCases = casesOf('documents', {
-  async 'come back byte for byte, with a version that grows'(bench) {
-    assert.equal(await bench.store.getDocument('key', 'a'), null)
+  async 'come back byte for byte, with a version that grows'(harness) {
+    assert.equal(await harness.store.getDocument('key', 'a'), null)
     const value = '{"n":9007199254740993, "ü":"\\u00e9"}'
-    const first = await put(bench, 'a', value)
+    const first = await put(harness, 'a', value)
     assert.deepEqual(first, {
       kind: 'key',
       name: 'a',
       tenant: 'acme',
       value,
       version: first.version,
-      updatedAt: bench.now,
+      updatedAt: harness.now,
     })
-    assert.deepEqual(await bench.store.getDocument('key', 'a'), first)
-    bench.clock.step(5)
-    const second = await put(bench, 'a', '{}')
+    assert.deepEqual(await harness.store.getDocument('key', 'a'), first)
+    harness.clock.step(5)
+    const second = await put(harness, 'a', '{}')
     assert.ok(second.version > first.version)
     assert.equal(second.updatedAt, first.updatedAt + 5)
-    assert.deepEqual(await bench.store.getDocument('key', 'a'), second)
+    assert.deepEqual(await harness.store.getDocument('key', 'a'), second)
   },
 
-  async 'are told apart by their kind'(bench) {
-    await put(bench, 'a', '1')
-    assert.equal(await bench.store.getDocument('tenant', 'a'), null)
-    assert.equal(await bench.store.removeDocument('tenant', 'a'), false)
-    assert.deepEqual(await bench.store.listDocuments('tenant', null, '', 10), [])
+  async 'are told apart by their kind'(harness) {
+    await put(harness, 'a', '1')
+    assert.equal(await harness.store.getDocument('tenant', 'a'), null)
+    assert.equal(await harness.store.removeDocument('tenant', 'a'), false)
+    assert.deepEqual(await harness.store.listDocuments('tenant', null, '', 10), [])
   },
 
-  async 'are written by whoever saw the newest version, and by no other'(bench) {
+  async 'are written by whoever saw the newest version, and by no other'(harness) {
     const write = (value: string, version?: number) =>
-      bench.store.putDocument({ kind: 'key', name: 'a', tenant: 'acme', value }, bench.now, version)
+      harness.store.putDocument({ kind: 'key', name: 'a', tenant: 'acme', value }, harness.now, version)
     assert.equal(await write('1', 7), null, 'there is none of that version')
     const first = await write('1', 0)
     assert.equal(first?.value, '1')
@@ -41,25 +41,25 @@ export const documentCases = casesOf('documents', {
     const second = await write('2', first!.version)
     assert.equal(second?.value, '2')
     assert.equal(await write('3', first!.version), null)
-    assert.deepEqual(await bench.store.getDocument('key', 'a'), second)
+    assert.deepEqual(await harness.store.getDocument('key', 'a'), second)
     const racers = await Promise.all([4, 5, 6].map((n) => write(String(n), second!.version)))
     assert.equal(racers.filter((each) => each !== null).length, 1)
     assert.notEqual(await write('7'), null, 'who names none writes whatever is there')
   },
 
-  async 'that were removed and put anew are not taken for what they were'(bench) {
-    const first = await put(bench, 'a', '1')
-    assert.equal(await bench.store.removeDocument('key', 'a'), true)
-    assert.equal(await bench.store.removeDocument('key', 'a'), false)
-    assert.equal(await bench.store.getDocument('key', 'a'), null)
-    assert.ok((await put(bench, 'a', '1')).version > first.version)
+  async 'that were removed and put anew are not taken for what they were'(harness) {
+    const first = await put(harness, 'a', '1')
+    assert.equal(await harness.store.removeDocument('key', 'a'), true)
+    assert.equal(await harness.store.removeDocument('key', 'a'), false)
+    assert.equal(await harness.store.getDocument('key', 'a'), null)
+    assert.ok((await put(harness, 'a', '1')).version > first.version)
   },
 
-  async 'are listed by name, page by page, of one tenant or of all'(bench) {
+  async 'are listed by name, page by page, of one tenant or of all'(harness) {
     const tenants: Record<string, string> = { b: 'zeta', a: 'acme', Z: 'acme', é: 'acme', c: 'acme' }
-    for (const [name, tenant] of Object.entries(tenants)) await put(bench, name, '{}', tenant)
+    for (const [name, tenant] of Object.entries(tenants)) await put(harness, name, '{}', tenant)
     const names = async (tenant: string | null, after = '', limit = 10) =>
-      (await bench.store.listDocuments('key', tenant, after, limit)).map(({ name }) => name)
+      (await harness.store.listDocuments('key', tenant, after, limit)).map(({ name }) => name)
     assert.deepEqual(await names(null), ['Z', 'a', 'b', 'c', 'é'])
     assert.deepEqual(await names('acme'), ['Z', 'a', 'c', 'é'])
     assert.deepEqual(await names('zeta'), ['b'])
@@ -68,17 +68,17 @@ export const documentCases = casesOf('documents', {
     assert.deepEqual(await names('nobody'), [])
   },
 
-  async 'are seen by others as soon as they are written'(bench) {
-    const peer = await bench.peer()
-    const first = await put(bench, 'a', '1')
+  async 'are seen by others as soon as they are written'(harness) {
+    const peer = await harness.peer()
+    const first = await put(harness, 'a', '1')
     assert.deepEqual(await peer.getDocument('key', 'a'), first)
     await peer.removeDocument('key', 'a')
-    assert.equal(await bench.store.getDocument('key', 'a'), null)
+    assert.equal(await harness.store.getDocument('key', 'a'), null)
   },
 })
 
-async function put(bench: Bench, name: string, value: string, tenant = 'acme') {
-  const document = await bench.store.putDocument({ kind: 'key', name, tenant, value }, bench.now)
+async function put(harness: Harness, name: string, value: string, tenant = 'acme') {
+  const document = await harness.store.putDocument({ kind: 'key', name, tenant, value }, harness.now)
   assert.notEqual(document, null)
   return document!
 }

@@ -12,15 +12,15 @@ import {
   type Snapshot,
   skipNext,
 } from '../../alarm/index.ts'
-import type { Came } from './bench.ts'
-import { HOUR_MS, KEY, REPORT_MS, type Standing } from './standing.ts'
+import type { DeliveryKind } from './bench.ts'
+import { type AlarmInState, HOUR_MS, KEY, REPORT_MS } from './standing.ts'
 
-type Happening = (standing: Standing) => Promise<unknown>
+type EventStep = (standing: AlarmInState) => Promise<unknown>
 
 const LATER_MS = 48 * HOUR_MS
 
 /** How each event of the lifecycle is made to happen through the store's port. A refusal is thrown. */
-export const HAPPENINGS: Readonly<Record<LifecycleEvent, Happening>> = {
+export const EVENT_STEPS: Readonly<Record<LifecycleEvent, EventStep>> = {
   delivered: (at) => outcome(at, 'delivered'),
   delivered_unreported: (at) => outcome(at, 'delivered'),
   attempt_failed: (at) => (at.state === 'awaiting' ? reported(at, false) : outcome(at, 'failed')),
@@ -33,9 +33,9 @@ export const HAPPENINGS: Readonly<Record<LifecycleEvent, Happening>> = {
   report_overdue: (at) => later(at, REPORT_MS),
   async reported(at) {
     await reported(at, true)
-    if (at.state === 'active') await at.bench.settle(at.taking!, 'delivered')
+    if (at.state === 'active') await at.harness.settle(at.claimed!, 'delivered')
   },
-  cancel: (at) => at.bench.cancel(at.id),
+  cancel: (at) => at.harness.cancel(at.id),
   pause: (at) => edit(at, pause),
   resume: (at) => edit(at, resume),
   skip_next: (at) => edit(at, skipNext),
@@ -49,29 +49,29 @@ export const HAPPENINGS: Readonly<Record<LifecycleEvent, Happening>> = {
     }),
   set_again: async (at) => {
     const when = at.recurring ? { every: '2h' } : { delay: '2h' }
-    const { snapshot, outcome } = await at.bench.set(when, { key: KEY })
+    const { snapshot, outcome } = await at.harness.set(when, { key: KEY })
     assert.deepEqual([outcome, snapshot.alarm.id], ['replaced', at.id])
   },
 }
 
-function edit(at: Standing, decide: (snapshot: Snapshot, context: Context) => Change): Promise<unknown> {
-  return at.bench.edit(at.id, decide)
+function edit(at: AlarmInState, decide: (snapshot: Snapshot, context: Context) => Change): Promise<unknown> {
+  return at.harness.edit(at.id, decide)
 }
 
-function reported(at: Standing, ok: boolean): Promise<unknown> {
+function reported(at: AlarmInState, ok: boolean): Promise<unknown> {
   return edit(at, (found, context) => report(found, { ok, text: 'said so' }, context))
 }
 
 /** The outcome of a delivery. For an alarm that no longer waits for it, it comes again and must be void. */
-async function outcome(at: Standing, came: Came): Promise<void> {
-  const { lost, stale } = await at.bench.settle(at.taking!, came)
+async function outcome(at: AlarmInState, came: DeliveryKind): Promise<void> {
+  const { lost, stale } = await at.harness.settle(at.claimed!, came)
   const waits = at.state === 'active' || at.state === 'paused'
   assert.deepEqual({ lost, stale }, { lost: [], stale: waits ? 0 : 1 })
 }
 
 /** Time passes, and the clock of the shard looks. */
-async function later({ bench, leases }: Standing, ms: number): Promise<void> {
-  bench.clock.step(ms)
-  const { timers: takings } = await bench.take(leases)
-  assert.deepEqual(takings, [], 'nothing is delivered')
+async function later({ harness, leases }: AlarmInState, ms: number): Promise<void> {
+  harness.clock.step(ms)
+  const { timers: claimed } = await harness.claim(leases)
+  assert.deepEqual(claimed, [], 'nothing is delivered')
 }

@@ -4,7 +4,7 @@ import { daysOffCases } from './days-off.ts'
 import { deliveryCases } from './delivery.ts'
 import { documentCases } from './documents.ts'
 import { editCases } from './edits.ts'
-import { holdCases, passCases } from './holds.ts'
+import { passCases, pauseCases } from './holds.ts'
 import { inboxCases } from './inbox.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './lists.ts'
@@ -14,7 +14,7 @@ import { setCases } from './sets.ts'
 import { transactionCases } from './transactions.ts'
 import { walkCases } from './walks.ts'
 
-export type { ConformanceCase, Examinee, OpenStore } from './conformance-case.ts'
+export type { ConformanceCase, OpenStore, StoreUnderTest } from './conformance-case.ts'
 
 /** What any store must do to be one: each case runs on a store of its own. */
 export const conformance: readonly ConformanceCase[] = [
@@ -23,7 +23,7 @@ export const conformance: readonly ConformanceCase[] = [
   ...editCases,
   ...deliveryCases,
   ...cancelCases,
-  ...holdCases,
+  ...pauseCases,
   ...passCases,
   ...ownershipCases,
   ...daysOffCases,

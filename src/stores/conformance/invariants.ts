@@ -1,36 +1,36 @@
 import assert from 'node:assert/strict'
 import { type Bucket, bucketOf, isEnd, type Scope, type Snapshot, stateOf } from '../../alarm/index.ts'
 import type { LogEvent } from '../store.ts'
-import { ANN, type Bench, OTHERS } from './bench.ts'
+import { ANN, type Harness, OTHERS } from './bench.ts'
 
 /** How an occurrence ends, and what its report came to: at most one of each. */
 const ENDS = ['alarm.fired', 'alarm.skipped', 'schedule.ticked', 'timer.due_time_reached']
 const JUDGEMENTS = ['alarm.completed', 'alarm.timed_out', 'alarm.failed']
 
 /** Checks what must hold of any store at any time, whatever the case did. */
-export async function assertInvariants(bench: Bench): Promise<void> {
+export async function assertInvariants(harness: Harness): Promise<void> {
   for (const scope of [ANN, ...OTHERS]) {
-    const all = await everyAlarm(bench, scope)
-    await assertFigures(bench, scope, all)
+    const all = await everyAlarm(harness, scope)
+    await assertFigures(harness, scope, all)
     for (const snapshot of all) assertTimers(snapshot)
-    assertRecordedOnce(await bench.events(undefined, scope))
+    assertRecordedOnce(await harness.events(undefined, scope))
   }
 }
 
 /** Reads all of one owner's alarms, page by page. */
-export async function everyAlarm(bench: Bench, scope: Scope): Promise<Snapshot[]> {
+export async function everyAlarm(harness: Harness, scope: Scope): Promise<Snapshot[]> {
   const all: Snapshot[] = []
-  let page = await bench.store.list(scope, { order: 'newest', limit: 50 })
+  let page = await harness.store.list(scope, { order: 'newest', limit: 50 })
   all.push(...page.items)
   while (page.next !== null) {
-    page = await bench.store.list(scope, { order: 'newest', limit: 50, after: page.next })
+    page = await harness.store.list(scope, { order: 'newest', limit: 50, after: page.next })
     all.push(...page.items)
   }
   return all
 }
 
 /** The figures are kept as alarms move, and must equal counting them. */
-async function assertFigures(bench: Bench, scope: Scope, all: readonly Snapshot[]): Promise<void> {
+async function assertFigures(harness: Harness, scope: Scope, all: readonly Snapshot[]): Promise<void> {
   const counted: Record<Bucket, number> = {
     pending: 0,
     fired: 0,
@@ -40,9 +40,9 @@ async function assertFigures(bench: Bench, scope: Scope, all: readonly Snapshot[
     timed_out: 0,
   }
   for (const { alarm, timers, outcome } of all) counted[bucketOf(stateOf(alarm, timers, outcome))] += 1
-  const { total, avgDurationMs, timedOut, ...stats } = await bench.store.stats(scope)
+  const { total, avgDurationMs, timedOut, ...stats } = await harness.store.stats(scope)
   const figures = { ...stats, timed_out: timedOut }
-  if (bench.hasPruned) {
+  if (harness.hasPruned) {
     assert.deepEqual(
       [figures.pending, figures.fired],
       [counted.pending, counted.fired],

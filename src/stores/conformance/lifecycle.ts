@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { EVENTS, type LifecycleEvent, next, STATES, type State } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { Bench } from './bench.ts'
+import type { Harness } from './bench.ts'
 import { type ConformanceCase, casesOf } from './conformance-case.ts'
-import { HAPPENINGS } from './happening.ts'
+import { EVENT_STEPS } from './happening.ts'
 import { reach } from './standing.ts'
 
 const ALL_EVENTS = Object.keys(EVENTS) as LifecycleEvent[]
@@ -15,8 +15,8 @@ export const lifecycleCases: readonly ConformanceCase[] = [false, true].flatMap(
       const expected = expectation(state, event, recurring)
       const kind = recurring ? 'recurring' : 'once'
       return casesOf('lifecycle', {
-        [`${kind} ${state} × ${event} → ${expected}`]: (bench) =>
-          happen(bench, state, event, recurring, expected),
+        [`${kind} ${state} × ${event} → ${expected}`]: (harness) =>
+          happen(harness, state, event, recurring, expected),
       })
     }),
   ),
@@ -44,26 +44,26 @@ function expectation(state: State, event: LifecycleEvent, recurring: boolean): s
 }
 
 async function happen(
-  bench: Bench,
+  harness: Harness,
   state: State,
   event: LifecycleEvent,
   recurring: boolean,
   expected: string,
 ): Promise<void> {
-  const standing = await reach(bench, state, event, recurring)
-  assert.equal(await bench.state(standing.id), state, 'the alarm was brought into its state')
-  const before = [await bench.get(standing.id), await bench.events()]
+  const standing = await reach(harness, state, event, recurring)
+  assert.equal(await harness.state(standing.id), state, 'the alarm was brought into its state')
+  const before = [await harness.get(standing.id), await harness.events()]
   try {
-    await HAPPENINGS[event](standing)
+    await EVENT_STEPS[event](standing)
   } catch (thrown) {
     if (!(thrown instanceof WakefulError)) throw thrown
     assert.equal(thrown.code, expected)
     assert.deepEqual(
-      [await bench.get(standing.id), await bench.events()],
+      [await harness.get(standing.id), await harness.events()],
       before,
       'a refusal changes nothing',
     )
     return
   }
-  assert.equal(await bench.state(standing.id), expected)
+  assert.equal(await harness.state(standing.id), expected)
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { pause, type SetOptions, type Snapshot, STATES, type State, stateOf } from '../../alarm/index.ts'
 import { PAGE_BYTES_MAX } from '../page-size.ts'
 import type { ListPosition, ListQuery } from '../store.ts'
-import { ANN, type Bench, OTHERS } from './bench.ts'
+import { ANN, type Harness, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
 import { everyAlarm } from './invariants.ts'
 
@@ -10,25 +10,25 @@ type Filter = Omit<ListQuery, 'order' | 'limit' | 'after'>
 
 /** Lists: every filter, in both orders, page by page. */
 export const listCases = casesOf('lists', {
-  async 'every filter gives what fits and nothing else, newest first'(bench) {
-    const { all, middle } = await populate(bench)
+  async 'every filter gives what fits and nothing else, newest first'(harness) {
+    const { all, middle } = await populate(harness)
     for (const filter of filters(middle)) {
       const expected = all.filter((each) => fits(each, filter))
       for (const limit of [1, 4, 50])
         assert.deepEqual(
-          await ids(bench, { ...filter, order: 'newest', limit }),
+          await ids(harness, { ...filter, order: 'newest', limit }),
           names(expected),
           JSON.stringify(filter),
         )
     }
   },
 
-  async 'due order has each living alarm once, at its earliest wake'(bench) {
-    const { all, middle } = await populate(bench)
+  async 'due order has each living alarm once, at its earliest wake'(harness) {
+    const { all, middle } = await populate(harness)
     for (const filter of filters(middle)) {
       const expected = all.filter((each) => wake(each) !== null && fits(each, filter))
       for (const limit of [1, 4, 50]) {
-        const listed = await ids(bench, { ...filter, order: 'due', limit })
+        const listed = await ids(harness, { ...filter, order: 'due', limit })
         const wakes = listed.map((id) => wake(all.find(({ alarm }) => alarm.id === id)!)!)
         assert.equal(new Set(listed).size, listed.length, 'each alarm is listed once')
         assert.deepEqual(new Set(listed), new Set(names(expected)), JSON.stringify(filter))
@@ -40,36 +40,36 @@ export const listCases = casesOf('lists', {
     }
   },
 
-  async 'an alarm whose correlation id nobody gave is found by its own, beside those that name it'(bench) {
-    const first = await bench.alarm({ delay: '1h' })
+  async 'an alarm whose correlation id nobody gave is found by its own, beside those that name it'(harness) {
+    const first = await harness.alarm({ delay: '1h' })
     const others: string[] = []
-    for (let i = 0; i < 5; i++) others.push(await bench.alarm({ delay: '1h' }, { correlationId: first }))
-    const alone = await bench.alarm({ delay: '1h' })
-    await bench.alarm({ delay: '1h' }, { correlationId: first }, OTHERS[0]!)
+    for (let i = 0; i < 5; i++) others.push(await harness.alarm({ delay: '1h' }, { correlationId: first }))
+    const alone = await harness.alarm({ delay: '1h' })
+    await harness.alarm({ delay: '1h' }, { correlationId: first }, OTHERS[0]!)
     for (const limit of [1, 2, 50]) {
-      const listed = (correlationId: string) => ids(bench, { correlationId, order: 'newest', limit })
+      const listed = (correlationId: string) => ids(harness, { correlationId, order: 'newest', limit })
       assert.deepEqual(await listed(first), [...others.toReversed(), first])
       assert.deepEqual(await listed(alone), [alone])
       assert.deepEqual(await listed(others[0]!), [])
     }
   },
 
-  async 'shows nobody another owner’s alarms (isolated)'(bench) {
-    await populate(bench)
+  async 'shows nobody another owner’s alarms (isolated)'(harness) {
+    await populate(harness)
     for (const other of OTHERS) {
       for (const order of ['newest', 'due'] as const)
-        assert.deepEqual(await ids(bench, { order, limit: 5 }, other), [])
-      assert.deepEqual(await bench.store.stats(other), NO_FIGURES)
+        assert.deepEqual(await ids(harness, { order, limit: 5 }, other), [])
+      assert.deepEqual(await harness.store.stats(other), NO_FIGURES)
     }
   },
 
-  async 'a page ends at so much content, and the next goes on there'(bench) {
+  async 'a page ends at so much content, and the next goes on there'(harness) {
     const payload = 'x'.repeat(200_000)
     for (let i = 0; i < 45; i++)
-      await bench.alarm({ delay: `${i + 1}h` }, { payload: i % 9 === 4 ? i : payload, label: 'large' })
+      await harness.alarm({ delay: `${i + 1}h` }, { payload: i % 9 === 4 ? i : payload, label: 'large' })
     for (const order of ['newest', 'due'] as const)
       for (const filter of [{}, { label: 'large' }]) {
-        const pages = await pagesOf(bench, { ...filter, order, limit: 50 })
+        const pages = await pagesOf(harness, { ...filter, order, limit: 50 })
         for (const page of pages) {
           const bytes = page.reduce((sum, { alarm }) => sum + alarm.payload!.length, 0)
           assert.ok(bytes <= PAGE_BYTES_MAX + payload.length, `a page of ${bytes} bytes`)
@@ -79,13 +79,13 @@ export const listCases = casesOf('lists', {
       }
   },
 
-  async 'what is set while a reader pages neither repeats nor hides what was there'(bench) {
-    for (let i = 0; i < 9; i++) await bench.alarm({ delay: `${i + 1}h` })
+  async 'what is set while a reader pages neither repeats nor hides what was there'(harness) {
+    for (let i = 0; i < 9; i++) await harness.alarm({ delay: `${i + 1}h` })
     for (const order of ['newest', 'due'] as const) {
-      const before = await ids(bench, { order, limit: 50 })
-      const first = await bench.store.list(ANN, { order, limit: 4 })
-      await bench.alarm({ delay: '30m' })
-      const rest = await ids(bench, { order, limit: 4, after: first.next! })
+      const before = await ids(harness, { order, limit: 50 })
+      const first = await harness.store.list(ANN, { order, limit: 4 })
+      await harness.alarm({ delay: '30m' })
+      const rest = await ids(harness, { order, limit: 4, after: first.next! })
       assert.deepEqual([...names(first.items), ...rest], before)
     }
   },
@@ -143,25 +143,24 @@ function fits({ alarm, timers, outcome }: Snapshot, filter: Filter): boolean {
 }
 
 /** Alarms in every state, with every combination of names; answers them newest first. */
-async function populate(bench: Bench): Promise<{ all: Snapshot[]; middle: number }> {
-  const leases = await bench.own()
+async function populate(harness: Harness): Promise<{ all: Snapshot[]; middle: number }> {
+  const leases = await harness.heartbeat()
   let middle = 0
   for (let i = 0; i < 36; i++) {
-    const id = await bench.alarm(i % 5 === 0 ? { every: '1h' } : { delay: `${1 + (i % 3)}s` }, optionsOf(i))
-    if (i % 9 === 0) await bench.edit(id, pause)
-    if (i % 8 === 1) await bench.cancel(id)
-    if (i === 18) middle = bench.now
-    bench.clock.step(7)
+    const id = await harness.alarm(i % 5 === 0 ? { every: '1h' } : { delay: `${1 + (i % 3)}s` }, optionsOf(i))
+    if (i % 9 === 0) await harness.edit(id, pause)
+    if (i % 8 === 1) await harness.cancel(id)
+    if (i === 18) middle = harness.now
+    harness.clock.step(7)
   }
-  bench.clock.step(3000)
-  const { timers: takings } = await bench.take(leases)
-  for (const [i, taking] of takings.entries())
-    await bench.settle(taking, i % 3 === 0 ? 'failed' : 'delivered')
-  bench.clock.step(60_000)
+  harness.clock.step(3000)
+  const { timers: claimed } = await harness.claim(leases)
+  for (const [i, each] of claimed.entries()) await harness.settle(each, i % 3 === 0 ? 'failed' : 'delivered')
+  harness.clock.step(60_000)
   // The reports of some are overdue now, and those whose tries are left are in flight again.
-  await bench.settle((await bench.take(leases)).timers, 'delivered')
-  for (let i = 0; i < 6; i++) await bench.alarm({ delay: '1h' }, optionsOf(i))
-  const all = await everyAlarm(bench, ANN)
+  await harness.settle((await harness.claim(leases)).timers, 'delivered')
+  for (let i = 0; i < 6; i++) await harness.alarm({ delay: '1h' }, optionsOf(i))
+  const all = await everyAlarm(harness, ANN)
   assert.equal(all.length, 42)
   const states = new Set(all.map(({ alarm, timers, outcome }) => stateOf(alarm, timers, outcome)))
   for (const state of ['active', 'paused', 'awaiting', 'fired', 'failed', 'timed_out', 'cancelled'] as const)
@@ -189,15 +188,15 @@ function wake({ timers }: Snapshot): number | null {
 }
 
 /** The ids of a whole list, read page by page; no page is longer than asked. */
-async function ids(bench: Bench, query: ListQuery, scope = ANN): Promise<string[]> {
-  return names((await pagesOf(bench, query, scope)).flat())
+async function ids(harness: Harness, query: ListQuery, scope = ANN): Promise<string[]> {
+  return names((await pagesOf(harness, query, scope)).flat())
 }
 
-async function pagesOf(bench: Bench, query: ListQuery, scope = ANN): Promise<(readonly Snapshot[])[]> {
+async function pagesOf(harness: Harness, query: ListQuery, scope = ANN): Promise<(readonly Snapshot[])[]> {
   const pages: (readonly Snapshot[])[] = []
   let after: ListPosition | undefined = query.after
   for (;;) {
-    const page = await bench.store.list(scope, { ...query, after })
+    const page = await harness.store.list(scope, { ...query, after })
     assert.ok(page.items.length <= query.limit)
     pages.push(page.items)
     if (page.next === null) return pages

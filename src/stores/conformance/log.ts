@@ -1,84 +1,86 @@
 import assert from 'node:assert/strict'
 import { pause, resume, type Scope, serialOf } from '../../alarm/index.ts'
-import { goneFact } from '../event-row.ts'
+import { prunedEventsMeta } from '../event-row.ts'
 import { isCut, LOG_BYTES_MAX } from '../page-size.ts'
 import type { LogEvent } from '../store.ts'
-import { ANN, type Bench, OTHERS } from './bench.ts'
+import { ANN, type Harness, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
 
 const DAY_MS = 86_400_000
 
 /** The log: in order, by cursor, one owner's only; and what retention removes from it. */
 export const logCases = casesOf('log', {
-  async 'is read in order from any place, without loss or repetition'(bench) {
-    const leases = await bench.own()
-    for (let i = 1; i <= 25; i++) await bench.alarm({ delay: `${i}s` }, { target: { event: true } })
+  async 'is read in order from any place, without loss or repetition'(harness) {
+    const leases = await harness.heartbeat()
+    for (let i = 1; i <= 25; i++) await harness.alarm({ delay: `${i}s` }, { target: { event: true } })
     for (let i = 1; i <= 25; i++) {
-      bench.clock.step(1000)
-      await bench.take(leases)
+      harness.clock.step(1000)
+      await harness.claim(leases)
     }
-    const all = await bench.events()
+    const all = await harness.events()
     assert.equal(all.length, 25)
-    for (const limit of [1, 7, 25, 100]) assert.deepEqual(await pages(bench, ANN, limit), all)
+    for (const limit of [1, 7, 25, 100]) assert.deepEqual(await pages(harness, ANN, limit), all)
     assert.ok(all.every(({ seq, at }, i) => i === 0 || (seq > all[i - 1]!.seq && at >= all[i - 1]!.at)))
-    assert.equal(await bench.store.lastEvent(), all.at(-1)!.seq)
-    assert.equal(await bench.store.newestInstant(), all.at(-1)!.at)
-    assert.deepEqual(await bench.store.events(ANN, { after: all[9]!.seq, limit: 3 }), all.slice(10, 13))
-    assert.deepEqual(await bench.store.events(ANN, { after: all.at(-1)!.seq, limit: 3 }), [])
+    assert.equal(await harness.store.lastEvent(), all.at(-1)!.seq)
+    assert.equal(await harness.store.newestInstant(), all.at(-1)!.at)
+    assert.deepEqual(await harness.store.events(ANN, { after: all[9]!.seq, limit: 3 }), all.slice(10, 13))
+    assert.deepEqual(await harness.store.events(ANN, { after: all.at(-1)!.seq, limit: 3 }), [])
   },
 
-  async 'a page ends at so much content, and the next goes on there'(bench) {
+  async 'a page ends at so much content, and the next goes on there'(harness) {
     const data = JSON.stringify({ text: 'ä'.repeat(3_000) })
     for (let n = 0; n < 15; n++) {
       const own = {
         id: `own-${n}`,
         type: 'own.large',
-        at: bench.now,
+        at: harness.now,
         subject: null,
         correlationId: null,
         data,
       }
-      await bench.store.append(ANN, own)
+      await harness.store.append(ANN, own)
     }
-    const first = await bench.store.events(ANN, { after: 0, limit: 100 })
+    const first = await harness.store.events(ANN, { after: 0, limit: 100 })
     assert.equal(first.length, Math.ceil(LOG_BYTES_MAX / Buffer.byteLength(data)))
     assert.ok(isCut(first, 100))
-    const rest = await bench.store.events(ANN, { after: first.at(-1)!.seq, limit: 100 })
+    const rest = await harness.store.events(ANN, { after: first.at(-1)!.seq, limit: 100 })
     assert.ok(!isCut(rest, 100))
     assert.equal(new Set([...first, ...rest].map(({ id }) => id)).size, 15)
   },
 
-  async 'tells an alarm with its newest events, oldest of them first, and to nobody else (isolated)'(bench) {
-    const id = await bench.alarm({ delay: '1h' })
-    await bench.edit(id, pause)
-    await bench.edit(id, resume)
-    await bench.cancel(id)
+  async 'tells an alarm with its newest events, oldest of them first, and to nobody else (isolated)'(
+    harness,
+  ) {
+    const id = await harness.alarm({ delay: '1h' })
+    await harness.edit(id, pause)
+    await harness.edit(id, resume)
+    await harness.cancel(id)
     for (const limit of [0, 2, 50]) {
-      const { snapshot, events } = (await bench.store.story(ANN, id, limit))!
-      assert.deepEqual(snapshot, await bench.get(id))
-      assert.deepEqual(events, limit === 0 ? [] : (await bench.events(id)).slice(-limit))
+      const { snapshot, events } = (await harness.store.story(ANN, id, limit))!
+      assert.deepEqual(snapshot, await harness.get(id))
+      assert.deepEqual(events, limit === 0 ? [] : (await harness.events(id)).slice(-limit))
     }
-    for (const other of OTHERS) assert.equal(await bench.store.story(other, id, 50), null)
-    assert.equal(await bench.store.story(ANN, 'nobody', 50), null)
+    for (const other of OTHERS) assert.equal(await harness.store.story(other, id, 50), null)
+    assert.equal(await harness.store.story(ANN, 'nobody', 50), null)
   },
 
-  async 'knows the newest moment it has a record of'(bench) {
-    assert.equal(await bench.store.newestInstant(), null)
-    const setAt = bench.clock.now()
-    await bench.alarm({ delay: '1d' })
-    bench.clock.step(5000)
-    assert.equal(await bench.store.newestInstant(), setAt)
+  async 'knows the newest moment it has a record of'(harness) {
+    assert.equal(await harness.store.newestInstant(), null)
+    const setAt = harness.clock.now()
+    await harness.alarm({ delay: '1d' })
+    harness.clock.step(5000)
+    assert.equal(await harness.store.newestInstant(), setAt)
   },
 
-  async 'tells one alarm’s story in the order it happened'(bench) {
-    const leases = await bench.own()
-    const id = await bench.alarm({ delay: '1s' }, { key: 'k', subject: 's', correlationId: 'c' })
-    await bench.alarm({ delay: '1s' })
-    bench.clock.step(1000)
-    await bench.settle((await bench.take(leases)).timers, 'failed')
-    await bench.set({ delay: '1h' }, { key: 'k', subject: 's', correlationId: 'c' })
-    await bench.cancel(id)
-    const events = await bench.events(id)
+  async 'tells one alarm’s story in the order it happened'(harness) {
+    const leases = await harness.heartbeat()
+    const id = await harness.alarm({ delay: '1s' }, { key: 'k', subject: 's', correlationId: 'c' })
+    await harness.alarm({ delay: '1s' })
+    harness.clock.step(1000)
+    await harness.settle((await harness.claim(leases)).timers, 'failed')
+    await harness.set({ delay: '1h' }, { key: 'k', subject: 's', correlationId: 'c' })
+    await harness.cancel(id)
+    const events = await harness.events(id)
     assert.deepEqual(
       events.map(({ type }) => type),
       ['alarm.attempt_failed', 'alarm.skipped', 'alarm.rescheduled', 'alarm.cancelled'],
@@ -95,97 +97,99 @@ export const logCases = casesOf('log', {
     assert.equal(new Set(events.map((event) => event.id)).size, events.length)
   },
 
-  async 'shows nobody another owner’s events (isolated)'(bench) {
-    const id = await bench.alarm({ delay: '1h' })
-    await bench.cancel(id)
+  async 'shows nobody another owner’s events (isolated)'(harness) {
+    const id = await harness.alarm({ delay: '1h' })
+    await harness.cancel(id)
     for (const other of OTHERS) {
-      assert.deepEqual(await bench.events(undefined, other), [])
-      assert.deepEqual(await bench.events(id, other), [])
+      assert.deepEqual(await harness.events(undefined, other), [])
+      assert.deepEqual(await harness.events(id, other), [])
     }
-    assert.equal((await bench.events()).length, 1)
+    assert.equal((await harness.events()).length, 1)
   },
 
-  async 'takes an event of a user’s own among the rest'(bench) {
-    await bench.cancel(await bench.alarm({ delay: '1h' }))
+  async 'takes an event of a user’s own among the rest'(harness) {
+    await harness.cancel(await harness.alarm({ delay: '1h' }))
     const own = {
       id: 'evt-1',
       type: 'door.opened',
-      at: bench.now,
+      at: harness.now,
       subject: 'door',
       correlationId: null,
       data: '{"big":9007199254740993}',
     }
-    const appended = await bench.store.append(ANN, own)
-    const [, read] = await bench.events()
+    const appended = await harness.store.append(ANN, own)
+    const [, read] = await harness.events()
     assert.deepEqual(read, appended)
     assert.deepEqual({ ...read, ...own, origin: 'caught', alarmId: null }, read)
-    for (const other of OTHERS) assert.deepEqual(await bench.events(undefined, other), [])
+    for (const other of OTHERS) assert.deepEqual(await harness.events(undefined, other), [])
   },
 
-  async 'prune removes ended alarms with their events, and nothing else'(bench) {
-    bench.hasPruned = true
-    const leases = await bench.own()
-    const recurring = await bench.alarm({ every: '12h' })
-    const old = await bench.alarm({ delay: '1h' }, { idempotencyKey: 'i' })
-    const active = await bench.alarm({ delay: '90d' })
-    bench.clock.step(DAY_MS / 2)
-    await bench.settle((await bench.take(leases)).timers, 'delivered')
-    await bench.store.append(ANN, ownEvent(bench.now))
-    bench.clock.step(2 * DAY_MS)
-    const recent = await bench.alarm({ delay: '1h' })
-    await bench.cancel(recent)
+  async 'prune removes ended alarms with their events, and nothing else'(harness) {
+    harness.hasPruned = true
+    const leases = await harness.heartbeat()
+    const recurring = await harness.alarm({ every: '12h' })
+    const old = await harness.alarm({ delay: '1h' }, { idempotencyKey: 'i' })
+    const active = await harness.alarm({ delay: '90d' })
+    harness.clock.step(DAY_MS / 2)
+    await harness.settle((await harness.claim(leases)).timers, 'delivered')
+    await harness.store.append(ANN, ownEvent(harness.now))
+    harness.clock.step(2 * DAY_MS)
+    const recent = await harness.alarm({ delay: '1h' })
+    await harness.cancel(recent)
     const kept = [recurring, active, recent]
-    const before = await Promise.all(kept.map(async (id) => [await bench.get(id), await bench.events(id)]))
-    assert.equal(await bench.store.prune(bench.now - DAY_MS, 100), 1)
-    assert.equal(await bench.store.prune(bench.now - DAY_MS, 100), 0)
-    assert.equal(await bench.store.get(ANN, { id: old }), null)
-    assert.deepEqual(await bench.events(old), [])
+    const before = await Promise.all(
+      kept.map(async (id) => [await harness.get(id), await harness.events(id)]),
+    )
+    assert.equal(await harness.store.prune(harness.now - DAY_MS, 100), 1)
+    assert.equal(await harness.store.prune(harness.now - DAY_MS, 100), 0)
+    assert.equal(await harness.store.get(ANN, { id: old }), null)
+    assert.deepEqual(await harness.events(old), [])
     assert.deepEqual(
-      await Promise.all(kept.map(async (id) => [await bench.get(id), await bench.events(id)])),
+      await Promise.all(kept.map(async (id) => [await harness.get(id), await harness.events(id)])),
       before,
     )
-    const left = await bench.events()
+    const left = await harness.events()
     const types = left.map(({ type }) => type)
     assert.deepEqual(types, ['alarm.fired', 'door.opened', 'alarm.cancelled'])
     // The newest of the deleted ones stood among those that are left.
-    const gone = serialOf((await bench.store.getMeta(goneFact(ANN)))!)
+    const gone = serialOf((await harness.store.getMeta(prunedEventsMeta(ANN)))!)
     assert.ok(gone < left[1]!.seq && !left.some(({ seq }) => seq === gone))
-    for (const other of OTHERS) assert.equal(await bench.store.getMeta(goneFact(other)), null)
-    assert.equal((await bench.set({ delay: '1h' }, { idempotencyKey: 'i' })).outcome, 'created')
+    for (const other of OTHERS) assert.equal(await harness.store.getMeta(prunedEventsMeta(other)), null)
+    assert.equal((await harness.set({ delay: '1h' }, { idempotencyKey: 'i' })).outcome, 'created')
   },
 
-  async 'prune goes on in bounded pieces until all that is old is gone'(bench) {
-    bench.hasPruned = true
+  async 'prune goes on in bounded pieces until all that is old is gone'(harness) {
+    harness.hasPruned = true
     const ids: string[] = []
-    for (let i = 0; i < 7; i++) ids.push(await bench.alarm({ delay: '1h' }))
-    for (const id of ids) await bench.cancel(id)
-    bench.clock.step(2 * DAY_MS)
+    for (let i = 0; i < 7; i++) ids.push(await harness.alarm({ delay: '1h' }))
+    for (const id of ids) await harness.cancel(id)
+    harness.clock.step(2 * DAY_MS)
     const pruned: number[] = []
-    for (let i = 0; i < 4; i++) pruned.push(await bench.store.prune(bench.now - DAY_MS, 3))
+    for (let i = 0; i < 4; i++) pruned.push(await harness.store.prune(harness.now - DAY_MS, 3))
     assert.deepEqual(pruned, [3, 3, 1, 0])
   },
 
-  async 'an ended alarm that was set again, and what ended late, are pruned by their last event'(bench) {
-    bench.hasPruned = true
-    const leases = await bench.own()
-    const id = await bench.alarm({ delay: '1h' }, { key: 'k' })
-    await bench.cancel(id)
-    bench.clock.step(2 * DAY_MS)
-    await bench.set({ delay: '1h' }, { key: 'k' })
-    assert.equal(await bench.store.prune(bench.now - DAY_MS, 100), 0)
-    bench.clock.step(DAY_MS / 24)
-    await bench.settle(await bench.takeOne(leases), 'delivered')
-    assert.equal(await bench.store.prune(bench.now - DAY_MS, 100), 0)
-    bench.clock.step(2 * DAY_MS)
-    assert.equal(await bench.store.prune(bench.now - DAY_MS, 100), 1)
-    assert.deepEqual(await bench.events(), [])
+  async 'an ended alarm that was set again, and what ended late, are pruned by their last event'(harness) {
+    harness.hasPruned = true
+    const leases = await harness.heartbeat()
+    const id = await harness.alarm({ delay: '1h' }, { key: 'k' })
+    await harness.cancel(id)
+    harness.clock.step(2 * DAY_MS)
+    await harness.set({ delay: '1h' }, { key: 'k' })
+    assert.equal(await harness.store.prune(harness.now - DAY_MS, 100), 0)
+    harness.clock.step(DAY_MS / 24)
+    await harness.settle(await harness.claimOne(leases), 'delivered')
+    assert.equal(await harness.store.prune(harness.now - DAY_MS, 100), 0)
+    harness.clock.step(2 * DAY_MS)
+    assert.equal(await harness.store.prune(harness.now - DAY_MS, 100), 1)
+    assert.deepEqual(await harness.events(), [])
   },
 })
 
-async function pages(bench: Bench, scope: Scope, limit: number): Promise<LogEvent[]> {
+async function pages(harness: Harness, scope: Scope, limit: number): Promise<LogEvent[]> {
   const all: LogEvent[] = []
   for (;;) {
-    const page = await bench.store.events(scope, { after: all.at(-1)?.seq ?? 0, limit })
+    const page = await harness.store.events(scope, { after: all.at(-1)?.seq ?? 0, limit })
     assert.ok(page.length <= limit)
     if (page.length === 0) return all
     all.push(...page)

@@ -28,7 +28,7 @@ const EVERYTHING: SetOptions = {
 
 /** What a set writes, and when it writes nothing. */
 export const setCases = casesOf('sets', {
-  async 'gives every field back as it was given (verbatim)'(bench) {
+  async 'gives every field back as it was given (verbatim)'(harness) {
     const rules = [
       { delay: '1h', misfire: 'skip' as const },
       { every: '90m', count: 3 },
@@ -36,139 +36,143 @@ export const setCases = casesOf('sets', {
     ]
     for (const [i, when] of rules.entries()) {
       const names = { key: `key ${i}`, idempotencyKey: `once ${i}` }
-      const request = bench.request(when, { ...EVERYTHING, ...names, payload: { n: i } })
-      await bench.store.set([request], bench.context())
-      const { alarm, timers } = await bench.get(request.alarm.id)
+      const request = harness.request(when, { ...EVERYTHING, ...names, payload: { n: i } })
+      await harness.store.set([request], harness.context())
+      const { alarm, timers } = await harness.get(request.alarm.id)
       assert.deepEqual(pick(alarm, request.alarm), request.alarm)
       assert.deepEqual(pick(timers[0]!, request.timer), request.timer)
     }
   },
 
-  async 'keeps a payload byte for byte (verbatim)'(bench) {
+  async 'keeps a payload byte for byte (verbatim)'(harness) {
     const texts = [RAW, '{ "spaces" : [ 1.0, 1e400, -0 ] }', '"\\ud83d\\ude00"', 'null', '""', '[]', '1e5']
     for (const text of texts) {
-      const id = await bench.alarm({ delay: '1h' }, { payload: rawJson(text) })
-      assert.equal((await bench.get(id)).alarm.payload, text)
+      const id = await harness.alarm({ delay: '1h' }, { payload: rawJson(text) })
+      assert.equal((await harness.get(id)).alarm.payload, text)
     }
-    const none = await bench.alarm({ delay: '1h' })
-    assert.equal((await bench.get(none)).alarm.payload, null)
+    const none = await harness.alarm({ delay: '1h' })
+    assert.equal((await harness.get(none)).alarm.payload, null)
   },
 
-  async 'hands the payload on to a delivery and to the log byte for byte (verbatim)'(bench) {
-    const leases = await bench.own()
-    await bench.alarm({ delay: '1s' }, { payload: rawJson(RAW) })
-    const id = await bench.alarm({ delay: '1s' }, { payload: rawJson(RAW), target: { event: true } })
-    bench.clock.step(1000)
-    assert.equal((await bench.takeOne(leases)).alarm.payload, RAW)
-    assert.ok((await bench.events(id))[0]!.data.includes(`"payload":${RAW}`))
+  async 'hands the payload on to a delivery and to the log byte for byte (verbatim)'(harness) {
+    const leases = await harness.heartbeat()
+    await harness.alarm({ delay: '1s' }, { payload: rawJson(RAW) })
+    const id = await harness.alarm({ delay: '1s' }, { payload: rawJson(RAW), target: { event: true } })
+    harness.clock.step(1000)
+    assert.equal((await harness.claimOne(leases)).alarm.payload, RAW)
+    assert.ok((await harness.events(id))[0]!.data.includes(`"payload":${RAW}`))
   },
 
-  async 'finds an alarm by each of its names, and by no one else’s (isolated)'(bench) {
-    const id = await bench.alarm({ delay: '1h' }, { key: 'k', idempotencyKey: 'i' })
+  async 'finds an alarm by each of its names, and by no one else’s (isolated)'(harness) {
+    const id = await harness.alarm({ delay: '1h' }, { key: 'k', idempotencyKey: 'i' })
     for (const name of [{ id }, { key: 'k' }, { idempotencyKey: 'i' }]) {
-      assert.equal((await bench.store.get(ANN, name))?.alarm.id, id)
-      for (const other of OTHERS) assert.equal(await bench.store.get(other, name), null)
+      assert.equal((await harness.store.get(ANN, name))?.alarm.id, id)
+      for (const other of OTHERS) assert.equal(await harness.store.get(other, name), null)
     }
-    assert.equal(await bench.store.get(ANN, { id: 'k' }), null)
+    assert.equal(await harness.store.get(ANN, { id: 'k' }), null)
   },
 
-  async 'keeps keys and idempotency keys apart by owner (isolated)'(bench) {
+  async 'keeps keys and idempotency keys apart by owner (isolated)'(harness) {
     const ids = new Set<string>()
     for (const scope of [ANN, ...OTHERS]) {
-      const { outcome, snapshot } = await bench.set({ delay: '1h' }, { key: 'k', idempotencyKey: 'i' }, scope)
+      const { outcome, snapshot } = await harness.set(
+        { delay: '1h' },
+        { key: 'k', idempotencyKey: 'i' },
+        scope,
+      )
       assert.equal(outcome, 'created')
       ids.add(snapshot.alarm.id)
     }
     assert.equal(ids.size, 3)
   },
 
-  async 'answers a known idempotency key with the first alarm and changes nothing'(bench) {
-    const first = await bench.set({ delay: '1h' }, { idempotencyKey: 'i', label: 'first' })
-    const before = await bench.get(first.snapshot.alarm.id)
-    const again = await bench.set({ delay: '2h' }, { idempotencyKey: 'i', label: 'second' })
+  async 'answers a known idempotency key with the first alarm and changes nothing'(harness) {
+    const first = await harness.set({ delay: '1h' }, { idempotencyKey: 'i', label: 'first' })
+    const before = await harness.get(first.snapshot.alarm.id)
+    const again = await harness.set({ delay: '2h' }, { idempotencyKey: 'i', label: 'second' })
     assert.deepEqual([again.outcome, again.snapshot.alarm.label], ['deduped', 'first'])
-    assert.deepEqual(await bench.get(first.snapshot.alarm.id), before)
+    assert.deepEqual(await harness.get(first.snapshot.alarm.id), before)
   },
 
-  async 'remembers an idempotency key as long as the alarm, also when it has ended'(bench) {
-    const id = await bench.alarm({ delay: '1h' }, { idempotencyKey: 'i' })
-    await bench.cancel(id)
-    const again = await bench.set({ delay: '2h' }, { idempotencyKey: 'i' })
+  async 'remembers an idempotency key as long as the alarm, also when it has ended'(harness) {
+    const id = await harness.alarm({ delay: '1h' }, { idempotencyKey: 'i' })
+    await harness.cancel(id)
+    const again = await harness.set({ delay: '2h' }, { idempotencyKey: 'i' })
     assert.deepEqual([again.outcome, again.snapshot.alarm.id], ['deduped', id])
-    assert.equal(await bench.state(id), 'cancelled')
+    assert.equal(await harness.state(id), 'cancelled')
   },
 
-  async 'takes the same idempotency key twice in one batch as one'(bench) {
-    const requests = ['1h', '2h', '3h'].map((delay) => bench.request({ delay }, { idempotencyKey: 'i' }))
-    const answers = await bench.store.set(requests, bench.context())
+  async 'takes the same idempotency key twice in one batch as one'(harness) {
+    const requests = ['1h', '2h', '3h'].map((delay) => harness.request({ delay }, { idempotencyKey: 'i' }))
+    const answers = await harness.store.set(requests, harness.context())
     assert.deepEqual(
       answers.map(({ outcome, snapshot }) => [outcome, snapshot.alarm.id]),
       ['created', 'deduped', 'deduped'].map((outcome) => [outcome, requests[0]!.alarm.id]),
     )
   },
 
-  async 'takes the same idempotency key from callers of the same moment as one'(bench) {
+  async 'takes the same idempotency key from callers of the same moment as one'(harness) {
     const answers = await Promise.all(
-      Array.from({ length: 20 }, () => bench.set({ delay: '1h' }, { idempotencyKey: 'i' })),
+      Array.from({ length: 20 }, () => harness.set({ delay: '1h' }, { idempotencyKey: 'i' })),
     )
     assert.equal(new Set(answers.map(({ snapshot }) => snapshot.alarm.id)).size, 1)
     assert.equal(answers.filter(({ outcome }) => outcome === 'created').length, 1)
   },
 
-  async 'sets a known key again: same id, new time, a new generation'(bench) {
-    const id = await bench.alarm({ delay: '1h' }, { key: 'k', label: 'old' })
-    bench.clock.step(10)
-    const { outcome, snapshot } = await bench.set({ delay: '2h' }, { key: 'k', label: 'new' })
+  async 'sets a known key again: same id, new time, a new generation'(harness) {
+    const id = await harness.alarm({ delay: '1h' }, { key: 'k', label: 'old' })
+    harness.clock.step(10)
+    const { outcome, snapshot } = await harness.set({ delay: '2h' }, { key: 'k', label: 'new' })
     assert.deepEqual([outcome, snapshot.alarm.id, snapshot.alarm.label], ['replaced', id, 'new'])
-    const { alarm, timers } = await bench.get(id)
-    assert.deepEqual([alarm.generation, alarm.createdAt, timers.length], [2, bench.now - 10, 1])
-    assert.equal(timers[0]!.wakeAt, bench.now + 7_200_000)
-    assert.deepEqual(await bench.types(id), ['alarm.rescheduled'])
+    const { alarm, timers } = await harness.get(id)
+    assert.deepEqual([alarm.generation, alarm.createdAt, timers.length], [2, harness.now - 10, 1])
+    assert.equal(timers[0]!.wakeAt, harness.now + 7_200_000)
+    assert.deepEqual(await harness.types(id), ['alarm.rescheduled'])
   },
 
-  async 'takes the same key twice in one batch in order: the last one stands'(bench) {
-    const requests = ['1h', '3h', '2h'].map((delay) => bench.request({ delay }, { key: 'k', label: delay }))
-    const answers = await bench.store.set(requests, bench.context())
+  async 'takes the same key twice in one batch in order: the last one stands'(harness) {
+    const requests = ['1h', '3h', '2h'].map((delay) => harness.request({ delay }, { key: 'k', label: delay }))
+    const answers = await harness.store.set(requests, harness.context())
     assert.deepEqual(
       answers.map(({ outcome }) => outcome),
       ['created', 'replaced', 'replaced'],
     )
-    const { alarm, timers } = await bench.get(requests[0]!.alarm.id)
+    const { alarm, timers } = await harness.get(requests[0]!.alarm.id)
     assert.deepEqual([alarm.label, alarm.generation, timers.length], ['2h', 3, 1])
   },
 
-  async 'an ended alarm that is set again starts afresh: active, no failures, no result'(bench) {
-    const leases = await bench.own()
-    const id = await bench.alarm({ delay: '1s' }, { key: 'k', maxFailures: 1 })
-    bench.clock.step(1000)
-    await bench.settle(await bench.takeOne(leases), 'failed')
-    assert.equal(await bench.state(id), 'failed')
-    await bench.set({ delay: '1h' }, { key: 'k' })
-    const { alarm, timers, outcome } = await bench.get(id)
+  async 'an ended alarm that is set again starts afresh: active, no failures, no result'(harness) {
+    const leases = await harness.heartbeat()
+    const id = await harness.alarm({ delay: '1s' }, { key: 'k', maxFailures: 1 })
+    harness.clock.step(1000)
+    await harness.settle(await harness.claimOne(leases), 'failed')
+    assert.equal(await harness.state(id), 'failed')
+    await harness.set({ delay: '1h' }, { key: 'k' })
+    const { alarm, timers, outcome } = await harness.get(id)
     assert.deepEqual([stateOf(alarm, timers, outcome), outcome], ['active', null])
   },
 
-  async 'names an occurrence anew after an upsert to the same instant'(bench) {
-    const at = new Date(bench.now + 3_600_000)
+  async 'names an occurrence anew after an upsert to the same instant'(harness) {
+    const at = new Date(harness.now + 3_600_000)
     const ids = []
     for (let i = 0; i < 2; i++) {
-      const { snapshot } = await bench.set({ at }, { key: 'k' })
+      const { snapshot } = await harness.set({ at }, { key: 'k' })
       ids.push(occurrenceId(snapshot.alarm, snapshot.timers[0]!))
     }
     assert.notEqual(ids[0], ids[1])
   },
 
-  async 'several known keys in one batch find their alarms'(bench) {
-    const batch = (delay: string) => ['a', 'b', 'c'].map((key) => bench.request({ delay }, { key }))
-    const first = await bench.store.set(batch('1h'), bench.context())
-    const again = await bench.store.set(batch('2h').reverse(), bench.context())
+  async 'several known keys in one batch find their alarms'(harness) {
+    const batch = (delay: string) => ['a', 'b', 'c'].map((key) => harness.request({ delay }, { key }))
+    const first = await harness.store.set(batch('1h'), harness.context())
+    const again = await harness.store.set(batch('2h').reverse(), harness.context())
     assert.deepEqual(
       again.map(({ snapshot }) => snapshot.alarm.id).reverse(),
       first.map(({ snapshot }) => snapshot.alarm.id),
     )
   },
 
-  async 'writes a batch in the order given, whatever keys its alarms have'(bench) {
+  async 'writes a batch in the order given, whatever keys its alarms have'(harness) {
     const labels = Array.from({ length: 10 }, (_, i) => String(i))
     const namings: ((i: number) => SetOptions)[] = [
       () => ({}),
@@ -179,39 +183,43 @@ export const setCases = casesOf('sets', {
     for (const [at, naming] of namings.entries()) {
       const scope = { tenant: 'acme', owner: `owner ${at}` }
       const requests = labels.map((label, i) =>
-        bench.request({ delay: '1h' }, { label, ...naming(i) }, scope),
+        harness.request({ delay: '1h' }, { label, ...naming(i) }, scope),
       )
-      await bench.store.set(requests, bench.context())
+      await harness.store.set(requests, harness.context())
       for (const order of ['newest', 'due'] as const) {
-        const { items } = await bench.store.list(scope, { order, limit: 50 })
+        const { items } = await harness.store.list(scope, { order, limit: 50 })
         const listed = items.map(({ alarm }) => alarm.label)
         assert.deepEqual(order === 'due' ? listed : listed.toReversed(), labels, `${order}, keys ${at}`)
       }
     }
   },
 
-  async 'writes a batch all or not at all'(bench) {
-    const good = bench.request({ delay: '1h' })
-    const clash = { ...bench.request({ delay: '1h' }), alarm: good.alarm }
-    await assert.rejects(bench.store.set([bench.request({ delay: '1h' }), good, clash], bench.context()))
-    assert.deepEqual((await bench.store.list(ANN, { order: 'newest', limit: 10 })).items, [])
+  async 'writes a batch all or not at all'(harness) {
+    const good = harness.request({ delay: '1h' })
+    const clash = { ...harness.request({ delay: '1h' }), alarm: good.alarm }
+    await assert.rejects(
+      harness.store.set([harness.request({ delay: '1h' }), good, clash], harness.context()),
+    )
+    assert.deepEqual((await harness.store.list(ANN, { order: 'newest', limit: 10 })).items, [])
   },
 
-  async 'a refused set leaves those of the same moment alone'(bench) {
-    const good = bench.request({ delay: '1h' })
-    const sets = [[good], [good], [bench.request({ delay: '2h' })]]
-    const answers = await Promise.allSettled(sets.map((each) => bench.store.set(each, bench.context())))
+  async 'a refused set leaves those of the same moment alone'(harness) {
+    const good = harness.request({ delay: '1h' })
+    const sets = [[good], [good], [harness.request({ delay: '2h' })]]
+    const answers = await Promise.allSettled(sets.map((each) => harness.store.set(each, harness.context())))
     const [one, again, other] = answers.map(({ status }) => status)
     // Callers of one moment have no order: one of the two that are the same is refused.
     assert.deepEqual([one, again].sort(), ['fulfilled', 'rejected'])
     assert.equal(other, 'fulfilled')
-    assert.equal((await bench.store.stats(ANN)).total, 2)
+    assert.equal((await harness.store.stats(ANN)).total, 2)
   },
 
-  async 'keeps every alarm that callers set at the same moment'(bench) {
-    const ids = await Promise.all(Array.from({ length: 300 }, (_, i) => bench.alarm({ delay: `${i + 1}m` })))
-    for (const id of ids) assert.equal((await bench.get(id)).timers.length, 1)
-    assert.equal((await bench.store.stats(ANN)).pending, 300)
+  async 'keeps every alarm that callers set at the same moment'(harness) {
+    const ids = await Promise.all(
+      Array.from({ length: 300 }, (_, i) => harness.alarm({ delay: `${i + 1}m` })),
+    )
+    for (const id of ids) assert.equal((await harness.get(id)).timers.length, 1)
+    assert.equal((await harness.store.stats(ANN)).pending, 300)
   },
 })
 

@@ -1,16 +1,16 @@
 import { type LifecycleEvent, pause, report, type SetOptions, type State } from '../../alarm/index.ts'
 import type { ClaimedTimer, Lease } from '../store.ts'
-import type { Bench } from './bench.ts'
+import type { Harness } from './bench.ts'
 
 /** An alarm that was brought into a state, and what is needed to go on from there. */
-export interface Standing {
-  readonly bench: Bench
+export interface AlarmInState {
+  readonly harness: Harness
   readonly leases: readonly Lease[]
   readonly id: string
   readonly state: State
   readonly recurring: boolean
   /** The occurrence being delivered, or, of an alarm that ended, the one it ended with. */
-  readonly taking: ClaimedTimer | null
+  readonly claimed: ClaimedTimer | null
 }
 
 /** The key of every alarm brought into a state, so that it can be set again. */
@@ -36,12 +36,12 @@ const REPORTED: readonly (State | LifecycleEvent)[] = [
 
 /** Brings a new alarm into a state, in the way that lets the event happen to it next. */
 export async function reach(
-  bench: Bench,
+  harness: Harness,
   state: State,
   event: LifecycleEvent,
   recurring: boolean,
-): Promise<Standing> {
-  const leases = await bench.own()
+): Promise<AlarmInState> {
+  const leases = await harness.heartbeat()
   const when = recurring
     ? {
         every: '1h',
@@ -49,9 +49,9 @@ export async function reach(
         ...((state === 'completed' || event === 'ran_out') && { count: 1 }),
       }
     : { delay: '1h', misfire: 'skip' as const }
-  const id = await bench.alarm(when, optionsFor(state, event, recurring))
-  const standing = { bench, leases, id, state, recurring, taking: null }
-  return { ...standing, taking: await WAYS[state](standing, event) }
+  const id = await harness.alarm(when, optionsFor(state, event, recurring))
+  const standing = { harness, leases, id, state, recurring, claimed: null }
+  return { ...standing, claimed: await WAYS[state](standing, event) }
 }
 
 function optionsFor(state: State, event: LifecycleEvent, recurring: boolean): SetOptions {
@@ -70,65 +70,65 @@ function optionsFor(state: State, event: LifecycleEvent, recurring: boolean): Se
   }
 }
 
-type Way = (standing: Standing, event: LifecycleEvent) => Promise<ClaimedTimer | null>
+type Way = (standing: AlarmInState, event: LifecycleEvent) => Promise<ClaimedTimer | null>
 
 const WAYS: Readonly<Record<State, Way>> = {
   async active(standing, event) {
     if (event === 'report_overdue' && standing.recurring) return delivered(standing)
-    return FLYING.includes(event) || event === 'reported' ? fly(standing) : null
+    return FLYING.includes(event) || event === 'reported' ? claimDue(standing) : null
   },
   async paused(standing, event) {
     if (event === 'report_overdue' && standing.recurring) await delivered(standing)
     if (FLYING.includes(event)) return pauseInFlight(standing)
-    await standing.bench.edit(standing.id, pause)
+    await standing.harness.edit(standing.id, pause)
     return null
   },
   awaiting: delivered,
   fired: delivered,
   async completed(standing) {
-    const taking = await delivered(standing)
-    if ((await standing.bench.state(standing.id)) !== 'completed')
-      await standing.bench.edit(standing.id, (found, context) =>
+    const claimed = await delivered(standing)
+    if ((await standing.harness.state(standing.id)) !== 'completed')
+      await standing.harness.edit(standing.id, (found, context) =>
         report(found, { ok: true, text: 'done' }, context),
       )
-    return taking
+    return claimed
   },
   async failed(standing) {
-    const taking = await fly(standing)
-    await standing.bench.settle(taking, 'failed')
-    return taking
+    const claimed = await claimDue(standing)
+    await standing.harness.settle(claimed, 'failed')
+    return claimed
   },
   async timed_out(standing) {
-    const taking = await delivered(standing)
-    standing.bench.clock.step(REPORT_MS)
-    await standing.bench.take(standing.leases)
-    return taking
+    const claimed = await delivered(standing)
+    standing.harness.clock.step(REPORT_MS)
+    await standing.harness.claim(standing.leases)
+    return claimed
   },
   async cancelled(standing) {
-    const taking = await fly(standing)
-    await standing.bench.settle(taking, 'failed')
-    await standing.bench.cancel(standing.id)
-    return taking
+    const claimed = await claimDue(standing)
+    await standing.harness.settle(claimed, 'failed')
+    await standing.harness.cancel(standing.id)
+    return claimed
   },
 }
 
-async function fly({ bench, leases }: Standing): Promise<ClaimedTimer> {
-  bench.clock.step(HOUR_MS)
-  return bench.takeOne(leases)
+async function claimDue({ harness, leases }: AlarmInState): Promise<ClaimedTimer> {
+  harness.clock.step(HOUR_MS)
+  return harness.claimOne(leases)
 }
 
-async function delivered(standing: Standing): Promise<ClaimedTimer> {
-  const taking = await fly(standing)
-  await standing.bench.settle(taking, 'delivered')
-  return taking
+async function delivered(standing: AlarmInState): Promise<ClaimedTimer> {
+  const claimed = await claimDue(standing)
+  await standing.harness.settle(claimed, 'delivered')
+  return claimed
 }
 
 /** A once alarm refuses to be paused while it fires, so that its record is written as if it had been. */
-async function pauseInFlight(standing: Standing): Promise<ClaimedTimer> {
-  const taking = await fly(standing)
-  await standing.bench.edit(standing.id, ({ alarm }, { now }) => ({
+async function pauseInFlight(standing: AlarmInState): Promise<ClaimedTimer> {
+  const claimed = await claimDue(standing)
+  await standing.harness.edit(standing.id, ({ alarm }, { now }) => ({
     alarm: { ...alarm, pausedAt: now, updatedAt: alarm.updatedAt + 1 },
-    markEdited: [taking.timer.id],
+    markEdited: [claimed.timer.id],
   }))
-  return taking
+  return claimed
 }

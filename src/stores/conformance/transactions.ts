@@ -1,103 +1,103 @@
 import assert from 'node:assert/strict'
 import type { ClaimedTimer, Settlement } from '../store.ts'
-import { ANN, type Bench } from './bench.ts'
+import { ANN, type Harness } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
 
 /** What a transactional handler writes commits with its settle, or not at all. */
 export const transactionCases = casesOf('transactions', {
-  async 'what the work wrote commits with the settle'(bench) {
-    const taking = await flying(bench)
-    const written = bench.request({ delay: '1h' }, { label: 'written' })
-    const settled = await bench.store.transact(
-      taking.lease,
+  async 'what the work wrote commits with the settle'(harness) {
+    const claimed = await flying(harness)
+    const written = harness.request({ delay: '1h' }, { label: 'written' })
+    const settled = await harness.store.transact(
+      claimed.lease,
       async (tx) => {
-        await bench.store.set([written], bench.context(), tx)
-        return settlement(bench, taking)
+        await harness.store.set([written], harness.context(), tx)
+        return settlement(harness, claimed)
       },
-      bench.context,
+      harness.context,
     )
-    await bench.store.settle([], [taking.batch], bench.context())
+    await harness.store.settle([], [claimed.batch], harness.context())
     assert.deepEqual(settled, { lost: [], stale: 0 })
-    assert.equal(await bench.state(written.alarm.id), 'active')
-    assert.equal(await bench.state(taking.alarm.id), 'fired')
-    assert.deepEqual(await bench.types(taking.alarm.id), ['alarm.fired'])
+    assert.equal(await harness.state(written.alarm.id), 'active')
+    assert.equal(await harness.state(claimed.alarm.id), 'fired')
+    assert.deepEqual(await harness.types(claimed.alarm.id), ['alarm.fired'])
   },
 
-  async 'nobody else sees what the work wrote before it commits'(bench) {
-    const peer = await bench.peer()
-    const taking = await flying(bench)
-    const written = bench.request({ delay: '1h' })
+  async 'nobody else sees what the work wrote before it commits'(harness) {
+    const peer = await harness.peer()
+    const claimed = await flying(harness)
+    const written = harness.request({ delay: '1h' })
     const work = async (tx: unknown) => {
-      await bench.store.set([written], bench.context(), tx)
+      await harness.store.set([written], harness.context(), tx)
       assert.equal(await peer.get(ANN, written.alarm), null)
-      return settlement(bench, taking)
+      return settlement(harness, claimed)
     }
-    await bench.store.transact(taking.lease, work, bench.context)
-    await bench.store.settle([], [taking.batch], bench.context())
+    await harness.store.transact(claimed.lease, work, harness.context)
+    await harness.store.settle([], [claimed.batch], harness.context())
     assert.equal((await peer.get(ANN, written.alarm))!.timers.length, 1)
   },
 
-  async 'work that fails leaves nothing behind, and its occurrence can still be settled'(bench) {
-    const taking = await flying(bench)
+  async 'work that fails leaves nothing behind, and its occurrence can still be settled'(harness) {
+    const claimed = await flying(harness)
     const failing = async (tx: unknown): Promise<Settlement> => {
-      await bench.store.set([bench.request({ delay: '1h' })], bench.context(), tx)
+      await harness.store.set([harness.request({ delay: '1h' })], harness.context(), tx)
       throw new Error('halfway')
     }
-    await assert.rejects(bench.store.transact(taking.lease, failing, bench.context), /halfway/)
-    assert.equal((await bench.store.stats(ANN)).total, 1)
-    assert.deepEqual(await bench.settle(taking, 'failed'), { lost: [], stale: 0 })
-    assert.deepEqual(await bench.types(taking.alarm.id), ['alarm.attempt_failed'])
+    await assert.rejects(harness.store.transact(claimed.lease, failing, harness.context), /halfway/)
+    assert.equal((await harness.store.stats(ANN)).total, 1)
+    assert.deepEqual(await harness.settle(claimed, 'failed'), { lost: [], stale: 0 })
+    assert.deepEqual(await harness.types(claimed.alarm.id), ['alarm.attempt_failed'])
   },
 
-  async 'work under a lost lease is not even begun (fenced)'(bench) {
-    const taking = await flying(bench)
-    await bench.store.releaseLeases([taking.lease])
-    await bench.own('two')
+  async 'work under a lost lease is not even begun (fenced)'(harness) {
+    const claimed = await flying(harness)
+    await harness.store.releaseLeases([claimed.lease])
+    await harness.heartbeat('two')
     const work = () => assert.fail('it was begun')
-    const { lost } = await bench.store.transact(taking.lease, work, bench.context)
-    assert.deepEqual(lost, [taking.lease])
+    const { lost } = await harness.store.transact(claimed.lease, work, harness.context)
+    assert.deepEqual(lost, [claimed.lease])
   },
 
-  async 'work whose occurrence has been settled meanwhile leaves nothing behind'(bench) {
-    const taking = await flying(bench)
-    await bench.settle(taking, 'delivered')
+  async 'work whose occurrence has been settled meanwhile leaves nothing behind'(harness) {
+    const claimed = await flying(harness)
+    await harness.settle(claimed, 'delivered')
     const work = async (tx: unknown) => {
-      await bench.store.set([bench.request({ delay: '1h' })], bench.context(), tx)
-      return settlement(bench, taking)
+      await harness.store.set([harness.request({ delay: '1h' })], harness.context(), tx)
+      return settlement(harness, claimed)
     }
-    assert.equal((await bench.store.transact(taking.lease, work, bench.context)).stale, 1)
-    assert.equal((await bench.store.stats(ANN)).total, 1)
+    assert.equal((await harness.store.transact(claimed.lease, work, harness.context)).stale, 1)
+    assert.equal((await harness.store.stats(ANN)).total, 1)
   },
 
-  async 'other writes wait for the work and are not lost'(bench) {
-    const taking = await flying(bench)
+  async 'other writes wait for the work and are not lost'(harness) {
+    const claimed = await flying(harness)
     const begun = Promise.withResolvers<void>()
     const go = Promise.withResolvers<void>()
-    const transacted = bench.store.transact(
-      taking.lease,
+    const transacted = harness.store.transact(
+      claimed.lease,
       async () => {
         begun.resolve()
         await go.promise
-        return settlement(bench, taking)
+        return settlement(harness, claimed)
       },
-      bench.context,
+      harness.context,
     )
     await begun.promise
-    const sets = Promise.all(Array.from({ length: 5 }, () => bench.alarm({ delay: '1h' })))
+    const sets = Promise.all(Array.from({ length: 5 }, () => harness.alarm({ delay: '1h' })))
     go.resolve()
     await Promise.all([transacted, sets])
-    assert.equal((await bench.store.stats(ANN)).total, 6)
+    assert.equal((await harness.store.stats(ANN)).total, 6)
   },
 })
 
-async function flying(bench: Bench): Promise<ClaimedTimer> {
-  bench.needTransact()
-  const leases = await bench.own()
-  await bench.alarm({ delay: '1s' })
-  bench.clock.step(1000)
-  return bench.takeOne(leases)
+async function flying(harness: Harness): Promise<ClaimedTimer> {
+  harness.needTransact()
+  const leases = await harness.heartbeat()
+  await harness.alarm({ delay: '1s' })
+  harness.clock.step(1000)
+  return harness.claimOne(leases)
 }
 
-function settlement(bench: Bench, { lease, alarm, timer }: ClaimedTimer): Settlement {
-  return { lease, alarm, timer, delivery: bench.delivery('delivered') }
+function settlement(harness: Harness, { lease, alarm, timer }: ClaimedTimer): Settlement {
+  return { lease, alarm, timer, delivery: harness.delivery('delivered') }
 }

@@ -1,4 +1,4 @@
-/** The store on one SQLite file, with nothing to set up. */
+/** The store on one SQLite file. */
 
 export { connect, realSystem, type System } from './connection/index.ts'
 export { backupTo, examine } from './maintenance/index.ts'

@@ -2,12 +2,12 @@ import { connect, realSystem, type System, storeFailure } from './connection/ind
 import { migrate } from './schema/index.ts'
 import { type SqliteOptions, SqliteStore } from './store.ts'
 
-/** Opens a store on one SQLite file, creating or upgrading its tables. */
+/** Opens a store on a SQLite file; creates or migrates its tables. */
 export function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   return openSqliteOn(realSystem, options)
 }
 
-/** The same on another system than the one this process runs on. */
+/** The same on another `System`, for the simulation. */
 export async function openSqliteOn(system: System, options: SqliteOptions): Promise<SqliteStore> {
   const db = connect(options.path, {}, system)
   try {

@@ -27,14 +27,14 @@ import {
   readPending,
   readStats,
 } from './reads/index.ts'
-import { alarmNamed, CALENDAR_QUERIES, calendarsOf, readFlights, snapshotOf } from './rows/index.ts'
+import { alarmNamed, CALENDAR_QUERIES, calendarsOf, readInFlight, snapshotOf } from './rows/index.ts'
 import * as sql from './sql/index.ts'
 
-/** What can be asked of the store without changing anything. */
+/** The reads of the store. */
 export class SqliteReads {
   protected readonly path: string
   protected readonly session: Session
-  /** Lets others of this process have their turn. */
+  /** Lets other work of this process run. */
   protected readonly turn: () => Promise<void>
   protected isClosed = false
 
@@ -50,7 +50,7 @@ export class SqliteReads {
   ): Promise<Snapshot | null> {
     return this.readTogether((session) => {
       const alarm = alarmNamed(session, scope, by)
-      return alarm === undefined ? null : snapshotOf(session, alarm, readFlights(session))
+      return alarm === undefined ? null : snapshotOf(session, alarm, readInFlight(session))
     })
   }
 
@@ -71,13 +71,13 @@ export class SqliteReads {
     return this.read((session) => readPending(session, tenant))
   }
 
-  /** A file is opened to be written to. One that can be no more is found by the heartbeat, whose leases then end. */
+  /** A file is opened for writing. If it stops being writable, the heartbeat fails and the leases end. */
   async isWritable(): Promise<boolean> {
     return this.read(() => true)
   }
 
   async countInboxWakes(limit: number): Promise<number> {
-    return this.read((session) => session.get<{ n: number }>(INBOX_QUERIES.waiting, limit)!.n)
+    return this.read((session) => session.get<{ n: number }>(INBOX_QUERIES.countAll, limit)!.n)
   }
 
   async events(scope: Scope, query: { after: number; limit: number; alarmId?: string }): Promise<LogEvent[]> {
@@ -88,14 +88,14 @@ export class SqliteReads {
     return this.readTogether((session) => {
       const alarm = alarmNamed(session, scope, { id: alarmId })
       if (alarm === undefined) return null
-      const snapshot = snapshotOf(session, alarm, readFlights(session))
+      const snapshot = snapshotOf(session, alarm, readInFlight(session))
       return { snapshot, events: newestEvents(session, alarm.seq, limit) }
     })
   }
 
   async newestInstant(): Promise<number | null> {
     return this.read((session) => {
-      const moments = [sql.lastLogged, sql.lastSet].flatMap(
+      const moments = [sql.newestEventAt, sql.newestAlarmAt].flatMap(
         (last) => session.get<{ at: number }>(last)?.at ?? [],
       )
       return moments.length === 0 ? null : Math.max(...moments)
@@ -106,15 +106,15 @@ export class SqliteReads {
     return this.read((session) => session.get<{ seq: number }>(sql.lastEvent)?.seq ?? 0)
   }
 
-  async nextWakeAt(leases: readonly Lease[], held: InFlightTimers): Promise<number | null> {
-    return this.read((session) => nextWakeAt(session, leases, held))
+  async nextWakeAt(leases: readonly Lease[], inFlight: InFlightTimers): Promise<number | null> {
+    return this.read((session) => nextWakeAt(session, leases, inFlight))
   }
 
   calendars(tenant: string): readonly HolidayCalendar[] {
     return this.read((session) => calendarsOf(session, tenant))
   }
 
-  /** They are read when they are asked for. */
+  /** Nothing to do: `calendars` reads the file. */
   async readCalendars(): Promise<void> {}
 
   async unreviewedCalendars(): Promise<readonly EditedCalendar[]> {
@@ -122,7 +122,7 @@ export class SqliteReads {
   }
 
   async getMeta(name: string): Promise<string | null> {
-    return this.read((session) => session.get<{ value: string }>(CALENDAR_QUERIES.fact, name)?.value ?? null)
+    return this.read((session) => session.get<{ value: string }>(CALENDAR_QUERIES.meta, name)?.value ?? null)
   }
 
   async shardStates(counts?: CountOption, pools?: readonly string[]): Promise<ShardState[]> {
@@ -142,7 +142,7 @@ export class SqliteReads {
     return this.read((session) => listDocuments(session, kind, tenant, after, limit))
   }
 
-  /** Reads what is committed, and says what went wrong in words that help. */
+  /** Reads committed rows; turns SQLite's errors into ours. */
   protected read<T>(work: (session: Session) => T): T {
     this.assertOpen()
     try {
@@ -152,9 +152,9 @@ export class SqliteReads {
     }
   }
 
-  /** The same for statements that belong together. */
+  /** The same for several statements, in one read transaction. */
   protected readTogether<T>(work: (session: Session) => T): T {
-    return this.read((session) => session.asOfNow(work))
+    return this.read((session) => session.inReadTransaction(work))
   }
 
   protected assertOpen(): void {

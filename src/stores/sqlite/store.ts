@@ -30,33 +30,33 @@ import {
   type WakeRequest,
 } from '../index.ts'
 import {
+  claim,
   fairWakeAt,
-  heldTargets,
-  isOwn,
-  isSurelyDue,
+  holdsShard,
+  isCertainlyDue,
   nextWakeAt,
-  releaseWaiting,
+  pausedTargets,
+  requeueWaiting,
   settleAll,
-  take,
 } from './claims/index.ts'
 import {
+  CommitWatcher,
   connect,
-  ForeignWatch,
   isBusy,
   realSystem,
   Session,
   type System,
   storeFailure,
-  turn,
   UserTransactions,
   WriteQueue,
   wait,
+  yieldTurn,
 } from './connection/index.ts'
 import { Ownership, type ShardRow } from './ownership/index.ts'
 import {
   appendEvent,
+  availableWakes,
   DOCUMENT_QUERIES,
-  freeWakes,
   putDocument,
   putWake,
   removeWake,
@@ -69,23 +69,23 @@ import * as sql from './sql/index.ts'
 import { exportLines, importRow } from './transfer/index.ts'
 import { editSelected, prune, removeCalendar, reviewSelected, setAll } from './writes/index.ts'
 
-/** How a SQLite store is opened. */
+/** Options of a SQLite store. */
 export interface SqliteOptions {
   /** A file's path, or `:memory:`. */
   readonly path: string
   readonly clock: Clock
   readonly leaseMs?: number
   readonly heartbeatMs?: number
-  /** How long a write waits for another connection's lock before it is refused. */
+  /** How long a write waits for another connection's lock before it fails. */
   readonly busyMs?: number
 }
 
 const LEASE_MS = 5_000
-/** A beat is a touch of a file, so that it can come more often than the contract's 2 s and hasten takeover. */
+/** A heartbeat only touches a file, so it can be more frequent than the contract's 2 s; that speeds up takeover. */
 const HEARTBEAT_MS = 1_000
 const BUSY_MS = 10_000
-/** How much longer leases last in memory, where nobody else can take over: virtual days pass with fewer beats. */
-const ALONE = 1_000
+/** How much longer leases last in memory, where no other process can take over: fewer heartbeats in virtual days. */
+const IN_MEMORY_FACTOR = 1_000
 
 /** The store on one SQLite file: one shard per pool, one writer at a time. */
 export class SqliteStore extends SqliteReads implements Store {
@@ -93,7 +93,7 @@ export class SqliteStore extends SqliteReads implements Store {
   readonly heartbeatMs: number
   readonly #queue: WriteQueue
   readonly #ownership: Ownership
-  readonly #watch: ForeignWatch
+  readonly #commits: CommitWatcher
   readonly #clock: Clock
   readonly #system: System
   readonly #busyMs: number
@@ -103,17 +103,16 @@ export class SqliteStore extends SqliteReads implements Store {
   #txSession: Session | null = null
 
   constructor(db: DatabaseSync, options: SqliteOptions, system: System = realSystem) {
-    super(new Session(db), options.path, () => turn(options.clock, system))
-    // In memory there is nobody to take over.
-    const alone = options.path === ':memory:' ? ALONE : 1
-    this.leaseMs = options.leaseMs ?? LEASE_MS * alone
-    this.heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS * alone
+    super(new Session(db), options.path, () => yieldTurn(options.clock, system))
+    const factor = options.path === ':memory:' ? IN_MEMORY_FACTOR : 1
+    this.leaseMs = options.leaseMs ?? LEASE_MS * factor
+    this.heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS * factor
     this.#busyMs = options.busyMs ?? BUSY_MS
     this.#clock = options.clock
     this.#system = system
     this.#users = new UserTransactions(this.session)
     this.#queue = new WriteQueue(this.session, this.path, this.#busyMs, system)
-    this.#watch = new ForeignWatch(this.session, system)
+    this.#commits = new CommitWatcher(this.session, system)
     this.#ownership = new Ownership({
       session: this.session,
       clock: options.clock,
@@ -126,41 +125,41 @@ export class SqliteStore extends SqliteReads implements Store {
   }
 
   set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetResult[]> {
-    return this.#write((desk) => setAll(desk, requests), context, tx)
+    return this.#write((write) => setAll(write, requests), context, tx)
   }
 
   edit<A>(scope: Scope, which: Selector, decide: Decide<A>, context: Context, tx?: unknown) {
-    return this.#write((desk) => editSelected(desk, scope, which, decide), context, tx)
+    return this.#write((write) => editSelected(write, scope, which, decide), context, tx)
   }
 
-  heartbeat(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
-    return this.#guard(() => this.#ownership.own(owner, pools, context))
+  heartbeat(holder: string, pools: readonly string[], context: Context): Promise<Lease[]> {
+    return this.#guard(() => this.#ownership.heartbeat(holder, pools, context))
   }
 
   releaseLeases(leases: readonly Lease[]): Promise<void> {
-    return this.#guard(() => this.#ownership.disown(leases))
+    return this.#guard(() => this.#ownership.releaseLeases(leases))
   }
 
   async claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed> {
-    const { inFlight: held, context } = request
-    if (!this.read((session) => isSurelyDue(session, leases, request))) {
-      // An empty look writes nothing and needs no lock.
+    const { inFlight, context } = request
+    if (!this.read((session) => isCertainlyDue(session, leases, request))) {
+      // A claim that finds nothing writes nothing and needs no lock.
       const next = this.read((session) =>
         request.avoid === undefined
-          ? nextWakeAt(session, leases, held)
+          ? nextWakeAt(session, leases, inFlight)
           : fairWakeAt(session, leases, request),
       )
       if (next === null || next > context.now) return { timers: [], nextWakeAt: next, lost: [], more: false }
     }
-    return this.#write((desk) => take(desk, leases, request), context)
+    return this.#write((write) => claim(write, leases, request), context)
   }
 
   settle(
     settlements: readonly Settlement[],
-    landed: readonly InFlightBatch[],
+    acknowledged: readonly InFlightBatch[],
     context: Context,
   ): Promise<SettleResult> {
-    return this.#write((desk) => settleAll(desk, settlements, landed), context)
+    return this.#write((write) => settleAll(write, settlements, acknowledged), context)
   }
 
   async transact(
@@ -172,11 +171,11 @@ export class SqliteStore extends SqliteReads implements Store {
       const session = this.#transactionSession()
       await this.#begin(session)
       try {
-        if (!isOwn(session, lease)) return { lost: [lease], stale: 0 }
+        if (!holdsShard(session, lease)) return { lost: [lease], stale: 0 }
         const settlement = await work(session.db)
         const tallies = new Tallies()
-        const desk = { session, tallies, context: context(), shardOf: this.#shardOf }
-        const settled = settleAll(desk, [settlement], [])
+        const write = { session, tallies, context: context(), shardOf: this.#shardOf }
+        const settled = settleAll(write, [settlement], [])
         if (settled.lost.length > 0 || settled.stale > 0) return settled
         writeTallies(session, tallies)
         session.db.exec('COMMIT')
@@ -187,7 +186,7 @@ export class SqliteStore extends SqliteReads implements Store {
         if (!session.db.isOpen) this.#txSession = null
         else if (session.db.isTransaction) {
           session.db.exec('ROLLBACK')
-          // A handler that was given up may still hold the handle: it must not write into the next one's transaction.
+          // An abandoned handler may still have this connection: it must not write into the next handler's transaction.
           if (session === this.#txSession) {
             this.#txSession = null
             session.db.close()
@@ -203,11 +202,11 @@ export class SqliteStore extends SqliteReads implements Store {
     now: number,
     limit: number,
   ): Promise<number> {
-    return this.#queue.run((session) => releaseWaiting(session, leases, which, now, limit))
+    return this.#queue.run((session) => requeueWaiting(session, leases, which, now, limit))
   }
 
   pausedTargets(leases: readonly Lease[], limit: number): Promise<string[]> {
-    return this.#guard(async () => heldTargets(this.session, leases, limit))
+    return this.#guard(async () => pausedTargets(this.session, leases, limit))
   }
 
   review(
@@ -215,11 +214,11 @@ export class SqliteStore extends SqliteReads implements Store {
     decide: (snapshot: Snapshot) => Change | null,
     context: Context,
   ): Promise<ReviewResult> {
-    return this.#write((desk) => reviewSelected(desk, which, decide), context)
+    return this.#write((write) => reviewSelected(write, which, decide), context)
   }
 
   putCalendar(tenant: string, calendar: NewCalendar, context: Context): Promise<HolidayCalendar> {
-    return this.#write((desk) => putCalendar(desk, tenant, calendar), context)
+    return this.#write((write) => putCalendar(write, tenant, calendar), context)
   }
 
   removeCalendar(tenant: string, name: string): Promise<boolean> {
@@ -231,7 +230,7 @@ export class SqliteStore extends SqliteReads implements Store {
   }
 
   async putMeta(name: string, value: string): Promise<void> {
-    await this.#queue.run((session) => session.run(CALENDAR_QUERIES.putFact, name, value))
+    await this.#queue.run((session) => session.run(CALENDAR_QUERIES.putMeta, name, value))
   }
 
   append(scope: Scope, event: UserEvent): Promise<LogEvent> {
@@ -255,8 +254,8 @@ export class SqliteStore extends SqliteReads implements Store {
   }
 
   async takeWakes(scope: Scope, request: WakeRequest): Promise<InboxWake[]> {
-    // An empty look writes nothing: it is asked again and again.
-    if (this.read((session) => freeWakes(session, scope, request)).length === 0) return []
+    // Reads first, because agents poll: nothing is written where there is no wake.
+    if (this.read((session) => availableWakes(session, scope, request)).length === 0) return []
     return this.#queue.run((session) => takeWakes(session, scope, request))
   }
 
@@ -269,12 +268,12 @@ export class SqliteStore extends SqliteReads implements Store {
     return this.#queue.run((session) => removeWake(session, scope, occurrenceId, triesMin, triesMax))
   }
 
-  /** Writes a batch of an export's lines; what is here already is passed over. */
+  /** Imports lines of an export; skips what exists. Returns how many were written. */
   import(lines: readonly PortableRow[], context: Context): Promise<number> {
-    return this.#write((desk) => lines.filter((line) => importRow(desk, line)).length, context)
+    return this.#write((write) => lines.filter((line) => importRow(write, line)).length, context)
   }
 
-  /** Everything as it stands at this moment, line by line, on a connection of its own. */
+  /** Exports everything as of one moment, on its own connection. */
   async *export(): AsyncGenerator<PortableLine> {
     if (this.path === ':memory:') {
       yield* exportLines(this.session, this.#clock.now())
@@ -291,27 +290,27 @@ export class SqliteStore extends SqliteReads implements Store {
 
   onChange(listener: (news: ChangeKind) => void): () => void {
     this.assertOpen()
-    return this.path === ':memory:' ? () => {} : this.#watch.add(() => listener('timers'))
+    return this.path === ':memory:' ? () => {} : this.#commits.add(() => listener('timers'))
   }
 
   async close(): Promise<void> {
     if (this.isClosed) return
     this.isClosed = true
-    this.#watch.close()
+    this.#commits.close()
     await this.#queue.close()
     this.#ownership.release()
     if (this.#txSession?.db.isOpen) this.#txSession.db.close()
     this.session.db.close()
   }
 
-  /** A connection of its own, so that others read only what is committed; in memory there can be only one. */
+  /** A separate connection, so that other reads see only committed rows; in memory there can be only one. */
   #transactionSession(): Session {
     if (this.path === ':memory:') return this.session
     this.#txSession ??= new Session(connect(this.path, {}, this.#system))
     return this.#txSession
   }
 
-  #write<T>(work: (desk: WriteContext) => T, context: Context, tx?: unknown): Promise<T> {
+  #write<T>(work: (write: WriteContext) => T, context: Context, tx?: unknown): Promise<T> {
     const job = (session: Session) => {
       const tallies = new Tallies()
       const answer = work({ session, tallies, context, shardOf: this.#shardOf })
@@ -331,7 +330,7 @@ export class SqliteStore extends SqliteReads implements Store {
     }
   }
 
-  // Pools are few and never go away, so that a row read once stays true; a new one may yet be rolled back.
+  // Pools are few and never removed, so a shard that was read once stays valid. A new one may still be rolled back.
   #shardOf = (session: Session, pool: string): number => {
     const known = this.#shards.get(pool)
     if (known !== undefined) return known

@@ -157,10 +157,10 @@ export const editScenarios: readonly Scenario[] = [
       name: `${name} | release of what an operator held`,
       async setUp(world) {
         const { one, two, leases, id } = await due(world, { every: '1h' })
-        one.bench.isHeld = () => true
+        one.bench.isPaused = () => true
         await one.take(leases)
-        one.bench.isHeld = () => false
-        const which = { heldTarget: 'remind' }
+        one.bench.isPaused = () => false
+        const which = { pausedTarget: 'remind' }
         const release = () =>
           one.does('release', () => one.store.requeueWaiting(leases, which, world.clock.now(), 10))
         return {

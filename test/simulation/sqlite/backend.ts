@@ -6,7 +6,7 @@ import { alarmOf, type StoredAlarm } from '../../../src/stores/index.ts'
 import { Session } from '../../../src/stores/sqlite/connection/session.ts'
 import { connect } from '../../../src/stores/sqlite/index.ts'
 import { openSqliteOn } from '../../../src/stores/sqlite/open.ts'
-import { type FlightRow, flightTimers } from '../../../src/stores/sqlite/rows/snapshots.ts'
+import { batchTimers, type InFlightBatchRow } from '../../../src/stores/sqlite/rows/snapshots.ts'
 import { sqliteDamage } from '../../chaos/sqlite-evidence.ts'
 import type { LogRecord } from '../../judge/evidence.ts'
 import { type OccurrenceRow, recordOf } from '../../judge/occurrence-row.ts'
@@ -135,8 +135,8 @@ export class SqliteBackend implements Backend {
   }
 
   inFlight(process: string): number {
-    const flights = this.#observer.all<FlightRow>(sql.flightsOf, process)
-    return flights.reduce((count, flight) => count + flightTimers(flight).length, 0)
+    const flights = this.#observer.all<InFlightBatchRow>(sql.flightsOf, process)
+    return flights.reduce((count, flight) => count + batchTimers(flight).length, 0)
   }
 
   logEnd(): number {
@@ -159,8 +159,8 @@ export class SqliteBackend implements Backend {
   overdue(before: number): string[] {
     const flying = new Set(
       this.#observer
-        .all<FlightRow>(sql.ownFlights)
-        .flatMap(flightTimers)
+        .all<InFlightBatchRow>(sql.ownFlights)
+        .flatMap(batchTimers)
         .map(([id]) => id),
     )
     const rows = this.#observer.all<{ id: number; alarm: string; kind: string; at: number }>(

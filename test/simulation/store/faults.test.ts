@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ANN, Bench } from '../../../src/stores/conformance/bench.ts'
+import { ANN, Harness } from '../../../src/stores/conformance/bench.ts'
 import { SteppedClock } from '../../../src/stores/conformance/stepped-clock.ts'
 import type { ClaimedTimer } from '../../../src/stores/index.ts'
 import { SimulatedDatabase } from './database.ts'
@@ -33,15 +33,15 @@ function setUp() {
   const skip = (reason: string) => {
     throw new Error(reason)
   }
-  const bench = new Bench({ store, peer: '', transact: true }, clock, skip)
+  const bench = new Harness({ store, peer: '', transact: true }, clock, skip)
   return { bench, store, peer, breaks, holds, database }
 }
 
-async function flying(bench: Bench): Promise<ClaimedTimer> {
-  const leases = await bench.own('one')
+async function flying(bench: Harness): Promise<ClaimedTimer> {
+  const leases = await bench.heartbeat('one')
   await bench.alarm({ delay: '1s' })
   bench.clock.step(1_000)
-  return bench.takeOne(leases)
+  return bench.claimOne(leases)
 }
 
 const LOST = { code: 'store_unavailable' }
@@ -61,13 +61,13 @@ describe('a link that breaks', () => {
 
   it('after a take ran leaves a flight that the next take of the same process removes', async () => {
     const { bench, breaks, database } = setUp()
-    const leases = await bench.own('one')
+    const leases = await bench.heartbeat('one')
     await bench.alarm({ delay: '1s' })
     bench.clock.step(1_000)
     breaks.push({ statement: 'claim', lost: 'back' })
-    await expect(bench.take(leases)).rejects.toMatchObject(LOST)
+    await expect(bench.claim(leases)).rejects.toMatchObject(LOST)
     const [unknown] = database.tables.flights.values()
-    const { timers: takings } = await bench.take(leases)
+    const { timers: takings } = await bench.claim(leases)
     expect(takings).toHaveLength(1)
     const [known, ...others] = database.tables.flights.values()
     expect([known?.timers, others]).toEqual([unknown!.timers, []])
@@ -75,13 +75,13 @@ describe('a link that breaks', () => {
 
   it('after a take ran lets a cancel answer that it is firing: then the next take delivers nothing', async () => {
     const { bench, breaks, database } = setUp()
-    const leases = await bench.own('one')
+    const leases = await bench.heartbeat('one')
     const id = await bench.alarm({ delay: '1s' })
     bench.clock.step(1_000)
     breaks.push({ statement: 'claim', lost: 'back' })
-    await expect(bench.take(leases)).rejects.toMatchObject(LOST)
+    await expect(bench.claim(leases)).rejects.toMatchObject(LOST)
     expect(await bench.cancel(id)).toBe('firing')
-    expect((await bench.take(leases)).timers).toEqual([])
+    expect((await bench.claim(leases)).timers).toEqual([])
     expect(database.tables.flights.values()).toEqual([])
     expect(await bench.state(id)).toBe('cancelled')
   })
@@ -98,9 +98,9 @@ describe('a link that breaks', () => {
   it('after an acquisition is committed leaves the shard to the process, which knows at its next heartbeat', async () => {
     const { bench, breaks, store } = setUp()
     breaks.push({ statement: 'leases.commit', lost: 'back' })
-    await expect(bench.own('one')).rejects.toMatchObject(LOST)
+    await expect(bench.heartbeat('one')).rejects.toMatchObject(LOST)
     expect((await store.shardStates()).map(({ holder: owner }) => owner)).toEqual(['one', 'one'])
-    expect(await bench.own('one')).toHaveLength(2)
+    expect(await bench.heartbeat('one')).toHaveLength(2)
   })
 
   it('after a handler’s commit ran leaves what it wrote', async () => {

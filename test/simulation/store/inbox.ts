@@ -3,7 +3,7 @@ import {
   type InboxWake,
   inboxFull,
   type NewWake,
-  PageRoom,
+  PageLimit,
   type WakeRequest,
 } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
@@ -24,12 +24,12 @@ export function takeWakes(
   scope: Scope,
   { now, holdMs, limit }: WakeRequest,
 ): InboxWake[] {
-  const room = new PageRoom(limit)
+  const room = new PageLimit(limit)
   const free = tables.inboxOfOwner
     .in(scopedName(scope))
     .map(({ key }) => tables.inbox.get(key)!)
     .filter(({ heldUntil }) => heldUntil <= now)
-    .filter(({ body }) => room.take(utf8Length(body)))
+    .filter(({ body }) => room.add(utf8Length(body)))
   return free.map((row) => {
     const taken = { ...row, tries: row.tries + 1, heldUntil: now + holdMs }
     tables.inbox.put(row.seq, taken)

@@ -1,13 +1,13 @@
 import { LAST_SERIAL, type Scope } from '../../../src/alarm/index.ts'
 import {
   bytesOf,
-  fits,
+  isEarliestTimer,
   type ListPosition,
   type ListQuery,
+  matches,
   type Page,
-  PageRoom,
+  PageLimit,
   type Stats,
-  wakesFirst,
 } from '../../../src/stores/index.ts'
 import type { StoredSnapshot } from '../../../src/stores/postgres/rows/snapshots.ts'
 import type { SimulatedDatabase } from './database.ts'
@@ -21,12 +21,12 @@ export function list(database: SimulatedDatabase, scope: Scope, query: ListQuery
 
 function listNewest(database: SimulatedDatabase, scope: Scope, query: ListQuery): Page {
   const items: StoredSnapshot[] = []
-  const room = new PageRoom(query.limit)
+  const room = new PageLimit(query.limit)
   const below = query.after?.row ?? LAST_SERIAL
   for (const { key } of database.tables.alarmsOfOwner.in(scopedName(scope)).toReversed()) {
     const snapshot = snapshotAt(database, key)!
-    if (key >= below || !fits(snapshot, query)) continue
-    if (!room.take(bytesOf(snapshot))) return { items, next: { row: items.at(-1)!.alarm.seq } }
+    if (key >= below || !matches(snapshot, query)) continue
+    if (!room.add(bytesOf(snapshot))) return { items, next: { row: items.at(-1)!.alarm.seq } }
     items.push(snapshot)
   }
   return { items, next: null }
@@ -36,13 +36,13 @@ function listDue(database: SimulatedDatabase, scope: Scope, query: ListQuery): P
   const { tables } = database
   const group = scopedName(scope)
   const items: StoredSnapshot[] = []
-  const room = new PageRoom(query.limit)
+  const room = new PageLimit(query.limit)
   let place: ListPosition | null = query.after ?? null
   const from = place === null ? 0 : tables.upcoming.upTo(group, place.at ?? 0, place.row)
   for (const { at, key } of tables.upcoming.in(group).slice(from)) {
     const snapshot = snapshotAt(database, tables.timers.get(key)!.alarm)!
-    if (!wakesFirst(snapshot, key) || !fits(snapshot, query)) continue
-    if (!room.take(bytesOf(snapshot))) return { items, next: place }
+    if (!isEarliestTimer(snapshot, key) || !matches(snapshot, query)) continue
+    if (!room.add(bytesOf(snapshot))) return { items, next: place }
     items.push(snapshot)
     place = { row: key, at }
   }

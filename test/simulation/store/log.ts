@@ -1,10 +1,10 @@
 import { type Scope, type Serial, serialOf, utf8Length } from '../../../src/alarm/index.ts'
 import {
   eventOf,
-  goneFact,
   LOG_BYTES_MAX,
   type LogEvent,
-  PageRoom,
+  PageLimit,
+  prunedEventsMeta,
   type UserEvent,
 } from '../../../src/stores/index.ts'
 import type { SimulatedDatabase } from './database.ts'
@@ -37,11 +37,11 @@ function page(
   { after, limit }: LogQuery,
 ): LogEvent[] {
   const from = index.upTo(group, after)
-  const room = new PageRoom(limit, LOG_BYTES_MAX)
+  const room = new PageLimit(limit, LOG_BYTES_MAX)
   const events = index
     .in(group)
     .slice(from, from + limit)
-    .filter(({ key }) => room.take(utf8Length(database.tables.events.get(key)!.data)))
+    .filter(({ key }) => room.add(utf8Length(database.tables.events.get(key)!.data)))
   const last = events.at(-1)
   if (last !== undefined) database.assertWhole(last.key)
   return events.map(({ key }) => read(database, key))
@@ -118,7 +118,7 @@ function isPrunable({ tables }: SimulatedDatabase, alarm: Serial | null, endedBe
 
 function pruneAlarm({ tables }: SimulatedDatabase, seq: Serial): void {
   const newest = tables.events.get(tables.eventsOfAlarm.in(seq).at(-1)!.key)!
-  const fact = goneFact(newest)
+  const fact = prunedEventsMeta(newest)
   if (serialOf(tables.facts.get(fact) ?? '0') < newest.seq) tables.facts.put(fact, String(newest.seq))
   for (const { key } of [...tables.eventsOfAlarm.in(seq)]) tables.events.remove(key)
   tables.outcomes.remove(seq)

@@ -41,5 +41,5 @@ export function heldTargets(
 function isMeant({ tenant, target, timer }: TimerRow, which: WaitingFilter): boolean {
   if ('handler' in which) return timer.waiting === 'handler' && target === which.handler
   if (timer.waiting !== 'operator_pause') return false
-  return 'heldTenant' in which ? tenant === which.heldTenant : target === which.heldTarget
+  return 'pausedTenant' in which ? tenant === which.pausedTenant : target === which.pausedTarget
 }

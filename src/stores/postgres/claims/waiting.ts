@@ -50,8 +50,8 @@ export function releaseWaiting(
 
 function releaseQuery(which: WaitingFilter): readonly [query: string, name: string] {
   if ('handler' in which) return [HELD_QUERIES.releaseUnhandled, which.handler]
-  if ('heldTenant' in which) return [HELD_QUERIES.releaseTenant, which.heldTenant]
-  return [HELD_QUERIES.releaseTarget, which.heldTarget]
+  if ('pausedTenant' in which) return [HELD_QUERIES.releaseTenant, which.pausedTenant]
+  return [HELD_QUERIES.releaseTarget, which.pausedTarget]
 }
 
 /** The names of targets under which anything is held in these shards. */

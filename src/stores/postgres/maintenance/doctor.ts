@@ -4,11 +4,11 @@ import {
   type Check,
   check,
   figuresCheck,
+  formatCount,
+  formatRounded,
   lagCheck,
   outdatedAdvice,
   type ShardState,
-  spoken,
-  spokenCount,
 } from '../../index.ts'
 import { CONNECTIONS_PER_PROCESS, Database, type Session } from '../connection/index.ts'
 import { readShards } from '../rows/index.ts'
@@ -169,7 +169,7 @@ async function clockChecks(database: Database, host: Clock): Promise<Check[]> {
     Math.abs(skewMs) <= SKEW_MS_MAX,
     Math.abs(skewMs) < 1_000
       ? 'this host and the database agree'
-      : `this host is ${spoken(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'} the database, by which alarms fire`,
+      : `this host is ${formatRounded(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'} the database, by which alarms fire`,
     'set the clock that is wrong; if it is this host’s, alarms fire on time all the same',
   )
   const owners = (await database.session.rows(EXAMINE.processes)) as [string, number][]
@@ -204,8 +204,8 @@ function ownersCheck(
   now: number,
   allHeld: boolean,
 ): Check {
-  const dead = ended.map(([owner, until]) => `${owner} (lease ended ${spoken(now - until)} ago)`)
-  const alive = `${spokenCount(all - ended.length)} alive`
+  const dead = ended.map(([owner, until]) => `${owner} (lease ended ${formatRounded(now - until)} ago)`)
+  const alive = `${formatCount(all - ended.length)} alive`
   return check(
     'processes',
     dead.length === 0 || allHeld,
@@ -222,7 +222,7 @@ function poolChecks(pool: string, shards: readonly ShardState[], now: number): C
   const wakes = shards.flatMap(({ nextWakeAt }) => nextWakeAt ?? [])
   const lagMs = wakes.length === 0 ? 0 : Math.max(0, now - Math.min(...wakes))
   const nobody =
-    pending > 0 ? `nobody runs it, ${spokenCount(pending)} pending` : 'nobody runs it, and nothing waits'
+    pending > 0 ? `nobody runs it, ${formatCount(pending)} pending` : 'nobody runs it, and nothing waits'
   const free = orphans.length === 0 ? '' : `, ${orphans.length} have no owner (${orphaned} pending)`
   return [
     check(
@@ -230,7 +230,7 @@ function poolChecks(pool: string, shards: readonly ShardState[], now: number): C
       orphaned === 0,
       owners.size === 0
         ? nobody
-        : `${shards.length} shards, run by ${spokenCount(owners.size)} process${owners.size === 1 ? '' : 'es'}${free}`,
+        : `${shards.length} shards, run by ${formatCount(owners.size)} process${owners.size === 1 ? '' : 'es'}${free}`,
       `start a process that serves pool ${pool}`,
     ),
     lagCheck(pool, lagMs, pending),

@@ -1,4 +1,4 @@
-import { type Check, check, spoken, spokenCount } from '../../index.ts'
+import { type Check, check, formatCount, formatRounded } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 
 /** What is asked of the server about itself. A role sees what it may of others' sessions; a superuser all of it. */
@@ -55,8 +55,8 @@ async function vacuum(session: Session, { deadRowsMax }: HealthLimits): Promise<
   if (row === undefined) return check('vacuum', false, 'timers is missing', 'see schema')
   const [dead, live, autovacuum, counts, ago] = row as [number, number, string, string, number | null]
   const isOn = autovacuum === 'on' && counts === 'on'
-  const rows = `timers: ${spokenCount(dead)} dead rows beside ${spokenCount(live)} live ones`
-  const last = ago === null ? 'not vacuumed yet' : `last vacuumed ${spoken(ago)} ago`
+  const rows = `timers: ${formatCount(dead)} dead rows beside ${formatCount(live)} live ones`
+  const last = ago === null ? 'not vacuumed yet' : `last vacuumed ${formatRounded(ago)} ago`
   return check(
     'vacuum',
     isOn && dead <= Math.max(deadRowsMax, live),
@@ -73,7 +73,7 @@ async function snapshots(session: Session, { snapshotMsMax }: HealthLimits): Pro
   const slot = (await session.row(HEALTH.slots)) as [string, number] | undefined
   const held = oldest !== undefined && oldest[1] > snapshotMsMax
   const found =
-    oldest === undefined ? 'none is held' : `the oldest is ${spoken(oldest[1])} old (${oldest[0]})`
+    oldest === undefined ? 'none is held' : `the oldest is ${formatRounded(oldest[1])} old (${oldest[0]})`
   const behind = slot === undefined ? '' : `; replication slot ${slot[0]} is not in use and holds rows back`
   return check(
     'snapshots',
@@ -90,7 +90,7 @@ async function log(session: Session, { logWriterMsMax }: HealthLimits): Promise<
   return check(
     'log',
     false,
-    `a transaction has been writing to it for ${spoken(oldest[1])} (${oldest[0]})`,
+    `a transaction has been writing to it for ${formatRounded(oldest[1])} (${oldest[0]})`,
     'end that transaction: events after its own are not read before',
   )
 }

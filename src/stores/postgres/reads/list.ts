@@ -1,16 +1,16 @@
 import { LAST_SERIAL, type Scope, type Serial } from '../../../alarm/index.ts'
 import {
-  asksBriefs,
-  type Brief,
+  type AlarmSummary,
   bytesOf,
-  fits,
+  isEarliestTimer,
   type ListPosition,
   type ListQuery,
-  mayFit,
+  matches,
+  needsSummary,
   PAGE_BYTES_MAX,
   type Page,
-  PageRoom,
-  wakesFirst,
+  PageLimit,
+  summaryMatches,
 } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import { readSnapshots, type Snapshots, type StoredSnapshot } from '../rows/index.ts'
@@ -34,7 +34,7 @@ export function list(session: Session, scope: Scope, query: ListQuery): Promise<
 async function listNewest(session: Session, scope: Scope, query: ListQuery): Promise<Page> {
   const stream = streamOf(scope, query)
   const stride = Math.max(STRIDE_MIN, query.limit + 1)
-  const room = new PageRoom(query.limit)
+  const room = new PageLimit(query.limit)
   const items: StoredSnapshot[] = []
   let below = query.after?.row ?? LAST_SERIAL
   for (let looked = 0; looked < LOOKED_AT_MAX; looked += stride) {
@@ -44,8 +44,8 @@ async function listNewest(session: Session, scope: Scope, query: ListQuery): Pro
     const old = seqs.findIndex(isOld)
     for await (const found of readWhole(session, old < 0 ? seqs : seqs.slice(0, old), briefs, query))
       for (const snapshot of found.values()) {
-        if (!fits(snapshot, query)) continue
-        if (!room.take(bytesOf(snapshot))) return { items, next: { row: items.at(-1)!.alarm.seq } }
+        if (!matches(snapshot, query)) continue
+        if (!room.add(bytesOf(snapshot))) return { items, next: { row: items.at(-1)!.alarm.seq } }
         items.push(snapshot)
       }
     if (old >= 0 || seqs.length < stride) return { items, next: null }
@@ -57,7 +57,7 @@ async function listNewest(session: Session, scope: Scope, query: ListQuery): Pro
 async function listDue(session: Session, scope: Scope, query: ListQuery): Promise<Page> {
   const { tenant, owner } = scope
   const stride = Math.max(STRIDE_MIN, query.limit + 1)
-  const room = new PageRoom(query.limit)
+  const room = new PageLimit(query.limit)
   const items: StoredSnapshot[] = []
   let place: ListPosition = query.after ?? { row: 0, at: Number.MIN_SAFE_INTEGER }
   for (let looked = 0; looked < LOOKED_AT_MAX; looked += stride) {
@@ -67,15 +67,15 @@ async function listDue(session: Session, scope: Scope, query: ListQuery): Promis
     const whole = readWhole(session, seqs, briefs, query)
     const found = new Map<Serial, StoredSnapshot>()
     for (const [seq, wakeAt, id] of rows as [Serial, number, Serial][]) {
-      const mayBe = briefs.has(seq) && mayFit(briefs.get(seq)!, query)
+      const mayBe = briefs.has(seq) && summaryMatches(briefs.get(seq)!, query)
       while (mayBe && !found.has(seq)) {
         const { value, done } = await whole.next()
         if (done) break
         for (const [read, snapshot] of value) found.set(read, snapshot)
       }
       const snapshot = found.get(seq)
-      if (snapshot !== undefined && wakesFirst(snapshot, id) && fits(snapshot, query)) {
-        if (!room.take(bytesOf(snapshot))) return { items, next: place }
+      if (snapshot !== undefined && isEarliestTimer(snapshot, id) && matches(snapshot, query)) {
+        if (!room.add(bytesOf(snapshot))) return { items, next: place }
         items.push(snapshot)
       }
       place = { row: id, at: wakeAt }
@@ -86,7 +86,7 @@ async function listDue(session: Session, scope: Scope, query: ListQuery): Promis
 }
 
 /** What of an alarm is read before the whole of it: what filters ask, and how much there is. */
-type Sized = Brief & { readonly bytes: number }
+type Sized = AlarmSummary & { readonly bytes: number }
 
 async function readBriefs(
   session: Session,
@@ -125,7 +125,7 @@ async function* readWhole(
   let [group, bytes]: [Serial[], number] = [[], 0]
   for (const seq of seqs) {
     const brief = briefs.get(seq)
-    if (brief === undefined || (asksBriefs(query) && !mayFit(brief, query))) continue
+    if (brief === undefined || (needsSummary(query) && !summaryMatches(brief, query))) continue
     group.push(seq)
     bytes += brief.bytes
     if (bytes < PAGE_BYTES_MAX) continue

@@ -28,13 +28,13 @@ import {
   type Values,
   type WaitingFilter,
 } from '../../index.ts'
-import { isStoreTrouble, type Session } from '../connection/index.ts'
+import { isStoreError, type Session } from '../connection/index.ts'
 import {
   alarmAt,
   apply,
-  applyTaken,
-  type FlightRow,
-  flightTimers,
+  applyClaimed,
+  batchTimers,
+  type InFlightBatchRow,
   quarantine,
   retarget,
   timersOf,
@@ -42,105 +42,108 @@ import {
   withCalendars,
 } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
-import { fairDue, fairWakeAt, passOn } from './fair-scan.ts'
+import { advance, fairDue, fairWakeAt } from './fair-scan.ts'
 
-/** Whether the lease is still its shard's. */
-export function isOwn(session: Session, lease: Pick<Lease, 'shard' | 'epoch'>): boolean {
+/** Whether the lease is still the newest of its shard. */
+export function holdsShard(session: Session, lease: Pick<Lease, 'shard' | 'epoch'>): boolean {
   return session.get<{ epoch: number }>(sql.shardEpoch, lease.shard)?.epoch === lease.epoch
 }
 
-/** Takes what is due in these shards, in one transaction with the record of what is now in flight. */
-export function take(desk: WriteContext, leases: readonly Lease[], request: ClaimRequest): Claimed {
-  const lost = leases.filter((lease) => !isOwn(desk.session, lease))
-  const takings: ClaimedTimer[] = []
+/** Claims what is due in these shards, and records it as in flight in the same transaction. */
+export function claim(write: WriteContext, leases: readonly Lease[], request: ClaimRequest): Claimed {
+  const lost = leases.filter((lease) => !holdsShard(write.session, lease))
+  const claimed: ClaimedTimer[] = []
   let more = false
   for (const lease of leases) {
-    const room = request.limit - takings.length
-    if (lost.includes(lease) || room <= 0) continue
-    const { ready, isMore } = gather(desk, lease, request, room)
+    const slots = request.limit - claimed.length
+    if (lost.includes(lease) || slots <= 0) continue
+    const { ready, isMore } = gather(write, lease, request, slots)
     more ||= isMore
-    takings.push(...fly(desk, lease, ready, request))
+    claimed.push(...recordInFlight(write, lease, ready, request))
   }
   if (request.avoid !== undefined) {
-    const held = heldWith(request.inFlight, takings)
-    passOn(desk.session, request)
+    const inFlight = inFlightWith(request.inFlight, claimed)
+    advance(write.session, request)
     return {
-      timers: takings,
+      timers: claimed,
       lost,
       more,
-      nextWakeAt: fairWakeAt(desk.session, leases, { ...request, inFlight: held }),
+      nextWakeAt: fairWakeAt(write.session, leases, { ...request, inFlight }),
     }
   }
-  // With more to take, the engine comes back at once: what is due after that need not be known yet.
-  if (more) return { timers: takings, lost, more, nextWakeAt: request.context.now }
+  // If more is due, the engine claims again at once and does not need the next wake yet.
+  if (more) return { timers: claimed, lost, more, nextWakeAt: request.context.now }
   return {
-    timers: takings,
+    timers: claimed,
     lost,
     more,
-    nextWakeAt: nextWakeAt(desk.session, leases, heldWith(request.inFlight, takings)),
+    nextWakeAt: nextWakeAt(write.session, leases, inFlightWith(request.inFlight, claimed)),
   }
 }
 
-/** Rows one take looks at in a shard: bounds its transaction where nothing has to be delivered. */
-const LOOKED_MAX = 1_000
+/** Rows that one claim reads in a shard. Bounds the transaction where nothing has to be delivered. */
+const ROWS_PER_CLAIM_MAX = 1_000
 
 /**
- * Looks until there is as much to deliver as there are hands, or nothing more is due. What is settled at once takes no
- * hands, so it must not use up their room: else a drain of events would commit after every hundred of them.
+ * Reads until it has a delivery for every slot, or nothing more is due. Timers that are settled at once use no slot and
+ * must not count as one: otherwise a backlog of events would commit after every hundred of them.
  */
 function gather(
-  desk: WriteContext,
+  write: WriteContext,
   lease: Lease,
   request: ClaimRequest,
-  room: number,
+  slots: number,
 ): { ready: readonly Ready[]; isMore: boolean } {
   const ready: Ready[] = []
-  for (let looked = 0; ; ) {
-    const wanted = room - ready.length
-    const held = ready.length === 0 ? request.inFlight : heldWith(request.inFlight, ready)
-    const due = dueIn(desk.session, lease, { ...request, inFlight: held }, wanted)
-    const { ready: found, cutShort, hasPassed } = triageAll(desk, due, request)
+  for (let read = 0; ; ) {
+    const wanted = slots - ready.length
+    const inFlight = ready.length === 0 ? request.inFlight : inFlightWith(request.inFlight, ready)
+    const due = dueIn(write.session, lease, { ...request, inFlight }, wanted)
+    const { ready: found, cutShort, hasPassed } = triageAll(write, due, request)
     ready.push(...found)
-    looked += due.length
+    read += due.length
     const isMore = due.length >= wanted || cutShort || hasPassed
-    // What was passed would be found again: whoever passed it comes back, and looks elsewhere.
-    if (!isMore || cutShort || hasPassed || ready.length >= room || looked >= LOOKED_MAX)
+    // A timer that was passed over would be found again; the next claim avoids its tenant.
+    if (!isMore || cutShort || hasPassed || ready.length >= slots || read >= ROWS_PER_CLAIM_MAX)
       return { ready: byPriority(ready), isMore }
   }
 }
 
-/** Priority orders what is due together; the due index keeps leading with time. */
+/** Priority orders what is due together. The index stays ordered by time. */
 function byPriority(ready: Ready[]): Ready[] {
   return ready.sort((a, b) => b.alarm.priority - a.alarm.priority)
 }
 
-function heldWith(held: InFlightTimers, takings: readonly { readonly timer: Timer }[]): InFlightTimers {
-  const taken = new Map(takings.map(({ timer }) => [timer.id, timer.version]))
+function inFlightWith(
+  inFlight: InFlightTimers,
+  claimed: readonly { readonly timer: Timer }[],
+): InFlightTimers {
+  const versions = new Map(claimed.map(({ timer }) => [timer.id, timer.version]))
   return {
-    size: held.size + taken.size,
-    has: (id, version) => taken.get(id) === version || held.has(id, version),
+    size: inFlight.size + versions.size,
+    has: (id, version) => versions.get(id) === version || inFlight.has(id, version),
   }
 }
 
-/** Where the alarm's columns begin in a row of the due look, and where it says that the alarm has other timers. */
+/** In a row of the due scan: the first of the alarm's columns, and the one that says whether it has other timers. */
 const ALARM_AT = TIMER_COLUMNS.length
 const OTHERS_AT = ALARM_AT + 1 + ALARM_COLUMNS.length
 
-function dueIn(session: Session, lease: Lease, request: ClaimRequest, room: number): Values[] {
-  if (request.avoid !== undefined) return fairDue(session, lease, request, room)
-  const { inFlight: held, context } = request
-  const isHeld = (id: unknown, version: unknown) => held.has(id as number, version as number)
-  const ids = (limit: number) => session.values(sql.dueIds, lease.shard, context.now, limit)
-  const [[firstId, firstVersion] = []] = held.size === 0 ? [] : ids(1)
-  if (firstId === undefined || !isHeld(firstId, firstVersion)) {
-    const rows = session.values(sql.dueTimers, lease.shard, context.now, room)
-    const free = rows.filter((row) => !isHeld(row[ID], row[VERSION]))
-    if (free.length === rows.length || rows.length < room) return free
+function dueIn(session: Session, lease: Lease, request: ClaimRequest, limit: number): Values[] {
+  if (request.avoid !== undefined) return fairDue(session, lease, request, limit)
+  const { inFlight, context } = request
+  const isFree = (id: unknown, version: unknown) => !inFlight.has(id as number, version as number)
+  const ids = (count: number) => session.values(sql.dueIds, lease.shard, context.now, count)
+  const [[firstId, firstVersion] = []] = inFlight.size === 0 ? [] : ids(1)
+  if (firstId === undefined || isFree(firstId, firstVersion)) {
+    const rows = session.values(sql.dueTimers, lease.shard, context.now, limit)
+    const free = rows.filter((row) => isFree(row[ID], row[VERSION]))
+    if (free.length === rows.length || rows.length < limit) return free
   }
-  // Held rows stand first: they are passed over without reading all there is of them, and of their alarms.
-  return ids(room + held.size)
-    .filter(([id, version]) => !isHeld(id, version))
-    .slice(0, room)
+  // Rows in flight come first: skip them by id, without reading their other columns and their alarms.
+  return ids(limit + inFlight.size)
+    .filter(([id, version]) => isFree(id, version))
+    .slice(0, limit)
     .map(([id]) => session.value(sql.dueTimer, id as number)!)
 }
 
@@ -148,10 +151,10 @@ const ID = TIMER_COLUMNS.indexOf('id')
 const VERSION = TIMER_COLUMNS.indexOf('version')
 
 /**
- * Whether more rows are due in one of these shards than are held, so that some are free whichever are held. Where it
- * says no, only a look at each can tell.
+ * Whether more rows are due in one of these shards than are in flight in all, so that at least one can be claimed. If
+ * false, only a scan can tell.
  */
-export function isSurelyDue(session: Session, leases: readonly Lease[], request: ClaimRequest): boolean {
+export function isCertainlyDue(session: Session, leases: readonly Lease[], request: ClaimRequest): boolean {
   if (request.avoid !== undefined) return false
   return leases.some(({ shard }) => {
     const [wakeAt] = (session.value(sql.wakeAfter, shard, request.inFlight.size) ?? []) as [number?]
@@ -159,21 +162,25 @@ export function isSurelyDue(session: Session, leases: readonly Lease[], request:
   })
 }
 
-/** The earliest wake in these shards that is not held. */
-export function nextWakeAt(session: Session, leases: readonly Lease[], held: InFlightTimers): number | null {
+/** The earliest wake in these shards that is not in flight. */
+export function nextWakeAt(
+  session: Session,
+  leases: readonly Lease[],
+  inFlight: InFlightTimers,
+): number | null {
   let earliest: number | null = null
   for (const lease of leases) {
     const next =
-      nextFree(session, lease, held, 1) ??
-      (held.size === 0 ? null : nextFree(session, lease, held, held.size + 1))
+      nextFree(session, lease, inFlight, 1) ??
+      (inFlight.size === 0 ? null : nextFree(session, lease, inFlight, inFlight.size + 1))
     if (next !== null && (earliest === null || next < earliest)) earliest = next
   }
   return earliest
 }
 
-function nextFree(session: Session, lease: Lease, held: InFlightTimers, limit: number): number | null {
+function nextFree(session: Session, lease: Lease, inFlight: InFlightTimers, limit: number): number | null {
   const rows = session.values(sql.nextTimers, lease.shard, limit) as [number, number, number][]
-  return rows.find(([id, version]) => !held.has(id, version))?.[2] ?? null
+  return rows.find(([id, version]) => !inFlight.has(id, version))?.[2] ?? null
 }
 
 interface Ready {
@@ -181,56 +188,61 @@ interface Ready {
   readonly timer: Timer
 }
 
-interface Triaged {
+interface TriageResult {
   readonly ready: readonly Ready[]
   readonly cutShort: boolean
-  /** Whether something is due and was left as it is. */
+  /** Whether a due timer was passed over. */
   readonly hasPassed: boolean
 }
 
-/** Decides about each row. What cannot be decided or written is set aside, so that the rest go on. */
-function triageAll(desk: WriteContext, rows: readonly Values[], request: ClaimRequest): Triaged {
+/** Decides each row. What cannot be decided or written is quarantined, so that the rest continue. */
+function triageAll(write: WriteContext, rows: readonly Values[], request: ClaimRequest): TriageResult {
   const ready: Ready[] = []
-  let looked = 0
+  let decidedCount = 0
   let hasPassed = false
   for (const row of rows) {
-    if (looked > 0 && request.isLong()) break
-    looked += 1
-    const decided = decide(desk, row, request)
+    if (decidedCount > 0 && request.isLong()) break
+    decidedCount += 1
+    const decided = decide(write, row, request)
     if (decided === null) continue
     const { alarm, verdict } = decided
     const { change } = verdict
-    if (change !== undefined && !applyApart(desk, row, decided, change)) continue
+    if (change !== undefined && !applyIsolated(write, row, decided, change)) continue
     if (verdict.kind === 'fire') ready.push({ alarm, timer: verdict.timer })
     hasPassed ||= verdict.kind === 'pass'
   }
-  return { ready, cutShort: looked < rows.length, hasPassed }
+  return { ready, cutShort: decidedCount < rows.length, hasPassed }
 }
 
-/** Answers whether it could be written. */
-function applyApart(desk: WriteContext, row: Values, { alarm, timers }: Decided, change: Change): boolean {
-  const write = (inner: WriteContext) => {
+/** Whether the change could be written. */
+function applyIsolated(
+  write: WriteContext,
+  row: Values,
+  { alarm, timers }: Decided,
+  change: Change,
+): boolean {
+  const applyChange = (inner: WriteContext) => {
     apply(inner, alarm, timers, change)
     return true
   }
-  return apart(desk, row, write) !== null
+  return isolated(write, row, applyChange) !== null
 }
 
 /**
- * Runs work about one row; when it fails, all it wrote is undone and the row is quarantined with the reason. Where
- * there are no savepoints, the failure is the whole transaction's, which is run again with them.
+ * Runs the work of one row. If it fails, its writes are rolled back and the row is quarantined with the reason. Without
+ * savepoints the whole transaction fails, and the write queue runs it again with them.
  */
-function apart<T>(desk: WriteContext, row: Values, work: (desk: WriteContext) => T): T | null {
-  const { session } = desk
-  if (!session.savepoints) return session.undoable(() => work(desk))
+function isolated<T>(write: WriteContext, row: Values, work: (write: WriteContext) => T): T | null {
+  const { session } = write
+  if (!session.savepoints) return session.undoable(() => work(write))
   const tallies = new Tallies()
   try {
-    const answer = session.undoable(() => work({ ...desk, tallies }))
-    desk.tallies.merge(tallies)
+    const answer = session.undoable(() => work({ ...write, tallies }))
+    write.tallies.merge(tallies)
     return answer
   } catch (thrown) {
-    if (isStoreTrouble(thrown)) throw thrown
-    quarantine(desk, row, errorText(thrown))
+    if (isStoreError(thrown)) throw thrown
+    quarantine(write, row, errorText(thrown))
     return null
   }
 }
@@ -241,23 +253,23 @@ interface Decided {
   readonly verdict: Exclude<Verdict, { kind: 'look' }>
 }
 
-/** Reads and decides, writing nothing but the quarantine of what cannot be read or decided. */
-function decide(desk: WriteContext, row: Values, request: ClaimRequest): Decided | null {
+/** Reads and decides a row; quarantines it if that fails. */
+function decide(write: WriteContext, row: Values, request: ClaimRequest): Decided | null {
   try {
-    if (row[ALARM_AT] === null) throw new CorruptRow('its alarm is gone')
-    const alarm = withCalendars(desk.session, alarmOf(row, ALARM_AT))
+    if (row[ALARM_AT] === null) throw new CorruptRow('its alarm is missing')
+    const alarm = withCalendars(write.session, alarmOf(row, ALARM_AT))
     const timer = timerOf(row)
-    const open = row[OTHERS_AT] === 0 ? 0 : openCount(desk.session, alarm)
+    const open = row[OTHERS_AT] === 0 ? 0 : openCount(write.session, alarm)
     const found: DueTimer = { alarm, timer, others: null, openCount: open }
     const verdict = request.triage(found)
     if (verdict.kind !== 'look') return { alarm, timers: [timer], verdict }
-    const timers = timersOf(desk.session, alarm)
+    const timers = timersOf(write.session, alarm)
     const again = request.triage({ ...found, others: timers })
     if (again.kind === 'look') throw new CorruptRow('no decision could be made about it')
     return { alarm, timers, verdict: again }
   } catch (thrown) {
-    if (isStoreTrouble(thrown)) throw thrown
-    quarantine(desk, row, errorText(thrown))
+    if (isStoreError(thrown)) throw thrown
+    quarantine(write, row, errorText(thrown))
     return null
   }
 }
@@ -274,8 +286,8 @@ function openCount(session: Session, alarm: StoredAlarm): number {
   )
 }
 
-function fly(
-  desk: WriteContext,
+function recordInFlight(
+  write: WriteContext,
   lease: Lease,
   ready: readonly Ready[],
   request: ClaimRequest,
@@ -283,8 +295,8 @@ function fly(
   if (ready.length === 0) return []
   const flat: Serial[] = []
   for (const { timer } of ready) flat.push(timer.id, timer.version)
-  const { lastInsertRowid: id } = desk.session.run(
-    sql.insertFlight,
+  const { lastInsertRowid: id } = write.session.run(
+    sql.insertInFlightBatch,
     lease.shard,
     lease.epoch,
     request.context.now,
@@ -294,97 +306,99 @@ function fly(
   return ready.map(({ alarm, timer }) => ({ lease, batch, alarm, timer }))
 }
 
-/** Writes outcomes: void for a lost lease (promise: fenced), skipped for a timer that has moved on. */
+/** Writes outcomes. Those of a lost lease are rejected (promise: fenced); those of a timer that has changed are skipped. */
 export function settleAll(
-  desk: WriteContext,
+  write: WriteContext,
   settlements: readonly Settlement[],
-  landed: readonly InFlightBatch[],
+  acknowledged: readonly InFlightBatch[],
 ): SettleResult {
   const leases = new Set(settlements.map(({ lease }) => lease))
-  const lost = [...leases].filter((lease) => !isOwn(desk.session, lease))
+  const lost = [...leases].filter((lease) => !holdsShard(write.session, lease))
   const own = settlements.filter(({ lease }) => !lost.includes(lease))
-  const stale = own.filter((settlement) => !settleApart(desk, settlement)).length
-  for (const flight of landed) desk.session.run(sql.removeFlight, flight.id)
+  const stale = own.filter((settlement) => !settleIsolated(write, settlement)).length
+  for (const { id } of acknowledged) write.session.run(sql.removeInFlightBatch, id)
   return { lost, stale }
 }
 
-/** One that cannot be written is set aside and holds nobody up. Answers whether the timer was still the one taken. */
-function settleApart(desk: WriteContext, settlement: Settlement): boolean {
-  const { session } = desk
-  if (!session.savepoints) return session.undoable(() => settleOne(desk, settlement))
+/** Settles one timer, and quarantines it if that fails. Returns whether it was still as it was claimed. */
+function settleIsolated(write: WriteContext, settlement: Settlement): boolean {
+  const { session } = write
+  if (!session.savepoints) return session.undoable(() => settleOne(write, settlement))
   const row = session.value(sql.timerById, settlement.timer.id)
-  return row !== undefined && apart(desk, row, (inner) => settleOne(inner, settlement)) !== false
+  return row !== undefined && isolated(write, row, (inner) => settleOne(inner, settlement)) !== false
 }
 
-/** Answers whether the timer was still the one that was delivered. */
-function settleOne(desk: WriteContext, { alarm: taken, timer, delivery }: Settlement): boolean {
+/** Returns whether the timer was still as it was claimed. */
+function settleOne(write: WriteContext, { alarm: claimed, timer, delivery }: Settlement): boolean {
   // Its calendars may have been edited during the delivery.
-  const alarm = withCalendars(desk.session, taken)
-  const change = settle({ alarm, timer, others: null }, delivery, desk.context)
-  if (change !== null && applyTaken(desk, alarm as StoredAlarm, timer, change)) return true
-  return settleLooking(desk, timer, delivery)
+  const alarm = withCalendars(write.session, claimed)
+  const change = settle({ alarm, timer, others: null }, delivery, write.context)
+  if (change !== null && applyClaimed(write, alarm as StoredAlarm, timer, change)) return true
+  return settleWithAllTimers(write, timer, delivery)
 }
 
-/** The slow way: something changed during the delivery, or the decision needs the alarm's other timers. */
-function settleLooking(desk: WriteContext, taken: Timer, delivery: DeliveryOutcome): boolean {
-  const row = desk.session.value(sql.timerById, taken.id)
-  if (row === undefined || row[VERSION] !== taken.version) return false
-  const alarm = alarmAt(desk.session, alarmSeqOf(row))
+/** The slow way, for when something changed during the delivery or the decision needs the alarm's other timers. */
+function settleWithAllTimers(write: WriteContext, claimed: Timer, delivery: DeliveryOutcome): boolean {
+  const row = write.session.value(sql.timerById, claimed.id)
+  if (row === undefined || row[VERSION] !== claimed.version) return false
+  const alarm = alarmAt(write.session, alarmSeqOf(row))
   if (alarm === undefined) return false
-  const others = timersOf(desk.session, alarm)
-  const change = settle({ alarm, timer: timerOf(row), others }, delivery, desk.context)
+  const others = timersOf(write.session, alarm)
+  const change = settle({ alarm, timer: timerOf(row), others }, delivery, write.context)
   if (change === null) return true
-  apply(desk, alarm, others, change)
-  // Its target may have changed during the delivery: what is left of it follows now.
-  retarget(desk, alarm)
+  apply(write, alarm, others, change)
+  // Its target may have changed during the delivery; its remaining timers move now.
+  retarget(write, alarm)
   return true
 }
 
-/** Puts back what waits in these shards, so many at most; answers how many. */
-export function releaseWaiting(
+/** Makes up to `limit` waiting timers of these shards due again; returns how many. */
+export function requeueWaiting(
   session: Session,
   leases: readonly Lease[],
   which: WaitingFilter,
   now: number,
   limit: number,
 ): number {
-  const [query, name] = releaseQuery(which)
-  let released = 0
-  for (const { shard } of leases) released += session.run(query, shard, name, now, limit - released).changes
-  return released
+  const [query, name] = requeueQuery(which)
+  let count = 0
+  for (const { shard } of leases) count += session.run(query, shard, name, now, limit - count).changes
+  return count
 }
 
-function releaseQuery(which: WaitingFilter): readonly [query: string, name: string] {
-  if ('handler' in which) return [sql.releaseUnhandled, which.handler]
-  if ('heldTenant' in which) return [sql.releaseHeldTenant, which.heldTenant]
-  return [sql.releaseHeldTarget, which.heldTarget]
+function requeueQuery(which: WaitingFilter): readonly [query: string, name: string] {
+  if ('handler' in which) return [sql.requeueWithoutHandler, which.handler]
+  if ('pausedTenant' in which) return [sql.requeuePausedTenant, which.pausedTenant]
+  return [sql.requeuePausedTarget, which.pausedTarget]
 }
 
-/** The names of the targets of what is held. */
-export function heldTargets(session: Session, leases: readonly Lease[], limit: number): string[] {
+/** The names of the targets that have timers an operator paused. */
+export function pausedTargets(session: Session, leases: readonly Lease[], limit: number): string[] {
   const names = new Set<string>()
   for (const { shard } of leases) {
     let last: string | undefined = ''
     while (last !== undefined && names.size < limit) {
-      last = session.get<{ target: string }>(sql.nextHeldTarget, shard, last)?.target
+      last = session.get<{ target: string }>(sql.nextPausedTarget, shard, last)?.target
       if (last !== undefined) names.add(last)
     }
   }
   return [...names]
 }
 
-/** Counts what a former owner may have delivered as an attempt, so that a deadly handler ends some day. */
-export function recoverFlights(desk: WriteContext, shard: number): number {
-  const flights = desk.session.all<FlightRow>(sql.allFlights).filter((row) => row.shard === shard)
+/** Counts what the previous lease holder may have delivered as an attempt, so that a handler that crashes its process runs out of attempts. */
+export function recoverInFlight(write: WriteContext, shard: number): number {
+  const batches = write.session
+    .all<InFlightBatchRow>(sql.inFlightBatches)
+    .filter((row) => row.shard === shard)
   let recovered = 0
-  for (const flight of flights) {
-    for (const [id, version] of flightTimers(flight)) {
-      const row = desk.session.value(sql.timerById, id)
+  for (const batch of batches) {
+    for (const [id, version] of batchTimers(batch)) {
+      const row = write.session.value(sql.timerById, id)
       if (row === undefined || row[VERSION] !== version) continue
       recovered += 1
-      apart(desk, row, (inner) => settleLooking(inner, timerOf(row), { kind: 'lost' }))
+      isolated(write, row, (inner) => settleWithAllTimers(inner, timerOf(row), { kind: 'lost' }))
     }
-    desk.session.run(sql.removeFlight, flight.id)
+    write.session.run(sql.removeInFlightBatch, batch.id)
   }
   return recovered
 }

@@ -1,11 +1,11 @@
 export {
-  heldTargets,
-  isOwn,
-  isSurelyDue,
+  claim,
+  holdsShard,
+  isCertainlyDue,
   nextWakeAt,
-  recoverFlights,
-  releaseWaiting,
+  pausedTargets,
+  recoverInFlight,
+  requeueWaiting,
   settleAll,
-  take,
 } from './claims.ts'
 export { FAIR_QUERIES, fairWakeAt } from './fair-scan.ts'

@@ -1,11 +1,11 @@
 import type { Session } from './session.ts'
 import type { System } from './system.ts'
 
-/** How often another process's commits are looked for: a read of 3 µs, so that a set elsewhere fires on time. */
+/** How often it checks for commits of other processes. A check takes 3 µs, so that their alarms fire on time. */
 const POLL_MS = 25
 
-/** Calls back when another connection has committed. There is no commit hook: `data_version` moves instead. */
-export class ForeignWatch {
+/** Calls back when another connection has committed. SQLite has no hook for that, so it polls `data_version`. */
+export class CommitWatcher {
   readonly #session: Session
   readonly #listeners = new Set<() => void>()
   readonly #system: System
@@ -41,7 +41,7 @@ export class ForeignWatch {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Trouble with the file is told by those who need it, not by whoever looks whether it changed. */
+  /** Ignores errors: reads and writes of the file report them. */
   #tryRead(): number {
     try {
       return this.#read()

@@ -3,7 +3,7 @@ import { WakefulError } from '../../../error.ts'
 import { storeFailure } from './errors.ts'
 import { realSystem, type System } from './system.ts'
 
-/** Opens a database file the way Wakeful needs it: durable commits, readers beside the writer, no blocking waits. */
+/** Opens a database file with durable commits, readers beside the writer, and no blocking waits. */
 export function connect(
   path: string,
   options: { readOnly?: boolean } = {},
@@ -11,7 +11,7 @@ export function connect(
 ): DatabaseSync {
   let db: DatabaseSync
   try {
-    // Busy timeout 0: a wait inside SQLite would block the event loop, and the lock may be held by this very thread.
+    // Busy timeout 0: a wait inside SQLite would block the event loop, and this thread may have the lock.
     db = system.open(path, { timeout: 0, readOnly: options.readOnly ?? false })
   } catch (thrown) {
     throw storeFailure(thrown, path)
@@ -26,13 +26,13 @@ export function connect(
 }
 
 function prepare(db: DatabaseSync, path: string): void {
-  // Only these few first statements may wait: another process may be creating the file at this moment.
+  // Only these first statements may wait, because another process may be creating the file.
   db.exec('PRAGMA busy_timeout = 5000')
   const mode = db.prepare('PRAGMA journal_mode = WAL').get() as { journal_mode: string }
   if (mode.journal_mode !== 'wal' && path !== ':memory:') {
     throw new WakefulError('store.no_wal', { name: path, mode: String(mode.journal_mode) })
   }
-  // FULL: the commit is on disk before anyone is answered (promise: durable).
+  // FULL: a commit is on disk before the caller gets its answer (promise: durable).
   db.exec(
     'PRAGMA synchronous = FULL; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 0',
   )

@@ -1,7 +1,7 @@
 import { errorText, WakefulError } from '../../../error.ts'
 import { CorruptRow } from '../../index.ts'
 
-/** SQLite's primary result codes that users meet. */
+/** The SQLite result codes that users can cause. */
 const CODES = {
   busy: 5,
   locked: 6,
@@ -15,25 +15,25 @@ const CODES = {
   notADb: 26,
 } as const
 
-/** The primary result code of an error of SQLite's; null for any other error. */
+/** The primary result code of a SQLite error; null for any other error. */
 function sqliteCode(thrown: unknown): number | null {
   if (!(thrown instanceof Error) || !('errcode' in thrown) || typeof thrown.errcode !== 'number') return null
   return thrown.errcode & 0xff
 }
 
-/** Whether another connection holds the lock, so that trying again makes sense. */
+/** Whether another connection has the lock, so that a retry can succeed. */
 export function isBusy(thrown: unknown): boolean {
   const code = sqliteCode(thrown)
   return code === CODES.busy || code === CODES.locked
 }
 
-/** Whether the error is the store's own trouble (busy, full, damaged), not that of one row. */
-export function isStoreTrouble(thrown: unknown): boolean {
+/** Whether the error concerns the whole store (busy, full, damaged), not one row. */
+export function isStoreError(thrown: unknown): boolean {
   const code = sqliteCode(thrown)
-  return code !== null && STORE_TROUBLE.has(code)
+  return code !== null && STORE_ERRORS.has(code)
 }
 
-const STORE_TROUBLE: ReadonlySet<number> = new Set([
+const STORE_ERRORS: ReadonlySet<number> = new Set([
   CODES.busy,
   CODES.locked,
   CODES.nomem,
@@ -45,7 +45,7 @@ const STORE_TROUBLE: ReadonlySet<number> = new Set([
   CODES.notADb,
 ])
 
-/** The error a user gets for one of SQLite's: what was wrong, and what would help. */
+/** Turns a SQLite error into one that says what was wrong and what to do. */
 export function storeFailure(thrown: unknown, path: string): unknown {
   if (thrown instanceof CorruptRow)
     return new WakefulError('store.damaged_row', { name: path, text: errorText(thrown) }, { cause: thrown })
@@ -62,22 +62,22 @@ export function storeFailure(thrown: unknown, path: string): unknown {
     case CODES.busy:
     case CODES.locked:
       return unavailable(
-        'another connection has held the write lock for too long; end its transaction and try again',
+        'another connection has kept the write lock for too long; end its transaction and try again',
       )
     case CODES.readonly:
       return unavailable('the file or its folder cannot be written; check its permissions')
     case CODES.full:
       return unavailable(
-        'the disk is full; nothing was written, and Wakeful goes on when there is room again',
+        'the disk is full; nothing was written, and Wakeful continues when there is space again',
       )
     case CODES.io:
       return unavailable('reading or writing the file failed')
     case CODES.cantOpen:
-      return unavailable('the file cannot be opened; check that its folder exists and may be written')
+      return unavailable('the file cannot be opened; check that its folder exists and is writable')
     case CODES.corrupt:
       return unavailable('the file is damaged; restore it from a backup')
     case CODES.notADb:
-      return unavailable('the file is not a SQLite database; give another path')
+      return unavailable('the file is not a SQLite database; choose another path')
     default:
       return new WakefulError('store.unexpected', { name: path, text }, { cause: thrown })
   }

@@ -1,21 +1,21 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Values } from '../../index.ts'
-import { isStoreTrouble } from './errors.ts'
+import { isStoreError } from './errors.ts'
 
 /** A value that can be bound. */
 export type Bindable = SQLInputValue
 
-/** Work has failed that is to be undone alone, in a transaction without savepoints. */
+/** Work failed that must be rolled back alone, in a transaction without savepoints. */
 export class SavepointNeeded extends Error {
   override readonly name = 'SavepointNeeded'
 }
 
-/** A connection with its prepared statements. A user's own handle gets one too, for what runs in its transaction. */
+/** A connection with its prepared statements. A user's own connection gets one too, for calls in its transaction. */
 export class Session {
   readonly db: DatabaseSync
   /**
-   * Whether work that fails can be undone alone. Without, its whole transaction is undone, and run again with savepoints
-   * by whoever began it: SQLite copies every page that is changed under one, which takes 5 µs of a settle's 40.
+   * Whether failed work is rolled back alone. Without savepoints its whole transaction is rolled back and run again with
+   * them. Savepoints make SQLite copy every page that changes, which takes 5 µs of a settle's 40.
    */
   savepoints = true
   readonly #statements = new Map<string, StatementSync>()
@@ -24,9 +24,9 @@ export class Session {
     this.db = db
   }
 
-  /** Runs work that leaves nothing behind when it fails, inside a transaction that somebody else ends. */
+  /** Runs work within the caller's transaction, and rolls it back alone if it fails. */
   undoable<T>(work: (session: Session) => T): T {
-    if (!this.savepoints) return this.#bold(work)
+    if (!this.savepoints) return this.#withoutSavepoint(work)
     this.run('SAVEPOINT wakeful')
     try {
       return work(this)
@@ -38,8 +38,8 @@ export class Session {
     }
   }
 
-  /** Reads as of one moment: another process may commit between two statements. */
-  asOfNow<T>(read: (session: Session) => T): T {
+  /** Runs several reads on one state of the database: another process may commit between two statements. */
+  inReadTransaction<T>(read: (session: Session) => T): T {
     if (this.db.isTransaction) return read(this)
     this.run('BEGIN')
     try {
@@ -49,16 +49,16 @@ export class Session {
     }
   }
 
-  #bold<T>(work: (session: Session) => T): T {
+  #withoutSavepoint<T>(work: (session: Session) => T): T {
     try {
       return work(this)
     } catch (cause) {
-      throw isStoreTrouble(cause) ? cause : new SavepointNeeded('run it again with savepoints', { cause })
+      throw isStoreError(cause) ? cause : new SavepointNeeded('run it again with savepoints', { cause })
     }
   }
 
   run(sql: string, ...values: Bindable[]): { changes: number; lastInsertRowid: number } {
-    // Numbers, since no statement of ours reads BigInts.
+    // Numbers, because no statement reads BigInts.
     return this.#prepare(sql).run(...values) as { changes: number; lastInsertRowid: number }
   }
 
@@ -70,7 +70,7 @@ export class Session {
     return this.#prepare(sql).all(...values) as R[]
   }
 
-  /** Reads rows one by one, as far as they are asked for. */
+  /** Reads rows one by one, as the caller iterates. */
   each<R>(sql: string, ...values: Bindable[]): Iterable<R> {
     return this.#prepare(sql).iterate(...values) as Iterable<R>
   }
@@ -89,7 +89,7 @@ export class Session {
     let statement = this.#statements.get(sql)
     if (statement === undefined) {
       statement = this.db.prepare(sql)
-      // A user's handle may have other defaults.
+      // A user's connection may have other defaults.
       statement.setReadBigInts(false)
       statement.setReturnArrays(asLists)
       this.#statements.set(sql, statement)

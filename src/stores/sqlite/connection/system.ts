@@ -2,13 +2,13 @@ import { closeSync, openSync, utimesSync } from 'node:fs'
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite'
 import type { Clock } from '../../../time/index.ts'
 
-/** What the store uses of the system it runs on. A simulation brings its own, in which time passes as it says. */
+/** What the store needs from the operating system and the event loop. The simulation implements its own. */
 export interface System {
-  /** Calls back after everything else of this turn of the event loop. */
+  /** Calls back at the end of this turn of the event loop. */
   soon(call: () => void): void
-  /** Calls back after so many milliseconds. */
+  /** Calls back once, after this many milliseconds. */
   later(ms: number, call: () => void): void
-  /** Calls back every so many milliseconds, until the answer is called. */
+  /** Calls back at this interval, until the returned function is called. */
   every(ms: number, call: () => void): () => void
   /** Opens a database file. */
   open(path: string, options: DatabaseSyncOptions): DatabaseSync
@@ -32,24 +32,24 @@ export const realSystem: System = {
 }
 
 /**
- * Makes a file that is not there yet, for its owner alone: what alarms say, and hashes of keys, are nobody else's business. SQLite
- * gives its own files beside it the same rights. A file that is there stays as its owner wants it.
+ * Creates a missing file with access for its owner only, because it contains payloads and hashes of keys. SQLite gives the
+ * files beside it the same permissions. An existing file keeps its permissions.
  */
 function makePrivate(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))
   } catch {
-    // It is there, or cannot be made: what is wrong then, opening it says.
+    // It exists, or cannot be created; then opening it reports why.
   }
 }
 
-/** Waits so many milliseconds, without blocking anybody. */
+/** Waits without blocking the event loop. */
 export function wait(system: System, ms: number): Promise<void> {
   return new Promise((resolve) => system.later(ms, resolve))
 }
 
-/** Lets others have their turn of the event loop. No time passes for that on a clock that passes by itself only. */
-export function turn(clock: Clock, system: System): Promise<void> {
+/** Yields to the event loop. A virtual clock does not advance meanwhile. */
+export function yieldTurn(clock: Clock, system: System): Promise<void> {
   const over = new Promise<void>((resolve) => system.soon(resolve))
   return clock.hold === undefined ? over : clock.hold(over)
 }

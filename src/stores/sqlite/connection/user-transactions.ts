@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { WakefulError } from '../../../error.ts'
 import { Session } from './session.ts'
 
-/** Users' own handles, on which calls with `{ tx }` are made. */
+/** The users' own connections, for calls with `{ tx }`. */
 export class UserTransactions {
   readonly #own: Session
   readonly #sessions = new WeakMap<DatabaseSync, Session>()
@@ -12,7 +12,7 @@ export class UserTransactions {
     this.#own = own
   }
 
-  /** The session of a user's handle, or why it cannot be used. */
+  /** The session of a user's connection; throws if it cannot be used. */
   session(tx: unknown): Session {
     if (!(tx instanceof DatabaseSync)) {
       throw new WakefulError('tx.invalid', {

@@ -10,31 +10,31 @@ interface Job {
   readonly reject: (reason: unknown) => void
 }
 
-/** Most jobs one transaction takes: bounds how long the event loop is blocked. */
+/** Jobs per transaction. Bounds how long the event loop is blocked. */
 const JOBS_PER_COMMIT_MAX = 2_000
 const BUSY_WAIT_MS_MAX = 20
-/** Transactions that use savepoints after one that failed without: who fails often must not have everyone run twice. */
-const CAREFUL_COMMITS = 20
-const INSIDE =
+/** Transactions that use savepoints after one that failed without: otherwise a caller that often fails makes everything run twice. */
+const SAVEPOINT_COMMITS = 20
+const NESTED =
   'inside a transactional handler, write through its transaction: set(…, { tx: fire.tx }), cancel(id, { tx: fire.tx })'
 
 /**
- * One writer per process: callers of the same moment share a transaction and its fsync (group commit), and each is
- * answered after the commit (promise: durable). A job that fails is undone alone: jobs run without savepoints, which
- * is faster, and if one of them fails, all are undone and run again with them. So a job must be fit to run twice.
+ * One writer per process. Concurrent callers share a transaction and its fsync (group commit), and each gets its answer
+ * after the commit (promise: durable). A job that fails is rolled back alone: jobs first run without savepoints, which is
+ * faster, and if one of them fails, all are rolled back and run again with savepoints. So a job may run twice.
  */
 export class WriteQueue {
   readonly #session: Session
   readonly #path: string
   readonly #busyMs: number
   readonly #system: System
-  /** Marks calls that come from within exclusive work: they would wait for themselves. */
+  /** Marks calls from within exclusive work, which would wait for themselves. */
   readonly #inExclusive = new AsyncLocalStorage<{ isOpen: boolean }>()
   #jobs: Job[] = []
   #scheduled = false
-  #carefulFor = 0
+  #savepointsFor = 0
   #exclusive: Promise<unknown> | null = null
-  /** Ends when the last of those who asked for the file to themselves is done. */
+  /** Resolves when the last exclusive work that was requested is done. */
   #turn: Promise<void> | null = null
   #flushing: Promise<unknown> | null = null
   #closed = false
@@ -46,11 +46,11 @@ export class WriteQueue {
     this.#system = system
   }
 
-  /** Runs work inside the next transaction; answers when it is on disk. */
+  /** Runs work in the next transaction; resolves when it is on disk. */
   run<T>(work: (session: Session) => T): Promise<T> {
-    // What such work leaves behind for later (a timer) carries the mark on, but waits for nothing any more.
+    // A timer that such work has set carries the mark too, but by then the work is no longer open.
     if (this.#inExclusive.getStore()?.isOpen === true)
-      return Promise.reject(new WakefulError('store.inside_transaction', { detail: INSIDE }))
+      return Promise.reject(new WakefulError('store.inside_transaction', { detail: NESTED }))
     if (this.#closed) return Promise.reject(new WakefulError('store.closed', { name: this.#path }))
     return new Promise<T>((resolve, reject) => {
       this.#jobs.push({ work, resolve, reject })
@@ -58,7 +58,7 @@ export class WriteQueue {
     })
   }
 
-  /** Holds all other writes of this process back while work runs; in memory, on the same connection. */
+  /** Delays all other writes of this process while work runs; in memory, on the same connection. */
   async exclusive<T>(work: () => Promise<T>): Promise<T> {
     const before = this.#turn
     let done = () => {}
@@ -67,7 +67,7 @@ export class WriteQueue {
     })
     this.#turn = turn
     if (before !== null) await before
-    // What is queued goes first: a row of transactions must not keep everyone else from the lock.
+    // Queued jobs go first: consecutive transactions must not keep them from the lock.
     if (this.#jobs.length > 0) await this.run(() => {}).catch(() => {})
     for (let busy = this.#busyWith(); busy !== null; busy = this.#busyWith()) await busy.catch(() => {})
     const inside = { isOpen: true }
@@ -84,18 +84,18 @@ export class WriteQueue {
     }
   }
 
-  /** Lets what is queued be written, then refuses more. */
+  /** Writes what is queued, then refuses more. */
   async close(): Promise<void> {
     if (this.#inExclusive.getStore()?.isOpen === true)
-      throw new WakefulError('store.inside_transaction', { detail: INSIDE })
-    // Exclusive work that is still under way was given up by the drain: it is not waited for.
+      throw new WakefulError('store.inside_transaction', { detail: NESTED })
+    // Exclusive work that is still running was abandoned by the shutdown; do not wait for it.
     if (this.#exclusive === null) await this.run(() => {}).catch(() => {})
     this.#closed = true
     const closed = new WakefulError('store.closed', { name: this.#path })
     for (const job of this.#jobs.splice(0)) job.reject(closed)
   }
 
-  // After everything else of this turn, so that its callers share the commit; a lone caller waits for no one.
+  // At the end of this turn, so that its callers share the commit. A single caller does not wait.
   #schedule(): void {
     if (this.#scheduled || this.#jobs.length === 0 || this.#exclusive !== null) return
     this.#scheduled = true
@@ -119,7 +119,7 @@ export class WriteQueue {
     let answers: unknown[]
     try {
       if (begun !== true) throw begun
-      answers = this.#runBold(jobs) ?? (await this.#runCarefully(jobs))
+      answers = this.#runWithoutSavepoints(jobs) ?? (await this.#runWithSavepoints(jobs))
       this.#session.db.exec('COMMIT')
     } catch (thrown) {
       this.#rollback()
@@ -131,30 +131,30 @@ export class WriteQueue {
       if (answer !== FAILED) jobs[index]!.resolve(answer as never)
   }
 
-  /** Without savepoints; null, with everything undone, where a job fails that must not take all the others along. */
-  #runBold(jobs: readonly Job[]): unknown[] | null {
-    if (this.#carefulFor > 0) return null
+  /** Returns null, with everything rolled back, if a job fails that must not fail the others. */
+  #runWithoutSavepoints(jobs: readonly Job[]): unknown[] | null {
+    if (this.#savepointsFor > 0) return null
     this.#session.savepoints = false
     try {
       return jobs.map((job) => job.work(this.#session))
     } catch (thrown) {
       if (jobs.length === 1 && !(thrown instanceof SavepointNeeded)) throw thrown
       this.#rollback()
-      this.#carefulFor = CAREFUL_COMMITS
+      this.#savepointsFor = SAVEPOINT_COMMITS
       return null
     } finally {
       this.#session.savepoints = true
     }
   }
 
-  async #runCarefully(jobs: readonly Job[]): Promise<unknown[]> {
+  async #runWithSavepoints(jobs: readonly Job[]): Promise<unknown[]> {
     const begun = this.#session.db.isTransaction || (await this.#begin())
     if (begun !== true) throw begun
-    this.#carefulFor -= 1
+    this.#savepointsFor -= 1
     return jobs.map((job) => this.#runJob(job, jobs.length > 1))
   }
 
-  /** Takes the write lock, waiting without blocking the event loop: a lock may be held by this very thread. */
+  /** Acquires the write lock without blocking the event loop: this thread may have it. */
   async #begin(): Promise<true | unknown> {
     for (let waited = 0, ms = 1; ; ms = Math.min(ms * 2, BUSY_WAIT_MS_MAX)) {
       try {
@@ -169,7 +169,7 @@ export class WriteQueue {
   }
 
   #runJob(job: Job, shared: boolean): unknown {
-    // A lone job is undone with its transaction.
+    // A single job is rolled back with its transaction.
     if (!shared) return job.work(this.#session)
     try {
       return this.#session.undoable(job.work)

@@ -4,22 +4,22 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { errorText, WakefulError } from '../../../error.ts'
 import { connect, storeFailure } from '../connection/index.ts'
 
-/** How a backup is made. */
+/** Options of a backup. */
 interface BackupOptions {
-  /** Put it in the place of a file that is there already. */
+  /** Replace an existing file. */
   readonly replace?: boolean
   readonly onProgress?: (done: number, total: number) => void
 }
 
 const PAGES_PER_STEP = 500
-/** What SQLite reports of the file it reads from: corrupt, not a database, busy, locked. The rest is the copy's. */
+/** The errors of the source file: busy, locked, corrupt, not a database. All others concern the copy. */
 const SOURCE_CODES: readonly unknown[] = [5, 6, 11, 26]
-/** The files that belong to a database beside it: SQLite's own, and Wakeful's side locks. */
+/** The files beside a database that belong to it: SQLite's own, and Wakeful's side files. */
 const OWN_SUFFIX = /^(?:|-wal|-shm|-journal|-clock-.*)$/
 
 /**
- * Copies a database while it is in use; the copy is as of the moment it is finished. It is written beside its place
- * and moved there whole, so that an interrupted one never looks like a finished one.
+ * Copies a database while it is in use, as of the moment the copy ends. The copy is written under another name and then
+ * renamed, so that an interrupted one never looks complete.
  */
 export async function backupTo(path: string, file: string, options: BackupOptions = {}): Promise<void> {
   const { replace = false, onProgress = () => {} } = options
@@ -33,7 +33,7 @@ export async function backupTo(path: string, file: string, options: BackupOption
       rate: PAGES_PER_STEP,
       progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
     })
-    // Again, since the copy took its time: somebody may have opened what stands in its place.
+    // Checked again: another process may have opened the target during the copy.
     refuseUnfit(file, replace)
     renameSync(unfinished, file)
   } catch (thrown) {
@@ -45,7 +45,7 @@ export async function backupTo(path: string, file: string, options: BackupOption
   }
 }
 
-/** Refuses to write to a database by another of its names, or to the files beside it: that would destroy it. */
+/** Refuses to write to the store itself, under any of its names, or to the files beside it. */
 function refuseOwnFile(path: string, file: string): void {
   if (path === ':memory:') return
   for (const target of [file, `${file}.unfinished`]) {
@@ -56,18 +56,18 @@ function refuseOwnFile(path: string, file: string): void {
 
 function isOwnFile(path: string, file: string): boolean {
   if (isSameFile(path, file)) return true
-  const [store, target] = [placeOf(path), placeOf(file)]
+  const [store, target] = [realPathOf(path), realPathOf(file)]
   return target.startsWith(store) && OWN_SUFFIX.test(target.slice(store.length))
 }
 
-/** By device and inode, so that hard and symbolic links are seen through. */
+/** By device and inode, so that hard and symbolic links count as the same file. */
 function isSameFile(path: string, file: string): boolean {
   const [a, b] = [path, file].map((each) => statSync(each, { bigint: true, throwIfNoEntry: false }))
   return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino
 }
 
-/** The path without links, also of a file that is not there yet. */
-function placeOf(path: string): string {
+/** The path without links, also of a file that does not exist yet. */
+function realPathOf(path: string): string {
   if (existsSync(path)) return realpathSync(path)
   const folder = dirname(resolve(path))
   return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path))
@@ -80,13 +80,13 @@ function refuseUnfit(file: string, replace: boolean): void {
   const found = statSync(file, { throwIfNoEntry: false })
   if (found?.isDirectory() === true) refuse('it is a directory. Name a file in it.')
   if (found !== undefined && !replace) refuse('it already exists. Name a new file.')
-  // Its log would be replayed into the copy, or its owner go on writing to a file without a name.
+  // Its log would be replayed into the copy, or a process would go on writing to a file without a name.
   const log = ['-wal', '-journal'].map((suffix) => file + suffix).find((each) => existsSync(each))
   if (log !== undefined && !isLeftBehind(file, log))
     refuse(`it is a database in use (${log} is beside it). Name another file.`)
 }
 
-/** Whether the log is nobody's any more: then the last connection to close, which is this one, removes it. */
+/** Whether no process uses the log: then closing this connection, the last one, removes it. */
 function isLeftBehind(file: string, log: string): boolean {
   try {
     const db = new DatabaseSync(file, { timeout: 0 })
@@ -101,7 +101,7 @@ function isLeftBehind(file: string, log: string): boolean {
   return !existsSync(log)
 }
 
-/** Makes the empty file first: what keeps it from being written is then known to be the copy's trouble. */
+/** Creates the empty file first, so that an error here is known to concern the copy. */
 function make(unfinished: string, file: string): void {
   rmSync(unfinished, { force: true })
   try {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { errorText } from '../../../error.ts'
 import { lastDate } from '../../../time/index.ts'
-import { type Check, check, figuresCheck, lagCheck, outdatedAdvice, spokenCount } from '../../index.ts'
+import { type Check, check, figuresCheck, formatCount, lagCheck, outdatedAdvice } from '../../index.ts'
 import { connect, Session, storeFailure } from '../connection/index.ts'
 import { readShards } from '../ownership/index.ts'
 import { CALENDAR_QUERIES, calendarNamed } from '../rows/index.ts'
@@ -18,7 +18,7 @@ interface CalendarName {
   readonly name: string
 }
 
-/** Looks a database over without changing it: file, schema, soundness, clock owners, lag, figures, disk. */
+/** Checks a database without changing it: file, schema, integrity, lease holders, lag, tallies, disk. */
 export function examine(path: string, now: number): Check[] {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
     return [check('file', false, `${path} is a directory`, 'name the file in it: --db FILE')]
@@ -27,7 +27,7 @@ export function examine(path: string, now: number): Check[] {
     session = new Session(connect(path, { readOnly: path !== ':memory:' }))
     return checksOf(session, path, now)
   } catch (thrown) {
-    // What cannot even be opened and asked for its version is no store, or none any more.
+    // A file that cannot be opened and asked for its version is not a store, or is damaged.
     return [
       unreadable('file', thrown, path, 'is it the file you meant (--db)? If so, restore it from a backup'),
     ]
@@ -41,7 +41,7 @@ function checksOf(session: Session, path: string, now: number): Check[] {
   const schema = schemaCheck(session, version)
   // An empty database, or the tables of an unreleased version.
   if (version < MIGRATIONS[0]!.number) return [schema]
-  // Each by itself: of a damaged file, whatever can still be read is worth telling.
+  // Each check alone: in a damaged file, report whatever can still be read.
   const guarded = (name: string, look: () => Check[]) => {
     try {
       return look()
@@ -52,7 +52,7 @@ function checksOf(session: Session, path: string, now: number): Check[] {
   return [
     check('sqlite', true, `version ${session.get<{ v: string }>('SELECT sqlite_version() AS v')!.v}`),
     schema,
-    ...guarded('integrity', () => [soundness(session)]),
+    ...guarded('integrity', () => [integrity(session)]),
     ...guarded('clocks', () => shards(session, path, now)),
     ...guarded('figures', () => [figures(session)]),
     ...guarded('calendars', () => calendars(session, now)),
@@ -70,11 +70,11 @@ function schemaCheck(session: Session, version: number): Check {
     'schema',
     differences.length === 0,
     [known, ...differences].join('; '),
-    'somebody has changed it: `wakeful export`, then `wakeful import` into a new file',
+    'another program has changed it: run `wakeful export`, then `wakeful import` into a new file',
   )
 }
 
-/** What differs from a schema freshly made, by the SQL that SQLite keeps of each table and index. */
+/** How the schema differs from a new one, by the SQL that SQLite stores of each table and index. */
 function schemaDifferences(session: Session): string[] {
   const fresh = new Session(new DatabaseSync(':memory:'))
   try {
@@ -93,7 +93,7 @@ function schemaDifferences(session: Session): string[] {
 }
 
 function schemaOf(session: Session): Map<string, string> {
-  // The ledger is made by the migrating, not by a migration.
+  // `migrate` creates the table of migrations, not a migration.
   const rows = session.all<{ name: string; sql: string }>(
     `SELECT name, sql FROM sqlite_schema WHERE name LIKE 'wakeful%' AND name <> 'wakeful_migrations'
       AND sql IS NOT NULL ORDER BY name`,
@@ -105,22 +105,24 @@ function unreadable(name: string, thrown: unknown, path: string, advice: string)
   return check(name, false, errorText(storeFailure(thrown, path)), advice)
 }
 
-function soundness(session: Session): Check {
+function integrity(session: Session): Check {
   const rows = session.all<{ quick_check: string }>('PRAGMA quick_check(5)').map((row) => row.quick_check)
   const ok = rows.length === 1 && rows[0] === 'ok'
   return check('integrity', ok, rows.join('; '), 'restore the file from a backup')
 }
 
 function shards(session: Session, path: string, now: number): Check[] {
-  return readShards(session, path).flatMap(({ pool, holder: owner, pending, nextWakeAt }) => {
+  return readShards(session, path).flatMap(({ pool, holder, pending, nextWakeAt }) => {
     const lag = nextWakeAt === null ? 0 : Math.max(0, now - nextWakeAt)
     const detail =
-      owner ??
-      (pending > 0 ? `nobody runs it, ${spokenCount(pending)} pending` : 'nobody runs it, and nothing waits')
+      holder ??
+      (pending > 0
+        ? `no process serves it, ${formatCount(pending)} pending`
+        : 'no process serves it, and nothing is pending')
     return [
       check(
         `clock of pool ${pool}`,
-        owner !== null || pending === 0,
+        holder !== null || pending === 0,
         detail,
         `start a process that serves pool ${pool}`,
       ),
@@ -129,7 +131,7 @@ function shards(session: Session, path: string, now: number): Check[] {
   })
 }
 
-/** The figures are kept as alarms move: they must equal a recount. */
+/** Tallies are updated with every change of an alarm: they must equal a recount. */
 function figures(session: Session): Check {
   const kept = session.get<{ live: number; total: number }>(
     'SELECT coalesce(sum(pending + fired), 0) AS live, coalesce(sum(total), 0) AS total FROM wakeful_tallies',
@@ -140,14 +142,14 @@ function figures(session: Session): Check {
   return figuresCheck(kept.live, live, kept.total)
 }
 
-/** Calendars that end soon, or have: what names them goes on, and no day is off any more. */
+/** Calendars without dates in the near future: their alarms continue, and no day is off any more. */
 function calendars(session: Session, now: number): Check[] {
   return session.all<CalendarName>(CALENDAR_QUERIES.all).flatMap(({ tenant, name }) => {
     const calendar = calendarNamed(session, tenant, name)
     const last = calendar === undefined ? null : lastDate(calendar)
     if (last === null || Date.parse(`${last}T00:00:00Z`) - now > CALENDAR_MS_MIN) return []
     const whose = tenant === 'default' ? name : `${name} of ${tenant}`
-    return [check(`calendar ${whose}`, true, `it has no dates after ${last}: add more if days are off by it`)]
+    return [check(`calendar ${whose}`, true, `it has no dates after ${last}: add more if more days are off`)]
   })
 }
 
@@ -157,7 +159,7 @@ function disk(path: string): Check {
   return check(
     'disk',
     free >= FREE_BYTES_MIN,
-    `${spokenCount(Math.round(free / 1024 / 1024))} MiB free`,
-    'make room: a full disk stops every write',
+    `${formatCount(Math.round(free / 1024 / 1024))} MiB free`,
+    'free some space: a full disk stops every write',
   )
 }

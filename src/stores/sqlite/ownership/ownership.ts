@@ -1,13 +1,13 @@
 import type { Context } from '../../../alarm/index.ts'
 import type { Clock } from '../../../time/index.ts'
 import type { Lease } from '../../index.ts'
-import { recoverFlights } from '../claims/index.ts'
+import { recoverInFlight } from '../claims/index.ts'
 import type { Session, System } from '../connection/index.ts'
 import type { WriteContext } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
-import { SideLock, sidePath } from './side-lock.ts'
+import { SideLock, sideFilePath } from './side-lock.ts'
 
-/** A row of the shards' table. */
+/** A row of `shards`. */
 export interface ShardRow {
   shard: number
   pool: string
@@ -16,35 +16,35 @@ export interface ShardRow {
   file_locked: 0 | 1
 }
 
-interface Claim {
+interface LeasedShard {
   readonly lease: Lease
   readonly lock: SideLock | null
 }
 
-/** What was last seen of another owner's beat, and since when on this process's own clock. */
+/** The last heartbeat seen of another holder, and since when, on this process's monotonic clock. */
 interface Sighting {
-  readonly beat: number | null
+  readonly heartbeat: number | null
   readonly epoch: number
   readonly since: number
 }
 
-/** What ownership needs from its store. */
+/** What the leases need from their store. */
 export interface OwnershipPorts {
   readonly session: Session
   readonly clock: Clock
   readonly system: System
   readonly leaseMs: number
-  /** The database's path; null in memory, where nobody else can be. */
+  /** The database's path; null in memory, where there is only this process. */
   readonly path: string | null
-  readonly write: <T>(work: (desk: WriteContext) => T, context: Context) => Promise<T>
+  readonly write: <T>(work: (write: WriteContext) => T, context: Context) => Promise<T>
   readonly run: <T>(work: (session: Session) => T) => Promise<T>
 }
 
-/** Which shards this process owns, and how it comes to own more (promise: fenced). */
+/** The leases of this process: renews those it holds and acquires free shards (promise: fenced). */
 export class Ownership {
   readonly #ports: OwnershipPorts
-  #owning: Promise<unknown> = Promise.resolve()
-  readonly #claims = new Map<string, Claim>()
+  #running: Promise<unknown> = Promise.resolve()
+  readonly #leased = new Map<string, LeasedShard>()
   readonly #locks = new Map<string, SideLock>()
   readonly #sightings = new Map<string, Sighting>()
 
@@ -52,70 +52,70 @@ export class Ownership {
     this.#ports = ports
   }
 
-  /** Renews what is held and claims what is free: the heartbeat. Writes nothing where nothing changes hands. */
-  own(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
-    // One after the other: two claims of this process would take the lock from each other.
-    const owning = this.#owning.then(() => this.#ownAll(owner, pools, context))
-    this.#owning = owning.catch(() => {})
-    return owning
+  /** Renews leases and acquires free shards. Writes nothing to the database unless a shard changes its holder. */
+  heartbeat(holder: string, pools: readonly string[], context: Context): Promise<Lease[]> {
+    // One after the other: two heartbeats of this process would take the file lock from each other.
+    const running = this.#running.then(() => this.#heartbeatAll(holder, pools, context))
+    this.#running = running.catch(() => {})
+    return running
   }
 
-  async #ownAll(owner: string, pools: readonly string[], context: Context): Promise<Lease[]> {
+  async #heartbeatAll(holder: string, pools: readonly string[], context: Context): Promise<Lease[]> {
     const leases: Lease[] = []
     for (const pool of pools) {
-      const lease = (await this.#renew(pool)) ?? (await this.#claim(owner, pool, context))
+      const lease = (await this.#renew(pool)) ?? (await this.#acquire(holder, pool, context))
       if (lease !== null) leases.push(lease)
     }
     return leases
   }
 
-  async disown(leases: readonly Lease[]): Promise<void> {
+  async releaseLeases(leases: readonly Lease[]): Promise<void> {
     for (const { pool, shard, epoch } of leases) {
-      const claim = this.#claims.get(pool)
-      if (claim?.lease.epoch === epoch) this.#claims.delete(pool)
-      await this.#ports.run((session) => session.run(sql.disownShard, shard, epoch))
-      claim?.lock?.release()
+      const leased = this.#leased.get(pool)
+      if (leased?.lease.epoch === epoch) this.#leased.delete(pool)
+      await this.#ports.run((session) => session.run(sql.releaseShard, shard, epoch))
+      leased?.lock?.release()
     }
   }
 
-  /** Lets go of everything, without a write: for a store that is closing or gone. */
+  /** Unlocks the side files without a write, for a store that is closing or gone. */
   release(): void {
     for (const lock of this.#locks.values()) lock.release()
-    this.#claims.clear()
+    this.#leased.clear()
   }
 
   async #renew(pool: string): Promise<Lease | null> {
-    const claim = this.#claims.get(pool)
-    if (claim === undefined) return null
-    const hasLapsed = claim.lock !== null && this.#ports.clock.monotonic() >= claim.lease.until
-    const show = (session: Session) => this.#show(session, claim)
+    const leased = this.#leased.get(pool)
+    if (leased === undefined) return null
+    const hasLapsed = leased.lock !== null && this.#ports.clock.monotonic() >= leased.lease.until
+    const show = (session: Session) => this.#showAlive(session, leased)
     const { row, from } = hasLapsed ? await this.#ports.run(show) : show(this.#ports.session)
-    if (row?.epoch !== claim.lease.epoch) {
-      claim.lock?.release()
-      this.#claims.delete(pool)
+    if (row?.epoch !== leased.lease.epoch) {
+      leased.lock?.release()
+      this.#leased.delete(pool)
       return null
     }
-    // Taken from a stopped process, the lock may have become free since.
-    if (row.file_locked === 0 && claim.lock?.tryAcquire()) {
+    // The shard was taken over from a stopped process, whose lock may be free by now.
+    if (row.file_locked === 0 && leased.lock?.tryAcquire()) {
       await this.#ports.run((session) => session.run(sql.lockShard, row.shard, row.epoch))
     }
-    const lease = { ...claim.lease, until: from + this.#ports.leaseMs }
-    this.#claims.set(pool, { ...claim, lease })
+    const lease = { ...leased.lease, until: from + this.#ports.leaseMs }
+    this.#leased.set(pool, { ...leased, lease })
     return lease
   }
 
   /**
-   * Shows that this process lives, if the shard is still its own. While its lease holds nobody can have judged it dead;
-   * afterwards somebody may be about to take over, and the write lock says who comes first.
+   * Shows that this process is alive, and reads whether the shard is still its own. While its lease lasts, no other process
+   * can have judged it dead. Afterwards one may be about to take over, so this runs under the write lock.
    */
-  #show(session: Session, { lock, lease }: Claim): { row: ShardRow | undefined; from: number } {
+  #showAlive(session: Session, { lock, lease }: LeasedShard): { row: ShardRow | undefined; from: number } {
     const { clock } = this.#ports
     const from = clock.monotonic()
-    lock?.beat(clock.now())
+    lock?.heartbeat(clock.now())
     return { row: session.get<ShardRow>(sql.shardOfPool, lease.pool), from }
   }
 
-  async #claim(owner: string, pool: string, context: Context): Promise<Lease | null> {
+  async #acquire(holder: string, pool: string, context: Context): Promise<Lease | null> {
     const row = this.#ports.session.get<ShardRow>(sql.shardOfPool, pool) ?? (await this.#addShard(pool))
     const lock = this.#lockOf(pool)
     const locked = lock?.tryAcquire() ?? true
@@ -124,42 +124,43 @@ export class Ownership {
       return null
     }
     const from = this.#ports.clock.monotonic()
-    const beat = lock?.lastBeat()
-    const epoch = await this.#ports.write((desk) => {
-      // The write lock was waited for: whoever was taken for dead may have shown that he lives.
-      if (lock?.lastBeat() !== beat) return undefined
-      const claimed = desk.session.get<{ epoch: number }>(
+    const heartbeat = lock?.lastHeartbeat()
+    const epoch = await this.#ports.write((write) => {
+      // It waited for the write lock; meanwhile the other holder may have shown that it is alive.
+      if (lock?.lastHeartbeat() !== heartbeat) return undefined
+      const claimed = write.session.get<{ epoch: number }>(
         sql.claimShard,
-        owner,
+        holder,
         locked ? 1 : 0,
         row.shard,
         row.epoch,
       )
-      if (claimed !== undefined) recoverFlights(desk, row.shard)
+      if (claimed !== undefined) recoverInFlight(write, row.shard)
       return claimed?.epoch
     }, context)
     if (epoch === undefined) {
       lock?.release()
       return null
     }
-    lock?.beat(this.#ports.clock.now())
-    const lease = { shard: row.shard, pool, holder: owner, epoch, until: from + this.#ports.leaseMs }
-    this.#claims.set(pool, { lease, lock })
+    lock?.heartbeat(this.#ports.clock.now())
+    const lease = { shard: row.shard, pool, holder, epoch, until: from + this.#ports.leaseMs }
+    this.#leased.set(pool, { lease, lock })
     this.#sightings.delete(pool)
     return lease
   }
 
   /**
-   * A dead owner's lock is free at once. A stopped one keeps it, so its beat is watched: when it has not moved for a
-   * whole lease on our own monotonic clock, its epoch ends. An owner without the lock is judged by its beat alone.
+   * Whether the shard can be taken over. The file lock of a dead holder is free at once. A stopped process keeps its lock, so
+   * its heartbeat is watched: if that has not changed for a whole lease on this process's monotonic clock, its epoch ends.
+   * A holder without the file lock is judged by its heartbeat alone.
    */
   #isFree(row: ShardRow, lock: SideLock, locked: boolean): boolean {
     if (row.holder === null || (locked && row.file_locked === 1)) return true
     const now = this.#ports.clock.monotonic()
-    const beat = lock.lastBeat()
+    const heartbeat = lock.lastHeartbeat()
     const seen = this.#sightings.get(row.pool)
-    if (seen === undefined || seen.beat !== beat || seen.epoch !== row.epoch) {
-      this.#sightings.set(row.pool, { beat, epoch: row.epoch, since: now })
+    if (seen === undefined || seen.heartbeat !== heartbeat || seen.epoch !== row.epoch) {
+      this.#sightings.set(row.pool, { heartbeat, epoch: row.epoch, since: now })
       return false
     }
     return now - seen.since >= this.#ports.leaseMs
@@ -176,7 +177,7 @@ export class Ownership {
     if (this.#ports.path === null) return null
     let lock = this.#locks.get(pool)
     if (lock === undefined) {
-      lock = new SideLock(sidePath(this.#ports.path, pool), this.#ports.system)
+      lock = new SideLock(sideFilePath(this.#ports.path, pool), this.#ports.system)
       this.#locks.set(pool, lock)
     }
     return lock

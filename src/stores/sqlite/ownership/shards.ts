@@ -2,11 +2,11 @@ import { type CountOption, DUE_COUNTED_MAX, type ShardState } from '../../index.
 import type { Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 import type { ShardRow } from './ownership.ts'
-import { isTaken, sidePath } from './side-lock.ts'
+import { isLocked, sideFilePath } from './side-lock.ts'
 
 /**
- * Reads who runs the clock of each pool, and what waits there. An owner that took the side lock and holds it no longer
- * is none: a killed process leaves its name behind.
+ * Reads the lease holder of each pool and what is pending there. A holder that locked the side file and has lost that lock
+ * is dead: a killed process leaves its name behind.
  */
 export function readShards(
   session: Session,
@@ -19,11 +19,11 @@ export function readShards(
       ? session.all<ShardRow>(sql.allShards)
       : session.all<ShardRow>(sql.shardsOfPools, JSON.stringify(pools))
   return rows.map(({ shard, pool, holder, epoch, file_locked }) => {
-    const lives =
-      holder !== null && (path === ':memory:' || file_locked === 0 || isTaken(sidePath(path, pool)))
+    const isAlive =
+      holder !== null && (path === ':memory:' || file_locked === 0 || isLocked(sideFilePath(path, pool)))
     const pending = countOf(session, shard, counts)
     const nextWakeAt = (session.value(sql.nextTimers, shard, 1)?.[2] ?? null) as number | null
-    return { shard, pool, holder: lives ? holder : null, epoch, pending, nextWakeAt }
+    return { shard, pool, holder: isAlive ? holder : null, epoch, pending, nextWakeAt }
   })
 }
 

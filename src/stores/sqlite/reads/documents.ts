@@ -4,7 +4,7 @@ import { CALENDAR_QUERIES } from '../rows/index.ts'
 
 const COLUMNS = 'kind, name, tenant, value, version, updated_at AS updatedAt'
 
-/** The statements about documents: few rows, seldom written. */
+/** The statements about documents: few rows, rarely written. */
 export const DOCUMENT_QUERIES = {
   named: `SELECT ${COLUMNS} FROM wakeful_documents WHERE kind = ? AND name = ?`,
   list: `SELECT ${COLUMNS} FROM wakeful_documents WHERE kind = ? AND name > ? ORDER BY name LIMIT ?`,
@@ -17,10 +17,10 @@ export const DOCUMENT_QUERIES = {
   all: `SELECT ${COLUMNS} FROM wakeful_documents ORDER BY kind, name`,
 } as const
 
-/** The fact that counts the writes of documents. */
-const VERSION = 'document_version'
+/** Counts the writes of all documents. */
+const VERSION_META = 'document_version'
 
-/** Reads a document; null where there is none. */
+/** Reads a document; null if there is none. */
 export function documentNamed(session: Session, kind: string, name: string): Document | null {
   const row = session.get<Document>(DOCUMENT_QUERIES.named, kind, name)
   return row === undefined ? null : { ...row }
@@ -41,7 +41,7 @@ export function listDocuments(
   return rows.map((row) => ({ ...row }))
 }
 
-/** Writes a document, if the stored one has this version; null where it has not. */
+/** Writes a document if the stored one has the expected version; otherwise returns null. */
 export function putDocument(
   session: Session,
   { kind, name, tenant, value }: NewDocument,
@@ -49,8 +49,8 @@ export function putDocument(
   expected?: number,
 ): Document | null {
   if (expected !== undefined && (documentNamed(session, kind, name)?.version ?? 0) !== expected) return null
-  const version = Number(session.get<{ value: string }>(CALENDAR_QUERIES.fact, VERSION)?.value ?? 0) + 1
-  session.run(CALENDAR_QUERIES.putFact, VERSION, String(version))
+  const version = Number(session.get<{ value: string }>(CALENDAR_QUERIES.meta, VERSION_META)?.value ?? 0) + 1
+  session.run(CALENDAR_QUERIES.putMeta, VERSION_META, String(version))
   session.run(DOCUMENT_QUERIES.put, kind, name, tenant, value, version, now)
   return { kind, name, tenant, value, version, updatedAt: now }
 }

@@ -4,14 +4,14 @@ import {
   eventOf,
   LOG_BYTES_MAX,
   type LogEvent,
-  PageRoom,
+  PageLimit,
   type UserEvent,
 } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import { alarmNamed } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
-/** Reads the log after a place, oldest first: one owner's, or one alarm's. */
+/** Reads one owner's or one alarm's events after a position, oldest first. */
 export function readEvents(
   session: Session,
   scope: Scope,
@@ -26,21 +26,21 @@ export function readEvents(
 }
 
 function page(rows: Iterable<EventRow>, { limit }: { limit: number }): LogEvent[] {
-  const room = new PageRoom(limit, LOG_BYTES_MAX)
+  const limits = new PageLimit(limit, LOG_BYTES_MAX)
   const events: LogEvent[] = []
   for (const row of rows) {
-    if (!room.take(utf8Length(row.data))) break
+    if (!limits.add(utf8Length(row.data))) break
     events.push(eventOf(row))
   }
   return events
 }
 
-/** Reads one alarm's newest events, oldest of them first. */
+/** Reads one alarm's newest events, in the order of the log. */
 export function newestEvents(session: Session, alarm: Serial, limit: number): LogEvent[] {
   return session.all<EventRow>(sql.newestEventsOfAlarm, alarm, limit).map(eventOf).reverse()
 }
 
-/** Appends an event that a user caught elsewhere. */
+/** Appends a user's event. */
 export function appendEvent(session: Session, scope: Scope, event: UserEvent): LogEvent {
   const { id, type, at, subject, correlationId, data } = event
   const { tenant, owner } = scope

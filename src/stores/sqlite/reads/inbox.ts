@@ -1,20 +1,20 @@
 import type { Scope } from '../../../alarm/index.ts'
-import { type InboxWake, inboxFull, type NewWake, PageRoom, type WakeRequest } from '../../index.ts'
+import { type InboxWake, inboxFull, type NewWake, PageLimit, type WakeRequest } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 
 const WAKE =
   'tenant, owner, occurrence AS occurrenceId, alarm AS alarmId, arrived_at AS arrivedAt, body, tries'
 
-/** The statements about inboxes. What is held is passed over row by row: an owner has no more than a few thousand. */
+/** The statements about inboxes. Rows that were handed out are skipped one by one: an owner has a few thousand at most. */
 export const INBOX_QUERIES = {
   known: 'SELECT 1 FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND occurrence = ?',
   count: 'SELECT count(*) AS n FROM wakeful_inbox WHERE tenant = ? AND owner = ?',
-  waiting: 'SELECT count(*) AS n FROM (SELECT 1 FROM wakeful_inbox LIMIT ?)',
+  countAll: 'SELECT count(*) AS n FROM (SELECT 1 FROM wakeful_inbox LIMIT ?)',
   put: `INSERT INTO wakeful_inbox (tenant, owner, occurrence, alarm, arrived_at, body, tries, claimed_until)
     VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING`,
-  free: `SELECT seq, octet_length(body) AS bytes FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND claimed_until <= ?
+  available: `SELECT seq, octet_length(body) AS bytes FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND claimed_until <= ?
     ORDER BY arrived_at, seq LIMIT ?`,
-  hold: `UPDATE wakeful_inbox SET claimed_until = ?, tries = tries + 1 WHERE seq = ? RETURNING ${WAKE}`,
+  claim: `UPDATE wakeful_inbox SET claimed_until = ?, tries = tries + 1 WHERE seq = ? RETURNING ${WAKE}`,
   remove: `DELETE FROM wakeful_inbox WHERE tenant = ? AND owner = ? AND occurrence = ?
     AND tries BETWEEN ? AND ? RETURNING ${WAKE}`,
   prune: `DELETE FROM wakeful_inbox WHERE seq IN (
@@ -22,7 +22,7 @@ export const INBOX_QUERIES = {
   all: `SELECT seq, ${WAKE} FROM wakeful_inbox WHERE seq > ? ORDER BY seq LIMIT ?`,
 } as const
 
-/** Puts a wake, unless it is there already, or its owner has as many as allowed. */
+/** Writes a wake, unless it exists; refused if its owner has as many as allowed. */
 export function putWake(session: Session, wake: NewWake, max: number): void {
   const { tenant, owner, occurrenceId } = wake
   if (session.get(INBOX_QUERIES.known, tenant, owner, occurrenceId) !== undefined) return
@@ -30,29 +30,33 @@ export function putWake(session: Session, wake: NewWake, max: number): void {
   insertWake(session, { ...wake, tries: 0 })
 }
 
-/** Writes a wake as it stands; false where it is there already. */
+/** Writes a wake; false if it exists. */
 export function insertWake(session: Session, wake: InboxWake): boolean {
   const { tenant, owner, occurrenceId, alarmId, arrivedAt, body, tries } = wake
   const values = [tenant, owner, occurrenceId, alarmId, arrivedAt, body, tries]
   return session.run(INBOX_QUERIES.put, ...values).changes > 0
 }
 
-/** Which wakes nobody holds, the oldest first: asked before anything is written. */
-export function freeWakes(session: Session, { tenant, owner }: Scope, { now, limit }: WakeRequest): number[] {
-  const room = new PageRoom(limit)
-  const free = session.all<{ seq: number; bytes: number }>(INBOX_QUERIES.free, tenant, owner, now, limit)
-  return free.filter(({ bytes }) => room.take(bytes)).map(({ seq }) => seq)
+/** The wakes that can be handed out now, oldest first. Writes nothing. */
+export function availableWakes(
+  session: Session,
+  { tenant, owner }: Scope,
+  { now, limit }: WakeRequest,
+): number[] {
+  const page = new PageLimit(limit)
+  const rows = session.all<{ seq: number; bytes: number }>(INBOX_QUERIES.available, tenant, owner, now, limit)
+  return rows.filter(({ bytes }) => page.add(bytes)).map(({ seq }) => seq)
 }
 
-/** Takes the oldest that nobody holds. */
+/** Hands out the oldest available wakes. */
 export function takeWakes(session: Session, scope: Scope, request: WakeRequest): InboxWake[] {
   const until = request.now + request.holdMs
-  return freeWakes(session, scope, request).map((seq) => ({
-    ...session.get<InboxWake>(INBOX_QUERIES.hold, until, seq)!,
+  return availableWakes(session, scope, request).map((seq) => ({
+    ...session.get<InboxWake>(INBOX_QUERIES.claim, until, seq)!,
   }))
 }
 
-/** Removes a wake; null where there is none of the owner's. */
+/** Removes a wake; null if the owner has no such wake. */
 export function removeWake(
   session: Session,
   { tenant, owner }: Scope,

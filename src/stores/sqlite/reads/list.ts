@@ -1,31 +1,31 @@
 import type { Scope, Serial } from '../../../alarm/index.ts'
 import {
-  asksBriefs,
-  type Brief,
+  type AlarmSummary,
   bytesOf,
   CorruptRow,
-  fits,
+  isEarliestTimer,
   type ListPosition,
   type ListQuery,
-  mayFit,
+  matches,
+  needsSummary,
   type Page,
-  PageRoom,
-  wakesFirst,
+  PageLimit,
+  summaryMatches,
 } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import { alarmAt, type StoredSnapshot, snapshotOf } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { streamOf } from './list-streams.ts'
 
-/** How many rows are looked at per round trip to the index. */
+/** Rows read per step. */
 const STRIDE_MIN = 64
-/** Rows a list with a rare match may look at before it ends the page and hands out a cursor. */
-const LOOKED_AT_MAX = 20_000
-/** Rows after which others get their turn: some milliseconds. What a row holds counts as rows too. */
+/** Rows that a list with rare matches reads before it ends the page and returns a cursor. */
+const ROWS_READ_MAX = 20_000
+/** Rows after which it yields to the event loop: a few milliseconds. Large rows count as several. */
 const ROWS_PER_TURN = 250
 const BYTES_PER_ROW = 4_096
 
-/** Live alarms by when they wake. */
+/** Live alarms by their next wake. */
 export const UPCOMING = `SELECT alarm, wake_at, id FROM wakeful_timers WHERE tenant = ? AND owner = ?
   AND wake_at IS NOT NULL AND (wake_at, id) > (?, ?) ORDER BY wake_at, id LIMIT ?`
 
@@ -35,10 +35,10 @@ interface UpcomingRow {
   id: number
 }
 
-/** A page, found piece by piece: after each, others should get their turn. */
+/** Reads a page step by step; after each step the caller yields to the event loop. */
 export type Paging = Generator<void, Page>
 
-/** Reads a page of alarms that fit the query. */
+/** Reads a page of alarms that match the query. */
 export function list(session: Session, scope: Scope, query: ListQuery): Paging {
   return query.order === 'due' ? listDue(session, scope, query) : listNewest(session, scope, query)
 }
@@ -46,22 +46,22 @@ export function list(session: Session, scope: Scope, query: ListQuery): Paging {
 function* listNewest(session: Session, scope: Scope, query: ListQuery): Paging {
   const stream = streamOf(scope, query)
   const stride = Math.max(STRIDE_MIN, query.limit + 1)
-  const room = new PageRoom(query.limit)
-  const rest = resting()
+  const page = new PageLimit(query.limit)
+  const mustYield = turnCounter()
   const items: StoredSnapshot[] = []
   let below = query.after?.row ?? Number.MAX_SAFE_INTEGER
-  for (let looked = 0; looked < LOOKED_AT_MAX; looked += stride) {
+  for (let readRows = 0; readRows < ROWS_READ_MAX; readRows += stride) {
     const rows = stream(session, below, stride)
     for (const seq of rows) {
       if (query.since !== undefined && isBefore(session, seq, query.since)) return { items, next: null }
-      const snapshot = fitting(session, seq, query)
+      const snapshot = readMatching(session, seq, query)
       const bytes = snapshot === null ? 0 : bytesOf(snapshot)
       if (snapshot !== null) {
-        if (!room.take(bytes)) return { items, next: { row: items.at(-1)!.alarm.seq } }
+        if (!page.add(bytes)) return { items, next: { row: items.at(-1)!.alarm.seq } }
         items.push(snapshot)
       }
       below = seq
-      if (rest(bytes)) yield
+      if (mustYield(bytes)) yield
     }
     if (rows.length < stride) return { items, next: null }
   }
@@ -70,42 +70,42 @@ function* listNewest(session: Session, scope: Scope, query: ListQuery): Paging {
 
 function* listDue(session: Session, scope: Scope, query: ListQuery): Paging {
   const stride = Math.max(STRIDE_MIN, query.limit + 1)
-  const room = new PageRoom(query.limit)
-  const rest = resting()
+  const page = new PageLimit(query.limit)
+  const mustYield = turnCounter()
   const items: StoredSnapshot[] = []
-  let place: ListPosition = query.after ?? { row: 0, at: Number.MIN_SAFE_INTEGER }
-  for (let looked = 0; looked < LOOKED_AT_MAX; ) {
+  let position: ListPosition = query.after ?? { row: 0, at: Number.MIN_SAFE_INTEGER }
+  for (let readRows = 0; readRows < ROWS_READ_MAX; ) {
     const rows = session.all<UpcomingRow>(
       UPCOMING,
       scope.tenant,
       scope.owner,
-      place.at ?? 0,
-      place.row,
+      position.at ?? 0,
+      position.row,
       stride,
     )
-    let hasRested = false
+    let hasYielded = false
     for (const row of rows) {
-      const snapshot = fitting(session, row.alarm, query)
+      const snapshot = readMatching(session, row.alarm, query)
       const bytes = snapshot === null ? 0 : bytesOf(snapshot)
-      if (snapshot !== null && wakesFirst(snapshot, row.id)) {
-        if (!room.take(bytes)) return { items, next: place }
+      if (snapshot !== null && isEarliestTimer(snapshot, row.id)) {
+        if (!page.add(bytes)) return { items, next: position }
         items.push(snapshot)
       }
-      place = { row: row.id, at: row.wake_at }
-      looked += 1
-      hasRested = rest(bytes)
-      if (!hasRested) continue
+      position = { row: row.id, at: row.wake_at }
+      readRows += 1
+      hasYielded = mustYield(bytes)
+      if (!hasYielded) continue
       yield
-      // Others had their turn, and may have moved what comes next.
+      // Other work ran meanwhile, and may have changed what comes next.
       break
     }
-    if (!hasRested && rows.length < stride) return { items, next: null }
+    if (!hasYielded && rows.length < stride) return { items, next: null }
   }
-  return { items, next: place }
+  return { items, next: position }
 }
 
-/** Says after every so many rows that it is time to let others have their turn. */
-function resting(): (bytes: number) => boolean {
+/** Counts rows and says when to yield. */
+function turnCounter(): (bytes: number) => boolean {
   let rows = 0
   return (bytes) => {
     rows += 1 + bytes / BYTES_PER_ROW
@@ -116,26 +116,26 @@ function resting(): (bytes: number) => boolean {
 }
 
 function isBefore(session: Session, seq: Serial, since: number): boolean {
-  const brief = briefAt(session, seq)
-  return brief !== null && brief.createdAt < since
+  const summary = summaryAt(session, seq)
+  return summary !== null && summary.createdAt < since
 }
 
-/** Reads an alarm where it is one that the query asks for; what cannot be read is left out. */
-function fitting(session: Session, seq: Serial, query: ListQuery): StoredSnapshot | null {
-  if (asksBriefs(query)) {
-    const brief = briefAt(session, seq)
-    if (brief === null || !mayFit(brief, query)) return null
+/** Reads an alarm if it matches the query; null for a row that cannot be read. */
+function readMatching(session: Session, seq: Serial, query: ListQuery): StoredSnapshot | null {
+  if (needsSummary(query)) {
+    const summary = summaryAt(session, seq)
+    if (summary === null || !summaryMatches(summary, query)) return null
   }
   try {
     const alarm = alarmAt(session, seq)
     const snapshot = alarm === undefined ? null : snapshotOf(session, alarm)
-    return snapshot !== null && fits(snapshot, query) ? snapshot : null
+    return snapshot !== null && matches(snapshot, query) ? snapshot : null
   } catch (thrown) {
     if (thrown instanceof CorruptRow) return null
     throw thrown
   }
 }
 
-function briefAt(session: Session, seq: Serial): Brief | null {
-  return session.get<Brief>(sql.alarmBrief, seq) ?? null
+function summaryAt(session: Session, seq: Serial): AlarmSummary | null {
+  return session.get<AlarmSummary>(sql.alarmSummary, seq) ?? null
 }

@@ -11,7 +11,7 @@ import { alarmValues, type StoredAlarm, type Tallies } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 
-/** What applying changes needs: the connection, the figures being gathered, and where pools live. */
+/** What a write needs: the connection, the tallies it adds to, and the shards of pools. */
 export interface WriteContext {
   readonly session: Session
   readonly tallies: Tallies
@@ -21,48 +21,53 @@ export interface WriteContext {
 
 const NONE: readonly never[] = []
 
-/** Writes everything a decision says. The caller's transaction makes it all or nothing. */
+/** Writes a decision's change, within the caller's transaction. */
 export function apply(
-  desk: WriteContext,
+  write: WriteContext,
   alarm: StoredAlarm,
   timers: readonly Timer[],
   change: Change,
 ): void {
-  for (const id of change.remove ?? NONE) desk.session.run(sql.removeTimer, id)
+  for (const id of change.remove ?? NONE) write.session.run(sql.removeTimer, id)
   for (const move of change.move ?? NONE) {
     const timer = timers.find((each) => each.id === move.id)
-    if (timer !== undefined) desk.session.run(sql.moveTimer, ...placeValues(timer, move), move.id)
+    if (timer !== undefined) write.session.run(sql.moveTimer, ...timerValues(timer, move), move.id)
   }
-  applyRest(desk, alarm, change)
+  applyRest(write, alarm, change)
 }
 
 /**
- * Writes a settle's change, whose own timer must still be as it was taken.
- * Answers false, having written nothing, where it is not: the caller then looks again.
+ * Writes a settle's change if its timer is still as it was claimed. Otherwise writes nothing and returns false; the caller
+ * then decides again with current rows.
  */
-export function applyTaken(desk: WriteContext, alarm: StoredAlarm, taken: Timer, change: Change): boolean {
-  const { session } = desk
-  const move = change.move?.find((each) => each.id === taken.id)
+export function applyClaimed(
+  write: WriteContext,
+  alarm: StoredAlarm,
+  claimed: Timer,
+  change: Change,
+): boolean {
+  const { session } = write
+  const move = change.move?.find((each) => each.id === claimed.id)
   if (move !== undefined) {
-    const place = placeValues(taken, move)
-    if (session.run(sql.moveTakenTimer, ...place, taken.id, taken.version).changes === 0) return false
-  } else if (change.remove?.includes(taken.id)) {
-    if (session.run(sql.removeTakenTimer, taken.id, taken.version).changes === 0) return false
+    const values = timerValues(claimed, move)
+    if (session.run(sql.moveClaimedTimer, ...values, claimed.id, claimed.version).changes === 0) return false
+  } else if (change.remove?.includes(claimed.id)) {
+    if (session.run(sql.removeClaimedTimer, claimed.id, claimed.version).changes === 0) return false
   } else {
     return false
   }
-  applyRest(desk, alarm, change)
+  applyRest(write, alarm, change)
   return true
 }
 
-function applyRest(desk: WriteContext, alarm: StoredAlarm, change: Change): void {
-  const { session } = desk
+function applyRest(write: WriteContext, alarm: StoredAlarm, change: Change): void {
+  const { session } = write
   for (const id of change.markEdited ?? NONE) session.run(sql.markTimerEdited, id)
   for (const { id, ok, text } of change.reports ?? NONE)
     session.run(sql.reportTimer, JSON.stringify({ ok, text }), id)
-  if (change.alarm !== undefined) replaceAlarm(desk, alarm, change.alarm)
+  if (change.alarm !== undefined) replaceAlarm(write, alarm, change.alarm)
   const record = change.alarm === undefined ? alarm : { ...change.alarm, seq: alarm.seq }
-  for (const timer of change.add ?? NONE) insertTimer(desk, record, timer)
+  for (const timer of change.add ?? NONE) insertTimer(write, record, timer)
   if (change.outcome === null) session.run(sql.removeOutcome, alarm.seq)
   else if (change.outcome !== undefined) putOutcome(session, record, change.outcome)
   if (change.status !== undefined) {
@@ -72,7 +77,7 @@ function applyRest(desk: WriteContext, alarm: StoredAlarm, change: Change): void
   for (const event of change.events ?? NONE) {
     session.run(
       sql.insertEvent,
-      desk.context.newId(),
+      write.context.newId(),
       record.tenant,
       record.owner,
       event.type,
@@ -85,42 +90,48 @@ function applyRest(desk: WriteContext, alarm: StoredAlarm, change: Change): void
       eventJson(event),
     )
   }
-  if (change.tally !== undefined) desk.tallies.add(record, change.tally)
-  for (const { alarm: spawned, timer } of change.spawn ?? NONE) insertAlarm(desk, spawned, timer)
+  if (change.tally !== undefined) write.tallies.add(record, change.tally)
+  for (const { alarm: spawned, timer } of change.spawn ?? NONE) insertAlarm(write, spawned, timer)
 }
 
-/** Writes a new alarm, with its first timer where it has one; answers the row it got. */
-export function insertAlarm(desk: WriteContext, alarm: Alarm, timer: NewTimer | null): StoredAlarm {
-  const { lastInsertRowid: seq } = desk.session.run(sql.insertAlarm, ...alarmValues(alarm))
+/** Writes a new alarm and its first timer, if it has one; returns the alarm with its row number. */
+export function insertAlarm(write: WriteContext, alarm: Alarm, timer: NewTimer | null): StoredAlarm {
+  const { lastInsertRowid: seq } = write.session.run(sql.insertAlarm, ...alarmValues(alarm))
   const stored = { ...alarm, seq }
-  if (timer !== null) insertTimer(desk, stored, timer)
-  desk.tallies.created(alarm)
+  if (timer !== null) insertTimer(write, stored, timer)
+  write.tallies.created(alarm)
   return stored
 }
 
-/** Writes a timer of the alarm's. */
-export function insertTimer(desk: WriteContext, alarm: StoredAlarm, timer: NewTimer): void {
+/** Writes a timer of an alarm. */
+export function insertTimer(write: WriteContext, alarm: StoredAlarm, timer: NewTimer): void {
   const { seq, tenant, owner, target } = alarm
-  const shard = desk.shardOf(desk.session, target.pool)
-  desk.session.run(sql.insertTimer, seq, tenant, owner, target.name, shard, ...placeValues(timer))
+  const shard = write.shardOf(write.session, target.pool)
+  write.session.run(sql.insertTimer, seq, tenant, owner, target.name, shard, ...timerValues(timer))
 }
 
-function replaceAlarm(desk: WriteContext, before: StoredAlarm, after: Alarm): void {
-  desk.session.run(sql.updateAlarm, ...alarmValues(after), before.seq)
+function replaceAlarm(write: WriteContext, before: StoredAlarm, after: Alarm): void {
+  write.session.run(sql.updateAlarm, ...alarmValues(after), before.seq)
   if (before.idempotencyKey !== null && before.idempotencyKey !== after.idempotencyKey) {
-    desk.session.run(sql.keepIdempotencyKey, before.tenant, before.owner, before.idempotencyKey, before.seq)
+    write.session.run(
+      sql.insertReplacedIdempotencyKey,
+      before.tenant,
+      before.owner,
+      before.idempotencyKey,
+      before.seq,
+    )
   }
   if (before.target.name === after.target.name && before.target.pool === after.target.pool) return
-  retarget(desk, { ...after, seq: before.seq })
+  retarget(write, { ...after, seq: before.seq })
 }
 
-/** Lets the alarm's timers follow its target. */
-export function retarget(desk: WriteContext, alarm: StoredAlarm): void {
-  const shard = desk.shardOf(desk.session, alarm.target.pool)
-  desk.session.run(sql.retargetTimers, alarm.target.name, shard, alarm.tenant, alarm.owner, alarm.seq)
+/** Moves the alarm's timers to its target. */
+export function retarget(write: WriteContext, alarm: StoredAlarm): void {
+  const shard = write.shardOf(write.session, alarm.target.pool)
+  write.session.run(sql.retargetTimers, alarm.target.name, shard, alarm.tenant, alarm.owner, alarm.seq)
 }
 
-/** Writes the alarm's summary, or replaces it. */
+/** Writes or replaces the alarm's outcome. */
 export function putOutcome(session: Session, alarm: StoredAlarm, outcome: Outcome): void {
   session.run(
     sql.putOutcome,
@@ -140,26 +151,26 @@ export function putOutcome(session: Session, alarm: StoredAlarm, outcome: Outcom
   )
 }
 
-/** The values of a timer's place, after a move where there is one: what that does not name stays. Nothing is copied. */
-function placeValues(timer: NewTimer, move: Partial<NewTimer> = timer) {
+/** A timer's columns after a move; what the move does not name stays. Written out, because copying objects is slower. */
+function timerValues(timer: NewTimer, move: Partial<NewTimer> = timer) {
   const delivered = move.delivered ?? timer.delivered
   return [
     move.kind ?? timer.kind,
-    moved(move.wakeAt, timer.wakeAt),
+    orBefore(move.wakeAt, timer.wakeAt),
     move.scheduledFor ?? timer.scheduledFor,
-    moved(move.nominal, timer.nominal),
-    moved(move.zoneOffset, timer.zoneOffset),
-    moved(move.floor, timer.floor),
+    orBefore(move.nominal, timer.nominal),
+    orBefore(move.zoneOffset, timer.zoneOffset),
+    orBefore(move.floor, timer.floor),
     move.tick ?? timer.tick,
     move.generation ?? timer.generation,
     move.attempt ?? timer.attempt,
-    moved(move.startedAt, timer.startedAt),
-    moved(move.waiting, timer.waiting),
+    orBefore(move.startedAt, timer.startedAt),
+    orBefore(move.waiting, timer.waiting),
     delivered ? 1 : 0,
   ] as const
 }
 
-/** Null is a value too. */
-function moved<T>(value: T | undefined, before: T): T {
+/** The new value, which may be null; the one before if there is none. */
+function orBefore<T>(value: T | undefined, before: T): T {
   return value === undefined ? before : value
 }

@@ -5,7 +5,7 @@ import { CorruptRow, type NewCalendar } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import type { WriteContext } from './apply.ts'
 
-/** The statements about calendars: few rows, seldom written. */
+/** The statements about calendars and `meta`: few rows, rarely written. */
 export const CALENDAR_QUERIES = {
   version: 'SELECT version FROM wakeful_calendars WHERE tenant = ? AND name = ?',
   named: 'SELECT name, version, dates, weekend FROM wakeful_calendars WHERE tenant = ? AND name = ?',
@@ -19,13 +19,13 @@ export const CALENDAR_QUERIES = {
     'UPDATE wakeful_calendars SET reviewed_version = max(reviewed_version, min(version, ?)) WHERE tenant = ? AND name = ?',
   unreview: 'UPDATE wakeful_calendars SET reviewed_version = 0 WHERE tenant = ?',
   all: 'SELECT tenant, name FROM wakeful_calendars ORDER BY tenant, name',
-  fact: 'SELECT value FROM wakeful_meta WHERE name = ?',
-  putFact:
+  meta: 'SELECT value FROM wakeful_meta WHERE name = ?',
+  putMeta:
     'INSERT INTO wakeful_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
 } as const
 
-/** The fact that counts the edits of calendars. */
-const VERSION = 'calendar_version'
+/** Counts the edits of all calendars. */
+const VERSION_META = 'calendar_version'
 
 interface CalendarRow {
   readonly name: string
@@ -34,37 +34,37 @@ interface CalendarRow {
   readonly weekend: string
 }
 
-/** Compiled calendars, by connection, tenant and name: every alarm under one asks for the same. */
-const known = new WeakMap<Session, Map<string, HolidayCalendar>>()
+/** Parsed calendars by connection, tenant and name, because many alarms use the same one. */
+const parsed = new WeakMap<Session, Map<string, HolidayCalendar>>()
 
-/** Reads a calendar; what was read before is used again while its version is the same. */
+/** Reads a calendar; parses it again only if its version has changed. */
 export function calendarNamed(session: Session, tenant: string, name: string): HolidayCalendar | undefined {
   const row = session.get<{ version: number }>(CALENDAR_QUERIES.version, tenant, name)
   if (row === undefined) return undefined
-  const kept = known.get(session) ?? new Map<string, HolidayCalendar>()
-  known.set(session, kept)
+  const calendars = parsed.get(session) ?? new Map<string, HolidayCalendar>()
+  parsed.set(session, calendars)
   const key = `${tenant}\0${name}`
-  const before = kept.get(key)
+  const before = calendars.get(key)
   if (before?.version === row.version) return before
   const calendar = calendarOf(session.get<CalendarRow>(CALENDAR_QUERIES.named, tenant, name)!)
-  kept.set(key, calendar)
+  calendars.set(key, calendar)
   return calendar
 }
 
 function calendarOf({ name, version, dates, weekend }: CalendarRow): HolidayCalendar {
   const calendar: unknown = { name, version, dates: JSON.parse(dates), weekend: JSON.parse(weekend) }
   if (isHolidayCalendar(calendar)) return calendar
-  throw new CorruptRow(`its calendar ${name} is none: put it again`)
+  throw new CorruptRow(`its calendar ${name} is not a calendar: put it again`)
 }
 
-/** The alarm with the calendars its rule names, as they stand in this transaction. */
+/** The alarm with the calendars that its rule names, as of this transaction. */
 export function withCalendars<A extends Alarm>(session: Session, alarm: A): A {
   const names = alarm.rule.kind === 'once' ? undefined : alarm.rule.exclude?.calendars
   if (names === undefined) return alarm
   return { ...alarm, calendars: names.flatMap((name) => calendarNamed(session, alarm.tenant, name) ?? []) }
 }
 
-/** Refuses an alarm whose instants were found with calendars that are no longer the newest. */
+/** Refuses an alarm whose instants were computed with an older version of a calendar. */
 export function assertCalendars(session: Session, alarm: Alarm): void {
   const names = alarm.rule.kind === 'once' ? [] : (alarm.rule.exclude?.calendars ?? [])
   for (const name of names) {
@@ -80,23 +80,23 @@ export function calendarsOf(session: Session, tenant: string): HolidayCalendar[]
   return names.flatMap(({ name }) => calendarNamed(session, tenant, name) ?? [])
 }
 
-/** Writes a calendar; the same days again are no edit. */
+/** Writes a calendar; if its days are unchanged, writes nothing. */
 export function putCalendar(
   { session, context }: WriteContext,
   tenant: string,
-  given: NewCalendar,
+  calendar: NewCalendar,
 ): HolidayCalendar {
-  const before = calendarNamed(session, tenant, given.name)
-  const [dates, weekend] = [JSON.stringify(given.dates), JSON.stringify(given.weekend)]
+  const before = calendarNamed(session, tenant, calendar.name)
+  const [dates, weekend] = [JSON.stringify(calendar.dates), JSON.stringify(calendar.weekend)]
   if (
     before !== undefined &&
     JSON.stringify(before.dates) === dates &&
     JSON.stringify(before.weekend) === weekend
   )
     return before
-  // Versions grow over all calendars: one that was removed and put anew is never taken for what it was.
-  const version = Number(session.get<{ value: string }>(CALENDAR_QUERIES.fact, VERSION)?.value ?? 0) + 1
-  session.run(CALENDAR_QUERIES.putFact, VERSION, String(version))
-  session.run(CALENDAR_QUERIES.put, tenant, given.name, dates, weekend, version, context.now)
-  return calendarNamed(session, tenant, given.name)!
+  // Versions grow over all calendars, so that one that was removed and created again never has an earlier version.
+  const version = Number(session.get<{ value: string }>(CALENDAR_QUERIES.meta, VERSION_META)?.value ?? 0) + 1
+  session.run(CALENDAR_QUERIES.putMeta, VERSION_META, String(version))
+  session.run(CALENDAR_QUERIES.put, tenant, calendar.name, dates, weekend, version, context.now)
+  return calendarNamed(session, tenant, calendar.name)!
 }

@@ -1,6 +1,6 @@
 export {
   apply,
-  applyTaken,
+  applyClaimed,
   insertAlarm,
   insertTimer,
   putOutcome,
@@ -19,10 +19,10 @@ export { quarantine } from './quarantine.ts'
 export {
   alarmAt,
   alarmNamed,
-  type FlightRow,
-  type Flights,
-  flightTimers,
-  readFlights,
+  batchTimers,
+  type InFlight,
+  type InFlightBatchRow,
+  readInFlight,
   type StoredSnapshot,
   snapshotOf,
   timersOf,

@@ -2,9 +2,9 @@ import { TIMER_COLUMNS, type Values } from '../../index.ts'
 import * as sql from '../sql/index.ts'
 import type { WriteContext } from './apply.ts'
 
-/** Sets an alarm aside whose row cannot be read: it ends `failed` with the reason, and the rest go on. */
-export function quarantine(desk: WriteContext, row: Values, reason: string): void {
-  const { session, context } = desk
+/** Ends an alarm whose row cannot be read as `failed`, with the reason, so that the rest of the batch continues. */
+export function quarantine(write: WriteContext, row: Values, reason: string): void {
+  const { session, context } = write
   const of = (column: (typeof TIMER_COLUMNS)[number]) => row[TIMER_COLUMNS.indexOf(column)] as number
   const seq = of('alarm')
   session.run(sql.removeTimer, of('id'))
@@ -52,5 +52,5 @@ export function quarantine(desk: WriteContext, row: Values, reason: string): voi
   )
   const isAwaiting = alarm.kind === 'once' && row[TIMER_COLUMNS.indexOf('kind')] === 'report'
   const from = isAwaiting ? 'fired' : 'pending'
-  desk.tallies.add({ tenant, owner }, { from, to: 'failed', durationMs: null })
+  write.tallies.add({ tenant, owner }, { from, to: 'failed', durationMs: null })
 }

@@ -4,18 +4,18 @@ import type { Session } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 import { withCalendars } from './calendars.ts'
 
-/** All that is known of one alarm, with the row it is kept in. */
+/** A snapshot of an alarm, with its row number. */
 export interface StoredSnapshot extends Snapshot {
   readonly alarm: StoredAlarm
 }
 
-/** How an alarm may be named within its owner's. */
+/** The ways to name one of an owner's alarms. */
 export type AlarmName =
   | { readonly id: string }
   | { readonly key: string }
   | { readonly idempotencyKey: string }
 
-/** Reads an alarm by one of its names; undefined where this owner has none (promise: isolated). */
+/** Reads an alarm by one of its names; undefined if this owner has none (promise: isolated). */
 export function alarmNamed(session: Session, scope: Scope, name: AlarmName): StoredAlarm | undefined {
   const { tenant, owner } = scope
   let row: Values | undefined
@@ -28,10 +28,10 @@ export function alarmNamed(session: Session, scope: Scope, name: AlarmName): Sto
   return row && withCalendars(session, alarmOf(row))
 }
 
-/** The alarm whose idempotency key this was before an upsert brought another. */
+/** The alarm that had this idempotency key before an upsert replaced it. */
 function replaced(session: Session, scope: Scope, name: { idempotencyKey: string }): Values | undefined {
   const kept = session.get<{ alarm: number }>(
-    sql.keptIdempotencyKey,
+    sql.replacedIdempotencyKey,
     scope.tenant,
     scope.owner,
     name.idempotencyKey,
@@ -50,27 +50,27 @@ export function timersOf(session: Session, alarm: StoredAlarm): Timer[] {
   return session.values(sql.timersOfAlarm, alarm.tenant, alarm.owner, alarm.seq).map(timerOf)
 }
 
-/** Reads all that is known of an alarm; what is in flight only where a decision needs it. */
+/** Reads an alarm's timers and outcome. Callers pass `inFlight` only if their decision depends on it. */
 export function snapshotOf(
   session: Session,
   alarm: StoredAlarm,
-  flights: Flights = NO_FLIGHTS,
+  inFlight: InFlight = NOTHING_IN_FLIGHT,
 ): StoredSnapshot {
   const timers = timersOf(session, alarm)
   const outcome = outcomeOf(session.get<OutcomeRow>(sql.outcomeOfAlarm, alarm.seq))
-  const inFlight = new Set(timers.filter((timer) => flights.has(timer)).map((timer) => timer.id))
-  return { alarm, timers, outcome, inFlight }
+  const ids = timers.filter((timer) => inFlight.has(timer)).map((timer) => timer.id)
+  return { alarm, timers, outcome, inFlight: new Set(ids) }
 }
 
 /** Which timers are recorded as being delivered. */
-export interface Flights {
+export interface InFlight {
   has(timer: Timer): boolean
 }
 
-const NO_FLIGHTS: Flights = { has: () => false }
+const NOTHING_IN_FLIGHT: InFlight = { has: () => false }
 
-/** A row of the flights' table. */
-export interface FlightRow {
+/** A row of `in_flight_batches`. */
+export interface InFlightBatchRow {
   id: number
   shard: number
   epoch: number
@@ -78,24 +78,24 @@ export interface FlightRow {
   timers: string
 }
 
-/** Reads what is in flight, at most once, and only when first asked. */
-export function readFlights(session: Session): Flights {
-  let flying: Set<string> | null = null
+/** Reads the in-flight batches on the first call of `has`, and only then. */
+export function readInFlight(session: Session): InFlight {
+  let keys: Set<string> | null = null
   return {
     has: (timer) => {
-      flying ??= new Set(session.all<FlightRow>(sql.allFlights).flatMap(flightNames))
-      return flying.has(`${timer.id}:${timer.version}`)
+      keys ??= new Set(session.all<InFlightBatchRow>(sql.inFlightBatches).flatMap(timerKeys))
+      return keys.has(`${timer.id}:${timer.version}`)
     },
   }
 }
 
-/** The names of a flight's timers, as `id:version`. */
-function flightNames(row: FlightRow): string[] {
-  return flightTimers(row).map(([id, version]) => `${id}:${version}`)
+/** A batch's timers as `id:version`. */
+function timerKeys(row: InFlightBatchRow): string[] {
+  return batchTimers(row).map(([id, version]) => `${id}:${version}`)
 }
 
-/** The ids and versions of a flight's timers. */
-export function flightTimers(row: FlightRow): [number, number][] {
+/** The ids and versions of a batch's timers. */
+export function batchTimers(row: InFlightBatchRow): [number, number][] {
   const flat = JSON.parse(row.timers) as number[]
   const pairs: [number, number][] = []
   for (let i = 0; i + 1 < flat.length; i += 2) pairs.push([flat[i]!, flat[i + 1]!])

@@ -1,4 +1,4 @@
-/** Every statement of the hot path, named. Each has an EXPLAIN QUERY PLAN test in queries.test.ts. */
+/** The statements of the hot path. Each has an EXPLAIN QUERY PLAN test in queries.test.ts. */
 
 import { ALARM_COLUMNS, TIMER_COLUMNS } from '../../index.ts'
 
@@ -14,20 +14,20 @@ export const updateAlarm = `UPDATE wakeful_alarms SET (${ALARM})
   = (${ALARM_MARKS}) WHERE seq = ?`
 
 export const alarmBySeq = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE seq = ?`
-export const alarmBrief = `SELECT label, message, key, subject, correlation_id AS correlationId,
+export const alarmSummary = `SELECT label, message, key, subject, correlation_id AS correlationId,
   conversation_id AS conversationId, created_at AS createdAt, target FROM wakeful_alarms WHERE seq = ?`
 export const alarmScope = 'SELECT tenant, owner, target, kind FROM wakeful_alarms WHERE seq = ?'
 export const alarmById = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE id = ? AND tenant = ? AND owner = ?`
 export const alarmByKey = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND key = ?`
 export const alarmByIdempotencyKey = `SELECT ${READ_ALARM} FROM wakeful_alarms WHERE tenant = ? AND owner = ? AND idempotency_key = ?`
 
-/** An alarm that has ended gives its key up to one that an import brings. */
-export const releaseKey = 'UPDATE wakeful_alarms SET key = NULL WHERE seq = ?'
+/** An ended alarm loses its key to an imported one. */
+export const clearKey = 'UPDATE wakeful_alarms SET key = NULL WHERE seq = ?'
 
-/** An idempotency key is remembered as long as its alarm, also when an upsert brought another. */
-export const keepIdempotencyKey = `INSERT INTO wakeful_idempotency_keys (tenant, owner, idempotency_key, alarm)
+/** An idempotency key that an upsert replaced is kept as long as its alarm. */
+export const insertReplacedIdempotencyKey = `INSERT INTO wakeful_idempotency_keys (tenant, owner, idempotency_key, alarm)
   VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`
-export const keptIdempotencyKey = `SELECT alarm FROM wakeful_idempotency_keys
+export const replacedIdempotencyKey = `SELECT alarm FROM wakeful_idempotency_keys
   WHERE tenant = ? AND owner = ? AND idempotency_key = ?`
 
 export const insertTimer = `INSERT INTO wakeful_timers (alarm, tenant, owner, target, shard, kind, wake_at, scheduled_for,
@@ -37,14 +37,14 @@ export const insertTimer = `INSERT INTO wakeful_timers (alarm, tenant, owner, ta
 export const moveTimer = `UPDATE wakeful_timers SET kind = ?, wake_at = ?, scheduled_for = ?, nominal = ?, zone_offset = ?,
   floor = ?, tick = ?, generation = ?, attempt = ?, started_at = ?, waiting = ?, delivered = ?, version = version + 1, edited = 0, report = NULL WHERE id = ?`
 
-/** A settle's own timer: moved only as it was taken, or not at all (promise: recorded-once). */
-export const moveTakenTimer = `${moveTimer} AND version = ? AND edited = 0`
+/** Moves a settled timer only if it is still as it was claimed (promise: recorded-once). */
+export const moveClaimedTimer = `${moveTimer} AND version = ? AND edited = 0`
 
 export const removeTimer = 'DELETE FROM wakeful_timers WHERE id = ?'
 export const removeTimersOfAlarm = 'DELETE FROM wakeful_timers WHERE tenant = ? AND owner = ? AND alarm = ?'
-export const removeTakenTimer = 'DELETE FROM wakeful_timers WHERE id = ? AND version = ? AND edited = 0'
+export const removeClaimedTimer = 'DELETE FROM wakeful_timers WHERE id = ? AND version = ? AND edited = 0'
 export const markTimerEdited = 'UPDATE wakeful_timers SET edited = 1 WHERE id = ?'
-/** What is in flight stays with the shard that delivers it, and follows when it settles. */
+/** A timer in flight stays in the shard that delivers it, and moves when it settles. */
 export const retargetTimers = `UPDATE wakeful_timers SET target = ?, shard = ?
   WHERE tenant = ? AND owner = ? AND alarm = ? AND edited = 0`
 export const reportTimer = 'UPDATE wakeful_timers SET report = ? WHERE id = ?'
@@ -55,8 +55,8 @@ export const openTimersOfAlarm = `SELECT count(*) AS open FROM wakeful_timers
   WHERE tenant = ? AND owner = ? AND alarm = ? AND generation = ? AND kind <> 'due'`
 
 /**
- * The due look. Order and bound come from the index alone, so that it costs the same with a million pending. Last comes
- * whether a recurring alarm has other timers: here that takes 0.3 µs a row, in a statement of its own 4.
+ * The scan for due timers. The index gives both order and limit, so that it costs the same with a million pending. The last
+ * column says whether a recurring alarm has other timers: that takes 0.3 µs a row here, and 4 µs as a separate statement.
  */
 const DUE = `SELECT ${qualified('t', TIMER_COLUMNS)}, a.seq, ${qualified('a', ALARM_COLUMNS)},
   CASE WHEN a.kind = 'once' THEN 0 ELSE EXISTS (SELECT 1 FROM wakeful_timers o
@@ -72,23 +72,23 @@ export const dueIds = `SELECT id, version FROM wakeful_timers WHERE shard = ? AN
 export const nextTimers = `SELECT id, version, wake_at FROM wakeful_timers
   WHERE shard = ? AND wake_at IS NOT NULL ORDER BY wake_at LIMIT ?`
 
-/** Read from the index alone: it passes a thousand rows over in the time that reading fifty of them would take. */
+/** Read from the index alone, which skips a thousand rows in the time it takes to read fifty. */
 export const wakeAfter = `SELECT wake_at FROM wakeful_timers
   WHERE shard = ? AND wake_at IS NOT NULL ORDER BY wake_at LIMIT 1 OFFSET ?`
 
-export const releaseUnhandled = `UPDATE wakeful_timers SET wake_at = scheduled_for WHERE id IN (
+export const requeueWithoutHandler = `UPDATE wakeful_timers SET wake_at = scheduled_for WHERE id IN (
   SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_without_handler
   WHERE shard = ? AND target = ? AND waiting = 'handler' AND wake_at > ? LIMIT ?)`
 
-/** The longest held first. It forgets that it was held: what is missed by now is judged as after a standstill. */
-export const releaseHeldTenant = `UPDATE wakeful_timers SET wake_at = scheduled_for, waiting = NULL WHERE id IN (
+/** The longest paused first. `waiting` is cleared, so that what was missed is handled as after downtime. */
+export const requeuePausedTenant = `UPDATE wakeful_timers SET wake_at = scheduled_for, waiting = NULL WHERE id IN (
   SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_paused_tenant
   WHERE shard = ? AND tenant = ? AND waiting = 'operator_pause' AND wake_at > ? ORDER BY scheduled_for LIMIT ?)`
-export const releaseHeldTarget = `UPDATE wakeful_timers SET wake_at = scheduled_for, waiting = NULL WHERE id IN (
+export const requeuePausedTarget = `UPDATE wakeful_timers SET wake_at = scheduled_for, waiting = NULL WHERE id IN (
   SELECT id FROM wakeful_timers INDEXED BY wakeful_timers_paused_target
   WHERE shard = ? AND target = ? AND waiting = 'operator_pause' AND wake_at > ? ORDER BY scheduled_for LIMIT ?)`
-/** From name to name, past all that is held under each. */
-export const nextHeldTarget = `SELECT target FROM wakeful_timers INDEXED BY wakeful_timers_paused_target
+/** The next target name: skips all rows of the one before. */
+export const nextPausedTarget = `SELECT target FROM wakeful_timers INDEXED BY wakeful_timers_paused_target
   WHERE shard = ? AND target > ? AND waiting = 'operator_pause' ORDER BY target LIMIT 1`
 
 export const putOutcome = `INSERT INTO wakeful_outcomes (alarm, tenant, owner, target, status, started_at, last_fired_at,
@@ -98,7 +98,7 @@ export const putOutcome = `INSERT INTO wakeful_outcomes (alarm, tenant, owner, t
   duration_ms = excluded.duration_ms, result = excluded.result, last_error = excluded.last_error,
   failure_count = excluded.failure_count, attempts = excluded.attempts`
 
-/** The end of an alarm whose summary stays as its last delivery left it. */
+/** Ends an alarm whose outcome stays that of its last delivery. */
 export const putStatus = `INSERT INTO wakeful_outcomes (alarm, tenant, owner, target, status, failure_count, attempts)
   VALUES (?, ?, ?, ?, ?, 0, 0) ON CONFLICT (alarm) DO UPDATE SET target = excluded.target, status = excluded.status`
 
@@ -120,10 +120,10 @@ export const eventsOfAlarm = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e LEFT
 export const newestEventsOfAlarm = `SELECT ${EVENT_COLUMNS} FROM wakeful_events e
   LEFT JOIN wakeful_alarms a ON a.seq = e.alarm WHERE e.alarm = ? ORDER BY e.seq DESC LIMIT ?`
 
-export const ownEventById = 'SELECT 1 FROM wakeful_events WHERE id = ? AND alarm IS NULL'
+export const appendedEventById = 'SELECT 1 FROM wakeful_events WHERE id = ? AND alarm IS NULL'
 export const eventOfAlarmById = 'SELECT 1 FROM wakeful_events WHERE alarm = ? AND id = ?'
-export const lastLogged = 'SELECT at FROM wakeful_events ORDER BY seq DESC LIMIT 1'
-export const lastSet = 'SELECT created_at AS at FROM wakeful_alarms ORDER BY seq DESC LIMIT 1'
+export const newestEventAt = 'SELECT at FROM wakeful_events ORDER BY seq DESC LIMIT 1'
+export const newestAlarmAt = 'SELECT created_at AS at FROM wakeful_alarms ORDER BY seq DESC LIMIT 1'
 export const lastEvent = 'SELECT seq FROM wakeful_events ORDER BY seq DESC LIMIT 1'
 
 export const addTally = `INSERT INTO wakeful_tallies (tenant, owner, total, pending, fired, completed, failed, cancelled,
@@ -143,7 +143,7 @@ export const shardEpoch = 'SELECT epoch FROM wakeful_shards WHERE shard = ?'
 export const claimShard = `UPDATE wakeful_shards SET holder = ?, epoch = epoch + 1, file_locked = ?
   WHERE shard = ? AND epoch = ? RETURNING epoch`
 export const lockShard = 'UPDATE wakeful_shards SET file_locked = 1 WHERE shard = ? AND epoch = ?'
-export const disownShard = 'UPDATE wakeful_shards SET holder = NULL WHERE shard = ? AND epoch = ?'
+export const releaseShard = 'UPDATE wakeful_shards SET holder = NULL WHERE shard = ? AND epoch = ?'
 export const poolCount = 'SELECT count(*) AS pools FROM wakeful_shards WHERE slot = 0'
 export const allShards = 'SELECT * FROM wakeful_shards ORDER BY shard'
 export const shardsOfPools = `SELECT * FROM wakeful_shards
@@ -153,15 +153,15 @@ export const pendingOfShard =
 export const dueOfShard = `SELECT count(*) AS due FROM (
   SELECT 1 FROM wakeful_timers WHERE shard = ? AND wake_at <= ? LIMIT ?)`
 
-export const insertFlight =
+export const insertInFlightBatch =
   'INSERT INTO wakeful_in_flight_batches (shard, epoch, claimed_at, timers) VALUES (?, ?, ?, ?)'
-export const removeFlight = 'DELETE FROM wakeful_in_flight_batches WHERE id = ?'
-export const allFlights = 'SELECT id, shard, epoch, timers FROM wakeful_in_flight_batches'
+export const removeInFlightBatch = 'DELETE FROM wakeful_in_flight_batches WHERE id = ?'
+export const inFlightBatches = 'SELECT id, shard, epoch, timers FROM wakeful_in_flight_batches'
 
-/** Alarms to look at again: those of a tenant that name calendars, or all that stand on a zone's wall clock. */
-export const calendarSelection = `SELECT seq AS place, seq AS alarm FROM wakeful_alarms
+/** Alarms to review: those of a tenant that name calendars, or all whose instants depend on a zone. */
+export const calendarSelection = `SELECT seq AS position, seq AS alarm FROM wakeful_alarms
   WHERE tenant = ? AND calendars IS NOT NULL AND seq > ? ORDER BY seq LIMIT ?`
-export const zonedSelection = `SELECT id AS place, alarm FROM wakeful_timers
+export const zonedSelection = `SELECT id AS position, alarm FROM wakeful_timers
   WHERE id > ? AND zone_offset IS NOT NULL ORDER BY id LIMIT ?`
 
 export const pendingSelection = `SELECT DISTINCT alarm FROM wakeful_timers WHERE tenant = ? AND owner = ?

@@ -25,7 +25,7 @@ import {
   withoutKey,
   ZONE_DATA_META,
 } from '../../index.ts'
-import { isStoreTrouble, type Session } from '../connection/index.ts'
+import { isStoreError, type Session } from '../connection/index.ts'
 import { DOCUMENT_QUERIES, INBOX_QUERIES, insertWake, putDocument } from '../reads/index.ts'
 import {
   alarmAt,
@@ -41,7 +41,7 @@ import {
 } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
-/** The statements of an export: it walks each table once, in the order of its rows. */
+/** The statements of an export, which reads each table once in row order. */
 export const EXPORT_QUERIES = {
   countAlarms: 'SELECT count(*) AS n FROM wakeful_alarms',
   countEvents: 'SELECT count(*) AS n FROM wakeful_events',
@@ -54,7 +54,7 @@ export const EXPORT_QUERIES = {
 
 const PAGE = 500
 
-/** Writes out everything as it stood at one moment: the caller holds a read transaction. */
+/** Exports everything; the caller's read transaction makes it one consistent state. */
 export function* exportLines(session: Session, now: number): Generator<PortableLine> {
   const alarms = session.get<{ n: number }>(EXPORT_QUERIES.countAlarms)!.n
   const events = session.get<{ n: number }>(EXPORT_QUERIES.countEvents)!.n
@@ -84,13 +84,13 @@ export function* exportLines(session: Session, now: number): Generator<PortableL
   yield { end: true, ...written }
 }
 
-/** The alarm of a row, or what is wrong with it. */
+/** The line of an alarm, or of the damage of its row. */
 function alarmLine(session: Session, seq: number): PortableLine {
   try {
     const keys = session.all<{ key: string }>(EXPORT_QUERIES.formerKeys, seq).map(({ key }) => key)
     return portableAlarm(snapshotOf(session, alarmAt(session, seq)!), keys)
   } catch (thrown) {
-    if (isStoreTrouble(thrown)) throw thrown
+    if (isStoreError(thrown)) throw thrown
     return portableDamage(seq, thrown)
   }
 }
@@ -105,47 +105,47 @@ function* pages<R extends { seq: Serial }>(session: Session, query: string): Gen
   }
 }
 
-/** Writes a calendar as it was exported; one of that name that is here already stays as it is. */
+/** Writes a calendar, unless there is one with that name. */
 function importCalendar(
-  desk: WriteContext,
+  write: WriteContext,
   { calendar: { tenant, ...calendar } }: PortableCalendar,
 ): boolean {
-  if (calendarNamed(desk.session, tenant, calendar.name) !== undefined) return false
-  putCalendar(desk, tenant, calendar)
+  if (calendarNamed(write.session, tenant, calendar.name) !== undefined) return false
+  putCalendar(write, tenant, calendar)
   return true
 }
 
-/** Writes a row of an export; false where it is here already, so that an import can be repeated. */
-export function importRow(desk: WriteContext, line: PortableRow): boolean {
-  if ('calendar' in line) return importCalendar(desk, line)
+/** Writes a line of an export; false if its row exists, so that an import can be repeated. */
+export function importRow(write: WriteContext, line: PortableRow): boolean {
+  if ('calendar' in line) return importCalendar(write, line)
   if ('document' in line) {
     const { updatedAt, ...document } = line.document
-    // One of that name that is here already stays as it is.
-    return putDocument(desk.session, document, updatedAt, 0) !== null
+    // Version 0: an existing document with that name stays.
+    return putDocument(write.session, document, updatedAt, 0) !== null
   }
-  if ('wake' in line) return insertWake(desk.session, line.wake)
-  return 'alarm' in line ? importAlarm(desk, line) : importEvent(desk, line)
+  if ('wake' in line) return insertWake(write.session, line.wake)
+  return 'alarm' in line ? importAlarm(write, line) : importEvent(write, line)
 }
 
-/** Writes an alarm as it was exported; false where it is here already, so that an import can be repeated. */
-function importAlarm(desk: WriteContext, given: PortableAlarm): boolean {
-  const { session } = desk
-  if (alarmNamed(session, given.alarm, { id: given.alarm.id }) !== undefined) return false
-  refuseTaken(session, given)
-  const line = settleKey(session, given)
+/** Writes an alarm; false if it exists. */
+function importAlarm(write: WriteContext, exported: PortableAlarm): boolean {
+  const { session } = write
+  if (alarmNamed(session, exported.alarm, { id: exported.alarm.id }) !== undefined) return false
+  refuseKnownIdempotencyKeys(session, exported)
+  const line = withPossibleKey(session, exported)
   const { alarm, timers, outcome, formerKeys = [] } = line
   refuseUnknownCalendars(session, alarm)
   reviewLater(session, line)
-  const stored = insertAlarm(desk, alarm, null)
-  for (const timer of timers) insertTimer(desk, stored, timer)
+  const stored = insertAlarm(write, alarm, null)
+  for (const timer of timers) insertTimer(write, stored, timer)
   if (outcome !== null) putOutcome(session, stored, outcome satisfies Outcome)
   for (const key of formerKeys)
-    session.run(sql.keepIdempotencyKey, alarm.tenant, alarm.owner, key, stored.seq)
-  desk.tallies.add(alarm, portableTally(line))
+    session.run(sql.insertReplacedIdempotencyKey, alarm.tenant, alarm.owner, key, stored.seq)
+  write.tallies.add(alarm, portableTally(line))
   return true
 }
 
-function refuseTaken(session: Session, { alarm, formerKeys = [] }: PortableAlarm): void {
+function refuseKnownIdempotencyKeys(session: Session, { alarm, formerKeys = [] }: PortableAlarm): void {
   const { idempotencyKey } = alarm
   for (const each of idempotencyKey === null ? formerKeys : [idempotencyKey, ...formerKeys]) {
     const by = alarmNamed(session, alarm, { idempotencyKey: each })
@@ -154,16 +154,16 @@ function refuseTaken(session: Session, { alarm, formerKeys = [] }: PortableAlarm
 }
 
 /**
- * The alarm with the key that it can have here. A key names the one that is still to fire: one that has ended gives it up,
- * here or in the export. Two that are to fire are refused.
+ * The alarm with its key, if it can have it. A live alarm keeps its key; an ended one loses it, in the store or in the
+ * export. Two live alarms with one key are refused.
  */
-function settleKey(session: Session, line: PortableAlarm): PortableAlarm {
+function withPossibleKey(session: Session, line: PortableAlarm): PortableAlarm {
   const { key } = line.alarm
   const holder = key === null ? undefined : alarmNamed(session, line.alarm, { key })
   if (holder === undefined) return line
   if (hasEnded(line)) return withoutKey(line)
   if (!hasEnded(snapshotOf(session, holder))) throw nameTaken(line.alarm, 'key', key!, holder.id)
-  session.run(sql.releaseKey, holder.seq)
+  session.run(sql.clearKey, holder.seq)
   return line
 }
 
@@ -173,20 +173,20 @@ function refuseUnknownCalendars(session: Session, alarm: Alarm): void {
   if (unknown !== undefined) throw calendarMissing(alarm, unknown)
 }
 
-/** It was resolved by the calendars and the zone data of another store: whoever runs the clock resolves it again. */
+/** Its instants were computed with another store's calendars and zone data, so the engine computes them again. */
 function reviewLater(session: Session, line: PortableAlarm): void {
   if (calendarNames(line.alarm).length > 0) session.run(CALENDAR_QUERIES.unreview, line.alarm.tenant)
-  if (isZoned(line)) session.run(CALENDAR_QUERIES.putFact, ZONE_DATA_META, 'imported')
+  if (isZoned(line)) session.run(CALENDAR_QUERIES.putMeta, ZONE_DATA_META, 'imported')
 }
 
-/** Writes an event as it was exported; false where it is here already. */
-function importEvent(desk: WriteContext, { event }: PortableEvent): boolean {
-  const { session } = desk
+/** Writes an event; false if it exists. */
+function importEvent(write: WriteContext, { event }: PortableEvent): boolean {
+  const { session } = write
   const alarm = event.alarmId === null ? null : alarmNamed(session, event, { id: event.alarmId })
   if (alarm === undefined) throw alarmMissing(event)
   const known =
     alarm === null
-      ? session.get(sql.ownEventById, event.id)
+      ? session.get(sql.appendedEventById, event.id)
       : session.get(sql.eventOfAlarmById, alarm.seq, event.id)
   if (known !== undefined) return false
   const { id, tenant, owner, type, origin, subject, correlationId, at, data } = event

@@ -1,33 +1,33 @@
 import { type Scope, snapshotAfter } from '../../../alarm/index.ts'
 import type { Decide, Edited, EditResult, Selector, StoredAlarm } from '../../index.ts'
-import { alarmAt, alarmNamed, apply, readFlights, snapshotOf, type WriteContext } from '../rows/index.ts'
+import { alarmAt, alarmNamed, apply, readInFlight, snapshotOf, type WriteContext } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 
 /** Reads, decides and writes the selected alarms one by one; unknown and not-yours are left out alike. */
 export function editSelected<A>(
-  desk: WriteContext,
+  write: WriteContext,
   scope: Scope,
   which: Selector,
   decide: Decide<A>,
 ): EditResult<A> {
-  const { alarms, next } = select(desk, scope, which)
+  const { alarms, next } = select(write, scope, which)
   const results: Edited<A>[] = []
-  const flights = readFlights(desk.session)
+  const inFlight = readInFlight(write.session)
   for (const alarm of alarms) {
-    const snapshot = snapshotOf(desk.session, alarm, flights)
+    const snapshot = snapshotOf(write.session, alarm, inFlight)
     const { change, answer } = decide(snapshot)
-    apply(desk, alarm, snapshot.timers, change)
+    apply(write, alarm, snapshot.timers, change)
     results.push({ answer, snapshot: snapshotAfter(snapshot, change) })
   }
   return { results, next }
 }
 
 function select(
-  desk: WriteContext,
+  write: WriteContext,
   scope: Scope,
   which: Selector,
 ): { alarms: StoredAlarm[]; next: number | null } {
-  const { session } = desk
+  const { session } = write
   const named = (name: { id: string } | { key: string }) => alarmNamed(session, scope, name) ?? []
   if ('id' in which || 'key' in which) return { alarms: [named(which)].flat(), next: null }
   if ('ids' in which) return { alarms: which.ids.flatMap((id) => named({ id })), next: null }

@@ -1,20 +1,20 @@
 import { type Scope, type Serial, serialOf } from '../../../alarm/index.ts'
-import { goneFact } from '../../index.ts'
+import { prunedEventsMeta } from '../../index.ts'
 import type { Session } from '../connection/index.ts'
 import { INBOX_QUERIES } from '../reads/index.ts'
 
-/** How far pruning has looked at the log: events below it belong to alarms that live, or are gone. */
-const PLACE = 'pruned_to'
-const EVENTS_LOOKED_AT_MAX = 5_000
+/** How far pruning has read the log. Events before it belong to live alarms or were deleted. */
+const PRUNED_TO_META = 'pruned_to'
+const EVENTS_READ_MAX = 5_000
 
 export const PRUNE_QUERIES = {
-  place: 'SELECT value FROM wakeful_meta WHERE name = ?',
+  meta: 'SELECT value FROM wakeful_meta WHERE name = ?',
   oldEvents: `SELECT e.seq, e.alarm, e.at, o.status FROM wakeful_events e LEFT JOIN wakeful_outcomes o ON o.alarm = e.alarm
     WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
   newestEvent: 'SELECT max(seq) AS seq, at, tenant, owner FROM wakeful_events WHERE alarm = ?',
 } as const
 
-const putFact =
+const putMeta =
   'INSERT INTO wakeful_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value'
 
 interface OldEvent {
@@ -30,25 +30,25 @@ interface NewestEvent extends Scope {
 }
 
 /**
- * Deletes ended alarms with their events, oldest first, and the wakes that nobody fetched by then. It walks the log, whose order is time, from where it was
- * left: an alarm is met again at its last event, so that no index is needed just for this.
+ * Deletes ended alarms with their events, oldest first, and wakes that were not fetched by then. It continues through the
+ * log, which is in time order: every alarm is found at its last event, so that this needs no index of its own.
  */
 export function prune(session: Session, endedBefore: number, limit: number): number {
-  const place = Number(session.get<{ value: string }>(PRUNE_QUERIES.place, PLACE)?.value ?? 0)
-  let reached = place
+  const start = Number(session.get<{ value: string }>(PRUNE_QUERIES.meta, PRUNED_TO_META)?.value ?? 0)
+  let reached = start
   let pruned = 0
-  for (const event of session.all<OldEvent>(PRUNE_QUERIES.oldEvents, place, EVENTS_LOOKED_AT_MAX)) {
+  for (const event of session.all<OldEvent>(PRUNE_QUERIES.oldEvents, start, EVENTS_READ_MAX)) {
     if (event.at >= endedBefore || pruned >= limit) break
     reached = event.seq
     if (event.alarm === null || event.status === null) continue
     const newest = session.get<NewestEvent>(PRUNE_QUERIES.newestEvent, event.alarm)
-    // None: the alarm went with an earlier event of this page.
+    // Undefined: the alarm was deleted at an earlier event of this page.
     if (newest === undefined || newest.at === null || newest.at >= endedBefore) continue
     pruneAlarm(session, event.alarm)
-    noteGone(session, newest)
+    recordPruned(session, newest)
     pruned += 1
   }
-  if (reached > place) session.run(putFact, PLACE, String(reached))
+  if (reached > start) session.run(putMeta, PRUNED_TO_META, String(reached))
   return pruned + session.run(INBOX_QUERIES.prune, endedBefore, limit - pruned).changes
 }
 
@@ -59,9 +59,9 @@ function pruneAlarm(session: Session, seq: number): void {
   session.run('DELETE FROM wakeful_alarms WHERE seq = ?', seq)
 }
 
-/** How far the owner's log has holes; alarms do not end in the order in which they are met. */
-function noteGone(session: Session, { seq, ...scope }: NewestEvent): void {
-  const name = goneFact(scope)
-  const before = session.get<{ value: string }>(PRUNE_QUERIES.place, name)?.value
-  if (before === undefined || serialOf(before) < seq) session.run(putFact, name, String(seq))
+/** Records the newest deleted event of the owner. Alarms do not end in log order, so it may only grow. */
+function recordPruned(session: Session, { seq, ...scope }: NewestEvent): void {
+  const name = prunedEventsMeta(scope)
+  const before = session.get<{ value: string }>(PRUNE_QUERIES.meta, name)?.value
+  if (before === undefined || serialOf(before) < seq) session.run(putMeta, name, String(seq))
 }
