@@ -34,14 +34,14 @@ const SQLITE: readonly Simple[] = [
   },
   {
     bug: 'a takeover does not count what was in flight',
-    file: 'src/stores/sqlite/claims/claims.ts',
+    file: 'src/stores/sqlite/claims/settle.ts',
     from: "{ kind: 'lost' }",
     to: "{ kind: 'released' }",
     breaches: ['uncounted'],
   },
   {
     bug: 'a takeover drops what was in flight',
-    file: 'src/stores/sqlite/claims/claims.ts',
+    file: 'src/stores/sqlite/claims/settle.ts',
     from: "isolated(write, row, (inner) => settleWithAllTimers(inner, timerOf(row), { kind: 'lost' }))",
     to: 'write.session.run(sql.removeTimer, id)',
     breaches: ['lost', 'unrecorded', 'damage'],

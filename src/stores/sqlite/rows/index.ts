@@ -15,7 +15,7 @@ export {
   putCalendar,
   withCalendars,
 } from './calendars.ts'
-export { quarantine } from './quarantine.ts'
+export { isolated, quarantine } from './quarantine.ts'
 export {
   alarmAt,
   alarmNamed,

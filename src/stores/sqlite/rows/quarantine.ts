@@ -1,4 +1,6 @@
-import { TIMER_COLUMNS, type Values } from '../../index.ts'
+import { errorText } from '../../../error.ts'
+import { Tallies, TIMER_COLUMNS, type Values } from '../../index.ts'
+import { isStoreError } from '../connection/index.ts'
 import * as sql from '../sql/index.ts'
 import type { WriteContext } from './apply.ts'
 
@@ -53,4 +55,23 @@ export function quarantine(write: WriteContext, row: Values, reason: string): vo
   const isAwaiting = alarm.kind === 'once' && row[TIMER_COLUMNS.indexOf('kind')] === 'report'
   const from = isAwaiting ? 'fired' : 'pending'
   write.tallies.add({ tenant, owner }, { from, to: 'failed', durationMs: null })
+}
+
+/**
+ * Runs the work of one row. If it fails, its writes are rolled back and the row is quarantined with the reason. Without
+ * savepoints the whole transaction fails, and the write queue runs it again with them.
+ */
+export function isolated<T>(write: WriteContext, row: Values, work: (write: WriteContext) => T): T | null {
+  const { session } = write
+  if (!session.savepoints) return session.undoable(() => work(write))
+  const tallies = new Tallies()
+  try {
+    const answer = session.undoable(() => work({ ...write, tallies }))
+    write.tallies.merge(tallies)
+    return answer
+  } catch (thrown) {
+    if (isStoreError(thrown)) throw thrown
+    quarantine(write, row, errorText(thrown))
+    return null
+  }
 }

@@ -1,53 +1,25 @@
-import {
-  type Change,
-  type DeliveryOutcome,
-  type Serial,
-  settle,
-  type Timer,
-  type Verdict,
-} from '../../../alarm/index.ts'
+import type { Change, Serial, Timer, Verdict } from '../../../alarm/index.ts'
 import { errorText } from '../../../error.ts'
 import {
   ALARM_COLUMNS,
   alarmOf,
-  alarmSeqOf,
   type Claimed,
   type ClaimedTimer,
   type ClaimRequest,
   CorruptRow,
   type DueTimer,
-  type InFlightBatch,
   type InFlightTimers,
   type Lease,
-  type Settlement,
-  type SettleResult,
   type StoredAlarm,
-  Tallies,
   TIMER_COLUMNS,
   timerOf,
   type Values,
-  type WaitingFilter,
 } from '../../index.ts'
 import { isStoreError, type Session } from '../connection/index.ts'
-import {
-  alarmAt,
-  apply,
-  applyClaimed,
-  batchTimers,
-  type InFlightBatchRow,
-  quarantine,
-  retarget,
-  timersOf,
-  type WriteContext,
-  withCalendars,
-} from '../rows/index.ts'
+import { apply, isolated, quarantine, timersOf, type WriteContext, withCalendars } from '../rows/index.ts'
 import * as sql from '../sql/index.ts'
 import { advance, fairDue, fairWakeAt } from './fair-scan.ts'
-
-/** Whether the lease is still the newest of its shard. */
-export function holdsShard(session: Session, lease: Pick<Lease, 'shard' | 'epoch'>): boolean {
-  return session.get<{ epoch: number }>(sql.shardEpoch, lease.shard)?.epoch === lease.epoch
-}
+import { holdsShard } from './settle.ts'
 
 /** Claims what is due in these shards, and records it as in flight in the same transaction. */
 export function claim(write: WriteContext, leases: readonly Lease[], request: ClaimRequest): Claimed {
@@ -228,25 +200,6 @@ function applyIsolated(
   return isolated(write, row, applyChange) !== null
 }
 
-/**
- * Runs the work of one row. If it fails, its writes are rolled back and the row is quarantined with the reason. Without
- * savepoints the whole transaction fails, and the write queue runs it again with them.
- */
-function isolated<T>(write: WriteContext, row: Values, work: (write: WriteContext) => T): T | null {
-  const { session } = write
-  if (!session.savepoints) return session.undoable(() => work(write))
-  const tallies = new Tallies()
-  try {
-    const answer = session.undoable(() => work({ ...write, tallies }))
-    write.tallies.merge(tallies)
-    return answer
-  } catch (thrown) {
-    if (isStoreError(thrown)) throw thrown
-    quarantine(write, row, errorText(thrown))
-    return null
-  }
-}
-
 interface Decided {
   readonly alarm: StoredAlarm
   readonly timers: readonly Timer[]
@@ -304,101 +257,4 @@ function recordInFlight(
   )
   const batch = { id, shard: lease.shard }
   return ready.map(({ alarm, timer }) => ({ lease, batch, alarm, timer }))
-}
-
-/** Writes outcomes. Those of a lost lease are rejected (promise: fenced); those of a timer that has changed are skipped. */
-export function settleAll(
-  write: WriteContext,
-  settlements: readonly Settlement[],
-  acknowledged: readonly InFlightBatch[],
-): SettleResult {
-  const leases = new Set(settlements.map(({ lease }) => lease))
-  const lost = [...leases].filter((lease) => !holdsShard(write.session, lease))
-  const own = settlements.filter(({ lease }) => !lost.includes(lease))
-  const stale = own.filter((settlement) => !settleIsolated(write, settlement)).length
-  for (const { id } of acknowledged) write.session.run(sql.removeInFlightBatch, id)
-  return { lost, stale }
-}
-
-/** Settles one timer, and quarantines it if that fails. Returns whether it was still as it was claimed. */
-function settleIsolated(write: WriteContext, settlement: Settlement): boolean {
-  const { session } = write
-  if (!session.savepoints) return session.undoable(() => settleOne(write, settlement))
-  const row = session.value(sql.timerById, settlement.timer.id)
-  return row !== undefined && isolated(write, row, (inner) => settleOne(inner, settlement)) !== false
-}
-
-/** Returns whether the timer was still as it was claimed. */
-function settleOne(write: WriteContext, { alarm: claimed, timer, delivery }: Settlement): boolean {
-  // Its calendars may have been edited during the delivery.
-  const alarm = withCalendars(write.session, claimed)
-  const change = settle({ alarm, timer, others: null }, delivery, write.context)
-  if (change !== null && applyClaimed(write, alarm as StoredAlarm, timer, change)) return true
-  return settleWithAllTimers(write, timer, delivery)
-}
-
-/** The slow way, for when something changed during the delivery or the decision needs the alarm's other timers. */
-function settleWithAllTimers(write: WriteContext, claimed: Timer, delivery: DeliveryOutcome): boolean {
-  const row = write.session.value(sql.timerById, claimed.id)
-  if (row === undefined || row[VERSION] !== claimed.version) return false
-  const alarm = alarmAt(write.session, alarmSeqOf(row))
-  if (alarm === undefined) return false
-  const others = timersOf(write.session, alarm)
-  const change = settle({ alarm, timer: timerOf(row), others }, delivery, write.context)
-  if (change === null) return true
-  apply(write, alarm, others, change)
-  // Its target may have changed during the delivery; its remaining timers move now.
-  retarget(write, alarm)
-  return true
-}
-
-/** Makes up to `limit` waiting timers of these shards due again; returns how many. */
-export function requeueWaiting(
-  session: Session,
-  leases: readonly Lease[],
-  which: WaitingFilter,
-  now: number,
-  limit: number,
-): number {
-  const [query, name] = requeueQuery(which)
-  let count = 0
-  for (const { shard } of leases) count += session.run(query, shard, name, now, limit - count).changes
-  return count
-}
-
-function requeueQuery(which: WaitingFilter): readonly [query: string, name: string] {
-  if ('handler' in which) return [sql.requeueWithoutHandler, which.handler]
-  if ('pausedTenant' in which) return [sql.requeuePausedTenant, which.pausedTenant]
-  return [sql.requeuePausedTarget, which.pausedTarget]
-}
-
-/** The names of the targets that have timers an operator paused. */
-export function pausedTargets(session: Session, leases: readonly Lease[], limit: number): string[] {
-  const names = new Set<string>()
-  for (const { shard } of leases) {
-    let last: string | undefined = ''
-    while (last !== undefined && names.size < limit) {
-      last = session.get<{ target: string }>(sql.nextPausedTarget, shard, last)?.target
-      if (last !== undefined) names.add(last)
-    }
-  }
-  return [...names]
-}
-
-/** Counts what the previous lease holder may have delivered as an attempt, so that a handler that crashes its process runs out of attempts. */
-export function recoverInFlight(write: WriteContext, shard: number): number {
-  const batches = write.session
-    .all<InFlightBatchRow>(sql.inFlightBatches)
-    .filter((row) => row.shard === shard)
-  let recovered = 0
-  for (const batch of batches) {
-    for (const [id, version] of batchTimers(batch)) {
-      const row = write.session.value(sql.timerById, id)
-      if (row === undefined || row[VERSION] !== version) continue
-      recovered += 1
-      isolated(write, row, (inner) => settleWithAllTimers(inner, timerOf(row), { kind: 'lost' }))
-    }
-    write.session.run(sql.removeInFlightBatch, batch.id)
-  }
-  return recovered
 }

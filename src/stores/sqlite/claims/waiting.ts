@@ -1,0 +1,36 @@
+import type { Lease, WaitingFilter } from '../../index.ts'
+import type { Session } from '../connection/index.ts'
+import * as sql from '../sql/index.ts'
+
+/** Makes up to `limit` waiting timers of these shards due again; returns how many. */
+export function requeueWaiting(
+  session: Session,
+  leases: readonly Lease[],
+  which: WaitingFilter,
+  now: number,
+  limit: number,
+): number {
+  const [query, name] = requeueQuery(which)
+  let count = 0
+  for (const { shard } of leases) count += session.run(query, shard, name, now, limit - count).changes
+  return count
+}
+
+function requeueQuery(which: WaitingFilter): readonly [query: string, name: string] {
+  if ('handler' in which) return [sql.requeueWithoutHandler, which.handler]
+  if ('pausedTenant' in which) return [sql.requeuePausedTenant, which.pausedTenant]
+  return [sql.requeuePausedTarget, which.pausedTarget]
+}
+
+/** The names of the targets that have timers an operator paused. */
+export function pausedTargets(session: Session, leases: readonly Lease[], limit: number): string[] {
+  const names = new Set<string>()
+  for (const { shard } of leases) {
+    let last: string | undefined = ''
+    while (last !== undefined && names.size < limit) {
+      last = session.get<{ target: string }>(sql.nextPausedTarget, shard, last)?.target
+      if (last !== undefined) names.add(last)
+    }
+  }
+  return [...names]
+}
