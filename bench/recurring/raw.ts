@@ -92,7 +92,7 @@ interface Due {
 function drain(db: DatabaseSync, { shard, now, models }: Due, next: (row: Row) => number): Throughput {
   const due = db.prepare(sql.dueTimers)
   due.setReturnArrays(true)
-  const timer = new BoundStatement(db, sql.moveTakenTimer, models.timer)
+  const timer = new BoundStatement(db, sql.moveClaimedTimer, models.timer)
   const outcome = new BoundStatement(db, sql.putOutcome, models.outcome)
   const event = new BoundStatement(db, sql.insertEvent, models.event)
   const tally = new BoundStatement(db, sql.addTally, withoutSums(models.tally))

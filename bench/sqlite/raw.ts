@@ -52,7 +52,7 @@ export class Raw {
   readAndSettle(count: number): number {
     const due = this.#db.prepare(sql.dueTimers)
     due.setReturnArrays(true)
-    const timer = new BoundStatement(this.#db, sql.removeTakenTimer, firstRow(this.#db, 'wakeful_timers'))
+    const timer = new BoundStatement(this.#db, sql.removeClaimedTimer, firstRow(this.#db, 'wakeful_timers'))
     const event = new BoundStatement(this.#db, sql.insertEvent, firstRow(this.#db, 'wakeful_events'))
     const outcome = new BoundStatement(this.#db, sql.putOutcome, firstRow(this.#db, 'wakeful_outcomes'))
     const [timerId, version] = [timer.indexOf('id'), timer.indexOf('version')]
