@@ -49,20 +49,10 @@ export class WakefulError extends Error implements ErrorData {
   /** When the same call may succeed. */
   declare readonly retryAfterMs?: number
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions)
-  constructor(...args: ErrorArguments)
-  constructor(reason: string, params: Params | string, options: ErrorOptions = {}) {
-    if (typeof params === 'string') {
-      super(params, options)
-      this.reason = 'internal'
-      this.params = { detail: params }
-      this.code = reason as ErrorCode
-      if (options.field !== undefined) this.field = options.field
-      return
-    }
+  constructor(...[reason, params, options = {}]: ErrorArguments) {
     const { field, errors, cause } = options
     const data = { reason, params, field, errors, message: options.message ?? reason }
-    super(render(data as ErrorData, 'library'), cause === undefined ? undefined : { cause })
+    super(render(data, 'library'), cause === undefined ? undefined : { cause })
     this.code = options.code ?? reasonOf(reason)?.code ?? 'internal'
     this.reason = reason
     this.params = params
@@ -102,6 +92,7 @@ export function inField<T>(field: string, work: () => T): T {
     throw thrown.with({ field: thrown.field === undefined ? field : `${field}.${thrown.field}` })
   }
 }
+
 /** The error of an unknown field, with the known one that was probably meant. */
 export function unknownField(name: string, known: readonly string[]): WakefulError {
   const other = closest(name, known, name.length > 3 ? 2 : 1)

@@ -4,13 +4,13 @@ import { WakefulError } from '../error.ts'
 import { failureOf, failureText, withFile } from './failure.ts'
 
 it('answers 2 where the arguments were wrong, and 1 where the work failed', () => {
-  expect(failureOf(new WakefulError('invalid_time', 'no')).exitCode).toBe(2)
-  expect(failureOf(new WakefulError('not_found', 'no')).exitCode).toBe(1)
+  expect(failureOf(new WakefulError('internal', { detail: 'no' }, { code: 'invalid_time' })).exitCode).toBe(2)
+  expect(failureOf(new WakefulError('internal', { detail: 'no' }, { code: 'not_found' })).exitCode).toBe(1)
   expect(failureOf(new Error('boom'))).toEqual({ code: 'internal', message: 'boom', exitCode: 1 })
 })
 
 it('says it for people and as JSON', () => {
-  const failure = failureOf(new WakefulError('not_found', 'no alarm x'))
+  const failure = failureOf(new WakefulError('internal', { detail: 'no alarm x' }, { code: 'not_found' }))
   expect(failureText(failure, false)).toBe('error: no alarm x (not_found)')
   expect(JSON.parse(failureText(failure, true))).toEqual({
     error: { code: 'not_found', message: 'no alarm x' },
@@ -34,7 +34,7 @@ it.each([
   ],
   ['no postgres://host/app?password=s3cret&sslmode=x', 'no postgres://host/app?password=…&sslmode=x'],
 ])('says nothing of a password: %s', (message, shown) => {
-  const failure = failureOf(new WakefulError('not_found', message))
+  const failure = failureOf(new WakefulError('internal', { detail: message }, { code: 'not_found' }))
   expect(failureText(failure, false)).toBe(`error: ${shown} (not_found)`)
   expect(failureText(failure, true)).not.toContain('ret')
 })

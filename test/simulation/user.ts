@@ -256,5 +256,5 @@ const SNOOPS: readonly (readonly [string, (alarms: Alarms, id: string) => Promis
 ]
 
 function notFound(): never {
-  throw new WakefulError('not_found', 'nothing')
+  throw new WakefulError('alarm.not_found', { name: 'nothing' })
 }

@@ -106,10 +106,12 @@ describe('readiness', () => {
       (await readiness({ readings: () => Promise.reject(thrown), clock, ...BOUNDS })).body.checks.store
         ?.detail
     const url = 'postgres://me:hunter2@db/x'
-    expect(await look(new WakefulError('store_unavailable', `no answer of ${url}`))).toBe(
-      'the store does not answer',
-    )
-    expect(await look(new WakefulError('schema_too_new', url))).toBe(
+    expect(
+      await look(
+        new WakefulError('internal', { detail: `no answer of ${url}` }, { code: 'store_unavailable' }),
+      ),
+    ).toBe('the store does not answer')
+    expect(await look(new WakefulError('internal', { detail: url }, { code: 'schema_too_new' }))).toBe(
       'the store was changed by a newer version',
     )
     expect(await look(new TypeError(`inner ${url}`))).toBe('the store does not answer')

@@ -39,7 +39,11 @@ describe('a line of the log', () => {
 
   it('logs an error with its cause, and the stack of an unexpected one', () => {
     const { log, parsed } = open()
-    log.trouble(new TypeError('x is not a function', { cause: new WakefulError('conflict', 'because') }))
+    log.trouble(
+      new TypeError('x is not a function', {
+        cause: new WakefulError('internal', { detail: 'because' }, { code: 'conflict' }),
+      }),
+    )
     const [{ error, ...line }] = parsed() as [Record<string, unknown>]
     expect(line).toMatchObject({ level: 'error', type: 'trouble', message: 'x is not a function' })
     expect(error).toMatchObject({
@@ -52,7 +56,14 @@ describe('a line of the log', () => {
   it('logs the same error once a second, with how many were suppressed', () => {
     let ms = 0
     const { log, parsed } = open({ now: () => ms })
-    const away = () => log.trouble(new WakefulError('store_unavailable', 'the server cannot be reached'))
+    const away = () =>
+      log.trouble(
+        new WakefulError(
+          'internal',
+          { detail: 'the server cannot be reached' },
+          { code: 'store_unavailable' },
+        ),
+      )
     for (; ms < 2_500; ms += 50) away()
     log.trouble(new Error('another'))
     ms = -60_000
@@ -219,7 +230,9 @@ describe('secrets', () => {
 
   it('keep the public id of a key, so that it can be revoked', () => {
     const { log, parsed } = open()
-    log.trouble(new WakefulError('unauthorized', `Bearer ${key} was revoked`))
+    log.trouble(
+      new WakefulError('internal', { detail: `Bearer ${key} was revoked` }, { code: 'unauthorized' }),
+    )
     expect(parsed()[0]).toMatchObject({ message: 'Bearer wk_0123456789abcdef_… was revoked' })
   })
 })

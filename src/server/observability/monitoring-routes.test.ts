@@ -29,7 +29,8 @@ async function bench(metricsFor: MonitoringParts['metricsFor']) {
     if (store.fails === 'hangs') await new Promise(() => {})
     if (store.fails !== null) throw store.fails
     const caller = callers[headers.get('authorization') ?? '']
-    if (caller === undefined) throw new WakefulError('unauthorized', 'send a key')
+    if (caller === undefined)
+      throw new WakefulError('internal', { detail: 'send a key' }, { code: 'unauthorized' })
     return caller as Caller
   }
   const access = new MetricsAccess({ admit }, clock)
@@ -79,7 +80,7 @@ test('only recently admitted scrapers may read the metrics while the store is do
       ['local', 'scraper', 'brief', 'reader'].map(async (as) => (await at.get('/metrics', as)).status),
     )
   expect(await statuses()).toEqual([200, 200, 200, 403])
-  at.store.fails = new WakefulError('store_unavailable', 'gone')
+  at.store.fails = new WakefulError('internal', { detail: 'gone' }, { code: 'store_unavailable' })
   expect(await statuses()).toEqual([200, 200, 200, 503])
   await at.clock.advance('59m')
   // One's key has expired meanwhile.
@@ -88,9 +89,9 @@ test('only recently admitted scrapers may read the metrics while the store is do
   expect(await statuses()).toEqual([503, 503, 503, 503])
   at.store.fails = null
   expect(await statuses()).toEqual([200, 200, 200, 403])
-  at.store.fails = new WakefulError('unauthorized', 'revoked')
+  at.store.fails = new WakefulError('internal', { detail: 'revoked' }, { code: 'unauthorized' })
   expect(await statuses()).toEqual([401, 401, 401, 401])
-  at.store.fails = new WakefulError('store_unavailable', 'gone')
+  at.store.fails = new WakefulError('internal', { detail: 'gone' }, { code: 'store_unavailable' })
   expect(await statuses()).toEqual([503, 503, 503, 503])
 })
 
@@ -102,7 +103,7 @@ test('a scraper is remembered for an hour, and does not wait for a store that ha
   await at.clock.advance('2s')
   expect([(await known).status, (await other).status]).toEqual([200, 503])
   await at.clock.advance('1h')
-  at.store.fails = new WakefulError('store_unavailable', 'gone')
+  at.store.fails = new WakefulError('internal', { detail: 'gone' }, { code: 'store_unavailable' })
   expect((await at.get('/metrics', 'scraper')).status).toBe(503)
 })
 

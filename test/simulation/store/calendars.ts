@@ -29,7 +29,7 @@ export function assertCalendars(database: SimulatedDatabase, alarm: Alarm): void
     const found = alarm.calendars.find((calendar) => calendar.name === name)
     const newest = calendarNamed(database, alarm.tenant, name)
     if (found !== undefined && newest?.version === found.version) continue
-    throw new WakefulError('conflict', `the calendar ${name} was edited or removed meanwhile: set it again`)
+    throw new WakefulError('calendar.changed', { name })
   }
 }
 
@@ -55,7 +55,7 @@ export function removeCalendar({ tables }: SimulatedDatabase, tenant: string, na
   for (const alarm of tables.alarms.values()) {
     const isLive = alarm.tenant === tenant && tables.timersOfAlarm.in(alarm.seq).length > 0
     if (isLive && calendarNames(alarm).includes(name))
-      throw new WakefulError('conflict', `alarm ${alarm.id} names the calendar ${name}`)
+      throw new WakefulError('calendar.in_use', { alarm: alarm.id, name })
   }
   return tables.calendars.remove(keyOf(tenant, name))
 }

@@ -252,7 +252,8 @@ function decide(desk: Desk, row: TimerRow, request: ClaimRequest): Ready | 'pass
   const found = { alarm, timer: row.timer, others: null, openCount: timers.filter(isOpen).length }
   let verdict: Verdict = request.triage(found)
   if (verdict.kind === 'look') verdict = request.triage({ ...found, others: timers })
-  if (verdict.kind === 'look') throw new WakefulError('internal', 'no decision could be made about it')
+  if (verdict.kind === 'look')
+    throw new WakefulError('internal', { detail: 'no decision could be made about it' })
   if (verdict.change !== undefined) apply(writes, alarm, timers, verdict.change, context)
   if (verdict.kind === 'pass') return 'passed'
   return verdict.kind === 'fire' ? { alarm, timer: verdict.timer } : null

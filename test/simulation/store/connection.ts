@@ -32,7 +32,7 @@ export class Connection {
   }
 
   assertOpen(): void {
-    if (this.#closed) throw new WakefulError('store_unavailable', `the store of ${this.process} is closed`)
+    if (this.#closed) throw new WakefulError('store.closed', { name: `the store of ${this.process}` })
   }
 
   /** Sends a statement and returns its answer. It fails where it would wait for a lock for longer than `lockMsMax`. */
@@ -76,7 +76,11 @@ export class Connection {
       return await this.#wire(this.process, name, run)
     } catch (thrown) {
       if (!(thrown instanceof LinkLost)) throw thrown
-      throw new WakefulError('store_unavailable', `${name}: ${thrown.message}`, { cause: thrown })
+      throw new WakefulError(
+        'store.failed',
+        { name, detail: 'the statement failed', text: thrown.message },
+        { cause: thrown },
+      )
     }
   }
 }

@@ -337,5 +337,5 @@ export class SimulatedDatabase {
 
 /** A statement may still have been on its way when its transaction was ended. */
 function assertOpen(tx: OpenTransaction): void {
-  if (!tx.isOpen) throw new WakefulError('store_unavailable', 'the transaction was rolled back: try again')
+  if (!tx.isOpen) throw new WakefulError('store.unavailable', {})
 }

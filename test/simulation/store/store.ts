@@ -315,5 +315,5 @@ function settleHeld(desk: Desk, tx: OpenTransaction, settlement: Settlement): Se
 /** The open transaction a call is to be made in, or why it cannot be. */
 function openOf(tx: unknown): OpenTransaction | undefined {
   if (tx === undefined || (tx instanceof OpenTransaction && tx.isOpen)) return tx
-  throw new WakefulError('invalid_request', 'tx must be an open transaction of the simulated database')
+  throw new WakefulError('tx.invalid', { detail: 'must be an open transaction of the simulated database' })
 }

@@ -70,7 +70,7 @@ export class Writes implements ChangeWrites {
   insertAlarm(alarm: Alarm, timer: NewTimer): StoredAlarm {
     const { tables } = this.#database
     const isTaken = tables.alarmIds.get(alarm.id) !== undefined
-    if (isTaken) throw new WakefulError('conflict', `there is an alarm ${alarm.id} already`)
+    if (isTaken) throw new WakefulError('alarm.exists', { id: alarm.id })
     const stored = { ...alarm, calendars: NO_CALENDARS, seq: this.#database.next('alarms') }
     this.#holdNames(stored)
     tables.alarms.put(stored.seq, stored)
