@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { SetOptions, TargetSpec } from '../alarm/index.ts'
 import { display, WakefulError } from '../error.ts'
 import { libraryField } from '../errors/index.ts'
 import type { EditFields, SetManyItem } from '../library/index.ts'
 import type { When, WhenObject } from '../time/index.ts'
-import { duration, givenInstant, name, plain, targetSpec, text, timezone } from './fields.ts'
+import { editShape, optionsOf, setShape } from './alarm-fields.ts'
+import { duration, givenInstant, plain, timezone } from './fields.ts'
 
 const moment = (description: string) => plain().min(1).max(200).meta({ description })
 
@@ -61,61 +61,8 @@ const RULE_OPTIONS = {
   exclude: exclude.meta({ description: 'Days off: names of calendars, `weekends`.' }).optional(),
 }
 
-/** Over the network nobody's retries keep a server busy; the library, which is its user's own, may try again at once. */
-const BACKOFF_MS_MIN = 100
-
-/** What is said of an alarm beside its time, and may be edited. */
-const DESCRIPTION = {
-  label: text('A short label for people.').optional(),
-  target: targetSpec.optional(),
-  payload: z.unknown().optional().meta({ description: 'Any JSON; it comes back byte for byte.' }),
-  wake_message: text('The text the woken one is given.', 64 * 1024).optional(),
-  conversation_id: text('The conversation to resume; empty opens a fresh one.').optional(),
-  subject: name('What the alarm is for: removing the subject cancels its alarms.').optional(),
-  correlation_id: name('Ties it to what it belongs to; the alarm’s own id where nothing is said.').optional(),
-  max_failures: z
-    .int()
-    .min(1)
-    .max(1_000)
-    .meta({ description: 'Failed tries until it is given up (5).' })
-    .optional(),
-  backoff: z
-    .strictObject({
-      base_ms: z.int().min(BACKOFF_MS_MIN).optional(),
-      cap_ms: z.int().min(BACKOFF_MS_MIN).optional(),
-    })
-    .meta({
-      description: `The wait before a retry: doubling from the base (5 s) up to the cap (1 h), neither below ${BACKOFF_MS_MIN} ms.`,
-    })
-    .optional(),
-  timeout: duration('How long one try may take (a webhook: 30 s).').optional(),
-  ack: z
-    .enum(['delivery', 'report'])
-    .meta({ description: '`delivery`: being delivered is the end. `report`: a report is awaited.' })
-    .optional(),
-  completion_timeout: duration('How long a report is awaited (5 min).').optional(),
-  overlap: z
-    .enum(['skip', 'queue', 'allow'])
-    .meta({ description: 'What becomes of an occurrence while an earlier one awaits its report.' })
-    .optional(),
-  priority: z
-    .int()
-    .min(-100)
-    .max(100)
-    .meta({ description: 'Higher first among what is due (0).' })
-    .optional(),
-  on_failure: targetSpec.meta({ description: 'Where an occurrence goes that was given up.' }).optional(),
-}
-
-/** The identity of an alarm: fixed once it is set. */
-const IDENTITY = {
-  key: name('Names the alarm: setting the same key again reschedules it.').optional(),
-  idempotency_key: name('Setting it again changes nothing and answers with the first alarm.').optional(),
-  created_by: text('Who set it, for the record.').optional(),
-}
-
 /** The body of a set. */
-export const setBody = z.strictObject({ ...KINDS, ...RULE_OPTIONS, ...DESCRIPTION, ...IDENTITY }).meta({
+export const setBody = z.strictObject({ ...KINDS, ...RULE_OPTIONS, ...setShape }).meta({
   id: 'NewAlarm',
   description: 'One of `fire_at`, `delay`, `when`, `cron_expr`, `rrule`, `every`, and what goes with it.',
 })
@@ -124,7 +71,7 @@ export const setBody = z.strictObject({ ...KINDS, ...RULE_OPTIONS, ...DESCRIPTIO
 export const setByKeyBody = setBody.omit({ key: true }).meta({ id: 'AlarmByKey' })
 
 /** The body of an edit. */
-export const editBody = z.strictObject({ ...KINDS, ...RULE_OPTIONS, ...DESCRIPTION }).meta({
+export const editBody = z.strictObject({ ...KINDS, ...RULE_OPTIONS, ...editShape }).meta({
   id: 'AlarmEdit',
   description: 'What is left out stays. A time moves the alarm, which then starts afresh.',
 })
@@ -202,56 +149,6 @@ function ruleOptions(body: WhenFields): Omit<WhenObject, 'at'> {
   for (const option of Object.keys(RULE_OPTIONS) as (keyof typeof RULE_OPTIONS)[])
     if (body[option] !== undefined) options[option] = body[option]
   return options
-}
-
-/** What a body says of the alarm beside its time, in the library's words. */
-export function optionsOf(body: Partial<z.output<typeof setBody>>): SetOptions {
-  const {
-    label,
-    target,
-    payload,
-    wake_message,
-    conversation_id,
-    subject,
-    correlation_id,
-    max_failures,
-    backoff,
-  } = body
-  const {
-    timeout,
-    ack,
-    completion_timeout,
-    overlap,
-    priority,
-    on_failure,
-    key,
-    idempotency_key,
-    created_by,
-  } = body
-  return {
-    ...(label !== undefined && { label }),
-    ...(target !== undefined && { target: target as TargetSpec }),
-    ...(payload !== undefined && { payload }),
-    ...(wake_message !== undefined && { message: wake_message }),
-    ...(conversation_id !== undefined && { conversationId: conversation_id }),
-    ...(subject !== undefined && { subject }),
-    ...(correlation_id !== undefined && { correlationId: correlation_id }),
-    ...(max_failures !== undefined && { maxFailures: max_failures }),
-    ...(backoff !== undefined && { backoff: backoffOf(backoff) }),
-    ...(timeout !== undefined && { timeout }),
-    ...(ack !== undefined && { ack }),
-    ...(completion_timeout !== undefined && { completionTimeout: completion_timeout }),
-    ...(overlap !== undefined && { overlap }),
-    ...(priority !== undefined && { priority }),
-    ...(on_failure !== undefined && { onFailure: on_failure as TargetSpec }),
-    ...(key !== undefined && { key }),
-    ...(idempotency_key !== undefined && { idempotencyKey: idempotency_key }),
-    ...(created_by !== undefined && { createdBy: created_by }),
-  }
-}
-
-function backoffOf({ base_ms, cap_ms }: { base_ms?: number | undefined; cap_ms?: number | undefined }) {
-  return { ...(base_ms !== undefined && { baseMs: base_ms }), ...(cap_ms !== undefined && { capMs: cap_ms }) }
 }
 
 /** A set as the library takes it. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { editBody, previewBody, setBody, setByKeyBody } from './alarm-body.ts'
-import { alarmWire, pageAnswer, setWire, status } from './alarm-wire.ts'
+import { filterShape, status } from './alarm-fields.ts'
+import { alarmWire, pageAnswer, setWire } from './alarm-wire.ts'
 import { cursor, limit, name, plain, since, text } from './fields.ts'
 import { operation } from './operation.ts'
 import { previewWire } from './preview-wire.ts'
@@ -14,10 +15,7 @@ const filters = {
     .enum([...status.options, 'pending'])
     .optional()
     .meta({ description: '`pending`: active or paused.' }),
-  label: text('Exactly this label.').optional(),
-  subject: text('Exactly this subject.').optional(),
-  correlation_id: text('Exactly this correlation id.').optional(),
-  conversation_id: text('Exactly this conversation.').optional(),
+  ...filterShape,
   target: text('Exactly this target: a URL, a handler’s name.', 4_096).optional(),
   q: text('Words to look for in label, message, key and subject.').optional(),
   since,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { HISTORY_STATUSES } from '../seeds/index.ts'
-import { pageAnswer, status } from './alarm-wire.ts'
+import { status } from './alarm-fields.ts'
+import { pageAnswer } from './alarm-wire.ts'
 import { cursor, instant, limit, name, plain, since, text } from './fields.ts'
 import { operation } from './operation.ts'
 

@@ -1,6 +1,7 @@
 import {
   type Alarm,
   bucketOf,
+  FIELD_COLUMNS,
   type NewTimer,
   NO_CALENDARS,
   type Outcome,
@@ -137,7 +138,8 @@ export function parsePortable(text: string, lineNumber: number): PortableLine {
   }
   if ('alarm' in line) {
     if (!isPortableAlarm(line)) throw refuse('its alarm is incomplete')
-    return { ...line, timers: line.timers.map((timer) => ({ ...timer, waiting: waitingOf(timer.waiting) })) }
+    const timers = line.timers.map((timer) => ({ ...timer, waiting: waitingOf(timer.waiting) }))
+    return { ...line, alarm: { ...ALARM_NULLS, ...line.alarm }, timers }
   }
   if ('calendar' in line) {
     const { tenant, ...calendar } = line.calendar ?? {}
@@ -177,26 +179,15 @@ function waitingOf(waiting: NewTimer['waiting'] | 'hold'): NewTimer['waiting'] {
   return waiting === 'hold' ? 'operator_pause' : waiting
 }
 
-const ALARM_TEXTS = [
-  'id',
-  'tenant',
-  'owner',
-  'label',
-  'message',
-  'conversationId',
-  'correlationId',
-  'ack',
-  'overlap',
-  'createdVia',
-]
-const ALARM_NUMBERS = [
-  'generation',
-  'maxFailures',
-  'completionTimeoutMs',
-  'priority',
-  'createdAt',
-  'updatedAt',
-]
+const NOT_NULL = FIELD_COLUMNS.filter(({ empty }) => empty !== null)
+const TEXTS = NOT_NULL.filter(({ isNumber }) => !isNumber).map(({ name }) => name)
+const NUMBERS = NOT_NULL.filter(({ isNumber }) => isNumber).map(({ name }) => name)
+const ALARM_TEXTS = ['id', 'tenant', 'owner', ...TEXTS]
+const ALARM_NUMBERS = ['generation', 'createdAt', 'updatedAt', ...NUMBERS]
+/** Fields that an export made before they were added does not have. */
+const ALARM_NULLS = Object.fromEntries(
+  FIELD_COLUMNS.filter(({ empty }) => empty === null).map(({ name }) => [name, null]),
+)
 const TIMER_NUMBERS = ['scheduledFor', 'tick', 'generation', 'attempt']
 const TIMER_NUMBERS_OR_NULL = ['wakeAt', 'nominal', 'zoneOffset', 'floor', 'startedAt']
 const DOCUMENT_TEXTS = ['kind', 'name', 'tenant', 'value']

@@ -1,5 +1,7 @@
 import {
   type Alarm,
+  blank,
+  FIELD_COLUMNS,
   NO_CALENDARS,
   type Outcome,
   type Serial,
@@ -16,14 +18,24 @@ export class CorruptRow extends Error {
   override readonly name = 'CorruptRow'
 }
 
-/** An alarm's columns, in the order in which they are read and written. `seq` leads where a row is read. */
-export const ALARM_COLUMNS = [
-  'id', 'tenant', 'owner', 'generation', 'kind', 'timezone', 'fire_at', 'rule', 'label', 'target_kind', 'target',
-  'target_config', 'pool', 'payload', 'message', 'conversation_id', 'key', 'idempotency_key', 'subject',
-  'correlation_id', 'max_failures', 'backoff_base_ms', 'backoff_cap_ms', 'timeout_ms', 'ack',
-  'completion_timeout_ms', 'overlap', 'priority', 'on_failure', 'created_by', 'created_via', 'created_at',
-  'updated_at', 'paused_at', 'cancelled_at', 'notes', 'calendars', 'traceparent',
+/** The columns of what is not a field of its own: identity, rule, target, payload, backoff and the record's instants. */
+const OTHER_COLUMNS = [
+  'id', 'tenant', 'owner', 'generation', 'kind', 'timezone', 'fire_at', 'rule', 'calendars', 'target_kind', 'target',
+  'target_config', 'pool', 'payload', 'backoff_base_ms', 'backoff_cap_ms', 'on_failure', 'created_at', 'updated_at',
+  'paused_at', 'cancelled_at', 'notes',
 ] as const // biome-ignore format: a list
+
+/** An alarm's columns, in the order in which they are read and written. `seq` leads where a row is read. */
+export const ALARM_COLUMNS: readonly string[] = [
+  ...OTHER_COLUMNS,
+  ...FIELD_COLUMNS.map(({ column }) => column),
+]
+
+/** Which of an alarm's columns are numbers; the rest are text. */
+export const NUMBER_COLUMNS: ReadonlySet<string> = new Set([
+  'generation', 'fire_at', 'backoff_base_ms', 'backoff_cap_ms', 'created_at', 'updated_at', 'paused_at', 'cancelled_at',
+  ...FIELD_COLUMNS.filter(({ isNumber }) => isNumber).map(({ column }) => column),
+]) // biome-ignore format: a list
 
 /** A timer's columns, in the order in which they are read. */
 export const TIMER_COLUMNS = [
@@ -55,41 +67,37 @@ export function alarmOf(values: Values, at = 0): StoredAlarm {
   const number = (column: number) => values[at + column] as number
   const textOrNull = (column: number) => values[at + column] as string | null
   const numberOrNull = (column: number) => values[at + column] as number | null
-  return {
-    seq: number(0),
-    id: text(1),
-    tenant: text(2),
-    owner: text(3),
-    generation: number(4),
-    rule: ruleOf(text(5), text(6), numberOrNull(7), textOrNull(8)),
-    calendars: NO_CALENDARS,
-    label: text(9),
-    target: targetOf(text(10), text(11), textOrNull(12), text(13)),
-    payload: textOrNull(14),
-    message: text(15),
-    conversationId: text(16),
-    key: textOrNull(17),
-    idempotencyKey: textOrNull(18),
-    subject: textOrNull(19),
-    correlationId: text(20),
-    maxFailures: number(21),
-    backoff: { baseMs: number(22), capMs: number(23) },
-    timeoutMs: numberOrNull(24),
-    ack: text(25) as Alarm['ack'],
-    completionTimeoutMs: number(26),
-    overlap: text(27) as Alarm['overlap'],
-    priority: number(28),
-    onFailure: textOrNull(29) === null ? null : onFailureOf(text(29)),
-    createdBy: textOrNull(30),
-    createdVia: text(31),
-    createdAt: number(32),
-    updatedAt: number(33),
-    pausedAt: numberOrNull(34),
-    cancelledAt: numberOrNull(35),
-    notes: textOrNull(36) === null ? NO_NOTES : notesOf(text(36)),
-    traceparent: textOrNull(38),
+  const alarm = { ...BLANK }
+  alarm.seq = number(0)
+  alarm.id = text(1)
+  alarm.tenant = text(2)
+  alarm.owner = text(3)
+  alarm.generation = number(4)
+  alarm.rule = ruleOf(text(5), text(6), numberOrNull(7), textOrNull(8))
+  alarm.calendars = NO_CALENDARS
+  alarm.target = targetOf(text(10), text(11), textOrNull(12), text(13))
+  alarm.payload = textOrNull(14)
+  alarm.backoff = { baseMs: number(15), capMs: number(16) }
+  alarm.onFailure = textOrNull(17) === null ? null : onFailureOf(text(17))
+  alarm.createdAt = number(18)
+  alarm.updatedAt = number(19)
+  alarm.pausedAt = numberOrNull(20)
+  alarm.cancelledAt = numberOrNull(21)
+  alarm.notes = textOrNull(22) === null ? NO_NOTES : notesOf(text(22))
+  const fields = alarm as Record<string, unknown>
+  for (let i = 0; i < FIELD_NAMES.length; i++) {
+    const value = values[at + FIELDS_AT + i]
+    if (value !== null) fields[FIELD_NAMES[i]!] = value
   }
+  return alarm
 }
+
+const FIELD_NAMES = FIELD_COLUMNS.map(({ name }) => name)
+const FIELDS_AT = 1 + OTHER_COLUMNS.length
+const BLANK = blank<StoredAlarm>([
+  'seq', 'id', 'tenant', 'owner', 'generation', 'rule', 'calendars', 'target', 'payload', 'backoff', 'onFailure', 'createdAt',
+  'updatedAt', 'pausedAt', 'cancelledAt', 'notes', ...(FIELD_NAMES as (keyof Alarm)[]),
+]) // biome-ignore format: a list
 
 const NO_NOTES: readonly string[] = []
 
@@ -130,10 +138,10 @@ function json<T = unknown>(column: string, text: string, read: (text: string) =>
 
 /** The values of an alarm's columns, in the order of `ALARM_COLUMNS`. */
 export function alarmValues(alarm: Alarm): (string | number | null)[] {
-  const { rule } = alarm
+  const { rule, target, backoff, onFailure, notes } = alarm
   const plain = rule.kind === 'once' && rule.misfire === undefined && rule.wall === undefined
   const calendars = rule.kind === 'once' ? undefined : rule.exclude?.calendars
-  return [
+  const values = [
     alarm.id,
     alarm.tenant,
     alarm.owner,
@@ -142,37 +150,24 @@ export function alarmValues(alarm: Alarm): (string | number | null)[] {
     rule.timezone,
     rule.kind === 'once' ? rule.at : null,
     plain ? null : JSON.stringify(rule),
-    alarm.label,
-    alarm.target.kind,
-    alarm.target.name,
-    alarm.target.config === undefined ? null : JSON.stringify(alarm.target.config),
-    alarm.target.pool,
+    calendars === undefined ? null : JSON.stringify(calendars),
+    target.kind,
+    target.name,
+    target.config === undefined ? null : JSON.stringify(target.config),
+    target.pool,
     alarm.payload,
-    alarm.message,
-    alarm.conversationId,
-    alarm.key,
-    alarm.idempotencyKey,
-    alarm.subject,
-    alarm.correlationId,
-    alarm.maxFailures,
-    alarm.backoff.baseMs,
-    alarm.backoff.capMs,
-    alarm.timeoutMs,
-    alarm.ack,
-    alarm.completionTimeoutMs,
-    alarm.overlap,
-    alarm.priority,
-    alarm.onFailure === null ? null : JSON.stringify(alarm.onFailure),
-    alarm.createdBy,
-    alarm.createdVia,
+    backoff.baseMs,
+    backoff.capMs,
+    onFailure === null ? null : JSON.stringify(onFailure),
     alarm.createdAt,
     alarm.updatedAt,
     alarm.pausedAt,
     alarm.cancelledAt,
-    alarm.notes.length === 0 ? null : JSON.stringify(alarm.notes),
-    calendars === undefined ? null : JSON.stringify(calendars),
-    alarm.traceparent,
+    notes.length === 0 ? null : JSON.stringify(notes),
   ]
+  const fields = alarm as unknown as Readonly<Record<string, string | number | null>>
+  for (const name of FIELD_NAMES) values.push(fields[name]!)
+  return values
 }
 
 /** The timer of a row (`TIMER_COLUMNS`). */

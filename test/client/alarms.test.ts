@@ -306,7 +306,7 @@ it('refuses as the library does', async () => {
   )
   // In the names of this client, all of them.
   await expect(remote.set('in 5m', { target: EVENT, mesage: 'x' } as never)).rejects.toThrow(
-    /"mesage"; known are at, delay, when, cron, (?!.*_).*message, conversationId, /,
+    /"mesage"; known are at, delay, when, cron, (?!.*_).*conversationId, message, /,
   )
   await expect(remote.edit('x', { timezone: 'UTC' })).rejects.toThrow('give the when, too')
 })

@@ -1,5 +1,13 @@
-import type { PlainName, WireName } from './field-types.ts'
-import { ALARM_FIELDS, type Field } from './table.ts'
+import { formatDuration } from '../../time/durations/index.ts'
+import type {
+  FieldFilters,
+  FilterName,
+  NetworkOption,
+  PlainName,
+  WireFilters,
+  WireName,
+} from './field-types.ts'
+import { ALARM_FIELDS, type Call, type Field } from './table.ts'
 
 const ALL = Object.entries<Field>(ALARM_FIELDS)
 
@@ -12,7 +20,7 @@ export interface Column {
 }
 
 /** The fields that are one column each. */
-export const COLUMNS: readonly Column[] = ALL.flatMap(([name, field]) => {
+export const FIELD_COLUMNS: readonly Column[] = ALL.flatMap(([name, field]) => {
   if (!('column' in field) || field.column === undefined) return []
   const isNumber = field.type === 'integer' || field.type === 'duration'
   return [{ name: field.record ?? name, column: field.column, isNumber, empty: field.empty ?? null }]
@@ -27,3 +35,32 @@ export const PLAIN_NAMES = ALL.filter(
 export const WIRE_NAMES = ALL.filter(([, { wire, writeOnly }]) => wire !== null && !writeOnly).map(
   ([name]) => name as WireName,
 )
+
+/** The options that a call takes over the network. */
+export function networkOptions(call: Call): readonly NetworkOption[] {
+  const taken = ALL.filter(([, { calls, libraryOnly }]) => calls?.includes(call) && !libraryOnly)
+  return taken.map(([name]) => name as NetworkOption)
+}
+
+/** The fields that lists can filter by. */
+export const FILTER_NAMES = ALL.filter(([, { filter }]) => filter !== undefined).map(
+  ([name]) => name as FilterName,
+)
+
+/** Filters in the library's names, from those of JSON. */
+export function readFilters(wire: WireFilters): FieldFilters {
+  const given = FILTER_NAMES.map((name) => [name, wire[ALARM_FIELDS[name].wire]] as const)
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined))
+}
+
+/** Filters in the names of JSON, from those of the library. */
+export function writeFilters(filters: FieldFilters): WireFilters {
+  return Object.fromEntries(FILTER_NAMES.map((name) => [ALARM_FIELDS[name].wire, filters[name]]))
+}
+
+/** The default of an option as the reference has it; null where it is none, or empty. */
+export function defaultText(field: Field): string | null {
+  const empty = 'empty' in field ? field.empty : null
+  if (empty === null || empty === undefined || empty === '') return null
+  return field.type === 'duration' ? formatDuration(Number(empty)) : String(empty)
+}

@@ -35,6 +35,21 @@ type Having<P extends object> = { [K in FieldName]: Fields[K] extends P ? K : ne
 /** The fields that calls take. */
 export type OptionName = Having<{ calls: readonly unknown[] }>
 
+/** The options that are taken over the network. */
+export type NetworkOption = Exclude<OptionName, Having<{ libraryOnly: true }>>
+
+/** The options that an edit takes, too. */
+export type EditOption = Having<{ calls: readonly ['set', 'edit'] }>
+
+/** The fields that lists can filter by. */
+export type FilterName = Having<{ filter: string }>
+
+/** Exact values that lists filter by. */
+export type FieldFilters = { readonly [K in FilterName]?: string }
+
+/** The same by their names in JSON. */
+export type WireFilters = { [K in FilterName as Fields[K]['wire']]?: string | undefined }
+
 type OptionValue<F> = F extends { type: 'choice'; values: readonly (infer V)[] }
   ? V
   : F extends { type: 'integer' }
@@ -95,6 +110,13 @@ type WireValue<F> = F extends { type: 'choice'; values: readonly (infer V)[]; om
           : F extends { wire: 'when' }
             ? Record<string, unknown>
             : string
+
+/** The options of a request by their names in JSON, each with its value there. */
+export type BodyFields<Name extends NetworkOption> = {
+  [K in Name as Fields[K]['wire']]: K extends 'backoff'
+    ? { base_ms?: number; cap_ms?: number }
+    : Required<SetOptions>[K]
+}
 
 /** An alarm in JSON. */
 export type AlarmJson = {

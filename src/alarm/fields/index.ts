@@ -9,13 +9,27 @@ export {
   type OptionFields,
   writeOptions,
 } from './check.ts'
-export { COLUMNS, PLAIN_NAMES, WIRE_NAMES } from './field-lists.ts'
+export {
+  defaultText,
+  FIELD_COLUMNS,
+  FILTER_NAMES,
+  networkOptions,
+  PLAIN_NAMES,
+  readFilters,
+  WIRE_NAMES,
+  writeFilters,
+} from './field-lists.ts'
 export type {
   Ack,
   AlarmJson,
   Backoff,
+  BodyFields,
   ColumnName,
+  EditOption,
+  FieldFilters,
   FieldName,
+  FilterName,
+  NetworkOption,
   OptionName,
   Overlap,
   PlainFields,
@@ -23,6 +37,7 @@ export type {
   SetOptions,
   Target,
   TargetSpec,
+  WireFilters,
   WireName,
 } from './field-types.ts'
 export { assertText, DEFAULT_LIMITS, type Limits, utf8Length } from './limits.ts'

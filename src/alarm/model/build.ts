@@ -1,6 +1,6 @@
 import { WakefulError } from '../../error.ts'
 import type { CalendarLookup, HolidayCalendar, Resolved, Rule } from '../../time/index.ts'
-import { blank, COLUMNS, type FieldContext, type SetOptions, writeOptions } from '../fields/index.ts'
+import { blank, FIELD_COLUMNS, type FieldContext, type SetOptions, writeOptions } from '../fields/index.ts'
 import { type Alarm, NO_CALENDARS, type Scope } from './alarm.ts'
 
 /** What building an alarm needs from its surroundings. */
@@ -17,8 +17,8 @@ const OTHERS = [
 ] as const // biome-ignore format: a list
 
 /** An alarm of which only the defaults are known. */
-const BLANK = blank<Alarm>([...OTHERS, ...COLUMNS.map(({ name }) => name as keyof Alarm)])
-Object.assign(BLANK, Object.fromEntries(COLUMNS.map(({ name, empty }) => [name, empty])))
+const BLANK = blank<Alarm>([...OTHERS, ...FIELD_COLUMNS.map(({ name }) => name as keyof Alarm)])
+Object.assign(BLANK, Object.fromEntries(FIELD_COLUMNS.map(({ name, empty }) => [name, empty])))
 
 /** Builds the record of a new alarm, or refuses with what was wrong. */
 export function buildAlarm(

@@ -1,5 +1,5 @@
 import type { Rule } from '../../time/index.ts'
-import { blank, COLUMNS, PLAIN_NAMES, type PlainFields } from '../fields/index.ts'
+import { blank, FIELD_COLUMNS, PLAIN_NAMES, type PlainFields } from '../fields/index.ts'
 import { NO_OUTCOME, type Snapshot, shown, stateOf } from '../model/index.ts'
 
 /** An alarm as users see it. */
@@ -24,7 +24,7 @@ const BLANK = blank<AlarmView>([
 ]) // biome-ignore format: a list
 
 /** The fields that a view takes from the record as they are. */
-const FROM_RECORD = PLAIN_NAMES.filter((name) => COLUMNS.some((column) => column.name === name))
+const FROM_RECORD = PLAIN_NAMES.filter((name) => FIELD_COLUMNS.some((column) => column.name === name))
 
 /** The alarm as users see it, from what the store holds. */
 export function viewOf(snapshot: Pick<Snapshot, 'alarm' | 'timers' | 'outcome'>): AlarmView {

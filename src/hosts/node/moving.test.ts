@@ -276,7 +276,9 @@ describe('an export of the last version before the first schema', () => {
     const now = old.map((text) =>
       text.replace('"version":4', '"version":5').replace('"hold"', '"operator_pause"'),
     )
-    expect(withoutDate(await exported(to))).toEqual(withoutDate(now))
+    // Fields that were added since are there, too, and the order of fields is another one.
+    const parsed = (lines: readonly string[]) => lines.slice(1).map((text) => JSON.parse(text))
+    expect(parsed(await exported(to))).toMatchObject(parsed(now))
     const wakeful = await open(to)
     const keys = ['once', 'cron', 'paused', 'gone', 'fired', 'failed', 'retrying', 'awaiting', 'wall']
     const statuses = await Promise.all(keys.map(async (key) => (await wakeful.getByKey(key))?.status))

@@ -1,4 +1,4 @@
-import { type AlarmView, type Status, wireJson } from '../../alarm/index.ts'
+import { type AlarmView, readFilters, type Status, type WireFilters, wireJson } from '../../alarm/index.ts'
 import { type ACTIONS, withFields } from '../../contracts/index.ts'
 import { errorText, WakefulError } from '../../error.ts'
 import type { ListOptions, ListPage } from '../../library/index.ts'
@@ -12,12 +12,8 @@ const MATCHED_MAX = 10_000
 const REFUSED_LISTED_MAX = 100
 
 /** Which alarms, with the names of the wire. */
-interface Filter {
+interface Filter extends WireFilters {
   readonly status?: Status | 'pending' | undefined
-  readonly label?: string | undefined
-  readonly subject?: string | undefined
-  readonly correlation_id?: string | undefined
-  readonly conversation_id?: string | undefined
   readonly target?: string | undefined
   readonly q?: string | undefined
   readonly since?: string | undefined
@@ -33,8 +29,8 @@ interface Refused {
 
 /** A filter with the library's names. */
 export function listOptions(filter: Filter): ListOptions {
-  const { correlation_id: correlationId, conversation_id: conversationId, ...rest } = filter
-  return defined({ ...rest, correlationId, conversationId })
+  const { status, target, q, since } = filter
+  return defined({ ...readFilters(filter), status, target, q, since })
 }
 
 /** A page of alarms as JSON. */

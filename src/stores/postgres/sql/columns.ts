@@ -1,13 +1,7 @@
-import { ALARM_COLUMNS } from '../../index.ts'
-
-/** Which of an alarm's columns are numbers; the rest are text. */
-const NUMBERS: ReadonlySet<string> = new Set([
-  'generation', 'fire_at', 'max_failures', 'backoff_base_ms', 'backoff_cap_ms', 'timeout_ms',
-  'completion_timeout_ms', 'priority', 'created_at', 'updated_at', 'paused_at', 'cancelled_at',
-]) // biome-ignore format: a list
+import { ALARM_COLUMNS, NUMBER_COLUMNS } from '../../index.ts'
 
 /** The types of `ALARM_COLUMNS`. */
-export const ALARM_TYPES = ALARM_COLUMNS.map((column) => (NUMBERS.has(column) ? 'bigint' : 'text'))
+export const ALARM_TYPES = ALARM_COLUMNS.map((column) => (NUMBER_COLUMNS.has(column) ? 'bigint' : 'text'))
 
 /** A timer's columns as they are written after those of its alarm, and their types. */
 export const PLACE_COLUMNS = [
