@@ -1,4 +1,4 @@
-import type { AlarmView } from '../alarm/index.ts'
+import { ALARM_FIELDS, type AlarmView, PLAIN_NAMES } from '../alarm/index.ts'
 import { oneLineJson } from '../library/index.ts'
 import { describe, humanizeDuration, type Rule } from '../time/index.ts'
 import { count } from './progress.ts'
@@ -71,6 +71,17 @@ function whenOf(alarm: AlarmView, text: (date: Date) => string): string {
   return at === null ? '' : text(at)
 }
 
+/** The texts that have a line of their own, under their name; the others stand in lines with more. */
+const ELSEWHERE: readonly string[] = ['label', 'message', 'createdBy', 'createdVia']
+const NAMES = PLAIN_NAMES.filter((name) => {
+  const field = ALARM_FIELDS[name]
+  return field.type === 'text' && 'calls' in field && !ELSEWHERE.includes(name)
+})
+
+function spaced(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+}
+
 /** Everything there is to say of one alarm, a field to a line. */
 export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | null): string[] {
   const at = (date: Date | null) => (date === null ? '' : timeFor(date, view, view.zone))
@@ -100,11 +111,7 @@ export function alarmCard(alarm: AlarmView, view: Viewpoint, width: number | nul
       ['last fired', at(alarm.lastFiredAt)],
       ['ack', alarm.ack === 'delivery' ? '' : `${alarm.ack}, overlap ${alarm.overlap}`],
       ['priority', alarm.priority === 0 ? '' : String(alarm.priority)],
-      ['key', shown(alarm.key)],
-      ['idempotency key', shown(alarm.idempotencyKey)],
-      ['subject', shown(alarm.subject)],
-      ['conversation', oneLine(alarm.conversationId)],
-      ['correlation id', oneLine(alarm.correlationId)],
+      ...NAMES.map((name): [string, string] => [spaced(name), oneLine(String(alarm[name] ?? ''))]),
       ['created', `${at(alarm.createdAt)}${by(alarm)}`],
       ['updated', alarm.updatedAt.getTime() === alarm.createdAt.getTime() ? '' : at(alarm.updatedAt)],
       ['notes', noteText(alarm.notes)],

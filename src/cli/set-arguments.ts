@@ -1,28 +1,24 @@
 import { type Command, Option } from 'commander'
-import type { SetOptions, TargetSpec } from '../alarm/index.ts'
+import {
+  ALARM_FIELDS,
+  defaultText,
+  type Field,
+  type NetworkOption,
+  networkOptions,
+  type SetOptions,
+  type TargetSpec,
+} from '../alarm/index.ts'
 import { parseDuration } from '../time/index.ts'
 import { wholeNumber } from './command.ts'
 import { badUsage } from './failure.ts'
 
+/** The fields of an alarm that are a flag each, with one value. */
+type FlagName = {
+  [K in NetworkOption]: Required<SetOptions>[K] extends string | number ? K : never
+}[NetworkOption]
+
 /** The options of `set` beside those that say when. */
-export interface SetFlags
-  extends Pick<
-    SetOptions,
-    | 'label'
-    | 'message'
-    | 'conversationId'
-    | 'key'
-    | 'idempotencyKey'
-    | 'subject'
-    | 'correlationId'
-    | 'maxFailures'
-    | 'timeout'
-    | 'ack'
-    | 'completionTimeout'
-    | 'overlap'
-    | 'priority'
-    | 'createdBy'
-  > {
+export interface SetFlags extends Pick<SetOptions, FlagName> {
   readonly target?: string
   readonly pool?: string
   readonly event?: boolean
@@ -35,26 +31,13 @@ export interface SetFlags
 /** Where an alarm goes that names no target: `serve` prints it. */
 export const PRINT_TARGET = { handler: 'print', pool: 'cli' } as const
 
-const PASSED_ON = [
-  'label',
-  'message',
-  'conversationId',
-  'key',
-  'idempotencyKey',
-  'subject',
-  'correlationId',
-  'maxFailures',
-  'timeout',
-  'ack',
-  'completionTimeout',
-  'overlap',
-  'priority',
-  'createdBy',
-] as const satisfies readonly (keyof SetFlags)[]
+const PASSED_ON = networkOptions('set').filter((name): name is FlagName =>
+  ['text', 'choice', 'integer', 'duration'].includes(ALARM_FIELDS[name].type),
+)
 
 /** Adds the options of `set` beside those that say when. */
 export function addSetOptions(command: Command): Command {
-  return command
+  command
     .option(
       '--target <name>',
       'a handler’s name, a URL, inbox, or a target as JSON (default: `serve` prints it)',
@@ -62,27 +45,34 @@ export function addSetOptions(command: Command): Command {
     .option('--pool <name>', 'the pool that runs the handler (default: app)')
     .option('--event', 'the target is the event log')
     .option('--payload <json>', 'JSON, kept digit for digit; @FILE reads a file, - reads stdin')
-    .option('-m, --message <text>', 'what to say when it fires')
-    .option('--label <text>', 'a name for people')
-    .option('--key <key>', 'names the alarm: setting the same key again reschedules it')
-    .option('--idempotency-key <key>', 'setting it again changes nothing')
-    .option('--subject <name>', 'the entity it is for')
-    .option('--correlation-id <id>', 'ties it to a request or process')
-    .option('--conversation-id <id>', 'the conversation to wake in')
-    .option('--max-failures <n>', 'attempts before it is failed (default 5)', wholeNumber(1))
+  for (const name of PASSED_ON) command.addOption(flagOf(name))
+  return command
     .option('--backoff-base <duration>', 'wait before the first retry, then doubling (default 5s)')
     .option('--backoff-cap <duration>', 'longest wait between retries (default 1h)')
-    .option('--timeout <duration>', 'how long one attempt may take')
-    .addOption(
-      new Option('--ack <when>', 'done on delivery, or when reported').choices(['delivery', 'report']),
-    )
-    .option('--completion-timeout <duration>', 'how long a report is awaited (default 5m)')
-    .addOption(
-      new Option('--overlap <policy>', 'while the one before is open').choices(['skip', 'queue', 'allow']),
-    )
-    .option('--priority <n>', 'higher first among what is due, -100 to 100', wholeNumber(-100, 100))
     .option('--on-failure <target>', 'where it goes when its attempts are used up')
-    .option('--created-by <name>', 'who sets it')
+}
+
+/** The flag of a field, as the table of fields describes it. */
+function flagOf(name: FlagName): Option {
+  const field: Field = ALARM_FIELDS[name]
+  const standard = defaultText(field)
+  const text = `${clauses(field.doc)}${standard === null ? '' : ` (default ${standard})`}`
+  const flag = `${name === 'message' ? '-m, ' : ''}${flagName(name)}`
+  if (field.type === 'choice') return new Option(`${flag} <${name}>`, text).choices(field.values)
+  if (field.type !== 'integer')
+    return new Option(`${flag} <${field.type === 'duration' ? 'duration' : 'text'}>`, text)
+  return new Option(`${flag} <n>`, text).argParser(wholeNumber(field.min!, field.max))
+}
+
+/** The flag of a field: `--conversation-id`. */
+export function flagName(field: string): string {
+  return `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+/** Sentences as the clauses of a help text: lower case, without a full stop. */
+export function clauses(doc: string): string {
+  const sentences = doc.replaceAll('`', '').replace(/\.$/, '').split('. ')
+  return sentences.map((sentence) => sentence[0]!.toLowerCase() + sentence.slice(1)).join('; ')
 }
 
 /** The options of the library's `set` that the flags say, all but the payload. */

@@ -24,7 +24,7 @@ import type {
 import type { Preview, PreviewedInstant, When } from '../time/index.ts'
 import { type AlarmWire, alarmView, type EventWire, eventView, type Whose } from './alarm-view.ts'
 import type { ConnectOptions, RemoteAlarms } from './api.ts'
-import { bodyText, editFields, eventFields, setFields, sinceText, whenFields } from './body.ts'
+import { bodyText, editFields, eventFields, setFields, sinceText, whenFields, wireNames } from './body.ts'
 import { newestCursor, readEvents } from './follow.ts'
 import { remoteDefaultTarget, remoteInbox, remoteWebhooks } from './inbox.ts'
 import { Link } from './link.ts'
@@ -117,11 +117,9 @@ export class HttpAlarms implements RemoteAlarms {
   }
 
   async list(options: ListOptions = {}): Promise<ListPage> {
-    const { correlationId, conversationId, since, ...rest } = options
+    const { since, ...rest } = options
     return this.#page('list', {
-      ...rest,
-      correlation_id: correlationId,
-      conversation_id: conversationId,
+      ...wireNames(rest as Record<string, unknown>),
       since: since === undefined ? undefined : sinceText(since),
     })
   }

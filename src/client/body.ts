@@ -1,3 +1,4 @@
+import { ALARM_FIELDS, type Field } from '../alarm/fields/index.ts'
 import type { SetOptions } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 import { jsonText } from '../json/index.ts'
@@ -9,8 +10,10 @@ type Fields = Record<string, unknown>
 /** Members that users write themselves: given as `rawJson(text)` they are sent byte for byte (promise: verbatim). */
 const VERBATIM: ReadonlySet<string> = new Set(['payload', 'data'])
 
-/** The options whose names on the wire are not just the same in snake_case. */
-const RENAMED: Readonly<Record<string, string>> = { message: 'wake_message' }
+/** The names of fields on the wire. */
+const WIRE: ReadonlyMap<string, string | null> = new Map(
+  Object.entries<Field>(ALARM_FIELDS).map(([name, { wire }]) => [name, wire]),
+)
 
 /** A body as JSON text. */
 export function bodyText(fields: Fields): string {
@@ -39,25 +42,26 @@ export function editFields({ when, timezone, ...options }: EditFields): Fields {
 
 /** An event of the caller's own as the API takes it. */
 export function eventFields(event: OwnEventGiven): Fields {
-  return snakeNames(event as unknown as Fields)
+  return wireNames(event as unknown as Fields)
 }
 
 function optionFields(options: SetOptions): Fields {
   const { backoff, ...rest } = options
   return {
-    ...snakeNames(rest as Fields),
-    ...(backoff !== undefined && { backoff: snakeNames(backoff as Fields) }),
+    ...wireNames(rest as Fields),
+    ...(backoff !== undefined && { backoff: wireNames(backoff as Fields) }),
   }
 }
 
-/** What is unknown goes along under its name: the server says so. */
-function snakeNames(fields: Fields): Fields {
+/** Options with their names on the wire. An unknown one is sent in snake_case, so that the server refuses it by name. */
+export function wireNames(fields: Fields): Fields {
   return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      RENAMED[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value,
-    ]),
+    Object.entries(fields).map(([name, value]) => [WIRE.get(name) ?? snakeCase(name), value]),
   )
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 /** A when as the API takes it; `zone` is that of a when which names none. */

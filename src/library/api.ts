@@ -1,6 +1,7 @@
 import type {
   AlarmView,
   CancelOutcome,
+  FieldFilters,
   Limits,
   Scope,
   SetOptions,
@@ -58,12 +59,8 @@ export interface SeenOptions {
 }
 
 /** Which alarms to list. */
-export interface ListOptions {
+export interface ListOptions extends FieldFilters {
   readonly status?: Status | 'pending'
-  readonly label?: string
-  readonly subject?: string
-  readonly correlationId?: string
-  readonly conversationId?: string
   readonly target?: string
   /** Words to look for in label, message, key and subject. */
   readonly q?: string

@@ -1,5 +1,6 @@
 import {
   type AlarmView,
+  FILTERS,
   readPayload,
   type Scope,
   type Serial,
@@ -36,10 +37,7 @@ const STORY_EVENTS_MAX = 1_000
 
 const LIST = {
   status: true,
-  label: true,
-  subject: true,
-  correlationId: true,
-  conversationId: true,
+  ...FILTERS,
   target: true,
   q: true,
   since: true,

@@ -1,18 +1,24 @@
-import { type Alarm, bySerial, type Serial, type Snapshot, stateOf } from '../alarm/index.ts'
+import {
+  type Alarm,
+  bySerial,
+  FILTER_NAMES,
+  type FilterName,
+  type Serial,
+  type Snapshot,
+  stateOf,
+} from '../alarm/index.ts'
 import type { ListQuery } from './store.ts'
 
 /** What most filters ask of an alarm: little beside the whole of it, and read first where there are filters. */
-export type AlarmSummary = Pick<
-  Alarm,
-  'label' | 'message' | 'key' | 'subject' | 'correlationId' | 'conversationId' | 'createdAt'
-> & { readonly target: string }
+export type AlarmSummary = Pick<Alarm, FilterName | 'message' | 'key' | 'createdAt'> & {
+  readonly target: string
+}
 
-/** Whether the query asks for anything that a brief tells. */
+/** Whether the query asks for anything that a summary has. */
 export function needsSummary(query: ListQuery): boolean {
-  const { label, subject, correlationId, conversationId, target, text, since } = query
-  return [label, subject, correlationId, conversationId, target, text, since].some(
-    (filter) => filter !== undefined,
-  )
+  const { target, text, since } = query
+  const filters = [target, text, since, ...FILTER_NAMES.map((name) => query[name])]
+  return filters.some((filter) => filter !== undefined)
 }
 
 /** Whether an alarm is one that the query asks for. */
@@ -23,15 +29,12 @@ export function matches(snapshot: Snapshot, query: ListQuery): boolean {
   return summaryMatches({ ...alarm, target: alarm.target.name }, query)
 }
 
-/** Whether an alarm is one that the query asks for, as far as its brief tells. */
-export function summaryMatches(brief: AlarmSummary, query: ListQuery): boolean {
-  if (query.target !== undefined && brief.target !== query.target) return false
-  if (query.label !== undefined && brief.label !== query.label) return false
-  if (query.subject !== undefined && brief.subject !== query.subject) return false
-  if (query.correlationId !== undefined && brief.correlationId !== query.correlationId) return false
-  if (query.conversationId !== undefined && brief.conversationId !== query.conversationId) return false
-  if (query.since !== undefined && brief.createdAt < query.since) return false
-  return query.text === undefined || mentions(brief, query.text)
+/** Whether an alarm is one that the query asks for, as far as its summary tells. */
+export function summaryMatches(summary: AlarmSummary, query: ListQuery): boolean {
+  if (query.target !== undefined && summary.target !== query.target) return false
+  if (FILTER_NAMES.some((name) => query[name] !== undefined && summary[name] !== query[name])) return false
+  if (query.since !== undefined && summary.createdAt < query.since) return false
+  return query.text === undefined || mentions(summary, query.text)
 }
 
 /** An alarm with several timers is listed at its earliest. */

@@ -4,6 +4,7 @@ import type {
   Change,
   Context,
   DeliveryOutcome,
+  FieldFilters,
   NewTimer,
   Origin,
   Scope,
@@ -312,12 +313,8 @@ export interface UserEvent {
 }
 
 /** Which alarms to list, and in which order. */
-export interface ListQuery {
+export interface ListQuery extends FieldFilters {
   readonly states?: readonly State[] | undefined
-  readonly label?: string | undefined
-  readonly subject?: string | undefined
-  readonly correlationId?: string | undefined
-  readonly conversationId?: string | undefined
   readonly target?: string | undefined
   /** Words to look for in label, message, key and subject. */
   readonly text?: string | undefined

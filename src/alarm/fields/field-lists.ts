@@ -47,15 +47,15 @@ export const FILTER_NAMES = ALL.filter(([, { filter }]) => filter !== undefined)
   ([name]) => name as FilterName,
 )
 
+/** The names of those filters, for a check of options. */
+export const FILTERS = Object.fromEntries(FILTER_NAMES.map((name) => [name, true])) as {
+  readonly [K in FilterName]: true
+}
+
 /** Filters in the library's names, from those of JSON. */
 export function readFilters(wire: WireFilters): FieldFilters {
   const given = FILTER_NAMES.map((name) => [name, wire[ALARM_FIELDS[name].wire]] as const)
   return Object.fromEntries(given.filter(([, value]) => value !== undefined))
-}
-
-/** Filters in the names of JSON, from those of the library. */
-export function writeFilters(filters: FieldFilters): WireFilters {
-  return Object.fromEntries(FILTER_NAMES.map((name) => [ALARM_FIELDS[name].wire, filters[name]]))
 }
 
 /** The default of an option as the reference has it; null where it is none, or empty. */

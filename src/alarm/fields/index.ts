@@ -13,11 +13,11 @@ export {
   defaultText,
   FIELD_COLUMNS,
   FILTER_NAMES,
+  FILTERS,
   networkOptions,
   PLAIN_NAMES,
   readFilters,
   WIRE_NAMES,
-  writeFilters,
 } from './field-lists.ts'
 export type {
   Ack,

@@ -1,9 +1,11 @@
 import { type Command, Option } from 'commander'
+import { ALARM_FIELDS, FILTER_NAMES } from '../../alarm/index.ts'
 import type { ListOptions } from '../../index.ts'
 import { listColumns } from '../alarm-text.ts'
 import { addCommand, wholeNumber } from '../command.ts'
 import { badUsage } from '../failure.ts'
 import { type Session, withSession } from '../session.ts'
+import { clauses, flagName } from '../set-arguments.ts'
 import type { Shell } from '../shell.ts'
 import { readSince } from '../when-arguments.ts'
 import { wireItems } from '../wire-items.ts'
@@ -13,32 +15,19 @@ const STATUSES = ['pending', 'active', 'paused', 'fired', 'completed', 'failed',
 /** What waits for no instant has no place in the order of instants. */
 const WITHOUT_INSTANT: readonly unknown[] = ['paused', 'completed', 'failed', 'timed_out', 'cancelled']
 
-const FILTERS = [
-  'status',
-  'label',
-  'subject',
-  'correlationId',
-  'conversationId',
-  'target',
-  'q',
-  'order',
-  'limit',
-  'cursor',
-] as const
+const FILTERS = ['status', ...FILTER_NAMES, 'target', 'q', 'order', 'limit', 'cursor'] as const
 
 type ListFlags = Omit<ListOptions, 'since'> & { readonly since?: string }
 
 /** `list`: the owner's alarms, a page at a time. */
 export function addList(program: Command, shell: Shell): void {
-  addCommand(program, 'list', 'list alarms, newest first', [
+  const command = addCommand(program, 'list', 'list alarms, newest first', [
     'list --status active --order due',
     'list --q standup --since 24h --json',
-  ])
-    .addOption(new Option('--status <status>', 'only those with this status').choices(STATUSES))
-    .option('--label <text>', 'only those with this label')
-    .option('--subject <name>', 'only those for this entity')
-    .option('--correlation-id <id>', 'only those of this request or process')
-    .option('--conversation-id <id>', 'only those of this conversation')
+  ]).addOption(new Option('--status <status>', 'only those with this status').choices(STATUSES))
+  for (const name of FILTER_NAMES)
+    command.option(`${flagName(name)} <text>`, clauses(ALARM_FIELDS[name].filter))
+  command
     .option('--target <name>', 'only those with this target')
     .option('--q <words>', 'words to look for in label, message, key and subject')
     .option('--since <time>', 'only those created since a time, or so long ago (2h)')
