@@ -2,8 +2,8 @@
 export {
   type ConformanceCase,
   conformance as storeConformance,
+  type Examinee,
   type OpenStore,
-  type StoreUnderTest,
 } from '../stores/conformance/index.ts'
 export { openTest, type TestBench, type TestOptions } from './open-test.ts'
 export { type Stretch, VirtualClock } from './virtual-clock.ts'

@@ -29,7 +29,7 @@ import type {
   SettleResult,
   Store,
 } from '../store.ts'
-import type { StoreUnderTest } from './conformance-case.ts'
+import type { Examinee } from './conformance-case.ts'
 import type { SteppedClock } from './stepped-clock.ts'
 
 /** Whose alarms a case is about where it does not say. */
@@ -62,7 +62,7 @@ export class Harness {
   readonly store: Store
   readonly clock: SteppedClock
   readonly skip: (reason: string) => never
-  readonly #examinee: StoreUnderTest
+  readonly #examinee: Examinee
   readonly #peers: Store[] = []
   readonly #makeId = idMaker((bytes) => crypto.getRandomValues(bytes))
   /** Whether this process has the handler of a target. */
@@ -72,7 +72,7 @@ export class Harness {
   /** Set by cases that prune: lifetime figures then stay above what is left to count. */
   hasPruned = false
 
-  constructor(examinee: StoreUnderTest, clock: SteppedClock, skip: (reason: string) => never) {
+  constructor(examinee: Examinee, clock: SteppedClock, skip: (reason: string) => never) {
     this.store = examinee.store
     this.#examinee = examinee
     this.clock = clock

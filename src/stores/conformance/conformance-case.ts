@@ -5,7 +5,7 @@ import { assertInvariants } from './invariants.ts'
 import { SteppedClock } from './stepped-clock.ts'
 
 /** A store to be examined. What it cannot do is said in words, which become the reason of the skip. */
-export interface StoreUnderTest {
+export interface Examinee {
   readonly store: Store
   /** Opens another process's view of the same rows, or says why there can be none. */
   readonly peer: (() => Promise<Store>) | string
@@ -16,7 +16,7 @@ export interface StoreUnderTest {
 }
 
 /** Opens an empty store that goes by the given clock. */
-export type OpenStore = (clock: Clock) => Promise<StoreUnderTest>
+export type OpenStore = (clock: Clock) => Promise<Examinee>
 
 /** One thing every store must do. */
 export interface ConformanceCase {

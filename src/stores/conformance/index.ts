@@ -14,7 +14,7 @@ import { setCases } from './sets.ts'
 import { transactionCases } from './transactions.ts'
 import { walkCases } from './walks.ts'
 
-export type { ConformanceCase, OpenStore, StoreUnderTest } from './conformance-case.ts'
+export type { ConformanceCase, Examinee, OpenStore } from './conformance-case.ts'
 
 /** What any store must do to be one: each case runs on a store of its own. */
 export const conformance: readonly ConformanceCase[] = [
