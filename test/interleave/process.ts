@@ -8,8 +8,8 @@ import type {
   Snapshot,
 } from '../../src/alarm/index.ts'
 import type { InFlightSet } from '../../src/engine/in-flight-set.ts'
-import type { DeliveryKind, Harness } from '../../src/stores/conformance/bench.ts'
-import { ANN } from '../../src/stores/conformance/bench.ts'
+import type { DeliveryKind, Harness } from '../../src/stores/conformance/harness.ts'
+import { ANN } from '../../src/stores/conformance/harness.ts'
 import type {
   Claimed,
   ClaimedTimer,

@@ -1,6 +1,6 @@
 import type * as Alarms from '../../src/alarm/index.ts'
 import type { InFlightSet } from '../../src/engine/in-flight-set.ts'
-import type { Harness } from '../../src/stores/conformance/bench.ts'
+import type { Harness } from '../../src/stores/conformance/harness.ts'
 import type { Database } from '../../src/stores/postgres/connection/database.ts'
 import type { migrate } from '../../src/stores/postgres/schema/migrate.ts'
 import type { PostgresStore } from '../../src/stores/postgres/store.ts'
@@ -29,7 +29,7 @@ export async function loadSubject(variant = ''): Promise<Subject> {
     load('stores/postgres/connection/database.ts'),
     load('stores/postgres/store.ts'),
     load('stores/postgres/schema/migrate.ts'),
-    load('stores/conformance/bench.ts'),
+    load('stores/conformance/harness.ts'),
     load('engine/in-flight-set.ts'),
     load('alarm/index.ts'),
   ])

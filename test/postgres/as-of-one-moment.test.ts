@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Snapshot } from '../../src/alarm/index.ts'
-import { ANN } from '../../src/stores/conformance/bench.ts'
+import { ANN } from '../../src/stores/conformance/harness.ts'
 import { Session } from '../../src/stores/postgres/connection/session.ts'
 import * as sql from '../../src/stores/postgres/sql/queries.ts'
 import { postgresBench } from './bench.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { pause } from '../../src/alarm/index.ts'
-import { ANN } from '../../src/stores/conformance/bench.ts'
+import { ANN } from '../../src/stores/conformance/harness.ts'
 import { postgresBench } from './bench.ts'
 import { testDatabase } from './database.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ANN } from '../../src/stores/conformance/bench.ts'
+import { ANN } from '../../src/stores/conformance/harness.ts'
 import { postgresBench } from './bench.ts'
 import { testDatabase } from './database.ts'
 

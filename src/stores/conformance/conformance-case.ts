@@ -1,6 +1,6 @@
 import type { Clock } from '../../time/index.ts'
 import type { Store } from '../store.ts'
-import { Harness } from './bench.ts'
+import { Harness } from './harness.ts'
 import { assertInvariants } from './invariants.ts'
 import { SteppedClock } from './stepped-clock.ts'
 

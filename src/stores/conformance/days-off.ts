@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type Context, review, type Serial, type Snapshot } from '../../alarm/index.ts'
-import { ANN, type Harness, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
+import { ANN, type Harness, OTHERS } from './harness.ts'
 
 const DAY_MS = 86_400_000
 const DAILY = { cron: '0 9 * * *', exclude: 'off' }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { amend, occurrenceId, report, type Serial } from '../../alarm/index.ts'
 import type { ClaimedTimer } from '../store.ts'
-import { ANN, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
+import { ANN, OTHERS } from './harness.ts'
 
 /** From the due look to the record: what is taken, when, and what its settle writes. */
 export const deliveryCases = casesOf('delivery', {

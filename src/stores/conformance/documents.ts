@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Harness } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
+import type { Harness } from './harness.ts'
 
 /** What is kept beside the alarms. */
 export const documentCases = casesOf('documents', {

@@ -19,8 +19,8 @@ import {
   type Timer,
 } from '../../alarm/index.ts'
 import type { EditResult, Selector } from '../store.ts'
-import { ANN, type Harness, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
+import { ANN, type Harness, OTHERS } from './harness.ts'
 
 type Verb = (snapshot: Snapshot, context: Context) => Change
 

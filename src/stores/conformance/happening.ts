@@ -12,8 +12,8 @@ import {
   type Snapshot,
   skipNext,
 } from '../../alarm/index.ts'
-import type { DeliveryKind } from './bench.ts'
-import { type AlarmInState, HOUR_MS, KEY, REPORT_MS } from './standing.ts'
+import { type AlarmInState, HOUR_MS, KEY, REPORT_MS } from './alarm-states.ts'
+import type { DeliveryKind } from './harness.ts'
 
 type EventStep = (standing: AlarmInState) => Promise<unknown>
 

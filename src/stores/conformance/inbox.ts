@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Scope } from '../../alarm/index.ts'
 import { PAGE_BYTES_MAX } from '../page-size.ts'
-import { ANN, type Harness, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
+import { ANN, type Harness, OTHERS } from './harness.ts'
 
 const HOLD_MS = 30_000
 const DAY_MS = 86_400_000

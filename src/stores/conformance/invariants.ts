@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type Bucket, bucketOf, isEnd, type Scope, type Snapshot, stateOf } from '../../alarm/index.ts'
 import type { LogEvent } from '../store.ts'
-import { ANN, type Harness, OTHERS } from './bench.ts'
+import { ANN, type Harness, OTHERS } from './harness.ts'
 
 /** How an occurrence ends, and what its report came to: at most one of each. */
 const ENDS = ['alarm.fired', 'alarm.skipped', 'schedule.ticked', 'timer.due_time_reached']

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { EVENTS, type LifecycleEvent, next, STATES, type State } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
-import type { Harness } from './bench.ts'
+import { reach } from './alarm-states.ts'
 import { type ConformanceCase, casesOf } from './conformance-case.ts'
 import { EVENT_STEPS } from './happening.ts'
-import { reach } from './standing.ts'
+import type { Harness } from './harness.ts'
 
 const ALL_EVENTS = Object.keys(EVENTS) as LifecycleEvent[]
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { pause, type SetOptions, type Snapshot, STATES, type State, stateOf } from '../../alarm/index.ts'
 import { PAGE_BYTES_MAX } from '../page-size.ts'
 import type { ListPosition, ListQuery } from '../store.ts'
-import { ANN, type Harness, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
+import { ANN, type Harness, OTHERS } from './harness.ts'
 import { everyAlarm } from './invariants.ts'
 
 type Filter = Omit<ListQuery, 'order' | 'limit' | 'after'>

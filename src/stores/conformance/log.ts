@@ -3,8 +3,8 @@ import { pause, resume, type Scope, serialOf } from '../../alarm/index.ts'
 import { prunedEventsMeta } from '../event-row.ts'
 import { isCut, LOG_BYTES_MAX } from '../page-size.ts'
 import type { LogEvent } from '../store.ts'
-import { ANN, type Harness, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
+import { ANN, type Harness, OTHERS } from './harness.ts'
 
 const DAY_MS = 86_400_000
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type Alarm, occurrenceId, rawJson, type SetOptions, stateOf } from '../../alarm/index.ts'
-import { ANN, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
+import { ANN, OTHERS } from './harness.ts'
 
 const RAW = '{"b":1,"a":9007199254740993,"é":"\\u0000"}'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ClaimedTimer, Settlement } from '../store.ts'
-import { ANN, type Harness } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
+import { ANN, type Harness } from './harness.ts'
 
 /** What a transactional handler writes commits with its settle, or not at all. */
 export const transactionCases = casesOf('transactions', {

@@ -14,8 +14,8 @@ import {
 } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import type { ClaimedTimer, Lease } from '../store.ts'
-import type { DeliveryKind, Harness } from './bench.ts'
 import { type ConformanceCase, casesOf } from './conformance-case.ts'
+import type { DeliveryKind, Harness } from './harness.ts'
 import { assertInvariants } from './invariants.ts'
 
 const WALKS = 12

@@ -1,5 +1,5 @@
 import { type Context, cancel, pause, resume, type Snapshot, skipNext } from '../../../src/alarm/index.ts'
-import { ANN } from '../../../src/stores/conformance/bench.ts'
+import { ANN } from '../../../src/stores/conformance/harness.ts'
 import type { Process } from '../process.ts'
 import type { Scenario } from '../scenario.ts'
 import { due } from './beginnings.ts'

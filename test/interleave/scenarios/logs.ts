@@ -1,5 +1,5 @@
 import { review, type Serial } from '../../../src/alarm/index.ts'
-import { ANN } from '../../../src/stores/conformance/bench.ts'
+import { ANN } from '../../../src/stores/conformance/harness.ts'
 import type { Breach } from '../judge.ts'
 import type { Process } from '../process.ts'
 import { readRows } from '../rows.ts'

@@ -13,7 +13,7 @@ import {
   skipNext,
 } from '../../../src/alarm/index.ts'
 import type { InFlightSet } from '../../../src/engine/in-flight-set.ts'
-import { ANN } from '../../../src/stores/conformance/bench.ts'
+import { ANN } from '../../../src/stores/conformance/harness.ts'
 import type { ClaimedTimer, Lease } from '../../../src/stores/index.ts'
 import type { PostgresStore } from '../../../src/stores/postgres/store.ts'
 import type { Process } from '../process.ts'

@@ -1,4 +1,4 @@
-import { ANN } from '../../../src/stores/conformance/bench.ts'
+import { ANN } from '../../../src/stores/conformance/harness.ts'
 import type { Process } from '../process.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Actor } from '../schedule.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ANN, Harness } from '../../../src/stores/conformance/bench.ts'
+import { ANN, Harness } from '../../../src/stores/conformance/harness.ts'
 import { SteppedClock } from '../../../src/stores/conformance/stepped-clock.ts'
 import type { ClaimedTimer } from '../../../src/stores/index.ts'
 import { SimulatedDatabase } from './database.ts'

@@ -1,6 +1,6 @@
 import { type LifecycleEvent, pause, report, type SetOptions, type State } from '../../alarm/index.ts'
 import type { ClaimedTimer, Lease } from '../store.ts'
-import type { Harness } from './bench.ts'
+import type { Harness } from './harness.ts'
 
 /** An alarm that was brought into a state, and what is needed to go on from there. */
 export interface AlarmInState {

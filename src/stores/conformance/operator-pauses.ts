@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { fireNow, replace } from '../../alarm/index.ts'
 import { type Lease, ownerKey, type WaitingFilter } from '../store.ts'
-import { ANN, type Harness, OTHERS } from './bench.ts'
 import { casesOf } from './conformance-case.ts'
+import { ANN, type Harness, OTHERS } from './harness.ts'
 
 const TENANT: WaitingFilter = { pausedTenant: 'acme' }
 
