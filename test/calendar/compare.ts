@@ -1,16 +1,16 @@
 import { countBetween, type Rule, scheduleOf } from '../../src/time/index.ts'
 import {
   around,
+  expectedInstants,
   expectedInterval,
-  expectedWalls,
   isInterval,
   POLICIES,
   type Policy,
-  wallsOf,
+  wallTimesOf,
 } from './expected.ts'
 import type { Transition, Zone } from './tzif.ts'
 
-/** Expressions asked at every change; one more is made for each, of the very wall time it touches. */
+/** Expressions compared at every change; each change adds one with a wall time that it affects. */
 export const EXPRESSIONS = [
   '30 2 * * *',
   '0 0 * * *',
@@ -31,7 +31,7 @@ type Years = readonly [first: number, last: number]
 const HOUR = 3600
 const DAY = 86_400
 
-/** What came of comparing. */
+/** The result of a comparison. */
 export interface Tally {
   zones: number
   transitions: number
@@ -42,7 +42,7 @@ export interface Tally {
   skipped: string[]
 }
 
-/** What is compared: a cron expression's instants after another, and how many lie in (after, until], in milliseconds. */
+/** The code under test: the next instants of a cron expression, and how many are in (after, until], in milliseconds. */
 export type Subject = (
   zone: string,
   expression: string,
@@ -62,7 +62,7 @@ export function newTally(): Tally {
   return { zones: 0, transitions: 0, walks: 0, instants: 0, mismatches: [], skipped: [] }
 }
 
-/** Compares one zone at all its changes in the years asked for. */
+/** Compares one zone at all its changes in these years. */
 export function compareZone(
   zone: Zone,
   tally: Tally,
@@ -73,15 +73,16 @@ export function compareZone(
   const theirs = inYears(runtimeTransitions(zone.name), years)
   const differing = [...without(ours, theirs), ...without(theirs, ours)]
   for (const transition of ours) {
-    // Near a change the two do not share, both sides cannot agree; the data differ, not the calendar.
+    // Skipped near a change that only one version of the zone data has: there the data differ, not the code.
     if (differing.some(({ at }) => Math.abs(at - transition.at) < 7 * DAY)) {
-      tally.skipped.push(`${zone.name} ${shown(transition)}`)
+      tally.skipped.push(`${zone.name} ${formatTransition(transition)}`)
     } else compareTransition(zone, transition, tally, subject)
   }
   const only = without(theirs, ours).filter(({ at }) =>
     ours.every((mine) => Math.abs(mine.at - at) >= 7 * DAY),
   )
-  for (const transition of only) tally.skipped.push(`${zone.name} ${shown(transition)} (the runtime's alone)`)
+  for (const transition of only)
+    tally.skipped.push(`${zone.name} ${formatTransition(transition)} (the runtime's alone)`)
 }
 
 function compareTransition(zone: Zone, transition: Transition, tally: Tally, subject: Subject): void {
@@ -91,19 +92,19 @@ function compareTransition(zone: Zone, transition: Transition, tally: Tally, sub
   const near = around(zone, from - 5 * DAY, to + 5 * DAY)
   for (const expression of EXPRESSIONS) {
     const interval = isInterval(expression) ? expectedInterval(expression, near, from, to) : null
-    const wallTimes = interval === null ? wallsOf(expression, from - 2 * DAY, to + 2 * DAY) : []
+    const wallTimes = interval === null ? wallTimesOf(expression, from - 2 * DAY, to + 2 * DAY) : []
     for (const policy of POLICIES) {
-      const expected = interval ?? expectedWalls(wallTimes, near, policy, from, to)
+      const expected = interval ?? expectedInstants(wallTimes, near, policy, from, to)
       compareWalk({ zone: zone.name, expression, policy, from, to, expected }, tally, subject)
     }
   }
-  // Once a year, in the middle of what was skipped or repeated; asked from months before, over other changes.
+  // Once a year, in the middle of the gap or the repeated hour; searched from months before, over other changes.
   const { before, after, at } = transition
   const touched = new Date((at + Math.floor((before + after) / 2 / 60) * 60) * 1000)
   const expression = `${touched.getUTCMinutes()} ${touched.getUTCHours()} ${touched.getUTCDate()} ${touched.getUTCMonth() + 1} *`
-  const wallTimes = wallsOf(expression, from - 2 * DAY, to + 2 * DAY)
+  const wallTimes = wallTimesOf(expression, from - 2 * DAY, to + 2 * DAY)
   for (const policy of POLICIES) {
-    const expected = expectedWalls(wallTimes, near, policy, from, to)
+    const expected = expectedInstants(wallTimes, near, policy, from, to)
     compareWalk({ zone: zone.name, expression, policy, from: at - 300 * DAY, to, expected }, tally, subject)
   }
 }
@@ -160,7 +161,7 @@ function inYears(transitions: Transition[], [yearFirst, yearLast]: Years): Trans
   return transitions.filter(({ at }) => at >= first && at < last)
 }
 
-/** The changes the runtime believes in: only to know where its zone data are of another version. */
+/** The changes in the runtime's zone data, to find where they are of another version. */
 function runtimeTransitions(zone: string): Transition[] {
   const transitions: Transition[] = []
   const offset = (at: number) =>
@@ -175,6 +176,6 @@ function runtimeTransitions(zone: string): Transition[] {
   }
 }
 
-function shown({ at, before, after }: Transition): string {
+function formatTransition({ at, before, after }: Transition): string {
   return `${new Date(at * 1000).toISOString()} ${before / HOUR}h to ${after / HOUR}h`
 }

@@ -29,7 +29,7 @@ async function told({ wakeful }: Pick<TestBench, 'wakeful'>, type: string) {
   return events.filter((event) => event.type === type).map(({ data }) => data)
 }
 
-/** Lets an alarm run; answers what fired, and which runs the log tells of. */
+/** Runs an alarm; returns what fired, and the runs in its log. */
 async function run(
   when: When,
   days: number,
@@ -55,7 +55,7 @@ describe('days off, under the engine', () => {
     expect(skipped).toEqual([['holiday', '2026-12-25T09:00', '2026-12-27T09:00', 3]])
   })
 
-  test('of a rule that fires often are one record too, written when they are over', async () => {
+  test('of a rule that fires often are one record too, written after them', async () => {
     const { fired, skipped } = await run(
       { cron: '* * * * *', exclude: 'weekends', start: '2026-12-25T23:58' },
       7.1,
@@ -64,7 +64,7 @@ describe('days off, under the engine', () => {
     expect(skipped).toEqual([['holiday', '2026-12-26T00:00', '2026-12-27T23:59', 2880]])
   }, 20_000)
 
-  test('count, so that a rule may end on them', async () => {
+  test('count, so that a rule can end on them', async () => {
     const { fired, skipped } = await run(
       { cron: '0 9 * * *', count: 6, exclude: ['holidays', 'weekends'] },
       10,
@@ -73,7 +73,7 @@ describe('days off, under the engine', () => {
     expect(skipped).toEqual([['holiday', '2026-12-25T09:00', '2026-12-26T09:00', 2]])
   })
 
-  test('at the end of a rule are told before the alarm ends', async () => {
+  test('at the end of a rule are logged before the alarm ends', async () => {
     await using made = await bench()
     const { id } = await made.wakeful.set(
       { cron: '0 9 * * *', end: '2026-12-27T12:00', exclude: 'weekends' },
@@ -99,7 +99,7 @@ describe('days off, under the engine', () => {
     expect(previous).toEqual({ fired: ['2026-12-31T09:00', '2027-01-29T09:00'], skipped: [] })
   })
 
-  test('are told by name, and of what moved where it came from', async () => {
+  test('are logged by name, and moves with their origin', async () => {
     await using made = await bench()
     const { wakeful } = made
     await wakeful.calendars.put('holidays', {
@@ -136,7 +136,7 @@ describe('days off, under the engine', () => {
     )
   })
 
-  test('are known to a list, a preview and why', async () => {
+  test('appear in lists, previews and why', async () => {
     await using made = await bench({ clock: '2026-12-24T10:00:00Z' })
     await made.wakeful.calendars.put('holidays', HOLIDAYS)
     const when = { cron: '0 9 * * *', exclude: ['holidays', 'weekends'] }
@@ -195,7 +195,7 @@ describe('days off, under the engine', () => {
 describe('a calendar that is edited', () => {
   const daily = { cron: '0 9 * * *', exclude: 'holidays' }
 
-  test('moves what is pending, at once, and tells of it', async () => {
+  test('moves pending occurrences at once, and logs it', async () => {
     await using made = await bench({ clock: '2026-12-24T10:00:00Z' })
     await made.wakeful.calendars.put('holidays', HOLIDAYS)
     const { id } = await made.wakeful.set(daily, { target: 'tick' })
@@ -227,7 +227,7 @@ describe('a calendar that is edited', () => {
     await wakeful.start()
     await wakeful.calendars.put('holidays', { dates: ['2026-12-25', '2026-12-26', '2026-12-27'] })
     await clock.advance('3d')
-    // It lies behind us now: late, but not lost.
+    // It is in the past now: late, but not lost.
     await wakeful.calendars.put('holidays', { dates: [] })
     await clock.advance('1d')
     expect(fired).toEqual(['2026-12-25T09:00'])
@@ -286,7 +286,7 @@ describe('zone data that changed', () => {
       ])
         ids.push((await made.wakeful.set(when, { target: 'tick' })).id)
     }
-    // As if they had been resolved by data that knew no summer time in Rome: an hour later, under an offset of one hour.
+    // As if resolved with data without summer time in Rome: an hour later, with an offset of one hour.
     const db = new DatabaseSync(place.file)
     db.exec(`UPDATE wakeful_timers SET scheduled_for = scheduled_for + 3600000, wake_at = wake_at + 3600000,
       zone_offset = 3600000 WHERE zone_offset IS NOT NULL`)

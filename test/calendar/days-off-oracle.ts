@@ -16,44 +16,51 @@ import {
   type When,
 } from '../../src/time/index.ts'
 import { Random } from '../random.ts'
+import { type BruteDaysOff, type BruteZone, bruteDaysOff, DAY_S, randomZone } from './days-off-brute.ts'
 import { isoDay, type RandomRule, randomDates, randomRule, someOf } from './days-off-random.ts'
-import { DAY_S, randomZone, type SlowDaysOff, type SlowZone, slowDaysOff } from './days-off-world.ts'
 
 const NAMES = 'mon tue wed thu fri sat sun'.split(' ')
 
-/** What came of one case. */
+/** The result of one case. */
 export interface Compared {
-  standings: number
+  occurrences: number
   refused: boolean
   mismatch: string | null
 }
 
 interface Case {
-  zone: SlowZone
-  given: RandomRule['given']
-  /** The rule's own instants in epoch seconds, in order, each with its written second of the day. */
+  zone: BruteZone
+  input: RandomRule['input']
+  /** The rule's own instants in epoch seconds, sorted, each with its written second of the day. */
   nominals: { at: number; second: number }[]
-  off: SlowDaysOff
+  off: BruteDaysOff
   move: 'next' | 'previous' | undefined
   offset: number
   last: boolean
-  /** Whether the rule has an end, so that its instants are all there. */
+  /** Whether the rule has an end, so that the list of its instants is complete. */
   whole: boolean
   when: When
   calendars: CalendarLookup
   now: number
 }
 
-/** Compares one random case: the first standing when it is set, and after each instant, or so many of them. */
+/** Compares one random case: the first occurrence when it is set, and the one after each instant, up to a limit. */
 export function compareDaysOff(random: Random, most = Number.POSITIVE_INFINITY): Compared {
-  const given = randomCase(random)
+  const testCase = randomCase(random)
   try {
-    return compare(given, most)
+    return compare(testCase, most)
   } catch (thrown) {
     const { message } = thrown as Error
-    const open = given.nominals.some(({ at }) => at > given.now && !given.off.isOff(shownDay(given, at)))
-    const rightly = /fires only on days off|never fires/.test(message) && (given.move !== undefined || !open)
-    return { standings: 0, refused: true, mismatch: rightly ? null : `refused: ${message} ${told(given)}` }
+    const open = testCase.nominals.some(
+      ({ at }) => at > testCase.now && !testCase.off.isOff(localDay(testCase, at)),
+    )
+    const rightly =
+      /fires only on days off|never fires/.test(message) && (testCase.move !== undefined || !open)
+    return {
+      occurrences: 0,
+      refused: true,
+      mismatch: rightly ? null : `refused: ${message} ${describeCase(testCase)}`,
+    }
   }
 }
 
@@ -66,17 +73,17 @@ function randomCase(random: Random): Case {
   const offset = move !== undefined && random.chance(0.4) ? random.between(-6, 6) : 0
   const zone = randomZone(random)
   const wantsLast = random.chance(0.3)
-  const { given, nominals: all, window } = randomRule(random, zone, move !== undefined, wantsLast)
-  // Intervals take no word on clock changes.
-  const last = wantsLast && !('every' in given)
+  const { input, nominals: all, window } = randomRule(random, zone, move !== undefined, wantsLast)
+  // Intervals have no policy for clock changes.
+  const last = wantsLast && !('every' in input)
   const dates = randomDates(random, window)
   const own = random.chance(0.2) ? randomWeekend(random) : []
-  // Where something moves and nobody says a weekend, Saturday and Sunday are off.
-  const unsaid = random.chance(0.2)
-  const weekend = !unsaid ? randomWeekend(random) : move !== undefined && own.length === 0 ? [6, 7] : []
+  // With move and without a weekend, Saturday and Sunday are off.
+  const noWeekend = random.chance(0.2)
+  const weekend = !noWeekend ? randomWeekend(random) : move !== undefined && own.length === 0 ? [6, 7] : []
   const whole = random.chance(0.3)
   const endDay = random.between(window.from + 100, window.to)
-  const end = whole ? zone.place(endDay * DAY_S + 12 * 3600, false) : Number.POSITIVE_INFINITY
+  const end = whole ? zone.instantOf(endDay * DAY_S + 12 * 3600, false) : Number.POSITIVE_INFINITY
   const nominals = all.filter(({ at }) => at <= end)
   const calendar = {
     name: 'some',
@@ -85,22 +92,22 @@ function randomCase(random: Random): Case {
     weekend: own,
   }
   const when = {
-    ...given,
+    ...input,
     timezone: zone.name,
-    ...(!('every' in given) && { dst: { overlap: last ? 'last' : 'first' } }),
+    ...(!('every' in input) && { dst: { overlap: last ? 'last' : 'first' } }),
     ...(whole && { end: new Date(end * 1000) }),
     exclude: {
       calendars: 'some',
-      ...(!unsaid && { weekend: weekend.map((day) => NAMES[day - 1]!) }),
+      ...(!noWeekend && { weekend: weekend.map((day) => NAMES[day - 1]!) }),
       ...(move && { move }),
       ...(offset !== 0 && { offset }),
     },
   }
   return {
     zone,
-    given,
+    input,
     nominals,
-    off: slowDaysOff([...weekend, ...own], dates),
+    off: bruteDaysOff([...weekend, ...own], dates),
     move,
     offset,
     last,
@@ -120,21 +127,21 @@ function randomWeekend(random: Random): number[] {
   ])()
 }
 
-/** The standings a case must have, by nominal: null where the window does not tell. */
-function expected(given: Case): (NextOccurrence | null)[] {
-  const { nominals, move } = given
+/** The expected occurrences of a case, by nominal instant; null beyond the window. */
+function expected(testCase: Case): (NextOccurrence | null)[] {
+  const { nominals, move } = testCase
   if (move === undefined) {
-    const open = nominals.map(({ at }) => !given.off.isOff(shownDay(given, at)))
+    const open = nominals.map(({ at }) => !testCase.off.isOff(localDay(testCase, at)))
     return nominals.map(({ at: nominal }, index) => {
       const found = open.indexOf(true, index)
-      const at = found === -1 ? (given.whole ? nominals.at(-1)!.at : null) : nominals[found]!.at
+      const at = found === -1 ? (testCase.whole ? nominals.at(-1)!.at : null) : nominals[found]!.at
       return at === null ? null : occurrence(at, nominal)
     })
   }
   return nominals.map(({ at, second }) => {
-    const day = landingDay(given, at)
+    const day = movedDay(testCase, at)
     return occurrence(
-      day === shownDay(given, at) ? at : given.zone.place(day * DAY_S + second, given.last),
+      day === localDay(testCase, at) ? at : testCase.zone.instantOf(day * DAY_S + second, testCase.last),
       at,
     )
   })
@@ -144,23 +151,27 @@ function occurrence(at: number, nominal: number): NextOccurrence {
   return { at: at * 1000, nominal: nominal * 1000 }
 }
 
-function landingDay(given: Case, at: number): number {
-  return given.off.landing(shownDay(given, at), given.move!, given.offset)
+function movedDay(testCase: Case, at: number): number {
+  return testCase.off.movedDay(localDay(testCase, at), testCase.move!, testCase.offset)
 }
 
-function shownDay({ zone }: Case, at: number): number {
+function localDay({ zone }: Case, at: number): number {
   return Math.floor((at + zone.offsetAt(at)) / DAY_S)
 }
 
-function compare(given: Case, most: number): Compared {
-  const { nominals, move, now } = given
-  const resolved = resolveWhen(given.when, { now: now * 1000, timezone: 'UTC', calendars: given.calendars })
+function compare(testCase: Case, most: number): Compared {
+  const { nominals, move, now } = testCase
+  const resolved = resolveWhen(testCase.when, {
+    now: now * 1000,
+    timezone: 'UTC',
+    calendars: testCase.calendars,
+  })
   const rule = resolved.rule as RecurringRule
-  const off = daysOffOf(rule.exclude ?? { weekend: [] }, given.calendars)
-  const wanted = expected(given)
-  const landings = move === undefined ? [] : nominals.map(({ at }) => landingDay(given, at))
-  /** The first that stands alone: of those that land on one day the first. */
-  const heads = wanted.filter((_, index) => move === undefined || landings[index] !== landings[index - 1])
+  const off = daysOffOf(rule.exclude ?? { weekend: [] }, testCase.calendars)
+  const wanted = expected(testCase)
+  const movedDays = move === undefined ? [] : nominals.map(({ at }) => movedDay(testCase, at))
+  /** The first of those that move to the same day. */
+  const heads = wanted.filter((_, index) => move === undefined || movedDays[index] !== movedDays[index - 1])
   const first =
     move === undefined
       ? wanted[nominals.findIndex(({ at }) => at > now)]
@@ -174,35 +185,36 @@ function compare(given: Case, most: number): Compared {
   ) => {
     if (want === undefined || want === null) return
     if (found?.at === want.at && found.nominal === want.nominal) return
-    problems.push(`${what} ${iso(second)}: ${show(found)}, and the slow way says ${show(want)}`)
+    problems.push(`${what} ${iso(second)}: ${show(found)}, brute force gives ${show(want)}`)
   }
   check('set', now, { at: resolved.first, nominal: resolved.nominal }, first)
   const stride = Math.ceil(nominals.length / most) || 1
   for (let index = 0; index < nominals.length; index += stride) {
     const { at } = nominals[index]!
-    const next = move === undefined ? wanted[index + 1] : wanted[later(landings, index)]
+    const next = move === undefined ? wanted[index + 1] : wanted[later(movedDays, index)]
     check('after', at, occurrenceAfter(rule, off, at * 1000), next)
     check('from', at, occurrenceFrom(rule, off, at * 1000), wanted[index])
-    if (isOnDayOff(rule, off, at * 1000) !== given.off.isOff(shownDay(given, at))) {
+    if (isOnDayOff(rule, off, at * 1000) !== testCase.off.isOff(localDay(testCase, at))) {
       problems.push(`${iso(at)} is off: ${isOnDayOff(rule, off, at * 1000)}`)
     }
-    if (given.whole && index === nominals.length - 1 && occurrenceAfter(rule, off, at * 1000) !== null) {
+    if (testCase.whole && index === nominals.length - 1 && occurrenceAfter(rule, off, at * 1000) !== null) {
       problems.push(`it goes on after its end, ${iso(at)}`)
     }
   }
   problems.push(...disorder(rule, off, { at: resolved.first, nominal: resolved.nominal }))
-  const mismatch = problems.length === 0 ? null : `${problems[0]} (${problems.length}) ${told(given)}`
-  return { standings: Math.ceil(nominals.length / stride), refused: false, mismatch }
+  const mismatch =
+    problems.length === 0 ? null : `${problems[0]} (${problems.length}) ${describeCase(testCase)}`
+  return { occurrences: Math.ceil(nominals.length / stride), refused: false, mismatch }
 }
 
-/** The first after this one that lands on a later day; there may be none, which is past the end of the list. */
-function later(landings: readonly number[], index: number): number {
+/** The first after this one that moves to a later day; past the end of the list if there is none. */
+function later(movedDays: readonly number[], index: number): number {
   let next = index + 1
-  while (next < landings.length && landings[next]! <= landings[index]!) next++
+  while (next < movedDays.length && movedDays[next]! <= movedDays[index]!) next++
   return next
 }
 
-/** Standings must come one after the other. */
+/** Occurrences must be in order. */
 function disorder(rule: RecurringRule, off: ReturnType<typeof daysOffOf>, first: NextOccurrence): string[] {
   let before = first
   for (let count = 0; count < 50; count++) {
@@ -222,7 +234,7 @@ function iso(second: number): string {
   return new Date(second * 1000).toISOString().slice(0, 16)
 }
 
-function told({ when, now }: Case): string {
+function describeCase({ when, now }: Case): string {
   return `${JSON.stringify(when)} at ${iso(now)}`
 }
 
@@ -230,17 +242,17 @@ if (import.meta.main) {
   const cases = Number(process.argv[2] ?? 20_000)
   const seed = Number(process.argv[3] ?? Date.now() % 2 ** 32)
   console.log(`${cases} random rules with days off, seed ${seed}`)
-  let [standings, refused, mismatches] = [0, 0, 0]
+  let [occurrences, refused, mismatches] = [0, 0, 0]
   for (let index = 0; index < cases; index++) {
-    // Each case has a seed of its own, so that one can be run again alone: cases=1 seed=<its seed>.
+    // Each case has its own seed, so that it can be repeated alone: cases=1 seed=<its seed>.
     const own = (seed + index) % 2 ** 32
     const result = compareDaysOff(new Random(own))
-    standings += result.standings
+    occurrences += result.occurrences
     if (result.refused) refused++
     if (result.mismatch === null) continue
     mismatches++
     if (mismatches <= 20) console.log(`MISMATCH seed ${own}: ${result.mismatch}\n`)
   }
-  console.log(`${standings} standings, ${refused} cases refused on both sides, ${mismatches} mismatches`)
+  console.log(`${occurrences} occurrences, ${refused} cases refused on both sides, ${mismatches} mismatches`)
   process.exitCode = mismatches === 0 ? 0 : 1
 }

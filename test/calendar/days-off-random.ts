@@ -1,12 +1,12 @@
 import type { Random } from '../random.ts'
-import { DAY_S, type SlowZone, type Tick, weekdayOf } from './days-off-world.ts'
+import { type BruteZone, DAY_S, type Tick, weekdayOf } from './days-off-brute.ts'
 
-/** A random rule: what Wakeful is given, and its instants found by looking at every day of a window. */
+/** A random rule: the input of Wakeful, and its instants by testing every day of a window. */
 export interface RandomRule {
-  given: { cron: string } | { rrule: string } | { every: string; start: Date }
-  /** In order, in epoch seconds, each with its second of the day as the rule writes it. */
+  input: { cron: string } | { rrule: string } | { every: string; start: Date }
+  /** Sorted, in epoch seconds, each with its second of the day as the rule writes it. */
   nominals: { at: number; second: number }[]
-  /** The first and last day that were looked at. */
+  /** The first and last day of the window. */
   window: { from: number; to: number }
 }
 
@@ -21,8 +21,8 @@ interface Days {
   first: number
 }
 
-/** A rule that fires once a day at most, or up to six times. */
-export function randomRule(random: Random, zone: SlowZone, onceADay: boolean, last: boolean): RandomRule {
+/** A rule that fires at most once a day, or up to six times. */
+export function randomRule(random: Random, zone: BruteZone, onceADay: boolean, last: boolean): RandomRule {
   const from = FROM + random.between(0, 700)
   const to = from + (onceADay ? 500 : 130)
   if (random.chance(0.15)) return randomInterval(random, zone, { from, to }, onceADay)
@@ -40,22 +40,22 @@ export function randomRule(random: Random, zone: SlowZone, onceADay: boolean, la
       for (const minute of minutes) ticks.push({ day, second: (hour * 60 + minute) * 60 })
   }
   const placed = new Map(
-    ticks.map(({ day, second }) => [zone.place(day * DAY_S + second, last), second] as const),
+    ticks.map(({ day, second }) => [zone.instantOf(day * DAY_S + second, last), second] as const),
   )
   const nominals = [...placed].map(([at, second]) => ({ at, second })).sort((a, b) => a.at - b.at)
   if (days.kind === 'cron') {
-    return { given: { cron: `${minutes} ${hours} ${days.text}` }, nominals, window: { from, to } }
+    return { input: { cron: `${minutes} ${hours} ${days.text}` }, nominals, window: { from, to } }
   }
   const start = `${dateText(days.first)}T${two(hours[0]!)}${two(minutes[0]!)}00`
   const times = `BYHOUR=${hours};BYMINUTE=${minutes};BYSECOND=0`
   const rrule = `DTSTART;TZID=${zone.name}:${start}\nRRULE:${days.text};${times}`
-  return { given: { rrule }, nominals, window: { from, to } }
+  return { input: { rrule }, nominals, window: { from, to } }
 }
 
-/** So many hours apart in real time, whatever the clock shows. */
+/** Instants this many hours apart in real time. */
 function randomInterval(
   random: Random,
-  zone: SlowZone,
+  zone: BruteZone,
   window: RandomRule['window'],
   onceADay: boolean,
 ): RandomRule {
@@ -66,7 +66,7 @@ function randomInterval(
     const wall = at + zone.offsetAt(at)
     nominals.push({ at, second: wall - Math.floor(wall / DAY_S) * DAY_S })
   }
-  return { given: { every: `${hours}h`, start: new Date(start * 1000) }, nominals, window }
+  return { input: { every: `${hours}h`, start: new Date(start * 1000) }, nominals, window }
 }
 
 function cronDays(random: Random, from: number): Days {
@@ -150,12 +150,12 @@ export function randomDates(random: Random, { from, to }: RandomRule['window']):
   return dates
 }
 
-/** A day as ISO 8601 writes it. */
+/** A day in ISO 8601. */
 export function isoDay(day: number): string {
   return new Date(day * DAY_S * 1000).toISOString().slice(0, 10)
 }
 
-/** So many different numbers below another, in order. */
+/** This many distinct numbers below a limit, sorted. */
 export function someOf(random: Random, below: number, count: number): number[] {
   const found = new Set<number>()
   while (found.size < count) found.add(random.between(0, below - 1))

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openTest, type TestBench } from '../../src/testing/index.ts'
 
-/** The calendar as the engine lives it: catching up, jitter, rules in words. Nothing is started: time leaps. */
+/** The calendar under the engine: catch-up, jitter, phrases. Virtual time jumps. */
 let bench: TestBench
 let fired: { at: string; drift: number; after: number }[]
 
@@ -28,33 +28,33 @@ describe('ten days down under a per-minute cron', () => {
     await bench.wakeful.tick()
   }
 
-  it('once: the newest fires, the others are one record', async () => {
+  it('once: the newest fires, the others become one record', async () => {
     await down('once')
     expect(fired.map(({ at }) => at)).toEqual(['2027-03-11T00:00:00.000Z'])
     expect(await skipped()).toEqual([['misfire', 14_399]])
   })
 
-  it('skip: none fires, all are one record', async () => {
+  it('skip: none fires, all become one record', async () => {
     await down('skip')
     expect(fired).toEqual([])
     expect(await skipped()).toEqual([['misfire', 14_400]])
   })
 
-  it('all, bounded: the newest so many fire, oldest first', async () => {
+  it('all with max: the newest fire, oldest first', async () => {
     await down({ all: { max: 50, within: '10d' } })
     expect(fired).toHaveLength(50)
     expect([fired[0]!.at, fired.at(-1)!.at]).toEqual(['2027-03-10T23:11:00.000Z', '2027-03-11T00:00:00.000Z'])
     expect(await skipped()).toEqual([['misfire', 14_350]])
   })
 
-  it('all, by age: none older than asked', async () => {
+  it('all with within: none older than that fires', async () => {
     await down({ all: { max: 1000, within: '30m' } })
     expect(fired[0]!.at).toBe('2027-03-10T23:30:00.000Z')
     expect(fired).toHaveLength(31)
     expect(await skipped()).toEqual([['misfire', 14_369]])
   })
 
-  it('all: every one fires where the bounds allow it', async () => {
+  it('all: every one fires within the bounds', async () => {
     await down({ all: { max: 20_000, within: '30d' } })
     expect(fired).toHaveLength(14_400)
     expect(new Set(fired.map(({ at }) => at)).size).toBe(14_400)
@@ -63,7 +63,7 @@ describe('ten days down under a per-minute cron', () => {
 })
 
 describe('a count', () => {
-  it('counts what was skipped too, however many', async () => {
+  it('includes skipped occurrences, however many', async () => {
     const alarm = await bench.wakeful.set({ cron: '* * * * * *', count: 50_000 }, { target: 'x' })
     await bench.clock.advance('1 day')
     await bench.wakeful.tick()
@@ -87,7 +87,7 @@ describe('a count under misfire all', () => {
 })
 
 describe('jitter', () => {
-  it('delays each wake by its own, within bounds, leaves the name of the occurrence, and is not late', async () => {
+  it('delays each wake within bounds, keeps the scheduled instant, and is not late', async () => {
     const { wakeful, clock } = bench
     const { id } = await wakeful.set({ every: '1h', jitter: '10m', count: 20 }, { target: 'x' })
     for (
@@ -108,7 +108,7 @@ describe('jitter', () => {
   })
 })
 
-it('fires at once when asked to, whatever the jitter', async () => {
+it('fires now on request, without jitter', async () => {
   const { wakeful, clock } = bench
   const { id } = await wakeful.set({ every: '1d', jitter: '12h' }, { target: 'x' })
   await clock.advance('1s')
@@ -118,7 +118,7 @@ it('fires at once when asked to, whatever the jitter', async () => {
 })
 
 describe('an rrule', () => {
-  it('fires by the rule, ends by its own COUNT, and comes back on the wire as it was given', async () => {
+  it('fires by the rule, ends with its COUNT, and is returned on the wire as it was set', async () => {
     const { wakeful, clock } = bench
     const rrule = 'DTSTART;TZID=Europe/Rome:20270301T090000\nRRULE:FREQ=DAILY;COUNT=3'
     const alarm = await wakeful.set({ rrule }, { target: 'x' })
@@ -140,7 +140,7 @@ describe('an rrule', () => {
     expect((await wakeful.get(alarm.id))?.status).toBe('completed')
   })
 
-  it('is understood from words', async () => {
+  it('results from a phrase', async () => {
     const alarm = await bench.wakeful.set('every other tuesday at 9am', { target: 'x' })
     expect(alarm.kind).toBe('rrule')
     expect(alarm.nextFireAt?.toISOString()).toBe('2027-03-02T09:00:00.000Z')

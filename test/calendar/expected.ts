@@ -1,17 +1,17 @@
 import type { Transition, Zone } from './tzif.ts'
 
-/** What clock changes do, as a user chooses it. */
+/** The policy for clock changes. */
 export interface Policy {
   gap: 'shift' | 'skip'
   overlap: 'first' | 'last' | 'both'
 }
 
-/** Every policy there is. */
+/** All policies. */
 export const POLICIES: Policy[] = (['shift', 'skip'] as const).flatMap((gap) =>
   (['first', 'last', 'both'] as const).map((overlap) => ({ gap, overlap })),
 )
 
-/** The zone around one of its changes: the offsets in force, which hold for days on both sides. */
+/** The zone around one of its changes: the offsets in force for days on both sides. */
 export interface Around {
   transitions: Transition[]
   offsetFirst: number
@@ -36,8 +36,8 @@ export function around(zone: Zone, from: number, to: number): Around {
   return { offsetFirst, transitions, offsets }
 }
 
-/** Every wall time, to the second, that an expression names in [from, to]: each wall-clock minute is looked at. */
-export function wallsOf(expression: string, from: number, to: number): number[] {
+/** Every wall time of an expression in [from, to], by testing each wall-clock minute. */
+export function wallTimesOf(expression: string, from: number, to: number): number[] {
   const fields = parse(expression)
   const wallTimes: number[] = []
   for (let wall = Math.floor(from / 60) * 60; wall <= to; wall += 60) {
@@ -49,10 +49,10 @@ export function wallsOf(expression: string, from: number, to: number): number[] 
 }
 
 /**
- * What wall times must give in (from, to], in epoch seconds, found the slow way: each is asked for the instants at
- * which the zone's clocks show it.
+ * The expected instants of wall times in (from, to], in epoch seconds, by brute force: for each wall time, the instants
+ * at which the zone has it.
  */
-export function expectedWalls(
+export function expectedInstants(
   wallTimes: number[],
   zone: Around,
   policy: Policy,
@@ -74,7 +74,7 @@ function instantsOf(wall: number, zone: Around, policy: Policy): number[] {
   if (shown.length === 0) {
     const gap = zone.transitions.find(({ at, before, after }) => wall >= at + before && wall < at + after)
     if (gap === undefined) throw new Error(`wall time ${wall} is neither shown nor in a gap`)
-    // Later by the length of the gap: what the clocks would have shown, had they not changed.
+    // Later by the length of the gap, as if the clock had not changed.
     return policy.gap === 'shift' ? [wall - gap.before] : []
   }
   if (policy.overlap === 'both') return shown
@@ -85,14 +85,14 @@ function offsetAt(instant: number, zone: Around): number {
   return zone.transitions.findLast(({ at }) => at <= instant)?.after ?? zone.offsetFirst
 }
 
-/** Tells whether the hour field makes the expression an interval. */
+/** Whether the hour field makes the expression an interval. */
 export function isInterval(expression: string): boolean {
   return parse(expression).hourStep !== null
 }
 
 /**
- * What an interval (hour `*` or a step of it) must give in (from, to]: real time is walked minute by minute with a
- * stopwatch that is set to zero whenever the date on the wall goes forward; the fields are read on the stopwatch.
+ * The expected instants of an interval (hour `*` or a step of it) in (from, to]: walks real time minute by minute with a
+ * stopwatch that restarts whenever the local date advances, and matches the fields against the stopwatch.
  */
 export function expectedInterval(expression: string, zone: Around, from: number, to: number): number[] {
   const fields = parse(expression)
@@ -116,7 +116,7 @@ export function expectedInterval(expression: string, zone: Around, from: number,
 
 const parsed = new Map<string, Fields>()
 
-/** Reads the plain forms of cron: numbers, `*`, lists, ranges and steps. */
+/** Parses the basic forms of cron: numbers, `*`, lists, ranges and steps. */
 function parse(expression: string): Fields {
   const known = parsed.get(expression)
   if (known !== undefined) return known
@@ -135,7 +135,7 @@ function parse(expression: string): Fields {
     const date = new Date(number * 86_400_000)
     if (!months(date.getUTCMonth() + 1)) return false
     const [byDay, byWeekday] = [days(date.getUTCDate()), weekdays(date.getUTCDay())]
-    // As in Vixie's cron: where both are given, either will do.
+    // As in Vixie cron: if both are set, either may match.
     if (day !== '*' && weekday !== '*') return byDay || byWeekday
     return byDay && byWeekday
   }

@@ -3,7 +3,7 @@ import { fuzz } from './fuzz/run.ts'
 import { SUBJECTS } from './fuzz/subjects.ts'
 
 const COUNT = 400
-/** Generous: a timing must never fail a test; the script is strict. */
+/** Generous, so that timing never fails a test; the script is strict. */
 const LIMIT_MS = 2000
 const seed = Date.now() % 2 ** 32
 console.info(`node test/calendar/fuzz.ts --count ${COUNT} --seed ${seed}`)

@@ -1,6 +1,6 @@
 /**
- * Random inputs to every parser: nothing but a WakefulError is thrown, none takes over 50 ms of processor time, and
- * what is accepted gives instants that exist, in order, the same when asked again.
+ * Random inputs for every parser: none throws anything but a WakefulError or takes over 50 ms of processor time, and
+ * accepted inputs give existing instants, sorted, and the same again.
  *
  *   node test/calendar/fuzz.ts [--count 100000] [--seed N] [--parser cron]
  */

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { compareZone, newTally, type Subject, wakeful, YEAR_LAST } from './compare.ts'
 import { footerChanges, readZone, zoneFilesVersion } from './tzif.ts'
 
-// Installs them on a machine that has none, before anything is read.
+// Installs the zone files on a machine without them, before anything reads them.
 zoneFilesVersion()
 
-/** Zones that show each kind of odd change; the full form, oracle.ts, takes all zones and years. */
+/** Zones with each kind of odd change; the full form, oracle.ts, covers all zones and years. */
 const ZONES = [
   'Africa/Casablanca',
   'America/Caracas',
@@ -31,7 +31,7 @@ describe('cron in every zone', () => {
     )
     expect(tally.mismatches).toEqual([])
     expect(tally.transitions).toBeGreaterThan(250)
-    // Where both are of one version, nothing may be skipped.
+    // If both are of one version, nothing may be skipped.
     if (zoneFilesVersion() === process.versions.tz) expect(tally.skipped).toEqual([])
   })
 
@@ -54,16 +54,16 @@ describe('cron in every zone', () => {
       'takes every step for wall times',
       (zone, cron, dst) => wakeful(zone, cron.replace('*/2', '0-23/2'), dst),
     ],
-    ['stands still', (...given) => ({ ...wakeful(...given), next: (after) => after })],
+    ['stands still', (...input) => ({ ...wakeful(...input), next: (after) => after })],
     [
       'is a second late',
-      (...given) => ({ ...wakeful(...given), next: (after) => later(wakeful(...given).next(after), 1000) }),
+      (...input) => ({ ...wakeful(...input), next: (after) => later(wakeful(...input).next(after), 1000) }),
     ],
     [
       'miscounts',
-      (...given) => ({
-        ...wakeful(...given),
-        count: (after, until) => wakeful(...given).count(after, until - 1000),
+      (...input) => ({
+        ...wakeful(...input),
+        count: (after, until) => wakeful(...input).count(after, until - 1000),
       }),
     ],
     ['forgets changes', (_zone, cron, dst) => wakeful('Etc/GMT-1', cron, dst)],

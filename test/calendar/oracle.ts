@@ -1,6 +1,6 @@
 /**
  * Every zone, every clock change 2000–2037, every policy: `node test/calendar/oracle.ts [zone…]`.
- * What must come out is found from the zone files alone, by looking at every minute; nothing of src/time helps.
+ * The expected instants come from the zone files alone, by testing every minute, without any code of src/time.
  */
 import { compareZone, EXPRESSIONS, newTally, YEAR_FIRST, YEAR_LAST } from './compare.ts'
 import { POLICIES } from './expected.ts'
@@ -25,7 +25,7 @@ console.log(
     `${tally.walks} walks, ${tally.instants} instants, ${tally.mismatches.length} mismatches`,
 )
 console.log(
-  `skipped, for the two versions differ there: ${tally.skipped.length} changes in ${new Set(tally.skipped.map((text) => text.split(' ')[0])).size} zones`,
+  `skipped, because the two versions differ there: ${tally.skipped.length} changes in ${new Set(tally.skipped.map((text) => text.split(' ')[0])).size} zones`,
 )
 for (const text of tally.skipped) console.log(`  ${text}`)
 if (unknown.length > 0) console.log(`unknown to the runtime: ${unknown.join(', ')}`)

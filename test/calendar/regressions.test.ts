@@ -3,7 +3,7 @@ import type { When } from '../../src/index.ts'
 import { openTest, type TestBench, type TestOptions } from '../../src/testing/index.ts'
 import { readCalendar } from '../../src/time/index.ts'
 
-/** What a hostile tester broke, each as it was found. */
+/** Regressions, each as an adversarial tester found it. */
 
 async function bench(clock: string, options: TestOptions = {}) {
   const made = await openTest({ clock, ...options })
@@ -16,7 +16,7 @@ async function bench(clock: string, options: TestOptions = {}) {
   return { ...made, fired, ids, [Symbol.asyncDispose]: () => made.close() }
 }
 
-async function told({ wakeful }: Pick<TestBench, 'wakeful'>, type: string) {
+async function eventsOf({ wakeful }: Pick<TestBench, 'wakeful'>, type: string) {
   return (await Array.fromAsync(wakeful.events()))
     .filter((event) => event.type === type)
     .map(({ data }) => data)
@@ -31,16 +31,16 @@ describe('days off across a clock change', () => {
     await made.wakeful.start()
     await made.clock.advance('4d')
     expect(made.fired).toEqual(['26T07:00', '26T08:00', '27T07:00', '27T08:00'].map((at) => `2026-10-${at}`))
-    expect(await told(made, 'alarm.rescheduled')).toEqual([])
+    expect(await eventsOf(made, 'alarm.rescheduled')).toEqual([])
   })
 
-  test('are told once in spring', async () => {
+  test('are logged once in spring', async () => {
     await using made = await bench('2027-03-26T12:00:00Z', { timezone: 'Europe/Rome' })
     await made.wakeful.set({ cron: '0 9 * * *', exclude: 'weekends', count: 5 }, target)
     await made.wakeful.start()
     await made.clock.advance('9d')
     expect(made.fired).toEqual(['2027-03-29T07:00', '2027-03-30T07:00', '2027-03-31T07:00'])
-    expect(await told(made, 'alarm.skipped')).toMatchObject([{ count: 2 }])
+    expect(await eventsOf(made, 'alarm.skipped')).toMatchObject([{ count: 2 }])
   })
 })
 
@@ -106,7 +106,7 @@ describe('an edited calendar', () => {
       'moves',
       { cron: '0 9 * * *', exclude: { calendars: 'c', weekend: ['wed', 'thu', 'fri'], move: 'next' } },
     ],
-  ])('that leaves no working day is waited out by a rule that %s', async (_, when) => {
+  ])('that leaves no working day makes a rule wait that %s', async (_, when) => {
     await using made = await bench('2026-12-19T12:00:00Z')
     const { wakeful, clock, fired } = made
     await wakeful.calendars.put('c', { weekend: ['mon', 'tue'] })
@@ -140,7 +140,7 @@ describe('an rrule of two lines', () => {
     const { id } = await wakeful.set({ rrule, count: 3000 }, target)
     await clock.advance('2d')
     await wakeful.tick()
-    const [run] = await told(made, 'alarm.skipped')
+    const [run] = await eventsOf(made, 'alarm.skipped')
     expect(run).toMatchObject({ count: 2881, to: '2026-12-27T11:59:00.000Z' })
     expect(fired).toEqual(['2026-12-27T12:00'])
     await wakeful.start()

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { openTest } from '../../src/testing/index.ts'
 
-it('keeps days off, misses and jitter over a reschedule, says so, and drops them when told', async () => {
+it('keeps exclude, misfire and jitter over a reschedule with a note, and drops them on request', async () => {
   await using bench = await openTest({ clock: '2026-11-16T00:00:00Z' })
   const { wakeful } = bench
   await wakeful.calendars.put('us-holidays', { dates: { '2026-11-26': 'Thanksgiving Day' } })
@@ -32,7 +32,7 @@ it('keeps days off, misses and jitter over a reschedule, says so, and drops them
   expect(plain.rule).not.toHaveProperty('jitterMs')
 })
 
-it('counts both of two calls that add days at once', async () => {
+it('keeps the days of two concurrent calls that add some', async () => {
   await using bench = await openTest({ clock: '2026-11-16T00:00:00Z' })
   const { calendars } = bench.wakeful
   await Promise.all(

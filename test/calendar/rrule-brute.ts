@@ -1,6 +1,6 @@
 /**
- * RFC 5545 recurrences the slow way: every day of the calendar, every period of a day, is tested against the RFC's
- * definitions one by one. It shares no code with `src/time/`; all times are wall times, as milliseconds of UTC.
+ * RFC 5545 recurrences by brute force: tests every day of the calendar and every period of a day against the RFC's
+ * definitions. It shares no code with `src/time/`; all times are wall times, as milliseconds of UTC.
  */
 export interface Spec {
   freq: 'SECONDLY' | 'MINUTELY' | 'HOURLY' | 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'YEARLY'
@@ -13,7 +13,7 @@ export interface Spec {
   weekNo?: number[]
   yearDay?: number[]
   monthDay?: number[]
-  /** Weekday as in Date (Sunday is 0), and which one; 0 is every one. */
+  /** The weekday as in Date (Sunday is 0), and which one; 0 is every one. */
   day?: [nth: number, weekday: number][]
   hour?: number[]
   minute?: number[]
@@ -23,7 +23,7 @@ export interface Spec {
   removed: number[]
 }
 
-/** What was found, in order, and up to where (exclusive) everything was found. */
+/** The instances found, sorted, and up to where (exclusive) they are complete. */
 export interface Found {
   instances: number[]
   end: number
@@ -42,7 +42,7 @@ interface Day {
 
 const DAY = 86_400_000
 const UNIT = { HOURLY: 3_600_000, MINUTELY: 60_000, SECONDLY: 1000 } as const
-/** Seconds that are tested of one rule of seconds, minutes or hours. */
+/** How many seconds are tested for a rule of seconds, minutes or hours. */
 const TESTED_MAX = 500_000
 const days: Day[] = []
 const FIRST_DAY = Date.UTC(1990, 0, 1)
@@ -77,7 +77,7 @@ function weekStart(ms: number, wkst: number): number {
 const has = (numbers: number[] | undefined, ...values: number[]) =>
   numbers === undefined || values.some((value) => numbers.includes(value))
 
-/** A week belongs to the year of its fourth day; a year has as many weeks as it has such fourth days. */
+/** A week belongs to the year of its fourth day, so a year has as many weeks as fourth days. */
 function weekNumbers(day: Day, wkst: number): [number, number] {
   const fourth = dayAt(weekStart(day.ms, wkst) + 3 * DAY)
   const number = Math.ceil(fourth.dayOfYear / 7)
@@ -113,9 +113,9 @@ function isDay(spec: Spec, first: Day, day: Day): boolean {
   return isNamedWeekday(spec, day)
 }
 
-/** What the rule leaves open, taken from the start as section 3.3.10 says. */
-function filledIn(given: Spec): Spec {
-  const spec = { ...given }
+/** Fills the parts that a rule leaves out from its start, by section 3.3.10. */
+function filledIn(input: Spec): Spec {
+  const spec = { ...input }
   const first = dayAt(Math.floor(spec.start / DAY) * DAY)
   const date = new Date(spec.start)
   const noDay = spec.yearDay === undefined && spec.monthDay === undefined && spec.day === undefined
@@ -144,7 +144,7 @@ const values = (spec: Spec, unit: 'hour' | 'minute' | 'second') =>
 const unitOf = ({ freq }: Spec) =>
   freq === 'HOURLY' || freq === 'MINUTELY' || freq === 'SECONDLY' ? UNIT[freq] : null
 
-/** All candidates of one day in order, each with the key of its period. */
+/** All candidates of one day, sorted, each with the key of its period. */
 function* candidates(spec: Spec, day: Day, times: number[][]): Generator<[key: number, at: number]> {
   const { freq, interval, start, wkst } = spec
   const unit = unitOf(spec)
@@ -164,9 +164,9 @@ function* candidates(spec: Spec, day: Day, times: number[][]): Generator<[key: n
   }
 }
 
-/** Enumerates a recurrence from its start to `end`, or up to so many candidates. */
-export function enumerate(given: Spec, end: number, candidatesMax: number): Found {
-  const spec = filledIn(given)
+/** Enumerates a recurrence from its start to `end`, or up to a limit of candidates. */
+export function enumerate(input: Spec, end: number, candidatesMax: number): Found {
+  const spec = filledIn(input)
   const first = dayAt(Math.floor(spec.start / DAY) * DAY)
   const from = Math.min(Date.UTC(first.year, 0, 1), weekStart(first.ms, spec.wkst))
   const found: number[] = []
@@ -188,7 +188,7 @@ export function enumerate(given: Spec, end: number, candidatesMax: number): Foun
     const day = dayAt(ms)
     if (!isDay(spec, first, day)) continue
     if (unitOf(spec) !== null) {
-      // Of the days before the start only those in its own period are needed, and none of short periods.
+      // Days before the start are needed only in its own period, and not for short periods.
       if (ms < first.ms) continue
       if (tested > TESTED_MAX) {
         known = Math.min(known, ms)

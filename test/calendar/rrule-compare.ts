@@ -4,13 +4,13 @@ import type { Random } from '../random.ts'
 import { enumerate } from './rrule-brute.ts'
 import { addDates, randomSpec, textOf } from './rrule-random.ts'
 
-/** What comparing one recurrence with the slow way gave. */
+/** The result of comparing one recurrence with brute force. */
 export interface Comparison {
   text: string
   /** How many instances were the same. */
   instances: number
   refused: boolean
-  /** What differed; null where nothing did. */
+  /** The difference; null if there is none. */
   mismatch: string | null
 }
 
@@ -18,7 +18,7 @@ const YEARS_50 = 50 * 365.25 * 86_400_000
 const CANDIDATES_MAX = 30_000
 const PROBES = 20
 
-/** Makes a random recurrence, and compares its instances over 50 years, and `next` from anywhere, with the slow way. */
+/** Compares a random recurrence with brute force: its instances over 50 years, and `next` from random times. */
 export function compareOne(random: Random): Comparison {
   const spec = randomSpec(random)
   const bare = enumerate(spec, spec.start + YEARS_50, CANDIDATES_MAX)
@@ -37,7 +37,7 @@ export function compareOne(random: Random): Comparison {
     rule = compileRrule(text, { timezone: 'UTC', anchor: 0 })
   } catch (thrown) {
     if (!(thrown instanceof WakefulError)) throw thrown
-    // A rule that can be refused although it has RDATEs of its own is one whose RRULE never comes.
+    // A rule with RDATEs may be refused if its RRULE has no instance.
     const none = bare.instances.length === 0 || instances.length === 0
     return result(true, none ? null : `refused: ${thrown.message}`)
   }
@@ -66,7 +66,7 @@ export function compareOne(random: Random): Comparison {
   return result(false, null)
 }
 
-/** How many of them are before this moment. */
+/** How many are before this time. */
 function placeOf(instances: readonly number[], at: number): number {
   let [low, high] = [0, instances.length]
   while (low < high) {

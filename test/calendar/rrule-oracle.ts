@@ -13,7 +13,7 @@ console.log(`${rules} random RRULEs over 50 years, seed ${seed}`)
 const started = performance.now()
 let [instances, refused, mismatches] = [0, 0, 0]
 for (let index = 0; index < rules; index++) {
-  // Each rule has a seed of its own, so that one can be run again alone: rules=1 seed=<its seed>.
+  // Each rule has its own seed, so that it can be repeated alone: rules=1 seed=<its seed>.
   const own = (seed + index) % 2 ** 32
   const result = compareOne(new Random(own))
   instances += result.instances

@@ -62,7 +62,7 @@ function addTimeParts(spec: Spec, random: Random): void {
   if (random.chance(0.15)) spec.second = some(random, 3, () => random.between(0, 59))
 }
 
-/** Adds dates of its own, and takes some of its instances away. */
+/** Adds dates, and removes some instances. */
 export function addDates(spec: Spec, instances: readonly number[], random: Random): void {
   if (random.chance(0.15)) {
     spec.added = some(
@@ -113,7 +113,7 @@ export function textOf(spec: Spec, random: Random): string {
   return lines.join(random.chance(0.5) ? '\n' : '\r\n')
 }
 
-/** A wall time as iCalendar writes it. */
+/** A wall time in iCalendar form. */
 function basic(at: number): string {
   return new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where the zone files are. */
+/** The folder of the zone files. */
 const ZONEINFO = '/usr/share/zoneinfo'
 
 /** A change of a zone's offset: from `at` (epoch seconds) on it is `after` seconds east of UTC. */
@@ -12,14 +12,14 @@ export interface Transition {
   after: number
 }
 
-/** A zone as its file says: its changes up to the end of `untilYear`, and the offset before the first. */
+/** A zone by its file: its changes up to the end of `untilYear`, and the offset before the first. */
 export interface Zone {
   name: string
   first: number
   transitions: Transition[]
 }
 
-/** The version of the zone files; installs them where a bare Debian has none, or complains. */
+/** The version of the zone files; installs them on a bare Debian, or fails with instructions. */
 export function zoneFilesVersion(): string {
   const index = join(ZONEINFO, 'tzdata.zi')
   if (!existsSync(index)) install()
@@ -34,7 +34,7 @@ function install(): void {
   }
 }
 
-/** The names of all zone files, links too; `posix/` and `right/` hold copies, and some files are no zones. */
+/** The names of all zone files, including links; `posix/` and `right/` contain copies, and some files are no zones. */
 export function zoneNames(folder = ''): string[] {
   return readdirSync(join(ZONEINFO, folder), { withFileTypes: true })
     .flatMap((entry) => {
@@ -47,7 +47,7 @@ export function zoneNames(folder = ''): string[] {
     .sort()
 }
 
-/** Reads a zone's file (RFC 8536): its 64-bit data, and the footer for the years after them. */
+/** Parses a zone's file (RFC 8536): its 64-bit data, and the footer for later years. */
 export function readZone(name: string, untilYear: number): Zone {
   const file = readFileSync(join(ZONEINFO, name))
   const v1 = header(file, 0)
@@ -110,7 +110,7 @@ function times<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index))
 }
 
-/** Drops entries that change the name or the summer flag alone. */
+/** Drops entries that change only the name or the summer flag. */
 function onlyChanges(first: number, changes: { at: number; after: number }[]): Transition[] {
   let before = first
   const kept: Transition[] = []
@@ -127,7 +127,7 @@ const FOOTER = new RegExp(
   `^${NAME}(${HMS})(?:${NAME}(${HMS})?,([^,/]+)(?:/(${HMS}))?,([^,/]+)(?:/(${HMS}))?)?$`,
 )
 
-/** What the footer, a POSIX TZ string, says about the years 1970 to `untilYear`. */
+/** The changes of the footer, a POSIX TZ string, in the years 1970 to `untilYear`. */
 export function footerChanges(footer: string, untilYear: number): { at: number; after: number }[] {
   const match = FOOTER.exec(footer)
   if (match === null) {

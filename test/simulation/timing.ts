@@ -1,11 +1,11 @@
 import type { When } from '../../src/time/index.ts'
 import {
   around,
+  expectedInstants,
   expectedInterval,
-  expectedWalls,
   isInterval,
   type Policy,
-  wallsOf,
+  wallTimesOf,
 } from '../calendar/expected.ts'
 import { readZone, type Zone } from '../calendar/tzif.ts'
 
@@ -76,6 +76,6 @@ function cronInstants(
   const near = around(zone, first - 2 * DAY_S, last + 2 * DAY_S)
   const seconds = isInterval(cron)
     ? expectedInterval(cron, near, first, last)
-    : expectedWalls(wallsOf(cron, first - DAY_S, last + DAY_S), near, dst, first, last)
+    : expectedInstants(wallTimesOf(cron, first - DAY_S, last + DAY_S), near, dst, first, last)
   return seconds.map((second) => second * 1_000)
 }

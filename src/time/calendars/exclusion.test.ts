@@ -19,7 +19,7 @@ const gulf: HolidayCalendar = { name: 'gulf', version: 1, dates: {}, weekend: [5
 const find: CalendarLookup = (name) => [us, gulf].find((each) => each.name === name)
 const day = (text: string) => parseDay(text)!
 
-describe('what is excluded', () => {
+describe('readExclude', () => {
   it.each<[unknown, Exclusion | undefined]>([
     [undefined, undefined],
     [[], undefined],
@@ -54,8 +54,8 @@ describe('what is excluded', () => {
       { weekend: true, move: 'next', offset: 0 },
       { weekend: [6, 7], move: 'next' },
     ],
-  ])('%j', (given, exclude) => {
-    expect(readExclude(given)).toEqual(exclude)
+  ])('%j', (input, exclude) => {
+    expect(readExclude(input)).toEqual(exclude)
   })
 
   it.each<[unknown, RegExp]>([
@@ -73,22 +73,22 @@ describe('what is excluded', () => {
     [{ move: 'next' }, /move needs days off/],
     [{ holidays: 'us' }, /'holidays' is unknown/],
     [Array.from({ length: 21 }, (_, index) => `c${index}`), /at most 20/],
-  ])('refuses %j', (given, message) => {
-    expect(() => readExclude(given)).toThrow(message)
-    expect(() => readExclude(given)).toThrow(expect.objectContaining({ code: 'invalid_request' }))
+  ])('refuses %j', (input, message) => {
+    expect(() => readExclude(input)).toThrow(message)
+    expect(() => readExclude(input)).toThrow(expect.objectContaining({ code: 'invalid_request' }))
   })
 })
 
 describe('days off', () => {
   const off = daysOffOf({ calendars: ['us-holidays'], weekend: [6, 7] }, find)
 
-  it('knows why a day is off', () => {
+  it('gives the reason why a day is off', () => {
     expect(
       ['2026-12-24', '2026-12-25', '2026-12-26', '2026-12-27'].map((date) => off.reason(day(date))),
     ).toEqual([undefined, 'Christmas Day (us-holidays)', 'a day of us-holidays', 'Sunday'])
   })
 
-  it('finds the working days around', () => {
+  it('finds the next and previous working day', () => {
     expect(off.nextWorkingDay(day('2026-12-25'))).toBe(day('2026-12-28'))
     expect(off.nextWorkingDay(day('2026-12-28'))).toBe(day('2026-12-28'))
     expect(off.previousWorkingDay(day('2026-12-27'))).toBe(day('2026-12-24'))
@@ -100,7 +100,7 @@ describe('days off', () => {
     expect(there.isOff(day('2026-12-27'))).toBe(false)
   })
 
-  it('has no working day where there is none within ten years', () => {
+  it('finds no working day if there is none within ten years', () => {
     const dates: Record<string, string> = {}
     for (let at = day('2026-01-01'); at < day('2040-01-01'); at++) {
       dates[new Date(at * 86_400_000).toISOString().slice(0, 10)] = ''
@@ -111,7 +111,7 @@ describe('days off', () => {
     expect(long.previousWorkingDay(day('2039-01-01'))).toBeNull()
   })
 
-  it('refuses a calendar that is not there, and tells of those that are', () => {
+  it('refuses an unknown calendar, and lists the known ones', () => {
     const known = Object.assign((name: string) => find(name), { names: ['us-holidays', 'gulf'] })
     expect(() => daysOffOf({ calendars: ['eu'] }, find)).toThrow(
       "There is no calendar 'eu'. Create it first with `calendars.put` in the library, or with `wakeful calendar put NAME DATES` where the store is.",

@@ -7,7 +7,7 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const YEAR = 365 * DAY
 
-/** A clock whose two manualClock are set by hand. */
+/** A clock whose wall and monotonic time the test sets. */
 function manualClock(wall = T0) {
   const at = { wall, monotonic: 1000 }
   const clock: Clock = {
@@ -84,7 +84,7 @@ describe('a running clock', () => {
   })
 })
 
-describe('at the start, beside what the store last saw', () => {
+describe('at the start, compared with the newest instant of the store', () => {
   test.each([
     ['the same moment', 0],
     ['nine idle years', 9 * YEAR],
@@ -99,17 +99,20 @@ describe('at the start, beside what the store last saw', () => {
   test.each([
     ['2098', 72 * YEAR],
     ['1970', -56 * YEAR],
-  ])('a clock in %s is not: time goes on from there, until it is set right', (_, ahead) => {
-    const { at, pass, messages, tolerant } = manualClock(T0 + ahead)
-    tolerant.checkAgainst(T0)
-    pass(DAY / 48)
-    expect(tolerant.now()).toBe(T0 + DAY / 48)
-    expect(messages).toHaveLength(1)
-    at.wall = T0 + 3 * HOUR
-    expect(tolerant.now()).toBe(T0 + 3 * HOUR)
-  })
+  ])(
+    'a clock in %s is not: time continues from the instant of the store until it is corrected',
+    (_, ahead) => {
+      const { at, pass, messages, tolerant } = manualClock(T0 + ahead)
+      tolerant.checkAgainst(T0)
+      pass(DAY / 48)
+      expect(tolerant.now()).toBe(T0 + DAY / 48)
+      expect(messages).toHaveLength(1)
+      at.wall = T0 + 3 * HOUR
+      expect(tolerant.now()).toBe(T0 + 3 * HOUR)
+    },
+  )
 
-  test('an empty store knows nothing to compare with', () => {
+  test('an empty store has nothing to compare with', () => {
     const { tolerant } = manualClock(T0 + 72 * YEAR)
     tolerant.checkAgainst(null)
     expect(tolerant.now()).toBe(T0 + 72 * YEAR)

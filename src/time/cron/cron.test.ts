@@ -6,7 +6,7 @@ import { compileCron, parseCron } from './cron.ts'
 const MINUTE = 60_000
 const DAY = 86_400_000
 
-/** Zones whose clocks change in odd ways, each with an instant close to an odd change. */
+/** Zones with odd clock changes, each with an instant close to one. */
 const ODD: [zone: string, near: string][] = [
   ['Europe/Rome', '2026-03-29T01:00Z'],
   ['Europe/Rome', '2026-10-25T01:00Z'],
@@ -34,7 +34,7 @@ function wallTimes(fields: string, zone: string, from: string, count: number, po
   return found
 }
 
-/** What Wakeful promises, computed the slow way: every minute of every day, one by one. */
+/** The expected instants by brute force: every minute of every day. */
 function expected(
   fields: { minutes: number[]; hours: number[] },
   zone: string,
@@ -72,17 +72,17 @@ describe('calendar fields', () => {
     ['@weekly', '2026-03-08T00:00:00+01', '2026-03-15T00:00:00+01'],
     ['@Daily', '2026-03-06T00:00:00+01', '2026-03-07T00:00:00+01'],
     ['@hourly', '2026-03-05T12:00:00+01', '2026-03-05T13:00:00+01'],
-  ])('%s fires when cron says', (fields, first, second) => {
+  ])('%s fires at the times of cron', (fields, first, second) => {
     expect(wallTimes(fields, 'Europe/Rome', '2026-03-05T10:30:00Z', 2)).toEqual([first, second])
   })
 
-  it('fires on the day of the month or the day of the week where both are given', () => {
+  it('fires on the day of the month or of the week if both are set', () => {
     expect(
       wallTimes('0 0 13 * 5', 'UTC', '2026-04-09T12:00:00Z', 3).map((wall) => wall.slice(0, 10)),
     ).toEqual(['2026-04-10', '2026-04-13', '2026-04-17'])
   })
 
-  it.each(['0 0 30 2 *', '0 0 31 4,6 *'])('%s never fires and says so at once', (fields) => {
+  it.each(['0 0 30 2 *', '0 0 31 4,6 *'])('%s never fires, which is found at once', (fields) => {
     const start = performance.now()
     expect(compileCron(fields, 'Europe/Rome').next(0)).toBeNull()
     expect(performance.now() - start).toBeLessThan(500)
@@ -106,7 +106,7 @@ describe('calendar fields', () => {
     )
   })
 
-  it('takes the zone of CRON_TZ and the interval of @every out of the text', () => {
+  it('parses the zone of CRON_TZ and the interval of @every', () => {
     expect(parseCron('CRON_TZ=asia/tokyo 0 9 * * *')).toEqual({ timezone: 'Asia/Tokyo', fields: '0 9 * * *' })
     expect(parseCron('@every 1h30m').everyMs).toBe(5_400_000)
     expect(() => parseCron('CRON_TZ=Mars/Base 0 9 * * *')).toThrow(
@@ -117,7 +117,7 @@ describe('calendar fields', () => {
 })
 
 describe('clock changes', () => {
-  it('moves a time that does not exist forward by the length of the gap, in lists and steps too', () => {
+  it('shifts a time that does not exist by the length of the gap, in lists and steps too', () => {
     expect(wallTimes('30 2 * * *', 'Europe/Rome', '2026-03-28T12:00:00Z', 2)).toEqual([
       '2026-03-29T03:30:00+02',
       '2026-03-30T02:30:00+02',
@@ -132,14 +132,14 @@ describe('clock changes', () => {
     ])
   })
 
-  it('fires a time that occurs twice on the first', () => {
+  it('fires a time that occurs twice at the first', () => {
     expect(wallTimes('30 2 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 2)).toEqual([
       '2026-10-25T02:30:00+02',
       '2026-10-26T02:30:00+01',
     ])
   })
 
-  it('leaves the times at the very edges of a change alone', () => {
+  it('does not shift times at the edges of a clock change', () => {
     expect(wallTimes('0 3 * * *', 'Europe/Rome', '2026-03-28T12:00:00Z', 2)).toEqual([
       '2026-03-29T03:00:00+02',
       '2026-03-30T03:00:00+02',
@@ -154,7 +154,7 @@ describe('clock changes', () => {
     ])
   })
 
-  it('skips, or fires on the last or on both, where the policy says so', () => {
+  it('skips, or fires at the last or at both, by policy', () => {
     const gap = { gap: 'skip', overlap: 'first' } as const
     expect(wallTimes('30 2 * * *', 'Europe/Rome', '2026-03-28T12:00:00Z', 1, gap)).toEqual([
       '2026-03-30T02:30:00+02',
@@ -173,7 +173,7 @@ describe('clock changes', () => {
     ])
   })
 
-  it('agrees with the slow way around odd changes', () => {
+  it('agrees with a brute-force walk around odd clock changes', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...ODD),
@@ -196,7 +196,7 @@ describe('clock changes', () => {
     )
   })
 
-  it('always goes forward, from any millisecond near any change', () => {
+  it('always advances, from any millisecond near any clock change', () => {
     const zones = Intl.supportedValuesOf('timeZone')
     const field = (min: number, max: number) =>
       fc.oneof(
@@ -219,7 +219,7 @@ describe('clock changes', () => {
             if (following === null) return
             expect(following).toBeGreaterThan(at)
             expect(following % 1000).toBe(0)
-            // Nothing lies between: asking from a moment before gives the same.
+            // Nothing is in between: a search from a moment earlier finds the same.
             expect(next(following - 1)).toBe(following)
             expect(next(at + Math.floor((following - at) / 2))).toBe(following)
             at = following
@@ -262,7 +262,7 @@ describe('intervals', () => {
     expect([...new Set(spacings(fields, zone, '2026-01-01T00:00:00Z', count))]).toEqual([minutes])
   })
 
-  it('keeps steps of hours in real hours until the next midnight, which starts them anew', () => {
+  it('keeps steps of hours in real hours until the next midnight, where they start over', () => {
     expect(wallTimes('0 */6 * * *', 'Europe/Rome', '2026-03-28T22:30:00Z', 5)).toEqual([
       '2026-03-29T00:00:00+01',
       '2026-03-29T07:00:00+02',
@@ -280,7 +280,7 @@ describe('intervals', () => {
     ])
   })
 
-  it('starts anew at a midnight that a change skipped', () => {
+  it('starts over at a midnight that a clock change skipped', () => {
     expect(wallTimes('0 */12 * * *', 'America/Sao_Paulo', '2018-11-03T12:00:00Z', 4)).toEqual([
       '2018-11-03T12:00:00-03',
       '2018-11-04T01:00:00-02',
@@ -289,7 +289,7 @@ describe('intervals', () => {
     ])
   })
 
-  it('has no longer spacing than it says, whatever the clocks do', () => {
+  it('is never spaced wider than its step, through any clock change', () => {
     for (const [zone, near] of ODD) {
       for (const step of [1, 2, 3, 5, 7, 12]) {
         const from = new Date(Date.parse(near) - 2 * DAY).toISOString()
@@ -298,7 +298,7 @@ describe('intervals', () => {
     }
   })
 
-  it('takes a step of 24 for what it is: midnight', () => {
+  it('treats a step of 24 as midnight', () => {
     expect(wallTimes('30 */24 * * *', 'Europe/Rome', '2026-10-24T12:00:00Z', 2)).toEqual([
       '2026-10-25T00:30:00+02',
       '2026-10-26T00:30:00+01',

@@ -26,6 +26,6 @@ it('adds at most 10% and stays a whole number for any attempt', () => {
   )
 })
 
-it('waits nothing where the base is nothing', () => {
+it('does not wait if the base is zero', () => {
   expect(backoff(1e9, { baseMs: 0, capMs: 1000 }, 0.5)).toBe(0)
 })

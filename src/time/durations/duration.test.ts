@@ -28,11 +28,11 @@ describe('parseDuration', () => {
     ['PT0.5S', 500],
     ['pt1h', 3_600_000],
     ['P1D', 86_400_000],
-  ])('reads %s', (text, ms) => {
+  ])('parses %s', (text, ms) => {
     expect(parseDuration(text)).toBe(ms)
   })
 
-  it('refuses what only looks like a Date, and does not ask it', () => {
+  it('refuses an object that looks like a Date, without calling it', () => {
     expect(() => parseDuration(Object.create(Date.prototype) as never)).toThrow(/an object is not a duration/)
   })
 
@@ -62,11 +62,11 @@ describe('parseDuration', () => {
     expect(() => parseDuration(text)).toThrow(expect.objectContaining({ code: 'invalid_time' }))
   })
 
-  it.each(['1 month', '2y', 'P1M', 'P1Y', '3 years'])('says that %s has no fixed length', (text) => {
+  it.each(['1 month', '2y', 'P1M', 'P1Y', '3 years'])('explains that %s has no fixed length', (text) => {
     expect(() => parseDuration(text)).toThrow(/no fixed length/)
   })
 
-  it('refuses what is no text', () => {
+  it('refuses values that are no text', () => {
     for (const value of [5, null, undefined, {}, Object.create(null), Symbol('x')]) {
       expect(() => parseDuration(value as never)).toThrow(WakefulError)
     }
@@ -87,7 +87,7 @@ describe('formatDuration', () => {
     [5_400_000, '1h30m'],
     [604_800_000, '1w'],
     [90_061_001, '1d1h1m1s1ms'],
-  ])('writes %i as %s', (ms, text) => {
+  ])('formats %i as %s', (ms, text) => {
     expect(formatDuration(ms)).toBe(text)
   })
 
@@ -99,7 +99,7 @@ describe('formatDuration', () => {
     )
   })
 
-  it('refuses what is no duration', () => {
+  it('refuses numbers that are no duration', () => {
     for (const ms of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => formatDuration(ms)).toThrow(WakefulError)
   })

@@ -22,20 +22,20 @@ function set(when: WhenObject, at = now, timezone = 'UTC') {
   return { rule: recurring, off, occurrence: { at: first, nominal } as NextOccurrence }
 }
 
-/** The days of the first standings, 'nominal>day' where it moved or was skipped to. */
+/** The days of the first occurrences; 'nominal>day' if it was moved or skipped. */
 function days(when: WhenObject, count: number, at = now, timezone = 'UTC'): string[] {
   const { rule, off, occurrence } = set(when, at, timezone)
-  const shown: string[] = []
-  for (let next: NextOccurrence | null = occurrence; next !== null && shown.length < count; ) {
+  const days: string[] = []
+  for (let next: NextOccurrence | null = occurrence; next !== null && days.length < count; ) {
     const [from, to] = [next.nominal, next.at].map((ms) => new Date(ms).toISOString().slice(5, 10))
-    shown.push(from === to ? to! : `${from}>${to}`)
+    days.push(from === to ? to! : `${from}>${to}`)
     next = followingOccurrence(rule, off, next)
   }
-  return shown
+  return days
 }
 
 describe('days off that are skipped', () => {
-  it('are passed over to the next instant on a working day', () => {
+  it('are skipped to the next instant on a working day', () => {
     expect(days({ cron: '0 9 * * *', exclude: ['us', 'weekends'] }, 4)).toEqual([
       '12-23',
       '12-24',
@@ -44,16 +44,16 @@ describe('days off that are skipped', () => {
     ])
   })
 
-  it('without an exclusion leave a rule as it is', () => {
+  it('do not affect a rule without an exclusion', () => {
     expect(days({ cron: '0 9 * * *' }, 3)).toEqual(['12-23', '12-24', '12-25'])
   })
 
-  it('are those of the zone', () => {
+  it('are local dates of the zone', () => {
     const late = { cron: '0 23 * * *', exclude: 'us', timezone: 'America/New_York' }
     expect(days(late, 4)).toEqual(['12-23', '12-24', '12-25', '12-26>12-27'])
   })
 
-  it('at the end of a rule leave its last instant, to be woken at and ended', () => {
+  it('at the end of a rule leave its last instant, at which the rule ends', () => {
     const { rule, off } = set({ cron: '0 9 * * *', end: '2026-12-27T23:00', exclude: ['us', 'weekends'] })
     const last = Date.parse('2026-12-24T09:00Z')
     expect(occurrenceAfter(rule, off, last)).toEqual({
@@ -64,7 +64,7 @@ describe('days off that are skipped', () => {
     expect(occurrenceAfter(rule, off, Date.parse('2026-12-27T09:00Z'))).toBeNull()
   })
 
-  it('are jumped over, however many ticks they hold', () => {
+  it('are jumped over, however many ticks they contain', () => {
     const { rule, off } = set({ cron: '* * * * * *', exclude: ['us', 'weekends'] })
     const started = performance.now()
     for (let count = 0; count < 2000; count++) {
@@ -74,14 +74,14 @@ describe('days off that are skipped', () => {
     expect(performance.now() - started).toBeLessThan(2000)
   })
 
-  it('come again as standings when a calendar was edited', () => {
+  it('become occurrences again when a calendar is edited', () => {
     const { rule } = set({ cron: '0 9 * * *', exclude: 'us' })
     const nominal = Date.parse('2026-12-25T09:00Z')
     const edited = daysOffOf(rule.exclude!, () => ({ ...us, dates: {} }))
     expect(occurrenceFrom(rule, edited, nominal)).toEqual({ at: nominal, nominal })
   })
 
-  it('repeat where a clock goes back over midnight, by the date it shows', () => {
+  it('repeat when a clock goes back over midnight, by the local date', () => {
     // In St. John's the clock went from 00:01 on 7 November 2010 back to 23:01 on the 6th, a Saturday.
     const off = { cron: '*/10 * * * *', exclude: { weekend: ['sat'] }, timezone: 'America/St_Johns' }
     const { occurrence } = set(off, Date.parse('2010-11-06T12:00Z'))
@@ -143,7 +143,7 @@ describe('days off that move an instant', () => {
     expect(days(when, expected.length)).toEqual(expected)
   })
 
-  it('are still to come though the day they came from is past', () => {
+  it('give a future occurrence even if its own instant is past', () => {
     const third: WhenObject = { cron: '0 9 1 * *', exclude: { weekend: true, move: 'next', offset: 2 } }
     expect(days(third, 2, Date.parse('2027-01-04T12:00Z'))).toEqual(['01-01>01-05', '02-01>02-03'])
     expect(days(third, 1, Date.parse('2027-01-05T12:00Z'))).toEqual(['02-01>02-03'])
@@ -151,7 +151,7 @@ describe('days off that move an instant', () => {
     expect(days(monday, 1, Date.parse('2026-12-27T12:00Z'))).toEqual(['12-26>12-28'])
   })
 
-  it('keep the time on the wall as it is written, also out of and into a gap', () => {
+  it('keep the wall-clock time as written, also from and into a gap', () => {
     const at = (when: WhenObject) =>
       new Date(set(when, Date.parse('2027-03-01T00:00Z'), 'Europe/Rome').occurrence.at).toISOString()
     const gap = { weekend: ['sun'], move: 'next' as const }
@@ -193,7 +193,7 @@ describe('the newest instant on a working day', () => {
     return at === null ? null : new Date(at).toISOString()
   }
 
-  it('is found behind a run of days off, however often the rule fires', () => {
+  it('is found before a run of days off, however often the rule fires', () => {
     const when = { cron: '* * * * * *', exclude: ['us', 'weekends'] }
     expect(last(when, '2026-12-22T10:00Z', '2026-12-27T18:00Z')).toBe('2026-12-24T23:59:59.000Z')
     expect(last(when, '2026-12-22T10:00Z', '2026-12-28T18:00Z')).toBe('2026-12-28T18:00:00.000Z')

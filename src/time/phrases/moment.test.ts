@@ -12,7 +12,7 @@ it.each([
   ['tomorrow', '2026-03-04T23:00:00.000Z', '2026-03-05T22:59:59.999Z'],
   ['next monday', '2026-03-08T23:00:00.000Z', '2026-03-09T22:59:59.999Z'],
   ['december 24', '2026-12-23T23:00:00.000Z', '2026-12-24T22:59:59.999Z'],
-])('%s is a day: its beginning as a start, its end as an end', (text, start, end) => {
+])('%s is a day: its start as a start, its end as an end', (text, start, end) => {
   expect(new Date(parseBound(text, context, 'start')).toISOString()).toBe(start)
   expect(new Date(parseBound(text, context, 'end')).toISOString()).toBe(end)
 })
@@ -22,11 +22,11 @@ it.each([
   ['tomorrow at 5pm', '2026-03-05T16:00:00.000Z'],
   ['in 2 hours', '2026-03-04T11:30:00.000Z'],
   ['90m', '2026-03-04T11:00:00.000Z'],
-])('%s is the same moment on either side', (text, instant) => {
+])('%s is the same instant as a start and as an end', (text, instant) => {
   for (const side of ['start', 'end'] as const)
     expect(new Date(parseBound(text, context, side)).toISOString()).toBe(instant)
 })
 
-it.each(['florp', '2026-02-30', 'every monday', ''])('refuses %j, and says what would be right', (text) => {
+it.each(['florp', '2026-02-30', 'every monday', ''])('refuses %j, with forms that work', (text) => {
   expect(() => parseBound(text, context, 'start')).toThrow(/Write it like '2026-12-24'/)
 })

@@ -66,17 +66,17 @@ describe('plain language', () => {
     ['2026-12-24T18:00', '2026-12-24T18:00'],
     ['10m', '2026-03-04T10:40'],
     ['now', '2026-03-04T10:30'],
-  ])('reads %s', (text, wall) => {
+  ])('parses %s', (text, wall) => {
     expect(read(text)).toBe(wall)
   })
 
-  it('reads the day of the zone, not of the host', () => {
+  it('uses the day of the zone, not of the host', () => {
     const lateInUtc = Date.parse('2026-03-04T20:00:00Z')
     expect(read('tomorrow at 9am', 'Asia/Tokyo', lateInUtc)).toBe('2026-03-06T09:00')
     expect(read('tomorrow at 9am', 'America/New_York', lateInUtc)).toBe('2026-03-05T09:00')
   })
 
-  it('keeps the wall clock over days and the elapsed time over hours when the clock changes', () => {
+  it('keeps the wall-clock time over days and the elapsed time over hours when the clock changes', () => {
     const before = Date.parse('2026-03-28T11:00:00Z')
     expect(read('in 1 day', 'Europe/Rome', before)).toBe('2026-03-29T12:00')
     expect(read('in 24 hours', 'Europe/Rome', before)).toBe('2026-03-29T13:00')
@@ -97,11 +97,11 @@ describe('what a phrase leaves open', () => {
     ['2026-10-25 02:30', /occurs twice/],
     ['today at 9am', /in the past/],
     ['2020-01-01T00:00Z', /in the past/],
-  ])('is said in the notes of %s', (text, note) => {
+  ])('is noted for %s', (text, note) => {
     expect(notes(text)).toMatch(note)
   })
 
-  it('takes the second of two equal wall times where the first has passed', () => {
+  it('uses the second of two equal wall times if the first has passed', () => {
     const between = { now: Date.parse('2026-10-25T01:20Z'), timezone: 'Europe/Rome' }
     for (const text of ['at 02:40', 'sunday at 2:40am', 'october 25 at 02:40']) {
       const { at, notes: parsed } = parseTime(text, between)
@@ -110,11 +110,11 @@ describe('what a phrase leaves open', () => {
     }
   })
 
-  it('says when a month is too short', () => {
+  it('notes that a month is too short', () => {
     expect(notes('in 1 month', Date.parse('2026-01-31T10:00Z'))).toMatch(/no day 31/)
   })
 
-  it('is silent where nothing was left open', () => {
+  it('has no note if nothing was left open', () => {
     for (const text of ['tomorrow at 5pm', 'friday at 15:00', 'in 2 hours', 'noon'])
       expect(notes(text)).toBe('')
   })
@@ -161,7 +161,7 @@ describe('refusals', () => {
   })
 })
 
-it('a recurrence where one instant is wanted is refused', () => {
+it('refuses a recurrence where one instant is expected', () => {
   for (const text of ['every weekday at 9am', 'mondays at 9am', 'daily']) {
     expect(() => parseTime(text, { now, timezone: 'Europe/Rome' })).toThrow(/recurs.*one instant.*\{ cron/)
   }

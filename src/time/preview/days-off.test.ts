@@ -21,7 +21,7 @@ const lines = (when: When, count?: number, from?: number) =>
   )
 
 describe('a preview with days off', () => {
-  it('says what was skipped', () => {
+  it('notes what was skipped', () => {
     expect(lines({ cron: '0 9 * * *', exclude: 'us-holidays' }, 3)).toEqual([
       '2026-12-23',
       '2026-12-24',
@@ -37,7 +37,7 @@ describe('a preview with days off', () => {
     ])
   })
 
-  it('says what was moved', () => {
+  it('notes what was moved', () => {
     const moved: WhenObject = { cron: '0 9 26 * *', exclude: { weekend: true, move: 'next' } }
     expect(lines(moved, 2)).toEqual(['2026-12-28 moved from 2026-12-26, Saturday', '2027-01-26'])
     expect(lines(moved, 1, Date.parse('2026-12-27T00:00Z'))).toEqual([
@@ -45,7 +45,7 @@ describe('a preview with days off', () => {
     ])
   })
 
-  it('ends with the count, of which skipped ticks are part, and before a last one that is off', () => {
+  it('ends with the count, which includes skipped ticks, and before a last tick on a day off', () => {
     expect(lines({ cron: '0 9 * * *', count: 5, exclude: ['us-holidays', 'weekends'] }, 9)).toEqual([
       '2026-12-23',
       '2026-12-24',
@@ -88,7 +88,7 @@ describe('one instant and days off', () => {
     exclude: exclude!,
   })
 
-  it('moves when it is set, once and for all', () => {
+  it('moves when it is set, and stays there', () => {
     const next = { calendars: 'us-holidays', weekend: true as const, move: 'next' as const }
     const at = Date.parse('2026-12-28T09:00Z')
     expect(resolveWhen(christmas(next), context)).toEqual({
@@ -104,7 +104,7 @@ describe('one instant and days off', () => {
     expect(resolveWhen({ delay: '1h', exclude: next }, context).notes).toEqual([])
   })
 
-  it('is refused on a day off where it may not move', () => {
+  it('is refused on a day off without move', () => {
     expect(() => resolveWhen(christmas('us-holidays'), context)).toThrow(
       /2026-12-25 is a day off, Christmas Day \(us-holidays\)\. .*move: 'next'/,
     )
@@ -209,13 +209,13 @@ describe('recurring phrases with working days', () => {
     expect(parseRecurring(read.canonical, around)).toMatchObject(read)
   })
 
-  it('step over months from the first', () => {
+  it('count several months from the first', () => {
     expect(
       lines('every 2 months on the first working day at 9am', 3).map((line) => line.slice(0, 10)),
     ).toEqual(['2027-01-01', '2027-03-01', '2027-05-03'])
   })
 
-  it('tell which days were taken as working days', () => {
+  it('note which days are working days', () => {
     expect(parse('every working day at 9am', context).notes).toContainEqual(
       expect.stringMatching(/working days are Monday to Friday/),
     )

@@ -9,7 +9,7 @@ import { preview } from './preview.ts'
 const context = { now: Date.parse('2026-03-27T09:30:00Z'), timezone: 'Europe/Rome' }
 
 describe('preview', () => {
-  it('shows zone, rule, words and the next instants, with what the clock change does to them', () => {
+  it('has the zone, the rule, its description and the next instants, with notes about clock changes', () => {
     expect(preview({ cron: '30 2 * * *' }, { ...context, count: 2 })).toEqual({
       timezone: 'Europe/Rome',
       rule: { kind: 'cron', cron: '30 2 * * *', anchor: context.now, timezone: 'Europe/Rome' },
@@ -35,7 +35,7 @@ describe('preview', () => {
     expect(preview(when, context).description).toBe(words)
   })
 
-  it('tells of jitter, which is not in the instants, and of an old name for a zone', () => {
+  it('notes jitter, which is not in the instants, and a legacy zone name', () => {
     const { instants } = preview({ cron: '0 9 * * *', jitter: '10m' }, { ...context, count: 2 })
     expect(instants.map(({ note }) => note)).toEqual(['each wakes up to 10m later', undefined])
     expect(preview('tomorrow at 9am', { ...context, timezone: 'EST' }).instants[0]?.note).toBe(
@@ -43,7 +43,7 @@ describe('preview', () => {
     )
   })
 
-  it('marks the first of two only where the second does not fire as well', () => {
+  it('notes the first of two equal wall times differently if both fire', () => {
     const from = Date.parse('2026-10-24T23:30:00Z')
     expect(preview({ cron: '30 2 * * *' }, { ...context, from, count: 1 }).instants[0]!.note).toMatch(/twice/)
     expect(
@@ -88,26 +88,26 @@ describe('preview', () => {
       '2026-03-28T22:30Z',
       [undefined, 'the clock went forward by 1h in Europe/Rome: it keeps its real spacing until midnight'],
     ],
-  ])('says what the clock change does to %j', (when, from, notes) => {
+  ])('notes what the clock change does to %j', (when, from, notes) => {
     const { instants } = preview(when, { ...context, from: Date.parse(from), count: 2 })
     expect(instants.map(({ note }) => note)).toEqual(notes)
   })
 
-  it('ends with the count, the end, or the one instant there is', () => {
+  it('ends with the count, the end, or the only instant', () => {
     expect(preview({ every: '1h', count: 2 }, context).instants).toHaveLength(2)
     expect(preview({ every: '1h', end: '2026-03-27T12:35' }, context).instants).toHaveLength(2)
     expect(preview('tomorrow at 5pm', context).instants).toHaveLength(1)
     expect(preview({ unix: 0 }, context).instants[0]).toMatchObject({ note: expect.stringMatching(/past/) })
   })
 
-  it('prints local times that can be read back', () => {
+  it('formats local times that can be parsed again', () => {
     const [{ instant, local }] = preview('tomorrow at 5pm', context).instants as [
       { instant: string; local: string },
     ]
     expect(preview(local, context).instants[0]!.instant).toBe(instant)
   })
 
-  it('refuses a count it will not show', () => {
+  it('refuses an invalid count', () => {
     for (const count of [0, -1, 1.5, 1001, Number.NaN]) {
       expect(() => preview('noon', { ...context, count })).toThrow(
         expect.objectContaining({ code: 'invalid_request' }),
@@ -153,7 +153,7 @@ describe('a rule whose instants are rare', () => {
     { cron: '0 0 29 2 *', exclude },
   ]
 
-  it.each(rare)('%j is shown as far as it can be found with a bounded amount of work', (when) => {
+  it.each(rare)('%j is previewed as far as bounded work can find it', (when) => {
     const work = measureSearchWork()
     expect(preview(when, { ...context, count: 1000 }).instants.length).toBeGreaterThan(0)
     expect(work()).toBeLessThan(700_000)
@@ -162,22 +162,22 @@ describe('a rule whose instants are rare', () => {
     expect(fewer()).toBeLessThan(400_000)
   })
 
-  it('says that there may be more where the search was given up', () => {
+  it('notes that there may be more if the search gave up', () => {
     const when = { rrule: 'FREQ=MINUTELY;INTERVAL=1501;BYHOUR=3;BYMINUTE=7;BYDAY=SU', exclude }
     const { instants } = preview(when, { ...context, count: 1000 })
     expect(instants.length).toBeLessThan(1000)
     expect(instants.at(-1)!.note).toMatch('what comes after this one is too rare to be looked for here')
   })
 
-  it('is refused where all that can be found of it falls on days off', () => {
-    // Every unit in step is on a Monday, for as long as anybody looks.
+  it('is refused if all instants found are on days off', () => {
+    // Every instant of the interval is on a Monday, as far as the search goes.
     const when = { rrule: 'FREQ=HOURLY;INTERVAL=25;BYHOUR=3;BYDAY=MO', exclude }
     const work = measureSearchWork()
     expect(() => preview(when, { ...context, count: 1000 })).toThrow('fires only on days off')
     expect(work()).toBeLessThan(400_000)
   })
 
-  it('goes on from where the search was given up, and never ends for it', () => {
+  it('continues where the search gave up, and does not end', () => {
     const { rule } = resolveWhen({ rrule: 'FREQ=HOURLY;INTERVAL=25;BYHOUR=3;BYDAY=MO' }, context)
     const off = daysOffOf(exclude, () => undefined)
     const [first, again] = [0, 1].map(() => occurrenceAfter(rule as RecurringRule, off, context.now))
@@ -188,7 +188,7 @@ describe('a rule whose instants are rare', () => {
     expect(work()).toBeLessThan(200_000)
   })
 
-  it('counts the ticks of a rule with a count once, not again for each that is shown', () => {
+  it('counts the ticks of a rule with a count once, not again for each previewed instant', () => {
     const twice = 'RRULE:FREQ=DAILY;BYHOUR=9\nRRULE:FREQ=DAILY;BYHOUR=10'
     const when = { rrule: twice, count: 1_500, exclude: { weekend: [1] } }
     const work = measureSearchWork()

@@ -3,7 +3,7 @@ import { describeRrule } from './description.ts'
 import { compileRrule } from './rrule.ts'
 import { parseRrule } from './text.ts'
 
-it('takes a recurrence apart, in any case, folded, with or without the name RRULE', () => {
+it('parses a recurrence, in any case, folded, with or without the name RRULE', () => {
   const read = parseRrule(
     'dtstart;tzid="europe/rome":20260105T090000\r\nrrule:freq=weekly;by\r\n day=mo,\r\n\tFR;interval=2;\r\nExDate:20260119T090000,20260123T090000\r\n',
   )
@@ -91,7 +91,7 @@ it.each<[text: string, why: RegExp]>([
   )
 })
 
-it('refuses a zone that is none', () => {
+it('refuses an unknown zone', () => {
   expect(() => parseRrule('DTSTART;TZID=Europe/Roma:20260101T000000\nFREQ=DAILY')).toThrow(
     expect.objectContaining({ code: 'invalid_timezone' }),
   )

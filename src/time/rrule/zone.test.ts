@@ -25,7 +25,7 @@ function instants(text: string, most = 10): string[] {
 }
 
 describe('instants in the text are compared as instants', () => {
-  it('UNTIL in UTC ends by the clock of the zone', () => {
+  it('UNTIL in UTC ends at that instant in the zone', () => {
     const start = 'DTSTART;TZID=Europe/Rome:20260701T003000\n'
     expect(wallTimes(`${start}RRULE:FREQ=DAILY;UNTIL=20260702T223000Z`)).toEqual([
       '2026-07-01T00:30',
@@ -35,9 +35,9 @@ describe('instants in the text are compared as instants', () => {
     expect(wallTimes(`${start}RRULE:FREQ=DAILY;UNTIL=20260702T222959Z`)).toHaveLength(2)
   })
 
-  it('UNTIL in the hour after the clocks went forward leaves out what is shifted to later', () => {
+  it('UNTIL in the hour after a gap excludes wall times that shift to later', () => {
     const rule = 'DTSTART;TZID=Europe/Rome:20260329T020000\nRRULE:FREQ=DAILY;BYHOUR=2,3;BYMINUTE=0,10,30'
-    // 02:30 does not exist and comes at 03:30, which is 01:30 UTC.
+    // 02:30 does not exist and shifts to 03:30, which is 01:30 UTC.
     expect(wallTimes(`${rule};UNTIL=20260329T011500Z`)).toEqual([
       '2026-03-29T02:00',
       '2026-03-29T02:10',
@@ -48,20 +48,20 @@ describe('instants in the text are compared as instants', () => {
     expect(countWallTimes!(0, Date.UTC(2027, 0, 1))).toBe(4)
   })
 
-  it('UNTIL in the hour that is shown again includes all of its first showing', () => {
+  it('UNTIL in a repeated hour includes all of its first occurrence', () => {
     const rule = 'DTSTART;TZID=Europe/Rome:20261025T020000\nRRULE:FREQ=DAILY;BYHOUR=2,3;BYMINUTE=0,30'
     expect(wallTimes(`${rule};UNTIL=20261025T001500Z`)).toEqual(['2026-10-25T02:00'])
     expect(wallTimes(`${rule};UNTIL=20261025T011500Z`)).toEqual(['2026-10-25T02:00', '2026-10-25T02:30'])
     expect(wallTimes(`${rule};UNTIL=20261025T020000Z`)).toHaveLength(3)
   })
 
-  it('EXDATE and RDATE in UTC or in another zone mean the same moment here', () => {
+  it('EXDATE and RDATE in UTC or in another zone mean the same instant', () => {
     const text =
       'DTSTART;TZID=Europe/Rome:20260701T090000\nRRULE:FREQ=DAILY;COUNT=4\nEXDATE:20260702T070000Z\nEXDATE;TZID=Asia/Tokyo:20260703T160000\nRDATE;TZID=America/New_York:20260710T090000'
     expect(wallTimes(text)).toEqual(['2026-07-01T09:00', '2026-07-04T09:00', '2026-07-10T15:00'])
   })
 
-  it('EXDATE also takes away what a gap shifts to it', () => {
+  it('EXDATE also removes a wall time that a gap shifts to it', () => {
     expect(
       wallTimes(
         'DTSTART;TZID=Europe/Rome:20260328T023000\nRRULE:FREQ=DAILY;COUNT=3\nEXDATE:20260329T013000Z',
@@ -69,7 +69,7 @@ describe('instants in the text are compared as instants', () => {
     ).toEqual(['2026-03-28T02:30', '2026-03-30T02:30'])
   })
 
-  it('the zone of DTSTART wins over that of the context', () => {
+  it('the zone of DTSTART overrides that of the context', () => {
     expect(wallTimes('DTSTART:20260701T090000Z\nRRULE:FREQ=DAILY;UNTIL=20260702T090000Z')).toEqual([
       '2026-07-01T09:00',
       '2026-07-02T09:00',
@@ -125,7 +125,7 @@ describe('fixed intervals', () => {
     expect(found!.count!(Date.parse('2025-01-01T00:00Z'), Date.parse('2026-01-01T00:00Z'))).toBe(365 * 86_400)
   })
 
-  it('start after their creation by one interval', () => {
+  it('start one interval after their creation', () => {
     expect(compileRrule('FREQ=HOURLY;INTERVAL=2', context).instants!.next(0)).toBe(context.anchor + 2 * HOUR)
     expect(compileRrule('FREQ=HOURLY', { ...context, start: context.anchor }).instants!.next(0)).toBe(
       context.anchor,

@@ -26,7 +26,7 @@ function following(rule: CalendarEvery, count: number): string[] {
 }
 
 describe('months', () => {
-  it('from the 31st fall on the last day of shorter months, and on the 31st again', () => {
+  it('from the 31st are on the last day of shorter months, and on the 31st again', () => {
     expect(following(anchored('2026-12-31T09:15:30', 1), 5)).toEqual([
       '2027-01-31T09:15:30+01',
       '2027-02-28T09:15:30+01',
@@ -36,7 +36,7 @@ describe('months', () => {
     ])
   })
 
-  it('from February 29 fall on February 28 of common years', () => {
+  it('from February 29 are on February 28 of common years', () => {
     expect(following(anchored('2024-02-29T00:00', 12), 4).map((local) => local.slice(0, 10))).toEqual([
       '2025-02-28',
       '2026-02-28',
@@ -45,7 +45,7 @@ describe('months', () => {
     ])
   })
 
-  it('begin at their start itself, whichever of two equal wall times that is', () => {
+  it('begin at their start, whichever of two equal wall times it is', () => {
     const first = Date.parse('2026-10-25T00:30:00Z')
     for (const start of [first, first + 3_600_000]) {
       for (const overlap of ['first', 'last', 'both'] as const) {
@@ -57,7 +57,7 @@ describe('months', () => {
     }
   })
 
-  it('follow the policy where the clock changes', () => {
+  it('follow the policy for clock changes', () => {
     const rule = (overlap: 'last' | 'both') =>
       anchored('2026-01-29T02:30', 2, { dst: { gap: 'skip', overlap } })
     expect(following(rule('last'), 2)).toEqual(['2026-05-29T02:30:00+02', '2026-07-29T02:30:00+02'])
@@ -68,7 +68,7 @@ describe('months', () => {
     ])
   })
 
-  it('end with the years there are', () => {
+  it('end with the year 9999', () => {
     const { next } = scheduleOf(anchored('2026-01-31T00:00', 12 * 5000))
     expect(next(0)).toBe(Date.parse('7026-01-30T23:00:00Z'))
     expect(next(Date.parse('7026-01-30T23:00:00Z'))).toBeNull()
@@ -97,7 +97,7 @@ describe('parseStep', () => {
     ['month', '1 month'],
     ['a day', '1 day'],
     ['Hour', '1 hour'],
-  ])('says how to write %s', (text, right) => {
+  ])('suggests how to write %s', (text, right) => {
     expect(() => parseStep(text)).toThrow(`Use '${right}'`)
   })
 

@@ -5,19 +5,19 @@ import type { Rule } from './rule.ts'
 const rule: Rule = { kind: 'cron', cron: '0 * * * *', anchor: 0, timezone: 'UTC', jitterMs: 300_000 }
 const noon = Date.parse('2026-03-04T12:00:00Z')
 
-it('is the same whenever and wherever it is asked', () => {
+it('is the same in every process and at any time', () => {
   expect(jitter(rule, 'alarm-1', noon)).toBe(jitter({ ...rule }, 'alarm-1', noon))
-  // Written down: another version must not move the alarms that are already set.
+  // Literal values, because a new version must not move existing alarms.
   expect([jitter(rule, 'alarm-1', noon), jitter(rule, 'alarm-2', noon)]).toEqual([130_207, 99_683])
 })
 
-it('is none where none is asked for', () => {
+it('is zero for rules without jitter', () => {
   const { jitterMs, ...plain } = rule
   expect(wakeTime(plain, 'alarm-1', noon)).toBe(noon)
   expect(wakeTime({ kind: 'once', at: noon, timezone: 'UTC' }, 'alarm-1', noon)).toBe(noon)
 })
 
-it('spreads evenly from zero to its length, over alarms and over occurrences', () => {
+it('is spread evenly from zero to its maximum, over alarms and occurrences', () => {
   for (const at of [
     (index: number) => jitter(rule, `alarm-${index}`, noon),
     (index: number) => jitter(rule, 'alarm-1', noon + index * 3_600_000),

@@ -3,14 +3,14 @@ import { parseRule } from './rule-text.ts'
 
 const DAILY = { kind: 'cron', cron: '0 9 * * *', anchor: 1_700_000_000_000, timezone: 'Europe/Rome' } as const
 
-describe('reading a stored rule', () => {
-  it('reads rules that differ by their anchor alone as rules of their own', () => {
+describe('parseRule', () => {
+  it('keeps rules apart that differ only in their anchor', () => {
     for (const anchor of [1_700_000_000_000, 1_700_000_000_001, 0, 1_700_000_000_000]) {
       expect(parseRule(JSON.stringify({ ...DAILY, anchor }))).toEqual({ ...DAILY, anchor })
     }
   })
 
-  it('does not let a sound rule vouch for another', () => {
+  it('does not accept an invalid rule because of a cached one', () => {
     const text = JSON.stringify(DAILY)
     expect(parseRule(text)).toEqual(DAILY)
     for (const anchor of [
@@ -30,7 +30,7 @@ describe('reading a stored rule', () => {
     expect(() => parseRule(text.replace('1700000000000', ''))).toThrow(SyntaxError)
   })
 
-  it('takes the last of two anchors, as JSON does', () => {
+  it('uses the last of two anchors, as JSON does', () => {
     const twice = (first: number) => JSON.stringify(DAILY).replace('{', `{"anchor":${first},`)
     expect(parseRule(twice(1))).toEqual(DAILY)
     expect(parseRule(twice(2))).toEqual(DAILY)

@@ -39,7 +39,7 @@ const good: Rule[] = [
   },
 ]
 
-it('knows sound rules, also after JSON', () => {
+it('accepts valid rules, also after JSON', () => {
   for (const rule of good) expect(isRule(JSON.parse(JSON.stringify(rule)))).toBe(true)
 })
 

@@ -5,7 +5,7 @@ import { applyZoneData, zoneOffsetOf } from './zone-data.ts'
 const HOUR = 3_600_000
 const now = Date.parse('2026-06-01T00:00:00Z')
 
-/** Where an instant goes that older data had placed so many hours from where today's data places it. */
+/** Where an instant moves that older data had placed this many hours from today's data. */
 function moved(when: When, hoursOff: number): string {
   const { rule, first } = resolveWhen(when, { now, timezone: 'Europe/Rome' })
   const offset = zoneOffsetOf(rule, first)
@@ -13,7 +13,7 @@ function moved(when: When, hoursOff: number): string {
   return new Date(applyZoneData(rule, first + hoursOff * HOUR, offset - hoursOff * HOUR)).toISOString()
 }
 
-describe('an instant that was placed by older zone data', () => {
+describe('an instant that was computed with older zone data', () => {
   it.each<[When, string]>([
     [{ cron: '0 9 * * *' }, '2026-06-01T07:00:00.000Z'],
     [{ rrule: 'DTSTART;TZID=Europe/Rome:20260601T090000\nRRULE:FREQ=WEEKLY' }, '2026-06-01T07:00:00.000Z'],
@@ -21,7 +21,7 @@ describe('an instant that was placed by older zone data', () => {
     ['2026-06-02 09:00', '2026-06-02T07:00:00.000Z'],
     ['tomorrow at 9am', '2026-06-02T07:00:00.000Z'],
     ['every weekday at 9am', '2026-06-01T07:00:00.000Z'],
-  ])('%j goes to the same wall time, from an hour later and from an hour earlier', (when, expected) => {
+  ])('%j moves to the same wall time, from an hour later and from an hour earlier', (when, expected) => {
     expect([moved(when, 1), moved(when, -1)]).toEqual([expected, expected])
   })
 
@@ -31,20 +31,20 @@ describe('an instant that was placed by older zone data', () => {
     '2026-06-02T09:00:00+02:00',
     { cron: '@every 5m' },
     'in 3 hours',
-  ])('%j has no part in the wall clock', (when) => expect(moved(when, 1)).toBe('stays'))
+  ])('%j does not depend on the wall clock', (when) => expect(moved(when, 1)).toBe('stays'))
 
-  it('keeps the real spacing of a rule that has one', () => {
+  it('keeps the real spacing of an interval', () => {
     const { rule, first } = resolveWhen({ cron: '*/15 * * * *' }, { now, timezone: 'Europe/Rome' })
     expect(applyZoneData(rule, first, zoneOffsetOf(rule, first)! - HOUR)).toBe(first)
   })
 
-  it('stays where the data has not changed', () => {
+  it('stays if the data have not changed', () => {
     const { rule, first } = resolveWhen({ cron: '0 9 * * *' }, { now, timezone: 'Europe/Rome' })
     expect(applyZoneData(rule, first, zoneOffsetOf(rule, first)!)).toBe(first)
   })
 
-  it('goes back to the time as written where a gap is gone', () => {
-    // Older data let the clock go forward that night in Tokyo, so that 02:30 was placed at 03:30 by its new offset.
+  it('returns to the time as written if a gap is gone', () => {
+    // Older data had a change forward that night in Tokyo, so 02:30 was shifted to 03:30 with the new offset.
     const { rule } = resolveWhen({ cron: '30 2 * * *' }, { now, timezone: 'Asia/Tokyo' })
     const placed = Date.parse('2026-06-02T03:30:00+10:00')
     expect(new Date(applyZoneData(rule, placed, 10 * HOUR)).toISOString()).toBe('2026-06-01T17:30:00.000Z')

@@ -26,7 +26,7 @@ describe('a reschedule', () => {
     dst: { gap: 'skip' },
   }
 
-  it('replaces the rule and its bounds, and keeps what it does not say of days off, misses, jitter and clocks', () => {
+  it('replaces the rule and its bounds, and keeps exclude, misfire, jitter and dst if it does not set them', () => {
     const { rule, notes } = again(old, 'every monday at 8am')
     expect(rule).toEqual({
       kind: 'cron',
@@ -47,9 +47,9 @@ describe('a reschedule', () => {
     ])
   })
 
-  it('drops what it is told to drop', () => {
-    const said = { cron: '0 8 * * *', exclude: [], misfire: 'once', jitter: '0s', dst: {} } as const
-    const { rule, notes } = again(old, said)
+  it('drops options that it sets to none', () => {
+    const input = { cron: '0 8 * * *', exclude: [], misfire: 'once', jitter: '0s', dst: {} } as const
+    const { rule, notes } = again(old, input)
     expect(rule).toEqual({
       kind: 'cron',
       cron: '0 8 * * *',
@@ -61,7 +61,7 @@ describe('a reschedule', () => {
     expect(notes).toEqual([])
   })
 
-  it('keeps nothing for what fires once, but that a missed one does not fire', () => {
+  it('keeps only misfire for a when that fires once', () => {
     expect(again(old, { delay: '1h' }).rule).toEqual({
       kind: 'once',
       at: NOW + 3_600_000,
@@ -72,13 +72,13 @@ describe('a reschedule', () => {
     expect(notes).toEqual(['still if missed: it does not fire'])
   })
 
-  it('goes by what a phrase says itself', () => {
+  it('uses the days off of a phrase', () => {
     const { rule } = again({ cron: '0 9 * * *', exclude: 'weekends' }, 'every day at 9am except us-holidays')
     expect(rule).toMatchObject({ exclude: { calendars: ['us-holidays'] } })
     expect((rule as { exclude: object }).exclude).not.toHaveProperty('weekend')
   })
 
-  it('keeps what was stored before weekends were taken for granted as it is', () => {
+  it('keeps a stored exclusion without a weekend as it is', () => {
     const stored = { ...resolveWhen({ cron: '0 9 * * *' }, context).rule } as Extract<Rule, { kind: 'cron' }>
     const old: Rule = { ...stored, exclude: { calendars: ['us-holidays'], move: 'next' } }
     const { rule } = resolveReschedule(old, { cron: '0 8 * * *' }, context)
@@ -86,14 +86,14 @@ describe('a reschedule', () => {
     expect((rule as typeof stored).exclude).not.toHaveProperty('weekend')
   })
 
-  it('says where days off come from that the new rule cannot have', () => {
+  it('explains where days off come from that do not fit the new rule', () => {
     expect(() => again(old, { every: '1h' })).toThrow(/more than once a day.*`exclude: \[\]` drops them/)
     expect(again({ ...old, exclude: 'weekends' }, { every: '1h' }).rule).not.toHaveProperty('dst')
   })
 })
 
 describe('a reschedule by options alone', () => {
-  it('changes those, and neither the rule nor its bounds nor its rhythm', () => {
+  it('changes only those, and not the rule, its bounds or its anchor', () => {
     const since = resolveWhen({ every: '7h', count: 10, jitter: '1m' }, { ...context, now: NOW - 3_600_000 })
     const { rule, first } = resolveReschedule(since.rule, { misfire: 'all', exclude: 'weekends' }, context, 3)
     expect(rule).toMatchObject({ every: '7h', count: 7, jitterMs: 60_000, exclude: { weekend: [6, 7] } })
@@ -105,7 +105,7 @@ describe('a reschedule by options alone', () => {
     })
   })
 
-  it('moves a single instant off a day off, at the same time on the wall', () => {
+  it('moves a single instant off a day off, at the same wall-clock time', () => {
     const { rule } = again('2026-11-21T09:00', { exclude: { weekend: true, move: 'next' } })
     expect(rule).toMatchObject({ at: Date.UTC(2026, 10, 23, 8), wall: Date.UTC(2026, 10, 23, 9) })
   })

@@ -20,7 +20,7 @@ it.each([
   [new Date(NOW), '2026-11-16T12:00:00Z'],
   ['now', '2026-11-16T12:00:00Z'],
   ['2030-01-01T00:00:00Z', '2030-01-01T00:00:00Z'],
-])('%j is a moment to list from', (since, moment) => {
+])('%j is a valid start of a list', (since, moment) => {
   expect(read(since)).toBe(Date.parse(moment))
 })
 
@@ -33,6 +33,6 @@ it.each([
   ['florp', /^`since` 'florp' is not a time\. Use .*seconds since 1970.*2h/],
   ['-2h', /^`since` '-2h' is not a time/],
   ['1794830400000', /looks like milliseconds/],
-])('%j is none, and is told what would be', (since, said) => {
-  expect(() => read(since)).toThrow(said)
+])('%j is refused, with forms that work', (since, message) => {
+  expect(() => read(since)).toThrow(message)
 })

@@ -32,7 +32,7 @@ describe('one instant', () => {
     },
   )
 
-  it('reads a wall time in the zone it is given with', () => {
+  it('resolves a wall time in the zone beside it', () => {
     expect(resolve({ at: '2026-03-05 09:00', timezone: 'asia/tokyo' }).rule).toEqual({
       ...once(Date.parse('2026-03-05T00:00Z'), 'Asia/Tokyo'),
       wall: Date.parse('2026-03-05T09:00Z'),
@@ -46,7 +46,7 @@ describe('one instant', () => {
     expect(Object.is(resolve({ unix: -1e-9 }).first, 0)).toBe(true)
   })
 
-  it('accepts the past and says so', () => {
+  it('accepts the past, with a note', () => {
     expect(resolve({ unix: 0 })).toMatchObject({
       first: 0,
       notes: ['the instant is in the past: it fires at once'],
@@ -55,7 +55,7 @@ describe('one instant', () => {
 })
 
 describe('recurring rules', () => {
-  it('keeps what was given and finds the first instant strictly after now', () => {
+  it('keeps the text and finds the first instant strictly after now', () => {
     expect(resolve({ cron: '30 10 * * *', misfire: 'skip' })).toEqual({
       rule: { kind: 'cron', cron: '30 10 * * *', anchor: now, timezone: 'Europe/Rome', misfire: 'skip' },
       first: now + 86_400_000,
@@ -77,7 +77,7 @@ describe('recurring rules', () => {
     })
   })
 
-  it('starts an interval at its start, and goes on from now when that is past', () => {
+  it('starts an interval at its start, and continues from now if that is past', () => {
     expect(resolve({ every: '1h', start: '2026-03-05T00:00' }).first).toBe(Date.parse('2026-03-04T23:00Z'))
     expect(resolve({ every: '1h', start: new Date(now) }).first).toBe(now)
     const late = resolve({ every: '1h', start: '2026-03-01T00:00:00Z' })
@@ -85,7 +85,7 @@ describe('recurring rules', () => {
     expect(late.notes).toEqual(['the start is in the past: it goes on from now'])
   })
 
-  it('lets cron name its own zone, once', () => {
+  it('uses the zone in a cron expression, and refuses a second one', () => {
     const { rule, first } = resolve({ cron: 'CRON_TZ=Asia/Tokyo 0 9 * * *' })
     expect(rule).toMatchObject({ cron: 'CRON_TZ=Asia/Tokyo 0 9 * * *', timezone: 'Asia/Tokyo' })
     expect(first).toBe(Date.parse('2026-03-05T00:00Z'))
@@ -94,7 +94,7 @@ describe('recurring rules', () => {
 })
 
 describe('options of recurring rules', () => {
-  it('keeps them in the rule, whole', () => {
+  it('are stored in the rule', () => {
     const rule = (when: unknown) => resolve(when).rule
     expect(rule({ cron: '0 9 * * *', dst: { overlap: 'both' }, jitter: '5m', misfire: 'all' })).toEqual({
       kind: 'cron',
@@ -131,7 +131,7 @@ describe('options of recurring rules', () => {
     })
   })
 
-  it('lets an rrule name its own zone', () => {
+  it('uses the zone in an rrule', () => {
     const { rule, first } = resolve({
       rrule: 'DTSTART;TZID=Asia/Tokyo:20260401T090000\nRRULE:FREQ=DAILY',
       dst: { gap: 'skip' },
@@ -144,7 +144,7 @@ describe('options of recurring rules', () => {
     expect(first).toBe(Date.parse('2026-04-01T00:00Z'))
   })
 
-  it('reads a phrase that recurs, alone or with options beside it', () => {
+  it('resolves a recurring phrase, alone or with options', () => {
     expect(resolve('every weekday at 9am')).toMatchObject({
       rule: { kind: 'cron', timezone: 'Europe/Rome' },
       first: Date.parse('2026-03-05T08:00Z'),
@@ -227,7 +227,7 @@ describe('refusals', () => {
     )
   })
 
-  it('refuses a context in no zone', () => {
+  it('refuses a context with an invalid zone', () => {
     expect(() => resolveWhen('noon', { now, timezone: 'Mars/Base' })).toThrow(
       expect.objectContaining({ code: 'invalid_timezone' }),
     )

@@ -15,11 +15,11 @@ describe('parseInstant', () => {
     ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
     ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
-  ])('reads %s', (text, instant) => {
+  ])('parses %s', (text, instant) => {
     expect(formatInstant(parseInstant(text))).toBe(instant)
   })
 
-  it('rounds what is finer than a millisecond up, never early', () => {
+  it('rounds fractions of a millisecond up, never early', () => {
     expect(parseInstant('2026-01-01T00:00:00.0000001Z') % 1000).toBe(1)
     expect(parseInstant(`2026-01-01T00:00:00.001${'0'.repeat(50)}Z`) % 1000).toBe(1)
     expect(parseInstant('2026-01-01T00:00:00.999999Z') % 60_000).toBe(1000)
@@ -44,11 +44,11 @@ describe('parseInstant', () => {
     expect(() => parseInstant(text)).toThrow(expect.objectContaining({ code: 'invalid_time' }))
   })
 
-  it('says that an offset is missing', () => {
+  it('explains that an offset is missing', () => {
     expect(() => parseInstant('2026-12-24T18:00')).toThrow(/offset/)
   })
 
-  it('takes Dates and refuses invalid ones, numbers and other things', () => {
+  it('accepts Dates, and refuses invalid ones, numbers and other values', () => {
     expect(parseInstant(new Date(5))).toBe(5)
     expect(() => parseInstant(1736882445 as never)).toThrow(/seconds or milliseconds/)
     for (const value of [

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { assertTimezone, zoneNote } from './timezone.ts'
 
-it('takes IANA names in any case and keeps links as given', () => {
+it('accepts IANA names in any case, and keeps links', () => {
   expect(assertTimezone('Europe/Rome')).toBe('Europe/Rome')
   expect(assertTimezone('europe/rome')).toBe('Europe/Rome')
   expect(assertTimezone('Asia/Calcutta')).toBe('Asia/Calcutta')
@@ -18,7 +18,7 @@ it.each([
   expect(() => assertTimezone(zone)).toThrow(`Did you mean '${suggestion}'?`)
 })
 
-it('tells of names that are not what they seem', () => {
+it('notes legacy names and fixed offsets', () => {
   expect(zoneNote(assertTimezone('est'))).toBe('EST knows no summer time: America/New_York does')
   expect(zoneNote('EST5EDT')).toMatch(/America\/New_York is the same/)
   expect(zoneNote('Etc/GMT+5')).toMatch(/fixed offset/)

@@ -1,6 +1,6 @@
 import { type HolidayCalendar, isHolidayCalendar, readCalendar } from '../../../src/time/index.ts'
 import type { Random } from '../../random.ts'
-import { Bogus, isDate } from './sound.ts'
+import { Bogus, isDate } from './checks.ts'
 import { pick, type Subject } from './subject.ts'
 import { type Language, textFrom } from './texts.ts'
 
@@ -22,9 +22,9 @@ const LINES = [
   'X-FOLDED:a\r\n b',
 ]
 
-/** Files of days off. */
+/** Generates .ics files. */
 const ICS: Language = {
-  sound(random: Random) {
+  valid(random: Random) {
     const event = () => {
       const lines = Array.from({ length: random.between(0, 6) }, () => pick(random, LINES))
       return ['BEGIN:VEVENT', LINES[0]!, ...lines, 'END:VEVENT']
@@ -47,7 +47,7 @@ const ICS: Language = {
   ],
 }
 
-/** The reader of calendars: the texts of .ics files. */
+/** The parser of .ics files. */
 export const calendar: Subject<string, Omit<HolidayCalendar, 'version'>> = {
   name: 'calendar (.ics)',
   make: (random) => textFrom(random, ICS),

@@ -1,6 +1,6 @@
 import type { Random } from '../../random.ts'
+import { Bogus } from './checks.ts'
 import { assertRule, type ReadRule, readRule } from './rule.ts'
-import { Bogus } from './sound.ts'
 import { pick, type Subject } from './subject.ts'
 import { type Language, textFrom } from './texts.ts'
 
@@ -25,7 +25,7 @@ function field(random: Random, low: number, high: number, special: readonly stri
 
 /** Cron expressions. */
 export const CRON: Language = {
-  sound(random) {
+  valid(random) {
     if (random.chance(0.06)) return pick(random, NICKNAMES)
     if (random.chance(0.06)) return `@every ${random.between(1, 100)}${pick(random, ['s', 'm', 'h', 'd'])}`
     const zone = random.chance(0.08) ? `${pick(random, ['CRON_TZ=', 'TZ='])}Europe/Rome ` : ''
@@ -45,7 +45,7 @@ export const CRON: Language = {
     ),
 }
 
-/** The reader of cron expressions, and the search for their days: years may lie between two of them. */
+/** The parser of cron expressions, and the search for their days, which may be years apart. */
 export const cron: Subject<string, ReadRule> = {
   name: 'cron',
   make: (random) => textFrom(random, CRON),

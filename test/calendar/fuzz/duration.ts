@@ -1,6 +1,6 @@
 import { formatDuration, parseDuration } from '../../../src/time/index.ts'
 import type { Random } from '../../random.ts'
-import { Bogus } from './sound.ts'
+import { Bogus } from './checks.ts'
 import { pick, type Subject } from './subject.ts'
 import { type Language, textFrom } from './texts.ts'
 
@@ -28,7 +28,7 @@ function iso(random: Random): string {
 
 /** Durations in letters, words and ISO. */
 export const DURATION: Language = {
-  sound(random) {
+  valid(random) {
     if (random.chance(0.25)) return iso(random)
     const words = random.chance(0.4)
     const units = words
@@ -46,7 +46,7 @@ export const DURATION: Language = {
     ),
 }
 
-/** The length of an accepted duration, added up in whole numbers, rounded up to a millisecond. */
+/** The length of an accepted duration, summed in integers and rounded up to a millisecond. */
 function addedUp(text: string): number {
   let ns = 0n
   let rest = 0n
@@ -62,7 +62,7 @@ function addedUp(text: string): number {
   return Number(total / ms + (total % ms === 0n ? 0n : 1n))
 }
 
-/** The reader of durations. */
+/** The parser of durations. */
 export const duration: Subject<string, number> = {
   name: 'duration',
   make: (random) => textFrom(random, DURATION),

@@ -1,13 +1,13 @@
+import { Bogus, isDate } from './checks.ts'
 import { DURATION } from './duration.ts'
 import { assertRule, type ReadRule, readRule } from './rule.ts'
-import { Bogus, isDate } from './sound.ts'
 import { type FuzzContext, pick, type Subject } from './subject.ts'
 import { type Language, textFrom } from './texts.ts'
 
 /** Steps of an `every`: months and years on the calendar, or durations. */
 export const STEP: Language = {
-  sound(random) {
-    if (random.chance(0.3)) return DURATION.sound(random)
+  valid(random) {
+    if (random.chance(0.3)) return DURATION.valid(random)
     const [years, months] = [random.between(0, 9), random.between(0, random.chance(0.9) ? 30 : 99_999)]
     return random.weighted<() => string>([
       [3, () => `${months} ${pick(random, ['month', 'months', 'mo'])}`],
@@ -25,7 +25,7 @@ export const STEP: Language = {
 
 interface Stepped {
   text: string
-  /** A start fires itself; without one the first step comes after now. */
+  /** A start is the first instant; without one, the first step is after now. */
   start: string | null
 }
 
@@ -43,7 +43,7 @@ export const every: Subject<Stepped, ReadRule> = {
   },
 }
 
-/** In UTC, months can be counted by hand: from the anchor's day, or the last of a month that has no such day. */
+/** Months counted directly, in UTC: the anchor's day, or the last of a month without that day. */
 function assertMonths({ rule, instants }: ReadRule, context: FuzzContext): void {
   if (rule.kind !== 'every' || !('everyMonths' in rule)) return
   const anchor = new Date(rule.anchor)

@@ -1,13 +1,13 @@
 import { parseInstant } from '../../../src/time/index.ts'
 import type { Random } from '../../random.ts'
+import { assertInstant, Bogus, isDate } from './checks.ts'
 import { localOf } from './local.ts'
-import { assertInstant, Bogus, isDate } from './sound.ts'
 import { pick, type Subject } from './subject.ts'
 import { type Language, textFrom } from './texts.ts'
 
 const two = (value: number) => String(value).padStart(2, '0')
 
-/** A year, a month and a day; now and then a day that no calendar has. */
+/** A year, a month and a day; sometimes a day that does not exist. */
 export function randomDay(random: Random): [year: string, month: string, day: string] {
   const year = random.chance(0.9) ? random.between(2024, 2032) : random.between(0, 9999)
   const month = random.chance(0.3)
@@ -42,7 +42,7 @@ function offset(random: Random): string {
 
 /** Dates with a time and mostly an offset, in both forms of ISO 8601. */
 export const ISO: Language = {
-  sound(random) {
+  valid(random) {
     const [year, month, day] = randomDay(random)
     if (random.chance(0.15)) return `${year}${month}${day}T${clock(random, '')}${offset(random)}`
     const zone = random.chance(0.1) ? `[${pick(random, ['UTC', 'Europe/Rome', 'Pacific/Apia'])}]` : ''
@@ -62,7 +62,7 @@ export function isIso(text: string): boolean {
   return READ.test(text.trim())
 }
 
-/** An accepted ISO text read by hand: the day must exist, and the instant be the one it says. */
+/** Checks an accepted ISO text independently: the day must exist, and the instant must match. */
 export function assertIso(text: string, at: number, zoneBeside: string | null): void {
   const match = READ.exec(text.trim())
   if (match === null) throw new Bogus('it is no ISO time')
@@ -80,7 +80,7 @@ export function assertIso(text: string, at: number, zoneBeside: string | null): 
   else assertPlaced(at, wall, zone)
 }
 
-/** Where the wall time does not exist, the clock has gone forward over it, by a day at most. */
+/** Whether the wall time does not exist because the clock skipped it, by at most a day. */
 function assertPlaced(at: number, wall: number, zone: string): void {
   const ahead = localOf(zone, at) - wall
   if (ahead < 0 || ahead > 86_400_000) throw new Bogus(`in ${zone} that is ${ahead} ms away`)
@@ -93,7 +93,7 @@ function offsetMs(text: string): number {
   return (hours * 60 + minutes) * (text[0] === '-' ? -60_000 : 60_000)
 }
 
-/** The reader of instants. */
+/** The parser of instants. */
 export const instant: Subject<string, number> = {
   name: 'instant',
   make: (random) => textFrom(random, ISO),

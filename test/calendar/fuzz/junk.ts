@@ -1,7 +1,7 @@
 import type { Random } from '../../random.ts'
 import { pick } from './subject.ts'
 
-/** What a getter of the caller's own throws: it is the caller's, and passes through. */
+/** Thrown by a getter of the caller; it must pass through unchanged. */
 export class TrapError extends Error {
   override readonly name = 'TrapError'
 }
@@ -40,7 +40,7 @@ class Own {
   every = '5m'
 }
 
-/** Values that no parser expects. Made anew each time, so that nothing is shared between two inputs. */
+/** Values that no parser expects. New ones for each input, so that inputs share nothing. */
 export function junk(random: Random, depth = 0): unknown {
   const nested = () => (depth < 3 ? junk(random, depth + 1) : null)
   return random.weighted<() => unknown>([
@@ -68,7 +68,7 @@ function dates(): unknown[] {
   return [new Date(0), new Date(Number.NaN), new Date(8.64e15), new Date(-1), new Date(1.7e12)]
 }
 
-/** Objects that pretend to be others, or that answer for themselves. */
+/** Objects that imitate others, or override their methods. */
 function impostors(): unknown[] {
   return [
     new Own(),

@@ -1,6 +1,6 @@
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** What the zone's clock shows at an instant, as the epoch milliseconds it would be in UTC; Intl knows it by itself. */
+/** The local time of an instant by Intl, as the epoch milliseconds it would be in UTC. */
 export function localOf(zone: string, at: number): number {
   let format = formats.get(zone)
   if (format === undefined) {

@@ -1,8 +1,8 @@
 import { type Parsed, parse } from '../../../src/time/index.ts'
 import type { Random } from '../../random.ts'
+import { assertInstant, Bogus, isDate } from './checks.ts'
 import { assertIso, ISO, isIso, randomDay } from './instant.ts'
 import { localOf } from './local.ts'
-import { assertInstant, Bogus, isDate } from './sound.ts'
 import { type FuzzContext, pick, type Subject } from './subject.ts'
 import { type Language, textFrom } from './texts.ts'
 
@@ -57,9 +57,9 @@ function amount(random: Random): string {
   return random.chance(0.7) ? `in ${said}` : `${said} from now`
 }
 
-/** One-shots in plain language. */
+/** Generates phrases for one instant. */
 export const ONCE: Language = {
-  sound: (random) =>
+  valid: (random) =>
     random.weighted<() => string>([
       [5, () => `${date(random)} ${pick(random, ['at ', 'at ', '', '@ '])}${time(random)}`],
       [2, () => date(random)],
@@ -68,7 +68,7 @@ export const ONCE: Language = {
       [3, () => amount(random)],
       [1, () => `${amount(random)} at ${time(random)}`],
       [1, () => `${pick(random, WEEKDAYS)} ${date(random)}`],
-      [1, () => ISO.sound(random)],
+      [1, () => ISO.valid(random)],
     ])(),
   pieces:
     'in at on the next this last a an half and of from now tomorrow today tonight noon midnight monday friday sat december feb may 24 29 31 5 5pm 17:30 5:30am 25:00 3rd 31st 32nd 2026 2027 2026-12-24 2026-02-30 03/04 13/13 12/24/2026 2/29/2027 31.4.2027 hours minutes days weeks months years 1h30m 9999999 999999999 week month year day after 0 00:00 -1 1e9 p.m. a.m. UTC Z . , @ P1D PT5M'.split(
@@ -76,7 +76,7 @@ export const ONCE: Language = {
     ),
 }
 
-/** The reader of plain language, of what happens once. */
+/** The parser of phrases for one instant. */
 export const oncePhrase: Subject<string, Parsed> = {
   name: 'one-shot phrase',
   make: (random) => textFrom(random, ONCE),
@@ -90,13 +90,13 @@ export const oncePhrase: Subject<string, Parsed> = {
       return
     }
     assertDay(text, at, notes, context)
-    // Without a year or a word for today, the soonest one is meant that is still to come.
+    // Without a year or a word for today, the soonest future one is meant.
     if (!/\d{4}|today|tonight/i.test(text) && at < context.now)
       throw new Bogus(`${at} is before ${context.now}`)
   },
 }
 
-/** The day that stands in the text exists, and it is the day the answer falls on. */
+/** Checks that the day in the text exists, and is the day of the result. */
 function assertDay(text: string, at: number, notes: readonly string[], { timezone }: FuzzContext): void {
   const local = new Date(localOf(timezone, at))
   const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth() + 1, local.getUTCDate()]
@@ -120,7 +120,7 @@ interface SaidDay {
   day: number
 }
 
-/** A day written in figures, or with the name of its month. */
+/** A day in digits, or with the name of its month. */
 function dayIn(words: string): SaidDay | null {
   const iso = /(?<![\d-])(\d{4})-(\d\d)-(\d\d)(?!\d)/.exec(words)
   if (iso !== null) return { year: Number(iso[1]), month: Number(iso[2]), day: Number(iso[3]) }

@@ -1,9 +1,9 @@
 import { type Preview, preview as read, type When } from '../../../src/time/index.ts'
+import { assertInstants, Bogus } from './checks.ts'
 import { ISO } from './instant.ts'
 import { localOf } from './local.ts'
 import { ONCE } from './once-phrase.ts'
 import { RECURRING } from './recurring-phrase.ts'
-import { assertInstants, Bogus } from './sound.ts'
 import { pick, type Subject } from './subject.ts'
 import { soundWhen } from './when.ts'
 
@@ -15,13 +15,13 @@ interface Asked {
 
 const COUNT_MAX = 10
 
-/** What was accepted, shown: its words, and its instants as the zone's people write them. */
+/** The preview of an accepted input: its description and its instants in local time. */
 export const preview: Subject<Asked, Preview> = {
   name: 'preview',
   make(random, context) {
     const when = random.chance(0.6)
       ? soundWhen(random, context)
-      : pick(random, [ONCE, RECURRING, ISO]).sound(random)
+      : pick(random, [ONCE, RECURRING, ISO]).valid(random)
     return {
       when,
       ...(random.chance(0.3) && { count: random.between(0, COUNT_MAX) }),
@@ -37,7 +37,7 @@ export const preview: Subject<Asked, Preview> = {
     if (/undefined|NaN|\[object|^$/.test(description)) throw new Bogus(`it is described as '${description}'`)
     for (const [index, { local }] of instants.entries()) {
       const wall = new Date(localOf(timezone, at[index]!)).toISOString()
-      // The offset of Monrovia had seconds once, and Temporal leaves out seconds that are none.
+      // Monrovia once had an offset with seconds, and Temporal omits zero seconds.
       if (!local.startsWith(wall.slice(0, 16))) throw new Bogus(`${local} is ${wall}`)
     }
   },

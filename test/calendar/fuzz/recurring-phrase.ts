@@ -3,8 +3,8 @@ import { parseRecurring, type RecurringPhrase } from '../../../src/time/phrases/
 import { compileRrule } from '../../../src/time/rrule/rrule.ts'
 import { parse } from '../../../src/time/when/parse.ts'
 import type { Random } from '../../random.ts'
+import { Bogus } from './checks.ts'
 import { assertRule, readRule } from './rule.ts'
-import { Bogus } from './sound.ts'
 import { type FuzzContext, pick, type Subject } from './subject.ts'
 import { type Language, textFrom } from './texts.ts'
 
@@ -41,7 +41,7 @@ const PACES: readonly (readonly [pace: string, days: readonly string[]])[] = [
 const TIMES = ['', ' at 9am', ' at 02:30', ' at 8:15 and 17:45', ' at noon']
 const BOUNDS = ['', '', ' until 2030-01-01', ' starting tomorrow', ', 10 times', ' starting 2027-02-28']
 
-/** How often, on which days, at which times and up to when. */
+/** The frequency, days, times and bounds of a phrase. */
 function composed(random: Random): string {
   const number = () => String(random.between(2, 12))
   if (random.chance(0.25)) {
@@ -52,9 +52,9 @@ function composed(random: Random): string {
   return pace.replace('#', number) + pick(random, days) + pick(random, TIMES) + pick(random, BOUNDS)
 }
 
-/** Recurrences in plain language. */
+/** Generates recurring phrases. */
 export const RECURRING: Language = {
-  sound(random) {
+  valid(random) {
     if (random.chance(0.5)) return composed(random)
     const words = (most: number) => Array.from({ length: random.between(0, most) }, () => pick(random, WORDS))
     if (random.chance(0.4)) return ['every', ...words(8)].join(' ')
@@ -65,7 +65,7 @@ export const RECURRING: Language = {
   pieces: WORDS,
 }
 
-/** The reader of plain language, of what comes again; what does not is read as a one-shot. */
+/** The parser of recurring phrases; others are parsed as phrases for one instant. */
 export const recurringPhrase: Subject<string, RecurringPhrase | null> = {
   name: 'recurring phrase',
   make: (random) => textFrom(random, RECURRING),
@@ -82,7 +82,7 @@ export const recurringPhrase: Subject<string, RecurringPhrase | null> = {
   },
 }
 
-/** The wording reads as the same rule. */
+/** Checks that the canonical form gives the same rule. */
 function assertWording(phrase: RecurringPhrase, context: FuzzContext): void {
   const shown = ({ notes: _notes, ...rest }: RecurringPhrase) => JSON.stringify(rest)
   let again: string
@@ -94,7 +94,7 @@ function assertWording(phrase: RecurringPhrase, context: FuzzContext): void {
   if (again !== shown(phrase)) throw new Bogus(`it reads as ${shown(phrase)}, and its wording as ${again}`)
 }
 
-/** What a phrase comes to is a rule that fires, unless its own bounds leave nothing. */
+/** Checks that the rule fires, unless the bounds of the phrase leave nothing. */
 function assertFires(phrase: RecurringPhrase, context: FuzzContext): void {
   const { canonical: _wording, notes: _notes, ...when } = phrase
   try {
@@ -106,7 +106,7 @@ function assertFires(phrase: RecurringPhrase, context: FuzzContext): void {
   }
 }
 
-/** DTSTART is itself the first occurrence: were it none, weeks and months would be counted from another day. */
+/** Checks that DTSTART is the first occurrence; otherwise weeks and months would be counted from another day. */
 function assertStartMatches(rrule: string, { now, timezone }: FuzzContext): void {
   const start = /^DTSTART;TZID=[^:]+:(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)/.exec(rrule)!.slice(1).map(Number)
   const [year, month, day, hour, minute, second] = start as [number, number, number, number, number, number]

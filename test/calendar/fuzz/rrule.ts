@@ -2,12 +2,12 @@ import { describeRrule } from '../../../src/time/rrule/description.ts'
 import { compileRrule } from '../../../src/time/rrule/rrule.ts'
 import type { Random } from '../../random.ts'
 import { randomSpec, textOf } from '../rrule-random.ts'
+import { Bogus } from './checks.ts'
 import { assertRule, type ReadRule, readRule } from './rule.ts'
-import { Bogus } from './sound.ts'
 import { pick, type Subject } from './subject.ts'
 import { type Language, textFrom } from './texts.ts'
 
-/** A sound rule at its limits: what takes the most to search or to count. */
+/** A valid rule at its limits, which is the most expensive to search or count. */
 function extreme(random: Random): string {
   const all = (from: number, to: number) =>
     Array.from({ length: to - from + 1 }, (_, index) => from + index).filter(() => random.chance(0.9))
@@ -36,9 +36,9 @@ function extreme(random: Random): string {
   return [...maybe(() => `DTSTART:${random.between(1600, 9999)}0228T235959`), ...lines].join('\n')
 }
 
-/** Recurrences of RFC 5545. */
+/** Generates recurrences of RFC 5545. */
 export const RRULE: Language = {
-  sound: (random) => (random.chance(0.7) ? textOf(randomSpec(random), random) : extreme(random)),
+  valid: (random) => (random.chance(0.7) ? textOf(randomSpec(random), random) : extreme(random)),
   pieces:
     'FREQ= FREQ=DAILY DAILY WEEKLY MONTHLY YEARLY HOURLY MINUTELY SECONDLY ; ; , : = \n \r\n INTERVAL= COUNT= UNTIL= WKST= BYMONTH= BYWEEKNO= BYYEARDAY= BYMONTHDAY= BYDAY= BYHOUR= BYMINUTE= BYSECOND= BYSETPOS= DTSTART RRULE EXDATE RDATE EXRULE TZID= VALUE= DATE PERIOD Europe/Rome UTC 20260101T000000 20260101T000000Z 20260229 99991231T235959Z 16000101 MO -1FR 53SU TU,TH 0 1 -1 2 7 29 30 31 366 -366 999999999 999999999999 9e9 " /PT1H'.split(
       ' ',
@@ -47,7 +47,7 @@ export const RRULE: Language = {
 
 const RECENT_MS = 10_000_000_000
 
-/** The reader of recurrences, with everything that walks, counts and describes them. */
+/** The parser of recurrences, with everything that searches, counts and describes them. */
 export const rrule: Subject<string, ReadRule & { counted: number | null; words: string }> = {
   name: 'rrule',
   make: (random) => textFrom(random, RRULE),

@@ -9,10 +9,10 @@ import {
   scheduleOf,
   type When,
 } from '../../../src/time/index.ts'
-import { assertInstant, assertInstants, Bogus } from './sound.ts'
+import { assertInstant, assertInstants, Bogus } from './checks.ts'
 import type { FuzzContext } from './subject.ts'
 
-/** What a when came to, with its first few instants. */
+/** A resolved when, with its first few instants. */
 export interface ReadRule {
   rule: Rule
   nominal: number
@@ -22,7 +22,7 @@ export interface ReadRule {
 
 const WALKED = 5
 
-/** Reads a when and walks it: finding its instants is part of what must not take long. */
+/** Resolves a when and finds its first instants, which must be fast too. */
 export function readRule(when: When, context: FuzzContext): ReadRule {
   const { rule, first, nominal, notes } = resolveWhen(when, context)
   const instants: number[] = [first]
@@ -37,7 +37,7 @@ export function readRule(when: When, context: FuzzContext): ReadRule {
   return { rule, nominal, instants, notes }
 }
 
-/** The rule lasts in a database, and its instants come in order, within its bounds, none of them past. */
+/** Checks that the rule can be stored, and that its instants are sorted, within its bounds, and not in the past. */
 export function assertRule({ rule, nominal, instants }: ReadRule, { now, calendars }: FuzzContext): void {
   const stored: unknown = JSON.parse(JSON.stringify(rule))
   if (!isRule(stored)) throw new Bogus(`${JSON.stringify(rule)} would not be read back`)
@@ -51,7 +51,7 @@ export function assertRule({ rule, nominal, instants }: ReadRule, { now, calenda
     throw new Bogus(`${JSON.stringify(rule)} does not fire at its first instant ${instants[0]}`)
   }
   const { start, end } = rule
-  // What moves may land after the end of the days it comes from.
+  // A moved instant may be after the rule's end.
   const moves = rule.exclude?.move !== undefined
   assertInstants(instants, !moves && start !== undefined && start >= now ? start - 1 : now)
   if (!moves && end !== undefined && instants.at(-1)! > end)

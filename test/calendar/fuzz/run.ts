@@ -1,29 +1,29 @@
 import { WakefulError } from '../../../src/error.ts'
 import { Random } from '../../random.ts'
-import { assertRefusal } from './sound.ts'
+import { assertRefusal } from './checks.ts'
 import { randomContext, type Subject } from './subject.ts'
 
-/** What came of one parser's inputs. */
+/** The result of fuzzing one parser. */
 export interface Fuzzed {
   readonly name: string
   readonly inputs: number
   accepted: number
   refused: number
-  /** Processor time of the slowest input: other processes do not count. */
+  /** Processor time of the slowest input, which excludes other processes. */
   slowestMs: number
   slowestSeed: number
-  /** How many took over the limit once, and not again when asked anew. */
+  /** How many were over the limit once, but not when repeated. */
   retried: number
   /** Each with its seed and input. */
   readonly faults: string[]
 }
 
-/** No input may take longer. */
+/** The limit per input. */
 export const LIMIT_MS = 50
 const FAULTS_MAX = 10
-const SHOWN_MAX = 600
+const INPUT_LENGTH_MAX = 600
 
-/** Gives a parser so many inputs. Each has a seed of its own: `fuzz(subject, 1, seed)` repeats it alone. */
+/** Runs a parser on this many inputs. Each has its own seed: `fuzz(subject, 1, seed)` repeats it alone. */
 export function fuzz(subject: Subject, count: number, seed: number, limitMs = LIMIT_MS): Fuzzed {
   const found: Fuzzed = {
     name: subject.name,
@@ -40,7 +40,7 @@ export function fuzz(subject: Subject, count: number, seed: number, limitMs = LI
     try {
       one(subject, own, limitMs, found)
     } catch (thrown) {
-      found.faults.push(`seed ${own}: ${String(thrown)}\n  ${shown(subject, own)}\n${where(thrown)}`)
+      found.faults.push(`seed ${own}: ${String(thrown)}\n  ${formatInput(subject, own)}\n${where(thrown)}`)
     }
   }
   return found
@@ -65,7 +65,7 @@ function one(subject: Subject, seed: number, limitMs: number, found: Fuzzed): vo
   }
   found.accepted += 1
   const { answer } = first
-  // Made anew: a getter may answer differently the second time, but the first time always the same.
+  // Generated again, because a getter may return another value the second time.
   const again = tryOnce(subject, seed)
   if ('refusal' in again || JSON.stringify(again.answer) !== JSON.stringify(answer)) {
     throw new Error(`is read as ${JSON.stringify(answer)}, and then as ${JSON.stringify(again)}`)
@@ -96,13 +96,13 @@ function attempt<Answer>(work: () => Answer): { answer: Answer } | { refusal: un
   }
 }
 
-/** Collecting garbage is not the input's fault: it is slow if it is so again, three times more, with nothing cached. */
+/** Rules out garbage collection: an input is slow only if it is slow three more times, with nothing cached. */
 function fastest(subject: Subject, seed: number, first: number, found: Fuzzed): number {
   found.retried += 1
   return Math.min(first, ...[' ', '  ', '   '].map((padding) => tryOnce(subject, seed, padding).ms))
 }
 
-/** The same input under another name, which no cache knows: parsers do not mind spaces at the end. */
+/** The same input with trailing spaces, which parsers ignore, so that no cache has it. */
 function padded(input: unknown, padding: string): unknown {
   if (typeof input === 'string') return input + padding
   if (typeof input !== 'object' || input === null) return input
@@ -111,13 +111,13 @@ function padded(input: unknown, padding: string): unknown {
   return Object.assign(input, Object.fromEntries(texts.map(([name, { value }]) => [name, value + padding])))
 }
 
-function shown(subject: Subject, seed: number): string {
+function formatInput(subject: Subject, seed: number): string {
   const { input, context } = made(subject, seed)
   const text = attempt(() => JSON.stringify({ input, ...context }))
-  return ('answer' in text ? text.answer : 'an input that cannot be shown').slice(0, SHOWN_MAX)
+  return ('answer' in text ? text.answer : 'an input that cannot be formatted').slice(0, INPUT_LENGTH_MAX)
 }
 
-/** Where it was thrown, for what is no refusal. */
+/** Where an unexpected error was thrown. */
 function where(thrown: unknown): string {
   const cause = (thrown as Error).cause ?? thrown
   if (cause instanceof WakefulError) return `  ${cause.message}`

@@ -1,20 +1,20 @@
 import type { CalendarLookup } from '../../../src/time/index.ts'
 import type { Random } from '../../random.ts'
 
-/** What an input is read against. */
+/** The present and the zone of an input. */
 export interface FuzzContext {
   now: number
   timezone: string
   calendars: CalendarLookup
 }
 
-/** One parser under fuzz: how its inputs are made, how it is called, and what must hold of what it accepts. */
+/** One parser under test: how inputs are generated, how it is called, and how its results are checked. */
 export interface Subject<Input = unknown, Answer = unknown> {
   readonly name: string
   make(random: Random, context: FuzzContext): Input
-  /** The timed part. Throws a WakefulError where it refuses; the answer is plain data, the same when asked again. */
+  /** The timed part. Throws a WakefulError if it refuses; the result is plain data, and the same every time. */
   read(input: Input, context: FuzzContext): Answer
-  /** Throws where the answer cannot be right, found by other means than those of the parser. */
+  /** Throws if the result cannot be right, by means independent of the parser. */
   check?(input: Input, answer: Answer, context: FuzzContext): void
 }
 
@@ -36,7 +36,7 @@ const MOMENTS = [
   '1970-02-01T00:00Z',
 ].map((text) => Date.parse(text))
 
-/** Just before and after a clock changed, and between two equal wall times. */
+/** Just before and after a clock change, and between two equal wall times. */
 const CHANGES: readonly (readonly [moment: string, timezone: string])[] = [
   ['2026-03-29T00:59:59.999Z', 'Europe/Rome'],
   ['2026-10-25T00:20:00Z', 'Europe/Rome'],
@@ -46,16 +46,16 @@ const CHANGES: readonly (readonly [moment: string, timezone: string])[] = [
   ['2011-12-30T09:59:59Z', 'Pacific/Apia'],
 ]
 
-/** A month within the years that Wakeful takes: nearer to their ends, a zone's own date lies outside. */
+/** A month inside the accepted years: nearer to their ends, the local date is outside. */
 const MOMENT_MIN = Date.parse('1970-02-01T00:00Z')
 const MOMENT_MAX = Date.parse('9999-12-01T00:00Z')
 
-/** One of these. */
+/** A random element. */
 export function pick<T>(random: Random, items: ArrayLike<T>): T {
   return items[random.between(0, items.length - 1)]!
 }
 
-/** Every name is that of a calendar, so that what fires can be seen. */
+/** Finds a calendar for every name, so that rules with days off resolve. */
 const calendars: CalendarLookup = (name) => ({
   name,
   version: 1,

@@ -1,14 +1,14 @@
 import type { Random } from '../../random.ts'
 import { pick } from './subject.ts'
 
-/** What texts of one language are made of: sound ones, and the pieces they have. */
+/** How texts of one language are generated: valid ones, and their tokens. */
 export interface Language {
-  sound(random: Random): string
+  valid(random: Random): string
   readonly pieces: readonly string[]
 }
 
 const LETTERS = 'aeimnorstuvwxydPTZWLHMS0123456789:.,;/-+*#?=@[]()"\' \t\n\u0000\u00a0\u0130'
-/** Where scripts, spaces, signs and halves of characters lie that fool a reader of text. */
+/** Code point ranges of scripts, spaces, signs and surrogates that confuse parsers. */
 const UNICODE: readonly (readonly [low: number, high: number])[] = [
   [0x00, 0x7f],
   [0x80, 0x24f],
@@ -35,14 +35,14 @@ const JUNK = [
   '\ufeff',
 ]
 const FORCES_BACKTRACKING = ['', '', 'x', '!', ' ', '-', '\u0000']
-/** What a parser may read at all; a few texts are far longer, to be refused before any pattern is tried on them. */
+/** The maximum length of texts; a few are far longer, to be refused before any pattern runs on them. */
 const LENGTH_MAX = 1000
 const LENGTH_HUGE = 200_000
 
-/** A text that may belong to a language: a sound one, a damaged one, its pieces in any order, noise, or an attack. */
+/** A random text: a valid one, a damaged one, its tokens in any order, noise, or an attack. */
 export function textFrom(random: Random, language: Language): string {
   return random.weighted<() => string>([
-    [6, () => language.sound(random)],
+    [6, () => language.valid(random)],
     [6, () => damaged(random, language)],
     [3, () => pieces(random, language)],
     [1, () => letters(random)],
@@ -53,7 +53,7 @@ export function textFrom(random: Random, language: Language): string {
 }
 
 function damaged(random: Random, language: Language): string {
-  let text = language.sound(random)
+  let text = language.valid(random)
   for (let times = random.between(1, 3); times > 0; times--) {
     const at = random.between(0, text.length)
     const cut = random.chance(0.5) ? random.between(0, 4) : 0
@@ -62,7 +62,7 @@ function damaged(random: Random, language: Language): string {
   return text
 }
 
-/** What is put into a text: nothing, a piece, a character, junk, or a part of the text itself. */
+/** What is inserted into a text: nothing, a token, a character, junk, or a part of the text itself. */
 function put(random: Random, { pieces: known }: Language, text: string): string {
   const from = random.between(0, text.length)
   return random.weighted<() => string>([
@@ -92,17 +92,17 @@ function unicode(random: Random): string {
   }).join('')
 }
 
-/** One token far too often, mostly up to the length a parser still reads: what a careless pattern backtracks over. */
+/** One token repeated, mostly up to the maximum length, on which a bad pattern backtracks. */
 function repeated(random: Random, language: Language): string {
   const token = random.chance(0.6) ? pick(random, language.pieces) : pick(random, LETTERS)
   const joint = pick(random, ['', '', ' ', ',', ', ', '/', '-', ' and ', '\n'])
-  const before = random.chance(0.4) ? `${language.sound(random)}${pick(random, ['', ' ', ','])}` : ''
+  const before = random.chance(0.4) ? `${language.valid(random)}${pick(random, ['', ' ', ','])}` : ''
   const length = random.chance(0.7) ? LENGTH_MAX - 1 : random.between(1, LENGTH_MAX)
   const often = Math.ceil(length / (token.length + joint.length || 1))
   return (before + `${token}${joint}`.repeat(often)).slice(0, length) + pick(random, FORCES_BACKTRACKING)
 }
 
 function huge(random: Random, language: Language): string {
-  const text = random.chance(0.5) ? pick(random, language.pieces) : language.sound(random)
+  const text = random.chance(0.5) ? pick(random, language.pieces) : language.valid(random)
   return `${text} `.repeat(Math.ceil(random.between(LENGTH_MAX, LENGTH_HUGE) / (text.length + 1)))
 }

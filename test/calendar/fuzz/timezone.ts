@@ -1,5 +1,5 @@
 import { assertTimezone } from '../../../src/time/index.ts'
-import { Bogus } from './sound.ts'
+import { Bogus } from './checks.ts'
 import { pick, type Subject } from './subject.ts'
 import { type Language, textFrom } from './texts.ts'
 
@@ -11,7 +11,7 @@ const NAMES = [
 ]
 
 const ZONE: Language = {
-  sound(random) {
+  valid(random) {
     const name = pick(random, NAMES)
     return random.chance(0.8) ? name : random.chance(0.5) ? name.toLowerCase() : name.toUpperCase()
   },
@@ -21,7 +21,7 @@ const ZONE: Language = {
     ),
 }
 
-/** The names of zones. A wrong one is searched for among all that exist, which must not take long either. */
+/** The parser of zone names. For an unknown one it searches a suggestion among all names, which must be fast too. */
 export const timezone: Subject<string, string> = {
   name: 'timezone',
   make: (random) => textFrom(random, ZONE),

@@ -14,7 +14,7 @@ import { textFrom } from './texts.ts'
 
 type Fields = Record<string, unknown>
 
-/** The one field that says when. */
+/** The field that says when. */
 function kindOf(random: Random, text: typeof textFrom): Fields {
   return random.weighted<() => Fields>([
     [3, () => ({ cron: text(random, CRON) })],
@@ -26,14 +26,14 @@ function kindOf(random: Random, text: typeof textFrom): Fields {
   ])()
 }
 
-/** What may stand beside it. */
+/** The options beside it. */
 function optionsOf(random: Random, { now }: FuzzContext): Fields {
   const near = () => new Date(Math.min(Math.max(0, now + random.between(-1e11, 1e11)), 253_402_300_799_999))
   const all: Fields = {
     start: random.chance(0.5) ? near() : near().toISOString(),
     end: random.chance(0.5) ? near() : near().toISOString().slice(0, 16),
     count: random.between(1, 100),
-    jitter: DURATION.sound(random),
+    jitter: DURATION.valid(random),
     timezone: pick(random, ['Europe/Rome', 'utc', 'Asia/Kolkata', 'Mars/Base']),
     dst: { gap: pick(random, ['shift', 'skip']), overlap: pick(random, ['first', 'last', 'both', 'none']) },
     misfire: pick(random, ['once', 'skip', 'all', { all: { max: 5, within: '1h' } }, { all: {} }]),
@@ -41,9 +41,9 @@ function optionsOf(random: Random, { now }: FuzzContext): Fields {
   return Object.fromEntries(Object.entries(all).filter(() => random.chance(0.15)))
 }
 
-/** A when as an object that may be right. */
+/** A when as an object, often valid. */
 export function soundWhen(random: Random, context: FuzzContext): Fields {
-  return { ...kindOf(random, (chance, language) => language.sound(chance)), ...optionsOf(random, context) }
+  return { ...kindOf(random, (chance, language) => language.valid(chance)), ...optionsOf(random, context) }
 }
 
 const FIELDS =
@@ -51,7 +51,7 @@ const FIELDS =
     ' ',
   )
 
-/** Puts something into a field, by value or behind a getter: once in a while one that answers differently or throws. */
+/** Sets a field, by value or as a getter, which sometimes returns different values or throws. */
 function put(object: Fields, name: string, value: unknown, random: Random): void {
   const shape = { enumerable: random.chance(0.95), configurable: true }
   const other = junk(random)
@@ -82,7 +82,7 @@ function objectFrom(random: Random, context: FuzzContext): unknown {
   return object
 }
 
-/** Everything a user may give to say when, of any type. */
+/** Any when, of any type. */
 export const when: Subject<unknown, ReadRule> = {
   name: 'when',
   make: (random, context) =>
@@ -92,6 +92,6 @@ export const when: Subject<unknown, ReadRule> = {
       [1, () => junk(random)],
       [1, () => textFrom(random, pick(random, [ONCE, RECURRING, ISO, DURATION]))],
     ])(),
-  read: (given, context) => readRule(given as When, context),
+  read: (input, context) => readRule(input as When, context),
   check: (_given, answer, context) => assertRule(answer, context),
 }

@@ -4,7 +4,7 @@ import { resolveWhen } from '../../when/index.ts'
 import { formatLocal } from '../../zones/index.ts'
 import { parseRecurring } from './recurring-phrase.ts'
 
-/** The first five instants of a phrase, as the zone's clocks show them, with their offsets. */
+/** The first five instants of a phrase in local time, with their offsets. */
 function firstFive(text: string, from: string, timezone: string): string[] {
   const now = Date.parse(from)
   const { canonical: _wording, notes: _notes, ...when } = parseRecurring(text, { now, timezone })!
@@ -98,7 +98,7 @@ describe('recurring phrases over a clock change', () => {
     expect(firstFive(text, from, 'Europe/Rome')).toEqual(wallTimes.split(' '))
   })
 
-  it('follow the zone they are read in', () => {
+  it('follow their zone', () => {
     expect(firstFive('every day at 2:30am', '2026-03-07T12:00Z', 'America/New_York').slice(0, 2)).toEqual([
       '03-08T03:30-04:00',
       '03-09T02:30-04:00',
@@ -106,7 +106,7 @@ describe('recurring phrases over a clock change', () => {
   })
 })
 
-describe('recurring phrases that step over units, over a clock change', () => {
+describe('recurring phrases with an interval of several units, over a clock change', () => {
   it.each([
     [
       'every other tuesday at 9am',

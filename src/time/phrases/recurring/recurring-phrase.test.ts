@@ -168,7 +168,7 @@ describe('recurring phrases of hours and less', () => {
   })
 })
 
-describe('recurring phrases that step over days, weeks, months or years', () => {
+describe('recurring phrases every several days, weeks, months or years', () => {
   it.each([
     ['every other tuesday at 9am', '20260310T090000', 'FREQ=WEEKLY;INTERVAL=2;BYDAY=TU'],
     ['every other wednesday at 9am', '20260311T090000', 'FREQ=WEEKLY;INTERVAL=2;BYDAY=WE'],
@@ -274,18 +274,18 @@ describe('what a recurring phrase leaves open', () => {
     ['mondays at midnight', /00:00, the start of that day/],
     ['every evening at 8', /read as 8pm/],
     ['every day at 5:30', /24-hour clock: 05:30/],
-  ])('is said in the notes of %s', (text, note) => {
+  ])('is noted for %s', (text, note) => {
     expect(notes(text)).toMatch(note)
   })
 
-  it('is taken from today', () => {
+  it('comes from today', () => {
     expect(read('weekly at 9am')).toMatchObject({ cron: '0 9 * * 3' })
     expect(read('monthly')).toMatchObject({ cron: '0 9 4 * *' })
     expect(read('yearly')).toMatchObject({ cron: '0 9 4 3 *' })
     expect(read('weekly at 9am starting 2026-12-01')).toMatchObject({ cron: '0 9 * * 2' })
   })
 
-  it('is silent where nothing was left open', () => {
+  it('has no note if nothing was left open', () => {
     for (const text of ['every weekday at 9am', 'first monday of each month at 10:00', 'mondays at 8am']) {
       expect(notes(text)).toBe('')
     }

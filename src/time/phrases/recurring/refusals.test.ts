@@ -96,13 +96,13 @@ describe('recurring phrases that are refused', () => {
     )
   })
 
-  it('name a day that not every month or year has', () => {
+  it('refuse a day that not every month or year has', () => {
     expect(() => read('monthly', Date.parse('2026-01-31T10:00Z'))).toThrow(/31st of every month.*last day/)
     expect(() => read('yearly', Date.parse('2028-02-29T10:00Z'))).toThrow(/february 29/)
   })
 })
 
-it('what does not recur is left to be read as one instant', () => {
+it('returns null for a phrase that does not recur', () => {
   for (const text of [
     'tomorrow at 5pm',
     'in 30 minutes',

@@ -2,30 +2,30 @@ import { WakefulError } from '../../../src/error.ts'
 import { INSTANT_MAX, INSTANT_MIN } from '../../../src/time/index.ts'
 import { TrapError } from './junk.ts'
 
-/** An answer that cannot be right. */
+/** Thrown for a result that cannot be right. */
 export class Bogus extends Error {
   override readonly name = 'Bogus'
 }
 
 const MESSAGE_LENGTH_MAX = 700
-/** Words that a careless message shows in place of a value. */
+/** Words that an error message must not have in place of a value. */
 const CARELESS = ['undefined', 'NaN', '[object', 'Infinity']
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** Whether the calendar has this day, counted by hand. */
+/** Whether this day exists, computed independently. */
 export function isDate(year: number, month: number, day: number): boolean {
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
   const days = month === 2 && leap ? 29 : (DAYS[month - 1] ?? 0)
   return day >= 1 && day <= days
 }
 
-/** One instant that Wakeful takes. */
+/** Checks that an instant is in the range that Wakeful accepts. */
 export function assertInstant(at: unknown): asserts at is number {
   if (Number.isInteger(at) && (at as number) >= INSTANT_MIN && (at as number) <= INSTANT_MAX) return
   throw new Bogus(`${String(at)} is no instant`)
 }
 
-/** Instants in order, all of them after this one. */
+/** Checks that instants are sorted and after this one. */
 export function assertInstants(instants: readonly number[], after: number): void {
   let before = after
   for (const at of instants) {
@@ -35,7 +35,7 @@ export function assertInstants(instants: readonly number[], after: number): void
   }
 }
 
-/** What is refused is refused by a WakefulError whose message can be shown. */
+/** Checks that a refusal is a WakefulError with a readable message. */
 export function assertRefusal(thrown: unknown, input: unknown): void {
   if (thrown instanceof TrapError) return
   if (!(thrown instanceof WakefulError)) throw new Bogus(`crashed: ${String(thrown)}`, { cause: thrown })
@@ -48,7 +48,7 @@ export function assertRefusal(thrown: unknown, input: unknown): void {
   }
 }
 
-/** Whether a given value itself shows this word, so that a message may. */
+/** Whether the input itself contains this word, so that a message may. */
 function holds(value: unknown, word: string, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return String(value).includes(word)
   if (value instanceof Date || depth > 3) return false
