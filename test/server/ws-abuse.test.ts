@@ -145,7 +145,7 @@ it('limits one tenant to half of the connections', async () => {
   expect(await refusal(small.url, acme)).toEqual({ status: 429, code: 'rate_limited' })
   const refused = await fetch(`${small.url}/v1/events/stream`, acme)
   expect(refused.status).toBe(429)
-  expect(await refused.text()).toContain('your tenant uses 3 live connections')
+  expect(await refused.text()).toContain('Your tenant already has 3 live connections')
   for (const _ of [1, 2]) await connected(small.url, umbrella)
   first.socket.close()
   stream.cut()

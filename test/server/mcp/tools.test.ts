@@ -60,11 +60,9 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
   it('gets an error in the words of the tool it called', async () => {
     const agent = await as('clumsy')
     const said = async (name: string, args: Record<string, unknown>) => (await agent.tool(name, args)).text
-    expect(await said('list', { status: 'nope' })).toMatch(/status: .*"active"\|"paused".*"pending"/)
-    expect(await said('set', { delay: 300 })).toMatch('delay: must be a text with its unit, such as "300s"')
-    expect(await said('set', { fire_at: 1_900_000_000 })).toMatch(
-      'fire_at: must be a text such as "2030-01-01T09:00:00Z"',
-    )
+    expect(await said('list', { status: 'nope' })).toMatch(/`status` must be one of active, paused.*pending/)
+    expect(await said('set', { delay: 300 })).toMatch(/delay.*"300s"/)
+    expect(await said('set', { fire_at: 1_900_000_000 })).toMatch(/fire_at.*"2030-01-01T09:00:00Z"/)
     const unknown = await said('ack', { occurrence_id: 'nobody' })
     expect(unknown).toMatch(/^not_found: .*\nCall `inbox`/)
     expect(unknown).not.toMatch('`list`')
@@ -199,23 +197,23 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
     const agent = await as('wrong')
     const refusals: [string, Record<string, unknown>, RegExp][] = [
       ['set', { when: 'soonish' }, /^invalid_time: 'soonish'.*\nSay the time in another way/],
-      ['set', { when: 'tomorrow', delay: '1h' }, /^invalid_request: .*exactly one of/],
-      ['set', {}, /^invalid_request: .*exactly one of/],
+      ['set', { when: 'tomorrow', delay: '1h' }, /^invalid_request: .*one of/],
+      ['set', {}, /^invalid_request: .*one of/],
       [
         'set',
         { delay: '1h', wakeMessage: 'x' },
-        /^invalid_request: unknown field "wakeMessage"; known are .*wake_message/,
+        /^invalid_request: Unknown argument "wakeMessage"\. Did you mean `wake_message`/,
       ],
       ['set', { cron_expr: '61 * * * *' }, /^invalid_rule: /],
       ['set', { when: 'tomorrow', timezone: 'Rome' }, /^invalid_timezone: .*\nUse an IANA name/],
-      ['set', { delay: 5 }, /^invalid_request: delay: must be a text with its unit, such as "5s"/],
-      ['get', {}, /^invalid_request: name the alarm by its id or by its key/],
-      ['get', { id: 'x', key: 'y' }, /^invalid_request: name the alarm/],
-      ['get', { key: 'nobody' }, /^not_found: .*\n`list` shows what there is/],
-      ['reschedule', { id: 'x' }, /^invalid_request: nothing to edit/],
-      ['inbox', { wait: '2m' }, /^invalid_request: wait is at most 60s/],
-      ['ack', { occurrence_id: 'x', complete: 'a', fail: 'b' }, /^invalid_request: .*not with both/],
-      ['list', { limit: 501 }, /^invalid_request: limit: /],
+      ['set', { delay: 5 }, /^invalid_request: .*delay.*"5s"/],
+      ['get', {}, /^invalid_request: .*\bid\b.*\bkey\b/i],
+      ['get', { id: 'x', key: 'y' }, /^invalid_request: .*\bid\b.*\bkey\b/i],
+      ['get', { key: 'nobody' }, /^not_found: .*\n`list` shows/],
+      ['reschedule', { id: 'x' }, /^invalid_request: .*nothing to edit/i],
+      ['inbox', { wait: '2m' }, /^invalid_request: .*wait.*60s/],
+      ['ack', { occurrence_id: 'x', complete: 'a', fail: 'b' }, /^invalid_request: .*both/],
+      ['list', { limit: 501 }, /^invalid_request: .*limit/],
     ]
     for (const [name, args, words] of refusals) {
       const { isError, text, json, structured } = await agent.tool(name, args)
@@ -223,7 +221,7 @@ describe.for(ERAS)('an agent over HTTP (%s)', (era) => {
       expect(text).toMatch(words)
       expect(JSON.parse(json).code).toBe(text.split(':')[0])
     }
-    await expect(agent.tool('set_alarm')).rejects.toThrow(/there is no tool "set_alarm"; there are set, list/)
+    await expect(agent.tool('set_alarm')).rejects.toThrow(/no tool "set_alarm".*set.*list/i)
     expect((await agent.tool('list')).structured.items).toEqual([])
   })
 })
