@@ -10,9 +10,6 @@ declare class AbortController {
   readonly signal: AbortSignal
   abort(reason?: unknown): void
 }
-declare class TextEncoder {
-  encode(text: string): Uint8Array
-}
 declare function btoa(text: string): string
 declare function atob(text: string): string
 declare class URL {

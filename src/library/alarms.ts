@@ -50,10 +50,10 @@ import type {
   TxOptions,
 } from './api.ts'
 import { DEFAULT_SPEC } from './default-target.ts'
+import { eventView, userEvent } from './events.ts'
 import { OwnInbox } from './inbox.ts'
-import { checked, checkedList, ofItem } from './options.ts'
-import { ownEvent } from './own-events.ts'
-import { eventView, named, notFound, ScopedReads } from './reads.ts'
+import { checked, checkedList, checkedName, ofItem } from './options.ts'
+import { notFound, ScopedReads } from './reads.ts'
 
 const SEEN = { updatedAt: true } as const
 const TX = { tx: true } as const
@@ -118,7 +118,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
 
   async cancel(id: string, options: SeenOptions & TxOptions = {}) {
     const { tx, ...rest } = checked<SeenOptions & TxOptions>('cancel', options, { ...SEEN, ...TX })
-    const [edited] = await this.#cancelWhich({ id: named('id', id) }, tx, seenAt(rest))
+    const [edited] = await this.#cancelWhich({ id: checkedName('id', id) }, tx, seenAt(rest))
     if (edited === undefined) throw notFound(id)
     return { outcome: edited.answer, alarm: viewOf(edited.snapshot) }
   }
@@ -127,7 +127,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
     checkedList('cancelMany', ids, 'ids')
     const outcomes = new Map<string, CancelOutcome>()
     for (let i = 0; i < ids.length; i += BULK_CHUNK) {
-      const chunk = ids.slice(i, i + BULK_CHUNK).map((id) => named('id', id))
+      const chunk = ids.slice(i, i + BULK_CHUNK).map((id) => checkedName('id', id))
       for (const { answer, snapshot } of await this.#cancelWhich({ ids: chunk }))
         outcomes.set(snapshot.alarm.id, answer)
     }
@@ -135,7 +135,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   }
 
   async removeSubject(subject: string, options: TxOptions = {}) {
-    named('subject', subject)
+    checkedName('subject', subject)
     const { tx } = checked<TxOptions>('removeSubject', options, TX)
     return this.#cancelAll((after) => ({ subject, limit: BULK_CHUNK, ...after }), tx)
   }
@@ -184,7 +184,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
 
   async append(event: OwnEventGiven): Promise<EventView> {
     const { store, logNotifier, limits } = this.library
-    const appended = await store.append(this.scope, ownEvent(event, this.library.context(), limits))
+    const appended = await store.append(this.scope, userEvent(event, this.library.context(), limits))
     logNotifier.notify(this.scope)
     return eventView(appended)
   }
@@ -236,8 +236,8 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   #request({ when, timezone, ...options }: SetManyItem, { now }: Context, build: SetContext): SetRequest {
     const zone = timezone ?? this.library.timezone
     const resolved = resolveWhen(when, { now, timezone: zone, calendars: build.calendars })
-    const named = { createdVia: this.library.createdVia, ...options }
-    const alarm = buildAlarm(this.scope, resolved, named, now, build)
+    const chosen = { createdVia: this.library.createdVia, ...options }
+    const alarm = buildAlarm(this.scope, resolved, chosen, now, build)
     return { alarm, timer: firstTimer(alarm, resolved) }
   }
 
@@ -266,7 +266,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   ): Promise<AlarmView> {
     const context = this.library.context()
     const seen = seenAt(checked<SeenOptions>(call, options, SEEN))
-    const which = { id: named('id', id) }
+    const which = { id: checkedName('id', id) }
     const checkAndDecide: Decide<null> = (snapshot) => {
       assertSeen(snapshot.alarm, seen)
       return { change: decide(snapshot, context), answer: null }

@@ -50,3 +50,9 @@ function typeName(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'a list' : typeof value
 }
+
+/** Refuses what cannot be a name. */
+export function checkedName(field: string, value: unknown): string {
+  if (typeof value === 'string' && value !== '' && !value.includes('\0')) return value
+  throw new WakefulError('field.malformed', { expected: 'a string that is not empty' }, { field })
+}

@@ -1,7 +1,6 @@
 import {
   type AlarmView,
   FILTERS,
-  readPayload,
   type Scope,
   type Serial,
   type State,
@@ -15,7 +14,7 @@ import {
 import { display, WakefulError } from '../error.ts'
 import { decodeCursor, encodeCursor, readLog } from '../log/index.ts'
 import { HISTORY_STATES } from '../seeds/index.ts'
-import { type ListPosition, type ListQuery, type LogEvent, prunedEventsMeta } from '../stores/index.ts'
+import { type ListPosition, type ListQuery, prunedEventsMeta } from '../stores/index.ts'
 import { parse, preview, resolveSince, type When } from '../time/index.ts'
 import type {
   EventsOptions,
@@ -25,11 +24,13 @@ import type {
   HistoryPageOptions,
   ListOptions,
   ListPage,
+  TenantSecrets,
+  Webhooks,
 } from './api.ts'
 import { TenantCalendars } from './calendars.ts'
 import type { LibraryContext } from './context.ts'
-import { checked, checkedText } from './options.ts'
-import { TenantWebhooks } from './webhooks.ts'
+import { eventData, eventView } from './events.ts'
+import { checked, checkedName, checkedText } from './options.ts'
 
 const LIST_DEFAULT = 50
 const FAILED_DEFAULT = 20
@@ -69,27 +70,27 @@ export class ScopedReads {
   protected readonly library: LibraryContext
   protected readonly scope: Scope
   readonly calendars: TenantCalendars
-  readonly webhooks: TenantWebhooks
+  readonly webhooks: Webhooks
 
   constructor(library: LibraryContext, scope: Scope) {
     this.library = library
     this.scope = scope
     this.calendars = new TenantCalendars(library, scope.tenant)
-    this.webhooks = new TenantWebhooks(library.webhookSecrets, scope.tenant)
+    this.webhooks = webhooksOf(library.webhookSecrets, scope.tenant)
   }
 
   async get(id: string): Promise<AlarmView | null> {
-    const snapshot = await this.library.store.get(this.scope, { id: named('id', id) })
+    const snapshot = await this.library.store.get(this.scope, { id: checkedName('id', id) })
     return snapshot && viewOf(snapshot)
   }
 
   async getByKey(key: string): Promise<AlarmView | null> {
-    const snapshot = await this.library.store.get(this.scope, { key: named('key', key) })
+    const snapshot = await this.library.store.get(this.scope, { key: checkedName('key', key) })
     return snapshot && viewOf(snapshot)
   }
 
   async wire(id: string): Promise<string | null> {
-    const snapshot = await this.library.store.get(this.scope, { id: named('id', id) })
+    const snapshot = await this.library.store.get(this.scope, { id: checkedName('id', id) })
     return snapshot && wireJson(viewOf(snapshot))
   }
 
@@ -152,7 +153,7 @@ export class ScopedReads {
 
   async why(id: string): Promise<Story> {
     const { store } = this.library
-    const story = await store.story(this.scope, named('id', id), STORY_EVENTS_MAX)
+    const story = await store.story(this.scope, checkedName('id', id), STORY_EVENTS_MAX)
     if (story === null) throw notFound(id)
     const { snapshot, events } = story
     const shards = await store.shardStates(false, [snapshot.alarm.target.pool])
@@ -160,7 +161,7 @@ export class ScopedReads {
     const lines = events.map(({ at, type, data }) => ({
       at,
       type,
-      data: readData(data),
+      data: eventData(data),
     }))
     return why(snapshot, lines, { now: this.library.context().now, clockRuns })
   }
@@ -306,41 +307,15 @@ function statesOf<S extends string>(
   )
 }
 
-/** Refuses what cannot name anything. */
-export function named(field: string, value: unknown): string {
-  if (typeof value === 'string' && value !== '' && !value.includes('\0')) return value
-  throw new WakefulError('field.malformed', { expected: 'a string that is not empty' }, { field })
-}
-
 /** What is not there and what is not yours is the same answer. */
 export function notFound(id: string): WakefulError {
   return new WakefulError('alarm.not_found', { name: JSON.stringify(id.slice(0, 100)) })
 }
 
-/** A row of the log as users see it. */
-export function eventView(event: LogEvent): EventView {
-  const { id, tenant, type, origin, alarmId, occurrenceId, key, subject, correlationId } = event
-  const data = readData(event.data)
-  const cursor = encodeCursor('events', [event.seq])
-  return {
-    id,
-    cursor,
-    tenant,
-    type,
-    origin,
-    alarmId,
-    occurrenceId,
-    key,
-    subject,
-    correlationId,
-    at: new Date(event.at),
-    data,
-    dataJson: event.data,
+function webhooksOf(secrets: TenantSecrets | undefined, tenant: string): Webhooks {
+  const known = () => {
+    if (secrets === undefined) throw new WakefulError('webhook.unsupported', {})
+    return secrets
   }
-}
-
-/** An event's data; damaged data is returned as text, so that readers can go on after it. */
-function readData(text: string): Record<string, unknown> {
-  const data = readPayload(text)
-  return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : { damaged: text }
+  return { secret: () => known().read(tenant), rotateSecret: () => known().rotate(tenant) }
 }
