@@ -68,6 +68,11 @@ export const STORE_REASONS = {
   ),
   'store.inside_transaction': reason<{ detail: string }>('invalid_request', ({ detail }) => `${detail}.`),
   'store.url': reason<{ detail: string }>('invalid_request', ({ detail }) => `${detail}.`),
+  'store.url_parameter': reason<{ name: string; near: string | null; known: readonly string[] }>(
+    'invalid_request',
+    ({ name, near, known }) =>
+      `Unknown parameter ${name} in the URL of the database. ${near === null ? `Wakeful’s own are ${known.join(', ')}.` : `Did you mean ${near}?`}`,
+  ),
   'tx.invalid': reason<{ detail: string }>('invalid_request', ({ detail }) => `tx ${detail}.`),
   'export.line': reason<{ line: number; detail: string }>(
     'invalid_request',

@@ -10,8 +10,8 @@ it('takes out of a URL what is Wakeful’s, and leaves what is pg’s', () => {
 })
 
 it.each([
-  ['?shema=x', /"shema" .* did you mean schema\?/],
-  ['?SCHEMA=x', /did you mean schema\?/],
+  ['?shema=x', /"shema" .* Did you mean schema\?/],
+  ['?SCHEMA=x', /Did you mean schema\?/],
   ['?colour=blue', /"colour" .* Wakeful’s own are schema, pooler, prepare/],
   ['?sslmode=requir', /sslmode=requir .* must be one of disable/],
 ])('refuses %s', (rest, message) => {

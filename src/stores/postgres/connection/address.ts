@@ -64,9 +64,7 @@ function refuseUnknown({ searchParams }: URL): void {
   const unknown = [...new Set(searchParams.keys())].find((name) => !known.includes(name))
   if (unknown === undefined) return
   const near = closest(unknown.toLowerCase(), known)
-  throw new WakefulError('store.url', {
-    detail: `Unknown parameter ${display(unknown)} in the URL of the database. ${near === null ? `Wakeful’s own are ${OWN.join(', ')}` : `Did you mean ${near}?`}`,
-  })
+  throw new WakefulError('store.url_parameter', { name: display(unknown), near, known: OWN })
 }
 
 function settleSsl({ searchParams }: URL): void {

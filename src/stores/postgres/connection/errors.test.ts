@@ -5,11 +5,19 @@ it.each([
   ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', /wants a password.*PGPASSWORD/],
   ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string', /wants a password/],
   ['The server does not support SSL connections', /has no TLS.*sslmode=disable/],
-  ['self-signed certificate', /cannot be verified.*sslrootcert/],
-  ["Hostname/IP does not match certificate's altnames: Host: x.", /cannot be verified/],
 ])('says what would help where pg has no code for it: %s', (text, message) => {
   expect(storeFailure(new Error(text), 'host/app')).toMatchObject({ code: 'store_unavailable', message })
 })
+
+it.each(['DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_HAS_EXPIRED'])(
+  'says what would help where a certificate cannot be verified: %s',
+  (code) => {
+    expect(storeFailure(Object.assign(new Error('x'), { code }), 'host/app')).toMatchObject({
+      code: 'store_unavailable',
+      message: /cannot be verified.*sslrootcert/,
+    })
+  },
+)
 
 it('tells what is one row’s own from what is the store’s: the rest go on without that row', () => {
   const codes = ['22P02', '23514', '54000', 'XX001', '40001', '53100', '57P01', 'P0001']
