@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { afterAll, describe, expect, inject, it } from 'vitest'
-import { EVENT_TYPES } from '../src/alarm/index.ts'
+import { ALARM_OPTIONS, EVENT_TYPES, PLAIN_NAMES } from '../src/alarm/index.ts'
 import { cliDoc } from '../tools/cli-doc.ts'
 import { codeBlocks, ignoredBlocks, programsOf } from '../tools/code-blocks.ts'
 import { configDoc } from '../tools/config-doc.ts'
@@ -140,6 +140,13 @@ describe('pages', () => {
     expect(markdown.get('docs/reference/mcp.md')).toBe(mcpDoc())
     expect(markdown.get('docs/reference/metrics.md')).toBe(metricsDoc())
     expect(readFileSync('docs/llms.txt', 'utf8')).toBe(llmsDoc())
+  })
+
+  it('name every option and every field of an alarm', () => {
+    const page = markdown.get('docs/reference/library.md')!
+    const [, setting, reading] = /^## Setting$(.*?)^## Reading$(.*?)^## /ms.exec(page)!
+    expect(Object.keys(ALARM_OPTIONS).filter((name) => !setting!.includes(`\`${name}\``))).toEqual([])
+    expect(PLAIN_NAMES.filter((name) => !new RegExp(`\\b${name}\\b`).test(reading!))).toEqual([])
   })
 
   it('tell of every type of event', () => {
