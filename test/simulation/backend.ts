@@ -18,6 +18,8 @@ export interface Backend {
   cutOff(process: SimulatedProcess): void
   /** The disk is full: whatever writes fails, and `onRefused` is told. Answers how to make room again. */
   fillDisk?(onRefused: () => void): () => void
+  /** A user's transaction locks one of the shards, as an edit near its instant does. Answers how to end it. */
+  lockShard?(n: number): () => void
   /** The store goes down, and comes up as it was: what nobody had committed is gone. */
   crash?(): void
   /** Who owns the clock of this alarm's shard at this very moment. */

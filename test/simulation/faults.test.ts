@@ -25,7 +25,7 @@ it('takes a statement that writes or takes for something in flight, and none tha
     'acquire.shards',
     'heartbeat',
     'claim.peek',
-    'hear',
+    'notice',
   ]
   expect(statements.filter(isWeighty)).toEqual(statements.slice(0, 5))
 })

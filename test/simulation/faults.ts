@@ -26,6 +26,8 @@ export type Fault =
   // A file: somebody else has its write lock.
   | 'held'
   | 'databaseStep'
+  // A user's transaction stays open that has locked a shard.
+  | 'locked'
   // What processes are told of each other.
   | 'newsLost'
   | 'newsLate'

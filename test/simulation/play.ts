@@ -36,7 +36,7 @@ const FAULT_MS_MAX = 15_000
 /** Nor does what befalls a single statement, unless its answer never comes. */
 const STATEMENT_MS_MAX = 4_000
 /** Statements whose slowness can cost a process its lease (a beat waits for the last of them), or an attempt its time. */
-const TIMED = /^(own|transact|set|release_waiting)\b/
+const TIMED = /^(heartbeat|acquire|give_up|release|leases|transact|set|release_waiting)\b/
 /** What the judge calls each fault by which a process may lose its clocks; a death is told apart. */
 const BROKEN: Partial<Record<Fault, Broken['what']>> = {
   pause: 'stall',
@@ -51,10 +51,11 @@ const BROKEN: Partial<Record<Fault, Broken['what']>> = {
   diskFull: 'disk_full',
   outage: 'restart',
   held: 'stall',
+  locked: 'stall',
 }
 
 /** What befalls everybody; anything else that befalls nobody in particular has found nobody. */
-const FOR_ALL: ReadonlySet<Fault> = new Set(['diskFull', 'outage', 'held', 'databaseStep'])
+const FOR_ALL: ReadonlySet<Fault> = new Set(['diskFull', 'outage', 'held', 'locked', 'databaseStep'])
 /** Of the hands that a process has, one in four more is kept for tenants whom another crowds out. */
 const RESERVE = 1 / 4
 

@@ -48,6 +48,15 @@ export class SimulatedBackend implements Backend {
     return this.database.fill(onRefused)
   }
 
+  lockShard(n: number): () => void {
+    const { database } = this
+    const shards = database.shardsIn()
+    const tx = database.begin('user')
+    if (shards.length > 0)
+      database.within(tx, () => database.holdIfFree('shard_edits', shards[n % shards.length]!.shard))
+    return () => database.rollback(tx)
+  }
+
   crash(): void {
     this.database.crash()
   }

@@ -34,15 +34,19 @@ export interface Strike {
  * another time, and steps of the database's clock, which do so for all.
  */
 export const STRIKES: Strikes = {
-  kill: 1, killAt: 2, ambush: 4, close: 1, pause: 2, stall: 2, partition: 2, hang: 1, outage: 0.5, diskFull: 0.5, step: 1,
+  kill: 1, killAt: 2, ambush: 4, close: 1, pause: 2, stall: 2, partition: 2, hang: 1, outage: 0.5, diskFull: 0.5, locked: 1, step: 1,
   join: 0.5, leave: 0.5, deploy: 0.2,
 } // biome-ignore format: a list
+
+/** Longer, and the clock of the shard would be late: the documentation says so to users. */
+const LOCKED_MS_MAX = 2_000
 
 /** What befalls everybody. */
 const FOR_ALL = {
   outage: (world: World, { ms }: Strike) => world.outage(ms),
   diskFull: (world: World, { ms }: Strike) => world.fillDisk(ms),
   databaseStep: (world: World, { ms }: Strike) => world.stepDatabase(ms),
+  locked: (world: World, { ms, n }: Strike) => world.lockShard(n, Math.min(ms, LOCKED_MS_MAX)),
   deploy: (world: World, { ms }: Strike) => world.deploy(ms),
 }
 

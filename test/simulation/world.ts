@@ -309,6 +309,14 @@ export class World<B extends Backend = Backend> {
     if (makeRoom !== undefined) this.in(ms, makeRoom)
   }
 
+  /** A user's transaction locks a shard for a while. */
+  lockShard(n: number, ms: number): void {
+    const land = this.#befallAll('locked', `for ${ms} ms`)
+    if (this.#processes.some((process) => this.isBusy(process))) land()
+    const end = this.backend.lockShard?.(n)
+    if (end !== undefined) this.in(ms, end)
+  }
+
   /** Sets the database's clock forward or back, as a failover to another server does. */
   stepDatabase(ms: number): void {
     const land = this.#befallAll('databaseStep', `by ${ms} ms`)

@@ -28,6 +28,9 @@ import type { TimerRow } from './tables.ts'
 /** A claim waits so long for a shard that another transaction has locked. */
 const LOCK_MS_MAX = 100
 
+/** What a claim waits for: a takeover of the shard, and an edit of something in it that is near its instant. */
+const LOCKS = ['shards', 'shard_edits'] as const
+
 /** The statements of claiming, in memory. */
 export class SimulatedClaimStatements implements ClaimStatements {
   readonly isBroken = isBroken
@@ -104,8 +107,10 @@ function claimDue(desk: Desk, work: ClaimWork): ClaimResult {
   const { database } = desk
   const { leases, request, fair } = work
   // Whoever is about to take over comes first: what is claimed beside it would not be recovered.
-  const busy = leases.filter(({ shard }) => work.passesOver && database.isLocked('shards', shard))
-  for (const lease of leases) if (!busy.includes(lease)) database.share('shards', lease.shard)
+  const isBusy = ({ shard }: Lease) => work.passesOver && LOCKS.some((lock) => database.isLocked(lock, shard))
+  const busy = leases.filter(isBusy)
+  for (const lease of leases)
+    if (!busy.includes(lease)) for (const lock of LOCKS) database.share(lock, lease.shard)
   const lost = leases.filter((lease) => !busy.includes(lease) && !database.isHolder(lease))
   const own = leases.filter((lease) => !lost.includes(lease) && !busy.includes(lease))
   if (work.knownBatches !== null) removeUnknown(database, own, work.knownBatches)

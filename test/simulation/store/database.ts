@@ -228,6 +228,11 @@ export class SimulatedDatabase {
     if (this.#current !== null) this.#lock(this.#current, `${table}:${key}`)
   }
 
+  /** The same, unless another has it. */
+  holdIfFree(table: string, key: string | Serial): void {
+    if (!this.isHeld(table, key)) this.hold(table, key)
+  }
+
   /** The same, together with others that share the lock. */
   share(table: string, key: string | Serial): void {
     const row = `${table}:${key}`

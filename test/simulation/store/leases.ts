@@ -105,7 +105,7 @@ class SimulatedLeaseTransaction implements LeaseTransaction {
   ): Promise<readonly LeasedShard[]> {
     return this.#send('acquire.shards', (database) => {
       const isFree = ({ shard, holder }: ShardRow) =>
-        (holder === null || dead.includes(holder)) && !database.isHeld('shards', shard)
+        (holder === null || dead.includes(holder)) && !isLocked(database, shard)
       const free = database.shardsIn([pool]).filter(isFree).slice(0, count)
       return free.map((row) => {
         const acquired = { ...row, holder: process, epoch: row.epoch + 1 }
@@ -135,7 +135,7 @@ class SimulatedLeaseTransaction implements LeaseTransaction {
   giveUpIdle(_process: string, leases: readonly Lease[], count: number): Promise<ReadonlySet<number>> {
     return this.#send('give_up', (database) => {
       const isIdle = ({ shard }: Lease) =>
-        database.tables.flightsOfShard.in(shard).length === 0 && !database.isHeld('shards', shard)
+        database.tables.flightsOfShard.in(shard).length === 0 && !isLocked(database, shard)
       const given = leases.filter((lease) => database.isHolder(lease) && isIdle(lease)).slice(0, count)
       for (const lease of given) free(database, lease)
       return new Set(given.map(({ shard }) => shard))
@@ -145,6 +145,7 @@ class SimulatedLeaseTransaction implements LeaseTransaction {
   release(processes: readonly string[], leases: readonly Lease[]): Promise<void> {
     return this.#send('release', (database) => {
       const { tables } = database
+      for (const { shard } of leases) database.share('shard_edits', shard)
       for (const lease of leases) if (database.isOwn(lease)) free(database, lease)
       for (const process of processes) {
         const row = tables.processes.get(process)
@@ -183,6 +184,11 @@ export function heartbeat(
       return { ...snapshot, ...renew(database, request) }
     }),
   )
+}
+
+/** Whether a settle, an edit or a takeover has locked the shard. */
+function isLocked(database: SimulatedDatabase, shard: number): boolean {
+  return database.isHeld('shards', shard) || database.isHeld('shard_edits', shard)
 }
 
 type Seen = Pick<HeartbeatResult, 'shards' | 'others' | 'nextWakes'>
