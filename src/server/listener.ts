@@ -168,7 +168,7 @@ function answerUnreadable(thrown: unknown): Response {
 /** What two readers of a request could understand differently. */
 function ambiguityOf(incoming: IncomingMessage): string | undefined {
   const duplicate = duplicateHeader(incoming)
-  if (duplicate !== undefined) return `the request has the header ${duplicate} twice`
+  if (duplicate !== undefined) return `The request has ${duplicate} twice.`
   const coding = incoming.headers['transfer-encoding']
   if (coding === undefined || coding.toLowerCase() === 'chunked') return undefined
   return 'the only Transfer-Encoding supported is chunked'

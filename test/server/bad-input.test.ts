@@ -75,21 +75,21 @@ it('ignores a byte order mark', async () => {
 it('names unknown fields, at any depth', async () => {
   const detail = async (body: unknown) => (await call('POST', '/v1/alarms', body)).json.detail as string
   expect(await detail({ delay: '1h', colour: 1, shape: 2 })).toMatch(
-    'unknown fields "colour", "shape"; known are fire_at',
+    'Unknown field "colour". Unknown field "shape". Known: `fire_at`',
   )
-  expect(await detail({ delay: '1h', dst: { hole: 1 } })).toMatch('unknown field "hole"')
+  expect(await detail({ delay: '1h', dst: { hole: 1 } })).toMatch('Unknown field "hole"')
   for (const [target, known] of [
-    [{ event: true, x: 1 }, 'the event target has no field "x"; it has event'],
-    [{ inbox: true, x: 1 }, 'the inbox has no field "x"; it has inbox'],
-    [{ default: true, x: 1 }, 'has no field "x"; it has default'],
-    [{ handler: 'h', x: 1, webhok: 2 }, 'a handler has no field "x", "webhok"; it has handler, pool'],
-    [{ webhook: 'https://a.example/', event: true }, 'has no field "webhook"; it has event'],
-    [{ x: 1 }, 'unknown kind of target (x)'],
+    [{ event: true, x: 1 }, 'the event target has no field "x". Known: event'],
+    [{ inbox: true, x: 1 }, 'the inbox has no field "x". Known: inbox'],
+    [{ default: true, x: 1 }, 'has no field "x". Known: default'],
+    [{ handler: 'h', x: 1, webhok: 2 }, 'a handler has no field "x", "webhok". Known: handler, pool'],
+    [{ webhook: 'https://a.example/', event: true }, 'has no field "webhook". Known: event'],
+    [{ x: 1 }, 'kind of target'],
   ] as const)
     for (const field of ['target', 'on_failure'])
       expect(await detail({ delay: '1h', target: 'inbox', [field]: target })).toContain(known)
-  expect(await detail('{"delay":"1h","__proto__":{}}')).toMatch('unknown field "__proto__"')
-  expect((await call('GET', '/v1/alarms?__proto__=1')).json.detail).toMatch('unknown field "__proto__"')
+  expect(await detail('{"delay":"1h","__proto__":{}}')).toMatch('Unknown field "__proto__"')
+  expect((await call('GET', '/v1/alarms?__proto__=1')).json.detail).toMatch('Unknown field "__proto__"')
 })
 
 it('rejects invalid UTF-8', async () => {
@@ -325,7 +325,7 @@ it.for(['Host', 'Authorization', 'Wakeful-Tenant', 'wakeful-owner'])(
       expect([status, json?.code, json?.detail]).toEqual([
         400,
         'invalid_request',
-        `the request has the header ${name.toUpperCase()} twice`,
+        `The request has ${name.toUpperCase()} twice.`,
       ])
     }
   },

@@ -64,12 +64,12 @@ it('rejects __proto__ as an unknown field, as REST does', async () => {
     const { result } = (await post(called(args))).json
     expect([result.isError, result.content[0].text]).toEqual([
       true,
-      expect.stringMatching(/^invalid_request: unknown field "__proto__"/),
+      expect.stringMatching(/^invalid_request: Unknown argument "__proto__"/),
     ])
   }
   const agent = await httpAgent(server.url, {}, 'auto')
   const own = JSON.parse('{"__proto__":{"a":1},"delay":"1h"}') as Record<string, unknown>
-  expect((await agent.tool('set', own)).text).toMatch('unknown field "__proto__"')
+  expect((await agent.tool('set', own)).text).toMatch('Unknown argument "__proto__"')
   expect(await untouched()).toBe(true)
 })
 
@@ -79,7 +79,7 @@ it('says what is wrong with a message, as an error of the sender', async () => {
   expect(await error('initialize', '{"protocolVersion":7,"capabilities":{}}')).toEqual({
     code: -32602,
     message:
-      'initialize: params.protocolVersion: expected string, received number; params.clientInfo: expected object, received undefined',
+      'initialize: params.protocolVersion: Invalid input: expected string, received number; params.clientInfo: Invalid input: expected object, received undefined',
   })
   for (const [method, params] of [
     ['tools/list', '{"cursor":7}'],
@@ -87,13 +87,15 @@ it('says what is wrong with a message, as an error of the sender', async () => {
   ] as const)
     expect(await error(method, params)).toEqual({
       code: -32602,
-      message: expect.stringMatching(/^tools\/\w+: params\.\w+: expected string, received number$/),
+      message: expect.stringMatching(
+        /^tools\/\w+: params\.\w+: Invalid input: expected string, received number$/,
+      ),
     })
 })
 
-it('refuses a tampered cursor as one', async () => {
+it('rejects a tampered cursor', async () => {
   const { result } = (await post(called(`{"cursor":"${btoa('list:9223372036854775808')}"}`, '"list"'))).json
-  expect(result.content[0].text).toMatch(/^invalid_request: .* is no cursor/)
+  expect(result.content[0].text).toMatch(/^invalid_request: .*cursor/)
 })
 
 it('rejects other content types, large bodies, and invalid UTF-8', async () => {
