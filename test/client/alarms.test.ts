@@ -102,7 +102,7 @@ describe('an alarm that a client sets', () => {
     await remote.set({ delay: '1h' }, { target: EVENT, payload: rawJson(deep), subject: 'deep' })
     expect((await remote.list({ subject: 'deep' })).items[0]?.payloadJson).toBe(deep)
     await expect(remote.set({ delay: '1h' }, { target: EVENT, payload: { a: Number.NaN } })).rejects.toThrow(
-      'the payload holds NaN at "a"',
+      'it holds NaN at "a"',
     )
     await expect(remote.set({ delay: '1h' }, { target: EVENT, payload: 1n })).rejects.toThrow(
       'cannot be written as JSON',
@@ -203,7 +203,7 @@ it('lists by filters and pages', async () => {
   expect((await alarms.history({ since: '2h' })).length).toBe(5)
   expect((await alarms.list({ since: '2h' })).items.length).toBe(5)
   for (const since of ['', 'tomorrow']) await expect(alarms.list({ since })).rejects.toThrow('since')
-  await expect(alarms.list({ since: { delay: '1h' } })).rejects.toThrow('since must be an instant')
+  await expect(alarms.list({ since: { delay: '1h' } })).rejects.toThrow('`since` must be an instant')
 })
 
 it('reports, with the occurrence that is meant', async () => {
@@ -297,9 +297,9 @@ it('refuses as the library does', async () => {
     expect(theirs).toBeInstanceOf(WakefulError)
     expect([theirs?.code, own?.code]).toEqual([code, code])
   }
-  await expect(remote.set({ delay: '1h' }, { target: EVENT, tx: {} })).rejects.toThrow('tx: a transaction')
+  await expect(remote.set({ delay: '1h' }, { target: EVENT, tx: {} })).rejects.toThrow('`tx`: a transaction')
   await expect(remote.set({ delay: '1h', florp: 1 } as never, { target: EVENT })).rejects.toThrow(
-    'unknown field "florp"',
+    'Unknown field "florp"',
   )
   await expect(remote.set({ delay: '1h' }, { target: EVENT, maxFailure: 1 } as never)).rejects.toThrow(
     'unknown field "maxFailure"',
@@ -315,6 +315,6 @@ it('says which server does not answer', async () => {
   const nobody = connect('http://127.0.0.1:1', { retries: 0 })
   await expect(nobody.stats()).rejects.toMatchObject({
     code: 'store_unavailable',
-    message: expect.stringMatching(/^no answer from http:\/\/127\.0\.0\.1:1 \(fetch failed/),
+    message: expect.stringMatching(/^No answer from http:\/\/127\.0\.0\.1:1 \(fetch failed/),
   })
 })
