@@ -123,13 +123,13 @@ describe('days off', () => {
       "There is no calendar 'us-holiday'. Did you mean 'us-holidays'?",
     )
     expect(() => daysOffOf({ calendars: ['us'] }, known)).toThrow(
-      "There is no calendar 'us-holiday'. Did you mean 'us-holidays'?",
+      "There is no calendar 'us'. Did you mean 'us-holidays'?",
     )
     expect(() => daysOffOf({ calendars: ['eu'] }, find)).toThrow(
       expect.objectContaining({ code: 'invalid_rule' }),
     )
     expect(() =>
       assertWorkingWeekday(daysOffOf({ calendars: ['gulf'], weekend: [1, 2, 3, 4, 7] }, find)),
-    ).toThrow(/all seven/)
+    ).toThrow(/All seven/)
   })
 })

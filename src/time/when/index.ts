@@ -1,6 +1,6 @@
-export { resolveReschedule, ruleOptions } from './kept-options.ts'
 export type { DstInput, MisfireInput } from './options.ts'
 export { type Parsed, parse } from './parse.ts'
+export { resolveReschedule, ruleOptions } from './reschedule.ts'
 export { resolveSince } from './since.ts'
 export {
   type Moment,

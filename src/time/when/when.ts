@@ -1,21 +1,11 @@
 import { unknownField, WakefulError } from '../../error.ts'
-import {
-  assertWorkingWeekday,
-  type CalendarLookup,
-  daysOffOf,
-  type ExcludeInput,
-  expiredCalendarNotes,
-  nonWorkingDays,
-  readExclude,
-  withWorkingWeekend,
-} from '../calendars/index.ts'
-import { parseDuration } from '../durations/index.ts'
-import { parseRecurring, parseTime, type ResolvedPhrase } from '../phrases/index.ts'
+import { type CalendarLookup, type ExcludeInput, nonWorkingDays, readExclude } from '../calendars/index.ts'
+import { parseRecurring, parseTime } from '../phrases/index.ts'
 import type { Rule } from '../rules/index.ts'
 import { quote } from '../text/index.ts'
-import { assertInstant, assertTimezone, INSTANT_MAX, parseInstant, zoneNote } from '../zones/index.ts'
-import { moveToWorkingDay } from './once-day-off.ts'
-import { type DstInput, type MisfireInput, readMisfire } from './options.ts'
+import { assertTimezone, parseInstant, zoneNote } from '../zones/index.ts'
+import { readOnce, resolveOnce } from './once.ts'
+import { type DstInput, type MisfireInput, RECURRING_OPTIONS } from './options.ts'
 import { resolveRecurring } from './recurring.ts'
 
 /** A point in time: an instant, or text that names one. */
@@ -73,7 +63,6 @@ export interface Resolved {
 }
 
 const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
-const RECURRING_OPTIONS = ['start', 'end', 'count', 'jitter', 'dst'] as const
 const OPTIONS: readonly string[] = ['timezone', ...RECURRING_OPTIONS, 'misfire', 'exclude']
 
 /** Whether a when is an object with options, and not an instant. */
@@ -124,35 +113,6 @@ function resolveText(text: string, beside: WhenObject, context: WhenContext): Re
   return { ...resolved, notes: [`read as '${canonical}'`, ...notes, ...resolved.notes] }
 }
 
-function resolveOnce(
-  placed: ResolvedPhrase,
-  kind: string,
-  object: WhenObject,
-  { now, timezone, calendars }: WhenContext,
-): Resolved {
-  for (const name of RECURRING_OPTIONS) {
-    if (object[name] === undefined) continue
-    throw new WakefulError('when.recurring_only', { other: kind }, { field: name })
-  }
-  const misfire = readMisfire(object.misfire)
-  if (typeof misfire === 'object') {
-    throw new WakefulError('when.misfire_all_once', { other: kind })
-  }
-  const input = readExclude(object.exclude)
-  const exclude = input && withWorkingWeekend(input, calendars)
-  const off = exclude === undefined ? null : daysOffOf(exclude, calendars)
-  assertWorkingWeekday(off)
-  const open = exclude && moveToWorkingDay(placed.at, exclude, off!, timezone)
-  const { at, wall } = { ...placed, ...open }
-  const ended = exclude === undefined ? [] : expiredCalendarNotes(exclude, calendars, timezone, placed.at)
-  const notes = [...placed.notes, ...(open?.notes ?? []), ...ended]
-  if (at < now) notes.push('the instant is in the past: it fires at once')
-  // A wall time is stored only if the input was one, and not for UTC, whose data never change.
-  const asWall = wall === undefined || placed.wall === undefined || timezone === 'UTC' ? {} : { wall }
-  const rule: Rule = { kind: 'once', at, timezone, ...asWall, ...(misfire && { misfire }) }
-  return { rule, first: at, nominal: at, notes }
-}
-
 function kindOf(object: Record<string, unknown>): (typeof KINDS)[number] {
   for (const name of Object.keys(object)) {
     if (object[name] === undefined || OPTIONS.includes(name) || KINDS.includes(name as 'at')) continue
@@ -163,20 +123,4 @@ function kindOf(object: Record<string, unknown>): (typeof KINDS)[number] {
     throw new WakefulError('when.kinds', { fields: KINDS, others: kinds })
   }
   return kinds[0]!
-}
-
-function readOnce(object: WhenObject, kind: string, context: WhenContext): number {
-  if (kind === 'delay') return assertInstant(context.now + parseDuration(object.delay!), object.delay)
-  return kind === 'unix' ? readUnix(object.unix) : parseInstant(object.at!)
-}
-
-function readUnix(unix: unknown): number {
-  if (typeof unix !== 'number' || !Number.isFinite(unix)) {
-    throw new WakefulError('instant.unix', { value: quote(unix) })
-  }
-  if (unix * 1000 > INSTANT_MAX && unix <= INSTANT_MAX) {
-    throw new WakefulError('instant.unix_in_milliseconds', { value: String(unix) })
-  }
-  // Rounded to a microsecond first, because 1736882445.123 * 1000 is not an integer in floating point.
-  return assertInstant(Math.ceil(Number((unix * 1000).toFixed(3))), unix)
 }

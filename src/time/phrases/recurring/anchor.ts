@@ -1,5 +1,5 @@
 import { parseIso, resolveWallTime, temporal } from '../../zones/index.ts'
-import { type CalendarUnit, type MonthDay, refusal } from './parsed.ts'
+import { type CalendarUnit, type MonthDay, type PhraseInput, refusal } from './parsed.ts'
 import type { Recurrence } from './resolve.ts'
 
 /** The rarest day, February 29, comes within eight years. */
@@ -9,27 +9,29 @@ const MONTHS_MAX = 8 * 12 + 1
 export function firstWallTime(
   recurrence: Recurrence,
   unit: CalendarUnit,
-  localNow: Temporal.ZonedDateTime,
-  text: string,
+  phrase: PhraseInput,
 ): Temporal.PlainDateTime {
   const { start, times } = recurrence
   const from =
-    start === undefined ? localNow.epochMilliseconds + 1 : startInstant(start, localNow.timeZoneId, text)
-  const day = start === undefined ? localNow.toPlainDate() : temporal.PlainDate.from(start.slice(0, 10))
+    start === undefined
+      ? phrase.localNow.epochMilliseconds + 1
+      : startInstant(start, phrase.localNow.timeZoneId, phrase)
+  const day =
+    start === undefined ? phrase.localNow.toPlainDate() : temporal.PlainDate.from(start.slice(0, 10))
   for (const date of datesOf(recurrence, unit, day)) {
     for (const { hour, minute, second } of times) {
       const wall = date.toPlainDateTime({ hour, minute, second })
-      if (resolveWallTime(wall, localNow.timeZoneId, text).at >= from) return wall
+      if (resolveWallTime(wall, phrase.localNow.timeZoneId, phrase).at >= from) return wall
     }
   }
-  throw refusal(text, 'no such day comes')
+  throw refusal(phrase, 'no such day comes')
 }
 
-function startInstant(start: string, timezone: string, text: string): number {
+function startInstant(start: string, timezone: string, phrase: PhraseInput): number {
   const { wallTimeMs, offsetMs } = parseIso(start)!
   if (offsetMs !== undefined) return wallTimeMs - offsetMs
   const wall = temporal.Instant.fromEpochMilliseconds(wallTimeMs).toZonedDateTimeISO('UTC').toPlainDateTime()
-  return resolveWallTime(wall, timezone, text).at
+  return resolveWallTime(wall, timezone, phrase).at
 }
 
 /** The dates of a recurrence from a day on: enough of them to have one after the present. */

@@ -4,7 +4,7 @@ import { readDate } from '../date.ts'
 import { dayOf } from '../day.ts'
 import { readAmount } from '../relative.ts'
 import type { ParsedTime } from '../time-of-day.ts'
-import { type Clause, type ParsedBound, refusal } from './parsed.ts'
+import { type Clause, type ParsedBound, type PhraseInput, refusal } from './parsed.ts'
 import { isClock, timesOf } from './times.ts'
 
 const STARTS = new Set(['starting', 'beginning', 'from'])
@@ -13,7 +13,7 @@ const DAY_START: ParsedTime = { hour: 0, minute: 0, second: 0 }
 const DAY_END: ParsedTime = { hour: 23, minute: 59, second: 59 }
 
 /** Parses 'starting 2026-12-01', 'until december 24 at 18:00', 'for 10 times', '10 times'. */
-export function readBound(words: string[], localNow: Temporal.ZonedDateTime, text: string): Clause | null {
+export function readBound(words: string[], phrase: PhraseInput): Clause | null {
   const [first = '', second = '', third = ''] = words
   if (
     ['starting now', 'from now on'].includes(
@@ -23,24 +23,21 @@ export function readBound(words: string[], localNow: Temporal.ZonedDateTime, tex
     return { parts: {}, used: first === 'from' ? 3 : 2 }
   }
   if (STARTS.has(first) || ENDS.has(first)) {
-    const bound = readBoundTime(words.slice(1), localNow)
+    const bound = readBoundTime(words.slice(1), phrase)
     if (bound === null) return null
     const parsed = STARTS.has(first) ? { start: bound.parts } : { end: bound.parts }
     return { parts: parsed, used: bound.used + 1 }
   }
-  return readCount(words, text)
+  return readCount(words, phrase)
 }
 
-function readBoundTime(
-  words: string[],
-  localNow: Temporal.ZonedDateTime,
-): { parts: ParsedBound; used: number } | null {
+function readBoundTime(words: string[], phrase: PhraseInput): { parts: ParsedBound; used: number } | null {
   const lead = words[0] === 'on' || words[0] === 'from' || words[0] === 'at' ? 1 : 0
   const rest = words.slice(lead)
   const [first = ''] = rest
   const iso = parseIso(first)
   if (iso !== null) return { parts: { word: first, iso: first.toUpperCase() }, used: lead + 1 }
-  const date = words[0] === 'at' || rest.length === 0 ? null : readDate(rest, localNow.toPlainDate())
+  const date = words[0] === 'at' || rest.length === 0 ? null : readDate(rest, phrase.localNow.toPlainDate())
   const used = lead + (date?.used ?? 0)
   const at = words[used] === 'at' && date !== null ? 1 : 0
   const clock = words[used + at]
@@ -52,44 +49,38 @@ function readBoundTime(
   return { parts: parsed, used: used + (timed ? at + 1 : 0) }
 }
 
-function readCount(words: string[], text: string): Clause | null {
+function readCount(words: string[], phrase: PhraseInput): Clause | null {
   const hasFor = words[0] === 'for' ? 1 : 0
   const [number = '', times] = words.slice(hasFor)
   if (times === 'times' || times === 'occurrences') {
     const count = NUMBERS.get(number) ?? (/^\d{1,9}$/.test(number) ? Number(number) : null)
     if (count === null) return null
-    if (count < 1) throw refusal(text, `'${number} times' is never: give a number from 1 on`)
+    if (count < 1) throw refusal(phrase, `'${number} times' is never: give a number from 1 on`)
     return { parts: { count: { times: count, hasFor: hasFor === 1 } }, used: hasFor + 2 }
   }
   const amount = hasFor === 1 ? readAmount(words.slice(1)) : null
   if (amount === null) return null
   const clause = words.slice(0, amount.used + 1).join(' ')
   throw refusal(
-    text,
+    phrase,
     `'${clause}' does not say from when: say '10 times', or the last day: 'until 2027-01-31'`,
   )
 }
 
 /** A start or an end as a wall time of the zone; null if it adds nothing, as in 'starting today'. */
-export function boundOf(
-  bound: ParsedBound,
-  edge: 'start' | 'end',
-  localNow: Temporal.ZonedDateTime,
-  text: string,
-  notes: string[],
-): string | null {
-  if (bound.iso !== undefined) return isoBound(bound.iso, localNow.timeZoneId)
-  const given = bound.clock === undefined ? undefined : timesOf([bound.clock], undefined, text, notes)[0]!
+export function boundOf(bound: ParsedBound, edge: 'start' | 'end', phrase: PhraseInput): string | null {
+  if (bound.iso !== undefined) return isoBound(bound.iso, phrase.localNow.timeZoneId)
+  const given = bound.clock === undefined ? undefined : timesOf([bound.clock], undefined, phrase)[0]!
   if (given === undefined && edge === 'start' && bound.date?.kind === 'day' && bound.date.today) return null
   const time = given ?? (edge === 'start' ? DAY_START : DAY_END)
   // Today is a valid start or end at any hour: only an explicit time can have passed.
   const clock = temporal.PlainTime.from(given === undefined ? DAY_END : plain(given))
-  const day = dayOf(bound.date, given ?? DAY_END, clock, localNow, notes)
+  const day = dayOf(bound.date, given ?? DAY_END, clock, phrase.localNow, phrase.notes)
   if (bound.date?.weekday !== undefined && day.dayOfWeek !== bound.date.weekday) {
-    throw refusal(text, `${day} is not on that weekday`)
+    throw refusal(phrase, `${day} is not on that weekday`)
   }
-  if (!bound.word.startsWith(day.toString())) notes.push(`the ${edge} is read as ${day}`)
-  if (edge === 'end' && given === undefined) notes.push(`${day} is included, to the end of the day`)
+  if (!bound.word.startsWith(day.toString())) phrase.notes.push(`the ${edge} is read as ${day}`)
+  if (edge === 'end' && given === undefined) phrase.notes.push(`${day} is included, to the end of the day`)
   const wall = day.toPlainDateTime(plain(time)).toString({ smallestUnit: 'second' })
   return given === undefined && edge === 'end' ? `${wall}.999` : wall
 }

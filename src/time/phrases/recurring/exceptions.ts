@@ -4,7 +4,7 @@ import { parseIso } from '../../zones/index.ts'
 import { readAmount } from '../relative.ts'
 import { andLength, readWeekdays } from './days.ts'
 import { DAY_PART_WORDS } from './frequency.ts'
-import { type Clause, type ParsedRecurrence, refusal } from './parsed.ts'
+import { type Clause, type ParsedRecurrence, type PhraseInput, refusal } from './parsed.ts'
 import { isClock } from './times.ts'
 
 /** Words of the grammar, which end a list of calendars. */
@@ -15,7 +15,7 @@ const RESERVED = new Set(
 )
 
 /** Parses 'except sunday', 'except on weekends', 'excluding us-holidays and company'. */
-export function readExcept(words: string[], text: string): Clause | null {
+export function readExcept(words: string[], phrase: PhraseInput): Clause | null {
   if (words[0] !== 'except' && words[0] !== 'excluding') return null
   const lead = words[1] === 'on' || words[1] === 'for' ? 2 : 1
   const weekdays = new Set<number>()
@@ -26,7 +26,8 @@ export function readExcept(words: string[], text: string): Clause | null {
     const days = readWeekdays(words.slice(used + and))
     const name = words[used + and]
     if (days !== null) {
-      if (days.parts.workingDays) throw refusal(text, "working days cannot be excepted: say 'every weekend'")
+      if (days.parts.workingDays)
+        throw refusal(phrase, "working days cannot be excepted: say 'every weekend'")
       for (const day of days.parts.weekdays) weekdays.add(day)
       used += and + days.used
     } else if (isNameInPhrase(name)) {
@@ -35,7 +36,7 @@ export function readExcept(words: string[], text: string): Clause | null {
     } else break
   }
   if (weekdays.size + calendars.size === 0) {
-    throw refusal(text, "it does not say what is excepted: say 'except sunday', or the name of a calendar")
+    throw refusal(phrase, "it does not say what is excepted: say 'except sunday', or the name of a calendar")
   }
   return {
     parts: {

@@ -2,7 +2,14 @@ import { DURATION_MAX_MS } from '../../durations/index.ts'
 import { quote, UNITS, type Unit } from '../../text/index.ts'
 import { type ParsedAmount, readAmount } from '../relative.ts'
 import { ordinalOf, readDays, readMonths, readWeekdays, weekdayOf, workingDayLength } from './days.ts'
-import { type CalendarUnit, type Clause, type DayPart, type Frequency, refusal } from './parsed.ts'
+import {
+  type CalendarUnit,
+  type Clause,
+  type DayPart,
+  type Frequency,
+  type PhraseInput,
+  refusal,
+} from './parsed.ts'
 
 const MS: Partial<Record<Unit, number>> = {
   milliseconds: 1,
@@ -41,27 +48,27 @@ export const DAY_PART_WORDS: ReadonlyMap<string, DayPart> = new Map<string, DayP
 const INTERVAL_MAX = 1000
 
 /** Parses a frequency at the start of these words: 'every 2 weeks', 'each monday', 'daily', 'once a week'. */
-export function readFrequency(words: string[], text: string): Clause | null {
+export function readFrequency(words: string[], phrase: PhraseInput): Clause | null {
   const [first = '', second = '', third = ''] = words
   const alternatives = AMBIGUOUS.get(first)
-  if (alternatives !== undefined) throw refusal(text, `'${first}' is ambiguous: say ${alternatives}`)
+  if (alternatives !== undefined) throw refusal(phrase, `'${first}' is ambiguous: say ${alternatives}`)
   const adverb = ADVERBS.get(first)
   if (adverb !== undefined) return { parts: { frequency: adverb }, used: 1 }
   if (first === 'nightly')
     return { parts: { frequency: { unit: 'day', interval: 1 }, dayPart: 'night' }, used: 1 }
-  if (isTimesPer(words)) throw timesPerError(text, words)
+  if (isTimesPer(words)) throw timesPerError(phrase, words)
   if (first === 'once' && isEach(second)) {
     const unit = UNITS.get(third)
-    return unit === undefined ? null : { parts: { frequency: frequencyOf({ [unit]: 1 }, text) }, used: 3 }
+    return unit === undefined ? null : { parts: { frequency: frequencyOf({ [unit]: 1 }, phrase) }, used: 3 }
   }
   if (first !== 'every' && first !== 'each') return null
-  const read = readEvery(words.slice(1), text)
+  const read = readEvery(words.slice(1), phrase)
   return read === null ? null : { ...read, used: read.used + 1 }
 }
 
-function readEvery(words: string[], text: string): Clause | null {
+function readEvery(words: string[], phrase: PhraseInput): Clause | null {
   const [first = '', second = '', third = ''] = words
-  if (first === 'other') return readOther(words, text)
+  if (first === 'other') return readOther(words, phrase)
   const part = DAY_PART_WORDS.get(first)
   if (part !== undefined) {
     return { parts: { frequency: { unit: 'day', interval: 1 }, dayPart: part }, used: 1 }
@@ -72,17 +79,17 @@ function readEvery(words: string[], text: string): Clause | null {
   const nth = ordinalOf(first)
   const nthUnit = UNITS.get(second)
   if (nth !== null && nth > 1 && nthUnit !== undefined && third !== 'of') {
-    return { parts: { frequency: frequencyOf({ [nthUnit]: nth }, text) }, used: 2 }
+    return { parts: { frequency: frequencyOf({ [nthUnit]: nth }, phrase) }, used: 2 }
   }
   if (nth !== null && nth > 1 && /^weekends?$/.test(second)) {
     return { parts: { frequency: { unit: 'week', interval: nth }, weekdays: [6, 7] }, used: 2 }
   }
   const alone = UNITS.get(first)
   if (alone !== undefined && !(nth !== null && isOrdinal(words))) {
-    return { parts: { frequency: frequencyOf({ [alone]: 1 }, text) }, used: 1 }
+    return { parts: { frequency: frequencyOf({ [alone]: 1 }, phrase) }, used: 1 }
   }
   const amount = readAmount(words)
-  if (amount !== null) return { parts: { frequency: frequencyOf(amount.amount, text) }, used: amount.used }
+  if (amount !== null) return { parts: { frequency: frequencyOf(amount.amount, phrase) }, used: amount.used }
   return readDays(words) ?? readMonths(words)
 }
 
@@ -93,12 +100,12 @@ function isOrdinal([, next, after]: string[]): boolean {
 }
 
 /** Parses 'every other day', 'every other tuesday and thursday', 'every other weekend'. */
-function readOther(words: string[], text: string): Clause | null {
+function readOther(words: string[], phrase: PhraseInput): Clause | null {
   const unit = UNITS.get(words[1] ?? '')
-  if (unit !== undefined) return { parts: { frequency: frequencyOf({ [unit]: 2 }, text) }, used: 2 }
+  if (unit !== undefined) return { parts: { frequency: frequencyOf({ [unit]: 2 }, phrase) }, used: 2 }
   if (words[1] === 'weekday' || workingDayLength(words.slice(1)) > 0) {
     throw refusal(
-      text,
+      phrase,
       "'every other weekday' or working day is ambiguous: say 'every monday, wednesday and friday' or 'every 2 weeks on weekdays'",
     )
   }
@@ -117,25 +124,25 @@ function readFraction([first, ...rest]: string[]): Clause | null {
   return { parts: { frequency: { everyMs: minutes * 60_000 } }, used: hour + 2 }
 }
 
-function frequencyOf(amount: ParsedAmount['amount'], text: string): Frequency {
+function frequencyOf(amount: ParsedAmount['amount'], phrase: PhraseInput): Frequency {
   const parts = Object.entries(amount) as [Unit, number][]
   const calendar = parts.filter(([unit]) => CALENDAR[unit] !== undefined)
   if (calendar.length === 0) {
     const ms = parts.reduce((total, [unit, count]) => total + count * MS[unit]!, 0)
     const everyMs = Number(ms.toFixed(3))
-    if (everyMs > DURATION_MAX_MS) throw refusal(text, 'that is longer than 10,000 years')
+    if (everyMs > DURATION_MAX_MS) throw refusal(phrase, 'that is longer than 10,000 years')
     if (everyMs >= 1000 && Number.isSafeInteger(everyMs)) return { everyMs }
-    throw refusal(text, 'a rule fires at most once a second, in whole milliseconds')
+    throw refusal(phrase, 'a rule fires at most once a second, in whole milliseconds')
   }
   const [unit, interval] = calendar[0]!
   if (parts.length > 1) {
     throw refusal(
-      text,
+      phrase,
       `it mixes ${parts.map(([name]) => name).join(' and ')}: say it in one unit, or in hours`,
     )
   }
   if (interval < 1 || interval > INTERVAL_MAX) {
-    throw refusal(text, `it can repeat every 1 to ${INTERVAL_MAX} ${unit}, not every ${interval}`)
+    throw refusal(phrase, `it can repeat every 1 to ${INTERVAL_MAX} ${unit}, not every ${interval}`)
   }
   return { unit: CALENDAR[unit]!, interval }
 }
@@ -152,11 +159,11 @@ function isTimesPer(words: string[]): boolean {
   return ADVERBS.has(per) || per === 'nightly' || (isEach(per) && UNITS.has(words[times + 1] ?? ''))
 }
 
-function timesPerError(text: string, words: string[]): Error {
+function timesPerError(phrase: PhraseInput, words: string[]): Error {
   const times = words[1] === 'times' ? 2 : 1
   const clause = words.slice(0, times + (isEach(words[times]) ? 2 : 1)).join(' ')
   return refusal(
-    text,
+    phrase,
     `${quote(clause)} does not say when: say 'every day at 9am and 9pm', 'every monday and thursday at 9am' or 'every 12 hours'`,
   )
 }

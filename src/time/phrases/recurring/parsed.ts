@@ -67,6 +67,13 @@ export interface ParsedRecurrence extends ParsedDays {
   count?: { times: number; hasFor: boolean }
 }
 
+/** The phrase that is parsed: its text, the local time now, and the notes about it so far. */
+export interface PhraseInput {
+  readonly text: string
+  readonly localNow: Temporal.ZonedDateTime
+  readonly notes: string[]
+}
+
 /** The parts of one clause of a phrase, and how many words it used. */
 export interface Clause {
   parts: ParsedRecurrence
@@ -99,29 +106,29 @@ const WORDS_QUOTED_MAX = 5
 const WORD_LENGTH_MAX = 20
 
 /** Adds the parts of a clause; a part that occurs twice is refused, because one of them would be ignored. */
-export function merge(whole: ParsedRecurrence, clause: ParsedRecurrence, text: string): void {
+export function merge(whole: ParsedRecurrence, clause: ParsedRecurrence, phrase: PhraseInput): void {
   for (const part of Object.keys(clause) as (keyof ParsedRecurrence)[]) {
     if (whole[part] !== undefined) {
-      throw refusal(text, `it gives two ${PARTS[part]}: give one, or set an alarm for each`)
+      throw refusal(phrase, `it gives two ${PARTS[part]}: give one, or set an alarm for each`)
     }
   }
   Object.assign(whole, clause)
 }
 
 /** The error that refuses a phrase, with the reason and a form that works. */
-export function refusal(text: string, detail: string): WakefulError {
-  return new WakefulError('phrase.unsupported', { text: quote(text), detail })
+export function refusal(phrase: PhraseInput, detail: string): WakefulError {
+  return new WakefulError('phrase.unsupported', { text: quote(phrase.text), detail })
 }
 
 /** The error that refuses a phrase that only a rule of this kind can express. */
-export function needsRule(text: string, detail: string, other: 'cron' | 'rrule'): WakefulError {
-  return new WakefulError('phrase.needs_rule', { text: quote(text), detail, other })
+export function needsRule(phrase: PhraseInput, detail: string, other: 'cron' | 'rrule'): WakefulError {
+  return new WakefulError('phrase.needs_rule', { text: quote(phrase.text), detail, other })
 }
 
 /** The error that refuses a phrase with unknown words. */
-export function notUnderstood(text: string, words: string[]): WakefulError {
+export function notUnderstood(phrase: PhraseInput, words: string[]): WakefulError {
   return new WakefulError('phrase.recurring_not_understood', {
-    text: quote(text),
+    text: quote(phrase.text),
     words: words.slice(0, WORDS_QUOTED_MAX).map((word) => `'${word.slice(0, WORD_LENGTH_MAX)}'`),
     zone: words.some(looksLikeZone),
     joined: words.includes('and'),

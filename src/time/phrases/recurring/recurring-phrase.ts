@@ -13,7 +13,14 @@ import { isWeekdayRange, readDays, readMonths, workingDayLength } from './days.t
 import { canonicalPhrase } from './description.ts'
 import { readExcept, resolveExceptions } from './exceptions.ts'
 import { DAY_PART_WORDS, readFrequency } from './frequency.ts'
-import { type Clause, merge, notUnderstood, type ParsedRecurrence, refusal } from './parsed.ts'
+import {
+  type Clause,
+  merge,
+  notUnderstood,
+  type ParsedRecurrence,
+  type PhraseInput,
+  refusal,
+} from './parsed.ts'
 import { resolveRecurrence } from './resolve.ts'
 import { ruleOf } from './rule.ts'
 import { readClocks, readWindow } from './times.ts'
@@ -57,22 +64,21 @@ export function parseRecurring(text: string, context: RecurringPhraseContext): R
   if (text.length > TEXT_LENGTH_MAX) return null
   const words = wordsOf(text)
   if (!recurs(words)) return null
-  const localNow = zoned(context.timezone, context.now)
-  const notes: string[] = []
-  const read = resolveExceptions(readClauses(words, localNow, text, notes))
+  const phrase: PhraseInput = { text, localNow: zoned(context.timezone, context.now), notes: [] }
+  const read = resolveExceptions(readClauses(words, phrase))
   const named = mergeExclusions(
     { ...(read.calendars && { calendars: read.calendars }) },
     context.exclude,
     text,
   )
   const weekend = workingWeekend(named, context.calendars)
-  const parsed = resolveNthWorkingDay(resolveEveryWorkingDay(read, weekend, text), text)
-  const recurrence = { ...resolveRecurrence(parsed, localNow, text, notes), ...daysOffParts(parsed) }
-  const rule = ruleOf(recurrence, localNow, text, notes)
+  const parsed = resolveNthWorkingDay(resolveEveryWorkingDay(read, weekend, phrase), phrase)
+  const recurrence = { ...resolveRecurrence(parsed, phrase), ...daysOffParts(parsed) }
+  const rule = ruleOf(recurrence, phrase)
   const united = mergeExclusions(exclusionOf(parsed, weekend), context.exclude, text)
   const exclude = toExcludeInput(withWorkingWeekend(united, context.calendars))
   if (usesDefaultWeekend(parsed, weekend) && named.calendars === undefined) {
-    notes.push('working days are Monday to Friday; exclude a calendar to leave out holidays')
+    phrase.notes.push('working days are Monday to Friday; exclude a calendar to leave out holidays')
   }
   const { start, end, count } = recurrence
   return {
@@ -83,7 +89,7 @@ export function parseRecurring(text: string, context: RecurringPhraseContext): R
     ...(count !== undefined && { count }),
     ...(Object.keys(exclude).length > 0 && { exclude }),
     canonical: canonicalPhrase(recurrence, rule.anchor),
-    notes: [...new Set(notes)],
+    notes: [...new Set(phrase.notes)],
   }
 }
 
@@ -109,49 +115,44 @@ function recursByWorkingDays(words: string[], index: number, used: number): bool
   return words[index + used - 1]!.endsWith('s') && !/^\d/.test(before) && !NUMBERS.has(before)
 }
 
-function readClauses(
-  words: string[],
-  localNow: Temporal.ZonedDateTime,
-  text: string,
-  notes: string[],
-): ParsedRecurrence {
+function readClauses(words: string[], phrase: PhraseInput): ParsedRecurrence {
   const parsed: ParsedRecurrence = {}
   const unknown: string[] = []
   for (let index = 0; index < words.length; ) {
-    const clause = readClause(words.slice(index), localNow, text)
+    const clause = readClause(words.slice(index), phrase)
     if (clause === null) {
       unknown.push(words[index]!)
       index += 1
       continue
     }
-    merge(parsed, clause.parts, text)
-    if (clause.note !== undefined) notes.push(clause.note)
+    merge(parsed, clause.parts, phrase)
+    if (clause.note !== undefined) phrase.notes.push(clause.note)
     index += clause.used
   }
-  if (unknown.length > 0) throw notUnderstood(text, unknown)
+  if (unknown.length > 0) throw notUnderstood(phrase, unknown)
   return parsed
 }
 
-function readClause(words: string[], localNow: Temporal.ZonedDateTime, text: string): Clause | null {
+function readClause(words: string[], phrase: PhraseInput): Clause | null {
   return (
-    readFrequency(words, text) ??
+    readFrequency(words, phrase) ??
     readMinutePast(words) ??
     readWindow(words) ??
     (words[0] === 'from' && isWeekdayRange(words.slice(1)) ? shiftUsed(1, readDays(words.slice(1))) : null) ??
-    readBound(words, localNow, text) ??
+    readBound(words, phrase) ??
     readClocks(words) ??
     readDayPart(words) ??
     readScope(words) ??
-    readExcept(words, text) ??
-    (words[0] === 'on' ? shiftUsed(1, readDays(words.slice(1))) : readBareDays(words, text))
+    readExcept(words, phrase) ??
+    (words[0] === 'on' ? shiftUsed(1, readDays(words.slice(1))) : readBareDays(words, phrase))
   )
 }
 
 /** Parses 'mondays', 'the last friday'; 'weekday' alone is ambiguous: the next one, or each. */
-function readBareDays(words: string[], text: string): Clause | null {
+function readBareDays(words: string[], phrase: PhraseInput): Clause | null {
   if (words[0] !== 'weekday' && words[0] !== 'weekend') return readDays(words)
   throw refusal(
-    text,
+    phrase,
     `'${words[0]}' alone may be one or each: say 'every ${words[0]}' or the name of the day`,
   )
 }

@@ -6,6 +6,7 @@ import {
   notUnderstood,
   type ParsedDays,
   type ParsedRecurrence,
+  type PhraseInput,
   refusal,
 } from './parsed.ts'
 
@@ -16,41 +17,40 @@ const LEAP_YEAR = 2000
 export function resolveDays(
   parsed: ParsedRecurrence,
   reference: Temporal.PlainDate,
-  text: string,
-  notes: string[],
+  phrase: PhraseInput,
 ): ParsedDays & { frequency: CalendarFrequency } {
   const { nths, monthDays, months } = parsed
-  const weekdays = weekdaysOf(parsed, text)
+  const weekdays = weekdaysOf(parsed, phrase)
   if ([weekdays, nths, monthDays].filter((days) => days !== undefined).length > 1) {
-    throw refusal(text, 'it gives both weekdays and days of the month: give one, or set an alarm for each')
+    throw refusal(phrase, 'it gives both weekdays and days of the month: give one, or set an alarm for each')
   }
-  const frequency = calendarFrequency(parsed, weekdays, text, notes)
+  const frequency = calendarFrequency(parsed, weekdays, phrase)
   const days: ParsedDays = {
     ...(weekdays && { weekdays }),
     ...(nths && { nths }),
     ...(monthDays && { monthDays }),
     ...(months && { months }),
   }
-  assertFits(frequency, days, text)
-  const whole = { frequency, ...days, ...defaultDays(frequency, days, reference, text, notes) }
-  noteMissingDays(whole, text, notes)
+  assertFits(frequency, days, phrase)
+  const whole = { frequency, ...days, ...defaultDays(frequency, days, reference, phrase) }
+  noteMissingDays(whole, phrase)
   return whole
 }
 
 /** The named weekdays without the excepted ones. */
 export function weekdaysOf(
   { weekdays, except, frequency }: ParsedRecurrence,
-  text: string,
+  phrase: PhraseInput,
 ): number[] | undefined {
   if (except === undefined) return weekdays
   const daily =
     frequency !== undefined &&
     ('everyMs' in frequency || (frequency.unit === 'day' && frequency.interval === 1))
   if (weekdays === undefined && !daily) {
-    throw refusal(text, "an exception needs days to be taken from: say 'every day except sunday at 9am'")
+    throw refusal(phrase, "an exception needs days to be taken from: say 'every day except sunday at 9am'")
   }
   const left = (weekdays ?? EVERY_DAY).filter((day) => !except.includes(day))
-  if (left.length === 0) throw refusal(text, 'the exception leaves no day')
+  if (left.length === 0) throw refusal(phrase, 'the exception leaves no day')
   return left
 }
 
@@ -62,8 +62,7 @@ interface CalendarFrequency {
 function calendarFrequency(
   parsed: ParsedRecurrence,
   weekdays: number[] | undefined,
-  text: string,
-  notes: string[],
+  phrase: PhraseInput,
 ): CalendarFrequency {
   const { nths, monthDays, months } = parsed
   const given = parsed.frequency as CalendarFrequency | undefined
@@ -71,7 +70,7 @@ function calendarFrequency(
     // In 'daily on weekdays' and 'every monday in december every year', the weekdays are the frequency.
     const byWeek = weekdays !== undefined && given.interval === 1
     if (byWeek && given.unit === 'day' && weekdays.length === 1 && parsed.except === undefined) {
-      throw refusal(text, `it says both every day and ${WEEKDAY_NAMES[weekdays[0]! - 1]}: say one of them`)
+      throw refusal(phrase, `it says both every day and ${WEEKDAY_NAMES[weekdays[0]! - 1]}: say one of them`)
     }
     return byWeek && (given.unit === 'day' || (given.unit === 'year' && months !== undefined))
       ? { unit: 'week', interval: 1 }
@@ -82,52 +81,55 @@ function calendarFrequency(
   if (monthDays !== undefined) {
     const open = monthDays.find((day) => typeof day !== 'number')
     if (open !== undefined)
-      notes.push(`'${open === 'last' ? 'last day' : open}' is read as that of every month`)
+      phrase.notes.push(`'${open === 'last' ? 'last day' : open}' is read as that of every month`)
     return { unit: 'month', interval: 1 }
   }
-  if (nths === undefined) throw notUnderstood(text, ['every'])
+  if (nths === undefined) throw notUnderstood(phrase, ['every'])
   const placed = nths.find(({ nth }) => nth !== -1)
   if (placed !== undefined) {
     const day = WEEKDAY_NAMES[placed.weekday - 1]!
     const stepped = placed.nth === 1 ? `'every ${day}'` : `'every ${placed.nth} weeks on ${day}'`
     throw refusal(
-      text,
+      phrase,
       `'${ordinalName(placed.nth)} ${day}' is ambiguous: say ${stepped} or '${ordinalName(placed.nth)} ${day} of every month'`,
     )
   }
-  notes.push("'last' is read as the last of every month")
+  phrase.notes.push("'last' is read as the last of every month")
   return { unit: 'month', interval: 1 }
 }
 
-function assertFits({ unit, interval }: CalendarFrequency, days: ParsedDays, text: string): void {
+function assertFits({ unit, interval }: CalendarFrequency, days: ParsedDays, phrase: PhraseInput): void {
   const { weekdays, nths, monthDays, months } = days
   const placed = nths !== undefined || monthDays !== undefined
   if (unit === 'day' && (placed || (weekdays !== undefined && interval > 1))) {
     throw refusal(
-      text,
+      phrase,
       `every ${interval === 1 ? '' : `${interval} `}day${interval === 1 ? '' : 's'} leaves no choice of days: say 'every 2 weeks on friday', or the days alone`,
     )
   }
   if (unit === 'week' && placed) {
-    throw refusal(text, "days of the month do not come each week: say 'on the 1st of every month'")
+    throw refusal(phrase, "days of the month do not come each week: say 'on the 1st of every month'")
   }
   if ((unit === 'month' || unit === 'year') && weekdays !== undefined) {
     throw refusal(
-      text,
+      phrase,
       `which ${WEEKDAY_NAMES[weekdays[0]! - 1]} of the ${unit}? say 'first monday of every month', or 'every monday'`,
     )
   }
   if (unit === 'month' && months !== undefined) {
-    throw refusal(text, "it gives both months and every month: say 'every year on the 1st of june and july'")
+    throw refusal(
+      phrase,
+      "it gives both months and every month: say 'every year on the 1st of june and july'",
+    )
   }
   if (unit === 'year' && placed !== (months !== undefined)) {
     throw refusal(
-      text,
+      phrase,
       `the ${placed ? 'month' : 'day'} is missing: say 'every year on december 24 at 18:00'`,
     )
   }
   if ((unit === 'day' || unit === 'week') && interval > 1 && months !== undefined) {
-    throw needsRule(text, `every ${interval} ${unit}s cannot be limited to months`, 'rrule')
+    throw needsRule(phrase, `every ${interval} ${unit}s cannot be limited to months`, 'rrule')
   }
 }
 
@@ -136,57 +138,55 @@ function defaultDays(
   { unit }: CalendarFrequency,
   days: ParsedDays,
   reference: Temporal.PlainDate,
-  text: string,
-  notes: string[],
+  phrase: PhraseInput,
 ): ParsedDays {
   if (unit === 'day' || days.weekdays || days.nths || days.monthDays) return {}
   const { day, month, dayOfWeek } = reference
   if (unit === 'week') {
-    notes.push(`no weekday was given: ${WEEKDAY_NAMES[dayOfWeek - 1]} is taken, that of ${reference}`)
+    phrase.notes.push(`no weekday was given: ${WEEKDAY_NAMES[dayOfWeek - 1]} is taken, that of ${reference}`)
     return { weekdays: [dayOfWeek] }
   }
   if (unit === 'month' && day > 28) {
     throw refusal(
-      text,
+      phrase,
       `not every month has a day ${day}: say 'on the ${day}${day === 31 ? 'st' : 'th'} of every month', which skips those, or 'last day of every month'`,
     )
   }
   if (unit === 'year' && month === 2 && day === 29) {
     throw refusal(
-      text,
+      phrase,
       "not every year has a February 29: say 'every year on february 29', which skips those, or 'february 28'",
     )
   }
-  notes.push(`no day was given: that of ${reference} is taken`)
+  phrase.notes.push(`no day was given: that of ${reference} is taken`)
   return unit === 'month' ? { monthDays: [day] } : { months: [month], monthDays: [day] }
 }
 
 /** Refuses days that exist in none of the months, and notes which months or years are skipped. */
 function noteMissingDays(
   { months, monthDays, nths, frequency }: ParsedDays & { frequency: CalendarFrequency },
-  text: string,
-  notes: string[],
+  phrase: PhraseInput,
 ): void {
   const lengths = (months ?? [1, 2, 4]).map(
     (month) => temporal.PlainYearMonth.from({ year: LEAP_YEAR, month }).daysInMonth,
   )
   const latest = Math.max(0, ...(monthDays ?? []).filter((day) => typeof day === 'number'))
   if (monthDays?.some((day) => typeof day === 'number' && day > Math.max(...lengths))) {
-    throw refusal(text, `there is no day ${latest} in that month: give a day that exists`)
+    throw refusal(phrase, `there is no day ${latest} in that month: give a day that exists`)
   }
   const leap = months?.length === 1 && months[0] === 2 && latest === 29
-  if (leap) notes.push('years without a February 29 are skipped')
+  if (leap) phrase.notes.push('years without a February 29 are skipped')
   else if (lengths.some((length) => latest > length) || (months?.includes(2) && latest === 29)) {
-    notes.push(
+    phrase.notes.push(
       `months without a day ${latest} are skipped; for the last of each, say 'last day of every month'`,
     )
   }
-  if (nths?.some(({ nth }) => nth === 5)) notes.push('months without a fifth are skipped')
+  if (nths?.some(({ nth }) => nth === 5)) phrase.notes.push('months without a fifth are skipped')
   if (monthDays?.some((day) => day === 'first weekday' || day === 'last weekday')) {
-    notes.push('weekdays are Monday to Friday; holidays are not known')
+    phrase.notes.push('weekdays are Monday to Friday; holidays are not known')
   }
   if (frequency.unit === 'month' && frequency.interval > 1 && latest > 28) {
-    notes.push('a month that is skipped still counts')
+    phrase.notes.push('a month that is skipped still counts')
   }
 }
 

@@ -1,7 +1,14 @@
 import { temporal } from '../../zones/index.ts'
 import type { ParsedTime } from '../time-of-day.ts'
 import { boundOf } from './bound.ts'
-import { type Frequency, needsRule, type ParsedDays, type ParsedRecurrence, refusal } from './parsed.ts'
+import {
+  type Frequency,
+  needsRule,
+  type ParsedDays,
+  type ParsedRecurrence,
+  type PhraseInput,
+  refusal,
+} from './parsed.ts'
 import { resolveDays, weekdaysOf } from './resolve-days.ts'
 import { hoursOf, timesOf } from './times.ts'
 
@@ -21,56 +28,50 @@ export interface Recurrence extends ParsedDays {
 const DEFAULT_TIME: ParsedTime = { hour: 9, minute: 0, second: 0 }
 
 /** Combines the parts of a phrase: contradictions are refused, and defaults for missing parts are noted. */
-export function resolveRecurrence(
-  parsed: ParsedRecurrence,
-  localNow: Temporal.ZonedDateTime,
-  text: string,
-  notes: string[],
-): Recurrence {
-  const clocks = clocksOf(parsed, text)
-  const shared = boundsOf({ ...parsed, ...clocks }, localNow, text, notes)
+export function resolveRecurrence(parsed: ParsedRecurrence, phrase: PhraseInput): Recurrence {
+  const clocks = clocksOf(parsed, phrase)
+  const shared = boundsOf({ ...parsed, ...clocks }, phrase)
   if (parsed.frequency !== undefined && 'everyMs' in parsed.frequency) {
-    return { ...resolveInterval(parsed, parsed.frequency, text, notes), ...shared }
+    return { ...resolveInterval(parsed, parsed.frequency, phrase), ...shared }
   }
   if (parsed.window !== undefined || parsed.minutePast !== undefined) {
     throw refusal(
-      text,
+      phrase,
       "a span of the day needs a rhythm within it: say 'every 15 minutes between 9:00 and 17:00'",
     )
   }
-  const days = resolveDays(parsed, dateOf(shared.start) ?? localNow.toPlainDate(), text, notes)
+  const days = resolveDays(parsed, dateOf(shared.start) ?? phrase.localNow.toPlainDate(), phrase)
   if (clocks.clocks === undefined) {
     if (parsed.dayPart !== undefined) {
       throw refusal(
-        text,
+        phrase,
         `the ${parsed.dayPart} has no fixed hour: say 'every day at 8am', or 'every ${parsed.dayPart} at 8:30'`,
       )
     }
     if (parsed.count !== undefined && !parsed.count.hasFor) {
       throw refusal(
-        text,
+        phrase,
         `'${parsed.count.times} times' may be on each day or in all: say 'every day at 9am, ${parsed.count.times} times', or the times of day`,
       )
     }
-    notes.push('no time of day was given: 09:00 is taken')
+    phrase.notes.push('no time of day was given: 09:00 is taken')
   }
-  const times =
-    clocks.clocks === undefined ? [DEFAULT_TIME] : timesOf(clocks.clocks, parsed.dayPart, text, notes)
+  const times = clocks.clocks === undefined ? [DEFAULT_TIME] : timesOf(clocks.clocks, parsed.dayPart, phrase)
   const daily = days.frequency.unit === 'day' && days.frequency.interval === 1
   if (!daily && times.some(({ midnight }) => midnight)) {
-    notes.push('midnight is read as 00:00, the start of that day')
+    phrase.notes.push('midnight is read as 00:00, the start of that day')
   }
   return { ...days, times, ...shared }
 }
 
 /** In 'every weekday starting tomorrow at 9am', the time is the rule's; in 'until friday at 5pm' it is ambiguous. */
-function clocksOf(parsed: ParsedRecurrence, text: string): Pick<ParsedRecurrence, 'clocks' | 'start'> {
+function clocksOf(parsed: ParsedRecurrence, phrase: PhraseInput): Pick<ParsedRecurrence, 'clocks' | 'start'> {
   const { clocks, start, end, frequency } = parsed
   const unchanged = { ...(clocks && { clocks }), ...(start && { start }) }
   if (frequency !== undefined && 'everyMs' in frequency) return unchanged
   if (start !== undefined && start.iso === undefined && start.date === undefined) {
     throw refusal(
-      text,
+      phrase,
       `'${start.word}' may be the time of each, or the start: say 'every day at 9am', or the day it starts`,
     )
   }
@@ -81,7 +82,7 @@ function clocksOf(parsed: ParsedRecurrence, text: string): Pick<ParsedRecurrence
   }
   if (end?.clock !== undefined) {
     throw refusal(
-      text,
+      phrase,
       `'${end.clock.word}' may be the time of each, or of the end: say 'every day at 9am until friday'`,
     )
   }
@@ -90,18 +91,16 @@ function clocksOf(parsed: ParsedRecurrence, text: string): Pick<ParsedRecurrence
 
 function boundsOf(
   parsed: ParsedRecurrence,
-  localNow: Temporal.ZonedDateTime,
-  text: string,
-  notes: string[],
+  phrase: PhraseInput,
 ): Pick<Recurrence, 'start' | 'end' | 'count'> {
   if (parsed.end !== undefined && parsed.end.iso === undefined && parsed.end.date === undefined) {
     throw refusal(
-      text,
+      phrase,
       `'${parsed.end.word}' may be the end of each day, or of all: say 'between 9am and 5pm', or the day it ends`,
     )
   }
-  const start = parsed.start === undefined ? null : boundOf(parsed.start, 'start', localNow, text, notes)
-  const end = parsed.end === undefined ? null : boundOf(parsed.end, 'end', localNow, text, notes)
+  const start = parsed.start === undefined ? null : boundOf(parsed.start, 'start', phrase)
+  const end = parsed.end === undefined ? null : boundOf(parsed.end, 'end', phrase)
   return {
     ...(start !== null && { start }),
     ...(end !== null && { end }),
@@ -112,28 +111,27 @@ function boundsOf(
 function resolveInterval(
   parsed: ParsedRecurrence,
   frequency: { everyMs: number },
-  text: string,
-  notes: string[],
+  phrase: PhraseInput,
 ): Recurrence {
   if (parsed.clocks !== undefined) {
     throw refusal(
-      text,
+      phrase,
       `a rhythm of hours or less has no time of day: say 'starting at ${parsed.clocks[0]!.word}', or 'every day at ${parsed.clocks[0]!.word}'`,
     )
   }
   if (parsed.nths !== undefined || parsed.monthDays !== undefined || parsed.months !== undefined) {
-    throw needsRule(text, 'hours or less can be limited to weekdays, not to days of the month', 'cron')
+    throw needsRule(phrase, 'hours or less can be limited to weekdays, not to days of the month', 'cron')
   }
   if (parsed.dayPart !== undefined) {
-    throw refusal(text, `the ${parsed.dayPart} has no fixed hours: say 'between 8:00 and 12:00'`)
+    throw refusal(phrase, `the ${parsed.dayPart} has no fixed hours: say 'between 8:00 and 12:00'`)
   }
-  const weekdays = weekdaysOf(parsed, text)
+  const weekdays = weekdaysOf(parsed, phrase)
   return {
     frequency,
     times: [],
     ...(weekdays && { weekdays }),
     ...(parsed.minutePast !== undefined && { minutePast: parsed.minutePast }),
-    ...(parsed.window && { window: hoursOf(parsed.window, text, notes) }),
+    ...(parsed.window && { window: hoursOf(parsed.window, phrase) }),
   }
 }
 

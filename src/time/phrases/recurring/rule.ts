@@ -1,7 +1,7 @@
 import { formatDuration } from '../../durations/index.ts'
 import { pad2 } from '../../text/index.ts'
 import { firstWallTime } from './anchor.ts'
-import { type CalendarUnit, type MonthDay, refusal } from './parsed.ts'
+import { type CalendarUnit, type MonthDay, type PhraseInput, refusal } from './parsed.ts'
 import type { Recurrence } from './resolve.ts'
 
 /** The rule of a recurrence; `anchor` is its first wall time if its interval is more than one unit. */
@@ -20,21 +20,16 @@ const MINUTE_MS = 60_000
  * Chooses the form that expresses the rule exactly: `every` for a plain length of time, cron if it follows the calendar
  * alone, and rrule if it skips units, with its first instant in DTSTART so that it never drifts.
  */
-export function ruleOf(
-  recurrence: Recurrence,
-  localNow: Temporal.ZonedDateTime,
-  text: string,
-  notes: string[],
-): PhraseRule {
+export function ruleOf(recurrence: Recurrence, phrase: PhraseInput): PhraseRule {
   const { frequency } = recurrence
-  if ('everyMs' in frequency) return { when: intervalRule(recurrence, frequency.everyMs, text, notes) }
-  if (frequency.interval === 1) return { when: { cron: cronOf(recurrence, text) } }
-  const anchor = firstWallTime(recurrence, frequency.unit, localNow, text)
-  notes.push(`counted from ${anchor.toPlainDate()}`)
+  if ('everyMs' in frequency) return { when: intervalRule(recurrence, frequency.everyMs, phrase) }
+  if (frequency.interval === 1) return { when: { cron: cronOf(recurrence, phrase) } }
+  const anchor = firstWallTime(recurrence, frequency.unit, phrase)
+  phrase.notes.push(`counted from ${anchor.toPlainDate()}`)
   const start = anchor.toString({ smallestUnit: 'second' }).replaceAll(/[-:]/g, '')
   return {
     when: {
-      rrule: `DTSTART;TZID=${localNow.timeZoneId}:${start}\nRRULE:${rruleParts(recurrence, text).join(';')}`,
+      rrule: `DTSTART;TZID=${phrase.localNow.timeZoneId}:${start}\nRRULE:${rruleParts(recurrence, phrase).join(';')}`,
     },
     anchor,
   }
@@ -43,23 +38,22 @@ export function ruleOf(
 function intervalRule(
   recurrence: Recurrence,
   everyMs: number,
-  text: string,
-  notes: string[],
+  phrase: PhraseInput,
 ): { cron: string } | { every: string } {
   const { weekdays, window, minutePast } = recurrence
   if (weekdays === undefined && window === undefined && minutePast === undefined) {
-    if (recurrence.start === undefined) notes.push('counted from the moment it is set')
-    else notes.push(`the first is at the start, ${recurrence.start}`)
+    if (recurrence.start === undefined) phrase.notes.push('counted from the moment it is set')
+    else phrase.notes.push(`the first is at the start, ${recurrence.start}`)
     return { every: formatDuration(everyMs) }
   }
-  const { unit, step } = clockStep(everyMs, window !== undefined, text)
+  const { unit, step } = clockStep(everyMs, window !== undefined, phrase)
   if (minutePast !== undefined && unit !== 'hour') {
-    throw refusal(text, "a minute of the hour goes with hours: say 'every hour at :15'")
+    throw refusal(phrase, "a minute of the hour goes with hours: say 'every hour at :15'")
   }
-  const hours = hourField(unit === 'hour' ? step : 1, window, weekdays, text)
+  const hours = hourField(unit === 'hour' ? step : 1, window, weekdays, phrase)
   const every = (field: 'second' | 'minute') => (unit === field ? (step === 1 ? '*' : `*/${step}`) : '*')
   const minute = unit === 'hour' ? String(minutePast ?? 0) : every('minute')
-  addClockNotes(recurrence, { unit, step, last: hours.last }, notes)
+  addClockNotes(recurrence, { unit, step, last: hours.last }, phrase)
   const seconds = unit === 'second' ? `${every('second')} ` : ''
   return { cron: `${seconds}${minute} ${hours.field} * * ${weekdayField(weekdays)}` }
 }
@@ -68,7 +62,7 @@ function intervalRule(
 function clockStep(
   everyMs: number,
   spanned: boolean,
-  text: string,
+  phrase: PhraseInput,
 ): { unit: 'second' | 'minute' | 'hour'; step: number } {
   const [unit, ms, whole] =
     everyMs % HOUR_MS === 0
@@ -80,7 +74,7 @@ function clockStep(
   const even = whole % step === 0 || (spanned && unit === 'hour' && step < whole)
   if (Number.isInteger(step) && even) return { unit, step }
   throw refusal(
-    text,
+    phrase,
     `within days or hours of the clock it must divide the ${unit === 'hour' ? 'day' : unit === 'minute' ? 'hour' : 'minute'} evenly, and ${formatDuration(everyMs)} does not: say 'every 15 minutes', 'every 30 minutes' or 'every 2 hours'`,
   )
 }
@@ -89,7 +83,7 @@ function hourField(
   step: number,
   window: Recurrence['window'],
   weekdays: number[] | undefined,
-  text: string,
+  phrase: PhraseInput,
 ): { field: string; last: number } {
   if (window === undefined) return { field: step === 1 ? '*' : `*/${step}`, last: 24 - step }
   const { from, to } = window
@@ -98,7 +92,7 @@ function hourField(
   const overMidnight = hours.some((hour) => hour < from)
   if (overMidnight && weekdays !== undefined) {
     throw refusal(
-      text,
+      phrase,
       'a span over midnight belongs to two days: leave out the days, or set an alarm for each side',
     )
   }
@@ -116,69 +110,72 @@ function hourField(
 function addClockNotes(
   { window, minutePast }: Recurrence,
   { unit, step, last }: { unit: string; step: number; last: number },
-  notes: string[],
+  phrase: PhraseInput,
 ): void {
   const minute = unit === 'hour' ? (minutePast ?? 0) : unit === 'minute' ? 60 - step : 59
   const at = `${pad2(last)}:${pad2(minute)}${unit === 'second' ? `:${pad2(60 - step)}` : ''}`
   if (window !== undefined) {
-    notes.push(`${pad2(window.to)}:00 itself is not included: the last of the span is at ${at}`)
+    phrase.notes.push(`${pad2(window.to)}:00 itself is not included: the last of the span is at ${at}`)
   } else if (minutePast === undefined) {
-    notes.push(
+    phrase.notes.push(
       `on the clock: counted from the full ${unit === 'hour' ? 'day' : unit === 'minute' ? 'hour' : 'minute'}`,
     )
   }
 }
 
-function cronOf(recurrence: Recurrence, text: string): string {
+function cronOf(recurrence: Recurrence, phrase: PhraseInput): string {
   const { weekdays, nths, monthDays, months } = recurrence
-  const { hours, minutes, seconds } = timeSets(recurrence, text)
+  const { hours, minutes, seconds } = timeSets(recurrence, phrase)
   const second = seconds.length === 1 && seconds[0] === 0 ? '' : `${seconds} `
   const weekday =
     nths === undefined
       ? weekdayField(weekdays)
       : nths.map(({ nth, weekday: day }) => (nth === -1 ? `${day % 7}L` : `${day % 7}#${nth}`)).join()
   const day =
-    monthDays === undefined ? '*' : monthDaysOf(monthDays, text).map((each) => CRON_DAY[each] ?? each)
+    monthDays === undefined ? '*' : monthDaysOf(monthDays, phrase).map((each) => CRON_DAY[each] ?? each)
   return `${second}${minutes} ${hours} ${day} ${months === undefined ? '*' : formatRuns(months)} ${weekday}`
 }
 
 /** Hours, minutes and seconds whose combinations are exactly the times, which is all that one rule can express. */
 function timeSets(
   { times }: Recurrence,
-  text: string,
+  phrase: PhraseInput,
 ): { hours: number[]; minutes: number[]; seconds: number[] } {
   const distinct = (part: 'hour' | 'minute' | 'second') =>
     [...new Set(times.map((time) => time[part]))].sort((a, b) => a - b)
   const sets = { hours: distinct('hour'), minutes: distinct('minute'), seconds: distinct('second') }
   if (sets.hours.length * sets.minutes.length * sets.seconds.length === times.length) return sets
-  throw refusal(text, 'its times of day differ in their minutes: set an alarm for each')
+  throw refusal(phrase, 'its times of day differ in their minutes: set an alarm for each')
 }
 
-function rruleParts(recurrence: Recurrence, text: string): string[] {
+function rruleParts(recurrence: Recurrence, phrase: PhraseInput): string[] {
   const { weekdays, nths, monthDays, months, times } = recurrence
   const { unit, interval } = recurrence.frequency as { unit: CalendarUnit; interval: number }
   const parts = [`FREQ=${FREQ[unit]}`, `INTERVAL=${interval}`]
   if (months !== undefined) parts.push(`BYMONTH=${months}`)
-  const days = monthDays === undefined ? [] : monthDaysOf(monthDays, text)
+  const days = monthDays === undefined ? [] : monthDaysOf(monthDays, phrase)
   const place = days[0] === 'first weekday' ? 1 : days[0] === 'last weekday' ? -1 : undefined
   if (place !== undefined) {
     if (times.length > 1)
-      throw refusal(text, `the ${days[0]} of a month takes one time of day: set an alarm for each`)
+      throw refusal(phrase, `the ${days[0]} of a month takes one time of day: set an alarm for each`)
     parts.push(`BYDAY=${BYDAY.slice(0, 5)}`, `BYSETPOS=${place}`)
   } else if (days.length > 0) {
     parts.push(`BYMONTHDAY=${days.map((day) => (day === 'last' ? -1 : day))}`)
   }
   if (weekdays !== undefined) parts.push(`BYDAY=${weekdays.map((day) => BYDAY[day - 1])}`)
   if (nths !== undefined) parts.push(`BYDAY=${nths.map(({ nth, weekday }) => `${nth}${BYDAY[weekday - 1]}`)}`)
-  const { hours, minutes, seconds } = timeSets(recurrence, text)
+  const { hours, minutes, seconds } = timeSets(recurrence, phrase)
   if (times.length > 1) parts.push(`BYHOUR=${hours}`, `BYMINUTE=${minutes}`, `BYSECOND=${seconds}`)
   return parts
 }
 
 /** The days of the month, if they fit together: the first or last weekday must be the only one. */
-function monthDaysOf(days: MonthDay[], text: string): MonthDay[] {
+function monthDaysOf(days: MonthDay[], phrase: PhraseInput): MonthDay[] {
   if (days.length > 1 && days.some((day) => typeof day !== 'number' && day !== 'last')) {
-    throw refusal(text, 'the first or last weekday of a month stands alone: set an alarm for the other days')
+    throw refusal(
+      phrase,
+      'the first or last weekday of a month stands alone: set an alarm for the other days',
+    )
   }
   return days
 }

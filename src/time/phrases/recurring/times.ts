@@ -1,7 +1,7 @@
 import { MONTHS, UNITS } from '../../text/index.ts'
 import { type ParsedTime, readTimeWord } from '../time-of-day.ts'
 import { andLength } from './days.ts'
-import { type Clause, type ClockWord, type DayPart, refusal } from './parsed.ts'
+import { type Clause, type ClockWord, type DayPart, type PhraseInput, refusal } from './parsed.ts'
 
 const BARE = /^\d{1,2}$/
 const CLOCK = /^\d{1,2}(?:[:.]\d\d(?::\d\d)?(?:[ap]m)?|[ap]m)$/
@@ -60,13 +60,12 @@ function clock(word: string): ClockWord {
 export function timesOf(
   clocks: ClockWord[],
   dayPart: DayPart | undefined,
-  text: string,
-  notes: string[],
+  phrase: PhraseInput,
 ): ParsedTime[] {
   const on24 = clocks.some(({ word }) => is24Hour(word))
   const times = clocks.map(({ word, afterAt }) => {
-    const time = timeOf(word, afterAt, on24, dayPart, text)
-    if (time.note !== undefined) notes.push(time.note)
+    const time = timeOf(word, afterAt, on24, dayPart, phrase)
+    if (time.note !== undefined) phrase.notes.push(time.note)
     return time
   })
   const seconds = (time: ParsedTime) => (time.hour * 60 + time.minute) * 60 + time.second
@@ -79,7 +78,7 @@ function timeOf(
   afterAt: boolean,
   on24: boolean,
   dayPart: DayPart | undefined,
-  text: string,
+  phrase: PhraseInput,
 ): ParsedTime {
   const hasNoHalf = BARE.test(word) || (CLOCK.test(word) && !word.endsWith('m'))
   const hour = Number.parseInt(word, 10)
@@ -92,7 +91,7 @@ function timeOf(
     })!
     const hoursOfHalf = time.hour < 12 ? am : pm
     if (!hoursOfHalf.includes(time.hour % 12 || 12)) {
-      throw refusal(text, `'${word}' is no time of the ${dayPart}: say '9am', '3pm' or '21:00' without it`)
+      throw refusal(phrase, `'${word}' is no time of the ${dayPart}: say '9am', '3pm' or '21:00' without it`)
     }
     return hasNoHalf && half !== undefined && hour !== time.hour
       ? { ...time, note: `'${word}' in the ${dayPart} is read as ${word}${half}` }
@@ -116,11 +115,7 @@ function is24Hour(word: string): boolean {
 }
 
 /** The full hours of a span of the day; the end is exclusive, and 0 is midnight. */
-export function hoursOf(
-  window: [ClockWord, ClockWord],
-  text: string,
-  notes: string[],
-): { from: number; to: number } {
+export function hoursOf(window: [ClockWord, ClockWord], phrase: PhraseInput): { from: number; to: number } {
   const [first, second] = window
   const last = second.word === '24' || second.word === '24:00' ? { word: '0:00', afterAt: true } : second
   const on24 = is24Hour(first.word) || is24Hour(last.word)
@@ -132,21 +127,21 @@ export function hoursOf(
     const [same, other] =
       Number.parseInt(first.word, 10) % 12 < Number.parseInt(last.word, 10) % 12 ? ['am', 'pm'] : ['pm', 'am']
     throw refusal(
-      text,
+      phrase,
       `the hours are ambiguous: say ${reading('am', same!)}, ${reading('pm', other!)} or 24-hour times`,
     )
   }
   const [from, to] = [first, last].map(({ word }) => {
-    const time = timeOf(word, true, on24, undefined, text)
-    if (time.note !== undefined && !BARE.test(word)) notes.push(time.note)
+    const time = timeOf(word, true, on24, undefined, phrase)
+    if (time.note !== undefined && !BARE.test(word)) phrase.notes.push(time.note)
     if (time.minute !== 0 || time.second !== 0) {
       throw refusal(
-        text,
+        phrase,
         `a span runs between full hours, and '${word}' is none: say 'between 9:00 and 17:00'`,
       )
     }
     return time.hour
   }) as [number, number]
-  if (from === to) throw refusal(text, 'the span is empty: it ends at the hour it starts')
+  if (from === to) throw refusal(phrase, 'the span is empty: it ends at the hour it starts')
   return { from, to }
 }

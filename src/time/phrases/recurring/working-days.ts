@@ -1,5 +1,5 @@
 import type { Exclusion } from '../../calendars/index.ts'
-import { type ParsedRecurrence, refusal } from './parsed.ts'
+import { type ParsedRecurrence, type PhraseInput, refusal } from './parsed.ts'
 
 const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7]
 /** Every month has more working days than this in every country. */
@@ -9,7 +9,7 @@ const NTH_MAX = 15
 export function resolveEveryWorkingDay(
   parsed: ParsedRecurrence,
   weekend: readonly number[] | null,
-  text: string,
+  phrase: PhraseInput,
 ): ParsedRecurrence {
   if (!parsed.workingDays) return parsed
   if (parsed.weekdays?.join() === '1,2,3,4,5') {
@@ -17,32 +17,32 @@ export function resolveEveryWorkingDay(
   }
   const { workingDays: _workingDays, ...named } = parsed
   if (weekend?.join() === '6,7') return named
-  throw refusal(text, 'working days and other days beside them, under another weekend: name all the days')
+  throw refusal(phrase, 'working days and other days beside them, under another weekend: name all the days')
 }
 
 /** Resolves 'third working day of the month' to the 1st or last day, from which `exclusionOf` moves it. */
-export function resolveNthWorkingDay(parsed: ParsedRecurrence, text: string): ParsedRecurrence {
+export function resolveNthWorkingDay(parsed: ParsedRecurrence, phrase: PhraseInput): ParsedRecurrence {
   const { workingDay: nth, quarter, ...rest } = parsed
   if (nth === undefined) {
     if (!quarter) return rest
     throw refusal(
-      text,
+      phrase,
       "a quarter goes with working days: say 'every 3 months on the 1st starting 2027-01-01'",
     )
   }
   if (rest.weekdays ?? rest.nths ?? rest.monthDays) {
-    throw refusal(text, 'it gives a working day of the month and other days: set an alarm for each')
+    throw refusal(phrase, 'it gives a working day of the month and other days: set an alarm for each')
   }
   if (nth !== -1 && (nth < 1 || nth > NTH_MAX)) {
-    throw refusal(text, `not every month has ${nth} working days: say 'first' to '${NTH_MAX}th', or 'last'`)
+    throw refusal(phrase, `not every month has ${nth} working days: say 'first' to '${NTH_MAX}th', or 'last'`)
   }
   if ((parsed.clocks?.length ?? 0) > 1) {
-    throw refusal(text, 'a working day of the month takes one time of day: set an alarm for each')
+    throw refusal(phrase, 'a working day of the month takes one time of day: set an alarm for each')
   }
   const months = monthsOf(rest, quarter, nth === -1)
   if (months === undefined && rest.frequency === undefined) {
     throw refusal(
-      text,
+      phrase,
       "a working day of what? say 'last working day of every month', or 'every working day'",
     )
   }

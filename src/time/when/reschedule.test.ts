@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Rule } from '../rules/index.ts'
-import { resolveReschedule } from './kept-options.ts'
+import { resolveReschedule } from './reschedule.ts'
 import { resolveWhen, type When } from './when.ts'
 
 const NOW = Date.UTC(2026, 10, 16)
