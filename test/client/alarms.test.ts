@@ -299,7 +299,7 @@ it('refuses as the library does', async () => {
   }
   await expect(remote.set({ delay: '1h' }, { target: EVENT, tx: {} })).rejects.toThrow('`tx`: a transaction')
   await expect(remote.set({ delay: '1h', florp: 1 } as never, { target: EVENT })).rejects.toThrow(
-    'Unknown field "florp"',
+    'Unknown option "florp"',
   )
   await expect(remote.set({ delay: '1h' }, { target: EVENT, maxFailure: 1 } as never)).rejects.toThrow(
     'unknown field "maxFailure"',

@@ -346,7 +346,7 @@ it('accepts exactly one time field, with a helpful error', async () => {
   })
   expect(await refused({ delay: 60, target: EVENT })).toMatchObject({ code: 'invalid_request' })
   expect((await refused({ delay: '1h', target: EVENT, maxFailures: 1 })).detail).toMatch(
-    'unknown field "maxFailures"; known are fire_at',
+    'Unknown field "maxFailures". Did you mean `max_failures`? Known: `fire_at`',
   )
   expect((await refused({ delay: '1h', target: EVENT, key: 'é'.repeat(300) })).detail).toMatch(
     'key is 600 bytes long',
