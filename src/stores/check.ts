@@ -1,23 +1,23 @@
 import { formatDuration } from '../time/index.ts'
 
-/** One thing that a doctor looked at. */
+/** The result of one check of `doctor`. */
 export interface Check {
   readonly name: string
   readonly ok: boolean
   readonly detail: string
-  /** What would help, where it is not well. */
+  /** What to do if it is not ok. */
   readonly advice?: string
 }
 
-/** How late the earliest of a pool may be: beyond this nobody runs its clock, or it cannot keep up. */
+/** How late a pool's earliest timer may be. Beyond this no process serves the pool, or it cannot keep up. */
 const LAG_MS_MAX = 10_000
 
-/** What was found, with advice where it is not well. */
+/** A check, with advice if it is not ok. */
 export function check(name: string, ok: boolean, detail: string, advice = ''): Check {
   return ok ? { name, ok, detail } : { name, ok, detail, advice }
 }
 
-/** How far a pool's clock lags behind. */
+/** How late a pool's earliest timer is. */
 export function lagCheck(pool: string, lagMs: number, pending: number): Check {
   return check(
     `lag of pool ${pool}`,
@@ -27,23 +27,23 @@ export function lagCheck(pool: string, lagMs: number, pending: number): Check {
   )
 }
 
-/** Whether the figures, which are kept as alarms move, equal a recount. */
+/** Whether the tallies equal a recount. */
 export function figuresCheck(kept: number, live: number, total: number): Check {
   return check(
     'figures',
     kept === live,
     `${formatCount(live)} live of ${formatCount(total)} ever set`,
-    'please report this: the figures are off',
+    'please report this: the tallies are wrong',
   )
 }
 
-/** Whole seconds, of a long time whole minutes, of days whole hours: `1m 30s`. */
+/** A duration in whole seconds; in minutes above an hour, in hours above a day: `1m 30s`. */
 export function formatRounded(ms: number): string {
   const unit = ms < 3_600_000 ? 1000 : ms < 86_400_000 ? 60_000 : 3_600_000
   return formatDuration(Math.round(ms / unit) * unit).replace(/(?<=[a-z])(?=\d)/g, ' ')
 }
 
-/** A count as it is read: `1,234`. */
+/** A count with separators: `1,234`. */
 export function formatCount(value: number): string {
   return value.toLocaleString('en-US')
 }

@@ -1,28 +1,28 @@
 /**
- * What is kept beside the alarms: API keys, tenants' settings, default targets, pauses. Small, and read through caches.
- * A document is named by its kind and its name; its tenant says whose it is.
+ * What is stored beside the alarms: API keys, tenant settings, default targets, pauses. Small, and read through caches.
+ * A document is identified by its kind and name.
  */
 export interface Document {
   readonly kind: string
   readonly name: string
   readonly tenant: string
-  /** JSON text, kept byte for byte. */
+  /** JSON text, stored byte for byte. */
   readonly value: string
-  /** Grows with every write, over all documents: one that was removed and put anew has another. */
+  /** Grows with every write of any document, so that one that was removed and created again has a new version. */
   readonly version: number
   readonly updatedAt: number
 }
 
-/** A document to be written: the store gives it its version. */
+/** A document to write; the store sets its version. */
 export type NewDocument = Pick<Document, 'kind' | 'name' | 'tenant' | 'value'>
 
-/** The documents of a store. A store behind a network asks it each time: whoever reads often keeps a copy for a moment. */
+/** The documents of a store. Every read asks the database; callers that read often cache. */
 export interface Documents {
   getDocument(kind: string, name: string): Promise<Document | null>
-  /** By name, those after `after`; of one tenant, or (null) of all. */
+  /** In order of name, after `after`; of one tenant, or of all (null). */
   listDocuments(kind: string, tenant: string | null, after: string, limit: number): Promise<Document[]>
-  /** Writes it if `version` is the stored one's (0: there is none yet; undefined: whatever is there); null where it is not. */
+  /** Writes it if `version` matches the stored one (0: it does not exist; undefined: any); otherwise returns null. */
   putDocument(document: NewDocument, now: number, version?: number): Promise<Document | null>
-  /** False where there is none. */
+  /** False if there is none. */
   removeDocument(kind: string, name: string): Promise<boolean>
 }

@@ -39,8 +39,8 @@ export function eventOf(row: EventRow): LogEvent {
 }
 
 /**
- * The fact up to where retention has taken events of an owner's out of the log: who goes on from before has missed some.
- * Named by the number of the tenant's characters, so that no two owners share a name.
+ * The name in `meta` of the newest event that retention has deleted of an owner: a reader that continues from before it has
+ * missed events. It has the length of the tenant's name, so that no two owners share it.
  */
 export function prunedEventsMeta({ tenant, owner }: Scope): string {
   return `gone ${[...tenant].length} ${tenant}${owner}`

@@ -1,40 +1,40 @@
 import type { Scope } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
 
-/** A wake that lies ready for an agent without a URL. */
+/** A wake that waits for an agent without a URL. */
 export interface InboxWake extends Scope {
   readonly occurrenceId: string
   readonly alarmId: string
   readonly arrivedAt: number
-  /** The wake's JSON text, kept byte for byte. */
+  /** The wake's JSON text, stored byte for byte. */
   readonly body: string
-  /** How often it was taken. */
+  /** How often it was handed out. */
   readonly tries: number
 }
 
-/** A wake to be put. */
+/** A wake to write. */
 export type NewWake = Omit<InboxWake, 'tries'>
 
 /** Which wakes to take, and for how long. */
 export interface WakeRequest {
   readonly now: number
-  /** Nobody else gets them for so long; what is not acknowledged by then is taken again. */
+  /** They are not handed out again for this long; what is not acknowledged by then is. */
   readonly holdMs: number
   readonly limit: number
 }
 
-/** The inboxes of a store: one per tenant and owner. What arrived before the retention's horizon goes with `prune`. */
+/** The inboxes of a store, one per tenant and owner. `prune` deletes wakes that are older than the retention. */
 export interface Inbox {
   /**
-   * Puts a wake; one that is there already (same occurrence) stays as it is. Refused (`quota_exceeded`) where its owner
-   * has `max` of them. Who put at the same moment may exceed that by their number: they do not wait for each other.
+   * Writes a wake, unless there is one of the same occurrence. Refused (`quota_exceeded`) if its owner has `max` of them.
+   * Concurrent callers may exceed that by their number, because they do not wait for each other.
    */
   putWake(wake: NewWake, max: number): Promise<void>
-  /** The oldest that nobody holds: held until `now + holdMs`, with one try more. */
+  /** Hands out the oldest available wakes until `now + holdMs`, and counts it in `tries`. */
   takeWakes(scope: Scope, request: WakeRequest): Promise<InboxWake[]>
   /**
-   * Acknowledged: it is gone. Null where there is none of yours, or it was handed out less often than `triesMin` (0), or
-   * more often than `triesMax`.
+   * Acknowledges a wake, which removes it. Null if the owner has no such wake, or if it was handed out less often than
+   * `triesMin` (0) or more often than `triesMax`.
    */
   removeWake(
     scope: Scope,

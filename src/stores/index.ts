@@ -1,4 +1,4 @@
-/** Where alarms are kept: the port, what any store must do to be one, and what stores on tables share. */
+/** The port of stores, and what the SQL stores share. */
 
 export * from './check.ts'
 export * from './document.ts'

@@ -9,19 +9,19 @@ import {
 } from '../alarm/index.ts'
 import type { ListQuery } from './store.ts'
 
-/** What most filters ask of an alarm: little beside the whole of it, and read first where there are filters. */
+/** The few fields that most filters need, read before the whole alarm. */
 export type AlarmSummary = Pick<Alarm, FilterName | 'message' | 'key' | 'createdAt'> & {
   readonly target: string
 }
 
-/** Whether the query asks for anything that a summary has. */
+/** Whether the query filters by a field of the summary. */
 export function needsSummary(query: ListQuery): boolean {
   const { target, text, since } = query
   const filters = [target, text, since, ...FILTER_NAMES.map((name) => query[name])]
   return filters.some((filter) => filter !== undefined)
 }
 
-/** Whether an alarm is one that the query asks for. */
+/** Whether an alarm matches the query. */
 export function matches(snapshot: Snapshot, query: ListQuery): boolean {
   const { alarm } = snapshot
   if (query.states !== undefined && !query.states.includes(stateOf(alarm, snapshot.timers, snapshot.outcome)))
@@ -29,7 +29,7 @@ export function matches(snapshot: Snapshot, query: ListQuery): boolean {
   return summaryMatches({ ...alarm, target: alarm.target.name }, query)
 }
 
-/** Whether an alarm is one that the query asks for, as far as its summary tells. */
+/** Whether an alarm's summary matches the query; its state is not part of it. */
 export function summaryMatches(summary: AlarmSummary, query: ListQuery): boolean {
   if (query.target !== undefined && summary.target !== query.target) return false
   if (FILTER_NAMES.some((name) => query[name] !== undefined && summary[name] !== query[name])) return false
@@ -37,7 +37,7 @@ export function summaryMatches(summary: AlarmSummary, query: ListQuery): boolean
   return query.text === undefined || mentions(summary, query.text)
 }
 
-/** An alarm with several timers is listed at its earliest. */
+/** Whether this is the alarm's earliest timer: in due order an alarm is listed there only. */
 export function isEarliestTimer(snapshot: Snapshot, timerId: Serial): boolean {
   const waking = snapshot.timers.filter((timer) => timer.wakeAt !== null)
   const [first] = waking.sort((a, b) => a.wakeAt! - b.wakeAt! || bySerial(a.id, b.id))

@@ -1,7 +1,7 @@
 import { bySerial, type Serial, type State } from '../alarm/index.ts'
 import type { ListQuery } from './store.ts'
 
-/** The sources of alarms a store has an index for, each newest first. */
+/** The sources of alarms that a store has an index for, each newest first. */
 export type StreamName =
   | 'owner'
   | 'subject'
@@ -16,7 +16,7 @@ export type StreamName =
   | 'awaiting'
   | 'paused'
 
-/** A source, and what is bound to it after tenant and owner. */
+/** A source, and the values bound after tenant and owner. */
 export interface ListStream {
   readonly name: StreamName
   readonly values: readonly string[]
@@ -25,11 +25,11 @@ export interface ListStream {
 const ENDED: readonly State[] = ['fired', 'completed', 'failed', 'timed_out', 'cancelled']
 const LIVE: readonly State[] = ['active', 'paused', 'awaiting']
 
-/** The narrowest sources of what a query asks for; what they let through is checked against the whole query. */
+/** The narrowest sources for a query; their alarms are then checked against the whole query. */
 export function streamsOf(query: ListQuery): readonly ListStream[] {
   const by = (name: StreamName, ...values: string[]): ListStream => ({ name, values })
   const { correlationId } = query
-  // One that nobody gave is the alarm's own id.
+  // The default correlation id is the alarm's id.
   if (correlationId !== undefined)
     return [by('correlation', correlationId), by('ownCorrelation', correlationId)]
   if (query.subject !== undefined) return [by('subject', query.subject)]
@@ -52,7 +52,7 @@ export function streamsOf(query: ListQuery): readonly ListStream[] {
   return streams
 }
 
-/** What several sources gave as one list, newest first, each alarm once. */
+/** Merges several sources into one list, newest first, each alarm once. */
 export function mergeStreams(found: readonly (readonly Serial[])[], limit: number): readonly Serial[] {
   if (found.length === 1) return found[0]!
   return [...new Set(found.flat())].sort((a, b) => bySerial(b, a)).slice(0, limit)

@@ -1,15 +1,15 @@
 import { type Snapshot, utf8Length } from '../alarm/index.ts'
 
-/** A page ends with the item that brings its content to so many bytes, however many were asked for. */
+/** A page ends with the item that brings its content to this size, whatever its limit. */
 export const PAGE_BYTES_MAX = 4 * 2 ** 20
-/** A page of the log ends sooner: whoever follows it holds one for as long as it is slow, and followers are many. */
+/** A page of the log is smaller: every slow follower keeps one in memory, and there may be many followers. */
 export const LOG_BYTES_MAX = 64 * 2 ** 10
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for control characters.
 const ESCAPED = /[\u0000-\u001f"\\]/
-/** What an item takes beside its texts. */
+/** The size of an item without its texts. */
 const ITEM_BYTES = 1_000
 
-/** Says when a page is full: by its items, or by what they hold. */
+/** Limits a page by its number of items and by their size. */
 export class PageLimit {
   readonly #limit: number
   readonly #bytesMax: number
@@ -21,7 +21,7 @@ export class PageLimit {
     this.#bytesMax = bytesMax
   }
 
-  /** Takes room for one more item; false where there is none left. */
+  /** Counts one more item; false if the page is full. */
   add(bytes: number): boolean {
     if (this.#items === this.#limit || this.#bytes >= this.#bytesMax) return false
     this.#items += 1
@@ -30,7 +30,7 @@ export class PageLimit {
   }
 }
 
-/** About how much an alarm adds to a page. */
+/** About how many bytes an alarm adds to a page. */
 export function bytesOf({ alarm, outcome }: Snapshot): number {
   const { payload, message, target, rule, notes } = alarm
   const json = [payload ?? '']
@@ -40,12 +40,12 @@ export function bytesOf({ alarm, outcome }: Snapshot): number {
   return [...json, ...texts.map(escaped)].reduce((sum, text) => sum + utf8Length(text), ITEM_BYTES)
 }
 
-/** As it is in JSON: a control character takes six there. */
+/** As in JSON, where a control character takes six bytes. */
 function escaped(text: string): string {
   return ESCAPED.test(text) ? JSON.stringify(text) : text
 }
 
-/** Whether a page of the log was cut: there may be more, then. */
+/** Whether a page of the log was cut, so that there may be more. */
 export function isCut(events: readonly { readonly data: string }[], limit: number): boolean {
   return events.length === limit || dataBytes(events) >= LOG_BYTES_MAX
 }

@@ -10,15 +10,15 @@ import {
 } from '../alarm/index.ts'
 import { parseRule, type Rule } from '../time/index.ts'
 
-/** An alarm with the row it is kept in. Only its store makes and reads `seq`; copies made by edits carry it along. */
+/** An alarm with its row number. Only its store sets and reads `seq`; copies made by edits keep it. */
 export type StoredAlarm = Alarm & { readonly seq: Serial }
 
-/** A row that cannot be read: it is set aside with this reason, and the rest go on. */
+/** A row that cannot be read. It is quarantined with this reason, and the rest of the batch continues. */
 export class CorruptRow extends Error {
   override readonly name = 'CorruptRow'
 }
 
-/** The columns of what is not a field of its own: identity, rule, target, payload, backoff and the record's instants. */
+/** The columns that are not options of an alarm: identity, rule, target, payload, backoff and the row's instants. */
 const OTHER_COLUMNS = [
   'id', 'tenant', 'owner', 'generation', 'kind', 'timezone', 'fire_at', 'rule', 'calendars', 'target_kind', 'target',
   'target_config', 'pool', 'payload', 'backoff_base_ms', 'backoff_cap_ms', 'on_failure', 'created_at', 'updated_at',
@@ -59,8 +59,8 @@ export interface OutcomeRow {
 }
 
 /**
- * The alarm of a row (`seq`, then `ALARM_COLUMNS`, from `at` on), without its calendars, which are rows of their own;
- * throws CorruptRow where its rule makes no sense.
+ * The alarm of a row (`seq`, then `ALARM_COLUMNS`, from `at` on), without its calendars, which are separate rows. Throws
+ * CorruptRow if its rule cannot be read.
  */
 export function alarmOf(values: Values, at = 0): StoredAlarm {
   const text = (column: number) => values[at + column] as string
@@ -104,14 +104,14 @@ const NO_NOTES: readonly string[] = []
 function notesOf(text: string): string[] {
   const notes = json('notes', text)
   if (Array.isArray(notes) && notes.every((note) => typeof note === 'string')) return notes
-  throw new CorruptRow(`its notes are none: ${text.slice(0, 200)}`)
+  throw new CorruptRow(`its notes are not a list of texts: ${text.slice(0, 200)}`)
 }
 
 function onFailureOf(text: string): Target {
   const target = json<Partial<Target> | null>('on_failure', text)
   const { kind, name, pool } = target ?? {}
   if ([kind, name, pool].every((part) => typeof part === 'string')) return target as Target
-  throw new CorruptRow(`its on_failure is no target: ${text.slice(0, 200)}`)
+  throw new CorruptRow(`its on_failure is not a target: ${text.slice(0, 200)}`)
 }
 
 /** A once alarm's rule needs no JSON: its instant and zone are columns. */
@@ -120,7 +120,7 @@ function ruleOf(kind: string, timezone: string, fireAt: number | null, rule: str
   const text = rule ?? 'null'
   const read = json('rule', text, parseRule)
   if (read?.kind === kind) return read
-  throw new CorruptRow(`its rule is not one: ${text.slice(0, 200)}`)
+  throw new CorruptRow(`its rule is not a rule: ${text.slice(0, 200)}`)
 }
 
 function targetOf(kind: string, name: string, config: string | null, pool: string): Target {

@@ -19,13 +19,13 @@ import type { Documents } from './document.ts'
 import type { Inbox } from './inbox.ts'
 
 /**
- * The port every store keeps. A store holds no rules of its own: pure functions of `alarm/` decide, and the store
- * applies what they decided in one transaction. The conformance suite says what "keeps" means.
+ * The port that every store implements. A store contains no rules: pure functions of `alarm/` decide, and the store applies
+ * their decisions in one transaction. The conformance suite defines the behaviour.
  */
 export interface Store extends StoreReads, Documents, Inbox {
-  /** Writes new alarms, all or none: known idempotency keys answer with the first, known keys are set again. */
+  /** Writes new alarms, all or none. A known idempotency key returns its first alarm; a known key is set again. */
   set(requests: readonly SetRequest[], context: Context, tx?: unknown): Promise<SetResult[]>
-  /** Reads, decides and writes alarms one by one in one transaction; `next` says where to go on. */
+  /** Reads, decides and writes the selected alarms in one transaction; `next` is where to continue. */
   edit<A>(
     scope: Scope,
     which: Selector,
@@ -34,62 +34,62 @@ export interface Store extends StoreReads, Documents, Inbox {
     tx?: unknown,
   ): Promise<EditResult<A>>
 
-  /** Claims and renews the shards of these pools, and says which are now held: the heartbeat (promise: fenced). */
-  heartbeat(owner: string, pools: readonly string[], context: Context): Promise<Lease[]>
-  /** Gives shards back at once, so that another process need not wait for the lease to end. */
+  /** Renews this process's leases, acquires free shards of these pools, and returns all its leases (promise: fenced). */
+  heartbeat(holder: string, pools: readonly string[], context: Context): Promise<Lease[]>
+  /** Releases leases, so that another process does not have to wait for their end. */
   releaseLeases(leases: readonly Lease[]): Promise<void>
-  /** Reads what is due, settles what needs no delivery, and records the rest as in flight. */
+  /** Reads due timers, settles those that need no delivery, and records the rest as in flight. */
   claim(leases: readonly Lease[], request: ClaimRequest): Promise<Claimed>
-  /** Writes outcomes; void for a lease that is no longer the shard's, or a timer that has moved on. */
+  /** Writes outcomes. Rejects those of a lost lease, and skips timers that have changed since their claim. */
   settle(
     settlements: readonly Settlement[],
-    landed: readonly InFlightBatch[],
+    acknowledged: readonly InFlightBatch[],
     context: Context,
   ): Promise<SettleResult>
-  /** Runs work in a transaction of its own, which commits with the settlement it answers, or not at all. */
+  /** Runs work in a transaction that commits together with the settlement it returns, or not at all. */
   transact(
     lease: Lease,
     work: (tx: unknown) => Promise<Settlement>,
     context: () => Context,
   ): Promise<SettleResult>
-  /** Puts timers that wait for a handler, or for an operator, back in the queue, at most so many; answers how many. */
+  /** Makes up to `limit` timers that wait for a handler or an operator due again; returns how many. */
   requeueWaiting(leases: readonly Lease[], which: WaitingFilter, now: number, limit: number): Promise<number>
-  /** The names of the targets of what an operator holds in these shards, each once, at most so many. */
+  /** The names of the targets, up to `limit`, whose timers an operator's pause stops in these shards. */
   pausedTargets(leases: readonly Lease[], limit: number): Promise<string[]>
 
-  /** Lets a decision look at live alarms again, whoever's they are; `next` says where to go on. */
+  /** Applies a decision to live alarms of all owners; `next` is where to continue. */
   review(
     which: ReviewFilter,
     decide: (snapshot: Snapshot) => Change | null,
     context: Context,
   ): Promise<ReviewResult>
-  /** Writes a tenant's calendar; the same days again are no edit. */
+  /** Writes a tenant's calendar; writes nothing if its days are unchanged. */
   putCalendar(tenant: string, calendar: NewCalendar, context: Context): Promise<HolidayCalendar>
-  /** Deletes a calendar, false where there is none; refused (`conflict`) while a live alarm names it. */
+  /** Deletes a calendar; false if there is none. Refused (`conflict`) while a live alarm names it. */
   removeCalendar(tenant: string, name: string): Promise<boolean>
-  /** Says that the alarms which name a calendar stand by this version of it. */
+  /** Records that all alarms that name a calendar were reviewed with this version of it. */
   calendarReviewed(tenant: string, calendar: Pick<HolidayCalendar, 'name' | 'version'>): Promise<void>
-  /** Keeps a fact about the store as a whole. */
+  /** Writes a value about the store as a whole. */
   putMeta(name: string, value: string): Promise<void>
 
-  /** Appends an event of a user's own. */
+  /** Appends a user's event. */
   append(scope: Scope, event: UserEvent): Promise<LogEvent>
   /**
-   * Deletes ended alarms with their events, and wakes that nobody fetched, a bounded number at a time; answers how many. The
-   * owner's fact `goneFact` then names the newest of the deleted events.
+   * Deletes up to `limit` ended alarms with their events, and wakes that were not fetched; returns how many. The owner's
+   * `prunedEventsMeta` then has the newest of the deleted events.
    */
   prune(endedBefore: number, limit: number): Promise<number>
-  /** Calls back when another process may have changed something about the clocks, or the log. Answers how to stop. */
-  onChange(listener: (news: ChangeKind) => void, about?: 'clock' | 'log'): () => void
+  /** Calls back when another process may have changed timers, shards or the log. Returns a function that stops it. */
+  onChange(listener: (change: ChangeKind) => void, about?: 'clock' | 'log'): () => void
   close(): Promise<void>
 }
 
-/** What another process may have changed: timers to look at, shards to claim, the log to read. */
+/** What another process may have changed: timers to claim, shards to acquire, the log to read. */
 export type ChangeKind = 'timers' | 'shards' | 'log'
 
-/** What can be asked without changing anything. */
+/** The reads of a store. */
 export interface StoreReads {
-  /** How long a lease lasts, and how often `own` renews it. */
+  /** How long a lease lasts, and how often `heartbeat` renews it. */
   readonly leaseMs: number
   readonly heartbeatMs: number
   get(
@@ -98,38 +98,37 @@ export interface StoreReads {
   ): Promise<Snapshot | null>
   list(scope: Scope, query: ListQuery): Promise<Page>
   stats(scope: Scope): Promise<Stats>
-  /** How many alarms of a tenant are still to fire, over all its owners. */
+  /** How many alarms of a tenant are pending, over all its owners. */
   countPending(tenant: string): Promise<number>
-  /** Whether it takes writes: a standby answers, and a database that was set read-only. */
+  /** Whether the database accepts writes; false for a standby or a read-only database. */
   isWritable(): Promise<boolean>
-  /** How many wakes lie in all inboxes, as far as `limit`. */
+  /** How many wakes are in all inboxes, up to `limit`. */
   countInboxWakes(limit: number): Promise<number>
-  /** Events after a place in the log, oldest first; of one alarm where it is named. `isCut` says whether there may be more. */
+  /** Events after a position in the log, oldest first; of one alarm if it is named. `isCut` says whether there may be more. */
   events(scope: Scope, query: { after: Serial; limit: number; alarmId?: string }): Promise<LogEvent[]>
-  /** An alarm and its newest events, oldest of them first, as of one moment; null where this owner has none. */
+  /** An alarm and its newest events in log order, as of one moment; null if this owner has no such alarm. */
   story(scope: Scope, alarmId: string, limit: number): Promise<StoredStory | null>
-  /** The newest place in the log. */
+  /** The end of the log. */
   lastEvent(): Promise<Serial>
-  /** The newest moment the store has a record of; null while it is empty. A clock that is years from it is not believed. */
+  /** The newest instant in the store; null if it is empty. A wall clock that is years from it is not trusted. */
   newestInstant(): Promise<number | null>
-  /** The earliest wake among these shards that is not held. */
-  nextWakeAt(leases: readonly Lease[], held: InFlightTimers): Promise<number | null>
-  /** A tenant's calendars by name, as they stand: a store behind a network answers from a copy that it keeps fresh. */
+  /** The earliest wake of these shards that is not in flight. */
+  nextWakeAt(leases: readonly Lease[], inFlight: InFlightTimers): Promise<number | null>
+  /** A tenant's calendars by name. A store behind a network returns a cached copy. */
   calendars(tenant: string): readonly HolidayCalendar[]
-  /** Freshens that copy. */
+  /** Refreshes that copy. */
   readCalendars(): Promise<void>
-  /** Edited calendars whose alarms have not all been looked at again. */
+  /** Edited calendars whose alarms have not all been reviewed. */
   unreviewedCalendars(): Promise<readonly EditedCalendar[]>
   getMeta(name: string): Promise<string | null>
   /**
-   * Who runs the clock of each pool, and what waits there. That is counted row by row, unless nobody asks for it (false),
-   * or asks for what is due by a moment: then no more than `DUE_COUNTED_MAX` of each shard are counted. Of all pools,
-   * unless some are named.
+   * The lease holder of each shard and what is pending there, of all pools or of those named. Pending rows are counted one by
+   * one, unless `counts` is false or asks for what is due by an instant: then at most `DUE_COUNTED_MAX` of each shard.
    */
   shardStates(counts?: CountOption, pools?: readonly string[]): Promise<ShardState[]>
 }
 
-/** An alarm and what became of it. */
+/** An alarm and its events. */
 export interface StoredStory {
   readonly snapshot: Snapshot
   readonly events: readonly LogEvent[]
@@ -141,14 +140,14 @@ export interface SetRequest {
   readonly timer: NewTimer
 }
 
-/** What a set came to. */
+/** The result of a set. */
 export interface SetResult {
   readonly snapshot: Snapshot
   /** `created`, or `replaced` (its key was known), or `deduped` (its idempotency key was). */
   readonly outcome: 'created' | 'replaced' | 'deduped'
 }
 
-/** Which alarms an edit is about. At most `limit` are taken in one transaction. */
+/** Which alarms an edit selects; up to `limit` in one transaction. */
 export type Selector =
   | { readonly id: string }
   | { readonly key: string }
@@ -173,26 +172,26 @@ export interface EditResult<A> {
 }
 
 /**
- * Whose timers are put back: those that wait for a handler; those that an operator holds of a tenant, or of a target by its
- * name, the longest held first.
+ * Which waiting timers to requeue: those that wait for a handler, or those that an operator's pause of a tenant or a target
+ * (by name) stops, the longest paused first.
  */
 export type WaitingFilter =
   | { readonly handler: string }
   | { readonly pausedTenant: string }
   | { readonly pausedTarget: string }
 
-/** Which live alarms a review looks at: those of a tenant that name calendars, or all on a zone's wall clock. */
+/** Which live alarms to review: those of a tenant that name calendars, or all whose instants depend on a zone. */
 export type ReviewFilter =
   | { readonly calendarsOf: string; readonly after: Serial; readonly limit: number }
   | { readonly zoned: true; readonly after: Serial; readonly limit: number }
 
-/** What a review came to: how many alarms it changed, and where to go on. */
+/** How many alarms a review changed, and where to continue. */
 export interface ReviewResult {
   readonly changed: number
   readonly next: Serial | null
 }
 
-/** A calendar to be written: the store gives it its version. */
+/** A calendar to write; the store sets its version. */
 export type NewCalendar = Omit<HolidayCalendar, 'version'>
 
 /** A calendar that was edited. */
@@ -202,17 +201,17 @@ export interface EditedCalendar {
   readonly version: number
 }
 
-/** The right to run a shard's clock. */
+/** The right of one process to deliver the timers of a shard. */
 export interface Lease {
   readonly shard: number
   readonly pool: string
   readonly holder: string
   readonly epoch: number
-  /** On the monotonic clock: nothing may be started from this moment on. */
+  /** On the monotonic clock: no delivery may start from this instant on. */
   readonly until: number
 }
 
-/** A batch that was recorded as being delivered. */
+/** A batch of timers that is recorded as being delivered. */
 export interface InFlightBatch {
   readonly id: Serial
   readonly shard: number
@@ -226,32 +225,32 @@ export interface ClaimedTimer {
   readonly timer: Timer
 }
 
-/** What to take. */
+/** What to claim. */
 export interface ClaimRequest {
   readonly context: Context
   readonly limit: number
   readonly inFlight: InFlightTimers
-  /** Tenants that have enough: nothing of theirs is taken, however much of it is due. */
+  /** Tenants over their limit: nothing of theirs is claimed. */
   readonly avoid?: ReadonlySet<string>
-  /** Owners that have enough, each as `ownerKey` names it; only beside `avoid`. */
+  /** Owners over their limit, by `ownerKey`; only together with `avoid`. */
   readonly avoidOwners?: ReadonlySet<string>
   readonly triage: (found: DueTimer) => Verdict
-  /** Whether the take has lasted long enough: what is left is taken by the next one. */
+  /** Whether the claim has lasted long enough; the next one continues. */
   readonly isLong: () => boolean
 }
 
-/** An owner's name among those of all tenants. */
+/** A key for an owner that is unique over all tenants. */
 export function ownerKey({ tenant, owner }: Scope): string {
   return `${tenant}\0${owner}`
 }
 
-/** Timers this process holds already, by id and version: a look passes over them. */
+/** The timers this process has in flight, by id and version. Claims skip them. */
 export interface InFlightTimers {
   readonly size: number
   has(id: Serial, version: number): boolean
 }
 
-/** A due timer with its alarm; `others` is filled in when the triage asked to look. */
+/** A due timer with its alarm; `others` is set when the triage needs the alarm's other timers. */
 export interface DueTimer {
   readonly alarm: Alarm
   readonly timer: Timer
@@ -260,18 +259,18 @@ export interface DueTimer {
   readonly openCount: number
 }
 
-/** What a take brought. */
+/** The result of a claim. */
 export interface Claimed {
   readonly timers: readonly ClaimedTimer[]
-  /** When to look again: the earliest wake that was not taken. */
+  /** When to claim again: the earliest wake that was not claimed. */
   readonly nextWakeAt: number | null
-  /** Leases that turned out to be another's by now. */
+  /** Leases that another process has taken over. */
   readonly lost: readonly Lease[]
-  /** Whether more was due than the limit allowed, or something was passed. */
+  /** Whether more is due than the limit allowed, or a timer was passed over. */
   readonly more: boolean
 }
 
-/** The outcome of one delivery, with how to decide what it writes. */
+/** The outcome of one delivery. */
 export interface Settlement {
   readonly lease: Lease
   readonly alarm: Alarm
@@ -279,10 +278,10 @@ export interface Settlement {
   readonly delivery: DeliveryOutcome
 }
 
-/** What a settle came to. */
+/** The result of a settle. */
 export interface SettleResult {
   readonly lost: readonly Lease[]
-  /** Outcomes of timers that had moved on: a former owner's, or sent twice. */
+  /** Outcomes of timers that had changed: of a previous lease holder, or sent twice. */
   readonly stale: number
 }
 
@@ -316,30 +315,30 @@ export interface UserEvent {
 export interface ListQuery extends FieldFilters {
   readonly states?: readonly State[] | undefined
   readonly target?: string | undefined
-  /** Words to look for in label, message, key and subject. */
+  /** Words to search for in label, message, key and subject. */
   readonly text?: string | undefined
-  /** Only alarms created at or after this moment. */
+  /** Only alarms created at or after this instant. */
   readonly since?: number | undefined
-  /** `newest` first, or the next to fire first (`due`: live alarms only). */
+  /** `newest` first, or the next to fire first (`due`, live alarms only). */
   readonly order: 'newest' | 'due'
   readonly limit: number
-  /** Where the page before this one ended. */
+  /** Where the previous page ended. */
   readonly after?: ListPosition | undefined
 }
 
-/** A place in a list: the row's own, and in due order its instant too. */
+/** A position in a list: the row and, in due order, its instant. */
 export interface ListPosition {
   readonly row: Serial
   readonly at?: number
 }
 
-/** A page of a list: it ends where its limit says, or with `PAGE_BYTES_MAX` of content. */
+/** A page of a list; it ends at its limit or at `PAGE_BYTES_MAX` of content. */
 export interface Page {
   readonly items: readonly Snapshot[]
   readonly next: ListPosition | null
 }
 
-/** The figures of one owner. */
+/** The tallies of one owner. */
 export interface Stats {
   readonly total: number
   readonly pending: number
@@ -351,13 +350,13 @@ export interface Stats {
   readonly avgDurationMs: number | null
 }
 
-/** What is counted of each shard: all that waits (true), nothing (false), or what is due by a moment. */
+/** What to count of each shard: everything pending (true), nothing (false), or what is due by an instant. */
 export type CountOption = boolean | { readonly dueBy: number }
 
-/** So many due timers of a shard are counted: a backlog is a backlog, and counting it must not add to it. */
+/** How many due timers of a shard are counted at most, so that counting a backlog stays cheap. */
 export const DUE_COUNTED_MAX = 10_000
 
-/** Who runs a shard's clock. */
+/** The state of a shard. */
 export interface ShardState {
   readonly shard: number
   readonly pool: string
@@ -367,5 +366,5 @@ export interface ShardState {
   readonly nextWakeAt: number | null
 }
 
-/** The fact under which a store keeps the version of the zone data its pending instants were found with. */
+/** The version of the zone data that pending instants were computed with, in `meta`. */
 export const ZONE_DATA_META = 'zone_data'

@@ -14,7 +14,7 @@ const COLUMNS = [
 
 type Sums = Record<(typeof COLUMNS)[number], number>
 
-/** How one owner's figures change: total, pending, fired, completed, failed, cancelled, timed out, durations, their number. */
+/** How one owner's tallies change: total, pending, fired, completed, failed, cancelled, timed out, sum of durations, their number. */
 export interface TallyRow {
   readonly scope: Scope
   readonly sums: readonly number[]
@@ -25,7 +25,7 @@ interface Entry {
   readonly sums: Sums
 }
 
-/** Gathers how the figures change in one job: one row per owner is written, however many alarms moved. */
+/** Collects the changes of the tallies in one write, so that it writes one row per owner, however many alarms changed. */
 export class Tallies {
   readonly #sums = new Map<string, Entry>()
   #last: Entry | null = null
@@ -48,7 +48,7 @@ export class Tallies {
     }
   }
 
-  /** Takes over what was gathered apart, for work that may yet be undone. */
+  /** Adds the changes of work that could have been rolled back. */
   merge(other: Tallies): void {
     for (const { scope, sums } of other.#sums.values()) {
       const own = this.#of(scope)
@@ -56,7 +56,7 @@ export class Tallies {
     }
   }
 
-  /** Hands over what was gathered, one row per owner in a fixed order, and starts anew. */
+  /** Returns the changes, one row per owner in a fixed order, and starts over. */
   drain(): TallyRow[] {
     const rows = [...this.#sums.entries()]
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -67,7 +67,7 @@ export class Tallies {
   }
 
   #of(scope: Scope): Sums {
-    // Mostly the same owner's as the one before.
+    // Usually the same owner as before.
     const last = this.#last
     if (last !== null && last.scope.tenant === scope.tenant && last.scope.owner === scope.owner)
       return last.sums

@@ -2,7 +2,7 @@ import { type LifecycleEvent, pause, report, type SetOptions, type State } from 
 import type { ClaimedTimer, Lease } from '../store.ts'
 import type { Harness } from './harness.ts'
 
-/** An alarm that was brought into a state, and what is needed to go on from there. */
+/** An alarm in a certain state, and what is needed to continue from there. */
 export interface AlarmInState {
   readonly harness: Harness
   readonly leases: readonly Lease[]
@@ -14,12 +14,12 @@ export interface AlarmInState {
 }
 
 /** The key of every alarm brought into a state, so that it can be set again. */
-export const KEY = 'standing'
+export const KEY = 'in-state'
 export const HOUR_MS = 3_600_000
 export const REPORT_MS = 300_000
 
-/** Events that are the outcome of a delivery under way. */
-const FLYING: readonly LifecycleEvent[] = [
+/** Events that are the outcome of a delivery in progress. */
+const DELIVERY_EVENTS: readonly LifecycleEvent[] = [
   'delivered',
   'delivered_unreported',
   'attempt_failed',
@@ -34,7 +34,7 @@ const REPORTED: readonly (State | LifecycleEvent)[] = [
   'report_overdue',
 ]
 
-/** Brings a new alarm into a state, in the way that lets the event happen to it next. */
+/** Brings a new alarm into a state, in a way that the event can happen to it next. */
 export async function reach(
   harness: Harness,
   state: State,
@@ -50,8 +50,8 @@ export async function reach(
       }
     : { delay: '1h', misfire: 'skip' as const }
   const id = await harness.alarm(when, optionsFor(state, event, recurring))
-  const standing = { harness, leases, id, state, recurring, claimed: null }
-  return { ...standing, claimed: await WAYS[state](standing, event) }
+  const alarm = { harness, leases, id, state, recurring, claimed: null }
+  return { ...alarm, claimed: await WAYS[state](alarm, event) }
 }
 
 function optionsFor(state: State, event: LifecycleEvent, recurring: boolean): SetOptions {
@@ -63,51 +63,51 @@ function optionsFor(state: State, event: LifecycleEvent, recurring: boolean): Se
   const isLast = state === 'failed' || (event === 'exhausted' && state !== 'cancelled')
   return {
     key: KEY,
-    // An alarm that is to end `fired` must not await a report, whatever happens to it afterwards.
+    // An alarm that ends `fired` must not await a report.
     ack: reports && state !== 'fired' ? 'report' : 'delivery',
     maxFailures: isLast ? 1 : 3,
     completionTimeout: `${REPORT_MS}ms`,
   }
 }
 
-type Way = (standing: AlarmInState, event: LifecycleEvent) => Promise<ClaimedTimer | null>
+type Way = (alarm: AlarmInState, event: LifecycleEvent) => Promise<ClaimedTimer | null>
 
 const WAYS: Readonly<Record<State, Way>> = {
-  async active(standing, event) {
-    if (event === 'report_overdue' && standing.recurring) return delivered(standing)
-    return FLYING.includes(event) || event === 'reported' ? claimDue(standing) : null
+  async active(alarm, event) {
+    if (event === 'report_overdue' && alarm.recurring) return delivered(alarm)
+    return DELIVERY_EVENTS.includes(event) || event === 'reported' ? claimDue(alarm) : null
   },
-  async paused(standing, event) {
-    if (event === 'report_overdue' && standing.recurring) await delivered(standing)
-    if (FLYING.includes(event)) return pauseInFlight(standing)
-    await standing.harness.edit(standing.id, pause)
+  async paused(alarm, event) {
+    if (event === 'report_overdue' && alarm.recurring) await delivered(alarm)
+    if (DELIVERY_EVENTS.includes(event)) return pauseInFlight(alarm)
+    await alarm.harness.edit(alarm.id, pause)
     return null
   },
   awaiting: delivered,
   fired: delivered,
-  async completed(standing) {
-    const claimed = await delivered(standing)
-    if ((await standing.harness.state(standing.id)) !== 'completed')
-      await standing.harness.edit(standing.id, (found, context) =>
+  async completed(alarm) {
+    const claimed = await delivered(alarm)
+    if ((await alarm.harness.state(alarm.id)) !== 'completed')
+      await alarm.harness.edit(alarm.id, (found, context) =>
         report(found, { ok: true, text: 'done' }, context),
       )
     return claimed
   },
-  async failed(standing) {
-    const claimed = await claimDue(standing)
-    await standing.harness.settle(claimed, 'failed')
+  async failed(alarm) {
+    const claimed = await claimDue(alarm)
+    await alarm.harness.settle(claimed, 'failed')
     return claimed
   },
-  async timed_out(standing) {
-    const claimed = await delivered(standing)
-    standing.harness.clock.step(REPORT_MS)
-    await standing.harness.claim(standing.leases)
+  async timed_out(alarm) {
+    const claimed = await delivered(alarm)
+    alarm.harness.clock.step(REPORT_MS)
+    await alarm.harness.claim(alarm.leases)
     return claimed
   },
-  async cancelled(standing) {
-    const claimed = await claimDue(standing)
-    await standing.harness.settle(claimed, 'failed')
-    await standing.harness.cancel(standing.id)
+  async cancelled(alarm) {
+    const claimed = await claimDue(alarm)
+    await alarm.harness.settle(claimed, 'failed')
+    await alarm.harness.cancel(alarm.id)
     return claimed
   },
 }
@@ -117,16 +117,16 @@ async function claimDue({ harness, leases }: AlarmInState): Promise<ClaimedTimer
   return harness.claimOne(leases)
 }
 
-async function delivered(standing: AlarmInState): Promise<ClaimedTimer> {
-  const claimed = await claimDue(standing)
-  await standing.harness.settle(claimed, 'delivered')
+async function delivered(alarm: AlarmInState): Promise<ClaimedTimer> {
+  const claimed = await claimDue(alarm)
+  await alarm.harness.settle(claimed, 'delivered')
   return claimed
 }
 
-/** A once alarm refuses to be paused while it fires, so that its record is written as if it had been. */
-async function pauseInFlight(standing: AlarmInState): Promise<ClaimedTimer> {
-  const claimed = await claimDue(standing)
-  await standing.harness.edit(standing.id, ({ alarm }, { now }) => ({
+/** A once alarm refuses a pause while it fires, so the row is written as if it had been paused. */
+async function pauseInFlight(alarm: AlarmInState): Promise<ClaimedTimer> {
+  const claimed = await claimDue(alarm)
+  await alarm.harness.edit(alarm.id, ({ alarm }, { now }) => ({
     alarm: { ...alarm, pausedAt: now, updatedAt: alarm.updatedAt + 1 },
     markEdited: [claimed.timer.id],
   }))

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { isEnd } from '../../alarm/index.ts'
 import { casesOf } from './conformance-case.ts'
 
-/** When `cancel` has answered `cancelled`, no delivery starts; otherwise it says that it came too late. */
+/** After `cancel` has answered `cancelled`, no delivery starts; otherwise it answers that it came too late. */
 export const cancelCases = casesOf('cancel-wins', {
-  async 'a cancel before the take wins: it is never taken'(harness) {
+  async 'a cancel before the claim wins: the alarm is never claimed'(harness) {
     const leases = await harness.heartbeat()
     for (const when of [{ delay: '1s' }, { every: '1s' }]) {
       const id = await harness.alarm(when)
@@ -16,7 +16,7 @@ export const cancelCases = casesOf('cancel-wins', {
     }
   },
 
-  async 'of a cancel and a take at the same moment, exactly one wins'(harness) {
+  async 'of a concurrent cancel and claim, exactly one wins'(harness) {
     const leases = await harness.heartbeat()
     for (let i = 0; i < 20; i++) {
       const id = await harness.alarm({ delay: '1s' })
@@ -31,7 +31,7 @@ export const cancelCases = casesOf('cancel-wins', {
     }
   },
 
-  async 'a cancel after the take says that it is firing; what failed is not tried again'(harness) {
+  async 'a cancel after the claim answers `firing`; a failed delivery is not retried'(harness) {
     const leases = await harness.heartbeat()
     for (const when of [{ delay: '1s' }, { every: '1h' }]) {
       const id = await harness.alarm(when)
@@ -58,7 +58,7 @@ export const cancelCases = casesOf('cancel-wins', {
     )
   },
 
-  async 'a delivery whose alarm was cancelled meanwhile awaits no report'(harness) {
+  async 'a delivery whose alarm was cancelled during it awaits no report'(harness) {
     const leases = await harness.heartbeat()
     const id = await harness.alarm({ delay: '1s' }, { ack: 'report' })
     harness.clock.step(1000)
@@ -68,7 +68,7 @@ export const cancelCases = casesOf('cancel-wins', {
     assert.equal(await harness.state(id), 'cancelled')
   },
 
-  async 'what was cancelled while it fired is given back to nobody'(harness) {
+  async 'a delivery that is released after a cancel is not claimed again'(harness) {
     const leases = await harness.heartbeat()
     const id = await harness.alarm({ delay: '1s' })
     harness.clock.step(1000)
@@ -78,7 +78,7 @@ export const cancelCases = casesOf('cancel-wins', {
     assert.deepEqual([await harness.state(id), (await harness.claim(leases)).timers], ['cancelled', []])
   },
 
-  async 'a new owner delivers nothing of what was cancelled while it fired'(harness) {
+  async 'a new lease holder does not deliver what was cancelled while it fired'(harness) {
     for (const when of [{ delay: '1s' }, { every: '1h' }]) {
       const old = await harness.heartbeat()
       const id = await harness.alarm(when)
@@ -95,7 +95,7 @@ export const cancelCases = casesOf('cancel-wins', {
     }
   },
 
-  async 'a cancel drops the retry, and the occurrence still ends as one record'(harness) {
+  async 'a cancel drops the retry, and the occurrence is still recorded once'(harness) {
     const leases = await harness.heartbeat()
     const id = await harness.alarm({ every: '1h' })
     harness.clock.step(3_600_000)

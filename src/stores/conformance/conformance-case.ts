@@ -4,28 +4,28 @@ import { Harness } from './harness.ts'
 import { assertInvariants } from './invariants.ts'
 import { SteppedClock } from './stepped-clock.ts'
 
-/** A store to be examined. What it cannot do is said in words, which become the reason of the skip. */
+/** A store under test. What it cannot do is a text, which becomes the reason of the skip. */
 export interface Examinee {
   readonly store: Store
-  /** Opens another process's view of the same rows, or says why there can be none. */
+  /** Opens the store of a second process on the same rows, or says why there is none. */
   readonly peer: (() => Promise<Store>) | string
-  /** Whether `transact` gives work a transaction that `set` takes as its own; if not, why. */
+  /** Whether `set` can join the transaction of `transact`; if not, why. */
   readonly transact: true | string
-  /** Removes what the store leaves behind. It is closed already. */
+  /** Cleans up after the store was closed. */
   dispose?(): Promise<void>
 }
 
-/** Opens an empty store that goes by the given clock. */
+/** Opens an empty store that uses this clock. */
 export type OpenStore = (clock: Clock) => Promise<Examinee>
 
-/** One thing every store must do. */
+/** One behaviour that every store must have. */
 export interface ConformanceCase {
   readonly name: string
-  /** Runs it on a store of its own. `skip` must not return: it is told why the store cannot do this. */
+  /** Runs it on a new store. `skip` gets the reason why the store cannot do this, and must not return. */
   run(open: OpenStore, skip?: (reason: string) => never): Promise<void>
 }
 
-/** The cases of one risk; after each, what must hold of any store at any time is checked too. */
+/** The cases of one risk. After each, the invariants of every store are checked too. */
 export function casesOf(
   risk: string,
   bodies: Readonly<Record<string, (harness: Harness) => Promise<void>>>,

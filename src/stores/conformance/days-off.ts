@@ -22,7 +22,7 @@ export const daysOffCases = casesOf('days off', {
     assert.ok((await put(harness, ['2030-01-04'])).version > 0)
   },
 
-  async 'is seen by others as it stands'(harness) {
+  async 'other processes see the current calendar'(harness) {
     const peer = await harness.peer()
     const first = await put(harness, ['2030-01-02'])
     await peer.readCalendars()
@@ -38,7 +38,7 @@ export const daysOffCases = casesOf('days off', {
     assert.deepEqual((await harness.get(id)).alarm.calendars, [edited])
   },
 
-  async 'refuses an alarm whose instants were found with an older calendar'(harness) {
+  async 'refuses an alarm whose instants were computed with an older calendar'(harness) {
     await put(harness, ['2030-01-02'])
     const request = harness.request(DAILY)
     await put(harness, ['2030-01-03'])
@@ -46,7 +46,7 @@ export const daysOffCases = casesOf('days off', {
     assert.equal((await harness.store.list(ANN, { order: 'newest', limit: 5 })).items.length, 0)
   },
 
-  async 'keeps a calendar that a live alarm names, whoever’s it is'(harness) {
+  async 'does not delete a calendar that a live alarm of any owner names'(harness) {
     await put(harness, [])
     const [bob] = OTHERS
     const id = await harness.alarm(DAILY, {}, bob!)
@@ -65,7 +65,9 @@ export const daysOffCases = casesOf('days off', {
     assert.equal((await harness.get(await harness.alarm({ every: '1h' }))).timers[0]!.zoneOffset, null)
   },
 
-  async 'reviews what names a tenant’s calendars, in steps, whoever’s it is, and no other'(harness) {
+  async 'reviews the alarms of all owners that name a tenant’s calendars, page by page, and no others'(
+    harness,
+  ) {
     await put(harness, [])
     const [bob, zeta] = OTHERS
     const ids = [await harness.alarm(DAILY), await harness.alarm(DAILY, {}, bob!), await harness.alarm(DAILY)]
@@ -89,7 +91,7 @@ export const daysOffCases = casesOf('days off', {
     assert.deepEqual(await harness.store.unreviewedCalendars(), [])
   },
 
-  async 'reviews what stands on a wall clock, and nothing else'(harness) {
+  async 'reviews alarms whose instants depend on a zone, and no others'(harness) {
     const ids = [
       await harness.alarm({ cron: '0 9 * * *', timezone: 'Europe/Rome' }),
       await harness.alarm({ at: '2031-06-01T09:00', timezone: 'Europe/Rome' }),
@@ -99,7 +101,7 @@ export const daysOffCases = casesOf('days off', {
     assert.deepEqual((await reviewAll(harness, { zoned: true })).sort(), [...ids].sort())
   },
 
-  async 'keeps facts about itself'(harness) {
+  async 'stores metadata about itself'(harness) {
     assert.equal(await harness.store.getMeta('colour'), null)
     await harness.store.putMeta('colour', 'blue')
     await harness.store.putMeta('colour', 'green')

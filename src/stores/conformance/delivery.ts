@@ -6,7 +6,7 @@ import { ANN, OTHERS } from './harness.ts'
 
 /** From the due look to the record: what is taken, when, and what its settle writes. */
 export const deliveryCases = casesOf('delivery', {
-  async 'takes nothing before its instant, and says when to look again (never-early)'(harness) {
+  async 'claims nothing before its instant, and returns the next wake (never-early)'(harness) {
     const leases = await harness.heartbeat()
     await harness.alarm({ delay: '2s' })
     await harness.alarm({ delay: '1s' })
@@ -18,32 +18,32 @@ export const deliveryCases = casesOf('delivery', {
     assert.deepEqual([due.timers.length, due.nextWakeAt], [1, harness.now + 1000])
   },
 
-  async 'takes the most overdue first, as many as asked, and says that there is more'(harness) {
+  async 'claims the most overdue first, up to the limit, and reports that more is due'(harness) {
     const leases = await harness.heartbeat()
     for (const label of ['3', '1', '2']) await harness.alarm({ delay: `${label}s` }, { label })
     harness.clock.step(3000)
     const first = await harness.claim(leases, { limit: 2 })
     assert.deepEqual([labels(first.timers), first.more], [['1', '2'], true])
-    const held = { size: 2, has: (id: number) => first.timers.some(({ timer }) => timer.id === id) }
-    const second = await harness.claim(leases, { limit: 2, inFlight: held })
+    const inFlight = { size: 2, has: (id: number) => first.timers.some(({ timer }) => timer.id === id) }
+    const second = await harness.claim(leases, { limit: 2, inFlight })
     assert.deepEqual([labels(second.timers), second.more], [['3'], false])
   },
 
-  async 'passes over what this process holds already'(harness) {
+  async 'skips timers that this process has in flight'(harness) {
     const leases = await harness.heartbeat()
     await harness.alarm({ delay: '1s' })
     harness.clock.step(1000)
     const { timer } = await harness.claimOne(leases)
-    const held = {
+    const inFlight = {
       size: 1,
       has: (id: number, version: number) => id === timer.id && version === timer.version,
     }
-    const again = await harness.claim(leases, { inFlight: held })
+    const again = await harness.claim(leases, { inFlight })
     assert.deepEqual([again.timers, again.nextWakeAt], [[], null])
-    assert.equal(await harness.store.nextWakeAt(leases, held), null)
+    assert.equal(await harness.store.nextWakeAt(leases, inFlight), null)
   },
 
-  async 'orders what is due together by priority'(harness) {
+  async 'orders timers that are due together by priority'(harness) {
     const leases = await harness.heartbeat()
     for (const priority of [0, -5, 100])
       await harness.alarm({ delay: '1s' }, { priority, label: `${priority}` })
@@ -62,7 +62,7 @@ export const deliveryCases = casesOf('delivery', {
     assert.deepEqual(await harness.types(id), ['alarm.fired'])
   },
 
-  async 'an outcome that comes twice in one settle counts once (recorded-once)'(harness) {
+  async 'an outcome that is in one settle twice counts once (recorded-once)'(harness) {
     const leases = await harness.heartbeat()
     const id = await harness.alarm({ delay: '1s' })
     harness.clock.step(1000)
@@ -71,7 +71,7 @@ export const deliveryCases = casesOf('delivery', {
     assert.deepEqual(await harness.types(id), ['alarm.fired'])
   },
 
-  async 'an outcome sent again beside that of the next attempt takes nothing from it (recorded-once)'(
+  async 'an outcome sent again together with that of the next attempt does not affect it (recorded-once)'(
     harness,
   ) {
     const leases = await harness.heartbeat()
@@ -103,7 +103,7 @@ export const deliveryCases = casesOf('delivery', {
     assert.deepEqual(await harness.types(id), ['alarm.fired'])
   },
 
-  async 'a recurring alarm goes on from its rule, not from when it ran (calendar-true)'(harness) {
+  async 'a recurring alarm continues from its rule, not from when it ran (calendar-true)'(harness) {
     const leases = await harness.heartbeat()
     const start = harness.now
     await harness.alarm({ every: '10m' })
@@ -115,7 +115,7 @@ export const deliveryCases = casesOf('delivery', {
     }
   },
 
-  async 'an upsert during flight is not deleted by the settle, and fires at its own time'(harness) {
+  async 'an upsert during a delivery survives the settle, and fires at its own time'(harness) {
     for (const when of [{ delay: '1s' }, { every: '1h' }]) {
       const leases = await harness.heartbeat()
       const key = JSON.stringify(when)
@@ -135,7 +135,7 @@ export const deliveryCases = casesOf('delivery', {
     }
   },
 
-  async 'a failure of what was rescheduled during flight is not tried again'(harness) {
+  async 'a delivery that fails after its alarm was rescheduled is not retried'(harness) {
     const leases = await harness.heartbeat()
     const id = await harness.alarm({ delay: '1s' }, { key: 'k' })
     harness.clock.step(1000)
@@ -169,7 +169,7 @@ export const deliveryCases = casesOf('delivery', {
     assert.equal((await harness.get(id)).outcome!.attempts, 3)
   },
 
-  async 'what is given back is due again at once and has cost no attempt'(harness) {
+  async 'a released timer is due again at once and has used no attempt'(harness) {
     const leases = await harness.heartbeat()
     const id = await harness.alarm({ delay: '1s' })
     harness.clock.step(1000)
@@ -180,7 +180,7 @@ export const deliveryCases = casesOf('delivery', {
     assert.deepEqual(await harness.types(id), ['alarm.fired'])
   },
 
-  async 'a retry of a recurring alarm stands beside its next occurrence'(harness) {
+  async 'a retry of a recurring alarm waits beside its next occurrence'(harness) {
     const leases = await harness.heartbeat()
     const id = await harness.alarm({ every: '1h' }, { backoff: { baseMs: 7_200_000 } })
     harness.clock.step(3_600_000)
@@ -192,7 +192,7 @@ export const deliveryCases = casesOf('delivery', {
     assert.deepEqual(await harness.types(id), ['alarm.attempt_failed', 'alarm.fired'])
   },
 
-  async 'a fire to the log is settled by the take: once and recurring each by its own record'(harness) {
+  async 'the claim settles event targets: once and recurring alarms each with their own record'(harness) {
     const leases = await harness.heartbeat()
     const once = await harness.alarm({ delay: '1h' }, { target: { event: true } })
     const recurring = await harness.alarm({ every: '1h' }, { target: { event: true } })
@@ -203,7 +203,7 @@ export const deliveryCases = casesOf('delivery', {
     assert.deepEqual([await harness.state(once), await harness.state(recurring)], ['fired', 'active'])
   },
 
-  async 'misses are one record with their number, and the newest fires (at-least-once)'(harness) {
+  async 'missed occurrences are one record with their count, and the newest fires (at-least-once)'(harness) {
     const leases = await harness.heartbeat()
     const id = await harness.alarm({ every: '10m' })
     harness.clock.step(65 * 60_000)
@@ -218,7 +218,9 @@ export const deliveryCases = casesOf('delivery', {
     )
   },
 
-  async 'an open occurrence makes the next one skip, queue or go ahead, as asked'(harness) {
+  async 'while an occurrence is open, the next one is skipped, queued or allowed, by its overlap policy'(
+    harness,
+  ) {
     const leases = await harness.heartbeat()
     const seen: Record<string, unknown> = {}
     for (const overlap of ['skip', 'queue', 'allow'] as const) {
@@ -244,7 +246,7 @@ export const deliveryCases = casesOf('delivery', {
     assert.deepEqual(seen, { skip: [0, 0, true], queue: [0, 1, false], allow: [1, 0, false] })
   },
 
-  async 'a queued occurrence goes ahead however the open one ends'(harness) {
+  async 'a queued occurrence fires however the open one ends'(harness) {
     const leases = await harness.heartbeat()
     const options = { overlap: 'queue', ack: 'report', completionTimeout: '90m', maxFailures: 1 } as const
     const ways: Record<string, (id: string) => Promise<unknown>> = {
@@ -271,7 +273,7 @@ export const deliveryCases = casesOf('delivery', {
     }
   },
 
-  async 'a report that comes before the settle is what came of the delivery'(harness) {
+  async 'a report that arrives before the settle decides the outcome'(harness) {
     const leases = await harness.heartbeat()
     const id = await harness.alarm({ delay: '1s' }, { ack: 'report' })
     harness.clock.step(1000)
@@ -284,7 +286,7 @@ export const deliveryCases = casesOf('delivery', {
     )
   },
 
-  async 'what used its tries up is handed to its dead-letter target, as an alarm of its own'(harness) {
+  async 'an alarm that runs out of attempts creates an alarm for its dead-letter target'(harness) {
     const leases = await harness.heartbeat()
     const id = await harness.alarm({ delay: '1s' }, { maxFailures: 1, onFailure: 'bury', payload: { a: 1 } })
     harness.clock.step(1000)
@@ -296,7 +298,9 @@ export const deliveryCases = casesOf('delivery', {
     assert.equal((await harness.store.stats(ANN)).total, 2)
   },
 
-  async 'what nobody can run waits uncounted, and is let go when its handler comes'(harness) {
+  async 'a timer without a handler waits without using attempts, and is requeued when its handler is registered'(
+    harness,
+  ) {
     const leases = await harness.heartbeat()
     harness.canRun = ({ name }) => name !== 'unknown'
     const id = await harness.alarm({ delay: '1s' }, { target: 'unknown' })
@@ -318,7 +322,7 @@ export const deliveryCases = casesOf('delivery', {
     assert.deepEqual(await harness.types(id), ['alarm.fired'])
   },
 
-  async 'passes over tenants that have enough, however much of theirs is due'(harness) {
+  async 'skips tenants over their limit, however much they have due'(harness) {
     const leases = await harness.heartbeat()
     const [bob, zeta] = OTHERS
     for (let i = 0; i < 30; i++) await harness.alarm({ delay: '1s' }, {}, i % 2 === 0 ? ANN : bob!)
@@ -337,7 +341,7 @@ export const deliveryCases = casesOf('delivery', {
     assert.equal((await harness.claim(leases, { limit: 100 })).timers.length, 30)
   },
 
-  async 'comes to every tenant beside one that crowds, however many wait'(harness) {
+  async 'reaches every tenant beside one with a backlog, however many are waiting'(harness) {
     const leases = await harness.heartbeat()
     for (let i = 100; i < 170; i++)
       await harness.alarm({ delay: '1h' }, {}, { tenant: `tenant${i}`, owner: '' })
@@ -351,21 +355,21 @@ export const deliveryCases = casesOf('delivery', {
     assert.deepEqual(ids, [last])
   },
 
-  async 'passes over what is held of those whom another crowds out'(harness) {
+  async 'skips what other tenants have in flight while one tenant is skipped'(harness) {
     const leases = await harness.heartbeat()
     const [, zeta] = OTHERS
     for (let i = 0; i < 20; i++) await harness.alarm({ delay: '1s' }, {}, zeta!)
     harness.clock.step(2000)
     const avoid = new Set(['acme'])
-    const held = new Map<Serial, number>()
-    while (held.size < 20) {
+    const inFlight = new Map<Serial, number>()
+    while (inFlight.size < 20) {
       const { timers: claimed } = await harness.claim(leases, {
         limit: 6,
         avoid,
-        inFlight: { size: held.size, has: (id, version) => held.get(id) === version },
+        inFlight: { size: inFlight.size, has: (id, version) => inFlight.get(id) === version },
       })
-      assert.equal(claimed.length, Math.min(6, 20 - held.size))
-      for (const { timer } of claimed) held.set(timer.id, timer.version)
+      assert.equal(claimed.length, Math.min(6, 20 - inFlight.size))
+      for (const { timer } of claimed) inFlight.set(timer.id, timer.version)
     }
   },
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { casesOf } from './conformance-case.ts'
 import type { Harness } from './harness.ts'
 
-/** What is kept beside the alarms. */
+/** What is stored beside the alarms. */
 export const documentCases = casesOf('documents', {
   async 'come back byte for byte, with a version that grows'(harness) {
     assert.equal(await harness.store.getDocument('key', 'a'), null)
@@ -24,14 +24,14 @@ export const documentCases = casesOf('documents', {
     assert.deepEqual(await harness.store.getDocument('key', 'a'), second)
   },
 
-  async 'are told apart by their kind'(harness) {
+  async 'are separate for each kind'(harness) {
     await put(harness, 'a', '1')
     assert.equal(await harness.store.getDocument('tenant', 'a'), null)
     assert.equal(await harness.store.removeDocument('tenant', 'a'), false)
     assert.deepEqual(await harness.store.listDocuments('tenant', null, '', 10), [])
   },
 
-  async 'are written by whoever saw the newest version, and by no other'(harness) {
+  async 'are written only with the current version (compare-and-set)'(harness) {
     const write = (value: string, version?: number) =>
       harness.store.putDocument({ kind: 'key', name: 'a', tenant: 'acme', value }, harness.now, version)
     assert.equal(await write('1', 7), null, 'there is none of that version')
@@ -47,7 +47,7 @@ export const documentCases = casesOf('documents', {
     assert.notEqual(await write('7'), null, 'who names none writes whatever is there')
   },
 
-  async 'that were removed and put anew are not taken for what they were'(harness) {
+  async 'that were removed and created again have a new version'(harness) {
     const first = await put(harness, 'a', '1')
     assert.equal(await harness.store.removeDocument('key', 'a'), true)
     assert.equal(await harness.store.removeDocument('key', 'a'), false)
@@ -68,7 +68,7 @@ export const documentCases = casesOf('documents', {
     assert.deepEqual(await names('nobody'), [])
   },
 
-  async 'are seen by others as soon as they are written'(harness) {
+  async 'are visible to other processes as soon as they are written'(harness) {
     const peer = await harness.peer()
     const first = await put(harness, 'a', '1')
     assert.deepEqual(await peer.getDocument('key', 'a'), first)

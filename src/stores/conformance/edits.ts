@@ -39,7 +39,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
 
 /** What edits read, decide and write. */
 export const editCases = casesOf('edits', {
-  async 'no verb reaches another owner’s alarm: not yours is not found (isolated)'(harness) {
+  async 'no call reaches another owner’s alarm (isolated)'(harness) {
     const id = await harness.alarm({ every: '1h' }, { key: 'k', subject: 's' })
     const before = [await harness.get(id), await harness.events()]
     for (const other of OTHERS) {
@@ -62,7 +62,7 @@ export const editCases = casesOf('edits', {
     assert.deepEqual([await harness.get(id), await harness.events()], before)
   },
 
-  async 'a decision that refuses changes nothing, and not those of the same moment'(harness) {
+  async 'a refused edit changes nothing, and does not affect concurrent ones'(harness) {
     const [one, two] = [await harness.alarm({ delay: '1h' }), await harness.alarm({ delay: '1h' })]
     const refusal = new Error('no')
     const refuse = () => {
@@ -87,7 +87,7 @@ export const editCases = casesOf('edits', {
     for (const id of ids) assert.equal(await harness.state(id), 'active')
   },
 
-  async 'selects by ids in their order, and leaves out what is not there'(harness) {
+  async 'selects by ids in their order, and omits unknown ones'(harness) {
     const ids = [await harness.alarm({ delay: '1h' }), await harness.alarm({ delay: '1h' })]
     const which = { ids: [ids[1]!, 'nobody', ids[0]!] }
     const { results, next } = await harness.store.edit(ANN, which, nameIt, harness.context())
@@ -95,7 +95,7 @@ export const editCases = casesOf('edits', {
     assert.deepEqual({ answers, next }, { answers: [ids[1], ids[0]], next: null })
   },
 
-  async 'selects all of a subject, and all that is pending, in bounded pieces'(harness) {
+  async 'selects all alarms of a subject, and all pending ones, page by page'(harness) {
     const ids = await many(harness, 7, { subject: 's' })
     await many(harness, 2, { subject: 't' })
     await harness.cancel(ids[3]!)
@@ -106,7 +106,7 @@ export const editCases = casesOf('edits', {
     assert.equal(walked.length, 8)
   },
 
-  async 'an edit grows updatedAt even within one millisecond'(harness) {
+  async 'an edit increases updatedAt even within one millisecond'(harness) {
     const id = await harness.alarm({ every: '1h' })
     const seen = [(await harness.get(id)).alarm.updatedAt]
     for (const verb of [pause, resume, skipNext, VERBS.amend!]) {
@@ -168,7 +168,7 @@ export const editCases = casesOf('edits', {
     assert.equal(new Set(answers.map(({ answer }) => answer)).size, labels.length)
   },
 
-  async 'a paused alarm is not taken; a recurring one logs what it skipped when it resumes'(harness) {
+  async 'a paused alarm is not claimed; a recurring one logs what it skipped when it resumes'(harness) {
     const leases = await harness.heartbeat()
     const once = await harness.alarm({ delay: '1m' })
     const recurring = await harness.alarm({ every: '10m' })
@@ -199,7 +199,7 @@ export const editCases = casesOf('edits', {
     assert.equal((await harness.claimOne(leases)).timer.scheduledFor, first)
   },
 
-  async 'an alarm that gets a target of another pool is run by that pool'(harness) {
+  async 'an alarm whose target moves to another pool is run by that pool'(harness) {
     const id = await harness.alarm({ delay: '1m' })
     const target = { kind: 'handler', name: 'other', pool: 'elsewhere' }
     await harness.edit(id, (snapshot, context) => amend(snapshot, { target }, context))
@@ -211,7 +211,7 @@ export const editCases = casesOf('edits', {
     )
   },
 
-  async 'an occurrence asked for by hand comes beside the rule’s own, under its own name'(harness) {
+  async 'a forced occurrence has its own id and does not replace the rule’s next one'(harness) {
     const leases = await harness.heartbeat()
     const id = await harness.alarm({ every: '1h' })
     harness.clock.step(3_600_000)
@@ -223,7 +223,7 @@ export const editCases = casesOf('edits', {
     assert.equal((await harness.get(id)).timers.length, 1)
   },
 
-  async 'what failed is tried again as a new occurrence with a fresh budget'(harness) {
+  async 'a failed alarm is retried as a new occurrence with all its attempts'(harness) {
     const leases = await harness.heartbeat()
     const id = await harness.alarm({ delay: '1s' }, { maxFailures: 1 })
     harness.clock.step(1000)

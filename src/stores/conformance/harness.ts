@@ -32,24 +32,24 @@ import type {
 import type { Examinee } from './conformance-case.ts'
 import type { SteppedClock } from './stepped-clock.ts'
 
-/** Whose alarms a case is about where it does not say. */
+/** The default owner in a case. */
 export const ANN: Scope = { tenant: 'acme', owner: 'ann' }
-/** Others, who must never see Ann's: the same tenant's other owner, and the same owner of another tenant. */
+/** Owners who must never see Ann's alarms: another owner of the tenant, and an owner with the same name in another tenant. */
 export const OTHERS: readonly Scope[] = [
   { tenant: 'acme', owner: 'bob' },
   { tenant: 'zeta', owner: 'ann' },
 ]
 
-/** What a delivery came to, without its times. */
+/** The outcome of a delivery, without its times. */
 export type DeliveryKind = 'delivered' | 'failed' | 'gone' | 'released' | 'lost'
 
-/** How a case takes. */
+/** How a case claims. */
 interface ClaimOptions {
   readonly limit?: number
   readonly inFlight?: InFlightTimers
   readonly avoid?: ReadonlySet<string>
   readonly avoidOwners?: ReadonlySet<string>
-  /** What is left as it is, though it would fire. */
+  /** Which alarms are passed over although they would fire. */
   readonly passes?: (alarm: Alarm) => boolean
 }
 
@@ -57,7 +57,7 @@ const POOLS = ['app', 'wakeful']
 const GRACE_MS = 60_000
 const NONE_IN_FLIGHT: InFlightTimers = { size: 0, has: () => false }
 
-/** Where a case works: a store under examination, what an engine and a library would do with it, and the time. */
+/** The test harness of a case: a store, the calls that an engine and a library would make, and a clock. */
 export class Harness {
   readonly store: Store
   readonly clock: SteppedClock
@@ -65,11 +65,11 @@ export class Harness {
   readonly #examinee: Examinee
   readonly #peers: Store[] = []
   readonly #makeId = idMaker((bytes) => crypto.getRandomValues(bytes))
-  /** Whether this process has the handler of a target. */
+  /** Whether this process has the target's handler. */
   canRun: (target: Target) => boolean = () => true
-  /** Whether an operator holds an alarm. */
+  /** Whether an operator has paused the alarm's tenant or target. */
   isPaused: (alarm: Alarm) => boolean = () => false
-  /** Set by cases that prune: lifetime figures then stay above what is left to count. */
+  /** Set by cases that prune: the lifetime tallies are then higher than a recount. */
   hasPruned = false
 
   constructor(examinee: Examinee, clock: SteppedClock, skip: (reason: string) => never) {
@@ -88,7 +88,7 @@ export class Harness {
     return { now, random: () => 0, newId: () => this.#makeId(now) }
   }
 
-  /** Another process on the same rows; skips the case where there can be none. */
+  /** A second process on the same rows; skips the case if the store cannot have one. */
   async peer(): Promise<Store> {
     const { peer } = this.#examinee
     if (typeof peer === 'string') return this.skip(peer)
@@ -97,12 +97,12 @@ export class Harness {
     return store
   }
 
-  /** Lets a little real time pass: a store may keep its beats in the times of a file, to the millisecond. */
+  /** Waits 3 ms of real time, because a store may record heartbeats as a file's modification time. */
   async waitRealTime(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 3))
   }
 
-  /** Skips the case where the store has no transactions for handlers. */
+  /** Skips the case if the store has no transactions for handlers. */
   needTransact(): void {
     const { transact } = this.#examinee
     if (transact !== true) this.skip(transact)
@@ -112,7 +112,7 @@ export class Harness {
     for (const store of [...this.#peers, this.store]) await store.close()
   }
 
-  /** What the library hands to the store for a set. */
+  /** The request that the library makes for a set. */
   request(when: When, options: SetOptions = {}, scope: Scope = ANN): SetRequest {
     const calendars = (name: string) => this.store.calendars(scope.tenant).find((each) => each.name === name)
     const resolved = resolveWhen(when, { now: this.now, timezone: 'UTC', calendars })
@@ -131,7 +131,7 @@ export class Harness {
     return answer!
   }
 
-  /** Sets an alarm and answers its id. */
+  /** Sets an alarm and returns its id. */
   async alarm(when: When, options: SetOptions = {}, scope: Scope = ANN): Promise<string> {
     return (await this.set(when, options, scope)).snapshot.alarm.id
   }
@@ -147,7 +147,7 @@ export class Harness {
     return stateOf(alarm, timers, outcome)
   }
 
-  /** Edits one alarm by a pure decision, as the library does; answers whether it was found. */
+  /** Edits one alarm by a pure decision, as the library does; returns whether it was found. */
   async edit(
     id: string,
     decide: (snapshot: Snapshot, context: Context) => Change,
@@ -199,10 +199,10 @@ export class Harness {
     })
   }
 
-  /** Takes what is due, which must be one. */
+  /** Claims what is due, which must be one timer. */
   async claimOne(leases: readonly Lease[]): Promise<ClaimedTimer> {
     const { timers: claimed } = await this.claim(leases)
-    if (claimed.length !== 1) throw new Error(`one occurrence should have been due, not ${claimed.length}`)
+    if (claimed.length !== 1) throw new Error(`expected one due occurrence, found ${claimed.length}`)
     return claimed[0]!
   }
 
@@ -213,7 +213,7 @@ export class Harness {
     return came === 'failed' ? { kind: 'failed', ...times, error } : { kind: came }
   }
 
-  /** Writes what came of claimed, and lands their flights. */
+  /** Settles claimed timers and their batches. */
   settle(
     claimed: ClaimedTimer | readonly ClaimedTimer[],
     came: DeliveryKind,
@@ -226,8 +226,8 @@ export class Harness {
       timer,
       delivery: this.delivery(came),
     }))
-    const flights = [...new Set(all.map(({ batch: flight }) => flight))]
-    return store.settle(settlements, flights, this.context())
+    const batches = [...new Set(all.map(({ batch }) => batch))]
+    return store.settle(settlements, batches, this.context())
   }
 
   events(id?: string, scope: Scope = ANN): Promise<LogEvent[]> {

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
 
 /** Wakes that lie ready for agents without a URL, and what a tenant has pending. */
 export const inboxCases = casesOf('inbox', {
-  async 'gives the oldest first, byte for byte, and holds what it gave'(harness) {
+  async 'hands out the oldest first, byte for byte, and not again at once'(harness) {
     await put(harness, 'one')
     harness.clock.step(1)
     await put(harness, 'two')
@@ -27,7 +27,7 @@ export const inboxCases = casesOf('inbox', {
     assert.deepEqual(await taken(harness), [])
   },
 
-  async 'gives no more at once than so much content, and holds only that'(harness) {
+  async 'hands out a bounded amount of content at once, and claims only that'(harness) {
     const body = JSON.stringify('x'.repeat(200_000))
     for (let n = 0; n < 30; n++) await put(harness, `${n}`, ANN, { body })
     const take = () => harness.store.takeWakes(ANN, request(harness, 100))
@@ -37,7 +37,7 @@ export const inboxCases = casesOf('inbox', {
     assert.equal(new Set(all.map(({ occurrenceId }) => occurrenceId)).size, 30)
   },
 
-  async 'gives a wake again when the hold has ended, and counts the tries'(harness) {
+  async 'hands out a wake again when its hold has ended, and counts how often'(harness) {
     await put(harness, 'one')
     await harness.store.takeWakes(ANN, request(harness))
     harness.clock.step(HOLD_MS - 1)
@@ -47,16 +47,16 @@ export const inboxCases = casesOf('inbox', {
     assert.deepEqual([again!.occurrenceId, again!.tries], ['one', 2])
   },
 
-  async 'keeps a wake that is put again as it is'(harness) {
+  async 'leaves a wake unchanged when it is put again'(harness) {
     await put(harness, 'one')
     await harness.store.takeWakes(ANN, request(harness))
     await put(harness, 'one', ANN, { body: '"other"' })
-    assert.deepEqual(await taken(harness), [], 'it is still held')
+    assert.deepEqual(await taken(harness), [], 'it was handed out already')
     const removed = await harness.store.removeWake(ANN, 'one')
     assert.deepEqual([removed!.body, removed!.tries], ['{"n":9007199254740993}', 1])
   },
 
-  async 'forgets what was acknowledged'(harness) {
+  async 'removes what was acknowledged'(harness) {
     await put(harness, 'one')
     assert.equal((await harness.store.removeWake(ANN, 'one'))!.alarmId, 'alarm-one')
     assert.equal(await harness.store.removeWake(ANN, 'one'), null)
@@ -65,14 +65,14 @@ export const inboxCases = casesOf('inbox', {
     assert.deepEqual(await taken(harness), ['one'])
   },
 
-  async 'lets only what was handed out be acknowledged, where that is asked'(harness) {
+  async 'acknowledges only what was handed out, if asked to'(harness) {
     await put(harness, 'one')
     assert.equal(await harness.store.removeWake(ANN, 'one', 1), null)
     assert.deepEqual(await taken(harness), ['one'])
     assert.equal((await harness.store.removeWake(ANN, 'one', 1))!.tries, 1)
   },
 
-  async 'lets nobody acknowledge what was handed out again since, where that is asked'(harness) {
+  async 'refuses to acknowledge a wake that was handed out again since, if asked to'(harness) {
     await put(harness, 'one')
     const first = await harness.store.takeWakes(ANN, request(harness))
     harness.clock.step(HOLD_MS)
@@ -83,7 +83,7 @@ export const inboxCases = casesOf('inbox', {
     assert.equal((await harness.store.removeWake(ANN, 'one', 2, 2))!.tries, 2)
   },
 
-  async 'shows nobody else’s (isolated)'(harness) {
+  async 'hands out only the owner’s own wakes (isolated)'(harness) {
     await put(harness, 'one')
     for (const other of OTHERS) {
       assert.deepEqual(await taken(harness, other), [])
@@ -98,7 +98,7 @@ export const inboxCases = casesOf('inbox', {
     }
   },
 
-  async 'refuses more than so many per owner, and no other’s for it'(harness) {
+  async 'refuses wakes over an owner’s limit, and affects no other owner'(harness) {
     const put2 = (name: string, scope: Scope = ANN) => put(harness, name, scope, { max: 2 })
     await put2('one')
     await put2('two')
@@ -110,7 +110,7 @@ export const inboxCases = casesOf('inbox', {
     assert.deepEqual((await taken(harness)).sort(), ['three', 'two'])
   },
 
-  async 'gives a wake to one of those who ask at the same moment'(harness) {
+  async 'hands out a wake to one of several concurrent callers'(harness) {
     const names = ['one', 'two', 'three', 'four']
     for (const name of names) await put(harness, name)
     const both = await Promise.all([1, 2, 3].map(() => harness.store.takeWakes(ANN, request(harness, 2))))
@@ -118,7 +118,7 @@ export const inboxCases = casesOf('inbox', {
     assert.equal(new Set(all).size, all.length, 'none is given twice')
   },
 
-  async 'gives other processes what one has put'(harness) {
+  async 'hands out to other processes what one has put'(harness) {
     const peer = await harness.peer()
     await put(harness, 'one')
     const [wake] = await peer.takeWakes(ANN, request(harness))
@@ -127,7 +127,7 @@ export const inboxCases = casesOf('inbox', {
     assert.notEqual(await peer.removeWake(ANN, 'one'), null)
   },
 
-  async 'is pruned of what nobody fetched, a bounded number at a time'(harness) {
+  async 'is pruned of wakes that were not fetched, a bounded number at a time'(harness) {
     for (const name of ['one', 'two', 'three']) await put(harness, name)
     harness.clock.step(DAY_MS)
     await put(harness, 'new')
@@ -137,7 +137,7 @@ export const inboxCases = casesOf('inbox', {
     assert.deepEqual(await taken(harness), ['new'])
   },
 
-  async 'all that lies in inboxes is counted, as far as one asks'(harness) {
+  async 'counts the wakes of all inboxes, up to a limit'(harness) {
     for (const name of ['one', 'two', 'three']) await put(harness, name)
     assert.deepEqual(
       [await harness.store.countInboxWakes(10), await harness.store.countInboxWakes(2)],
@@ -147,7 +147,7 @@ export const inboxCases = casesOf('inbox', {
     assert.equal(await harness.store.countInboxWakes(10), 2)
   },
 
-  async 'what a tenant has pending is counted over all its owners'(harness) {
+  async 'counts what a tenant has pending over all its owners'(harness) {
     const [bob, zeta] = OTHERS
     assert.equal(await harness.store.countPending('acme'), 0)
     await harness.alarm({ delay: '1h' })

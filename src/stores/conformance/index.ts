@@ -16,7 +16,7 @@ import { walkCases } from './walks.ts'
 
 export type { ConformanceCase, Examinee, OpenStore } from './conformance-case.ts'
 
-/** What any store must do to be one: each case runs on a store of its own. */
+/** The behaviour of every store. Each case runs on a new store. */
 export const conformance: readonly ConformanceCase[] = [
   ...lifecycleCases,
   ...setCases,

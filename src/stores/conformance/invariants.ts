@@ -3,11 +3,11 @@ import { type Bucket, bucketOf, isEnd, type Scope, type Snapshot, stateOf } from
 import type { LogEvent } from '../store.ts'
 import { ANN, type Harness, OTHERS } from './harness.ts'
 
-/** How an occurrence ends, and what its report came to: at most one of each. */
+/** The events that end an occurrence, and those of its report: at most one of each. */
 const ENDS = ['alarm.fired', 'alarm.skipped', 'schedule.ticked', 'timer.due_time_reached']
 const JUDGEMENTS = ['alarm.completed', 'alarm.timed_out', 'alarm.failed']
 
-/** Checks what must hold of any store at any time, whatever the case did. */
+/** Checks what is true of every store at any time. */
 export async function assertInvariants(harness: Harness): Promise<void> {
   for (const scope of [ANN, ...OTHERS]) {
     const all = await everyAlarm(harness, scope)
@@ -29,7 +29,7 @@ export async function everyAlarm(harness: Harness, scope: Scope): Promise<Snapsh
   return all
 }
 
-/** The figures are kept as alarms move, and must equal counting them. */
+/** The tallies must equal a recount. */
 async function assertFigures(harness: Harness, scope: Scope, all: readonly Snapshot[]): Promise<void> {
   const counted: Record<Bucket, number> = {
     pending: 0,
@@ -55,7 +55,7 @@ async function assertFigures(harness: Harness, scope: Scope, all: readonly Snaps
   assert.ok(avgDurationMs === null || avgDurationMs >= 0, 'no duration is negative')
 }
 
-/** What lives has something to wait for, else it is lost; what ended has nothing, else it fires again. */
+/** A live alarm has a timer, or it would be lost; an ended one has none, or it would fire again. */
 function assertTimers({ alarm, timers, outcome }: Snapshot): void {
   const state = stateOf(alarm, timers, outcome)
   const current = timers.filter((timer) => timer.generation === alarm.generation)
@@ -68,8 +68,7 @@ function assertTimers({ alarm, timers, outcome }: Snapshot): void {
 }
 
 /**
- * Promise: recorded-once. A delivery that a report calls failed may be tried again, and then ends once more; nothing
- * else may.
+ * Promise: recorded-once. A delivery that a report calls failed may be retried and then ends again; nothing else may.
  */
 function assertRecordedOnce(events: readonly LogEvent[]): void {
   const named = events.filter(({ occurrenceId }) => occurrenceId !== null)

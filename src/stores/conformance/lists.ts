@@ -10,7 +10,7 @@ type Filter = Omit<ListQuery, 'order' | 'limit' | 'after'>
 
 /** Lists: every filter, in both orders, page by page. */
 export const listCases = casesOf('lists', {
-  async 'every filter gives what fits and nothing else, newest first'(harness) {
+  async 'every filter returns what matches and nothing else, newest first'(harness) {
     const { all, middle } = await populate(harness)
     for (const filter of filters(middle)) {
       const expected = all.filter((each) => fits(each, filter))
@@ -23,7 +23,7 @@ export const listCases = casesOf('lists', {
     }
   },
 
-  async 'due order has each living alarm once, at its earliest wake'(harness) {
+  async 'due order has each live alarm once, at its earliest wake'(harness) {
     const { all, middle } = await populate(harness)
     for (const filter of filters(middle)) {
       const expected = all.filter((each) => wake(each) !== null && fits(each, filter))
@@ -40,7 +40,7 @@ export const listCases = casesOf('lists', {
     }
   },
 
-  async 'an alarm whose correlation id nobody gave is found by its own, beside those that name it'(harness) {
+  async 'an alarm without a correlation id is found by its own id, with those that name it'(harness) {
     const first = await harness.alarm({ delay: '1h' })
     const others: string[] = []
     for (let i = 0; i < 5; i++) others.push(await harness.alarm({ delay: '1h' }, { correlationId: first }))
@@ -54,7 +54,7 @@ export const listCases = casesOf('lists', {
     }
   },
 
-  async 'shows nobody another owner’s alarms (isolated)'(harness) {
+  async 'lists only the owner’s own alarms (isolated)'(harness) {
     await populate(harness)
     for (const other of OTHERS) {
       for (const order of ['newest', 'due'] as const)
@@ -63,7 +63,7 @@ export const listCases = casesOf('lists', {
     }
   },
 
-  async 'a page ends at so much content, and the next goes on there'(harness) {
+  async 'a page ends at its content limit, and the next continues there'(harness) {
     const payload = 'x'.repeat(200_000)
     for (let i = 0; i < 45; i++)
       await harness.alarm({ delay: `${i + 1}h` }, { payload: i % 9 === 4 ? i : payload, label: 'large' })
@@ -79,7 +79,7 @@ export const listCases = casesOf('lists', {
       }
   },
 
-  async 'what is set while a reader pages neither repeats nor hides what was there'(harness) {
+  async 'an alarm set between two pages neither repeats nor hides others'(harness) {
     for (let i = 0; i < 9; i++) await harness.alarm({ delay: `${i + 1}h` })
     for (const order of ['newest', 'due'] as const) {
       const before = await ids(harness, { order, limit: 50 })

@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000
 
 /** The log: in order, by cursor, one owner's only; and what retention removes from it. */
 export const logCases = casesOf('log', {
-  async 'is read in order from any place, without loss or repetition'(harness) {
+  async 'is read in order from any position, without loss or repetition'(harness) {
     const leases = await harness.heartbeat()
     for (let i = 1; i <= 25; i++) await harness.alarm({ delay: `${i}s` }, { target: { event: true } })
     for (let i = 1; i <= 25; i++) {
@@ -27,7 +27,7 @@ export const logCases = casesOf('log', {
     assert.deepEqual(await harness.store.events(ANN, { after: all.at(-1)!.seq, limit: 3 }), [])
   },
 
-  async 'a page ends at so much content, and the next goes on there'(harness) {
+  async 'a page ends at its content limit, and the next continues there'(harness) {
     const data = JSON.stringify({ text: 'ä'.repeat(3_000) })
     for (let n = 0; n < 15; n++) {
       const own = {
@@ -48,9 +48,7 @@ export const logCases = casesOf('log', {
     assert.equal(new Set([...first, ...rest].map(({ id }) => id)).size, 15)
   },
 
-  async 'tells an alarm with its newest events, oldest of them first, and to nobody else (isolated)'(
-    harness,
-  ) {
+  async 'returns an alarm with its newest events in log order, to its owner only (isolated)'(harness) {
     const id = await harness.alarm({ delay: '1h' })
     await harness.edit(id, pause)
     await harness.edit(id, resume)
@@ -64,7 +62,7 @@ export const logCases = casesOf('log', {
     assert.equal(await harness.store.story(ANN, 'nobody', 50), null)
   },
 
-  async 'knows the newest moment it has a record of'(harness) {
+  async 'knows the newest instant that it has recorded'(harness) {
     assert.equal(await harness.store.newestInstant(), null)
     const setAt = harness.clock.now()
     await harness.alarm({ delay: '1d' })
@@ -72,7 +70,7 @@ export const logCases = casesOf('log', {
     assert.equal(await harness.store.newestInstant(), setAt)
   },
 
-  async 'tells one alarm’s story in the order it happened'(harness) {
+  async 'returns one alarm’s events in the order they happened'(harness) {
     const leases = await harness.heartbeat()
     const id = await harness.alarm({ delay: '1s' }, { key: 'k', subject: 's', correlationId: 'c' })
     await harness.alarm({ delay: '1s' })
@@ -97,7 +95,7 @@ export const logCases = casesOf('log', {
     assert.equal(new Set(events.map((event) => event.id)).size, events.length)
   },
 
-  async 'shows nobody another owner’s events (isolated)'(harness) {
+  async 'returns only the owner’s own events (isolated)'(harness) {
     const id = await harness.alarm({ delay: '1h' })
     await harness.cancel(id)
     for (const other of OTHERS) {
@@ -107,7 +105,7 @@ export const logCases = casesOf('log', {
     assert.equal((await harness.events()).length, 1)
   },
 
-  async 'takes an event of a user’s own among the rest'(harness) {
+  async 'appends a user’s event'(harness) {
     await harness.cancel(await harness.alarm({ delay: '1h' }))
     const own = {
       id: 'evt-1',
@@ -158,7 +156,7 @@ export const logCases = casesOf('log', {
     assert.equal((await harness.set({ delay: '1h' }, { idempotencyKey: 'i' })).outcome, 'created')
   },
 
-  async 'prune goes on in bounded pieces until all that is old is gone'(harness) {
+  async 'prune continues in bounded steps until everything old is deleted'(harness) {
     harness.hasPruned = true
     const ids: string[] = []
     for (let i = 0; i < 7; i++) ids.push(await harness.alarm({ delay: '1h' }))
@@ -169,7 +167,7 @@ export const logCases = casesOf('log', {
     assert.deepEqual(pruned, [3, 3, 1, 0])
   },
 
-  async 'an ended alarm that was set again, and what ended late, are pruned by their last event'(harness) {
+  async 'an ended alarm that was set again, or that ended late, is pruned by its last event'(harness) {
     harness.hasPruned = true
     const leases = await harness.heartbeat()
     const id = await harness.alarm({ delay: '1h' }, { key: 'k' })

@@ -6,9 +6,9 @@ import { ANN, type Harness, OTHERS } from './harness.ts'
 
 const TENANT: WaitingFilter = { pausedTenant: 'acme' }
 
-/** What an operator holds: it waits, uncounted, and comes back as fast as it is asked for. */
-export const pauseCases = casesOf('holds', {
-  async 'what is held waits uncounted, and others fire'(harness) {
+/** Timers that an operator's pause stops wait without using attempts, and are requeued at the rate of the catch-up. */
+export const pauseCases = casesOf('pauses', {
+  async 'a paused alarm waits without using attempts, and others fire'(harness) {
     const leases = await harness.heartbeat()
     const [, zeta] = OTHERS
     const id = await harness.alarm({ delay: '1s' })
@@ -24,22 +24,24 @@ export const pauseCases = casesOf('holds', {
     assert.deepEqual(await harness.types(id), [])
   },
 
-  async 'comes back the longest held first, so many at a time, as if it had never been looked at'(harness) {
-    const { leases, ids } = await heldOnes(harness, 5)
+  async 'paused alarms are requeued up to a limit, the longest paused first, and keep no trace of the pause'(
+    harness,
+  ) {
+    const { leases, ids } = await pausedAlarms(harness, 5)
     harness.isPaused = () => false
-    assert.deepEqual([await release(harness, leases, TENANT, 2), await release(harness, [], TENANT)], [2, 0])
-    assert.deepEqual(await takenNow(harness, leases), ids.slice(0, 2))
+    assert.deepEqual([await requeue(harness, leases, TENANT, 2), await requeue(harness, [], TENANT)], [2, 0])
+    assert.deepEqual(await claimedNow(harness, leases), ids.slice(0, 2))
     assert.equal((await harness.get(ids[2]!)).timers[0]!.waiting, 'operator_pause')
-    assert.equal(await release(harness, leases, TENANT), 3)
-    assert.equal(await release(harness, leases, TENANT), 0)
+    assert.equal(await requeue(harness, leases, TENANT), 3)
+    assert.equal(await requeue(harness, leases, TENANT), 0)
     for (const id of ids.slice(2)) {
       const [timer] = (await harness.get(id)).timers
       assert.deepEqual([timer!.waiting, timer!.wakeAt], [null, timer!.scheduledFor])
     }
-    assert.deepEqual(await takenNow(harness, leases), ids.slice(2))
+    assert.deepEqual(await claimedNow(harness, leases), ids.slice(2))
   },
 
-  async 'of a tenant or of a target, and of no other'(harness) {
+  async 'are requeued by tenant or by target, and no others'(harness) {
     const leases = await harness.heartbeat()
     const [bob, zeta] = OTHERS
     harness.isPaused = () => true
@@ -49,42 +51,42 @@ export const pauseCases = casesOf('holds', {
     harness.clock.step(3000)
     assert.deepEqual((await harness.claim(leases)).timers, [])
     harness.isPaused = () => false
-    assert.equal(await release(harness, leases, { pausedTenant: 'nobody' }), 0)
-    assert.equal(await release(harness, leases, { pausedTarget: 'c' }), 0)
-    assert.equal(await release(harness, leases, { handler: 'a' }), 0, 'it does not wait for its handler')
+    assert.equal(await requeue(harness, leases, { pausedTenant: 'nobody' }), 0)
+    assert.equal(await requeue(harness, leases, { pausedTarget: 'c' }), 0)
+    assert.equal(await requeue(harness, leases, { handler: 'a' }), 0, 'it does not wait for its handler')
     assert.deepEqual((await harness.store.pausedTargets(leases, 10)).sort(), ['a', 'b'])
     assert.deepEqual((await harness.store.pausedTargets(leases, 1)).length, 1)
     assert.deepEqual(await harness.store.pausedTargets([], 10), [])
-    assert.equal(await release(harness, leases, { pausedTarget: 'a' }), 2)
+    assert.equal(await requeue(harness, leases, { pausedTarget: 'a' }), 2)
     assert.deepEqual(await harness.store.pausedTargets(leases, 10), ['b'])
-    assert.deepEqual(await takenNow(harness, leases), [own, zetas])
-    assert.equal(await release(harness, leases, TENANT), 1)
-    assert.deepEqual(await takenNow(harness, leases), [bobs])
+    assert.deepEqual(await claimedNow(harness, leases), [own, zetas])
+    assert.equal(await requeue(harness, leases, TENANT), 1)
+    assert.deepEqual(await claimedNow(harness, leases), [bobs])
   },
 
-  async 'what waits for its handler is not taken for held'(harness) {
+  async 'a timer that waits for its handler is not requeued as a paused one'(harness) {
     const leases = await harness.heartbeat()
     harness.canRun = () => false
     await harness.alarm({ delay: '1s' })
     harness.clock.step(1000)
     await harness.claim(leases)
-    assert.equal(await release(harness, leases, TENANT), 0)
-    assert.equal(await release(harness, leases, { pausedTarget: 'remind' }), 0)
-    assert.equal(await release(harness, leases, { handler: 'remind' }), 1)
+    assert.equal(await requeue(harness, leases, TENANT), 0)
+    assert.equal(await requeue(harness, leases, { pausedTarget: 'remind' }), 0)
+    assert.equal(await requeue(harness, leases, { handler: 'remind' }), 1)
   },
 
-  async 'is looked at again by itself some day, and held again or not'(harness) {
-    const { leases, ids } = await heldOnes(harness, 1)
+  async 'a paused alarm is checked again after a while without a resume'(harness) {
+    const { leases, ids } = await pausedAlarms(harness, 1)
     const [before] = (await harness.get(ids[0]!)).timers
     harness.clock.step(before!.wakeAt! - harness.now)
     assert.deepEqual((await harness.claim(leases)).timers, [])
     assert.ok((await harness.get(ids[0]!)).timers[0]!.wakeAt! > harness.now)
     harness.isPaused = () => false
     harness.clock.step(2 * 3_600_000)
-    assert.deepEqual(await takenNow(harness, leases), ids)
+    assert.deepEqual(await claimedNow(harness, leases), ids)
   },
 
-  async 'a fire by hand is held too, and a report is not'(harness) {
+  async 'a forced fire is paused too, and a report is not'(harness) {
     const leases = await harness.heartbeat()
     const awaiting = await harness.alarm({ delay: '1s' }, { ack: 'report', completionTimeout: '1m' })
     harness.clock.step(1000)
@@ -95,15 +97,15 @@ export const pauseCases = casesOf('holds', {
     harness.clock.step(60_000)
     assert.deepEqual((await harness.claim(leases)).timers, [])
     assert.equal(await harness.state(awaiting), 'timed_out')
-    const held = (await harness.get(forced)).timers.filter(({ waiting }) => waiting === 'operator_pause')
+    const paused = (await harness.get(forced)).timers.filter(({ waiting }) => waiting === 'operator_pause')
     assert.deepEqual(
-      held.map(({ kind }) => kind),
+      paused.map(({ kind }) => kind),
       ['forced'],
     )
   },
 
-  async 'can be cancelled and rescheduled as ever'(harness) {
-    const { leases, ids } = await heldOnes(harness, 2)
+  async 'a paused alarm can be cancelled and rescheduled'(harness) {
+    const { leases, ids } = await pausedAlarms(harness, 2)
     assert.equal(await harness.cancel(ids[0]!), 'cancelled')
     await harness.edit(ids[1]!, (found, context) => {
       const first = context.now + 1000
@@ -112,13 +114,13 @@ export const pauseCases = casesOf('holds', {
     })
     const [timer] = (await harness.get(ids[1]!)).timers
     assert.deepEqual([timer!.waiting, timer!.wakeAt], [null, harness.now + 1000])
-    assert.equal(await release(harness, leases, TENANT), 0)
+    assert.equal(await requeue(harness, leases, TENANT), 0)
     harness.isPaused = () => false
     harness.clock.step(1000)
-    assert.deepEqual(await takenNow(harness, leases), [ids[1]])
+    assert.deepEqual(await claimedNow(harness, leases), [ids[1]])
   },
 
-  async 'what was missed meanwhile is judged as after a standstill'(harness) {
+  async 'what was missed during a pause is handled as after downtime'(harness) {
     const leases = await harness.heartbeat()
     harness.isPaused = () => true
     const once = await harness.alarm({ every: '1m' })
@@ -128,7 +130,7 @@ export const pauseCases = casesOf('holds', {
     harness.clock.step(10 * 60_000)
     await harness.claim(leases)
     harness.isPaused = () => false
-    assert.equal(await release(harness, leases, TENANT), 2)
+    assert.equal(await requeue(harness, leases, TENANT), 2)
     const [claimed] = (await harness.claim(leases)).timers
     assert.equal(claimed!.timer.scheduledFor, harness.now, 'the newest of what was missed')
     await harness.settle(claimed!, 'delivered')
@@ -137,9 +139,9 @@ export const pauseCases = casesOf('holds', {
   },
 })
 
-/** What whoever takes has no room for stays as it is. */
+/** A timer that the engine has no slot for is passed over and stays as it is. */
 export const passCases = casesOf('limits', {
-  async 'what is passed stays due, unwritten, and says that there is more'(harness) {
+  async 'a timer that is passed over stays due, unwritten, and more is reported'(harness) {
     const leases = await harness.heartbeat()
     const ids = await dueOnes(harness, 5)
     const before = (await harness.get(ids[0]!)).timers
@@ -154,12 +156,12 @@ export const passCases = casesOf('limits', {
     assert.equal(some.more, true)
     await harness.settle(some.timers, 'delivered')
     assert.deepEqual(
-      await takenNow(harness, leases),
+      await claimedNow(harness, leases),
       ids.filter((id) => id !== ids[3]),
     )
   },
 
-  async 'is found again after others were looked for'(harness) {
+  async 'a timer that was passed over is found again after a scan for other tenants'(harness) {
     const leases = await harness.heartbeat()
     const [, zeta] = OTHERS
     const ids = await dueOnes(harness, 3)
@@ -175,10 +177,10 @@ export const passCases = casesOf('limits', {
       [other],
     )
     await harness.settle(claimed, 'delivered')
-    assert.deepEqual(await takenNow(harness, leases), ids)
+    assert.deepEqual(await claimedNow(harness, leases), ids)
   },
 
-  async 'finds who is due among many owners, also those who are due for long'(harness) {
+  async 'finds due timers among many owners, also long overdue ones'(harness) {
     const leases = await harness.heartbeat()
     await dueOnes(harness, 3)
     const scopes = Array.from({ length: 150 }, (_, i) => ({ tenant: `t${1000 + i}`, owner: 'o' }))
@@ -200,7 +202,7 @@ export const passCases = casesOf('limits', {
     assert.deepEqual(found.sort(), ids.sort())
   },
 
-  async 'passes over an owner that has enough, and no other of its tenant'(harness) {
+  async 'skips an owner over its limit, and no other owner of its tenant'(harness) {
     const leases = await harness.heartbeat()
     const [bob, zeta] = OTHERS
     const ids = await dueOnes(harness, 3)
@@ -216,7 +218,7 @@ export const passCases = casesOf('limits', {
     assert.equal(nextWakeAt, harness.now + 1000)
     await harness.settle(claimed, 'delivered')
     harness.clock.step(1000)
-    assert.deepEqual(await takenNow(harness, leases), [...ids, zetas])
+    assert.deepEqual(await claimedNow(harness, leases), [...ids, zetas])
   },
 })
 
@@ -228,8 +230,8 @@ async function dueOnes(harness: Harness, count: number): Promise<string[]> {
   return ids
 }
 
-/** Alarms of Ann's that came due a second apart, and are held. */
-async function heldOnes(harness: Harness, count: number): Promise<{ leases: Lease[]; ids: string[] }> {
+/** Ann's alarms, due a second apart and paused. */
+async function pausedAlarms(harness: Harness, count: number): Promise<{ leases: Lease[]; ids: string[] }> {
   const leases = await harness.heartbeat()
   const ids = await dueOnes(harness, count)
   harness.isPaused = () => true
@@ -237,7 +239,7 @@ async function heldOnes(harness: Harness, count: number): Promise<{ leases: Leas
   return { leases, ids }
 }
 
-function release(
+function requeue(
   harness: Harness,
   leases: readonly Lease[],
   which: WaitingFilter,
@@ -246,8 +248,8 @@ function release(
   return harness.store.requeueWaiting(leases, which, harness.now, limit)
 }
 
-/** What is taken now, the most overdue first; it is delivered. */
-async function takenNow(harness: Harness, leases: readonly Lease[]): Promise<string[]> {
+/** Claims and delivers what is due; returns it, the most overdue first. */
+async function claimedNow(harness: Harness, leases: readonly Lease[]): Promise<string[]> {
   const { timers: claimed } = await harness.claim(leases)
   if (claimed.length > 0) await harness.settle(claimed, 'delivered')
   const due = [...claimed].sort((a, b) => a.timer.scheduledFor - b.timer.scheduledFor)

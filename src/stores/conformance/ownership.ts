@@ -13,7 +13,7 @@ export const ownershipCases = casesOf('ownership', {
     assert.ok(harness.store.heartbeatMs < harness.store.leaseMs)
   },
 
-  async 'each new owner has a greater epoch'(harness) {
+  async 'each new lease holder has a greater epoch'(harness) {
     const epochs: number[] = []
     for (const owner of ['one', 'two', 'one']) {
       const [lease] = await harness.heartbeat(owner, ['app'])
@@ -23,7 +23,7 @@ export const ownershipCases = casesOf('ownership', {
     assert.ok(epochs[0]! < epochs[1]! && epochs[1]! < epochs[2]!, epochs.join(' '))
   },
 
-  async 'tells who runs the clock of each pool, and what waits there'(harness) {
+  async 'reports the lease holder of each pool and what is pending there'(harness) {
     await harness.alarm({ delay: '1m' })
     const [lease] = await harness.heartbeat('one', ['app'])
     const of = async () => (await harness.store.shardStates()).find(({ pool }) => pool === 'app')
@@ -37,7 +37,7 @@ export const ownershipCases = casesOf('ownership', {
     assert.equal((await of())!.holder, null)
   },
 
-  async 'counts what is due by a moment, and nothing that is not'(harness) {
+  async 'counts what is due by an instant, and nothing else'(harness) {
     await harness.alarm({ delay: '1m' })
     await harness.alarm({ delay: '2m' })
     const dueBy = async (at: number) =>
@@ -50,16 +50,16 @@ export const ownershipCases = casesOf('ownership', {
     assert.deepEqual(counts, [0, 1, 2])
   },
 
-  async 'tells of the pools that are named alone'(harness) {
+  async 'reports only the pools that are named'(harness) {
     await harness.heartbeat('one', ['app', 'theirs'])
-    const told = async (pools?: readonly string[]) =>
+    const reportedPools = async (pools?: readonly string[]) =>
       new Set((await harness.store.shardStates(false, pools)).map(({ pool }) => pool))
-    assert.deepEqual(await told(), new Set(['app', 'theirs']))
-    assert.deepEqual(await told(['theirs']), new Set(['theirs']))
-    assert.deepEqual(await told([]), new Set())
+    assert.deepEqual(await reportedPools(), new Set(['app', 'theirs']))
+    assert.deepEqual(await reportedPools(['theirs']), new Set(['theirs']))
+    assert.deepEqual(await reportedPools([]), new Set())
   },
 
-  async 'makes only so many pools for alarms, and those that are served all the same'(harness) {
+  async 'limits the pools that alarms create, but not those that are served'(harness) {
     const setIn = (pool: string) => harness.alarm({ delay: '1m' }, { target: { handler: 'x', pool } })
     const counted = async () => new Set((await harness.store.shardStates(false)).map(({ pool }) => pool)).size
     for (let made = 0; made < POOLS_MAX; made += 1) await setIn(`pool-${made}`)
@@ -76,7 +76,7 @@ export const ownershipCases = casesOf('ownership', {
     assert.equal(await counted(), POOLS_MAX + 2)
   },
 
-  async 'a process takes only from pools it owns'(harness) {
+  async 'a process claims only from pools it has leases of'(harness) {
     await harness.alarm({ delay: '1s' }, { target: { handler: 'x', pool: 'theirs' } })
     harness.clock.step(1000)
     const mine = await harness.heartbeat('one', ['app', 'wakeful'])
@@ -84,7 +84,7 @@ export const ownershipCases = casesOf('ownership', {
     assert.equal((await harness.claim(await harness.heartbeat('one', ['theirs']))).timers.length, 1)
   },
 
-  async 'a settle under an old epoch is void (fenced)'(harness) {
+  async 'a settle under an old epoch is rejected (fenced)'(harness) {
     const old = await harness.heartbeat('one')
     const id = await harness.alarm({ delay: '1s' })
     harness.clock.step(1000)
@@ -97,7 +97,7 @@ export const ownershipCases = casesOf('ownership', {
     assert.deepEqual([await harness.get(id), await harness.events()], before)
   },
 
-  async 'a take under an old epoch brings nothing and says that the lease is lost (fenced)'(harness) {
+  async 'a claim under an old epoch returns nothing and reports the lease as lost (fenced)'(harness) {
     const old = await harness.heartbeat('one')
     await harness.alarm({ delay: '1s' })
     await harness.store.releaseLeases(old)
@@ -108,7 +108,7 @@ export const ownershipCases = casesOf('ownership', {
     assert.equal((await harness.claim(leases)).timers.length, 1)
   },
 
-  async 'what was in flight when its owner went counts as an attempt, and fires again under the same id'(
+  async 'what was in flight when its process left counts as an attempt, and fires again under the same id'(
     harness,
   ) {
     const old = await harness.heartbeat('one')
@@ -123,7 +123,7 @@ export const ownershipCases = casesOf('ownership', {
     assert.deepEqual(await harness.types(id), ['alarm.attempt_failed', 'alarm.fired'])
   },
 
-  async 'a delivery that ends its process each time ends some day itself'(harness) {
+  async 'a delivery that always crashes its process runs out of attempts'(harness) {
     const id = await harness.alarm({ delay: '1s' }, { maxFailures: 3 })
     harness.clock.step(1000)
     for (const owner of ['one', 'two', 'three']) {
@@ -161,7 +161,7 @@ export const ownershipCases = casesOf('ownership', {
     assert.deepEqual([(await harness.claim(leases)).timers, await harness.state(id)], [[], 'paused'])
   },
 
-  async 'what had landed is not counted again'(harness) {
+  async 'what was settled is not counted again'(harness) {
     const old = await harness.heartbeat('one')
     const id = await harness.alarm({ delay: '1s' })
     harness.clock.step(1000)
@@ -171,7 +171,7 @@ export const ownershipCases = casesOf('ownership', {
     assert.deepEqual(await harness.types(id), [])
   },
 
-  async 'another process gets no lease while the first one beats'(harness) {
+  async 'another process gets no lease while the first one sends heartbeats'(harness) {
     const peer = await harness.peer()
     await harness.heartbeat('one')
     for (let i = 0; i < 8; i++) {
@@ -182,7 +182,7 @@ export const ownershipCases = casesOf('ownership', {
     }
   },
 
-  async 'another process takes over at once from one that gave its lease back'(harness) {
+  async 'another process takes over at once from one that released its lease'(harness) {
     const peer = await harness.peer()
     const old = await harness.heartbeat('one')
     assert.deepEqual(await harness.heartbeat('two', ['app', 'wakeful'], peer), [])
@@ -191,7 +191,7 @@ export const ownershipCases = casesOf('ownership', {
     assert.deepEqual(await harness.heartbeat('one'), [])
   },
 
-  async 'a process that left and came again is not taken for one whose beat stands still (fenced)'(harness) {
+  async 'a process that left and came back is not mistaken for one without heartbeats (fenced)'(harness) {
     const peer = await harness.peer()
     const leases = await harness.heartbeat('one')
     await harness.heartbeat('two', ['app', 'wakeful'], peer)
@@ -201,7 +201,7 @@ export const ownershipCases = casesOf('ownership', {
     assert.deepEqual(await harness.heartbeat('two', ['app', 'wakeful'], peer), [])
   },
 
-  async 'another process takes over within a lease from one that no longer beats, which is then fenced off'(
+  async 'another process takes over within a lease from one without heartbeats, which is then fenced off'(
     harness,
   ) {
     const peer = await harness.peer()
@@ -215,20 +215,20 @@ export const ownershipCases = casesOf('ownership', {
       harness.clock.step(peer.heartbeatMs)
       leases = await harness.heartbeat('two', ['app'], peer)
     }
-    assert.ok(old[0]!.until <= harness.clock.monotonic(), 'nobody else may start while the lease lasts')
+    assert.ok(old[0]!.until <= harness.clock.monotonic(), 'no other process may start while the lease lasts')
     const { timers: again } = await harness.claim(leases, {}, peer)
     assert.deepEqual((await harness.settle(claimed, 'delivered')).lost, [claimed.lease])
     await harness.settle(again, 'delivered', peer)
     assert.deepEqual(await harness.types(id), ['alarm.attempt_failed', 'alarm.fired'])
   },
 
-  async 'a set of another process is seen, taken and told of'(harness) {
+  async 'a set of another process is visible, claimed and notified'(harness) {
     const peer = await harness.peer()
-    const told = Promise.withResolvers<void>()
-    const stop = harness.store.onChange(() => told.resolve())
+    const notified = Promise.withResolvers<void>()
+    const stop = harness.store.onChange(() => notified.resolve())
     const request = harness.request({ delay: '1s' })
     await peer.set([request], harness.context())
-    await told.promise
+    await notified.promise
     stop()
     harness.clock.step(1000)
     assert.equal((await harness.claimOne(await harness.heartbeat())).alarm.id, request.alarm.id)

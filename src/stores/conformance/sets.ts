@@ -28,7 +28,7 @@ const EVERYTHING: SetOptions = {
 
 /** What a set writes, and when it writes nothing. */
 export const setCases = casesOf('sets', {
-  async 'gives every field back as it was given (verbatim)'(harness) {
+  async 'returns every field as it was set (verbatim)'(harness) {
     const rules = [
       { delay: '1h', misfire: 'skip' as const },
       { every: '90m', count: 3 },
@@ -54,7 +54,7 @@ export const setCases = casesOf('sets', {
     assert.equal((await harness.get(none)).alarm.payload, null)
   },
 
-  async 'hands the payload on to a delivery and to the log byte for byte (verbatim)'(harness) {
+  async 'passes the payload to a delivery and to the log byte for byte (verbatim)'(harness) {
     const leases = await harness.heartbeat()
     await harness.alarm({ delay: '1s' }, { payload: rawJson(RAW) })
     const id = await harness.alarm({ delay: '1s' }, { payload: rawJson(RAW), target: { event: true } })
@@ -63,7 +63,7 @@ export const setCases = casesOf('sets', {
     assert.ok((await harness.events(id))[0]!.data.includes(`"payload":${RAW}`))
   },
 
-  async 'finds an alarm by each of its names, and by no one else’s (isolated)'(harness) {
+  async 'finds an alarm by each of its names, for its owner only (isolated)'(harness) {
     const id = await harness.alarm({ delay: '1h' }, { key: 'k', idempotencyKey: 'i' })
     for (const name of [{ id }, { key: 'k' }, { idempotencyKey: 'i' }]) {
       assert.equal((await harness.store.get(ANN, name))?.alarm.id, id)
@@ -72,7 +72,7 @@ export const setCases = casesOf('sets', {
     assert.equal(await harness.store.get(ANN, { id: 'k' }), null)
   },
 
-  async 'keeps keys and idempotency keys apart by owner (isolated)'(harness) {
+  async 'keeps keys and idempotency keys of different owners apart (isolated)'(harness) {
     const ids = new Set<string>()
     for (const scope of [ANN, ...OTHERS]) {
       const { outcome, snapshot } = await harness.set(
@@ -94,7 +94,7 @@ export const setCases = casesOf('sets', {
     assert.deepEqual(await harness.get(first.snapshot.alarm.id), before)
   },
 
-  async 'remembers an idempotency key as long as the alarm, also when it has ended'(harness) {
+  async 'keeps an idempotency key as long as its alarm, also after that has ended'(harness) {
     const id = await harness.alarm({ delay: '1h' }, { idempotencyKey: 'i' })
     await harness.cancel(id)
     const again = await harness.set({ delay: '2h' }, { idempotencyKey: 'i' })
@@ -102,7 +102,7 @@ export const setCases = casesOf('sets', {
     assert.equal(await harness.state(id), 'cancelled')
   },
 
-  async 'takes the same idempotency key twice in one batch as one'(harness) {
+  async 'treats the same idempotency key twice in one batch as one alarm'(harness) {
     const requests = ['1h', '2h', '3h'].map((delay) => harness.request({ delay }, { idempotencyKey: 'i' }))
     const answers = await harness.store.set(requests, harness.context())
     assert.deepEqual(
@@ -111,7 +111,7 @@ export const setCases = casesOf('sets', {
     )
   },
 
-  async 'takes the same idempotency key from callers of the same moment as one'(harness) {
+  async 'treats the same idempotency key of concurrent callers as one alarm'(harness) {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => harness.set({ delay: '1h' }, { idempotencyKey: 'i' })),
     )
@@ -130,7 +130,7 @@ export const setCases = casesOf('sets', {
     assert.deepEqual(await harness.types(id), ['alarm.rescheduled'])
   },
 
-  async 'takes the same key twice in one batch in order: the last one stands'(harness) {
+  async 'applies the same key twice in one batch in order: the last one wins'(harness) {
     const requests = ['1h', '3h', '2h'].map((delay) => harness.request({ delay }, { key: 'k', label: delay }))
     const answers = await harness.store.set(requests, harness.context())
     assert.deepEqual(
@@ -152,7 +152,7 @@ export const setCases = casesOf('sets', {
     assert.deepEqual([stateOf(alarm, timers, outcome), outcome], ['active', null])
   },
 
-  async 'names an occurrence anew after an upsert to the same instant'(harness) {
+  async 'gives an occurrence a new id after an upsert to the same instant'(harness) {
     const at = new Date(harness.now + 3_600_000)
     const ids = []
     for (let i = 0; i < 2; i++) {
@@ -203,7 +203,7 @@ export const setCases = casesOf('sets', {
     assert.deepEqual((await harness.store.list(ANN, { order: 'newest', limit: 10 })).items, [])
   },
 
-  async 'a refused set leaves those of the same moment alone'(harness) {
+  async 'a refused set does not affect concurrent ones'(harness) {
     const good = harness.request({ delay: '1h' })
     const sets = [[good], [good], [harness.request({ delay: '2h' })]]
     const answers = await Promise.allSettled(sets.map((each) => harness.store.set(each, harness.context())))
@@ -214,7 +214,7 @@ export const setCases = casesOf('sets', {
     assert.equal((await harness.store.stats(ANN)).total, 2)
   },
 
-  async 'keeps every alarm that callers set at the same moment'(harness) {
+  async 'keeps every alarm of concurrent callers'(harness) {
     const ids = await Promise.all(
       Array.from({ length: 300 }, (_, i) => harness.alarm({ delay: `${i + 1}m` })),
     )

@@ -1,6 +1,6 @@
 import type { Clock } from '../../time/index.ts'
 
-/** A clock that moves when a case says so. Nothing waits on it: stores only read it, for their leases. */
+/** A clock that a case advances. Stores only read it, for their leases; nothing waits on it. */
 export class SteppedClock implements Clock {
   #now = Date.UTC(2030, 0, 1)
   #monotonic = 0
@@ -14,14 +14,14 @@ export class SteppedClock implements Clock {
   }
 
   setTimer(): () => void {
-    throw new Error('a store waits by itself: only the engine sets timers')
+    throw new Error('a store does not set timers; only the engine does')
   }
 
   turn(): Promise<void> {
     return new Promise((resolve) => setImmediate(resolve))
   }
 
-  /** Lets time pass. */
+  /** Advances the time. */
   step(ms: number): void {
     this.#now += ms
     this.#monotonic += ms

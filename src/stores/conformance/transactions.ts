@@ -23,7 +23,7 @@ export const transactionCases = casesOf('transactions', {
     assert.deepEqual(await harness.types(claimed.alarm.id), ['alarm.fired'])
   },
 
-  async 'nobody else sees what the work wrote before it commits'(harness) {
+  async 'other reads do not see what the work wrote before it commits'(harness) {
     const peer = await harness.peer()
     const claimed = await flying(harness)
     const written = harness.request({ delay: '1h' })
@@ -49,7 +49,7 @@ export const transactionCases = casesOf('transactions', {
     assert.deepEqual(await harness.types(claimed.alarm.id), ['alarm.attempt_failed'])
   },
 
-  async 'work under a lost lease is not even begun (fenced)'(harness) {
+  async 'work under a lost lease is not started (fenced)'(harness) {
     const claimed = await flying(harness)
     await harness.store.releaseLeases([claimed.lease])
     await harness.heartbeat('two')
@@ -58,7 +58,7 @@ export const transactionCases = casesOf('transactions', {
     assert.deepEqual(lost, [claimed.lease])
   },
 
-  async 'work whose occurrence has been settled meanwhile leaves nothing behind'(harness) {
+  async 'work whose occurrence was settled during it leaves nothing behind'(harness) {
     const claimed = await flying(harness)
     await harness.settle(claimed, 'delivered')
     const work = async (tx: unknown) => {

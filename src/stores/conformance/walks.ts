@@ -55,8 +55,8 @@ async function walk(harness: Harness, seed: number): Promise<void> {
     try {
       await assertInvariants(harness)
     } catch (thrown) {
-      const told = await Promise.all(ids.map((each) => harness.types(each)))
-      assert.fail(`${(thrown as Error).message}\n${story.slice(-12).join('\n')}\n${told.join('\n')}`)
+      const logged = await Promise.all(ids.map((each) => harness.types(each)))
+      assert.fail(`${(thrown as Error).message}\n${story.slice(-12).join('\n')}\n${logged.join('\n')}`)
     }
   }
 }
@@ -112,12 +112,12 @@ async function act(harness: Harness, chance: Chance, id: string, going: Going): 
 }
 
 async function take(harness: Harness, going: Going): Promise<string> {
-  const held = {
+  const inFlight = {
     size: going.flying.length,
     has: (timer: number, version: number) =>
       going.flying.some((each) => each.timer.id === timer && each.timer.version === version),
   }
-  const { timers: claimed } = await harness.claim(going.leases, { inFlight: held })
+  const { timers: claimed } = await harness.claim(going.leases, { inFlight })
   for (const { alarm, timer } of claimed) {
     assert.ok(timer.scheduledFor <= harness.now, 'never early')
     const state = await harness.state(alarm.id)

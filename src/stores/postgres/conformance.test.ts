@@ -9,10 +9,10 @@ const TABLES = [
 ] as const // biome-ignore format: a list
 /** Cases that count leases, of which a pool of one shard has one. */
 const COUNTS_LEASES: readonly string[] = [
-  'ownership: tells who runs the clock of each pool, and what waits there',
-  'ownership: another process gets no lease while the first one beats',
-  'ownership: another process takes over at once from one that gave its lease back',
-  'ownership: a take under an old epoch brings nothing and says that the lease is lost (fenced)',
+  'ownership: reports the lease holder of each pool and what is pending there',
+  'ownership: another process gets no lease while the first one sends heartbeats',
+  'ownership: another process takes over at once from one that released its lease',
+  'ownership: a claim under an old epoch returns nothing and reports the lease as lost (fenced)',
 ]
 
 /** What rows are numbered by, and where a plain number could be another one: each case is to go past it. */

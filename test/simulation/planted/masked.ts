@@ -207,7 +207,7 @@ export const MASKED: readonly Masked[] = [
       },
     ],
     why: 'the next beat finds it, within two seconds: late, and within the bound',
-    by: 'conformance: a set of another process is seen, taken and told of',
+    by: 'conformance: a set of another process is visible, claimed and notified',
   },
   {
     bug: 'a process that was cut off does not listen again',
