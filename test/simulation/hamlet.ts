@@ -6,7 +6,8 @@ import { Ledger } from './ledger.ts'
 import type { Machine, SimulatedProcess } from './process.ts'
 import type { Skew } from './process-clock.ts'
 import type { SimulatedBackend } from './simulated-backend.ts'
-import { simulatedWorld, type World, type WorldOptions } from './world.ts'
+import { simulatedWorld } from './simulated-world.ts'
+import type { World, WorldOptions } from './world.ts'
 
 /** A small and calm world, short enough to be lived through again and again. */
 export interface Hamlet {

@@ -6,11 +6,12 @@ import type { Fault } from './faults.ts'
 import { Follower } from './follower.ts'
 import { AFTERMATH_MS, type Plan, SCOPES } from './plan.ts'
 import { GRACE_MS } from './process.ts'
+import { simulatedWorld } from './simulated-world.ts'
 import { arrange } from './strikes.ts'
 import { User } from './user.ts'
 import { ANSWER_MS_MAX } from './weather.ts'
 import { Workers } from './workers.ts'
-import { simulatedWorld, type World, type WorldOptions } from './world.ts'
+import type { World, WorldOptions } from './world.ts'
 
 /** What became of a run. */
 export interface Played {

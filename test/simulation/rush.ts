@@ -4,9 +4,10 @@ import type { When } from '../../src/time/index.ts'
 import { Ledger } from './ledger.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { SimulatedBackend } from './simulated-backend.ts'
+import { simulatedWorld } from './simulated-world.ts'
 import { carryOut, draw, STRIKES, type Strikes } from './strikes.ts'
 import { CALM, STORMY } from './weather.ts'
-import { simulatedWorld, type World } from './world.ts'
+import type { World } from './world.ts'
 
 const MACHINES = ['ant', 'bee', 'cat', 'dog', 'elk']
 const ALARMS = 300

@@ -8,8 +8,6 @@ import { Network, type Point } from './network.ts'
 import { PassingChance, seedOf } from './passing-chance.ts'
 import { type Machine, SimulatedProcess } from './process.ts'
 import type { Skew } from './process-clock.ts'
-import { SimulatedBackend } from './simulated-backend.ts'
-import { SimulatedDatabase } from './store/database.ts'
 import { Timeline } from './timeline.ts'
 import { Trace, type TraceMode } from './trace.ts'
 import { CALM } from './weather.ts'
@@ -39,22 +37,6 @@ const DAY_MS = 24 * HOUR_MS
 const OFFSET_MS_MAX = 500
 const DRIFT_MAX = 0.0002
 const WILD_DRIFT_MAX = 0.005
-
-/** A world whose processes share a simulated database over a simulated network. */
-export function simulatedWorld(options: WorldOptions): World<SimulatedBackend> {
-  return new World(options, (world) => {
-    const { leaseMs, heartbeatMs, shards = 8 } = options
-    const courier = world.network.news.bind(world.network)
-    const database = new SimulatedDatabase({
-      now: () => world.databaseNow,
-      elapsed: () => world.now,
-      shards,
-      courier,
-      later: (ms, call) => world.in(ms, call),
-    })
-    return new SimulatedBackend({ database, network: world.network, leaseMs, heartbeatMs })
-  })
-}
 
 /** Several processes, the network, their store and time: one Node process runs them all, deterministically. */
 export class World<B extends Backend = Backend> {
@@ -390,7 +372,6 @@ export class World<B extends Backend = Backend> {
     return land
   }
 
-  /** Notes what befalls all of them. */
   #befallAll(fault: Fault, how: string): Landing {
     this.note('world', `${fault} ${how}`)
     return this.faults.try(fault, null)
@@ -406,9 +387,8 @@ export class World<B extends Backend = Backend> {
     this.network.forget(process.name)
     this.backend.cutOff(process)
     const { machine } = process
-    const { restartMs } = machine
-    if (restartMs === undefined || !this.#machines.has(machine.name)) return
-    this.in(restartMs, () => {
+    if (machine.restartMs === undefined || !this.#machines.has(machine.name)) return
+    this.in(machine.restartMs, () => {
       if (this.#machines.has(machine.name)) this.launch(machine)
     })
   }
