@@ -45,9 +45,7 @@ it('says which field is wrong, by its path, and what would be right', async () =
     { field: 'items[1].dst.hole', detail: '`items[1].dst`: Unknown field "hole". Known: `gap`, `overlap`.' },
   ])
   const missing = await told('/v1/alarms/actions', {})
-  expect(missing.detail).toMatch(
-    /^`action` is required\. `filter` is required\. .*`\{\}` is all of yours\.$/,
-  )
+  expect(missing.detail).toMatch(/^`action` is required\. `filter` is required\. .*`\{\}` is all of yours\.$/)
   expect(missing.errors.map(({ field }) => field)).toEqual(['action', 'filter'])
   expect((await told('/v1/events', {})).detail).toMatch(/^`type` is required\. A dotted name/)
   const calendar = await told('/v1/alarms', { cron_expr: '@daily', exclude: 'nocal', ...event })
