@@ -349,6 +349,6 @@ it('accepts exactly one time field, with a helpful error', async () => {
     'Unknown field "maxFailures". Did you mean `max_failures`? Known: `fire_at`',
   )
   expect((await refused({ delay: '1h', target: EVENT, key: 'é'.repeat(300) })).detail).toMatch(
-    'key is 600 bytes long',
+    '`key` is 600 bytes long',
   )
 })
