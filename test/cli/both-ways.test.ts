@@ -26,7 +26,7 @@ function alike(text: string): string {
     .replace(/cursor":"\w+"/g, 'cursor":"…"')
     .replace(/created_via":"(?:rest|cli)"/g, 'created_via":"DOOR"')
     .replace(/\bvia (?:rest|cli)\b|\((?:rest|cli)\)/g, 'DOOR')
-    .replace(/\bin http:\S+:|\bin sqlite:\S+:/g, 'in PLACE:')
+    .replace(/\bin (?:http|sqlite):\S+/g, 'in PLACE')
     .replace(/\bin \d+[wdhm]\b(?: \d+\w+)*/g, 'LATER')
     .replace(/\b(?:\d+(?:ms|s) ago|just now|now)\b/g, 'NOW')
 }
@@ -196,12 +196,12 @@ describe('through a server', () => {
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(
-        /^error: no answer from http:\/\/127\.0\.0\.1:1 .*\(store_unavailable\)\n$/,
+        /^error: No answer from http:\/\/127\.0\.0\.1:1 .*\(store_unavailable\)\n$/,
       ),
     })
     expect(stderr).not.toContain('secret')
     const broken = await wakeful(['list'], '', { ...env, WAKEFUL_KEY: 'wk_0123_sec ret' })
-    expect(broken.stderr).toMatch(/^error: the key is not one/)
+    expect(broken.stderr).toMatch(/^error: The key in WAKEFUL_KEY is malformed/)
     expect((await wakeful(['list', '--trust-clock'], '', env)).stderr).toMatch(
       '--trust-clock is for the process',
     )
@@ -216,9 +216,9 @@ describe('through a server', () => {
     expect((await wakeful(['keys', 'create'])).code).toBe(0)
     const refused = async () => (await wakeful(['list'], '', env)).stderr
     // The server sees the first key within a second.
-    await expect.poll(refused, { timeout: 10_000 }).toMatch('put a key (wk_…) into WAKEFUL_KEY')
+    await expect.poll(refused, { timeout: 10_000 }).toMatch('Set WAKEFUL_KEY to a key (wk_…)')
     expect((await wakeful(['list'], '', { ...env, WAKEFUL_KEY: 'wk_0_nope' })).stderr).toMatch(
-      'the key in WAKEFUL_KEY is not known',
+      'The key in WAKEFUL_KEY is unknown',
     )
   })
 })

@@ -174,6 +174,6 @@ describe('a transactional handler', () => {
     })
     const alarm = await wakeful.get(id)
     expect(alarm?.status).toBe('failed')
-    expect(alarm?.lastError).toMatch(/committed by Wakeful/)
+    expect(alarm?.lastError).toMatch(/Wakeful commits fire\.tx itself/)
   })
 })

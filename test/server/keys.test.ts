@@ -53,7 +53,7 @@ async function tenants(operator: ReturnType<typeof keyed>) {
   )
   const every = await operator('GET', '/v1/stats', undefined, { 'wakeful-tenant': '*' })
   expect([every.status, every.json.code]).toEqual([400, 'invalid_request'])
-  expect(every.json.detail).toContain('names one tenant')
+  expect(every.json.detail).toContain('must name one tenant')
 
   // An admin of one tenant makes, sees and ends the keys of that tenant alone, and gives no more than it has.
   expect((await acme('POST', '/v1/keys', { tenant: 'other' })).json.code).toBe('forbidden')

@@ -41,10 +41,10 @@ it('rejects options it cannot stream', async () => {
   const detail = async (types: string) =>
     (await call('GET', `/v1/events/stream?types=${types}`)).json.detail as string
   expect(await detail('order.paid,alarm.fird')).toMatch(
-    'types: no event has the type "alarm.fird" (did you mean alarm.fired?); Wakeful’s own are alarm.fired, ',
+    '`types`: no event has the type "alarm.fird". Did you mean alarm.fired?',
   )
   for (const types of ['alarm.set', 'Alarm.fired', 'timer.florp', 'alarm.*', 'watch.stale', '%20,%20'])
-    expect(await detail(types)).toMatch(/^types: (?:no event has the type|names no type)/)
+    expect(await detail(types)).toMatch(/^`types`/)
   expect((await call('GET', '/v1/events/stream', undefined, { 'last-event-id': 'florp' })).status).toBe(400)
   expect((await call('POST', '/v1/events/stream')).status).toBe(405)
 })

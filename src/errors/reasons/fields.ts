@@ -1,6 +1,7 @@
 import { type Param, reason } from '../reason.ts'
 
-interface Unknown extends Record<string, Param> {
+/** The parameters of an unknown field. */
+export interface UnknownField extends Record<string, Param> {
   /** The unknown name. */
   readonly name: string
   /** The names that are known there. */
@@ -11,7 +12,7 @@ interface Unknown extends Record<string, Param> {
 
 /** Refusals that any field can have. */
 export const FIELD_REASONS = {
-  'field.unknown': reason<Unknown>('invalid_request', ({ name, fields, other }, words) => {
+  'field.unknown': reason<UnknownField>('invalid_request', ({ name, fields, other }, words) => {
     const what = `Unknown ${words.part} ${JSON.stringify(name)}.`
     const meant = other === null ? '' : ` Did you mean ${words.name(other)}?`
     return `${what}${meant}${fields.length === 0 ? '' : ` Known: ${words.names(fields)}.`}`

@@ -84,11 +84,11 @@ describe.for(ERAS)('wakeful mcp (%s)', (era) => {
     expect(set.text).toMatch(/^Set: .*to your inbox/)
     expect(await server.wakeful.forTenant('acme', 'ann').getByKey('k')).toMatchObject({ createdVia: 'mcp' })
     expect((await agent.tool('set', { when: 'x' })).text).toMatch(/^invalid_time: /)
-    await expect(agent.tool('nonsense')).rejects.toThrow('there is no tool')
+    await expect(agent.tool('nonsense')).rejects.toThrow('There is no tool')
     const stranger = await spawned(['--url', server.url], { WAKEFUL_KEY: 'wk_0000000000000000_no' }, era)
     expect((await stranger.tool('list')).text).toMatch(/^unauthorized: /)
     await server.close()
-    expect((await agent.tool('list')).text).toMatch(/^store_unavailable: no answer from http/)
+    expect((await agent.tool('list')).text).toMatch(/^store_unavailable: No answer from http/)
   })
 })
 
@@ -111,7 +111,7 @@ it('returns payloads byte for byte, and answers lines that are not messages', as
     [null, -32600],
     [2, undefined],
   ])
-  expect(answers[0]?.error?.message).toMatch(/^the message is not JSON: /)
+  expect(answers[0]?.error?.message).toMatch(/^The message is not JSON: /)
   expect(answers.at(-1)?.result.content[1].text).toContain(`"payload":${payload}`)
   expect(await raw.left()).toEqual({ code: 0, stderr: '' })
 })

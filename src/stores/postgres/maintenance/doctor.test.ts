@@ -185,7 +185,7 @@ it('says where the schema’s tables are somebody else’s', async () => {
   await client.query('CREATE SCHEMA theirs; CREATE TABLE theirs.migrations (version text)')
   expect(named(await examine(`${url}?schema=theirs`), 'schema')).toMatchObject({
     ok: false,
-    detail: expect.stringContaining('choose another by ?schema='),
+    detail: expect.stringContaining('Choose another with ?schema='),
   })
 })
 
