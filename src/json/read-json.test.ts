@@ -90,6 +90,6 @@ describe('reading JSON', () => {
     expect(() => readJson('{"a":')).toThrow(
       'The body is not JSON: at character 5 a value is expected, and there is it ends there.',
     )
-    expect(() => readJson('')).toThrow('at character 0 a value is expected, and it ends there')
+    expect(() => readJson('')).toThrow('at character 0 a value is expected')
   })
 })

@@ -80,7 +80,10 @@ describe('in a real browser', () => {
     const own = await server.wakeful.forTenant('default', 'ann').get(seen.id)
     expect(own).toMatchObject({ status: 'cancelled', payloadJson, createdVia: 'rest' })
     expect(
-      [...allowed.served].filter((path) => !/^src\/(?:client|json|errors?|alarm\/fields|time\/(?:durations|text))(?:\/|\.ts)/.test(path)),
+      [...allowed.served].filter(
+        (path) =>
+          !/^src\/(?:client|json|errors?|alarm\/fields|time\/(?:durations|text))(?:\/|\.ts)/.test(path),
+      ),
     ).toEqual([])
     await page.close()
   })

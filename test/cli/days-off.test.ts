@@ -14,7 +14,7 @@ it('excludes days off, which are put, shown and removed by name', async () => {
   }
   const refused = (await wakeful(['calendar', 'remove', 'fr'])).stderr
   expect(refused).toContain(id)
-  expect(refused).toContain('or empty it with `calendar put NAME --empty`')
+  expect(refused).toContain('or empty the calendar with `calendar put NAME --empty`')
   expect(await wakeful(['calendar', 'put', 'fr', '2030-12-26', '--label', 'after'])).toMatchObject({
     stdout: 'fr: 1 day, 2030-12-26\n  replaced 1 day\n  1 pending alarm moved\n',
   })
@@ -33,11 +33,11 @@ it('adds days to a calendar, in ranges too, empties it, and guesses at its name'
   )
   expect(await wakeful(['calendar', 'get', 'compny'])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("did you mean 'company'?"),
+    stderr: expect.stringContaining("Did you mean 'company'?"),
   })
   expect(await wakeful(['preview', '--cron', '0 9 * * *', '--exclude', 'acme'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("there is 'company'; make it first with `calendar put acme DATES`"),
+    stderr: expect.stringContaining("Known: 'company'. Create it first with `calendar put NAME DATES`"),
   })
   expect((await wakeful(['calendar', 'put', 'company'])).code).toBe(2)
   expect((await wakeful(['calendar', 'put', 'company', '--empty'])).stdout).toBe(

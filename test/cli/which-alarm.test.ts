@@ -43,5 +43,5 @@ it('takes dates and phrases for bounds', async () => {
   ])
   const from = await wakeful(['preview', '--cron', '0 9 * * *', '--from', '2099-11-10', '-n', '1'])
   expect(from.stdout).toMatch(/ {2}2099-11-10 09:00:00/)
-  expect((await wakeful(['preview', '--every', 'month'])).stderr).toContain("say '1 month'")
+  expect((await wakeful(['preview', '--every', 'month'])).stderr).toContain("Use '1 month'")
 })

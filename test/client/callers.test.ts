@@ -24,7 +24,7 @@ it('carries a trace to what it sets', async () => {
     { when: 'in 1 hour', target: { event: true } },
   ]
   await expect(alarms.setMany(mixed)).rejects.toThrow('one trace')
-  await expect(alarms.set('now', { ...options, traceparent: 'a\nb' })).rejects.toThrow('W3C Trace Context')
+  await expect(alarms.set('now', { ...options, traceparent: 'a\nb' })).rejects.toThrow('W3C trace context')
 })
 
 describe('an agent without a URL', () => {

@@ -48,6 +48,6 @@ it('says where it goes, and what cannot be done, in words that fit', async () =>
   expect(await asked({ target: 'remind' })).toMatch(/, to handler remind in pool app$/)
   const { id } = await wakeful.set({ delay: '1s' }, { target: { event: true } })
   await clock.advance('2s')
-  await expect(wakeful.edit(id, { label: 'x' })).rejects.toThrow('cannot edit: the alarm has ended (fired)')
-  await expect(wakeful.edit(id, { when: 'tomorrow' })).rejects.toThrow('cannot reschedule: ')
+  await expect(wakeful.edit(id, { label: 'x' })).rejects.toThrow('Cannot edit: the alarm has ended (fired)')
+  await expect(wakeful.edit(id, { when: 'tomorrow' })).rejects.toThrow('Cannot reschedule: ')
 })

@@ -11,7 +11,7 @@ export interface Subject {
   readonly Database: typeof Database
   readonly PostgresStore: typeof PostgresStore
   readonly migrate: typeof migrate
-  readonly Bench: typeof Harness
+  readonly Harness: typeof Harness
   readonly InFlightSet: typeof InFlightSet
   /** The rules themselves. */
   readonly alarm: typeof Alarms

@@ -128,7 +128,7 @@ export class World {
     const never = (reason: string): never => {
       throw new Error(reason)
     }
-    const bench = new this.subject.Bench({ store, peer: 'not here', transact: true }, this.clock, never)
+    const bench = new this.subject.Harness({ store, peer: 'not here', transact: true }, this.clock, never)
     const made = new Process(name, bench, gate, (note) => this.#note(name, note))
     this.#processes.set(name, made)
     return made

@@ -18,7 +18,7 @@ const SOON = [
   'the clock is 30 ms ahead',
   'the message is trimmed',
   'all owners of a tenant are one',
-  'nobody counts the hands',
+  'the slots are not counted',
   'a rule has one occurrence more than its count',
   'the loop sleeps past the next wake',
 ]
