@@ -2,7 +2,7 @@ import { ALARM_COLUMNS } from '../../../src/stores/index.ts'
 
 /** What the world reads of the file, beside the processes. */
 
-export const ownerOf = `SELECT s.owner FROM wakeful_alarms a JOIN wakeful_timers t ON t.alarm = a.seq
+export const ownerOf = `SELECT s.holder AS owner FROM wakeful_alarms a JOIN wakeful_timers t ON t.alarm = a.seq
   JOIN wakeful_shards s ON s.shard = t.shard WHERE a.id = ? LIMIT 1`
 
 export const flightsOf = `SELECT f.* FROM wakeful_in_flight_batches f JOIN wakeful_shards s ON s.shard = f.shard WHERE s.holder = ?`
