@@ -6,7 +6,6 @@ export type Fault =
   | 'ambush'
   | 'pause'
   | 'stall'
-  | 'contest'
   | 'close'
   | 'leave'
   | 'join'
