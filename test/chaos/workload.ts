@@ -213,9 +213,10 @@ async function reportLater(
     await wakeful.complete(fire.alarm.id, 'done later', { occurrenceId: fire.occurrence.id })
   } catch (thrown) {
     // It may have been cancelled, or have timed out and been reported, or the store have closed, in the meantime.
-    const code = thrown instanceof WakefulError ? thrown.code : null
     if (bench.isOutage(thrown)) return
-    if (code === 'already_ended' || code === 'conflict' || String(thrown).endsWith('is closed')) return
+    const { code, reason } = thrown instanceof WakefulError ? thrown : {}
+    const isClosed = reason === 'store.closed' || reason === 'host.closed'
+    if (code === 'already_ended' || code === 'conflict' || isClosed) return
     ledger.write({ type: 'trouble', run, text: `complete: ${String(thrown)}` })
   }
 }

@@ -213,10 +213,10 @@ describe('an endpoint', () => {
         expect(dead.arrived.length).toBeLessThan(30)
         expect(await wakeful.stats()).toMatchObject({ pending: 40, failed: 0 })
         const { items: waiting } = await wakeful.list({ status: 'active', limit: 40 })
-        const untried = waiting.find(({ attempts }) => attempts === 0)!
-        expect((await wakeful.why(untried.id)).next).toContain(
-          'waits, uncounted, until its webhook can be reached',
-        )
+        // One of them may be the probe of this instant, which `why` describes as being delivered.
+        const untried = waiting.filter(({ attempts }) => attempts === 0)
+        const next = await Promise.all(untried.map(async ({ id }) => (await wakeful.why(id)).next))
+        expect(next.join('\n')).toContain('waits, uncounted, until its webhook can be reached')
       },
       { webhooks: { circuit: { open: '200ms', openMax: '300ms' } } },
     )
