@@ -6,6 +6,7 @@ export type Fault =
   | 'ambush'
   | 'pause'
   | 'stall'
+  | 'contest'
   | 'close'
   | 'leave'
   | 'join'

@@ -40,6 +40,8 @@ interface Journey<T> {
   readonly reject: (thrown: unknown) => void
 }
 
+const DRAG_MS_MAX = 800
+
 /** What lies between the processes and the database. */
 export class Network {
   weather: Weather = CALM
@@ -52,6 +54,8 @@ export class Network {
   readonly #cuts = new Map<string, Spell>()
   readonly #hangs = new Map<string, Spell>()
   #outage: Spell | undefined
+  /** Statements that begin so are slow until then. */
+  #drag: { readonly prefix: string; readonly until: number } | undefined
   #outages = 0
   /** How many statements that write or take each process waits for. */
   readonly #awaited = new Map<string, number>()
@@ -77,6 +81,11 @@ export class Network {
   breakAll(ms: number, land: Landing): void {
     this.#outages += 1
     this.#outage = { until: this.#timeline.now + ms, land }
+  }
+
+  /** Lets all statements whose name begins so take long for a while. */
+  drag(prefix: string, ms: number): void {
+    this.#drag = { prefix, until: this.#timeline.now + ms }
   }
 
   /** Whether a process waits for a statement that writes or takes. */
@@ -200,7 +209,7 @@ export class Network {
   }
 
   #fateOf(name: string, statement: string): Fate {
-    const drawn = fateOf(this.#chance(name, statement), this.weather)
+    const drawn = this.#dragged(name, statement, fateOf(this.#chance(name, statement), this.weather))
     if (this.#meets(this.#cuts.get(name), statement))
       return { ...drawn, backMs: BEAT_MS_MAX, fault: 'lostThere' }
     const weighty = isWeighty(statement)
@@ -209,6 +218,13 @@ export class Network {
     if (fate.isSlow) this.#faults.note('slow', weighty, name, statement)
     if (fate.fault !== null) this.#faults.note(fate.fault, weighty, name, statement)
     return fate
+  }
+
+  #dragged(name: string, statement: string, fate: Fate): Fate {
+    if (this.#drag === undefined || this.#drag.until <= this.#timeline.now) return fate
+    if (!statement.startsWith(this.#drag.prefix)) return fate
+    const thereMs = fate.thereMs + this.#chance(name, 'drag').next() * DRAG_MS_MAX
+    return { ...fate, thereMs, isSlow: true }
   }
 
   /** Whether the database is down, or has been since the statement was sent. */

@@ -34,7 +34,7 @@ export interface Strike {
  * another time, and steps of the database's clock, which do so for all.
  */
 export const STRIKES: Strikes = {
-  kill: 1, killAt: 2, ambush: 4, close: 1, pause: 2, stall: 2, partition: 2, hang: 1, outage: 0.5, diskFull: 0.5, locked: 1, step: 1,
+  kill: 1, killAt: 2, ambush: 4, close: 1, pause: 2, stall: 2, contest: 1, partition: 2, hang: 1, outage: 0.5, diskFull: 0.5, locked: 1, step: 1,
   join: 0.5, leave: 0.5, deploy: 0.2,
 } // biome-ignore format: a list
 
@@ -60,6 +60,7 @@ const FOR_ONE: Readonly<Record<Exclude<StrikeFault, keyof typeof FOR_ALL>, Deed>
   close: (world, process) => void world.close(process),
   pause: (world, process, { ms }) => world.pause(process, ms),
   stall: (world, process, { statement, ms, n }) => world.stall(process, statement, ms, n % 2 === 0),
+  contest: (world, process, { n }) => world.contest(process, n),
   partition: (world, process, { ms }) => world.partition(process, ms),
   hang: (world, process, { ms }) => world.hang(process, ms),
   step: (world, process, { ms }) => world.step(process, ms),

@@ -263,6 +263,19 @@ export class World<B extends Backend = Backend> {
     this.#traps.add(stop)
   }
 
+  /**
+   * Stops a process for about as long as its lease, while what others acquire takes long: it comes back before, during or
+   * after their takeover.
+   */
+  contest(process: SimulatedProcess, n: number): void {
+    const leaseMs = this.#options.leaseMs ?? LEASE_MS
+    const ms = leaseMs + 10 * n
+    this.#befall(process, 'contest', `for ${ms} ms`)
+    this.faults.onFault('pause', process.name)
+    process.pausedUntil = this.timeline.now + ms
+    this.network.drag('acquire.', ms + leaseMs)
+  }
+
   /** Keeps a process from the database for a while. */
   partition(process: SimulatedProcess, ms: number): void {
     const land = this.#befall(process, 'partition', `for ${ms} ms`)

@@ -221,4 +221,64 @@ export const MASKED: readonly Masked[] = [
     why: 'its heartbeats find what it is not notified of, within two seconds',
     by: 'database-faults.test.ts: leaves nobody deaf',
   },
+  {
+    bug: 'a heartbeat that waited for a takeover believes what it saw before',
+    edits: [
+      {
+        file: 'src/stores/sharded/shard-leases.ts',
+        from: 'const isCurrent = holding.takeovers === result.takeovers',
+        to: 'const isCurrent = holding.takeovers === result.takeovers || process !== null',
+      },
+    ],
+    why: 'every claim and every settle checks the epoch: what it believes in vain lasts until the next of them',
+    by: 'interleavings: a late heartbeat believes what it saw before the takeover',
+  },
+  {
+    bug: 'a claim that was not answered leaves its batch in flight',
+    edits: [
+      {
+        file: 'src/stores/sharded/claims.ts',
+        from: 'const knownBatches = isUncertain ?',
+        to: 'const knownBatches = isUncertain && leases.length < 0 ?',
+      },
+    ],
+    why: 'what is in flight is claimed again by its own process; only a cancel answers wrongly that it fires',
+    by: 'faults.test.ts: after a take ran leaves a flight that the next take of the same process removes',
+  },
+  {
+    bug: 'a process whose row was removed acquires shards',
+    edits: [
+      {
+        file: 'src/stores/sharded/shard-leases.ts',
+        from: 'if (!(await transaction.staysRegistered(process))) return []',
+        to: 'await transaction.staysRegistered(process)',
+      },
+    ],
+    why: 'it has to be stopped between its heartbeat and its acquisition until it is removed, and killed before its next heartbeat',
+    by: 'shard-leases.test.ts: do not grow while the process has no row',
+  },
+  {
+    bug: 'heartbeats are bounded for ever',
+    edits: [
+      {
+        file: 'src/stores/sharded/shard-leases.ts',
+        from: 'if (this.#boundedLeft >= 0) return',
+        to: 'if (this.#boundedLeft < BOUNDED_HEARTBEATS) return',
+      },
+    ],
+    why: 'it takes something due for a minute of which no process was notified',
+    by: 'shard-leases.test.ts: are renewed by heartbeats that look at recent wakes only',
+  },
+  {
+    bug: 'what was locked when shards were acquired is not tried again',
+    edits: [
+      {
+        file: 'src/stores/sharded/shard-leases.ts',
+        from: 'if (missed > 0) heartbeatIn(LOCKED_AGAIN_MS)',
+        to: '',
+      },
+    ],
+    why: 'the next heartbeat tries again, two seconds later',
+    by: 'shard-leases.test.ts: are tried again early where a shard was locked',
+  },
 ]

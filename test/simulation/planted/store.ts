@@ -72,46 +72,35 @@ export const STORE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a heartbeat that waited for a takeover believes what it saw before',
-    breaches: ['unfenced', 'duplicate'],
-    edits: [
-      {
-        file: 'src/stores/sharded/shard-leases.ts',
-        from: 'const isCurrent = holding.takeovers === result.takeovers',
-        to: 'const isCurrent = holding.takeovers === result.takeovers || process !== null',
-      },
-    ],
-  },
-  {
-    bug: 'a process whose row was removed acquires shards',
+    bug: 'no process takes over from a dead one',
     breaches: ['late', 'lost'],
     edits: [
       {
         file: 'src/stores/sharded/shard-leases.ts',
-        from: 'if (!(await transaction.staysRegistered(process))) return []',
-        to: 'await transaction.staysRegistered(process)',
+        from: 'transaction.acquire(process, pool, dead, count)',
+        to: 'transaction.acquire(process, pool, [], count)',
       },
     ],
   },
   {
-    bug: 'heartbeats are bounded for ever',
+    bug: 'a shard is scanned ten seconds after something is due in it',
     breaches: ['late', 'lost'],
     edits: [
       {
-        file: 'src/stores/sharded/shard-leases.ts',
-        from: 'if (this.#boundedLeft >= 0) return',
-        to: 'if (this.#boundedLeft < BOUNDED_HEARTBEATS) return',
+        file: 'src/stores/sharded/claims.ts',
+        from: '(firsts.get(shard) ?? now + 1) <= now)',
+        to: '(firsts.get(shard) ?? now + 1) <= now - 10_000)',
       },
     ],
   },
   {
-    bug: 'what was locked when shards were acquired is not tried again',
-    breaches: ['late'],
+    bug: 'what was in flight in an acquired shard is not recovered',
+    breaches: ['uncounted'],
     edits: [
       {
         file: 'src/stores/sharded/shard-leases.ts',
-        from: 'if (missed > 0) heartbeatIn(LOCKED_AGAIN_MS)',
-        to: '',
+        from: 'await transaction.recoverInFlight(',
+        to: 'if (at < 0) await transaction.recoverInFlight(',
       },
     ],
   },
