@@ -54,6 +54,13 @@ export const killed = (run: number, logEnd = 0): Entry => ({
   inFlight: 1,
   unanswered: 0,
 })
+/** Its closing process broke it off at the drain bound. */
+export const drained = (name: string, attempt = 1): Entry => ({
+  type: 'drained',
+  run: 1,
+  occurrenceId: `${name}-1-${T}`,
+  attempt,
+})
 export const paused = (run: number, logEnd = 0): Entry => ({ type: 'paused', run, logEnd, inFlight: 1 })
 export const cancelling = (alarmId: string, at?: number): Entry => ({
   type: 'cancelling',

@@ -147,6 +147,13 @@ export type Entry =
   | { readonly type: 'refused'; readonly run: number; readonly name: string; readonly at?: number }
   | EditEntry
   | Start
+  /** The process was closing and its drain bound was reached: it broke this delivery off, which counts as no attempt. */
+  | {
+      readonly type: 'drained'
+      readonly run: number
+      readonly occurrenceId: string
+      readonly attempt: number
+    }
   /** The target's report on an occurrence was taken in. */
   | {
       readonly type: 'report'

@@ -6,6 +6,7 @@ import {
   breaches,
   cancelled,
   cancelling,
+  drained,
   evidence,
   killed,
   paused,
@@ -71,6 +72,10 @@ describe('the judge finds nothing where', () => {
     'a failed attempt explains the second delivery': {
       entries: [ask('a'), set('a'), start('a', { willFail: true }), start('a', { attempt: 2 })],
       log: [record('a', 'alarm.attempt_failed', { place: 9 }), record('a')],
+    },
+    'a closing process broke a delivery off at the drain bound: the next one is the same attempt': {
+      entries: [ask('a'), set('a'), start('a'), drained('a'), start('a', { run: 2 })],
+      log: [record('a')],
     },
     'a cancel won': { entries: [ask('a'), set('a'), cancelling('a'), cancelled('a')] },
     'a cancel won and a second one found it ended': {
@@ -215,6 +220,20 @@ describe('the judge finds the planted bug:', () => {
     ],
     'it fired again after a kill as attempt 1': [
       { entries: [ask('a'), set('a'), start('a'), killed(1), start('a', { run: 2 })], log: [record('a')] },
+      'uncounted',
+    ],
+    'it fired as attempt 1 again after it was broken off by a closing process, as attempt 2': [
+      {
+        entries: [
+          ask('a'),
+          set('a'),
+          start('a', { attempt: 2 }),
+          paused(1),
+          drained('a', 2),
+          start('a', { run: 2 }),
+        ],
+        log: [record('a')],
+      },
       'uncounted',
     ],
     'it fired as attempt 1 in a process that had gone on before, after another had taken over': [

@@ -4,11 +4,15 @@ import { excuseOf } from './excuses.ts'
 import { type Facts, isEnd } from './facts.ts'
 import { placesOf } from './places.ts'
 
-/** An occurrence is delivered again only for a reason, and each delivery counts those before it. */
+/**
+ * An occurrence is delivered again only for a reason, and each delivery counts those before it, except one that its closing
+ * process broke off at the drain bound.
+ */
 export function repeats({ evidence, startsOf, recordsOf }: Facts): Violation[] {
   const found: Violation[] = []
   const places = placesOf(evidence.entries, startsOf)
   const excuse = excuseOf(evidence.entries, places)
+  const drained = new Set(evidence.entries.filter((entry) => entry.type === 'drained').map(attemptKey))
   for (const [occurrenceId, starts] of startsOf) {
     if (starts.length === 1) continue
     const deliveries = starts.toSorted((a, b) => places.get(a)! - places.get(b)!)
@@ -17,12 +21,18 @@ export function repeats({ evidence, startsOf, recordsOf }: Facts): Violation[] {
       const earlier = deliveries[i - 1]
       if (earlier === undefined) continue
       const pair = `${occurrenceId}: ${told(earlier)}, then ${told(later)}`
-      if (later.attempt <= earlier.attempt) found.push(violation('uncounted', pair))
-      const fault = excuse(earlier, later, recordedAt)
+      const isDrained = drained.has(attemptKey(earlier))
+      const least = isDrained ? earlier.attempt : earlier.attempt + 1
+      if (later.attempt < least) found.push(violation('uncounted', pair))
+      const fault = isDrained ? null : excuse(earlier, later, recordedAt)
       if (fault !== null) found.push(violation('duplicate', `${pair}, ${fault}`))
     }
   }
   return found
+}
+
+function attemptKey({ run, occurrenceId, attempt }: Pick<Start, 'run' | 'occurrenceId' | 'attempt'>): string {
+  return `${run}:${occurrenceId}:${attempt}`
 }
 
 function told({ attempt, run, at }: Start): string {

@@ -49,7 +49,12 @@ export class Workers {
       if (isCounted) this.#count(process, -1)
       isCounted = false
     }
-    fire.signal.addEventListener('abort', end)
+    fire.signal.addEventListener('abort', () => {
+      end()
+      if (fire.signal.reason !== 'drain') return
+      const { occurrence, attempt } = fire
+      this.#diary.write(process, { type: 'drained', occurrenceId: occurrence.id, attempt })
+    })
     try {
       await deliver()
     } finally {

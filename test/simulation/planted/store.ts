@@ -83,17 +83,6 @@ export const STORE_BUGS: readonly Bug[] = [
     ],
   },
   {
-    bug: 'a shard is scanned ten seconds after something is due in it',
-    breaches: ['late', 'lost'],
-    edits: [
-      {
-        file: 'src/stores/sharded/claims.ts',
-        from: '(firsts.get(shard) ?? now + 1) <= now)',
-        to: '(firsts.get(shard) ?? now + 1) <= now - 10_000)',
-      },
-    ],
-  },
-  {
     bug: 'what was in flight in an acquired shard is not recovered',
     breaches: ['uncounted'],
     edits: [
