@@ -1,8 +1,8 @@
 /** Prints docs/reference/cli.md from the command line's own help: `node tools/cli-doc.ts > docs/reference/cli.md`. */
 import { Readable } from 'node:stream'
 import type { Command, Option } from 'commander'
-import { buildProgram } from '../src/cli/program.ts'
-import type { Shell } from '../src/cli/shell.ts'
+import { buildProgram } from '../src/cli/commands/program.ts'
+import type { Shell } from '../src/cli/terminal/shell.ts'
 
 const HEAD = `<!-- Written by tools/cli-doc.ts from the help of src/cli: change that, then run \`npm run docs\`. -->
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { systemClock } from '../hosts/node/index.ts'
 import { open } from '../index.ts'
 import { run } from './run.ts'
-import type { Shell } from './shell.ts'
-import type { Terminal } from './terminal.ts'
+import type { Shell } from './terminal/shell.ts'
+import type { Terminal } from './terminal/terminal.ts'
 
 const isSource = import.meta.url.endsWith('.ts')
 

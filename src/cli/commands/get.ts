@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { wireJson } from '../../alarm/index.ts'
-import { alarmCard } from '../alarm-text.ts'
-import { addCommand } from '../command.ts'
-import { notFound } from '../failure.ts'
-import { withSession } from '../session.ts'
-import type { Shell } from '../shell.ts'
-import { addKeyOption, assertNamed, idOf, type KeyFlag } from '../which-alarm.ts'
+import { addCommand } from '../arguments/command.ts'
+import { withSession } from '../session/session.ts'
+import { addKeyOption, assertNamed, idOf, type KeyFlag } from '../session/which-alarm.ts'
+import { notFound } from '../terminal/failure.ts'
+import type { Shell } from '../terminal/shell.ts'
+import { alarmCard } from '../text/alarm-text.ts'
 
 /** `get ID`: everything about one alarm. */
 export function addGet(program: Command, shell: Shell): void {

@@ -3,15 +3,14 @@ import type { HistoryOptions, StatsView } from '../../index.ts'
 import { wireText } from '../../library/index.ts'
 import { HISTORY_STATUSES } from '../../seeds/index.ts'
 import { humanizeDuration } from '../../time/index.ts'
-import { historyColumns } from '../alarm-text.ts'
-import { addCommand, wholeNumber } from '../command.ts'
-import { count } from '../progress.ts'
-import { type Session, withSession } from '../session.ts'
-import type { Shell } from '../shell.ts'
-import { card } from '../table.ts'
-
-import { readSince } from '../when-arguments.ts'
-import { wireItems } from '../wire-items.ts'
+import { addCommand, wholeNumber } from '../arguments/command.ts'
+import { readSince } from '../arguments/when-arguments.ts'
+import { type Session, withSession } from '../session/session.ts'
+import { count } from '../terminal/progress.ts'
+import type { Shell } from '../terminal/shell.ts'
+import { historyColumns } from '../text/alarm-text.ts'
+import { card } from '../text/table.ts'
+import { wireItems } from '../text/wire-items.ts'
 
 /** The words of `stats`, which are not quite those of `list`. */
 const STATUS_HELP =

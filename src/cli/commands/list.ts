@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander'
 import { ALARM_FIELDS, FILTER_NAMES } from '../../alarm/index.ts'
 import type { ListOptions } from '../../index.ts'
-import { listColumns } from '../alarm-text.ts'
-import { addCommand, wholeNumber } from '../command.ts'
-import { badUsage } from '../failure.ts'
-import { type Session, withSession } from '../session.ts'
-import { clauses, flagName } from '../set-arguments.ts'
-import type { Shell } from '../shell.ts'
-import { readSince } from '../when-arguments.ts'
-import { wireItems } from '../wire-items.ts'
+import { addCommand, wholeNumber } from '../arguments/command.ts'
+import { clauses, flagName } from '../arguments/set-arguments.ts'
+import { readSince } from '../arguments/when-arguments.ts'
+import { type Session, withSession } from '../session/session.ts'
+import { badUsage } from '../terminal/failure.ts'
+import type { Shell } from '../terminal/shell.ts'
+import { listColumns } from '../text/alarm-text.ts'
+import { wireItems } from '../text/wire-items.ts'
 
 const STATUSES = ['pending', 'active', 'paused', 'fired', 'completed', 'failed', 'timed_out', 'cancelled']
 

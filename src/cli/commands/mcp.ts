@@ -3,12 +3,12 @@ import { errorText } from '../../error.ts'
 import type { OpenOptions } from '../../index.ts'
 import { PauseControl } from '../../server/index.ts'
 import { localTools, remoteTools, serveTools } from '../../server/mcp/index.ts'
-import { addCommand } from '../command.ts'
-import { badUsage } from '../failure.ts'
-import { type Globals, type Place, placeOf, scopeOf, zoneOf } from '../globals.ts'
-import { withStore } from '../session.ts'
-import type { Shell } from '../shell.ts'
-import { Stop } from '../stop.ts'
+import { addCommand } from '../arguments/command.ts'
+import { type Globals, type Place, placeOf, scopeOf, zoneOf } from '../arguments/globals.ts'
+import { withStore } from '../session/session.ts'
+import { badUsage } from '../terminal/failure.ts'
+import type { Shell } from '../terminal/shell.ts'
+import { Stop } from '../terminal/stop.ts'
 
 /** `mcp`: the tools of agents over stdio, for clients that start their servers themselves. */
 export function addMcp(program: Command, shell: Shell): void {

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import type { AlarmView } from '../../alarm/index.ts'
-import { noteText, ruleText } from '../alarm-text.ts'
-import { addCommand } from '../command.ts'
-import type { Globals } from '../globals.ts'
-import type { Shell } from '../shell.ts'
-import { addWhenOptions, readWhen, type WhenFlags } from '../when-arguments.ts'
-import { addKeyOption, assertNamed, idOf, type KeyFlag, wordsBeside } from '../which-alarm.ts'
+import { addCommand } from '../arguments/command.ts'
+import type { Globals } from '../arguments/globals.ts'
+import { addWhenOptions, readWhen, type WhenFlags } from '../arguments/when-arguments.ts'
+import { addKeyOption, assertNamed, idOf, type KeyFlag, wordsBeside } from '../session/which-alarm.ts'
+import type { Shell } from '../terminal/shell.ts'
+import { noteText, ruleText } from '../text/alarm-text.ts'
 import { addSeenOption, change, seenOf } from './act.ts'
 
 /** `reschedule ID WHEN`: moves an alarm to another time. */

@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
-import { addCommand } from '../command.ts'
-import { badUsage } from '../failure.ts'
-import { counted } from '../progress.ts'
-import { withSession } from '../session.ts'
-import type { Shell } from '../shell.ts'
-import type { Terminal } from '../terminal.ts'
+import { addCommand } from '../arguments/command.ts'
+import { withSession } from '../session/session.ts'
+import { badUsage } from '../terminal/failure.ts'
+import { counted } from '../terminal/progress.ts'
+import type { Shell } from '../terminal/shell.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 import { cancelledText } from './cancel.ts'
 
 /** `reset`: cancels every pending alarm, after asking. */

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { addConfigFlags, printed, printedLines, readConfig } from '../../config/index.ts'
-import { addCommand } from '../command.ts'
-import { type Globals, storeUrl } from '../globals.ts'
-import { Output } from '../output.ts'
-import type { Shell } from '../shell.ts'
+import { addCommand } from '../arguments/command.ts'
+import { type Globals, storeUrl } from '../arguments/globals.ts'
+import { Output } from '../terminal/output.ts'
+import type { Shell } from '../terminal/shell.ts'
 
 /** `serve`: runs the clock and the HTTP API, and prints what fires without a target. */
 export function addServe(program: Command, shell: Shell): void {
@@ -24,7 +24,7 @@ export function addServe(program: Command, shell: Shell): void {
       return
     }
     // What a server is made of takes a while to load: no other command has to wait for it.
-    const { serve } = await import('../serving.ts')
+    const { serve } = await import('../serve/serve.ts')
     await serve(shell, globals, configured, out)
   })
 }

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { backup, doctor, migrateStore, migrationText } from '../../hosts/node/index.ts'
-import { addCommand } from '../command.ts'
-import { badUsage } from '../failure.ts'
-import { progress } from '../progress.ts'
-import type { Shell } from '../shell.ts'
-import { paint } from '../terminal.ts'
-import { oneLine, wrap } from '../text-width.ts'
-import { wholeStore } from '../whole-store.ts'
+import { addCommand } from '../arguments/command.ts'
+import { wholeStore } from '../session/whole-store.ts'
+import { badUsage } from '../terminal/failure.ts'
+import { progress } from '../terminal/progress.ts'
+import type { Shell } from '../terminal/shell.ts'
+import { paint } from '../terminal/terminal.ts'
+import { oneLine, wrap } from '../text/text-width.ts'
 
 /** `backup FILE`: a consistent copy of the store while it is in use. */
 export function addBackup(program: Command, shell: Shell): void {

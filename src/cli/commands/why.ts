@@ -2,12 +2,12 @@ import type { Command } from 'commander'
 import type { Story } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import { wireText } from '../../library/index.ts'
-import { addCommand } from '../command.ts'
-import { type Session, withSession } from '../session.ts'
-import type { Shell } from '../shell.ts'
-import { oneLine, wrap } from '../text-width.ts'
-import { localInstants, localTime } from '../time-text.ts'
-import { addKeyOption, assertNamed, idOf, type KeyFlag } from '../which-alarm.ts'
+import { addCommand } from '../arguments/command.ts'
+import { type Session, withSession } from '../session/session.ts'
+import { addKeyOption, assertNamed, idOf, type KeyFlag } from '../session/which-alarm.ts'
+import type { Shell } from '../terminal/shell.ts'
+import { oneLine, wrap } from '../text/text-width.ts'
+import { localInstants, localTime } from '../text/time-text.ts'
 
 /** `why ID`: the whole story of one alarm, in order, and what happens next. */
 export function addWhy(program: Command, shell: Shell): void {

@@ -3,7 +3,7 @@ import { open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { badUsage, withFile } from './failure.ts'
+import { badUsage, withFile } from '../terminal/failure.ts'
 
 const SQLITE_HEAD = 'SQLite format 3'
 

@@ -1,6 +1,6 @@
-import { type Column, fits, table } from './table.ts'
+import { type Column, fits, table } from '../text/table.ts'
+import { wrap } from '../text/text-width.ts'
 import { paint, type Terminal, widthOf } from './terminal.ts'
-import { wrap } from './text-width.ts'
 
 /** How a command's answer is printed: for people, or as JSON. */
 export class Output {

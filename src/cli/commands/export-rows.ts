@@ -1,4 +1,4 @@
-import { counted } from './progress.ts'
+import { counted } from '../terminal/progress.ts'
 
 const KINDS = ['alarm', 'event', 'calendar', 'document', 'wake'] as const
 

@@ -1,5 +1,5 @@
-import type { Alarms, ParsedView } from '../index.ts'
-import type { Preview } from '../time/index.ts'
+import type { Alarms, ParsedView } from '../../index.ts'
+import type { Preview } from '../../time/index.ts'
 
 type Differing = 'calendars' | 'preview' | 'parse'
 type MaybeLater<T> = T | Promise<T>

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
-import { resolveSince, splitDayNames, type When, type WhenObject } from '../time/index.ts'
+import { resolveSince, splitDayNames, type When, type WhenObject } from '../../time/index.ts'
+import { badUsage } from '../terminal/failure.ts'
 import { joined, wholeNumber } from './command.ts'
-import { badUsage } from './failure.ts'
 
 /** The options that say when, beside or instead of the words. */
 export interface WhenFlags {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { WakefulError } from '../error.ts'
+import { WakefulError } from '../../error.ts'
 import { failureOf, failureText, withFile } from './failure.ts'
 
 it('answers 2 where the arguments were wrong, and 1 where the work failed', () => {

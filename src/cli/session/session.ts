@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
-import { connect } from '../client/index.ts'
-import { missingStore } from '../hosts/node/index.ts'
-import type { Alarms, OpenOptions, Wakeful } from '../index.ts'
+import { connect } from '../../client/index.ts'
+import { missingStore } from '../../hosts/node/index.ts'
+import type { Alarms, OpenOptions, Wakeful } from '../../index.ts'
+import { commandName } from '../arguments/command.ts'
+import { type Globals, type Place, placeOf, scopeOf, storeUrl, zoneOf } from '../arguments/globals.ts'
+import { badUsage } from '../terminal/failure.ts'
+import { Output } from '../terminal/output.ts'
+import type { Shell } from '../terminal/shell.ts'
 import type { AnyAlarms } from './any-alarms.ts'
-import { commandName } from './command.ts'
-import { badUsage } from './failure.ts'
-import { type Globals, type Place, placeOf, scopeOf, storeUrl, zoneOf } from './globals.ts'
-import { Output } from './output.ts'
-import type { Shell } from './shell.ts'
 
 /** Alarms seen as the tenant and owner that were asked for, in a store or on a server. */
 export interface Session {

@@ -1,4 +1,4 @@
-import type { OpenOptions, Wakeful } from '../index.ts'
+import type { OpenOptions, Wakeful } from '../../index.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Everything a command works with: the process around it, and how to reach a store. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { humanizeDuration } from '../time/index.ts'
+import { humanizeDuration } from '../../time/index.ts'
 import { localTime, relativeTime, shortTime, timeFor } from './time-text.ts'
 
 it.each([

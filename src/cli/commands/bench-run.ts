@@ -1,6 +1,6 @@
-import type { Wakeful } from '../index.ts'
-import type { Progress } from './progress.ts'
-import type { Terminal } from './terminal.ts'
+import type { Wakeful } from '../../index.ts'
+import type { Progress } from '../terminal/progress.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 
 /** One figure. */
 export interface Measured {

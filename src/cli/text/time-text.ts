@@ -1,5 +1,5 @@
-import { WakefulError } from '../error.ts'
-import { humanizeDuration } from '../time/index.ts'
+import { WakefulError } from '../../error.ts'
+import { humanizeDuration } from '../../time/index.ts'
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const formats = new Map<string, Intl.DateTimeFormat>()

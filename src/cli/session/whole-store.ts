@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { WakefulError } from '../error.ts'
-import { commandName } from './command.ts'
-import { fileOf, type Globals, storeUrl } from './globals.ts'
-import { Output } from './output.ts'
-import type { Shell } from './shell.ts'
+import { WakefulError } from '../../error.ts'
+import { commandName } from '../arguments/command.ts'
+import { fileOf, type Globals, storeUrl } from '../arguments/globals.ts'
+import { Output } from '../terminal/output.ts'
+import type { Shell } from '../terminal/shell.ts'
 
 /** A store as a whole, for the commands that work on all of it. */
 export interface WholeStore {

@@ -1,9 +1,9 @@
 import { type Command, Help, Option } from 'commander'
-import { assertTimezone } from '../time/index.ts'
+import { assertTimezone } from '../../time/index.ts'
+import { badUsage } from '../terminal/failure.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { systemZone } from '../text/time-text.ts'
 import { commandName } from './command.ts'
-import { badUsage } from './failure.ts'
-import type { Terminal } from './terminal.ts'
-import { systemZone } from './time-text.ts'
 
 /** What can be said on every command. */
 export interface Globals {

@@ -1,4 +1,4 @@
-import { humanizeDuration } from '../time/index.ts'
+import { humanizeDuration } from '../../time/index.ts'
 import type { Terminal } from './terminal.ts'
 
 /** How far something long has come. */

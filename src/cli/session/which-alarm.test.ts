@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Alarms } from '../index.ts'
+import type { Alarms } from '../../index.ts'
 import { wholeId } from './which-alarm.ts'
 
 const IDS = ['0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d', '0190c3b2-7e3b-7c3e-8e0c-0f3f2a5b1c2d', '0190c3b3-0000']

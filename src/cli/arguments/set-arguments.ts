@@ -7,10 +7,10 @@ import {
   networkOptions,
   type SetOptions,
   type TargetSpec,
-} from '../alarm/index.ts'
-import { parseDuration } from '../time/index.ts'
+} from '../../alarm/index.ts'
+import { parseDuration } from '../../time/index.ts'
+import { badUsage } from '../terminal/failure.ts'
 import { wholeNumber } from './command.ts'
-import { badUsage } from './failure.ts'
 
 /** The fields of an alarm that are a flag each, with one value. */
 type FlagName = {

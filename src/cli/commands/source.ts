@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
-import { withFile } from './failure.ts'
-import type { Terminal } from './terminal.ts'
+import { withFile } from '../terminal/failure.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 
 /** The text an argument stands for: itself, a file's (`@file`), or stdin's (`-`). */
 export async function readSource(argument: string, terminal: Terminal): Promise<string> {

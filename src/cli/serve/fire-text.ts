@@ -1,9 +1,9 @@
-import { oneLineJson } from '../library/index.ts'
-import type { Fire } from '../targets/index.ts'
-import { humanizeDuration } from '../time/index.ts'
-import { titleOf } from './alarm-text.ts'
-import { oneLine } from './text-width.ts'
-import { localTime } from './time-text.ts'
+import { oneLineJson } from '../../library/index.ts'
+import type { Fire } from '../../targets/index.ts'
+import { humanizeDuration } from '../../time/index.ts'
+import { titleOf } from '../text/alarm-text.ts'
+import { oneLine } from '../text/text-width.ts'
+import { localTime } from '../text/time-text.ts'
 
 /** A fire on one line: when, what was to be said, the payload, how late it was, and the alarm's id. */
 export function fireLine(fire: Fire, zone: string): string {
