@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Command, Option } from 'commander'
 import { buildProgram } from '../src/cli/commands/program.ts'
-import type { Shell } from '../src/cli/terminal/shell.ts'
+import type { Shell } from '../src/cli/terminal/terminal.ts'
 
 const HEAD = `<!-- Written by tools/cli-doc.ts from the help of src/cli: change that, then run \`npm run docs\`. -->
 

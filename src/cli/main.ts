@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { systemClock } from '../hosts/node/index.ts'
 import { open } from '../index.ts'
 import { run } from './run.ts'
-import type { Shell } from './terminal/shell.ts'
-import type { Terminal } from './terminal/terminal.ts'
+import type { Shell, Terminal } from './terminal/index.ts'
 
 const isSource = import.meta.url.endsWith('.ts')
 

@@ -1,9 +1,7 @@
 import { CommanderError } from 'commander'
-import { buildProgram } from './commands/program.ts'
-import { failureOf, failureText } from './terminal/failure.ts'
-import type { Shell } from './terminal/shell.ts'
-import { widthOf } from './terminal/terminal.ts'
-import { wrap } from './text/text-width.ts'
+import { buildProgram } from './commands/index.ts'
+import { failureOf, failureText, type Shell, widthOf } from './terminal/index.ts'
+import { wrap } from './text/index.ts'
 
 /** Runs one command and answers the exit code: 0 done, 1 failed, 2 bad usage. */
 export async function run(argv: readonly string[], shell: Shell): Promise<0 | 1 | 2> {

@@ -1,8 +1,7 @@
 import { type Command, Help, Option } from 'commander'
 import { assertTimezone } from '../../time/index.ts'
-import { badUsage } from '../terminal/failure.ts'
-import type { Terminal } from '../terminal/terminal.ts'
-import { systemZone } from '../text/time-text.ts'
+import { badUsage, type Terminal } from '../terminal/index.ts'
+import { systemZone } from '../text/index.ts'
 import { commandName } from './command.ts'
 
 /** What can be said on every command. */

@@ -9,7 +9,7 @@ import {
   type TargetSpec,
 } from '../../alarm/index.ts'
 import { parseDuration } from '../../time/index.ts'
-import { badUsage } from '../terminal/failure.ts'
+import { badUsage } from '../terminal/index.ts'
 import { wholeNumber } from './command.ts'
 
 /** The fields of an alarm that are a flag each, with one value. */

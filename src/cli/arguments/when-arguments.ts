@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { resolveSince, splitDayNames, type When, type WhenObject } from '../../time/index.ts'
-import { badUsage } from '../terminal/failure.ts'
+import { badUsage } from '../terminal/index.ts'
 import { joined, wholeNumber } from './command.ts'
 
 /** The options that say when, beside or instead of the words. */

@@ -3,13 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { addCommand, wholeNumber } from '../arguments/command.ts'
-import type { Globals } from '../arguments/globals.ts'
-import { badUsage, withFile } from '../terminal/failure.ts'
-import { Output } from '../terminal/output.ts'
-import { count, progress } from '../terminal/progress.ts'
-import type { Shell } from '../terminal/shell.ts'
-import { type Measured, measure } from './bench-run.ts'
+import type { Wakeful } from '../../index.ts'
+import { addCommand, type Globals, wholeNumber } from '../arguments/index.ts'
+import {
+  badUsage,
+  Output,
+  type Progress,
+  progress,
+  type Shell,
+  type Terminal,
+  withFile,
+} from '../terminal/index.ts'
+import { count } from '../text/index.ts'
 
 /** `bench`: how fast this machine sets and fires, on a store of its own. */
 export function addBench(program: Command, shell: Shell): void {
@@ -61,4 +66,130 @@ const COLUMNS = [
 
 function figures(measured: readonly Measured[]): Record<string, number> {
   return Object.fromEntries(measured.map((row) => [row.name, row.value]))
+}
+
+/** One figure. */
+interface Measured {
+  readonly name: string
+  readonly title: string
+  readonly value: number
+  readonly unit: string
+}
+
+/** What is measured, and the clocks to measure it with. */
+interface Bench {
+  readonly open: () => Promise<Wakeful>
+  readonly terminal: Pick<Terminal, 'now' | 'monotonic'>
+}
+
+type Bars = (label: string) => Progress
+
+const CALLERS = 64
+const BATCH = 1000
+const TARGET = { target: { handler: 'noop', pool: 'bench' } } as const
+const FAR = { delay: '365d' } as const
+
+/** Runs every measurement on one store, for about so long each. */
+async function measure(bench: Bench, eachMs: number, bars: Bars): Promise<Measured[]> {
+  const wakeful = await bench.open()
+  try {
+    const alone = await rate(bench, eachMs, bars('set, one caller'), 1, async () => {
+      await wakeful.set(FAR, TARGET)
+      return 1
+    })
+    const together = await rate(bench, eachMs, bars('set, 64 callers'), CALLERS, async () => {
+      await wakeful.set(FAR, TARGET)
+      return 1
+    })
+    const batch = Array.from({ length: BATCH }, () => ({ when: FAR, ...TARGET }))
+    const many = await rate(
+      bench,
+      eachMs,
+      bars('setMany'),
+      1,
+      async () => (await wakeful.setMany(batch)).length,
+    )
+    const drained = await drain(bench, wakeful, eachMs, bars('drain'))
+    return [
+      { name: 'set_per_s', title: 'set, one caller', value: alone, unit: 'per second' },
+      { name: 'set_64_callers_per_s', title: 'set, 64 callers', value: together, unit: 'per second' },
+      { name: 'set_many_per_s', title: 'setMany, 1,000 at a time', value: many, unit: 'per second' },
+      { name: 'drain_per_s', title: 'fire what is due, no-op handler', value: drained, unit: 'per second' },
+      ...(await lateness(bench, wakeful, eachMs, bars('lateness'))),
+    ]
+  } finally {
+    await wakeful.close()
+  }
+}
+
+async function rate(
+  bench: Bench,
+  forMs: number,
+  bar: Progress,
+  callers: number,
+  call: () => Promise<number>,
+): Promise<number> {
+  const { terminal } = bench
+  const begunAt = terminal.monotonic()
+  let done = 0
+  const caller = async () => {
+    while (terminal.monotonic() - begunAt < forMs) {
+      // In two steps: `done += await …` would add to what the sum was before the wait.
+      const more = await call()
+      done += more
+      const elapsedMs = terminal.monotonic() - begunAt
+      bar.at(done, Math.round((done * forMs) / Math.min(elapsedMs, forMs)))
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, caller))
+  bar.end()
+  return Math.round((done * 1000) / (terminal.monotonic() - begunAt))
+}
+
+/** Alarms that are due already, fired by a handler that does nothing. The clock runs from here on. */
+async function drain(bench: Bench, wakeful: Wakeful, forMs: number, bar: Progress): Promise<number> {
+  const total = Math.max(1, Math.round(forMs / 100)) * BATCH
+  const due = Array.from({ length: BATCH }, () => ({
+    when: new Date(bench.terminal.now() - 1000),
+    ...TARGET,
+  }))
+  for (let set = 0; set < total; set += BATCH) await wakeful.setMany(due)
+  const all = Promise.withResolvers<void>()
+  let fired = 0
+  wakeful.handle('noop', () => {
+    fired++
+    bar.at(fired, total)
+    if (fired === total) all.resolve()
+  })
+  const begunAt = bench.terminal.monotonic()
+  await wakeful.start()
+  await all.promise
+  bar.end()
+  return Math.round((total * 1000) / (bench.terminal.monotonic() - begunAt))
+}
+
+/** How late alarms are that come due one after the other. */
+async function lateness(bench: Bench, wakeful: Wakeful, forMs: number, bar: Progress): Promise<Measured[]> {
+  const total = Math.max(20, Math.round(forMs / 20))
+  const drifts: number[] = []
+  const all = Promise.withResolvers<void>()
+  wakeful.handle('timed', (fire) => {
+    drifts.push(fire.driftMs)
+    bar.at(drifts.length, total)
+    if (drifts.length === total) all.resolve()
+  })
+  const first = bench.terminal.now() + 500
+  const items = Array.from({ length: total }, (_, index) => ({
+    when: new Date(first + index * 20),
+    target: { handler: 'timed', pool: 'bench' },
+  }))
+  for (let at = 0; at < total; at += BATCH) await wakeful.setMany(items.slice(at, at + BATCH))
+  await all.promise
+  bar.end()
+  drifts.sort((a, b) => a - b)
+  const quantile = (share: number) => drifts[Math.min(total - 1, Math.floor(total * share))]!
+  return [
+    { name: 'lateness_p50_ms', title: 'lateness, half of all', value: quantile(0.5), unit: 'ms' },
+    { name: 'lateness_p99_ms', title: 'lateness, 99 of 100', value: quantile(0.99), unit: 'ms' },
+  ]
 }

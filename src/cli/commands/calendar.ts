@@ -4,13 +4,10 @@ import { WakefulError } from '../../error.ts'
 import type { Alarms, CalendarView } from '../../index.ts'
 import { wireText } from '../../library/index.ts'
 import { type CalendarInput, closest } from '../../time/index.ts'
-import { addCommand } from '../arguments/command.ts'
-import { withStore } from '../session/session.ts'
-import { badUsage, withFile } from '../terminal/failure.ts'
-import { counted } from '../terminal/progress.ts'
-import type { Shell } from '../terminal/shell.ts'
-import { card } from '../text/table.ts'
-import { oneLine, wrap } from '../text/text-width.ts'
+import { addCommand } from '../arguments/index.ts'
+import { withStore } from '../session/index.ts'
+import { badUsage, type Shell, withFile } from '../terminal/index.ts'
+import { card, counted, oneLine, wrap } from '../text/index.ts'
 
 const WEEKDAYS = ['', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 const ICS_BYTES_MAX = 4_000_000

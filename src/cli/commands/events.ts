@@ -1,14 +1,10 @@
 import type { Command } from 'commander'
 import type { EventsOptions, EventView } from '../../index.ts'
 import { eventWire } from '../../library/index.ts'
-import { addCommand, wholeNumber } from '../arguments/command.ts'
-import { type Session, withSession } from '../session/session.ts'
-import { idOf } from '../session/which-alarm.ts'
-import { notFound } from '../terminal/failure.ts'
-import type { Shell } from '../terminal/shell.ts'
-import { Stop } from '../terminal/stop.ts'
-import { cut, oneLine, textWidth } from '../text/text-width.ts'
-import { localTime } from '../text/time-text.ts'
+import { addCommand, wholeNumber } from '../arguments/index.ts'
+import { idOf, type Session, withSession } from '../session/index.ts'
+import { notFound, type Shell, Stop } from '../terminal/index.ts'
+import { cut, localTime, oneLine, textWidth } from '../text/index.ts'
 
 /** As wide as the longest type, so that what follows is aligned. */
 const TYPE_WIDTH = 'timer.due_time_reached'.length

@@ -3,14 +3,10 @@ import type { HistoryOptions, StatsView } from '../../index.ts'
 import { wireText } from '../../library/index.ts'
 import { HISTORY_STATUSES } from '../../seeds/index.ts'
 import { humanizeDuration } from '../../time/index.ts'
-import { addCommand, wholeNumber } from '../arguments/command.ts'
-import { readSince } from '../arguments/when-arguments.ts'
-import { type Session, withSession } from '../session/session.ts'
-import { count } from '../terminal/progress.ts'
-import type { Shell } from '../terminal/shell.ts'
-import { historyColumns } from '../text/alarm-text.ts'
-import { card } from '../text/table.ts'
-import { wireItems } from '../text/wire-items.ts'
+import { addCommand, readSince, wholeNumber } from '../arguments/index.ts'
+import { type Session, withSession } from '../session/index.ts'
+import type { Shell } from '../terminal/index.ts'
+import { card, count, historyColumns, wireItems } from '../text/index.ts'
 
 /** The words of `stats`, which are not quite those of `list`. */
 const STATUS_HELP =

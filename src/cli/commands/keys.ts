@@ -3,13 +3,10 @@ import type { Rights } from '../../contracts/index.ts'
 import { wireText } from '../../library/index.ts'
 import type { KeyRegistry, KeyView } from '../../server/index.ts'
 import { parseDuration } from '../../time/index.ts'
-import { addCommand } from '../arguments/command.ts'
-import type { Globals } from '../arguments/globals.ts'
-import { type Need, type StoreSession, withStore } from '../session/session.ts'
-import { badUsage } from '../terminal/failure.ts'
-import type { Shell } from '../terminal/shell.ts'
-import type { Column } from '../text/table.ts'
-import { localTime } from '../text/time-text.ts'
+import { addCommand, type Globals } from '../arguments/index.ts'
+import { type Need, type StoreSession, withStore } from '../session/index.ts'
+import { badUsage, type Shell } from '../terminal/index.ts'
+import { type Column, localTime } from '../text/index.ts'
 
 const RIGHTS: readonly string[] = ['read', 'write', 'admin'] satisfies Rights[]
 const LISTED_MAX = 500

@@ -1,14 +1,10 @@
 import { type Command, Option } from 'commander'
-import { ALARM_FIELDS, FILTER_NAMES } from '../../alarm/index.ts'
+import { ALARM_FIELDS, FILTER_NAMES, wireJson } from '../../alarm/index.ts'
 import type { ListOptions } from '../../index.ts'
-import { addCommand, wholeNumber } from '../arguments/command.ts'
-import { clauses, flagName } from '../arguments/set-arguments.ts'
-import { readSince } from '../arguments/when-arguments.ts'
-import { type Session, withSession } from '../session/session.ts'
-import { badUsage } from '../terminal/failure.ts'
-import type { Shell } from '../terminal/shell.ts'
-import { listColumns } from '../text/alarm-text.ts'
-import { wireItems } from '../text/wire-items.ts'
+import { addCommand, clauses, flagName, readSince, wholeNumber } from '../arguments/index.ts'
+import { addKeyOption, assertNamed, idOf, type KeyFlag, type Session, withSession } from '../session/index.ts'
+import { badUsage, notFound, type Shell } from '../terminal/index.ts'
+import { alarmCard, listColumns, wireItems } from '../text/index.ts'
 
 const STATUSES = ['pending', 'active', 'paused', 'fired', 'completed', 'failed', 'timed_out', 'cancelled']
 
@@ -63,4 +59,22 @@ function filtersOf(flags: ListFlags, session: Session): ListOptions {
   const given = FILTERS.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
   const filters: ListOptions = Object.fromEntries(given)
   return flags.since === undefined ? filters : { ...filters, since: readSince(flags.since, session) }
+}
+
+/** `get ID`: everything about one alarm. */
+export function addGet(program: Command, shell: Shell): void {
+  const command = addCommand(program, 'get [id]', 'show one alarm', [
+    'get 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d',
+    'get --key standup --json',
+  ])
+  addKeyOption(command).action(async (id: string | undefined, flags: KeyFlag, self: Command) => {
+    assertNamed(id, flags)
+    await withSession(shell, self, 'existing', async (session) => {
+      const { alarms, out } = session
+      const whole = await idOf(alarms, id, flags)
+      const alarm = await alarms.get(whole)
+      if (alarm === null) throw notFound(whole)
+      out.answer({ json: () => wireJson(alarm), human: () => alarmCard(alarm, session, out.width) })
+    })
+  })
 }

@@ -1,14 +1,10 @@
 import type { Command } from 'commander'
 import { errorText } from '../../error.ts'
 import type { OpenOptions } from '../../index.ts'
-import { PauseControl } from '../../server/index.ts'
-import { localTools, remoteTools, serveTools } from '../../server/mcp/index.ts'
-import { addCommand } from '../arguments/command.ts'
-import { type Globals, type Place, placeOf, scopeOf, zoneOf } from '../arguments/globals.ts'
-import { withStore } from '../session/session.ts'
-import { badUsage } from '../terminal/failure.ts'
-import type { Shell } from '../terminal/shell.ts'
-import { Stop } from '../terminal/stop.ts'
+import type { localTools } from '../../server/mcp/index.ts'
+import { addCommand, type Globals, type Place, placeOf, scopeOf, zoneOf } from '../arguments/index.ts'
+import { withStore } from '../session/index.ts'
+import { badUsage, type Shell, Stop } from '../terminal/index.ts'
 
 /** `mcp`: the tools of agents over stdio, for clients that start their servers themselves. */
 export function addMcp(program: Command, shell: Shell): void {
@@ -36,6 +32,8 @@ async function onStore(shell: Shell, self: Command, stop: Stop, runsClock: boole
   // Nothing but the protocol goes to stdout.
   const onError = (thrown: unknown) => void terminal.stderr.write(`trouble: ${errorText(thrown)}\n`)
   // A pool of its own: the clock of an application's handlers belongs to processes that have them.
+  const { PauseControl } = await import('../../server/index.ts')
+  const { localTools } = await import('../../server/mcp/index.ts')
   const holds = new PauseControl()
   const choices: OpenOptions = {
     createdVia: 'mcp',
@@ -83,6 +81,7 @@ async function throughServer(
     ...(tenant !== undefined && { 'wakeful-tenant': encodeURIComponent(tenant) }),
     ...(owner !== undefined && { 'wakeful-owner': encodeURIComponent(owner) }),
   }
+  const { remoteTools } = await import('../../server/mcp/index.ts')
   await serve(shell, stop, remoteTools({ url, headers, zone }), zone)
 }
 
@@ -92,6 +91,7 @@ async function serve(
   box: ReturnType<typeof localTools>,
   zone: string,
 ): Promise<void> {
+  const { serveTools } = await import('../../server/mcp/index.ts')
   const { stdin: input, stdout: output } = terminal
   await serveTools({ input, output, box, info: { version, zone }, signal: stop.signal })
 }

@@ -1,15 +1,19 @@
 import type { Command } from 'commander'
 import { wireRule, wireText } from '../../library/index.ts'
 import { type Preview, parseBound } from '../../time/index.ts'
-import { addCommand, joined, wholeNumber } from '../arguments/command.ts'
-import { zoneOf } from '../arguments/globals.ts'
-import { addWhenOptions, namesCalendars, readWhen, type WhenFlags } from '../arguments/when-arguments.ts'
-import { withSession } from '../session/session.ts'
-import type { Shell } from '../terminal/shell.ts'
-import { noteText, ruleText } from '../text/alarm-text.ts'
-import { card } from '../text/table.ts'
-import { wrap } from '../text/text-width.ts'
-import { localTime, relativeTime } from '../text/time-text.ts'
+import {
+  addCommand,
+  addWhenOptions,
+  joined,
+  namesCalendars,
+  readWhen,
+  type WhenFlags,
+  wholeNumber,
+  zoneOf,
+} from '../arguments/index.ts'
+import { withSession } from '../session/index.ts'
+import type { Shell } from '../terminal/index.ts'
+import { card, localTime, noteText, relativeTime, ruleText, wrap } from '../text/index.ts'
 
 /** `preview WHEN`: the rule in words and its next instants; nothing is stored. */
 export function addPreview(program: Command, shell: Shell): void {

@@ -1,19 +1,16 @@
 import { Command } from 'commander'
-import { addGlobals, globalsOf } from '../arguments/globals.ts'
-import type { Shell } from '../terminal/shell.ts'
-import { addActs, addReports } from './act.ts'
+import { addGlobals, globalsOf } from '../arguments/index.ts'
+import type { Shell } from '../terminal/index.ts'
+import { addActions, addReports, addReschedule } from './actions.ts'
 import { addBench } from './bench.ts'
 import { addCalendars } from './calendar.ts'
-import { addCancel } from './cancel.ts'
+import { addCancel, addReset } from './cancel.ts'
 import { addEvents } from './events.ts'
-import { addGet } from './get.ts'
 import { addHistory } from './history.ts'
 import { addKeys } from './keys.ts'
-import { addList } from './list.ts'
+import { addGet, addList } from './list.ts'
 import { addMcp } from './mcp.ts'
 import { addParse, addPreview } from './preview.ts'
-import { addReschedule } from './reschedule.ts'
-import { addReset } from './reset.ts'
 import { addServe } from './serve.ts'
 import { addSet } from './set.ts'
 import { addExport, addImport } from './transfer.ts'
@@ -31,7 +28,7 @@ const GROUPS = [
       addGet,
       addCancel,
       addReschedule,
-      addActs,
+      addActions,
       addReports,
       addReset,
       addCalendars,

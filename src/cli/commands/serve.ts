@@ -1,9 +1,7 @@
 import type { Command } from 'commander'
 import { addConfigFlags, printed, printedLines, readConfig } from '../../config/index.ts'
-import { addCommand } from '../arguments/command.ts'
-import { type Globals, storeUrl } from '../arguments/globals.ts'
-import { Output } from '../terminal/output.ts'
-import type { Shell } from '../terminal/shell.ts'
+import { addCommand, type Globals, storeUrl } from '../arguments/index.ts'
+import { Output, type Shell } from '../terminal/index.ts'
 
 /** `serve`: runs the clock and the HTTP API, and prints what fires without a target. */
 export function addServe(program: Command, shell: Shell): void {
@@ -24,7 +22,7 @@ export function addServe(program: Command, shell: Shell): void {
       return
     }
     // What a server is made of takes a while to load: no other command has to wait for it.
-    const { serve } = await import('../serve/serve.ts')
+    const { serve } = await import('../serve/index.ts')
     await serve(shell, globals, configured, out)
   })
 }

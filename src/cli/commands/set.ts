@@ -1,18 +1,25 @@
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { type AlarmView, rawJson, wireJson } from '../../alarm/index.ts'
 import { withFields } from '../../library/index.ts'
 import { resolveWhen } from '../../time/index.ts'
-import { addCommand } from '../arguments/command.ts'
-import { isInMemory, zoneOf } from '../arguments/globals.ts'
-import { addSetOptions, PRINT_TARGET, readSetFlags, type SetFlags } from '../arguments/set-arguments.ts'
-import { addWhenOptions, namesCalendars, readWhen, type WhenFlags } from '../arguments/when-arguments.ts'
-import { type Session, withSession } from '../session/session.ts'
-import type { Shell } from '../terminal/shell.ts'
-import { noteText, ruleText, targetOf } from '../text/alarm-text.ts'
-import { card } from '../text/table.ts'
-import { oneLine } from '../text/text-width.ts'
-import { timeFor } from '../text/time-text.ts'
-import { readSource } from './source.ts'
+import {
+  addCommand,
+  addSetOptions,
+  addWhenOptions,
+  isInMemory,
+  namesCalendars,
+  PRINT_TARGET,
+  readSetFlags,
+  readWhen,
+  type SetFlags,
+  type WhenFlags,
+  zoneOf,
+} from '../arguments/index.ts'
+import { type Session, withSession } from '../session/index.ts'
+import { type Shell, type Terminal, withFile } from '../terminal/index.ts'
+import { card, noteText, oneLine, ruleText, targetOf, timeFor } from '../text/index.ts'
 
 /** `set WHEN`: sets an alarm. */
 export function addSet(program: Command, shell: Shell): void {
@@ -98,4 +105,12 @@ async function hintAtClock(alarm: AlarmView, { wakeful, out, url }: Session, she
       ? `no process runs its clock now: start \`${shell.invocation} serve\` to have it fire`
       : `no process that serves pool ${oneLine(alarm.pool)} runs now: it fires when one has started`,
   )
+}
+
+/** The text an argument stands for: itself, a file's (`@file`), or stdin's (`-`). */
+async function readSource(argument: string, terminal: Terminal): Promise<string> {
+  if (argument === '-') return await text(terminal.stdin)
+  if (!argument.startsWith('@')) return argument
+  const file = argument.slice(1)
+  return await withFile(file, () => readFile(file, 'utf8'))
 }

@@ -1,18 +1,15 @@
-import { createReadStream } from 'node:fs'
-import { access } from 'node:fs/promises'
+import { createReadStream, existsSync } from 'node:fs'
+import { access, open, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { exportLines, importLines } from '../../hosts/node/index.ts'
-import { addCommand } from '../arguments/command.ts'
-import { isInMemory } from '../arguments/globals.ts'
-import { wholeStore } from '../session/whole-store.ts'
-import { asWork, withFile } from '../terminal/failure.ts'
-import { count, progress } from '../terminal/progress.ts'
-import type { Shell } from '../terminal/shell.ts'
-import type { Sink } from '../terminal/terminal.ts'
-import { Rows } from './export-rows.ts'
-import { refuseUnfit, writeWhole } from './out-file.ts'
+import { addCommand, isInMemory } from '../arguments/index.ts'
+import { wholeStore } from '../session/index.ts'
+import { asWork, badUsage, progress, type Shell, type Sink, withFile } from '../terminal/index.ts'
+import { count, counted } from '../text/index.ts'
 
 const CHUNK_CHARS = 64 * 1024
 
@@ -98,4 +95,89 @@ async function* chunked(lines: AsyncIterable<string>): AsyncGenerator<string> {
 
 async function toSink(chunks: AsyncIterable<string>, sink: Sink): Promise<void> {
   for await (const chunk of chunks) await new Promise<void>((resolve) => sink.write(chunk, () => resolve()))
+}
+
+const KINDS = ['alarm', 'event', 'calendar', 'document', 'wake'] as const
+
+/** What the lines of an export stand for; its first and its last line stand for nothing. */
+export class Rows {
+  lines = 0
+  readonly #counts = new Map<string, number>()
+
+  /** The same lines, counted by the name each begins with. */
+  async *counted(lines: AsyncIterable<string>): AsyncGenerator<string> {
+    for await (const line of lines) {
+      this.lines += 1
+      const kind = /^\s*\{\s*"(\w+)"/.exec(line)?.[1] ?? ''
+      this.#counts.set(kind, this.#of(kind) + 1)
+      yield line
+    }
+  }
+
+  /** Such as `2 alarms, 5 events`; of the rest only what there is. */
+  words(): string {
+    const [alarms, ...others] = KINDS
+    const there = [alarms, ...others.filter((kind) => this.#of(kind) > 0)]
+    return there.map((kind) => counted(this.#of(kind), kind)).join(', ')
+  }
+
+  /** What became of rows that the store could not read, where there are any. */
+  damagedWords(what: string): string {
+    const damaged = this.#of('damaged')
+    return damaged === 0 ? '' : `; ${counted(damaged, 'damaged row')} ${what}`
+  }
+
+  toJSON(): Record<string, number> {
+    return Object.fromEntries(KINDS.map((kind) => [`${kind}s`, this.#of(kind)]))
+  }
+
+  #of(kind: string): number {
+    return this.#counts.get(kind) ?? 0
+  }
+}
+
+const SQLITE_HEAD = 'SQLite format 3'
+
+/** Written beside its place and moved there whole, so that an interrupted export never looks like a finished one. */
+async function writeWhole(chunks: AsyncIterable<string>, file: string): Promise<void> {
+  const unfinished = `${file}.unfinished`
+  const stream = await withFile(file, async () =>
+    (await open(unfinished, 'w')).createWriteStream({ flush: true }),
+  )
+  try {
+    await pipeline(Readable.from(chunks), stream)
+    await withFile(file, () => rename(unfinished, file))
+  } catch (thrown) {
+    await rm(unfinished, { force: true })
+    throw thrown
+  }
+}
+
+/** Refuses what lines cannot be written to, and a database above all: most likely it is the one to be exported. */
+async function refuseUnfit(file: string): Promise<void> {
+  for (const name of [file, `${file}.unfinished`]) {
+    const found = await stat(name).catch(() => null)
+    if (found?.isDirectory() === true) throw badUsage(`${name} is a directory: name a file in it`)
+    if (found?.isFile() !== true) continue
+    const head = await withFile(name, () => headOf(name))
+    if (head === SQLITE_HEAD || /-(?:wal|shm)$/.test(name))
+      throw badUsage(`${name} is a database: name another file`)
+  }
+  const folder = dirname(file)
+  if (!existsSync(folder)) throw badUsage(`there is no folder ${folder} to write ${basename(file)} to`)
+}
+
+async function headOf(file: string): Promise<string> {
+  const handle = await open(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(
+      Buffer.alloc(SQLITE_HEAD.length),
+      0,
+      SQLITE_HEAD.length,
+      0,
+    )
+    return buffer.toString('latin1', 0, bytesRead)
+  } finally {
+    await handle.close()
+  }
 }

@@ -1,13 +1,10 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { backup, doctor, migrateStore, migrationText } from '../../hosts/node/index.ts'
-import { addCommand } from '../arguments/command.ts'
-import { wholeStore } from '../session/whole-store.ts'
-import { badUsage } from '../terminal/failure.ts'
-import { progress } from '../terminal/progress.ts'
-import type { Shell } from '../terminal/shell.ts'
-import { paint } from '../terminal/terminal.ts'
-import { oneLine, wrap } from '../text/text-width.ts'
+import { addCommand } from '../arguments/index.ts'
+import { wholeStore } from '../session/index.ts'
+import { badUsage, paint, progress, type Shell } from '../terminal/index.ts'
+import { oneLine, wrap } from '../text/index.ts'
 
 /** `backup FILE`: a consistent copy of the store while it is in use. */
 export function addBackup(program: Command, shell: Shell): void {

@@ -2,12 +2,10 @@ import type { Command } from 'commander'
 import type { Story } from '../../alarm/index.ts'
 import { WakefulError } from '../../error.ts'
 import { wireText } from '../../library/index.ts'
-import { addCommand } from '../arguments/command.ts'
-import { type Session, withSession } from '../session/session.ts'
-import { addKeyOption, assertNamed, idOf, type KeyFlag } from '../session/which-alarm.ts'
-import type { Shell } from '../terminal/shell.ts'
-import { oneLine, wrap } from '../text/text-width.ts'
-import { localInstants, localTime } from '../text/time-text.ts'
+import { addCommand } from '../arguments/index.ts'
+import { addKeyOption, assertNamed, idOf, type KeyFlag, type Session, withSession } from '../session/index.ts'
+import type { Shell } from '../terminal/index.ts'
+import { localInstants, localTime, oneLine, wrap } from '../text/index.ts'
 
 /** `why ID`: the whole story of one alarm, in order, and what happens next. */
 export function addWhy(program: Command, shell: Shell): void {

@@ -1,9 +1,7 @@
 import { oneLineJson } from '../../library/index.ts'
 import type { Fire } from '../../targets/index.ts'
 import { humanizeDuration } from '../../time/index.ts'
-import { titleOf } from '../text/alarm-text.ts'
-import { oneLine } from '../text/text-width.ts'
-import { localTime } from '../text/time-text.ts'
+import { localTime, oneLine, titleOf } from '../text/index.ts'
 
 /** A fire on one line: when, what was to be said, the payload, how late it was, and the alarm's id. */
 export function fireLine(fire: Fire, zone: string): string {

@@ -4,12 +4,9 @@ import type { EventView, Wakeful } from '../../index.ts'
 import { eventWire, type PoolReadings } from '../../library/index.ts'
 import { withoutPasswords } from '../../redaction/index.ts'
 import type { Log } from '../../server/index.ts'
-import { fileOf, isInMemory, STORE_DEFAULT } from '../arguments/globals.ts'
-import { PRINT_TARGET } from '../arguments/set-arguments.ts'
-import type { Output } from '../terminal/output.ts'
-import type { Shell } from '../terminal/shell.ts'
-import { oneLine } from '../text/text-width.ts'
-import { localInstants } from '../text/time-text.ts'
+import { fileOf, isInMemory, PRINT_TARGET, STORE_DEFAULT } from '../arguments/index.ts'
+import type { Output, Shell } from '../terminal/index.ts'
+import { localInstants, oneLine } from '../text/index.ts'
 
 const OWNER_LOOK_MS = 250
 const SERVED = ['wakeful', PRINT_TARGET.pool]

@@ -1,13 +1,21 @@
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { connect } from '../../client/index.ts'
+import { WakefulError } from '../../error.ts'
 import { missingStore } from '../../hosts/node/index.ts'
-import type { Alarms, OpenOptions, Wakeful } from '../../index.ts'
-import { commandName } from '../arguments/command.ts'
-import { type Globals, type Place, placeOf, scopeOf, storeUrl, zoneOf } from '../arguments/globals.ts'
-import { badUsage } from '../terminal/failure.ts'
-import { Output } from '../terminal/output.ts'
-import type { Shell } from '../terminal/shell.ts'
-import type { AnyAlarms } from './any-alarms.ts'
+import type { Alarms, OpenOptions, ParsedView, Wakeful } from '../../index.ts'
+import type { Preview } from '../../time/index.ts'
+import {
+  commandName,
+  fileOf,
+  type Globals,
+  type Place,
+  placeOf,
+  scopeOf,
+  storeUrl,
+  zoneOf,
+} from '../arguments/index.ts'
+import { badUsage, Output, type Shell } from '../terminal/index.ts'
 
 /** Alarms seen as the tenant and owner that were asked for, in a store or on a server. */
 export interface Session {
@@ -122,4 +130,30 @@ async function place(url: string, need: Need, out: Output): Promise<string> {
   if (missing === null) return url
   out.aside(`note: there is no store at ${missing} yet; --db or WAKEFUL_DB names another`)
   return 'sqlite::memory:'
+}
+
+/** A store as a whole, for the commands that work on all of it. */
+interface WholeStore {
+  readonly url: string
+  readonly out: Output
+}
+
+/** The store that was asked for; `existing` refuses to make one where there is none. */
+export function wholeStore(shell: Shell, command: Command, need: 'any' | 'existing'): WholeStore {
+  const globals: Globals = command.optsWithGlobals()
+  const url = storeUrl(globals, shell.terminal.env, commandName(command))
+  const file = fileOf(url)
+  if (need === 'existing' && file !== null && !existsSync(file)) {
+    throw new WakefulError('store.file_missing', { file })
+  }
+  return { url, out: new Output(shell.terminal, globals.json === true) }
+}
+
+type Differing = 'calendars' | 'preview' | 'parse'
+type MaybeLater<T> = T | Promise<T>
+
+/** Alarms in a store, or on a server: what both offer. */
+export interface AnyAlarms extends Omit<Alarms, Differing> {
+  preview(...args: Parameters<Alarms['preview']>): MaybeLater<Preview>
+  parse(...args: Parameters<Alarms['parse']>): MaybeLater<ParsedView>
 }

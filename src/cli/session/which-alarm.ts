@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { badUsage, notFound } from '../terminal/failure.ts'
-import type { AnyAlarms } from './any-alarms.ts'
+import { badUsage, notFound } from '../terminal/index.ts'
+import type { AnyAlarms } from './session.ts'
 
 /** How an alarm is named beside its id. */
 export interface KeyFlag {

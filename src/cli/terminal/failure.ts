@@ -2,7 +2,7 @@ import { CommanderError } from 'commander'
 import { type ErrorCode, errorText, WakefulError } from '../../error.ts'
 import { commanderText, render } from '../../errors/index.ts'
 import { withoutPasswords } from '../../redaction/index.ts'
-import { oneLine } from '../text/text-width.ts'
+import { oneLine } from '../text/index.ts'
 
 /** What the process says and answers when a command did not succeed. */
 export interface Failure {

@@ -1,5 +1,4 @@
-import { type Column, fits, table } from '../text/table.ts'
-import { wrap } from '../text/text-width.ts'
+import { type Column, fits, table, wrap } from '../text/index.ts'
 import { paint, type Terminal, widthOf } from './terminal.ts'
 
 /** How a command's answer is printed: for people, or as JSON. */

@@ -1,4 +1,5 @@
 import { humanizeDuration } from '../../time/index.ts'
+import { count } from '../text/index.ts'
 import type { Terminal } from './terminal.ts'
 
 /** How far something long has come. */
@@ -52,14 +53,4 @@ export function progressText(
   if (room < 5) return `${label}: ${facts}`
   const filled = Math.round(part * room)
   return `${label} [${'█'.repeat(filled)}${'░'.repeat(room - filled)}] ${facts}`
-}
-
-/** A whole number with its thousands apart. */
-export function count(value: number): string {
-  return value.toLocaleString('en-US')
-}
-
-/** So many of something: '1 day', '400 days'. */
-export function counted(value: number, what: string): string {
-  return `${count(value)} ${what}${value === 1 ? '' : 's'}`
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { OpenOptions, Wakeful } from '../../index.ts'
 
 /** Where lines go: a stream that may be a terminal. */
 export interface Sink {
@@ -40,4 +41,15 @@ export function paint(
   const code = { dim: 2, bold: 1, red: 31, green: 32, yellow: 33 }[style]
   const end = { dim: 22, bold: 22, red: 39, green: 39, yellow: 39 }[style]
   return `\u001B[${code}m${text}\u001B[${end}m`
+}
+
+/** Everything a command works with: the process around it, and how to reach a store. */
+export interface Shell {
+  readonly terminal: Terminal
+  readonly open: (url: string, options: OpenOptions) => Promise<Wakeful>
+  readonly version: string
+  /** How this program was called, for commands that users may copy: `wakeful`, or through npm in a clone. */
+  readonly invocation: string
+  /** Set where a command did its work and yet has to answer that something failed. */
+  exitCode: 0 | 1
 }

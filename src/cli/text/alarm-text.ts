@@ -1,7 +1,7 @@
-import { ALARM_FIELDS, type AlarmView, PLAIN_NAMES } from '../../alarm/index.ts'
-import { oneLineJson } from '../../library/index.ts'
+import { ALARM_FIELDS, type AlarmView, PLAIN_NAMES, wireJson } from '../../alarm/index.ts'
+import { oneLineJson, withFields } from '../../library/index.ts'
 import { describe, humanizeDuration, type Rule } from '../../time/index.ts'
-import { count } from '../terminal/progress.ts'
+import { count } from './numbers.ts'
 import { type Column, card } from './table.ts'
 import { oneLine } from './text-width.ts'
 import { localTime, relativeTime, shortTime, timeFor } from './time-text.ts'
@@ -176,4 +176,9 @@ function shortened(message: string): string {
   return text.length > MESSAGE_SHOWN_MAX
     ? `${text.slice(0, MESSAGE_SHOWN_MAX)}… (${count(message.length)} characters)`
     : text
+}
+
+/** Alarms as the JSON of a page, each as it is on the wire, so that payloads come back digit for digit. */
+export function wireItems(items: readonly AlarmView[], more: Readonly<Record<string, unknown>> = {}): string {
+  return withFields(`{"items":[${items.map(wireJson).join(',')}]}`, more)
 }

@@ -2,35 +2,47 @@ import type { Command } from 'commander'
 import { type AlarmView, wireJson } from '../../alarm/index.ts'
 import type { SeenOptions } from '../../index.ts'
 import { parseInstant } from '../../time/index.ts'
-import { addCommand, joined } from '../arguments/command.ts'
-import type { AnyAlarms } from '../session/any-alarms.ts'
-import { withSession } from '../session/session.ts'
-import { addKeyOption, assertNamed, idOf, type KeyFlag, wordsBeside } from '../session/which-alarm.ts'
-import type { Shell } from '../terminal/shell.ts'
-import { standing } from '../text/alarm-text.ts'
-import { card } from '../text/table.ts'
+import {
+  addCommand,
+  addWhenOptions,
+  type Globals,
+  joined,
+  readWhen,
+  type WhenFlags,
+} from '../arguments/index.ts'
+import {
+  type AnyAlarms,
+  addKeyOption,
+  assertNamed,
+  idOf,
+  type KeyFlag,
+  withSession,
+  wordsBeside,
+} from '../session/index.ts'
+import type { Shell } from '../terminal/index.ts'
+import { card, noteText, ruleText, standing } from '../text/index.ts'
 
 type SeenFlags = { readonly ifUpdatedAt?: string }
-type Act = (alarms: AnyAlarms, id: string, seen: SeenOptions) => Promise<AlarmView>
+type Action = (alarms: AnyAlarms, id: string, seen: SeenOptions) => Promise<AlarmView>
 
-const ACTS: readonly { name: string; summary: string; done: string; act: Act }[] = [
-  { name: 'pause', summary: 'keep an alarm from firing', done: 'paused', act: (alarms, id, seen) => alarms.pause(id, seen) },
-  { name: 'resume', summary: 'let a paused alarm fire again', done: 'resumed', act: (alarms, id, seen) => alarms.resume(id, seen) },
-  { name: 'skip', summary: 'skip the next occurrence', done: 'next one skipped', act: (alarms, id, seen) => alarms.skipNext(id, seen) },
-  { name: 'fire', summary: 'fire now, beside its own times', done: 'fires now', act: (alarms, id, seen) => alarms.fireNow(id, seen) },
-  { name: 'retry', summary: 'try a failed alarm again', done: 'tried again', act: (alarms, id, seen) => alarms.retry(id, seen) },
+const ACTIONS: readonly { name: string; summary: string; done: string; action: Action }[] = [
+  { name: 'pause', summary: 'keep an alarm from firing', done: 'paused', action: (alarms, id, seen) => alarms.pause(id, seen) },
+  { name: 'resume', summary: 'let a paused alarm fire again', done: 'resumed', action: (alarms, id, seen) => alarms.resume(id, seen) },
+  { name: 'skip', summary: 'skip the next occurrence', done: 'next one skipped', action: (alarms, id, seen) => alarms.skipNext(id, seen) },
+  { name: 'fire', summary: 'fire now, beside its own times', done: 'fires now', action: (alarms, id, seen) => alarms.fireNow(id, seen) },
+  { name: 'retry', summary: 'try a failed alarm again', done: 'tried again', action: (alarms, id, seen) => alarms.retry(id, seen) },
 ] // biome-ignore format: a table
 
 /** `pause`, `resume`, `skip`, `fire` and `retry ID`. */
-export function addActs(program: Command, shell: Shell): void {
-  for (const { name, summary, done, act } of ACTS) {
+export function addActions(program: Command, shell: Shell): void {
+  for (const { name, summary, done, action } of ACTIONS) {
     const examples = [`${name} 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d`, `${name} --key standup`]
     const command = addCommand(program, `${name} [id]`, summary, examples)
     addSeenOption(addKeyOption(command)).action(
       async (id: string | undefined, flags: SeenFlags & KeyFlag, self: Command) => {
         const seen = seenOf(flags)
         assertNamed(id, flags)
-        await change(shell, self, done, async (alarms) => act(alarms, await idOf(alarms, id, flags), seen))
+        await change(shell, self, done, async (alarms) => action(alarms, await idOf(alarms, id, flags), seen))
       },
     )
   }
@@ -77,7 +89,7 @@ export function seenOf(flags: SeenFlags): SeenOptions {
 }
 
 /** Makes one change and prints the alarm as it is after it. */
-export async function change(
+async function change(
   shell: Shell,
   command: Command,
   done: string,
@@ -96,4 +108,39 @@ export async function change(
 
 function said(words: readonly string[]): string | undefined {
   return words.length === 0 ? undefined : joined(words)
+}
+
+/** `reschedule ID WHEN`: moves an alarm to another time. */
+export function addReschedule(program: Command, shell: Shell): void {
+  const command = addCommand(program, 'reschedule [id] [when...]', 'move an alarm to another time', [
+    "reschedule 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d 'next friday at 3pm'",
+    "reschedule 0190c3b2-7e3a-7c3e-8e0c-0f3f2a5b1c2d --cron '0 8 * * *'",
+    'reschedule --key standup --exclude us-holidays',
+  ])
+  type Flags = WhenFlags & KeyFlag & { ifUpdatedAt?: string }
+  addSeenOption(addWhenOptions(addKeyOption(command))).action(
+    async (first: string | undefined, rest: string[], flags: Flags, self: Command) => {
+      const { id, words } = wordsBeside(first, rest, flags)
+      assertNamed(id, flags)
+      const when = readWhen(words, flags, true)
+      const { timezone } = self.optsWithGlobals<Globals>()
+      // Where no zone is named, words are read in the alarm's own.
+      const options = { ...seenOf(flags), ...(timezone !== undefined && { timezone }) }
+      await change(
+        shell,
+        self,
+        'rescheduled',
+        async (alarms) => alarms.reschedule(await idOf(alarms, id, flags), when, options),
+        ruleLines,
+      )
+    },
+  )
+}
+
+/** The rule as it is now, and what of the one before it stayed. */
+function ruleLines({ kind, rule, notes }: AlarmView): (readonly [string, string])[] {
+  return [
+    ['  rule', kind === 'once' ? '' : ruleText(rule)],
+    ['  note', noteText(notes)],
+  ]
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Rows } from './export-rows.ts'
+import { Rows } from './transfer.ts'
 
 const KEPT = [
   '{"wakeful":"export","version":4,"alarms":2,"events":1}',

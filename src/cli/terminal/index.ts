@@ -1,0 +1,5 @@
+export { asWork, badUsage, failureOf, failureText, notFound, withFile } from './failure.ts'
+export { Output } from './output.ts'
+export { type Progress, progress } from './progress.ts'
+export { Stop } from './stop.ts'
+export { paint, type Shell, type Sink, type Terminal, widthOf } from './terminal.ts'
