@@ -1,6 +1,5 @@
-import type { Scope, Target, TargetSpec } from '../alarm/index.ts'
+import type { Scope, Target } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import { assertFields } from './fields.ts'
 import { BUILT_IN_POOL } from './pools.ts'
 import {
   type Delivery,
@@ -27,9 +26,9 @@ export function defaultTarget(
 ): TargetKind {
   return {
     kind: 'default',
-    parse(spec: TargetSpec) {
-      if (typeof spec === 'string' || !('default' in spec)) return undefined
-      assertFields(spec, ['default'], 'the owner’s default target')
+    title: 'the owner’s default target',
+    fields: ['default'],
+    parse(spec) {
       if (spec.default === true) return TARGET
       throw new WakefulError('target.form', { target: 'default', form: '{ default: true }' })
     },

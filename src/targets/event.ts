@@ -1,6 +1,5 @@
-import type { Target, TargetSpec } from '../alarm/index.ts'
+import type { Target } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import { assertFields } from './fields.ts'
 import { BUILT_IN_POOL } from './pools.ts'
 import type { TargetKind } from './target-kind.ts'
 
@@ -12,9 +11,9 @@ const TARGET: Target = { kind: 'event', name: 'event', pool: BUILT_IN_POOL }
  */
 export const eventTarget: TargetKind = {
   kind: 'event',
-  parse(spec: TargetSpec) {
-    if (typeof spec === 'string' || !('event' in spec)) return undefined
-    assertFields(spec, ['event'], 'the event target')
+  title: 'the event target',
+  fields: ['event'],
+  parse(spec) {
     if (spec.event === true) return TARGET
     throw new WakefulError('target.form', { target: 'event', form: '{ event: true }' })
   },

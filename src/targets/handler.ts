@@ -5,15 +5,19 @@ import {
   occurrenceId,
   readPayload,
   type Target,
-  type TargetSpec,
   viewOf,
 } from '../alarm/index.ts'
 import { errorText, WakefulError } from '../error.ts'
-import { assertFields } from './fields.ts'
 import type { Fire, Handler, HandlerOptions } from './fire.ts'
 import { INBOX } from './inbox.ts'
 import { assertPool } from './pools.ts'
-import { type Delivery, DeliveryFailure, type DeliveryReceipt, type TargetKind } from './target-kind.ts'
+import {
+  type Delivery,
+  DeliveryFailure,
+  type DeliveryReceipt,
+  type TargetKind,
+  type TargetObject,
+} from './target-kind.ts'
 
 const HANDLER_TIMEOUT_MS = 300_000
 
@@ -25,6 +29,8 @@ interface Registered {
 /** Functions of the application, by name. */
 export class HandlerTarget implements TargetKind {
   readonly kind = 'handler'
+  readonly title = 'a handler'
+  readonly fields = ['handler', 'pool']
   readonly pool: string
   /** The pool of handlers that are named by their name alone. */
   readonly #namesPool: string
@@ -48,10 +54,7 @@ export class HandlerTarget implements TargetKind {
     this.#handlers.set(name, { handler, options })
   }
 
-  parse(spec: TargetSpec): Target | undefined {
-    const { handler, pool = this.#namesPool } = typeof spec === 'string' ? { handler: spec } : spec
-    if (handler === undefined) return undefined
-    if (typeof spec !== 'string') assertFields(spec, ['handler', 'pool'], 'a handler')
+  parse({ handler, pool = this.#namesPool }: TargetObject): Target {
     const name = assertText('target', handler, 512)
     if (name === '') throw new WakefulError('field.empty', {}, { field: 'target' })
     return { kind: 'handler', name, pool: assertPool(pool) }

@@ -1,14 +1,13 @@
-import { occurrenceId, type Scope, type Target, type TargetSpec } from '../alarm/index.ts'
+import { occurrenceId, type Scope, type Target } from '../alarm/index.ts'
 import { WakefulError } from '../error.ts'
-import { assertFields } from './fields.ts'
 import { BUILT_IN_POOL } from './pools.ts'
 import type { Delivery, DeliveryReceipt, TargetKind } from './target-kind.ts'
 import { wakeJson } from './wake-body.ts'
 
-/** The bare word by which an alarm goes to the inbox; no handler has this name. */
+/** The name of the kind, and by itself a target; no handler may have this name. */
 export const INBOX = 'inbox'
 
-const TARGET: Target = { kind: 'inbox', name: INBOX, pool: BUILT_IN_POOL }
+const TARGET: Target = { kind: INBOX, name: INBOX, pool: BUILT_IN_POOL }
 /** With more wakes than this the inbox is not being read: later ones wait and are attempted again. */
 const WAKES_MAX = 10_000
 const TIMEOUT_MS = 30_000
@@ -32,11 +31,10 @@ export interface Inboxes {
 /** The inbox: wakes lie ready for an agent that cannot be called. Being put there is being delivered. */
 export function inboxTarget(inboxes: Inboxes, wakesMax = WAKES_MAX): TargetKind {
   return {
-    kind: 'inbox',
-    parse(spec: TargetSpec) {
-      if (spec === INBOX) return TARGET
-      if (typeof spec === 'string' || !('inbox' in spec)) return undefined
-      assertFields(spec, [INBOX], 'the inbox')
+    kind: INBOX,
+    title: 'the inbox',
+    fields: [INBOX],
+    parse(spec) {
       if (spec.inbox === true) return TARGET
       throw new WakefulError('target.form', { target: 'inbox', form: "'inbox' or { inbox: true }" })
     },

@@ -1,5 +1,8 @@
 import type { Alarm, Target, TargetSpec, Timer } from '../alarm/index.ts'
 
+/** A target as an object that names its kind: `{ webhook: 'https://…' }`. */
+export type TargetObject = Exclude<TargetSpec, string>
+
 /** One attempt at delivering an occurrence. */
 export interface Delivery {
   readonly alarm: Alarm
@@ -53,9 +56,14 @@ export class Postponed extends Error {
 
 /** A kind of target: where a fire can go. To add one, write this and register it in `hosts/`. */
 export interface TargetKind {
+  /** Also the field by which a target names its kind. */
   readonly kind: string
-  /** Reads what a user wrote; undefined where it is not of this kind. */
-  parse(spec: TargetSpec): Target | undefined
+  /** As error messages name it: `a webhook`. */
+  readonly title: string
+  /** The fields its targets may have; others are refused before `parse`. */
+  readonly fields: readonly string[]
+  /** Parses a target that names this kind, or throws. */
+  parse(spec: TargetObject): Target
   /** The names of targets that are registered in this process. */
   names(): readonly string[]
   /** Whether this process can deliver to it now. */
@@ -67,4 +75,4 @@ export interface TargetKind {
 }
 
 /** What the engine sees of targets. */
-export type Dispatcher = Omit<TargetKind, 'kind' | 'parse'>
+export type Dispatcher = Omit<TargetKind, 'kind' | 'title' | 'fields' | 'parse'>

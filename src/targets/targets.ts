@@ -1,6 +1,7 @@
 import type { Target, TargetSpec } from '../alarm/index.ts'
-import { WakefulError } from '../error.ts'
-import type { Delivery, DeliveryReceipt, Dispatcher, TargetKind } from './target-kind.ts'
+import { display, WakefulError } from '../error.ts'
+import { INBOX } from './inbox.ts'
+import type { Delivery, DeliveryReceipt, Dispatcher, TargetKind, TargetObject } from './target-kind.ts'
 
 /** All kinds of targets of this process. */
 export class Targets implements Dispatcher {
@@ -10,22 +11,31 @@ export class Targets implements Dispatcher {
     this.#kinds = new Map(kinds.map((kind) => [kind.kind, kind]))
   }
 
-  /** The same with more kinds, which are asked first. */
+  /** The same with more kinds, which come first. */
   with(kinds: readonly TargetKind[]): Targets {
     return new Targets([...kinds, ...this.#kinds.values()])
   }
 
-  /** Reads what a user wrote as a target, or says what can be written. */
+  /** Parses a target, or throws with what can be written. */
   parse(spec: TargetSpec): Target {
     if (typeof spec !== 'string' && (spec === null || typeof spec !== 'object')) {
       throw new WakefulError('target.malformed', { value: String(spec) })
     }
-    for (const kind of this.#kinds.values()) {
-      const target = kind.parse(spec)
-      if (target !== undefined) return target
-    }
-    const fields = Object.keys(spec).join(', ')
-    throw new WakefulError('target.unknown_kind', { value: fields, kinds: [...this.#kinds.keys()] })
+    const object = typeof spec === 'string' ? this.#named(spec) : spec
+    const kinds = [...this.#kinds.keys()]
+    const kind = this.#kinds.get(kinds.find((name) => Object.hasOwn(object, name)) ?? '')
+    if (kind === undefined)
+      throw new WakefulError('target.unknown_kind', { value: Object.keys(object).join(', '), kinds })
+    const { title: target, fields: known } = kind
+    const unknown = Object.keys(object).filter((name) => !known.includes(name))
+    if (unknown.length > 0)
+      throw new WakefulError('target.unknown_field', { target, names: unknown.map(display), known })
+    return kind.parse(object)
+  }
+
+  /** A name alone is the inbox, or a handler. */
+  #named(name: string): TargetObject {
+    return name === INBOX && this.#kinds.has(INBOX) ? { inbox: true } : { handler: name }
   }
 
   names(): readonly string[] {

@@ -1,7 +1,7 @@
-import { assertText, type TargetSpec } from '../alarm/index.ts'
+import { assertText } from '../alarm/index.ts'
 import { display, WakefulError } from '../error.ts'
 import { hostClass } from './address-class.ts'
-import { assertFields } from './fields.ts'
+import type { TargetObject } from './target-kind.ts'
 import { type BodyTemplate, readTemplate } from './webhook-template.ts'
 
 /** A validated webhook. */
@@ -13,7 +13,6 @@ export interface WebhookSpec {
   readonly body: BodyTemplate | undefined
 }
 
-const KNOWN: readonly string[] = ['webhook', 'method', 'headers', 'body']
 const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE', 'GET']
 const URL_BYTES_MAX = 2_048
 const HEADERS_MAX = 50
@@ -41,10 +40,8 @@ const REFUSED: ReadonlySet<string> = new Set([
 ])
 const REFUSED_PREFIXES: readonly string[] = ['webhook-', 'proxy-', 'sec-']
 
-/** Reads a target that is a webhook, or refuses with what is wrong; undefined where it is of another kind. */
-export function readWebhook(spec: TargetSpec, allowPrivate: boolean): WebhookSpec | undefined {
-  if (typeof spec === 'string' || !Object.hasOwn(spec, 'webhook')) return undefined
-  assertFields(spec, KNOWN, 'a webhook')
+/** Parses and validates a webhook. */
+export function parseWebhook(spec: TargetObject, allowPrivate: boolean): WebhookSpec {
   const method = readMethod(spec.method)
   const url = readUrl(spec.webhook, allowPrivate)
   if (method === 'GET' && spec.body !== undefined)

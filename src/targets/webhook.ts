@@ -1,4 +1,4 @@
-import { occurrenceId, originOf, type Target, type TargetSpec } from '../alarm/index.ts'
+import { occurrenceId, originOf, type Target } from '../alarm/index.ts'
 import { errorText } from '../error.ts'
 import type { Clock } from '../time/index.ts'
 import { type Endpoint, Endpoints } from './endpoint.ts'
@@ -9,6 +9,7 @@ import {
   type DeliveryReceipt,
   Postponed,
   type TargetKind,
+  type TargetObject,
 } from './target-kind.ts'
 import { wakeJson } from './wake-body.ts'
 import { isServerError, receiptOf } from './webhook-answer.ts'
@@ -20,7 +21,7 @@ import {
   type WebhookAnswer,
   type WebhookRequest,
 } from './webhook-ports.ts'
-import { readWebhook } from './webhook-spec.ts'
+import { parseWebhook } from './webhook-spec.ts'
 import { type BodyTemplate, fillTemplate } from './webhook-template.ts'
 
 /** How webhooks are called. */
@@ -63,6 +64,8 @@ const QUEUE_SHARE = 1 / 4
 /** Webhooks: signed HTTP requests to a URL, after the Standard Webhooks specification. */
 export class WebhookTarget implements TargetKind {
   readonly kind = 'webhook'
+  readonly title = 'a webhook'
+  readonly fields = ['webhook', 'method', 'headers', 'body']
   readonly #ports: WebhookPorts
   readonly #settings: WebhookSettings
   readonly #endpoints: Endpoints
@@ -78,10 +81,8 @@ export class WebhookTarget implements TargetKind {
     })
   }
 
-  parse(spec: TargetSpec): Target | undefined {
-    const read = readWebhook(spec, this.#settings.allowPrivate)
-    if (read === undefined) return undefined
-    const { url, method, headers, body } = read
+  parse(spec: TargetObject): Target {
+    const { url, method, headers, body } = parseWebhook(spec, this.#settings.allowPrivate)
     const config: Config = {
       ...(method !== 'POST' && { method }),
       ...(headers !== null && { headers: this.#ports.sealer.seal(JSON.stringify(headers), sealedFor(url)) }),

@@ -73,7 +73,11 @@ function readChunks(c: Context, bytesMax: number): Promise<Uint8Array> {
   // The caller hung up. That is not an error of the server.
   const cutOff = () => reject(new WakefulError('body.cut_off', {}))
   incoming.on('data', keep)
-  incoming.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+  incoming.once('end', () => {
+    // Every request is closed in the end.
+    incoming.off('close', cutOff)
+    resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+  })
   incoming.once('error', cutOff)
   incoming.once('close', cutOff)
   return promise

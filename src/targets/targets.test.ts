@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { eventTarget } from './event.ts'
+import { HandlerTarget } from './handler.ts'
+import { inboxTarget } from './inbox.ts'
+import { Targets } from './targets.ts'
+
+const withoutInbox = new Targets([new HandlerTarget('app'), eventTarget])
+const targets = withoutInbox.with([inboxTarget({} as never)])
+
+test.each([
+  ['remind', 'handler', 'remind'],
+  [{ handler: 'remind' }, 'handler', 'remind'],
+  ['inbox', 'inbox', 'inbox'],
+  [{ inbox: true }, 'inbox', 'inbox'],
+  [{ event: true }, 'event', 'event'],
+  ['event', 'handler', 'event'],
+])('%j is a target of kind %s', (spec, kind, name) => {
+  expect(targets.parse(spec)).toMatchObject({ kind, name })
+})
+
+test('without an inbox, its name is that of a handler', () => {
+  expect(withoutInbox.parse('inbox')).toMatchObject({ kind: 'handler', name: 'inbox' })
+})
+
+test.each([
+  [{ evnt: true }, 'Unknown kind of target (evnt). Known: inbox, handler, event.'],
+  [{}, 'Unknown kind of target (). Known: inbox, handler, event.'],
+  [{ handler: 'h', pol: 1 }, 'a handler has no field "pol". Known: handler, pool.'],
+  [{ event: true, inbox: true }, 'the inbox has no field "event". Known: inbox.'],
+  [{ event: 1 }, 'Write the event target as { event: true }.'],
+  [7, 'A target is the name of a handler, or an object that names its kind, not 7.'],
+])('%j is refused', (spec, message) => {
+  expect(() => targets.parse(spec as never)).toThrow(message)
+})
