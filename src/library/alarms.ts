@@ -203,7 +203,8 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
         const build = { ...this.library.buildContext, calendars: this.calendars.lookup }
         const read = (item: SetManyItem, at: number) => which(at, () => this.#request(item, context, build))
         // Inside the caller's own transaction there are no pauses: it has a lock that other calls of this process may wait for.
-        const requests = tx === undefined ? await this.#inTurns(items, read) : items.map(read)
+        const isLong = items.length > 1 && tx === undefined
+        const requests = isLong ? await this.#inTurns(items, read) : items.map(read)
         const answers = await watched(observer, 'set', store.set(requests, context, tx))
         if (observer !== undefined) for (const { outcome } of answers) observer.set(outcome)
         return answers

@@ -1,6 +1,5 @@
 export { describe, describeDst, describeJitter, describeMisfire } from './describe.ts'
-export { JITTER_MS_MAX, jitter, wakeTime } from './jitter.ts'
-export { isRule, type Misfire, type RecurringRule, type Rule } from './rule.ts'
+export { isRule, JITTER_MS_MAX, type Misfire, type RecurringRule, type Rule } from './rule.ts'
 export { parseRule } from './rule-text.ts'
 export { instantsOf, intervalOf, type Schedule, scheduleOf } from './schedule.ts'
-export { applyZoneData, zoneOffsetOf } from './zone-data.ts'
+export { applyZoneData, jitter, wakeTime, zoneOffsetOf } from './wake-time.ts'

@@ -1,10 +1,12 @@
 import { type Exclusion, isExclusion } from '../calendars/index.ts'
-import { parseStep } from '../durations/index.ts'
+import { DAY_MS, parseStep } from '../durations/index.ts'
 import { RRULE_LENGTH_MAX } from '../rrule/index.ts'
 import { TEXT_LENGTH_MAX } from '../text/index.ts'
 import { assertTimezone, type DstPolicy, INSTANT_MAX, INSTANT_MIN } from '../zones/index.ts'
-import { JITTER_MS_MAX } from './jitter.ts'
 import { scheduleOf } from './schedule.ts'
+
+/** The longest jitter accepted: a day. */
+export const JITTER_MS_MAX = DAY_MS
 
 /**
  * What happens to instants that were missed because no process ran: the newest fires (`once`), none does (`skip`), or

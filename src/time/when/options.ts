@@ -10,9 +10,6 @@ export type MisfireInput = 'once' | 'skip' | 'all' | { all: { max?: number; with
 /** What clock changes do to a rule, as input; missing fields have their defaults. */
 export type DstInput = Partial<DstPolicy>
 
-/** Options that only recurring rules have. */
-export const RECURRING_OPTIONS = ['start', 'end', 'count', 'jitter', 'dst'] as const
-
 const ALL_MAX_DEFAULT = 1000
 const ALL_WITHIN_MS_DEFAULT = 86_400_000
 const GAPS: readonly unknown[] = ['shift', 'skip'] satisfies DstPolicy['gap'][]

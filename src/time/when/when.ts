@@ -1,11 +1,12 @@
 import { unknownField, WakefulError } from '../../error.ts'
 import { type CalendarLookup, type ExcludeInput, nonWorkingDays, readExclude } from '../calendars/index.ts'
-import { parseRecurring, parseTime } from '../phrases/index.ts'
+import { parseDuration } from '../durations/index.ts'
+import { parseRecurring, parseTime, type ResolvedPhrase } from '../phrases/index.ts'
 import type { Rule } from '../rules/index.ts'
 import { quote } from '../text/index.ts'
-import { assertTimezone, parseInstant, zoneNote } from '../zones/index.ts'
-import { readOnce, resolveOnce } from './once.ts'
-import { type DstInput, type MisfireInput, RECURRING_OPTIONS } from './options.ts'
+import { assertInstant, assertTimezone, INSTANT_MAX, parseInstant, zoneNote } from '../zones/index.ts'
+import { applyDaysOff } from './once-days-off.ts'
+import { type DstInput, type MisfireInput, readMisfire } from './options.ts'
 import { resolveRecurring } from './recurring.ts'
 
 /** A point in time: an instant, or text that names one. */
@@ -63,6 +64,8 @@ export interface Resolved {
 }
 
 const KINDS = ['at', 'unix', 'delay', 'cron', 'every', 'rrule'] as const
+/** Options that only recurring rules have. */
+const RECURRING_OPTIONS = ['start', 'end', 'count', 'jitter', 'dst'] as const
 const OPTIONS: readonly string[] = ['timezone', ...RECURRING_OPTIONS, 'misfire', 'exclude']
 
 /** Whether a when is an object with options, and not an instant. */
@@ -111,6 +114,49 @@ function resolveText(text: string, beside: WhenObject, context: WhenContext): Re
   }
   const resolved = resolveInput({ ...options, ...when }, context)
   return { ...resolved, notes: [`read as '${canonical}'`, ...notes, ...resolved.notes] }
+}
+
+/** Resolves a when that fires once, from the instant it names. */
+function resolveOnce(
+  phrase: ResolvedPhrase,
+  kind: string,
+  object: WhenObject,
+  context: WhenContext,
+): Resolved {
+  for (const name of RECURRING_OPTIONS) {
+    if (object[name] === undefined) continue
+    throw new WakefulError('when.recurring_only', { other: kind }, { field: name })
+  }
+  const misfire = object.misfire === undefined ? undefined : readMisfire(object.misfire)
+  if (typeof misfire === 'object') {
+    throw new WakefulError('when.misfire_all_once', { other: kind })
+  }
+  const moved = object.exclude === undefined ? undefined : applyDaysOff(phrase.at, object.exclude, context)
+  const { at, wall } = { ...phrase, ...moved }
+  const notes = [...phrase.notes, ...(moved?.notes ?? [])]
+  if (at < context.now) notes.push('the instant is in the past: it fires at once')
+  const { timezone } = context
+  // A wall time is stored only if the input was one, and not for UTC, whose data never change.
+  const asWall = wall === undefined || phrase.wall === undefined || timezone === 'UTC' ? {} : { wall }
+  const rule: Rule = { kind: 'once', at, timezone, ...asWall, ...(misfire && { misfire }) }
+  return { rule, first: at, nominal: at, notes }
+}
+
+/** The instant of `at`, `unix` or `delay`. */
+function readOnce(object: WhenObject, kind: string, context: WhenContext): number {
+  if (kind === 'delay') return assertInstant(context.now + parseDuration(object.delay!), object.delay)
+  return kind === 'unix' ? readUnix(object.unix) : parseInstant(object.at!)
+}
+
+function readUnix(unix: unknown): number {
+  if (typeof unix !== 'number' || !Number.isFinite(unix)) {
+    throw new WakefulError('instant.unix', { value: quote(unix) })
+  }
+  if (unix * 1000 > INSTANT_MAX && unix <= INSTANT_MAX) {
+    throw new WakefulError('instant.unix_in_milliseconds', { value: String(unix) })
+  }
+  // Rounded to a microsecond first, because 1736882445.123 * 1000 is not an integer in floating point.
+  return assertInstant(Math.ceil(Number((unix * 1000).toFixed(3))), unix)
 }
 
 function kindOf(object: Record<string, unknown>): (typeof KINDS)[number] {
