@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import { judge, type Verdict } from '../judge/judge.ts'
+import { type Judgement, judge } from '../judge/judge.ts'
 import { Random } from '../random.ts'
 import type { ChildConfig } from './child.ts'
 import { Ledger, openedBy, readLedger } from './ledger.ts'
@@ -25,7 +25,7 @@ export interface CampaignOptions {
 }
 
 /** What a campaign came to. */
-export interface CampaignResult extends Verdict {
+export interface CampaignResult extends Judgement {
   /** What is wrong with the file itself. */
   readonly damage: readonly string[]
 }
@@ -130,7 +130,7 @@ class Crowd {
     await new Promise((resolve) => setTimeout(resolve, this.#random.between(200, 700)))
     const member = await this.#owner()
     member.child.kill('SIGSTOP')
-    this.#ledger.write({ type: 'paused', run: member.run, ...sqliteMoment(this.#files.path) })
+    this.#ledger.write({ type: 'process_paused', run: member.run, ...sqliteMoment(this.#files.path) })
     await new Promise((resolve) => setTimeout(resolve, this.#random.between(PAUSE_MS_MIN, PAUSE_MS_MAX)))
     member.child.kill('SIGCONT')
   }

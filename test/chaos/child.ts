@@ -22,7 +22,7 @@ const { run } = config
 const ledger = new Ledger(config.ledgerPath)
 const trouble = (what: string) => (thrown: unknown) =>
   ledger.write({
-    type: 'trouble',
+    type: 'error',
     run,
     text: `${what}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`,
   })

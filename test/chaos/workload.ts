@@ -217,6 +217,6 @@ async function reportLater(
     const { code, reason } = thrown instanceof WakefulError ? thrown : {}
     const isClosed = reason === 'store.closed' || reason === 'host.closed'
     if (code === 'already_ended' || code === 'conflict' || isClosed) return
-    ledger.write({ type: 'trouble', run, text: `complete: ${String(thrown)}` })
+    ledger.write({ type: 'error', run, text: `complete: ${String(thrown)}` })
   }
 }

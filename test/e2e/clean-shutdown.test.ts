@@ -23,7 +23,7 @@ test('closing under load loses nothing and delivers nothing twice', async () => 
   for (const run of [1, 2, 3, 4]) {
     const wakeful = await open(path, {
       concurrency: 12,
-      onError: (thrown) => ledger.write({ type: 'trouble', run, text: String(thrown) }),
+      onError: (thrown) => ledger.write({ type: 'error', run, text: String(thrown) }),
     })
     handleAll(wakeful, ledger, run)
     await wakeful.start()

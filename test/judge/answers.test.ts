@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import type { Breach } from './breach.ts'
+import type { Ask, Entry } from './entries.ts'
+import type { Evidence } from './evidence.ts'
 import {
   ask,
   breaches,
   cancelled,
   cancelling,
   every,
-  parked,
-  parking,
+  paused,
+  pausing,
   record,
   recordAt,
+  resuming,
   set,
   start,
   startAt,
   T,
-  unparking,
-} from './by-hand.ts'
-import type { Ask, Entry } from './entries.ts'
-import type { Evidence } from './evidence.ts'
+} from './fixtures.ts'
 
 type Cases = Record<string, [Partial<Evidence>, Breach[]]>
 
@@ -42,32 +42,29 @@ const all = {
   log: [1, 2, 3].map((s) => recordAt(at(s))),
 }
 
-check('who is told that an alarm has ended', {
-  'is told so though it has more to come': [
+check('a call refused because the alarm has ended', {
+  'is a violation if the alarm has future occurrences': [
     { entries: [...begun, ...ended(1.5), ...all.starts], log: all.log },
     ['refused'],
   ],
-  'is told so when nothing more is to come': [
-    { entries: [...begun, ...all.starts, ...ended(3.5)], log: all.log },
-    [],
-  ],
-  'is told so after a cancel that nobody answered': [
+  'is allowed if it has none': [{ entries: [...begun, ...all.starts, ...ended(3.5)], log: all.log }, []],
+  'is allowed after an unanswered cancel': [
     { entries: [...begun, cancelling('a', at(0.2)), ...ended(0.5)], log: [] },
     [],
   ],
-  'cannot let it go on though it has more to come': [
+  'is a violation for a resume of an alarm with future occurrences': [
     {
       entries: [
         ...begun,
-        parking('a', at(0.1)),
-        parked('a', at(0.2)),
-        unparking('a', at(1.5)),
-        { type: 'unparked', run: 1, alarmId: 'a', outcome: 'refused', at: at(1.6) },
+        pausing('a', at(0.1)),
+        paused('a', at(0.2)),
+        resuming('a', at(1.5)),
+        { type: 'resumed', run: 1, alarmId: 'a', outcome: 'refused', at: at(1.6) },
       ],
     },
     ['refused'],
   ],
-  'cannot pause what was moved while it fires': [
+  'is allowed for a pause of a rescheduled alarm that is still firing': [
     {
       entries: [
         ask('a'),
@@ -75,8 +72,8 @@ check('who is told that an alarm has ended', {
         start('a'),
         ask('b', { alarmId: 'a', instants: [at(60)], at: at(1) }),
         set('b', 'a', at(1)),
-        parking('a', at(2)),
-        { type: 'parked', run: 1, alarmId: 'a', outcome: 'refused', at: at(2.1) },
+        pausing('a', at(2)),
+        { type: 'paused', run: 1, alarmId: 'a', outcome: 'refused', at: at(2.1) },
       ],
       log: [record('a')],
       until,
@@ -88,25 +85,25 @@ check('who is told that an alarm has ended', {
 const toLog: Entry[] = [every('a', 30, { toLog: true }), set('a', 'a', T)]
 const ticked = (...seconds: number[]) => seconds.map((second) => recordAt(at(second), 'schedule.ticked'))
 
-check('what goes to the log', {
-  'is there after its cancel': [
+check('a record of an alarm whose target is the log', {
+  'is written after the cancel': [
     {
       entries: [...toLog, cancelling('a', at(1.1)), cancelled('a', 'cancelled', at(1.2))],
       log: ticked(1, 2),
     },
     ['after_cancel'],
   ],
-  'is there before its cancel': [
+  'is written before the cancel': [
     { entries: [...toLog, cancelling('a', at(1.1)), cancelled('a', 'cancelled', at(1.2))], log: ticked(1) },
     [],
   ],
-  'is there while it is paused': [
-    { entries: [...toLog, parking('a', at(1.1)), parked('a', at(1.2))], log: ticked(1, 2) },
-    ['while_parked'],
+  'is written while the alarm is paused': [
+    { entries: [...toLog, pausing('a', at(1.1)), paused('a', at(1.2))], log: ticked(1, 2) },
+    ['while_paused'],
   ],
-  'may be there, a little antedated, when it goes on': [
+  'may be dated slightly before the resume': [
     {
-      entries: [...toLog, parking('a', at(1.1)), parked('a', at(1.2)), unparking('a', at(5))],
+      entries: [...toLog, pausing('a', at(1.1)), paused('a', at(1.2)), resuming('a', at(5))],
       log: ticked(1, 2),
       until,
     },
@@ -124,42 +121,45 @@ const skipping = (asked: Partial<Ask>): Entry[] => [
   startAt(at(2), { at: at(9) }),
 ]
 
-check('what is skipped', {
-  'as missed, and was not late': [
-    { entries: skipping({ missedMs: 60_000 }), log: skipped('misfire', 60_000) },
+check('a skipped occurrence', {
+  'is a misfire although it was within the grace period': [
+    { entries: skipping({ graceMs: 60_000 }), log: skipped('misfire', 60_000) },
     ['lost'],
   ],
-  'as missed, and was late': [
-    { entries: skipping({ missedMs: 60_000 }), log: skipped('misfire', 60_001) },
+  'is a misfire after the grace period': [
+    { entries: skipping({ graceMs: 60_000 }), log: skipped('misfire', 60_001) },
     [],
   ],
-  'for another, and may not be': [
-    { entries: skipping({ yields: false }), log: skipped('overlap', 0) },
+  'overlapped although the policy does not skip': [
+    { entries: skipping({ skipsOnOverlap: false }), log: skipped('overlap', 0) },
     ['lost'],
   ],
-  'for another, and may be': [{ entries: skipping({ yields: true }), log: skipped('overlap', 0) }, []],
+  'overlapped and the policy skips': [
+    { entries: skipping({ skipsOnOverlap: true }), log: skipped('overlap', 0) },
+    [],
+  ],
 })
 
-const tried = (attempt: number, triesMax: number): Entry[] => [
-  ask('a', { triesMax }),
+const tried = (attempt: number, attemptsMax: number): Entry[] => [
+  ask('a', { attemptsMax }),
   set('a', 'a', at(-1)),
   start('a', { attempt, willFail: true }),
 ]
 
 check('an occurrence', {
-  'is tried once more than it may be': [
+  'has one attempt too many': [
     { entries: tried(3, 2), log: [record('a', 'alarm.failed', { attempts: 3 })] },
-    ['tries'],
+    ['attempts'],
   ],
-  'is given up too soon': [
+  'fails for good after too few attempts': [
     { entries: tried(1, 2), log: [record('a', 'alarm.failed', { attempts: 1 })] },
-    ['tries'],
+    ['attempts'],
   ],
-  'is given up when its tries are used up': [
+  'fails for good after its last attempt': [
     { entries: tried(2, 2), log: [record('a', 'alarm.failed', { attempts: 2 })] },
     [],
   ],
-  'is given up because it was cancelled': [
+  'fails early because it was cancelled': [
     {
       entries: [...tried(1, 2), cancelling('a', at(1)), cancelled('a', 'firing', at(1))],
       log: [record('a', 'alarm.failed', { attempts: 1 })],
@@ -168,57 +168,57 @@ check('an occurrence', {
   ],
 })
 
-const overlapping = (isAlone: boolean): Partial<Evidence> => ({
-  entries: [every('a', 2, { ack: 'report', isAlone }), set('a', 'a', T), startAt(at(1)), startAt(at(2))],
+const overlapping = (isExclusive: boolean): Partial<Evidence> => ({
+  entries: [every('a', 2, { ack: 'report', isExclusive }), set('a', 'a', T), startAt(at(1)), startAt(at(2))],
   log: [1, 2].flatMap((s) => [recordAt(at(s)), recordAt(at(s), 'alarm.completed', { at: at(s + 1.5) })]),
 })
 
-check('one that begins before the report of the one before', {
-  'may not': [overlapping(true), ['overlap']],
-  may: [overlapping(false), []],
+check('an occurrence that begins before the report on the previous one', {
+  'breaks an exclusive policy': [overlapping(true), ['overlap']],
+  'is allowed otherwise': [overlapping(false), []],
 })
 
-const reported = (isGood = true): Entry => ({
+const reported = (succeeded = true): Entry => ({
   type: 'report',
   run: 1,
   alarmId: 'a',
   occurrenceId: `a-1-${T}`,
-  isGood,
+  succeeded,
   at: at(1),
 })
 const awaited: Entry[] = [ask('a', { ack: 'report' }), set('a', 'a', at(-1)), start('a')]
 const timedOut = (second: number) => record('a', 'alarm.timed_out', { at: at(second) })
 
 check('a report', {
-  'was taken in, and the log says that none came': [
+  'was accepted, but the log has a timeout': [
     { entries: [...awaited, reported()], log: [record('a'), timedOut(2)] },
     ['report_lost'],
   ],
-  'came after its time': [{ entries: [...awaited, reported()], log: [record('a'), timedOut(0.9)] }, []],
+  'arrived after the timeout': [{ entries: [...awaited, reported()], log: [record('a'), timedOut(0.9)] }, []],
   'is in the log': [
     { entries: [...awaited, reported()], log: [record('a'), record('a', 'alarm.completed')] },
     [],
   ],
-  'was followed by another that says otherwise': [
+  'was followed by a report with another result': [
     { entries: [...awaited, reported(), reported(false)], log: [record('a'), timedOut(2)] },
     [],
   ],
 })
 
-check('a follower of the log', {
-  "is given what is another's": [
+check('a reader of the log', {
+  "gets another owner's record": [
     {
-      entries: [1, 2].map((place) => ({ type: 'read', run: 1, reader: 'r', place })),
-      logPlaces: [1],
-      logOwn: [1],
+      entries: [1, 2].map((position) => ({ type: 'read', run: 1, reader: 'r', position })),
+      logPositions: [1],
+      logAllowed: [1],
     },
     ['isolated'],
   ],
-  'is given what was written later': [
+  'gets a record that was written after the end of the run': [
     {
-      entries: [1, 2].map((place) => ({ type: 'read', run: 1, reader: 'r', place })),
-      logPlaces: [1],
-      logOwn: [1, 2],
+      entries: [1, 2].map((position) => ({ type: 'read', run: 1, reader: 'r', position })),
+      logPositions: [1],
+      logAllowed: [1, 2],
     },
     [],
   ],

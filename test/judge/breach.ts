@@ -1,4 +1,4 @@
-/** A promise of docs/guarantees.md by its name. */
+/** The name of a promise in docs/guarantees.md. */
 export type Promised =
   | 'durable'
   | 'at-least-once'
@@ -12,64 +12,64 @@ export type Promised =
   | 'calendar-true'
   | 'liveness'
 
-/** What can be broken, with the promise that it breaks. */
+/** Each kind of violation, with the promise that it breaks. */
 const BROKEN = {
-  /** Acknowledged, due, neither delivered nor in the log as skipped. Durable, where no trace of the alarm is left. */
+  /** Acknowledged and due, but neither delivered nor logged as skipped. Breaks durable if no trace of the alarm is left. */
   lost: 'at-least-once',
   early: 'never-early',
-  /** Delivered again with no fault on the first delivery. */
+  /** Delivered again although no fault hit the first delivery. */
   duplicate: 'at-least-once',
-  /** A repeated delivery whose attempt does not count the one before. */
+  /** A repeated delivery whose attempt number does not count the previous one. */
   uncounted: 'at-least-once',
   after_cancel: 'cancel-wins',
-  /** A new occurrence began although the user's own pause had been answered. */
-  while_parked: 'cancel-wins',
-  /** The user was told that the alarm had ended, or is not his to change any more, and it had not. */
+  /** A new occurrence began after a user's pause was acknowledged. */
+  while_paused: 'cancel-wins',
+  /** A call was refused because the alarm had ended, but it had not. */
   refused: 'cancel-wins',
-  /** Begun while one before it was still open, which was to come first. */
+  /** Begun while the previous occurrence, which had to finish first, was still open. */
   overlap: 'at-least-once',
-  /** Tried more often than was asked for, or given up before. */
-  tries: 'at-least-once',
+  /** More attempts than allowed, or failed for good after fewer. */
+  attempts: 'at-least-once',
   unrecorded: 'recorded-once',
-  /** A report that was taken in is not what the log says. */
+  /** An accepted report is missing from the log. */
   report_lost: 'recorded-once',
   recorded_twice: 'recorded-once',
-  /** A transactional handler's row is missing, or there twice, or there without its settle. */
+  /** A transactional handler's row is missing, duplicated, or present without its settle. */
   effect: 'recorded-once',
-  /** Delivered, but nobody asked for it. */
+  /** Delivered, but never requested. */
   phantom: 'calendar-true',
-  /** Delivered at an instant that its rule does not have, or no longer has. */
+  /** Delivered at an instant that is not in its rule, or no longer is. */
   off_calendar: 'calendar-true',
-  /** Still waiting after everything was drained. */
+  /** Still pending after the final drain. */
   pending: 'liveness',
-  /** Due, nothing in its way, and not begun. */
+  /** Due and unblocked, but not begun. */
   late: 'liveness',
-  /** The store accepted what a former owner wrote. */
+  /** The store accepted a write of a former lease holder. */
   former_owner: 'fenced',
-  /** Begun by a process that did not own the shard at that moment. */
+  /** Begun by a process that did not hold the shard's lease at that moment. */
   unfenced: 'fenced',
   verbatim: 'verbatim',
   isolated: 'isolated',
   bounded: 'bounded',
-  /** A follower of the log was not given each record once, in order: whoever is woken by the log was not woken. */
+  /** A reader of the log did not get each record once and in order, so an agent woken by the log was not woken. */
   log_missed: 'at-least-once',
-  /** An error that no fault explains. */
-  trouble: 'liveness',
-  /** The run itself did not come to its end. */
+  /** An error that no injected fault explains. */
+  error: 'liveness',
+  /** The run itself did not finish. */
   stuck: 'liveness',
 } as const satisfies Readonly<Record<string, Promised>>
 
-/** The word for one way of breaking a promise. */
+/** The name of a kind of violation. */
 export type Breach = keyof typeof BROKEN
 
-/** One broken promise. */
+/** One violation of a promise. */
 export interface Violation {
   readonly breach: Breach
   readonly promise: Promised
   readonly text: string
 }
 
-/** Says that a promise was broken. */
+/** Makes a violation. */
 export function violation(breach: Breach, text: string, promise: Promised = BROKEN[breach]): Violation {
   return { breach, promise, text }
 }

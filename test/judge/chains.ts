@@ -1,13 +1,13 @@
 import type { Ask, Entry, Start } from './entries.ts'
 import type { LogRecord } from './evidence.ts'
-import { type Answer, type AskCall, asksOf, type Call, type Chain, sure } from './model.ts'
+import { type Answer, type AskCall, asksAt, type Call, type Chain, markHandled } from './model.ts'
 
-type EditKind = 'cancel' | 'park' | 'unpark'
+type EditKind = 'cancel' | 'pause' | 'resume'
 
-const SENT = { cancelling: 'cancel', parking: 'park', unparking: 'unpark' } as const
-const ANSWERED = { cancel: 'cancel', parked: 'park', unparked: 'unpark' } as const
+const SENT = { cancelling: 'cancel', pausing: 'pause', resuming: 'resume' } as const
+const ANSWERED = { cancel: 'cancel', paused: 'pause', resumed: 'resume' } as const
 
-/** Reads chains from a ledger. */
+/** Groups the entries of a ledger into chains. */
 export class Chains {
   readonly all: Chain[] = []
   readonly asks = new Map<string, AskCall>()
@@ -15,19 +15,19 @@ export class Chains {
   readonly #byAlarm = new Map<string, Chain>()
   readonly #open = new Map<string, Call>()
 
-  /** Takes the next line. */
+  /** Reads the next entry. */
   read(entry: Entry, index: number): void {
     const { type } = entry
     if (type === 'ask') this.#ask(entry, index)
     else if (type === 'set') this.#answer(entry.name, 'yes', entry.at, entry.alarmId)
     else if (type === 'refused') this.#answer(entry.name, 'no', entry.at)
-    else if (type === 'cancelling' || type === 'parking' || type === 'unparking')
+    else if (type === 'cancelling' || type === 'pausing' || type === 'resuming')
       this.#edit(SENT[type], entry.alarmId, index, entry.at)
-    else if (type === 'cancel' || type === 'parked' || type === 'unparked') this.#edited(entry, index)
+    else if (type === 'cancel' || type === 'paused' || type === 'resumed') this.#edited(entry, index)
     else if (type === 'start') this.#start(entry)
   }
 
-  /** Takes a record of the log; after all lines. */
+  /** Adds a record of the log. Call it after all entries were read. */
   record(record: LogRecord): void {
     this.#byAlarm.get(record.alarmId)?.records.push(record)
   }
@@ -42,11 +42,11 @@ export class Chains {
       answeredAt: undefined,
       ask,
       chain,
-      place: chain.asks.length,
+      order: chain.asks.length,
       alarmId: undefined,
       delivered: new Map(),
-      firstSure: Number.POSITIVE_INFINITY,
-      lastSure: Number.NEGATIVE_INFINITY,
+      firstHandled: Number.POSITIVE_INFINITY,
+      lastHandled: Number.NEGATIVE_INFINITY,
     }
     chain.calls.push(call)
     chain.asks.push(call)
@@ -65,7 +65,7 @@ export class Chains {
 
   #ofAlarm(alarmId: string): Chain {
     const chain = this.#byAlarm.get(alarmId) ?? this.#begin()
-    this.#belongs(alarmId, chain)
+    this.#link(alarmId, chain)
     return chain
   }
 
@@ -75,7 +75,7 @@ export class Chains {
     return chain
   }
 
-  #belongs(alarmId: string, chain: Chain): void {
+  #link(alarmId: string, chain: Chain): void {
     chain.alarmIds.add(alarmId)
     if (!this.#byAlarm.has(alarmId)) this.#byAlarm.set(alarmId, chain)
   }
@@ -86,7 +86,7 @@ export class Chains {
     call.answer = answer
     call.answeredAt = at
     call.alarmId = alarmId
-    if (alarmId !== undefined) this.#belongs(alarmId, call.chain)
+    if (alarmId !== undefined) this.#link(alarmId, call.chain)
   }
 
   #edit(kind: EditKind, alarmId: string, index: number, sentAt: number | undefined): Call {
@@ -110,9 +110,9 @@ export class Chains {
     if (named === undefined) return
     const { scheduledFor, at } = start
     named.chain.starts.push(start)
-    this.#belongs(start.alarmId, named.chain)
-    const asks = asksOf(named, scheduledFor)
+    this.#link(start.alarmId, named.chain)
+    const asks = asksAt(named, scheduledFor)
     for (const { delivered } of asks) if (!delivered.has(scheduledFor)) delivered.set(scheduledFor, at)
-    if (asks.length === 1) sure(asks[0]!, scheduledFor)
+    if (asks.length === 1) markHandled(asks[0]!, scheduledFor)
   }
 }

@@ -1,7 +1,7 @@
 import { type Violation, violation } from './breach.ts'
 import { type Facts, groupBy, isDelivered } from './facts.ts'
 
-/** What a transactional handler writes is there once where its settle is, and not at all where it is not. */
+/** A transactional handler's row exists exactly once if its settle was written, and not at all otherwise. */
 export function effects({ evidence, startsOf, recordsOf, asks }: Facts): Violation[] {
   const found: Violation[] = []
   const { prunedBefore = Number.NEGATIVE_INFINITY } = evidence

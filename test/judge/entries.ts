@@ -1,52 +1,52 @@
 /**
- * What was seen while it happened, in words that the chaos campaigns and the simulator share. Moments (`at`, instants)
- * are milliseconds by the store's clock. What is optional is for those who know it: the judge holds nothing against a
- * ledger that leaves it out.
+ * The ledger: what was observed during a run. The chaos campaigns and the simulator share these entries. Times (`at`,
+ * instants) are milliseconds by the store's clock. Optional fields may be left out; the judge then skips the checks that
+ * need them.
  */
 
-/** What an alarm promises, written down before it is asked for: a set, or with `alarmId` the move of that alarm. */
+/** A request for an alarm, written before it is sent: a set, or with `alarmId` a reschedule of that alarm. */
 export interface Ask {
   readonly type: 'ask'
   readonly run: number
-  /** Unique over the whole campaign; every delivery carries it. */
+  /** Unique within the campaign. Every delivery carries it. */
   readonly name: string
-  /** Asks that share a key replace each other, in the order of the ledger. */
+  /** Asks with the same key replace each other, in ledger order. */
   readonly key: string | null
-  /** Every instant it is due at, ascending, up to the end of the run. */
+  /** Every due instant up to the end of the run, ascending. */
   readonly instants: readonly number[]
   readonly ack: 'delivery' | 'report'
-  /** Whether its target is the log itself: then the record is the delivery. */
+  /** Whether the target is the event log. Then the record is the delivery. */
   readonly toLog: boolean
-  /** Whether its handler writes one row that must commit with the settle. */
+  /** Whether the handler writes one row that must commit with the settle. */
   readonly effect: boolean
   /** When it was sent. */
   readonly at?: number
-  /** The alarm that this moves (a reschedule); otherwise it is a set. */
+  /** The alarm that this reschedules. Absent for a set. */
   readonly alarmId?: string
-  /** Its instants before it was answered are no promise: the alarm may have been made after them. */
+  /** A recurring alarm does not owe instants before its answer: it may have been created after them. */
   readonly recurs?: boolean
   /** JSON text that every start must carry byte for byte. */
   readonly payload?: string
   readonly message?: string
-  /** Whose it is: tenant/owner. */
+  /** The tenant and owner, as `tenant/owner`. */
   readonly scope?: string
-  /** By how much it may wake after its instant on purpose. */
+  /** The largest configured delay after the instant. */
   readonly jitterMs?: number
-  /** The longest that a failed attempt waits for the next. */
+  /** The longest backoff between two attempts. */
   readonly retryMsMax?: number
-  /** How long a report is waited for. */
+  /** How long the alarm waits for a report. */
   readonly reportMs?: number
-  /** What is later than this, and nothing else, may be skipped as missed. */
-  readonly missedMs?: number
-  /** Whether one may be skipped because another still waits for its report. */
-  readonly yields?: boolean
-  /** Whether none begins while another is delivered, or waits for its report. */
-  readonly isAlone?: boolean
-  /** How often an occurrence is tried before it fails for good. */
-  readonly triesMax?: number
+  /** Only occurrences later than this may be skipped as misfires. */
+  readonly graceMs?: number
+  /** Whether an occurrence may be skipped because another still waits for its report. */
+  readonly skipsOnOverlap?: boolean
+  /** Whether no occurrence begins while another is being delivered or waits for its report. */
+  readonly isExclusive?: boolean
+  /** The number of attempts before an occurrence fails for good. */
+  readonly attemptsMax?: number
 }
 
-/** One delivery began: the first thing a handler writes. */
+/** A delivery began. A handler writes this first. */
 export interface Start {
   readonly type: 'start'
   readonly run: number
@@ -56,51 +56,51 @@ export interface Start {
   readonly occurrenceId: string
   readonly scheduledFor: number
   readonly attempt: number
-  /** The handler means to fail, so that another attempt is right. */
+  /** The handler will fail on purpose, so another attempt is expected. */
   readonly willFail: boolean
-  /** Who delivers, and who owned the shard in the store at that very moment. */
+  /** The delivering process, and the process that held the shard's lease in the store at that moment. */
   readonly process?: string
   readonly owner?: string | null
-  /** What the handler was given. */
+  /** The payload the handler received. */
   readonly payload?: string | null
   readonly message?: string | null
   readonly scope?: string
-  /** Deliveries under way in this process, this one included. */
-  readonly underWay?: number
+  /** Deliveries running in this process, including this one. */
+  readonly running?: number
 }
 
-/** A run, or every run (0), was cut off from the store, or from time, for a while. */
+/** A fault that hit one run, or every run (0), for a while: no store, or no CPU time. */
 export interface Broken {
   readonly type: 'broken'
   readonly run: number
   readonly what: 'restart' | 'cut' | 'half_open' | 'stall' | 'lost' | 'slow' | 'clock' | 'disk_full'
   readonly at: number
-  /** For how long what starts may still be hit by it. */
+  /** How long deliveries may still be affected. */
   readonly lastsMs: number
   readonly logEnd: number
   readonly inFlight: number
 }
 
-/** The run was killed; the log ended at this place, and this much was unsettled or unanswered. */
+/** The run was killed. Records the end of the log and how much was unsettled or unanswered. */
 export interface Killed {
   readonly type: 'killed'
   readonly run: number
-  /** When, where several processes run at once: nothing before it is explained by it. */
+  /** Present if several processes run at once. The kill explains nothing before it. */
   readonly at?: number
   readonly logEnd: number
   readonly inFlight: number
   readonly unanswered: number
 }
 
-/** The run was stopped for longer than its lease; it goes on later. */
+/** The process was paused for longer than its lease and continued later. */
 export interface Paused {
-  readonly type: 'paused'
+  readonly type: 'process_paused'
   readonly run: number
   readonly logEnd: number
   readonly inFlight: number
 }
 
-/** What a user did to an alarm other than asking for it: `…ing` is sent, the other is its answer. */
+/** A user's call on an existing alarm: `…ing` when it is sent, the other when it is answered. */
 export type EditEntry =
   | { readonly type: 'cancelling'; readonly run: number; readonly alarmId: string; readonly at?: number }
   | {
@@ -110,32 +110,32 @@ export type EditEntry =
       readonly outcome: 'cancelled' | 'firing' | 'ended'
       readonly at?: number
     }
-  /** The user's own pause of an alarm, and its end; `paused` is about a process. */
+  /** A user's pause and resume of an alarm; `process_paused` is about a process. */
   | {
-      readonly type: 'parking' | 'unparking'
+      readonly type: 'pausing' | 'resuming'
       readonly run: number
       readonly alarmId: string
       readonly at: number
     }
   | {
-      readonly type: 'parked'
+      readonly type: 'paused'
       readonly run: number
       readonly alarmId: string
-      readonly outcome: 'parked' | 'refused'
+      readonly outcome: 'paused' | 'refused'
       readonly at: number
     }
   | {
-      readonly type: 'unparked'
+      readonly type: 'resumed'
       readonly run: number
       readonly alarmId: string
-      readonly outcome: 'unparked' | 'refused'
+      readonly outcome: 'resumed' | 'refused'
       readonly at: number
     }
 
-/** A line of the ledger. Its order is the order in which things were known. */
+/** An entry of the ledger. Entries are in the order in which events became known. */
 export type Entry =
   | Ask
-  /** The set was answered. */
+  /** The set or reschedule was answered. */
   | {
       readonly type: 'set'
       readonly run: number
@@ -143,37 +143,37 @@ export type Entry =
       readonly alarmId: string
       readonly at?: number
     }
-  /** The ask was refused for certain (the alarm had ended, a conflict): nothing was written. */
+  /** The ask was refused (the alarm had ended, or a conflict): nothing was written. */
   | { readonly type: 'refused'; readonly run: number; readonly name: string; readonly at?: number }
   | EditEntry
   | Start
-  /** The process was closing and its drain bound was reached: it broke this delivery off, which counts as no attempt. */
+  /** The closing process aborted this delivery at its drain bound. It does not count as an attempt. */
   | {
       readonly type: 'drained'
       readonly run: number
       readonly occurrenceId: string
       readonly attempt: number
     }
-  /** The target's report on an occurrence was taken in. */
+  /** The target's report on an occurrence was accepted. */
   | {
       readonly type: 'report'
       readonly run: number
       readonly alarmId: string
       readonly occurrenceId: string
-      readonly isGood: boolean
+      readonly succeeded: boolean
       readonly at: number
     }
-  /** Somebody called with an id that is not his: he must be told that there is no such thing. */
-  | { readonly type: 'snoop'; readonly run: number; readonly call: string; readonly answer: string }
-  /** A follower of the log, whose cursor outlives restarts, was given the record at this place. */
-  | { readonly type: 'read'; readonly run: number; readonly reader: string; readonly place: number }
-  /** Something failed that no kill explains. */
-  | { readonly type: 'trouble'; readonly run: number; readonly text: string }
+  /** A caller used an id of another owner. The answer must be `not_found`. */
+  | { readonly type: 'foreign_access'; readonly run: number; readonly call: string; readonly answer: string }
+  /** A reader of the log, whose cursor survives restarts, received the record at this position. */
+  | { readonly type: 'read'; readonly run: number; readonly reader: string; readonly position: number }
+  /** A failure that no kill explains. */
+  | { readonly type: 'error'; readonly run: number; readonly text: string }
   | Killed
   | Paused
   | Broken
-  /** From here on no fault happens. */
+  /** No fault happens after this. */
   | { readonly type: 'calm'; readonly run?: 0; readonly at: number }
-  /** A call or the engine was told that the store cannot be reached: what was asked for stays unanswered. */
+  /** A call or the engine could not reach the store. The call stays unanswered. */
   | { readonly type: 'unavailable'; readonly run: number; readonly text: string }
   | { readonly type: 'closed'; readonly run: number }

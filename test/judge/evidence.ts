@@ -1,54 +1,54 @@
 import type { Entry } from './entries.ts'
 
-/** A record of a store's log, in words every store shares. */
+/** A record of the event log, in the form shared by all stores. */
 export interface LogRecord {
-  /** Its place in the log: grows with every record. */
-  readonly place: number
+  /** Its position in the log. Positions only grow. */
+  readonly position: number
   readonly at: number
   readonly alarmId: string
   readonly occurrenceId: string
-  /** The instant that names the occurrence. */
+  /** The instant that identifies the occurrence. */
   readonly scheduledFor: number
   readonly type: string
-  /** Of a run of skipped occurrences: its last instant, and why. */
+  /** For skipped occurrences: the last skipped instant, and the reason. */
   readonly skippedTo?: number
   readonly reason?: string
-  /** Of a failed attempt: when the next one is to begin. */
+  /** For a failed attempt: when the next one begins. */
   readonly retryAt?: number
-  /** Of one that failed for good: how often it was tried. */
+  /** For an occurrence that failed for good: the number of attempts. */
   readonly attempts?: number
 }
 
-/** All the judge is given: what the processes wrote down, and what the store says after the last of them closed. */
+/** The judge's input: what the processes wrote, and what the store contains after the last of them closed. */
 export interface Evidence {
   readonly entries: readonly Entry[]
   /** The log's records about occurrences, oldest first. */
   readonly log: readonly LogRecord[]
   /** The rows that transactional handlers wrote, by occurrence. */
   readonly effects: readonly string[]
-  /** Alarms that still wait for something although all was to be drained. */
+  /** Alarms still pending after the final drain. */
   readonly pending: readonly string[]
-  /** Writes that were accepted of a process that was no longer the owner, where the store was made to note who writes. */
+  /** Accepted writes of processes that no longer held the lease, if the store was instrumented to record writers. */
   readonly formerOwners?: readonly string[]
   /**
-   * The end of the run by the store's clock, where it was not drained: what is due later is not owed, nor what had no
-   * time to begin. Where there were faults, a `calm` must have been noted, or nothing is owed at the end.
+   * The end of the run by the store's clock, if it was not drained. Instants after it, or too close to it to begin, are
+   * not owed. If there were faults, a `calm` entry is required; without it nothing is owed at the end.
    */
   readonly until?: number
-  /** How many deliveries a process may have under way at once. */
+  /** How many deliveries a process may run at once. */
   readonly concurrency?: number
-  /** How soon after its instant, or after the calm, what is due must begin (10 s). */
+  /** How soon a due delivery must begin after its instant, or after the last fault (10 s). */
   readonly promptMs?: number
-  /** How late at most half of what comes due long after the calm may begin. */
+  /** The largest allowed median lateness of deliveries due long after the last fault. */
   readonly punctualMs?: number
-  /** How long after its last sign of life what has begun may stay without an end (10 s). */
+  /** How long a delivery may stay unfinished after its last activity (10 s). */
   readonly endsMs?: number
-  /** What the store still had overdue a while after the calm, in words. */
+  /** What the store still had overdue a while after the last fault, as text. */
   readonly overdue?: readonly string[]
-  /** The places of all records that every follower of the log was entitled to, ascending; given where there is one. */
-  readonly logPlaces?: readonly number[]
-  /** The places of all records that a follower of the log may be given at all. */
-  readonly logOwn?: readonly number[]
-  /** Records that are older than this may have been pruned. */
+  /** The positions of all records that every reader of the log must get, ascending. Absent if there is no reader. */
+  readonly logPositions?: readonly number[]
+  /** The positions of all records that a reader of the log may get. */
+  readonly logAllowed?: readonly number[]
+  /** Records older than this may have been pruned. */
   readonly prunedBefore?: number
 }

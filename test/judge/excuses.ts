@@ -1,37 +1,38 @@
 import type { Broken, Entry, Start } from './entries.ts'
 import { Spans } from './sorted.ts'
 
-/** Why a later delivery of an occurrence is not excused; null where it is. `recordedAt` is its end's place in the log. */
+/** Why a repeated delivery is not excused, or null if it is. `recordedAt` is the log position of the occurrence's end. */
 export type Excuse = (earlier: Start, later: Start, recordedAt: number | null) => string | null
 
-/** A kill or a pause of a run: where it stands in the ledger, and where the log ended when it had happened. */
+/** A kill or pause of a run: its index in the ledger, and the end of the log right after it. */
 interface Fault {
-  readonly kind: 'killed' | 'paused'
+  readonly kind: 'killed' | 'process_paused'
   readonly index: number
   readonly logEnd: number
   readonly at: number
 }
 
-/** What cut a run off, from when to when. */
+/** The time for which a run was cut off. */
 interface Cut {
   readonly from: number
   readonly to: number
   readonly logEnd: number
 }
 
-/** The run that stands for all runs. */
+/** The run number that stands for all runs. */
 const EVERY_RUN = 0
 
 /**
- * A second delivery is right where the first meant to fail, or its process was killed, or stopped until another took
- * over, or cut off from the store, before the outcome was written. The stopped process may itself be the one that delivers again, as owner anew.
+ * A second delivery is allowed if the first failed on purpose, or if its process was killed, paused until its lease
+ * ended, or cut off from the store before the outcome was written. A paused process may itself deliver again, after it
+ * has acquired the shard anew.
  */
-export function excuseOf(entries: readonly Entry[], places: ReadonlyMap<Start, number>): Excuse {
+export function excuseOf(entries: readonly Entry[], positions: ReadonlyMap<Start, number>): Excuse {
   const faults = new Map<number, Fault[]>()
   const broken = new Map<number, Broken[]>()
   for (const [index, entry] of entries.entries()) {
     if (entry.type === 'broken') push(broken, entry.run, entry)
-    else if (entry.type === 'killed' || entry.type === 'paused') {
+    else if (entry.type === 'killed' || entry.type === 'process_paused') {
       const { type: kind, run, logEnd } = entry
       push(faults, run, { kind, index, logEnd, at: (kind === 'killed' && entry.at) || 0 })
     }
@@ -39,20 +40,20 @@ export function excuseOf(entries: readonly Entry[], places: ReadonlyMap<Start, n
   const cuts = new Map([...broken].map(([run, all]) => [run, new Spans(all.map(cutOf))]))
   return (earlier, later, recordedAt) => {
     if (earlier.willFail) return null
-    // Nothing of it was in the log before.
+    // Its outcome was not in the log before the fault.
     const hits = ({ logEnd }: Cut) => recordedAt === null || recordedAt > logEnd
     for (const run of [earlier.run, EVERY_RUN])
       if (cuts.get(run)?.some(earlier.at, later.at, hits)) return null
-    const [from, to] = [places.get(earlier)!, places.get(later)!]
-    // A kill may be noted after the next owner has begun; a pause lasts for seconds before anyone can.
+    const [from, to] = [positions.get(earlier)!, positions.get(later)!]
+    // A kill may be recorded after the next lease holder has begun. A pause lasts for seconds before another can begin.
     const between = (faults.get(earlier.run) ?? []).filter(({ kind, index, at }) =>
       kind === 'killed' ? earlier.run !== later.run && later.at >= at : from < index && index < to,
     )
-    if (between.length === 0) return 'and no fault between them'
+    if (between.length === 0) return 'with no fault between them'
     const recorded = between.every(
       ({ index, logEnd }) => recordedAt !== null && recordedAt <= logEnd && index < to,
     )
-    return recorded ? 'though the first was in the log before the fault' : null
+    return recorded ? 'although the first was in the log before the fault' : null
   }
 }
 

@@ -1,17 +1,17 @@
 import { Chains } from './chains.ts'
 import type { Entry, Start } from './entries.ts'
 import type { Evidence, LogRecord } from './evidence.ts'
-import { type AskCall, type Chain, sure } from './model.ts'
+import { type AskCall, type Chain, markHandled } from './model.ts'
 import { type Span, Spans } from './sorted.ts'
 
 const PROMPT_MS = 10_000
 const ENDS_MS = 10_000
-/** From this part of its hands on, a process may keep the others for somebody else. */
+/** Above this share of its slots, a process may reserve the rest for other tenants. */
 const FULL = 3 / 4
 
 const DELIVERED = new Set(['alarm.fired', 'timer.due_time_reached', 'schedule.ticked'])
 
-/** The evidence, put in order once: what every checker is given. */
+/** The indexed evidence that every checker gets. */
 export interface Facts {
   readonly evidence: Evidence
   readonly starts: readonly Start[]
@@ -19,17 +19,17 @@ export interface Facts {
   readonly recordsOf: ReadonlyMap<string, readonly LogRecord[]>
   readonly asks: ReadonlyMap<string, AskCall>
   readonly chains: readonly Chain[]
-  /** From when on no fault happened; null where nobody says so. */
+  /** When the last fault ended, or null if unknown. */
   readonly calmAt: number | null
   readonly promptMs: number
   readonly endsMs: number
-  /** When a process may have had all its hands full, so that what was due had to wait. */
+  /** When a process may have used all its slots, so that due deliveries had to wait. */
   readonly full: Spans<Span>
-  /** Whether something that could happen from a moment on had so much time for it before the run ended. */
+  /** Whether an event possible from `from` on had `ms` to happen before the run ended. */
   readonly hadTime: (from: number, ms: number) => boolean
 }
 
-/** Puts the evidence in order. */
+/** Indexes the evidence. */
 export function factsOf(evidence: Evidence): Facts {
   const { entries, log, concurrency, until } = evidence
   const chains = new Chains()
@@ -43,7 +43,7 @@ export function factsOf(evidence: Evidence): Facts {
     else if (isFault(entry)) hasFaults = true
   }
   for (const record of log) chains.record(record)
-  for (const chain of chains.all) sureByRecords(chain)
+  for (const chain of chains.all) markHandledByRecords(chain)
   const full = new Spans(concurrency === undefined ? [] : fullSpans(entries, concurrency))
   const calmFrom = calmAt ?? (hasFaults ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)
   return {
@@ -70,17 +70,17 @@ export function isDelivered({ type }: LogRecord): boolean {
   return DELIVERED.has(type)
 }
 
-/** Whether a record can only be about the report of what was delivered before. */
+/** Whether a record is about the report of an earlier delivery. */
 export function isReport({ type }: LogRecord): boolean {
   return type === 'alarm.completed' || type === 'alarm.timed_out'
 }
 
-/** Whether a record says how an occurrence ended. */
+/** Whether a record ends an occurrence. */
 export function isEnd(record: LogRecord): boolean {
   return isDelivered(record) || record.type === 'alarm.failed' || record.type === 'alarm.skipped'
 }
 
-/** Puts what has the same name together, in the order in which it came. */
+/** Groups items by name, keeping their order. */
 export function groupBy<T>(items: readonly T[], name: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>()
   for (const item of items) {
@@ -92,21 +92,21 @@ export function groupBy<T>(items: readonly T[], name: (item: T) => string): Map<
 }
 
 function isFault({ type }: Entry): boolean {
-  return type === 'killed' || type === 'paused' || type === 'broken'
+  return type === 'killed' || type === 'process_paused' || type === 'broken'
 }
 
-/** Where an alarm was asked for once only, its records are surely about that ask. */
-function sureByRecords({ asks, records }: Chain): void {
+/** If an alarm has a single ask, all its records are about that ask. */
+function markHandledByRecords({ asks, records }: Chain): void {
   const [call, another] = asks
   if (call === undefined || another !== undefined) return
   for (const record of records) {
     if (!isEnd(record)) continue
-    sure(call, record.scheduledFor)
-    if (record.skippedTo !== undefined) sure(call, record.skippedTo)
+    markHandled(call, record.scheduledFor)
+    if (record.skippedTo !== undefined) markHandled(call, record.skippedTo)
   }
 }
 
-/** From a start that may have taken a run's last free hand to the run's next start, or to its end. */
+/** From a start that may have used a run's last free slot to the run's next start, or to its end. */
 function fullSpans(entries: readonly Entry[], concurrency: number): Span[] {
   const spans: Span[] = []
   const since = new Map<number, number>()
@@ -123,7 +123,7 @@ function fullSpans(entries: readonly Entry[], concurrency: number): Span[] {
     for (const run of over) end(run, entry.at)
     over.clear()
     end(entry.run, entry.at)
-    if ((entry.underWay ?? 0) >= concurrency * FULL) since.set(entry.run, entry.at)
+    if ((entry.running ?? 0) >= concurrency * FULL) since.set(entry.run, entry.at)
   }
   for (const from of since.values()) spans.push({ from, to: Number.POSITIVE_INFINITY })
   return spans

@@ -1,7 +1,7 @@
 import type { Entry } from './entries.ts'
 import type { Evidence } from './evidence.ts'
 
-/** What happened, in numbers: a campaign that hit nothing proves nothing. */
+/** Counts of what happened. They show whether the faults hit anything. */
 export interface Figures {
   readonly asked: number
   readonly acknowledged: number
@@ -9,7 +9,7 @@ export interface Figures {
   readonly firingAtCancel: number
   readonly occurrences: number
   readonly deliveries: number
-  /** Deliveries beyond the first that a kill or a failed attempt explains; the rest are violations. */
+  /** Deliveries beyond the first. Those that no kill or failed attempt explains are violations. */
   readonly repeats: number
   readonly skipped: number
   readonly effects: number
@@ -24,11 +24,11 @@ export interface Figures {
   readonly cutsInFlight: number
   readonly halfOpens: number
   readonly halfOpensInFlight: number
-  /** Times at which the machine itself held a run or the store up for long. */
+  /** How often the machine itself delayed a run or the store for long. */
   readonly stalls: number
 }
 
-/** Counts what the evidence holds. */
+/** Counts what happened in the evidence. */
 export function tally({ entries, log, effects }: Evidence): Figures {
   const counts = new Map<string, number>()
   const occurrences = new Set<string>()
@@ -51,7 +51,7 @@ export function tally({ entries, log, effects }: Evidence): Figures {
     kills: count('killed'),
     killsInFlight: count('killed in flight'),
     killsWithUnansweredCalls: count('killed unanswered'),
-    pauses: count('paused'),
+    pauses: count('process_paused'),
     pausesInFlight: count('paused in flight'),
     restarts: count('restart'),
     restartsInFlight: count('restart in flight'),
@@ -63,7 +63,7 @@ export function tally({ entries, log, effects }: Evidence): Figures {
   }
 }
 
-/** What a line counts as. */
+/** The counters an entry increments. */
 function namesOf(entry: Entry): string[] {
   if (entry.type === 'cancel') return [`cancel ${entry.outcome}`]
   const name = entry.type === 'broken' ? entry.what : entry.type

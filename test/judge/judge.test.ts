@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it, test } from 'vitest'
 import type { Breach } from './breach.ts'
+import type { Evidence } from './evidence.ts'
 import {
   ask,
   breaches,
@@ -9,23 +10,22 @@ import {
   drained,
   evidence,
   killed,
-  paused,
+  processPaused,
   record,
   set,
   start,
   T,
   third,
-} from './by-hand.ts'
-import type { Evidence } from './evidence.ts'
+} from './fixtures.ts'
 import { judge } from './judge.ts'
 
 describe('the judge', () => {
-  it('is independent: it imports nothing from outside its room', () => {
-    const room = new URL('./', import.meta.url)
-    for (const file of readdirSync(room).filter(
+  it('imports nothing from outside its folder', () => {
+    const folder = new URL('./', import.meta.url)
+    for (const file of readdirSync(folder).filter(
       (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
     )) {
-      const text = readFileSync(new URL(file, room), 'utf8')
+      const text = readFileSync(new URL(file, folder), 'utf8')
       const foreign = [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].flatMap(([, path]) =>
         /^\.\/[\w-]+\.ts$/.test(path!) ? [] : `${file} imports ${path}`,
       )
@@ -33,7 +33,7 @@ describe('the judge', () => {
     }
   })
 
-  it('says which promise was broken', () => {
+  it('names the broken promise', () => {
     const [lost] = judge(evidence({ entries: [ask('a'), set('a')] })).violations
     expect(lost).toMatchObject({ breach: 'lost', promise: 'durable' })
     const log = [record('a', 'alarm.attempt_failed')]
@@ -42,7 +42,7 @@ describe('the judge', () => {
   })
 })
 
-describe('the judge finds nothing where', () => {
+describe('the judge finds nothing if', () => {
   const fine: Record<string, Partial<Evidence>> = {
     'an alarm was set, delivered and recorded': {
       entries: [ask('a'), set('a'), start('a')],
@@ -58,22 +58,22 @@ describe('the judge finds nothing where', () => {
       log: [record('a')],
     },
     'a pause explains the second delivery, by the process that took over': {
-      entries: [ask('a'), set('a'), start('a'), paused(1), start('a', { run: 2, attempt: 2 })],
+      entries: [ask('a'), set('a'), start('a'), processPaused(1), start('a', { run: 2, attempt: 2 })],
       log: [record('a')],
     },
     'a pause explains the second delivery, by the same process as owner anew': {
-      entries: [ask('a'), set('a'), start('a'), paused(1), start('a', { attempt: 2 })],
+      entries: [ask('a'), set('a'), start('a'), processPaused(1), start('a', { attempt: 2 })],
       log: [record('a')],
     },
-    'a process was stopped after its last look at its lease: its handler began when it went on': {
-      entries: [ask('a'), set('a'), paused(1), start('a', { run: 2, attempt: 2 }), start('a')],
-      log: [record('a', 'alarm.attempt_failed', { place: 9 }), record('a')],
+    'a process was paused after its last lease check and its handler began when it continued': {
+      entries: [ask('a'), set('a'), processPaused(1), start('a', { run: 2, attempt: 2 }), start('a')],
+      log: [record('a', 'alarm.attempt_failed', { position: 9 }), record('a')],
     },
     'a failed attempt explains the second delivery': {
       entries: [ask('a'), set('a'), start('a', { willFail: true }), start('a', { attempt: 2 })],
-      log: [record('a', 'alarm.attempt_failed', { place: 9 }), record('a')],
+      log: [record('a', 'alarm.attempt_failed', { position: 9 }), record('a')],
     },
-    'a closing process broke a delivery off at the drain bound: the next one is the same attempt': {
+    'a closing process aborted a delivery at the drain bound and the next one is the same attempt': {
       entries: [ask('a'), set('a'), start('a'), drained('a'), start('a', { run: 2 })],
       log: [record('a')],
     },
@@ -126,7 +126,7 @@ describe('the judge finds nothing where', () => {
         record('a', 'alarm.fired', { occurrenceId: third.occurrenceId, scheduledFor: T + 2000 }),
       ],
     },
-    'all tries were used up by kills, and it is in the log as failed': {
+    'kills used up all attempts and the log has the failure': {
       entries: [ask('a'), set('a')],
       log: [record('a', 'alarm.failed')],
     },
@@ -135,7 +135,7 @@ describe('the judge finds nothing where', () => {
       log: [record('a')],
       effects: [`a-1-${T}`],
     },
-    'a row is there, and its settle was pruned': {
+    'a row exists whose settle was pruned': {
       entries: [ask('a', { effect: true }), set('a'), start('a')],
       effects: [`a-1-${T}`],
       prunedBefore: T + 1,
@@ -144,7 +144,7 @@ describe('the judge finds nothing where', () => {
       entries: [ask('a', { toLog: true }), set('a')],
       log: [record('a', 'timer.due_time_reached')],
     },
-    'a report was awaited and came, or failed, or did not come': {
+    'a report arrived, failed or timed out': {
       entries: ['a', 'b', 'c'].flatMap((name) => [ask(name, { ack: 'report' }), set(name), start(name)]),
       log: [
         ...['a', 'b', 'c'].map((name) => record(name)),
@@ -169,7 +169,7 @@ describe('the judge finds the planted bug:', () => {
       },
       'lost',
     ],
-    'an alarm was skipped as cancelled that nobody cancelled': [
+    'an alarm was skipped as cancelled without a cancel': [
       { entries: [ask('a'), set('a')], log: [record('a', 'alarm.skipped', { reason: 'cancelled' })] },
       'lost',
     ],
@@ -199,14 +199,14 @@ describe('the judge finds the planted bug:', () => {
     ],
     'it fired twice in a process that had been paused before': [
       {
-        entries: [ask('a'), set('a'), paused(1), start('a'), start('a', { attempt: 2 })],
+        entries: [ask('a'), set('a'), processPaused(1), start('a'), start('a', { attempt: 2 })],
         log: [record('a')],
       },
       'duplicate',
     ],
     'it fired again although the first was recorded before the pause': [
       {
-        entries: [ask('a'), set('a'), start('a'), paused(1, 10), start('a', { run: 2, attempt: 2 })],
+        entries: [ask('a'), set('a'), start('a'), processPaused(1, 10), start('a', { run: 2, attempt: 2 })],
         log: [record('a')],
       },
       'duplicate',
@@ -222,13 +222,13 @@ describe('the judge finds the planted bug:', () => {
       { entries: [ask('a'), set('a'), start('a'), killed(1), start('a', { run: 2 })], log: [record('a')] },
       'uncounted',
     ],
-    'it fired as attempt 1 again after it was broken off by a closing process, as attempt 2': [
+    'it fired as attempt 1 after a closing process aborted attempt 2': [
       {
         entries: [
           ask('a'),
           set('a'),
           start('a', { attempt: 2 }),
-          paused(1),
+          processPaused(1),
           drained('a', 2),
           start('a', { run: 2 }),
         ],
@@ -236,12 +236,12 @@ describe('the judge finds the planted bug:', () => {
       },
       'uncounted',
     ],
-    'it fired as attempt 1 in a process that had gone on before, after another had taken over': [
+    'it fired as attempt 1 in a process that had continued after another took over': [
       {
         entries: [
           ask('a'),
           set('a'),
-          paused(1),
+          processPaused(1),
           start('a', { run: 2, attempt: 2, willFail: true }),
           set('b'),
           start('a'),
@@ -250,8 +250,11 @@ describe('the judge finds the planted bug:', () => {
       },
       'uncounted',
     ],
-    'nobody counted what a process began that was stopped then': [
-      { entries: [ask('a'), set('a'), paused(1), start('a', { run: 2 }), start('a')], log: [record('a')] },
+    'the attempt of a paused process was not counted': [
+      {
+        entries: [ask('a'), set('a'), processPaused(1), start('a', { run: 2 }), start('a')],
+        log: [record('a')],
+      },
       'uncounted',
     ],
     'it fired after its cancel had won': [
@@ -286,11 +289,11 @@ describe('the judge finds the planted bug:', () => {
       },
       'effect',
     ],
-    'a row is missing though the settle was written': [
+    'a row is missing although the settle was written': [
       { entries: [ask('a', { effect: true }), set('a'), start('a')], log: [record('a')] },
       'effect',
     ],
-    'a row stayed though its attempt was undone': [
+    'a row exists although its attempt was rolled back': [
       {
         entries: [ask('a', { effect: true }), set('a'), start('a')],
         log: [record('a', 'alarm.failed')],
@@ -298,19 +301,16 @@ describe('the judge finds the planted bug:', () => {
       },
       'effect',
     ],
-    'something was delivered that nobody asked for': [
-      { entries: [start('a')], log: [record('a')] },
-      'phantom',
-    ],
-    'something was delivered at an instant nobody asked for': [
+    'a delivery was never requested': [{ entries: [start('a')], log: [record('a')] }, 'phantom'],
+    'a delivery was at an instant that was never requested': [
       {
         entries: [ask('a'), set('a'), start('a'), start('a', third)],
         log: [record('a'), record('a', 'alarm.fired', { occurrenceId: third.occurrenceId })],
       },
       'phantom',
     ],
-    'an alarm still waits after the drain': [{ pending: ['a'] }, 'pending'],
-    'a call failed without a fault': [{ entries: [{ type: 'trouble', run: 1, text: 'oh' }] }, 'trouble'],
+    'an alarm is still pending after the drain': [{ pending: ['a'] }, 'pending'],
+    'a call failed without a fault': [{ entries: [{ type: 'error', run: 1, text: 'oh' }] }, 'error'],
   }
   test.each(Object.entries(planted))('%s', (_, [parts, breach]) => {
     expect(breaches(parts)).toEqual([breach])

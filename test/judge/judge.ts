@@ -1,8 +1,10 @@
 import { atLeastOnce } from './at-least-once.ts'
+import { attempts } from './attempts.ts'
 import { bounded } from './bounded.ts'
 import type { Violation } from './breach.ts'
 import { calendarTrue } from './calendar-true.ts'
 import { cancelWins } from './cancel-wins.ts'
+import { duplicateAlarms } from './duplicate-alarms.ts'
 import { effects } from './effects.ts'
 import type { Evidence } from './evidence.ts'
 import { type Facts, factsOf } from './facts.ts'
@@ -18,24 +20,22 @@ import { refusals } from './refusals.ts'
 import { repeats } from './repeats.ts'
 import { reports } from './reports.ts'
 import { stoppedInLog } from './stopped-in-log.ts'
-import { tries } from './tries.ts'
-import { twins } from './twins.ts'
 import { verbatim } from './verbatim.ts'
 
-/** What the judge found. */
-export interface Verdict {
+/** The violations found, and counts of what happened. */
+export interface Judgement {
   readonly violations: readonly Violation[]
   readonly figures: Figures
 }
 
-/** One for each promise, and for what goes beside them. */
+/** One checker for each promise, and some for related rules. */
 const CHECKERS: readonly ((facts: Facts) => Violation[])[] = [
   atLeastOnce,
   neverEarly,
   calendarTrue,
-  twins,
+  duplicateAlarms,
   repeats,
-  tries,
+  attempts,
   overlaps,
   cancelWins,
   stoppedInLog,
@@ -52,10 +52,10 @@ const CHECKERS: readonly ((facts: Facts) => Violation[])[] = [
 ]
 
 /**
- * Holds what was written down against what the store says. It knows no store and nothing of src/, so that what it takes
- * for right is said twice, and independently; SQLite, PostgreSQL and the simulator have this one judge.
+ * Checks the ledger against the contents of the store. It imports nothing from src/, so the expected behaviour is
+ * stated independently of the implementation. SQLite, PostgreSQL and the simulator share this judge.
  */
-export function judge(evidence: Evidence): Verdict {
+export function judge(evidence: Evidence): Judgement {
   const facts = factsOf(evidence)
   return { violations: CHECKERS.flatMap((check) => check(facts)), figures: tally(evidence) }
 }

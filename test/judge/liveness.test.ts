@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Breach } from './breach.ts'
-import { ask, breaches, every, killed, record, recordAt, set, start, startAt, T } from './by-hand.ts'
 import type { Entry } from './entries.ts'
 import type { Evidence } from './evidence.ts'
+import { ask, breaches, every, killed, record, recordAt, set, start, startAt, T } from './fixtures.ts'
 
 const SECOND = 1000
 const at = (seconds: number) => T + seconds * SECOND
@@ -26,29 +26,29 @@ const punctual = (lateMs: number): Partial<Evidence> => ({
 
 describe('liveness', () => {
   const cases: Record<string, [Partial<Evidence>, Breach[]]> = {
-    'it began long after the calm': [late(14), ['late']],
-    'it began soon after the calm': [late(13), []],
-    'nobody says when the calm began': [
+    'it began long after the last fault': [late(14), ['late']],
+    'it began soon after the last fault': [late(13), []],
+    'the end of the faults is unknown': [
       { ...late(14), entries: late(14).entries!.filter(({ type }) => type !== 'calm') },
       [],
     ],
-    'a failed attempt is put off for longer than it may': [
+    'a retry waits longer than the backoff allows': [
       {
         entries: [ask('a', { retryMsMax: 1_500 }), set('a'), start('a', { willFail: true })],
         log: [record('a', 'alarm.attempt_failed', { at: T, retryAt: T + 1_501 }), record('a')],
       },
       ['late'],
     ],
-    'a failed attempt waits for its instant again': [
+    'a retry waits for its instant after the clock was set back': [
       {
         entries: [ask('a', { retryMsMax: 1_500 }), set('a'), start('a', { willFail: true })],
         log: [record('a', 'alarm.attempt_failed', { at: at(-60), retryAt: T }), record('a')],
       },
       [],
     ],
-    'what comes due in the calm begins late': [punctual(600), ['late']],
-    'what comes due in the calm begins soon': [punctual(400), []],
-    'it was moved meanwhile': [
+    'the median delivery after the last fault is late': [punctual(600), ['late']],
+    'the median delivery after the last fault is prompt': [punctual(400), []],
+    'it was rescheduled meanwhile': [
       {
         ...late(14),
         entries: [
@@ -62,21 +62,21 @@ describe('liveness', () => {
       },
       [],
     ],
-    'the one before it took long': [
+    'the previous occurrence took long': [
       {
         entries: [every('a', 2), set('a', 'a', T), calm(0), startAt(at(1)), startAt(at(2), { at: at(30) })],
         log: [recordAt(at(1), 'alarm.fired', { at: at(29) }), recordAt(at(2), 'alarm.fired', { at: at(31) })],
       },
       [],
     ],
-    'the one before it had ended long before': [
+    'the previous occurrence had ended long before': [
       {
         entries: [every('a', 2), set('a', 'a', T), calm(0), startAt(at(1)), startAt(at(2), { at: at(30) })],
         log: [recordAt(at(1)), recordAt(at(2), 'alarm.fired', { at: at(31) })],
       },
       ['late'],
     ],
-    'the report of the one before it may have been waited for': [
+    'it may have waited for the report on the previous occurrence': [
       {
         entries: [
           every('a', 2, { ack: 'report' }),
@@ -96,16 +96,16 @@ describe('liveness', () => {
         entries: [
           ask('a'),
           set('a', 'a', T),
-          { type: 'parking', run: 1, alarmId: 'a', at: at(1) },
-          { type: 'parked', run: 1, alarmId: 'a', outcome: 'parked', at: at(1) },
-          { type: 'unparking', run: 1, alarmId: 'a', at: at(2) },
+          { type: 'pausing', run: 1, alarmId: 'a', at: at(1) },
+          { type: 'paused', run: 1, alarmId: 'a', outcome: 'paused', at: at(1) },
+          { type: 'resuming', run: 1, alarmId: 'a', at: at(2) },
           calm(3),
           start('a', { at: at(14) }),
         ],
       },
       [],
     ],
-    'all hands were full': [
+    'all slots were in use': [
       {
         entries: [
           ask('a'),
@@ -113,26 +113,26 @@ describe('liveness', () => {
           ask('b'),
           set('b', 'b', T),
           calm(0),
-          start('b', { underWay: 3 }),
-          start('a', { at: at(14), underWay: 3 }),
+          start('b', { running: 3 }),
+          start('a', { at: at(14), running: 3 }),
         ],
         log: [record('b', 'alarm.fired', { at: at(13) }), record('a', 'alarm.fired', { at: at(15) })],
         concurrency: 3,
       },
       [],
     ],
-    'its record came long after the calm': [
+    'its record came long after the last fault': [
       {
         entries: [ask('a', { toLog: true }), set('a', 'a', T), calm(3)],
         log: [record('a', 'timer.due_time_reached', { at: at(14) })],
       },
       ['late'],
     ],
-    'its rule spreads it': [
+    'its jitter delays it': [
       { ...late(14), entries: [ask('a', { jitterMs: 5 * SECOND }), ...late(14).entries!.slice(1)] },
       [],
     ],
-    'more time is given': [{ ...late(14), promptMs: 11 * SECOND }, []],
+    'the limit is longer': [{ ...late(14), promptMs: 11 * SECOND }, []],
     'the store has something overdue': [{ overdue: ['a was to wake'] }, ['late']],
   }
   test.each(Object.entries(cases))('%s', (_, [parts, found]) => {

@@ -2,32 +2,32 @@ import { type Violation, violation } from './breach.ts'
 import type { Facts } from './facts.ts'
 
 /**
- * Promise at-least-once, for those who are woken by the log: whoever follows it by its cursor is given every record, each
- * once and in order, whatever restarts.
+ * Promise at-least-once, for readers of the log: a reader that keeps its cursor gets every record once and in order,
+ * across restarts.
  */
-export function logReaders({ evidence: { entries, logPlaces, logOwn } }: Facts): Violation[] {
-  if (logPlaces === undefined) return []
+export function logReaders({ evidence: { entries, logPositions, logAllowed } }: Facts): Violation[] {
+  if (logPositions === undefined) return []
   const found: Violation[] = []
-  const own = logOwn && new Set(logOwn)
-  const given = new Map<string, { readonly places: Set<number>; last: number }>()
+  const own = logAllowed && new Set(logAllowed)
+  const readers = new Map<string, { readonly positions: Set<number>; last: number }>()
   for (const entry of entries) {
     if (entry.type !== 'read') continue
-    const { reader, place } = entry
-    if (own?.has(place) === false)
-      found.push(violation('isolated', `${reader} was given ${place}, which is another's`))
-    const known = given.get(reader) ?? { places: new Set(), last: Number.NEGATIVE_INFINITY }
-    if (place <= known.last)
-      found.push(violation('log_missed', `${reader} was given ${place} after ${known.last}`))
-    known.places.add(place)
-    known.last = Math.max(known.last, place)
-    given.set(reader, known)
+    const { reader, position } = entry
+    if (own?.has(position) === false)
+      found.push(violation('isolated', `${reader} got ${position}, which belongs to another owner`))
+    const known = readers.get(reader) ?? { positions: new Set(), last: Number.NEGATIVE_INFINITY }
+    if (position <= known.last)
+      found.push(violation('log_missed', `${reader} got ${position} after ${known.last}`))
+    known.positions.add(position)
+    known.last = Math.max(known.last, position)
+    readers.set(reader, known)
   }
-  if (given.size === 0 && logPlaces.length > 0)
-    found.push(violation('log_missed', `nobody was given any of ${logPlaces.length} records`))
-  for (const [reader, { places }] of given) {
-    const missed = logPlaces.filter((place) => !places.has(place))
+  if (readers.size === 0 && logPositions.length > 0)
+    found.push(violation('log_missed', `no reader got any of ${logPositions.length} records`))
+  for (const [reader, { positions }] of readers) {
+    const missed = logPositions.filter((position) => !positions.has(position))
     if (missed.length === 0) continue
-    const text = `${reader} was not given ${missed.length} records, the first at ${missed[0]}`
+    const text = `${reader} did not get ${missed.length} records, the first at ${missed[0]}`
     found.push(violation('log_missed', text))
   }
   return found

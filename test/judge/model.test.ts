@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Breach } from './breach.ts'
+import type { Entry } from './entries.ts'
+import type { Evidence } from './evidence.ts'
 import {
   ask,
   breaches,
@@ -7,62 +9,60 @@ import {
   cancelling,
   every,
   killed,
-  parked,
-  parking,
+  paused,
+  pausing,
   record,
   recordAt,
+  resumed,
+  resuming,
   set,
   start,
   startAt,
   T,
-  unparked,
-  unparking,
-} from './by-hand.ts'
-import type { Entry } from './entries.ts'
-import type { Evidence } from './evidence.ts'
+} from './fixtures.ts'
 
 const SECOND = 1000
 const at = (seconds: number) => T + seconds * SECOND
-/** What happens to `a` at these seconds after T: a delivery, with its record. */
+/** Deliveries of `a` at these seconds after T, with their records. */
 const begun = (...seconds: number[]): Entry[] => seconds.map((second) => startAt(at(second)))
 const recorded = (...seconds: number[]) => seconds.map((second) => recordAt(at(second)))
 const refused = (name: string): Entry => ({ type: 'refused', run: 1, name, at: T })
 const calm = (seconds: number): Entry => ({ type: 'calm', at: at(seconds) })
-/** A move of `a` to other instants, sent at this second. */
+/** A reschedule of `a` to other instants, sent at this second. */
 const move = (name: string, instants: number[], second: number, recurs = false) =>
   ask(name, { alarmId: 'a', instants: instants.map(at), at: at(second), recurs })
 
-describe('of an alarm that recurs', () => {
+describe('of a recurring alarm', () => {
   const cases: Record<string, [Partial<Evidence>, Breach[]]> = {
     'all instants after its answer are owed': [
       { entries: [every('a', 4), set('a', 'a', at(1.5)), ...begun(2, 3)], log: recorded(2, 3) },
       ['lost'],
     ],
-    'no instant before its answer is': [
+    'no instant before its answer is owed': [
       { entries: [every('a', 4), set('a', 'a', at(1.5)), ...begun(2, 3, 4)], log: recorded(2, 3, 4) },
       [],
     ],
-    'one between two others is owed even if it was never answered': [
+    'an instant between two handled ones is owed even if the set was never answered': [
       { entries: [every('a', 9), killed(1), ...begun(2, 4)], log: recorded(2, 4) },
       ['lost'],
     ],
-    'nothing else is, if it was never answered': [
+    'nothing else is owed if the set was never answered': [
       { entries: [every('a', 9), killed(1), ...begun(2, 3)], log: recorded(2, 3) },
       [],
     ],
-    'what comes after the end is not owed': [
+    'instants after the end are not owed': [
       { entries: [every('a', 30), set('a', 'a', at(0)), ...begun(1, 2)], log: recorded(1, 2), until: at(10) },
       [],
     ],
-    'what had no time to begin is not owed': [
+    'instants without enough time to begin are not owed': [
       { entries: [every('a', 30), set('a', 'a', at(0)), ...begun(1, 2)], log: recorded(1, 2), until: at(12) },
       [],
     ],
-    'what had time to begin is owed': [
+    'instants with enough time to begin are owed': [
       { entries: [every('a', 30), set('a', 'a', at(0)), ...begun(1, 2)], log: recorded(1, 2), until: at(14) },
       ['lost'],
     ],
-    'what had no time to begin since the calm is not owed': [
+    'instants without enough time after the last fault are not owed': [
       {
         entries: [every('a', 30), set('a', 'a', at(0)), ...begun(1, 2), killed(1), calm(8)],
         log: recorded(1, 2),
@@ -70,7 +70,7 @@ describe('of an alarm that recurs', () => {
       },
       [],
     ],
-    'what had time to begin since the calm is owed': [
+    'instants with enough time after the last fault are owed': [
       {
         entries: [every('a', 30), set('a', 'a', at(0)), ...begun(1, 2), killed(1), calm(3)],
         log: recorded(1, 2),
@@ -78,7 +78,7 @@ describe('of an alarm that recurs', () => {
       },
       ['lost'],
     ],
-    'what comes after one that was just caught up with is not owed yet': [
+    'instants after one that was just caught up are not owed yet': [
       {
         entries: [every('a', 30), set('a', 'a', at(0)), ...begun(1), startAt(at(2), { at: at(13) })],
         log: [recordAt(at(1)), recordAt(at(2), 'alarm.fired', { at: at(13.1) })],
@@ -86,7 +86,7 @@ describe('of an alarm that recurs', () => {
       },
       [],
     ],
-    'one before another is owed whatever time there was, and not excused by a cancel that nobody sent': [
+    'an instant before a handled one is owed, and not excused by a cancel that was never sent': [
       {
         entries: [every('a', 30), set('a', 'a', at(0)), ...begun(1, 3)],
         log: [...recorded(1, 3), recordAt(at(2), 'alarm.skipped', { reason: 'cancelled' })],
@@ -94,25 +94,25 @@ describe('of an alarm that recurs', () => {
       },
       ['lost'],
     ],
-    'what waits because all hands are full is not owed': [
+    'instants that wait because all slots are in use are not owed': [
       {
-        entries: [ask('a'), set('a'), ask('b'), set('b'), start('b', { underWay: 3 })],
+        entries: [ask('a'), set('a'), ask('b'), set('b'), start('b', { running: 3 })],
         log: [record('b')],
         until: at(20),
         concurrency: 3,
       },
       [],
     ],
-    'what waits although hands are free is owed': [
+    'instants that wait although slots are free are owed': [
       {
-        entries: [ask('a'), set('a'), ask('b'), set('b'), start('b', { underWay: 2 })],
+        entries: [ask('a'), set('a'), ask('b'), set('b'), start('b', { running: 2 })],
         log: [record('b')],
         until: at(20),
         concurrency: 3,
       },
       ['lost'],
     ],
-    'nothing is owed at the end where the faults never ended': [
+    'nothing is owed at the end if the faults never ended': [
       {
         entries: [every('a', 30), set('a', 'a', at(0)), ...begun(1, 2), killed(1)],
         log: recorded(1, 2),
@@ -120,11 +120,11 @@ describe('of an alarm that recurs', () => {
       },
       [],
     ],
-    'what waits behind a delivery that goes on is not owed': [
+    'instants behind a running delivery are not owed': [
       { entries: [every('a', 30), set('a', 'a', at(0)), ...begun(1)], until: at(14), endsMs: 60 * SECOND },
       [],
     ],
-    'what was pruned may have been skipped': [
+    'pruned instants may have been skipped': [
       {
         entries: [every('a', 4), set('a', 'a', at(0)), ...begun(3, 4)],
         log: recorded(3, 4),
@@ -138,7 +138,7 @@ describe('of an alarm that recurs', () => {
   })
 })
 
-describe('of an alarm that was moved', () => {
+describe('of a rescheduled alarm', () => {
   const cases: Record<string, [Partial<Evidence>, Breach[]]> = {
     'its new instant is owed': [
       {
@@ -146,7 +146,7 @@ describe('of an alarm that was moved', () => {
       },
       ['lost'],
     ],
-    'its old one is not, and what was set keeps its name': [
+    'its old instant is not owed, and deliveries keep the name of the set': [
       {
         entries: [
           ask('a', { at: at(-9) }),
@@ -159,22 +159,22 @@ describe('of an alarm that was moved', () => {
       },
       [],
     ],
-    'one of both is owed where the move was never answered': [
+    'one of both is owed if the reschedule was never answered': [
       { entries: [ask('a'), set('a'), move('b', [5], -5), killed(1)] },
       ['lost'],
     ],
-    'the old one is enough then': [
+    'the old one is enough if the reschedule was never answered': [
       {
         entries: [ask('a'), set('a'), move('b', [5], -5), killed(1), start('a', { run: 2 })],
         log: [record('a')],
       },
       [],
     ],
-    'and so is the new one': [
+    'the new one is enough if the reschedule was never answered': [
       { entries: [ask('a'), set('a'), move('b', [5], -5), killed(1), ...begun(5)], log: recorded(5) },
       [],
     ],
-    'a rule that was never answered owes nothing before it can have been written': [
+    'an unanswered rule owes nothing before it can have been written': [
       {
         entries: [
           every('a', 3),
@@ -189,7 +189,7 @@ describe('of an alarm that was moved', () => {
       },
       [],
     ],
-    'it owes what comes after that': [
+    'an unanswered rule owes what comes after it can have been written': [
       {
         entries: [
           every('a', 3),
@@ -204,11 +204,11 @@ describe('of an alarm that was moved', () => {
       },
       ['lost'],
     ],
-    'the old one is owed where the move was refused': [
+    'the old one is owed if the reschedule was refused': [
       { entries: [ask('a'), set('a'), move('b', [5], -5), refused('b')] },
       ['lost'],
     ],
-    'the old one is not owed where it was due just before the move': [
+    'the old one is not owed if it was due just before the reschedule': [
       {
         entries: [
           every('a', 9),
@@ -222,7 +222,7 @@ describe('of an alarm that was moved', () => {
       },
       [],
     ],
-    'an old one is owed that lies before one that was dealt with': [
+    'an old one before a handled one is owed': [
       {
         entries: [
           every('a', 9),
@@ -236,7 +236,7 @@ describe('of an alarm that was moved', () => {
       },
       ['lost'],
     ],
-    'it may be in the log as moved': [
+    'it may be in the log as rescheduled': [
       {
         entries: [
           every('a', 9),
@@ -250,7 +250,7 @@ describe('of an alarm that was moved', () => {
       },
       [],
     ],
-    'one of the rule it was moved to is owed': [
+    'an instant of the new rule is owed': [
       {
         entries: [ask('a'), set('a'), move('b', [1, 2, 3], -5, true), set('b', 'a', at(-4)), ...begun(1, 2)],
         log: recorded(1, 2),
@@ -280,61 +280,61 @@ describe('of an alarm that was moved', () => {
   })
 })
 
-describe('of an alarm that its user paused', () => {
+describe('of an alarm paused by its user', () => {
   const begin: Entry[] = [every('a', 6), set('a', 'a', at(0)), ...begun(1)]
-  const pause = [parking('a', at(1.5)), parked('a', at(1.6))]
-  const resume = [unparking('a', at(3.5)), unparked('a', at(3.6))]
+  const pause = [pausing('a', at(1.5)), paused('a', at(1.6))]
+  const resume = [resuming('a', at(3.5)), resumed('a', at(3.6))]
   const cases: Record<string, [Partial<Evidence>, Breach[]]> = {
     'nothing is owed': [{ entries: [...begin, ...pause], log: recorded(1) }, []],
-    'nothing is owed where the pause was never answered': [
-      { entries: [...begin, parking('a', at(1.5)), killed(1)], log: recorded(1) },
+    'nothing is owed if the pause was never answered': [
+      { entries: [...begin, pausing('a', at(1.5)), killed(1)], log: recorded(1) },
       [],
     ],
-    'all is owed where the pause was refused': [
+    'everything is owed if the pause was refused': [
       {
         entries: [
           ...begin,
-          parking('a', at(1.5)),
-          { type: 'parked', run: 1, alarmId: 'a', outcome: 'refused', at: at(1.6) },
+          pausing('a', at(1.5)),
+          { type: 'paused', run: 1, alarmId: 'a', outcome: 'refused', at: at(1.6) },
         ],
         log: recorded(1),
       },
       ['lost', 'refused'],
     ],
-    'what comes after the resume is owed': [
+    'instants after the resume are owed': [
       { entries: [...begin, ...pause, ...resume, ...begun(4, 5)], log: recorded(1, 4, 5) },
       ['lost'],
     ],
-    'what fell into the pause is not owed': [
+    'instants during the pause are not owed': [
       { entries: [...begin, ...pause, ...resume, ...begun(4, 5, 6)], log: recorded(1, 4, 5, 6) },
       [],
     ],
-    'a resume that was never answered owes nothing': [
-      { entries: [...begin, ...pause, unparking('a', at(3.5)), killed(1)], log: recorded(1) },
+    'an unanswered resume owes nothing': [
+      { entries: [...begin, ...pause, resuming('a', at(3.5)), killed(1)], log: recorded(1) },
       [],
     ],
-    'a single instant that fell into the pause is owed after it': [
-      { entries: [ask('a', { at: at(-5) }), set('a'), parking('a', at(-1)), parked('a', at(-1)), ...resume] },
+    'a one-time alarm due during the pause is owed after it': [
+      { entries: [ask('a', { at: at(-5) }), set('a'), pausing('a', at(-1)), paused('a', at(-1)), ...resume] },
       ['lost'],
     ],
-    'a skip for a pause excuses nothing where nobody paused': [
+    'a skip for a pause excuses nothing without a pause': [
       {
         entries: [...begin, ...begun(3, 4, 5, 6)],
         log: [...recorded(1, 3, 4, 5, 6), recordAt(at(2), 'alarm.skipped', { reason: 'paused' })],
       },
       ['lost'],
     ],
-    'a move leaves it paused': [
+    'a reschedule keeps the pause': [
       { entries: [...begin, ...pause, move('b', [9], 3), set('b', 'a', at(3))], log: recorded(1) },
       [],
     ],
-    'a key that is set again does not': [
+    'a set of its key ends the pause': [
       {
         entries: [
           ask('a', { key: 'k' }),
           set('a', 'a'),
-          parking('a', at(-5)),
-          parked('a', at(-5)),
+          pausing('a', at(-5)),
+          paused('a', at(-5)),
           ask('b', { key: 'k' }),
           set('b', 'a', at(-4)),
         ],

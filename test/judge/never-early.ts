@@ -1,19 +1,19 @@
 import { type Violation, violation } from './breach.ts'
 import type { Facts } from './facts.ts'
 
-/** Promise never-early: nothing begins before its instant, nor is it in the log before where the log is its target. */
+/** Promise never-early: no delivery begins before its instant, and no record appears before it if the log is the target. */
 export function neverEarly({ starts, chains }: Facts): Violation[] {
   const found: Violation[] = []
-  const look = (occurrenceId: string, at: number, scheduledFor: number) => {
+  const check = (occurrenceId: string, at: number, scheduledFor: number) => {
     if (at < scheduledFor)
       found.push(violation('early', `${occurrenceId} began ${scheduledFor - at} ms before its instant`))
   }
-  for (const { occurrenceId, at, scheduledFor } of starts) look(occurrenceId, at, scheduledFor)
+  for (const { occurrenceId, at, scheduledFor } of starts) check(occurrenceId, at, scheduledFor)
   for (const { asks, records } of chains) {
     if (!asks.some(({ ask }) => ask.toLog)) continue
     for (const { type, occurrenceId, at, scheduledFor } of records)
       if (type === 'timer.due_time_reached' || type === 'schedule.ticked')
-        look(occurrenceId, at, scheduledFor)
+        check(occurrenceId, at, scheduledFor)
   }
   return found
 }

@@ -1,6 +1,6 @@
 import type { LogRecord } from './evidence.ts'
 
-/** A row of the log about an occurrence, as every store keeps it. */
+/** A row of the log about an occurrence, in the form shared by all stores. */
 export interface OccurrenceRow {
   seq: number
   at: number
@@ -10,12 +10,12 @@ export interface OccurrenceRow {
   data: string
 }
 
-/** Reads a row of the log. */
+/** Converts a row of the log. */
 export function recordOf(row: OccurrenceRow): LogRecord {
   const data = JSON.parse(row.data) as { to?: string; reason?: string; retry_at?: string; attempts?: number }
   const scheduledFor = Number(row.occurrence.split('-')[1])
   return {
-    place: row.seq,
+    position: row.seq,
     at: row.at,
     alarmId: row.alarm_id,
     occurrenceId: `${row.alarm_id}-${row.occurrence}`,

@@ -3,23 +3,23 @@ import { type Facts, isReport } from './facts.ts'
 import type { Chain } from './model.ts'
 
 /**
- * An alarm that is to have one occurrence open at a time has no more: the next begins when the report on the one before
- * has come, or is waited for no longer. Only where it was asked for once: a move begins anew beside what is open.
+ * An exclusive alarm has at most one open occurrence: the next begins after the report on the previous one has arrived
+ * or timed out. Checked only for alarms with a single ask, because a reschedule starts anew beside an open occurrence.
  */
 export function overlaps({ chains, recordsOf }: Facts): Violation[] {
   return chains.flatMap((chain) => {
     const [call, another] = chain.asks
-    if (call?.ask.isAlone !== true || another !== undefined) return []
-    return besideAnother(chain, recordsOf)
+    if (call?.ask.isExclusive !== true || another !== undefined) return []
+    return overlapping(chain, recordsOf)
   })
 }
 
-function besideAnother({ starts }: Chain, recordsOf: Facts['recordsOf']): Violation[] {
+function overlapping({ starts }: Chain, recordsOf: Facts['recordsOf']): Violation[] {
   const found: Violation[] = []
   let [openTo, open] = [Number.NEGATIVE_INFINITY, '']
   for (const { at, occurrenceId } of starts) {
     if (occurrenceId === open) continue
-    // A record is dated no later than it was written: this one had not ended.
+    // A record's time is never later than its write, so the previous occurrence had not ended.
     if (at < openTo) found.push(violation('overlap', `${occurrenceId} began while ${open} was open`))
     openTo = recordsOf.get(occurrenceId)?.find(isReport)?.at ?? Number.NEGATIVE_INFINITY
     open = occurrenceId

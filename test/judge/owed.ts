@@ -1,30 +1,30 @@
 import type { Evidence, LogRecord } from './evidence.ts'
 import { type Facts, isDelivered, isEnd, isReport } from './facts.ts'
-import { type AskCall, type Chain, lastCallAt, parkedSpans } from './model.ts'
+import { type AskCall, type Chain, lastCallAt, pausedSpans } from './model.ts'
 import type { Span } from './sorted.ts'
 
-/** What is to be known of a chain before one can say what it owes. */
-export interface Owing {
-  readonly parked: readonly Span[]
-  /** The last moment at which anything is known to have happened to the alarm. */
-  readonly lastSign: number
+/** The state of a chain that decides which instants it owes. */
+export interface ChainState {
+  readonly paused: readonly Span[]
+  /** When the last known event of the alarm happened. */
+  readonly lastActivity: number
   readonly lastCallAt: number
-  /** Whether it is paused at the end, or an occurrence of it is still open: then no more can be asked of it. */
-  readonly isHeldUp: boolean
+  /** Whether it is paused at the end or has an open occurrence. Then later instants are not owed. */
+  readonly isBlocked: boolean
 }
 
-/** Prepares what a chain owes. */
-export function owingOf(chain: Chain, facts: Facts): Owing {
-  const parked = parkedSpans(chain)
-  const isParked = parked.at(-1)?.to === Number.POSITIVE_INFINITY
-  let lastSign = Number.NEGATIVE_INFINITY
-  for (const { at } of chain.starts) lastSign = Math.max(lastSign, at)
-  for (const { at } of chain.records) lastSign = Math.max(lastSign, at)
-  const isHeldUp = isParked || (facts.evidence.until !== undefined && hasOpen(chain, facts))
-  return { parked, lastSign, lastCallAt: lastCallAt(chain), isHeldUp }
+/** Computes the state of a chain. */
+export function chainStateOf(chain: Chain, facts: Facts): ChainState {
+  const paused = pausedSpans(chain)
+  const isPaused = paused.at(-1)?.to === Number.POSITIVE_INFINITY
+  let lastActivity = Number.NEGATIVE_INFINITY
+  for (const { at } of chain.starts) lastActivity = Math.max(lastActivity, at)
+  for (const { at } of chain.records) lastActivity = Math.max(lastActivity, at)
+  const isBlocked = isPaused || (facts.evidence.until !== undefined && hasOpen(chain, facts))
+  return { paused, lastActivity, lastCallAt: lastCallAt(chain), isBlocked }
 }
 
-/** What is under way, or waits for its report, may hold up what comes after it; that it ends is judged elsewhere. */
+/** An open occurrence may delay later ones. Another check requires that it ends. */
 function hasOpen({ asks, starts }: Chain, { recordsOf }: Facts): boolean {
   if (asks.every(({ ask }) => ask.instants.length < 2)) return false
   const awaits = asks.some(({ ask }) => ask.ack === 'report')
@@ -36,44 +36,49 @@ function hasOpen({ asks, starts }: Chain, { recordsOf }: Facts): boolean {
 }
 
 /**
- * The instants that an ask owes if it stands: all that come after it was surely in force and had time to begin, and
- * whatever lies before one that was dealt with, since a rule's instants are dealt with in order.
+ * The instants that a current ask owes: those after it was certainly in force that had time to begin, and those before a
+ * handled instant, because a rule's instants are handled in order.
  */
-export function owedOf(call: AskCall, owing: Owing, facts: Facts): readonly number[] {
-  const { ask, answeredAt = Number.NEGATIVE_INFINITY, firstSure, lastSure } = call
+export function owedOf(call: AskCall, state: ChainState, facts: Facts): readonly number[] {
+  const { ask, answeredAt = Number.NEGATIVE_INFINITY, firstHandled, lastHandled } = call
   const { jitterMs = 0, instants } = ask
   const { hadTime, promptMs, evidence } = facts
   const from = inForceFrom(call, facts)
-  const busyTo = Math.max(answeredAt, owing.lastSign, owing.lastCallAt)
+  const busyTo = Math.max(answeredAt, state.lastActivity, state.lastCallAt)
   return instants.filter((instant) => {
-    if (instant <= from && instant < firstSure) return false
-    if (isOff(instant, call, owing, evidence)) return false
-    if (instant <= lastSure) return true
-    return !owing.isHeldUp && hadTime(Math.max(instant + jitterMs, busyTo), promptMs)
+    if (instant <= from && instant < firstHandled) return false
+    if (isExempt(instant, call, state, evidence)) return false
+    if (instant <= lastHandled) return true
+    return !state.isBlocked && hadTime(Math.max(instant + jitterMs, busyTo), promptMs)
   })
 }
 
-/** The instants of an ask that lie before one of its own that was dealt with. */
-export function gapsOf(call: AskCall, owing: Owing, evidence: Evidence): readonly number[] {
-  const { ask, answer, answeredAt = Number.POSITIVE_INFINITY, firstSure, lastSure } = call
-  const from = ask.recurs !== true ? Number.NEGATIVE_INFINITY : answer === 'yes' ? answeredAt : firstSure
+/** The instants of an ask before one of its instants that was handled. */
+export function gapsOf(call: AskCall, state: ChainState, evidence: Evidence): readonly number[] {
+  const { ask, answer, answeredAt = Number.POSITIVE_INFINITY, firstHandled, lastHandled } = call
+  const from = ask.recurs !== true ? Number.NEGATIVE_INFINITY : answer === 'yes' ? answeredAt : firstHandled
   return ask.instants.filter((instant) => {
-    if (instant >= lastSure || (instant <= from && instant < firstSure)) return false
-    return !isOff(instant, call, owing, evidence)
+    if (instant >= lastHandled || (instant <= from && instant < firstHandled)) return false
+    return !isExempt(instant, call, state, evidence)
   })
 }
 
-/** Instants up to this one are no promise of the ask. */
+/** The ask owes no instants up to this one. */
 function inForceFrom({ ask, answer, answeredAt }: AskCall, { calmAt, promptMs }: Facts): number {
   if (ask.recurs !== true) return Number.NEGATIVE_INFINITY
   if (answer === 'yes') return answeredAt ?? Number.POSITIVE_INFINITY
-  // Once all is calm, a call that was never answered has been written, or never will be.
+  // After the last fault, an unanswered call has been written or never will be.
   return calmAt === null ? Number.POSITIVE_INFINITY : calmAt + promptMs
 }
 
-/** Whether an instant of a recurring ask fell into its user's pause; a once alarm comes later then. */
-function isOff(instant: number, { ask }: AskCall, { parked }: Owing, { prunedBefore }: Evidence): boolean {
+/** Whether an instant was pruned, or fell into a user's pause of a recurring alarm. A one-time alarm fires after the pause. */
+function isExempt(
+  instant: number,
+  { ask }: AskCall,
+  { paused }: ChainState,
+  { prunedBefore }: Evidence,
+): boolean {
   if (prunedBefore !== undefined && instant < prunedBefore) return true
   if (ask.recurs !== true && ask.instants.length === 1) return false
-  return parked.some(({ from, to }) => from <= instant && instant <= to)
+  return paused.some(({ from, to }) => from <= instant && instant <= to)
 }

@@ -1,37 +1,37 @@
 import { describe, expect, test } from 'vitest'
 import type { Breach } from './breach.ts'
+import type { Ask, Entry, Start } from './entries.ts'
+import type { Evidence } from './evidence.ts'
 import {
   ask,
   breaches,
   cancelled,
   cancelling,
   every,
-  parked,
-  parking,
+  paused,
+  pausing,
   record,
   recordAt,
+  resumed,
+  resuming,
   set,
   start,
   startAt,
   T,
-  unparked,
-  unparking,
-} from './by-hand.ts'
-import type { Ask, Entry, Start } from './entries.ts'
-import type { Evidence } from './evidence.ts'
+} from './fixtures.ts'
 
 type Cases = Record<string, [Partial<Evidence>, Breach[]]>
 
 const SECOND = 1000
 const at = (seconds: number) => T + seconds * SECOND
-/** An alarm at T that was set, delivered and recorded, as this ask and this start tell. */
+/** An alarm at T that was set, delivered and recorded, with these fields. */
 const kept = (asked: Partial<Ask>, began: Partial<Start>): Partial<Evidence> => ({
   entries: [ask('a', asked), set('a'), start('a', began)],
   log: [record('a')],
 })
-const snoop = (answer: string): Entry => ({ type: 'snoop', run: 1, call: 'cancel', answer })
-const read = (...places: number[]): Entry[] =>
-  places.map((place) => ({ type: 'read', run: 1, reader: 'r', place }))
+const foreignAccess = (answer: string): Entry => ({ type: 'foreign_access', run: 1, call: 'cancel', answer })
+const read = (...positions: number[]): Entry[] =>
+  positions.map((position) => ({ type: 'read', run: 1, reader: 'r', position }))
 
 function check(promise: string, cases: Cases): void {
   describe(promise, () => {
@@ -42,14 +42,14 @@ function check(promise: string, cases: Cases): void {
 }
 
 check('never-early', {
-  'what goes to the log is not there before its instant': [
+  'a record to the log is written before its instant': [
     {
       entries: [ask('a', { toLog: true }), set('a')],
       log: [record('a', 'timer.due_time_reached', { at: T - 1 })],
     },
     ['early'],
   ],
-  'what goes to the log may be there at its instant': [
+  'a record to the log is written at its instant': [
     {
       entries: [ask('a', { toLog: true }), set('a')],
       log: [record('a', 'timer.due_time_reached', { at: T })],
@@ -59,29 +59,26 @@ check('never-early', {
 })
 
 check('fenced', {
-  'another owns the shard': [kept({}, { process: 'ant', owner: 'bee' }), ['unfenced']],
-  'nobody owns the shard': [kept({}, { process: 'ant', owner: null }), ['unfenced']],
-  'it owns the shard itself': [kept({}, { process: 'ant', owner: 'ant' }), []],
-  'nobody looked who owns the shard': [kept({}, { process: 'ant' }), []],
-  'a former owner wrote something': [{ formerOwners: ['bee wrote'] }, ['former_owner']],
+  'another process holds the lease': [kept({}, { process: 'ant', owner: 'bee' }), ['unfenced']],
+  'no process holds the lease': [kept({}, { process: 'ant', owner: null }), ['unfenced']],
+  'the delivering process holds the lease': [kept({}, { process: 'ant', owner: 'ant' }), []],
+  'the lease holder was not recorded': [kept({}, { process: 'ant' }), []],
+  'a write of a former lease holder was accepted': [{ formerOwners: ['bee wrote'] }, ['former_owner']],
 })
 
 check('verbatim', {
-  'a payload came back in other bytes': [kept({ payload: '{"a": 1}' }, { payload: '{"a":1}' }), ['verbatim']],
-  'a payload did not come back': [kept({ payload: '1' }, { payload: null }), ['verbatim']],
-  'a message came back otherwise': [kept({ message: 'é' }, { message: 'e' }), ['verbatim']],
-  'both came back as they were': [
-    kept({ payload: '1.0', message: 'é' }, { payload: '1.0', message: 'é' }),
-    [],
-  ],
+  'a payload arrived with other bytes': [kept({ payload: '{"a": 1}' }, { payload: '{"a":1}' }), ['verbatim']],
+  'a payload did not arrive': [kept({ payload: '1' }, { payload: null }), ['verbatim']],
+  'a message arrived changed': [kept({ message: 'é' }, { message: 'e' }), ['verbatim']],
+  'both arrived unchanged': [kept({ payload: '1.0', message: 'é' }, { payload: '1.0', message: 'é' }), []],
 })
 
 check('isolated', {
-  'what is not his was cancelled': [{ entries: [snoop('cancelled')] }, ['isolated']],
-  'what is not his was not found': [{ entries: [snoop('not_found')] }, []],
-  'it was delivered to another': [kept({ scope: 'acme/ann' }, { scope: 'acme/bob' }), ['isolated']],
-  'it was delivered to him': [kept({ scope: 'acme/ann' }, { scope: 'acme/ann' }), []],
-  'the same key of another is another alarm': [
+  "another owner's alarm was cancelled": [{ entries: [foreignAccess('cancelled')] }, ['isolated']],
+  "another owner's alarm was not found": [{ entries: [foreignAccess('not_found')] }, []],
+  'it was delivered to another owner': [kept({ scope: 'acme/ann' }, { scope: 'acme/bob' }), ['isolated']],
+  'it was delivered to its owner': [kept({ scope: 'acme/ann' }, { scope: 'acme/ann' }), []],
+  "another owner's alarm with the same key is separate": [
     {
       entries: [
         ask('a', { key: 'k', scope: 'acme/' }),
@@ -97,16 +94,19 @@ check('isolated', {
 })
 
 check('bounded', {
-  'a process has more under way than it may': [{ ...kept({}, { underWay: 4 }), concurrency: 3 }, ['bounded']],
-  'a process has as much under way as it may': [{ ...kept({}, { underWay: 3 }), concurrency: 3 }, []],
+  'a process runs more deliveries than allowed': [
+    { ...kept({}, { running: 4 }), concurrency: 3 },
+    ['bounded'],
+  ],
+  'a process runs as many deliveries as allowed': [{ ...kept({}, { running: 3 }), concurrency: 3 }, []],
 })
 
-check('at-least-once, for those who follow the log', {
-  'a record was never given': [{ entries: read(1, 3), logPlaces: [1, 2, 3] }, ['log_missed']],
-  'a record was given twice': [{ entries: read(1, 2, 2, 3), logPlaces: [1, 2, 3] }, ['log_missed']],
-  'records came in another order': [{ entries: read(1, 3, 2), logPlaces: [1, 2, 3] }, ['log_missed']],
-  'nothing was ever given': [{ logPlaces: [1, 2, 3] }, ['log_missed']],
-  'every record was given once': [{ entries: read(1, 2, 3), logPlaces: [1, 2, 3] }, []],
+check('at-least-once, for readers of the log', {
+  'a record was missed': [{ entries: read(1, 3), logPositions: [1, 2, 3] }, ['log_missed']],
+  'a record was read twice': [{ entries: read(1, 2, 2, 3), logPositions: [1, 2, 3] }, ['log_missed']],
+  'records were out of order': [{ entries: read(1, 3, 2), logPositions: [1, 2, 3] }, ['log_missed']],
+  'no record was read': [{ logPositions: [1, 2, 3] }, ['log_missed']],
+  'every record was read once': [{ entries: read(1, 2, 3), logPositions: [1, 2, 3] }, []],
 })
 
 const moved = (second: number): Entry[] => [
@@ -120,21 +120,21 @@ const keyed = (second: number): Entry[] => [
 const until = at(60)
 
 check('calendar-true', {
-  'a rule fired at an instant that it does not have': [
+  'a rule fired at an instant that it does not contain': [
     {
       entries: [every('a', 2), set('a', 'a', T), startAt(at(1)), startAt(at(1.5)), startAt(at(2))],
       log: [recordAt(at(1)), recordAt(at(1.5)), recordAt(at(2))],
     },
     ['off_calendar'],
   ],
-  'a rule ticked in the log at an instant that it does not have': [
+  'a rule ticked in the log at an instant that it does not contain': [
     {
       entries: [every('a', 1, { toLog: true }), set('a', 'a', T)],
       log: [recordAt(at(1), 'schedule.ticked'), recordAt(at(1.5), 'schedule.ticked')],
     },
     ['off_calendar'],
   ],
-  'an instant came that had been moved before': [
+  'an instant fired after it was rescheduled': [
     {
       entries: [every('a', 2), set('a', 'a', T), startAt(at(1)), ...moved(1), startAt(at(2))],
       log: [recordAt(at(1)), recordAt(at(2))],
@@ -142,7 +142,7 @@ check('calendar-true', {
     },
     ['off_calendar'],
   ],
-  'an instant came that was due when it was moved': [
+  'an instant fired that was due when it was rescheduled': [
     {
       entries: [every('a', 2), set('a', 'a', T), startAt(at(1)), ...moved(1.8), startAt(at(2))],
       log: [recordAt(at(1)), recordAt(at(2))],
@@ -150,7 +150,7 @@ check('calendar-true', {
     },
     [],
   ],
-  'an instant came of a key that had been set again before': [
+  'an instant fired after its key was set again': [
     {
       entries: [ask('a', { key: 'k', instants: [at(2)] }), set('a'), ...keyed(1), startAt(at(2))],
       log: [recordAt(at(2))],
@@ -158,7 +158,7 @@ check('calendar-true', {
     },
     ['off_calendar'],
   ],
-  'an instant came though its key may have been set again before': [
+  'an instant fired although its key may have been set again': [
     {
       entries: [ask('a', { key: 'k', instants: [at(2)] }), set('a'), keyed(1)[0]!, startAt(at(2))],
       log: [recordAt(at(2))],
@@ -166,7 +166,7 @@ check('calendar-true', {
     },
     [],
   ],
-  'an ask was refused and yet delivered': [
+  'a refused ask was delivered': [
     { entries: [ask('a'), { type: 'refused', run: 1, name: 'a' }, start('a')], log: [record('a')] },
     ['phantom'],
   ],
@@ -185,21 +185,21 @@ check('cancel-wins', {
     },
     ['after_cancel'],
   ],
-  'it was tried again after its cancel had answered firing': [
+  'it was retried after its cancel answered firing': [
     {
       entries: [ask('a'), set('a'), ...firing(1), start('a', { willFail: true }), start('a', { attempt: 2 })],
       log: [record('a')],
     },
     ['after_cancel'],
   ],
-  'it was tried for the last time after its cancel had answered firing': [
+  'its last attempt was after its cancel answered firing': [
     {
       entries: [ask('a'), set('a'), start('a', { willFail: true }), ...firing(1), start('a', { attempt: 2 })],
       log: [record('a')],
     },
     [],
   ],
-  'it failed after its cancel had answered firing, and is to be tried again': [
+  'it failed after its cancel answered firing and will be retried': [
     {
       entries: [ask('a'), set('a'), start('a', { willFail: true }), ...firing(1)],
       log: [record('a', 'alarm.attempt_failed', { at: at(2) }), record('a')],
@@ -213,14 +213,14 @@ check('cancel-wins', {
     },
     [],
   ],
-  'it was moved after its cancel had answered firing': [
+  'it was rescheduled after its cancel answered firing': [
     {
       entries: [ask('a'), set('a'), ...firing(1), ...moved(2), startAt(at(60))],
       log: [recordAt(at(60))],
     },
     [],
   ],
-  'an old ask of a key began after its cancel, though the key was set again': [
+  'an old ask of a key began after its cancel, although the key was set again': [
     {
       entries: [
         ask('a', { key: 'k' }),
@@ -238,51 +238,51 @@ check('cancel-wins', {
   ],
 })
 
-const begin: Entry[] = [every('a', 2), set('a', 'a', T), startAt(at(1)), parking('a', at(1.5))]
+const begin: Entry[] = [every('a', 2), set('a', 'a', T), startAt(at(1)), pausing('a', at(1.5))]
 const both = [recordAt(at(1)), recordAt(at(2))]
 
 check('cancel-wins, for a pause by the user', {
-  'something new began while it was paused': [
-    { entries: [...begin, parked('a', at(1.6)), startAt(at(2))], log: both },
-    ['while_parked'],
+  'a new occurrence began while it was paused': [
+    { entries: [...begin, paused('a', at(1.6)), startAt(at(2))], log: both },
+    ['while_paused'],
   ],
-  'something new began while it was paused, to which it had been moved': [
+  'a rescheduled occurrence began while it was paused': [
     {
       entries: [
         ...begin,
-        parked('a', at(1.6)),
+        paused('a', at(1.6)),
         ask('b', { alarmId: 'a', instants: [at(2)], at: at(1.7) }),
         set('b', 'a', at(1.8)),
         startAt(at(2)),
       ],
       log: both,
     },
-    ['while_parked'],
+    ['while_paused'],
   ],
-  'something began that was due before the pause was answered': [
-    { entries: [...begin, parked('a', at(2)), startAt(at(2))], log: both },
+  'an occurrence began that was due before the pause was answered': [
+    { entries: [...begin, paused('a', at(2)), startAt(at(2))], log: both },
     [],
   ],
-  'what failed while it was paused was tried again': [
+  'an attempt that failed while it was paused was retried': [
     {
-      entries: [...begin, parked('a', at(1.6)), startAt(at(1), { at: at(3), attempt: 2 })],
+      entries: [...begin, paused('a', at(1.6)), startAt(at(1), { at: at(3), attempt: 2 })],
       log: [recordAt(at(1), 'alarm.attempt_failed', { at: at(2) }), recordAt(at(1))],
       until: at(1),
     },
-    ['duplicate', 'while_parked'],
+    ['duplicate', 'while_paused'],
   ],
-  'something began while the pause was not answered': [
+  'an occurrence began before the pause was answered': [
     { entries: [...begin, startAt(at(2))], log: both },
     [],
   ],
-  'something began while it was being resumed': [
+  'an occurrence began during the resume': [
     {
       entries: [
         ...begin,
-        parked('a', at(1.6)),
-        unparking('a', at(1.7)),
+        paused('a', at(1.6)),
+        resuming('a', at(1.7)),
         startAt(at(2)),
-        unparked('a', at(2.1)),
+        resumed('a', at(2.1)),
       ],
       log: both,
     },

@@ -1,8 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import type { Breach } from './breach.ts'
-import { ask, breaches, every, parked, parking, record, recordAt, set, start, startAt, T } from './by-hand.ts'
 import type { Entry } from './entries.ts'
 import type { Evidence } from './evidence.ts'
+import {
+  ask,
+  breaches,
+  every,
+  paused,
+  pausing,
+  record,
+  recordAt,
+  set,
+  start,
+  startAt,
+  T,
+} from './fixtures.ts'
 
 const SECOND = 1000
 const at = (seconds: number) => T + seconds * SECOND
@@ -19,29 +31,32 @@ describe('recorded-once', () => {
       },
       ['recorded_twice'],
     ],
-    'an instant is in two runs of skipped ones': [
+    'an instant is in two skipped ranges': [
       { entries: [every('a', 3), set('a', 'a', T)], log: [skipped(1, 2), skipped(2, 3)] },
       ['recorded_twice'],
     ],
-    'runs of skipped ones follow each other': [
+    'skipped ranges follow each other': [
       { entries: [every('a', 4), set('a', 'a', T)], log: [skipped(1, 2), skipped(3, 4)] },
       [],
     ],
-    'what began long before the end has no record': [{ entries: open, until: at(20) }, ['unrecorded']],
-    'what began just before the end has none yet': [{ entries: open, until: at(9) }, []],
-    'what is to be tried again after the end has none yet': [
+    'a delivery that began long before the end has no record': [
+      { entries: open, until: at(20) },
+      ['unrecorded'],
+    ],
+    'a delivery that began just before the end has no record yet': [{ entries: open, until: at(9) }, []],
+    'a retry is due after the end': [
       { entries: open, log: [record('a', 'alarm.attempt_failed', { retryAt: at(15) })], until: at(20) },
       [],
     ],
-    'what was to be tried again long before the end has none': [
+    'a retry was due long before the end': [
       { entries: open, log: [record('a', 'alarm.attempt_failed', { retryAt: at(5) })], until: at(20) },
       ['unrecorded'],
     ],
-    'what its user paused is tried again later': [
-      { entries: [...open, parking('a', at(1)), parked('a', at(1))], until: at(20) },
+    'a paused alarm is retried later': [
+      { entries: [...open, pausing('a', at(1)), paused('a', at(1))], until: at(20) },
       [],
     ],
-    'what was pruned has none any more': [{ entries: open, prunedBefore: T + 1 }, []],
+    'a record was pruned': [{ entries: open, prunedBefore: T + 1 }, []],
     'a report is overdue at the end': [
       {
         entries: [ask('a', { ack: 'report', reportMs: SECOND }), set('a'), start('a')],
@@ -50,7 +65,7 @@ describe('recorded-once', () => {
       },
       ['unrecorded'],
     ],
-    'a report is not waited for any more after a cancel': [
+    'a cancel ends the wait for a report': [
       {
         entries: [
           ask('a', { ack: 'report' }),
@@ -63,7 +78,7 @@ describe('recorded-once', () => {
       },
       [],
     ],
-    'a report said that it failed, and it is tried again': [
+    'a failure report leads to a retry': [
       {
         entries: [ask('a', { ack: 'report', reportMs: SECOND }), set('a'), start('a')],
         log: [record('a'), record('a', 'alarm.attempt_failed', { retryAt: at(3) })],
@@ -71,7 +86,7 @@ describe('recorded-once', () => {
       },
       [],
     ],
-    'a report is still waited for at the end': [
+    'a report is still pending at the end': [
       {
         entries: [ask('a', { ack: 'report', reportMs: 15 * SECOND }), set('a'), start('a')],
         log: [record('a')],

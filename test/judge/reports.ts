@@ -5,28 +5,28 @@ import type { Chain } from './model.ts'
 
 type Report = Extract<Entry, { type: 'report' }>
 
-/** By these the log says that a report, or another, was taken in. */
-const TAKEN_IN = new Set(['alarm.completed', 'alarm.failed', 'alarm.attempt_failed'])
+/** The records written when a report is accepted. */
+const ACCEPTED = new Set(['alarm.completed', 'alarm.failed', 'alarm.attempt_failed'])
 
 /**
- * Promise recorded-once, for reports: one that was taken in as good is in the log, unless the wait for it had ended. Only
- * where nothing else may have ended the wait: no other report of the occurrence, and no other call about the alarm.
+ * Promise recorded-once, for reports: an accepted success report is in the log, unless the wait for it had timed out.
+ * Checked only if nothing else may have ended the wait: no other report on the occurrence and no other call on the alarm.
  */
 export function reports(facts: Facts): Violation[] {
-  const taken = facts.evidence.entries.filter((entry) => entry.type === 'report')
+  const accepted = facts.evidence.entries.filter((entry) => entry.type === 'report')
   const chains = new Map(facts.chains.flatMap((chain) => [...chain.alarmIds].map((id) => [id, chain])))
-  return [...groupBy(taken, ({ occurrenceId }) => occurrenceId).values()].flatMap((all) => {
+  return [...groupBy(accepted, ({ occurrenceId }) => occurrenceId).values()].flatMap((all) => {
     const [first] = all
     const chain = chains.get(first!.alarmId)
-    if (chain === undefined || isTouched(chain) || !all.every(({ isGood }) => isGood)) return []
+    if (chain === undefined || isTouched(chain) || !all.every(({ succeeded }) => succeeded)) return []
     return isLost(first!, facts) ? [violation('report_lost', lostText(first!))] : []
   })
 }
 
 function isLost({ occurrenceId, at }: Report, { recordsOf, hadTime, endsMs }: Facts): boolean {
   const records = recordsOf.get(occurrenceId) ?? []
-  // Another report, whose answer was lost, may have said otherwise.
-  if (records.some(({ type }) => TAKEN_IN.has(type))) return false
+  // Another report, whose answer was lost, may have had a different result.
+  if (records.some(({ type }) => ACCEPTED.has(type))) return false
   const timedOut = records.find(({ type }) => type === 'alarm.timed_out')
   return timedOut === undefined ? hadTime(at, endsMs) : timedOut.at > at
 }
@@ -36,5 +36,5 @@ function isTouched({ asks, calls }: Chain): boolean {
 }
 
 function lostText({ occurrenceId, at }: Report): string {
-  return `${occurrenceId} was reported as done at ${at}, and the log does not say so`
+  return `${occurrenceId} was reported as done at ${at}, but the log has no record of it`
 }

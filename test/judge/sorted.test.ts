@@ -6,7 +6,7 @@ describe('ascending numbers', () => {
     expect([0, 1, 2, 3, 4].map((value) => countUpTo([1, 3, 3], value))).toEqual([0, 1, 1, 3, 3])
   })
 
-  it('hold what is among them and nothing else', () => {
+  it('contain exactly their elements', () => {
     expect([0, 1, 2, 3, 4].filter((value) => isAmong([1, 3], value))).toEqual([1, 3])
   })
 })
@@ -21,7 +21,7 @@ describe('spans', () => {
     expect([spans.some(100, 200), spans.some(101, 200), spans.some(-5, 0)]).toEqual([true, false, true])
   })
 
-  it('are asked only where they overlap', () => {
+  it('are tested only if they overlap', () => {
     expect(spans.some(20, 30, ({ name }) => name === 'short')).toBe(true)
     expect(spans.some(50, 60, ({ name }) => name === 'short')).toBe(false)
   })

@@ -1,4 +1,4 @@
-/** How many of these ascending numbers are at most so large. */
+/** How many of these ascending numbers are at most `value`. */
 export function countUpTo(ascending: readonly number[], value: number): number {
   let [low, high] = [0, ascending.length]
   while (low < high) {
@@ -9,22 +9,22 @@ export function countUpTo(ascending: readonly number[], value: number): number {
   return low
 }
 
-/** Whether this number is among these ascending ones. */
+/** Whether these ascending numbers contain `value`. */
 export function isAmong(ascending: readonly number[], value: number): boolean {
   return ascending[countUpTo(ascending, value) - 1] === value
 }
 
-/** A stretch of time; both ends belong to it. */
+/** A time span, both ends included. */
 export interface Span {
   readonly from: number
   readonly to: number
 }
 
-/** Answers which of many spans overlap with one, without looking at all of them. */
+/** Finds the spans that overlap another, without scanning all of them. */
 export class Spans<T extends Span> {
   readonly #spans: readonly T[]
   readonly #froms: readonly number[]
-  /** Up to each span, the latest end. */
+  /** The latest end up to each span. */
   readonly #ends: readonly number[]
 
   constructor(spans: readonly T[]) {
@@ -37,7 +37,7 @@ export class Spans<T extends Span> {
     })
   }
 
-  /** Whether one that overlaps fits. */
+  /** Whether any overlapping span satisfies `fits`. */
   some(from: number, to: number, fits: (span: T) => boolean = () => true): boolean {
     for (let i = countUpTo(this.#froms, to) - 1; i >= 0 && this.#ends[i]! >= from; i--)
       if (this.#spans[i]!.to >= from && fits(this.#spans[i]!)) return true

@@ -31,7 +31,7 @@ export interface Backend {
   /** The log's records about occurrences, oldest first. */
   records(): LogRecord[]
   /** The places of an owner's records in the log that were written by this moment, ascending. */
-  placesOf(whose: Whose, until: number): number[]
+  logPositionsOf(whose: Whose, until: number): number[]
   /** What transactional handlers left behind: the label of each alarm set by one, `effect` and the occurrence. */
   effects(): string[]
   /** What was to wake before this moment, of whose alarm nothing was heard since, and is not being delivered by the owner of its shard. */

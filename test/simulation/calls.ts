@@ -8,7 +8,7 @@ export type Answer<T> =
   | { readonly kind: 'yes'; readonly value: T }
   | { readonly kind: 'no' }
   | { readonly kind: 'unknown' }
-  | { readonly kind: 'trouble'; readonly code: string | null; readonly text: string }
+  | { readonly kind: 'error'; readonly code: string | null; readonly text: string }
 
 /** Codes by which a call is refused in the ordinary course of things: the alarm had ended, or was firing just then. */
 const REFUSALS: ReadonlySet<string> = new Set(['already_ended', 'conflict'])
@@ -31,7 +31,7 @@ async function answerOf<T>(call: Promise<T>): Promise<Answer<T>> {
     const code = thrown instanceof WakefulError ? thrown.code : null
     if (code === 'store_unavailable') return { kind: 'unknown' }
     if (code !== null && REFUSALS.has(code)) return { kind: 'no' }
-    return { kind: 'trouble', code, text: errorText(thrown) }
+    return { kind: 'error', code, text: errorText(thrown) }
   }
 }
 

@@ -55,7 +55,7 @@ function runUntilBroken(
   return new Promise((resolve) => {
     const worker = new Worker(new URL('./campaign-thread.ts', import.meta.url))
     let current: Order = first
-    const giveUp = (breach: 'stuck' | 'trouble', why: string) => {
+    const giveUp = (breach: 'stuck' | 'error', why: string) => {
       clearTimeout(watchdog)
       void worker.terminate()
       if ('seed' in current) resolve(unfinished(current, violation(breach, `seed ${current.seed} ${why}`)))
@@ -69,7 +69,7 @@ function runUntilBroken(
       if ('seed' in current) watchdog = watch()
       worker.postMessage(current)
     })
-    worker.on('error', (thrown) => giveUp('trouble', `ended its thread: ${errorText(thrown)}`))
+    worker.on('error', (thrown) => giveUp('error', `ended its thread: ${errorText(thrown)}`))
     worker.on('exit', () => resolve(null))
     worker.postMessage(current)
   })

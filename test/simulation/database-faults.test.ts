@@ -120,7 +120,7 @@ describe('a statement that is in another’s way', () => {
     expect(count).toBeGreaterThan(10)
     expect(inFlight).toBe(count)
     expect(ids).toHaveLength(2 * EVERYTHING)
-    expect(linesOf(small, 'trouble')).toEqual([])
+    expect(linesOf(small, 'error')).toEqual([])
     expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
   })
 

@@ -15,7 +15,7 @@ export interface Task {
 /** A report of a remote target: late ones and second ones come as they will. */
 export interface Report {
   readonly afterMs: number
-  readonly isGood: boolean
+  readonly succeeded: boolean
 }
 
 /** Where an alarm goes: a plain handler, a transactional one, one that reports at once, a remote one, or the log. */
@@ -26,7 +26,7 @@ export interface Move {
   readonly atMs: number
   /** At the moment when the next such statement is there, whoever sends it: the worst of moments. */
   readonly on?: { readonly statement: string; readonly point: Point }
-  readonly kind: 'cancel' | 'park' | 'unpark' | 'snoop' | 'move'
+  readonly kind: 'cancel' | 'pause' | 'resume' | 'foreign_access' | 'move'
   /** For `move`: when the alarm is due from then on. */
   readonly timing?: Timing
 }

@@ -7,7 +7,7 @@ import type { World } from './world.ts'
 
 const AGAIN_MS = 300
 
-/** Somebody who follows an owner's log and keeps his place: when his process dies he goes on in another. */
+/** Somebody who follows an owner's log and keeps his position: when his process dies he goes on in another. */
 export class Follower {
   readonly #world: World
   readonly #diary: Diary
@@ -41,11 +41,11 @@ export class Follower {
         .events({ ...after, follow: true })) {
         if (process.isDead) return
         this.#after = cursor
-        const [place] = decodeCursor('events', cursor)
-        this.#diary.write(process, { type: 'read', reader: 'follower', place: Number(place) })
+        const [position] = decodeCursor('events', cursor)
+        this.#diary.write(process, { type: 'read', reader: 'follower', position: Number(position) })
       }
     } catch {
-      // He is told that the store cannot be reached, or that the process closes, and goes on from his place.
+      // He is told that the store cannot be reached, or that the process closes, and goes on from his position.
     }
   }
 }

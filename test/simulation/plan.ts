@@ -178,7 +178,7 @@ function drawErrand(random: Random, name: string, span: Span): Errand {
     isRetried: random.chance(0.7) && !isKeyed && !('count' in timing),
     // Kills must not use tries up, or a failure would excuse what was lost; but who always fails must end some day.
     maxFailures:
-      random.chance(0.2) || task.reports.some(({ isGood }) => !isGood) ? random.between(1, 4) : 100_000,
+      random.chance(0.2) || task.reports.some(({ succeeded }) => !succeeded) ? random.between(1, 4) : 100_000,
     priority: random.between(-1, 1),
     overlap: random.weighted([[2, 'skip'], [1, 'queue'], [1, 'allow']] as const), // biome-ignore format: a table
     moves: drawMoves(random, atMs, timing, span, isOnce),
@@ -195,7 +195,7 @@ function drawTask(random: Random, how: How, isOnce: boolean): Task {
     hangs: isOnce && how !== 'write' && random.chance(0.1),
     reports: Array.from({ length: reports }, () => ({
       afterMs: isLate() ? random.between(2_500, 5_000) : random.between(0, 300),
-      isGood: random.chance(0.85),
+      succeeded: random.chance(0.85),
     })),
   }
 }
@@ -245,12 +245,12 @@ function drawMoves(random: Random, atMs: number, timing: Timing, span: Span, isO
   let [fromMs, current] = [atMs, timing]
   for (let i = 0; i < count; i++) {
     fromMs = drawMoment(random, fromMs, current, span)
-    const kind = random.weighted<Move['kind']>([[3, 'cancel'], [4, 'move'], [2, 'snoop'], [1, 'park']]) // biome-ignore format: a table
+    const kind = random.weighted<Move['kind']>([[3, 'cancel'], [4, 'move'], [2, 'foreign_access'], [1, 'pause']]) // biome-ignore format: a table
     if (kind === 'move') current = drawTiming(random, fromMs, span, isOnce)
     moves.push({ atMs: fromMs, kind, ...drawTrigger(random), ...(kind === 'move' && { timing: current }) })
-    if (kind === 'park' && random.chance(0.8)) {
+    if (kind === 'pause' && random.chance(0.8)) {
       fromMs += random.between(1, span.tickMsMax)
-      moves.push({ atMs: fromMs, kind: 'unpark' })
+      moves.push({ atMs: fromMs, kind: 'resume' })
     }
   }
   return moves.filter((move) => move.atMs < span.calmMs)

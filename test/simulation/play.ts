@@ -1,6 +1,6 @@
 import type { Broken } from '../judge/entries.ts'
 import type { Evidence } from '../judge/evidence.ts'
-import { judge, type Verdict } from '../judge/judge.ts'
+import { type Judgement, judge } from '../judge/judge.ts'
 import { Diary } from './diary.ts'
 import type { Fault } from './faults.ts'
 import { Follower } from './follower.ts'
@@ -18,7 +18,7 @@ export interface Played {
   readonly plan: Plan
   readonly world: World
   readonly evidence: Evidence
-  readonly verdict: Verdict
+  readonly judgement: Judgement
 }
 
 /** How long after a process's death the next one is started. */
@@ -92,7 +92,7 @@ export async function play(
   const overdue = world.backend.overdue(calmAt)
   await world.run(plan.endMs - world.timeline.now)
   const evidence = evidenceOf(world, plan, diary, until, overdue)
-  return { plan, world, evidence, verdict: judge(evidence) }
+  return { plan, world, evidence, judgement: judge(evidence) }
 }
 
 /** Brings processes, their targets and their users to life. */
@@ -148,7 +148,7 @@ function evidenceOf(
     ...(kind !== 'year' && { punctualMs: PUNCTUAL_MS }),
     concurrency: concurrency + Math.floor(concurrency * RESERVE),
     overdue,
-    logPlaces: backend.placesOf(SCOPES[0], until),
-    logOwn: backend.placesOf(SCOPES[0], Number.MAX_SAFE_INTEGER),
+    logPositions: backend.logPositionsOf(SCOPES[0], until),
+    logAllowed: backend.logPositionsOf(SCOPES[0], Number.MAX_SAFE_INTEGER),
   }
 }

@@ -10,7 +10,7 @@ const folder = new URL('./regressions/', import.meta.url)
 describe.each(['simulated', 'sqlite'] as const)('what the simulator once found, on the store %s', (store) => {
   it.each(readdirSync(folder))('%s', async (name) => {
     const plan = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Plan
-    const { verdict } = await playOn(store, plan)
-    expect(verdict.violations).toEqual([])
+    const { judgement } = await playOn(store, plan)
+    expect(judgement.violations).toEqual([])
   })
 })

@@ -42,12 +42,12 @@ export async function resultOf(store: StoreName, seed: number): Promise<Result> 
 }
 
 /** What a run came to. */
-function summed({ plan, world, verdict }: Played): Result {
-  const { occurrences, deliveries } = verdict.figures
+function summed({ plan, world, judgement }: Played): Result {
+  const { occurrences, deliveries } = judgement.figures
   return {
     seed: plan.seed,
     kind: plan.kind,
-    violations: verdict.violations,
+    violations: judgement.violations,
     occurrences,
     deliveries,
     virtualMs: plan.endMs,

@@ -92,7 +92,7 @@ function readPlan(path: string): Plan {
 async function runOne(plan: Plan): Promise<void> {
   const isTold = values.trace
   const played = await playOn(store, plan, true)
-  const [first] = played.verdict.violations
+  const [first] = played.judgement.violations
   if (first === undefined) {
     if (isTold) console.log(storyOf(played, true))
     console.log(`seed ${plan.seed}: nothing wrong; trace ${played.world.trace.hash}`)

@@ -10,7 +10,7 @@ async function shrunk(seed: number, wrongOf: (plan: Plan) => Violation[]): Promi
   let runs = 0
   const play = (plan: Plan) => {
     runs += 1
-    return Promise.resolve({ verdict: { violations: wrongOf(plan), figures } })
+    return Promise.resolve({ judgement: { violations: wrongOf(plan), figures } })
   }
   return [await shrink(planOf(seed), 'late', { play }), runs]
 }

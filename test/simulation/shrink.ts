@@ -6,7 +6,7 @@ import { CALM, type Weather } from './weather.ts'
 /** How a plan is made shorter. */
 export interface ShrinkOptions {
   /** Lets a plan happen. */
-  readonly play: (plan: Plan) => Promise<Pick<Played, 'verdict'>>
+  readonly play: (plan: Plan) => Promise<Pick<Played, 'judgement'>>
   /** Most runs that are tried. */
   readonly triesMax?: number
   readonly onProgress?: (plan: Plan, tries: number) => void
@@ -21,8 +21,8 @@ export async function shrink(failing: Plan, breach: Breach, options: ShrinkOptio
   const attempt = async (shorter: Plan): Promise<boolean> => {
     if (tries >= triesMax) return false
     tries += 1
-    const { verdict } = await play(shorter)
-    if (!verdict.violations.some((violation) => violation.breach === breach)) return false
+    const { judgement } = await play(shorter)
+    if (!judgement.violations.some((violation) => violation.breach === breach)) return false
     plan = shorter
     onProgress?.(plan, tries)
     return true

@@ -89,7 +89,7 @@ export class SimulatedBackend implements Backend {
     })
   }
 
-  placesOf(whose: Whose, until: number): number[] {
+  logPositionsOf(whose: Whose, until: number): number[] {
     const { eventsOfOwner, events } = this.database.tables
     const places = eventsOfOwner.in(scopedName(whose)).map(({ key }) => key)
     return places.filter((place) => events.get(place)!.at <= until).map(Number)

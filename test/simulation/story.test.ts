@@ -11,7 +11,7 @@ async function told(isWhole: boolean) {
   const starts = played.evidence.entries.filter((entry) => entry.type === 'start')
   const { name, occurrenceId } = starts.at(-1)!
   const violations = [violation('lost', `${occurrenceId} is only said to be wrong`)]
-  const story = storyOf({ ...played, verdict: { ...played.verdict, violations } }, isWhole)
+  const story = storyOf({ ...played, judgement: { ...played.judgement, violations } }, isWhole)
   return { story, name: name.split('.')[0]!, right: storyOf(played, isWhole) }
 }
 

@@ -25,9 +25,9 @@ const IDS = new RegExp(ID, 'g')
  * A run, told so that it can be followed: what was planned, what happened, what the log says of the alarms that went wrong,
  * and what was wrong. All times are seconds since the world began, and alarms go by the names they have in the plan.
  */
-export function storyOf({ plan, world, evidence, verdict }: Played, isWhole = false): string {
+export function storyOf({ plan, world, evidence, judgement }: Played, isWhole = false): string {
   const { lines } = world.trace
-  const { violations } = verdict
+  const { violations } = judgement
   const wrong = violations
     .slice(0, WRONGS_MAX)
     .map(({ promise, breach, text }) => `${promise}: ${breach}: ${text}`)

@@ -117,9 +117,9 @@ async function live(seed: number, fault: SweptFault, place: Place | null): Promi
 async function liveThrough(plan: Plan, place: Place | null): Promise<Lived> {
   const point = place?.when === 'before' ? 'sent' : 'answered'
   const strike: Omit<Strike, 'n'> = { fault: 'killAt', at: UP_MS, machine: 0, ms: 0, statement: '', point }
-  const { world, verdict } = await play(
+  const { world, judgement } = await play(
     place === null ? plan : { ...plan, strikes: [{ ...strike, n: place.n }] },
   )
-  const wrong = verdict.violations.map(({ promise, breach, text }) => `${promise}: ${breach}: ${text}`)
+  const wrong = judgement.violations.map(({ promise, breach, text }) => `${promise}: ${breach}: ${text}`)
   return { events: world.processOn(0)!.events, inFlight: world.faults.of('killAt').inFlight, wrong }
 }

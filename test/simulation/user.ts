@@ -125,10 +125,10 @@ export class User {
       retryMsMax: RETRY_MS_MAX,
       scope: scopeText(scope),
       reportMs: REPORT_MS,
-      triesMax: maxFailures,
-      yields: overlap === 'skip',
-      isAlone: overlap !== 'allow' && (how === 'remote' || how === 'inline'),
-      ...('misfire' in timing && { missedMs: timing.misfire === 'all' ? ALL_WITHIN_MS : this.#graceMs }),
+      attemptsMax: maxFailures,
+      skipsOnOverlap: overlap === 'skip',
+      isExclusive: overlap !== 'allow' && (how === 'remote' || how === 'inline'),
+      ...('misfire' in timing && { graceMs: timing.misfire === 'all' ? ALL_WITHIN_MS : this.#graceMs }),
       ...(alarmId !== null && { alarmId }),
     }
   }
@@ -136,8 +136,8 @@ export class User {
   async #do({ kind }: Move, alarmId: string): Promise<void> {
     const process = await this.#someProcess()
     if (kind === 'cancel') return this.#cancel(process, alarmId)
-    if (kind === 'park') return this.#park(process, alarmId)
-    if (kind === 'unpark') return this.#unpark(process, alarmId)
+    if (kind === 'pause') return this.#park(process, alarmId)
+    if (kind === 'resume') return this.#unpark(process, alarmId)
     return this.#snoop(process, alarmId)
   }
 
@@ -152,20 +152,20 @@ export class User {
 
   async #park(process: SimulatedProcess, alarmId: string): Promise<void> {
     const about = { run: this.#diary.runOf(process), alarmId }
-    this.#diary.add({ type: 'parking', ...about, at: this.#world.now })
+    this.#diary.add({ type: 'pausing', ...about, at: this.#world.now })
     const { kind } = await this.#call(process, (alarms) => alarms.pause(alarmId))
     if (kind !== 'yes' && kind !== 'no') return this.#sleep(STRAY_MS)
-    const outcome = kind === 'yes' ? 'parked' : 'refused'
-    return this.#diary.add({ type: 'parked', ...about, outcome, at: this.#world.now })
+    const outcome = kind === 'yes' ? 'paused' : 'refused'
+    return this.#diary.add({ type: 'paused', ...about, outcome, at: this.#world.now })
   }
 
   async #unpark(process: SimulatedProcess, alarmId: string): Promise<void> {
     const about = { run: this.#diary.runOf(process), alarmId }
-    this.#diary.add({ type: 'unparking', ...about, at: this.#world.now })
+    this.#diary.add({ type: 'resuming', ...about, at: this.#world.now })
     const { kind } = await this.#call(process, (alarms) => alarms.resume(alarmId))
     if (kind !== 'yes' && kind !== 'no') return this.#sleep(STRAY_MS)
-    const outcome = kind === 'yes' ? 'unparked' : 'refused'
-    return this.#diary.add({ type: 'unparked', ...about, outcome, at: this.#world.now })
+    const outcome = kind === 'yes' ? 'resumed' : 'refused'
+    return this.#diary.add({ type: 'resumed', ...about, outcome, at: this.#world.now })
   }
 
   /** Somebody else tries the alarm's id: for him there is no such thing. */
@@ -180,16 +180,16 @@ export class User {
     const [call, make] = SNOOPS[this.#random.between(0, SNOOPS.length - 1)]!
     const answer = await callThrough(process, stranger, (alarms) => make(alarms, alarmId))
     if (answer.kind === 'unknown') return
-    const isHidden = answer.kind === 'trouble' && answer.code === 'not_found'
+    const isHidden = answer.kind === 'error' && answer.code === 'not_found'
     const told = isHidden ? 'not_found' : JSON.stringify(answer)
-    this.#diary.add({ type: 'snoop', run: this.#diary.runOf(process), call, answer: told })
+    this.#diary.add({ type: 'foreign_access', run: this.#diary.runOf(process), call, answer: told })
   }
 
   /** Makes a call through a process, and tells of what should not have happened. */
   async #call<T>(process: SimulatedProcess, call: (alarms: Alarms) => Promise<T>): Promise<Answer<T>> {
     const answer = await callThrough(process, this.#errand.scope, call)
-    if (answer.kind === 'trouble')
-      this.#diary.add({ type: 'trouble', run: this.#diary.runOf(process), text: answer.text })
+    if (answer.kind === 'error')
+      this.#diary.add({ type: 'error', run: this.#diary.runOf(process), text: answer.text })
     return answer
   }
 

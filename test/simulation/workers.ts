@@ -17,7 +17,7 @@ export class Workers {
   readonly #world: World
   readonly #diary: Diary
   readonly #errands: ReadonlyMap<string, Errand>
-  readonly #underWay = new Map<SimulatedProcess, number>()
+  readonly #running = new Map<SimulatedProcess, number>()
 
   constructor(world: World, diary: Diary, errands: readonly Errand[]) {
     this.#world = world
@@ -63,7 +63,7 @@ export class Workers {
   }
 
   #count(process: SimulatedProcess, more: number): void {
-    this.#underWay.set(process, (this.#underWay.get(process) ?? 0) + more)
+    this.#running.set(process, (this.#running.get(process) ?? 0) + more)
   }
 
   async #work(process: SimulatedProcess, fire: Fire): Promise<Errand> {
@@ -112,16 +112,15 @@ export class Workers {
     })
   }
 
-  async #report(process: SimulatedProcess, fire: Fire, scope: Whose, { isGood }: Report): Promise<void> {
+  async #report(process: SimulatedProcess, fire: Fire, scope: Whose, { succeeded }: Report): Promise<void> {
     const options = { occurrenceId: fire.occurrence.id }
     const { id } = fire.alarm
     const answer = await callThrough(process, scope, (alarms) =>
-      isGood ? alarms.complete(id, 'done', options) : alarms.fail(id, 'not done', options),
+      succeeded ? alarms.complete(id, 'done', options) : alarms.fail(id, 'not done', options),
     )
     if (answer.kind === 'yes')
-      this.#diary.write(process, { type: 'report', alarmId: id, ...options, isGood, at: this.#world.now })
-    if (answer.kind === 'trouble')
-      this.#diary.write(process, { type: 'trouble', text: `report: ${answer.text}` })
+      this.#diary.write(process, { type: 'report', alarmId: id, ...options, succeeded, at: this.#world.now })
+    if (answer.kind === 'error') this.#diary.write(process, { type: 'error', text: `report: ${answer.text}` })
   }
 
   #begin(process: SimulatedProcess, fire: Fire): Errand {
@@ -144,7 +143,7 @@ export class Workers {
       payload: payloadJson,
       message,
       scope: scopeText(alarm),
-      underWay: this.#underWay.get(process) ?? 0,
+      running: this.#running.get(process) ?? 0,
     })
     return errand
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { open } from '../../../src/index.ts'
 import type { Broken } from '../../judge/entries.ts'
-import { judge, type Verdict } from '../../judge/judge.ts'
+import { type Judgement, judge } from '../../judge/judge.ts'
 import { type PostgresServer, startPostgres } from '../../postgres/server.ts'
 import { Random } from '../../random.ts'
 import { Ledger, LedgerTail } from '../ledger.ts'
@@ -39,7 +39,7 @@ export interface PostgresCampaignOptions extends Faults {
 }
 
 /** What a campaign came to. */
-export interface PostgresCampaignResult extends Verdict {
+export interface PostgresCampaignResult extends Judgement {
   readonly damage: readonly string[]
 }
 
@@ -256,7 +256,7 @@ class Storm {
       const moment = await postgresMoment(this.#url, member.child.pid!)
       if (!this.#crowd.lives(member.slot)) continue
       const stopped = this.#crowd.stop(member, this.#random.between(PAUSE_MS_MIN, PAUSE_MS_MAX))
-      this.#ledger.write({ type: 'paused', run: member.run, ...moment })
+      this.#ledger.write({ type: 'process_paused', run: member.run, ...moment })
       await stopped
       done += 1
       this.#options.onFault?.(`${done}/${this.#options.pauses} stops`)

@@ -36,10 +36,10 @@ const bench: Bench = {
 }
 const trouble = (what: string) => (thrown: unknown) => {
   const text = `${what}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`
-  ledger.write({ type: bench.isOutage(thrown) ? 'unavailable' : 'trouble', run, text })
+  ledger.write({ type: bench.isOutage(thrown) ? 'unavailable' : 'error', run, text })
 }
 process.on('uncaughtException', (thrown) => {
-  ledger.write({ type: 'trouble', run, text: `uncaught: ${thrown.stack}` })
+  ledger.write({ type: 'error', run, text: `uncaught: ${thrown.stack}` })
   process.exit(1)
 })
 

@@ -53,7 +53,7 @@ export const POSTGRES_PLANTED: readonly Planted[] = [
   {
     bug: 'a broken connection that is in use ends the process',
     edits: [{ file: `${STORE}/connection/database.ts`, from: "client.on('error', () => {})", to: '' }],
-    by: { campaign: campaign({ cuts: 4 }, '--true-clocks'), breaches: ['trouble'] },
+    by: { campaign: campaign({ cuts: 4 }, '--true-clocks'), breaches: ['error'] },
   },
   {
     bug: 'the log is read by number alone',

@@ -4,7 +4,7 @@ import type { Bug } from './bug.ts'
 export const ENGINE_BUGS: readonly Bug[] = [
   {
     bug: 'a set is answered although its statement failed',
-    breaches: ['lost', 'phantom', 'trouble'],
+    breaches: ['lost', 'phantom', 'error'],
     edits: [
       {
         file: 'src/library/alarms.ts',

@@ -185,7 +185,7 @@ export const RULE_BUGS: readonly Bug[] = [
   },
   {
     bug: 'what follows is not paused where the pause came in flight',
-    breaches: ['while_parked'],
+    breaches: ['while_paused'],
     edits: [
       {
         file: 'src/alarm/decisions/recurrence.ts',
@@ -196,7 +196,7 @@ export const RULE_BUGS: readonly Bug[] = [
   },
   {
     bug: 'what is tried again is not paused',
-    breaches: ['while_parked'],
+    breaches: ['while_paused'],
     edits: [
       {
         file: 'src/alarm/decisions/settle.ts',

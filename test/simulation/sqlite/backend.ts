@@ -147,8 +147,8 @@ export class SqliteBackend implements Backend {
     return this.#observer.all<OccurrenceRow>(sql.occurrences).map(recordOf)
   }
 
-  placesOf({ tenant, owner }: Whose, until: number): number[] {
-    return this.#observer.all<{ seq: number }>(sql.placesOf, tenant, owner, until).map(({ seq }) => seq)
+  logPositionsOf({ tenant, owner }: Whose, until: number): number[] {
+    return this.#observer.all<{ seq: number }>(sql.logPositionsOf, tenant, owner, until).map(({ seq }) => seq)
   }
 
   effects(): string[] {

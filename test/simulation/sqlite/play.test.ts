@@ -11,7 +11,7 @@ describe('what is planned for the simulated store, on one real SQLite file', () 
   })
 
   it.each(SEEDS)('breaks no promise: seed %i', async (seed) => {
-    const { verdict } = await playOnFile(planOf(seed))
-    expect(verdict.violations).toEqual([])
+    const { judgement } = await playOnFile(planOf(seed))
+    expect(judgement.violations).toEqual([])
   })
 })

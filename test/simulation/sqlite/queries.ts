@@ -16,7 +16,7 @@ export const logEnd = 'SELECT max(seq) AS seq FROM wakeful_events'
 export const occurrences = `SELECT e.seq, e.at, e.type, a.id AS alarm_id, e.occurrence, e.data FROM wakeful_events e
   JOIN wakeful_alarms a ON a.seq = e.alarm WHERE e.occurrence IS NOT NULL ORDER BY e.seq`
 
-export const placesOf =
+export const logPositionsOf =
   'SELECT seq FROM wakeful_events WHERE tenant = ? AND owner = ? AND at <= ? ORDER BY seq'
 
 export const labels = 'SELECT label FROM wakeful_alarms WHERE label LIKE ? ORDER BY seq'

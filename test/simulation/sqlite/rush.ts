@@ -2,9 +2,9 @@ import { Ledger } from '../ledger.ts'
 import type { Machine } from '../process.ts'
 import type { World } from '../world.ts'
 import { FileWorld } from './file-world.ts'
+import { type Judgement, judgementOf } from './judgement.ts'
 import { strikeFile } from './strikes.ts'
 import { equipWith, Users } from './users.ts'
-import { type Verdict, verdictOf } from './verdict.ts'
 
 const MACHINES = ['ant', 'bee', 'cat', 'dog']
 const ALARMS = 120
@@ -31,7 +31,7 @@ const TRUE_CLOCK = { offsetMs: 0, drift: 0 }
  * Five minutes in which much is due, on one real file: something befalls one of a few processes, or their machine, every
  * few seconds, for four minutes, and processes join and leave; then all is calm, and at last everybody closes.
  */
-export async function rushOnFile(seed: number): Promise<Verdict> {
+export async function rushOnFile(seed: number): Promise<Judgement> {
   const world = new FileWorld({ seed })
   const { random } = world
   try {
@@ -49,7 +49,7 @@ export async function rushOnFile(seed: number): Promise<Verdict> {
     const until = world.now - MARGIN_MS
     for (const process of world.processes) void world.close(process)
     await world.run(CLOSE_MS)
-    return verdictOf(world, ledger, users, until)
+    return judgementOf(world, ledger, users, until)
   } finally {
     world.backend.dispose()
   }

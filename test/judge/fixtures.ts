@@ -3,10 +3,10 @@ import type { Ask, Entry, Start } from './entries.ts'
 import type { Evidence, LogRecord } from './evidence.ts'
 import { judge } from './judge.ts'
 
-/** When things are due in what is written here by hand. */
+/** The instant at which alarms in handwritten evidence are due. */
 export const T = 1_800_000_000_000
 
-/** An ask for one alarm at T. */
+/** A request for one alarm at T. */
 export function ask(name: string, more: Partial<Ask> = {}): Ask {
   return {
     type: 'ask',
@@ -21,7 +21,7 @@ export function ask(name: string, more: Partial<Ask> = {}): Ask {
   }
 }
 
-/** Its answer. */
+/** The answer to the request. */
 export function set(name: string, alarmId = name, at?: number): Entry {
   return { type: 'set', run: 1, name, alarmId, ...(at !== undefined && { at }) }
 }
@@ -44,7 +44,15 @@ export function start(name: string, more: Partial<Start> = {}): Start {
 
 /** Its record in the log. */
 export function record(alarmId: string, type = 'alarm.fired', more: Partial<LogRecord> = {}): LogRecord {
-  return { place: 10, at: T + 5, alarmId, occurrenceId: `${alarmId}-1-${T}`, scheduledFor: T, type, ...more }
+  return {
+    position: 10,
+    at: T + 5,
+    alarmId,
+    occurrenceId: `${alarmId}-1-${T}`,
+    scheduledFor: T,
+    type,
+    ...more,
+  }
 }
 
 export const killed = (run: number, logEnd = 0): Entry => ({
@@ -54,14 +62,19 @@ export const killed = (run: number, logEnd = 0): Entry => ({
   inFlight: 1,
   unanswered: 0,
 })
-/** Its closing process broke it off at the drain bound. */
+/** The closing process aborted the delivery at the drain bound. */
 export const drained = (name: string, attempt = 1): Entry => ({
   type: 'drained',
   run: 1,
   occurrenceId: `${name}-1-${T}`,
   attempt,
 })
-export const paused = (run: number, logEnd = 0): Entry => ({ type: 'paused', run, logEnd, inFlight: 1 })
+export const processPaused = (run: number, logEnd = 0): Entry => ({
+  type: 'process_paused',
+  run,
+  logEnd,
+  inFlight: 1,
+})
 export const cancelling = (alarmId: string, at?: number): Entry => ({
   type: 'cancelling',
   run: 1,
@@ -74,25 +87,25 @@ export const cancelled = (
   at?: number,
 ): Entry => ({ type: 'cancel', run: 1, alarmId, outcome, ...(at !== undefined && { at }) })
 
-/** The user's pause of an alarm, sent and answered, and his resume of it. */
-export const parking = (alarmId: string, at: number): Entry => ({ type: 'parking', run: 1, alarmId, at })
-export const parked = (alarmId: string, at: number): Entry => ({
-  type: 'parked',
+/** A user's pause and resume of an alarm, sent and answered. */
+export const pausing = (alarmId: string, at: number): Entry => ({ type: 'pausing', run: 1, alarmId, at })
+export const paused = (alarmId: string, at: number): Entry => ({
+  type: 'paused',
   run: 1,
   alarmId,
-  outcome: 'parked',
+  outcome: 'paused',
   at,
 })
-export const unparking = (alarmId: string, at: number): Entry => ({ type: 'unparking', run: 1, alarmId, at })
-export const unparked = (alarmId: string, at: number): Entry => ({
-  type: 'unparked',
+export const resuming = (alarmId: string, at: number): Entry => ({ type: 'resuming', run: 1, alarmId, at })
+export const resumed = (alarmId: string, at: number): Entry => ({
+  type: 'resumed',
   run: 1,
   alarmId,
-  outcome: 'unparked',
+  outcome: 'resumed',
   at,
 })
 
-/** A delivery of `a`, and its record, at another instant. */
+/** A delivery of `a` and its record, at another instant. */
 export function startAt(instant: number, more: Partial<Start> = {}): Start {
   return start('a', {
     at: instant + 2,
@@ -110,7 +123,7 @@ export function recordAt(instant: number, type = 'alarm.fired', more: Partial<Lo
   })
 }
 
-/** An alarm every second, asked for at T; its instants are T + 1 s, T + 2 s, and so on. */
+/** An alarm every second, requested at T. Its instants are T + 1 s, T + 2 s, and so on. */
 export function every(name: string, count: number, more: Partial<Ask> = {}): Ask {
   const instants = Array.from({ length: count }, (_, i) => T + (i + 1) * 1000)
   return ask(name, { instants, recurs: true, at: T, ...more })
@@ -119,12 +132,12 @@ export function every(name: string, count: number, more: Partial<Ask> = {}): Ask
 /** The third instant of an alarm every second. */
 export const third = { scheduledFor: T + 2000, at: T + 2001, occurrenceId: `a-1-${T + 2000}` }
 
-/** Evidence that holds nothing but these parts. */
+/** Evidence with only these parts. */
 export function evidence(parts: Partial<Evidence>): Evidence {
   return { entries: [], log: [], effects: [], pending: [], ...parts }
 }
 
-/** What the judge says of it. */
+/** The kinds of violation the judge finds. */
 export function breaches(parts: Partial<Evidence>): Breach[] {
   return judge(evidence(parts)).violations.map(({ breach }) => breach)
 }

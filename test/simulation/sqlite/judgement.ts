@@ -6,7 +6,7 @@ import type { SqliteBackend } from './backend.ts'
 import type { Users } from './users.ts'
 
 /** What became of a run, and everything that was wrong about it. */
-export interface Verdict {
+export interface Judgement {
   readonly trace: string
   /** How many deliveries began. */
   readonly starts: number
@@ -19,7 +19,12 @@ export interface Verdict {
 }
 
 /** Judges a world in which everybody has closed: what came due by this moment has ended. */
-export function verdictOf(world: World<SqliteBackend>, ledger: Ledger, users: Users, until: number): Verdict {
+export function judgementOf(
+  world: World<SqliteBackend>,
+  ledger: Ledger,
+  users: Users,
+  until: number,
+): Judgement {
   const { backend, trace, faults } = world
   const wrong = [
     ...lost(backend, users, until),
