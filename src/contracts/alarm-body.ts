@@ -1,10 +1,20 @@
 import { z } from 'zod'
+import {
+  ALARM_FIELDS,
+  type BodyFields,
+  DEFAULT_LIMITS,
+  defaultText,
+  type EditOption,
+  type Field,
+  type NetworkOption,
+  networkOptions,
+  type SetOptions,
+} from '../alarm/index.ts'
 import { display, WakefulError } from '../error.ts'
 import { libraryField } from '../errors/index.ts'
 import type { EditFields, SetManyItem } from '../library/index.ts'
 import type { When, WhenObject } from '../time/index.ts'
-import { editShape, optionsOf, setShape } from './alarm-fields.ts'
-import { duration, givenInstant, plain, timezone } from './fields.ts'
+import { duration, givenInstant, name, plain, targetSpec, text, timezone } from './fields.ts'
 
 const moment = (description: string) => plain().min(1).max(200).meta({ description })
 
@@ -61,6 +71,16 @@ const RULE_OPTIONS = {
   exclude: exclude.meta({ description: 'Days off: names of calendars, `weekends`.' }).optional(),
 }
 
+/** Retries of a caller must not keep a shared server busy. The library, which runs in its user's process, allows 0. */
+const BACKOFF_MS_MIN = 100
+
+type BodyShape<Name extends NetworkOption> = {
+  [W in keyof BodyFields<Name>]: z.ZodOptional<z.ZodType<BodyFields<Name>[W]>>
+}
+
+const setShape = bodyShape('set') as BodyShape<NetworkOption>
+const editShape = bodyShape('edit') as BodyShape<NetworkOption & EditOption>
+
 /** The body of a set. */
 export const setBody = z.strictObject({ ...KINDS, ...RULE_OPTIONS, ...setShape }).meta({
   id: 'NewAlarm',
@@ -95,6 +115,44 @@ export const previewBody = z
   .meta({ id: 'PreviewRequest' })
 
 type WhenFields = Partial<z.output<typeof setBody>>
+
+function bodyShape(call: 'set' | 'edit'): Record<string, z.ZodType> {
+  const fields = networkOptions(call).map((each): Field => ALARM_FIELDS[each])
+  return Object.fromEntries(fields.map((field) => [field.wire, requestSchema(field).optional()]))
+}
+
+/** The schema of a field in a request. */
+function requestSchema(field: Field): z.ZodType {
+  const standard = defaultText(field)
+  const description = standard === null ? field.doc : `${field.doc} Default: ${standard}.`
+  switch (field.type) {
+    case 'text': {
+      const max = DEFAULT_LIMITS[field.limit ?? 'nameBytesMax']
+      return field.nonEmpty ? name(description, max) : text(description, max)
+    }
+    case 'choice':
+      return z.enum(field.values).meta({ description })
+    case 'integer':
+      return z
+        .int()
+        .min(field.min!)
+        .max(field.networkMax ?? field.max!)
+        .meta({ description })
+    case 'duration':
+      return duration(description)
+    case 'target':
+      return field.wire === 'target' ? targetSpec : targetSpec.meta({ description })
+    case 'backoff':
+      return z
+        .strictObject({
+          base_ms: z.int().min(BACKOFF_MS_MIN).optional(),
+          cap_ms: z.int().min(BACKOFF_MS_MIN).optional(),
+        })
+        .meta({ description: `${description} Neither may be below ${BACKOFF_MS_MIN} ms.` })
+    default:
+      return z.unknown().meta({ description })
+  }
+}
 
 /** What of a body is kept as the text it is (promise: verbatim): a target's own `payload` or `data` is no such. */
 export const BODY_VERBATIM = { payload: true, data: true, items: { payload: true } } as const
@@ -149,6 +207,23 @@ function ruleOptions(body: WhenFields): Omit<WhenObject, 'at'> {
   for (const option of Object.keys(RULE_OPTIONS) as (keyof typeof RULE_OPTIONS)[])
     if (body[option] !== undefined) options[option] = body[option]
   return options
+}
+
+const OPTIONS = networkOptions('set')
+
+/** The options of a request in the library's names. */
+export function optionsOf(body: { readonly [W in keyof BodyFields<NetworkOption>]?: unknown }): SetOptions {
+  const options: Record<string, unknown> = {}
+  for (const each of OPTIONS) {
+    const value = body[ALARM_FIELDS[each].wire]
+    if (value !== undefined) options[each] = each === 'backoff' ? backoffOf(value) : value
+  }
+  return options
+}
+
+function backoffOf(value: unknown): SetOptions['backoff'] {
+  const { base_ms, cap_ms } = value as BodyFields<'backoff'>['backoff']
+  return { ...(base_ms !== undefined && { baseMs: base_ms }), ...(cap_ms !== undefined && { capMs: cap_ms }) }
 }
 
 /** A set as the library takes it. */

@@ -1,5 +1,36 @@
 import { z } from 'zod'
-import { wireShape } from './alarm-fields.ts'
+import {
+  ALARM_FIELDS,
+  type AlarmJson,
+  FILTER_NAMES,
+  type Field,
+  WIRE_NAMES,
+  type WireFilters,
+} from '../alarm/index.ts'
+import { instant, text } from './fields.ts'
+
+type WireShape = {
+  [W in keyof Required<AlarmJson>]: undefined extends AlarmJson[W]
+    ? z.ZodOptional<z.ZodType<Exclude<AlarmJson[W], undefined>>>
+    : z.ZodType<AlarmJson[W]>
+}
+
+/** The words of an alarm's status. */
+export const status = z.enum(ALARM_FIELDS.status.values).meta({ id: 'Status' })
+
+/** The fields of an alarm in an answer. */
+const wireShape = Object.fromEntries(
+  WIRE_NAMES.map((each) => {
+    const field: Field = ALARM_FIELDS[each]
+    const schema = answerSchema(field)
+    return [field.wire, field.omits === undefined ? schema : schema.optional()]
+  }),
+) as unknown as WireShape
+
+/** The filters of a list that are fields. */
+export const filterShape = Object.fromEntries(
+  FILTER_NAMES.map((each) => [ALARM_FIELDS[each].wire, text(ALARM_FIELDS[each].filter).optional()]),
+) as unknown as { [W in keyof Required<WireFilters>]: z.ZodOptional<z.ZodString> }
 
 /** An alarm in an answer: Chronos's View field for field, with its omissions, then what Wakeful adds. */
 export const alarmWire = z.object(wireShape).meta({ id: 'Alarm' })
@@ -26,4 +57,30 @@ export const pageAnswer = {
       'A page of them. It ends at the limit, or earlier with about 4 MiB of content, or when much was looked at for few that fit: only a `next_cursor` of null says that there are no more. A page shows one moment (on SQLite a large one is read in pieces, each of one moment); an alarm that is moved in time between two pages by due time may come twice or not at all.',
     schema: alarmPage,
   },
+}
+
+/** The schema of a field in an answer. */
+function answerSchema(field: Field): z.ZodType {
+  const { doc: description } = field
+  switch (field.type) {
+    case 'choice': {
+      if (field.wire === 'status') return status
+      const values = field.values.filter((value) => field.omits?.includes(value) !== true)
+      return z.enum(values).meta({ description })
+    }
+    case 'integer':
+      return z.int().meta({ description })
+    case 'instant':
+      return instant(description)
+    case 'payload':
+      return z.unknown().meta({ description })
+    case 'notes':
+      return z.array(z.string()).meta({ description })
+    case 'rule':
+      return field.wire === 'when'
+        ? z.record(z.string(), z.unknown()).meta({ description })
+        : z.string().meta({ description })
+    default:
+      return z.string().meta({ description })
+  }
 }

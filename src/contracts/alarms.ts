@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { editBody, previewBody, setBody, setByKeyBody } from './alarm-body.ts'
-import { filterShape, status } from './alarm-fields.ts'
-import { alarmWire, pageAnswer, setWire } from './alarm-wire.ts'
+import { alarmWire, filterShape, pageAnswer, setWire, status } from './alarm-wire.ts'
 import { cursor, limit, name, plain, since, text } from './fields.ts'
 import { operation } from './operation.ts'
 import { previewWire } from './preview-wire.ts'

@@ -6,11 +6,11 @@ export {
   editOf,
   MCP_VERBATIM,
   movedTo,
+  optionsOf,
   requiredWhen,
   setOf,
   WS_VERBATIM,
 } from './alarm-body.ts'
-export { optionsOf } from './alarm-fields.ts'
 export { ACTIONS } from './alarms.ts'
 export { duration, expectation, plain } from './fields.ts'
 export { subscribeArgs } from './live.ts'

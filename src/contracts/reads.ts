@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { HISTORY_STATUSES } from '../seeds/index.ts'
-import { status } from './alarm-fields.ts'
-import { pageAnswer } from './alarm-wire.ts'
+import { pageAnswer, status } from './alarm-wire.ts'
 import { cursor, instant, limit, name, plain, since, text } from './fields.ts'
 import { operation } from './operation.ts'
 

@@ -1,4 +1,4 @@
-import type { Caller } from './caller.ts'
+import type { Caller } from './authenticator.ts'
 
 /** Something an admin did, for the log. */
 export interface AdminAct {

@@ -1,17 +1,19 @@
 /** Plain HTTP: reading requests and bodies, checking them against their contracts, and problem documents. */
-export { readBody, withIdempotencyKey } from './body.ts'
-export { assertPlainNames, checked } from './checked.ts'
 export { crossOrigin } from './cors.ts'
 export { assertLocal, isLoopback, isOwnOrigin, PROXIED } from './local-guard.ts'
+export { problemOf, refusal, retryAfter, STATUS_OF } from './problem.ts'
 export {
   answerText,
+  assertPlainNames,
+  checked,
   disconnect,
   duplicateHeader,
   type HeaderReader,
   headersOf,
   NodeHeaders,
+  readBody,
   requestId,
   traceOf,
-} from './node-request.ts'
-export { problemOf, refusal, retryAfter, STATUS_OF } from './problem.ts'
+  withIdempotencyKey,
+} from './request.ts'
 export { unknownField } from './wrong-fields.ts'

@@ -1,5 +1,5 @@
 import { WakefulError } from '../../error.ts'
-import type { HeaderReader } from './node-request.ts'
+import type { HeaderReader } from './request.ts'
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 

@@ -1,8 +1,17 @@
 import type { Quotas } from '../../contracts/index.ts'
+import { WakefulError } from '../../error.ts'
 import { type CachedDocument, CachedDocuments } from '../../library/index.ts'
 import type { Documents } from '../../stores/index.ts'
-import type { Clock } from '../../time/index.ts'
-import { merged, type QuotaPair } from './quotas.ts'
+import { type Clock, parseDuration } from '../../time/index.ts'
+
+/** The quotas of a tenant as a whole, and of each of its owners. */
+export interface QuotaPair {
+  readonly tenant: Quotas
+  readonly owner: Quotas
+}
+
+/** No quotas: the default. */
+export const NO_QUOTAS: QuotaPair = { tenant: {}, owner: {} }
 
 /** What is stored of a tenant, possibly with fields of other modules. */
 interface TenantRecord {
@@ -57,4 +66,16 @@ export class TenantRegistry {
 function viewOf({ name, value }: Pick<CachedDocument<TenantRecord>, 'name' | 'value'>): TenantView {
   const { quotas = {}, owner_quotas = {} } = value
   return { tenant: name, quotas, ownerQuotas: owner_quotas }
+}
+
+/** A tenant's own quotas override the defaults. */
+function merged(defaults: QuotaPair, own: Partial<QuotaPair>): QuotaPair {
+  return { tenant: { ...defaults.tenant, ...own.tenant }, owner: { ...defaults.owner, ...own.owner } }
+}
+
+/** Rejects quotas that no alarm could keep, and invalid durations. */
+export function checkedQuotas(quotas: Quotas): Quotas {
+  if (quotas.min_interval !== undefined && parseDuration(quotas.min_interval) <= 0)
+    throw new WakefulError('field.not_positive', {}, { field: 'minInterval' })
+  return quotas
 }

@@ -221,7 +221,7 @@ export const RULE_BUGS: readonly Bug[] = [
     breaches: ['verbatim'],
     edits: [
       {
-        file: 'src/json/raw-json.ts',
+        file: 'src/json/json.ts',
         from: 'return payload.text',
         to: 'return JSON.stringify(JSON.parse(payload.text))',
       },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { requestId } from './node-request.ts'
+import { requestId } from './request.ts'
 
 describe('the id of a request', () => {
   it.for([

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { RawJson } from './raw-json.ts'
-import { readJson, type Verbatim } from './read-json.ts'
+import { RawJson, readJson, type Verbatim } from './json.ts'
 
 const PAYLOAD: Verbatim = { payload: true, items: { payload: true } }
 
