@@ -1,7 +1,7 @@
 import type { Store } from '../../src/stores/index.ts'
 import type { Clock } from '../../src/time/index.ts'
 import type { LogRecord } from '../judge/evidence.ts'
-import type { Whose } from './errand.ts'
+import type { Whose } from './alarm-plan.ts'
 import type { SimulatedProcess } from './process.ts'
 
 /** A store as one process has it, with the clock by which its alarms fire. */

@@ -1,6 +1,6 @@
 import { errorText, WakefulError } from '../../src/error.ts'
 import type { Alarms } from '../../src/library/index.ts'
-import type { Whose } from './errand.ts'
+import type { Whose } from './alarm-plan.ts'
 import type { SimulatedProcess } from './process.ts'
 
 /** What a call came to: answered, refused for certain, perhaps done and perhaps not, or what should not happen. */

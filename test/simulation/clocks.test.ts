@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Hamlet, hamlet, wrongsOf } from './hamlet.ts'
+import { type Hamlet, hamlet, wrongsOf } from './minimal-scenario.ts'
 
 /*
  * On a database that all share, the clocks of the hosts are not asked what time it is. A host's wall clock may read

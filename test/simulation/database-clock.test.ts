@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Hamlet, hamlet, wrongsOf } from './hamlet.ts'
+import { type Hamlet, hamlet, wrongsOf } from './minimal-scenario.ts'
 
 /*
  * The database's clock is the authority: what it says is the time, also where it is wrong. So much is promised when it

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { EVERYTHING, type Hamlet, hamlet, wrongsOf } from './hamlet.ts'
+import { EVERYTHING, type Hamlet, hamlet, wrongsOf } from './minimal-scenario.ts'
 
 const RUN_MS = 40_000
 const MARGIN_MS = 14_000

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hamlet, wrongsOf } from './hamlet.ts'
+import { hamlet, wrongsOf } from './minimal-scenario.ts'
 import type { Point } from './network.ts'
 
 const RUN_MS = 30_000

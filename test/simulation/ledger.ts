@@ -1,53 +1,29 @@
-import type { Fire } from '../../src/targets/index.ts'
+import type { Entry } from '../judge/entries.ts'
 import type { SimulatedProcess } from './process.ts'
-import type { World } from './world.ts'
 
-/** One start of a delivery. */
-export interface Start {
-  readonly process: string
-  readonly occurrenceId: string
-  readonly attempt: number
-  readonly scheduledFor: number
-  /** In truth. */
-  readonly at: number
-  /** The latest that anybody with a lease could take it for, by the database's clock. */
-  readonly latest: number
-  /** Who owned the shard at that very moment, by the database. */
-  readonly owner: string | null
-}
+/** An entry before its run is known. */
+type Unsigned<E = Entry> = E extends { readonly run: number } ? Omit<E, 'run'> : never
 
-/** What the handlers of a world have seen, with what only the world knows. */
-export class Ledger {
-  readonly starts: Start[] = []
-  readonly #world: World
+/** What happened in a world, for the judge, in the order in which it did. */
+export class Diary {
+  readonly entries: Entry[] = []
+  readonly #runs = new Map<string, number>()
 
-  constructor(world: World) {
-    this.#world = world
+  /** Writes down what a process saw or was told: nothing, once it is dead. */
+  write(process: SimulatedProcess, entry: Unsigned): void {
+    if (!process.isDead) this.add({ ...entry, run: this.runOf(process) } as Entry)
   }
 
-  /** Notes that a delivery starts. What the dead still do in the turn of their death has no effect. */
-  note(process: SimulatedProcess, fire: Fire): void {
-    if (process.isDead) return
-    const { id: occurrenceId, scheduledFor } = fire.occurrence
-    this.#world.note(process.name, `delivers ${occurrenceId} attempt ${fire.attempt}`)
-    this.starts.push({
-      process: process.name,
-      occurrenceId,
-      attempt: fire.attempt,
-      scheduledFor: scheduledFor.getTime(),
-      at: this.#world.now,
-      latest: this.#world.latestNow,
-      owner: this.#world.backend.ownerOf(fire.alarm.id),
-    })
+  /** Writes down what the world knows. */
+  add(entry: Entry): void {
+    this.entries.push(entry)
   }
 
-  /** Starts before the instant (promise: never-early). */
-  get early(): readonly Start[] {
-    return this.starts.filter(({ latest, scheduledFor }) => latest < scheduledFor)
-  }
-
-  /** Starts by a process that no longer owned the shard (promise: fenced). */
-  get unfenced(): readonly Start[] {
-    return this.starts.filter(({ process, owner }) => owner !== process)
+  /** The number by which the judge knows a process. */
+  runOf({ name }: Pick<SimulatedProcess, 'name'>): number {
+    const known = this.#runs.get(name)
+    if (known !== undefined) return known
+    this.#runs.set(name, this.#runs.size + 1)
+    return this.#runs.size
   }
 }

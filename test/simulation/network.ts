@@ -4,7 +4,7 @@ import { type Faults, isWeighty, type Landing } from './faults.ts'
 import { LinkLost } from './store/wire.ts'
 import type { Party, Timeline } from './timeline.ts'
 import type { Trace } from './trace.ts'
-import { ANSWER_MS_MAX, BEAT_MS_MAX, CALM, type Fate, fateOf, newsFateOf, type Weather } from './weather.ts'
+import { ANSWER_MS_MAX, BEAT_MS_MAX, CALM, type Fate, fateOf, newsFateOf, type Weather } from './conditions.ts'
 
 /** Where a statement is: on its way, carried out and not yet answered, or answered. */
 export type Point = 'sent' | 'ran' | 'answered'

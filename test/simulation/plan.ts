@@ -1,11 +1,11 @@
 import { POLICIES } from '../calendar/expected.ts'
 import { Random } from '../random.ts'
-import type { Errand, How, Move, Task, Whose } from './errand.ts'
+import type { Errand, How, Move, Task, Whose } from './alarm-plan.ts'
 
 import type { Fault } from './faults.ts'
-import { draw, STRIKES, type Strike, type Strikes } from './strikes.ts'
+import { draw, STRIKES, type Strike, type Strikes } from './planned-faults.ts'
 import type { Misfire, Timing } from './timing.ts'
-import { ANSWER_MS_MAX, CALM, STORMY, type Weather } from './weather.ts'
+import { ANSWER_MS_MAX, CALM, STORMY, type Weather } from './conditions.ts'
 
 /** Which kind of run a seed makes. */
 export type Kind = 'rush' | 'crowd' | 'year'

@@ -8,7 +8,7 @@ import { campaign } from './campaign.ts'
 import type { Plan } from './plan.ts'
 import { planFor, playOn, type Result, type StoreName } from './result.ts'
 import { shrink } from './shrink.ts'
-import { storyOf } from './story.ts'
+import { storyOf } from './run-report.ts'
 import { Sum } from './sum.ts'
 
 const USAGE = `npm run sim [-- options]

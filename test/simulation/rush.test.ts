@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { wrongEndings } from './endings.ts'
 import { rush } from './rush.ts'
-import { STRIKES } from './strikes.ts'
+import { STRIKES } from './planned-faults.ts'
 
 /** What came due just before the end may still be tried again. */
 const MARGIN_MS = 45_000

@@ -1,12 +1,12 @@
 import type { SetCallOptions } from '../../src/library/index.ts'
 import type { Fire } from '../../src/targets/index.ts'
 import type { When } from '../../src/time/index.ts'
-import { Ledger } from './ledger.ts'
+import { Ledger } from './start-log.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { SimulatedBackend } from './simulated-backend.ts'
 import { simulatedWorld } from './simulated-world.ts'
-import { carryOut, draw, STRIKES, type Strikes } from './strikes.ts'
-import { CALM, STORMY } from './weather.ts'
+import { carryOut, draw, STRIKES, type Strikes } from './planned-faults.ts'
+import { CALM, STORMY } from './conditions.ts'
 import type { World } from './world.ts'
 
 const MACHINES = ['ant', 'bee', 'cat', 'dog', 'elk']

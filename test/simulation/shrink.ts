@@ -1,7 +1,7 @@
 import type { Breach } from '../judge/breach.ts'
 import type { Plan } from './plan.ts'
 import type { Played } from './play.ts'
-import { CALM, type Weather } from './weather.ts'
+import { CALM, type Weather } from './conditions.ts'
 
 /** How a plan is made shorter. */
 export interface ShrinkOptions {

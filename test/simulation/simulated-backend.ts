@@ -1,7 +1,7 @@
 import type { LogRecord } from '../judge/evidence.ts'
 import { recordOf } from '../judge/occurrence-row.ts'
 import { type Backend, type Connected, EFFECT } from './backend.ts'
-import type { Whose } from './errand.ts'
+import type { Whose } from './alarm-plan.ts'
 import type { Network } from './network.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { SimulatedDatabase } from './store/database.ts'

@@ -1,9 +1,9 @@
 import type { Fault } from './faults.ts'
-import { hamlet, wrongsOf } from './hamlet.ts'
+import { hamlet, wrongsOf } from './minimal-scenario.ts'
 import { type Plan, planOf } from './plan.ts'
 import { play } from './play.ts'
 import type { SimulatedProcess } from './process.ts'
-import type { Strike } from './strikes.ts'
+import type { Strike } from './planned-faults.ts'
 import type { World } from './world.ts'
 
 /** What a process can meet at each of its places. */

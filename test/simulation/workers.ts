@@ -1,8 +1,8 @@
 import type { Fire } from '../../src/library/index.ts'
 import { EFFECT } from './backend.ts'
 import { callThrough, scopeText } from './calls.ts'
-import type { Diary } from './diary.ts'
-import { type Errand, nameIn, type Report, type Whose } from './errand.ts'
+import type { Diary } from './ledger.ts'
+import { type Errand, nameIn, type Report, type Whose } from './alarm-plan.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { World } from './world.ts'
 

@@ -1,16 +1,16 @@
 import { errorText } from '../../src/error.ts'
 import { parseInstant } from '../../src/time/index.ts'
 import { Random } from '../random.ts'
-import { Authority } from './authority.ts'
+import { Authority } from './authoritative-clock.ts'
 import type { Backend } from './backend.ts'
 import { type Fault, Faults, isWeighty, type Landing } from './faults.ts'
 import { Network, type Point } from './network.ts'
-import { PassingChance, seedOf } from './passing-chance.ts'
+import { PassingChance, seedOf } from './timed-random.ts'
 import { type Machine, SimulatedProcess } from './process.ts'
 import type { Skew } from './process-clock.ts'
 import { Timeline } from './timeline.ts'
 import { Trace, type TraceMode } from './trace.ts'
-import { CALM } from './weather.ts'
+import { CALM } from './conditions.ts'
 
 /** How a world is made. All chance in it comes from the seed. */
 export interface WorldOptions {

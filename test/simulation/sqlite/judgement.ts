@@ -1,6 +1,6 @@
 import { wrongEndingsOf } from '../endings.ts'
 import type { Faults } from '../faults.ts'
-import type { Ledger } from '../ledger.ts'
+import type { Ledger } from '../start-log.ts'
 import type { World } from '../world.ts'
 import type { SqliteBackend } from './backend.ts'
 import type { Users } from './users.ts'

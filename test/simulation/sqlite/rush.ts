@@ -1,9 +1,9 @@
-import { Ledger } from '../ledger.ts'
+import { Ledger } from '../start-log.ts'
 import type { Machine } from '../process.ts'
 import type { World } from '../world.ts'
 import { FileWorld } from './file-world.ts'
 import { type Judgement, judgementOf } from './judgement.ts'
-import { strikeFile } from './strikes.ts'
+import { strikeFile } from './file-faults.ts'
 import { equipWith, Users } from './users.ts'
 
 const MACHINES = ['ant', 'bee', 'cat', 'dog']

@@ -4,7 +4,7 @@ import type { Fire } from '../../../src/targets/index.ts'
 import type { When } from '../../../src/time/index.ts'
 import type { Random } from '../../random.ts'
 import { EFFECT } from '../backend.ts'
-import type { Ledger } from '../ledger.ts'
+import type { Ledger } from '../start-log.ts'
 import type { SimulatedProcess } from '../process.ts'
 import type { World } from '../world.ts'
 

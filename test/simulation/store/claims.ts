@@ -21,7 +21,7 @@ import type {
 } from '../../../src/stores/sharded/index.ts'
 import { type Connection, isBroken } from './connection.ts'
 import type { SimulatedDatabase } from './database.ts'
-import type { Desk } from './desk.ts'
+import type { Desk } from './write-batch.ts'
 import { alarmAt, timersOf } from './snapshots.ts'
 import type { TimerRow } from './tables.ts'
 

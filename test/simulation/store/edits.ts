@@ -17,7 +17,7 @@ import type {
 } from '../../../src/stores/index.ts'
 import { apply } from '../../../src/stores/postgres/rows/apply.ts'
 import type { SimulatedDatabase } from './database.ts'
-import type { Desk } from './desk.ts'
+import type { Desk } from './write-batch.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
 import { scopedName } from './tables.ts'
 

@@ -2,7 +2,7 @@ import { newSnapshot, replace, type Serial, snapshotAfter } from '../../../src/a
 import type { SetRequest, SetResult } from '../../../src/stores/index.ts'
 import { apply } from '../../../src/stores/postgres/rows/apply.ts'
 import { assertCalendars } from './calendars.ts'
-import type { Desk } from './desk.ts'
+import type { Desk } from './write-batch.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
 import { scopedName } from './tables.ts'
 

@@ -1,7 +1,7 @@
 import { decodeCursor } from '../../src/log/index.ts'
 import type { Random } from '../random.ts'
-import type { Diary } from './diary.ts'
-import type { Whose } from './errand.ts'
+import type { Diary } from './ledger.ts'
+import type { Whose } from './alarm-plan.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { World } from './world.ts'
 

@@ -1,11 +1,11 @@
 import { parseInstant } from '../../src/time/index.ts'
 import type { Evidence, LogRecord } from '../judge/evidence.ts'
-import type { Errand } from './errand.ts'
+import type { Errand } from './alarm-plan.ts'
 import type { Plan } from './plan.ts'
 import type { Played } from './play.ts'
-import type { Strike } from './strikes.ts'
+import type { Strike } from './planned-faults.ts'
 import type { Timing } from './timing.ts'
-import { CALM } from './weather.ts'
+import { CALM } from './conditions.ts'
 import { START } from './world.ts'
 
 /** A trace of so many lines is told whole; of a longer one, so many up to the last that is about what was wrong. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { hamlet } from './hamlet.ts'
-import type { Weather } from './weather.ts'
+import { hamlet } from './minimal-scenario.ts'
+import type { Weather } from './conditions.ts'
 
 const HEARTBEAT_MS = 700
 

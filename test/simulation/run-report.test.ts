@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { violation } from '../judge/breach.ts'
 import { planOf } from './plan.ts'
 import { play } from './play.ts'
-import { storyOf } from './story.ts'
+import { storyOf } from './run-report.ts'
 
 /** A short run, with a wrong that names one of its occurrences. */
 async function told(isWhole: boolean) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Random } from '../random.ts'
-import { hamlet, wrongsOf } from './hamlet.ts'
-import { arrange, draw, STRIKES, type Strike, type StrikeFault } from './strikes.ts'
+import { hamlet, wrongsOf } from './minimal-scenario.ts'
+import { arrange, draw, STRIKES, type Strike, type StrikeFault } from './planned-faults.ts'
 
 const MS_MAX = 5_000
 
