@@ -19,26 +19,26 @@ export interface Report {
 }
 
 /** Where an alarm goes: a plain handler, a transactional one, one that reports at once, a remote one, or the log. */
-export type How = 'work' | 'write' | 'inline' | 'remote' | 'event'
+export type TargetKind = 'work' | 'write' | 'inline' | 'remote' | 'event'
 
 /** Something a user does to his alarm later. */
-export interface Move {
+export interface Edit {
   readonly atMs: number
   /** At the moment when the next such statement is there, whoever sends it: the worst of moments. */
   readonly on?: { readonly statement: string; readonly point: Point }
-  readonly kind: 'cancel' | 'pause' | 'resume' | 'foreign_access' | 'move'
+  readonly kind: 'cancel' | 'pause' | 'resume' | 'foreign_access' | 'reschedule'
   /** For `move`: when the alarm is due from then on. */
   readonly timing?: Timing
 }
 
 /** One alarm of a run, from its set to the last thing its user does to it. */
-export interface Errand {
+export interface AlarmPlan {
   readonly name: string
   /** Whose it is. */
-  readonly scope: Whose
+  readonly scope: Scope
   readonly atMs: number
   readonly timing: Timing
-  readonly how: How
+  readonly target: TargetKind
   readonly task: Task
   /** Moved by setting its key again, instead of by its id. */
   readonly isKeyed: boolean
@@ -47,10 +47,10 @@ export interface Errand {
   readonly maxFailures: number
   readonly priority: number
   readonly overlap: 'skip' | 'queue' | 'allow'
-  readonly moves: readonly Move[]
+  readonly edits: readonly Edit[]
 }
 
-export interface Whose {
+export interface Scope {
   readonly tenant: string
   readonly owner: string
 }

@@ -8,7 +8,7 @@ interface Reading {
  * The database's own clock, by which alarms fire. It may be set forward and back, and after a failover it is another
  * server's. Nobody can know of that before they read it the next time.
  */
-export class Authority {
+export class AuthoritativeClock {
   readonly #trueNow: () => number
   #readings: Reading[] = [{ from: Number.NEGATIVE_INFINITY, aheadMs: 0 }]
 

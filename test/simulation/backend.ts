@@ -1,7 +1,7 @@
 import type { Store } from '../../src/stores/index.ts'
 import type { Clock } from '../../src/time/index.ts'
 import type { LogRecord } from '../judge/evidence.ts'
-import type { Whose } from './alarm-plan.ts'
+import type { Scope } from './alarm-plan.ts'
 import type { SimulatedProcess } from './process.ts'
 
 /** A store as one process has it, with the clock by which its alarms fire. */
@@ -31,7 +31,7 @@ export interface Backend {
   /** The log's records about occurrences, oldest first. */
   records(): LogRecord[]
   /** The places of an owner's records in the log that were written by this moment, ascending. */
-  logPositionsOf(whose: Whose, until: number): number[]
+  logPositionsOf(scope: Scope, until: number): number[]
   /** What transactional handlers left behind: the label of each alarm set by one, `effect` and the occurrence. */
   effects(): string[]
   /** What was to wake before this moment, of whose alarm nothing was heard since, and is not being delivered by the owner of its shard. */

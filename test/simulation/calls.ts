@@ -1,6 +1,6 @@
 import { errorText, WakefulError } from '../../src/error.ts'
 import type { Alarms } from '../../src/library/index.ts'
-import type { Whose } from './alarm-plan.ts'
+import type { Scope } from './alarm-plan.ts'
 import type { SimulatedProcess } from './process.ts'
 
 /** What a call came to: answered, refused for certain, perhaps done and perhaps not, or what should not happen. */
@@ -16,10 +16,10 @@ const REFUSALS: ReadonlySet<string> = new Set(['already_ended', 'conflict'])
 /** Makes a call through a process; whoever waits for a dead one does not know what became of it. */
 export function callThrough<T>(
   process: SimulatedProcess,
-  whose: Whose,
+  scope: Scope,
   call: (alarms: Alarms) => Promise<T>,
 ): Promise<Answer<T>> {
-  const { tenant, owner } = whose
+  const { tenant, owner } = scope
   const answer = answerOf(call(process.wakeful.forTenant(tenant, owner)))
   return Promise.race([answer, process.died.then((): Answer<T> => ({ kind: 'unknown' }))])
 }
@@ -36,6 +36,6 @@ async function answerOf<T>(call: Promise<T>): Promise<Answer<T>> {
 }
 
 /** A scope as the judge names it. */
-export function scopeText({ tenant, owner }: Whose): string {
+export function scopeText({ tenant, owner }: Scope): string {
   return `${tenant}/${owner}`
 }

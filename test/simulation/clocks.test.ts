@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Hamlet, hamlet, wrongsOf } from './minimal-scenario.ts'
+import { type MinimalScenario, minimalScenario, problemsOf } from './minimal-scenario.ts'
 
 /*
  * On a database that all share, the clocks of the hosts are not asked what time it is. A host's wall clock may read
@@ -17,8 +17,8 @@ const RUN_MS = 40_000
 const MARGIN_MS = 14_000
 const HEARTBEAT_MS = 700
 
-function latest({ ledger }: Hamlet): number {
-  const firsts = ledger.starts.filter(({ attempt }) => attempt === 1)
+function latest({ startLog }: MinimalScenario): number {
+  const firsts = startLog.starts.filter(({ attempt }) => attempt === 1)
   return Math.max(...firsts.map(({ at, scheduledFor }) => at - scheduledFor))
 }
 
@@ -26,14 +26,14 @@ describe('a host’s wall clock', () => {
   it.each([HOUR_MS, -HOUR_MS, 30 * DAY_MS, -30 * DAY_MS, 3 * YEAR_MS, -60 * YEAR_MS])(
     'that is set by %i ms, again and again, neither loses, repeats, hurries nor delays an alarm',
     async (ms) => {
-      const small = hamlet({ each: 6 })
+      const small = minimalScenario({ each: 6 })
       const { world } = small
-      world.network.weather = {}
+      world.network.conditions = {}
       for (let i = 0; i < 60; i++)
         world.in(3_000 + i * 300, () => world.step(world.processes[i % 2]!, i % 4 < 2 ? ms : -ms))
       await world.run(RUN_MS)
-      expect(world.faults.of('leap').inFlight).toBeGreaterThan(2)
-      expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+      expect(world.faults.of('clockLeap').inFlight).toBeGreaterThan(2)
+      expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
       expect(latest(small)).toBeLessThan(50)
       expect(world.trace.text).not.toContain('not trusted')
     },
@@ -41,10 +41,10 @@ describe('a host’s wall clock', () => {
 
   it('that is years off from the start does no harm either', async () => {
     for (const offsetMs of [-60 * YEAR_MS, 5 * YEAR_MS, 80 * YEAR_MS]) {
-      const small = hamlet({ skew: () => ({ offsetMs, drift: 0 }) })
-      small.world.network.weather = {}
+      const small = minimalScenario({ skew: () => ({ offsetMs, drift: 0 }) })
+      small.world.network.conditions = {}
       await small.world.run(RUN_MS)
-      expect(wrongsOf(small, small.world.now - MARGIN_MS)).toEqual([])
+      expect(problemsOf(small, small.world.now - MARGIN_MS)).toEqual([])
       expect(latest(small)).toBeLessThan(50)
     }
   })
@@ -52,52 +52,53 @@ describe('a host’s wall clock', () => {
 
 describe('a monotonic clock', () => {
   it.each([0.0005, -0.0005])('that is off by %f is never early', async (drift) => {
-    const small = hamlet({ each: 4, skew: () => ({ offsetMs: 0, drift }) })
+    const small = minimalScenario({ each: 4, skew: () => ({ offsetMs: 0, drift }) })
     await small.world.run(RUN_MS)
-    expect(wrongsOf(small, small.world.now - MARGIN_MS)).toEqual([])
+    expect(problemsOf(small, small.world.now - MARGIN_MS)).toEqual([])
   })
 
   it.each([0.005, -0.005])(
     'that is off by %f is early by what that adds up to between two beats, at most',
     async (drift) => {
-      const small = hamlet({ each: 4, skew: () => ({ offsetMs: 0, drift }) })
-      const { world, ledger } = small
-      world.network.weather = {}
+      const small = minimalScenario({ each: 4, skew: () => ({ offsetMs: 0, drift }) })
+      const { world, startLog } = small
+      world.network.conditions = {}
       await world.run(RUN_MS)
-      const early = ledger.starts.map(({ at, scheduledFor }) => scheduledFor - at)
+      const early = startLog.starts.map(({ at, scheduledFor }) => scheduledFor - at)
       expect(Math.max(...early)).toBeLessThanOrEqual(Math.max(0, drift - 0.0005) * (HEARTBEAT_MS + 20) + 1)
       expect(
-        wrongsOf(small, world.now - MARGIN_MS).filter((wrong) => !wrong.includes('started early')),
+        problemsOf(small, world.now - MARGIN_MS).filter((wrong) => !wrong.includes('started early')),
       ).toEqual([])
     },
   )
 })
 
 describe('a database’s clock that is years off', () => {
-  const troubles = ({ world }: Hamlet) => world.trace.lines.filter((line) => line.includes('not trusted'))
+  const troubles = ({ world }: MinimalScenario) =>
+    world.trace.lines.filter((line) => line.includes('not trusted'))
 
   it('is not believed by those who run: all goes on as if nothing had happened, until it is set right', async () => {
-    const small = hamlet({ each: 2 })
+    const small = minimalScenario({ each: 2 })
     const { world } = small
-    world.network.weather = {}
+    world.network.conditions = {}
     world.in(6_000, () => world.stepDatabase(2 * YEAR_MS))
     world.in(20_000, () => world.stepDatabase(-2 * YEAR_MS))
     await world.run(RUN_MS)
     expect(troubles(small).length).toBe(2)
     expect(world.trace.text).toContain('the wall clock is trusted again')
-    expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+    expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
     expect(latest(small)).toBeLessThan(50)
   })
 
   it('by more than ten is not believed either by who starts then', async () => {
-    const small = hamlet({ each: 2 })
+    const small = minimalScenario({ each: 2 })
     const { world } = small
-    world.network.weather = {}
+    world.network.conditions = {}
     world.in(6_000, () => world.stepDatabase(11 * YEAR_MS))
     world.in(8_000, () => world.kill(world.processes[0]!))
     world.in(20_000, () => world.stepDatabase(-11 * YEAR_MS))
     await world.run(RUN_MS)
     expect(troubles(small).some((line) => line.includes('ant.2'))).toBe(true)
-    expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+    expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Hamlet, hamlet, wrongsOf } from './minimal-scenario.ts'
+import { type MinimalScenario, minimalScenario, problemsOf } from './minimal-scenario.ts'
 
 /*
  * The database's clock is the authority: what it says is the time, also where it is wrong. So much is promised when it
@@ -22,15 +22,15 @@ const RUN_MS = 40_000
 const MARGIN_MS = 14_000
 const LEASE_MS = 2_000
 
-/** Runs a hamlet in which something befalls the database's clock after seven seconds. */
+/** Runs a minimalScenario in which something befalls the database's clock after seven seconds. */
 async function lived(
-  befall: (small: Hamlet) => void,
+  befall: (small: MinimalScenario) => void,
   runMs = RUN_MS,
-): Promise<Hamlet & { readonly jumpedAt: number }> {
-  const small = hamlet({ each: 2 })
+): Promise<MinimalScenario & { readonly jumpedAt: number }> {
+  const small = minimalScenario({ each: 2 })
   const { world } = small
   // Nothing else befalls it: who is slow for as long as a lease loses it.
-  world.network.weather = {}
+  world.network.conditions = {}
   let jumpedAt = 0
   world.in(JUMP_AT_MS, () => {
     jumpedAt = world.now
@@ -41,7 +41,7 @@ async function lived(
 }
 
 /** Which process holds which shard, and since which takeover. */
-function ownership({ world }: Hamlet): readonly string[] {
+function ownership({ world }: MinimalScenario): readonly string[] {
   const { database } = world.backend
   return database.shardsIn().map(({ shard, holder, epoch }) => `${shard} ${holder} ${epoch}`)
 }
@@ -59,11 +59,11 @@ describe('the database’s clock jumps', () => {
         },
         RUN_MS + ms / 10,
       )
-      const { world, ledger, jumpedAt } = small
+      const { world, startLog, jumpedAt } = small
       expect(world.faults.of('databaseStep').count).toBe(1)
       expect(ownership(small)).toEqual(before)
-      expect(wrongsOf(small, jumpedAt + ms)).toEqual([])
-      expect(ledger.starts.some(({ at, scheduledFor }) => at < scheduledFor - ms / 2)).toBe(true)
+      expect(problemsOf(small, jumpedAt + ms)).toEqual([])
+      expect(startLog.starts.some(({ at, scheduledFor }) => at < scheduledFor - ms / 2)).toBe(true)
     },
   )
 
@@ -75,34 +75,34 @@ describe('the database’s clock jumps', () => {
         before = ownership(each)
         each.world.stepDatabase(-ms)
       })
-      const { world, ledger, jumpedAt } = small
+      const { world, startLog, jumpedAt } = small
       expect(ownership(small)).toEqual(before)
-      expect(wrongsOf(small, jumpedAt - ms)).toEqual([])
+      expect(problemsOf(small, jumpedAt - ms)).toEqual([])
       // Known with the next beat: from there on the first starts of what had not come due wait by the new clock.
-      const fresh = ledger.starts.filter(({ attempt, at }) => attempt === 1 && at > jumpedAt + LEASE_MS)
+      const fresh = startLog.starts.filter(({ attempt, at }) => attempt === 1 && at > jumpedAt + LEASE_MS)
       expect(fresh.filter(({ at, scheduledFor }) => at - ms < scheduledFor)).toEqual([])
-      const firsts = ledger.starts.filter(({ attempt }) => attempt === 1)
+      const firsts = startLog.starts.filter(({ attempt }) => attempt === 1)
       expect(new Set(firsts.map(({ occurrenceId }) => occurrenceId)).size).toBe(firsts.length)
       expect(world.processes).toHaveLength(2)
     },
   )
 
   it('back by an hour: what is set from then on fires on time, by that clock', async () => {
-    const small = hamlet({ each: 0 })
-    const { world, ledger } = small
+    const small = minimalScenario({ each: 0 })
+    const { world, startLog } = small
     await world.run(3_000)
     world.stepDatabase(-HOUR_MS)
     await world.run(3_000)
     for (let i = 0; i < 6; i++) void world.processes[i % 2]!.wakeful.set({ delay: '2s' }, { target: 'work' })
     await world.run(5_000)
-    expect(ledger.starts).toHaveLength(6)
-    expect(ledger.starts.every(({ latest, scheduledFor }) => latest - scheduledFor < 20)).toBe(true)
-    expect(wrongsOf(small, world.databaseNow)).toEqual([])
+    expect(startLog.starts).toHaveLength(6)
+    expect(startLog.starts.every(({ latest, scheduledFor }) => latest - scheduledFor < 20)).toBe(true)
+    expect(problemsOf(small, world.databaseNow)).toEqual([])
   })
 
   it('back by an hour across a failover, in which one process dies: the other has its shards within two leases', async () => {
-    const small = hamlet({ each: 0 })
-    const { world, ledger } = small
+    const small = minimalScenario({ each: 0 })
+    const { world, startLog } = small
     await world.run(3_000)
     const [ant, bee] = world.processes
     world.outage(500)
@@ -115,21 +115,21 @@ describe('the database’s clock jumps', () => {
     await world.run(2 * LEASE_MS + 1_000)
     const { database } = world.backend
     expect(database.shardsIn().filter(({ holder }) => holder === 'ant.1')).toEqual([])
-    expect(ledger.starts).toHaveLength(8)
-    expect(wrongsOf(small, world.databaseNow)).toEqual([])
+    expect(startLog.starts).toHaveLength(8)
+    expect(problemsOf(small, world.databaseNow)).toEqual([])
   })
 
   it('ahead just as a process starts: that one takes over from those who live, and nothing is recorded twice', async () => {
     let unfenced = 0
     for (let seed = 1; seed <= 15; seed++) {
-      const small = hamlet({ seed, each: 6 })
-      const { world, machines, ledger } = small
+      const small = minimalScenario({ seed, each: 6 })
+      const { world, machines, startLog } = small
       world.in(6_000, () => void world.join(machines[0]!))
       world.in(6_000 + (seed % 10) * 0.2, () => world.stepDatabase(60_000))
       await world.run(RUN_MS)
-      unfenced += ledger.unfenced.length
+      unfenced += startLog.unfenced.length
       const isStart = (wrong: string) => wrong.includes('was started by')
-      expect(wrongsOf(small, world.databaseNow - MARGIN_MS).filter((wrong) => !isStart(wrong))).toEqual([])
+      expect(problemsOf(small, world.databaseNow - MARGIN_MS).filter((wrong) => !isStart(wrong))).toEqual([])
     }
     expect(unfenced).toBeLessThan(15)
   })

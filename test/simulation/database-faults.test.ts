@@ -1,18 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { EVERYTHING, type Hamlet, hamlet, wrongsOf } from './minimal-scenario.ts'
+import { KIND_COUNT, type MinimalScenario, minimalScenario, problemsOf } from './minimal-scenario.ts'
 
 const RUN_MS = 40_000
 const MARGIN_MS = 14_000
 
-/** Runs a hamlet to its end, with something that befalls it at this moment. */
-async function lived(atMs: number, befall: (small: Hamlet) => void, each = 2): Promise<Hamlet> {
-  const small = hamlet({ each })
+/** Runs a minimalScenario to its end, with something that befalls it at this moment. */
+async function lived(
+  atMs: number,
+  befall: (small: MinimalScenario) => void,
+  each = 2,
+): Promise<MinimalScenario> {
+  const small = minimalScenario({ each })
   small.world.in(atMs, () => befall(small))
   await small.world.run(RUN_MS)
   return small
 }
 
-function linesOf({ world }: Hamlet, part: string): readonly string[] {
+function linesOf({ world }: MinimalScenario, part: string): readonly string[] {
   return world.trace.lines.filter((line) => line.includes(part))
 }
 
@@ -21,19 +25,19 @@ describe('a full disk', () => {
 
   it('stops every write for as long as it lasts, the heartbeat too, and nothing is lost, repeated or early', async () => {
     const small = await lived(6_000, ({ world }) => world.fillDisk(5_000))
-    const { world, ledger } = small
+    const { world, startLog } = small
     expect(linesOf(small, FULL).length).toBeGreaterThan(0)
     expect(world.faults.of('diskFull')).toEqual({ count: 1, inFlight: 1 })
     // Nobody can renew a lease: when those that there were have ended, nobody starts anything.
     const from = world.now - RUN_MS + 6_000
-    const within = ledger.starts.filter(({ at }) => at > from + 2_000 && at < from + 5_000)
+    const within = startLog.starts.filter(({ at }) => at > from + 2_000 && at < from + 5_000)
     expect(within).toEqual([])
-    expect(ledger.starts.some(({ at }) => at >= from + 5_000)).toBe(true)
-    expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+    expect(startLog.starts.some(({ at }) => at >= from + 5_000)).toBe(true)
+    expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
   })
 
   it('refuses a set in words that say what is wrong, and answers reads', async () => {
-    const { world } = hamlet()
+    const { world } = minimalScenario()
     await world.run(1_000)
     const { wakeful } = world.processes[0]!
     world.fillDisk(10_000)
@@ -63,41 +67,41 @@ describe('a database that goes down', () => {
     expect(linesOf(small, 'lost before it ran').length).toBeGreaterThan(2)
     expect(linesOf(small, 'transact.settle lost after it ran')).toHaveLength(1)
     expect(world.processes.map(({ name }) => name)).toEqual(['ant.1', 'bee.1'])
-    expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+    expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
   })
 
   it('leaves nobody deaf: what one sets afterwards, the other fires on time', async () => {
-    const small = hamlet({ each: 0, seed: 4 })
-    const { world, ledger } = small
+    const small = minimalScenario({ each: 0, seed: 4 })
+    const { world, startLog } = small
     await world.run(2_000)
     world.outage(100)
     await world.run(3_000)
     for (let i = 0; i < 8; i++) void world.processes[0]!.wakeful.set({ delay: '300ms' }, { target: 'work' })
     await world.run(2_000)
-    expect(new Set(ledger.starts.map(({ process }) => process))).toEqual(new Set(['ant.1', 'bee.1']))
-    expect(ledger.starts.every(({ at, scheduledFor }) => at - scheduledFor < 20)).toBe(true)
+    expect(new Set(startLog.starts.map(({ process }) => process))).toEqual(new Set(['ant.1', 'bee.1']))
+    expect(startLog.starts.every(({ at, scheduledFor }) => at - scheduledFor < 20)).toBe(true)
   })
 })
 
 describe('a link that is half open', () => {
   it('costs a process its shards: it starts nothing more, and the other one has all within a lease', async () => {
     const small = await lived(6_000, ({ world }) => world.hang(world.processes[0]!, 15_000))
-    const { world, ledger } = small
+    const { world, startLog } = small
     expect(linesOf(small, 'ant.1 heartbeat hangs').length).toBeGreaterThan(0)
     const from = world.now - RUN_MS + 6_000
-    const hung = ledger.starts.filter(({ at }) => at > from + 2_000 && at < from + 15_000)
+    const hung = startLog.starts.filter(({ at }) => at > from + 2_000 && at < from + 15_000)
     expect(new Set(hung.map(({ process }) => process))).toEqual(new Set(['bee.1']))
     expect(world.faults.of('hang').count).toBe(1)
-    expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+    expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
   })
 
   it('under one statement alone holds up that one, until it is given up and sent again', async () => {
     const small = await lived(
       2_000,
       ({ world }) => {
-        world.network.weather = { hang: 0.1 }
+        world.network.conditions = { hang: 0.1 }
         world.in(15_000, () => {
-          world.network.weather = {}
+          world.network.conditions = {}
         })
       },
       8,
@@ -106,28 +110,28 @@ describe('a link that is half open', () => {
     const hung = linesOf(small, ' hangs').filter((line) => / (settle|claim|transact) /.test(line))
     expect(hung.length).toBeGreaterThan(0)
     expect(world.faults.of('hang').inFlight).toBeGreaterThan(2)
-    expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+    expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
   })
 })
 
 describe('a statement that is in another’s way', () => {
   it('is rolled back and sent again, and nobody notices', async () => {
     const small = await lived(0, ({ world }) => {
-      world.network.weather = { conflict: 0.2 }
+      world.network.conditions = { conflict: 0.2 }
     })
     const { world, ids } = small
     const { count, inFlight } = world.faults.of('conflict')
     expect(count).toBeGreaterThan(10)
     expect(inFlight).toBe(count)
-    expect(ids).toHaveLength(2 * EVERYTHING)
+    expect(ids).toHaveLength(2 * KIND_COUNT)
     expect(linesOf(small, 'error')).toEqual([])
-    expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+    expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
   })
 
   it('again and again is given up in words that say so', async () => {
-    const { world } = hamlet({ each: 0 })
+    const { world } = minimalScenario({ each: 0 })
     await world.run(1_000)
-    world.network.weather = { conflict: 1 }
+    world.network.conditions = { conflict: 1 }
     const refused = world.processes[0]!.wakeful.set({ delay: '1h' }, { target: 'work' }).catch(
       (thrown: unknown) => thrown,
     )

@@ -13,12 +13,12 @@ export function wrongEndings({ backend }: World<SimulatedBackend>, until: number
 }
 
 /** A record of the log about an alarm. */
-export type Told = Pick<LoggedRow, 'type' | 'occurrence' | 'data' | 'alarm'>
+export type AlarmEvent = Pick<LoggedRow, 'type' | 'occurrence' | 'data' | 'alarm'>
 
 /** The same, of these alarms and this log. */
 export function wrongEndingsOf(
   alarms: readonly StoredAlarm[],
-  events: Iterable<Told>,
+  events: Iterable<AlarmEvent>,
   until: number,
 ): string[] {
   const stories = Map.groupBy(events, ({ alarm }) => alarm)
@@ -50,11 +50,11 @@ function instantsOf({ rule, createdAt }: StoredAlarm, until: number): number[] {
   return instants
 }
 
-function scheduledFor({ occurrence }: Told): number {
+function scheduledFor({ occurrence }: AlarmEvent): number {
   return Number(occurrence!.split('-')[1])
 }
 
-function skippedRun({ data }: Told): { from: number; to: number } {
+function skippedRun({ data }: AlarmEvent): { from: number; to: number } {
   const { from, to } = JSON.parse(data) as { from: string; to: string }
   return { from: Date.parse(from), to: Date.parse(to) }
 }

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
-import { Faults, isWeighty } from './faults.ts'
+import { FaultCounter, hasEffect } from './faults.ts'
 
 it('tells how often each fault was tried, and how often it hit something in flight', () => {
-  const faults = new Faults()
+  const faults = new FaultCounter()
   faults.note('pause', false, null)
   faults.note('kill', true, null)
-  const land = faults.try('kill', null)
+  const markHit = faults.attempt('kill', null)
   expect(faults.lines).toEqual(['kill 2, 1 in flight', 'pause 1, 0 in flight'])
   // However often it lands, it is one fault.
-  land()
-  land()
+  markHit()
+  markHit()
   expect([faults.of('kill'), faults.of('close')]).toEqual([
     { count: 2, inFlight: 2 },
     { count: 0, inFlight: 0 },
@@ -27,5 +27,5 @@ it('takes a statement that writes or takes for something in flight, and none tha
     'claim.peek',
     'notice',
   ]
-  expect(statements.filter(isWeighty)).toEqual(statements.slice(0, 5))
+  expect(statements.filter(hasEffect)).toEqual(statements.slice(0, 5))
 })

@@ -1,47 +1,47 @@
 /** Everything that can befall a world. */
-export type Fault =
+export type FaultName =
   // A process, or the host it runs on.
   | 'kill'
-  | 'killAt'
-  | 'ambush'
+  | 'killAtEvent'
+  | 'killAtStatement'
   | 'pause'
   | 'stall'
-  | 'contest'
+  | 'leaseRace'
   | 'close'
   | 'leave'
   | 'join'
   | 'deploy'
   // Its wall clock is set, by less than an hour or by more.
-  | 'step'
-  | 'leap'
+  | 'clockStep'
+  | 'clockLeap'
   // The way to the database.
   | 'partition'
   | 'slow'
-  | 'lostThere'
-  | 'lostBack'
+  | 'requestLost'
+  | 'responseLost'
   | 'hang'
   // The database.
   | 'conflict'
   | 'diskFull'
   | 'outage'
   // A file: somebody else has its write lock.
-  | 'held'
+  | 'fileLocked'
   | 'databaseStep'
   // A user's transaction stays open that has locked a shard.
-  | 'locked'
+  | 'shardLocked'
   // What processes are told of each other.
-  | 'newsLost'
-  | 'newsLate'
-  | 'newsDoubled'
+  | 'noticeLost'
+  | 'noticeLate'
+  | 'noticeDuplicated'
 
 /** How often a fault was tried, and how often it hit something in flight. */
-export interface Tally {
+export interface FaultCount {
   readonly count: number
   readonly inFlight: number
 }
 
 /** A fault that was tried: told, once or more often, that it has hit something in flight. */
-export type Landing = () => void
+export type MarkHit = () => void
 
 /**
  * Statements that change nothing, or nothing but the process's own heartbeat: an idle process sends them too. What hits
@@ -54,7 +54,7 @@ const IDLE: ReadonlySet<string> = new Set([
 ]) // biome-ignore format: a list
 
 /** Whether a statement writes or takes something. */
-export function isWeighty(statement: string): boolean {
+export function hasEffect(statement: string): boolean {
   return !IDLE.has(statement)
 }
 
@@ -63,13 +63,13 @@ export function isWeighty(statement: string): boolean {
  * delivering something, or waits for a statement that writes or takes; one that lasts, also where such a statement meets
  * it later.
  */
-export class Faults {
-  readonly #tallies = new Map<Fault, { count: number; inFlight: number }>()
+export class FaultCounter {
+  readonly #tallies = new Map<FaultName, { count: number; inFlight: number }>()
   /** Told of each fault as it is tried, which process it befalls (null: all of them), and which statement, if one. */
-  onFault: (fault: Fault, process: string | null, statement?: string) => void = () => {}
+  onFault: (fault: FaultName, process: string | null, statement?: string) => void = () => {}
 
   /** Counts a fault that is tried; answers how to say that it has landed. */
-  try(fault: Fault, process: string | null, statement?: string): Landing {
+  attempt(fault: FaultName, process: string | null, statement?: string): MarkHit {
     this.onFault(fault, process, statement)
     const tally = this.#tallies.get(fault) ?? { count: 0, inFlight: 0 }
     this.#tallies.set(fault, tally)
@@ -82,17 +82,17 @@ export class Faults {
   }
 
   /** Counts a fault of which it is known at once whether it hits something in flight. */
-  note(fault: Fault, isInFlight: boolean, process: string | null, statement?: string): void {
-    const land = this.try(fault, process, statement)
-    if (isInFlight) land()
+  note(fault: FaultName, isInFlight: boolean, process: string | null, statement?: string): void {
+    const markHit = this.attempt(fault, process, statement)
+    if (isInFlight) markHit()
   }
 
-  of(fault: Fault): Tally {
+  of(fault: FaultName): FaultCount {
     return this.#tallies.get(fault) ?? { count: 0, inFlight: 0 }
   }
 
   /** All that was tried, by name. */
-  get tallies(): ReadonlyMap<Fault, Tally> {
+  get tallies(): ReadonlyMap<FaultName, FaultCount> {
     return new Map([...this.#tallies].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 

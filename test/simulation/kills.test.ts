@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hamlet, wrongsOf } from './minimal-scenario.ts'
+import { minimalScenario, problemsOf } from './minimal-scenario.ts'
 import type { Point } from './network.ts'
 
 const RUN_MS = 30_000
@@ -9,26 +9,28 @@ describe('a process that is ambushed', () => {
   it.each(['sent', 'ran', 'answered'] satisfies Point[])(
     'when its settle is %s does nothing any more from that very moment on',
     async (point) => {
-      const small = hamlet()
+      const small = minimalScenario()
       const { world } = small
       const [ant] = world.processes
-      world.ambush(ant!, 'settle', point)
+      world.killAtStatement(ant!, 'settle', point)
       await world.run(RUN_MS)
-      const died = world.trace.lines.findIndex((line) => line.includes(`ant.1 ambushed: settle ${point}`))
+      const died = world.trace.lines.findIndex((line) =>
+        line.includes(`ant.1 killed at statement: settle ${point}`),
+      )
       expect(died).toBeGreaterThan(0)
       // Of what it did before, the settle itself may still arrive.
       const after = world.trace.lines.slice(died + 1).filter((line) => line.includes(' ant.1 '))
       expect(after.filter((line) => !line.endsWith('dead') && !line.endsWith(' settle'))).toEqual([])
-      expect(world.faults.of('ambush')).toEqual({ count: 1, inFlight: 1 })
-      expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+      expect(world.faults.of('killAtStatement')).toEqual({ count: 1, inFlight: 1 })
+      expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
     },
   )
 
   it('where a statement is sent has sent that one, and not the one it would have sent in the same turn', async () => {
-    const { world } = hamlet()
+    const { world } = minimalScenario()
     await world.run(1_000)
     const [ant] = world.processes
-    world.ambush(ant!, 'get', 'sent')
+    world.killAtStatement(ant!, 'get', 'sent')
     let isAnswered = false
     const calls = ['a', 'b'].map((id) => ant!.wakeful.get(id).finally(() => (isAnswered = true)))
     for (const call of calls) call.catch(() => {})
@@ -38,22 +40,22 @@ describe('a process that is ambushed', () => {
   })
 
   it('at a statement that it never sends lives on, which the tally tells', async () => {
-    const { world } = hamlet()
+    const { world } = minimalScenario()
     const [ant] = world.processes
-    world.ambush(ant!, 'put_calendar', 'ran')
+    world.killAtStatement(ant!, 'put_calendar', 'ran')
     await world.run(RUN_MS)
     expect(ant!.isDead).toBe(false)
-    expect(world.faults.lines).toContain('ambush 1, 0 in flight')
+    expect(world.faults.lines).toContain('killAtStatement 1, 0 in flight')
   })
 })
 
 describe('a process that is killed at an event', () => {
   it.each(['before', 'after'] as const)('does not survive exactly that one: %s it', async (when) => {
-    const { world } = hamlet()
+    const { world } = minimalScenario()
     const [ant] = world.processes
     await world.run(1_000)
     const last = ant!.events + 10
-    world.killAt(ant!, 10, when)
+    world.killAtEvent(ant!, 10, when)
     await world.run(RUN_MS)
     expect([ant!.isDead, ant!.events]).toEqual([true, last])
     expect(world.trace.text).toContain(`met ${when} its event ${last}`)

@@ -5,7 +5,7 @@ import type { SimulatedProcess } from './process.ts'
 type Unsigned<E = Entry> = E extends { readonly run: number } ? Omit<E, 'run'> : never
 
 /** What happened in a world, for the judge, in the order in which it did. */
-export class Diary {
+export class Ledger {
   readonly entries: Entry[] = []
   readonly #runs = new Map<string, number>()
 

@@ -1,25 +1,25 @@
 import { decodeCursor } from '../../src/log/index.ts'
 import type { Random } from '../random.ts'
-import type { Diary } from './ledger.ts'
-import type { Whose } from './alarm-plan.ts'
+import type { Scope } from './alarm-plan.ts'
+import type { Ledger } from './ledger.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { World } from './world.ts'
 
 const AGAIN_MS = 300
 
 /** Somebody who follows an owner's log and keeps his position: when his process dies he goes on in another. */
-export class Follower {
+export class LogReader {
   readonly #world: World
-  readonly #diary: Diary
-  readonly #whose: Whose
+  readonly #ledger: Ledger
+  readonly #scope: Scope
   readonly #random: Random
   #after: string | null = null
 
-  constructor(world: World, diary: Diary, whose: Whose) {
+  constructor(world: World, ledger: Ledger, scope: Scope) {
     this.#world = world
-    this.#diary = diary
-    this.#whose = whose
-    this.#random = world.chanceOf('follower')
+    this.#ledger = ledger
+    this.#scope = scope
+    this.#random = world.randomFor('follower')
   }
 
   /** Never ends: the world stops before. */
@@ -33,7 +33,7 @@ export class Follower {
   }
 
   async #followIn(process: SimulatedProcess): Promise<void> {
-    const { tenant, owner } = this.#whose
+    const { tenant, owner } = this.#scope
     const after = this.#after === null ? {} : { after: this.#after }
     try {
       for await (const { cursor } of process.wakeful
@@ -42,7 +42,7 @@ export class Follower {
         if (process.isDead) return
         this.#after = cursor
         const [position] = decodeCursor('events', cursor)
-        this.#diary.write(process, { type: 'read', reader: 'follower', position: Number(position) })
+        this.#ledger.write(process, { type: 'read', reader: 'follower', position: Number(position) })
       }
     } catch {
       // He is told that the store cannot be reached, or that the process closes, and goes on from his position.

@@ -1,36 +1,36 @@
 import { describe, expect, it } from 'vitest'
-import { type Hamlet, hamlet, wrongsOf } from './minimal-scenario.ts'
+import { type MinimalScenario, minimalScenario, problemsOf } from './minimal-scenario.ts'
 
 const RUN_MS = 40_000
 const MARGIN_MS = 14_000
 
-function shares({ world }: Hamlet): Record<string, number> {
+function shares({ world }: MinimalScenario): Record<string, number> {
   const shards = world.backend.database.shardsIn(['app'])
   const holders = Map.groupBy(shards, ({ holder }) => holder ?? 'free')
   return Object.fromEntries([...holders].map(([holder, { length }]) => [holder, length]))
 }
 
-function latest({ ledger }: Hamlet): number {
-  const firsts = ledger.starts.filter(({ attempt }) => attempt === 1)
+function latest({ startLog }: MinimalScenario): number {
+  const firsts = startLog.starts.filter(({ attempt }) => attempt === 1)
   return Math.max(...firsts.map(({ at, scheduledFor }) => at - scheduledFor))
 }
 
 describe('lease holders', () => {
   it('that join get their share, and nothing is late', async () => {
-    const small = hamlet({ each: 3, shards: 12 })
+    const small = minimalScenario({ each: 3, shards: 12 })
     const { world, machines } = small
-    world.network.weather = {}
+    world.network.conditions = {}
     world.in(6_000, () => void world.join(machines[0]!))
     await world.run(RUN_MS)
     expect(shares(small)).toEqual({ 'ant.1': 4, 'bee.1': 4, 'ant-1.1': 4 })
-    expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+    expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
     expect(latest(small)).toBeLessThan(100)
   })
 
   it('that leave give all they have to the others at once; none comes after them, and the last one stays', async () => {
-    const small = hamlet({ machines: ['ant', 'bee', 'cat'], each: 3, shards: 12 })
+    const small = minimalScenario({ machines: ['ant', 'bee', 'cat'], each: 3, shards: 12 })
     const { world } = small
-    world.network.weather = {}
+    world.network.conditions = {}
     const [ant, bee, cat] = world.processes
     world.in(6_000, () => void world.leave(ant!))
     world.in(10_000, () => void world.leave(bee!))
@@ -39,26 +39,26 @@ describe('lease holders', () => {
     expect(shares(small)).toEqual({ 'cat.1': 12 })
     expect(world.processes).toEqual([cat])
     expect(world.faults.of('leave').count).toBe(3)
-    expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+    expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
     expect(latest(small)).toBeLessThan(500)
   })
 
   it('are replaced one by one in a deploy, and nobody notices', async () => {
-    const small = hamlet({ machines: ['ant', 'bee', 'cat', 'dog'], each: 20, shards: 12 })
+    const small = minimalScenario({ machines: ['ant', 'bee', 'cat', 'dog'], each: 20, shards: 12 })
     const { world } = small
-    world.network.weather = {}
+    world.network.conditions = {}
     world.in(5_000, () => world.deploy(12_000))
     await world.run(RUN_MS)
     expect(shares(small)).toEqual({ 'ant.2': 3, 'bee.2': 3, 'cat.2': 3, 'dog.2': 3 })
     expect(world.faults.of('deploy')).toEqual({ count: 1, inFlight: 1 })
-    expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+    expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
     expect(latest(small)).toBeLessThan(500)
   })
 
   it('may join by the hundred at once, and leave again', async () => {
-    const small = hamlet({ each: 6, shards: 128 })
+    const small = minimalScenario({ each: 6, shards: 128 })
     const { world, machines } = small
-    world.network.weather = {}
+    world.network.conditions = {}
     world.in(6_000, () => {
       for (let i = 0; i < 100; i++) world.join(machines[0]!)
     })
@@ -70,7 +70,7 @@ describe('lease holders', () => {
     expect([counts.length, Math.min(...counts), Math.max(...counts)]).toEqual([102, 1, 2])
     await world.run(RUN_MS - 19_900)
     expect(shares(small)).toEqual({ 'ant.1': 64, 'bee.1': 64 })
-    expect(wrongsOf(small, world.now - MARGIN_MS)).toEqual([])
+    expect(problemsOf(small, world.now - MARGIN_MS)).toEqual([])
     expect(latest(small)).toBeLessThan(500)
   })
 })

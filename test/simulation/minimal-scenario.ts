@@ -2,24 +2,24 @@ import type { SetCallOptions } from '../../src/library/index.ts'
 import type { Fire } from '../../src/targets/index.ts'
 import type { When } from '../../src/time/index.ts'
 import { wrongEndings } from './endings.ts'
-import { Ledger } from './start-log.ts'
 import type { Machine, SimulatedProcess } from './process.ts'
 import type { Skew } from './process-clock.ts'
 import type { SimulatedBackend } from './simulated-backend.ts'
 import { simulatedWorld } from './simulated-world.ts'
+import { StartLog } from './start-log.ts'
 import type { World, WorldOptions } from './world.ts'
 
 /** A small and calm world, short enough to be lived through again and again. */
-export interface Hamlet {
+export interface MinimalScenario {
   readonly world: World<SimulatedBackend>
-  readonly ledger: Ledger
+  readonly startLog: StartLog
   /** The alarms whose set was answered. */
   readonly ids: string[]
   readonly machines: readonly Machine[]
 }
 
-/** How a hamlet is made. */
-export interface HamletOptions extends Partial<WorldOptions> {
+/** How a minimalScenario is made. */
+export interface MinimalScenarioOptions extends Partial<WorldOptions> {
   readonly machines?: readonly string[]
   /** How many alarms of each kind. */
   readonly each?: number
@@ -44,16 +44,16 @@ const KINDS: readonly { readonly when: When; readonly options: SetCallOptions }[
   { when: { every: '4s', misfire: 'all' }, options: { target: { event: true } } },
 ]
 /** How many kinds there are. */
-export const EVERYTHING = KINDS.length
+export const KIND_COUNT = KINDS.length
 const RETRY: SetCallOptions = { backoff: { baseMs: 200, capMs: 1_000 }, maxFailures: 12 }
 
 /** Two processes and a handful of alarms of each kind, set within the first seconds. */
-export function hamlet({
+export function minimalScenario({
   machines: names = ['ant', 'bee'],
   each = 1,
   skew = (world) => world.skew(),
   ...options
-}: HamletOptions = {}): Hamlet {
+}: MinimalScenarioOptions = {}): MinimalScenario {
   const world = simulatedWorld({
     seed: 1,
     shards: 4,
@@ -61,35 +61,35 @@ export function hamlet({
     heartbeatMs: HEARTBEAT_MS,
     ...options,
   })
-  const ledger = new Ledger(world)
+  const startLog = new StartLog(world)
   const ids: string[] = []
-  const equip = (process: SimulatedProcess) => equipWith(process, ledger)
-  const machines = names.map((name) => ({ name, skew: skew(world), equip, restartMs: RESTART_MS }))
+  const registerHandlers = (process: SimulatedProcess) => registerHandlersOn(process, startLog)
+  const machines = names.map((name) => ({ name, skew: skew(world), registerHandlers, restartMs: RESTART_MS }))
   for (const machine of machines) world.launch(machine)
   for (let i = 0; i < each * KINDS.length; i++) {
     const by = world.random.between(0, names.length - 1)
     world.in(SET_FROM_MS + world.random.next() * SET_WITHIN_MS, () => void setOne(world, by, i, ids))
   }
-  return { world, ledger, ids, machines }
+  return { world, startLog, ids, machines }
 }
 
-/** What went wrong in a hamlet, in words: nothing, where every promise was kept. What came due by then has ended. */
-export function wrongsOf({ world, ledger, ids }: Hamlet, until: number): string[] {
+/** What went wrong in a minimalScenario, in words: nothing, where every promise was kept. What came due by then has ended. */
+export function problemsOf({ world, startLog, ids }: MinimalScenario, until: number): string[] {
   const { alarmIds } = world.backend.database.tables
   return [
     ...wrongEndings(world, until),
     ...ids.filter((id) => alarmIds.get(id) === undefined).map((id) => `${id} was set, and is not there`),
-    ...ledger.early.map(({ occurrenceId, at }) => `${occurrenceId} started early, at ${at}`),
-    ...ledger.unfenced.map(
+    ...startLog.early.map(({ occurrenceId, at }) => `${occurrenceId} started early, at ${at}`),
+    ...startLog.unfenced.map(
       ({ occurrenceId, process }) => `${occurrenceId} was started by ${process}, no owner`,
     ),
   ]
 }
 
-function equipWith(process: SimulatedProcess, ledger: Ledger): void {
+function registerHandlersOn(process: SimulatedProcess, startLog: StartLog): void {
   const { wakeful } = process
   const work = async (fire: Fire) => {
-    ledger.note(process, fire)
+    startLog.note(process, fire)
     await process.sleep(process.random.between(1, 300))
   }
   wakeful.handle('work', work)

@@ -1,11 +1,10 @@
 import { POLICIES } from '../calendar/expected.ts'
 import { Random } from '../random.ts'
-import type { Errand, How, Move, Task, Whose } from './alarm-plan.ts'
-
-import type { Fault } from './faults.ts'
-import { draw, STRIKES, type Strike, type Strikes } from './planned-faults.ts'
+import type { AlarmPlan, Edit, Scope, TargetKind, Task } from './alarm-plan.ts'
+import { ANSWER_MS_MAX, type Conditions, FAULTY, NORMAL } from './conditions.ts'
+import type { FaultName } from './faults.ts'
+import { drawFault, FAULT_WEIGHTS, type FaultWeights, type PlannedFault } from './planned-faults.ts'
 import type { Misfire, Timing } from './timing.ts'
-import { ANSWER_MS_MAX, CALM, STORMY, type Weather } from './conditions.ts'
 
 /** Which kind of run a seed makes. */
 export type Kind = 'rush' | 'crowd' | 'year'
@@ -23,9 +22,9 @@ export interface Plan {
   readonly graceMs?: number
   /** Deliveries a process may have under way at once. */
   readonly concurrency: number
-  readonly weather: Weather
-  readonly errands: readonly Errand[]
-  readonly strikes: readonly Strike[]
+  readonly conditions: Conditions
+  readonly alarms: readonly AlarmPlan[]
+  readonly faults: readonly PlannedFault[]
   /** From when on nothing befalls anybody. */
   readonly calmMs: number
   readonly endMs: number
@@ -34,13 +33,13 @@ export interface Plan {
 const SECOND_MS = 1_000
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
-const TRIED_AGAIN: ReadonlySet<Fault> = new Set(['partition', 'outage', 'hang', 'diskFull'])
+const TRIED_AGAIN: ReadonlySet<FaultName> = new Set(['partition', 'outage', 'hang', 'diskFull'])
 const TRIED_AGAIN_MS_MAX = 3_600_000
 /** What is due at the end of a run has this long to end: tries, time-outs and takeovers. */
 export const AFTERMATH_MS = 45_000
 
 /** Whose alarms there are; the log of the first is followed. */
-export const SCOPES: readonly [Whose, ...Whose[]] = [
+export const SCOPES: readonly [Scope, ...Scope[]] = [
   { tenant: 'default', owner: '' },
   { tenant: 'default', owner: 'ann' },
   { tenant: 'acme', owner: '' },
@@ -70,7 +69,7 @@ function rushPlan(seed: number, random: Random, kind: Kind): Plan {
   const endMs = calmMs + random.between(11, 18) * SECOND_MS + AFTERMATH_MS
   const burstMs = random.between(3_000, calmMs * 0.7)
   const span: Span = { calmMs, endMs, burstMs, tickMsMin: 4_000, tickMsMax: 20_000 }
-  const errands = random.between(10, isCrowd ? 120 : 48)
+  const alarms = random.between(10, isCrowd ? 120 : 48)
   return {
     seed,
     kind,
@@ -82,9 +81,9 @@ function rushPlan(seed: number, random: Random, kind: Kind): Plan {
     // Faults last for seconds: by the usual grace nothing would ever be missed.
     ...(seed % 3 === 0 && { graceMs: 2 * SECOND_MS }),
     concurrency: random.weighted([[1, 3], [1, 10], [3, 100]] as const),
-    weather: weatherOf(random),
-    errands: Array.from({ length: errands }, (_, i) => drawErrand(random, `${i}`, span)),
-    strikes: drawStrikes(random, span, isCrowd ? 40 : random.weighted([[1, 10], [2, 25], [1, 60]] as const), 12_000),
+    conditions: drawConditions(random),
+    alarms: Array.from({ length: alarms }, (_, i) => drawAlarm(random, `${i}`, span)),
+    faults: drawFaults(random, span, isCrowd ? 40 : random.weighted([[1, 10], [2, 25], [1, 60]] as const), 12_000),
     calmMs,
     endMs,
   } // biome-ignore format: tables of weights
@@ -110,9 +109,9 @@ function yearPlan(seed: number, random: Random): Plan {
     heartbeatMs: DAY_MS / 6,
     upkeepMs: DAY_MS,
     concurrency: 100,
-    weather: weatherOf(random),
-    errands: Array.from({ length: random.between(8, 24) }, (_, i) => drawErrand(random, `${i}`, span)),
-    strikes: drawStrikes(random, span, random.between(20, 200), DAY_MS),
+    conditions: drawConditions(random),
+    alarms: Array.from({ length: random.between(8, 24) }, (_, i) => drawAlarm(random, `${i}`, span)),
+    faults: drawFaults(random, span, random.between(20, 200), DAY_MS),
     calmMs,
     endMs,
   }
@@ -127,52 +126,54 @@ interface Span {
   readonly tickMsMax: number
 }
 
-/** Good weather for some, so that what strikes do alone is seen as well; for others some of the bad, less or more. */
-function weatherOf(random: Random): Weather {
-  if (random.chance(0.3)) return CALM
-  const kept = Object.entries(STORMY).filter(() => random.chance(0.6))
+/** Good conditions for some, so that what faults do alone is seen as well; for others some of the bad, less or more. */
+function drawConditions(random: Random): Conditions {
+  if (random.chance(0.3)) return NORMAL
+  const kept = Object.entries(FAULTY).filter(() => random.chance(0.6))
   return Object.fromEntries(kept.map(([fault, chance]) => [fault, chance * random.next() * 3]))
 }
 
-const DEADLY: ReadonlySet<Strike['fault']> = new Set([
-  'kill', 'killAt', 'ambush', 'close', 'leave', 'deploy',
+const DEADLY: ReadonlySet<PlannedFault['fault']> = new Set([
+  'kill', 'killAtEvent', 'killAtStatement', 'close', 'leave', 'deploy',
 ]) // biome-ignore format: a list
 
 /** Who cannot reach the database tries again every few seconds: a day of that is much work, and shows nothing more. */
-function shortened(strike: Strike): Strike {
-  return TRIED_AGAIN.has(strike.fault) ? { ...strike, ms: Math.min(strike.ms, TRIED_AGAIN_MS_MAX) } : strike
+function shortened(planned: PlannedFault): PlannedFault {
+  return TRIED_AGAIN.has(planned.fault)
+    ? { ...planned, ms: Math.min(planned.ms, TRIED_AGAIN_MS_MAX) }
+    : planned
 }
 
 /** Each kind of fault is left out of some runs: what happens often hides what happens seldom. */
-function drawStrikes(random: Random, { calmMs }: Span, count: number, msMax: number): Strike[] {
+function drawFaults(random: Random, { calmMs }: Span, count: number, msMax: number): PlannedFault[] {
   // A death sets right what its process did wrong: in some runs nobody dies.
   const spares = random.chance(0.25)
-  const kept = Object.entries(STRIKES).filter(
-    ([fault]) => random.chance(0.7) && !(spares && DEADLY.has(fault as Strike['fault'])),
+  const kept = Object.entries(FAULT_WEIGHTS).filter(
+    ([fault]) => random.chance(0.7) && !(spares && DEADLY.has(fault as PlannedFault['fault'])),
   )
-  const weights = (kept.length > 0 ? Object.fromEntries(kept) : STRIKES) as Strikes
+  const weights = (kept.length > 0 ? Object.fromEntries(kept) : FAULT_WEIGHTS) as FaultWeights
   const moments = Array.from({ length: count }, () => random.between(1_000, calmMs - 1_000))
-  const strikes = moments
+  const faults = moments
     .sort((a, b) => a - b)
-    .map((at) => draw(random, weights, Math.min(msMax, calmMs - at), at))
+    .map((at) => drawFault(random, weights, Math.min(msMax, calmMs - at), at))
     .map(shortened)
   // Nothing lasts beyond the calm: who waits on a link that hangs gives it up before.
-  return strikes.filter(({ fault, at, ms }) => fault !== 'hang' || at + ms + ANSWER_MS_MAX < calmMs)
+  return faults.filter(({ fault, at, ms }) => fault !== 'hang' || at + ms + ANSWER_MS_MAX < calmMs)
 }
 
-function drawErrand(random: Random, name: string, span: Span): Errand {
+function drawAlarm(random: Random, name: string, span: Span): AlarmPlan {
   const atMs = random.chance(0.5) ? random.between(300, 5_000) : random.between(300, span.calmMs * 0.7)
-  const how = random.weighted<How>([[5, 'work'], [2, 'write'], [1, 'inline'], [2, 'remote'], [2, 'event']]) // biome-ignore format: a table
+  const target = random.weighted<TargetKind>([[5, 'work'], [2, 'write'], [1, 'inline'], [2, 'remote'], [2, 'event']]) // biome-ignore format: a table
   const isKeyed = random.chance(0.25)
   const isOnce = random.chance(0.35)
   const timing = drawTiming(random, atMs, span, isOnce)
-  const task = drawTask(random, how, isOnce)
+  const task = drawTask(random, target, isOnce)
   return {
     name,
     scope: SCOPES[random.between(0, SCOPES.length - 1)]!,
     atMs,
     timing,
-    how,
+    target,
     task,
     isKeyed,
     isRetried: random.chance(0.7) && !isKeyed && !('count' in timing),
@@ -181,18 +182,18 @@ function drawErrand(random: Random, name: string, span: Span): Errand {
       random.chance(0.2) || task.reports.some(({ succeeded }) => !succeeded) ? random.between(1, 4) : 100_000,
     priority: random.between(-1, 1),
     overlap: random.weighted([[2, 'skip'], [1, 'queue'], [1, 'allow']] as const), // biome-ignore format: a table
-    moves: drawMoves(random, atMs, timing, span, isOnce),
+    edits: drawEdits(random, atMs, timing, span, isOnce),
   }
 }
 
 /** What recurs has quick targets, so that it catches up once the faults have stopped; others hang, or report late or never. */
-function drawTask(random: Random, how: How, isOnce: boolean): Task {
+function drawTask(random: Random, target: TargetKind, isOnce: boolean): Task {
   const reports = random.weighted([[6, 1], [2, 2], [isOnce ? 1 : 0, 0]] as const) // biome-ignore format: a table
   const isLate = () => isOnce && random.chance(0.15)
   return {
     workMs: random.between(0, isOnce && random.chance(0.2) ? 2_500 : 120),
     failures: random.chance(0.15) ? random.between(1, isOnce && random.chance(0.2) ? 12 : 3) : 0,
-    hangs: isOnce && how !== 'write' && random.chance(0.1),
+    hangs: isOnce && target !== 'write' && random.chance(0.1),
     reports: Array.from({ length: reports }, () => ({
       afterMs: isLate() ? random.between(2_500, 5_000) : random.between(0, 300),
       succeeded: random.chance(0.85),
@@ -239,21 +240,26 @@ function drawCron(random: Random, misfire: Misfire, span: Span): Timing {
 }
 
 /** What a user does to his alarm afterwards: often at the very moment at which it is due. */
-function drawMoves(random: Random, atMs: number, timing: Timing, span: Span, isOnce: boolean): Move[] {
+function drawEdits(random: Random, atMs: number, timing: Timing, span: Span, isOnce: boolean): Edit[] {
   const count = random.weighted([[3, 0], [2, 1], [1, 2], [1, 4]] as const) // biome-ignore format: a table
-  const moves: Move[] = []
+  const edits: Edit[] = []
   let [fromMs, current] = [atMs, timing]
   for (let i = 0; i < count; i++) {
     fromMs = drawMoment(random, fromMs, current, span)
-    const kind = random.weighted<Move['kind']>([[3, 'cancel'], [4, 'move'], [2, 'foreign_access'], [1, 'pause']]) // biome-ignore format: a table
-    if (kind === 'move') current = drawTiming(random, fromMs, span, isOnce)
-    moves.push({ atMs: fromMs, kind, ...drawTrigger(random), ...(kind === 'move' && { timing: current }) })
+    const kind = random.weighted<Edit['kind']>([[3, 'cancel'], [4, 'reschedule'], [2, 'foreign_access'], [1, 'pause']]) // biome-ignore format: a table
+    if (kind === 'reschedule') current = drawTiming(random, fromMs, span, isOnce)
+    edits.push({
+      atMs: fromMs,
+      kind,
+      ...drawTrigger(random),
+      ...(kind === 'reschedule' && { timing: current }),
+    })
     if (kind === 'pause' && random.chance(0.8)) {
       fromMs += random.between(1, span.tickMsMax)
-      moves.push({ atMs: fromMs, kind: 'resume' })
+      edits.push({ atMs: fromMs, kind: 'resume' })
     }
   }
-  return moves.filter((move) => move.atMs < span.calmMs)
+  return edits.filter((edit) => edit.atMs < span.calmMs)
 }
 
 /** Statements beside which a user's call comes at a bad moment. */
@@ -266,7 +272,7 @@ const BAD_MOMENTS = [
   'acquire.shards',
 ] as const
 
-function drawTrigger(random: Random): Pick<Move, 'on'> {
+function drawTrigger(random: Random): Pick<Edit, 'on'> {
   const statement = BAD_MOMENTS[random.between(0, BAD_MOMENTS.length - 1)]!
   const point = random.weighted([[1, 'sent'], [2, 'ran'], [1, 'answered']] as const) // biome-ignore format: a table
   return random.chance(0.4) ? { on: { statement, point } } : {}

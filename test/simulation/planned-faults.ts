@@ -1,21 +1,28 @@
 import type { Random } from '../random.ts'
-import type { Fault } from './faults.ts'
+import type { FaultName } from './faults.ts'
 import type { Point } from './network.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { World } from './world.ts'
 
-/** What can be let loose on a world at a given moment. What the weather does to statements is not among it. */
-export type StrikeFault = Exclude<
-  Fault,
-  'slow' | 'lostThere' | 'lostBack' | 'conflict' | 'newsLost' | 'newsLate' | 'newsDoubled' | 'held'
+/** What can be let loose on a world at a given moment. What the conditions does to statements is not among it. */
+export type PlannedFaultName = Exclude<
+  FaultName,
+  | 'slow'
+  | 'requestLost'
+  | 'responseLost'
+  | 'conflict'
+  | 'noticeLost'
+  | 'noticeLate'
+  | 'noticeDuplicated'
+  | 'fileLocked'
 >
 
 /** Which faults, and how often each compared to the others: what is not named does not happen. */
-export type Strikes = Partial<Readonly<Record<StrikeFault, number>>>
+export type FaultWeights = Partial<Readonly<Record<PlannedFaultName, number>>>
 
 /** One fault that is to happen, as data: drawn first and carried out later, so that a list of them can be cut down. */
-export interface Strike {
-  readonly fault: StrikeFault
+export interface PlannedFault {
+  readonly fault: PlannedFaultName
   /** When, in milliseconds since the world began. */
   readonly at: number
   /** Which machine, of those there are: counted around. */
@@ -33,8 +40,8 @@ export interface Strike {
  * Each as often as has been found useful. Not among them: leaps, of which a store that goes by the host's clock makes
  * another time, and steps of the database's clock, which do so for all.
  */
-export const STRIKES: Strikes = {
-  kill: 1, killAt: 2, ambush: 4, close: 1, pause: 2, stall: 2, contest: 1, partition: 2, hang: 1, outage: 0.5, diskFull: 0.5, locked: 1, step: 1,
+export const FAULT_WEIGHTS: FaultWeights = {
+  kill: 1, killAtEvent: 2, killAtStatement: 4, close: 1, pause: 2, stall: 2, leaseRace: 1, partition: 2, hang: 1, outage: 0.5, diskFull: 0.5, shardLocked: 1, clockStep: 1,
   join: 0.5, leave: 0.5, deploy: 0.2,
 } // biome-ignore format: a list
 
@@ -42,29 +49,30 @@ export const STRIKES: Strikes = {
 const LOCKED_MS_MAX = 2_000
 
 /** What befalls everybody. */
-const FOR_ALL = {
-  outage: (world: World, { ms }: Strike) => world.outage(ms),
-  diskFull: (world: World, { ms }: Strike) => world.fillDisk(ms),
-  databaseStep: (world: World, { ms }: Strike) => world.stepDatabase(ms),
-  locked: (world: World, { ms, n }: Strike) => world.lockShard(n, Math.min(ms, LOCKED_MS_MAX)),
-  deploy: (world: World, { ms }: Strike) => world.deploy(ms),
+const GLOBAL_FAULTS = {
+  outage: (world: World, { ms }: PlannedFault) => world.outage(ms),
+  diskFull: (world: World, { ms }: PlannedFault) => world.fillDisk(ms),
+  databaseStep: (world: World, { ms }: PlannedFault) => world.stepDatabase(ms),
+  shardLocked: (world: World, { ms, n }: PlannedFault) => world.lockShard(n, Math.min(ms, LOCKED_MS_MAX)),
+  deploy: (world: World, { ms }: PlannedFault) => world.deploy(ms),
 }
 
-type Deed = (world: World, process: SimulatedProcess, strike: Strike) => void
+type Injector = (world: World, process: SimulatedProcess, planned: PlannedFault) => void
 
 /** What befalls one process. */
-const FOR_ONE: Readonly<Record<Exclude<StrikeFault, keyof typeof FOR_ALL>, Deed>> = {
+const PROCESS_FAULTS: Readonly<Record<Exclude<PlannedFaultName, keyof typeof GLOBAL_FAULTS>, Injector>> = {
   kill: (world, process) => world.kill(process),
-  killAt: (world, process, { n, point }) => world.killAt(process, n, point === 'sent' ? 'before' : 'after'),
-  ambush: (world, process, { statement, point }) => world.ambush(process, statement, point),
+  killAtEvent: (world, process, { n, point }) =>
+    world.killAtEvent(process, n, point === 'sent' ? 'before' : 'after'),
+  killAtStatement: (world, process, { statement, point }) => world.killAtStatement(process, statement, point),
   close: (world, process) => void world.close(process),
   pause: (world, process, { ms }) => world.pause(process, ms),
   stall: (world, process, { statement, ms, n }) => world.stall(process, statement, ms, n % 2 === 0),
-  contest: (world, process, { n }) => world.contest(process, n),
+  leaseRace: (world, process, { n }) => world.leaseRace(process, n),
   partition: (world, process, { ms }) => world.partition(process, ms),
   hang: (world, process, { ms }) => world.hang(process, ms),
-  step: (world, process, { ms }) => world.step(process, ms),
-  leap: (world, process, { ms }) => world.step(process, ms),
+  clockStep: (world, process, { ms }) => world.step(process, ms),
+  clockLeap: (world, process, { ms }) => world.step(process, ms),
   join: (world, { machine }) => void world.join(machine),
   leave: (world, process) => void world.leave(process),
 }
@@ -92,9 +100,9 @@ const DATABASE_STEPS = [
 ] as const
 const MS_MIN = 100
 
-/** Draws a strike: nothing that takes time takes longer than this. */
-export function draw(random: Random, weights: Strikes, msMax: number, at = 0): Strike {
-  const choices = Object.entries(weights) as [StrikeFault, number][]
+/** Draws a planned: nothing that takes time takes longer than this. */
+export function drawFault(random: Random, weights: FaultWeights, msMax: number, at = 0): PlannedFault {
+  const choices = Object.entries(weights) as [PlannedFaultName, number][]
   const fault = random.weighted(choices.map(([each, weight]) => [weight, each]))
   const ms = random.between(Math.min(MS_MIN, msMax), msMax)
   const stepMs = stepOf(random, fault, ms)
@@ -110,33 +118,33 @@ export function draw(random: Random, weights: Strikes, msMax: number, at = 0): S
 }
 
 /** How far a clock is set, forward or back; null where no clock is. As many numbers are drawn for every fault. */
-function stepOf(random: Random, fault: StrikeFault, ms: number): number | null {
+function stepOf(random: Random, fault: PlannedFaultName, ms: number): number | null {
   const sign = random.chance(0.5) ? 1 : -1
   const [part, scale] = [random.next(), random.between(0, 2)]
-  if (fault === 'step') return sign * Math.min(ms, HOUR_MS - 1)
-  const scales = fault === 'leap' ? LEAPS : fault === 'databaseStep' ? DATABASE_STEPS : null
+  if (fault === 'clockStep') return sign * Math.min(ms, HOUR_MS - 1)
+  const scales = fault === 'clockLeap' ? LEAPS : fault === 'databaseStep' ? DATABASE_STEPS : null
   if (scales === null) return null
   const [least, most] = scales[scale]!
   return sign * Math.floor(least + part * (most - least))
 }
 
 /** Lets each happen at its time. */
-export function arrange(world: World, strikes: readonly Strike[]): void {
-  for (const strike of strikes) world.in(strike.at - world.timeline.now, () => carryOut(world, strike))
+export function scheduleFaults(world: World, faults: readonly PlannedFault[]): void {
+  for (const planned of faults) world.in(planned.at - world.timeline.now, () => inject(world, planned))
 }
 
 /** Lets it happen now. One that finds nobody at its machine was tried, and has hit nothing. */
-export function carryOut(world: World, strike: Strike): void {
-  const { fault, machine } = strike
-  if (isForAll(fault)) {
-    FOR_ALL[fault](world, strike)
+export function inject(world: World, planned: PlannedFault): void {
+  const { fault, machine } = planned
+  if (isGlobal(fault)) {
+    GLOBAL_FAULTS[fault](world, planned)
     return
   }
   const process = world.processOn(machine)
-  if (process?.isUp === true) FOR_ONE[fault](world, process, strike)
+  if (process?.isUp === true) PROCESS_FAULTS[fault](world, process, planned)
   else world.faults.note(fault, false, null)
 }
 
-function isForAll(fault: StrikeFault): fault is keyof typeof FOR_ALL {
-  return fault in FOR_ALL
+function isGlobal(fault: PlannedFaultName): fault is keyof typeof GLOBAL_FAULTS {
+  return fault in GLOBAL_FAULTS
 }

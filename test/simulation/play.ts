@@ -1,15 +1,15 @@
 import type { Broken } from '../judge/entries.ts'
 import type { Evidence } from '../judge/evidence.ts'
 import { type Judgement, judge } from '../judge/judge.ts'
-import { Diary } from './ledger.ts'
-import type { Fault } from './faults.ts'
-import { Follower } from './log-reader.ts'
+import { ANSWER_MS_MAX } from './conditions.ts'
+import type { FaultName } from './faults.ts'
+import { Ledger } from './ledger.ts'
+import { LogReader } from './log-reader.ts'
 import { AFTERMATH_MS, type Plan, SCOPES } from './plan.ts'
+import { scheduleFaults } from './planned-faults.ts'
 import { GRACE_MS } from './process.ts'
 import { simulatedWorld } from './simulated-world.ts'
-import { arrange } from './planned-faults.ts'
 import { User } from './user.ts'
-import { ANSWER_MS_MAX } from './conditions.ts'
 import { Workers } from './workers.ts'
 import type { World, WorldOptions } from './world.ts'
 
@@ -39,31 +39,37 @@ const STATEMENT_MS_MAX = 4_000
 /** Statements whose slowness can cost a process its lease (a beat waits for the last of them), or an attempt its time. */
 const TIMED = /^(heartbeat|acquire|give_up|release|leases|transact|set|release_waiting)\b/
 /** What the judge calls each fault by which a process may lose its clocks; a death is told apart. */
-const BROKEN: Partial<Record<Fault, Broken['what']>> = {
+const BROKEN: Partial<Record<FaultName, Broken['what']>> = {
   pause: 'stall',
   partition: 'cut',
-  step: 'clock',
+  clockStep: 'clock',
   databaseStep: 'clock',
   slow: 'slow',
-  lostThere: 'lost',
-  lostBack: 'lost',
+  requestLost: 'lost',
+  responseLost: 'lost',
   hang: 'half_open',
   conflict: 'lost',
   diskFull: 'disk_full',
   outage: 'restart',
-  held: 'stall',
-  locked: 'stall',
+  fileLocked: 'stall',
+  shardLocked: 'stall',
 }
 
 /** What befalls everybody; anything else that befalls nobody in particular has found nobody. */
-const FOR_ALL: ReadonlySet<Fault> = new Set(['diskFull', 'outage', 'held', 'locked', 'databaseStep'])
+const GLOBAL_FAULTS: ReadonlySet<FaultName> = new Set([
+  'diskFull',
+  'outage',
+  'fileLocked',
+  'shardLocked',
+  'databaseStep',
+])
 /** Of the hands that a process has, one in four more is kept for tenants whom another crowds out. */
 const RESERVE = 1 / 4
 
 /** Lets a plan happen, and judges what came of it. */
 export async function play(
   plan: Plan,
-  isTold = false,
+  withTrace = false,
   makeWorld: (options: WorldOptions) => World = simulatedWorld,
 ): Promise<Played> {
   const { seed, shards, leaseMs, heartbeatMs, upkeepMs } = plan
@@ -73,66 +79,73 @@ export async function play(
     leaseMs,
     heartbeatMs,
     upkeepMs,
-    trace: isTold ? 'lines' : 'hash',
+    trace: withTrace ? 'lines' : 'hash',
   })
-  const diary = new Diary()
+  const ledger = new Ledger()
   const until = world.now + plan.endMs - AFTERMATH_MS
-  tellOfFaults(world, plan, diary)
-  populate(world, plan, diary)
-  world.network.weather = plan.weather
-  arrange(world, plan.strikes)
+  tellOfFaults(world, plan, ledger)
+  populate(world, plan, ledger)
+  world.network.conditions = plan.conditions
+  scheduleFaults(world, plan.faults)
   await world.run(plan.calmMs - ANSWER_MS_MAX)
   // Who waits on a link that hangs gives it up by the calm.
-  world.network.weather = { ...plan.weather, hang: 0 }
+  world.network.conditions = { ...plan.conditions, hang: 0 }
   await world.run(ANSWER_MS_MAX)
   world.calm()
-  diary.add({ type: 'calm', at: world.now })
+  ledger.add({ type: 'calm', at: world.now })
   const calmAt = world.now
   await world.run(leaseMs + CLAIM_MS)
   const overdue = world.backend.overdue(calmAt)
   await world.run(plan.endMs - world.timeline.now)
-  const evidence = evidenceOf(world, plan, diary, until, overdue)
+  const evidence = evidenceOf(world, plan, ledger, until, overdue)
   return { plan, world, evidence, judgement: judge(evidence) }
 }
 
 /** Brings processes, their targets and their users to life. */
-function populate(world: World, plan: Plan, diary: Diary): void {
-  const workers = new Workers(world, diary, plan.errands)
+function populate(world: World, plan: Plan, ledger: Ledger): void {
+  const workers = new Workers(world, ledger, plan.alarms)
   const { concurrency, graceMs = GRACE_MS } = plan
   for (let i = 1; i <= plan.machines; i++) {
-    const equip = workers.equip.bind(workers)
-    world.launch({ name: `m${i}`, skew: world.skew(), equip, restartMs: RESTART_MS, concurrency, graceMs })
+    const registerHandlers = workers.registerHandlers.bind(workers)
+    world.launch({
+      name: `m${i}`,
+      skew: world.skew(),
+      registerHandlers,
+      restartMs: RESTART_MS,
+      concurrency,
+      graceMs,
+    })
   }
-  const parts = { world, diary, graceMs, began: world.now, until: world.now + plan.endMs }
-  for (const errand of plan.errands) void new User(errand, parts).live()
-  void new Follower(world, diary, SCOPES[0]).follow()
+  const parts = { world, ledger, graceMs, began: world.now, until: world.now + plan.endMs }
+  for (const alarmPlan of plan.alarms) void new User(alarmPlan, parts).live()
+  void new LogReader(world, ledger, SCOPES[0]).follow()
 }
 
 /** Writes down what befalls whom: it excuses what is delivered again. */
-function tellOfFaults(world: World, { leaseMs }: Plan, diary: Diary): void {
+function tellOfFaults(world: World, { leaseMs }: Plan, ledger: Ledger): void {
   const moment = (process: string | null) => ({
     at: world.now,
     logEnd: world.backend.logEnd(),
     inFlight: process === null ? 0 : world.backend.inFlight(process),
   })
   world.onDeath = (process) =>
-    diary.add({ type: 'killed', run: diary.runOf(process), unanswered: 0, ...moment(process.name) })
+    ledger.add({ type: 'killed', run: ledger.runOf(process), unanswered: 0, ...moment(process.name) })
   world.faults.onFault = (fault, process, statement) => {
     const what = BROKEN[fault]
-    if (what === undefined || (process === null && !FOR_ALL.has(fault))) return
+    if (what === undefined || (process === null && !GLOBAL_FAULTS.has(fault))) return
     // What is slow is waited for: only a lease, or the time that a transactional handler has, runs out over it.
     if (fault === 'slow' && !TIMED.test(statement ?? '')) return
-    const run = process === null ? 0 : diary.runOf({ name: process })
+    const run = process === null ? 0 : ledger.runOf({ name: process })
     const lastsMs =
       (statement === undefined || fault === 'hang' ? FAULT_MS_MAX : STATEMENT_MS_MAX) + 2 * leaseMs
-    diary.add({ type: 'broken', run, what, lastsMs, ...moment(process) })
+    ledger.add({ type: 'broken', run, what, lastsMs, ...moment(process) })
   }
 }
 
 function evidenceOf(
   { backend }: World,
   { kind, concurrency, leaseMs }: Plan,
-  { entries }: Diary,
+  { entries }: Ledger,
   until: number,
   overdue: readonly string[],
 ): Evidence {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/time/index.ts'
 import type { Random } from '../random.ts'
-import type { Party, Timeline } from './timeline.ts'
+import type { Participant, Timeline } from './timeline.ts'
 
 /** How a process's clocks differ from the truth. */
 export interface Skew {
@@ -18,7 +18,7 @@ export const TURN_MS = 0.25
 /** The clocks of one process: the truth as it sees it. */
 export class ProcessClock implements Clock {
   readonly #timeline: Timeline
-  readonly #party: Party
+  readonly #participant: Participant
   readonly #random: Random
   readonly #rate: number
   readonly #bornAt: number
@@ -26,9 +26,9 @@ export class ProcessClock implements Clock {
   /** What the wall clock read at the process's birth, with every step since. */
   #wall: number
 
-  constructor(timeline: Timeline, party: Party, random: Random, wallNow: number, skew: Skew) {
+  constructor(timeline: Timeline, participant: Participant, random: Random, wallNow: number, skew: Skew) {
     this.#timeline = timeline
-    this.#party = party
+    this.#participant = participant
     this.#random = random
     this.#rate = 1 + skew.drift
     this.#bornAt = timeline.now
@@ -45,11 +45,11 @@ export class ProcessClock implements Clock {
 
   setTimer(delayMs: number, fire: () => void): () => void {
     const lateMs = this.#random.next() * TIMER_LATE_MS_MAX
-    return this.#timeline.in(Math.max(0, delayMs) / this.#rate + lateMs, this.#party, fire)
+    return this.#timeline.in(Math.max(0, delayMs) / this.#rate + lateMs, this.#participant, fire)
   }
 
   turn(): Promise<void> {
-    return new Promise((resolve) => void this.#timeline.in(TURN_MS, this.#party, resolve))
+    return new Promise((resolve) => void this.#timeline.in(TURN_MS, this.#participant, resolve))
   }
 
   onStep(listener: () => void): () => void {

@@ -5,7 +5,7 @@ import { JumpTolerantClock } from '../../src/time/index.ts'
 import type { Random } from '../random.ts'
 import type { Connected } from './backend.ts'
 import { ProcessClock, type Skew } from './process-clock.ts'
-import type { Party, Timeline } from './timeline.ts'
+import type { Participant, Timeline } from './timeline.ts'
 
 /** What a process is made of. */
 export interface ProcessParts {
@@ -25,7 +25,7 @@ export interface Machine {
   readonly name: string
   readonly skew: Skew
   /** Registers the handlers of a process that boots. */
-  readonly equip: (process: SimulatedProcess) => void
+  readonly registerHandlers: (process: SimulatedProcess) => void
   /** Deliveries it may have under way at once (100). */
   readonly concurrency?: number
   /** Occurrences this late are misfires (a minute). */
@@ -35,7 +35,7 @@ export interface Machine {
 }
 
 /** Told of each event of a process: a timer, a turn, an answer, a statement that it sends. */
-type Witness = (event: number, when: 'before' | 'after') => void
+type EventListener = (event: number, when: 'before' | 'after') => void
 
 const CONCURRENCY = 100
 const MINUTE_MS = 60_000
@@ -45,7 +45,7 @@ export const GRACE_MS = MINUTE_MS
 const RETENTION_MS = 1_000 * 86_400_000
 
 /** One process of the world: the production engine and library, on a store and clocks that are simulated. */
-export class SimulatedProcess implements Party {
+export class SimulatedProcess implements Participant {
   readonly name: string
   readonly machine: Machine
   readonly random: Random
@@ -53,7 +53,7 @@ export class SimulatedProcess implements Party {
   readonly clock: ProcessClock
   readonly #upkeepMs: number
   readonly #onError: (thrown: unknown) => void
-  readonly #witnesses = new Set<Witness>()
+  readonly #listeners = new Set<EventListener>()
   #wakeful: Wakeful | null = null
   #events = 0
   readonly #death = Promise.withResolvers<void>()
@@ -111,9 +111,9 @@ export class SimulatedProcess implements Party {
   }
 
   /** Lets somebody act right before and right after its events. Answers how to stop. */
-  witness(witness: Witness): () => void {
-    this.#witnesses.add(witness)
-    return () => this.#witnesses.delete(witness)
+  listen(listen: EventListener): () => void {
+    this.#listeners.add(listen)
+    return () => this.#listeners.delete(listen)
   }
 
   /** Puts everything together as a host does, and starts to run its clocks. */
@@ -149,7 +149,7 @@ export class SimulatedProcess implements Party {
       onError: this.#onError,
     })
     this.#wakeful = wakeful
-    this.machine.equip(this)
+    this.machine.registerHandlers(this)
     await wakeful.start()
   }
 
@@ -160,6 +160,6 @@ export class SimulatedProcess implements Party {
 
   #tell(event: number, when: 'before' | 'after'): void {
     if (this.#isDead) return
-    for (const witness of [...this.#witnesses]) witness(event, when)
+    for (const listen of [...this.#listeners]) listen(event, when)
   }
 }

@@ -1,5 +1,5 @@
 import type { Violation } from '../judge/breach.ts'
-import type { Tally } from './faults.ts'
+import type { FaultCount } from './faults.ts'
 import { type Kind, type Plan, planOf } from './plan.ts'
 import type { Played } from './play.ts'
 import { play } from './play.ts'
@@ -13,7 +13,7 @@ export interface Result {
   readonly occurrences: number
   readonly deliveries: number
   readonly virtualMs: number
-  readonly faults: readonly (readonly [fault: string, tally: Tally])[]
+  readonly faults: readonly (readonly [fault: string, tally: FaultCount])[]
   /** Of all that happened: the same for the same seed. */
   readonly hash: string
 }
@@ -22,8 +22,8 @@ export interface Result {
 export type StoreName = 'simulated' | 'sqlite'
 
 /** Lets a plan happen on such a store. */
-export function playOn(store: StoreName, plan: Plan, isTold = false): Promise<Played> {
-  return store === 'sqlite' ? playOnFile(plan, isTold) : play(plan, isTold)
+export function playOn(store: StoreName, plan: Plan, withTrace = false): Promise<Played> {
+  return store === 'sqlite' ? playOnFile(plan, withTrace) : play(plan, withTrace)
 }
 
 /**
@@ -33,7 +33,7 @@ export function playOn(store: StoreName, plan: Plan, isTold = false): Promise<Pl
 export function planFor(store: StoreName, seed: number): Plan {
   if (store === 'simulated') return planOf(seed)
   const plan = planOf(seed, 'rush')
-  return { ...plan, strikes: plan.strikes.filter(({ fault }) => fault !== 'step' && fault !== 'stall') }
+  return { ...plan, faults: plan.faults.filter(({ fault }) => fault !== 'clockStep' && fault !== 'stall') }
 }
 
 /** Runs a seed. */

@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { violation } from '../judge/breach.ts'
 import { planOf } from './plan.ts'
 import { play } from './play.ts'
-import { storyOf } from './run-report.ts'
+import { runReport } from './run-report.ts'
 
 /** A short run, with a wrong that names one of its occurrences. */
 async function told(isWhole: boolean) {
   const plan = planOf(3)
-  const played = await play({ ...plan, errands: plan.errands.slice(0, 4), strikes: [] }, true)
+  const played = await play({ ...plan, alarms: plan.alarms.slice(0, 4), faults: [] }, true)
   const starts = played.evidence.entries.filter((entry) => entry.type === 'start')
   const { name, occurrenceId } = starts.at(-1)!
   const violations = [violation('lost', `${occurrenceId} is only said to be wrong`)]
-  const story = storyOf({ ...played, judgement: { ...played.judgement, violations } }, isWhole)
-  return { story, name: name.split('.')[0]!, right: storyOf(played, isWhole) }
+  const story = runReport({ ...played, judgement: { ...played.judgement, violations } }, isWhole)
+  return { story, name: name.split('.')[0]!, right: runReport(played, isWhole) }
 }
 
 describe('a story', () => {

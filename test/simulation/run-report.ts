@@ -1,11 +1,11 @@
 import { parseInstant } from '../../src/time/index.ts'
 import type { Evidence, LogRecord } from '../judge/evidence.ts'
-import type { Errand } from './alarm-plan.ts'
+import type { AlarmPlan } from './alarm-plan.ts'
+import { NORMAL } from './conditions.ts'
 import type { Plan } from './plan.ts'
+import type { PlannedFault } from './planned-faults.ts'
 import type { Played } from './play.ts'
-import type { Strike } from './planned-faults.ts'
 import type { Timing } from './timing.ts'
-import { CALM } from './conditions.ts'
 import { START } from './world.ts'
 
 /** A trace of so many lines is told whole; of a longer one, so many up to the last that is about what was wrong. */
@@ -15,7 +15,7 @@ const LINES_AFTER = 10
 const WRONGS_MAX = 20
 const RECORDS_MAX = 60
 /** Faults that do not last. */
-const MOMENTARY: ReadonlySet<Strike['fault']> = new Set(['kill', 'close', 'join', 'leave'])
+const MOMENTARY: ReadonlySet<PlannedFault['fault']> = new Set(['kill', 'close', 'join', 'leave'])
 
 /** An alarm's id, or an occurrence's, which goes on with a generation and an instant. */
 const ID = /([0-9a-f]{8}-[0-9a-f-]{27})(?:-(\d+)-(\d+))?/
@@ -25,7 +25,7 @@ const IDS = new RegExp(ID, 'g')
  * A run, told so that it can be followed: what was planned, what happened, what the log says of the alarms that went wrong,
  * and what was wrong. All times are seconds since the world began, and alarms go by the names they have in the plan.
  */
-export function storyOf({ plan, world, evidence, judgement }: Played, isWhole = false): string {
+export function runReport({ plan, world, evidence, judgement }: Played, isWhole = false): string {
   const { lines } = world.trace
   const { violations } = judgement
   const wrong = violations
@@ -92,20 +92,20 @@ function wordsOf({ entries }: Evidence): (text: string) => string {
 }
 
 function planLines(plan: Plan): string[] {
-  const { seed, kind, machines, shards, errands, strikes, weather, calmMs } = plan
-  const bad = Object.entries(weather).filter(
-    ([name, chance]) => chance > (CALM[name as keyof typeof CALM] ?? 0),
+  const { seed, kind, machines, shards, alarms, faults, conditions, calmMs } = plan
+  const bad = Object.entries(conditions).filter(
+    ([name, chance]) => chance > (NORMAL[name as keyof typeof NORMAL] ?? 0),
   )
-  const weatherText = bad.map(([name, chance]) => `${name} ${(chance * 100).toFixed(1)} %`).join(', ')
+  const conditionsText = bad.map(([name, chance]) => `${name} ${(chance * 100).toFixed(1)} %`).join(', ')
   return [
     `seed ${seed}, a ${kind}: ${counted(machines, 'process', 'processes')}, ${counted(shards, 'shard', 'shards')}; calm from ${seconds(calmMs)} on`,
-    `weather: ${weatherText || 'good'}`,
-    ...errands.flatMap(errandLines),
-    ...strikes.map(strikeLine),
+    `conditions: ${conditionsText || 'good'}`,
+    ...alarms.flatMap(alarmLines),
+    ...faults.map(faultLine),
   ]
 }
 
-function errandLines({ name, atMs, how, timing, isKeyed, task, maxFailures, moves }: Errand): string[] {
+function alarmLines({ name, atMs, target, timing, isKeyed, task, maxFailures, edits }: AlarmPlan): string[] {
   const details = [
     task.failures > 0 && `fails ${task.failures === 1 ? 'once' : `${task.failures} times`}`,
     task.hangs && 'hangs at first',
@@ -113,24 +113,24 @@ function errandLines({ name, atMs, how, timing, isKeyed, task, maxFailures, move
     isKeyed && 'by key',
   ].filter((text) => text !== false)
   return [
-    `  ${seconds(atMs)} a user sets alarm ${name} (${[how, ...details].join(', ')}) ${timingText(timing)}`,
-    ...moves.map((move) => {
-      const moment = move.on ? ` (at the next ${move.on.statement} ${move.on.point})` : ''
-      return `    ${seconds(move.atMs)}${moment} and does: ${move.kind}${move.timing ? ` ${timingText(move.timing)}` : ''}`
+    `  ${seconds(atMs)} a user sets alarm ${name} (${[target, ...details].join(', ')}) ${timingText(timing)}`,
+    ...edits.map((edit) => {
+      const moment = edit.on ? ` (at the next ${edit.on.statement} ${edit.on.point})` : ''
+      return `    ${seconds(edit.atMs)}${moment} and does: ${edit.kind}${edit.timing ? ` ${timingText(edit.timing)}` : ''}`
     }),
   ]
 }
 
 /** Whom it meets, the trace tells: that depends on who is there by then. */
-function strikeLine(strike: Strike): string {
-  return `  ${seconds(strike.at)} ${strike.fault}${strikeText(strike)}`
+function faultLine(planned: PlannedFault): string {
+  return `  ${seconds(planned.at)} ${planned.fault}${faultText(planned)}`
 }
 
-function strikeText({ fault, ms, statement, point, n }: Strike): string {
+function faultText({ fault, ms, statement, point, n }: PlannedFault): string {
   if (fault === 'stall') return ` for ${ms} ms at its next ${statement} ${point}`
-  if (fault === 'ambush') return ` at its next ${statement} ${point}`
-  if (fault === 'killAt') return ` ${point === 'sent' ? 'before' : 'after'} its event ${n} from then on`
-  if (fault === 'step' || fault === 'leap' || fault === 'databaseStep') return ` by ${ms} ms`
+  if (fault === 'killAtStatement') return ` at its next ${statement} ${point}`
+  if (fault === 'killAtEvent') return ` ${point === 'sent' ? 'before' : 'after'} its event ${n} from then on`
+  if (fault === 'clockStep' || fault === 'clockLeap' || fault === 'databaseStep') return ` by ${ms} ms`
   return MOMENTARY.has(fault) ? '' : ` for ${ms} ms`
 }
 

@@ -7,8 +7,8 @@ import { parseArgs } from 'node:util'
 import { campaign } from './campaign.ts'
 import type { Plan } from './plan.ts'
 import { planFor, playOn, type Result, type StoreName } from './result.ts'
+import { runReport } from './run-report.ts'
 import { shrink } from './shrink.ts'
-import { storyOf } from './run-report.ts'
 import { Sum } from './sum.ts'
 
 const USAGE = `npm run sim [-- options]
@@ -90,23 +90,23 @@ function readPlan(path: string): Plan {
 }
 
 async function runOne(plan: Plan): Promise<void> {
-  const isTold = values.trace
+  const withTrace = values.trace
   const played = await playOn(store, plan, true)
   const [first] = played.judgement.violations
   if (first === undefined) {
-    if (isTold) console.log(storyOf(played, true))
+    if (withTrace) console.log(runReport(played, true))
     console.log(`seed ${plan.seed}: nothing wrong; trace ${played.world.trace.hash}`)
     for (const line of played.world.faults.lines) console.log(`  ${line}`)
     if (values.save !== undefined) console.log(`${values.save} is not written: there is nothing to keep`)
     return
   }
   process.exitCode = 1
-  if (values.whole) return console.log(storyOf(played, isTold))
+  if (values.whole) return console.log(runReport(played, withTrace))
   console.error(`seed ${plan.seed}: ${first.promise}: ${first.breach}: ${first.text}`)
-  const onProgress = ({ errands, strikes }: Plan, tries: number) =>
-    console.error(`shrinking: ${errands.length} alarms, ${strikes.length} strikes after ${tries} runs`)
+  const onProgress = ({ alarms, faults }: Plan, tries: number) =>
+    console.error(`shrinking: ${alarms.length} alarms, ${faults.length} faults after ${tries} runs`)
   const short = await shrink(plan, first.breach, { play: (each) => playOn(store, each), onProgress })
-  console.log(storyOf(await playOn(store, short, true), isTold))
+  console.log(runReport(await playOn(store, short, true), withTrace))
   if (values.save === undefined) return
   writeFileSync(values.save, `${JSON.stringify(short, null, 2)}\n`)
   console.log(`kept in ${values.save}: npm run sim --${ON_STORE} --plan ${values.save}`)
@@ -143,12 +143,12 @@ async function runMany(): Promise<void> {
   const [first] = sum.failures.sort((a, b) => a.seed - b.seed)
   if (first === undefined) return
   process.exitCode = 1
-  for (const line of values.first ? wrongsOf(first) : []) console.log(line)
+  for (const line of values.first ? problemsOf(first) : []) console.log(line)
   console.log(`the first that failed: npm run sim --${ON_STORE} --seed ${first.seed}`)
 }
 
 /** One line for each kind of wrong, in the form that `npm run test:planted` reads. */
-function wrongsOf({ seed, violations }: Result): string[] {
+function problemsOf({ seed, violations }: Result): string[] {
   const kinds = Map.groupBy(violations, ({ promise, breach }) => `${promise}: ${breach}`)
   return [...kinds].map(([kind, [one]]) => `first: seed ${seed}: ${kind}: ${one!.text}`)
 }

@@ -1,26 +1,32 @@
 import { describe, expect, it } from 'vitest'
 import { wrongEndings } from './endings.ts'
+import { FAULT_WEIGHTS } from './planned-faults.ts'
 import { rush } from './rush.ts'
-import { STRIKES } from './planned-faults.ts'
 
 /** What came due just before the end may still be tried again. */
 const MARGIN_MS = 45_000
 
 describe('ten minutes in which much is due and something befalls a process every few seconds', () => {
   it.each([1, 2, 3])('end every occurrence once, never early, by its owner: seed %i', async (seed) => {
-    const { world, ledger } = await rush(seed)
-    expect(ledger.starts.length).toBeGreaterThan(2_000)
+    const { world, startLog } = await rush(seed)
+    expect(startLog.starts.length).toBeGreaterThan(2_000)
     expect(wrongEndings(world, world.now - MARGIN_MS)).toEqual([])
-    expect(ledger.early).toEqual([])
-    expect(ledger.unfenced).toEqual([])
+    expect(startLog.early).toEqual([])
+    expect(startLog.unfenced).toEqual([])
   })
 
   it('end none twice and start none early, though the database’s clock is set again and again: seed 48', async () => {
-    const { world, ledger } = await rush(48, { ...STRIKES, databaseStep: 2, leap: 1, join: 3, leave: 1 })
+    const { world, startLog } = await rush(48, {
+      ...FAULT_WEIGHTS,
+      databaseStep: 2,
+      clockLeap: 1,
+      join: 3,
+      leave: 1,
+    })
     expect(world.faults.of('databaseStep').inFlight).toBeGreaterThan(1)
     // What waits by a clock that was set back has not ended yet.
     const isOpen = (wrong: string) => wrong.endsWith('ended 0, skipped 0')
     expect(wrongEndings(world, world.databaseNow).filter((wrong) => !isOpen(wrong))).toEqual([])
-    expect(ledger.early).toEqual([])
+    expect(startLog.early).toEqual([])
   })
 })

@@ -1,12 +1,12 @@
 import type { SetCallOptions } from '../../src/library/index.ts'
 import type { Fire } from '../../src/targets/index.ts'
 import type { When } from '../../src/time/index.ts'
-import { Ledger } from './start-log.ts'
+import { FAULTY, NORMAL } from './conditions.ts'
+import { drawFault, FAULT_WEIGHTS, type FaultWeights, inject } from './planned-faults.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { SimulatedBackend } from './simulated-backend.ts'
 import { simulatedWorld } from './simulated-world.ts'
-import { carryOut, draw, STRIKES, type Strikes } from './planned-faults.ts'
-import { CALM, STORMY } from './conditions.ts'
+import { StartLog } from './start-log.ts'
 import type { World } from './world.ts'
 
 const MACHINES = ['ant', 'bee', 'cat', 'dog', 'elk']
@@ -15,7 +15,7 @@ const SET_WITHIN_MS = 30_000
 const STORM_MS = 8 * 60_000
 const RUSH_MS = 10 * 60_000
 const DOWN_MS = 1_500
-const STRIKE_MS_MAX = 12_000
+const FAULT_MS_MAX = 12_000
 
 /**
  * Ten minutes in which much is due, with leases as short as they really are: something befalls one of five processes
@@ -23,34 +23,35 @@ const STRIKE_MS_MAX = 12_000
  */
 export async function rush(
   seed: number,
-  strikes: Strikes = STRIKES,
-): Promise<{ world: World<SimulatedBackend>; ledger: Ledger }> {
+  faults: FaultWeights = FAULT_WEIGHTS,
+): Promise<{ world: World<SimulatedBackend>; startLog: StartLog }> {
   const world = simulatedWorld({ seed, shards: 16 })
-  const ledger = new Ledger(world)
-  const equip = (process: SimulatedProcess) => equipWith(process, ledger)
-  for (const name of MACHINES) world.launch({ name, skew: world.skew(), equip, restartMs: DOWN_MS })
+  const startLog = new StartLog(world)
+  const registerHandlers = (process: SimulatedProcess) => registerHandlersOn(process, startLog)
+  for (const name of MACHINES)
+    world.launch({ name, skew: world.skew(), registerHandlers, restartMs: DOWN_MS })
   for (let i = 0; i < ALARMS; i++)
     world.in(500 + world.random.next() * SET_WITHIN_MS, () => void setOne(world, i).catch(() => {}))
-  world.network.weather = STORMY
+  world.network.conditions = FAULTY
   for (let at = 5_000; at < STORM_MS; at += world.random.between(200, 8_000))
-    world.in(at, () => carryOut(world, draw(world.random, strikes, STRIKE_MS_MAX)))
+    world.in(at, () => inject(world, drawFault(world.random, faults, FAULT_MS_MAX)))
   world.in(STORM_MS, () => {
-    world.network.weather = CALM
+    world.network.conditions = NORMAL
   })
   await world.run(RUSH_MS)
-  return { world, ledger }
+  return { world, startLog }
 }
 
-function equipWith(process: SimulatedProcess, ledger: Ledger): void {
+function registerHandlersOn(process: SimulatedProcess, startLog: StartLog): void {
   const { random, wakeful } = process
   wakeful.handle('work', async (fire) => {
-    ledger.note(process, fire)
+    startLog.note(process, fire)
     await process.sleep(random.between(1, 400))
     if (random.chance(0.05)) throw new Error('no luck')
   })
   // What it leaves behind for later commits with its settle, or not at all.
   const chain = async (fire: Fire) => {
-    ledger.note(process, fire)
+    startLog.note(process, fire)
     await process.sleep(random.between(1, 300))
     const idempotencyKey = fire.occurrence.id
     await wakeful.set({ delay: '20s' }, { target: 'work', idempotencyKey, tx: fire.tx })

@@ -17,16 +17,16 @@ async function shrunk(seed: number, wrongOf: (plan: Plan) => Violation[]): Promi
 
 it('leaves nothing of a plan that fails whatever is left out, and comes to an end by itself', async () => {
   const [plan, runs] = await shrunk(0, () => [violation('late', '')])
-  expect(plan).toMatchObject({ errands: [], strikes: [], machines: 1, shards: 1 })
-  expect(Object.values(plan.weather).filter((chance) => chance > 0)).toEqual([])
+  expect(plan).toMatchObject({ alarms: [], faults: [], machines: 1, shards: 1 })
+  expect(Object.values(plan.conditions).filter((chance) => chance > 0)).toEqual([])
   expect(runs).toBeLessThan(30)
 })
 
 it('keeps what the failure needs, and takes no other failure for it', async () => {
-  const needed = planOf(0).strikes[3]!
-  const [plan] = await shrunk(0, ({ strikes, errands }) => [
-    violation(strikes.some(({ at }) => at === needed.at) && errands.length > 1 ? 'late' : 'early', ''),
+  const needed = planOf(0).faults[3]!
+  const [plan] = await shrunk(0, ({ faults, alarms }) => [
+    violation(faults.some(({ at }) => at === needed.at) && alarms.length > 1 ? 'late' : 'early', ''),
   ])
-  expect(plan.strikes).toEqual([needed])
-  expect(plan.errands).toHaveLength(2)
+  expect(plan.faults).toEqual([needed])
+  expect(plan.alarms).toHaveLength(2)
 })

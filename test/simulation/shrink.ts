@@ -1,7 +1,7 @@
 import type { Breach } from '../judge/breach.ts'
+import { type Conditions, NORMAL } from './conditions.ts'
 import type { Plan } from './plan.ts'
 import type { Played } from './play.ts'
-import { CALM, type Weather } from './conditions.ts'
 
 /** How a plan is made shorter. */
 export interface ShrinkOptions {
@@ -30,15 +30,15 @@ export async function shrink(failing: Plan, breach: Breach, options: ShrinkOptio
   for (let before = ''; before !== JSON.stringify(plan) && tries < triesMax; ) {
     before = JSON.stringify(plan)
     await without(
-      () => plan.strikes,
-      (strikes) => attempt({ ...plan, strikes }),
+      () => plan.faults,
+      (faults) => attempt({ ...plan, faults }),
     )
     await without(
-      () => plan.errands,
-      (errands) => attempt({ ...plan, errands }),
+      () => plan.alarms,
+      (alarms) => attempt({ ...plan, alarms }),
     )
     for (const shorter of simpler(plan)) await attempt(shorter(plan))
-    for (const { name } of plan.errands) await withoutMoves(() => plan, name, attempt)
+    for (const { name } of plan.alarms) await withoutEdits(() => plan, name, attempt)
   }
   return plan
 }
@@ -56,28 +56,30 @@ async function without<T>(
   }
 }
 
-function withoutMoves(
+function withoutEdits(
   plan: () => Plan,
   name: string,
   attempt: (shorter: Plan) => Promise<boolean>,
 ): Promise<void> {
-  const movesOf = () => plan().errands.find((errand) => errand.name === name)!.moves
-  return without(movesOf, (moves) => {
-    const errands = plan().errands.map((errand) => (errand.name === name ? { ...errand, moves } : errand))
-    return attempt({ ...plan(), errands })
+  const editsOf = () => plan().alarms.find((alarmPlan) => alarmPlan.name === name)!.edits
+  return without(editsOf, (edits) => {
+    const alarms = plan().alarms.map((alarmPlan) =>
+      alarmPlan.name === name ? { ...alarmPlan, edits } : alarmPlan,
+    )
+    return attempt({ ...plan(), alarms })
   })
 }
 
-/** Plainer worlds: better weather, fewer machines, fewer shards. */
+/** Plainer worlds: better conditions, fewer machines, fewer shards. */
 function simpler(plan: Plan): ((plan: Plan) => Plan)[] {
   const ways: ((plan: Plan) => Plan)[] = []
-  const faults = Object.keys(plan.weather) as (keyof Weather)[]
-  // Good weather is not without all slowness: what has less is not made worse again.
-  if (faults.some((fault) => (plan.weather[fault] ?? 0) > (CALM[fault] ?? 0)))
-    ways.push((each) => ({ ...each, weather: CALM }))
+  const faults = Object.keys(plan.conditions) as (keyof Conditions)[]
+  // Good conditions is not without all slowness: what has less is not made worse again.
+  if (faults.some((fault) => (plan.conditions[fault] ?? 0) > (NORMAL[fault] ?? 0)))
+    ways.push((each) => ({ ...each, conditions: NORMAL }))
   for (const fault of faults)
-    if ((plan.weather[fault] ?? 0) > 0)
-      ways.push((each) => ({ ...each, weather: { ...each.weather, [fault]: 0 } }))
+    if ((plan.conditions[fault] ?? 0) > 0)
+      ways.push((each) => ({ ...each, conditions: { ...each.conditions, [fault]: 0 } }))
   for (const machines of [1, 2, 3]) if (machines < plan.machines) ways.push((each) => ({ ...each, machines }))
   for (const shards of [1, 4]) if (shards < plan.shards) ways.push((each) => ({ ...each, shards }))
   return ways

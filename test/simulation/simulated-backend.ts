@@ -1,7 +1,7 @@
 import type { LogRecord } from '../judge/evidence.ts'
 import { recordOf } from '../judge/occurrence-row.ts'
+import type { Scope } from './alarm-plan.ts'
 import { type Backend, type Connected, EFFECT } from './backend.ts'
-import type { Whose } from './alarm-plan.ts'
 import type { Network } from './network.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { SimulatedDatabase } from './store/database.ts'
@@ -89,9 +89,9 @@ export class SimulatedBackend implements Backend {
     })
   }
 
-  logPositionsOf(whose: Whose, until: number): number[] {
+  logPositionsOf(scope: Scope, until: number): number[] {
     const { eventsOfOwner, events } = this.database.tables
-    const places = eventsOfOwner.in(scopedName(whose)).map(({ key }) => key)
+    const places = eventsOfOwner.in(scopedName(scope)).map(({ key }) => key)
     return places.filter((place) => events.get(place)!.at <= until).map(Number)
   }
 

@@ -6,12 +6,12 @@ import { World, type WorldOptions } from './world.ts'
 export function simulatedWorld(options: WorldOptions): World<SimulatedBackend> {
   return new World(options, (world) => {
     const { leaseMs, heartbeatMs, shards = 8 } = options
-    const courier = world.network.news.bind(world.network)
+    const notify = world.network.notify.bind(world.network)
     const database = new SimulatedDatabase({
       now: () => world.databaseNow,
       elapsed: () => world.now,
       shards,
-      courier,
+      notify,
       later: (ms, call) => world.in(ms, call),
     })
     return new SimulatedBackend({ database, network: world.network, leaseMs, heartbeatMs })

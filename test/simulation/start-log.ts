@@ -17,7 +17,7 @@ export interface Start {
 }
 
 /** What the handlers of a world have seen, with what only the world knows. */
-export class Ledger {
+export class StartLog {
   readonly starts: Start[] = []
   readonly #world: World
 

@@ -11,7 +11,7 @@ const FAULTS: readonly (readonly [fault: SweptFault, every: number])[] = [
   ['hang', 23],
   ['outage', 23],
   ['diskFull', 23],
-  ['step', 23],
+  ['clockStep', 23],
 ]
 const TIMEOUT_MS = 600_000
 

@@ -1,15 +1,15 @@
-import type { Fault } from './faults.ts'
-import { hamlet, wrongsOf } from './minimal-scenario.ts'
+import type { FaultName } from './faults.ts'
+import { minimalScenario, problemsOf } from './minimal-scenario.ts'
 import { type Plan, planOf } from './plan.ts'
+import type { PlannedFault } from './planned-faults.ts'
 import { play } from './play.ts'
 import type { SimulatedProcess } from './process.ts'
-import type { Strike } from './planned-faults.ts'
 import type { World } from './world.ts'
 
 /** What a process can meet at each of its places. */
 export type SweptFault = Extract<
-  Fault,
-  'kill' | 'close' | 'pause' | 'partition' | 'hang' | 'outage' | 'diskFull' | 'step'
+  FaultName,
+  'kill' | 'close' | 'pause' | 'partition' | 'hang' | 'outage' | 'diskFull' | 'clockStep'
 >
 
 /** How a sweep is made. */
@@ -39,10 +39,10 @@ const MARGIN_MS = 18_000
 const LONG_MS = 5_000
 
 /** So many alarms of a plan, and when its processes are up. */
-const ERRANDS = 8
+const ALARMS = 8
 const UP_MS = 200
 
-const DEEDS: Readonly<Record<SweptFault, (world: World, process: SimulatedProcess) => void>> = {
+const INJECTORS: Readonly<Record<SweptFault, (world: World, process: SimulatedProcess) => void>> = {
   kill: (world, process) => world.kill(process),
   close: (world, process) => void world.close(process),
   pause: (world, process) => world.pause(process, LONG_MS),
@@ -50,7 +50,7 @@ const DEEDS: Readonly<Record<SweptFault, (world: World, process: SimulatedProces
   hang: (world, process) => world.hang(process, LONG_MS),
   outage: (world) => world.outage(LONG_MS / 5),
   diskFull: (world) => world.fillDisk(LONG_MS),
-  step: (world, process) => world.step(process, -LONG_MS),
+  clockStep: (world, process) => world.step(process, -LONG_MS),
 }
 
 /**
@@ -58,7 +58,7 @@ const DEEDS: Readonly<Record<SweptFault, (world: World, process: SimulatedProces
  * events: right before it, and right after. What can be lost at a place where a process waits, is lost in one of these.
  */
 export function sweep({ seed, fault = 'kill', every = 1 }: SweepOptions): Promise<Sweep> {
-  return sweepBy(every, (place) => live(seed, fault, place))
+  return sweepBy(every, (place) => runOnce(seed, fault, place))
 }
 
 /**
@@ -67,13 +67,16 @@ export function sweep({ seed, fault = 'kill', every = 1 }: SweepOptions): Promis
  */
 export function sweepPlan({ seed, every = 1 }: Pick<SweepOptions, 'seed' | 'every'>): Promise<Sweep> {
   const whole = planOf(seed)
-  const errands = whole.errands.slice(0, ERRANDS)
-  const plan = { ...whole, machines: 2, shards: 4, weather: {}, errands, strikes: [] }
-  return sweepBy(every, (place) => liveThrough(plan, place))
+  const alarms = whole.alarms.slice(0, ALARMS)
+  const plan = { ...whole, machines: 2, shards: 4, conditions: {}, alarms, faults: [] }
+  return sweepBy(every, (place) => runPlan(plan, place))
 }
 
-async function sweepBy(every: number, liveBy: (place: Place | null) => Promise<Lived>): Promise<Sweep> {
-  const calm = await liveBy(null)
+async function sweepBy(
+  every: number,
+  runWith: (place: EventPoint | null) => Promise<RunResult>,
+): Promise<Sweep> {
+  const calm = await runWith(null)
   const places = [...Array(calm.events).keys()].flatMap((n) => [
     { n: n + 1, when: 'before' as const },
     { n: n + 1, when: 'after' as const },
@@ -82,44 +85,51 @@ async function sweepBy(every: number, liveBy: (place: Place | null) => Promise<L
   let inFlight = 0
   const wrong = [...calm.wrong]
   for (const place of tried) {
-    const lived = await liveBy(place)
-    inFlight += lived.inFlight
-    wrong.push(...lived.wrong.map((each) => `${place.when} event ${place.n}: ${each}`))
+    const result = await runWith(place)
+    inFlight += result.inFlight
+    wrong.push(...result.wrong.map((each) => `${place.when} event ${place.n}: ${each}`))
   }
   return { places: places.length, runs: tried.length, inFlight, wrong }
 }
 
-interface Place {
+interface EventPoint {
   readonly n: number
   readonly when: 'before' | 'after'
 }
 
 /** What came of one run. */
-interface Lived {
+interface RunResult {
   /** How many events the process had. */
   readonly events: number
   readonly inFlight: number
   readonly wrong: readonly string[]
 }
 
-async function live(seed: number, fault: SweptFault, place: Place | null): Promise<Lived> {
-  const small = hamlet({ seed, trace: 'hash' })
+async function runOnce(seed: number, fault: SweptFault, place: EventPoint | null): Promise<RunResult> {
+  const small = minimalScenario({ seed, trace: 'hash' })
   const { world } = small
   const [process] = world.processes
-  if (place !== null) world.at(process!, place.n, place.when, () => DEEDS[fault](world, process!))
+  if (place !== null) world.at(process!, place.n, place.when, () => INJECTORS[fault](world, process!))
   await world.run(RUN_MS)
   const { count, inFlight } = world.faults.of(fault)
-  const wrong = wrongsOf(small, world.now - MARGIN_MS)
+  const wrong = problemsOf(small, world.now - MARGIN_MS)
   if (place !== null && count === 0) wrong.push('it never came')
   return { events: process!.events, inFlight, wrong }
 }
 
-async function liveThrough(plan: Plan, place: Place | null): Promise<Lived> {
+async function runPlan(plan: Plan, place: EventPoint | null): Promise<RunResult> {
   const point = place?.when === 'before' ? 'sent' : 'answered'
-  const strike: Omit<Strike, 'n'> = { fault: 'killAt', at: UP_MS, machine: 0, ms: 0, statement: '', point }
+  const planned: Omit<PlannedFault, 'n'> = {
+    fault: 'killAtEvent',
+    at: UP_MS,
+    machine: 0,
+    ms: 0,
+    statement: '',
+    point,
+  }
   const { world, judgement } = await play(
-    place === null ? plan : { ...plan, strikes: [{ ...strike, n: place.n }] },
+    place === null ? plan : { ...plan, faults: [{ ...planned, n: place.n }] },
   )
   const wrong = judgement.violations.map(({ promise, breach, text }) => `${promise}: ${breach}: ${text}`)
-  return { events: world.processOn(0)!.events, inFlight: world.faults.of('killAt').inFlight, wrong }
+  return { events: world.processOn(0)!.events, inFlight: world.faults.of('killAtEvent').inFlight, wrong }
 }

@@ -7,7 +7,7 @@ const MOMENT_MS = 3
  * A stream of chance that goes by the time: what is drawn at a moment depends on its name, the seed and that moment, not
  * on what was drawn before. So a run from which something is left out goes on much as it did, and can be shrunk.
  */
-export class PassingChance extends Random {
+export class TimedRandom extends Random {
   readonly #seed: number
   readonly #now: () => number
   #moment = -1

@@ -1,5 +1,5 @@
 /** Whose an event is: what is dead has no more events, and what is paused has them later. */
-export interface Party {
+export interface Participant {
   readonly isDead: boolean
   /** Until when nothing of it happens, in true time. */
   readonly pausedUntil: number
@@ -9,10 +9,10 @@ export interface Party {
   ended(event: number): void
 }
 
-interface Happening {
+interface ScheduledEvent {
   readonly at: number
   readonly order: number
-  readonly party: Party | null
+  readonly participant: Participant | null
   readonly happen: () => void
   isCancelled: boolean
 }
@@ -26,7 +26,7 @@ const TICKS_PER_TURN = 1_000
 export class Timeline {
   #now = 0
   #order = 0
-  readonly #heap: Happening[] = []
+  readonly #heap: ScheduledEvent[] = []
 
   /** Milliseconds since the world began. */
   get now(): number {
@@ -34,18 +34,18 @@ export class Timeline {
   }
 
   /** Lets something happen so much later; answers how to prevent it. */
-  in(delayMs: number, party: Party | null, happen: () => void): () => void {
+  in(delayMs: number, participant: Participant | null, happen: () => void): () => void {
     this.#order += 1
-    const happening = {
+    const scheduled = {
       at: this.#now + Math.max(0, delayMs),
       order: this.#order,
-      party,
+      participant,
       happen,
       isCancelled: false,
     }
-    this.#push(happening)
+    this.#push(scheduled)
     return () => {
-      happening.isCancelled = true
+      scheduled.isCancelled = true
     }
   }
 
@@ -54,32 +54,32 @@ export class Timeline {
     let events = 0
     for (let next = this.#heap[0]; next !== undefined && next.at <= end; next = this.#heap[0]) {
       this.#pop()
-      if (next.isCancelled || next.party?.isDead === true) continue
+      if (next.isCancelled || next.participant?.isDead === true) continue
       this.#now = next.at
-      const pausedMs = (next.party?.pausedUntil ?? 0) - this.#now
+      const pausedMs = (next.participant?.pausedUntil ?? 0) - this.#now
       if (pausedMs > 0) {
-        this.in(pausedMs, next.party, next.happen)
+        this.in(pausedMs, next.participant, next.happen)
         continue
       }
-      const event = next.party?.begins() ?? 0
+      const event = next.participant?.begins() ?? 0
       happen(next)
       events += 1
       await atRest(events)
-      next.party?.ended(event)
+      next.participant?.ended(event)
     }
     this.#now = end
   }
 
-  #push(happening: Happening): void {
+  #push(scheduled: ScheduledEvent): void {
     const heap = this.#heap
-    let at = heap.push(happening) - 1
+    let at = heap.push(scheduled) - 1
     while (at > 0) {
       const above = (at - 1) >> 1
-      if (!isBefore(happening, heap[above]!)) break
+      if (!isBefore(scheduled, heap[above]!)) break
       heap[at] = heap[above]!
       at = above
     }
-    heap[at] = happening
+    heap[at] = scheduled
   }
 
   #pop(): void {
@@ -100,11 +100,11 @@ export class Timeline {
 }
 
 /** Unless it was the end of whom it was to happen to. */
-function happen({ party, happen }: Happening): void {
-  if (party?.isDead !== true) happen()
+function happen({ participant, happen }: ScheduledEvent): void {
+  if (participant?.isDead !== true) happen()
 }
 
-function isBefore(a: Happening, b: Happening): boolean {
+function isBefore(a: ScheduledEvent, b: ScheduledEvent): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order)
 }
 

@@ -3,9 +3,9 @@ import { rawJson } from '../../src/index.ts'
 import type { Alarms, SetCallOptions } from '../../src/library/index.ts'
 import type { Ask } from '../judge/entries.ts'
 import type { Random } from '../random.ts'
+import { type AlarmPlan, type Edit, messageOf, payloadOf } from './alarm-plan.ts'
 import { type Answer, callThrough, scopeText } from './calls.ts'
-import type { Diary } from './ledger.ts'
-import { type Errand, type Move, messageOf, payloadOf } from './alarm-plan.ts'
+import type { Ledger } from './ledger.ts'
 import type { SimulatedProcess } from './process.ts'
 import { instantsOf, type Timing, whenOf } from './timing.ts'
 import type { World } from './world.ts'
@@ -13,7 +13,7 @@ import type { World } from './world.ts'
 /** Where a user lives. */
 export interface UserParts {
   readonly world: World
-  readonly diary: Diary
+  readonly ledger: Ledger
   /** Occurrences this late are misfires. */
   readonly graceMs: number
   /** When the world began. */
@@ -42,57 +42,57 @@ const RETRY_MS_MAX = BACKOFF.capMs * 1.1
  * that was not answered he waits until it can no longer be carried out.
  */
 export class User {
-  readonly #errand: Errand
+  readonly #plan: AlarmPlan
   readonly #world: World
-  readonly #diary: Diary
+  readonly #ledger: Ledger
   readonly #graceMs: number
   readonly #began: number
   readonly #until: number
   readonly #random: Random
   #alarmId: string | null = null
 
-  constructor(errand: Errand, { world, diary, graceMs, began, until }: UserParts) {
-    this.#errand = errand
+  constructor(alarmPlan: AlarmPlan, { world, ledger, graceMs, began, until }: UserParts) {
+    this.#plan = alarmPlan
     this.#world = world
-    this.#diary = diary
+    this.#ledger = ledger
     this.#graceMs = graceMs
     this.#began = began
     this.#until = until
     // Chance of his own: what one user does changes nothing for the others.
-    this.#random = world.chanceOf(`user ${errand.name}`)
+    this.#random = world.randomFor(`user ${alarmPlan.name}`)
   }
 
   /** Sets the alarm when it is time, and does to it what is planned. */
   async live(): Promise<void> {
-    const { name, atMs, timing, isKeyed, moves } = this.#errand
+    const { name, atMs, timing, isKeyed, edits } = this.#plan
     await this.#sleepTo(atMs)
     await this.#ask(name, timing)
-    for (const [index, move] of moves.entries()) {
-      await this.#sleepTo(move.atMs)
-      await this.#awaitMoment(move)
-      if (move.kind === 'move' && (isKeyed || this.#alarmId !== null))
-        await this.#ask(`${name}.${index + 1}`, move.timing!)
-      else if (this.#alarmId !== null) await this.#do(move, this.#alarmId)
+    for (const [index, edit] of edits.entries()) {
+      await this.#sleepTo(edit.atMs)
+      await this.#awaitMoment(edit)
+      if (edit.kind === 'reschedule' && (isKeyed || this.#alarmId !== null))
+        await this.#ask(`${name}.${index + 1}`, edit.timing!)
+      else if (this.#alarmId !== null) await this.#do(edit, this.#alarmId)
     }
   }
 
-  /** Sets the alarm, or moves it. */
+  /** Sets the alarm, or edits it. */
   async #ask(name: string, timing: Timing): Promise<void> {
-    const { isRetried, isKeyed } = this.#errand
+    const { isRetried, isKeyed } = this.#plan
     const moved = isKeyed ? null : this.#alarmId
     const when = whenOf(timing, this.#began)
     let process = await this.#someProcess()
     if (this.#isTooLateFor(timing)) return
-    this.#diary.add(this.#askOf(name, timing, moved, this.#diary.runOf(process)))
+    this.#ledger.add(this.#askOf(name, timing, moved, this.#ledger.runOf(process)))
     for (;;) {
       const answer = await this.#call(process, (alarms) =>
-        moved === null ? alarms.set(when, optionsOf(this.#errand, name)) : alarms.reschedule(moved, when),
+        moved === null ? alarms.set(when, optionsOf(this.#plan, name)) : alarms.reschedule(moved, when),
       )
-      const place = { run: this.#diary.runOf(process), name, at: this.#world.now }
-      if (answer.kind === 'no') return this.#diary.add({ type: 'refused', ...place })
+      const place = { run: this.#ledger.runOf(process), name, at: this.#world.now }
+      if (answer.kind === 'no') return this.#ledger.add({ type: 'refused', ...place })
       if (answer.kind === 'yes') {
         this.#alarmId = answer.value.id
-        return this.#diary.add({ type: 'set', alarmId: answer.value.id, ...place })
+        return this.#ledger.add({ type: 'set', alarmId: answer.value.id, ...place })
       }
       await this.#sleep(STRAY_MS)
       if (!isRetried || moved !== null) return
@@ -106,95 +106,95 @@ export class User {
   }
 
   #askOf(name: string, timing: Timing, alarmId: string | null, run: number): Ask {
-    const { how, isKeyed, scope, maxFailures, overlap } = this.#errand
+    const { target, isKeyed, scope, maxFailures, overlap } = this.#plan
     const at = this.#world.now
     return {
       type: 'ask',
       run,
       name,
-      key: isKeyed ? `key-${this.#errand.name}` : null,
+      key: isKeyed ? `key-${this.#plan.name}` : null,
       instants: instantsOf(timing, this.#began, at - 1_000, this.#until),
-      ack: how === 'remote' || how === 'inline' ? 'report' : 'delivery',
-      toLog: how === 'event',
-      effect: how === 'write',
+      ack: target === 'remote' || target === 'inline' ? 'report' : 'delivery',
+      toLog: target === 'event',
+      effect: target === 'write',
       at,
       recurs: timing.kind !== 'once',
       // What is moved by its id keeps what it was set with.
-      payload: payloadOf(alarmId === null ? name : this.#errand.name),
-      message: messageOf(alarmId === null ? name : this.#errand.name),
+      payload: payloadOf(alarmId === null ? name : this.#plan.name),
+      message: messageOf(alarmId === null ? name : this.#plan.name),
       retryMsMax: RETRY_MS_MAX,
       scope: scopeText(scope),
       reportMs: REPORT_MS,
       attemptsMax: maxFailures,
       skipsOnOverlap: overlap === 'skip',
-      isExclusive: overlap !== 'allow' && (how === 'remote' || how === 'inline'),
+      isExclusive: overlap !== 'allow' && (target === 'remote' || target === 'inline'),
       ...('misfire' in timing && { graceMs: timing.misfire === 'all' ? ALL_WITHIN_MS : this.#graceMs }),
       ...(alarmId !== null && { alarmId }),
     }
   }
 
-  async #do({ kind }: Move, alarmId: string): Promise<void> {
+  async #do({ kind }: Edit, alarmId: string): Promise<void> {
     const process = await this.#someProcess()
     if (kind === 'cancel') return this.#cancel(process, alarmId)
-    if (kind === 'pause') return this.#park(process, alarmId)
-    if (kind === 'resume') return this.#unpark(process, alarmId)
-    return this.#snoop(process, alarmId)
+    if (kind === 'pause') return this.#pause(process, alarmId)
+    if (kind === 'resume') return this.#resume(process, alarmId)
+    return this.#tryAsStranger(process, alarmId)
   }
 
   async #cancel(process: SimulatedProcess, alarmId: string): Promise<void> {
-    const about = { run: this.#diary.runOf(process), alarmId }
-    this.#diary.add({ type: 'cancelling', ...about, at: this.#world.now })
+    const about = { run: this.#ledger.runOf(process), alarmId }
+    this.#ledger.add({ type: 'cancelling', ...about, at: this.#world.now })
     const answer = await this.#call(process, (alarms) => alarms.cancel(alarmId))
     if (answer.kind !== 'yes') return this.#sleep(STRAY_MS)
     const { outcome } = answer.value
-    return this.#diary.add({ type: 'cancel', ...about, outcome, at: this.#world.now })
+    return this.#ledger.add({ type: 'cancel', ...about, outcome, at: this.#world.now })
   }
 
-  async #park(process: SimulatedProcess, alarmId: string): Promise<void> {
-    const about = { run: this.#diary.runOf(process), alarmId }
-    this.#diary.add({ type: 'pausing', ...about, at: this.#world.now })
+  async #pause(process: SimulatedProcess, alarmId: string): Promise<void> {
+    const about = { run: this.#ledger.runOf(process), alarmId }
+    this.#ledger.add({ type: 'pausing', ...about, at: this.#world.now })
     const { kind } = await this.#call(process, (alarms) => alarms.pause(alarmId))
     if (kind !== 'yes' && kind !== 'no') return this.#sleep(STRAY_MS)
     const outcome = kind === 'yes' ? 'paused' : 'refused'
-    return this.#diary.add({ type: 'paused', ...about, outcome, at: this.#world.now })
+    return this.#ledger.add({ type: 'paused', ...about, outcome, at: this.#world.now })
   }
 
-  async #unpark(process: SimulatedProcess, alarmId: string): Promise<void> {
-    const about = { run: this.#diary.runOf(process), alarmId }
-    this.#diary.add({ type: 'resuming', ...about, at: this.#world.now })
+  async #resume(process: SimulatedProcess, alarmId: string): Promise<void> {
+    const about = { run: this.#ledger.runOf(process), alarmId }
+    this.#ledger.add({ type: 'resuming', ...about, at: this.#world.now })
     const { kind } = await this.#call(process, (alarms) => alarms.resume(alarmId))
     if (kind !== 'yes' && kind !== 'no') return this.#sleep(STRAY_MS)
     const outcome = kind === 'yes' ? 'resumed' : 'refused'
-    return this.#diary.add({ type: 'resumed', ...about, outcome, at: this.#world.now })
+    return this.#ledger.add({ type: 'resumed', ...about, outcome, at: this.#world.now })
   }
 
   /** Somebody else tries the alarm's id: for him there is no such thing. */
-  async #snoop(process: SimulatedProcess, alarmId: string): Promise<void> {
-    const { tenant, owner } = this.#errand.scope
+  async #tryAsStranger(process: SimulatedProcess, alarmId: string): Promise<void> {
+    const { tenant, owner } = this.#plan.scope
     const strangers = [
       { tenant, owner: 'eve' },
       { tenant: tenant === 'acme' ? 'default' : 'acme', owner: 'eve' },
       { tenant: 'elsewhere', owner },
     ]
     const stranger = strangers[this.#random.between(0, strangers.length - 1)]!
-    const [call, make] = SNOOPS[this.#random.between(0, SNOOPS.length - 1)]!
+    const [call, make] = FOREIGN_CALLS[this.#random.between(0, FOREIGN_CALLS.length - 1)]!
     const answer = await callThrough(process, stranger, (alarms) => make(alarms, alarmId))
     if (answer.kind === 'unknown') return
     const isHidden = answer.kind === 'error' && answer.code === 'not_found'
     const told = isHidden ? 'not_found' : JSON.stringify(answer)
-    this.#diary.add({ type: 'foreign_access', run: this.#diary.runOf(process), call, answer: told })
+    this.#ledger.add({ type: 'foreign_access', run: this.#ledger.runOf(process), call, answer: told })
   }
 
   /** Makes a call through a process, and tells of what should not have happened. */
   async #call<T>(process: SimulatedProcess, call: (alarms: Alarms) => Promise<T>): Promise<Answer<T>> {
-    const answer = await callThrough(process, this.#errand.scope, call)
+    const answer = await callThrough(process, this.#plan.scope, call)
     if (answer.kind === 'error')
-      this.#diary.add({ type: 'error', run: this.#diary.runOf(process), text: answer.text })
+      this.#ledger.add({ type: 'error', run: this.#ledger.runOf(process), text: answer.text })
     return answer
   }
 
   /** Waits for the statement at which the move is to be made, but not for ever. */
-  #awaitMoment({ on }: Move): Promise<void> {
+  #awaitMoment({ on }: Edit): Promise<void> {
     if (on === undefined) return Promise.resolve()
     return new Promise((resolve) => {
       const stop = this.#world.network.watch((_, statement, point) => {
@@ -226,11 +226,11 @@ export class User {
   }
 }
 
-function optionsOf(errand: Errand, asked: string): SetCallOptions {
-  const { name, how, isKeyed, isRetried, maxFailures, priority, overlap } = errand
-  const isReport = how === 'remote' || how === 'inline'
+function optionsOf(alarmPlan: AlarmPlan, asked: string): SetCallOptions {
+  const { name, target, isKeyed, isRetried, maxFailures, priority, overlap } = alarmPlan
+  const isReport = target === 'remote' || target === 'inline'
   return {
-    target: how === 'event' ? { event: true } : how,
+    target: target === 'event' ? { event: true } : target,
     payload: rawJson(payloadOf(asked)),
     message: messageOf(asked),
     label: name,
@@ -245,7 +245,7 @@ function optionsOf(errand: Errand, asked: string): SetCallOptions {
 }
 
 /** What a stranger may try. */
-const SNOOPS: readonly (readonly [string, (alarms: Alarms, id: string) => Promise<unknown>])[] = [
+const FOREIGN_CALLS: readonly (readonly [string, (alarms: Alarms, id: string) => Promise<unknown>])[] = [
   ['get', async (alarms, id) => (await alarms.get(id)) ?? notFound()],
   ['cancel', (alarms, id) => alarms.cancel(id)],
   ['pause', (alarms, id) => alarms.pause(id)],

@@ -1,8 +1,8 @@
 import type { Fire } from '../../src/library/index.ts'
+import { type AlarmPlan, nameIn, type Report, type Scope } from './alarm-plan.ts'
 import { EFFECT } from './backend.ts'
 import { callThrough, scopeText } from './calls.ts'
-import type { Diary } from './ledger.ts'
-import { type Errand, nameIn, type Report, type Whose } from './alarm-plan.ts'
+import type { Ledger } from './ledger.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { World } from './world.ts'
 
@@ -15,18 +15,18 @@ const HANDLED_AFTER_MS_MAX = 3_000
 /** The targets of a run's alarms: the handlers of every process, and who stands behind the remote ones. */
 export class Workers {
   readonly #world: World
-  readonly #diary: Diary
-  readonly #errands: ReadonlyMap<string, Errand>
+  readonly #ledger: Ledger
+  readonly #alarms: ReadonlyMap<string, AlarmPlan>
   readonly #running = new Map<SimulatedProcess, number>()
 
-  constructor(world: World, diary: Diary, errands: readonly Errand[]) {
+  constructor(world: World, ledger: Ledger, alarms: readonly AlarmPlan[]) {
     this.#world = world
-    this.#diary = diary
-    this.#errands = new Map(errands.map((errand) => [errand.name, errand]))
+    this.#ledger = ledger
+    this.#alarms = new Map(alarms.map((alarmPlan) => [alarmPlan.name, alarmPlan]))
   }
 
   /** Registers the handlers of a process that boots. */
-  equip(process: SimulatedProcess): void {
+  registerHandlers(process: SimulatedProcess): void {
     const { wakeful } = process
     const work = (fire: Fire) => this.#counted(process, fire, () => this.#work(process, fire))
     // Some applications get to it only when their clocks run already: what is due waits for them.
@@ -53,7 +53,7 @@ export class Workers {
       end()
       if (fire.signal.reason !== 'drain') return
       const { occurrence, attempt } = fire
-      this.#diary.write(process, { type: 'drained', occurrenceId: occurrence.id, attempt })
+      this.#ledger.write(process, { type: 'drained', occurrenceId: occurrence.id, attempt })
     })
     try {
       await deliver()
@@ -66,13 +66,13 @@ export class Workers {
     this.#running.set(process, (this.#running.get(process) ?? 0) + more)
   }
 
-  async #work(process: SimulatedProcess, fire: Fire): Promise<Errand> {
-    const errand = this.#begin(process, fire)
-    const { workMs, failures, hangs } = errand.task
+  async #work(process: SimulatedProcess, fire: Fire): Promise<AlarmPlan> {
+    const alarmPlan = this.#begin(process, fire)
+    const { workMs, failures, hangs } = alarmPlan.task
     if (hangs && fire.attempt === 1) await untilAborted(fire.signal)
     if (workMs > 0) await process.sleep(workMs)
     if (fire.attempt <= failures) throw new Error('meant to fail')
-    return errand
+    return alarmPlan
   }
 
   async #reportAtOnce(process: SimulatedProcess, fire: Fire): Promise<void> {
@@ -82,28 +82,28 @@ export class Workers {
 
   /** What it leaves behind for later commits with its settle, or not at all. */
   async #write(process: SimulatedProcess, fire: Fire): Promise<void> {
-    const errand = this.#begin(process, fire)
-    const { workMs, failures } = errand.task
+    const alarmPlan = this.#begin(process, fire)
+    const { workMs, failures } = alarmPlan.task
     await process.sleep(Math.min(workMs, 500))
     const later = new Date(this.#world.now + EFFECT_AFTER_MS)
     const options = { label: `${EFFECT}${fire.occurrence.id}`, target: { event: true as const }, tx: fire.tx }
-    const { tenant, owner } = errand.scope
+    const { tenant, owner } = alarmPlan.scope
     await process.wakeful.forTenant(tenant, owner).set(later, options)
     if (fire.attempt <= failures) throw new Error('meant to fail')
   }
 
   /** Hands the delivery on to a remote target: the message may arrive twice, and later than the next one. */
   async #passOn(process: SimulatedProcess, fire: Fire): Promise<void> {
-    const errand = await this.#work(process, fire)
+    const alarmPlan = await this.#work(process, fire)
     // What the dead still do in the turn of their death has no effect.
     if (process.isDead) return
     const { random } = process
     const copies = random.chance(0.1) ? 2 : 1
     for (let i = 0; i < copies; i++)
-      for (const report of errand.task.reports) this.#reportLater(process, fire, errand, report)
+      for (const report of alarmPlan.task.reports) this.#reportLater(process, fire, alarmPlan, report)
   }
 
-  #reportLater(process: SimulatedProcess, fire: Fire, { scope }: Errand, report: Report): void {
+  #reportLater(process: SimulatedProcess, fire: Fire, { scope }: AlarmPlan, report: Report): void {
     const travelMs = process.random.next() * MESSAGE_MS_MAX
     this.#world.in(travelMs + report.afterMs, () => {
       const up = this.#world.processes.filter((each) => each.isUp)
@@ -112,24 +112,25 @@ export class Workers {
     })
   }
 
-  async #report(process: SimulatedProcess, fire: Fire, scope: Whose, { succeeded }: Report): Promise<void> {
+  async #report(process: SimulatedProcess, fire: Fire, scope: Scope, { succeeded }: Report): Promise<void> {
     const options = { occurrenceId: fire.occurrence.id }
     const { id } = fire.alarm
     const answer = await callThrough(process, scope, (alarms) =>
       succeeded ? alarms.complete(id, 'done', options) : alarms.fail(id, 'not done', options),
     )
     if (answer.kind === 'yes')
-      this.#diary.write(process, { type: 'report', alarmId: id, ...options, succeeded, at: this.#world.now })
-    if (answer.kind === 'error') this.#diary.write(process, { type: 'error', text: `report: ${answer.text}` })
+      this.#ledger.write(process, { type: 'report', alarmId: id, ...options, succeeded, at: this.#world.now })
+    if (answer.kind === 'error')
+      this.#ledger.write(process, { type: 'error', text: `report: ${answer.text}` })
   }
 
-  #begin(process: SimulatedProcess, fire: Fire): Errand {
+  #begin(process: SimulatedProcess, fire: Fire): AlarmPlan {
     const { alarm, occurrence, attempt, payloadJson, message } = fire
     const name = nameIn(payloadJson ?? '')
-    const errand = this.#errands.get(name.split('.')[0]!)!
-    const { failures, hangs } = errand.task
+    const alarmPlan = this.#alarms.get(name.split('.')[0]!)!
+    const { failures, hangs } = alarmPlan.task
     this.#world.note(process.name, `delivers ${occurrence.id} attempt ${attempt}`)
-    this.#diary.write(process, {
+    this.#ledger.write(process, {
       type: 'start',
       at: this.#world.now,
       name,
@@ -137,7 +138,7 @@ export class Workers {
       occurrenceId: occurrence.id,
       scheduledFor: occurrence.scheduledFor.getTime(),
       attempt,
-      willFail: attempt <= failures || (hangs && attempt === 1) || errand.how === 'remote',
+      willFail: attempt <= failures || (hangs && attempt === 1) || alarmPlan.target === 'remote',
       process: process.name,
       owner: this.#world.backend.ownerOf(alarm.id),
       payload: payloadJson,
@@ -145,7 +146,7 @@ export class Workers {
       scope: scopeText(alarm),
       running: this.#running.get(process) ?? 0,
     })
-    return errand
+    return alarmPlan
   }
 }
 

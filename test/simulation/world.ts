@@ -1,16 +1,16 @@
 import { errorText } from '../../src/error.ts'
 import { parseInstant } from '../../src/time/index.ts'
 import { Random } from '../random.ts'
-import { Authority } from './authoritative-clock.ts'
+import { AuthoritativeClock } from './authoritative-clock.ts'
 import type { Backend } from './backend.ts'
-import { type Fault, Faults, isWeighty, type Landing } from './faults.ts'
+import { NORMAL } from './conditions.ts'
+import { FaultCounter, type FaultName, hasEffect, type MarkHit } from './faults.ts'
 import { Network, type Point } from './network.ts'
-import { PassingChance, seedOf } from './timed-random.ts'
 import { type Machine, SimulatedProcess } from './process.ts'
 import type { Skew } from './process-clock.ts'
+import { seedOf, TimedRandom } from './timed-random.ts'
 import { Timeline } from './timeline.ts'
 import { Trace, type TraceMode } from './trace.ts'
-import { CALM } from './conditions.ts'
 
 /** How a world is made. All chance in it comes from the seed. */
 export interface WorldOptions {
@@ -43,17 +43,17 @@ export class World<B extends Backend = Backend> {
   readonly timeline = new Timeline()
   readonly trace: Trace
   /** What has befallen it. */
-  readonly faults = new Faults()
+  readonly faults = new FaultCounter()
   readonly random: Random
   readonly backend: B
   readonly network: Network
   readonly #options: WorldOptions
   #startedAt: number
-  readonly #authority: Authority
+  readonly #databaseClock: AuthoritativeClock
   readonly #births = new Map<string, number>()
   readonly #machines = new Map<string, Machine>()
   /** How to take away each ambush that nobody has walked into. */
-  readonly #traps = new Set<() => void>()
+  readonly #triggers = new Set<() => void>()
   #processes: SimulatedProcess[] = []
   #joined = 0
   /** Told when a process is dead. */
@@ -63,10 +63,10 @@ export class World<B extends Backend = Backend> {
     this.#options = options
     this.random = new Random(options.seed)
     this.#startedAt = parseInstant(options.start ?? START)
-    this.#authority = new Authority(() => this.#startedAt + this.timeline.now)
+    this.#databaseClock = new AuthoritativeClock(() => this.#startedAt + this.timeline.now)
     this.trace = new Trace(options.trace)
     const { timeline, trace, faults } = this
-    this.network = new Network({ timeline, trace, faults, chanceOf: (name) => this.passingChanceOf(name) })
+    this.network = new Network({ timeline, trace, faults, randomFor: (name) => this.timedRandomFor(name) })
     this.backend = makeBackend(this)
   }
 
@@ -77,7 +77,7 @@ export class World<B extends Backend = Backend> {
 
   /** The database's clock, by which alarms fire. It tells the truth until it is stepped. */
   get databaseNow(): number {
-    return this.#authority.now()
+    return this.#databaseClock.now()
   }
 
   /**
@@ -85,7 +85,7 @@ export class World<B extends Backend = Backend> {
    * the first beat after it, and who was not answered for a lease starts nothing.
    */
   get latestNow(): number {
-    return this.#authority.latest(this.#options.leaseMs ?? LEASE_MS)
+    return this.#databaseClock.latest(this.#options.leaseMs ?? LEASE_MS)
   }
 
   /** The processes that live, the oldest first. */
@@ -101,13 +101,13 @@ export class World<B extends Backend = Backend> {
   }
 
   /** A stream of chance that its name and the seed repeat, whatever others draw. */
-  chanceOf(name: string): Random {
+  randomFor(name: string): Random {
     return new Random(seedOf(this.#options.seed, name))
   }
 
   /** The same, but by the time at which it is drawn from. */
-  passingChanceOf(name: string): Random {
-    return new PassingChance(seedOf(this.#options.seed, name), () => this.timeline.now)
+  timedRandomFor(name: string): Random {
+    return new TimedRandom(seedOf(this.#options.seed, name), () => this.timeline.now)
   }
 
   /** Starts a process on a machine. */
@@ -119,14 +119,14 @@ export class World<B extends Backend = Backend> {
     const onError = (thrown: unknown) => this.note(name, `trouble: ${errorText(thrown)}`)
     const { timeline, now: wallNow } = this
     const upkeepMs = this.#options.upkeepMs ?? UPKEEP_MS
-    const random = this.passingChanceOf(`process ${machine.name}`)
+    const random = this.timedRandomFor(`process ${machine.name}`)
     const process = new SimulatedProcess({ name, machine, random, timeline, wallNow, upkeepMs, onError })
     this.#processes.push(process)
     this.note(name, 'launched')
     timeline.in(0, process, () => {
       void this.#boot(process).catch((thrown: unknown) => {
         this.note(name, `did not boot: ${errorText(thrown)}`)
-        this.#bury(process)
+        this.#remove(process)
       })
     })
     return process
@@ -148,16 +148,16 @@ export class World<B extends Backend = Backend> {
   /** Ends a process in the middle of whatever it does: nothing it waits for ever comes back. */
   kill(process: SimulatedProcess): void {
     if (process.isDead) return
-    this.#befall(process, 'kill')
-    this.#bury(process)
+    this.#recordFault(process, 'kill')
+    this.#remove(process)
   }
 
   /** Ends a process at its n-th event from now: right before it, or right after. */
-  killAt(process: SimulatedProcess, n: number, when: 'before' | 'after'): void {
-    const land = this.faults.try('killAt', process.name)
+  killAtEvent(process: SimulatedProcess, n: number, when: 'before' | 'after'): void {
+    const markHit = this.faults.attempt('killAtEvent', process.name)
     this.at(process, n, when, () => {
-      if (this.isBusy(process)) land()
-      this.#bury(process)
+      if (this.isBusy(process)) markHit()
+      this.#remove(process)
     })
   }
 
@@ -167,31 +167,31 @@ export class World<B extends Backend = Backend> {
    */
   at(process: SimulatedProcess, n: number, when: 'before' | 'after', happen: () => void): void {
     const last = process.events + n
-    const stop = process.witness((event, at) => {
+    const stop = process.listen((event, at) => {
       if (event !== last || at !== when) return
       this.#disarm(stop)
       this.note(process.name, `met ${when} its event ${event}`)
       happen()
     })
-    this.#traps.add(stop)
+    this.#triggers.add(stop)
   }
 
   /** Kills a process when its next statement of this name is at this point. Nothing it does from there on has an effect. */
-  ambush(process: SimulatedProcess, statement: string, point: Point): void {
-    const land = this.faults.try('ambush', process.name)
+  killAtStatement(process: SimulatedProcess, statement: string, point: Point): void {
+    const markHit = this.faults.attempt('killAtStatement', process.name)
     const stop = this.network.watch((name, sent, at) => {
       if (name !== process.name || sent !== statement || at !== point) return
       this.#disarm(stop)
-      this.note(process.name, `ambushed: ${statement} ${point}`)
-      if (isWeighty(statement) || this.isBusy(process)) land()
-      this.#bury(process)
+      this.note(process.name, `killed at statement: ${statement} ${point}`)
+      if (hasEffect(statement) || this.isBusy(process)) markHit()
+      this.#remove(process)
     })
-    this.#traps.add(stop)
+    this.#triggers.add(stop)
   }
 
   /** Ends a process as a deploy does: what is under way may settle, and its shards are given back. */
   async close(process: SimulatedProcess): Promise<void> {
-    this.#befall(process, 'close')
+    this.#recordFault(process, 'close')
     await this.#close(process)
   }
 
@@ -201,14 +201,14 @@ export class World<B extends Backend = Backend> {
     } catch (thrown) {
       this.note(process.name, `did not close well: ${errorText(thrown)}`)
     }
-    this.#bury(process)
+    this.#remove(process)
   }
 
   /** Lets a process join on a machine that is like this one. */
   join(like: Machine): SimulatedProcess {
     this.#joined += 1
-    const land = this.#befallAll('join', `${like.name}-${this.#joined}`)
-    if (this.#processes.some((process) => this.isBusy(process))) land()
+    const markHit = this.#recordGlobalFault('join', `${like.name}-${this.#joined}`)
+    if (this.#processes.some((process) => this.isBusy(process))) markHit()
     return this.launch({ ...like, name: `${like.name}-${this.#joined}`, skew: this.skew() })
   }
 
@@ -219,19 +219,19 @@ export class World<B extends Backend = Backend> {
       this.faults.note('leave', false, process.name)
       return
     }
-    this.#befall(process, 'leave')
+    this.#recordFault(process, 'leave')
     this.#machines.delete(name)
     await this.#close(process)
   }
 
   /** Replaces all processes, one after the other, within this time: a rolling deploy. */
   deploy(ms: number): void {
-    const land = this.#befallAll('deploy', `within ${ms} ms`)
+    const markHit = this.#recordGlobalFault('deploy', `within ${ms} ms`)
     const all = this.#processes
     for (const [i, process] of all.entries()) {
       this.in((i * ms) / all.length, () => {
         if (!process.isUp) return
-        if (this.isBusy(process)) land()
+        if (this.isBusy(process)) markHit()
         void this.#close(process)
       })
     }
@@ -239,7 +239,7 @@ export class World<B extends Backend = Backend> {
 
   /** Stops a process for a while, clocks and all that it waits for excepted. */
   pause(process: SimulatedProcess, ms: number): void {
-    this.#befall(process, 'pause', `for ${ms} ms`)
+    this.#recordFault(process, 'pause', `for ${ms} ms`)
     process.pausedUntil = this.timeline.now + ms
   }
 
@@ -248,7 +248,7 @@ export class World<B extends Backend = Backend> {
    * is suspended, its wall clock stands still meanwhile.
    */
   stall(process: SimulatedProcess, statement: string, ms: number, isSuspended = false): void {
-    const land = this.faults.try('stall', process.name)
+    const markHit = this.faults.attempt('stall', process.name)
     const until = this.timeline.now + ms
     const stop = this.network.watch((name, ran, at) => {
       if (name !== process.name || ran !== statement || at !== 'ran') return
@@ -256,87 +256,87 @@ export class World<B extends Backend = Backend> {
       if (this.timeline.now >= until) return
       this.note(process.name, `stalls at ${statement}`)
       this.faults.onFault('pause', process.name)
-      if (isWeighty(statement) || this.isBusy(process)) land()
+      if (hasEffect(statement) || this.isBusy(process)) markHit()
       process.pausedUntil = until
       if (isSuspended) process.clock.step(this.timeline.now - until)
     })
-    this.#traps.add(stop)
+    this.#triggers.add(stop)
   }
 
   /**
    * Stops a process for about as long as its lease, while what others acquire takes long: it comes back before, during or
    * after their takeover.
    */
-  contest(process: SimulatedProcess, n: number): void {
+  leaseRace(process: SimulatedProcess, n: number): void {
     const leaseMs = this.#options.leaseMs ?? LEASE_MS
     const ms = leaseMs + 10 * n
-    this.#befall(process, 'contest', `for ${ms} ms`)
+    this.#recordFault(process, 'leaseRace', `for ${ms} ms`)
     this.faults.onFault('pause', process.name)
     process.pausedUntil = this.timeline.now + ms
-    this.network.drag('acquire.', ms + leaseMs)
+    this.network.slowStatements('acquire.', ms + leaseMs)
   }
 
   /** Keeps a process from the database for a while. */
   partition(process: SimulatedProcess, ms: number): void {
-    const land = this.#befall(process, 'partition', `for ${ms} ms`)
-    this.network.cut(process.name, ms, land)
+    const markHit = this.#recordFault(process, 'partition', `for ${ms} ms`)
+    this.network.cut(process.name, ms, markHit)
     this.backend.cutOff(process)
   }
 
   /** Leaves a process's links half open for a while: what it sends is carried out, and no answer comes back. */
   hang(process: SimulatedProcess, ms: number): void {
-    const land = this.#befall(process, 'hang', `for ${ms} ms`)
-    this.network.halfOpen(process.name, ms, land)
+    const markHit = this.#recordFault(process, 'hang', `for ${ms} ms`)
+    this.network.halfOpen(process.name, ms, markHit)
   }
 
   /** The database is down for a while: all links break, and what nobody had committed is gone. */
   outage(ms: number): void {
-    const land = this.#befallAll('outage', `for ${ms} ms`)
-    if (this.#processes.some((process) => this.isBusy(process))) land()
-    this.network.breakAll(ms, land)
+    const markHit = this.#recordGlobalFault('outage', `for ${ms} ms`)
+    if (this.#processes.some((process) => this.isBusy(process))) markHit()
+    this.network.breakAll(ms, markHit)
     this.backend.crash?.()
   }
 
   /** The disk is full for a while: whatever writes fails, and what reads does not. */
   fillDisk(ms: number): void {
-    const land = this.#befallAll('diskFull', `for ${ms} ms`)
-    const makeRoom = this.backend.fillDisk?.(land)
+    const markHit = this.#recordGlobalFault('diskFull', `for ${ms} ms`)
+    const makeRoom = this.backend.fillDisk?.(markHit)
     if (makeRoom !== undefined) this.in(ms, makeRoom)
   }
 
   /** A user's transaction locks a shard for a while. */
   lockShard(n: number, ms: number): void {
-    const land = this.#befallAll('locked', `for ${ms} ms`)
-    if (this.#processes.some((process) => this.isBusy(process))) land()
+    const markHit = this.#recordGlobalFault('shardLocked', `for ${ms} ms`)
+    if (this.#processes.some((process) => this.isBusy(process))) markHit()
     const end = this.backend.lockShard?.(n)
     if (end !== undefined) this.in(ms, end)
   }
 
   /** Sets the database's clock forward or back, as a failover to another server does. */
   stepDatabase(ms: number): void {
-    const land = this.#befallAll('databaseStep', `by ${ms} ms`)
-    if (this.#processes.some((process) => this.isBusy(process))) land()
-    this.#authority.step(ms)
+    const markHit = this.#recordGlobalFault('databaseStep', `by ${ms} ms`)
+    if (this.#processes.some((process) => this.isBusy(process))) markHit()
+    this.#databaseClock.step(ms)
   }
 
   /** Sets a process's wall clock forward or back. */
   step(process: SimulatedProcess, ms: number): void {
-    this.#befall(process, Math.abs(ms) < HOUR_MS ? 'step' : 'leap', `by ${ms} ms`)
+    this.#recordFault(process, Math.abs(ms) < HOUR_MS ? 'clockStep' : 'clockLeap', `by ${ms} ms`)
     process.clock.step(ms)
   }
 
   /** Sets the wall clock of a machine on which all processes run, and which is the truth here. */
   stepAll(ms: number): void {
-    const land = this.#befallAll('databaseStep', `by ${ms} ms`)
-    if (this.#processes.some((process) => this.isBusy(process))) land()
+    const markHit = this.#recordGlobalFault('databaseStep', `by ${ms} ms`)
+    if (this.#processes.some((process) => this.isBusy(process))) markHit()
     this.#startedAt += ms
     for (const process of this.#processes) process.clock.step(ms)
   }
 
   /** From here on nothing befalls anybody. */
   calm(): void {
-    this.network.weather = CALM
-    for (const trap of [...this.#traps]) this.#disarm(trap)
+    this.network.conditions = NORMAL
+    for (const trigger of [...this.#triggers]) this.#disarm(trigger)
     this.note('world', 'calm')
   }
 
@@ -359,26 +359,26 @@ export class World<B extends Backend = Backend> {
     this.trace.note(this.timeline.now, who, what)
   }
 
-  #disarm(trap: () => void): void {
-    trap()
-    this.#traps.delete(trap)
+  #disarm(trigger: () => void): void {
+    trigger()
+    this.#triggers.delete(trigger)
   }
 
   /** Notes what befalls a process, and whether that hits something in flight. */
-  #befall(process: SimulatedProcess, fault: Fault, how = ''): Landing {
-    const land = this.faults.try(fault, process.name)
-    if (this.isBusy(process)) land()
+  #recordFault(process: SimulatedProcess, fault: FaultName, how = ''): MarkHit {
+    const markHit = this.faults.attempt(fault, process.name)
+    if (this.isBusy(process)) markHit()
     this.note(process.name, `${fault} ${how}`)
-    return land
+    return markHit
   }
 
-  #befallAll(fault: Fault, how: string): Landing {
+  #recordGlobalFault(fault: FaultName, how: string): MarkHit {
     this.note('world', `${fault} ${how}`)
-    return this.faults.try(fault, null)
+    return this.faults.attempt(fault, null)
   }
 
   /** From here on nothing that the process does has an effect; the next one on its machine comes after a while. */
-  #bury(process: SimulatedProcess): void {
+  #remove(process: SimulatedProcess): void {
     if (process.isDead) return
     process.die()
     this.onDeath(process)

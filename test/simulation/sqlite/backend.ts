@@ -10,10 +10,10 @@ import { batchTimers, type InFlightBatchRow } from '../../../src/stores/sqlite/r
 import { sqliteDamage } from '../../chaos/sqlite-evidence.ts'
 import type { LogRecord } from '../../judge/evidence.ts'
 import { type OccurrenceRow, recordOf } from '../../judge/occurrence-row.ts'
+import type { Scope } from '../alarm-plan.ts'
 import { type Backend, type Connected, EFFECT } from '../backend.ts'
-import type { Told } from '../endings.ts'
-import type { Whose } from '../alarm-plan.ts'
-import type { Landing } from '../faults.ts'
+import type { AlarmEvent } from '../endings.ts'
+import type { MarkHit } from '../faults.ts'
 import type { SimulatedProcess } from '../process.ts'
 import type { World } from '../world.ts'
 import { type Point, type Role, SimulatedConnection } from './connection.ts'
@@ -94,10 +94,10 @@ export class SqliteBackend implements Backend {
    * Somebody else, who knows nothing of Wakeful, has the file's write lock for a while, as soon as it is free. It is told
    * when somebody who wants to write meets it.
    */
-  hold(ms: number, land: Landing): void {
+  hold(ms: number, markHit: MarkHit): void {
     const stranger = connect(this.#path)
     const stop = this.watch((_, role, point) => {
-      if (role !== 'lock' && point === 'begins' && stranger.isTransaction) land()
+      if (role !== 'lock' && point === 'begins' && stranger.isTransaction) markHit()
     })
     const leave = () => {
       stop()
@@ -147,7 +147,7 @@ export class SqliteBackend implements Backend {
     return this.#observer.all<OccurrenceRow>(sql.occurrences).map(recordOf)
   }
 
-  logPositionsOf({ tenant, owner }: Whose, until: number): number[] {
+  logPositionsOf({ tenant, owner }: Scope, until: number): number[] {
     return this.#observer.all<{ seq: number }>(sql.logPositionsOf, tenant, owner, until).map(({ seq }) => seq)
   }
 
@@ -178,8 +178,8 @@ export class SqliteBackend implements Backend {
   }
 
   /** The whole log, oldest first. */
-  log(): Told[] {
-    return this.#observer.all<Told>(sql.log)
+  log(): AlarmEvent[] {
+    return this.#observer.all<AlarmEvent>(sql.log)
   }
 
   /** What is wrong with the file itself, once everybody has closed. */

@@ -11,7 +11,7 @@ const SLEWS = 20
 const EVENTS_MAX = 200
 
 /** Lets something befall one of the processes, or the machine they share: nothing takes longer than this. */
-export function strikeFile(world: FileWorld, msMax: number): void {
+export function injectFileFault(world: FileWorld, msMax: number): void {
   const { random, processes } = world
   const process = processes[random.between(0, processes.length - 1)]
   if (process === undefined || !process.isUp) return
@@ -21,8 +21,12 @@ export function strikeFile(world: FileWorld, msMax: number): void {
   random.weighted([
     [1, () => world.kill(process)],
     [2, () => void world.close(process)],
-    [2, () => world.killAt(process, random.between(1, EVENTS_MAX), random.chance(0.5) ? 'before' : 'after')],
-    [5, () => world.ambushAt(process, role, point)],
+    [
+      2,
+      () =>
+        world.killAtEvent(process, random.between(1, EVENTS_MAX), random.chance(0.5) ? 'before' : 'after'),
+    ],
+    [5, () => world.killAtPoint(process, role, point)],
     [3, () => killInTransaction(world)],
     [3, () => world.pause(process, ms)],
     [1, () => pauseInTransaction(world, ms)],
@@ -47,25 +51,25 @@ function pauseInTransaction(world: FileWorld, ms: number): void {
 }
 
 /** Once somebody has taken more than it has hands for: then a lease may end, or an instant be yet to come, in its hands. */
-function whenMuchInHand(world: FileWorld, strike: (process: SimulatedProcess) => void): void {
+function whenMuchInHand(world: FileWorld, planned: (process: SimulatedProcess) => void): void {
   const { backend, random } = world
   const stop = backend.watch((process, role, point) => {
     const { concurrency = 100 } = process.machine
     if (role !== 'queue' || point !== 'committed' || backend.inFlight(process.name) <= 2 * concurrency) return
     stop()
-    world.in(random.next() * 5, () => strike(process))
+    world.in(random.next() * 5, () => planned(process))
   })
 }
 
 /** Once the handler of a transaction that begins from now on has been at it for a while. */
-function whenInTransaction(world: FileWorld, strike: (process: SimulatedProcess) => void): void {
+function whenInTransaction(world: FileWorld, planned: (process: SimulatedProcess) => void): void {
   const { backend, random } = world
   const stop = backend.watch((process, role, point) => {
     if (role !== 'handler' || point !== 'begun') return
     stop()
     world.in(random.next() * 200, () => {
-      if (backend.isInTransaction(process)) strike(process)
-      else whenInTransaction(world, strike)
+      if (backend.isInTransaction(process)) planned(process)
+      else whenInTransaction(world, planned)
     })
   })
 }

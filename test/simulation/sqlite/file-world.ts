@@ -5,7 +5,7 @@ import { World, type WorldOptions } from '../world.ts'
 import { SqliteBackend } from './backend.ts'
 import type { Point, Role } from './connection.ts'
 
-/** At which points of a transaction a process may be ambushed: as a statement is sent, has run, or is answered. */
+/** At which points of a transaction a process may be killed at statement: as a statement is sent, has run, or is answered. */
 const POINTS: Readonly<Record<Where, readonly Point[]>> = {
   sent: ['begins', 'commits'],
   ran: ['begun', 'committed'],
@@ -54,28 +54,28 @@ export class FileWorld extends World<SqliteBackend> {
 
   /** Lets somebody else have the file's write lock for a while. */
   hold(ms: number): void {
-    this.backend.hold(ms, this.faults.try('held', null))
+    this.backend.hold(ms, this.faults.attempt('fileLocked', null))
   }
 
   /** Kills a process when its next transaction of that kind is at such a point. */
-  override ambush(process: SimulatedProcess, statement: string, where: Where): void {
+  override killAtStatement(process: SimulatedProcess, statement: string, where: Where): void {
     const role: Role = statement.startsWith('transact')
       ? 'handler'
       : statement.startsWith('own')
         ? 'lock'
         : 'queue'
     const [point] = POINTS[where].slice(statement.length % POINTS[where].length)
-    this.ambushAt(process, role, point!)
+    this.killAtPoint(process, role, point!)
   }
 
   /** Kills a process when its next transaction on such a connection is at this point. */
-  ambushAt(process: SimulatedProcess, role: Role, point: Point): void {
-    const land = this.faults.try('ambush', process.name)
+  killAtPoint(process: SimulatedProcess, role: Role, point: Point): void {
+    const markHit = this.faults.attempt('killAtStatement', process.name)
     const stop = this.backend.watch((each, as, at) => {
       if (each !== process || as !== role || at !== point) return
       stop()
-      this.note(process.name, `ambushed: ${role} ${point}`)
-      land()
+      this.note(process.name, `killed at statement: ${role} ${point}`)
+      markHit()
       this.kill(process)
     })
   }

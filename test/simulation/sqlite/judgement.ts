@@ -1,6 +1,6 @@
 import { wrongEndingsOf } from '../endings.ts'
-import type { Faults } from '../faults.ts'
-import type { Ledger } from '../start-log.ts'
+import type { FaultCounter } from '../faults.ts'
+import type { StartLog } from '../start-log.ts'
 import type { World } from '../world.ts'
 import type { SqliteBackend } from './backend.ts'
 import type { Users } from './users.ts'
@@ -13,7 +13,7 @@ export interface Judgement {
   /** How many records of the log are about occurrences. */
   readonly records: number
   /** How often each fault has befallen somebody. */
-  readonly faults: Faults
+  readonly faults: FaultCounter
   /** The broken promises, in words. */
   readonly wrong: readonly string[]
 }
@@ -21,18 +21,18 @@ export interface Judgement {
 /** Judges a world in which everybody has closed: what came due by this moment has ended. */
 export function judgementOf(
   world: World<SqliteBackend>,
-  ledger: Ledger,
+  startLog: StartLog,
   users: Users,
   until: number,
 ): Judgement {
   const { backend, trace, faults } = world
   const wrong = [
     ...lost(backend, users, until),
-    ...early(ledger),
-    ...ledger.unfenced.map(
+    ...early(startLog),
+    ...startLog.unfenced.map(
       ({ occurrenceId, process, owner }) => `unfenced: ${occurrenceId} by ${process}, the owner is ${owner}`,
     ),
-    ...startedAfterCancel(ledger, users),
+    ...startedAfterCancel(startLog, users),
     ...wrongEffects(backend),
     ...backend.overdue(until).map((each) => `overdue: ${each}`),
     ...world.processes.map(({ name }) => `${name} has not closed`),
@@ -40,7 +40,7 @@ export function judgementOf(
   ]
   return {
     trace: trace.text,
-    starts: ledger.starts.length,
+    starts: startLog.starts.length,
     records: backend.records().length,
     faults,
     wrong,
@@ -60,13 +60,13 @@ function lost(backend: SqliteBackend, { ids, cancelling }: Users, until: number)
 }
 
 /** never-early: by the clock of the machine, which everybody reads, and for every attempt. */
-function early({ starts }: Ledger): string[] {
+function early({ starts }: StartLog): string[] {
   const tooSoon = starts.filter(({ at, scheduledFor }) => at < scheduledFor)
   return tooSoon.map(({ occurrenceId, attempt, at }) => `early: ${occurrenceId} attempt ${attempt} at ${at}`)
 }
 
 /** cancel-wins. */
-function startedAfterCancel({ starts }: Ledger, { cancelled }: Users): string[] {
+function startedAfterCancel({ starts }: StartLog, { cancelled }: Users): string[] {
   return cancelled.flatMap(({ id, outcome, starts: before }) => {
     if (outcome !== 'cancelled') return []
     const later = starts.slice(before).filter(({ occurrenceId }) => occurrenceId.startsWith(id))

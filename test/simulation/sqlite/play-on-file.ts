@@ -3,10 +3,10 @@ import { type Played, play } from '../play.ts'
 import { FileWorld } from './file-world.ts'
 
 /** Lets a plan happen on one real SQLite file, which is gone afterwards. */
-export async function playOnFile(plan: Plan, isTold = false): Promise<Played> {
+export async function playOnFile(plan: Plan, withTrace = false): Promise<Played> {
   const worlds: FileWorld[] = []
   try {
-    return await play(plan, isTold, (options) => {
+    return await play(plan, withTrace, (options) => {
       const world = new FileWorld(options)
       worlds.push(world)
       return world

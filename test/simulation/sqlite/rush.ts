@@ -1,10 +1,10 @@
-import { Ledger } from '../start-log.ts'
 import type { Machine } from '../process.ts'
+import { StartLog } from '../start-log.ts'
 import type { World } from '../world.ts'
+import { injectFileFault } from './file-faults.ts'
 import { FileWorld } from './file-world.ts'
 import { type Judgement, judgementOf } from './judgement.ts'
-import { strikeFile } from './file-faults.ts'
-import { equipWith, Users } from './users.ts'
+import { registerHandlersOn, Users } from './users.ts'
 
 const MACHINES = ['ant', 'bee', 'cat', 'dog']
 const ALARMS = 120
@@ -13,7 +13,7 @@ const DOOMED = 60
 const DOOMED_WITHIN_MS = 3 * 60_000
 /** With few hands much waits in a process, where it may be paused or outlive its lease. */
 const CONCURRENCY = [3, 10, 100]
-/** At most so long after one strike comes the next: few faults leave time for what they did to last. */
+/** At most so long after one planned comes the next: few faults leave time for what they did to last. */
 const CALM_MS = [3_000, 8_000, 30_000]
 const SET_WITHIN_MS = 30_000
 const STORM_MS = 4 * 60_000
@@ -21,7 +21,7 @@ const RUSH_MS = 5 * 60_000
 /** A process that is closed settles what it has under way: half a minute is its bound. */
 const CLOSE_MS = 40_000
 const SUPERVISE_MS = 700
-const STRIKE_MS_MAX = 12_000
+const FAULT_MS_MAX = 12_000
 /** What came due just before the end may still be tried again. */
 const MARGIN_MS = 45_000
 /** All processes share the clock of one machine, which is the truth for them. */
@@ -35,28 +35,28 @@ export async function rushOnFile(seed: number): Promise<Judgement> {
   const world = new FileWorld({ seed })
   const { random } = world
   try {
-    const ledger = new Ledger(world)
+    const startLog = new StartLog(world)
     const users = new Users(world)
     const calmMs = CALM_MS[random.between(0, CALM_MS.length - 1)]!
     const concurrency = CONCURRENCY[random.between(0, CONCURRENCY.length - 1)]!
-    supervise(world, { concurrency, equip: (process) => equipWith(process, ledger) })
+    supervise(world, { concurrency, registerHandlers: (process) => registerHandlersOn(process, startLog) })
     for (let i = 0; i < ALARMS; i++) world.in(500 + random.next() * SET_WITHIN_MS, () => void users.setOne(i))
     for (let i = 0; i < DOOMED; i++)
-      world.in(500 + random.next() * DOOMED_WITHIN_MS, () => void users.setDoomed(ledger))
+      world.in(500 + random.next() * DOOMED_WITHIN_MS, () => void users.setDoomed(startLog))
     for (let at = 5_000; at < STORM_MS; at += random.between(200, calmMs))
-      world.in(at, () => strikeFile(world, STRIKE_MS_MAX))
+      world.in(at, () => injectFileFault(world, FAULT_MS_MAX))
     await world.run(RUSH_MS)
     const until = world.now - MARGIN_MS
     for (const process of world.processes) void world.close(process)
     await world.run(CLOSE_MS)
-    return judgementOf(world, ledger, users, until)
+    return judgementOf(world, startLog, users, until)
   } finally {
     world.backend.dispose()
   }
 }
 
 /** Sees to it that now more, now fewer processes run: at least one, until the end. */
-function supervise(world: World, how: Pick<Machine, 'equip' | 'concurrency'>, passedMs = 0): void {
+function supervise(world: World, how: Pick<Machine, 'registerHandlers' | 'concurrency'>, passedMs = 0): void {
   const { random, processes } = world
   const wanted = random.between(1, MACHINES.length)
   for (const name of MACHINES.slice(processes.length, wanted)) {

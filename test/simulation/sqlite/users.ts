@@ -4,8 +4,8 @@ import type { Fire } from '../../../src/targets/index.ts'
 import type { When } from '../../../src/time/index.ts'
 import type { Random } from '../../random.ts'
 import { EFFECT } from '../backend.ts'
-import type { Ledger } from '../start-log.ts'
 import type { SimulatedProcess } from '../process.ts'
+import type { StartLog } from '../start-log.ts'
 import type { World } from '../world.ts'
 
 /** A cancel that was answered. */
@@ -20,21 +20,21 @@ export interface Cancelled {
 const SOON: SetCallOptions = { backoff: { baseMs: 500, capMs: 5_000 }, maxFailures: 12 }
 
 /** Gives a process its handlers. */
-export function equipWith(process: SimulatedProcess, ledger: Ledger): void {
+export function registerHandlersOn(process: SimulatedProcess, startLog: StartLog): void {
   const { random, wakeful } = process
   wakeful.handle('work', async (fire) => {
-    ledger.note(process, fire)
+    startLog.note(process, fire)
     await process.sleep(random.between(1, 400))
     if (random.chance(0.05)) throw new Error('no luck')
   })
   // Many of them at once, and each so quick that the engine takes more than there are hands.
   wakeful.handle('quick', async (fire) => {
-    ledger.note(process, fire)
+    startLog.note(process, fire)
     await process.sleep(random.between(0, 4))
   })
   // What it leaves behind for later commits with its settle, or not at all.
   const chain = async (fire: Fire) => {
-    ledger.note(process, fire)
+    startLog.note(process, fire)
     await process.sleep(random.between(1, 100))
     const label = `${EFFECT}${fire.occurrence.id}`
     await wakeful.set({ delay: '20s' }, { target: 'work', label, tx: fire.tx, ...SOON })
@@ -77,7 +77,7 @@ export class Users {
   }
 
   /** Sets an alarm that is cancelled about when it is due. */
-  async setDoomed({ starts }: Ledger): Promise<void> {
+  async setDoomed({ starts }: StartLog): Promise<void> {
     const { random } = this.#world
     const delayMs = random.between(1_000, 20_000)
     await this.#by('set', async ({ wakeful }) => {

@@ -21,9 +21,9 @@ import type {
 } from '../../../src/stores/sharded/index.ts'
 import { type Connection, isBroken } from './connection.ts'
 import type { SimulatedDatabase } from './database.ts'
-import type { Desk } from './write-batch.ts'
 import { alarmAt, timersOf } from './snapshots.ts'
 import type { TimerRow } from './tables.ts'
+import type { Desk } from './write-batch.ts'
 
 /** A claim waits so long for a shard that another transaction has locked. */
 const LOCK_MS_MAX = 100

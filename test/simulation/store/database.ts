@@ -20,7 +20,7 @@ export interface DatabaseOptions {
   readonly elapsed?: () => number
   /** Shards per pool. */
   readonly shards?: number
-  readonly courier?: Courier
+  readonly notify?: Courier
   /** Calls back after so many milliseconds of what passes at the database. Without it nothing ends by itself. */
   readonly later?: (ms: number, call: () => void) => void
 }
@@ -37,7 +37,7 @@ export class SimulatedDatabase {
   readonly elapsed: () => number
   readonly tables: Tables
   readonly #shardsPerPool: number
-  readonly #courier: Courier
+  readonly #notify: Courier
   readonly #later: (ms: number, call: () => void) => void
   /** What fills the disk at present, each told of every write that it refuses. */
   readonly #fillings = new Set<() => void>()
@@ -58,7 +58,7 @@ export class SimulatedDatabase {
     this.now = options.now
     this.elapsed = options.elapsed ?? options.now
     this.#shardsPerPool = options.shards ?? 1
-    this.#courier = options.courier ?? ((_process, receive) => receive())
+    this.#notify = options.notify ?? ((_process, receive) => receive())
     this.#later = options.later ?? (() => {})
     const assertFree = (table: string, key: string | Serial) => this.assertFree(table, key)
     this.tables = new Tables({ journal: this.#journal, assertFree })
@@ -282,7 +282,7 @@ export class SimulatedDatabase {
 
   /** Notifies every process that listens, also the sender itself. */
   notify(text: string): void {
-    for (const [process, listener] of [...this.#listeners]) this.#courier(process, () => listener(text))
+    for (const [process, listener] of [...this.#listeners]) this.#notify(process, () => listener(text))
   }
 
   /** Calls back when something is committed, until the returned function is called. */

@@ -17,9 +17,9 @@ import type {
 } from '../../../src/stores/index.ts'
 import { apply } from '../../../src/stores/postgres/rows/apply.ts'
 import type { SimulatedDatabase } from './database.ts'
-import type { Desk } from './write-batch.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
 import { scopedName } from './tables.ts'
+import type { Desk } from './write-batch.ts'
 
 /** The rows a selector means, in the order they were named, and where to go on. */
 export interface Selection {

@@ -171,7 +171,7 @@ describe('an open transaction', () => {
     expect(await bench.types(alarm.id)).toEqual(['alarm.attempt_failed'])
   })
 
-  it('of a handler whose owner seems dead is ended by whoever takes over: nobody waits for what it has', async () => {
+  it('of a handler scope owner seems dead is ended by whoever takes over: nobody waits for what it has', async () => {
     const { bench, store, peer, holds } = setUp()
     const { lease, alarm, timer } = await flying(bench)
     const hold = holdAt(holds, 'transact.settle')

@@ -20,7 +20,7 @@ import { Writes } from './writes.ts'
 const IDLE_IN_TRANSACTION_MS = 4_000
 const ATTEMPTS_MAX = 8
 
-/** What a transaction that moves shards leaves to its store: it commits, and notifies the others of what wakes. */
+/** What a transaction that edits shards leaves to its store: it commits, and notifies the others of what wakes. */
 export type CommitLeases = (tx: OpenTransaction, freesShards: boolean) => Promise<void>
 
 /** The statements of the lease protocol, in memory. */

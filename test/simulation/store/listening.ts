@@ -108,7 +108,7 @@ export function watchLog(connection: Connection, timers: Timers, onGrown: () => 
 }
 
 /**
- * The database's clock as a process knows it, which tells of every sample that moves it. Who sleeps by it need not look
+ * The database's clock as a process knows it, which tells of every sample that edits it. Who sleeps by it need not look
  * once a second: days of virtual time pass in a few steps.
  */
 export class SteppingClock extends DatabaseClock {

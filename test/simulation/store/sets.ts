@@ -2,9 +2,9 @@ import { newSnapshot, replace, type Serial, snapshotAfter } from '../../../src/a
 import type { SetRequest, SetResult } from '../../../src/stores/index.ts'
 import { apply } from '../../../src/stores/postgres/rows/apply.ts'
 import { assertCalendars } from './calendars.ts'
-import type { Desk } from './write-batch.ts'
 import { seqNamed, snapshotAt } from './snapshots.ts'
 import { scopedName } from './tables.ts'
+import type { Desk } from './write-batch.ts'
 
 /** Writes new alarms: known idempotency keys answer with the first one, known keys are set again. */
 export function setAll(desk: Desk, requests: readonly SetRequest[]): SetResult[] {

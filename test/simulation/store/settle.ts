@@ -1,8 +1,8 @@
 import { type DeliveryOutcome, settle, type Timer } from '../../../src/alarm/index.ts'
 import type { InFlightBatch, Settlement, SettleResult } from '../../../src/stores/index.ts'
 import { apply } from '../../../src/stores/postgres/rows/apply.ts'
-import type { Desk } from './write-batch.ts'
 import { snapshotAt } from './snapshots.ts'
+import type { Desk } from './write-batch.ts'
 
 /** Writes outcomes: void for a lost lease (promise: fenced), skipped for a timer that has moved on. */
 export function settleAll(

@@ -21,7 +21,7 @@ export interface TransactionOptions {
 }
 
 /**
- * A transaction that stays open over several statements: a transactional handler's, a user's own, or one that moves shards. What it wrote is
+ * A transaction that stays open over several statements: a transactional handler's, a user's own, or one that edits shards. What it wrote is
  * kept as steps: its own statements see them made, nobody else does.
  */
 export class OpenTransaction {
