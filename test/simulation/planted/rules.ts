@@ -105,7 +105,7 @@ export const RULE_BUGS: readonly Bug[] = [
   {
     bug: 'what was replaced while it was tried again is recorded twice',
     breaches: ['recorded_twice'],
-    seeds: 500,
+    seeds: 3000,
     edits: [
       { file: 'src/alarm/decisions/settle.ts', from: 'if (timer.delivered) return { remove }', to: '' },
     ],
@@ -192,6 +192,11 @@ export const RULE_BUGS: readonly Bug[] = [
         from: 'const paused = alarm.pausedAt !== null',
         to: 'const paused = alarm.pausedAt === 0',
       },
+      {
+        file: 'src/alarm/decisions/triage.ts',
+        from: 'return alarm.pausedAt !== null && timer.tick !== FORCED_TICK',
+        to: 'return false',
+      },
     ],
   },
   {
@@ -202,6 +207,11 @@ export const RULE_BUGS: readonly Bug[] = [
         file: 'src/alarm/decisions/settle.ts',
         from: "return alarm.pausedAt === null ? timer : { ...timer, wakeAt: null, waiting: 'paused' }",
         to: 'return timer',
+      },
+      {
+        file: 'src/alarm/decisions/triage.ts',
+        from: 'return alarm.pausedAt !== null && timer.tick !== FORCED_TICK',
+        to: 'return false',
       },
     ],
   },

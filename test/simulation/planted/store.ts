@@ -53,6 +53,7 @@ export const STORE_BUGS: readonly Bug[] = [
   {
     bug: 'a lease is renewed by the wall clock',
     breaches: ['unfenced', 'duplicate'],
+    seeds: 1000,
     edits: [
       {
         file: 'src/stores/sharded/shard-leases.ts',
@@ -95,7 +96,7 @@ export const STORE_BUGS: readonly Bug[] = [
   },
   {
     bug: 'who is slow to beat is taken for dead',
-    breaches: ['unfenced', 'duplicate'],
+    breaches: ['unfenced', 'duplicate', 'late'],
     edits: [
       {
         file: 'src/stores/sharded/heartbeat.ts',
