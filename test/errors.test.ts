@@ -52,6 +52,12 @@ function dataOf({ code, reason, params, field, message, errors }: WakefulError):
 }
 
 describe('an error', () => {
+  it('names its field once', () => {
+    const error = new WakefulError('since.malformed', { text: "'soonish'" }, { field: 'since' })
+    expect(error.message).toMatch(/^`since` 'soonish' is not a time\. /)
+    expect(render(error, 'cli')).toMatch(/^--since 'soonish' is not a time\. /)
+  })
+
   it('has the words of the library, and others on request', () => {
     const error = new WakefulError('field.empty', {}, { field: 'idempotencyKey' })
     expect(error).toMatchObject({ code: 'invalid_request', reason: 'field.empty', params: {} })

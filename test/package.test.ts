@@ -172,8 +172,7 @@ describe('the client', () => {
         loaded.add(join(dirname(file), name!))
       }
     const bytes = [...loaded].reduce((sum, file) => sum + readFileSync(file).length, 0)
-    // Half of it is the catalogue of error reasons, from which the client renders the library's messages.
-    expect(bytes).toBeLessThan(150_000)
+    expect(bytes).toBeLessThan(100_000)
   })
 })
 

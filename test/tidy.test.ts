@@ -120,16 +120,20 @@ const SUBMODULES: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Submodules that other modules may import directly, because they must not load the whole module. */
+/** Files that other modules may import directly, because they must not load the whole module. */
 const DIRECT_ENTRIES: readonly string[] = [
+  'src/alarm/fields/field-lists.ts',
   'src/alarm/fields/index.ts',
+  'src/alarm/fields/table.ts',
+  'src/errors/core.ts',
   'src/hosts/node/index.ts',
   'src/server/mcp/index.ts',
   'src/stores/conformance/index.ts',
   'src/time/durations/index.ts',
 ]
-/** What the client may load at run time: it is bundled for browsers. */
-const CLIENT_LOADS = /^src\/(?:client\/|json\/|errors?(?:\.ts|\/)|alarm\/fields\/|time\/(?:durations|text)\/)/
+/** What the client may load at run time: browsers load it, so it has neither all texts of errors nor the checks of options. */
+const CLIENT_LOADS =
+  /^src\/(?:client\/|json\/|errors\/(?!index)|alarm\/fields\/(?:field-lists|table)|time\/(?:durations|text)\/)/
 
 /** Modules that read time from the clock port only, so that the simulator and a Durable Object can run them. */
 const CLOCK_PORT_ONLY = ['time', 'alarm', 'engine', 'library', 'log', 'targets']

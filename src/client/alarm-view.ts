@@ -1,10 +1,6 @@
-import {
-  ALARM_FIELDS,
-  type AlarmJson,
-  type Field,
-  PLAIN_NAMES,
-  type PlainFields,
-} from '../alarm/fields/index.ts'
+import { PLAIN_NAMES } from '../alarm/fields/field-lists.ts'
+import type { AlarmJson, PlainFields } from '../alarm/fields/index.ts'
+import { ALARM_FIELDS, type Field } from '../alarm/fields/table.ts'
 import type { AlarmView } from '../alarm/index.ts'
 import type { RawJson } from '../json/index.ts'
 import type { EventView } from '../library/index.ts'

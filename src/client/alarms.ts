@@ -1,5 +1,5 @@
 import type { AlarmView, CancelOutcome, Story } from '../alarm/index.ts'
-import { WakefulError } from '../error.ts'
+import { WakefulError } from '../errors/core.ts'
 import type {
   DefaultTarget,
   EditFields,

@@ -1,6 +1,6 @@
-import { ALARM_FIELDS, type Field } from '../alarm/fields/index.ts'
+import { ALARM_FIELDS, type Field } from '../alarm/fields/table.ts'
 import type { SetOptions } from '../alarm/index.ts'
-import { WakefulError } from '../error.ts'
+import { WakefulError } from '../errors/core.ts'
 import { jsonText } from '../json/index.ts'
 import type { EditFields, OwnEventGiven, SetManyItem } from '../library/index.ts'
 import type { Moment, When, WhenObject } from '../time/index.ts'
@@ -35,7 +35,7 @@ export function setFields(item: SetManyItem, zone: string | undefined): Fields {
 export function editFields({ when, timezone, ...options }: EditFields): Fields {
   if (when === undefined) {
     if (timezone === undefined) return optionFields(options)
-    throw new WakefulError('timezone.without_when', {}, { field: 'timezone' })
+    throw new WakefulError('field.needs', { other: 'when' }, { field: 'timezone' })
   }
   return { ...whenFields(when, timezone), ...optionFields(options) }
 }
@@ -100,7 +100,7 @@ export function sinceText(since: When): string {
     if (at !== undefined && unix === undefined) return momentText(at)
     if (unix !== undefined && at === undefined) return isoOfUnix(unix)
   }
-  throw new WakefulError('since.not_over_network', {}, { field: 'since' })
+  throw new WakefulError('client.since', {}, { field: 'since' })
 }
 
 function momentFields(moment: Moment): Fields {

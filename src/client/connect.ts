@@ -1,4 +1,4 @@
-import { WakefulError } from '../error.ts'
+import { WakefulError } from '../errors/core.ts'
 import { HttpAlarms } from './alarms.ts'
 import type { ConnectOptions, RemoteAlarms } from './api.ts'
 

@@ -1,4 +1,4 @@
-import { WakefulError } from '../error.ts'
+import { WakefulError } from '../errors/core.ts'
 import type { EventsOptions, EventView } from '../library/index.ts'
 import { type EventWire, eventView } from './alarm-view.ts'
 import { Link } from './link.ts'

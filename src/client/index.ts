@@ -1,7 +1,7 @@
 /** The library's interface over the network, for Node and for browsers: `fetch` and nothing else. */
 
 export type { AlarmView, SetOptions, Status, Story, TargetSpec } from '../alarm/index.ts'
-export { type ErrorCode, WakefulError } from '../error.ts'
+export { type ErrorCode, WakefulError } from '../errors/core.ts'
 export { RawJson, rawJson } from '../json/index.ts'
 export type {
   DefaultTarget,

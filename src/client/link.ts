@@ -1,4 +1,4 @@
-import { display, errorText, WakefulError } from '../error.ts'
+import { display, errorText, WakefulError } from '../errors/core.ts'
 import { readJson, type Verbatim } from '../json/index.ts'
 import type { ConnectOptions } from './api.ts'
 import { refusalOf } from './problem.ts'

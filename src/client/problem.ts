@@ -1,5 +1,12 @@
-import { type ErrorCode, WakefulError } from '../error.ts'
-import { type ErrorData, fromWire, isErrorCode } from '../errors/index.ts'
+import {
+  type ErrorCode,
+  type ErrorData,
+  fromWire,
+  isErrorCode,
+  libraryField,
+  WakefulError,
+  type WireError,
+} from '../errors/core.ts'
 
 /** What an answer without a problem document means: it came from a proxy, or from something that is not Wakeful. */
 const CODE_OF: Readonly<Record<number, ErrorCode>> = {
@@ -28,7 +35,12 @@ export function refusalOf(status: number, text: string, place: string): WakefulE
   // A newer server may have another code, under a status that every version understands.
   const code = isErrorCode(problem.code) ? problem.code : known
   const errors = nested(problem.errors, error.reason)
-  return WakefulError.from({ ...error, code, message: problem.detail, ...(errors && { errors }) })
+  return WakefulError.from({
+    ...inLibraryNames(error),
+    code,
+    message: problem.detail,
+    ...(errors && { errors }),
+  })
 }
 
 /** The errors of fields, unless the only one is the error itself. */
@@ -38,11 +50,17 @@ function nested(errors: unknown, reason: string): ErrorData[] | null {
     const error = fromWire(each)
     if (error === null) return []
     // The path of an unknown field ends with its name, which is a parameter.
-    const { field, ...data } = error
+    const { field, ...data } = inLibraryNames(error)
     const parent = error.reason === 'field.unknown' ? parentOf(field) : field
     return [{ ...data, message: String(each.detail), ...(parent !== undefined && { field: parent }) }]
   })
   return all.length === 0 || (all.length === 1 && all[0]!.reason === reason) ? null : all
+}
+
+/** The name of an unknown option as the caller wrote it: the client has sent it in snake_case. */
+function inLibraryNames(error: WireError): WireError {
+  if (error.reason !== 'field.unknown') return error
+  return { ...error, params: { ...error.params, name: libraryField(String(error.params.name)) } }
 }
 
 function parentOf(field: string | undefined): string | undefined {

@@ -47,3 +47,17 @@ export function reason<P extends Params = Record<never, never>>(
 ): Reason<P> {
   return { code, text }
 }
+
+/** The reasons that are loaded. A browser loads those of the client only; every other program loads all. */
+const loaded = new Map<string, Reason>()
+
+/** Makes the texts of reasons known to `render`. */
+export function loadReasons<R extends Readonly<Record<string, unknown>>>(reasons: R): R {
+  for (const [id, each] of Object.entries(reasons)) loaded.set(id, each as Reason)
+  return reasons
+}
+
+/** The code and the text of a reason; undefined for one of another version, or one that is not loaded. */
+export function reasonOf(id: string): Reason | undefined {
+  return loaded.get(id)
+}

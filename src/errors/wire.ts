@@ -1,6 +1,5 @@
-import type { ErrorData } from './index.ts'
 import type { Params } from './reason.ts'
-import { libraryField, wireField } from './words.ts'
+import { type ErrorData, libraryField, wireField } from './words.ts'
 
 /** An error as a problem document has it: fields have their wire names, also those that parameters name. */
 export interface WireError {
@@ -22,8 +21,8 @@ export function toWire({ reason, params, field }: ErrorData): WireError {
 }
 
 /** An error's data read from the wire; null where it is not such data. */
-export function fromWire(given: unknown): WireError | null {
-  const { reason, params, field } = (given ?? {}) as Record<string, unknown>
+export function fromWire(input: unknown): WireError | null {
+  const { reason, params, field } = (input ?? {}) as Record<string, unknown>
   if (typeof reason !== 'string' || typeof params !== 'object' || params === null) return null
   return {
     reason,

@@ -1,3 +1,5 @@
+import { type Params, reasonOf } from './reason.ts'
+
 /** Where a message is read: each interface has its own names for the same fields. */
 export type Interface = 'library' | 'wire' | 'cli' | 'mcp'
 
@@ -48,9 +50,37 @@ const FLAGS: Readonly<Record<string, string>> = {
   updatedAt: '--if-updated-at',
 }
 
+/** An error as data: what goes over the wire, and what every interface renders its text from. */
+export interface ErrorData {
+  readonly reason: string
+  readonly params: Params
+  readonly message: string
+  readonly field?: string | undefined
+  /** Several errors at once, or the one that this adds to. */
+  readonly errors?: readonly ErrorData[] | undefined
+}
+
+/** The text of an error in an interface. A field that the text does not name stands in front of it. */
+export function render(error: ErrorData, where: Interface): string {
+  const reason = reasonOf(error.reason)
+  if (reason === undefined) return error.message
+  let isNamed = error.field === undefined
+  const words = wordsOf(where, error.field, () => {
+    isNamed = true
+  })
+  const own = reason.text(error.params, words)
+  const text = [...(error.errors ?? []).map((each) => render(each, where)), own]
+    .filter((each) => each !== '')
+    .join(' ')
+  return isNamed ? text : `${words.it}: ${text}`
+}
+
 /** The words of an interface for an error about this field; `onNamed` is called when a text names the field. */
-export function wordsOf(where: Interface, field: string | undefined, onNamed: () => void = () => {}): Words {
-  const name = (each: string) => nameIn(where, each)
+function wordsOf(where: Interface, field: string | undefined, onNamed: () => void): Words {
+  const name = (each: string) => {
+    if (each === field) onNamed()
+    return nameIn(where, each)
+  }
   return {
     interface: where,
     part: PART[where],

@@ -84,11 +84,11 @@ describe('reading JSON', () => {
 
   it('says where it went wrong', () => {
     expect(() => readJson('{"a" 1}')).toThrow(
-      'The body is not JSON: at character 5 a colon is expected, and there is there is "1}".',
+      'The body is not JSON: expected a colon at character 5, found "1}".',
     )
     expect(() => readJson('{"a":')).toThrow(
-      'The body is not JSON: at character 5 a value is expected, and there is it ends there.',
+      'The body is not JSON: expected a value at character 5, found the end of the text.',
     )
-    expect(() => readJson('')).toThrow('at character 0 a value is expected')
+    expect(() => readJson('')).toThrow('expected a value at character 0')
   })
 })

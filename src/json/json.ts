@@ -1,4 +1,4 @@
-import { errorText, WakefulError } from '../error.ts'
+import { errorText, WakefulError } from '../errors/core.ts'
 
 /** Deeper than anybody writes by hand, and far from where a reader of nested values could be hurt. */
 const DEPTH_MAX = 100
@@ -105,7 +105,7 @@ class Reader {
   whole(verbatim: Verbatim): unknown {
     const value = this.#value(0, verbatim)
     this.#space()
-    if (this.#at < this.#text.length) throw this.#wrong('nothing more')
+    if (this.#at < this.#text.length) throw this.#wrong('the end of the text')
     return value
   }
 
@@ -137,7 +137,7 @@ class Reader {
       if (this.#next() !== QUOTE) throw this.#wrong('a name in quotes')
       const name = this.#string()
       if (!this.#isKept && Object.hasOwn(fields, name))
-        throw new WakefulError('json.name_twice', { name: shown(name) })
+        throw new WakefulError('json.name_twice', { name: quoted(name) })
       this.#expect(COLON, 'a colon')
       const value = this.#member(depth + 1, Object.hasOwn(verbatim, name) ? verbatim[name]! : NOTHING)
       // Assigned as its own: `__proto__` is a name like any other, and refused like any other that is not known.
@@ -193,7 +193,7 @@ class Reader {
         at += 1
       } else if (code < 0x20) {
         this.#at = at
-        throw this.#wrong('no control character in a string: it is written as an escape')
+        throw this.#wrong('an escape sequence instead of a control character')
       }
     }
     if (at >= text.length) {
@@ -206,7 +206,7 @@ class Reader {
       return JSON.parse(text.slice(from, at + 1)) as string
     } catch {
       this.#at = from
-      throw this.#wrong('a string whose escapes are right')
+      throw this.#wrong('a string with valid escape sequences')
     }
   }
 
@@ -238,12 +238,11 @@ class Reader {
 
   #wrong(expected: string): WakefulError {
     const at = this.#at
-    const found =
-      at >= this.#text.length ? 'it ends there' : `there is ${shown(this.#text.slice(at, at + 20))}`
+    const found = at >= this.#text.length ? null : quoted(this.#text.slice(at, at + 20))
     return new WakefulError('json.syntax', { what: this.#what, at, expected, found })
   }
 }
 
-function shown(text: string): string {
+function quoted(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }

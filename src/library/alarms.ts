@@ -107,7 +107,7 @@ export class ScopedAlarms extends ScopedReads implements Alarms {
   edit(id: string, fields: EditFields, options: SeenOptions = {}): Promise<AlarmView> {
     const { when, timezone, ...rest } = checked<EditFields>('edit', fields, EDIT_FIELDS)
     if (timezone !== undefined && when === undefined)
-      throw new WakefulError('timezone.without_when', {}, { field: 'timezone' })
+      throw new WakefulError('field.needs', { other: 'when' }, { field: 'timezone' })
     return this.#edit('edit', id, options, (snapshot, context) => {
       const edited = editedFields(rest, snapshot.alarm, this.library.buildContext)
       return when === undefined

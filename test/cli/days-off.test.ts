@@ -40,6 +40,9 @@ it('adds days to a calendar, in ranges too, empties it, and guesses at its name'
     stderr: expect.stringContaining("Known: 'company'. Create it first with `calendar put NAME DATES`"),
   })
   expect((await wakeful(['calendar', 'put', 'company'])).code).toBe(2)
+  expect((await wakeful(['calendar', 'put', 'company', '2030-13-01'])).stderr).toContain(
+    "Calendar 'company': '2030-13-01' is not a date from 1970 to 9999",
+  )
   expect((await wakeful(['calendar', 'put', 'company', '--empty'])).stdout).toBe(
     'company: no days off\n  replaced 9 days\n  it has no days off yet\n',
   )

@@ -302,13 +302,13 @@ it('refuses as the library does', async () => {
     'Unknown option "florp"',
   )
   await expect(remote.set({ delay: '1h' }, { target: EVENT, maxFailure: 1 } as never)).rejects.toThrow(
-    'Did you mean `maxFailures`?',
+    'Unknown option "maxFailure". Did you mean `maxFailures`?',
   )
   // In the names of this client, all of them.
   await expect(remote.set('in 5m', { target: EVENT, mesage: 'x' } as never)).rejects.toThrow(
     /"mesage"\. Known: `at`, `delay`, `when`, `cron`, (?!.*_).*`conversationId`, `message`, /,
   )
-  await expect(remote.edit('x', { timezone: 'UTC' })).rejects.toThrow('Give that time, too')
+  await expect(remote.edit('x', { timezone: 'UTC' })).rejects.toThrow('`timezone` needs `when`')
 })
 
 it('says which server does not answer', async () => {

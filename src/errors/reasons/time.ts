@@ -1,51 +1,11 @@
 import { reason } from '../reason.ts'
 
-const DURATION_FORMS =
-  "Write a duration like '250ms', '10s', '5m', '2h', '3d', '1w', '1h30m', '1.5h' or 'PT10M'."
 const SINCE_FORMS =
   'Use an instant (2026-12-24T18:00:00Z), seconds since 1970, or a duration, which means that long ago (2h, 7d).'
 const ZONE_FORMS = "Use an IANA name such as 'Europe/Rome' or 'UTC'."
 
-/** Refusals about instants, durations, zones, rules and phrases. `text` is what was written, quoted. */
+/** Refusals about zones, rules and times to list from. `text` is what was written, quoted. */
 export const TIME_REASONS = {
-  'instant.malformed': reason<{ text: string }>(
-    'invalid_time',
-    ({ text }) =>
-      `${text} is not an instant. Write it like '2026-12-24T18:00:00Z' or '2026-12-24T18:00:00+01:00'.`,
-  ),
-  'instant.words': reason<{ text: string; example: string }>(
-    'invalid_time',
-    ({ text, example }, words) =>
-      `${words.it} ${text} must be an instant such as ${example}. Plain language goes into \`when\`.`,
-  ),
-  'instant.no_offset': reason<{ text: string }>(
-    'invalid_time',
-    ({ text }, words) =>
-      `${text} is not an instant: it has no offset. Add 'Z' or one like '+01:00', or set ${words.name('timezone')}.`,
-  ),
-  'instant.out_of_range': reason<{ text: string }>(
-    'invalid_time',
-    ({ text }) => `${text} is outside the years 1970 to 9999.`,
-  ),
-  'instant.bare_number': reason<{ value: string }>('invalid_time', ({ value }, words) =>
-    words.interface === 'library'
-      ? `The bare number ${value} could be seconds or milliseconds. Use { unix: seconds } or a Date.`
-      : `The bare number ${value} could be seconds or milliseconds. Use an instant such as "2030-01-01T09:00:00Z".`,
-  ),
-  'instant.type': reason(
-    'invalid_time',
-    () => 'An instant is a Date, a Temporal.Instant or an ISO string with offset.',
-  ),
-  'instant.invalid_date': reason('invalid_time', () => 'This Date is invalid: it names no instant.'),
-  'instant.unix': reason<{ value: string }>(
-    'invalid_time',
-    ({ value }, words) => `${words.name('unix')} ${value} is not a number of seconds.`,
-  ),
-  'instant.unix_in_milliseconds': reason<{ value: string }>(
-    'invalid_time',
-    ({ value }, words) =>
-      `${words.name('unix')} ${value} is after the year 9999. It is in seconds; this looks like milliseconds.`,
-  ),
   'timezone.malformed': reason('invalid_timezone', () => `A time zone must be a name. ${ZONE_FORMS}`),
   'timezone.offset': reason<{ zone: string }>(
     'invalid_timezone',
@@ -56,51 +16,10 @@ export const TIME_REASONS = {
     ({ zone, near }) =>
       `${zone} is not a known time zone. ${near === null ? ZONE_FORMS : `Did you mean '${near}'?`}`,
   ),
-  'timezone.without_when': reason(
-    'invalid_request',
-    (_, words) => `${words.name('timezone')} belongs to a new time. Give that time, too.`,
-  ),
   'timezone.twice': reason<{ other: string; named: string; zone: string }>(
     'invalid_rule',
     ({ other, named, zone }, words) =>
       `${words.name(other)} names the zone ${named} and ${words.it} is ${zone}. Give one of them.`,
-  ),
-  'duration.malformed': reason<{ text: string }>(
-    'invalid_time',
-    ({ text }) => `${text} is not a duration. ${DURATION_FORMS}`,
-  ),
-  'duration.signed': reason<{ text: string }>(
-    'invalid_time',
-    ({ text }) => `${text} is not a duration: it must not have a sign. ${DURATION_FORMS}`,
-  ),
-  'duration.no_unit': reason<{ text: string }>(
-    'invalid_time',
-    ({ text }) => `${text} has no unit. ${DURATION_FORMS}`,
-  ),
-  'duration.calendar_unit': reason<{ text: string }>(
-    'invalid_time',
-    ({ text }) => `${text} is not a duration: months and years have no fixed length. Count in days or weeks.`,
-  ),
-  'duration.text_too_long': reason('invalid_time', () => 'This text is too long for a duration.'),
-  'duration.too_long': reason<{ text: string }>(
-    'invalid_time',
-    ({ text }) => `${text} is longer than 10,000 years.`,
-  ),
-  'duration.not_milliseconds': reason<{ value: string }>(
-    'invalid_time',
-    ({ value }) => `${value} is not a duration in whole milliseconds.`,
-  ),
-  'every.no_number': reason<{ text: string; one: string }>(
-    'invalid_rule',
-    ({ text, one }) => `${text} does not say how many. Use '${one}'.`,
-  ),
-  'every.out_of_range': reason<{ text: string }>(
-    'invalid_rule',
-    ({ text }) => `${text} is not a step from one month to 8,000 years.`,
-  ),
-  'every.under_a_second': reason<{ text: string }>(
-    'invalid_rule',
-    ({ text }) => `${text} is under a second. A rule fires at most once a second.`,
   ),
   'cron.not_text': reason('invalid_rule', () => "A cron expression is a short string such as '0 9 * * 1-5'."),
   'cron.field_count': reason<{ text: string; nicknames: readonly string[] }>(
@@ -222,11 +141,6 @@ export const TIME_REASONS = {
     ({ text, instant }, words) =>
       `${words.name('since')} ${text} is ${instant}, which is still to come. ${SINCE_FORMS}`,
   ),
-  'since.not_over_network': reason(
-    'invalid_request',
-    (_, words) =>
-      `${words.name('since')} must be an instant over the network: a Date, an ISO string, { unix: seconds }, or a duration, which means that long ago.`,
-  ),
   'clock.backwards': reason<{ by: string }>(
     'invalid_time',
     ({ by }) => `Cannot advance by ${by}: time only moves forwards. Use jump to set the wall clock.`,
@@ -279,14 +193,14 @@ export const CALENDAR_REASONS = {
     'invalid_rule',
     ({ day }) => `There is no working day near ${day}. Exclude fewer days.`,
   ),
-  'calendar.invalid': reason<{ detail: string }>('invalid_request', ({ detail }) => `Calendar: ${detail}.`),
+  /** `name` is added where the calendar is known; `detail` names the date or the line. */
+  'calendar.invalid': reason<{ name: string; detail: string }>(
+    'invalid_request',
+    ({ name, detail }) => `Calendar${name === '' ? '' : ` ${name}`}: ${detail}.`,
+  ),
   'ics.too_large': reason(
     'invalid_request',
     (_, words) => `${words.name('ics')} must be the text of an .ics file of at most 2 MB.`,
-  ),
-  'ics.line': reason<{ line: number; detail: string }>(
-    'invalid_request',
-    ({ line, detail }) => `Calendar: line ${line} of the .ics file: ${detail}.`,
   ),
 }
 

@@ -52,8 +52,32 @@ export function readCalendar(
   input: CalendarInput,
   now: number,
   before?: HolidayCalendar,
-): { calendar: Omit<HolidayCalendar, 'version'>; notes: string[] } {
-  if (!isCalendarName(name)) throw refused(`the name ${quote(name)} is not right: use ${CALENDAR_NAME_FORM}`)
+): ParsedCalendar {
+  try {
+    return parseCalendar(name, input, now, before)
+  } catch (thrown) {
+    if (!(thrown instanceof WakefulError) || thrown.reason !== 'calendar.invalid') throw thrown
+    const { detail } = thrown.params
+    throw new WakefulError(
+      'calendar.invalid',
+      { name: quote(name), detail: String(detail) },
+      { cause: thrown },
+    )
+  }
+}
+
+interface ParsedCalendar {
+  readonly calendar: Omit<HolidayCalendar, 'version'>
+  readonly notes: string[]
+}
+
+function parseCalendar(
+  name: string,
+  input: CalendarInput,
+  now: number,
+  before?: HolidayCalendar,
+): ParsedCalendar {
+  if (!isCalendarName(name)) throw refused(`the name is invalid: use ${CALENDAR_NAME_FORM}`)
   if (typeof input !== 'object' || input === null || Array.isArray(input)) throw notGiven()
   const unknown = Object.keys(input).find((field) => field !== 'name' && !GIVEN.includes(field))
   if (unknown !== undefined) throw refused(`${quote(unknown)} is unknown: a calendar has ${GIVEN.join(', ')}`)
@@ -116,7 +140,7 @@ function readDays(date: unknown): [first: number, last: number] {
 /** Parses the weekdays that are off every week; all seven are refused. `where` is the field, for error messages. */
 export function readWeekend(input: unknown, where: string): number[] {
   const wrong = (detail: string) =>
-    new WakefulError(where === 'exclude' ? 'exclude.invalid' : 'calendar.invalid', { detail })
+    where === 'exclude' ? new WakefulError('exclude.invalid', { detail }) : refused(detail)
   if (!Array.isArray(input)) throw wrong("weekend is a list of weekdays such as ['sat', 'sun']")
   const days = input.map((name: unknown) => {
     const day = typeof name === 'string' ? WEEKDAYS.get(name.trim().toLowerCase()) : name
@@ -183,5 +207,5 @@ function notGiven(): WakefulError {
 }
 
 function refused(detail: string): WakefulError {
-  return new WakefulError('calendar.invalid', { detail })
+  return new WakefulError('calendar.invalid', { name: '', detail })
 }

@@ -25,7 +25,10 @@ export function readIcsLines(text: string): IcsLine[] {
 
 /** The error for an invalid line of an .ics file. */
 export function icsError(number: number, detail: string): WakefulError {
-  return new WakefulError('ics.line', { line: number, detail })
+  return new WakefulError('calendar.invalid', {
+    name: '',
+    detail: `line ${number} of the .ics file: ${detail}`,
+  })
 }
 
 function unfold(text: string): { line: string; number: number }[] {

@@ -1,4 +1,4 @@
-import { WakefulError } from '../../error.ts'
+import { WakefulError } from '../../errors/core.ts'
 import { quote, TEXT_LENGTH_MAX } from '../text/index.ts'
 import { parseDuration } from './duration.ts'
 

@@ -1,4 +1,4 @@
-export { closest } from '../../errors/index.ts'
+export { closest } from '../../errors/core.ts'
 export {
   counted,
   joinWithAnd,
