@@ -9,7 +9,7 @@ import { INSTANT_REASONS } from './reasons/instants.ts'
 
 export { closest } from './closest.ts'
 export { type ErrorCode, isErrorCode } from './reason.ts'
-export { display, errorText, inField, unknownField, WakefulError } from './wakeful-error.ts'
+export { display, errorText, WakefulError } from './wakeful-error.ts'
 export { fromWire, type WireError } from './wire.ts'
 export { type ErrorData, libraryField } from './words.ts'
 

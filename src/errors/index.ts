@@ -5,7 +5,6 @@ import { HOST_REASONS, STORE_REASONS } from './reasons/operations.ts'
 import { ACCESS_REASONS, QUOTA_REASONS, REQUEST_REASONS } from './reasons/requests.ts'
 import { CALENDAR_REASONS, PHRASE_REASONS, TIME_REASONS } from './reasons/time.ts'
 
-export { closest } from './closest.ts'
 export {
   commanderText,
   cronerText,
